@@ -2,10 +2,14 @@
 
 import argparse
 import json
+import subprocess
 import sys
 from pathlib import Path
 
+import duckdb
+
 from . import collect, dataset, find, page, simulate
+from .words import clean
 
 
 def main(arguments=None):
@@ -13,8 +17,8 @@ def main(arguments=None):
     asked = parser().parse_args(arguments)
     try:
         sys.exit(asked.do(asked))
-    except (dataset.Missing, OSError, simulate.Unusable) as error:
-        print(f"fathom-fleet: {error}", file=sys.stderr)
+    except (dataset.Missing, OSError, simulate.Unusable, subprocess.CalledProcessError, duckdb.Error) as error:
+        print(f"fathom-fleet: {clean(error)}", file=sys.stderr)
         sys.exit(2)
 
 
@@ -73,7 +77,7 @@ def do_collect(asked):
     """Adds files, and names those that are none."""
     told = collect.collect(
         asked.into, asked.sources, asked.fathom, asked.trials,
-        lambda file, reason: print(f"left out: {file}: {reason}", file=sys.stderr),
+        lambda file, reason: print(f"left out: {clean(file)}: {clean(reason)}", file=sys.stderr),
     )
     print(f"{find.counted(told.added, 'run')} added, {told.known} there already, {told.left_out} left out")
     return 0

@@ -37,11 +37,16 @@ def rows(folder):
     return f"read_parquet({quoted(Path(folder) / FILES)}, hive_partitioning = true, union_by_name = true)"
 
 
+def connected():
+    """A connection that loads nothing from a network."""
+    return duckdb.connect(config={"autoinstall_known_extensions": False})
+
+
 def opened(folder):
     """A connection with the view `collected` of all rows that were ever added."""
     if is_empty(folder):
         raise Missing(f"there is no data set in {folder}: `fathom-fleet collect --into {folder} RUN-FILES` makes one")
-    connection = duckdb.connect()
+    connection = connected()
     connection.execute(f"CREATE VIEW collected AS SELECT * FROM {rows(folder)}")
     return connection
 

@@ -4,6 +4,7 @@ import math
 import shlex
 
 from . import dataset
+from .words import cleaned, is_host
 
 # In this order: each uses the tables of those before.
 SCRIPTS = ("points", "levels", "slow", "drift", "between", "oddities")
@@ -61,9 +62,9 @@ def found(connection, dataset_name, engine=None):
                     "what": kind,
                     "experiment": row["experiment"],
                     "point": row["point"],
-                    "ratio": math.exp(row["excess"]),
-                    "low": math.exp(row["excess"] - reach),
-                    "high": math.exp(row["excess"] + reach),
+                    "ratio": multiple(row["excess"]),
+                    "low": multiple(row["excess"] - reach),
+                    "high": multiple(row["excess"] + reach),
                     "margin": row["margin"],
                     "runs": row["runs"],
                     "hosts_of_cohort": row["hosts"],
@@ -75,7 +76,8 @@ def found(connection, dataset_name, engine=None):
             suspects[row["cohort"], row["host"]]["unlike_its_cohort"].append(f"{row['what']}: {row['seen']}")
     told = [{"host": host, "cohort": cohort, **what} for (cohort, host), what in suspects.items()]
     told.sort(key=lambda suspect: -max(one["ratio"] for one in suspect["evidence"]))
-    hosts = sorted({suspect["host"] for suspect in told})
+    suspected = sorted({suspect["host"] for suspect in told})
+    hosts = nameable(suspected)
     return {
         "dataset": str(dataset_name),
         "cohorts": cohorts,
@@ -91,17 +93,28 @@ def found(connection, dataset_name, engine=None):
                 "experiment": row["experiment"],
                 "point": row["point"],
                 "verdict": row["verdict"],
-                "ratio": math.exp(row["moved"]),
-                "low": math.exp(row["moved"] - row["reach"] * row["error"]),
-                "high": math.exp(row["moved"] + row["reach"] * row["error"]),
+                "ratio": multiple(row["moved"]),
+                "low": multiple(row["moved"] - row["reach"] * row["error"]),
+                "high": multiple(row["moved"] + row["reach"] * row["error"]),
                 "hosts": row["hosts"],
                 "same_hosts": row["by_host"],
             }
             for row in rows(connection, "SELECT * FROM between_cohorts ORDER BY before, after, abs(moved) DESC, experiment, point")
         ],
+        "not_named": len(suspected) - len(hosts),
         "measure_again": again(engine, hosts) if engine and hosts else None,
         "then": confirmation(dataset_name, hosts) if hosts else None,
     }
+
+
+def multiple(logarithm):
+    """The ratio of a logarithm; a file can have figures whose ratio is beyond all numbers, which the largest stands for."""
+    return math.exp(min(logarithm, 700))
+
+
+def nameable(hosts):
+    """Those of the hosts whose label is the name of a host: what else it is would be a pattern, a list or a file to an engine."""
+    return [host for host in hosts if is_host(host)]
 
 
 def again(engine, hosts):
@@ -117,7 +130,8 @@ def confirmation(dataset_name, hosts):
 
 
 def text(told, most=20):
-    """What was found, for a terminal."""
+    """What was found, for a terminal: run files may come from anybody, and none of their strings commands it."""
+    told = cleaned(told)
     lines = []
     for cohort in told["cohorts"]:
         lines.append(f"{counted(cohort['hosts'], 'host')}, {counted(cohort['runs'], 'run')}: {cohort['cohort']}")
@@ -141,6 +155,8 @@ def text(told, most=20):
         lines += ["", f"points without a value where most of the cohort has one: on {', '.join(hosts[:most])}{' and others' if len(hosts) > most else ''}"]
         lines += [f"  {row['host']}: {row['experiment']} {row['point']}: {row['outcome']}: {row['reason']}" for row in told["failing"][:most]]
     lines += between_text(told["between_cohorts"], most)
+    if told["not_named"]:
+        lines += ["", f"No command names {counted(told['not_named'], 'suspect')} whose label `host` is not the name of a host"]
     if told["measure_again"]:
         lines += ["", "To confirm, measure them again and judge them by that alone:", f"  {told['measure_again']}"]
     if told["then"]:

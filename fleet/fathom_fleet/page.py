@@ -1,9 +1,12 @@
 """A page that needs nothing but itself: cohorts, suspects with their evidence, how hosts are distributed, what differs between cohorts."""
 
+import base64
+import hashlib
 import math
-from html import escape
+from html import escape as escape_markup
 
-from .find import FEWEST_HOSTS, RATE, confirmation, counted, rows
+from .find import FEWEST_HOSTS, RATE, confirmation, counted, multiple, nameable, rows
+from .words import clean
 
 # Ratios that a distribution is drawn for; what is beyond stands at its end.
 LOWEST, HIGHEST, BINS = math.log(0.8), math.log(1.6), 70
@@ -27,10 +30,20 @@ code { font-size: .85rem; overflow-wrap: anywhere; } .worse { color: var(--bad);
 """
 
 
+# Nothing is loaded, sent or executed, whatever a string of a run file should become; only the style above applies.
+POLICY = f"default-src 'none'; style-src 'sha256-{base64.b64encode(hashlib.sha256(STYLE.encode()).digest()).decode()}'; base-uri 'none'; form-action 'none'"
+
+
+def escape(text):
+    """Text for HTML, without what controls a terminal or turns letters."""
+    return escape_markup(clean(text))
+
+
 def page(connection, told):
     """The page of what was found, with the distributions that are in the tables of the connection."""
     parts = [
         "<!doctype html>\n<html lang=en>\n<head>\n<meta charset=utf-8>\n<meta name=viewport content='width=device-width, initial-scale=1'>",
+        f'<meta http-equiv=Content-Security-Policy content="{POLICY}">',
         f"<title>Hosts of {escape(told['dataset'])}</title>\n<style>{STYLE}</style>\n</head>\n<body>",
         f"<h1>Hosts of {escape(told['dataset'])}</h1>",
         summary(told),
@@ -92,10 +105,11 @@ def suspects(told):
         said.append(table(("cost", "point", "", "share of false ones"), lines, numbers=(0, 3)))
     if len(found) > MOST_SUSPECTS:
         said.append(f"<p>And {len(found) - MOST_SUSPECTS} more, which <code>fathom-fleet find --json</code> tells.</p>")
-    hosts = sorted({one["host"] for one in found})[:MOST_SUSPECTS]
+    hosts = nameable(sorted({one["host"] for one in found}))[:MOST_SUSPECTS]
     command = told["measure_again"]
-    said.append("<p>To confirm, measure them again" + (f": <code>{escape(command)}</code>" if command else "") + ", and judge them by that alone: "
-                f"<code>{escape(confirmation(told['dataset'], hosts))}</code></p>")
+    if hosts:
+        said.append("<p>To confirm, measure them again" + (f": <code>{escape(command)}</code>" if command else "") + ", and judge them by that alone: "
+                    f"<code>{escape(confirmation(told['dataset'], hosts))}</code></p>")
     return "\n".join(said)
 
 
@@ -138,7 +152,7 @@ def histogram(name, hosts_of_bin, marks):
         for tall in [max(2, HEIGHT * math.sqrt(hosts / most))]
     )
     suspects_here = "".join(
-        f"<path d='M{across(mark['excess']):.1f} {HEIGHT} l-4 -12 h8 z' fill='var(--bad)'><title>{escape(mark['host'])}: {math.exp(mark['excess']):.2f}×</title></path>" for mark in marks[:MOST_SUSPECTS]
+        f"<path d='M{across(mark['excess']):.1f} {HEIGHT} l-4 -12 h8 z' fill='var(--bad)'><title>{escape(mark['host'])}: {multiple(mark['excess']):.2f}×</title></path>" for mark in marks[:MOST_SUSPECTS]
     )
     ticks = "".join(
         f"<text x={across(math.log(at)):.1f} y={HEIGHT + FOOT - 3} font-size=12 text-anchor={anchor} fill='var(--faint)'>{at:g}×</text>"

@@ -1,5 +1,6 @@
 """A simulated fleet from the real run in seed.jsonl.gz: collected, searched, and shown, with the program and the DuckDB that users have."""
 
+import base64
 import contextlib
 import csv
 import gzip
@@ -16,7 +17,7 @@ from pathlib import Path
 
 import duckdb
 
-from fathom_fleet import collect, command, dataset, find, page, simulate
+from fathom_fleet import collect, command, dataset, find, page, simulate, words
 
 HERE = Path(__file__).parent
 FATHOM = os.environ.get("FATHOM", "fathom")
@@ -111,6 +112,115 @@ class Collecting(Fleet):
         finally:
             collect.BATCH = usual
         self.assertEqual(len(list(self.data.rglob("*.parquet"))), 3)
+
+
+    def edited(self, source, name, edit):
+        """A copy of a run file whose lines somebody has edited: `edit` takes the kind of a line and the line."""
+        lines = [json.loads(line) for line in source.read_text().splitlines()]
+        for line in lines:
+            edit(line["line"], line)
+        file = source.with_name(name)
+        file.write_text("".join(json.dumps(line, separators=(",", ":")) + "\n" for line in lines))
+        return file
+
+    @staticmethod
+    def misfits():
+        """Values that no run has, by the line and the place they stand at."""
+        point = ("plan", 0)
+        return {
+            "beginning-no-time": ("header", ("started",), "not a time"),
+            "beginning-empty": ("header", ("started",), ""),
+            "beginning-infinite": ("header", ("started",), "infinity"),
+            "beginning-leap-second": ("header", ("started",), "2016-12-31T23:59:60Z"),
+            "beginning-far": ("header", ("started",), "292278-01-01T00:00:00Z"),
+            "beginning-before-christ": ("header", ("started",), "0044-03-15 (BC) 00:00:00"),
+            "beginning-a-path": ("header", ("started",), "../../../x"),
+            "end-no-time": ("closing", ("at",), "tomorrow"),
+            "took-negative": ("closing", ("took_s",), -1.0),
+            "took-huge": ("closing", ("took_s",), 1e300),
+            "version-huge": ("header", (*point, "method_version"), 4294967295),
+            "version-negative": ("header", (*point, "method_version"), -1),
+            "memory-huge": ("header", ("machine", "memory", "total_bytes", "value"), 18446744073709551615),
+            "memory-text": ("header", ("machine", "memory", "total_bytes", "value"), "much"),
+            "cpu-number": ("header", ("machine", "processor", "model_name", "value"), 7),
+            "unit-foreign": ("header", (*point, "unit"), "furlong"),
+            "label-number": ("header", ("settings", "labels", "host"), 17),
+            "label-zero": ("header", ("settings", "labels", "host"), "a\0b"),
+            "label-long": ("header", ("settings", "labels", "rack"), "x" * 1_000_000),
+            "label-half-a-letter": ("header", ("settings", "labels", "host"), "\ud800"),
+            "load-huge": ("header", ("machine", "conditions", "load_average", "value"), [1e308, -1e308, 0]),
+            "steal-huge": ("closing", ("conditions", "steal_ns"), 18446744073709551615),
+            "experiment-foreign": ("header", (*point, "experiment"), "'; DROP TABLE rows; --"),
+        }
+
+    def misfit(self, source, name):
+        """One of them."""
+        kind, place, value = self.misfits()[name]
+
+        def edit(of, line):
+            if of == kind:
+                for step in place[:-1]:
+                    line = line[step]
+                line[place[-1]] = value
+
+        return self.edited(source, f"misfit-{name}.jsonl", edit)
+
+    def test_a_file_that_does_not_fit_never_keeps_out_others(self):
+        good = sorted(self.simulated(hosts=2).glob("*.jsonl"))
+        for name in self.misfits():
+            with self.subTest(name):
+                bad, left_out = self.misfit(good[0], name), {}
+                data = self.folder / f"data-{name}"
+                told = self.collected(*good, bad, data=data, left_out=left_out.__setitem__)
+                # Some only look odd: those are added as they are.
+                self.assertEqual(told.added + told.left_out, 3)
+                self.assertIn(set(left_out), (set(), {str(bad)}))
+                self.assertEqual(self.collected(*good, data=data).known, 2)
+                find.text(self.found(data))
+
+    def test_five_hundred_good_ones_are_added_beside_every_bad_one(self):
+        good = sorted(self.simulated(hosts=500).glob("*.jsonl"))
+        bad = [self.misfit(good[0], name) for name in self.misfits()]
+        left_out = []
+        told = self.collected(*good, *bad, left_out=lambda file, reason: left_out.append((file, reason)))
+        self.assertEqual(told.added + told.left_out, len(good) + len(bad))
+        self.assertGreaterEqual(len(left_out), 15)
+        self.assertLessEqual({file for file, _ in left_out}, {str(file) for file in bad})
+        self.assertTrue(all(reason for _, reason in left_out))
+        hosts = duckdb.sql(f"SELECT count(DISTINCT host) FROM {dataset.rows(self.data)} WHERE host LIKE 'node-%'").fetchone()
+        self.assertEqual(hosts, (500,))
+
+    def test_lines_of_another_program_that_do_not_fit_are_named_and_the_others_are_added(self):
+        (good,) = self.simulated(hosts=1).glob("*.jsonl")
+        lines = ['{"file":"torn","content":', '[1]', '{"file":"odd","content":"c","run":"r","started":{},"points":7}', '{"file":"new","started":"2026-01-01T00:00:00Z","boost":"maybe","points":[]}']
+        stand_in = self.folder / "stand-in"
+        stand_in.write_text(f"#!/bin/sh\n'{shutil.which(FATHOM) or FATHOM}' \"$@\" || exit\ncat <<'END'\n" + "\n".join(lines) + "\nEND\n")
+        stand_in.chmod(0o755)
+        left_out = []
+        told = collect.collect(self.data, [good], stand_in, left_out=lambda file, reason: left_out.append(file))
+        self.assertEqual((told.added, told.left_out), (1, 4))
+        self.assertEqual(left_out, ["a line that is no JSON", "a line that is no JSON", "odd", "new"])
+
+    def test_pipes_and_names_of_two_lines_are_named_and_not_waited_for(self):
+        fleet = self.simulated(hosts=2)
+        one, other = sorted(fleet.glob("*.jsonl"))
+        os.mkfifo(fleet / "pipe.jsonl")
+        # The second line would be another file.
+        shutil.copy(one, fleet / f"x\n{other.name}")
+        shutil.copy(one, os.fsencode(fleet) + b"/\xff\xfe.jsonl")
+        left_out = {}
+        told = self.collected(fleet, left_out=left_out.__setitem__)
+        self.assertEqual((told.added, told.known), (2, 1))
+        self.assertEqual({Path(file).name for file in left_out}, {"pipe.jsonl", f"x\n{other.name}"})
+
+    def test_what_duckdb_cannot_do_is_told_without_a_traceback(self):
+        (self.data / "day=2026-01-01").mkdir(parents=True)
+        (self.data / "day=2026-01-01" / "x.parquet").write_text("no Parquet")
+        for arguments in (["find", str(self.data)], ["collect", "--fathom", FATHOM, "--into", str(self.data), str(self.seed)]):
+            with contextlib.redirect_stderr(io.StringIO()) as told, self.assertRaises(SystemExit) as ended:
+                command.main(arguments)
+            self.assertEqual(ended.exception.code, 2)
+            self.assertTrue(told.getvalue().startswith("fathom-fleet: "), told.getvalue())
 
 
 class Finding(Fleet):
@@ -230,17 +340,22 @@ class Statistics(unittest.TestCase):
 class Showing(Fleet):
     HOSTILE = "<script>alert(1)</script>"
 
-    def hostile(self):
-        """A data set with a suspect whose name is an attack."""
+    # What controls a terminal or turns letters: ESC, BEL, a line end, CSI of C1, and marks of direction.
+    CONTROL = "\x1b]0;owned\x07\x1b[8m\n\x9b31m\u202e\u2066\u2028"
+
+    def hostile(self, host=HOSTILE, edit=lambda text: text):
+        """A data set with a suspect of this name."""
         fleet = self.simulated(hosts=40, seed=5, faults=planted(1 / 40, ["governor"]))
         with open(fleet / "truth.csv", encoding="utf-8", newline="") as file:
             (slow,) = (row["host"] for row in csv.DictReader(file))
         file = fleet / f"{slow}-000.jsonl"
-        file.write_text(file.read_text().replace(f'"host":"{slow}"', f'"host":"{self.HOSTILE}"'))
+        file.write_text(file.read_text().replace(f'"host":"{slow}"', f'"host":{json.dumps(host)}'))
+        for file in fleet.glob("*.jsonl"):
+            file.write_text(edit(file.read_text()))
         self.collected(fleet)
 
     def test_the_command_line_tells_suspects_with_evidence_and_the_command_that_measures_them_again(self):
-        self.hostile()
+        self.hostile("rack7-n3.example")
 
         def said(*arguments):
             with contextlib.redirect_stdout(io.StringIO()) as out, self.assertRaises(SystemExit) as ended:
@@ -251,12 +366,47 @@ class Showing(Fleet):
         self.assertEqual(status, 1)
         self.assertIn("1 suspect in", text)
         self.assertIn("governor: powersave, its cohort performance", text)
-        self.assertIn(f"fleet/slurm/measure '{self.HOSTILE}' RESULTS", text)
+        self.assertIn("fleet/slurm/measure rack7-n3.example RESULTS", text)
         self.assertIn("--confirm", text)
         told = json.loads(said("--json", "--engine", "ansible")[1])
         self.assertTrue(told["measure_again"].startswith("ansible-playbook"))
-        self.assertEqual(told["suspects"][0]["host"], self.HOSTILE)
+        self.assertEqual(told["suspects"][0]["host"], "rack7-n3.example")
         self.assertIn("kubernetes.io/hostname in (", said("--engine", "kubernetes")[1])
+
+    def test_a_label_that_is_no_name_of_a_host_stands_in_no_command(self):
+        names = ["x),kubernetes.io/os in (linux", "@/etc/passwd", "n[1-9999]", "a,b", "all:!n1", "~.*", "*", "--all", "", "n1\n", "n1;id", self.HOSTILE, self.CONTROL]
+        self.assertEqual([name for name in names if words.is_host(name)], [])
+        self.assertEqual([name for name in ("n1", "node-7.rack3.example", "N_1") if not words.is_host(name)], [])
+        self.hostile(names[0])
+        told = find.found(find.analysed(self.data), self.data, "kubernetes")
+        self.assertEqual([suspect["host"] for suspect in told["suspects"]], [names[0]])
+        self.assertEqual((told["measure_again"], told["then"], told["not_named"]), (None, None, 1))
+        self.assertIn("No command names 1 suspect", find.text(told))
+
+    def test_no_string_of_a_run_file_controls_a_terminal(self):
+        quoted = json.dumps(self.CONTROL)[1:-1]
+
+        def edit(text):
+            lines = [json.loads(line) for line in text.splitlines()]
+            lines[0]["machine"]["processor"]["model_name"] = {"value": f"EPYC{self.CONTROL}", "source": "x"}
+            lines[0]["machine"]["kernel"]["release"] = {"value": f"6.1{self.CONTROL}", "source": "x"}
+            return "".join(json.dumps(line) + "\n" for line in lines).replace("performance", f"per{quoted}formance")
+
+        self.hostile(f"n3{self.CONTROL}", edit)
+        connection = find.analysed(self.data)
+        told = find.found(connection, self.data)
+        self.assertIn("\x1b", told["suspects"][0]["host"], "it did come through to here")
+        shown = {"text": find.text(told), "page": page.page(connection, told), "json": json.dumps(told, indent=2, default=str)}
+        for name, text in shown.items():
+            with self.subTest(name):
+                self.assertEqual([letter for letter in text.replace("\n", "") if words.UNSAFE.match(letter)], [])
+        self.assertEqual(len([line for line in shown["text"].splitlines() if "n3" in line and "costs" not in line]), 1)
+        shutil.copy(self.seed, self.folder / f"x{self.CONTROL}.jsonl")
+        (self.folder / "y\x1b[8m.jsonl").write_text("{}\n")
+        with contextlib.redirect_stderr(io.StringIO()) as told, contextlib.redirect_stdout(io.StringIO()), self.assertRaises(SystemExit):
+            command.main(["collect", "--fathom", FATHOM, "--into", str(self.folder / "other"), str(self.folder)])
+        self.assertIn("y\ufffd[8m.jsonl", told.getvalue())
+        self.assertEqual([letter for letter in told.getvalue().replace("\n", "") if words.UNSAFE.match(letter)], [])
 
     def test_without_a_data_set_it_says_how_to_make_one(self):
         with contextlib.redirect_stderr(io.StringIO()) as told, self.assertRaises(SystemExit) as ended:
@@ -271,6 +421,10 @@ class Showing(Fleet):
         self.assertNotIn("<script", text)
         self.assertIn("&lt;script&gt;", text)
         self.assertIn("1 suspect among 40 hosts in 1 cohort", text)
+        style = text.split("<style>")[1].split("</style>")[0]
+        digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
+        self.assertIn(f"content=\"default-src 'none'; style-src 'sha256-{digest}';", text.split("<style>")[0])
+        self.assertNotIn("style=", text)
         self.assertGreater(text.count("<svg"), 15)
         browser = shutil.which("chromium")
         if browser:
@@ -280,7 +434,10 @@ class Showing(Fleet):
         """In a browser: no error, nothing fetched, no wider than a telephone."""
         probe = "<script>addEventListener('load',()=>{document.title='PROBE '+(document.documentElement.scrollWidth<=innerWidth)+' '+performance.getEntriesByType('resource').length})</script>"
         file = self.folder / "page.html"
-        file.write_text(text.replace("</body>", probe + "</body>"), encoding="utf-8")
+        # The page itself allows no script.
+        allowed = text.replace("default-src 'none';", "default-src 'none'; script-src 'unsafe-inline';")
+        self.assertNotEqual(allowed, text)
+        file.write_text(allowed.replace("</body>", probe + "</body>"), encoding="utf-8")
         shown = subprocess.run(
             [browser, "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", f"--user-data-dir={self.folder}/profile", "--window-size=500,900", "--enable-logging=stderr", "--dump-dom", file.as_uri()],
             capture_output=True, text=True, timeout=60, check=True,

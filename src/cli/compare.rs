@@ -1,6 +1,6 @@
 //! `fathom compare`, `gate` and `history`: comparisons of runs.
 
-use super::value::{parse_share, parse_time};
+use super::value::{parse_folder, parse_share, parse_time};
 use crate::report::{FactsForm, Form};
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
@@ -68,8 +68,8 @@ pub struct Gate {
     /// The time that measuring may take, not counting confirmations; by default that of the baseline.
     #[arg(long, value_name = "TIME", value_parser = parse_time, conflicts_with = "candidate")]
     pub budget: Option<Duration>,
-    /// The folder in which experiments may make files.
-    #[arg(long, value_name = "FOLDER", conflicts_with = "candidate")]
+    /// The folder in which experiments may make files; by default the folder for temporary files, whichever the baseline's was.
+    #[arg(long, value_name = "FOLDER", conflicts_with = "candidate", value_parser = parse_folder)]
     pub dir: Option<PathBuf>,
     /// The run file; by default it is made in the data folder. Confirmations are written beside it.
     #[arg(long, short, value_name = "FILE", conflicts_with = "candidate")]

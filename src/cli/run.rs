@@ -68,8 +68,8 @@ pub struct Run {
     /// varies.
     #[arg(long, value_name = "NAME", value_parser = parse_name)]
     pub save_baseline: Option<String>,
-    /// Continue a run that was interrupted, or add rounds to a complete one. A peer or a file over a network must be named
-    /// again.
+    /// Continue a run that was interrupted, or add rounds to a complete one. A peer, a file over a network, and a folder
+    /// that is not the one for temporary files, must be named again.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["experiments", "quick", "thorough", "output", "seed", "cpu", "clock", "processes"])]
     pub resume: Option<PathBuf>,
     /// Print the plan without measuring, with a forecast if an earlier run of this machine is stored.

@@ -62,6 +62,8 @@ fn forecast(
     let alike = |header: &Header| same_machine(&header.machine, machine) && has_any(header, &measured);
     let path = store::newest(&store::folder(), alike)?;
     let run = Run::read(&path).ok()?;
+    // A forecast from impossible times would be none.
+    run::ensure_sound(&run, Some(settings.budget)).ok()?;
     let jobs = plan::jobs(selected, machine, &measured);
     let mut recorded = Recorded::of(&run, &measured, &jobs);
     let mut planner = Planner::new(settings, &jobs);

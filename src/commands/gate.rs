@@ -1,7 +1,6 @@
 //! Whether anything got worse than a baseline, by the exit status.
 
 use super::compare::{ensure_measured, files, margins, side};
-use super::measuring::set_named;
 use super::status::{INCONCLUSIVE, REGRESSED};
 use super::streams::print;
 use super::{lock, page};
@@ -15,7 +14,6 @@ use crate::record::{Header, Run, store};
 use crate::report::{self, ComparisonReport, Form, GateReport, ProgressForm, Style};
 use crate::run::{self, Campaign, Options};
 use anyhow::{Context, Result, bail};
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
@@ -103,25 +101,17 @@ fn confirmation(run_file: &Path, time: u32) -> PathBuf {
     run_file.with_extension(format!("confirmation-{time}.{}", store::EXTENSION))
 }
 
-/// The options of the baseline's run.
+/// The options of the baseline's run, but with a folder of the command line: a baseline may come from anybody.
 fn options(asked: &cli::Gate, header: &Header) -> Result<Options> {
-    let settings = &header.settings;
-    Ok(Options {
-        selection: settings.selection.clone(),
-        effort: settings.effort,
-        budget: Some(asked.budget.unwrap_or(Duration::from_secs_f64(settings.budget_s))),
-        precision: Some(settings.precision),
-        seed: None,
-        cpu: Some(settings.home),
-        clock: None,
-        trial: settings.trial_fixed.then(|| Duration::from_nanos(settings.trial_ns)),
-        folder: asked.dir.clone().unwrap_or_else(|| PathBuf::from(&settings.folder)),
-        processes: settings.processes.clone(),
-        remote: None,
-        points: vec![],
-        set: settings.set.as_deref().map(set_named).transpose()?,
-        labels: BTreeMap::new(),
-    })
+    let folder = asked.dir.clone().unwrap_or_else(std::env::temp_dir);
+    if folder != Path::new(&header.settings.folder) {
+        tell(format_args!(
+            "note: files are made in {}, and those of the baseline were made in {}; `--dir` names another folder",
+            report::clean(&folder.to_string_lossy()),
+            report::clean(&header.settings.folder)
+        ));
+    }
+    run::options_of(&header.settings, asked.budget, folder)
 }
 
 fn confirming(options: &Options, suspects: &[Row]) -> Options {

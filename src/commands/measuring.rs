@@ -113,13 +113,28 @@ fn kept_as(name: &str, path: &Path, header: &Header, telling: &Telling) -> Optio
     .ok()
 }
 
-/// Resumes a run. A run file may come from anybody: another host is contacted only if the command line names it too.
+/// Resumes a run. A run file may come from anybody: another host is contacted, and a folder used, only if the command line
+/// names it too.
 fn take_up(asked: &cli::Run, path: &Path) -> Result<Campaign> {
     page::ensure_other_ending(path)?;
     Campaign::resume(path, asked.budget, |header| {
+        ensure_folder_named(asked.dir.as_deref(), header)?;
         ensure_named(asked.remote.as_ref(), header)?;
         peer::again(&asked.peer, header)
     })
+}
+
+/// Refuses a folder that is neither named nor the one for temporary files: a run file must not choose where files are written.
+fn ensure_folder_named(named: Option<&Path>, header: &Header) -> Result<()> {
+    let folder = named.map_or_else(std::env::temp_dir, Path::to_owned);
+    let there = &header.settings.folder;
+    if folder == Path::new(there) {
+        return Ok(());
+    }
+    bail!(
+        "the run makes its files in {0}, which is used only if the command line names it too: add `--dir {0}`",
+        report::clean(there)
+    )
 }
 
 /// Refuses a file server that is not named, or another one. A mount on this machine is named by its folder only.

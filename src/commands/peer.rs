@@ -9,8 +9,10 @@ use crate::peer::server::{End, Limits, Server};
 use crate::record::{Header, PeerKind};
 use crate::run::{Peering, Reach};
 use anyhow::{Context, Result, bail};
-use std::io::Write;
+use std::fs::File;
+use std::io::{Read, Write};
 use std::net::{IpAddr, SocketAddr};
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 /// Serves one run, and reports why it has ended.
@@ -77,18 +79,45 @@ fn bind(addresses: &[SocketAddr], token: Token, limits: Limits) -> Result<Server
         .with_context(|| format!("cannot listen at {}", named.join(" and ")))
 }
 
-/// The token in a file, without the white space around it.
+/// The token in a file that only this user can read, without the white space around it.
 fn read_token(file: &Path) -> Result<Token> {
-    let text = std::fs::read_to_string(file)
-        .with_context(|| format!("cannot read the token in {}", file.display()))?;
-    let token = text.trim();
-    if token.len() < SHORTEST_TOKEN {
+    let token = private_text(file).with_context(|| format!("cannot use the token in {}", file.display()))?;
+    let token = token.trim();
+    if !is_hard_to_guess(token) {
         bail!(
-            "the token in {} is too short to be safe: at least {SHORTEST_TOKEN} characters are needed",
+            "the token in {} is too easy to guess: anyone who hears a handshake can try tokens as fast as a computer can; at least \
+             {SHORTEST_TOKEN} characters are needed, drawn at random, as by `head -c 32 /dev/urandom | base64`",
             file.display()
         );
     }
     Ok(Token(token.to_owned()))
+}
+
+/// The text of a file of this user that nobody else can read, as ssh asks of a private key.
+fn private_text(file: &Path) -> Result<String> {
+    let mut opened = File::open(file)?;
+    let found = opened.metadata()?;
+    // SAFETY: geteuid touches nothing.
+    let user = unsafe { libc::geteuid() };
+    if found.mode() & 0o077 != 0 {
+        bail!("others can read it: `chmod 600 {}`", file.display());
+    }
+    if found.uid() != user && user != 0 {
+        bail!("it belongs to another user");
+    }
+    let mut text = String::new();
+    Read::by_ref(&mut opened).take(LONGEST_TOKEN).read_to_string(&mut text)?;
+    Ok(text)
+}
+
+/// The longest file with a token, bytes.
+const LONGEST_TOKEN: u64 = 1 << 10;
+
+/// Whether a token can have been drawn at random: of so many random hexadecimal digits, fewer than nine different ones are seen
+/// less than once in a hundred thousand times, and words repeat letters or are short.
+fn is_hard_to_guess(token: &str) -> bool {
+    let different: std::collections::BTreeSet<char> = token.chars().collect();
+    token.len() >= SHORTEST_TOKEN && different.len() >= 9
 }
 
 /// Reports why a peer has ended, unless that was intended.
@@ -141,4 +170,32 @@ fn serve_launcher(asked: &cli::Peer, addresses: &[SocketAddr], limits: Limits) -
     });
     ended(&server.run()?);
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::PermissionsExt;
+
+    #[test]
+    fn a_token_is_long_drawn_at_random_and_for_this_user_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("token");
+        let told = |token: &str, mode: u32| {
+            std::fs::write(&file, token).unwrap();
+            std::fs::set_permissions(&file, PermissionsExt::from_mode(mode)).unwrap();
+            read_token(&file).map(|token| token.0).map_err(|error| format!("{error:#}"))
+        };
+        let drawn = chance(16).unwrap();
+        assert_eq!(told(&format!("{drawn}\n"), 0o600), Ok(drawn.clone()));
+        assert!(told(&drawn, 0o644).unwrap_err().contains("others can read it: `chmod 600"));
+        assert!(told(&drawn, 0o640).unwrap_err().contains("others can read it"));
+        for easy in [
+            "0123456789abcdef",
+            "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
+            "passwordpasswordpasswordpassword",
+        ] {
+            assert!(told(easy, 0o600).unwrap_err().contains("too easy to guess"), "{easy}");
+        }
+    }
 }

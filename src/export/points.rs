@@ -11,6 +11,7 @@ use data_encoding::HEXLOWER;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
+
 use std::path::Path;
 
 /// A file that is left out.
@@ -28,8 +29,9 @@ struct RunLine<'a> {
     content: String,
     /// SHA-256 of its header: the identity of the run, even if it was resumed.
     run: String,
-    started: &'a str,
-    ended: &'a str,
+    /// RFC 3339, UTC, whole seconds, as are all times of a data set.
+    started: String,
+    ended: String,
     took_s: f64,
     set: Option<&'a str>,
     labels: &'a BTreeMap<String, String>,
@@ -139,32 +141,57 @@ fn of<'a>(
         file,
         content,
         run: header,
-        started: &run.header.started,
-        ended: &closing.at,
-        took_s: closing.took_s,
+        started: moment("beginning", &run.header.started)?,
+        ended: moment("end", &closing.at)?,
+        took_s: duration(closing.took_s)?,
         set: set.as_deref(),
         labels,
         version,
         build,
-        machine: machine(&run.header.machine),
+        machine: machine(&run.header.machine)?,
         core_shared: reduced.core_shared,
         steal_s: closing.conditions.steal_ns.map(seconds),
         throttled_s: closing.conditions.throttled_ns.map(seconds),
-        points: reduced.levels.iter().map(|level| point(level, &margins, trials)).collect(),
+        points: reduced
+            .levels
+            .iter()
+            .map(|level| point(level, &margins, trials))
+            .collect::<Result<_, _>>()?,
     })
+}
+
+/// A time in the form of all times of a data set; `what` is said of one that is none.
+fn moment(what: &str, text: &str) -> Result<String, String> {
+    let parsed = humantime::parse_rfc3339(text);
+    let parsed = parsed.map_err(|_| format!("the time of its {what} is none: it was edited"))?;
+    Ok(humantime::format_rfc3339_seconds(parsed).to_string())
+}
+
+fn duration(seconds: f64) -> Result<f64, String> {
+    /// A hundred years.
+    const LONGEST_S: f64 = 3e9;
+    if (0.0..=LONGEST_S).contains(&seconds) {
+        Ok(seconds)
+    } else {
+        Err("it took an impossible time".to_owned())
+    }
 }
 
 fn seconds(ns: u64) -> f64 {
     ns as f64 / 1e9
 }
 
-fn machine(machine: &Machine) -> MachineFields<'_> {
+fn machine(machine: &Machine) -> Result<MachineFields<'_>, String> {
     let governors = machine.conditions.governors.value();
-    MachineFields {
+    let memory_bytes = machine.memory.total_bytes.value().copied();
+    if memory_bytes.is_some_and(|bytes| i64::try_from(bytes).is_err()) {
+        return Err("its machine has an impossible amount of memory".to_owned());
+    }
+    Ok(MachineFields {
         cpu: text(&machine.processor.model_name),
         microcode: text(&machine.processor.microcode),
         cpus: machine.allowed_cpus().len(),
-        memory_bytes: machine.memory.total_bytes.value().copied(),
+        memory_bytes,
         kernel: text(&machine.kernel.release),
         vendor: text(&machine.virtualization.system_vendor),
         product: text(&machine.virtualization.system_product),
@@ -172,7 +199,7 @@ fn machine(machine: &Machine) -> MachineFields<'_> {
         governor: governors.map(|names| names.join(" ")),
         boost: machine.conditions.turbo.value().copied(),
         load: machine.conditions.load_average.value().map(|load| load[0]),
-    }
+    })
 }
 
 fn worse(kind: Kind) -> i8 {
@@ -183,11 +210,15 @@ fn worse(kind: Kind) -> i8 {
     }
 }
 
-fn point<'a>(level: &'a Level, margins: &Margins, trials: bool) -> PointFields<'a> {
+fn point<'a>(level: &'a Level, margins: &Margins, trials: bool) -> Result<PointFields<'a>, String> {
+    // A data set has numbers of 32 bits with a sign; no method has a billion versions.
+    if i32::try_from(level.method_version).is_err() {
+        return Err(format!("{} has an impossible version of its method", level.experiment));
+    }
     let estimate = level.outcome.estimate();
     let interval = estimate.and_then(|estimate| estimate.interval);
     let log = level.logarithm();
-    PointFields {
+    Ok(PointFields {
         experiment: &level.experiment,
         method_version: level.method_version,
         point: settings(&level.point),
@@ -206,7 +237,7 @@ fn point<'a>(level: &'a Level, margins: &Margins, trials: bool) -> PointFields<'
         freedom: log.map(|log| log.freedom),
         trials: level.by_round.len(),
         by_round: trials.then_some(&level.by_round),
-    }
+    })
 }
 
 fn settings(point: &Point) -> String {

@@ -8,13 +8,11 @@ use serde::{Deserialize, Serialize};
 use super::cpu_set::CpuSet;
 use super::fact::{Fact, MISSING};
 use super::mounts::{self, Mount};
+use super::published;
 use super::source::{Root, decimal};
 
 /// From here on a limit of version 1 means "none" (it is the largest number of pages that fits).
 const NO_LIMIT: u64 = 1 << 62;
-
-/// The suffix after the file name in the source of a count of throttled periods.
-pub(super) const THROTTLED: &str = " nr_throttled";
 
 /// The limits of the control groups. A known `null` is "no limit".
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -37,6 +35,20 @@ pub struct Limits {
 struct Group {
     version: u8,
     folders: Vec<String>,
+    /// Where the hierarchy is mounted.
+    mount: String,
+}
+
+impl Group {
+    fn of(root: &Root, version: u8, mount: &Mount, path: &str) -> Self {
+        let folders = folders(root, mount, path);
+        Group { version, folders, mount: mount.point.to_string_lossy().into_owned() }
+    }
+
+    /// A folder in the form in which a description may be published.
+    fn published(&self, folder: &str) -> String {
+        published::control_group(folder, &self.mount)
+    }
 }
 
 /// Reads all limits.
@@ -61,7 +73,8 @@ pub(super) fn read(root: &Root) -> Limits {
         }),
         cpuset: own(find("cpuset"), |group, folder| {
             let file = if group.version == 2 { "cpuset.cpus.effective" } else { "cpuset.cpus" };
-            super::topology::cpu_list(root, &format!("{folder}/{file}"))
+            let list = super::topology::cpu_list(root, &format!("{folder}/{file}"));
+            list.told_as_from(format!("{}/{file}", group.published(folder)))
         }),
     }
 }
@@ -109,13 +122,11 @@ fn tightest<T: PartialOrd + Copy>(
         Ok(group) => group,
         Err(reason) => return Fact::unknown(reason, files),
     };
-    match smallest(&group, limit) {
-        Some((limit, folder)) => Fact::known(Some(limit), format!("{folder} ({files})")),
-        None => Fact::known(
-            None,
-            format!("{} and above ({files})", group.folders.first().map_or("", String::as_str)),
-        ),
+    if let Some((limit, folder)) = smallest(&group, limit) {
+        return Fact::known(Some(limit), format!("{} ({files})", group.published(folder)));
     }
+    let own = group.folders.first().map_or(String::new(), |own| group.published(own));
+    Fact::known(None, format!("{own} and above ({files})"))
 }
 
 /// The smallest limit of this process's group and all above, with its group.
@@ -155,12 +166,12 @@ fn group(root: &Root, groups: &str, mounts: &[Mount], controller: &str) -> Resul
         mount.file_system == "cgroup" && mount.super_options.split(',').any(|name| name == controller)
     });
     if let (Some([_, path]), Some(mount)) = (first, mounted) {
-        return Ok(Group { version: 1, folders: folders(root, mount, path) });
+        return Ok(Group::of(root, 1, mount, path));
     }
     let second = lines().find(|[controllers, _]: &[&str; 2]| controllers.is_empty());
     let mounted = mounts.iter().find(|mount| mount.file_system == "cgroup2");
     match (second, mounted) {
-        (Some([_, path]), Some(mount)) => Ok(Group { version: 2, folders: folders(root, mount, path) }),
+        (Some([_, path]), Some(mount)) => Ok(Group::of(root, 2, mount, path)),
         _ => Err(format!("no control group with the controller \"{controller}\" is mounted")),
     }
 }
@@ -223,18 +234,31 @@ fn throttled(root: &Root, group: Result<Group, String>) -> Fact<u64> {
         Ok(group) => group,
         Err(reason) => return Fact::unknown(reason, "/proc/self/cgroup"),
     };
-    let limited = smallest(&group, |group, folder| quota(root, group.version, folder));
-    let Some(folder) = limited.map(|(_, folder)| folder).or_else(|| group.folders.first()) else {
+    let Some(folder) = throttling(root, &group) else {
         return Fact::unknown(MISSING, "/proc/self/cgroup");
     };
-    let path = format!("{folder}/cpu.stat");
-    match counter(root, &path, "nr_throttled") {
-        Some(count) => Fact::known(count, format!("{path}{THROTTLED}")),
+    let path = format!("{}/cpu.stat", group.published(folder));
+    match counter(root, &format!("{folder}/cpu.stat"), "nr_throttled") {
+        Some(count) => Fact::known(count, format!("{path} nr_throttled")),
         None => Fact::unknown(
             "no throttling is counted: neither this control group nor one above it has a quota",
             path,
         ),
     }
+}
+
+/// The folder of the group with the tightest quota; this process's own if none has one.
+fn throttling<'group>(root: &Root, group: &'group Group) -> Option<&'group String> {
+    let limited = smallest(group, |group, folder| quota(root, group.version, folder));
+    limited.map(|(_, folder)| folder).or_else(|| group.folders.first())
+}
+
+/// The file that counts how often this process's quota has stopped its group; `None` where none is counted.
+pub(super) fn cpu_stat(root: &Root) -> Option<String> {
+    let (groups, mounts) = (root.text("/proc/self/cgroup"), root.text("/proc/self/mountinfo"));
+    let group = group(root, groups.value()?, &mounts::parse(mounts.value()?), "cpu").ok()?;
+    let path = format!("{}/cpu.stat", throttling(root, &group)?);
+    counter(root, &path, "nr_throttled").map(|_| path)
 }
 
 /// One `name number` line.

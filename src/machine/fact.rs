@@ -112,6 +112,15 @@ impl<T> Fact<T> {
         }
     }
 
+    /// The fact with another source: one that may be published.
+    #[must_use]
+    pub(super) fn told_as_from(self, source: String) -> Self {
+        match self {
+            Self::Known { value, .. } => Self::Known { value, source },
+            Self::Unknown { unknown, .. } => Self::Unknown { unknown, source },
+        }
+    }
+
     /// Adds the derivation of the value to the source.
     #[must_use]
     pub fn via(mut self, how: &str) -> Self {

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::fact::Fact;
 use super::host::Host;
 use super::kernel_config::Config;
+use super::published;
 use super::source::Root;
 
 /// The kernel and its settings.
@@ -24,7 +25,8 @@ pub struct Kernel {
     pub distribution: Fact<String>,
     /// C library.
     pub libc: Fact<String>,
-    /// The command line from the boot loader.
+    /// The options of the command line that change figures, with the number of others: these may contain names, addresses and
+    /// passwords. Earlier run files have the whole line.
     pub command_line: Fact<String>,
     /// SHA-256 of the build configuration, which shows whether two kernels were built alike.
     pub config_sha256: Fact<String>,
@@ -175,7 +177,7 @@ pub(super) fn read(root: &Root, host: &dyn Host) -> Kernel {
         }),
         release,
         version,
-        command_line,
+        command_line: command_line.map(|line| published::kernel_options(&line)),
         mitigations,
     }
 }

@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::cgroup::THROTTLED;
 use super::{Adapter, Cache, CoreClass, CpuSet, Fact, Machine, NumaNode, Route};
 
 /// Line size of every mainstream x86 and Arm server core; used only if no source reports it.
@@ -207,13 +206,6 @@ impl Machine {
         let fastest =
             classes.iter().filter_map(|class| class.maximum_hz.value().copied()).max_by(f64::total_cmp);
         fastest.or_else(|| self.processor.maximum_hz.value().copied())
-    }
-
-    /// The file with the throttling counters of the control group that has the CPU quota; `None` if there is no quota.
-    pub fn cpu_stat_path(&self) -> Option<String> {
-        let throttled = &self.conditions.limits.throttled_periods;
-        throttled.value()?;
-        throttled.source().strip_suffix(THROTTLED).map(str::to_owned)
     }
 
     /// Whether the kernel reports a 64-bit Arm processor.

@@ -27,6 +27,7 @@ mod mounts;
 mod network;
 mod privileges;
 mod processor;
+mod published;
 mod remote;
 mod route;
 mod smbios;
@@ -167,6 +168,11 @@ pub fn memory_ceiling() -> Option<u64> {
     let total = memory::amount(&root.text("/proc/meminfo"), "MemTotal").value().copied();
     let limit = cgroup::read(&root).memory_bytes.value().copied().flatten();
     total.into_iter().chain(limit).min()
+}
+
+/// The file with the throttling counters of the control group that has this process's CPU quota; `None` if there is no quota.
+pub fn cpu_stat_path(root: &Root) -> Option<String> {
+    cgroup::cpu_stat(root)
 }
 
 /// The host name of this machine; `None` if it has none.

@@ -2,6 +2,7 @@
 
 use super::fact::Fact;
 use super::mounts;
+use super::published;
 use super::route::Route;
 use super::source::Root;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, PercentEncode, percent_decode_str, utf8_percent_encode};
@@ -71,10 +72,11 @@ pub struct Remote {
     pub address: RemoteAddress,
     /// The client or mount through which it is read: `sftp`, `nfs`, `smb`, or the kind of mount (`NFS mount`).
     pub through: String,
-    /// The source of the mount, as the mount table names it; absent for a URL.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// The source of the mount, as the mount table names it; absent for a URL. It is no longer written: it names
+    /// a server.
+    #[serde(default, skip_serializing)]
     pub source: Option<String>,
-    /// Its mount options, without addresses and names of users; absent for a URL.
+    /// Its mount options that change figures; absent for a URL.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub options: Option<String>,
     /// Whether the server is this machine, by one of its addresses.
@@ -156,17 +158,9 @@ fn mounted(root: &Root, path: &Path) -> Result<Remote, String> {
         through: format!("{kind} mount"),
         here: is_here(server_of(&mount.source)),
         source: Some(mount.source.clone()),
-        options: Some(publishable(&mount.super_options)),
+        options: Some(published::mount_options(&mount.super_options)),
         route: None,
     })
-}
-
-/// Options of a mount without addresses and names of users.
-fn publishable(options: &str) -> String {
-    const PRIVATE: [&str; 8] =
-        ["addr", "clientaddr", "mountaddr", "srcaddr", "username", "domain", "user_id", "group_id"];
-    let is_public = |option: &&str| !PRIVATE.contains(&option.split('=').next().unwrap_or_default());
-    options.split(',').filter(is_public).collect::<Vec<_>>().join(",")
 }
 
 /// The server in the source of a mount: `user@host:/path`, `host:/path`, `//host/share`, `[address]:/path`.

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::fact::Fact;
 use super::host::Host;
 use super::mounts::{self, Mount};
+use super::published;
 use super::remote::{Remote, RemoteAddress, network_mount};
 use super::source::Root;
 
@@ -14,15 +15,15 @@ use super::source::Root;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Storage {
-    /// The folder, without symbolic links.
+    /// The first name of the folder's path: the others may be those of users, hosts or customers.
     pub folder: Fact<String>,
     /// Kind of file system (`ext4`, `xfs`, `nfs4`, `overlay`).
     pub file_system: Fact<String>,
-    /// The mount point.
+    /// The first name of the mount point's path.
     pub mount_point: Fact<String>,
-    /// The mounted device, or a server's export.
+    /// The kind of what is mounted: a block device, a server, a data set or folder, no device. Its name is not recorded.
     pub mount_source: Fact<String>,
-    /// Mount options, of the mount and of the file system.
+    /// Options of the mount and of the file system that change figures.
     pub mount_options: Fact<String>,
     /// Size of the file system, bytes.
     pub total_bytes: Fact<u64>,
@@ -85,10 +86,10 @@ pub(super) fn read(root: &Root, host: &dyn Host, folder: &Path) -> Storage {
     let remote = Remote::find(root, &RemoteAddress::Mounted(place.to_owned())).ok();
     let device = device(root, &mount);
     Storage {
-        folder: space.clone().map(|space| space.path.to_string_lossy().into_owned()),
+        folder: space.clone().map(|space| published::place(&space.path.to_string_lossy())),
         file_system: mount.clone().map(|mount| mount.file_system),
-        mount_point: mount.clone().map(|mount| mount.point.to_string_lossy().into_owned()),
-        mount_source: mount.clone().map(|mount| mount.source),
+        mount_point: mount.clone().map(|mount| published::place(&mount.point.to_string_lossy())),
+        mount_source: mount.clone().map(|mount| source(&mount).to_owned()),
         mount_options: mount.clone().map(|mount| options(&mount)),
         total_bytes: space.clone().map(|space| space.total_bytes),
         free_bytes: space.clone().map(|space| space.free_bytes),
@@ -105,11 +106,15 @@ fn mount_of(root: &Root, folder: &Path) -> Fact<Mount> {
     })
 }
 
+fn source(mount: &Mount) -> &'static str {
+    published::mount_source(&mount.source, &mount.file_system, network_mount(&mount.file_system).is_some())
+}
+
 /// Options of the mount, then those of the file system that are not the same.
 fn options(mount: &Mount) -> String {
     let own: Vec<&str> = mount.options.split(',').collect();
     let more = mount.super_options.split(',').filter(|option| !option.is_empty() && !own.contains(option));
-    own.iter().copied().chain(more).collect::<Vec<_>>().join(",")
+    published::mount_options(&own.iter().copied().chain(more).collect::<Vec<_>>().join(","))
 }
 
 fn device(root: &Root, mount: &Fact<Mount>) -> Fact<Device> {

@@ -11,8 +11,8 @@ use data_encoding::HEXLOWER;
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 
-/// The fewest characters of a token, which must not be guessable.
-pub const SHORTEST_TOKEN: usize = 16;
+/// The fewest characters of a token by hand: 32 hexadecimal digits, drawn at random, are 128 bits.
+pub const SHORTEST_TOKEN: usize = 32;
 
 /// The end of the conversation that proves its knowledge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 
 use super::Token;
 use std::collections::BTreeMap;
-use std::net::{IpAddr, Shutdown, TcpStream};
+use std::net::{IpAddr, Ipv6Addr, Shutdown, TcpStream};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -84,6 +84,7 @@ pub(super) struct State {
 /// A caller that has not left.
 struct Caller {
     stream: TcpStream,
+    /// Its address, or that of its network (`share`).
     from: IpAddr,
     /// Whether it has proved the token.
     let_in: bool,
@@ -100,6 +101,15 @@ impl State {
         let from = |address| self.strangers().filter(|caller| caller.from == address).count();
         // The first of equals: `max_by_key` would return the last.
         self.strangers().min_by_key(|caller| std::cmp::Reverse(from(caller.from)))
+    }
+}
+
+/// What shares one place among strangers: an address, or in version 6 the network of 64 bits that every host may draw its
+/// addresses from (RFC 4291, 2.5.4), so that one host is not counted as many.
+fn share(from: IpAddr) -> IpAddr {
+    match from.to_canonical() {
+        IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() & !u128::from(u64::MAX)).into(),
+        address @ IpAddr::V4(_) => address,
     }
 }
 
@@ -166,7 +176,7 @@ impl Shared {
         let mut state = self.state();
         let number = state.called;
         state.called += 1;
-        state.callers.insert(number, Caller { stream, from, let_in: false });
+        state.callers.insert(number, Caller { stream, from: share(from), let_in: false });
         number
     }
 
@@ -231,5 +241,28 @@ impl Shared {
         for thread in threads {
             let _ = thread.join();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::net::TcpListener;
+
+    #[test]
+    fn a_network_of_many_addresses_displaces_its_own_callers_and_no_other() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let shared = Shared::new(Token("t".repeat(32)), Limits::default());
+        let calls = |from: &str| shared.entered(TcpStream::connect(address).unwrap(), from.parse().unwrap());
+        calls("2001:db8:1::7");
+        calls("192.0.2.7");
+        for host in 0..4 {
+            calls(&format!("2001:db8:2::{host}"));
+        }
+        calls("::ffff:192.0.2.8");
+        let first = shared.state().first_to_go().unwrap().from;
+        assert_eq!(first, "2001:db8:2::".parse::<IpAddr>().unwrap());
+        assert_eq!(share("::ffff:192.0.2.8".parse().unwrap()), "192.0.2.8".parse::<IpAddr>().unwrap());
     }
 }

@@ -36,7 +36,8 @@ pub fn new_path(started: &str, seed: u64) -> PathBuf {
 /// Every run file of a folder, by name; the names of stored runs begin with the time.
 pub fn all(folder: &Path) -> io::Result<Vec<PathBuf>> {
     let mut paths: Vec<PathBuf> = std::fs::read_dir(folder)?.flatten().map(|entry| entry.path()).collect();
-    paths.retain(|path| path.extension().is_some_and(|ending| ending == EXTENSION));
+    // A pipe under such a name, which anybody may put into a shared folder, would be waited for without end.
+    paths.retain(|path| path.extension().is_some_and(|ending| ending == EXTENSION) && path.is_file());
     paths.sort();
     Ok(paths)
 }

@@ -118,12 +118,11 @@ impl Campaign {
         reach: impl FnOnce(&Header) -> Result<Option<Peering>>,
     ) -> Result<Self> {
         let run = Run::read(path)?;
-        let (tool, own_budget) = (tool()?, resuming::ensure_sound(&run)?);
+        let (tool, budget) = (tool()?, resuming::ensure_sound(&run, budget)?);
         resuming::ensure_same(&run.header, &tool)?;
         let peering = reach(&run.header)?;
         same_peer(run.header.peer.as_deref(), peering.as_ref().map(Peering::described))?;
         let mut journal = Journal::resume(path, run.whole_bytes)?;
-        let budget = budget.unwrap_or(own_budget);
         journal.append(&Line::Resumed(Resumed { at: now(), tool, budget_s: budget.as_secs_f64() }))?;
         Campaign::new(run, journal, budget, peering)
     }

@@ -8,6 +8,9 @@ use crate::record::store;
 use crate::remote::made;
 use crate::remote::ssh::Master;
 use crate::sampling::{own_folder, owner::Owner};
+use std::fs::{DirBuilder, OpenOptions, Permissions};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -108,7 +111,11 @@ fn ledger_folder() -> PathBuf {
 
 fn note(ledger: &Path, planned: &RemoteAddress) -> Result<(), String> {
     let folder = ledger.parent().unwrap_or(ledger);
-    let written = std::fs::create_dir_all(folder).and_then(|()| std::fs::write(ledger, planned.to_string()));
+    let written = made(folder).and_then(|()| ensure_own(folder, user())).and_then(|()| {
+        // A note of this same process, whose file could not be removed, is replaced.
+        let _ = std::fs::remove_file(ledger);
+        own_folder::new_file(ledger)?.write_all(planned.to_string().as_bytes())
+    });
     written.map_err(|error| {
         format!(
             "{}: {error}: no file is made on a server if it cannot be noted for removal",
@@ -117,20 +124,88 @@ fn note(ledger: &Path, planned: &RemoteAddress) -> Result<(), String> {
     })
 }
 
+fn made(folder: &Path) -> io::Result<()> {
+    std::fs::create_dir_all(folder.parent().unwrap_or(folder))?;
+    match DirBuilder::new().mode(0o700).create(folder) {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
+        _ => Ok(()),
+    }
+}
+
+/// The user with whose rights this process acts.
+fn user() -> u32 {
+    // SAFETY: geteuid touches nothing.
+    unsafe { libc::geteuid() }
+}
+
+/// Refuses a ledger that is a link, or another user's: where `sudo` keeps HOME it is that of the user, whose notes would be
+/// executed with the rights of root. One that others may write to is closed to them.
+fn ensure_own(folder: &Path, user: u32) -> io::Result<()> {
+    let opened =
+        OpenOptions::new().read(true).custom_flags(libc::O_DIRECTORY | libc::O_NOFOLLOW).open(folder)?;
+    let found = opened.metadata()?;
+    if found.uid() != user {
+        return Err(io::Error::other(format!(
+            "the folder belongs to another user ({}); `sudo -H` uses root's own",
+            found.uid()
+        )));
+    }
+    if found.mode() & 0o077 != 0 {
+        opened.set_permissions(Permissions::from_mode(0o700))?;
+    }
+    Ok(())
+}
+
 /// Removes what killed runs of this machine have left at the server that this run uses anyway; nothing is sent to others.
 fn sweep(folder: &Path, asked: &RemoteAddress, access: &Access) {
-    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
-        let is_left =
-            entry.file_name().to_str().and_then(Owner::of_name).is_some_and(|owner| owner.is_gone());
-        let address = std::fs::read_to_string(entry.path()).ok().and_then(|text| text.parse().ok());
-        let Some(address) = address.filter(|address| is_left && same_server(address, asked)) else {
+    for (entry, address) in left(folder, user()) {
+        if !same_server(&address, asked) {
             continue;
-        };
+        }
         // A file that no longer exists cannot be removed either: the server was reached, so the entry is done.
         if made::swept(&address, access, CONVERSATION).is_err() {
             return;
         }
-        let _ = std::fs::remove_file(entry.path());
+        let _ = std::fs::remove_file(entry);
+    }
+}
+
+/// The notes of killed runs in a ledger, with the files that they name. Only what a run of this user made is removed: the
+/// note and the ledger are the user's own, and the file has the name of the note, which is that of the run.
+fn left(folder: &Path, user: u32) -> Vec<(PathBuf, RemoteAddress)> {
+    if ensure_own(folder, user).is_err() {
+        return vec![];
+    }
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let named = entries.filter_map(|entry| Some((entry.file_name().into_string().ok()?, entry.path())));
+    named
+        .filter(|(name, _)| Owner::of_name(name).is_some_and(|owner| owner.is_gone()))
+        .filter_map(|(name, path)| Some((noted(&path, user)?, name, path)))
+        .filter(|(address, name, _)| last_name(address) == Some(name))
+        .map(|(address, _, path)| (path, address))
+        .collect()
+}
+
+/// The address in a note; `None` for anything but a file of this user that has no other name.
+fn noted(note: &Path, user: u32) -> Option<RemoteAddress> {
+    /// No address is longer.
+    const LONGEST: u64 = 16 << 10;
+    let opened =
+        OpenOptions::new().read(true).custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK).open(note).ok()?;
+    let found = opened.metadata().ok()?;
+    if !(found.is_file() && found.uid() == user && found.nlink() == 1) {
+        return None;
+    }
+    let mut text = String::new();
+    opened.take(LONGEST).read_to_string(&mut text).ok()?;
+    text.parse().ok()
+}
+
+/// The last name of a path on a server.
+fn last_name(address: &RemoteAddress) -> Option<&str> {
+    match address {
+        RemoteAddress::Url(url) => url.path.rsplit('/').next(),
+        RemoteAddress::Mounted(_) => None,
     }
 }
 
@@ -142,5 +217,96 @@ fn same_server(one: &RemoteAddress, other: &RemoteAddress) -> bool {
         }
         // A file left on a mount is removed there, by its name.
         _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::symlink;
+
+    /// The name of a note that a process of an earlier boot would have left here.
+    fn dead() -> String {
+        Owner::of(1).expect("a first process").name("remote").replacen("-1-", "-4194999-", 1)
+    }
+
+    fn ledger() -> tempfile::TempDir {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::set_permissions(&folder, Permissions::from_mode(0o755)).unwrap();
+        folder
+    }
+
+    fn url(path: &str) -> String {
+        format!("sftp://user@server.example/data/{path}")
+    }
+
+    #[test]
+    fn what_a_killed_run_noted_is_found() {
+        let folder = ledger();
+        let (note, text) = (folder.path().join(dead()), url(&dead()));
+        std::fs::write(&note, &text).unwrap();
+        assert_eq!(left(folder.path(), user()), [(note, text.parse().unwrap())]);
+        assert_eq!(
+            folder.path().metadata().unwrap().mode() & 0o777,
+            0o700,
+            "and others may no longer write there"
+        );
+    }
+
+    #[test]
+    fn a_note_names_no_file_but_its_own() {
+        let folder = ledger();
+        let note = folder.path().join(dead());
+        for other in
+            ["victim.txt", "", "../victim.txt"].map(url).into_iter().chain([url(&dead()) + "/victim.txt"])
+        {
+            std::fs::write(&note, &other).unwrap();
+            assert_eq!(left(folder.path(), user()), [], "{other}");
+        }
+        let own = Owner::of(std::process::id()).unwrap().name("remote");
+        std::fs::remove_file(&note).unwrap();
+        std::fs::write(folder.path().join(&own), url(&own)).unwrap();
+        assert_eq!(left(folder.path(), user()), [], "its run still goes on");
+    }
+
+    #[test]
+    fn notes_of_others_links_and_pipes_are_not_read() {
+        let folder = ledger();
+        let (note, elsewhere) = (folder.path().join(dead()), tempfile::tempdir().unwrap());
+        let real = elsewhere.path().join("note");
+        std::fs::write(&real, url(&dead())).unwrap();
+        symlink(&real, &note).unwrap();
+        assert_eq!(left(folder.path(), user()), [], "a link");
+        std::fs::remove_file(&note).unwrap();
+        std::fs::hard_link(&real, &note).unwrap();
+        assert_eq!(left(folder.path(), user()), [], "a second name of a file");
+        std::fs::remove_file(&note).unwrap();
+        make_pipe(&note);
+        assert_eq!(left(folder.path(), user()), [], "a pipe");
+        std::fs::remove_file(&note).unwrap();
+        std::fs::write(&note, url(&dead())).unwrap();
+        assert_eq!(left(folder.path(), user() + 1), [], "another user's");
+        let link = elsewhere.path().join("ledger");
+        symlink(folder.path(), &link).unwrap();
+        assert_eq!(left(&link, user()), [], "a link to a ledger");
+        assert_eq!(left(folder.path(), user()).len(), 1);
+    }
+
+    fn make_pipe(path: &Path) {
+        use std::os::unix::ffi::OsStrExt;
+        let path = std::ffi::CString::new(path.as_os_str().as_bytes()).unwrap();
+        // SAFETY: a path that ends in zero.
+        assert_eq!(unsafe { libc::mkfifo(path.as_ptr(), 0o600) }, 0);
+    }
+
+    #[test]
+    fn a_note_is_written_for_this_user_alone_and_found_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let note = folder.path().join("data/remote-files").join(dead());
+        let planned = url(&dead()).parse().unwrap();
+        super::note(&note, &planned).unwrap();
+        super::note(&note, &planned).unwrap();
+        assert_eq!(note.metadata().unwrap().mode() & 0o777, 0o600);
+        assert_eq!(left(note.parent().unwrap(), user()), [(note, planned)]);
     }
 }

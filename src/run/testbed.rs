@@ -7,7 +7,7 @@ use super::peering::Peering;
 use super::remote_file::RemoteFixture;
 use crate::experiment::{Experiment, Placement, Requirement};
 use crate::experiments;
-use crate::machine::Machine;
+use crate::machine::{self, Machine, Root};
 use crate::plan::Cpus;
 use crate::record::{Header, PlannedPoint};
 use crate::sampling::{CoreWait, Setting};
@@ -51,7 +51,7 @@ impl Testbed {
         memory_group::sweep();
         Testbed {
             header: header.clone(),
-            cpu_stat: header.machine.cpu_stat_path(),
+            cpu_stat: machine::cpu_stat_path(&Root::default()),
             peering,
             remote: remote(&header.machine, active),
             memory: OnceCell::new(),

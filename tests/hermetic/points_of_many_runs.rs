@@ -79,3 +79,60 @@ fn formats_of_other_tools_take_one_run() {
     assert!(text(&refused.stderr).contains("--points"), "{}", text(&refused.stderr));
     fathom().args(["export"]).assert().code(2);
 }
+
+#[test]
+fn a_run_that_no_data_set_can_hold_is_left_out_with_its_reason() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("run.jsonl");
+    let whole = committed::content();
+    let edited = |pointer: &str, value: Value| {
+        let edited = |line: &str| {
+            let mut line: Value = serde_json::from_str(line).unwrap();
+            let (kind, path) = pointer.split_once('/').unwrap();
+            if line["line"] == kind {
+                line.pointer_mut(&format!("/{path}"))
+                    .unwrap_or_else(|| panic!("{pointer}"))
+                    .clone_from(&value);
+            }
+            line.to_string() + "\n"
+        };
+        std::fs::write(&file, whole.lines().map(edited).collect::<String>()).unwrap();
+        let [line] = exported(&[file.to_str().unwrap()]).try_into().unwrap();
+        line
+    };
+    for (pointer, value, said) in [
+        ("header/started", "not a time".into(), "beginning"),
+        ("header/started", "-infinity".into(), "beginning"),
+        ("closing/at", "".into(), "end"),
+        ("closing/took_s", (-1.0).into(), "impossible time"),
+        ("closing/took_s", 1e300.into(), "impossible time"),
+        ("header/machine/memory/total_bytes/value", u64::MAX.into(), "memory"),
+        ("header/plan/0/method_version", u32::MAX.into(), "version"),
+    ] {
+        let line = edited(pointer, value);
+        let reason = line["left_out"].as_str().unwrap_or_else(|| panic!("{pointer}: {}", line["started"]));
+        assert!(reason.contains(said), "{pointer}: {reason}");
+    }
+    let leap = edited("header/started", "2016-12-31T23:59:60.5Z".into());
+    assert_eq!(leap["started"], "2016-12-31T23:59:59Z");
+}
+
+#[test]
+fn a_pipe_among_run_files_is_not_waited_for() {
+    use std::os::unix::ffi::OsStrExt;
+    let folder = tempfile::tempdir().unwrap();
+    let pipe = folder.path().join("pipe.jsonl");
+    let name = std::ffi::CString::new(pipe.as_os_str().as_bytes()).unwrap();
+    // SAFETY: a path that ends in zero.
+    assert_eq!(unsafe { libc::mkfifo(name.as_ptr(), 0o600) }, 0);
+    labelled(&folder.path().join("run.jsonl"));
+    let [named, run] =
+        exported(&[pipe.to_str().unwrap(), folder.path().to_str().unwrap()]).try_into().unwrap();
+    assert!(named["left_out"].as_str().unwrap().contains("no regular file"), "{named}");
+    assert!(run["points"].is_array());
+    for arguments in [["compare", "."].as_slice(), &["history", "--folder", "."]] {
+        let mut command = fathom();
+        command.current_dir(&folder).timeout(std::time::Duration::from_secs(20)).args(arguments);
+        assert!(command.output().is_ok(), "{arguments:?} waits for the pipe");
+    }
+}

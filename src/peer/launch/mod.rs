@@ -9,15 +9,29 @@ pub mod ssh;
 use super::{PeerAddress, Session, Token};
 use serde::{Deserialize, Serialize};
 use std::convert::Infallible;
+use std::fs::File;
 use std::io::{self, BufRead, Read, Write};
 use std::net::{IpAddr, SocketAddr};
-use std::process::{Child, ChildStdout};
+use std::os::fd::AsFd;
+use std::process::Child;
 use std::str::FromStr;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::time::{Duration, Instant};
 
 /// The prefix of every line for this program: the shell at the other end may greet its user first.
 const MARK: &str = "fathom-peer ";
+
+/// The first word of the line that says where the peer listens.
+const READY: &str = "ready";
+
+/// The longest line of the other end, bytes: longer ones are no address.
+const LONGEST_LINE: u64 = 64 << 10;
+
+/// The most that the other end may say before the peer runs, bytes: its shell may greet its user with a page of text.
+const MOST_SAID: u64 = 1 << 20;
+
+/// The most lines for this program: one says that the binary is wanted, one that the token is, one where the peer listens.
+const MOST_LINES: usize = 8;
 
 /// The longest time that a peer may take to end after it was told to.
 const PARTING: Duration = Duration::from_secs(3);
@@ -144,22 +158,33 @@ pub fn wait_for_launcher() {
     let _ = io::copy(&mut io::stdin().lock(), &mut io::sink());
 }
 
-/// The lines from the other end of a pipe, each with a timeout.
+/// The lines from the other end of a pipe, each with a timeout. The other host may say anything and without end: lines, their
+/// sum and their number are limited, and nothing is read after the line that says where the peer is.
 struct Said(Receiver<String>);
 
 impl Said {
-    fn by(out: ChildStdout) -> io::Result<Self> {
-        let (said, heard) = channel();
+    fn by(out: impl Read + Send + 'static) -> io::Result<Self> {
+        let (said, heard) = sync_channel(1);
         let read = move || {
-            let lines = io::BufReader::new(out).lines().map_while(Result::ok);
-            for line in lines.filter_map(|line| line.strip_prefix(MARK).map(str::to_owned)) {
-                if said.send(line).is_err() {
+            for line in lines(out).take(MOST_LINES) {
+                let is_last = line.starts_with(READY);
+                if said.send(line).is_err() || is_last {
                     return;
                 }
             }
         };
         std::thread::Builder::new().name("peer's words".to_owned()).spawn(read)?;
         Ok(Said(heard))
+    }
+
+    /// The lines that a child says on its standard output, which stays open: ssh would end with it.
+    fn by_child(child: &mut Child) -> Result<Self, NoPeer> {
+        let out = child
+            .stdout
+            .as_ref()
+            .ok_or_else(|| NoPeer("the peer was started without its pipes".to_owned()))?;
+        let copy = out.as_fd().try_clone_to_owned().map(File::from);
+        copy.and_then(Said::by).map_err(|error| NoPeer(error.to_string()))
     }
 
     /// The next line: its first word and the rest. `None` at the end.
@@ -177,6 +202,17 @@ impl Said {
     }
 }
 
+/// The lines for this program, without their mark, up to the first that is too long.
+fn lines(out: impl Read) -> impl Iterator<Item = String> {
+    let mut out = io::BufReader::new(out.take(MOST_SAID));
+    let next = move || {
+        let mut line = vec![];
+        let length = Read::by_ref(&mut out).take(LONGEST_LINE).read_until(b'\n', &mut line).ok()?;
+        (length > 0 && line.pop() == Some(b'\n')).then(|| String::from_utf8_lossy(&line).into_owned())
+    };
+    std::iter::from_fn(next).filter_map(|line| line.strip_prefix(MARK).map(str::to_owned))
+}
+
 fn ready(text: &str) -> Result<Ready, NoPeer> {
     serde_json::from_str(text)
         .map_err(|error| NoPeer(format!("the address that the peer reports is not understood: {error}")))
@@ -185,6 +221,58 @@ fn ready(text: &str) -> Result<Ready, NoPeer> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicU64, Ordering};
+
+    /// The lines that are heard, and how many bytes were read for them.
+    fn heard(said: impl Read + Send + 'static) -> (Vec<String>, u64) {
+        struct Counted<R>(R, Arc<AtomicU64>);
+        impl<R: Read> Read for Counted<R> {
+            fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+                let read = self.0.read(into)?;
+                self.1.fetch_add(read as u64, Ordering::Relaxed);
+                Ok(read)
+            }
+        }
+        let count = Arc::new(AtomicU64::new(0));
+        let said = Said::by(Counted(said, count.clone())).unwrap();
+        let next =
+            || said.next(Duration::from_secs(20)).unwrap().map(|(word, rest)| format!("{word} {rest}"));
+        (std::iter::from_fn(next).collect(), count.load(Ordering::Relaxed))
+    }
+
+    #[test]
+    fn a_greeting_is_passed_over_and_nothing_is_read_after_the_address() {
+        let said = "Welcome!\nfathom-peer want\nfathom-peer ready {}\nfathom-peer go\n";
+        let (lines, read) = heard(said.as_bytes().chain(io::repeat(b'x').take(16 << 20)));
+        assert_eq!(lines, ["want ", "ready {}"]);
+        assert!(read <= 64 << 10, "{read} bytes were read");
+    }
+
+    #[test]
+    fn an_endless_line_is_not_heard_and_takes_no_memory() {
+        let endless = b"fathom-peer ready ".chain(io::repeat(b'x').take(16 << 20));
+        let (lines, read) = heard(endless);
+        assert!(lines.is_empty() && read <= 128 << 10, "{} lines of {read} bytes", lines.len());
+    }
+
+    #[test]
+    fn lines_without_end_are_heard_to_their_limit() {
+        struct Repeated(&'static str, usize);
+        impl Read for Repeated {
+            fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+                let bytes = self.0.as_bytes();
+                for place in into.iter_mut() {
+                    *place = bytes[self.1 % bytes.len()];
+                    self.1 += 1;
+                }
+                Ok(if self.1 > 16 << 20 { 0 } else { into.len() })
+            }
+        }
+        assert_eq!(heard(Repeated("fathom-peer want\n", 0)).0.len(), MOST_LINES);
+        let (lines, read) = heard(Repeated("Welcome!\n", 0));
+        assert!(lines.is_empty() && read <= 2 * MOST_SAID, "{read} bytes of greeting");
+    }
 
     #[test]
     fn a_peer_is_a_namespace_an_address_with_a_port_or_a_host() {

@@ -58,10 +58,10 @@ fn start(link: &Link) -> io::Result<Child> {
 
 /// Sends the token and reads the peer's addresses; an error has the peer's own message.
 fn converse(child: &mut Child, token: &Token) -> Result<super::Ready, NoPeer> {
-    let (Some(stdin), Some(stdout)) = (child.stdin.as_mut(), child.stdout.take()) else {
+    let said = Said::by_child(child)?;
+    let Some(stdin) = child.stdin.as_mut() else {
         return Err(NoPeer("the peer was started without its pipes".to_owned()));
     };
-    let said = Said::by(stdout).map_err(|error| NoPeer(error.to_string()))?;
     // A peer that has died does not read; its message is reported below.
     let _ = stdin.write_all(format!("{}\n", token.0).as_bytes());
     match said.next(STEP)? {

@@ -78,10 +78,10 @@ fn converse(
     program: &Program,
     token: &Token,
 ) -> Result<Option<String>, NoPeer> {
-    let (Some(mut stdin), Some(stdout)) = (child.stdin.take(), child.stdout.take()) else {
+    let said = Said::by_child(child)?;
+    let Some(mut stdin) = child.stdin.take() else {
         return Err(NoPeer("ssh was started without its pipes".to_owned()));
     };
-    let said = Said::by(stdout).map_err(|error| NoPeer(error.to_string()))?;
     let mut timeout = LOGIN;
     let found = loop {
         let Some((word, rest)) = said.next(timeout)? else { break None };
@@ -183,7 +183,12 @@ here="$(uname -s) $(uname -m)";
 if [ -n "$f" ] && [ "$(sum "$f")" = @SHA256 ]; then :;
 elif [ "$here" = "@SYSTEM" ]; then
     umask 077;
-    t=$(mktemp -d "${TMPDIR:-/tmp}/.fathom-XXXXXX" 2>&1) || { say nowhere "$t"; exit 0; };
+    for d in "${TMPDIR:-/tmp}" "$HOME"; do
+# What a copy that was killed has left: only its one file, and the folder if that was all.
+        find "$d" -maxdepth 1 -type d -name ".fathom-copy-*" -user "$(id -u)" -mmin +60 2>/dev/null | while read -r o; do
+            rm -f "$o/fathom"; rmdir "$o"; done 2>/dev/null;
+    done;
+    t=$(mktemp -d "${TMPDIR:-/tmp}/.fathom-copy-XXXXXX" 2>&1) || { say nowhere "$t"; exit 0; };
     trap "rm -rf \"\$t\"" EXIT;
     trap "exit 1" HUP INT TERM PIPE;
     f=$t/fathom;
@@ -193,7 +198,7 @@ elif [ "$here" = "@SYSTEM" ]; then
     [ "$s" = @SHA256 ] || { [ -z "$s" ] && [ "$(wc -c < "$f")" -eq @SIZE ]; } || { say torn; exit 0; };
 # Where the folder for temporary files is mounted such that nothing in it may run, the home is tried.
     "$f" --version >/dev/null 2>&1 || {
-        o=$t; t=$(mktemp -d "$HOME/.fathom-XXXXXX" 2>&1) || { e=$t; t=$o; say nowhere "$e"; exit 0; };
+        o=$t; t=$(mktemp -d "$HOME/.fathom-copy-XXXXXX" 2>&1) || { e=$t; t=$o; say nowhere "$e"; exit 0; };
         mv "$f" "$t/fathom"; f=$t/fathom; rm -rf "$o";
     };
     e=$("$f" --version 2>&1) || { say cannot "$e"; exit 0; };
@@ -211,7 +216,10 @@ exec "$f" peer --launched ${t:+--remove-itself} --listen "$a"
 pub fn remove_this_program() -> io::Result<()> {
     let program = std::env::current_exe()?;
     let made_for_it = |folder: &Path| {
-        folder.file_name().and_then(|name| name.to_str()).is_some_and(|name| name.starts_with(".fathom-"))
+        folder
+            .file_name()
+            .and_then(|name| name.to_str())
+            .is_some_and(|name| name.starts_with(".fathom-copy-"))
     };
     match program.parent().filter(|folder| made_for_it(folder)) {
         Some(folder) => std::fs::remove_file(&program).and_then(|()| std::fs::remove_dir(folder)),
@@ -229,5 +237,41 @@ mod tests {
         assert_eq!(shell.matches('\'').count(), 2, "{shell}");
         assert!(!shell.contains('\n') && !shell.contains('@') && !shell.contains('!'), "{shell}");
         assert!(shell.contains("head -c 3 "));
+    }
+
+    #[test]
+    fn copies_that_were_killed_are_removed_by_the_next_and_nothing_else_is() {
+        let (temporary, home) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let planted = |folder: &Path, name: &str, file: &str, hours: u64| {
+            let folder = folder.join(name);
+            std::fs::create_dir(&folder).unwrap();
+            std::fs::write(folder.join(file), "").unwrap();
+            let then = std::time::SystemTime::now() - Duration::from_hours(hours);
+            std::fs::File::open(&folder).unwrap().set_modified(then).unwrap();
+            folder
+        };
+        let gone = [
+            planted(temporary.path(), ".fathom-copy-aaaaaa", "fathom", 2),
+            planted(home.path(), ".fathom-copy-bbbbbb", "fathom", 30),
+        ];
+        let kept = [
+            planted(temporary.path(), ".fathom-copy-cccccc", "fathom", 0),
+            planted(temporary.path(), ".fathom-copy-dddddd", "letter", 2),
+            planted(temporary.path(), ".fathom-1-2-3-4-x", "fathom", 2),
+            planted(home.path(), "fathom-copy-eeeeee", "fathom", 2),
+        ];
+        let mut sh = Command::new("sh");
+        sh.args(["-c", &shell(&Program { binary: b"abc", sha256: "1234" }, None)]);
+        sh.env_clear().env("PATH", "/usr/bin:/bin").env("TMPDIR", temporary.path()).env("HOME", home.path());
+        let output = sh.stdin(Stdio::null()).output().unwrap();
+        let said = String::from_utf8_lossy(&output.stdout);
+        assert!(said.contains("fathom-peer torn"), "no copy arrived: {said}");
+        for folder in gone {
+            assert!(!folder.exists(), "{} is left", folder.display());
+        }
+        for folder in kept {
+            assert!(folder.read_dir().unwrap().count() == 1, "{} is touched", folder.display());
+        }
+        assert_eq!(temporary.path().read_dir().unwrap().count(), 3, "its own folder is gone too");
     }
 }

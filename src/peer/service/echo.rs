@@ -5,7 +5,7 @@ use super::running::Running;
 use super::stream::{StreamOptions, accept_all};
 use crate::experiment::Failure;
 use std::io::{Read, Write};
-use std::net::UdpSocket;
+use std::net::{SocketAddr, UdpSocket};
 use std::sync::atomic::Ordering;
 
 /// Over streams, each served in a separate thread.
@@ -36,8 +36,10 @@ pub fn udp(bytes: usize, place: &Place) -> Result<Running, Failure> {
         while !tally.is_ending() {
             let (length, caller) =
                 socket.recv_from(&mut message).map_err(|error| broke("recvfrom", &error))?;
-            if !tally.is_ending() && guests.serves(caller.ip()) {
-                socket.send_to(&message[..length], caller).map_err(|error| broke("sendto", &error))?;
+            if !tally.is_ending()
+                && guests.serves(caller.ip())
+                && is_answered(&socket, &message[..length], caller)
+            {
                 tally.messages.fetch_add(1, Ordering::Relaxed);
                 tally.received_bytes.fetch_add(length as u64, Ordering::Relaxed);
                 tally.sent_bytes.fetch_add(length as u64, Ordering::Relaxed);
@@ -48,6 +50,25 @@ pub fn udp(bytes: usize, place: &Place) -> Result<Running, Failure> {
     Ok(running)
 }
 
+/// Whether a datagram could be sent back. One that cannot be, as to port 0 or a forged address, is nobody's, and the service
+/// goes on: a caller that gets no answer counts it as lost.
+fn is_answered(socket: &UdpSocket, message: &[u8], caller: SocketAddr) -> bool {
+    socket.send_to(message, caller).is_ok()
+}
+
 fn broke(attempt: &str, error: &std::io::Error) -> Failure {
     Failure::Broke(format!("the echo service: {attempt}: {error}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_datagram_that_cannot_be_answered_is_passed_over() {
+        let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
+        let own = socket.local_addr().unwrap();
+        assert!(!is_answered(&socket, b"abc", ([127, 0, 0, 1], 0).into()), "nothing is sent to port 0");
+        assert!(is_answered(&socket, b"abc", own));
+    }
 }

@@ -80,7 +80,8 @@ impl Smb {
     /// Negotiates a dialect and the maximum sizes of requests.
     fn negotiate(&mut self, signing: u8) -> Result<(), Failure> {
         let dialects: Vec<u8> = DIALECTS.iter().flat_map(|dialect| dialect.to_le_bytes()).collect();
-        let client = [&[36, 0, 2, 0, signing, 0, 0, 0][..], &LARGE.to_le_bytes(), &guid(), &[0; 8]].concat();
+        let own = drawn::<16>()?;
+        let client = [&[36, 0, 2, 0, signing, 0, 0, 0][..], &LARGE.to_le_bytes(), &own, &[0; 8]].concat();
         let answer = self.asked(NEGOTIATE, "a dialect", &[&client, &dialects])?;
         let mut said = answer.body();
         said.bytes(4)?;
@@ -101,7 +102,7 @@ impl Smb {
         }
         self.session.id = u64::from_le_bytes(*asked.bytes[40..].first_chunk().unwrap_or(&[0; 8]));
         let challenge = Challenge::parse(token(&asked)?)?;
-        let own = u64::from_le_bytes(*guid().first_chunk().unwrap_or(&[0; 8]));
+        let own = u64::from_le_bytes(drawn()?);
         let answer = ntlm::answer(&challenge, user, own);
         let logged_in = self.set_up(&answer.message, signing)?;
         if logged_in.status != 0 {
@@ -193,13 +194,13 @@ fn user<'session>(
     Ok(Some(User { domain, name, password }))
 }
 
-/// A number that is unique to the connection: it need not be secret.
-fn guid() -> [u8; 16] {
-    let mut guid = [0; 16];
-    let time = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
-    guid[..8].copy_from_slice(&(time.as_nanos() as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15).to_le_bytes());
-    guid[8..12].copy_from_slice(&std::process::id().to_le_bytes());
-    guid
+/// Random bytes of the system: the client's identifier, and the number with which it answers a challenge. Answers with a number
+/// that others can foresee could be prepared for (MS-NLMP, section 3.1.5.1.2).
+fn drawn<const BYTES: usize>() -> Result<[u8; BYTES], Failure> {
+    let mut drawn = [0; BYTES];
+    let filled = getrandom::fill(&mut drawn);
+    filled.map_err(|error| Failure::Broke(format!("the system gives no random number: {error}")))?;
+    Ok(drawn)
 }
 
 /// The token in the answer to a session set-up.
@@ -329,6 +330,18 @@ impl Client for Smb {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn every_byte_of_a_drawn_number_is_drawn() {
+        let all: Vec<[u8; 16]> = (0..16).map(|_| drawn().unwrap()).collect();
+        for place in 0..16 {
+            assert!(
+                all.iter().any(|one| one[place] != all[0][place]),
+                "byte {place} is always {}",
+                all[0][place]
+            );
+        }
+    }
 
     proptest! {
         #[test]

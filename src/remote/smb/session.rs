@@ -169,7 +169,7 @@ impl Session {
         let Some(key) = self.key.filter(|_| answer.status != PENDING) else { return Ok(()) };
         let mut bytes = answer.bytes.clone();
         bytes[48..HEADER].fill(0);
-        if signature(&key, &bytes) == answer.bytes[48..HEADER] {
+        if is_signed(&key, &bytes, &answer.bytes[48..HEADER]) {
             return Ok(());
         }
         Err(Failure::Broke(format!("{}: an answer is not signed by the server", self.wire.server())))
@@ -196,11 +196,39 @@ fn answered(bytes: Vec<u8>) -> Answer {
     Answer { status, bytes }
 }
 
-/// The first half of an HMAC over the whole message (MS-SMB2, section 3.1.4.1, dialects before 3).
-fn signature(key: &[u8; 16], message: &[u8]) -> [u8; 16] {
+/// Whether a message has this signature, compared in constant time.
+fn is_signed(key: &[u8; 16], message: &[u8], signature: &[u8]) -> bool {
+    signature.len() == 16 && mac(key, message).verify_truncated_left(signature).is_ok()
+}
+
+fn mac(key: &[u8; 16], message: &[u8]) -> Hmac<Sha256> {
     let mut mac = Hmac::<Sha256>::new_from_slice(key).expect("any length of key is taken");
     mac.update(message);
+    mac
+}
+
+/// The first half of an HMAC over the whole message (MS-SMB2, section 3.1.4.1, dialects before 3).
+fn signature(key: &[u8; 16], message: &[u8]) -> [u8; 16] {
     let mut half = [0; 16];
-    half.copy_from_slice(&mac.finalize().into_bytes()[..16]);
+    half.copy_from_slice(&mac(key, message).finalize().into_bytes()[..16]);
     half
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_whole_signature_signs() {
+        let (key, message) = ([7; 16], b"a message");
+        let right = signature(&key, message);
+        assert!(is_signed(&key, message, &right));
+        assert!(!is_signed(&key, message, &right[..15]) && !is_signed(&key, message, &[]));
+        assert!(!is_signed(&key, b"another", &right) && !is_signed(&[8; 16], message, &right));
+        for place in 0..16 {
+            let mut wrong = right;
+            wrong[place] ^= 1;
+            assert!(!is_signed(&key, message, &wrong));
+        }
+    }
 }

@@ -62,6 +62,7 @@ impl ByHand {
         let folder = tempfile::tempdir().unwrap();
         let token_file = folder.path().join("token");
         std::fs::write(&token_file, token + "\n").unwrap();
+        std::fs::set_permissions(&token_file, std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
         ByHand { process: Process(child), address, token_file, _folder: folder }
     }
 

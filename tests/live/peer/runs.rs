@@ -8,6 +8,7 @@ use super::server::listens;
 use crate::tier::{Outcome, Test, beside, needs_root};
 use fathom::peer::protocol::{Hello, Reply};
 use std::net::TcpListener;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
@@ -137,11 +138,12 @@ fn a_peer_by_hand_needs_its_token() -> Outcome {
     };
     assert!(says(&mut run(&peer.address, &file)).contains("--token-file"));
     let other = folder.path().join("other");
-    std::fs::write(&other, "0123456789abcdef").unwrap();
+    std::fs::write(&other, "0123456789abcdef0123456789abcdef").unwrap();
+    std::fs::set_permissions(&other, PermissionsExt::from_mode(0o600)).unwrap();
     let refused = says(run(&peer.address, &file).arg("--token-file").arg(&other));
     assert!(refused.contains("the token is not that of this peer"), "{refused}");
     std::fs::write(&other, "short").unwrap();
-    assert!(says(run(&peer.address, &file).arg("--token-file").arg(&other)).contains("too short"));
+    assert!(says(run(&peer.address, &file).arg("--token-file").arg(&other)).contains("too easy to guess"));
     Ok(())
 }
 
@@ -240,7 +242,9 @@ fn a_run_with_a_virtual_peer_is_taken_up_again_with_one() -> Outcome {
 fn a_peer_without_a_port_left_refuses_and_the_run_goes_on() -> Outcome {
     needs_root()?;
     let folder = tempfile::tempdir().unwrap();
-    std::fs::write(folder.path().join("token"), "0123456789abcdef").unwrap();
+    let token = folder.path().join("token");
+    std::fs::write(&token, "0123456789abcdef0123456789abcdef").unwrap();
+    std::fs::set_permissions(&token, PermissionsExt::from_mode(0o600)).unwrap();
     let script = format!(
         "ip link set lo up; echo 40000 40001 >/proc/sys/net/ipv4/ip_local_port_range; cd {}
          timeout 60 {fathom} peer --listen 127.0.0.1:39999 --token-file token >/dev/null 2>&1 &

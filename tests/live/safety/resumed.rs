@@ -5,6 +5,7 @@ use crate::tier::{Outcome, Test, beside};
 use serde_json::{Value, json};
 use std::io::ErrorKind;
 use std::net::TcpListener;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -13,6 +14,7 @@ pub const TESTS: &[Test] = &beside![
     a_run_file_of_another_build_sends_nobody_to_a_peer_that_is_named,
     a_run_file_alone_sends_nobody_to_a_file_server,
     figures_that_no_run_can_have_are_told_and_nothing_panics,
+    a_run_file_alone_chooses_no_folder,
     what_a_file_says_commands_no_terminal,
 ];
 
@@ -67,7 +69,8 @@ impl Trapped {
     /// With the header edited further.
     fn new(folder: &Path, edit: impl Fn(&mut Value)) -> Self {
         let (trap, token) = (Trap::new(), folder.join("token"));
-        std::fs::write(&token, "0123456789abcdef").unwrap();
+        std::fs::write(&token, "0123456789abcdef0123456789abcdef").unwrap();
+        std::fs::set_permissions(&token, PermissionsExt::from_mode(0o600)).unwrap();
         let wanted = format!("127.0.0.1:{}", trap.port());
         let file = edited(folder, |line| {
             if line["line"] == "header" {
@@ -149,6 +152,24 @@ fn figures_that_no_run_can_have_are_told_and_nothing_panics() -> Outcome {
         );
         assert_eq!(std::fs::read(&file).unwrap(), before, "nothing is written");
     }
+    Ok(())
+}
+
+fn a_run_file_alone_chooses_no_folder() -> Outcome {
+    let (folder, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let place = other.path().to_str().unwrap();
+    let file = edited(folder.path(), |line| {
+        if line["line"] == "header" {
+            line["settings"]["folder"] = place.into();
+        }
+    });
+    let said = resumed(&file, &[]);
+    assert!(said.contains(&format!("--dir {place}")), "the folder is named: {said}");
+    assert_eq!(other.path().read_dir().unwrap().count(), 0);
+    let mut named = fathom();
+    named.args(["run", "--alongside", "--budget", "1s", "--dir", place, "--resume"]).arg(&file);
+    let said = text(&named.output().unwrap().stderr);
+    assert!(!said.contains("command line names it too"), "{said}");
     Ok(())
 }
 
