@@ -110,6 +110,7 @@ fn options(asked: &cli::Gate, header: &Header) -> Result<Options> {
         points: vec![],
         set: settings.set.as_deref().map(set_named).transpose()?,
         labels: BTreeMap::new(),
+        whole_memory: false,
     })
 }
 

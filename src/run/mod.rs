@@ -3,6 +3,7 @@
 mod alternating;
 mod answering;
 mod campaign;
+mod effects;
 mod fitting;
 mod header;
 mod interrupt;
@@ -22,6 +23,7 @@ mod visiting;
 pub use alternating::Alternation;
 pub use answering::answer_visits;
 pub use campaign::{Campaign, Tick, Watcher};
+pub use effects::{Effect, of_every_trial, of_points};
 pub use header::{Options, described, now, tool};
 pub use interrupt::{catch_signals, interrupted};
 pub(crate) use leftovers::Shared as OwnFiles;

@@ -111,6 +111,7 @@ impl Bench {
             points: vec![],
             set: None,
             labels: BTreeMap::new(),
+            whole_memory: false,
         }
     }
 }

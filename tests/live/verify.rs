@@ -76,11 +76,11 @@ fn a_disk_of_ours_keeps_no_mount_of_the_machine_busy() -> Outcome {
     let (folder, state) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     // A machine whose mounts are shared with its namespaces, as systemd makes them; gone with its shell.
     let script = format!(
-        "mkdir disk theirs && mount -t tmpfs none theirs && mount --make-shared theirs && before=$(readlink /proc/self/ns/mnt) && \
+        "mkdir disk all && mount -t tmpfs none all && mount --make-shared all && mkdir all/theirs && mount -t tmpfs none all/theirs && \
          {{ {} verify device-burst --alongside --dir $PWD/disk > told 2>&1 & }} && run=$! && \
          for i in $(seq 400); do grep -qs -e '-disk .* ext4 ' /proc/$run/task/*/mountinfo && break; sleep 0.05; done; \
-         grep -l ' '$PWD/theirs' ' /proc/$run/task/*/mountinfo | wc -l; umount theirs; \
-         grep -ls ' '$PWD/theirs' ' /proc/$run/task/*/mountinfo | wc -l; kill -INT $run; wait $run; ls -A disk; cat told >&2",
+         grep -l ' '$PWD/all/theirs' ' /proc/$run/task/*/mountinfo | wc -l; umount all/theirs; \
+         grep -ls ' '$PWD/all/theirs' ' /proc/$run/task/*/mountinfo | wc -l; kill -INT $run; wait $run; ls -A disk; cat told >&2",
         env!("CARGO_BIN_EXE_fathom")
     );
     let mut shell = Command::new("unshare");
