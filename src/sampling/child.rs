@@ -208,8 +208,7 @@ impl Drop for Process {
             while Instant::now() < deadline
                 && readable(stdout.as_raw_fd(), deadline)
                 && stdout.read(&mut rest).is_ok_and(|some| some > 0)
-            {
-            }
+            {}
         }
         self.end_group();
         let _ = self.child.wait();
@@ -358,7 +357,8 @@ mod tests {
         let mut command = Command::new("/bin/sh");
         command.args(["-c", script]).process_group(0);
         let pipes = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut process = Process { child: pipes.spawn().unwrap(), told: vec![], patience: CLEANING_UP, is_unreaped: true };
+        let mut process =
+            Process { child: pipes.spawn().unwrap(), told: vec![], patience: CLEANING_UP, is_unreaped: true };
         let asked = process.ask::<u32>(&0, Duration::from_secs(10), &mut |_| ());
         let Ok(End::Died(words)) = asked else { panic!("{asked:?}") };
         let left: u32 = words.rsplit_once('(').unwrap().1.trim_end_matches(')').parse().unwrap();

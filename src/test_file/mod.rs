@@ -7,13 +7,16 @@ mod aligned;
 pub mod blocks;
 mod content;
 mod device;
+mod forget;
 pub mod residency;
 mod room;
 
 pub use aligned::Aligned;
 pub use content::{Content, SECTOR};
 pub use device::{direct, ensure_accounted, served, served_to};
-pub use residency::{Passing, cached, cached_within, evict, forget, page_bytes, warm};
+pub use forget::forget;
+use forget::pass_on;
+pub use residency::{Passing, cached, cached_within, evict, page_bytes, warm};
 pub use room::{Room, ensure_on_a_device};
 
 use crate::experiment::{Failure, Requirement, Site};
@@ -87,13 +90,6 @@ fn say(written: u64, bytes: u64) {
 const IN_THE_CACHE: u64 = Requirement::LIMIT_BYTES;
 /// Bytes of such a file that are written before they are passed on to the device.
 const BEHIND: u64 = 64 << 20;
-
-/// Waits until the device has what was written, and drops it from the page cache.
-fn pass_on(file: &File) -> io::Result<()> {
-    file.sync_data()?;
-    forget(file);
-    Ok(())
-}
 
 /// How much of a file is on the device when the time of the whole is estimated, bytes, and how much longer than allowed that
 /// estimate may be: the wait for the device weighs most in a short piece.
