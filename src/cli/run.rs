@@ -61,6 +61,11 @@ pub struct Run {
     /// `{host}`, `{time}` and `{set}`.
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
+    /// Also measure what takes all memory of the machine: the page cache filled to its end (`filesystem/cache_size`), and files
+    /// of more than 1 GiB kept in it. Files that other programs have in the page cache are dropped from it, and with swap
+    /// space their memory may be moved there. Without this flag no experiment fills the page cache beyond a limit of 1 GiB.
+    #[arg(long, conflicts_with = "set")]
+    pub whole_memory: bool,
     /// The form of progress messages on standard error.
     #[arg(long, value_enum, value_name = "FORM", default_value_t = ProgressForm::Auto)]
     pub progress: ProgressForm,
@@ -72,7 +77,7 @@ pub struct Run {
     /// that is not the one for temporary files, must be named again.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["experiments", "quick", "thorough", "output", "seed", "cpu", "clock", "processes"])]
     pub resume: Option<PathBuf>,
-    /// Print the plan without measuring, with a forecast if an earlier run of this machine is stored.
+    /// Print the plan without measuring, and what the run would do to the machine as a whole, with a forecast if an earlier run of this machine is stored.
     #[arg(long, conflicts_with_all = ["resume", "output"])]
     pub dry_run: bool,
     /// The second host for remote experiments.

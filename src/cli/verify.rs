@@ -18,6 +18,9 @@ pub struct Verify {
     /// fio, iperf3, sockperf, qperf, sysbench, stress-ng, mbw and hackbench.
     #[arg(long, conflicts_with = "rigs")]
     pub peers: bool,
+    /// Print what would be set and what that does to this machine, without doing it.
+    #[arg(long)]
+    pub dry_run: bool,
     /// Measure this many times as long as usual, for narrower intervals.
     #[arg(long, value_name = "NUMBER", default_value_t = 1.0, value_parser = parse_times)]
     pub times_as_long: f64,

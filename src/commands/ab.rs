@@ -92,6 +92,7 @@ fn options(asked: &cli::Ab, arrangement: &Arrangement, seed: Option<u64>) -> Opt
         points: vec![],
         set: None,
         labels: BTreeMap::new(),
+        whole_memory: false,
     }
 }
 

@@ -9,9 +9,10 @@ use crate::plan::{self, Planner, PlannerSettings, Progress, Recorded, Set};
 use crate::record::{Header, PlannedPoint, Run, store};
 use crate::report::Style;
 use crate::report::planned::{Forecast, Planned, text};
-use crate::run;
+use crate::run::{self, Effect};
 use anyhow::Result;
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::time::Duration;
 
 /// Prints what `run` would do with the same arguments.
@@ -26,6 +27,7 @@ pub fn plan(asked: &cli::Run, style: Style) -> Result<()> {
         seed: asked.seed.unwrap_or_default(),
         every_pair: asked.extent.effort() == Effort::Thorough,
         most_bytes: set.map(Set::for_data),
+        whole_memory: asked.whole_memory,
     };
     let points = match set {
         Some(set) => set.chosen(&plan::points(&selected, &machine, Effort::Thorough, &wishes), &machine),
@@ -46,9 +48,22 @@ pub fn plan(asked: &cli::Run, style: Style) -> Result<()> {
         budget: settings.budget,
         pilot: settings.pilot(),
         trials: plan::TRIALS,
+        effects: effects(asked, &points, &machine, &folder),
         forecast: forecast(&selected, &machine, &points, settings),
     };
     print(&text(&planned, style))
+}
+
+/// What the run does to the machine as a whole, beside measuring.
+fn effects(asked: &cli::Run, points: &[PlannedPoint], machine: &Machine, folder: &Path) -> Vec<Effect> {
+    let own = run::of_points(points, machine, folder, asked.peer.peer.as_deref());
+    let kept = Effect {
+        what:
+            "files that stay: the run file and its page; what `fathom ab` left set after a kill is restored"
+                .to_owned(),
+        by: vec![],
+    };
+    own.into_iter().chain(run::of_every_trial()).chain([kept]).collect()
 }
 
 /// The forecast from the newest stored run of this machine with any of these experiments; `None` if there is none.

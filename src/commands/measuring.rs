@@ -4,10 +4,11 @@ use super::status::{DONE, INCONCLUSIVE, SOME_FAILED};
 use super::streams::print;
 use super::{lock, page, peer};
 use crate::cli;
+use crate::experiments;
 use crate::machine::{self, RemoteAddress};
 use crate::plan::{self, SETS, Set};
 use crate::record::file_name::{Fields, filled};
-use crate::record::{self, Ending, HOST, Header, store};
+use crate::record::{self, Ending, HOST, Header, PlannedPoint, store};
 use crate::report::{self, Form, RunReport, Style, Telling};
 use crate::results::{self, Outcome, PointResult, Results};
 use crate::run::{self, Campaign, Options, Peering};
@@ -16,6 +17,10 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
+
+/// Said before a run that may take what belongs to others.
+const TAKES_ALL: &str = "--whole-memory: files that other programs have in the page cache will be dropped from it, and their memory \
+                         may be swapped out";
 
 /// Measures, and reports the results.
 pub(super) fn measure(asked: &cli::Run, style: Style) -> Result<ExitCode> {
@@ -36,6 +41,9 @@ pub(super) fn measure(asked: &cli::Run, style: Style) -> Result<ExitCode> {
     let mut telling = Telling::of(asked.progress);
     for warning in campaign.testbed().machine().warnings() {
         telling.note(&format!("{} {}", warning.problem, warning.remedy));
+    }
+    if asked.whole_memory {
+        telling.note(TAKES_ALL);
     }
     let measured = campaign.measure(&mut telling);
     telling.finish();
@@ -120,6 +128,7 @@ fn take_up(asked: &cli::Run, path: &Path) -> Result<Campaign> {
     Campaign::resume(path, asked.budget, |header| {
         ensure_folder_named(asked.dir.as_deref(), header)?;
         ensure_named(asked.remote.as_ref(), header)?;
+        ensure_allowed(asked.whole_memory, header)?;
         peer::again(&asked.peer, header)
     })
 }
@@ -149,6 +158,29 @@ fn ensure_named(named: Option<&RemoteAddress>, header: &Header) -> Result<()> {
     }
 }
 
+/// Refuses a run that fills the memory of the whole machine unless the command line allows it too: the file may come from
+/// anybody.
+fn ensure_allowed(whole_memory: bool, header: &Header) -> Result<()> {
+    let fills = |planned: &&PlannedPoint| {
+        let experiment = experiments::find(&planned.experiment);
+        planned.skip.is_none()
+            && experiment.is_some_and(|experiment| {
+                experiment.requires(&planned.point).iter().any(|needed| {
+                    needed.is_met_by_whole_memory() && needed.lacking(&header.machine).is_some()
+                })
+            })
+    };
+    match header.plan.iter().find(fills) {
+        Some(planned) if !whole_memory => bail!(
+            "the run measures {} {}, which takes the memory of the whole machine from other programs: that is done only if the \
+             command line says so too: add `--whole-memory`",
+            planned.experiment,
+            planned.point
+        ),
+        _ => Ok(()),
+    }
+}
+
 fn begin(asked: &cli::Run) -> Result<(Campaign, PathBuf)> {
     let options = Options {
         selection: asked.experiments.clone(),
@@ -165,6 +197,7 @@ fn begin(asked: &cli::Run) -> Result<(Campaign, PathBuf)> {
         points: vec![],
         set: set(asked)?,
         labels: labels(asked)?,
+        whole_memory: asked.whole_memory,
     };
     let peering = peer::reach(&asked.peer)?;
     let header = options.header(peering.as_ref().map(Peering::described))?;

@@ -40,6 +40,7 @@ use streams::{print, request};
 
 /// Parses the command line, runs the command, and reports errors.
 pub fn main() -> ExitCode {
+    sampling::signals::forget_inherited();
     match run(Cli::parse()) {
         Ok(exit) => exit,
         Err(error) if is_closed_pipe(&error) => ExitCode::SUCCESS,

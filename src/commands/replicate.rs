@@ -65,6 +65,7 @@ fn begin(asked: &cli::Replicate, report: &Report) -> Result<(Campaign, PathBuf, 
         points,
         set: None,
         labels: BTreeMap::new(),
+        whole_memory: false,
     };
     let peering = peer::reach(&asked.peer)?;
     let header = options.header(peering.as_ref().map(Peering::described))?;

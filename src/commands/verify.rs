@@ -8,10 +8,10 @@ use crate::machine::Machine;
 use crate::message::{clean, tell};
 use crate::record::{Verdict, Verification, store};
 use crate::report::{self, OpinionsReport, ProgressForm, Style, VerificationReport};
-use crate::run;
+use crate::run::{self, Effect};
 use crate::sampling::clock::kernel_clock;
 use crate::verify::opinions::{self, Agreement};
-use crate::verify::{self, Bench, RIGS};
+use crate::verify::{self, Bench, RIGS, Rig};
 use anyhow::{Context, Result, anyhow};
 use std::process::ExitCode;
 
@@ -28,6 +28,9 @@ pub fn register() {
 /// Verifies the instrument, and stores the result for later runs if all rigs took part.
 pub fn verify(asked: &cli::Verify, style: Style) -> Result<ExitCode> {
     let rigs = verify::select(&asked.rigs).map_err(|name| unknown(&name))?;
+    if asked.dry_run {
+        return planned(asked, &rigs, style);
+    }
     let _lock = lock::take(asked.alongside, ProgressForm::Auto)?;
     run::catch_signals()?;
     register();
@@ -56,6 +59,40 @@ pub fn verify(asked: &cli::Verify, style: Style) -> Result<ExitCode> {
         Verdict::Wrong => ExitCode::from(WRONG),
         Verdict::Inconclusive | Verdict::Skipped => ExitCode::from(INCONCLUSIVE),
     })
+}
+
+/// Prints what a verification would do to this machine.
+fn planned(asked: &cli::Verify, rigs: &[&Rig], style: Style) -> Result<ExitCode> {
+    let effects = if asked.peers { of_other_tools() } else { of_rigs(rigs) };
+    let rigs = (!asked.peers).then_some(rigs.len());
+    print(&report::planned::verification(rigs, &effects, style))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// What rigs do, each with its own, and what every trial of them does.
+fn of_rigs(rigs: &[&Rig]) -> Vec<Effect> {
+    let touched = |rig: &&Rig| {
+        let by = || vec![rig.name.to_owned()];
+        let set = Effect { what: format!("set: {}", rig.sets), by: by() };
+        let touches = rig.touches.iter().map(|what| Effect { what: (*what).to_owned(), by: by() });
+        [set].into_iter().chain(touches.collect::<Vec<_>>())
+    };
+    let kept = Effect {
+        what: "files that stay: the result of a verification with all rigs, in $XDG_STATE_HOME/fathom/verification.json".to_owned(),
+        by: vec![],
+    };
+    rigs.iter().flat_map(touched).chain(run::of_every_trial()).chain([kept]).collect()
+}
+
+/// What other tools do.
+fn of_other_tools() -> Vec<Effect> {
+    let tools = [
+        "processes: those of the tools that are installed, and their servers; killed with the session, also after a kill",
+        "sockets: servers listen on loopback, or in a network namespace of their own (qperf, as root)",
+        "files: those that the tools read, in a folder of the run; gone with it",
+    ];
+    let tools = tools.map(|what| Effect { what: what.to_owned(), by: vec![] });
+    tools.into_iter().chain(run::of_every_trial()).collect()
 }
 
 /// Runs other tools alternately with Fathom.

@@ -16,6 +16,7 @@ mod remote_file;
 mod requirement;
 mod shared;
 mod shown;
+mod touch;
 mod workload;
 
 pub use evidence::{Bound, Check, Counters, Observed};
@@ -32,6 +33,7 @@ pub use remote_file::{Access, RemoteFile};
 pub use requirement::Requirement;
 pub use shared::Shared;
 pub use shown::Shown;
+pub use touch::Touch;
 pub use workload::{
     CoreWidth, FigureValue, FirstCall, Operation, Site, Spin, Stopwatch, TRACED_CALLS, TRACED_OPERATIONS,
     TRACING_REFUSED, Work, Workload, repeated,
@@ -101,9 +103,17 @@ pub struct Asked {
     pub every_pair: bool,
     /// Maximum size of a point's data, bytes; `None` for no limit.
     pub most_bytes: Option<u64>,
+    /// Whether the memory of the whole machine may be taken.
+    pub whole_memory: bool,
 }
 
 impl Asked {
+    /// Whether the run meets a requirement that no machine meets by itself.
+    pub fn meets(&self, requirement: &Requirement) -> bool {
+        (self.peer && *requirement == Requirement::Peer)
+            || (self.whole_memory && requirement.is_met_by_whole_memory())
+    }
+
     /// Whether a point's number of processes was requested.
     pub fn names(&self, point: &Point) -> bool {
         matches!(point.get("processes"), Some(Value::Number(processes)) if self.processes.contains(processes))
@@ -126,6 +136,11 @@ pub trait Experiment: Sync {
     /// The CPUs of the work and of its other side, if the point itself names them instead of its placement.
     fn cpus(&self, _point: &Point) -> Option<(usize, usize)> {
         None
+    }
+
+    /// What this point does to the machine as a whole, beside what it requires.
+    fn touches(&self, _point: &Point) -> Vec<Touch> {
+        vec![]
     }
 
     /// The requirements of this point. If one is not met, the point is skipped with the reason.

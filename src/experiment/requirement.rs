@@ -23,6 +23,11 @@ pub enum Requirement {
     Remote,
     /// At most [`Requirement::LIMIT_BYTES`] of memory, page cache included: if there is more, the run limits the trial.
     MemoryLimit,
+    /// This many bytes of the page cache, outside of any limit that the run sets.
+    PageCache(u64),
+    /// All memory of the machine, or of the control group around the run. No machine offers that by itself; a run may be told to
+    /// take it.
+    WholeMemory,
 }
 
 impl Requirement {
@@ -32,6 +37,11 @@ impl Requirement {
     /// The memory limit of trials that fill the page cache, bytes: filling all of a large memory takes minutes, and evicts the
     /// files of others.
     pub const LIMIT_BYTES: u64 = 1 << 30;
+
+    /// Whether a run that may take the memory of the whole machine meets the requirement by that, whatever the machine is like.
+    pub fn is_met_by_whole_memory(&self) -> bool {
+        matches!(self, Requirement::MemoryLimit | Requirement::PageCache(_) | Requirement::WholeMemory)
+    }
 
     /// The reason why this machine does not meet the requirement; `None` if it does.
     pub fn lacking(&self, machine: &Machine) -> Option<String> {
@@ -50,13 +60,48 @@ impl Requirement {
                     .to_owned()
             }),
             // Whether a limit is possible is found out when it is set.
-            Requirement::MemoryLimit => None,
+            Requirement::MemoryLimit => lacking_rest(machine),
+            Requirement::PageCache(bytes) => lacking_page_cache(*bytes),
+            Requirement::WholeMemory => Some(format!(
+                "needs `{WHOLE_MEMORY}`: it takes the page cache of the whole machine, so that what other programs have there is \
+                 dropped, and their memory may be swapped out"
+            )),
             Requirement::Peer => Some(
                 "needs a second host: `--peer HOST` for a real one, `--peer namespace` for a virtual one on this machine"
                     .to_owned(),
             ),
         }
     }
+}
+
+/// The option that allows a run to take all memory of the machine.
+const WHOLE_MEMORY: &str = "--whole-memory";
+
+/// A limit is a limit only where it leaves something to others: on a machine that has no more memory than that, filling it would
+/// take the page cache of every other program. Within a control group that has no more it is the group's own.
+fn lacking_rest(machine: &Machine) -> Option<String> {
+    let limit = machine.conditions.limits.memory_bytes.value().copied().flatten();
+    let total = machine.memory.total_bytes.value().copied()?;
+    let is_all = total <= Requirement::LIMIT_BYTES && limit.is_none_or(|limit| limit >= total);
+    is_all.then(|| {
+        format!(
+            "fills the page cache up to a limit of {} MiB, and this machine has no more than {} MiB: a control group with a \
+             smaller limit, or `{WHOLE_MEMORY}`, which takes all of it from other programs",
+            Requirement::LIMIT_BYTES >> 20,
+            total >> 20
+        )
+    })
+}
+
+fn lacking_page_cache(needed: u64) -> Option<String> {
+    (needed > Requirement::LIMIT_BYTES).then(|| {
+        format!(
+            "keeps {} MiB of a file in the page cache, where a run takes {} MiB for each: `{WHOLE_MEMORY}` allows more, at the \
+             expense of other programs' files",
+            needed >> 20,
+            Requirement::LIMIT_BYTES >> 20
+        )
+    })
 }
 
 fn lacking_architecture(needed: &[&str]) -> Option<String> {
@@ -133,5 +178,54 @@ mod tests {
         assert_eq!(lacking_swap(1 << 20, None), None);
         assert_eq!(lacking_swap(1 << 20, Some(1 << 20)), None);
         assert!(lacking_swap(1 << 20, Some(0)).is_some_and(|reason| reason.contains("swapon")));
+    }
+
+    #[test]
+    fn what_takes_the_page_cache_of_others_is_not_met_by_any_machine() {
+        let of_all = Requirement::WholeMemory;
+        let nothing_known = Machine::from_root(
+            &crate::machine::Root::new("/nowhere"),
+            &Unknown,
+            std::path::Path::new("/nowhere"),
+        );
+        for needed in [of_all, Requirement::PageCache(Requirement::LIMIT_BYTES + 1)] {
+            let reason = needed.lacking(&nothing_known).unwrap_or_default();
+            assert!(reason.contains("--whole-memory"), "{reason}");
+            assert!(needed.is_met_by_whole_memory());
+        }
+        assert_eq!(Requirement::PageCache(Requirement::LIMIT_BYTES).lacking(&nothing_known), None);
+    }
+
+    struct Unknown;
+    impl crate::machine::Host for Unknown {}
+
+    /// A machine of this much memory, whose control group is limited if `limit`.
+    fn of_memory(kib: u64, limit: Option<u64>) -> Machine {
+        let tree = tempfile::tempdir().unwrap();
+        let write = |path: &str, text: String| {
+            let path = tree.path().join(path);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        };
+        write("proc/meminfo", format!("MemTotal: {kib} kB\nMemAvailable: {kib} kB\n"));
+        write("proc/self/cgroup", "0::/one\n".to_owned());
+        write("proc/self/mountinfo", "30 20 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n".to_owned());
+        let limit = limit.map_or_else(|| "max".to_owned(), |bytes| bytes.to_string());
+        write("sys/fs/cgroup/one/memory.max", limit + "\n");
+        Machine::from_root(
+            &crate::machine::Root::new(tree.path()),
+            &Unknown,
+            std::path::Path::new("/nowhere"),
+        )
+    }
+
+    #[test]
+    fn a_limit_that_is_all_memory_of_a_machine_is_none_but_that_of_a_control_group_is_one() {
+        let lacking = |kib, limit| Requirement::MemoryLimit.lacking(&of_memory(kib, limit));
+        let reason = lacking(512 << 10, None).unwrap_or_default();
+        assert!(reason.contains("no more than 512 MiB") && reason.contains("--whole-memory"), "{reason}");
+        assert_eq!(lacking(512 << 10, Some(300 << 20)), None);
+        assert_eq!(lacking(8 << 20, None), None);
+        assert_eq!(lacking(8 << 20, Some(512 << 20)), None);
     }
 }

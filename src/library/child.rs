@@ -8,6 +8,7 @@ use crate::experiments;
 use crate::message::tell;
 use crate::run::answer_visits;
 use crate::sampling::child::is_asked;
+use crate::sampling::signals::forget_inherited;
 use anyhow::{Context, Result, anyhow, bail};
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -28,6 +29,8 @@ pub fn child_main(operations: impl IntoIterator<Item = Operation>) -> Result<Ses
         return Err(anyhow!("child_main was called before: a program names its operations once").into());
     }
     if is_asked() {
+        // Measured code waits for its children too.
+        forget_inherited();
         // The parent process prints the error.
         let answered = answer().inspect_err(|error| tell(format!("{error:#}")));
         std::process::exit(i32::from(answered.is_err()));

@@ -41,6 +41,7 @@ impl Session {
             points: vec![],
             set: None,
             labels: BTreeMap::new(),
+            whole_memory: false,
         };
         Session { options, run_file: None, alongside: false }
     }

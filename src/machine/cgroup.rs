@@ -109,7 +109,84 @@ pub(super) fn parent(root: &Root, controller: &str) -> Result<GroupParent, Strin
         format!("neither this control group nor one above it delegates the controller \"{controller}\"")
     })?;
     let own = group.folders.first().unwrap_or(folder);
+    let left: Vec<&String> = group.folders.iter().take_while(|left| *left != folder).collect();
+    if let Some(limit) = left.iter().find_map(|left| limit_of(root, left)) {
+        return Err(format!(
+            "this control group has a limit ({limit}) that a group beside it would not have: work does not leave it"
+        ));
+    }
     Ok(GroupParent { version: group.version, folder: PathBuf::from(folder), own: PathBuf::from(own) })
+}
+
+/// The first limit of this process's group, or of one above it up to the user's service manager, which a process would leave
+/// that the service manager starts; `None` if there is none.
+pub(super) fn limit_left_for_a_scope(root: &Root) -> Option<String> {
+    let (groups, mounts) = (root.text("/proc/self/cgroup"), root.text("/proc/self/mountinfo"));
+    let mounts = mounts::parse(mounts.value()?);
+    let is_manager = |folder: &&String| {
+        let name = Path::new(folder).file_name().and_then(|name| name.to_str());
+        name.is_some_and(|name| name.starts_with("user@") && name.ends_with(".service"))
+    };
+    CONTROLLERS.iter().find_map(|controller| {
+        let group = group(root, groups.value()?, &mounts, controller).ok()?;
+        // The mount itself has no limits that a process could leave.
+        let below = group.folders.split_last().map_or(&[][..], |(_, below)| below);
+        let left = below.iter().take_while(|folder| !is_manager(folder));
+        left.into_iter().find_map(|folder| match group.version {
+            2 => limit_of(root, folder),
+            _ => limit_of_version_1(root, controller, folder),
+        })
+    })
+}
+
+/// The controllers whose limits hold work back.
+const CONTROLLERS: [&str; 4] = ["cpu", "cpuset", "memory", "blkio"];
+
+/// The files of version 2 that hold a limit, with the content that means "none".
+const LIMITS: [(&str, &str); 8] = [
+    ("cpu.max", "max"),
+    ("cpuset.cpus", ""),
+    ("cpuset.mems", ""),
+    ("memory.max", "max"),
+    ("memory.high", "max"),
+    ("memory.swap.max", "max"),
+    ("io.max", ""),
+    ("io.latency", ""),
+];
+
+/// The first limit of a group of version 2, as its file and content.
+fn limit_of(root: &Root, folder: &str) -> Option<String> {
+    LIMITS.iter().find_map(|(file, none)| {
+        let path = format!("{folder}/{file}");
+        let text = root.text(&path);
+        let first = text.value()?.split_whitespace().next().unwrap_or_default();
+        (first != *none).then(|| format!("{path}: {}", text.value().map_or("", |text| text.trim())))
+    })
+}
+
+/// The first limit of a group of version 1 in the hierarchy of a controller. A `cpuset` always names CPUs: it is a limit where
+/// these are others than those of the group above.
+fn limit_of_version_1(root: &Root, controller: &str, folder: &str) -> Option<String> {
+    let told = |file: &str| root.text(&format!("{folder}/{file}")).value().map(|text| text.trim().to_owned());
+    let limit = |file: &str, is_limit: &dyn Fn(&str) -> bool| {
+        told(file).filter(|text| is_limit(text)).map(|text| format!("{folder}/{file}: {text}"))
+    };
+    let above = Path::new(folder).parent().map(|above| above.to_string_lossy().into_owned());
+    match controller {
+        "cpu" => limit("cpu.cfs_quota_us", &|text| decimal(text).is_some_and(|quota| quota > 0.0)),
+        "memory" => {
+            limit("memory.limit_in_bytes", &|text| text.parse::<u64>().is_ok_and(|bytes| bytes < NO_LIMIT))
+        }
+        "cpuset" => limit("cpuset.cpus", &|text| {
+            above.as_ref().is_some_and(|above| {
+                let theirs = root.text(&format!("{above}/cpuset.cpus"));
+                theirs.value().is_some_and(|theirs| theirs.trim() != text)
+            })
+        }),
+        _ => ["read_bps", "write_bps", "read_iops", "write_iops"]
+            .iter()
+            .find_map(|what| limit(&format!("blkio.throttle.{what}_device"), &|text| !text.is_empty())),
+    }
 }
 
 /// The smallest limit of this process's group and all above; `null` if none has one.
@@ -269,7 +346,7 @@ fn counter(root: &Root, path: &str, name: &str) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
-    use super::quota_of;
+    use super::*;
 
     #[test]
     fn the_quota_is_a_ratio() {
@@ -277,5 +354,91 @@ mod tests {
         assert_eq!(quota_of("max 100000"), None);
         assert_eq!(quota_of("1000 0"), None);
         assert_eq!(quota_of(""), None);
+    }
+
+    /// A tree with these files.
+    fn planted(files: &[(&str, &str)]) -> (tempfile::TempDir, Root) {
+        let tree = tempfile::tempdir().unwrap();
+        for (path, text) in files {
+            let path = tree.path().join(path.trim_start_matches('/'));
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, format!("{text}\n")).unwrap();
+        }
+        let root = Root::new(tree.path());
+        (tree, root)
+    }
+
+    const SECOND: [(&str, &str); 4] = [
+        ("/proc/self/cgroup", "0::/system.slice/one.service"),
+        ("/proc/self/mountinfo", "30 20 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw"),
+        ("/sys/fs/cgroup/system.slice/cgroup.subtree_control", "cpu memory io"),
+        ("/sys/fs/cgroup/system.slice/one.service/cpu.max", "max 100000"),
+    ];
+
+    #[test]
+    fn work_does_not_leave_a_unit_that_has_limits_of_its_own() {
+        let (_tree, free) = planted(&SECOND);
+        let beside = parent(&free, "memory").unwrap();
+        assert_eq!(beside.folder, Path::new("/sys/fs/cgroup/system.slice"));
+        assert_eq!(beside.own, Path::new("/sys/fs/cgroup/system.slice/one.service"));
+        for (file, text) in [
+            ("cpu.max", "50000 100000"),
+            ("cpuset.cpus", "0-1"),
+            ("memory.max", "4294967296"),
+            ("memory.high", "1073741824"),
+            ("io.max", "8:0 rbps=20000000"),
+        ] {
+            let path = format!("/sys/fs/cgroup/system.slice/one.service/{file}");
+            let (_tree, limited) = planted(&[&SECOND[..], &[(&path, text)]].concat());
+            let refused = parent(&limited, "memory").unwrap_err();
+            assert!(refused.contains(file) && refused.contains("does not leave"), "{refused}");
+        }
+    }
+
+    #[test]
+    fn limits_of_the_group_that_a_new_one_is_made_in_hold_there_too() {
+        let path = "/sys/fs/cgroup/system.slice/cpu.max";
+        let (_tree, above) = planted(&[&SECOND[..], &[(path, "50000 100000")]].concat());
+        assert!(parent(&above, "memory").is_ok());
+        let first = [
+            ("/proc/self/cgroup", "4:memory:/one\n3:cpu,cpuacct:/one"),
+            ("/proc/self/mountinfo", "31 20 0:27 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory"),
+            ("/sys/fs/cgroup/memory/one/memory.limit_in_bytes", "4294967296"),
+        ];
+        let (_tree, first) = planted(&first);
+        assert_eq!(parent(&first, "memory").unwrap().folder, Path::new("/sys/fs/cgroup/memory/one"));
+    }
+
+    #[test]
+    fn a_scope_leaves_the_limits_below_the_service_manager_and_no_others() {
+        let manager = "/user.slice/user-7.slice/user@7.service";
+        let tables = |unit: &str| {
+            [
+                ("/proc/self/cgroup".to_owned(), format!("0::{manager}{unit}")),
+                (SECOND[1].0.to_owned(), SECOND[1].1.to_owned()),
+            ]
+        };
+        let left = |unit: &str, limited: &str| {
+            let mut files = tables(unit).to_vec();
+            files.push((format!("/sys/fs/cgroup{manager}{unit}/cgroup.procs"), String::new()));
+            files.push((format!("/sys/fs/cgroup{limited}/memory.max"), "4294967296".to_owned()));
+            let files: Vec<(&str, &str)> =
+                files.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
+            let (_tree, root) = planted(&files);
+            limit_left_for_a_scope(&root)
+        };
+        assert_eq!(left("/app.slice/one.service", "/user.slice/user-7.slice"), None);
+        let limit = left("/app.slice/one.service", &format!("{manager}/app.slice/one.service"));
+        assert!(limit.is_some_and(|limit| limit.contains("one.service/memory.max: 4294967296")));
+        let first = |limit: &'static str| {
+            let (_tree, root) = planted(&[
+                ("/proc/self/cgroup", "4:memory:/one"),
+                ("/proc/self/mountinfo", "31 20 0:27 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory"),
+                ("/sys/fs/cgroup/memory/one/memory.limit_in_bytes", limit),
+            ]);
+            limit_left_for_a_scope(&root)
+        };
+        assert_eq!(first("9223372036854771712"), None);
+        assert!(first("4294967296").is_some());
     }
 }

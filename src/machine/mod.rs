@@ -190,6 +190,12 @@ pub fn group_parent(controller: &str) -> Result<GroupParent, String> {
     cgroup::parent(&Root::default(), controller)
 }
 
+/// The limit of its control group that this process would leave if the user's service manager started it in a scope; `None` if
+/// there is none.
+pub fn limit_left_for_a_scope() -> Option<String> {
+    cgroup::limit_left_for_a_scope(&Root::default())
+}
+
 fn build() -> Build {
     let libc = if cfg!(target_env = "gnu") {
         "gnu"

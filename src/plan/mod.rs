@@ -75,16 +75,16 @@ fn skip(
     effort: Effort,
     asked: &Asked,
 ) -> Option<String> {
-    let met = |requirement: &&Requirement| asked.peer && **requirement == Requirement::Peer;
     let requirements = experiment.requires(point);
     let lacking = requirements
         .iter()
-        .filter(|requirement| !met(requirement))
+        .filter(|requirement| !asked.meets(requirement))
         .find_map(|requirement| requirement.lacking(machine));
     lacking.or_else(|| cpus_lacking(experiment, point, machine)).or_else(|| {
         let needed = experiment.effort(point, machine);
-        // A point requested by its number is measured, unless it takes long.
-        let wanted = needed < Effort::Thorough && asked.names(point);
+        // A point requested by its number is measured, unless it takes long; what takes all memory is requested by name.
+        let whole = asked.whole_memory && requirements.contains(&Requirement::WholeMemory);
+        let wanted = whole || (needed < Effort::Thorough && asked.names(point));
         (needed > effort && !wanted).then(|| match needed {
             Effort::Thorough => "left out, because it takes long: --thorough measures it".to_owned(),
             _ => "left out by --quick: the default run measures it".to_owned(),

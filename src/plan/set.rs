@@ -238,7 +238,7 @@ impl Set {
         let Ok(experiment) = planned.method() else { return false };
         experiment.requires(&planned.point).iter().all(|requirement| match requirement {
             Requirement::MemoryBytes(bytes) => *bytes <= self.for_data(),
-            Requirement::MemoryLimit => false,
+            Requirement::MemoryLimit | Requirement::WholeMemory => false,
             _ => true,
         })
     }

@@ -22,6 +22,12 @@ pub fn verification() -> Option<PathBuf> {
     Some(state.join("fathom/verification.json"))
 }
 
+/// The folder of the records of what `fathom ab` has set: `$XDG_STATE_HOME/fathom/set`, or below `~/.local/state`; `None` if
+/// there is no home.
+pub fn set_ledger() -> Option<PathBuf> {
+    verification().map(|path| path.with_file_name("set"))
+}
+
 /// A path from an environment variable.
 fn set(name: &str) -> Option<PathBuf> {
     std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from)

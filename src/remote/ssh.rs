@@ -4,7 +4,7 @@ use super::deadline::Deadline;
 use super::wire::Wire;
 use crate::experiment::{Access, Failure};
 use crate::machine::RemoteUrl;
-use crate::sampling::partner::die_with;
+use crate::sampling::partner::end_with;
 use std::io::Read;
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::FileTypeExt;
@@ -100,8 +100,8 @@ impl Master {
         command.args(["-M", "-N", "-oControlPersist=no", "-S"]).arg(socket).args(["--", &url.host]);
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         let parent = std::process::id();
-        // SAFETY: between fork and exec only prctl and getppid are called.
-        unsafe { command.pre_exec(move || die_with(parent).map_err(std::io::Error::other)) };
+        // SAFETY: between fork and exec only prctl and getppid are called, and nothing is allocated.
+        unsafe { command.pre_exec(move || end_with(parent)) };
         let mut master = Master { child: command.spawn().ok()?, socket: socket.to_owned() };
         for _ in 0..1000 {
             if is_socket(socket) {

@@ -4,6 +4,7 @@ use super::record::{Header, Line, MethodLine, Replication, SCHEMA_VERSION};
 use super::visit::{Request, visit};
 use super::{Method, Report};
 use crate::experiment::Requirement;
+use crate::machine::Machine;
 use crate::plan::trial_seed;
 use crate::record::{Journal, TrialOutcome};
 use crate::run::{Testbed, Watcher, now, tool};
@@ -53,7 +54,7 @@ fn measured(
     watcher: &mut dyn Watcher,
 ) -> Result<Option<MethodLine>> {
     let began = Instant::now();
-    let outcome = if let Some(reason) = lacking(method, testbed) {
+    let outcome = if let Some(reason) = lacking(report, method, testbed.machine(), testbed.has_peer()) {
         TrialOutcome::Skipped { reason }
     } else {
         let request = request(report, method, quick, testbed);
@@ -67,11 +68,11 @@ fn measured(
     Ok(Some(MethodLine { method: method.name.to_owned(), took_s, outcome }))
 }
 
-/// What a method needs and the machine or the command line does not offer.
-fn lacking(method: &Method, testbed: &Testbed) -> Option<String> {
-    let has_peer = testbed.has_peer();
-    let mut missing = method.needs.iter().filter(|need| !(has_peer && **need == Requirement::Peer));
-    missing.find_map(|need| need.lacking(testbed.machine()))
+/// What a method or its report's timer needs and the machine or the command line does not offer.
+fn lacking(report: &Report, method: &Method, machine: &Machine, has_peer: bool) -> Option<String> {
+    let needs = report.timer_needs.iter().chain(method.needs);
+    let mut missing = needs.filter(|need| !(has_peer && **need == Requirement::Peer));
+    missing.find_map(|need| need.lacking(machine))
 }
 
 fn request(report: &Report, method: &Method, quick: bool, testbed: &Testbed) -> Request {
@@ -83,5 +84,47 @@ fn request(report: &Report, method: &Method, quick: bool, testbed: &Testbed) -> 
         method: method.name.to_owned(),
         quick,
         setting: testbed.setting(seed, method.placement, cpus, method.needs, testbed.first_pace()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::machine::{Host, Root};
+    use crate::replicate;
+
+    struct OneCpu;
+    impl Host for OneCpu {
+        fn affinity(&self) -> Result<Vec<usize>, String> {
+            Ok(vec![0])
+        }
+    }
+
+    /// A machine with a processor that has these instructions.
+    fn with(flags: &str) -> Machine {
+        let tree = tempfile::tempdir().unwrap();
+        std::fs::create_dir(tree.path().join("proc")).unwrap();
+        let processor = format!("processor\t: 0\nflags\t\t: {flags}\n\n");
+        std::fs::write(tree.path().join("proc/cpuinfo"), processor).unwrap();
+        Machine::from_root(&Root::new(tree.path()), &OneCpu, "/".as_ref())
+    }
+
+    #[test]
+    #[cfg(target_arch = "x86_64")]
+    fn a_processor_without_rdtscp_is_not_asked_for_it_and_the_report_without_it_is_replicated() {
+        let (old, usual) = (with("fpu tsc"), with("fpu tsc rdtscp"));
+        let skipped = |report: &str, machine: &Machine| {
+            let report = replicate::find(report).unwrap();
+            let methods = report.methods();
+            let reasons = methods.iter().filter_map(|method| lacking(report, method, machine, true));
+            let about_it = reasons.filter(|reason| reason.contains("rdtscp")).count();
+            (about_it, methods.len())
+        };
+        for report in ["000", "001", "003"] {
+            let (about_it, methods) = skipped(report, &old);
+            assert!(methods > 0 && about_it == methods, "{report}");
+            assert_eq!(skipped(report, &usual).0, 0, "{report}");
+        }
+        assert_eq!(skipped("002", &old).0, 0, "its timer reads by RDTSC alone");
     }
 }

@@ -4,7 +4,7 @@
 use super::method::Method;
 use super::picture::Picture;
 use super::statistic::Statistic;
-use crate::experiment::{Found, Known, Point};
+use crate::experiment::{Found, Known, Point, Requirement};
 use crate::machine::Machine;
 use crate::quantity::Unit;
 
@@ -18,6 +18,8 @@ pub struct Report {
     pub title: &'static str,
     /// What applies to all of its methods: compiler, timer, placement, statistics; and how Fathom's replication differs.
     pub methodology: &'static str,
+    /// What its timer needs of the processor, beyond what each method needs.
+    pub timer_needs: &'static [Requirement],
     /// The rows of its summary table, in its order, then those of experiments that its summary leaves out.
     pub rows: &'static [Row],
     /// Its figures of measurements, in its order.

@@ -64,6 +64,7 @@ pub const REPORT: Report = Report {
     machine: MACHINE,
     title: "a one-page synopsis of report 000",
     methodology: METHODOLOGY,
+    timer_needs: &[],
     rows: ROWS,
     figures: &[],
 };

@@ -1,5 +1,6 @@
 //! The reports' timers: which instructions they place where around the timed work.
 
+use crate::experiment::Requirement;
 #[cfg(target_arch = "x86_64")]
 use core::arch::asm;
 
@@ -68,13 +69,21 @@ pub fn start() -> u64 {
     ticks
 }
 
+/// What the timers that end with RDTSCP need: [`stop`], [`stop_with_trailing_cpuid`], [`paoloni`], [`without_trailing_cpuid`].
+#[cfg(target_arch = "x86_64")]
+pub const ENDS_WITH_RDTSCP: &[Requirement] = &[Requirement::Instructions("rdtscp")];
+/// On other architectures Fathom's own clock is read.
+#[cfg(not(target_arch = "x86_64"))]
+pub const ENDS_WITH_RDTSCP: &[Requirement] = &[];
+
 /// `RDTSCP`.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
 #[allow(clippy::inline_always, reason = "a call would stand inside the timed region")]
 pub fn stop() -> u64 {
     let ticks: u64;
-    // SAFETY: registers only.
+    // SAFETY: registers only, and a processor that has the instruction: a report whose timer this is says so
+    // (`Report::timer_needs`), and none of its methods is started elsewhere.
     unsafe {
         asm!(
             "rdtscp", "shl rdx, 32", "or rdx, rax", "mov {ticks}, rdx",
@@ -90,7 +99,7 @@ pub fn stop() -> u64 {
 #[allow(clippy::inline_always, reason = "a call would stand inside the timed region")]
 pub fn stop_with_trailing_cpuid() -> u64 {
     let ticks: u64;
-    // SAFETY: registers only; rbx is saved around CPUID.
+    // SAFETY: registers only; rbx is saved around CPUID, and RDTSCP exists as in `stop`.
     unsafe {
         asm!(
             "rdtscp", "shl rdx, 32", "or rdx, rax", "mov {ticks}, rdx",

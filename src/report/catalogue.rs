@@ -171,6 +171,8 @@ fn required(experiment: &dyn Experiment, points: &[Point], style: Style) -> Stri
                 "a memory limit of {}: by a control group of its own, or `systemd-run --user --scope`",
                 quantities::size(Requirement::LIMIT_BYTES)
             ),
+            Requirement::PageCache(bytes) => format!("{} of the page cache", quantities::size(bytes)),
+            Requirement::WholeMemory => "all memory of the machine (`--whole-memory`)".to_owned(),
             Requirement::Peer => "a second host (`--peer`)".to_owned(),
         };
         *needed.entry(what).or_default() += 1;

@@ -6,6 +6,7 @@ use super::words::plural;
 use crate::plan::Settlement;
 use crate::record::PlannedPoint;
 use crate::results;
+use crate::run::Effect;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -21,6 +22,8 @@ pub struct Planned<'plan> {
     pub pilot: Duration,
     /// The number of trials of a point if the costs allow it, and the least number of a point that is not left out.
     pub trials: (usize, usize),
+    /// What the run does to the machine as a whole.
+    pub effects: Vec<Effect>,
     /// The forecast from an earlier run.
     pub forecast: Option<Forecast>,
 }
@@ -42,6 +45,7 @@ pub fn text(planned: &Planned, style: Style) -> String {
     [
         opening(planned, style),
         experiments(planned, style),
+        effects(&planned.effects, style),
         skipped(planned.points, style),
         expected(planned, style),
     ]
@@ -81,6 +85,25 @@ fn experiments(planned: &Planned, style: Style) -> String {
         )
     };
     "\n".to_owned() + &rows.iter().map(row).collect::<String>()
+}
+
+/// What a verification does, with so many rigs, or with other tools.
+pub fn verification(rigs: Option<usize>, done: &[Effect], style: Style) -> String {
+    let lead = match rigs {
+        Some(rigs) => format!("{}; each is undone before the next is set.", plural(rigs, "rig")),
+        None => "Other tools and Fathom in turns, for about three minutes.".to_owned(),
+    };
+    style.wrapped("", &lead) + &effects(done, style)
+}
+
+/// What is done to the machine, each with who does it.
+fn effects(effects: &[Effect], style: Style) -> String {
+    let line = |effect: &Effect| {
+        let by = if effect.by.is_empty() { String::new() } else { format!(" ({})", effect.by.join(", ")) };
+        style.wrapped("  ", &format!("{}{by}", effect.what))
+    };
+    let lines: String = effects.iter().map(line).collect();
+    format!("\n{}\n{lines}", style.title("What it does to the machine"))
 }
 
 /// The points that are not measured, by experiment and reason.

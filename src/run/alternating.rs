@@ -17,8 +17,8 @@ pub struct Alternation {
     halves: [Box<Campaign>; 2],
     arrangements: [Arrangement; 2],
     originals: Originals,
-    /// Held for its effect when it is dropped.
-    _guard: Guard,
+    /// Restores the settings at the end, or when it is dropped.
+    guard: Guard,
 }
 
 impl Alternation {
@@ -34,13 +34,13 @@ impl Alternation {
              both"
         );
         let originals = Originals::of([&arrangements[0], &arrangements[1]])?;
-        let guard = Guard::over(&originals)?;
+        let guard = Guard::over(&originals, [&arrangements[0], &arrangements[1]])?;
         arrangements.iter().try_for_each(|arrangement| arrangement.attempt(&originals))?;
         originals.restore()?;
         for (half, arrangement) in halves.iter_mut().zip(&arrangements) {
             half.arrange(arrangement);
         }
-        Ok(Alternation { halves, arrangements, originals, _guard: guard })
+        Ok(Alternation { halves, arrangements, originals, guard })
     }
 
     /// Measures both until everything is as precise as requested under both, the time is up, or the user stops it.
@@ -62,9 +62,11 @@ impl Alternation {
                 Step::Done(ending) => break ending,
             }
         };
-        self.originals.restore()?;
+        // The runs are complete whether or not this succeeds; the command fails if it does not.
+        let restored = self.guard.end();
         let conditions = Snapshot::take(self.halves[0].testbed.cpu_stat()).since(&before);
-        self.halves.iter_mut().try_for_each(|half| half.close(ending, conditions.clone()))
+        self.halves.iter_mut().try_for_each(|half| half.close(ending, conditions.clone()))?;
+        restored
     }
 
     /// The same visit under both settings, in an order drawn from the seed, with the sum of both costs; `None` if it was

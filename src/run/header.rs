@@ -45,6 +45,8 @@ pub struct Options {
     pub set: Option<&'static Set>,
     /// The labels of the run.
     pub labels: BTreeMap<String, String>,
+    /// Whether the memory of the whole machine may be taken.
+    pub whole_memory: bool,
 }
 
 /// This machine, with the remote address to read over a network, and the measured CPUs: `cpu` if given.
@@ -133,6 +135,7 @@ impl Options {
             seed,
             every_pair: effort == Effort::Thorough && self.set.is_none(),
             most_bytes: self.set.map(Set::for_data),
+            whole_memory: self.whole_memory,
         };
         let mut points = plan::points(selected, machine, effort, &asked);
         if let Some(set) = self.set {

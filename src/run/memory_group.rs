@@ -82,6 +82,9 @@ fn made(parent: &GroupParent) -> Result<PathBuf, String> {
 
 /// Checks that this user's service manager starts processes within the limit, by starting one that does nothing.
 fn scope() -> Result<MemoryLimit, String> {
+    if let Some(limit) = machine::limit_left_for_a_scope() {
+        return Err(format!("a scope would not have the limit of this control group, {limit}"));
+    }
     let path = std::env::var_os("PATH").unwrap_or_default();
     let program = std::env::split_paths(&path).map(|folder| folder.join("systemd-run"));
     let program = program.into_iter().find(|program| program.is_file()).ok_or("there is no systemd-run")?;

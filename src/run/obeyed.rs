@@ -86,5 +86,6 @@ pub fn options_of(settings: &Settings, budget: Option<Duration>, folder: PathBuf
         points: vec![],
         set: set.transpose()?,
         labels: BTreeMap::new(),
+        whole_memory: false,
     })
 }

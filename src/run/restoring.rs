@@ -1,11 +1,10 @@
 //! A guard over settings of the machine: a separate process that restores them when the run ends, however it ends.
 
-use super::variation::Originals;
-use anyhow::{Context, Result};
-use std::collections::BTreeMap;
+use super::set_ledger::{Kept, Ledger};
+use super::variation::{Arrangement, Originals};
+use anyhow::{Context, Result, bail};
 use std::io::{BufRead, Read, Write};
 use std::os::unix::process::CommandExt;
-use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 
 /// The hidden command that starts the guard.
@@ -17,11 +16,22 @@ pub(super) struct Guard {
 }
 
 impl Guard {
-    /// Starts the guard before any change; without settings to change no process is started.
-    pub fn over(originals: &Originals) -> Result<Self> {
+    /// Starts the guard before any change, with a record on disk in case that it is killed together with the run; without
+    /// settings to change neither is made.
+    pub fn over(originals: &Originals, arrangements: [&Arrangement; 2]) -> Result<Self> {
         if originals.0.is_empty() {
             return Ok(Guard { child: None });
         }
+        let ledger = Ledger::begin(originals, &arrangements.map(Arrangement::files))
+            .context("what is about to be set could not be recorded: nothing was set")?;
+        let started = Guard::with(originals, &ledger);
+        if started.is_err() {
+            let _ = std::fs::remove_file(ledger.path());
+        }
+        started
+    }
+
+    fn with(originals: &Originals, ledger: &Ledger) -> Result<Self> {
         let own = std::env::current_exe().context("this program cannot find its own executable file")?;
         // In a process group of its own, so that what interrupts the run does not end it.
         let mut child = Command::new(own)
@@ -31,7 +41,8 @@ impl Guard {
             .process_group(0)
             .spawn()
             .context("the process that restores the settings could not be started")?;
-        let mut line = serde_json::to_string(&originals.0)?;
+        let kept = Kept { originals: originals.0.clone(), ledger: ledger.path().to_owned() };
+        let mut line = serde_json::to_string(&kept)?;
         line.push('\n');
         child.stdin.as_mut().context("it has no input")?.write_all(line.as_bytes())?;
         // It answers when it has read the settings and ignores signals.
@@ -46,12 +57,23 @@ impl Guard {
     }
 }
 
+impl Guard {
+    /// Has everything restored now; fails if something could not be, which the guard has told.
+    pub fn end(&mut self) -> Result<()> {
+        let Some(mut child) = self.child.take() else { return Ok(()) };
+        drop(child.stdin.take());
+        let status = child.wait().context("the process that restores the settings is gone")?;
+        if !status.success() {
+            bail!("settings of this machine could not be restored ({status}): they are named above");
+        }
+        Ok(())
+    }
+}
+
 impl Drop for Guard {
     fn drop(&mut self) {
-        if let Some(mut child) = self.child.take() {
-            drop(child.stdin.take());
-            let _ = child.wait();
-        }
+        // After a failure elsewhere, which is the one that is reported; the guard tells its own.
+        let _ = self.end();
     }
 }
 
@@ -64,12 +86,12 @@ pub fn restore_when_left() -> Result<()> {
     let mut told = String::new();
     let mut input = std::io::stdin().lock();
     input.read_line(&mut told)?;
-    let originals: BTreeMap<PathBuf, String> = serde_json::from_str(&told).context(
+    let kept: Kept = serde_json::from_str(&told).context(
         "`fathom restore` is started by `fathom ab`; it expects a list of settings on standard input",
     )?;
     let mut out = std::io::stdout();
     out.write_all(b".")?;
     out.flush()?;
     input.read_to_string(&mut told)?;
-    Originals(originals).restore()
+    kept.restore()
 }

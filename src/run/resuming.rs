@@ -50,6 +50,7 @@ fn ensure_planned(begun: &Header, here: &Machine) -> Result<()> {
         seed: begun.settings.seed,
         every_pair: true,
         most_bytes: None,
+        whole_memory: true,
     };
     let mut most = BTreeMap::new();
     for planned in begun.plan.iter().filter(|planned| planned.skip.is_none()) {
@@ -119,7 +120,14 @@ mod tests {
         let mut header = committed().header;
         let machine = header.machine.clone();
         ensure_planned(&header, &machine).unwrap();
-        let asked = Asked { peer: true, processes: vec![], seed: 1, every_pair: false, most_bytes: None };
+        let asked = Asked {
+            peer: true,
+            processes: vec![],
+            seed: 1,
+            every_pair: false,
+            most_bytes: None,
+            whole_memory: false,
+        };
         let mut tried = 0;
         for experiment in experiments::all() {
             let points = experiment.sweep_for(&machine, &asked);

@@ -1,11 +1,12 @@
 //! The settings that differ between the two halves of an interleaved measurement, and how they are applied around each
 //! visit.
 
-use anyhow::{Context, Result, anyhow, bail};
+use super::setting_file::{self, put, value};
+use anyhow::{Result, bail};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::str::FromStr;
 
 /// One setting of a half of an interleaved measurement, as written on the command line.
@@ -53,11 +54,10 @@ fn sets(text: &str) -> Result<Sets, String> {
         "sysctl" => {
             let (name, value) = pair()?;
             let path = format!("/proc/sys/{}", name.replace('.', "/"));
-            Ok(Sets::Files(vec![kernel_file(&path)?], value.to_owned()))
+            Ok(Sets::Files(vec![setting_file::place(&path)?], value.to_owned()))
         }
-        "file" => {
-            pair().and_then(|(path, value)| Ok(Sets::Files(vec![kernel_file(path)?], value.to_owned())))
-        }
+        "file" => pair()
+            .and_then(|(path, value)| Ok(Sets::Files(vec![setting_file::place(path)?], value.to_owned()))),
         "governor" => Ok(Sets::Files(governors(), rest.to_owned())),
         "env" => pair().map(|(name, value)| Sets::Environment(name.to_owned(), value.to_owned())),
         "prefix" if rest.trim().is_empty() => Err("`prefix:` needs a command".to_owned()),
@@ -71,14 +71,6 @@ fn sets(text: &str) -> Result<Sets, String> {
 fn unknown() -> String {
     "a setting is sysctl:NAME=VALUE, file:PATH=VALUE, governor:NAME, env:NAME=VALUE, prefix:COMMAND, dir:FOLDER or cpu:NUMBER"
         .to_owned()
-}
-
-/// Only files that the kernel provides are accepted: any other file has content that a short value would destroy.
-fn kernel_file(path: &str) -> Result<PathBuf, String> {
-    let path = PathBuf::from(path);
-    let below = ["/proc/", "/sys/"].iter().any(|root| path.starts_with(root));
-    let plain = !path.components().any(|part| part == std::path::Component::ParentDir);
-    if below && plain { Ok(path) } else { Err("`file:` only sets files below /proc and /sys".to_owned()) }
 }
 
 fn governors() -> Vec<PathBuf> {
@@ -124,22 +116,24 @@ impl Arrangement {
         Ok(all)
     }
 
+    /// The files that it sets, with their values.
+    pub(super) fn files(&self) -> &BTreeMap<PathBuf, String> {
+        &self.files
+    }
+
     /// Writes its files, and restores all others to their original values.
     pub(super) fn set(&self, originals: &Originals) -> Result<()> {
-        originals
-            .0
-            .iter()
-            .try_for_each(|(file, original)| put(file, self.files.get(file).unwrap_or(original)))
+        every(originals.0.iter().map(|(file, original)| put(file, self.files.get(file).unwrap_or(original))))
     }
 
     /// Writes every file once, so that failures are found before anything is measured.
     pub(super) fn attempt(&self, originals: &Originals) -> Result<()> {
         self.set(originals)?;
-        for (file, value) in &self.files {
-            let found = chosen(&read(file)?);
-            if found.split_whitespace().ne(value.split_whitespace()) {
+        for (file, asked) in &self.files {
+            let found = value(file)?;
+            if found.split_whitespace().ne(asked.split_whitespace()) {
                 bail!(
-                    "{} was set to `{value}` but reads `{found}`: the kernel does not accept that value",
+                    "{} was set to `{asked}` but reads `{found}`: the kernel does not accept that value",
                     file.display()
                 );
             }
@@ -156,34 +150,25 @@ impl Originals {
     /// Reads the files of these arrangements.
     pub fn of(arrangements: [&Arrangement; 2]) -> Result<Self> {
         let files = arrangements.into_iter().flat_map(|all| all.files.keys());
-        files.map(|file| Ok((file.clone(), chosen(&read(file)?)))).collect::<Result<_>>().map(Originals)
+        files.map(|file| Ok((file.clone(), value(file)?))).collect::<Result<_>>().map(Originals)
     }
 
     /// Restores all files.
     pub fn restore(&self) -> Result<()> {
-        self.0.iter().try_for_each(|(file, original)| put(file, original))
+        every(self.0.iter().map(|(file, original)| put(file, original)))
     }
 }
 
-fn read(file: &Path) -> Result<String> {
-    std::fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))
-}
-
-fn put(file: &Path, value: &str) -> Result<()> {
-    std::fs::write(file, value).map_err(|error| {
-        anyhow!("{} cannot be set to `{value}`: {error} (kernel settings need root)", file.display())
-    })
-}
-
-/// The value of a file: in a list with one word in brackets that word, as in `always [madvise] never`.
-fn chosen(text: &str) -> String {
-    let bracketed = text.split_whitespace().find_map(|word| word.strip_prefix('[')?.strip_suffix(']'));
-    bracketed.unwrap_or(text.trim()).to_owned()
+/// Does all of it, also after a failure; all failures are one.
+pub(super) fn every(done: impl Iterator<Item = Result<()>>) -> Result<()> {
+    let failures: Vec<String> = done.filter_map(Result::err).map(|error| format!("{error:#}")).collect();
+    if failures.is_empty() { Ok(()) } else { bail!("{}", failures.join("; ")) }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::path::Path;
 
     #[test]
     fn settings_are_read_as_they_are_written() {
@@ -204,25 +189,52 @@ mod tests {
         }
     }
 
+    /// Files of this process alone, which anybody may set: what a core dump would contain, and the name of a thread.
+    const ONE: &str = "/proc/self/coredump_filter";
+
+    fn own_name() -> String {
+        // SAFETY: asks for a number.
+        format!("/proc/self/task/{}/comm", unsafe { libc::gettid() })
+    }
+
+    fn sets_file(file: &str, value: &str) -> Variation {
+        Variation { written: String::new(), sets: Sets::Files(vec![file.into()], value.to_owned()) }
+    }
+
     #[test]
     fn files_are_set_for_each_half_and_set_back() {
-        let folder = tempfile::tempdir().unwrap();
-        let (one, other) = (folder.path().join("one"), folder.path().join("other"));
-        std::fs::write(&one, "always [madvise] never\n").unwrap();
-        std::fs::write(&other, "7\n").unwrap();
-        let sets = |file: &PathBuf, value: &str| Variation {
-            written: String::new(),
-            sets: Sets::Files(vec![file.clone()], value.to_owned()),
-        };
-        let first = Arrangement::of(&[sets(&one, "never")]).unwrap();
-        let second = Arrangement::of(&[sets(&other, "8")]).unwrap();
+        let other = own_name();
+        let name = value(Path::new(&other)).unwrap();
+        let first = Arrangement::of(&[sets_file(ONE, "0x21")]).unwrap();
+        let second = Arrangement::of(&[sets_file(&other, "second")]).unwrap();
         let originals = Originals::of([&first, &second]).unwrap();
-        let said = || [&one, &other].map(|file| std::fs::read_to_string(file).unwrap());
+        // Written as a number of any base, and read as one of base 16 without its mark.
+        let hexadecimal = |(file, value): (PathBuf, String)| {
+            let value = if file == Path::new(ONE) { format!("0x{value}") } else { value };
+            (file, value)
+        };
+        let originals = Originals(originals.0.into_iter().map(hexadecimal).collect());
+        let told = || [ONE, &other].map(|file| value(Path::new(file)).unwrap());
+        let before = told();
         first.set(&originals).unwrap();
-        assert_eq!(said(), ["never", "7"]);
+        assert_eq!(told(), ["00000021".to_owned(), name.clone()]);
         second.set(&originals).unwrap();
-        assert_eq!(said(), ["madvise", "8"]);
+        assert_eq!(told(), [before[0].clone(), "second".to_owned()]);
         originals.restore().unwrap();
-        assert_eq!(said(), ["madvise", "7"]);
+        assert_eq!(told(), before);
+    }
+
+    /// The file that cannot be written comes first.
+    #[test]
+    fn every_file_is_tried_and_every_failure_told() {
+        let other = own_name();
+        let name = value(Path::new(&other)).unwrap();
+        put(Path::new(&other), "changed").unwrap();
+        let gone = ["/proc/0/gone", "/sys/gone"].map(|file| (PathBuf::from(file), "1".to_owned()));
+        let kept = (PathBuf::from(&other), name.clone());
+        let all = Originals(gone.into_iter().chain([kept]).collect());
+        let told = all.restore().unwrap_err().to_string();
+        assert_eq!(value(Path::new(&other)).unwrap(), name);
+        assert!(told.contains("/proc/0/gone") && told.contains("/sys/gone"), "{told}");
     }
 }

@@ -2,7 +2,7 @@
 //! answers, enforce the time limit, reap it.
 
 use super::memory_limit::MemoryLimit;
-use super::partner::die_with;
+use super::partner::end_with;
 use super::preparing;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -11,7 +11,7 @@ use std::io::{Read, Write};
 use std::os::fd::AsRawFd;
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, LazyLock};
 use std::time::{Duration, Instant};
@@ -67,6 +67,8 @@ pub struct Process {
     told: Vec<u8>,
     /// The time in which it may end by itself after its last answer.
     patience: Duration,
+    /// Whether it was not waited for: until then its number names it, whether it lives or not.
+    is_unreaped: bool,
 }
 
 impl Process {
@@ -77,7 +79,8 @@ impl Process {
         limit: Option<&MemoryLimit>,
         launch: &Launch,
     ) -> std::io::Result<Self> {
-        Ok(Process { child: start(command, seed, limit, launch)?, told: vec![], patience: CLEANING_UP })
+        let child = start(command, seed, limit, launch)?;
+        Ok(Process { child, told: vec![], patience: CLEANING_UP, is_unreaped: true })
     }
 
     /// Sends a message without an answer.
@@ -116,7 +119,7 @@ impl Process {
             Heard::Nothing if INTERRUPTED.load(Ordering::Relaxed) => Ok(End::Interrupted),
             Heard::Nothing => Ok(End::TimedOut),
             Heard::End => {
-                let status = self.child.wait()?;
+                let status = self.ended().map_or_else(|error| error.to_string(), |status| status.to_string());
                 let complaint = complaint(&mut self.child);
                 Ok(End::Died(format!("the measuring process died: {status}{complaint}")))
             }
@@ -128,13 +131,46 @@ impl Process {
         self.patience = Duration::ZERO;
     }
 
+    /// Waits for its end, then ends what it may have left in its group, and only then gives its number back.
+    fn ended(&mut self) -> std::io::Result<ExitStatus> {
+        self.look(0)?;
+        self.end_group();
+        self.is_unreaped = false;
+        self.child.wait()
+    }
+
+    /// Looks for its end without waiting for it in the sense of wait(2), so that its number stays its own. An error says that
+    /// the number may be another's: this process ignores SIGCHLD, as the user of the library may do, or others have waited.
+    fn look(&self, options: libc::c_int) -> std::io::Result<()> {
+        let mut ended = std::mem::MaybeUninit::<libc::siginfo_t>::zeroed();
+        let options = libc::WEXITED | libc::WNOWAIT | options;
+        loop {
+            // SAFETY: room for what the call tells.
+            if unsafe { libc::waitid(libc::P_PID, self.child.id(), ended.as_mut_ptr(), options) } == 0 {
+                return Ok(());
+            }
+            let error = std::io::Error::last_os_error();
+            if error.kind() != std::io::ErrorKind::Interrupted {
+                return Err(error);
+            }
+        }
+    }
+
+    /// Kills it and whatever is left in its group.
+    fn end_group(&self) {
+        if self.is_unreaped && self.look(libc::WNOHANG).is_ok() {
+            // SAFETY: our child was not waited for, so its number, and that of its group, is nobody else's.
+            unsafe { libc::kill(-(self.child.id() as libc::pid_t), libc::SIGKILL) };
+        }
+    }
+
     /// The next line that is an answer.
     fn answer(
         &mut self,
         (mut deadline, preparing): (Instant, Instant),
         listener: &mut dyn FnMut(&str),
     ) -> std::io::Result<Heard> {
-        let mut buffer = vec![0; 1 << 16];
+        let (mut buffer, mut late) = (vec![0; 1 << 16], None);
         loop {
             let mut prepares = |doing: &str| {
                 deadline = deadline.max(preparing);
@@ -145,6 +181,11 @@ impl Process {
             }
             let Some(stdout) = &mut self.child.stdout else { return Ok(Heard::End) };
             if !readable(stdout.as_raw_fd(), deadline) {
+                return Ok(Heard::Nothing);
+            }
+            // What waited at the deadline is heard to its end; what still comes after that is no answer in time.
+            let now = Instant::now();
+            if now > deadline && now - *late.get_or_insert(now) > HEARD_OUT {
                 return Ok(Heard::Nothing);
             }
             match stdout.read(&mut buffer)? {
@@ -164,15 +205,18 @@ impl Drop for Process {
         let deadline = Instant::now() + self.patience;
         if let Some(stdout) = &mut self.child.stdout {
             let mut rest = [0; 4096];
-            while readable(stdout.as_raw_fd(), deadline) && stdout.read(&mut rest).is_ok_and(|some| some > 0)
-            {
-            }
+            while Instant::now() < deadline
+                && readable(stdout.as_raw_fd(), deadline)
+                && stdout.read(&mut rest).is_ok_and(|some| some > 0)
+            {}
         }
-        // SAFETY: the group is that of our child; a group without members takes no signal.
-        unsafe { libc::kill(-(self.child.id() as libc::pid_t), libc::SIGKILL) };
+        self.end_group();
         let _ = self.child.wait();
     }
 }
+
+/// How long an answer may take to be read that was there at its deadline.
+const HEARD_OUT: Duration = Duration::from_secs(1);
 
 /// Maximum time for a process to end by itself after its last answer.
 const CLEANING_UP: Duration = Duration::from_secs(10);
@@ -192,9 +236,14 @@ fn start(command: &str, seed: u64, limit: Option<&MemoryLimit>, launch: &Launch)
     let parent = std::process::id();
     let (program, arguments, environment) = prefixed(started_by(limit)?, launch);
     let mut process = Command::new(program);
-    // A process that is stopped before its first visit would otherwise outlive a run that is killed.
-    // SAFETY: between fork and exec only prctl and getppid are called.
-    unsafe { process.pre_exec(move || die_with(parent).map_err(|_| std::io::ErrorKind::Other.into())) };
+    let begin = move || {
+        // A process that is stopped before its first visit would otherwise outlive a run that is killed.
+        end_with(parent)?;
+        be_the_first_to_go();
+        Ok(())
+    };
+    // SAFETY: between fork and exec only system calls are made, and nothing is allocated.
+    unsafe { process.pre_exec(begin) };
     process
         .args(arguments)
         .arg(command)
@@ -208,6 +257,20 @@ fn start(command: &str, seed: u64, limit: Option<&MemoryLimit>, launch: &Launch)
         .stderr(Stdio::piped())
         .process_group(0)
         .spawn()
+}
+
+/// Makes the kernel choose this process, and those that it starts, before all others if memory ends (proc(5)): a measurement is
+/// lost sooner than anybody's work. This needs no privilege; where `/proc` is not to be written, the kernel chooses as usual.
+fn be_the_first_to_go() {
+    let most = b"1000";
+    // SAFETY: system calls with constants that end in a zero or have the given length; they allocate nothing.
+    unsafe {
+        let file = libc::open(c"/proc/self/oom_score_adj".as_ptr(), libc::O_WRONLY | libc::O_CLOEXEC);
+        if file >= 0 {
+            libc::write(file, most.as_ptr().cast(), most.len());
+            libc::close(file);
+        }
+    }
 }
 
 /// The program that becomes a measuring process, its first arguments, and its environment: this program, or one that starts it.
@@ -235,15 +298,21 @@ type Started = (PathBuf, Vec<OsString>, Vec<(String, String)>);
 /// Waits until there are bytes to read; false if the deadline passes or the run is interrupted.
 fn readable(descriptor: libc::c_int, deadline: Instant) -> bool {
     loop {
-        let left = deadline.saturating_duration_since(Instant::now());
-        if left.is_zero() || INTERRUPTED.load(Ordering::Relaxed) {
+        if INTERRUPTED.load(Ordering::Relaxed) {
             return false;
         }
+        let left = deadline.saturating_duration_since(Instant::now());
+        // In whole milliseconds, and not before the deadline. After it what waits to be read still counts: a run that was stopped
+        // and goes on finds that the deadline has passed meanwhile.
+        let wait_ms = left.as_micros().div_ceil(1000).min(1000) as libc::c_int;
         let mut poll = libc::pollfd { fd: descriptor, events: libc::POLLIN, revents: 0 };
         // SAFETY: one valid pollfd; a signal ends the wait early, and the loop checks again.
-        let ready = unsafe { libc::poll(&raw mut poll, 1, left.as_millis().clamp(1, 1000) as libc::c_int) };
+        let ready = unsafe { libc::poll(&raw mut poll, 1, wait_ms) };
         if ready > 0 {
             return true;
+        }
+        if left.is_zero() {
+            return false;
         }
     }
 }
@@ -264,4 +333,44 @@ fn complaint(child: &mut Child) -> String {
     // A panic begins with an empty line.
     let line = text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
     if line.is_empty() { String::new() } else { format!(" ({line})") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::fd::AsRawFd;
+
+    #[test]
+    fn an_answer_that_waits_counts_after_the_deadline_too_and_without_one_it_ends_there() {
+        let (reader, mut writer) = std::io::pipe().unwrap();
+        let began = Instant::now();
+        assert!(!readable(reader.as_raw_fd(), began + Duration::from_millis(20)));
+        assert!(began.elapsed() >= Duration::from_millis(20));
+        writer.write_all(b"answer").unwrap();
+        assert!(readable(reader.as_raw_fd(), began), "as after a stop that took longer than the deadline");
+    }
+
+    #[test]
+    fn what_a_process_leaves_in_its_group_ends_with_it() {
+        // The first member of the group ends, the second keeps nothing of it but the group.
+        let script = "sleep 60 >/dev/null 2>&1 </dev/null & echo $! >&2";
+        let mut command = Command::new("/bin/sh");
+        command.args(["-c", script]).process_group(0);
+        let pipes = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut process =
+            Process { child: pipes.spawn().unwrap(), told: vec![], patience: CLEANING_UP, is_unreaped: true };
+        let asked = process.ask::<u32>(&0, Duration::from_secs(10), &mut |_| ());
+        let Ok(End::Died(words)) = asked else { panic!("{asked:?}") };
+        let left: u32 = words.rsplit_once('(').unwrap().1.trim_end_matches(')').parse().unwrap();
+        let is_running = || {
+            let stat = std::fs::read_to_string(format!("/proc/{left}/stat")).unwrap_or_default();
+            stat.rsplit_once(')').is_some_and(|(_, rest)| !rest.trim_start().starts_with(['Z', 'X']))
+        };
+        let began = Instant::now();
+        while is_running() && began.elapsed() < Duration::from_secs(5) {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        assert!(!is_running());
+        assert!(!process.is_unreaped, "its number is not used any more");
+    }
 }

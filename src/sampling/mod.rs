@@ -20,6 +20,7 @@ pub(crate) mod preparing;
 mod qualify;
 mod sample;
 pub(crate) mod shared_memory;
+pub(crate) mod signals;
 mod stopwatch;
 mod tracer;
 mod trial;

@@ -2,12 +2,14 @@
 //! file is still in use.
 
 use std::fmt;
+use std::os::unix::fs::MetadataExt;
 
 /// Prefix of the names of all such files.
 const PREFIX: &str = ".fathom-";
 
 /// A process, distinguished from every earlier or later one with its number by its start time, its boot, and its host. A folder
-/// may be shared between hosts and containers, which cannot see each other's processes.
+/// may be shared between hosts and containers, which cannot see each other's processes: a host here is a name together with a
+/// namespace of process numbers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Owner {
     process: u32,
@@ -45,6 +47,11 @@ impl Owner {
         Some(Owner { process, started, boot: hexadecimal(&mut parts)?, host: hexadecimal(&mut parts)? })
     }
 
+    /// Whether the machine has not booted since it was started.
+    pub fn is_of_this_boot(&self) -> bool {
+        self.boot == boot()
+    }
+
     /// Whether the process has certainly ended: it ran on this host, before the last boot or under a number that is now free or
     /// another's.
     pub fn is_gone(&self) -> bool {
@@ -69,7 +76,17 @@ fn boot() -> u32 {
 }
 
 fn host() -> u32 {
-    digest(&std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default())
+    host_of(
+        &std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default(),
+        std::fs::metadata("/proc/self/ns/pid").map(|space| space.ino()).ok(),
+    )
+}
+
+/// The host's name does not distinguish containers that share it (`hostNetwork`, `--uts=host`, `unshare --pid`); the namespace
+/// in which numbers of processes mean anything does.
+fn host_of(name: &str, processes: Option<u64>) -> u32 {
+    let processes = processes.map(|number| number.to_string()).unwrap_or_default();
+    digest(&format!("{} {processes}", name.trim()))
 }
 
 /// FNV-1a, a published hash that does not change with a library.
@@ -100,5 +117,15 @@ mod tests {
             !Owner { boot: !own.boot, host: !own.host, ..own }.is_gone(),
             "another host's is not ours to judge"
         );
+    }
+
+    /// Two containers of one name, which share a folder.
+    #[test]
+    fn a_process_in_another_namespace_of_numbers_is_not_ours_to_judge() {
+        let own = Owner::of(std::process::id()).unwrap();
+        let theirs = host_of("node-7", Some(4_026_531_836));
+        assert_ne!(theirs, host_of("node-7", Some(4_026_532_500)));
+        assert_eq!(theirs, host_of("node-7\n", Some(4_026_531_836)));
+        assert!(!Owner { started: own.started + 1, host: theirs, ..own }.is_gone());
     }
 }

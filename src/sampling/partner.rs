@@ -2,6 +2,7 @@
 
 use super::affinity;
 use crate::experiment::Failure;
+use std::io;
 use std::os::fd::{FromRawFd, OwnedFd};
 
 /// A forked process for the other side of an operation, killed when it is dropped.
@@ -15,9 +16,11 @@ impl Process {
     /// ends of pipes, are closed on this side. The process dies with this one.
     pub fn start(cpu: Option<usize>, work: impl FnOnce() -> Result<(), Failure>) -> Result<Self, Failure> {
         let parent = std::process::id();
-        // SAFETY: a trial is single-threaded when its work is prepared; the child only runs `work` and `_exit`.
+        // SAFETY: the child runs `work` and `_exit`. Other threads of this process, which a library's user may have, are not in
+        // the copy, and what they held stays held there: `work` takes no lock but the allocator's, which the C library (glibc,
+        // musl from 1.2.2) holds around the fork so that the copy can use it.
         match unsafe { libc::fork() } {
-            -1 => Err(Failure::no_process("fork of a partner process", &std::io::Error::last_os_error())),
+            -1 => Err(Failure::no_process("fork of a partner process", &io::Error::last_os_error())),
             0 => {
                 let outcome = die_with(parent).and_then(|()| run_on(cpu, work));
                 // SAFETY: ends the child without running the parent's destructors.
@@ -37,7 +40,8 @@ impl Process {
 
 impl Drop for Process {
     fn drop(&mut self) {
-        // SAFETY: the child is ours and not reaped yet, so the id still names it.
+        // SAFETY: the child is ours and was not waited for: a measuring process ignores no SIGCHLD (`signals.rs`), so the number
+        // still names it.
         unsafe {
             libc::kill(self.pid, libc::SIGKILL);
             libc::waitpid(self.pid, std::ptr::null_mut(), 0);
@@ -47,12 +51,17 @@ impl Drop for Process {
 
 /// Makes the kernel kill this process when its parent dies, even if it has died already.
 pub fn die_with(parent: u32) -> Result<(), Failure> {
+    end_with(parent).map_err(|_| Failure::Broke("the measuring process is gone".to_owned()))
+}
+
+/// The same between fork and exec: system calls alone, and nothing is allocated, also where the parent is gone.
+pub fn end_with(parent: u32) -> io::Result<()> {
     // SAFETY: prctl and getppid touch no memory of ours.
     let alive = unsafe {
         libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL, 0, 0, 0);
         libc::getppid() as u32 == parent
     };
-    if alive { Ok(()) } else { Err(Failure::Broke("the measuring process is gone".to_owned())) }
+    if alive { Ok(()) } else { Err(io::ErrorKind::Other.into()) }
 }
 
 /// Makes this process and its future children not preempt the process that wakes them (`SCHED_BATCH`, sched(7)).

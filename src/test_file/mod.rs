@@ -7,16 +7,19 @@ mod aligned;
 pub mod blocks;
 mod content;
 mod device;
+mod forget;
 pub mod residency;
 mod room;
 
 pub use aligned::Aligned;
 pub use content::{Content, SECTOR};
 pub use device::{direct, ensure_accounted, served, served_to};
-pub use residency::{Passing, cached, cached_within, evict, forget, page_bytes, warm};
-pub use room::Room;
+pub use forget::forget;
+use forget::pass_on;
+pub use residency::{Passing, cached, cached_within, evict, page_bytes, warm};
+pub use room::{Room, ensure_on_a_device};
 
-use crate::experiment::{Failure, Site};
+use crate::experiment::{Failure, Requirement, Site};
 pub use crate::sampling::own_folder::{existing, new_file, refused};
 use crate::sampling::{own_folder, preparing};
 use std::fs::File;
@@ -82,6 +85,12 @@ fn say(written: u64, bytes: u64) {
     }
 }
 
+/// A file of more bytes is not left in the page cache when it is written: what does not fit there would drop the files of others
+/// from it.
+const IN_THE_CACHE: u64 = Requirement::LIMIT_BYTES;
+/// Bytes of such a file that are written before they are passed on to the device.
+const BEHIND: u64 = 64 << 20;
+
 /// How much of a file is on the device when the time of the whole is estimated, bytes, and how much longer than allowed that
 /// estimate may be: the wait for the device weighs most in a short piece.
 const ESTIMATES: [(u64, f64); 4] = [(1 << 20, 4.0), (4 << 20, 2.0), (16 << 20, 1.0), (64 << 20, 1.0)];
@@ -113,7 +122,11 @@ fn made(site: &Site, path: &Path, bytes: u64, content: Content) -> Result<File, 
     let filled = content.fill(&file, bytes, |written| {
         say(written, bytes);
         whole = too_long(site, began, &file, (written, bytes))?;
-        whole.map_or(Ok(()), |_| Err(io::ErrorKind::TimedOut.into()))
+        match whole {
+            Some(_) => Err(io::ErrorKind::TimedOut.into()),
+            None if bytes > IN_THE_CACHE && written.is_multiple_of(BEHIND) => pass_on(&file),
+            None => Ok(()),
+        }
     });
     let finished = filled.and_then(|()| file.sync_all()).and_then(|()| std::fs::rename(&unfinished, path));
     finished.map(|()| file).map_err(|error| {

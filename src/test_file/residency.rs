@@ -2,6 +2,7 @@
 //! only advice.
 
 use super::TestFile;
+use super::forget::forget;
 use crate::experiment::Failure;
 use std::fs::File;
 use std::os::fd::AsRawFd;
@@ -84,12 +85,6 @@ pub fn by_mincore(file: &File, offset: u64, bytes: u64) -> Result<Cached, Failur
     }
     let resident = pages.iter().filter(|page| **page & 1 == 1).count() as u64;
     Ok(Cached { bytes: resident * page_bytes(), unwritten: 0, with_requested: false })
-}
-
-/// Advises the kernel to drop a file from the page cache.
-pub fn forget(file: &File) {
-    // SAFETY: takes no pointers; length 0 is the whole file.
-    unsafe { libc::posix_fadvise(file.as_raw_fd(), 0, 0, libc::POSIX_FADV_DONTNEED) };
 }
 
 /// A file that is evicted when this is dropped: with a memory limit shared by trials, its cached pages would reduce what the next

@@ -23,6 +23,7 @@ impl Room {
     /// Checks whether a further file fits: within the limit of a run, and within a quarter of the space that was free before the
     /// run.
     pub fn check(self, site: &Site, bytes: u64) -> Result<(), Failure> {
+        ensure_on_a_device(&site.folder)?;
         let taken = taken(&site.own_folder);
         let free = free_bytes(&site.folder).unwrap_or(u64::MAX).saturating_add(taken);
         let most = self.bytes.min(free / SHARE);
@@ -39,6 +40,29 @@ impl Room {
             mib(taken),
             mib(bytes).max(1)
         )))
+    }
+}
+
+/// Refuses a file system in memory before a file is made there: the file would take memory and swap space from all other
+/// programs, and nothing that is measured with it would be a device, or the page cache of one.
+pub fn ensure_on_a_device(folder: &Path) -> Result<(), Failure> {
+    const TMPFS: i64 = 0x0102_1994;
+    const RAMFS: i64 = 0x8584_58f6_u32 as i64;
+    const HUGETLBFS: i64 = 0x9584_58f6_u32 as i64;
+    let kind = CString::new(folder.as_os_str().as_bytes()).ok().and_then(|path| {
+        // SAFETY: a statfs is plain integers, which the call fills if it succeeds; the path ends in a zero.
+        unsafe {
+            let mut told: libc::statfs = std::mem::zeroed();
+            (libc::statfs(path.as_ptr(), &raw mut told) == 0).then_some(told.f_type as i64)
+        }
+    });
+    match kind.map(|kind| kind & 0xffff_ffff) {
+        Some(TMPFS | RAMFS | HUGETLBFS) => Err(Failure::Unsupported(format!(
+            "{} is in memory (tmpfs): a test file there would take memory from other programs, and no device would read \
+             it; choose a folder on a disk with `--dir`, such as /var/tmp",
+            folder.display()
+        ))),
+        _ => Ok(()),
     }
 }
 

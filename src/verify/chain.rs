@@ -14,6 +14,7 @@ use std::time::Duration;
 pub static RIG: Rig = Rig {
     name: "chain",
     sets: "a chain of dependent multiplications",
+    touches: &[],
     budget: Duration::from_secs(4),
     arrange: None,
     points: |_| Ok([LONG, LONG / 2].map(wanted).to_vec()),

@@ -21,6 +21,7 @@ use std::time::Duration;
 pub static RIG: Rig = Rig {
     name: "chase",
     sets: "a chase of dependent loads, every second of which misses the caches",
+    touches: &[],
     budget: Duration::from_secs(8),
     arrange: None,
     points: |_| Ok(vec![(NAME, Point::new())]),

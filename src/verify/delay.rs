@@ -15,6 +15,7 @@ use std::time::Duration;
 pub static RIG: Rig = Rig {
     name: "delay",
     sets: "a path over loopback that delays every packet by 10 ms",
+    touches: &["sockets: a relay on loopback, between two ports of its own, delays what passes"],
     budget: Duration::from_secs(12),
     arrange: Some(arrange),
     points: |machine| {

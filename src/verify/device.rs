@@ -15,6 +15,7 @@ use std::time::Duration;
 pub static BYTES: Rig = Rig {
     name: "device-bytes",
     sets: "a device limited to 20 MB a second",
+    touches: DISK,
     budget: Duration::from_secs(25),
     arrange: Some(|options| held(options, ("read_bps_device", "rbps"), BYTES_A_SECOND)),
     points: |machine| fleet(machine, "all sequential"),
@@ -24,6 +25,7 @@ pub static BYTES: Rig = Rig {
 pub static REQUESTS: Rig = Rig {
     name: "device-requests",
     sets: "a device limited to 500 requests a second, eight at a time",
+    touches: DISK,
     budget: Duration::from_secs(25),
     arrange: Some(|options| held(options, ("read_iops_device", "riops"), REQUESTS_A_SECOND)),
     points: |machine| fleet(machine, "all random"),
@@ -33,6 +35,7 @@ pub static REQUESTS: Rig = Rig {
 pub static BURST: Rig = Rig {
     name: "device-burst",
     sets: "a device limited to 333 requests a second after a burst, one at a time",
+    touches: DISK,
     budget: Duration::from_secs(30),
     arrange: Some(|options| held(options, ("read_iops_device", "riops"), SUSTAINED_A_SECOND)),
     points: |machine| {
@@ -47,6 +50,14 @@ pub static BURST: Rig = Rig {
         each(rig, results, |_| Claim::of(rig, "from one read to the next", Some(Unit::Nanoseconds), set))
     },
 };
+
+/// What a disk of a known rate does to the machine.
+const DISK: &[&str] = &[
+    "file: a sparse one of 400 MiB in the measured folder, unlinked as soon as it is mounted",
+    "device: a loop device with ext4 on it (`mkfs.ext4`, `mount`)",
+    "mount: that device, in a mount namespace of this process, which other processes do not see",
+    "control group: one with a limit on reads of that device, which contains this process meanwhile",
+];
 
 const BYTES_A_SECOND: u64 = 20_000_000;
 const REQUESTS_A_SECOND: u64 = 500;

@@ -17,6 +17,9 @@ use std::time::Duration;
 pub static RIG: Rig = Rig {
     name: "jitter",
     sets: "a path over loopback that delays some packets and loses others",
+    touches: &[
+        "sockets: a relay on loopback, between two ports of its own, delays and drops some of what passes",
+    ],
     budget: Duration::from_secs(8),
     arrange: Some(arrange),
     points: |machine| {

@@ -17,6 +17,9 @@ use std::time::Duration;
 pub static RIG: Rig = Rig {
     name: "link",
     sets: "a link of 100 Mbit/s in either direction",
+    touches: &[
+        "network: a namespace with a peer in it, a pair of virtual adapters with addresses of 198.18.0.0/15, and a queue of 100 Mbit/s on each (`ip`, `tc`)",
+    ],
     budget: Duration::from_secs(12),
     arrange: Some(arrange),
     points: |machine| {

@@ -32,6 +32,7 @@ mod spin;
 mod statistics;
 mod swept;
 mod truth;
+mod undone;
 mod work;
 
 pub use neighbour::Spinner;

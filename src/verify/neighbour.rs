@@ -17,6 +17,7 @@ use std::time::Duration;
 pub static RIG: Rig = Rig {
     name: "neighbour",
     sets: "another thread that always competes for the same CPU",
+    touches: &["CPUs: a thread of this process competes for the measured CPU"],
     budget: Duration::from_secs(6),
     arrange: Some(arrange),
     points: |_| Ok(vec![spin::single()]),

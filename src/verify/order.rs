@@ -14,6 +14,7 @@ use std::time::Duration;
 pub static RIG: Rig = Rig {
     name: "order",
     sets: "operations of which one includes the other",
+    touches: &[],
     budget: Duration::from_secs(5),
     arrange: None,
     points: |machine| Ok(orders(machine).into_iter().flat_map(|(_, points)| points).collect()),

@@ -17,6 +17,9 @@ use std::time::Duration;
 pub static RIG: Rig = Rig {
     name: "page-cache",
     sets: "a page cache within a memory limit",
+    touches: &[
+        "control group: one with a memory limit of 300 MiB, which contains this process meanwhile; the page cache is filled within it",
+    ],
     budget: Duration::from_secs(45),
     arrange: Some(arrange),
     points: |machine| {

@@ -11,6 +11,7 @@ use std::time::Duration;
 pub static RIG: Rig = Rig {
     name: "page-fault",
     sets: "a handler of page faults that waits for 100 µs before it answers",
+    touches: &["memory: a stretch of the trial's own is registered with userfaultfd"],
     budget: Duration::from_secs(4),
     arrange: None,
     points: |_| Ok(vec![user_fault::known_wait().0]),

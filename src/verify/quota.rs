@@ -13,6 +13,9 @@ use std::time::Duration;
 pub static RIG: Rig = Rig {
     name: "quota",
     sets: "a quota of half a CPU",
+    touches: &[
+        "control group: one with a quota of half a CPU, which contains this process meanwhile; no limit is taken off it",
+    ],
     budget: Duration::from_secs(8),
     arrange: Some(arrange),
     points: |_| Ok(vec![spin::single()]),

@@ -2,6 +2,7 @@
 
 use super::rig::{Arranged, Rig};
 use super::truth::Nothing;
+use super::undone;
 use crate::experiment::Effort;
 use crate::record::{Ending, Header, Journal, Run, Truth, Verdict};
 use crate::results::Results;
@@ -86,6 +87,7 @@ fn measured(rigs: &[&'static Rig], bench: &Bench, watcher: &mut dyn Watcher) -> 
     let run = run(&mut options, peering, watcher)?;
     let known = account.map(|account| account());
     drop(held);
+    undone::ensure()?;
     let results = Results::of(&run);
     truths.extend(able.iter().flat_map(|rig| (rig.judge)(rig, &results, known)));
     Ok(truths)
@@ -109,6 +111,7 @@ impl Bench {
             points: vec![],
             set: None,
             labels: BTreeMap::new(),
+            whole_memory: false,
         }
     }
 }

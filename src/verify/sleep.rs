@@ -17,6 +17,7 @@ use std::time::Duration;
 pub static RIG: Rig = Rig {
     name: "sleep",
     sets: "a system call that sleeps for a time known from the kernel's clock",
+    touches: &[],
     budget: Duration::from_secs(3),
     arrange: None,
     points: |_| Ok(vec![(NAME, Point::new())]),

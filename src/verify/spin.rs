@@ -16,6 +16,7 @@ use std::time::Duration;
 pub static RIG: Rig = Rig {
     name: "spin",
     sets: "a loop that spins for a known time by the kernel's clock",
+    touches: &[],
     budget: Duration::from_secs(8),
     arrange: None,
     points: |_| Ok(vec![wanted(ONE_BY_ONE), wanted(IN_BATCHES), wanted(SELDOM_LONG)]),

@@ -14,6 +14,7 @@ use std::time::Duration;
 pub static RIG: Rig = Rig {
     name: "statistics",
     sets: "known populations, two halves of one run, and a shift of 2 %",
+    touches: &[],
     budget: Duration::from_secs(3),
     arrange: None,
     points: |_| Ok(vec![spin::single(), spin::longer()]),

@@ -209,3 +209,43 @@ fn the_version_tells_what_the_program_was_built_with() {
     assert!(compiler.starts_with("rustc ") && compiler.contains("-C opt-level="), "{told}");
     assert_eq!(text(&fathom().arg("-V").assert().success().get_output().stdout).lines().count(), 1);
 }
+
+#[test]
+fn a_verification_says_what_it_would_do_to_the_machine_and_does_nothing() {
+    let state = tempfile::tempdir().unwrap();
+    let told = |arguments: &[&str]| {
+        let mut command = fathom();
+        command.args(["verify", "--dry-run"]).args(arguments).env("XDG_STATE_HOME", state.path());
+        text(&command.assert().success().get_output().stdout).split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    let all = told(&[]);
+    for said in [
+        "loop device",
+        "mount namespace",
+        "quota of half a CPU",
+        "memory limit of 300 MiB",
+        "pair of virtual adapters",
+        "userfaultfd",
+        "ptrace",
+        "oom_score_adj",
+        "verification.json",
+    ] {
+        assert!(all.contains(said), "{said}: {all}");
+    }
+    assert!(!told(&["spin"]).contains("loop device"));
+    assert!(told(&["--peers"]).contains("servers listen on loopback"));
+    assert_eq!(std::fs::read_dir(state.path()).unwrap().count(), 0, "nothing is kept of it");
+}
+
+#[test]
+fn a_plan_says_what_it_would_do_to_the_machine_and_what_needs_to_be_allowed() {
+    let told = |arguments: &[&str]| {
+        let mut command = fathom();
+        command.args(["run", "--dry-run", "--thorough"]).args(arguments);
+        text(&command.assert().success().get_output().stdout).split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    let usual = told(&["filesystem/cache_size"]);
+    assert!(usual.contains("needs `--whole-memory`") && !usual.contains("WHOLE MACHINE"), "{usual}");
+    assert!(told(&["filesystem/cache_size", "--whole-memory"]).contains("WHOLE MACHINE"));
+    assert!(text(&fathom().args(["run", "--help"]).assert().get_output().stdout).contains("--whole-memory"));
+}

@@ -34,6 +34,7 @@ fn options(set: Option<&'static Set>) -> Options {
         points: vec![],
         set,
         labels: BTreeMap::new(),
+        whole_memory: false,
     }
 }
 

@@ -10,6 +10,9 @@ use std::time::{Duration, Instant};
 pub const TESTS: &[Test] = &beside![
     both_halves_are_measured_and_what_was_set_is_set_back,
     a_killed_run_sets_back_what_it_had_set,
+    what_a_run_left_set_that_was_killed_with_its_guard_is_set_back_by_the_next,
+    a_setting_that_cannot_be_set_back_is_told_and_ends_with_a_failure,
+    what_leads_out_of_the_kernels_files_is_no_setting,
     what_cannot_be_set_is_told_before_anything_is_measured,
 ];
 
@@ -88,6 +91,72 @@ fn a_killed_run_sets_back_what_it_had_set() -> Outcome {
     assert!(["62", "63"].contains(&lines[1]), "it was not set: {out} {error}");
     assert_eq!((lines[0], lines[2]), ("64", "64"), "{error}");
     assert!(began.elapsed() < Duration::from_secs(30));
+    Ok(())
+}
+
+/// As by `systemctl stop`, the end of a Slurm step, or `memory.oom.group`: everything of the run's control group dies at once.
+fn what_a_run_left_set_that_was_killed_with_its_guard_is_set_back_by_the_next() -> Outcome {
+    needs_root()?;
+    let folder = tempfile::tempdir().expect("a folder");
+    let other = SETTING.replace("63", "62");
+    let script = format!(
+        "export XDG_STATE_HOME=$PWD/state; \
+         setsid fathom ab cpu/system_call --quick --budget 30s --alongside --a {other} --b {SETTING} -o both & \
+         for i in $(seq 200); do [ $(cat {FILE}) = 64 ] || break; sleep 0.05; done; sleep 2; \
+         guard=$(pgrep -P $! -f ' restore$'); kill -9 $! $guard; sleep 1; cat {FILE}; \
+         fathom run cpu/system_call --quick --budget 2s --trial 2ms --alongside -o next.jsonl >/dev/null; cat {FILE}; \
+         echo 62 > {FILE}; fathom run cpu/system_call --quick --budget 2s --trial 2ms --alongside -o last.jsonl >/dev/null"
+    );
+    let (out, error) = printed(in_a_namespace(&script, folder.path()));
+    let lines: Vec<&str> = out.lines().collect();
+    assert!(lines.len() == 4 && ["62", "63"].contains(&lines[1]), "it was not left set: {out} {error}");
+    assert_eq!(lines[2], "64", "{error}");
+    assert!(error.contains("is `64` again"), "{error}");
+    assert_eq!(lines[3], "62", "what was set since is somebody's own: {error}");
+    Ok(())
+}
+
+/// The setting is made unwritable while it is set: a mount over it, as a container has, which is no file of the kernel's own.
+fn a_setting_that_cannot_be_set_back_is_told_and_ends_with_a_failure() -> Outcome {
+    needs_root()?;
+    let folder = tempfile::tempdir().expect("a folder");
+    let script = format!(
+        "export XDG_STATE_HOME=$PWD/state; echo 64 > fake; \
+         fathom ab cpu/system_call --quick --budget 6s --alongside --b {SETTING} -o both & \
+         for i in $(seq 200); do [ $(cat {FILE}) = 64 ] || break; sleep 0.05; done; \
+         mount --bind fake {FILE}; wait $!; echo status $?; umount {FILE}; ls state/fathom/set | wc -l"
+    );
+    let binary = env!("CARGO_BIN_EXE_fathom");
+    let mut shell = Command::new("unshare");
+    shell.args([
+        "--net",
+        "--mount",
+        "--propagation",
+        "private",
+        "sh",
+        "-c",
+        &script.replace("fathom ab", &format!("{binary} ab")),
+    ]);
+    shell.current_dir(folder.path()).env("XDG_DATA_HOME", folder.path());
+    let output = shell.output().expect("util-linux has unshare");
+    let (out, error) = (text(&output.stdout), text(&output.stderr));
+    assert!(out.contains("status 2"), "{out} {error}");
+    assert!(error.contains(FILE) && error.contains("no setting of the kernel"), "{error}");
+    assert!(out.trim_end().ends_with('1'), "the record stays for the next run: {out}");
+    Ok(())
+}
+
+fn what_leads_out_of_the_kernels_files_is_no_setting() -> Outcome {
+    let folder = tempfile::tempdir().expect("a folder");
+    let notes = folder.path().join("notes");
+    std::fs::write(&notes, "one\ntwo\n[section]\n").expect("a file");
+    let setting = format!("file:/proc/self/root{}=x", notes.display());
+    let mut asked = fathom();
+    asked.args(["ab", "cpu/system_call", "--alongside", "--budget", "2s", "--b", &setting, "-o"]);
+    let output = asked.arg(folder.path().join("x")).output().expect("it runs");
+    assert_eq!(output.status.code(), Some(2));
+    assert!(text(&output.stderr).contains("no setting of the kernel"), "{}", text(&output.stderr));
+    assert_eq!(std::fs::read_to_string(&notes).expect("a file"), "one\ntwo\n[section]\n");
     Ok(())
 }
 

@@ -1,7 +1,7 @@
 //! Verification of the instrument, as users put it there: what rigs say, and how the program ends by it.
 
 use crate::claim::{self, Claim, Verdict, decided};
-use crate::tier::{Outcome, Test, alone, skipped};
+use crate::tier::{Outcome, Test, alone, needs_root, skipped};
 use serde_json::Value;
 use std::path::Path;
 use std::process::{Command, Output};
@@ -14,6 +14,7 @@ pub const TESTS: &[Test] = &alone![
     bytes_a_second_of_a_throttled_device_are_found,
     requests_a_second_of_a_throttled_device_are_found,
     the_end_of_a_devices_burst_is_found,
+    a_disk_of_ours_keeps_no_mount_of_the_machine_busy,
     the_rate_of_a_link_is_found,
     the_delay_of_a_link_is_found,
     the_jitter_of_a_link_is_found,
@@ -67,6 +68,32 @@ fn rig(name: &str) -> Outcome {
         }
         Ok(claims(&output))
     })
+}
+
+/// What is unmounted on the machine while a rig has a disk is unmounted for the rig too.
+fn a_disk_of_ours_keeps_no_mount_of_the_machine_busy() -> Outcome {
+    needs_root()?;
+    let (folder, state) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    // A machine whose mounts are shared with its namespaces, as systemd makes them; gone with its shell.
+    let script = format!(
+        "mkdir disk all && mount -t tmpfs none all && mount --make-shared all && mkdir all/theirs && mount -t tmpfs none all/theirs && \
+         {{ {} verify device-burst --alongside --dir $PWD/disk > told 2>&1 & }} && run=$! && \
+         for i in $(seq 400); do grep -qs -e '-disk .* ext4 ' /proc/$run/task/*/mountinfo && break; sleep 0.05; done; \
+         grep -l ' '$PWD/all/theirs' ' /proc/$run/task/*/mountinfo | wc -l; umount all/theirs; \
+         grep -ls ' '$PWD/all/theirs' ' /proc/$run/task/*/mountinfo | wc -l; kill -INT $run; wait $run; ls -A disk; cat told >&2",
+        env!("CARGO_BIN_EXE_fathom")
+    );
+    let mut shell = Command::new("unshare");
+    shell.args(["--mount", "--propagation", "private", "sh", "-c", &script]);
+    let output = shell.current_dir(folder.path()).env("XDG_STATE_HOME", state.path()).output().unwrap();
+    let (told, error) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    let numbers: Vec<&str> = told.lines().collect();
+    if error.contains("mkfs") || numbers.first() == Some(&"0") {
+        return skipped(format!("no disk could be mounted: {error}"));
+    }
+    assert_eq!(numbers.get(1), Some(&"0"), "the unmount did not reach it: {told} {error}");
+    assert_eq!(numbers.len(), 2, "something is left: {told} {error}");
+    Ok(())
 }
 
 fn a_page_cache_of_known_size_is_found() -> Outcome {

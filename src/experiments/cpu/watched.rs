@@ -39,8 +39,9 @@ fn select(count: usize) -> Result<Box<dyn Operation>, Failure> {
     // SAFETY: an fd_set is an array of integers; all zeros is the empty set.
     let mut wanted: libc::fd_set = unsafe { std::mem::zeroed() };
     let highest = watched.readers().max().unwrap_or(0);
+    fits(highest)?;
     for reader in watched.readers() {
-        // SAFETY: 200 descriptors stay below FD_SETSIZE.
+        // SAFETY: none is above the highest, for which the set has room.
         unsafe { libc::FD_SET(reader, &raw mut wanted) };
     }
     repeated(move || {
@@ -52,6 +53,17 @@ fn select(count: usize) -> Result<Box<dyn Operation>, Failure> {
         let returned = unsafe { libc::select(highest + 1, &raw mut ready, none, none, &raw mut now) };
         ensure(returned == 1, "select did not find the one readable pipe")
     })
+}
+
+/// Refuses descriptors for which a set has no room: this process may have inherited many.
+fn fits(highest: libc::c_int) -> Result<(), Failure> {
+    if (highest as usize) < libc::FD_SETSIZE {
+        return Ok(());
+    }
+    Err(Failure::Unsupported(format!(
+        "select takes descriptors below {}, and this process got {highest}: so many were open when it was started",
+        libc::FD_SETSIZE
+    )))
 }
 
 /// `poll` on 10 descriptors.
@@ -105,4 +117,16 @@ fn epoll(count: usize) -> Result<Box<dyn Operation>, Failure> {
             unsafe { libc::epoll_wait(set.as_raw_fd(), ready.as_mut_ptr(), ready.len() as i32, 0) };
         ensure(returned == 1, "epoll_wait did not find the one readable pipe")
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_descriptor_beyond_a_set_is_refused_in_words() {
+        assert!(fits(1023).is_ok());
+        let refused = fits(1024).unwrap_err();
+        assert!(matches!(&refused, Failure::Unsupported(words) if words.contains("1024")), "{refused}");
+    }
 }

@@ -4,7 +4,7 @@ use super::cache_search::{self, Search};
 use super::reader::Call;
 use crate::experiment::{
     About, At, Basis, Check, Effort, Experiment, Failure, Finding, Found, Known, MainFigure, Observed,
-    Parameter, Point, Prediction, Question, Requirement, Scale, Shown, Site, Workload, ensure, said,
+    Parameter, Point, Prediction, Question, Requirement, Scale, Shown, Site, Touch, Workload, ensure, said,
 };
 use crate::machine::{self, Machine};
 use crate::quantity::{Unit, declared};
@@ -44,12 +44,13 @@ static ABOUT: About = About {
              soon as the file is a little too large, so the drop is steep, but does not show how much is missing. The \
              kernel does not read ahead (POSIX_FADV_RANDOM). All of this happens within a memory limit of 1 GiB, \
              including the page cache, unless the memory or an existing limit is smaller: in a control group that the \
-             run makes and removes, or in a systemd scope.\n\nThe file is evicted first, and nothing else: no setting \
-             of the machine is changed.",
+             run makes and removes, or in a systemd scope.\n\nThe file is evicted first, and within the limit nothing of \
+             other programs' is: no setting of the machine is changed.",
     caveats: "Filling the page cache of a whole machine takes minutes and evicts the files of other programs. So the \
-              size is measured within a limit; it shows which share of memory files can use. A thorough run also \
-              counts how much of all memory files can use, with a sparse file, whose pages take the same space; above \
-              64 GiB this would take too long as well.",
+              size is measured within a limit; it shows which share of memory files can use. With `--whole-memory` a run \
+              also counts how much of all memory files can use, with a sparse file, whose pages take the same space: \
+              the files of other programs are then evicted, and their memory may be swapped out. Above 64 GiB this \
+              would take too long as well.",
     version: 2,
     parameters: &[METHOD, ORDER, CALL, CONTENT],
     trends: &[],
@@ -101,7 +102,7 @@ impl Experiment for CacheSize {
 
     /// A file of holes needs no disk space: it alone requests all of the memory.
     fn requires(&self, point: &Point) -> Vec<Requirement> {
-        if point.name(&CONTENT) == HOLES { vec![] } else { vec![Requirement::MemoryLimit] }
+        vec![if point.name(&CONTENT) == HOLES { Requirement::WholeMemory } else { Requirement::MemoryLimit }]
     }
 
     /// The available memory, including cache that can be dropped: files compete with the memory of processes, and can get all
@@ -121,6 +122,14 @@ impl Experiment for CacheSize {
             }
         };
         Ok(Prediction::new().hardware("memory that nothing else uses", 1.0, available))
+    }
+
+    fn touches(&self, point: &Point) -> Vec<Touch> {
+        match point.name(&CONTENT) {
+            // It has no data: only the page cache is filled.
+            HOLES => vec![],
+            _ => vec![Touch::File(enough(Requirement::LIMIT_BYTES))],
+        }
     }
 
     fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
@@ -266,6 +275,7 @@ fn holes(site: &Site, ceiling: u64) -> Result<File, Failure> {
             declared::size(ceiling)
         )));
     }
+    test_file::ensure_on_a_device(&site.folder)?;
     let path = test_file::shared_path(site, &format!("holes-{}", std::process::id()))?;
     let made = test_file::new_file(&path).and_then(|file| {
         std::fs::remove_file(&path)?;

@@ -2,7 +2,7 @@
 
 use crate::experiment::{
     About, At, Bound, Check, Effort, Experiment, Failure, Known, MainFigure, Observed, Parameter, Point,
-    Prediction, Scale, Shown, Site, Workload, errno,
+    Prediction, Scale, Shown, Site, Touch, Workload, errno,
 };
 use crate::experiments::cpu::kernel_service;
 use crate::experiments::device_facts;
@@ -89,6 +89,10 @@ impl Experiment for Metadata {
             limit: 40.0 * calls(point.name(&OPERATION)) * known.shortest_cycle(),
             because: "every call enters the kernel, which takes some forty cycles on every core".to_owned(),
         })
+    }
+
+    fn touches(&self, _: &Point) -> Vec<Touch> {
+        vec![Touch::Names]
     }
 
     fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {

@@ -5,7 +5,7 @@ use super::read;
 use super::reader::{Call, ReadAhead, Reader};
 use crate::experiment::{
     About, At, Check, Dimension, Effort, Experiment, Failure, Finding, Found, Known, Landmark, MainFigure,
-    Observed, Parameter, Point, Prediction, Question, Requirement, Scale, Shown, Site, Workload, said,
+    Observed, Parameter, Point, Prediction, Question, Requirement, Scale, Shown, Site, Touch, Workload, said,
 };
 use crate::machine::Machine;
 use crate::quantity::Unit;
@@ -138,6 +138,10 @@ impl Experiment for Reread {
     /// All points read one file.
     fn block(&self, _: &Point) -> Option<String> {
         Some("one file".to_owned())
+    }
+
+    fn touches(&self, _: &Point) -> Vec<Touch> {
+        vec![Touch::File(Requirement::LIMIT_BYTES / 2 * 3)]
     }
 
     fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {

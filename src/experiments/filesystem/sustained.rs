@@ -5,7 +5,7 @@ use super::uring::Queue;
 use super::{read, write};
 use crate::experiment::{
     About, At, Check, Effort, Experiment, Failure, Finding, Known, MainFigure, Observed, Parameter, Point,
-    Prediction, Question, Scale, Shown, Site, Statement, Workload, said,
+    Prediction, Question, Scale, Shown, Site, Statement, Touch, Workload, said,
 };
 use crate::experiments::lasting::{self, FIGURE, LASTING, SUSTAINED, WINDOW};
 use crate::machine::Machine;
@@ -109,6 +109,10 @@ impl Experiment for Sustained {
 
     fn figure(&self) -> Option<&'static Parameter> {
         Some(&FIGURE)
+    }
+
+    fn touches(&self, _: &Point) -> Vec<Touch> {
+        vec![Touch::File(FILE)]
     }
 
     fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {

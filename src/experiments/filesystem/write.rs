@@ -3,7 +3,7 @@
 use super::read;
 use crate::experiment::{
     About, At, Bound, Check, Effort, Experiment, Failure, Finding, Known, MainFigure, Observed, Parameter,
-    Point, Prediction, Question, Scale, Shown, Site, Workload, errno, said,
+    Point, Prediction, Question, Scale, Shown, Site, Touch, Workload, errno, said,
 };
 use crate::experiments::cpu::kernel_service;
 use crate::experiments::device_facts;
@@ -130,6 +130,10 @@ impl Experiment for Write {
             limit: 40.0 * calls(point) * known.shortest_cycle(),
             because: "every call enters the kernel, which takes some forty cycles on every core".to_owned(),
         })
+    }
+
+    fn touches(&self, _: &Point) -> Vec<Touch> {
+        vec![Touch::File(FILE)]
     }
 
     fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {

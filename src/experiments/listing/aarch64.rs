@@ -1,6 +1,6 @@
 //! Instructions of aarch64, decoded: each has four bytes.
 
-use super::moved::{LONGEST_KERNEL, Round, only};
+use super::moved::{Round, only};
 use yaxpeax_arch::{Decoder, U8Reader};
 use yaxpeax_arm::armv8::a64::{InstDecoder, Instruction, Opcode, Operand, SIMDSizeCode, SizeCode};
 
@@ -20,11 +20,17 @@ pub fn count(code: &[u8]) -> Option<u64> {
     rest.is_empty().then_some(count)
 }
 
-/// The instructions before the first `ret`.
-fn kernel(code: &[u8; LONGEST_KERNEL]) -> Vec<Instruction> {
+/// The instructions before the first `ret`, or before a word that is none; `None` if the code ends before either.
+pub fn kernel(code: &[u8]) -> Option<Vec<Instruction>> {
     let (words, _) = code.as_chunks::<4>();
-    let decoded = words.iter().map_while(|word| decode(*word));
-    decoded.take_while(|code| code.opcode != Opcode::RET).collect()
+    let mut kernel = vec![];
+    for word in words {
+        match decode(*word) {
+            Some(code) if code.opcode != Opcode::RET => kernel.push(code),
+            _ => return Some(kernel),
+        }
+    }
+    None
 }
 
 /// The instructions of each loop.
@@ -36,16 +42,15 @@ fn bodies(kernel: &[Instruction]) -> impl Iterator<Item = &[Instruction]> {
 }
 
 /// The number of instructions of each loop.
-pub fn loops(code: &[u8; LONGEST_KERNEL]) -> Vec<u64> {
+pub fn loops(kernel: &[Instruction]) -> Vec<u64> {
     let is_nop = |code: &Instruction| Some(code) == decode(NOP.to_le_bytes()).as_ref();
     let counted = |body: &[Instruction]| body.iter().filter(|code| !is_nop(code)).count() as u64;
-    bodies(&kernel(code)).map(counted).collect()
+    bodies(kernel).map(counted).collect()
 }
 
 /// One iteration of the loop that counts its bytes down in `x3`: from the target of the backward branch to that branch.
-pub fn round(code: &[u8; LONGEST_KERNEL]) -> Option<Round> {
-    let kernel = kernel(code);
-    let body = only(bodies(&kernel))?;
+pub fn round(kernel: &[Instruction]) -> Option<Round> {
+    let body = only(bodies(kernel))?;
     let mut round = Round { advances: advance(body)?, ..Round::default() };
     body.iter().for_each(|instruction| round.add(instruction));
     Some(round)

@@ -12,8 +12,10 @@ use aarch64 as decoded;
 #[cfg(target_arch = "x86_64")]
 use x86_64 as decoded;
 
-use moved::LONGEST_KERNEL;
 pub use moved::Round;
+
+/// Bytes of code within which a kernel must return.
+const LONGEST_KERNEL: usize = 4096;
 
 /// The number of instructions between two labels of this program; `None` if the code does not end with a whole instruction.
 pub fn instructions(start: *const u8, end: *const u8) -> Option<u64> {
@@ -29,8 +31,9 @@ pub fn instructions(start: *const u8, end: *const u8) -> Option<u64> {
 ///
 /// `start` is the first instruction of a function of this program that returns within 4096 bytes, and calls nothing.
 pub unsafe fn round(start: *const u8) -> Option<Round> {
-    // SAFETY: as promised; decoding ends where the function returns.
-    decoded::round(unsafe { &*start.cast::<[u8; LONGEST_KERNEL]>() })
+    // SAFETY: as promised.
+    let kernel = unsafe { until_it_returns(start, decoded::kernel) }?;
+    decoded::round(&kernel)
 }
 
 /// The number of instructions of each loop of a function that ends with a conditional backward jump, including that jump, in the
@@ -40,6 +43,62 @@ pub unsafe fn round(start: *const u8) -> Option<Round> {
 ///
 /// As of [`round`]; it may call other functions.
 pub unsafe fn loops(start: *const u8) -> Vec<u64> {
-    // SAFETY: as promised; decoding ends where the function returns.
-    decoded::loops(unsafe { &*start.cast::<[u8; LONGEST_KERNEL]>() })
+    // SAFETY: as promised.
+    let kernel = unsafe { until_it_returns(start, decoded::kernel) };
+    kernel.map_or_else(Vec::new, |kernel| decoded::loops(&kernel))
+}
+
+/// The least size of a page, of which every other is a multiple: what begins in one is mapped to its end.
+const PAGE: usize = 4096;
+
+/// What `decode` finds in a function, in as many pages as it takes until the function returns; `None` if it does not within
+/// [`LONGEST_KERNEL`] bytes. No byte of a page after the function is referred to: there may be none.
+///
+/// # Safety
+///
+/// As of [`round`].
+unsafe fn until_it_returns<T>(start: *const u8, decode: impl Fn(&[u8]) -> Option<T>) -> Option<T> {
+    let first = PAGE - start as usize % PAGE;
+    (first..=first + LONGEST_KERNEL).step_by(PAGE).find_map(|length| {
+        // SAFETY: the first page has the function's first byte; a later one is looked at only if the function did not return
+        // before it, and so goes on in it.
+        decode(unsafe { std::slice::from_raw_parts(start, length) })
+    })
+}
+
+#[cfg(test)]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+mod tests {
+    use super::*;
+
+    /// `ret`.
+    #[cfg(target_arch = "x86_64")]
+    const RETURN: &[u8] = &[0xc3];
+    #[cfg(target_arch = "aarch64")]
+    const RETURN: &[u8] = &[0xc0, 0x03, 0x5f, 0xd6];
+
+    /// Two pages, of which the second may not be touched.
+    fn before_a_forbidden_page(code: &[u8]) -> *const u8 {
+        // SAFETY: a new mapping of two pages of any size, of which the second loses its permissions.
+        unsafe {
+            let page = libc::sysconf(libc::_SC_PAGESIZE) as usize;
+            let (both, flags) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
+            let start = libc::mmap(std::ptr::null_mut(), 2 * page, both, flags, -1, 0).cast::<u8>();
+            assert_eq!(libc::mprotect(start.add(page).cast(), page, libc::PROT_NONE), 0);
+            let at = start.add(page - code.len());
+            std::ptr::copy_nonoverlapping(code.as_ptr(), at, code.len());
+            at
+        }
+    }
+
+    #[test]
+    fn nothing_is_read_after_the_page_in_which_a_function_returns() {
+        let start = before_a_forbidden_page(RETURN);
+        // SAFETY: a function that returns at once.
+        assert!(unsafe { loops(start) }.is_empty());
+        // What is decoded is all of the page and no more: whoever looked at all of `LONGEST_KERNEL` would be killed here.
+        // SAFETY: as above.
+        let seen = unsafe { until_it_returns(start, |code| Some(code.to_vec())) };
+        assert_eq!(seen.as_deref(), Some(RETURN));
+    }
 }

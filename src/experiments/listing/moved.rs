@@ -31,6 +31,3 @@ impl Round {
 pub fn only<T>(mut all: impl Iterator<Item = T>) -> Option<T> {
     all.next().filter(|_| all.next().is_none())
 }
-
-/// Bytes of code within which a kernel must return.
-pub const LONGEST_KERNEL: usize = 4096;

@@ -1,6 +1,6 @@
 //! Instructions of x86-64, decoded.
 
-use super::moved::{LONGEST_KERNEL, Round, only};
+use super::moved::{Round, only};
 use iced_x86::{
     Code, Decoder, DecoderOptions, FlowControl, Instruction, InstructionInfoFactory, Mnemonic, OpAccess,
     Register,
@@ -39,10 +39,17 @@ impl Round {
     }
 }
 
-/// The instructions before the first `ret`.
-fn kernel(code: &[u8; LONGEST_KERNEL]) -> Vec<Instruction> {
+/// The instructions before the first `ret`; `None` if there is none in this code.
+pub fn kernel(code: &[u8]) -> Option<Vec<Instruction>> {
     let decoder = Decoder::with_ip(64, code, code.as_ptr() as u64, DecoderOptions::NONE);
-    decoder.into_iter().take_while(|code| code.flow_control() != FlowControl::Return).collect()
+    let mut kernel = vec![];
+    for instruction in decoder {
+        match instruction.flow_control() {
+            FlowControl::Return => return Some(kernel),
+            _ => kernel.push(instruction),
+        }
+    }
+    None
 }
 
 /// The instructions of each loop.
@@ -55,17 +62,16 @@ fn bodies(kernel: &[Instruction]) -> impl Iterator<Item = &[Instruction]> {
 }
 
 /// The number of instructions of each loop.
-pub fn loops(code: &[u8; LONGEST_KERNEL]) -> Vec<u64> {
+pub fn loops(kernel: &[Instruction]) -> Vec<u64> {
     let counted =
         |body: &[Instruction]| body.iter().filter(|code| code.mnemonic() != Mnemonic::Nop).count() as u64;
-    bodies(&kernel(code)).map(counted).collect()
+    bodies(kernel).map(counted).collect()
 }
 
 /// One iteration of the loop that counts its bytes down in `rcx`: from the target of the backward jump to that jump, or the one
 /// repeated string instruction.
-pub fn round(code: &[u8; LONGEST_KERNEL]) -> Option<Round> {
-    let kernel = kernel(code);
-    let body = only(bodies(&kernel)).or_else(|| repeated(&kernel))?;
+pub fn round(kernel: &[Instruction]) -> Option<Round> {
+    let body = only(bodies(kernel)).or_else(|| repeated(kernel))?;
     let mut round = Round { advances: advance(body)?, ..Round::default() };
     let mut facts = InstructionInfoFactory::new();
     for instruction in body {

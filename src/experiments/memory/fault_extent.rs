@@ -10,7 +10,7 @@ use super::fault::tally::Faults;
 use super::pages::{Mapping, Pages};
 use crate::experiment::{
     About, At, Basis, Check, Effort, Experiment, Failure, Finding, Known, MainFigure, Observed, Parameter,
-    Point, Prediction, Question, Scale, Shown, Site, Workload, said,
+    Point, Prediction, Question, Scale, Shown, Site, Touch, Workload, said,
 };
 use crate::experiments::device_facts;
 use crate::machine::Machine;
@@ -107,6 +107,10 @@ impl Experiment for FaultExtent {
     fn time_limit(&self, _: &Point) -> Duration {
         // The first trial of a run writes the file.
         Duration::from_mins(1)
+    }
+
+    fn touches(&self, _: &Point) -> Vec<Touch> {
+        vec![Touch::File(cold_file::BYTES)]
     }
 
     fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {

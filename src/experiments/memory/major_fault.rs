@@ -9,7 +9,7 @@ use super::fault::tally::{self, Kind};
 use super::pages::Pages;
 use crate::experiment::{
     About, At, Bound, Check, Effort, Experiment, Failure, Finding, Found, Known, MainFigure, Observed,
-    Parameter, Point, Prediction, Question, Scale, Shown, Site, Workload, said,
+    Parameter, Point, Prediction, Question, Scale, Shown, Site, Touch, Workload, said,
 };
 use crate::experiments::device_facts;
 use crate::machine::Machine;
@@ -156,6 +156,10 @@ impl Experiment for MajorFault {
     fn time_limit(&self, _: &Point) -> Duration {
         // The first trial of a run writes the file.
         Duration::from_mins(1)
+    }
+
+    fn touches(&self, _: &Point) -> Vec<Touch> {
+        vec![Touch::File(cold_file::BYTES)]
     }
 
     fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {

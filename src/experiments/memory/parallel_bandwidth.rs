@@ -8,7 +8,7 @@ use super::stream::working_set::{self, LEVEL, Level, SIZE};
 use crate::experiment::{
     About, Asked, At, Basis, Bound, Check, Effort, Experiment, Failure, Finding, Found, Known, MainFigure,
     Observed, Parameter, Placement, Point, Prediction, Question, Requirement, Scale, Shown, Site, Stopwatch,
-    Workload, said,
+    Touch, Workload, said,
 };
 use crate::machine::{self, Machine, Root};
 use crate::quantity::Unit;
@@ -140,6 +140,10 @@ impl Experiment for ParallelBandwidth {
         let mut bound = prediction::bound(bandwidth::kernel_of(point).ok()?, known);
         bound.limit *= point.number(&THREADS) as f64;
         Some(bound)
+    }
+
+    fn touches(&self, _: &Point) -> Vec<Touch> {
+        vec![Touch::EveryCpu]
     }
 
     fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {

@@ -8,7 +8,7 @@ use super::sending::WRITE;
 use super::transfer::{self, Order};
 use crate::experiment::{
     About, At, Bound, Check, Effort, Experiment, Failure, Finding, Known, MainFigure, Observed, Parameter,
-    Placement, Point, Prediction, Question, Requirement, Shown, Site, Statement, Workload, said,
+    Placement, Point, Prediction, Question, Requirement, Shown, Site, Statement, Touch, Workload, said,
 };
 use crate::experiments::lasting::{self, FIGURE, LASTING, SUSTAINED, WINDOW};
 use crate::machine::Machine;
@@ -82,6 +82,10 @@ impl Experiment for Sustained {
 
     fn figure(&self) -> Option<&'static Parameter> {
         Some(&FIGURE)
+    }
+
+    fn touches(&self, _: &Point) -> Vec<Touch> {
+        vec![Touch::Sockets]
     }
 
     fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {

@@ -9,6 +9,7 @@ pub mod network;
 mod shuffle;
 mod zeros;
 
+use super::timer::ENDS_WITH_RDTSCP;
 use super::{Picture, Report, Row};
 use crate::experiment::Scale;
 
@@ -80,6 +81,7 @@ pub const REPORT: Report = Report {
     machine: MACHINE,
     title: "a graduate project's report on an i7-1250U laptop with Ubuntu 24.04",
     methodology: METHODOLOGY,
+    timer_needs: ENDS_WITH_RDTSCP,
     rows: ROWS,
     figures: FIGURES,
 };

@@ -7,6 +7,7 @@ mod memory;
 mod network;
 mod trials;
 
+use super::timer::ENDS_WITH_RDTSCP;
 use super::{Drawn, Picture, Report, Row, Shape};
 use crate::experiment::Scale;
 use crate::quantity::Unit;
@@ -25,6 +26,7 @@ pub const REPORT: Report = Report {
                   Here the work of one thread is pinned to one CPU, and the work of two tasks is not pinned. A raised priority shields the \
                   report's programs from other work of the machine; Fathom's own measurements do not have it. There is no warm-up before \
                   the first trial.",
+    timer_needs: ENDS_WITH_RDTSCP,
     rows: ROWS,
     figures: FIGURES,
 };

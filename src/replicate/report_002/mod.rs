@@ -21,6 +21,7 @@ pub const REPORT: Report = Report {
                   report must have done so, because by its text a call takes less than a nanosecond. Programs ran on a single core at the \
                   highest priority that nice gives. The report prints means without deviations, and most of its results only as pictures. \
                   It has no summary table: rows are in the order of the text.",
+    timer_needs: &[],
     rows: ROWS,
     figures: FIGURES,
 };

@@ -6,6 +6,7 @@ pub mod memory;
 pub mod network;
 mod repetitions;
 
+use super::timer::ENDS_WITH_RDTSCP;
 use super::{Drawn, Picture, Report, Row, Shape};
 use crate::experiment::Scale;
 use crate::quantity::Unit;
@@ -24,6 +25,7 @@ pub const REPORT: Report = Report {
                   readings of its own, so no loop is in the result. The figures are means of ten runs, with sample deviations; a run that \
                   departs from the others is left out by hand. All cores but one were switched off. Here the methods run on Linux and on \
                   one CPU, while the other CPUs serve the rest of the machine; ticks are converted with the counter's measured frequency.",
+    timer_needs: ENDS_WITH_RDTSCP,
     rows: &ROWS,
     figures: FIGURES,
 };

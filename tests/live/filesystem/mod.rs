@@ -7,7 +7,7 @@
 use crate::claim::{self, at_least, between, decided};
 use crate::tier::{Outcome, Test, alone, needs_root, skipped};
 
-pub const TESTS: &[&[Test]] = &[OWN, served::TESTS, stacked::TESTS];
+pub const TESTS: &[&[Test]] = &[OWN, others::TESTS, served::TESTS, stacked::TESTS];
 
 const OWN: &[Test] = &alone![
     a_run_limits_its_page_cache_and_finds_the_cliff_there,
@@ -20,6 +20,8 @@ const OWN: &[Test] = &alone![
 ];
 
 mod late;
+
+mod others;
 
 mod served;
 

@@ -3,6 +3,7 @@
 
 mod files;
 mod filtered;
+mod inherited;
 mod lock;
 mod planted;
 mod resumed;
@@ -15,6 +16,7 @@ use std::path::PathBuf;
 pub const TESTS: &[&[Test]] = &[
     files::TESTS,
     filtered::TESTS,
+    inherited::TESTS,
     lock::TESTS,
     planted::TESTS,
     resumed::TESTS,

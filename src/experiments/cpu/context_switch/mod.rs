@@ -9,7 +9,7 @@ use super::kernel_service;
 use super::ring::Ring;
 use crate::experiment::{
     About, At, Basis, Bound, Check, Experiment, Failure, Finding, Known, MainFigure, Observed, Placement,
-    Point, Prediction, Requirement, Shown, Site, Workload, errno,
+    Point, Prediction, Requirement, Shown, Site, Touch, Workload, errno,
 };
 use crate::machine::Machine;
 use crate::sampling::partner;
@@ -150,6 +150,10 @@ impl Experiment for ContextSwitch {
             because: "every hand-over enters the kernel, which takes some forty cycles on every core"
                 .to_owned(),
         })
+    }
+
+    fn touches(&self, _: &Point) -> Vec<Touch> {
+        vec![Touch::BatchPolicy]
     }
 
     fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {

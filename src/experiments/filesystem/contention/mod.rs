@@ -8,7 +8,7 @@ mod predicted;
 use super::fleet::{Fleet, Member, Progress};
 use crate::experiment::{
     About, Asked, At, Bound, Check, Effort, Experiment, Failure, FigureValue, Finding, Known, MainFigure,
-    Observed, Parameter, Point, Prediction, Shown, Site, Trend, Workload,
+    Observed, Parameter, Point, Prediction, Shown, Site, Touch, Trend, Workload,
 };
 use crate::experiments::device_facts;
 use crate::machine::Machine;
@@ -140,6 +140,10 @@ impl Experiment for Contention {
 
     fn figure(&self) -> Option<&'static Parameter> {
         Some(&FIGURE)
+    }
+
+    fn touches(&self, point: &Point) -> Vec<Touch> {
+        vec![Touch::Files(point.number(&PROCESSES), point.number(&FILE))]
     }
 
     fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {

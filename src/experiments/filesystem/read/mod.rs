@@ -12,7 +12,7 @@ use super::reader::{Call, ReadAhead, Reader};
 use super::uring;
 use crate::experiment::{
     About, At, Basis, Bound, Check, Effort, Experiment, Failure, Finding, Known, Landmark, MainFigure,
-    Observed, Parameter, Point, Prediction, Shown, Site, Workload,
+    Observed, Parameter, Point, Prediction, Requirement, Shown, Site, Touch, Workload,
 };
 use crate::experiments::device_facts;
 use crate::machine::Machine;
@@ -104,6 +104,11 @@ impl Experiment for Read {
         points::all()
     }
 
+    /// A warm file stays in the page cache from one trial to the next; of others only what is being read is there.
+    fn requires(&self, point: &Point) -> Vec<Requirement> {
+        if point.name(&STATE) == WARM { vec![Requirement::PageCache(point.number(&FILE))] } else { vec![] }
+    }
+
     fn effort(&self, point: &Point, _: &Machine) -> Effort {
         points::effort(point)
     }
@@ -123,6 +128,10 @@ impl Experiment for Read {
 
     fn figure(&self) -> Option<&'static Parameter> {
         Some(&FIGURE)
+    }
+
+    fn touches(&self, point: &Point) -> Vec<Touch> {
+        vec![Touch::File(point.number(&FILE))]
     }
 
     fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {

@@ -7,7 +7,7 @@ mod reading;
 
 use crate::experiment::{
     About, Bound, Check, Effort, Experiment, Failure, Finding, Known, Observed, Point, Prediction,
-    RemoteFile, Requirement, Shown, Site, Workload,
+    RemoteFile, Requirement, Shown, Site, Touch, Workload,
 };
 use crate::machine::{Machine, Remote, RemoteAddress, Root};
 use crate::remote::{self, Client};
@@ -39,7 +39,7 @@ static ABOUT: About = About {
              mount, has then evicted them, as the kernel confirms; each is then read once. server-cold: the file was \
              evicted from the server's page cache (POSIX_FADV_DONTNEED) and the server's kernel (fincore) found no \
              page of it, which needs an account that may run programs there; where the server is this machine and the \
-             run is root's, the whole page cache is dropped (with --thorough only; drop_caches) and the kernel counts \
+             run is root's, the whole page cache is dropped (with --whole-memory only; drop_caches) and the kernel counts \
              the bytes from devices; each block is read once. server unproved: blocks of an existing file, in a part \
              that this trial has not read before; whether they come from the server's memory or its disk is \
              unknown.\n\nWith `file`, the beginning of the file is read as if the file had that size: all of its \
@@ -71,8 +71,14 @@ impl Experiment for RemoteRead {
         }
     }
 
-    fn requires(&self, _: &Point) -> Vec<Requirement> {
-        vec![Requirement::Remote]
+    /// The cache of a server that is this machine is emptied by dropping all of it.
+    fn requires(&self, point: &Point) -> Vec<Requirement> {
+        match point.name(&STATE) {
+            SERVER_COLD if point.name(&PROTOCOL) != "sftp" => {
+                vec![Requirement::Remote, Requirement::WholeMemory]
+            }
+            _ => vec![Requirement::Remote],
+        }
     }
 
     fn effort(&self, point: &Point, _: &Machine) -> Effort {
@@ -97,6 +103,12 @@ impl Experiment for RemoteRead {
             because: "the kernel is entered at least once, and copies at most two cache lines per cycle"
                 .to_owned(),
         })
+    }
+
+    fn touches(&self, point: &Point) -> Vec<Touch> {
+        let file = Touch::File(FILES[FILES.len() - 1]);
+        let drops = self.requires(point).contains(&Requirement::WholeMemory);
+        if drops { vec![file, Touch::DropCaches] } else { vec![file] }
     }
 
     fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {

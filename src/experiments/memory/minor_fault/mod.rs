@@ -14,7 +14,7 @@ use super::fault::touched::{IN_CACHE, MAPPED, cached, cleared, file, huge, popul
 use super::pages::{Mapping, Pages};
 use crate::experiment::{
     About, At, Bound, Check, Effort, Experiment, Failure, Finding, Known, MainFigure, Observed, Point,
-    Prediction, Question, Requirement, Shown, Site, Workload, said,
+    Prediction, Question, Requirement, Shown, Site, Touch, Workload, said,
 };
 use crate::machine::Machine;
 use points::{
@@ -101,6 +101,13 @@ impl Experiment for MinorFault {
             _ => (40.0, "a fault enters the kernel, which takes some forty cycles on every core"),
         };
         Some(Bound { limit: cycles * known.shortest_cycle(), because: because.to_owned() })
+    }
+
+    fn touches(&self, point: &Point) -> Vec<Touch> {
+        match point.name(&ACCESS) {
+            CACHED | CACHED_ALONE | CACHED_SHARED | CACHED_PRIVATE => vec![Touch::File(point.number(&BATCH))],
+            _ => vec![],
+        }
     }
 
     fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {

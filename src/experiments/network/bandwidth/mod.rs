@@ -15,7 +15,7 @@ use super::path::{PATH, ensure_path, required};
 use super::sending::{SENDFILE, SPLICE, ZERO_COPY};
 use crate::experiment::{
     About, At, Bound, Check, Effort, Experiment, Failure, Finding, Known, MainFigure, Observed, Parameter,
-    Point, Prediction, Requirement, Shown, Site, Workload,
+    Point, Prediction, Requirement, Shown, Site, Touch, Workload,
 };
 use crate::machine::Machine;
 use crate::quantity::Unit;
@@ -160,6 +160,10 @@ impl Experiment for Bandwidth {
     /// A ramp ends with one of the intervals into which the transfer is divided.
     fn step(&self, point: &Point) -> f64 {
         if point.name(&FIGURE) == RAMP { least_interval_ns(order::least_ns(point)) } else { 0.0 }
+    }
+
+    fn touches(&self, _: &Point) -> Vec<Touch> {
+        vec![Touch::Sockets]
     }
 
     fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {

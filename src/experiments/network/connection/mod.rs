@@ -9,7 +9,7 @@ use super::path::{PATH, PEER, ensure_path, required};
 use super::round_trip;
 use crate::experiment::{
     About, At, Basis, Bound, Check, Effort, Experiment, Failure, Finding, Known, MainFigure, Observed, Point,
-    Prediction, Requirement, Shown, Site, Workload,
+    Prediction, Requirement, Shown, Site, Touch, Workload,
 };
 use crate::experiments::cpu::kernel_service;
 use crate::machine::Machine;
@@ -137,6 +137,10 @@ impl Experiment for Connection {
                 because: "it enters the kernel, which takes some forty cycles on every core".to_owned(),
             }),
         }
+    }
+
+    fn touches(&self, _: &Point) -> Vec<Touch> {
+        vec![Touch::Sockets]
     }
 
     fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {

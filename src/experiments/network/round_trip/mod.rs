@@ -13,7 +13,7 @@ use super::path::{PATH, PEER, ensure_path, required};
 use super::tcp_info::tcp_info;
 use crate::experiment::{
     About, At, Bound, Check, Effort, Experiment, Failure, Finding, Known, MainFigure, Observed, Placement,
-    Point, Prediction, Requirement, Shown, Site, Workload,
+    Point, Prediction, Requirement, Shown, Site, Touch, Workload,
 };
 use crate::machine::Machine;
 use crate::peer::Service;
@@ -118,6 +118,10 @@ impl Experiment for RoundTrip {
                 "a round trip enters the kernel {entries} times, each of which takes some forty cycles"
             ),
         })
+    }
+
+    fn touches(&self, _: &Point) -> Vec<Touch> {
+        vec![Touch::Sockets]
     }
 
     fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
