@@ -124,7 +124,7 @@ fn a_setting_that_cannot_be_set_back_is_told_and_ends_with_a_failure() -> Outcom
         "export XDG_STATE_HOME=$PWD/state; echo 64 > fake; \
          fathom ab cpu/system_call --quick --budget 6s --alongside --b {SETTING} -o both & \
          for i in $(seq 200); do [ $(cat {FILE}) = 64 ] || break; sleep 0.05; done; \
-         mount --bind fake {FILE}; wait $!; echo status $?; umount {FILE}; ls state/fathom/set | wc -l"
+         mount --bind fake {FILE}; wait $!; echo status $?; umount {FILE}; ls -A state/fathom/set | wc -l"
     );
     let binary = env!("CARGO_BIN_EXE_fathom");
     let mut shell = Command::new("unshare");

@@ -95,7 +95,11 @@ fn a_file_system_in_memory_is_refused_before_a_file_is_made_there() -> Outcome {
     let _ = std::fs::remove_file(folder.path().with_extension("jsonl"));
     let _ = std::fs::remove_file(folder.path().with_extension("html"));
     let measured = points(&output);
-    let tried = |point: &&serde_json::Value| !point["reason"].to_string().contains("left out");
+    // What the plan leaves out is not tried: what takes long, and what takes more of the page cache than a run may.
+    let tried = |point: &&serde_json::Value| {
+        let reason = point["reason"].to_string();
+        !reason.contains("left out") && !reason.contains("--whole-memory")
+    };
     let reasons: Vec<String> =
         measured.iter().filter(tried).map(|point| point["reason"].to_string()).collect();
     assert!(!reasons.is_empty());
