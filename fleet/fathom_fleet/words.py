@@ -4,7 +4,7 @@ import re
 
 # What controls a terminal: control characters (also of C1, and line ends), and the marks that turn the direction of letters. The same as
 # `clean` of the program's reports.
-UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 # The name of a host as every engine takes it, and as nothing else: no list, range, pattern, file (@) or option of Slurm, Kubernetes or Ansible.
 HOST = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]{0,251}[A-Za-z0-9])?")
