@@ -98,6 +98,8 @@ fn sign(letter: char) -> Option<&'static str> {
         '✗' => "\\ding{55}",
         '§' => "\\S{}",
         '\u{a0}' | '\u{202f}' => "~",
+        // What keeps an address from becoming a link in Markdown has no width.
+        '\u{200b}' => "",
         _ => return None,
     })
 }
