@@ -8,6 +8,9 @@ use crate::statistics::MINIMUM_TRIALS;
 /// sixth does not get its trials in that time, but a preparation may be much shorter the second time.
 const RISKED: f64 = 1.0 / 3.0;
 
+/// The same share once costs were settled and nothing has its interval yet.
+const RISKED_FOR_NOTHING: f64 = 0.1;
+
 /// The share of the budget after which no pilot ends: then 65 % are left for five further trials of a point of which six take
 /// 80 %.
 const PILOT_ENDS: f64 = 0.38;
@@ -36,8 +39,12 @@ impl Planner {
         if self.first.is_some_and(|first| !self.has_value && *parts == [first]) {
             return left;
         }
-        let expected = self.prices.visit(self.layout.parts[parts[0]].block, parts, self.observe);
-        (left * RISKED).max(UNEXPECTED * expected).min(left - self.kept_back(parts, now))
+        // What neighbours cost is no expectation to rely on while nothing has its interval.
+        let relied = self.has_value || parts.iter().all(|part| self.costs.knows(*part));
+        let block = self.layout.parts[parts[0]].block;
+        let expected = if relied { self.prices.visit(block, parts, self.observe) } else { 0.0 };
+        let risked = if self.has_value { RISKED } else { RISKED_FOR_NOTHING };
+        (left * risked).max(UNEXPECTED * expected).min(left - self.kept_back(parts, now))
     }
 
     /// The time in which a file may be made for a visit, seconds: later trials need it no more.

@@ -38,7 +38,9 @@ impl Planner {
         let due: Vec<usize> = (0..self.goals.len()).filter(|part| self.is_due(*part, now)).collect();
         let done = self.done(now);
         let left = (self.budget() - now.elapsed).max(0.0);
-        if due.is_empty() || self.choosing(&done).seconds(&self.goals, self.observe) <= AT_EASE * left {
+        let at_ease = self.choosing(&done).seconds(&self.goals, self.observe) <= AT_EASE * left;
+        // Where points are left out the next trials may show that more do not fit.
+        if due.is_empty() || (at_ease && (self.has_value || !self.goals.contains(&0))) {
             return due;
         }
         self.group = match self.first.filter(|first| !self.has_value && due.contains(first)) {
