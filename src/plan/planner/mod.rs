@@ -71,8 +71,6 @@ pub struct Planner {
     last: Vec<usize>,
     /// Whether any part has its interval.
     has_value: bool,
-    /// Whether the budget is too short for everything on any machine: then nothing is promised whose cost is unknown.
-    short: bool,
     /// Whether a settlement was made.
     settled: bool,
     /// The time at which more was last attempted after a promise, seconds: without a visit since then it changes nothing.
@@ -108,7 +106,6 @@ impl Planner {
             dearest: 0.0,
             last: vec![],
             has_value: false,
-            short: pilot::is_short(&layout, settings.budget.as_secs_f64()),
             settled: false,
             attempted: -1.0,
             goals: vec![0; layout.parts.len()],
@@ -340,6 +337,11 @@ impl Planner {
 
     fn has_interval(&self, part: usize, now: Now) -> bool {
         done(&self.layout, part, now).is_some_and(|done| done >= MINIMUM_TRIALS)
+    }
+
+    /// Whether the budget is too short for everything on any machine: then nothing is promised whose cost is unknown.
+    fn is_short(&self) -> bool {
+        pilot::is_short(&self.layout, self.budget())
     }
 
     fn budget(&self) -> f64 {

@@ -17,7 +17,7 @@ impl Planner {
     /// Chooses for a time in seconds, and sets the observation time of trials.
     pub(super) fn choose(&mut self, now: Now, seconds: f64, longest: f64) -> Vec<usize> {
         let mut done = self.done(now);
-        if self.short {
+        if self.is_short() {
             let unknown = |(part, _): &(usize, &mut Option<usize>)| !self.costs.knows(*part);
             done.iter_mut().enumerate().filter(unknown).for_each(|(_, done)| *done = None);
         }
@@ -113,7 +113,7 @@ impl Planner {
         let open = |part: &usize| !self.costs.knows(*part) && self.goals[*part] == 0;
         let left = self.budget() - now.elapsed;
         let may_fit = |part: usize| self.prices.for_an_interval(&self.layout, part, self.observe) <= left;
-        if (self.short || !self.has_value) && (0..self.goals.len()).filter(open).any(may_fit) {
+        if (self.is_short() || !self.has_value) && (0..self.goals.len()).filter(open).any(may_fit) {
             self.pilot = Pilot::by_importance(&self.layout, now.elapsed, self.budget());
             self.phase = Phase::Pilot;
         }
