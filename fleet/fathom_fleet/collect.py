@@ -54,8 +54,10 @@ def collect(folder, sources, fathom="fathom", trials=False, left_out=lambda file
                 continue
             content = digest(file)
             # What cannot be read is told by the program, with its reason.
-            if by_content.setdefault(content or file, file) != file:
+            if (content or file) in by_content:
                 told.known += 1
+            else:
+                by_content[content or file] = file
         known = among(folder, by_content)
         told.known += len(known)
         wanted = [file for content, file in by_content.items() if content not in known]
