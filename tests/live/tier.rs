@@ -96,13 +96,18 @@ struct Counts {
 }
 
 /// Runs the tests whose names have one of the arguments in them: those that wait side by side, then those that measure, one
-/// after the other. `--list` names them instead; other flags, which are for other harnesses, are ignored.
+/// after the other. `--beside` and `--alone` run one kind only, `--list` names them instead; other flags, which are for other
+/// harnesses, are ignored.
 pub fn main(tests: Vec<&'static [Test]>) -> ExitCode {
     let (flags, names): (Vec<String>, Vec<String>) =
         std::env::args().skip(1).partition(|argument| argument.starts_with('-'));
-    let is_asked = |test: &&Test| names.is_empty() || names.iter().any(|name| test.name.contains(name));
+    let has = |name: &str| flags.iter().any(|flag| flag == name);
+    let is_asked = |test: &&Test| {
+        let of_kind = if test.alone { !has("--beside") } else { !has("--alone") };
+        of_kind && (names.is_empty() || names.iter().any(|name| test.name.contains(name)))
+    };
     let asked: Vec<&Test> = tests.into_iter().flatten().filter(is_asked).collect();
-    if flags.iter().any(|flag| flag == "--list") {
+    if has("--list") {
         asked.iter().for_each(|test| println!("{}: test", test.name));
         return ExitCode::SUCCESS;
     }

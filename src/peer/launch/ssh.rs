@@ -260,9 +260,16 @@ mod tests {
             planted(temporary.path(), ".fathom-1-2-3-4-x", "fathom", 2),
             planted(home.path(), "fathom-copy-eeeeee", "fathom", 2),
         ];
+        // The shell may run on another processor than this program, under emulation: it must find the program's.
+        let tools = tempfile::tempdir().unwrap();
+        let uname = format!("[ $1 = -s ] && echo Linux || echo {}\n", std::env::consts::ARCH);
+        std::fs::write(tools.path().join("uname"), format!("#!/bin/sh\n{uname}")).unwrap();
+        let executable = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+        std::fs::set_permissions(tools.path().join("uname"), executable).unwrap();
         let mut sh = Command::new("sh");
         sh.args(["-c", &shell(&Program { binary: b"abc", sha256: "1234" }, None)]);
-        sh.env_clear().env("PATH", "/usr/bin:/bin").env("TMPDIR", temporary.path()).env("HOME", home.path());
+        let path = format!("{}:/usr/bin:/bin", tools.path().display());
+        sh.env_clear().env("PATH", path).env("TMPDIR", temporary.path()).env("HOME", home.path());
         let output = sh.stdin(Stdio::null()).output().unwrap();
         let said = String::from_utf8_lossy(&output.stdout);
         assert!(said.contains("fathom-peer torn"), "no copy arrived: {said}");
