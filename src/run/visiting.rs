@@ -202,9 +202,11 @@ impl Campaign {
         if !matches!(end, End::Answered(_)) {
             *measuring = None;
         }
+        let hung = matches!(end, End::TimedOut);
         let Some(outcomes) = outcomes(end, due) else { return Ok(Made::Interrupted) };
         self.write_down(due, &Spent { began, took, shared: took.saturating_sub(own), place }, outcomes)?;
-        Ok(Made::Yes(own, kept))
+        // What a trial that hung has taken is no cost of the next.
+        Ok(if hung { Made::Yes(Duration::ZERO, own) } else { Made::Yes(own, kept) })
     }
 
     /// Requests a trial from the current process, or from a fresh one. If the peer is lost, no trial is begun.

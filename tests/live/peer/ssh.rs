@@ -47,7 +47,7 @@ fn says(folder: &Path, path: &str, temporary: Option<&Path>) -> (Option<i32>, St
 /// Copies of this program that were left.
 fn left(folder: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(folder).unwrap().flatten().map(|entry| entry.path());
-    entries.filter(|path| path.file_name().unwrap().to_string_lossy().starts_with(".fathom-")).collect()
+    entries.filter(|path| path.file_name().unwrap().to_string_lossy().starts_with(".fathom-copy-")).collect()
 }
 
 fn this_program_is_copied_serves_and_removes_itself() -> Outcome {

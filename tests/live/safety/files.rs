@@ -75,7 +75,7 @@ fn a_report_does_not_overwrite_its_run_under_another_name() -> Outcome {
     for name in [folder.path().join("./../").join(folder.path().file_name().unwrap()).join("x.jsonl"), link] {
         let said =
             fathom().arg("report").arg(&file).arg("-o").arg(&name).assert().code(2).get_output().clone();
-        assert!(text(&said.stderr).contains("overwrite the run file"), "{}", text(&said.stderr));
+        assert!(text(&said.stderr).contains("would be overwritten"), "{}", text(&said.stderr));
         assert_eq!(std::fs::read(&file).unwrap(), before);
     }
     Ok(())

@@ -30,7 +30,8 @@ fn throttling_is_read_where_the_quota_is() -> Outcome {
         machine.pointer("/conditions/limits").or_else(|| machine.pointer("/machine/conditions/limits"));
     let throttled = &limits.expect("limits")["throttled_periods"];
     let source = throttled["source"].as_str().unwrap();
-    assert!(source.starts_with(&format!("{}/cpu.stat", group.path.display())), "{throttled}");
+    // Names of groups are left out: they may be names of users and jobs.
+    assert!(source.contains("/cpu.stat"), "{throttled}");
     assert!(
         throttled["value"].as_u64().unwrap() > 0,
         "a fifth of a CPU is not enough to look around: {throttled}"
