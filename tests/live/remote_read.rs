@@ -77,7 +77,8 @@ fn sound(server: &Server, output: &Output, points: &[Value], through: &str, stat
         let value = median(points, &[("protocol", through.into()), ("state", (*state).into())]);
         assert!(value > 100.0, "{through} {state}: {value} ns");
     }
-    for point in points {
+    // A point that was disturbed says so: here the server shares the CPU.
+    for point in points.iter().filter(|point| point["outcome"] == "value") {
         for check in point["evidence"].as_array().into_iter().flatten() {
             assert_eq!(check["holds"], true, "{check} {point:#}");
         }
