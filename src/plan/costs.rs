@@ -104,17 +104,11 @@ impl Costs {
     /// experiment, or as the mean of all if the experiment has none.
     pub(super) fn prices(&self, layout: &Layout) -> Prices {
         let experiment = |part: usize| layout.parts[part].experiment;
-        // A trial that was ended may have hung: it says nothing of its neighbours.
-        let whole = |part: usize| self.own[part].filter(|_| !self.ended[part]);
-        let known: Vec<Option<Own>> = (0..self.own.len()).map(whole).collect();
-        let mut own = filled(&known, experiment, |known| {
+        let own = filled(&self.own, experiment, |known| {
             let mean =
                 |of: &dyn Fn(&Own) -> f64| known.iter().map(of).sum::<f64>() / known.len().max(1) as f64;
             Own { fixed: mean(&|own| own.fixed), observing: mean(&|own| own.observing) }
         });
-        for part in (0..own.len()).filter(|part| self.ended[*part]) {
-            own[part] = self.own[part].unwrap_or(own[part]);
-        }
         let of_block =
             |block: usize| layout.blocks[block].first().map_or(usize::MAX, |part| experiment(*part));
         let preparation = filled(&self.preparation, of_block, |known| {
