@@ -9,7 +9,7 @@ use fathom::machine::{Machine, Root};
 use fathom::quantity::Unit;
 use fathom::record::{Header, PlannedPoint, Run, SCHEMA_VERSION, Settings, Tool, Trial, TrialOutcome};
 use fathom::sampling::{ClockKind, Qualification};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// A machine of which nothing is known but four CPUs.
 pub fn machine() -> Machine {
@@ -107,4 +107,24 @@ pub fn header(plan: Vec<PlannedPoint>) -> Header {
 /// A run of one point without trials.
 pub fn fake_run() -> Run {
     Run::begun(header(vec![planned()]))
+}
+
+/// A run file in which every call of `getppid` took so many times as long as it did.
+pub fn doctored(source: &Path, times: f64, name: &str) -> PathBuf {
+    let told = std::fs::read_to_string(source).expect("a run file");
+    let lines = told.lines().map(|line| {
+        let mut line: serde_json::Value = serde_json::from_str(line).expect("a line of JSON");
+        if line["line"] == "trial" && line["point"]["call"] == "getppid" {
+            for part in ["operation", "baseline"] {
+                let ticks = &mut line["outcome"]["sample"]["observations"][part];
+                for tick in ticks.as_array_mut().into_iter().flatten() {
+                    *tick = ((tick.as_f64().unwrap_or_default() * times) as i64).into();
+                }
+            }
+        }
+        line.to_string() + "\n"
+    });
+    let path = source.with_file_name(format!("{name}.jsonl"));
+    std::fs::write(&path, lines.collect::<String>()).expect("a doctored run file");
+    path
 }

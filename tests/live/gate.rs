@@ -1,31 +1,12 @@
 //! The gate with new runs of this machine: what looks worse is measured again.
 
+use crate::described::doctored;
 use crate::short_run::{fathom, short_run, text};
 use crate::tier::{Outcome, Test, alone};
 use std::path::{Path, PathBuf};
 
 pub const TESTS: &[Test] =
     &alone![a_call_that_takes_three_times_as_long_is_a_regression_that_new_runs_confirm];
-
-/// A run file in which every call of `getppid` took so many times as long as it did.
-fn doctored(source: &Path, times: f64, name: &str) -> PathBuf {
-    let told = std::fs::read_to_string(source).expect("a run file");
-    let lines = told.lines().map(|line| {
-        let mut line: serde_json::Value = serde_json::from_str(line).expect("a line of JSON");
-        if line["line"] == "trial" && line["point"]["call"] == "getppid" {
-            for part in ["operation", "baseline"] {
-                let ticks = &mut line["outcome"]["sample"]["observations"][part];
-                for tick in ticks.as_array_mut().into_iter().flatten() {
-                    *tick = ((tick.as_f64().unwrap_or_default() * times) as i64).into();
-                }
-            }
-        }
-        line.to_string() + "\n"
-    });
-    let path = source.with_file_name(format!("{name}.jsonl"));
-    std::fs::write(&path, lines.collect::<String>()).expect("a doctored run file");
-    path
-}
 
 /// A run of a few points, kept as a baseline too.
 fn baseline(folder: &Path) -> PathBuf {
