@@ -50,9 +50,12 @@ fn ended(file: &Path) {
     fathom().arg("report").arg(file).assert().success();
 }
 
+/// A name and a standard error that cannot be written.
+type Way = (&'static str, fn() -> Stdio);
+
 fn a_run_whose_messages_cannot_be_written_is_complete() -> Outcome {
     let folder = tempfile::tempdir().unwrap();
-    let ways: [(&str, fn() -> Stdio); 3] = [("full", full), ("closed", closed), ("gone", gone)];
+    let ways: [Way; 3] = [("full", full), ("closed", closed), ("gone", gone)];
     for (name, stream) in ways {
         for progress in ["auto", "json", "quiet"] {
             let file = folder.path().join(format!("{name}-{progress}.jsonl"));

@@ -108,14 +108,18 @@ pub fn main(tests: Vec<&'static [Test]>) -> ExitCode {
     };
     let asked: Vec<&Test> = tests.into_iter().flatten().filter(is_asked).collect();
     if has("--list") {
-        asked.iter().for_each(|test| println!("{}: test", test.name));
+        for test in &asked {
+            println!("{}: test", test.name);
+        }
         return ExitCode::SUCCESS;
     }
     quiet_panics();
     let counts = Counts::default();
     let (alone, beside): (Vec<&Test>, Vec<&Test>) = asked.into_iter().partition(|test| test.alone);
     side_by_side(&beside, &counts);
-    alone.iter().for_each(|test| report(test, &counts));
+    for test in alone {
+        report(test, &counts);
+    }
     counts.conclude()
 }
 
