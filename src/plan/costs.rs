@@ -2,7 +2,7 @@
 
 use super::layout::Layout;
 use crate::statistics::MINIMUM_TRIALS;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 /// The duration of a part of a visit: a fixed time, and one proportional to the observation time. Seconds.
@@ -114,7 +114,9 @@ impl Costs {
         let preparation = filled(&self.preparation, of_block, |known| {
             known.iter().sum::<f64>() / known.len().max(1) as f64
         });
-        Prices { own, preparation }
+        let whole = |part: &usize| self.knows(*part) && !self.ended[*part];
+        let told = (0..self.own.len()).filter(whole).map(experiment).collect();
+        Prices { own, preparation, told }
     }
 }
 
@@ -125,9 +127,16 @@ pub(super) struct Prices {
     pub(super) own: Vec<Own>,
     /// The preparation of each block, seconds, which belongs to none of its parts.
     pub(super) preparation: Vec<f64>,
+    /// The experiments of which some trial was made, so that the cost of the others is that of neighbours.
+    told: BTreeSet<usize>,
 }
 
 impl Prices {
+    /// Whether some trial of a part's experiment was made, and not only ended before.
+    pub(super) fn told(&self, layout: &Layout, part: usize) -> bool {
+        self.told.contains(&layout.parts[part].experiment)
+    }
+
     /// The cost of one visit of a block for these parts, seconds.
     pub(super) fn visit(&self, block: usize, parts: &[usize], observe: f64) -> f64 {
         self.preparation[block] + parts.iter().map(|part| self.own[*part].at(observe)).sum::<f64>()

@@ -3,7 +3,7 @@
 //!
 //! `FATHOM_KILLS` says how often, by default 6; `FATHOM_KILLS_SEED` which ones. A table on standard error tells each.
 
-use crate::short_run::wait_for;
+use crate::short_run::{copied_program, wait_for};
 use crate::tier::{Outcome, Test, beside, needs_root};
 use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
@@ -268,8 +268,7 @@ fn leftovers(place: &Place, before: &BTreeSet<String>) -> [Vec<String>; 2] {
 
 fn kills_at_random_moments_lose_no_trial_and_leave_nothing() -> Outcome {
     let folder = tempfile::tempdir().unwrap();
-    let program = folder.path().join("fathom-killed");
-    std::fs::copy(env!("CARGO_BIN_EXE_fathom"), &program).unwrap();
+    let program = copied_program(folder.path());
     let (count, seed) = (setting("FATHOM_KILLS", 6), setting("FATHOM_KILLS_SEED", 1));
     let mut complaints = vec![];
     for number in seed..seed + count {

@@ -1,7 +1,7 @@
 //! The forms for LaTeX, as `pdflatex` reads them: every file is set without an error, and nothing in it runs off the paper. The
 //! files stay behind, to be looked at: `latex` in the target folder's `tmp`.
 
-use crate::tier::{Outcome, Test, beside, skipped};
+use crate::tier::{Outcome, Test, beside, not_installed};
 use fathom::report::{Form, RunReport, Style, appendix, render};
 use fathom::results::Results;
 use std::path::Path;
@@ -50,7 +50,7 @@ fn ensure_set(name: &str, run: &str) -> Outcome {
     std::fs::create_dir_all(&folder).unwrap();
     for (name, text) in files {
         let Some(log) = log_of(&folder, &name, &text) else {
-            return skipped("needs pdflatex (docs/latex.md names its packages)");
+            return not_installed("pdflatex (docs/latex.md names its packages)");
         };
         let boxes = log.lines().filter_map(|line| line.strip_prefix("Overfull \\hbox (")?.split("pt").next());
         let wide: Vec<f64> =

@@ -2,7 +2,7 @@
 //! nothing is left behind, and what is said tells what to do.
 
 use crate::control_group::Group;
-use crate::short_run::{fathom, lines_of, short_run, text, wait_for, wait_until};
+use crate::short_run::{copied_program, fathom, lines_of, short_run, text, wait_for, wait_until};
 use crate::tier::{Outcome, Test, beside};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -47,13 +47,6 @@ fn running_trial(program: &Path) -> libc::pid_t {
     trial.unwrap()
 }
 
-/// A copy of the program of its own, so that its processes can be told from those of other tests.
-fn copy_of_program(folder: &Path) -> PathBuf {
-    let program = folder.join("fathom-copy");
-    std::fs::copy(assert_cmd::cargo::cargo_bin("fathom"), &program).unwrap();
-    program
-}
-
 /// Starts a long run by this command and waits for some trials.
 fn begun(mut command: Command, file: &Path) -> Child {
     let run = command
@@ -75,7 +68,7 @@ fn send(run: &Child, signal: libc::c_int) {
 
 /// Starts a long run, waits for some trials, and ends it by a signal.
 fn ended_by(signal: libc::c_int, folder: &Path) -> (PathBuf, PathBuf) {
-    let (program, file) = (copy_of_program(folder), folder.join("run.jsonl"));
+    let (program, file) = (copied_program(folder), folder.join("run.jsonl"));
     let mut run = begun(Command::new(&program), &file);
     send(&run, signal);
     run.wait().unwrap();
@@ -121,7 +114,7 @@ fn ctrl_c_ends_a_run_in_an_orderly_way() -> Outcome {
 
 fn a_run_that_was_started_to_survive_a_hang_up_does() -> Outcome {
     let folder = tempfile::tempdir().unwrap();
-    let (program, file) = (copy_of_program(folder.path()), folder.path().join("run.jsonl"));
+    let (program, file) = (copied_program(folder.path()), folder.path().join("run.jsonl"));
     let mut command = Command::new("nohup");
     command.arg(&program);
     let mut run = begun(command, &file);
@@ -312,8 +305,7 @@ fn a_full_disk_ends_a_run_with_words_and_it_can_go_on() -> Outcome {
 
 /// Starts a run of a copy of the program and sends one of its trials a signal, once there is one.
 fn with_a_trial_signalled(folder: &Path, signal: libc::c_int, budget: &str) -> PathBuf {
-    let program = folder.join("fathom-copy");
-    std::fs::copy(assert_cmd::cargo::cargo_bin("fathom"), &program).unwrap();
+    let program = copied_program(folder);
     let file = folder.join("run.jsonl");
     let mut run = Command::new(&program)
         .args(["run", "--quick", "--alongside", "--trial", "30ms", "wake_up", "--budget", budget, "-o"])
@@ -344,6 +336,8 @@ fn a_trial_that_crashes_is_a_failed_trial_and_the_run_goes_on() -> Outcome {
 }
 
 fn a_trial_that_hangs_is_timed_out_and_the_run_goes_on() -> Outcome {
+    // In a short run it is ended before that, and the time that it took leaves room for others.
+    with_a_trial_signalled(tempfile::tempdir().unwrap().path(), libc::SIGSTOP, "14s");
     let folder = tempfile::tempdir().unwrap();
     // Where the plan has time for it, the trial may take as long as any may, and is then told as timed out.
     let file = with_a_trial_signalled(folder.path(), libc::SIGSTOP, "60s");
@@ -358,8 +352,7 @@ fn a_trial_that_hangs_is_timed_out_and_the_run_goes_on() -> Outcome {
 
 fn a_trial_and_its_partners_die_with_a_killed_run() -> Outcome {
     let folder = tempfile::tempdir().unwrap();
-    let program = folder.path().join("fathom-copy");
-    std::fs::copy(assert_cmd::cargo::cargo_bin("fathom"), &program).unwrap();
+    let program = copied_program(folder.path());
     // Trials of noise last for seconds when they may, so that one would outlive its run.
     let mut run = Command::new(&program)
         .args(["run", "--alongside", "--trial", "60s", "--budget", "2h", "noise", "-o"])

@@ -3,7 +3,7 @@
 #![allow(dead_code, reason = "each test file uses a part")]
 
 use assert_cmd::Command;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 pub fn fathom() -> Command {
@@ -28,6 +28,16 @@ pub fn short_run(output: &Path) -> Command {
     ]);
     command.arg(output);
     command
+}
+
+/// A copy of the program in a folder, whose processes are no other test's.
+pub fn copied_program(folder: &Path) -> PathBuf {
+    let program = folder.join("fathom-copy");
+    // Another program writes it: a process that another test forks meanwhile would keep a file that is written here busy.
+    let copied =
+        std::process::Command::new("cp").arg(assert_cmd::cargo::cargo_bin("fathom")).arg(&program).status();
+    assert!(copied.unwrap().success(), "the program is not copied");
+    program
 }
 
 pub fn text(bytes: &[u8]) -> String {

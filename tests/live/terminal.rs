@@ -1,7 +1,7 @@
 //! What a person sees while a run measures, on a terminal that changes its width meanwhile.
 
 use crate::short_run::{lines_of, short_run, text, wait_until};
-use crate::tier::{Outcome, Test, beside, skipped};
+use crate::tier::{Outcome, Test, beside, not_installed};
 use std::path::Path;
 use std::process::{Command, Output};
 
@@ -59,7 +59,7 @@ fn the_line_of_progress_stays_one_line_when_the_terminal_is_resized() -> Outcome
         file.display()
     );
     let Some(terminal) = Terminal::with(100, &run) else {
-        return skipped("needs tmux");
+        return not_installed("tmux (Debian: tmux)");
     };
     for columns in [100, 50, 120] {
         terminal.resize(columns);

@@ -23,6 +23,8 @@ pub enum Undecided {
     Inconclusive(String),
     /// Something that the test needs is missing.
     Skipped(String),
+    /// A program or a library that can be installed is missing.
+    NotInstalled(String),
 }
 
 /// A session without the figures that it is about.
@@ -40,6 +42,11 @@ pub fn inconclusive<T>(seen: impl Display) -> Outcome<T> {
 /// What the test needs and does not find here.
 pub fn skipped<T>(missing: impl Display) -> Outcome<T> {
     Err(Undecided::Skipped(missing.to_string()))
+}
+
+/// The program or library that the test needs, with the package that has it: to be installed where that is possible.
+pub fn not_installed<T>(package: impl Display) -> Outcome<T> {
+    Err(Undecided::NotInstalled(format!("needs {package}")))
 }
 
 /// Ends a test that needs root where it is not to be had.
@@ -93,11 +100,14 @@ struct Counts {
     failed: AtomicUsize,
     inconclusive: AtomicUsize,
     skipped: AtomicUsize,
+    /// Whether what can be installed is said to be.
+    all_installed: bool,
 }
 
 /// Runs the tests whose names have one of the arguments in them: those that wait side by side, then those that measure, one
-/// after the other. `--beside` and `--alone` run one kind only, `--list` names them instead; other flags, which are for other
-/// harnesses, are ignored.
+/// after the other. `--beside` and `--alone` run one kind only, `--list` names them instead; with `--all-installed`, where
+/// whatever can be installed is said to be, a test that lacks such a thing fails. Other flags, which are for other harnesses,
+/// are ignored.
 pub fn main(tests: Vec<&'static [Test]>) -> ExitCode {
     let (flags, names): (Vec<String>, Vec<String>) =
         std::env::args().skip(1).partition(|argument| argument.starts_with('-'));
@@ -114,7 +124,7 @@ pub fn main(tests: Vec<&'static [Test]>) -> ExitCode {
         return ExitCode::SUCCESS;
     }
     quiet_panics();
-    let counts = Counts::default();
+    let counts = Counts { all_installed: has("--all-installed"), ..Counts::default() };
     let (alone, beside): (Vec<&Test>, Vec<&Test>) = asked.into_iter().partition(|test| test.alone);
     side_by_side(&beside, &counts);
     for test in alone {
@@ -147,7 +157,12 @@ fn report(test: &Test, counts: &Counts) {
         Ending::Undecided(Undecided::Inconclusive(why)) => {
             (&counts.inconclusive, "inconclusive", why.as_str())
         }
-        Ending::Undecided(Undecided::Skipped(why)) => (&counts.skipped, "skipped", why.as_str()),
+        Ending::Undecided(Undecided::NotInstalled(why)) if counts.all_installed => {
+            (&counts.failed, "FAILED", why.as_str())
+        }
+        Ending::Undecided(Undecided::Skipped(why) | Undecided::NotInstalled(why)) => {
+            (&counts.skipped, "skipped", why.as_str())
+        }
     };
     count.fetch_add(1, Ordering::Relaxed);
     let separator = if why.is_empty() { "" } else { ": " };

@@ -3,7 +3,7 @@
 //! The clock of the machine stays as it is: libfaketime (Debian's package) shows the run another one.
 
 use crate::short_run::{fathom, lines_of, text, wait_until};
-use crate::tier::{Outcome, Test, beside, skipped};
+use crate::tier::{Outcome, Test, beside, not_installed};
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant, SystemTime};
@@ -20,7 +20,7 @@ fn library() -> Option<PathBuf> {
 
 fn a_clock_that_is_set_back_by_a_day_moves_neither_budget_nor_durations() -> Outcome {
     let Some(library) = library() else {
-        return skipped("needs libfaketime (Debian's package libfaketime)");
+        return not_installed("libfaketime (Debian: libfaketime)");
     };
     let folder = tempfile::tempdir().unwrap();
     let (file, offset) = (folder.path().join("run.jsonl"), folder.path().join("offset"));

@@ -24,6 +24,9 @@ const UNEXPECTED: f64 = 3.0;
 /// How many times the expected time of its trials is kept for the most important point: they may cost more than the first.
 const KEPT: f64 = 1.5;
 
+/// The share of the remaining time that is kept for it at least: a neighbour who arrives makes all trials dearer at once.
+const KEPT_SHARE: f64 = 0.25;
+
 impl Planner {
     /// The end of a visit of unknown cost, seconds from now.
     pub(super) fn end_of_unknown(&self, parts: &[usize], now: Now) -> f64 {
@@ -65,7 +68,8 @@ impl Planner {
         let dearest = self.dearest * MINIMUM_TRIALS.saturating_sub(done) as f64;
         let lacking = self.lacking_seconds(first, done);
         let left = self.budget() * (1.0 + NOTHING_YET) - now.elapsed;
-        if lacking <= left { left.min(lacking.max(dearest) * KEPT) } else { 0.0 }
+        let kept = (lacking.max(dearest) * KEPT).max(left * KEPT_SHARE);
+        if lacking <= left { left.min(kept) } else { 0.0 }
     }
 
     /// The time of the trials that a part lacks for its interval, measured alone, seconds.

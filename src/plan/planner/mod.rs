@@ -171,12 +171,14 @@ impl Planner {
 
     /// A visit of parts whose cost is unknown, or the settlement; `None` if it is as before.
     fn pilot(&mut self, now: Now) -> Option<Step> {
-        let (layout, costs, prices, observe) = (&self.layout, &self.costs, &self.prices, self.observe);
         // Once the first pilot is over, nothing is begun that costs too much by what its neighbours cost.
-        let most = if self.settled { self.budget() - now.elapsed } else { f64::INFINITY };
-        let fits = |part: usize| prices.for_an_interval(layout, part, observe) <= most;
-        let unknown = |part: usize| !costs.knows(part) && done(layout, part, now).is_some() && fits(part);
-        while let Some((parts, limit)) = self.pilot.next(layout, now.elapsed, unknown) {
+        let open: Vec<bool> = (0..self.goals.len())
+            .map(|part| {
+                let unknown = !self.costs.knows(part) && done(&self.layout, part, now).is_some();
+                unknown && (!self.settled || self.may_fit(part, now))
+            })
+            .collect();
+        while let Some((parts, limit)) = self.pilot.next(&self.layout, now.elapsed, |part| open[part]) {
             let end = self.end_of_unknown(&parts, now);
             if end > 0.0 {
                 return Some(self.visit(&parts, limit.min(end), end, now));

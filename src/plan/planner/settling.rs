@@ -17,14 +17,23 @@ impl Planner {
     /// Chooses for a time in seconds, and sets the observation time of trials.
     pub(super) fn choose(&mut self, now: Now, seconds: f64, longest: f64) -> Vec<usize> {
         let mut done = self.done(now);
-        if self.is_short() {
-            let unknown = |(part, _): &(usize, &mut Option<usize>)| !self.costs.knows(*part);
-            done.iter_mut().enumerate().filter(unknown).for_each(|(_, done)| *done = None);
-        }
+        // Nothing is promised on a cost that is unknown, nor, while nothing has its interval, on one that is only known to be more.
+        let unsure = |part: usize| {
+            (self.is_short() && !self.costs.knows(part)) || (!self.has_value && self.costs.is_more(part))
+        };
+        done.iter_mut().enumerate().filter(|(part, _)| unsure(*part)).for_each(|(_, done)| *done = None);
         let shortest = self.settings.pilot_observes().as_secs_f64();
         let before_all = self.first.filter(|first| !self.has_value && self.takes_little(*first, &done, now));
-        let choosing = Choosing { before_all, ..self.choosing(&done) };
-        let choice = choosing.within(seconds, (shortest, longest));
+        let choosing = self.choosing(&done);
+        let within = |before_all| Choosing { before_all, ..choosing }.within(seconds, (shortest, longest));
+        let mut choice = within(before_all);
+        // A promise of costs that are all taken from neighbours would be a bet.
+        let sure = |(part, goal): (usize, &usize)| *goal > 0 && self.costs.knows(part);
+        let some_sure = choice.goals.iter().enumerate().any(sure);
+        let nearest = self.nearest_to_a_value(now).filter(|nearest| done[*nearest].is_some());
+        if let Some(nearest) = nearest.filter(|_| !some_sure) {
+            choice = within(Some(nearest));
+        }
         self.observe = choice.observe;
         choice.goals
     }
@@ -111,12 +120,21 @@ impl Planner {
     /// Begins a further pilot, of parts whose cost is unknown, if there are any that may fit into the remaining time.
     pub(super) fn probe(&mut self, now: Now) {
         let open = |part: &usize| !self.costs.knows(*part) && self.goals[*part] == 0;
-        let left = self.budget() - now.elapsed;
-        let may_fit = |part: usize| self.prices.for_an_interval(&self.layout, part, self.observe) <= left;
+        let may_fit = |part: usize| self.may_fit(part, now);
         if (self.is_short() || !self.has_value) && (0..self.goals.len()).filter(open).any(may_fit) {
             self.pilot = Pilot::by_importance(&self.layout, now.elapsed, self.budget());
             self.phase = Phase::Pilot;
         }
+    }
+
+    /// Whether a part of unknown cost may have its interval in the remaining time, by what its neighbours cost. Trials that
+    /// were ended may have hung, so while nothing has its interval they exclude no other.
+    pub(super) fn may_fit(&self, part: usize, now: Now) -> bool {
+        let fits = || {
+            let cost = self.prices.for_an_interval(&self.layout, part, self.observe);
+            cost <= self.budget() - now.elapsed
+        };
+        fits() || (!self.has_value && !self.prices.told(&self.layout, part))
     }
 
     /// A budget with which this planner would leave nothing out: a pilot round, and the other trials in their share of the

@@ -1,7 +1,7 @@
 //! Peers over ssh: through a program called `ssh` that stands in for it, and through a real server on loopback.
 
 use super::process::{Process, lines, run, wait_until};
-use crate::tier::{Outcome, Test, beside, needs_root, skipped};
+use crate::tier::{Outcome, Test, beside, needs_root, not_installed};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -197,7 +197,7 @@ impl RealServer {
 fn a_real_server_is_reached_with_the_users_own_configuration() -> Outcome {
     needs_root()?;
     if !Path::new("/usr/sbin/sshd").exists() {
-        return skipped("needs OpenSSH's server (Debian: openssh-server)");
+        return not_installed("OpenSSH's server (Debian: openssh-server)");
     }
     let folder = tempfile::tempdir().unwrap();
     let server = RealServer::start(folder.path());

@@ -1,7 +1,6 @@
 //! A trial that is stopped when its run is killed.
 
-use super::binary;
-use crate::short_run::wait_for;
+use crate::short_run::{copied_program, wait_for};
 use crate::tier::{Outcome, Test, beside};
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -29,8 +28,7 @@ fn processes_of(program: &Path) -> Vec<libc::pid_t> {
 
 fn a_trial_that_is_stopped_when_its_run_is_killed_does_not_stay_behind() -> Outcome {
     let folder = tempfile::tempdir().unwrap();
-    let program = folder.path().join("fathom-copy");
-    std::fs::copy(binary(), &program).unwrap();
+    let program = copied_program(folder.path());
     let mut stayed = 0;
     for number in 0..TIMES {
         let mut run = Command::new(&program)
@@ -52,7 +50,7 @@ fn a_trial_that_is_stopped_when_its_run_is_killed_does_not_stay_behind() -> Outc
         run.kill().unwrap();
         run.wait().unwrap();
         let gone = std::panic::catch_unwind(|| {
-            wait_for(Duration::from_secs(2), "it is gone", || processes_of(&program).is_empty());
+            wait_for(Duration::from_secs(10), "it is gone", || processes_of(&program).is_empty());
         });
         if gone.is_err() {
             stayed += 1;
