@@ -8,9 +8,11 @@ import hashlib
 import io
 import json
 import os
+import random
 import shutil
 import subprocess
 import tempfile
+import time
 import unittest
 from datetime import datetime
 from pathlib import Path
@@ -26,6 +28,25 @@ SLOW = ("memory", "channel", "governor", "disk", "neighbour", "cache", "hot")
 
 def planted(share, names=SLOW):
     return [simulate.Planted(name, share) for name in names]
+
+
+ODD = (None, 0, -1, 2**64 - 1, -(2**63), 1e308, -1e308, 5e-324, "", "\x1b[31m\u202e'; DROP TABLE rows; --", [], {}, True, "infinity", "2016-12-31T23:59:60Z")
+
+
+def spoiling(seed):
+    """An edit of `edited` by which one line in forty has an odd value somewhere, the first always."""
+    chance = random.Random(seed)
+
+    def edit(kind, line):
+        if kind != "header" and chance.randrange(40):
+            return
+        place, step = line, chance.choice(list(line))
+        while isinstance(place[step], (dict, list)) and place[step] and chance.randrange(8):
+            place = place[step]
+            step = chance.choice(list(place)) if isinstance(place, dict) else chance.randrange(len(place))
+        place[step] = chance.choice(ODD)
+
+    return edit
 
 
 class Fleet(unittest.TestCase):
@@ -189,6 +210,21 @@ class Collecting(Fleet):
         self.assertTrue(all(reason for _, reason in left_out))
         hosts = duckdb.sql(f"SELECT count(DISTINCT host) FROM {dataset.rows(self.data)} WHERE host LIKE 'node-%'").fetchone()
         self.assertEqual(hosts, (500,))
+
+    def test_files_that_are_spoilt_at_random_never_keep_out_others(self):
+        """For FATHOM_FUZZ_SECONDS, 3 if it is not set, from FATHOM_FUZZ_SEED on."""
+        good = sorted(self.simulated(hosts=2).glob("*.jsonl"))
+        seed, until = int(os.environ.get("FATHOM_FUZZ_SEED", 0)), time.monotonic() + float(os.environ.get("FATHOM_FUZZ_SECONDS", 3))
+        while seed == int(os.environ.get("FATHOM_FUZZ_SEED", 0)) or time.monotonic() < until:
+            with self.subTest(seed=seed):
+                bad = [self.edited(good[0], f"bad-{number}.jsonl", spoiling(f"{seed} {number}")) for number in range(20)]
+                data = self.folder / f"data-{seed}"
+                told = self.collected(*good, *bad, data=data)
+                self.assertEqual(told.added + told.known + told.left_out, 22)
+                self.assertEqual(self.collected(*good, data=data).known, 2)
+                find.text(self.found(data))
+                shutil.rmtree(data)
+            seed += 1
 
     def test_lines_of_another_program_that_do_not_fit_are_named_and_the_others_are_added(self):
         (good,) = self.simulated(hosts=1).glob("*.jsonl")

@@ -114,7 +114,7 @@ fn rows_count_what_the_figures_beside_them_count() {
 }
 
 /// The text of a replication that has measured one method.
-fn recorded() -> String {
+pub fn recorded() -> String {
     let header = Header {
         schema: SCHEMA_VERSION,
         tool: crate::described::header(vec![]).tool,

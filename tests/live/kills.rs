@@ -1,5 +1,6 @@
-//! Kills at random moments: of a run, of a process that measures, of its partner, of the virtual peer. No trial that was written
-//! down is lost, nothing runs on, and nothing is left that the next run does not sweep.
+//! Kills at random moments, as root and as an ordinary user: of a run, of `ab` that sets what it sets back, of `verify`, of a
+//! process that measures, of its partner, of the virtual peer, of all of them at once. No trial that was written down is lost,
+//! the run goes on where it was, nothing runs on, and nothing is left that the next run does not sweep.
 //!
 //! `FATHOM_KILLS` says how often, by default 6; `FATHOM_KILLS_SEED` which ones. A table on standard error tells each.
 
@@ -8,6 +9,7 @@ use crate::tier::{Outcome, Test, beside, needs_root};
 use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use std::collections::BTreeSet;
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -21,16 +23,36 @@ fn setting(name: &str, otherwise: u64) -> u64 {
     std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(otherwise)
 }
 
+/// Somebody who is nobody.
+const NOBODY: u32 = 65_534;
+
+/// A setting that a network namespace has for itself, and its file.
+const SETTING: &str = "sysctl:net.ipv4.ip_default_ttl=63";
+const SETTING_FILE: &str = "/proc/sys/net/ipv4/ip_default_ttl";
+
 /// Whom the signal goes to.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Victim {
+    /// The command itself.
     Run,
     Trial,
     Partner,
     Peer,
+    /// Every process of the command, as when its control group is killed.
+    All,
 }
 
-const VICTIMS: [Victim; 4] = [Victim::Run, Victim::Trial, Victim::Partner, Victim::Peer];
+const VICTIMS: [Victim; 5] = [Victim::Run, Victim::Trial, Victim::Partner, Victim::Peer, Victim::All];
+
+/// What measures when it is struck.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Measuring {
+    Run,
+    Interleaved,
+    Verify,
+}
+
+const MEASURING: [Measuring; 4] = [Measuring::Run, Measuring::Run, Measuring::Interleaved, Measuring::Verify];
 
 /// A process of the program under test.
 struct Found {
@@ -63,7 +85,7 @@ fn victim(kind: Victim, run: &Child, program: &Path) -> Option<libc::pid_t> {
     let (run, all) = (run.id() as libc::pid_t, processes(program));
     let does = |process: &&Found, what: &str| process.words.get(1).is_some_and(|word| word == what);
     let found = match kind {
-        Victim::Run => return Some(run),
+        Victim::Run | Victim::All => return Some(run),
         Victim::Trial => all.iter().find(|process| process.parent == run && does(process, "trial")),
         Victim::Partner => all
             .iter()
@@ -116,25 +138,73 @@ fn entries(folder: &Path) -> Vec<PathBuf> {
 struct Place {
     folder: tempfile::TempDir,
     program: PathBuf,
+    measuring: Measuring,
+    /// Whether everything is done as an ordinary user.
+    ordinary: bool,
 }
 
 impl Place {
-    fn file(&self) -> PathBuf {
-        self.folder.path().join("run.jsonl")
+    fn new(program: &Path, measuring: Measuring, ordinary: bool) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let open = || std::os::unix::fs::PermissionsExt::from_mode(0o777);
+        std::fs::set_permissions(folder.path(), open()).unwrap();
+        for name in ["data", "tmp", "share"] {
+            let path = folder.path().join(name);
+            std::fs::create_dir(&path).unwrap();
+            std::fs::set_permissions(path, open()).unwrap();
+        }
+        Place { folder, program: program.to_owned(), measuring, ordinary }
     }
 
-    /// A run of these experiments, at whose end nothing may be left.
-    fn run(&self, budget: &str, what: &[&str]) -> Command {
+    /// The run files of what measures.
+    fn files(&self) -> Vec<PathBuf> {
+        let names: &[&str] = match self.measuring {
+            Measuring::Run => &["run.jsonl"],
+            Measuring::Interleaved => &["run.a.jsonl", "run.b.jsonl"],
+            Measuring::Verify => &[],
+        };
+        names.iter().map(|name| self.folder.path().join(name)).collect()
+    }
+
+    /// A command of the program in this place.
+    fn command(&self, words: &[&str]) -> Command {
         let mut command = Command::new(&self.program);
-        for name in ["data", "tmp", "share"] {
-            std::fs::create_dir_all(self.folder.path().join(name)).unwrap();
-        }
+        command.args(words).arg("--alongside").current_dir(self.folder.path());
         command.env("TMPDIR", self.folder.path().join("tmp"));
         command.env("XDG_DATA_HOME", self.folder.path().join("share"));
-        command.args(["run", "--quick", "--alongside", "--budget", budget, "--trial", "4ms"]).args(what);
-        command.arg("--dir").arg(self.folder.path().join("data"));
+        command.env("XDG_STATE_HOME", self.folder.path().join("share"));
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        if self.ordinary {
+            command.uid(NOBODY).gid(NOBODY);
+        }
         command
+    }
+
+    /// What measures until it is struck, of these experiments.
+    fn struck(&self, what: &[&str]) -> Command {
+        const SHORT: [&str; 5] = ["--quick", "--budget", "60s", "--trial", "4ms"];
+        let mut words = vec![];
+        match self.measuring {
+            Measuring::Run => {
+                words.extend(["run", "--dir", "data", "-o", "run.jsonl"].iter().chain(&SHORT).chain(what));
+            }
+            Measuring::Interleaved => {
+                words.extend(["ab", "cpu/*", "--dir", "data", "-o", "run"].iter().chain(&SHORT));
+                words.extend(["--b", if self.ordinary { "prefix:env" } else { SETTING }]);
+            }
+            Measuring::Verify => words.extend(["verify", "--dir", "data"]),
+        }
+        if self.measuring == Measuring::Run && !self.ordinary && needs_root().is_ok() {
+            words.extend(["--peer", "namespace"]);
+        }
+        self.command(&words)
+    }
+
+    /// The next run with the same folders.
+    fn next(&self) -> Command {
+        let words =
+            ["run", "cpu/system_call", "--quick", "--budget", "2s", "--trial", "4ms", "--dir", "data"];
+        self.command(&[&words[..], &["-o", "next.jsonl"]].concat())
     }
 
     fn left(&self) -> Vec<String> {
@@ -157,6 +227,8 @@ fn whole_lines(file: &Path) -> Vec<String> {
 
 /// What a kill hit, and what it left.
 struct Kill {
+    measuring: Measuring,
+    ordinary: bool,
     victim: Victim,
     signal: &'static str,
     /// The experiment of the last trial before it.
@@ -177,32 +249,73 @@ const RUNS: [(&[&str], u64); 6] = [
     (&[], 20_000),
 ];
 
-fn kill(chance: &mut SplitMix64, program: &Path) -> Kill {
+/// In a thread of its own, which has a network to itself where what is set is the network's.
+fn kill(mut chance: SplitMix64, program: &Path) -> Kill {
+    let alone = || {
+        // SAFETY: a system call; the thread ends with its namespace.
+        assert!(needs_root().is_err() || unsafe { libc::unshare(libc::CLONE_NEWNET) } == 0);
+        struck(&mut chance, program)
+    };
+    std::thread::scope(|scope| scope.spawn(alone).join())
+        .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+}
+
+fn struck(chance: &mut SplitMix64, program: &Path) -> Kill {
     let mut below = |bound: u64| chance.next_u64() % bound;
     let (what, longest) = RUNS[below(RUNS.len() as u64) as usize];
     let (signal, signal_name) = [(libc::SIGKILL, "KILL"), (libc::SIGTERM, "TERM")][below(2) as usize];
     let wanted = VICTIMS[below(VICTIMS.len() as u64) as usize];
     let delay = Duration::from_millis(50 + below(longest));
-    let place = Place { folder: tempfile::tempdir().unwrap(), program: program.to_owned() };
-    let before = traces(place.folder.path());
-    let mut command = place.run("60s", what);
-    if needs_root().is_ok() {
-        command.args(["--peer", "namespace"]);
-    }
-    let mut run = command.arg("-o").arg(place.file()).spawn().unwrap();
+    let measuring = MEASURING[below(MEASURING.len() as u64) as usize];
+    let ordinary = needs_root().is_err() || below(3) == 0;
+    let place = Place::new(program, measuring, ordinary);
+    let (before, setting) = (traces(place.folder.path()), setting_now());
+    let mut run = place.struck(what).spawn().unwrap();
     std::thread::sleep(delay);
     let (struck, target) = choose(wanted, &run, program);
-    let known = whole_lines(&place.file());
-    // SAFETY: a process of the program under test.
-    unsafe { libc::kill(target, signal) };
+    let known: Vec<_> = place.files().iter().map(|file| whole_lines(file)).collect();
+    if struck == Victim::All {
+        kill_all(program);
+    } else {
+        // SAFETY: a process of the program under test.
+        unsafe { libc::kill(target, signal) };
+    }
     end(&mut run, struck);
     wait_for(PARTING, "every process is gone", || processes(program).is_empty());
-    let lines = whole_lines(&place.file());
-    assert!(lines.starts_with(&known), "a line that was written is lost");
-    let during = readable(&place.file(), &lines);
-    let left = leftovers(&place, &before);
-    let trials = lines.iter().filter(|line| line.starts_with(r#"{"line":"trial""#)).count();
-    Kill { victim: struck, signal: signal_name, during, after: delay, trials, left }
+    let (mut during, mut trials) = (format!("{measuring:?}"), 0);
+    for (file, known) in place.files().iter().zip(known) {
+        let lines = whole_lines(file);
+        assert!(lines.starts_with(&known), "a line that was written is lost");
+        during = readable(file, &lines);
+        trials += lines.iter().filter(|line| line.starts_with(r#"{"line":"trial""#)).count();
+    }
+    if measuring == Measuring::Run && trials > 0 {
+        goes_on(&place);
+    }
+    let left = leftovers(&place, &before, &setting);
+    Kill { measuring, ordinary, victim: struck, signal: signal_name, during, after: delay, trials, left }
+}
+
+/// Kills every process of a program, as the end of a control group does: none of them sees another end.
+fn kill_all(program: &Path) {
+    for signal in [libc::SIGSTOP, libc::SIGKILL] {
+        for process in processes(program) {
+            // SAFETY: a process of the program under test.
+            unsafe { libc::kill(process.number, signal) };
+        }
+    }
+}
+
+/// The run is taken up again, and keeps every line that it had.
+fn goes_on(place: &Place) {
+    let file = &place.files()[0];
+    let known = whole_lines(file).len();
+    let words = ["run", "--resume", "run.jsonl", "--dir", "data", "--budget", "2s"];
+    let output = place.command(&words).stderr(Stdio::piped()).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    // Two seconds may be too short for what is due next.
+    assert!(matches!(output.status.code(), Some(0 | 3 | 4)), "not taken up: {}: {said}", output.status);
+    assert!(whole_lines(file).len() >= known, "lines are lost by taking it up: {said}");
 }
 
 /// The wanted victim if it is there within a second, else the run itself.
@@ -218,7 +331,7 @@ fn choose(wanted: Victim, run: &Child, program: &Path) -> (Victim, libc::pid_t) 
 
 /// Waits for a run that was struck; one of which another process was struck goes on, and is then asked to end.
 fn end(run: &mut Child, struck: Victim) {
-    if struck != Victim::Run {
+    if !matches!(struck, Victim::Run | Victim::All) {
         std::thread::sleep(Duration::from_millis(500));
         // A peer that ends while it is being reached ends the run, with words.
         let goes_on = run.try_wait().unwrap().is_none_or(|status| status.code().is_some());
@@ -249,35 +362,44 @@ fn readable(file: &Path, lines: &[String]) -> String {
 }
 
 /// What is left at once, and, where anything is, after the next run with the same folders.
-fn leftovers(place: &Place, before: &BTreeSet<String>) -> [Vec<String>; 2] {
+fn leftovers(place: &Place, before: &BTreeSet<String>, setting: &str) -> [Vec<String>; 2] {
+    let set = || (setting_now() != setting).then(|| format!("{SETTING_FILE}: {}", setting_now().trim()));
+    let set = || set().into_iter().collect::<Vec<_>>();
     let new = || traces(place.folder.path()).difference(before).cloned().collect::<Vec<_>>();
     let began = Instant::now();
     // Adapters and sockets go with their last process, a moment later.
     while !new().is_empty() && began.elapsed() < Duration::from_secs(5) {
         std::thread::sleep(Duration::from_millis(50));
     }
-    let at_once = [place.left(), new()].concat();
+    let at_once = [place.left(), new(), set()].concat();
     if at_once.is_empty() {
         return [vec![], vec![]];
     }
-    let next =
-        place.run("1s", &["cpu/system_call"]).arg("-o").arg(place.folder.path().join("next.jsonl")).status();
-    assert!(matches!(next.unwrap().code(), Some(0 | 4)), "the next run fails");
-    [at_once, [place.left(), new()].concat()]
+    let next = place.next().stderr(Stdio::piped()).output().unwrap();
+    let said = String::from_utf8_lossy(&next.stderr);
+    assert!(matches!(next.status.code(), Some(0 | 4)), "the next run fails: {}: {said}", next.status);
+    [at_once, [place.left(), new(), set()].concat()]
+}
+
+fn setting_now() -> String {
+    std::fs::read_to_string(SETTING_FILE).unwrap_or_default()
 }
 
 fn kills_at_random_moments_lose_no_trial_and_leave_nothing() -> Outcome {
     let folder = tempfile::tempdir().unwrap();
     let program = copied_program(folder.path());
+    std::fs::set_permissions(folder.path(), std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
     let (count, seed) = (setting("FATHOM_KILLS", 6), setting("FATHOM_KILLS_SEED", 1));
     let mut complaints = vec![];
     for number in seed..seed + count {
-        let kill = kill(&mut SplitMix64::seed_from_u64(number), &program);
+        let kill = kill(SplitMix64::seed_from_u64(number), &program);
         let [at_once, after] = &kill.left;
         eprintln!(
-            "kill {number}: SIG{} to {:?} after {:.2} s, {} trials, {}: left {}, after the next run {}",
+            "kill {number}: SIG{} to {:?} of {:?}{} after {:.2} s, {} trials, {}: left {}, after the next run {}",
             kill.signal,
             kill.victim,
+            kill.measuring,
+            if kill.ordinary { " as nobody" } else { "" },
             kill.after.as_secs_f64(),
             kill.trials,
             kill.during,

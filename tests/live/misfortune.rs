@@ -2,7 +2,9 @@
 //! nothing is left behind, and what is said tells what to do.
 
 use crate::control_group::Group;
-use crate::short_run::{copied_program, fathom, lines_of, short_run, text, wait_for, wait_until};
+use crate::short_run::{
+    copied_program, fathom, lines_of, processes_of, running_trial, short_run, text, wait_for, wait_until,
+};
 use crate::tier::{Outcome, Test, beside};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -24,28 +26,6 @@ pub const TESTS: &[Test] = &beside![
     a_trial_and_its_partners_die_with_a_killed_run,
     a_run_that_could_measure_nothing_says_so_and_leaves_no_file,
 ];
-
-fn processes_of(program: &Path) -> Vec<String> {
-    let entries = std::fs::read_dir("/proc").unwrap().flatten();
-    let numbers = entries.filter_map(|entry| entry.file_name().into_string().ok());
-    let of_program =
-        |number: &String| std::fs::read_link(format!("/proc/{number}/exe")).is_ok_and(|exe| exe == program);
-    numbers.filter(|number| number.bytes().all(|byte| byte.is_ascii_digit())).filter(of_program).collect()
-}
-
-/// The process of a trial of this program, as soon as there is one.
-fn running_trial(program: &Path) -> libc::pid_t {
-    let is_trial = |number: &String| {
-        let words = std::fs::read(format!("/proc/{number}/cmdline")).unwrap_or_default();
-        words.split(|byte| *byte == 0).nth(1) == Some(b"trial")
-    };
-    let mut trial = None;
-    wait_until("a trial runs", || {
-        trial = processes_of(program).into_iter().find(is_trial).and_then(|number| number.parse().ok());
-        trial.is_some()
-    });
-    trial.unwrap()
-}
 
 /// Starts a long run by this command and waits for some trials.
 fn begun(mut command: Command, file: &Path) -> Child {

@@ -40,6 +40,35 @@ pub fn copied_program(folder: &Path) -> PathBuf {
     program
 }
 
+/// The processes of a program.
+pub fn processes_of(program: &Path) -> Vec<libc::pid_t> {
+    let entries = std::fs::read_dir("/proc").unwrap().flatten();
+    let numbers = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    let of_program = |number: &libc::pid_t| {
+        std::fs::read_link(format!("/proc/{number}/exe")).is_ok_and(|exe| exe == program)
+    };
+    numbers.filter(of_program).collect()
+}
+
+/// Those of them that measure trials.
+pub fn trials_of(program: &Path) -> Vec<libc::pid_t> {
+    let is_trial = |number: &libc::pid_t| {
+        let words = std::fs::read(format!("/proc/{number}/cmdline")).unwrap_or_default();
+        words.split(|byte| *byte == 0).nth(1) == Some(b"trial")
+    };
+    processes_of(program).into_iter().filter(is_trial).collect()
+}
+
+/// The process of a trial of this program, as soon as there is one.
+pub fn running_trial(program: &Path) -> libc::pid_t {
+    let mut trial = None;
+    wait_until("a trial runs", || {
+        trial = trials_of(program).first().copied();
+        trial.is_some()
+    });
+    trial.unwrap()
+}
+
 pub fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }

@@ -1,5 +1,5 @@
-//! What others wrote, spoilt in every way: run files, what is said to a peer and by one, what file servers answer. Whatever
-//! comes, nothing panics, hangs or is believed that cannot be.
+//! What others wrote, spoilt in every way: run files, replications, what is said to a peer and by one, what file servers answer.
+//! Whatever comes, nothing panics, hangs or is believed that cannot be.
 //!
 //! An input is a row of bytes by which a reader's proper material is spoilt (`input.rs`), drawn from a seed that counts up from
 //! 0, or from `FATHOM_FUZZ_SEED`. The targets share `FATHOM_FUZZ_SECONDS`, by default 3. What fails is told with its
@@ -7,6 +7,7 @@
 
 mod input;
 mod peer;
+mod replication;
 mod run_file;
 mod servers;
 
@@ -17,7 +18,7 @@ use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 
 /// Targets that share the time.
-const TARGETS: u32 = 5;
+const TARGETS: u32 = 6;
 
 /// A case that takes longer hangs.
 const LONGEST_CASE: Duration = Duration::from_secs(30);
@@ -94,6 +95,11 @@ fn words(panic: &(dyn std::any::Any + Send)) -> String {
 #[test]
 fn run_files() {
     fuzz("run_file", run_file::case);
+}
+
+#[test]
+fn replications() {
+    fuzz("replication", replication::case);
 }
 
 #[test]

@@ -45,7 +45,7 @@ pub fn case(input: &mut Input) -> Result<(), String> {
     Ok(())
 }
 
-fn change(lines: &mut Vec<Value>, input: &mut Input) {
+pub fn change(lines: &mut Vec<Value>, input: &mut Input) {
     let (line, other) = (input.below(lines.len()), input.below(lines.len()));
     match input.below(8) {
         0 => lines.swap(line, other),

@@ -13,6 +13,7 @@ pub const TESTS: &[Test] = &alone![
     both_clocks_go_forward_and_cost_less_than_ten_microseconds,
     a_core_takes_between_one_and_twelve_additions_in_a_cycle,
     fenced_readings_see_the_work_between_them,
+    the_counter_is_read_between_fences,
     a_thread_that_sleeps_has_no_cpu_and_tells_it_by_its_switches,
     a_thread_that_works_has_as_much_cpu_as_it_was_not_kept_from,
     the_loops_of_report_000_go_round_as_often_as_they_are_told,
@@ -133,6 +134,50 @@ fn fenced_readings_see_the_work_between_them() -> Outcome {
         "{with} ticks around work, {without} around nothing, each the least of ten thousand"
     );
     Ok(())
+}
+
+#[cfg(target_arch = "x86_64")]
+#[inline(never)]
+extern "C" fn start() -> u64 {
+    Counter.start().ticks
+}
+
+#[cfg(target_arch = "x86_64")]
+#[inline(never)]
+extern "C" fn stop() -> u64 {
+    Counter.stop().ticks
+}
+
+/// The fences and readings of a function up to its return, as they stand in this program.
+#[cfg(target_arch = "x86_64")]
+fn ordered(function: extern "C" fn() -> u64) -> Vec<iced_x86::Mnemonic> {
+    use iced_x86::{Decoder, DecoderOptions, Mnemonic};
+    let address = function as *const () as usize;
+    // SAFETY: the code of both functions is shorter, and this program goes on behind them.
+    let code = unsafe { std::slice::from_raw_parts(address as *const u8, 64) };
+    Decoder::with_ip(64, code, address as u64, DecoderOptions::NONE)
+        .into_iter()
+        .map(|instruction| instruction.mnemonic())
+        .take_while(|mnemonic| *mnemonic != Mnemonic::Ret)
+        .filter(|mnemonic| [Mnemonic::Lfence, Mnemonic::Rdtsc, Mnemonic::Rdtscp].contains(mnemonic))
+        .collect()
+}
+
+/// What time cannot show on every core is there to be read.
+#[cfg(target_arch = "x86_64")]
+fn the_counter_is_read_between_fences() -> Outcome {
+    use iced_x86::Mnemonic::{Lfence, Rdtsc, Rdtscp};
+    if cfg!(debug_assertions) {
+        return skipped("an optimised build: others call their intrinsics");
+    }
+    assert_eq!(ordered(start), [Lfence, Rdtsc, Lfence]);
+    assert_eq!(ordered(stop), [Rdtscp, Lfence]);
+    Ok(())
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn the_counter_is_read_between_fences() -> Outcome {
+    skipped("a counter of x86-64")
 }
 
 fn a_thread_that_sleeps_has_no_cpu_and_tells_it_by_its_switches() -> Outcome {

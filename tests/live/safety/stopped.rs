@@ -1,8 +1,7 @@
 //! A trial that is stopped when its run is killed.
 
-use crate::short_run::{copied_program, wait_for};
+use crate::short_run::{copied_program, processes_of, trials_of, wait_for};
 use crate::tier::{Outcome, Test, beside};
-use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -10,21 +9,6 @@ pub const TESTS: &[Test] = &beside![a_trial_that_is_stopped_when_its_run_is_kill
 
 /// How often it is tried: a trial is caught at another moment each time, from the first after its program was executed.
 const TIMES: usize = 12;
-
-fn is_trial(process: libc::pid_t) -> bool {
-    let words = std::fs::read(format!("/proc/{process}/cmdline")).unwrap_or_default();
-    words.split(|byte| *byte == 0).nth(1) == Some(b"trial")
-}
-
-fn processes_of(program: &Path) -> Vec<libc::pid_t> {
-    let entries = std::fs::read_dir("/proc").unwrap().flatten();
-    let numbers = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
-    numbers
-        .filter(|number: &libc::pid_t| {
-            std::fs::read_link(format!("/proc/{number}/exe")).is_ok_and(|exe| exe == program)
-        })
-        .collect()
-}
 
 fn a_trial_that_is_stopped_when_its_run_is_killed_does_not_stay_behind() -> Outcome {
     let folder = tempfile::tempdir().unwrap();
@@ -42,7 +26,7 @@ fn a_trial_that_is_stopped_when_its_run_is_killed_does_not_stay_behind() -> Outc
         // Without a pause: it is to be caught early.
         let deadline = Instant::now() + Duration::from_secs(30);
         while trial == 0 {
-            trial = processes_of(&program).into_iter().find(|process| is_trial(*process)).unwrap_or_default();
+            trial = trials_of(&program).first().copied().unwrap_or_default();
             assert!(Instant::now() < deadline, "never: a trial runs");
         }
         // SAFETY: a process of the copy that this test has started.
