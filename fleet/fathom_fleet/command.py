@@ -1,7 +1,6 @@
 """The command line."""
 
 import argparse
-import json
 import subprocess
 import sys
 from pathlib import Path
@@ -9,7 +8,7 @@ from pathlib import Path
 import duckdb
 
 from . import collect, dataset, find, page, simulate
-from .words import clean
+from .words import as_json, clean
 
 
 def main(arguments=None):
@@ -89,7 +88,7 @@ def do_find(asked):
     told = find.found(connection, asked.dataset, asked.engine)
     if asked.html:
         Path(asked.html).write_text(page.page(connection, told), encoding="utf-8")
-    print(json.dumps(told, indent=2, default=str) if asked.json else find.text(told))
+    print(as_json(told) if asked.json else find.text(told))
     return 1 if told["suspects"] else 0
 
 

@@ -410,7 +410,7 @@ class Showing(Fleet):
         self.assertIn("kubernetes.io/hostname in (", said("--engine", "kubernetes")[1])
 
     def test_a_label_that_is_no_name_of_a_host_stands_in_no_command(self):
-        names = ["x),kubernetes.io/os in (linux", "@/etc/passwd", "n[1-9999]", "a,b", "all:!n1", "~.*", "*", "--all", "", "n1\n", "n1;id", self.HOSTILE, self.CONTROL]
+        names = ["x),kubernetes.io/os in (linux", "@/etc/passwd", "n[1-9999]", "a,b", "all:!n1", "all", "Ungrouped", "localhost", "~.*", "*", "--all", "", "n1\n", "n1;id", self.HOSTILE, self.CONTROL]
         self.assertEqual([name for name in names if words.is_host(name)], [])
         self.assertEqual([name for name in ("n1", "node-7.rack3.example", "N_1") if not words.is_host(name)], [])
         self.hostile(names[0])
@@ -432,7 +432,7 @@ class Showing(Fleet):
         connection = find.analysed(self.data)
         told = find.found(connection, self.data)
         self.assertIn("\x1b", told["suspects"][0]["host"], "it did come through to here")
-        shown = {"text": find.text(told), "page": page.page(connection, told), "json": json.dumps(told, indent=2, default=str)}
+        shown = {"text": find.text(told), "page": page.page(connection, told), "json": words.as_json(told | {"DEL": "\x7f"})}
         for name, text in shown.items():
             with self.subTest(name):
                 self.assertEqual([letter for letter in text.replace("\n", "") if words.UNSAFE.match(letter)], [])

@@ -225,9 +225,9 @@ mod tests {
     use super::*;
     use std::os::unix::fs::symlink;
 
-    /// The name of a note that a process of an earlier boot would have left here.
+    /// The name of a note that a process which has ended would have left here.
     fn dead() -> String {
-        Owner::of(1).expect("a first process").name("remote").replacen("-1-", "-4194999-", 1)
+        Owner::gone().name("remote")
     }
 
     fn ledger() -> tempfile::TempDir {
