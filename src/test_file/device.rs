@@ -102,18 +102,48 @@ fn unaccounted(reason: &str) -> Failure {
 /// The reason why a file system may serve reads from memory other than the page cache (`statfs(2)` tells its type); `None` if no
 /// such memory is known.
 fn answers_itself(file: &File) -> Option<&'static str> {
-    const FUSE: i64 = 0x6573_5546;
-    const PLAN_9: i64 = 0x0102_1997;
-    const ZFS: i64 = 0x2fc1_2fc1;
     // SAFETY: a statfs is plain integers, which the call fills if it succeeds.
     let kind = unsafe {
         let mut told: libc::statfs = std::mem::zeroed();
         (libc::fstatfs(file.as_raw_fd(), &raw mut told) == 0).then_some(told.f_type as i64)
     };
-    match kind? {
-        FUSE => Some("a server in user space answers (FUSE), and may have a cache"),
-        PLAN_9 => Some("another machine answers (9p), and may have a cache"),
-        ZFS => Some("ZFS has a cache of its own beside the page cache, the ARC"),
+    of_kind(kind?)
+}
+
+/// The same for a type of file system, by its magic number (`linux/magic.h`, statfs(2); Lustre, GPFS and BeeGFS by their own
+/// sources).
+fn of_kind(kind: i64) -> Option<&'static str> {
+    const ANOTHER_MACHINE: &str = "another machine answers, and may have a cache";
+    // The field is signed where it has 32 bits.
+    match kind & 0xffff_ffff {
+        0x6573_5546 => Some("a server in user space answers (FUSE), and may have a cache"),
+        0x2fc1_2fc1 => Some("ZFS has a cache of its own beside the page cache, the ARC"),
+        // 9p, NFS, SMB of three kinds, Ceph, AFS of two kinds, Coda, Lustre, GPFS, BeeGFS.
+        0x0102_1997 | 0x6969 | 0x517b | 0xff53_4d42 | 0xfe53_4d42 | 0x00c3_6400 | 0x5346_414f
+        | 0x6b41_4653 | 0x7375_7245 | 0x0bd0_0bd0 | 0x4750_4653 | 0x1983_0326 => Some(ANOTHER_MACHINE),
+        // Folders of a virtual machine's host: VirtualBox, VMware.
+        0x786f_4256 | 0xbacb_acbc => Some("the host of this virtual machine answers, and may have a cache"),
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_another_machine_answers_is_no_read_of_a_device() {
+        for (name, kind) in
+            [("NFS", 0x6969), ("SMB", 0xfe53_4d42), ("Ceph", 0x00c3_6400), ("9p", 0x0102_1997)]
+        {
+            assert!(of_kind(kind).is_some_and(|reason| reason.contains("another machine")), "{name}");
+        }
+        let signed = i64::from(0xff53_4d42_u32 as i32);
+        assert!(of_kind(signed).is_some(), "CIFS where the field has 32 bits");
+        for (name, kind) in
+            [("ext4", 0xef53), ("XFS", 0x5846_5342), ("Btrfs", 0x9123_683e), ("tmpfs", 0x0102_1994)]
+        {
+            assert_eq!(of_kind(kind), None, "{name}");
+        }
     }
 }

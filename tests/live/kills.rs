@@ -182,11 +182,12 @@ impl Place {
 
     /// What measures until it is struck, of these experiments.
     fn struck(&self, what: &[&str]) -> Command {
-        const SHORT: [&str; 5] = ["--quick", "--budget", "60s", "--trial", "4ms"];
+        const SHORT: [&str; 3] = ["--quick", "--budget", "60s"];
         let mut words = vec![];
         match self.measuring {
             Measuring::Run => {
-                words.extend(["run", "--dir", "data", "-o", "run.jsonl"].iter().chain(&SHORT).chain(what));
+                let own = ["run", "--trial", "4ms", "--dir", "data", "-o", "run.jsonl"];
+                words.extend(own.iter().chain(&SHORT).chain(what));
             }
             Measuring::Interleaved => {
                 words.extend(["ab", "cpu/*", "--dir", "data", "-o", "run"].iter().chain(&SHORT));
@@ -273,6 +274,11 @@ fn struck(chance: &mut SplitMix64, program: &Path) -> Kill {
     let mut run = place.struck(what).spawn().unwrap();
     std::thread::sleep(delay);
     let (struck, target) = choose(wanted, &run, program);
+    let ended = run.try_wait().unwrap();
+    assert!(
+        ended.is_none_or(|status| matches!(status.code(), Some(0 | 4))),
+        "{measuring:?} has ended: {ended:?}"
+    );
     let known: Vec<_> = place.files().iter().map(|file| whole_lines(file)).collect();
     if struck == Victim::All {
         kill_all(program);
