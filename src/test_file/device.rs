@@ -110,7 +110,7 @@ fn answers_itself(file: &File) -> Option<&'static str> {
     of_kind(kind?)
 }
 
-/// The same for a type of file system, by its magic number (`linux/magic.h`, statfs(2); Lustre, GPFS and BeeGFS by their own
+/// The same for a type of file system, by its magic number (`linux/magic.h`, statfs(2); of Lustre, GPFS and `BeeGFS` by their own
 /// sources).
 fn of_kind(kind: i64) -> Option<&'static str> {
     const ANOTHER_MACHINE: &str = "another machine answers, and may have a cache";

@@ -5,7 +5,7 @@ use super::process::{
     ByHand, Process, is_remote, lines, remote_experiment, remote_trials, run, run_for, wait_until,
 };
 use super::server::listens;
-use crate::tier::{Outcome, Test, beside, needs_root};
+use crate::tier::{Outcome, Test, beside, inconclusive, needs_root};
 use fathom::peer::protocol::{Hello, Reply};
 use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt;
@@ -79,9 +79,15 @@ fn a_peer_that_is_lost_after_every_point_has_a_value_is_told_all_the_same() -> O
     let file = folder.path().join("run.jsonl");
     let mut command = run_for("12s", "4ms", &peer.address, &file);
     command.arg("--token-file").arg(&peer.token_file).stderr(Stdio::null());
-    let process = Process(command.spawn().unwrap());
+    let mut process = Process(command.spawn().unwrap());
     let second_round = |line: &serde_json::Value| is_remote(line) && line["round"] == 2;
-    wait_until("the second round has begun", || file.exists() && lines(&file).iter().any(second_round));
+    let has_begun = || file.exists() && lines(&file).iter().any(second_round);
+    wait_until("the second round has begun, or the run has ended", || {
+        has_begun() || process.0.try_wait().unwrap().is_some()
+    });
+    if !has_begun() {
+        return inconclusive("the run has ended within its first round");
+    }
     peer.process.0.kill().unwrap();
     let output = ended(process);
     assert_eq!(output.status.code(), Some(4), "something has failed");
