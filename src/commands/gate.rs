@@ -205,3 +205,41 @@ fn of_teamcity(text: &str) -> String {
     };
     text.chars().map(escape).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::{Cli, Command};
+    use clap::Parser;
+    use std::io::Read;
+
+    /// The header of the committed run, as somebody sent it whose files are made in this folder.
+    fn mailed(folder: &str) -> Header {
+        let run = include_bytes!("../../tests/fixtures/runs/system-calls.jsonl.gz");
+        let mut text = String::new();
+        flate2::read::GzDecoder::new(&run[..]).read_to_string(&mut text).unwrap();
+        let mut header = Run::parse(&text).unwrap().header;
+        folder.clone_into(&mut header.settings.folder);
+        header
+    }
+
+    /// Where a gate makes its files, and where its confirmations do.
+    fn folders(arguments: &[&str], header: &Header) -> [PathBuf; 2] {
+        let words = ["fathom", "gate", "--baseline", "mailed.jsonl"].iter().chain(arguments);
+        let Command::Gate(asked) = Cli::parse_from(words).command else { panic!("another command") };
+        let options = options(&asked, header).unwrap();
+        let again = confirming(&options, &[]);
+        [options.folder, again.folder]
+    }
+
+    #[test]
+    fn a_baseline_never_chooses_where_files_are_made() {
+        let [theirs, ours] = [tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap()];
+        let here = ours.path().to_str().unwrap();
+        for folder in [theirs.path().to_str().unwrap(), "/etc", "", "."] {
+            let header = mailed(folder);
+            assert_eq!(folders(&[], &header), [std::env::temp_dir(), std::env::temp_dir()], "{folder}");
+            assert_eq!(folders(&["--dir", here], &header), [ours.path(), ours.path()], "{folder}");
+        }
+    }
+}

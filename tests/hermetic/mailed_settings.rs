@@ -1,10 +1,15 @@
 //! A run file that came by mail: what a run obeys of it is bounded, and where it writes is not its choice.
 
 use crate::committed::{content, fathom, text};
-use fathom::record::{Run, Settings};
+use data_encoding::HEXLOWER;
+use fathom::experiment::{Point, Requirement};
+use fathom::experiments;
+use fathom::machine::Machine;
+use fathom::record::{Line, Peer, PeerKind, PlannedPoint, Run, Settings};
 use fathom::run::{ensure_sound, obeyed, options_of};
 use proptest::prelude::*;
 use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 use std::time::Duration;
@@ -120,5 +125,64 @@ fn a_gate_refuses_a_baseline_whose_settings_no_run_has() {
         let told = text(&output.stderr);
         assert_eq!(output.status.code(), Some(2), "{name} {value}: {told}");
         assert!(told.contains(said) && !told.contains("panicked"), "{name} {value}: {told}");
+    }
+}
+
+/// A run of one point, begun by this build on this machine and, as nothing is to be measured here, with a peer that is contacted
+/// only where the command line names it.
+fn begun_here(folder: &Path, planned: PlannedPoint) -> PathBuf {
+    let mut header = committed().header;
+    header.settings.folder = folder.to_str().unwrap().to_owned();
+    header.machine = Machine::describe(folder);
+    let program = std::fs::read(env!("CARGO_BIN_EXE_fathom")).unwrap();
+    header.tool.binary_sha256 = HEXLOWER.encode(&Sha256::digest(program));
+    header.peer = Some(Box::new(Peer {
+        wanted: "host.invalid".to_owned(),
+        kind: PeerKind::Ssh,
+        asked_address: None,
+        address: "192.0.2.1".to_owned(),
+        machine: None,
+    }));
+    header.plan = vec![planned];
+    let path = folder.join("begun.jsonl");
+    let line = serde_json::to_string(&Line::Header(Box::new(header))).unwrap();
+    std::fs::write(&path, line + "\n").unwrap();
+    path
+}
+
+/// What a run of this point is refused for, as nothing is to be measured.
+fn refusal(planned: PlannedPoint, allowed: &[&str]) -> String {
+    let folder = tempfile::tempdir().unwrap();
+    let file = begun_here(folder.path(), planned);
+    let before = std::fs::read(&file).unwrap();
+    let mut run = fathom();
+    run.args(["run", "--alongside", "--dir"]).arg(folder.path()).args(allowed).arg("--resume").arg(&file);
+    let output = run.timeout(Duration::from_secs(20)).assert().code(2).get_output().clone();
+    assert_eq!(std::fs::read(&file).unwrap(), before, "a run that is refused does not go on");
+    text(&output.stderr)
+}
+
+#[test]
+fn a_run_takes_the_memory_of_the_whole_machine_only_if_the_command_line_says_so_again() {
+    let experiment = experiments::find("filesystem/cache_size").unwrap();
+    let takes_all = |point: &Point| experiment.requires(point).contains(&Requirement::WholeMemory);
+    let point = experiment.sweep(&committed().header.machine).into_iter().find(takes_all).unwrap();
+    let planned = |skip: Option<&str>| PlannedPoint {
+        experiment: experiment.about().name.to_owned(),
+        method_version: experiment.about().version,
+        unit: experiment.unit(&point),
+        skip: skip.map(str::to_owned),
+        point: point.clone(),
+    };
+    let refused = refusal(planned(None), &[]);
+    assert!(refused.contains("the memory of the whole machine"), "{refused}");
+    assert!(refused.contains("add `--whole-memory`") && refused.contains("cache_size"), "{refused}");
+    // What is refused next is the peer.
+    for next in [
+        refusal(planned(None), &["--whole-memory"]),
+        refusal(planned(Some("it was not allowed")), &[]),
+        refusal(committed().header.plan.remove(0), &[]),
+    ] {
+        assert!(next.contains("add `--peer host.invalid`") && !next.contains("whole machine"), "{next}");
     }
 }
