@@ -132,7 +132,7 @@ fn a_gate_refuses_a_baseline_whose_settings_no_run_has() {
 /// only where the command line names it.
 fn begun_here(folder: &Path, planned: PlannedPoint) -> PathBuf {
     let mut header = committed().header;
-    header.settings.folder = folder.to_str().unwrap().to_owned();
+    folder.to_str().unwrap().clone_into(&mut header.settings.folder);
     header.machine = Machine::describe(folder);
     let program = std::fs::read(env!("CARGO_BIN_EXE_fathom")).unwrap();
     header.tool.binary_sha256 = HEXLOWER.encode(&Sha256::digest(program));

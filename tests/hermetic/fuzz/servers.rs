@@ -90,6 +90,7 @@ pub fn nfs() -> impl Fn(&mut Input) -> Result<(), String> {
     over_tcp("nfs", crate::file_servers::nfs::answer, crate::file_servers::nfs::framed)
 }
 
+#[cfg(feature = "smb")]
 pub fn smb() -> impl Fn(&mut Input) -> Result<(), String> {
     over_tcp("smb", crate::file_servers::smb::answer, crate::file_servers::framed)
 }
