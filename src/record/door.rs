@@ -6,8 +6,9 @@
 
 use super::regular;
 use anyhow::{Context, Result, bail};
+use serde::Deserialize;
 use std::fs::{File, Metadata, OpenOptions};
-use std::io::{self, Read, Write};
+use std::io::{self, BufRead, BufReader, Write};
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -115,16 +116,27 @@ fn is_stream(there: &Metadata) -> bool {
     there.file_type().is_char_device() || there.file_type().is_fifo()
 }
 
-/// Whether a file begins as a run or a replication does. One that cannot be read is not known to be none.
+/// Whether a file begins as a run or a replication does, whatever the order of its keys. One that cannot be read is not known to
+/// be none.
 fn is_measured(path: &Path) -> bool {
-    const HEAD: u64 = 4096;
-    let mut head = vec![];
-    let read = regular::open(path).and_then(|file| file.take(HEAD).read_to_end(&mut head));
-    let begins = |start: &str| {
-        let plain: Vec<u8> = head.iter().copied().filter(|byte| !byte.is_ascii_whitespace()).collect();
-        plain.starts_with(start.as_bytes())
-    };
-    read.is_err() || begins("{\"line\":\"header\"") || begins("{\"line\":\"replication\"")
+    /// The first value of a file, of which only the kind of its line matters.
+    #[derive(Deserialize)]
+    struct First {
+        line: Option<String>,
+    }
+    const KINDS: [&str; 2] = ["header", "replication"];
+    let Ok(file) = regular::open(path) else { return true };
+    let mut text = BufReader::new(file);
+    let Ok(head) = text.fill_buf().map(<[u8]>::to_vec) else { return true };
+    match serde_json::Deserializer::from_reader(text).into_iter::<First>().next() {
+        Some(Ok(first)) => first.line.is_some_and(|kind| KINDS.contains(&kind.as_str())),
+        // A run may be torn within its first line.
+        Some(Err(_)) => {
+            let head: String = String::from_utf8_lossy(&head).split_whitespace().collect();
+            head.starts_with('{') && KINDS.iter().any(|kind| head.contains(&format!("\"line\":\"{kind}\"")))
+        }
+        None => false,
+    }
 }
 
 /// A file beside its place, or a stream. It has no effect on its place before it is kept, and none is left of one that is not.
@@ -196,6 +208,29 @@ mod tests {
     use super::*;
 
     const RUN: &str = "{ \"line\": \"header\", \"schema\": 2}\n";
+
+    #[test]
+    fn a_run_is_known_by_its_first_value_in_any_order_and_torn() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let is = |text: &str| {
+            std::fs::write(file.path(), text).unwrap();
+            is_measured(file.path())
+        };
+        let long = format!("{{\"labels\": \"{}\", \"line\": \"header\"}}\n", "x".repeat(1 << 16));
+        for run in [
+            RUN,
+            "\n{\"schema\":2,\"line\":\"replication\"}\n{\"line\":1}",
+            &long,
+            "{\"line\":\"header\",\"sch",
+        ] {
+            assert!(is(run), "{run:.60}");
+        }
+        let report = "{\"points\": [\n{\"line\": \"header\"}]}";
+        for other in [report, "", "a page", "{\"line\": 3}", "[{\"line\":\"header\"}]", "{oops}"] {
+            assert!(!is(other), "{other}");
+        }
+        assert!(is_measured(Path::new("/gone")));
+    }
 
     fn names(folder: &Path) -> Vec<String> {
         let entries = std::fs::read_dir(folder).unwrap().flatten();

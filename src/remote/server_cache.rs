@@ -4,6 +4,10 @@ use super::sftp::named;
 use super::ssh::Ssh;
 use crate::experiment::{Access, Failure};
 use crate::machine::RemoteUrl;
+use std::time::Duration;
+
+/// The longest that a server may take to write back and drop one file.
+const LONGEST: Duration = Duration::from_mins(2);
 
 /// The page cache of a server on which programs can be run.
 pub struct ServerCache<'access> {
@@ -24,7 +28,7 @@ impl<'access> ServerCache<'access> {
         let line = format!(
             "sync {file} && dd if={file} iflag=nocache count=0 2>/dev/null && fincore -bnr -o RES {file}"
         );
-        let said = Ssh::run(self.url, self.access, &line).map_err(|why| {
+        let said = Ssh::run(self.url, self.access, &line, LONGEST).map_err(|why| {
             Failure::Unsupported(format!(
                 "the server's cache can be emptied, and seen to be empty, only where one may run sync, dd and fincore \
                  on the server: {why}"

@@ -11,8 +11,8 @@ use std::os::unix::fs::FileTypeExt;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
-use std::time::Duration;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
 
 /// A session of `ssh`; it ends when it is dropped, and with the trial.
 pub struct Ssh {
@@ -40,42 +40,47 @@ impl Ssh {
         Ok((Ssh { child, complaints }, Wire::through(near, url.host.clone(), deadline).map_err(broke)?))
     }
 
-    /// Runs a command on the server and returns its output, or its error message as the failure.
-    pub fn run(url: &RemoteUrl, access: &Access, line: &str) -> Result<String, Failure> {
-        let mut command = command(url, access);
-        command.args(["--", &url.host, line]).stdin(Stdio::null()).stdout(Stdio::piped());
+    /// Runs a command on the server and returns its output, or its error message as the failure. Whoever does not answer within
+    /// the time is given up.
+    pub fn run(url: &RemoteUrl, access: &Access, line: &str, within: Duration) -> Result<String, Failure> {
         let broke = |error: std::io::Error| Failure::Broke(format!("ssh could not be started: {error}"));
-        let mut child = command.stderr(Stdio::piped()).spawn().map_err(broke)?;
-        let said = first_words(child.stdout.take());
-        let complained = first_words(child.stderr.take());
-        if child.wait().map_err(broke)?.success() {
-            return Ok(said.trim().to_owned());
+        let (output, saying) = UnixStream::pair().map_err(broke)?;
+        let (complaints, complaining) = UnixStream::pair().map_err(broke)?;
+        let mut command = command(url, access);
+        command.args(["--", &url.host, line]).stdin(Stdio::null());
+        command.stdout(OwnedFd::from(saying)).stderr(OwnedFd::from(complaining));
+        let mut ssh = Ssh { child: command.spawn().map_err(broke)?, complaints };
+        match ssh.ended_within(within) {
+            Some(status) if status.success() => Ok(said(&output).trim().to_owned()),
+            Some(_) => Err(Failure::Broke(last_words(&said(&ssh.complaints)))),
+            None => {
+                let seconds = within.as_secs_f64().ceil();
+                Err(Failure::Broke(format!("ssh to {} did not answer within {seconds} s", url.host)))
+            }
         }
-        Err(Failure::Broke(last_words(&complained)))
     }
 
     /// A failure of the wire, in the words of `ssh` if it printed any.
     pub fn explain(&mut self, failure: Failure) -> Failure {
-        self.end();
-        // A program that ssh has started may outlive it and keep the other end of this open.
-        let _ = self.complaints.set_read_timeout(Some(Duration::from_millis(50)));
-        match last_words(&first_words(Some(&self.complaints))) {
+        // It may need a moment to print the reason for its end.
+        if self.ended_within(Duration::from_millis(300)).is_none() {
+            let _ = self.child.kill();
+        }
+        match last_words(&said(&self.complaints)) {
             words if words.is_empty() => failure,
             words => Failure::Broke(format!("{failure}; ssh said: {words}")),
         }
     }
-}
 
-impl Ssh {
-    /// Waits a moment for it to print the reason for its end, then ends it.
-    fn end(&mut self) {
-        for _ in 0..30 {
-            if !matches!(self.child.try_wait(), Ok(None)) {
-                return;
+    /// How it ended; `None` if it still runs after this time.
+    fn ended_within(&mut self, most: Duration) -> Option<ExitStatus> {
+        let until = Instant::now() + most;
+        loop {
+            match self.child.try_wait() {
+                Ok(None) if Instant::now() < until => std::thread::sleep(Duration::from_millis(10)),
+                ended => return ended.ok().flatten(),
             }
-            std::thread::sleep(Duration::from_millis(10));
         }
-        let _ = self.child.kill();
     }
 }
 
@@ -154,10 +159,11 @@ fn command(url: &RemoteUrl, access: &Access) -> Command {
     command
 }
 
-/// The beginning of a program's output, at most 16 KiB; then the pipe is closed, which ends a program that prints more.
-fn first_words(pipe: Option<impl Read>) -> String {
+/// What a program that has ended has said, at most 16 KiB. One that it has started may outlive it and keep the other end open.
+fn said(socket: &UnixStream) -> String {
     let mut said = vec![];
-    let _ = pipe.map(|pipe| pipe.take(16 << 10).read_to_end(&mut said));
+    let _ = socket.set_nonblocking(true);
+    let _ = socket.take(16 << 10).read_to_end(&mut said);
     String::from_utf8_lossy(&said).into_owned()
 }
 
@@ -172,6 +178,41 @@ fn last_words(said: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::machine::Protocol;
+
+    /// Runs a script in the place of `ssh`, which has this long.
+    fn run(script: &str, within: Duration) -> Result<String, Failure> {
+        let folder = tempfile::tempdir().unwrap();
+        let ssh = folder.path().join("ssh");
+        // Written by another process: a child that another test is starting would hold the file open to be written.
+        let mut writer = Command::new("sh");
+        writer
+            .args(["-c", "printf '#!/bin/sh\\n%s\\n' \"$1\" > \"$0\" && chmod 700 \"$0\""])
+            .arg(&ssh)
+            .arg(script);
+        assert!(writer.status().unwrap().success());
+        let path = format!("{}:/usr/bin:/bin", folder.path().display());
+        let access = Access { environment: vec![("PATH".to_owned(), path)], ..Access::default() };
+        let host = "server".to_owned();
+        let url = RemoteUrl { protocol: Protocol::Sftp, user: None, host, port: None, path: "/".to_owned() };
+        Ssh::run(&url, &access, "true", within)
+    }
+
+    #[test]
+    fn a_server_that_does_not_answer_is_given_up() {
+        let began = Instant::now();
+        let refused = run("exec sleep 60", Duration::from_millis(100)).unwrap_err();
+        assert!(refused.to_string().contains("ssh to server did not answer within 1 s"), "{refused}");
+        assert!(began.elapsed() < Duration::from_secs(30));
+    }
+
+    #[test]
+    fn a_program_that_outlives_ssh_is_not_waited_for() {
+        let (began, long) = (Instant::now(), Duration::from_secs(1000));
+        assert_eq!(run("sleep 60 & echo 7", long).unwrap(), "7");
+        assert_eq!(run("sleep 60 & echo no >&2; exit 1", long).unwrap_err().to_string(), "no");
+        assert!(began.elapsed() < Duration::from_secs(30));
+    }
 
     #[test]
     fn the_reason_stands_last_and_without_its_frame() {

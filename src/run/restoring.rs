@@ -13,6 +13,8 @@ pub const COMMAND: &str = "restore";
 /// Restores everything when it is dropped, or when this process ends.
 pub(super) struct Guard {
     child: Option<Child>,
+    /// The record, as long as this process lives.
+    _ledger: Option<Ledger>,
 }
 
 impl Guard {
@@ -20,18 +22,20 @@ impl Guard {
     /// settings to change neither is made.
     pub fn over(originals: &Originals, arrangements: [&Arrangement; 2]) -> Result<Self> {
         if originals.0.is_empty() {
-            return Ok(Guard { child: None });
+            return Ok(Guard { child: None, _ledger: None });
         }
         let ledger = Ledger::begin(originals, &arrangements.map(Arrangement::files))
             .context("what is about to be set could not be recorded: nothing was set")?;
-        let started = Guard::with(originals, &ledger);
-        if started.is_err() {
-            let _ = std::fs::remove_file(ledger.path());
+        match Guard::started(originals, &ledger) {
+            Ok(child) => Ok(Guard { child: Some(child), _ledger: Some(ledger) }),
+            Err(error) => {
+                let _ = std::fs::remove_file(ledger.path());
+                Err(error)
+            }
         }
-        started
     }
 
-    fn with(originals: &Originals, ledger: &Ledger) -> Result<Self> {
+    fn started(originals: &Originals, ledger: &Ledger) -> Result<Child> {
         let own = std::env::current_exe().context("this program cannot find its own executable file")?;
         // In a process group of its own, so that what interrupts the run does not end it.
         let mut child = Command::new(own)
@@ -53,7 +57,7 @@ impl Guard {
             .context("it has no output")?
             .read_exact(&mut ready)
             .context("the process that restores the settings does not answer: nothing was set")?;
-        Ok(Guard { child: Some(child) })
+        Ok(child)
     }
 }
 
@@ -89,6 +93,7 @@ pub fn restore_when_left() -> Result<()> {
     let kept: Kept = serde_json::from_str(&told).context(
         "`fathom restore` is started by `fathom ab`; it expects a list of settings on standard input",
     )?;
+    let _held = kept.hold()?;
     let mut out = std::io::stdout();
     out.write_all(b".")?;
     out.flush()?;

@@ -1,5 +1,8 @@
 //! What `fathom ab` has set, recorded on disk before it is set: the guard beside the run restores it however the run ends
 //! (`restoring.rs`), unless both are killed together, as with their control group. Then the next run of the same user restores it.
+//!
+//! Run and guard hold a lock on the record, which the kernel releases with the last of them. Unlike a process number it means the
+//! same in every container of the machine.
 
 use super::setting_file::{place, put, value};
 use super::variation::{Originals, every};
@@ -8,13 +11,23 @@ use crate::sampling::owner::Owner;
 use anyhow::{Context, Result, bail};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::fs::{DirBuilder, File, OpenOptions};
+use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
 use std::io::{ErrorKind, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 /// The most bytes of an entry; a governor for each of a thousand CPUs is a tenth of it.
 const LONGEST: u64 = 1 << 20;
+
+/// Places whose files are the whole machine's. Others, such as `/proc/sys/net`, may be one container's own.
+const OF_THE_MACHINE: [&str; 4] = ["/proc/sys/vm", "/sys/devices/system", "/sys/kernel/mm", "/sys/module"];
+
+/// What a run sets, and the namespaces in which it does so.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+struct Record {
+    namespaces: Vec<PathBuf>,
+    files: BTreeMap<PathBuf, Entry>,
+}
 
 /// A file that is set: its value before, and those that a run gives it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -27,6 +40,8 @@ struct Entry {
 #[derive(Debug)]
 pub(super) struct Ledger {
     path: PathBuf,
+    /// Holds the lock.
+    _file: File,
 }
 
 impl Ledger {
@@ -42,14 +57,17 @@ impl Ledger {
             let set = set.iter().filter_map(|files| files.get(file)).cloned().collect();
             (file.clone(), Entry { original: original.clone(), set })
         };
-        let entries: BTreeMap<PathBuf, Entry> = originals.0.iter().map(entry).collect();
+        let files = originals.0.iter().map(entry).collect();
+        let record = Record { namespaces: namespaces(), files };
         let owner = Owner::of(std::process::id()).context("/proc does not show this process")?;
         let path = folder.join(owner.name("set"));
         DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
         ensure_private(folder)?;
         let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path)?;
-        file.write_all(&serde_json::to_vec(&entries)?)?;
-        Ok(Ledger { path })
+        // Before there is anything to read in it.
+        file.lock_shared()?;
+        file.write_all(&serde_json::to_vec(&record)?)?;
+        Ok(Ledger { path, _file: file })
     }
 
     /// The file, for the guard, which removes it when it has restored everything.
@@ -69,38 +87,78 @@ fn restored_from(folder: &Path) -> Vec<String> {
         return vec![format!("{error:#}, so nothing was restored by it")];
     }
     let names = entries.flatten().filter_map(|entry| entry.file_name().into_string().ok());
-    let gone =
-        names.filter_map(|name| Owner::of_name(&name).filter(Owner::is_gone).map(|owner| (name, owner)));
-    gone.flat_map(|(name, owner)| {
-        let path = folder.join(name);
-        // A machine that has booted since has its own settings again.
-        let (told, is_done) = if owner.is_of_this_boot() { undone(&path) } else { (vec![], true) };
-        if is_done {
-            let _ = std::fs::remove_file(path);
-        }
-        told
-    })
-    .collect()
+    let owned = names.filter_map(|name| Owner::of_name(&name).map(|owner| (name, owner)));
+    owned
+        .flat_map(|(name, owner)| {
+            let path = folder.join(name);
+            // A machine that has booted since has its own settings again.
+            let (told, is_done) =
+                if owner.is_of_this_boot() { undone(&path) } else { (vec![], owner.is_gone()) };
+            if is_done {
+                let _ = std::fs::remove_file(path);
+            }
+            told
+        })
+        .collect()
 }
 
 /// Restores one run's settings: those that are still as it set them. What it did in words, and whether nothing is left to do.
 fn undone(path: &Path) -> (Vec<String>, bool) {
-    let entries = match read(path) {
-        Ok(entries) => entries,
-        Err(error) => return (vec![format!("{} is left alone: {error:#}", path.display())], false),
+    let left_alone =
+        |why: &dyn std::fmt::Display| (vec![format!("{} is left alone: {why}", path.display())], false);
+    let file = match opened(path) {
+        Ok(file) => file,
+        Err(error) => return left_alone(&error),
     };
-    let (mut told, mut is_done) = (vec![], true);
-    for (file, entry) in entries.into_iter().filter(|(file, _)| place(&file.to_string_lossy()).is_ok()) {
-        match entry.restore(&file) {
-            Ok(restored) => told.extend(restored),
-            // A CPU that is offline now may come back: the next run tries again.
-            Err(error) => {
-                told.push(format!("a run of `fathom ab` that was killed left a setting: {error:#}"));
+    match file.try_lock() {
+        Ok(()) => {}
+        // The run lives, or its guard does.
+        Err(TryLockError::WouldBlock) => return (vec![], false),
+        Err(TryLockError::Error(error)) => return left_alone(&error),
+    }
+    match parsed(&file) {
+        Ok(Some(record)) => record.restore(path),
+        // A run that is about to record something.
+        Ok(None) => (vec![], false),
+        Err(error) => left_alone(&format_args!("{error:#}")),
+    }
+}
+
+impl Record {
+    /// Restores what is still as it was set and surely the same file here; the rest is told.
+    fn restore(self, path: &Path) -> (Vec<String>, bool) {
+        let is_here = self.namespaces == namespaces();
+        let (mut told, mut is_done) = (vec![], true);
+        let settings = self.files.into_iter().filter(|(file, _)| place(&file.to_string_lossy()).is_ok());
+        for (file, entry) in settings {
+            if !is_here && !OF_THE_MACHINE.iter().any(|place| file.starts_with(place)) {
+                told.push(format!(
+                    "a run of `fathom ab` in another container was killed and may have left {} set there; it was `{}` before: \
+                     restore it if that container still exists, then remove {}",
+                    file.display(),
+                    entry.original,
+                    path.display()
+                ));
                 is_done = false;
+                continue;
+            }
+            match entry.restore(&file) {
+                Ok(restored) => told.extend(restored),
+                // A CPU that is offline now may come back: the next run tries again.
+                Err(error) => {
+                    told.push(format!("a run of `fathom ab` that was killed left a setting: {error:#}"));
+                    is_done = false;
+                }
             }
         }
+        (told, is_done)
     }
-    (told, is_done)
+}
+
+/// The namespaces of this process, in which the same path may be another setting.
+fn namespaces() -> Vec<PathBuf> {
+    let link = |name| std::fs::read_link(format!("/proc/self/ns/{name}")).unwrap_or_default();
+    ["net", "ipc", "uts", "user", "cgroup", "pid"].map(link).to_vec()
 }
 
 impl Entry {
@@ -120,20 +178,21 @@ impl Entry {
     }
 }
 
-/// An entry of this user's own; anybody else's is not believed.
-fn read(path: &Path) -> Result<BTreeMap<PathBuf, Entry>> {
+/// A record of this user's own; anybody else's is not believed.
+fn opened(path: &Path) -> Result<File> {
     let file = OpenOptions::new().read(true).custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK).open(path)?;
     let found = file.metadata()?;
     if !found.is_file() || found.uid() != user() || found.mode() & 0o022 != 0 || found.len() > LONGEST {
         bail!("it is not a file that this user alone can write");
     }
-    parsed(file)
+    Ok(file)
 }
 
-fn parsed(file: File) -> Result<BTreeMap<PathBuf, Entry>> {
+/// `None` for an empty file.
+fn parsed(file: &File) -> Result<Option<Record>> {
     let mut text = String::new();
     file.take(LONGEST).read_to_string(&mut text)?;
-    Ok(serde_json::from_str(&text)?)
+    Ok(if text.is_empty() { None } else { Some(serde_json::from_str(&text)?) })
 }
 
 /// Refuses a folder in which others could have put an entry.
@@ -160,6 +219,12 @@ pub(super) struct Kept {
 }
 
 impl Kept {
+    /// Holds the record's lock, so that no other run takes this one for dead.
+    pub fn hold(&self) -> Result<File> {
+        let held = opened(&self.ledger).and_then(|file| Ok(file.lock_shared().map(|()| file)?));
+        held.with_context(|| format!("{} cannot be locked", self.ledger.display()))
+    }
+
     /// Restores everything, and removes the record if nothing failed.
     pub fn restore(&self) -> Result<()> {
         every(self.originals.iter().map(|(file, original)| put(file, original)))?;
@@ -175,6 +240,7 @@ impl Kept {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::os::fd::AsRawFd;
     use std::os::unix::fs::{PermissionsExt, symlink};
 
     /// A setting of one thread of these tests alone, which it may always write: its name.
@@ -191,10 +257,10 @@ mod tests {
         let set = BTreeMap::from([(file.to_owned(), set.to_owned())]);
         let ledger = Ledger::begin_in(folder.path(), &originals, &[&set]).unwrap();
         assert_eq!(restored_from(folder.path()), Vec::<String>::new(), "its run lives");
-        let number = format!("-{}-", std::process::id());
-        let name = ledger.path().file_name().unwrap().to_str().unwrap().replacen(&number, "-4194999-", 1);
-        let path = folder.path().join(name);
-        std::fs::rename(ledger.path(), &path).unwrap();
+        let guard = Kept { originals: originals.0, ledger: ledger.path().to_owned() }.hold().unwrap();
+        drop(ledger);
+        assert_eq!(restored_from(folder.path()), Vec::<String>::new(), "its guard lives");
+        let path = PathBuf::from(std::fs::read_link(format!("/proc/self/fd/{}", guard.as_raw_fd())).unwrap());
         (folder, path)
     }
 
@@ -208,6 +274,32 @@ mod tests {
         assert_eq!(value(&file).unwrap(), before);
         assert!(told.len() == 1 && told[0].contains("as set") && told[0].contains(&before), "{told:?}");
         assert!(!entry.exists());
+    }
+
+    /// Two containers of a machine that share a home directory: process numbers of the one say nothing in the other.
+    #[test]
+    fn of_what_another_container_left_set_the_machines_own_is_restored_and_the_rest_told() {
+        let file = own_setting();
+        let before = value(&file).unwrap();
+        put(&file, "as set").unwrap();
+        let (folder, entry) = left_by_a_dead_run(&file, &before, "as set");
+        let there = folder.path().join(Owner::of_another_host().name("set"));
+        std::fs::rename(&entry, &there).unwrap();
+        let record = Record { namespaces: vec![], ..parsed(&opened(&there).unwrap()).unwrap().unwrap() };
+        std::fs::write(&there, serde_json::to_vec(&record).unwrap()).unwrap();
+        let told = restored_from(folder.path());
+        assert!(
+            told.len() == 1 && told[0].contains("another container") && told[0].contains(&before),
+            "{told:?}"
+        );
+        assert_eq!(value(&file).unwrap(), "as set");
+        assert!(there.exists());
+        put(&file, &before).unwrap();
+        let machines = PathBuf::from("/sys/devices/system/gone");
+        let files = record.files.into_values().map(|entry| (machines.clone(), entry)).collect();
+        std::fs::write(&there, serde_json::to_vec(&Record { files, ..record }).unwrap()).unwrap();
+        let told = restored_from(folder.path());
+        assert!(told.len() == 1 && told[0].contains("cannot read /sys/devices/system/gone"), "{told:?}");
     }
 
     #[test]

@@ -36,6 +36,13 @@ impl Owner {
         Owner { process: (1 << 22) + 1, ..Owner::of(std::process::id()).expect("this process") }
     }
 
+    /// This process as another container of the machine names it.
+    #[cfg(test)]
+    pub fn of_another_host() -> Self {
+        let own = Owner::of(std::process::id()).expect("this process");
+        Owner { host: !own.host, ..own }
+    }
+
     /// The owner in a file's name; `None` if the name does not have this form.
     pub fn of_name(name: &str) -> Option<Self> {
         let mut parts = name.strip_prefix(PREFIX)?.split('-');
