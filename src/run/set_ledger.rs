@@ -260,7 +260,7 @@ mod tests {
         let guard = Kept { originals: originals.0, ledger: ledger.path().to_owned() }.hold().unwrap();
         drop(ledger);
         assert_eq!(restored_from(folder.path()), Vec::<String>::new(), "its guard lives");
-        let path = PathBuf::from(std::fs::read_link(format!("/proc/self/fd/{}", guard.as_raw_fd())).unwrap());
+        let path = std::fs::read_link(format!("/proc/self/fd/{}", guard.as_raw_fd())).unwrap();
         (folder, path)
     }
 
