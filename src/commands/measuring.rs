@@ -5,7 +5,7 @@ use super::streams::print;
 use super::{lock, page, peer};
 use crate::cli;
 use crate::experiments;
-use crate::machine::{self, RemoteAddress};
+use crate::machine::{self, Machine, RemoteAddress};
 use crate::plan::{self, SETS, Set};
 use crate::record::file_name::{Fields, filled};
 use crate::record::{self, Ending, HOST, Header, PlannedPoint, store};
@@ -158,15 +158,17 @@ fn ensure_named(named: Option<&RemoteAddress>, header: &Header) -> Result<()> {
     }
 }
 
-/// Refuses a run that fills the memory of the whole machine unless the command line allows it too: the file may come from
-/// anybody.
+/// Refuses a run that fills the memory of the whole machine unless the command line allows it too. The file may come from
+/// anybody, so this machine is asked beside the one that it describes.
 fn ensure_allowed(whole_memory: bool, header: &Header) -> Result<()> {
+    let machines = [&header.machine, &Machine::describe(Path::new(&header.settings.folder))];
     let fills = |planned: &&PlannedPoint| {
         let experiment = experiments::find(&planned.experiment);
         planned.skip.is_none()
             && experiment.is_some_and(|experiment| {
                 experiment.requires(&planned.point).iter().any(|needed| {
-                    needed.is_met_by_whole_memory() && needed.lacking(&header.machine).is_some()
+                    let is_lacking = |machine: &&Machine| needed.lacking(machine).is_some();
+                    needed.is_met_by_whole_memory() && machines.iter().any(is_lacking)
                 })
             })
     };
