@@ -7,14 +7,16 @@
 
 use super::{Launched, Launcher, NoPeer, Said, ready};
 use crate::experiment::Access;
+use crate::message::{clean, tell};
 use crate::peer::proof::chance;
 use crate::peer::{PeerAddress, Token};
 use crate::sampling::partner;
-use std::io::{self, Write};
+use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{IpAddr, ToSocketAddrs};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
 
 /// The timeout of the login: the user may have to type a passphrase.
@@ -22,6 +24,12 @@ const LOGIN: Duration = Duration::from_mins(2);
 
 /// The timeout of each later step, including copying.
 const STEP: Duration = Duration::from_mins(1);
+
+/// The most lines of ssh's standard error that are passed on: a changed host key takes about fifteen.
+const MOST_COMPLAINTS: usize = 100;
+
+/// The most bytes of each of them.
+const LONGEST_COMPLAINT: u64 = 1 << 10;
 
 /// The program to run at the other end.
 #[derive(Debug)]
@@ -35,14 +43,14 @@ pub struct Program<'run> {
 /// Starts a peer at `host`. If an address is given, it listens and is reached there instead of at the address that ssh uses:
 /// at another adapter of the same host.
 pub fn launch(host: &str, address: Option<IpAddr>, program: &Program) -> Result<Launched, NoPeer> {
-    let mut child = start(host, &shell(program, address)).map_err(|error| match error.kind() {
+    let (mut child, complaints) = start(host, &shell(program, address)).map_err(|error| match error.kind() {
         io::ErrorKind::NotFound => NoPeer("there is no `ssh` here: install OpenSSH's client, or start `fathom peer` at the other host by hand and give its address and port".to_owned()),
         _ => NoPeer(format!("ssh could not be started: {error}")),
     })?;
     let token = Token(chance(32).map_err(|error| NoPeer(format!("no random token could be made: {error}")))?);
     let where_it_is = converse(&mut child, host, program, &token);
     let mut launcher = Launcher(child);
-    let Some(ready) = where_it_is? else { return Err(refused(&mut launcher, host)) };
+    let Some(ready) = where_it_is? else { return Err(refused(&mut launcher, &complaints, host)) };
     let ready = self::ready(&ready)?;
     let candidates = candidates(host, address, &ready.ips).into_iter().map(|address| PeerAddress {
         address,
@@ -59,16 +67,35 @@ pub fn launch(host: &str, address: Option<IpAddr>, program: &Program) -> Result<
     })
 }
 
-fn start(host: &str, shell: &str) -> io::Result<Child> {
+/// Starts ssh, and passes on what it says on standard error.
+fn start(host: &str, shell: &str) -> io::Result<(Child, JoinHandle<()>)> {
     let parent = std::process::id();
     let mut ssh = Command::new("ssh");
     // No terminal there, so that all bytes pass unchanged.
     // Neither the user's agent nor their display is forwarded to a host that only measures.
     ssh.args(["-T", "-a", "-x", "--", host, shell]).env_remove(Access::PASSWORD);
     ssh.stdin(Stdio::piped()).stdout(Stdio::piped());
+    let (complaints, complaining) = io::pipe()?;
+    ssh.stderr(complaining);
     // SAFETY: between fork and exec only prctl and getppid are called, and nothing is allocated.
     unsafe { ssh.pre_exec(move || partner::end_with(parent)) };
-    ssh.spawn()
+    let child = ssh.spawn()?;
+    let pass_on = move || pass_on(complaints, |line| tell(line));
+    Ok((child, Builder::new().name("ssh's words".to_owned()).spawn(pass_on)?))
+}
+
+/// Passes on lines of ssh and of the other host, who may say anything and without end: so many, so long, and none that commands
+/// the terminal. The rest is read, as ssh would wait otherwise.
+fn pass_on(complaints: impl Read, mut tell: impl FnMut(&str)) {
+    let mut complaints = BufReader::new(complaints);
+    for _ in 0..MOST_COMPLAINTS {
+        let mut line = vec![];
+        match Read::by_ref(&mut complaints).take(LONGEST_COMPLAINT).read_until(b'\n', &mut line) {
+            Ok(0) | Err(_) => return,
+            Ok(_) => tell(&clean(String::from_utf8_lossy(&line).trim_end())),
+        }
+    }
+    let _ = io::copy(&mut complaints, &mut io::sink());
 }
 
 /// Answers the lines from the other end's shell until the peer runs; returns its addresses, or `None` if ssh ended.
@@ -112,8 +139,15 @@ fn complaint(host: &str, word: &str, rest: &str) -> String {
 }
 
 /// The reason why ssh has ended before there was a peer; its own message is above on standard error.
-fn refused(launcher: &mut Launcher, host: &str) -> NoPeer {
+fn refused(launcher: &mut Launcher, complaints: &JoinHandle<()>, host: &str) -> NoPeer {
     let status = launcher.0.wait().ok().and_then(|status| status.code());
+    // A program that ssh has started may outlive it and keep the other end open.
+    for _ in 0..100 {
+        if complaints.is_finished() {
+            break;
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
     NoPeer(match status {
         // ssh(1): its own errors are 255; anything else is the status of the command.
         Some(255) => format!("ssh could not log in at {host}; make sure that `ssh {host}` works"),
@@ -230,6 +264,21 @@ pub fn remove_this_program() -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_ssh_and_the_host_say_is_limited_and_commands_no_terminal() {
+        let heard = |said: &[u8]| {
+            let mut lines = vec![];
+            pass_on(said, |line| lines.push(line.to_owned()));
+            lines
+        };
+        assert_eq!(
+            heard(b"Permission \x1b]0;x\x07denied.\r\nno end"),
+            ["Permission \u{fffd}]0;x\u{fffd}denied.", "no end"]
+        );
+        assert_eq!(heard(&b"x\n".repeat(1 << 20)).len(), MOST_COMPLAINTS);
+        assert!(heard(&b"x".repeat(1 << 24)).iter().all(|line| line.len() as u64 <= LONGEST_COMPLAINT));
+    }
 
     #[test]
     fn the_shell_is_one_line_between_quotes_and_has_everything_filled_in() {
