@@ -121,6 +121,9 @@ class Surroundings(Prolog):
         steps(42, 42)
         self.assertEqual(self.prolog(), 0)
         self.assertEqual(len(self.asked()), 1)
+        # What others call theirs keeps no node from being judged.
+        questions = (self.folder / "pgrep-asked").read_text().splitlines()
+        self.assertEqual({question.split(" --full")[0] for question in questions}, {f"--uid {os.geteuid()}"})
 
     def test_settings_that_are_wrong_and_a_folder_that_cannot_be_written_let_the_job_start(self):
         self.ends(3, "Inconclusive.")
