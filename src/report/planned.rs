@@ -141,10 +141,12 @@ fn expected(planned: &Planned, style: Style) -> String {
     title + &style.wrapped("  ", &lead) + &style.wrapped("  ", &said) + &lines
 }
 
-/// The settlement in a line; `clock` is the time of day when the promised trials are expected to be done.
+/// The settlement in a line; `clock` is the time of day when the promised trials are expected to be done. What is left of the
+/// budget then goes into precision.
 pub(super) fn settled(settlement: &Settlement, clock: &str) -> String {
     let left = settlement.end.saturating_sub(settlement.at);
-    format!("{}, until about {clock} ({}){}", promised(settlement), minutes(left), left_out(settlement))
+    let more = if settlement.end < settlement.budget { ", then more for precision" } else { "" };
+    format!("{} by about {clock} ({}){more}{}", promised(settlement), minutes(left), left_out(settlement))
 }
 
 fn promised(settlement: &Settlement) -> String {
@@ -192,11 +194,13 @@ mod tests {
             left_out: (0..12).map(price).collect(),
             enough: Duration::from_mins(3),
         };
-        let said = "412 points, 8 trials each, until about 10:42 (1 min 20 s); 12 points left out, which would take 40 s more: --budget 3m";
+        let said = "412 points, 8 trials each by about 10:42 (1 min 20 s); 12 points left out, which would take 40 s more: --budget 3m";
         assert_eq!(settled(&settlement, "10:42"), said);
         settlement.left_out.clear();
         settlement.least_trials = 6;
-        let said = "412 points, 6 to 8 trials each, until about 10:42 (1 min 20 s)";
+        let said = "412 points, 6 to 8 trials each by about 10:42 (1 min 20 s)";
         assert_eq!(settled(&settlement, "10:42"), said);
+        settlement.budget = Duration::from_secs(150);
+        assert_eq!(settled(&settlement, "10:42"), format!("{said}, then more for precision"));
     }
 }
