@@ -1,7 +1,7 @@
 //! `fathom compare`, `gate` and `history`: comparisons of runs.
 
 use super::value::{parse_folder, parse_share, parse_time};
-use crate::report::{FactsForm, Form};
+use fathom_report::{FactsForm, Form};
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 use std::time::Duration;

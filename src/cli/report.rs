@@ -1,7 +1,7 @@
 //! `fathom report` and `fathom export`: the content and form of a report.
 
-use crate::export::Format;
-use crate::report::Form;
+use fathom_report::export::Format;
+use fathom_report::Form;
 use clap::Args;
 use std::path::PathBuf;
 

@@ -1,7 +1,7 @@
 //! The lock that prevents simultaneous measurements.
 
-use crate::report::{ProgressForm, Telling};
-use crate::run::{self, MeasuringLock};
+use fathom_report::{ProgressForm, Telling};
+use fathom_engine::run::{self, MeasuringLock};
 use anyhow::Result;
 
 /// The lock, unless it is waived; a name of it held by another user is reported in this form. Before anything is measured, what a

@@ -1,9 +1,9 @@
 //! Published machines: their figures, and their comparison with a run.
 
 use super::streams::print;
-use crate::references::{self, Machine};
-use crate::report::published::{Library, Machines};
-use crate::report::{Facts, FactsForm, Style, render_facts};
+use fathom_report::references::{self, Machine};
+use fathom_report::published::{Library, Machines};
+use fathom_report::{Facts, FactsForm, Style, render_facts};
 use anyhow::{Result, bail};
 
 /// Lists the machines, or the figures of those with this name.

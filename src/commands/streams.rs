@@ -1,6 +1,6 @@
 //! Standard input and output.
 
-use crate::message::shown;
+use fathom_core::message::shown;
 use anyhow::{Context, Result};
 use serde::de::DeserializeOwned;
 use std::io::Write;
