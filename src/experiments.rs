@@ -1,7 +1,7 @@
 //! The experiments of `fathom run`, known to this process as soon as one of them is asked for.
 
-use fathom_core::experiment::{Experiment, registry};
 pub use fathom_core::experiment::registry::OtherVersion;
+use fathom_core::experiment::{Experiment, registry};
 
 /// Makes them known, so that the evidence of a run file is judged by the methods that measured it. [`find`], [`recorded`] and
 /// [`all`] do so by themselves.

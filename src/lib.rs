@@ -53,9 +53,9 @@
 
 #![deny(clippy::disallowed_macros)]
 
+pub use fathom_core::{experiment, machine, quantity, sampling, statistics};
 #[doc(hidden)]
 pub use fathom_core::{message, quantities};
-pub use fathom_core::{experiment, machine, quantity, sampling, statistics};
 pub use fathom_engine::library::{self, Error, Measured, Operation, Session, child_main};
 #[doc(hidden)]
 pub use fathom_engine::{comparison, plan, run};
@@ -63,9 +63,9 @@ pub use fathom_engine::{record, results};
 #[doc(hidden)]
 pub use fathom_equipment::{peer, remote, test_file};
 #[doc(hidden)]
-pub use fathom_report::{self as report, export, references};
-#[doc(hidden)]
 pub use fathom_replicate as replicate;
+#[doc(hidden)]
+pub use fathom_report::{self as report, export, references};
 #[doc(hidden)]
 pub use fathom_verify as verify;
 

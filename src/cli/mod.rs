@@ -13,9 +13,9 @@ pub use report::{Export, Report};
 pub use run::{Ab, Run};
 pub use verify::{Replicate, Verify};
 
+use clap::{CommandFactory, Parser, Subcommand, ValueEnum};
 use fathom_engine::run::COMPILER;
 use fathom_report::FactsForm;
-use clap::{CommandFactory, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 use std::sync::LazyLock;
 

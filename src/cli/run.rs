@@ -2,13 +2,13 @@
 
 use super::peer::PeerOptions;
 use super::value::{parse_folder, parse_name, parse_share, parse_time};
+use clap::{Args, ValueEnum};
 use fathom_core::experiment::Effort;
 use fathom_core::machine::RemoteAddress;
-use fathom_engine::record::Label;
-use fathom_report::{Form, ProgressForm};
-use fathom_engine::run::Variation;
 use fathom_core::sampling::ClockKind;
-use clap::{Args, ValueEnum};
+use fathom_engine::record::Label;
+use fathom_engine::run::Variation;
+use fathom_report::{Form, ProgressForm};
 use std::path::PathBuf;
 use std::time::Duration;
 

@@ -2,9 +2,9 @@
 
 use super::peer::PeerOptions;
 use super::value::{parse_folder, parse_time, parse_times};
+use clap::Args;
 use fathom_core::machine::RemoteAddress;
 use fathom_report::Form;
-use clap::Args;
 use std::path::PathBuf;
 use std::time::Duration;
 

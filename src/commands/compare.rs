@@ -2,13 +2,13 @@
 
 use super::output::{Rendered, written};
 use crate::cli;
+use anyhow::{Context, Result, anyhow, bail};
 use fathom_engine::comparison::{Margins, REFUSED, ReducedRun, Side};
 use fathom_engine::record::door::Door;
 use fathom_engine::record::{Header, Run, regular, store};
+use fathom_engine::results::Results;
 use fathom_report::references::{self, Machine};
 use fathom_report::{ComparisonReport, PublishedComparison, Style};
-use fathom_engine::results::Results;
-use anyhow::{Context, Result, anyhow, bail};
 use rayon::prelude::*;
 use std::path::{Path, PathBuf};
 

@@ -3,14 +3,14 @@
 use super::measuring::set;
 use super::streams::print;
 use crate::cli;
+use anyhow::Result;
 use fathom_core::experiment::{Asked, Effort, Experiment};
 use fathom_core::machine::Machine;
 use fathom_engine::plan::{self, Planner, PlannerSettings, Progress, Recorded, Set};
 use fathom_engine::record::{Header, PlannedPoint, Run, store};
+use fathom_engine::run::{self, Effect};
 use fathom_report::Style;
 use fathom_report::planned::{Forecast, Planned, text};
-use fathom_engine::run::{self, Effect};
-use anyhow::Result;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;

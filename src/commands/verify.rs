@@ -3,16 +3,16 @@
 use super::lock;
 use super::streams::print;
 use crate::cli;
+use anyhow::{Context, Result, anyhow};
 use fathom_core::experiment::registry;
 use fathom_core::machine::Machine;
 use fathom_core::message::{clean, tell};
-use fathom_engine::record::{Verdict, Verification, store};
-use fathom_report::{self as report, ProgressForm, Style, VerificationReport};
-use fathom_engine::run::{self, Effect};
 use fathom_core::sampling::clock::kernel_clock;
+use fathom_engine::record::{Verdict, Verification, store};
+use fathom_engine::run::{self, Effect};
+use fathom_report::{self as report, ProgressForm, Style, VerificationReport};
 use fathom_verify::opinions::{self, Agreement};
 use fathom_verify::{self as verify, Bench, OpinionsReport, RIGS, Rig};
-use anyhow::{Context, Result, anyhow};
 use std::process::ExitCode;
 
 /// Exit status: the instrument is wrong.

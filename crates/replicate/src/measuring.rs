@@ -3,12 +3,12 @@
 use super::record::{Header, Line, MethodLine, Replication, SCHEMA_VERSION};
 use super::visit::{Request, visit};
 use super::{Method, Report};
+use anyhow::{Context, Result};
 use fathom_core::experiment::Requirement;
 use fathom_core::machine::Machine;
 use fathom_engine::plan::trial_seed;
 use fathom_engine::record::{Journal, TrialOutcome};
 use fathom_engine::run::{Testbed, Watcher, now, tool};
-use anyhow::{Context, Result};
 use std::path::Path;
 use std::time::Instant;
 
@@ -90,8 +90,8 @@ fn request(report: &Report, method: &Method, quick: bool, testbed: &Testbed) -> 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fathom_core::machine::{Host, Root};
     use crate;
+    use fathom_core::machine::{Host, Root};
 
     struct OneCpu;
     impl Host for OneCpu {

@@ -2,9 +2,9 @@
 //! Fathom's own figures are in a run file in the same folder.
 
 use super::Series;
+use anyhow::Context;
 use fathom_engine::record::lines::{self, Recorded};
 use fathom_engine::record::{ReadError, Run, Tool, TrialOutcome, regular};
-use anyhow::Context;
 use serde::{Deserialize, Serialize};
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Component, Path, PathBuf};

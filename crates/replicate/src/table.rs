@@ -5,10 +5,10 @@ use super::record::Replication;
 use super::{Replica, Report, Row, SameQuestion, Summary, Theirs};
 use fathom_core::experiment::{Dimension, Found, Known, Point};
 use fathom_core::quantity::{Kind, Unit};
-use fathom_engine::record::TrialOutcome;
-use fathom_report::references::{self, Figure};
-use fathom_engine::results::{Results, TrendResult};
 use fathom_core::statistics::{self, Estimate, Interval, Ratio};
+use fathom_engine::record::TrialOutcome;
+use fathom_engine::results::{Results, TrendResult};
+use fathom_report::references::{self, Figure};
 
 /// A row of the table.
 pub struct Compared {

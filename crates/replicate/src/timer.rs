@@ -1,8 +1,8 @@
 //! The reports' timers: which instructions they place where around the timed work.
 
-use fathom_core::experiment::Requirement;
 #[cfg(target_arch = "x86_64")]
 use core::arch::asm;
+use fathom_core::experiment::Requirement;
 
 /// The timer of reports 000 and 003: `CPUID; RDTSC` … `RDTSCP; CPUID`, after Paoloni (Intel white paper 324264-001, 2010). Ticks;
 /// negative where the counter ran backwards, which the reports took for a huge number.

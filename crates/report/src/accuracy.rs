@@ -1,8 +1,8 @@
 //! The accuracy of the predictions, for a terminal: a line for each chapter, each kind of prediction, and the whole run.
 
-use fathom_core::quantities;
 use super::text::{Style, clean, display_width};
 use super::words::plural;
+use fathom_core::quantities;
 use fathom_engine::results::{Accuracy, CLOSE, FAIR, Tally};
 
 /// The lines with their title; empty if nothing could be judged.

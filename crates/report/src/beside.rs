@@ -4,9 +4,9 @@ pub use super::article::beside::Published;
 
 use super::article;
 use super::paper::{Document, Section, plain};
-use fathom_core::quantities;
 use super::text::Style;
 use crate::references::{Beside, Doubt, Figure, Value};
+use fathom_core::quantities;
 use fathom_engine::results::Results;
 use serde::Serialize;
 

@@ -1,10 +1,10 @@
 //! The catalogue of experiments: a line for each, and the method section of one.
 
-use fathom_core::quantities;
 use super::text::Style;
 use super::words::{self, plural};
 use fathom_core::experiment::{AXIS_PLACEMENT, Effort, Experiment, Parameter, Point, Requirement};
 use fathom_core::machine::Machine;
+use fathom_core::quantities;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 

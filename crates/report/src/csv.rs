@@ -5,10 +5,10 @@
 
 use super::text::clean;
 use super::words;
+use csv::Writer;
 use fathom_core::experiment::Prediction;
 use fathom_core::quantity::Unit;
 use fathom_engine::results::{PointResult, Results, ticks_and_cycles};
-use csv::Writer;
 use serde::Serialize;
 
 /// A point.

@@ -1,8 +1,8 @@
 //! Statements as text: every figure rounded to the first digit that its interval affects, followed by the interval.
 
-use fathom_core::quantities::{self, Measure};
 use super::words;
 use fathom_core::experiment::{Dimension, Figure, Found, Piece, Statement};
+use fathom_core::quantities::{self, Measure};
 use fathom_core::quantity::Unit;
 
 /// The explanation of the mark of a ratio without an interval.

@@ -5,8 +5,8 @@
 
 use super::paper::{Document, html, latex, markdown};
 use super::text::Style;
-use fathom_core::message::escaped_json;
 use clap::ValueEnum;
+use fathom_core::message::escaped_json;
 use serde::Serialize;
 
 /// The forms of a report.

@@ -1,10 +1,10 @@
 //! The stored runs, and the history of points over them.
 
 use super::form::{Facts, pretty};
+use super::run;
 use super::text::{Style, clean};
 use super::words::{self, Declares};
 use fathom_core::quantities;
-use super::{run};
 use fathom_engine::comparison::{History, ReducedRun};
 use fathom_engine::record::MethodParameter;
 use fathom_engine::results::Outcome;
@@ -119,14 +119,15 @@ impl StoredRuns<'_> {
     }
 
     fn series<'a>(&'a self, history: &'a History) -> Series<'a> {
-        let level = |(at, (place, estimate)): (usize, &'a (usize, fathom_core::statistics::Estimate))| LevelEntry {
-            run: &self.names[*place],
-            started: &self.runs[*place].header.started,
-            median: estimate.value,
-            low: estimate.interval.map(|interval| interval.low),
-            high: estimate.interval.map(|interval| interval.high),
-            changed: history.changes.contains(&at),
-        };
+        let level =
+            |(at, (place, estimate)): (usize, &'a (usize, fathom_core::statistics::Estimate))| LevelEntry {
+                run: &self.names[*place],
+                started: &self.runs[*place].header.started,
+                median: estimate.value,
+                low: estimate.interval.map(|interval| interval.low),
+                high: estimate.interval.map(|interval| interval.high),
+                changed: history.changes.contains(&at),
+            };
         Series {
             experiment: &history.experiment,
             method_version: history.method_version,

@@ -1,8 +1,8 @@
 //! The live table: the figures so far, a progress bar and the remaining time, on standard error.
 
-use fathom_core::quantities;
 use super::{planned, words};
 use fathom_core::message::{clean, shown, tell};
+use fathom_core::quantities;
 use fathom_engine::plan::Settlement;
 use fathom_engine::run::{Tick, Watcher};
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};

@@ -2,10 +2,10 @@
 //! text, from here.
 
 use super::paper::Sign;
-use fathom_core::quantities::{self, Measure};
 use super::summary::{self, ABSENT};
 use super::words;
 use fathom_core::experiment::{Landmark, MainFigure, PEER, Point, Shown, VIRTUAL_PEER, Value};
+use fathom_core::quantities::{self, Measure};
 use fathom_engine::results::{Outcome, PointResult, Results, TrendResult};
 
 /// Half-widths below this share are not distinguished.

@@ -1,7 +1,7 @@
 //! Sentences on whether the core was shared.
 
-use fathom_core::quantities;
 use super::words::plural;
+use fathom_core::quantities;
 use fathom_engine::results::{CoreShared, CoreState, PointResult, Results};
 
 /// The sentences about the run; empty if its file has no readings of the core.

@@ -1,8 +1,8 @@
 //! A plan before anything is measured, and its settlement once costs are known.
 
-use fathom_core::quantities;
 use super::text::Style;
 use super::words::plural;
+use fathom_core::quantities;
 use fathom_engine::plan::Settlement;
 use fathom_engine::record::PlannedPoint;
 use fathom_engine::results;

@@ -1,10 +1,10 @@
 //! Messages of a run in progress: to a person, to a program, or none.
 
 use super::live::Live;
+use clap::ValueEnum;
 use fathom_core::message::{clean, escaped_json, tell};
 use fathom_engine::plan::Settlement;
 use fathom_engine::run::{Tick, Watcher};
-use clap::ValueEnum;
 use serde::Serialize;
 use std::time::{Duration, Instant};
 

@@ -1,10 +1,10 @@
 //! Published machines and their figures, for a terminal and as JSON.
 
 use super::form::{self, Facts};
-use fathom_core::quantities;
 use super::text::{Style, clean};
 use super::words::plural;
 use crate::references::{self, Fact, Figure, Machine, Role, Value};
+use fathom_core::quantities;
 use serde::Serialize;
 
 /// A machine in a line: its id, its name, and the publication that describes it.

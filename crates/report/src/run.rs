@@ -1,15 +1,15 @@
 //! Sentences about a run as a whole: the machine in a line, the clock, precision, and disturbances.
 
 use super::occupancy;
-use fathom_core::quantities;
 use super::words::{self, plural};
 use fathom_core::machine::Machine;
+use fathom_core::quantities;
 use fathom_core::quantity::Unit;
-use fathom_engine::record::{Ending, Header, PeerKind};
-use fathom_engine::results::{Disturbance, PointResult, Results, TrendResult};
 use fathom_core::sampling::Qualification;
 use fathom_core::sampling::clock::ClockKind;
 use fathom_core::statistics;
+use fathom_engine::record::{Ending, Header, PeerKind};
+use fathom_engine::results::{Disturbance, PointResult, Results, TrendResult};
 
 /// The machine in a line: processor, hypervisor, kernel.
 pub fn machine(machine: &Machine) -> String {

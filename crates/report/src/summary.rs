@@ -1,11 +1,11 @@
 //! The rows of the summary table, from the same records as everything else (R-FIX-65): one row per operation with base
 //! hardware, software overhead, prediction and measurement, and a list of the points without a value, with the reason.
 
-use fathom_core::quantities::{self, Measure};
 use super::words;
 use fathom_core::experiment::{AXIS_PLACEMENT, Part, Prediction};
-use fathom_engine::results::{Outcome, PointResult, Results};
+use fathom_core::quantities::{self, Measure};
 use fathom_core::statistics::{self, Estimate};
+use fathom_engine::results::{Outcome, PointResult, Results};
 
 /// The rows of one experiment.
 pub(super) struct Group<'run> {

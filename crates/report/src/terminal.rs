@@ -6,11 +6,11 @@ use super::run::{self, Precision};
 use super::summary::{self, Group, Row, Unmeasured};
 use super::text::{Style, clean, display_width, lines};
 use super::words::{self, plural};
-use fathom_core::quantities;
 use super::{accuracy, machine};
-use fathom_core::experiment::Finding;
-use fathom_engine::results::{Agreement, CrossCheck, Mechanism, Outcome, Results};
 use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, LineStyle, Table, TableStyle};
+use fathom_core::experiment::Finding;
+use fathom_core::quantities;
+use fathom_engine::results::{Agreement, CrossCheck, Mechanism, Outcome, Results};
 use std::path::Path;
 
 /// The width from which the table has all columns.

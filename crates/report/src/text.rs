@@ -1,8 +1,8 @@
 //! Text for terminals: wrapped, coloured, and without control characters, which a run file may contain.
 
+use anstyle::{AnsiColor, Style as Paint};
 pub use fathom_core::message::clean;
 pub(super) use fathom_core::message::is_unsafe;
-use anstyle::{AnsiColor, Style as Paint};
 use std::borrow::Cow;
 pub(super) use textwrap::core::display_width;
 use textwrap::{Options, WordSeparator, WordSplitter, WrapAlgorithm};

@@ -3,10 +3,10 @@
 use crate::csv;
 use crate::form::{self, Facts, Subject};
 use crate::paper::{Column, Document, Key, Row, Section, Table, Text, Tone, plain};
-use fathom_core::quantities::{self, Measure};
 use crate::summary::ABSENT;
 use crate::text::Style;
 use crate::words::plural;
+use fathom_core::quantities::{self, Measure};
 use fathom_core::quantity::Unit;
 use fathom_engine::record::{Header, Truth, Verdict, Verification};
 use serde::Serialize;

@@ -1,9 +1,9 @@
 //! Points, placements and outcomes in words, the same in every form of the report.
 
 use super::paper::Sign;
-use fathom_core::quantities;
-use fathom_core::experiment::{AXIS_PLACEMENT, Effort, Placement, Point, Scale, Value};
 use fathom_core::experiment::registry;
+use fathom_core::experiment::{AXIS_PLACEMENT, Effort, Placement, Point, Scale, Value};
+use fathom_core::quantities;
 use fathom_core::quantity::Unit;
 use fathom_engine::record::MethodParameter;
 use fathom_engine::results::{Evidence, Outcome, PointResult, TrendResult};

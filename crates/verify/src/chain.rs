@@ -5,9 +5,9 @@ use super::rig::{Rig, Wanted};
 use super::truth::{Claim, Found, Nothing, estimate, result};
 use super::work::{Work, about};
 use fathom_core::experiment::{Failure, Parameter, Point, Requirement, Scale, Site, Workload};
+use fathom_core::statistics;
 use fathom_engine::record::{Trial, Truth};
 use fathom_engine::results::{PointResult, Results, core_hz_of};
-use fathom_core::statistics;
 use std::collections::BTreeMap;
 use std::time::Duration;
 

@@ -6,11 +6,11 @@ use super::relayed::host_behind;
 use super::rig::{Arranged, Rig};
 use super::swept;
 use super::truth::{Claim, Found, Nothing, estimate};
-use fathom_experiments::network::DATAGRAMS_LOST;
 use fathom_core::quantity::Unit;
 use fathom_engine::record::Truth;
 use fathom_engine::results::{PointResult, Results};
 use fathom_engine::run::Options;
+use fathom_experiments::network::DATAGRAMS_LOST;
 use std::net::{IpAddr, Ipv4Addr};
 use std::time::Duration;
 

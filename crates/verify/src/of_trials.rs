@@ -2,9 +2,9 @@
 
 use super::rig::Wanted;
 use super::truth::{Found, Nothing, estimate, result};
-use fathom_engine::results::{PointResult, Results};
 use fathom_core::sampling::Sample;
 use fathom_core::statistics::{self, Estimate, Interval, quantile, quantile_interval};
+use fathom_engine::results::{PointResult, Results};
 
 /// The median of a quantity of each trial, with its interval over trials.
 pub fn median(

@@ -1,16 +1,16 @@
 //! Second opinions: the figures of other tools for operations that Fathom measures too, in the same session.
 
+use crate::opinions::{Agreement, Weighed};
+use fathom_core::machine::Machine;
+use fathom_core::quantities::{self, percent};
+use fathom_core::quantity::Unit;
+use fathom_core::statistics::Estimate;
+use fathom_engine::record::Tool;
 use fathom_report::csv;
 use fathom_report::form::{self, Facts, Subject};
 use fathom_report::paper::{Column, Document, Key, Row, Section, Table, Text, Tone, plain};
-use fathom_core::quantities::{self, percent};
 use fathom_report::summary::ABSENT;
 use fathom_report::text::Style;
-use fathom_core::machine::Machine;
-use fathom_core::quantity::Unit;
-use fathom_engine::record::Tool;
-use fathom_core::statistics::Estimate;
-use crate::opinions::{Agreement, Weighed};
 use serde::Serialize;
 
 /// A session with other tools, for reporting.

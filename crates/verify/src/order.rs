@@ -3,8 +3,8 @@
 
 use super::rig::Rig;
 use super::truth::{Claim, Found, Nothing};
-use fathom_core::experiment::{Point, Value};
 use fathom_core::experiment::registry;
+use fathom_core::experiment::{Point, Value};
 use fathom_core::machine::Machine;
 use fathom_engine::record::{Truth, Verdict};
 use fathom_engine::results::bounds::{ORDERS, Order};

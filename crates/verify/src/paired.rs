@@ -1,8 +1,8 @@
 //! Quantities computed from several points that were measured in the same processes, round by round.
 
 use super::truth::{Found, Nothing, estimate};
-use fathom_engine::results::PointResult;
 use fathom_core::statistics;
+use fathom_engine::results::PointResult;
 use std::collections::BTreeMap;
 
 /// The quantity computed from the points' medians in each round, with its interval over rounds.

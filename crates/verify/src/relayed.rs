@@ -2,11 +2,11 @@
 
 use super::relay::{Relay, Unreliable};
 use super::rig::Arranged;
+use fathom_engine::run::{Peering, Reach};
 use fathom_equipment::peer::Token;
 use fathom_equipment::peer::proof::chance;
 use fathom_equipment::peer::server::{End, Limits, Server};
 use fathom_equipment::peer::shared::Shared;
-use fathom_engine::run::{Peering, Reach};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;

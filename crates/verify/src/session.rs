@@ -3,11 +3,11 @@
 use super::rig::{Arranged, Rig};
 use super::truth::Nothing;
 use super::undone;
+use anyhow::{Result, bail};
 use fathom_core::experiment::Effort;
 use fathom_engine::record::{Ending, Header, Journal, Run, Truth, Verdict};
 use fathom_engine::results::Results;
 use fathom_engine::run::{Campaign, Options, Peering, Watcher, described};
-use anyhow::{Result, bail};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;

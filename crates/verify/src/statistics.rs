@@ -6,9 +6,11 @@ use super::rig::Rig;
 use super::spin;
 use super::truth::{Claim, Found, Nothing, result};
 use fathom_core::quantity::Unit;
+use fathom_core::statistics::{
+    Interval, MINIMUM_TRIALS, difference, estimate, fit_line, ratio, share_interval,
+};
 use fathom_engine::record::Truth;
 use fathom_engine::results::{PointResult, Results};
-use fathom_core::statistics::{Interval, MINIMUM_TRIALS, difference, estimate, fit_line, ratio, share_interval};
 use std::time::Duration;
 
 pub static RIG: Rig = Rig {

@@ -2,9 +2,9 @@
 
 use super::rig::{Rig, Wanted};
 use fathom_core::quantity::Unit;
+use fathom_core::statistics::{Estimate, Interval};
 use fathom_engine::record::{Truth, Verdict};
 use fathom_engine::results::{CoreState, Outcome, PointResult, Results};
-use fathom_core::statistics::{Estimate, Interval};
 
 /// The tolerance of a figure, as a share of the set value.
 pub const TOLERANCE: f64 = 0.02;

@@ -21,10 +21,10 @@ mod shown;
 mod touch;
 mod workload;
 
+pub use crate::said;
 pub use evidence::{Bound, Check, Counters, Observed};
 pub use excerpt::TimedCode;
 pub use failure::{Failure, ensure, errno};
-pub use crate::said;
 pub use finding::{Figure, Finding, Piece, Question, Statement};
 pub use found::{Dimension, Found};
 pub use level::{Level, Levels};

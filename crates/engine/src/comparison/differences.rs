@@ -1,9 +1,9 @@
 //! Differences between two machines and their runs: they come first in a comparison, because they may explain the figures.
 
 use super::side::{ReducedRun, Side};
+use crate::record::Header;
 use fathom_core::machine::{Fact, Machine};
 use fathom_core::quantity::declared;
-use crate::record::Header;
 use std::collections::BTreeSet;
 use std::fmt::Display;
 

@@ -1,9 +1,9 @@
 //! One point over many runs, and its change points.
 
 use super::side::{Level, ReducedRun};
+use crate::record::MethodParameter;
 use fathom_core::experiment::Point;
 use fathom_core::quantity::Unit;
-use crate::record::MethodParameter;
 use fathom_core::statistics::{self, Estimate};
 
 /// A point over all runs that have a value of it.

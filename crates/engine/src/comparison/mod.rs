@@ -22,9 +22,9 @@ pub use repeatability::Repeatability;
 pub use side::{Level, ReducedRun, Side};
 pub use verdict::{FALSE_DISCOVERIES, Verdict};
 
+use crate::record::MethodParameter;
 use fathom_core::experiment::Point;
 use fathom_core::quantity::{Kind, Unit};
-use crate::record::MethodParameter;
 use fathom_core::statistics::{self, Contrast, LogLevel, Measured};
 use std::collections::BTreeMap;
 use verdict::Judged;

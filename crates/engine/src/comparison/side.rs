@@ -1,9 +1,9 @@
 //! The sides of a comparison: runs, reduced to the necessary data, so that thousands fit into memory.
 
-use fathom_core::experiment::Point;
-use fathom_core::quantity::Unit;
 use crate::record::{Header, MethodParameter, Run};
 use crate::results::{Outcome, PointResult, Results};
+use fathom_core::experiment::Point;
+use fathom_core::quantity::Unit;
 use fathom_core::statistics::LogLevel;
 use std::collections::BTreeMap;
 

@@ -3,13 +3,13 @@
 use super::error::Error;
 use super::operation::Operation;
 use super::session::Session;
+use crate::run::answer_visits;
+use anyhow::{Context, Result, anyhow, bail};
 use fathom_core::experiment::Experiment;
 use fathom_core::experiment::registry;
 use fathom_core::message::tell;
-use crate::run::answer_visits;
 use fathom_core::sampling::child::is_asked;
 use fathom_core::sampling::signals::forget_inherited;
-use anyhow::{Context, Result, anyhow, bail};
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{BufRead, BufReader};

@@ -2,8 +2,8 @@
 
 use super::operation::named;
 use crate::record::Run;
-use fathom_core::quantities;
 use crate::results::{PointResult, Results};
+use fathom_core::quantities;
 use fathom_core::statistics::{self, Ratio};
 use std::fmt;
 

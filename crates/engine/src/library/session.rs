@@ -3,12 +3,12 @@
 use super::error::Error;
 use super::measured::Measured;
 use super::operation::FAMILY;
-use fathom_core::experiment::Effort;
 use crate::plan::Settlement;
 use crate::record::Journal;
 use crate::run::{Campaign, MeasuringLock, Options, Tick, Watcher};
-use fathom_core::sampling::child::is_measured;
 use anyhow::anyhow;
+use fathom_core::experiment::Effort;
+use fathom_core::sampling::child::is_measured;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;

@@ -1,8 +1,8 @@
 //! The elements of a plan: points, the trials that produce them, and the blocks that share a preparation.
 
+use crate::record::PlannedPoint;
 use fathom_core::experiment::{Experiment, Point};
 use fathom_core::machine::Machine;
-use crate::record::PlannedPoint;
 use std::collections::BTreeMap;
 
 /// The importance of a point for a report with little room.

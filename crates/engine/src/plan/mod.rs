@@ -28,9 +28,9 @@ pub use settlement::{Price, Settlement};
 pub use simulation::{Simulated, Spent, forecast, simulate};
 pub use step::{PlannerSettings, SHORTEST, Step, Visit};
 
+use crate::record::PlannedPoint;
 use fathom_core::experiment::{Asked, Effort, Experiment, Point, Requirement};
 use fathom_core::machine::Machine;
-use crate::record::PlannedPoint;
 use fathom_core::statistics::MINIMUM_TRIALS;
 use std::time::Duration;
 

@@ -6,8 +6,8 @@ use super::layout::Layout;
 use super::planner::Planner;
 use super::simulation::{Simulated, Spent};
 use super::step::Visit;
-use fathom_core::experiment::Point;
 use crate::record::{PlannedPoint, Run, Trial};
+use fathom_core::experiment::Point;
 use std::collections::BTreeMap;
 use std::time::Duration;
 

@@ -1,9 +1,9 @@
 //! Sets: points of several experiments under one name, chosen for a purpose, with limits on time and memory.
 
-use fathom_core::experiment::{At, Experiment, MainFigure, Requirement};
-use fathom_core::experiment::registry;
-use fathom_core::machine::Machine;
 use crate::record::PlannedPoint;
+use fathom_core::experiment::registry;
+use fathom_core::experiment::{At, Experiment, MainFigure, Requirement};
+use fathom_core::machine::Machine;
 use std::time::Duration;
 
 /// Points of several experiments under one name.

@@ -77,7 +77,9 @@ impl Method {
             operation: about.operation.to_owned(),
             text: about.method.to_owned(),
             caveats: about.caveats.to_owned(),
-            timed: about.timed.and_then(|code| Some(Excerpt { of: code.of.to_owned(), text: code.function()? })),
+            timed: about
+                .timed
+                .and_then(|code| Some(Excerpt { of: code.of.to_owned(), text: code.function()? })),
             parameters: MethodParameter::all(about),
             trends: trends.collect(),
         }

@@ -27,8 +27,8 @@ pub use read::Run;
 pub use tool::Tool;
 pub use verification::{Truth, Verdict, Verification};
 
-use fathom_core::experiment::{Bound, Effort, Experiment, Point, Prediction};
 use fathom_core::experiment::registry::{self, OtherVersion};
+use fathom_core::experiment::{Bound, Effort, Experiment, Point, Prediction};
 use fathom_core::machine::Machine;
 use fathom_core::quantity::Unit;
 use fathom_core::sampling::{Conditions, Qualification, Sample};

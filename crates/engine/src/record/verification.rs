@@ -3,10 +3,10 @@
 use super::door::Door;
 use super::regular;
 use super::tool::Tool;
+use anyhow::{Context, Result};
 use fathom_core::machine::Machine;
 use fathom_core::quantity::Unit;
 use fathom_core::statistics::Interval;
-use anyhow::{Context, Result};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 

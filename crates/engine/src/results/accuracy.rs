@@ -162,9 +162,9 @@ fn share(points: usize, of: usize) -> Share {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::results::{Disturbance, Evidence, Outcome};
     use fathom_core::experiment::{Basis, Source};
     use fathom_core::quantity::Unit;
-    use crate::results::{Disturbance, Evidence, Outcome};
     use fathom_core::statistics::Estimate;
 
     /// A point with the result `measured` and the prediction `predicted`, if any.

@@ -1,8 +1,8 @@
 //! Whether the core was shared: the levels of a run, and the share of the time in which another hardware thread of the core
 //! was busy.
 
-use fathom_core::experiment::Placement;
 use crate::record::{Header, Run, Trial};
+use fathom_core::experiment::Placement;
 use fathom_core::sampling::occupancy;
 use fathom_core::sampling::{CoreReadings, Observations, Sample};
 use fathom_core::statistics::{self, Interval, LevelHistogram, Levels, Occupancy};

@@ -1,7 +1,7 @@
 //! The evidence that a point measured the operation named, as far as it can be judged.
 
-use fathom_core::experiment::{Check, Experiment, Observed, Point};
 use fathom_core::experiment::registry::OtherVersion;
+use fathom_core::experiment::{Check, Experiment, Observed, Point};
 use fathom_core::sampling::Sample;
 
 /// The evidence that a point measured the operation named.

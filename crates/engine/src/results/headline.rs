@@ -3,8 +3,8 @@
 use super::core_state::CoreState;
 use super::sound::Sound;
 use super::visits::{Visit, Visits};
-use fathom_core::quantity::{Kind, Unit};
 use crate::record::{PlannedPoint, Run, Trial};
+use fathom_core::quantity::{Kind, Unit};
 use fathom_core::sampling::{Observations, Sample};
 use fathom_core::statistics::{self, Estimate, Levels, MINIMUM_TRIALS};
 

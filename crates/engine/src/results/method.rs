@@ -1,7 +1,7 @@
 //! The methods by which a run was measured: those of this program, or the descriptions in the run file.
 
-use fathom_core::experiment::registry;
 use crate::record::{Method, MethodParameter, PlannedPoint, Run};
+use fathom_core::experiment::registry;
 use std::borrow::Cow;
 
 /// The method of this version; `None` where neither this program nor the run file describes it.

@@ -41,8 +41,8 @@ pub use processor_time::ProcessorTime;
 pub use published_statistics::{PublishedStatistics, ticks_and_cycles};
 pub use trend::TrendResult;
 
-use fathom_core::experiment::{Experiment, Finding, Found, Known, Levels, Point};
 use crate::record::{Method, Run, Trial};
+use fathom_core::experiment::{Experiment, Finding, Found, Known, Levels, Point};
 use fathom_core::statistics;
 use point::first_of_each;
 use std::borrow::Cow;

@@ -1,9 +1,9 @@
 //! The outcome of a point.
 
 use super::headline::Headline;
+use crate::record::{PlannedPoint, Trial, TrialOutcome};
 use fathom_core::experiment::Bound;
 use fathom_core::quantity::Kind;
-use crate::record::{PlannedPoint, Trial, TrialOutcome};
 use fathom_core::statistics::Estimate;
 
 /// The outcome of a point. Nothing is clamped, nothing is silently dropped, no zero stands for "not measured".

@@ -3,8 +3,8 @@
 use super::core_state::{CoreState, shared_share};
 use super::headline;
 use super::visits::Visits;
-use fathom_core::quantity::Unit;
 use crate::record::Run;
+use fathom_core::quantity::Unit;
 use fathom_core::sampling::Sample;
 use fathom_core::statistics::{self, Estimate, Levels, Occupancy};
 

@@ -1,8 +1,8 @@
 //! A point in the statistics of published reports: mean, deviation, trimmed mean, extremes, clock ticks and core cycles.
 
 use super::visits::Visit;
-use fathom_core::quantity::Unit;
 use crate::record::Run;
+use fathom_core::quantity::Unit;
 use fathom_core::sampling::{Observations, Sample};
 use fathom_core::statistics::{self, Mean, Summary};
 

@@ -7,9 +7,9 @@
 
 use super::evidence::observed;
 use super::kept_off::{self, kept_off};
-use fathom_core::experiment::{Check, Experiment};
-use fathom_core::experiment::registry::OtherVersion;
 use crate::record::Trial;
+use fathom_core::experiment::registry::OtherVersion;
+use fathom_core::experiment::{Check, Experiment};
 use fathom_core::statistics::MINIMUM_TRIALS;
 
 /// The trials on which a point's figure rests.

@@ -2,9 +2,9 @@
 
 use super::method::method;
 use super::point::{PointResult, first_of_each};
+use crate::record::{MethodParameter, MethodTrend, Run};
 use fathom_core::experiment::{Dimension, Found, Known, Point, Value};
 use fathom_core::quantity::Unit;
-use crate::record::{MethodParameter, MethodTrend, Run};
 use fathom_core::statistics::{self, Interval, Line};
 use std::collections::BTreeMap;
 

@@ -2,8 +2,8 @@
 //! of it decides the names in their points and sentences, before any report sees them.
 
 use super::{PointResult, TrendResult};
-use fathom_core::experiment::{Finding, PEER, Point, Source, Statement, VIRTUAL_PEER};
 use crate::record::{PeerKind, Run};
+use fathom_core::experiment::{Finding, PEER, Point, Source, Statement, VIRTUAL_PEER};
 
 /// Whether the run's second host is virtual.
 pub fn has_one(run: &Run) -> bool {

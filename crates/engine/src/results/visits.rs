@@ -1,9 +1,9 @@
 //! The observations of a point's trials, sorted by the state of the core during each.
 
 use super::core_state::{CoreState, states};
+use crate::record::{Run, Trial};
 use fathom_core::experiment::Placement;
 use fathom_core::quantity::Unit;
-use crate::record::{Run, Trial};
 use fathom_core::sampling::{Observations, Sample};
 use fathom_core::statistics::{self, Levels, MINIMUM_TRIALS, Occupancy};
 

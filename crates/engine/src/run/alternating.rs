@@ -8,8 +8,8 @@ use super::variation::{Arrangement, Originals};
 use super::visiting::Cost;
 use crate::plan::{self, Step};
 use crate::record::Ending;
-use fathom_core::sampling::Snapshot;
 use anyhow::{Result, ensure};
+use fathom_core::sampling::Snapshot;
 use std::time::{Duration, Instant};
 
 /// Two runs of the same points in progress.

@@ -1,8 +1,8 @@
 //! A measuring process of a run, inside the process: visits are requested one by one, and each is answered before the next.
 
+use anyhow::{Context, Result};
 use fathom_core::experiment::registry;
 use fathom_core::sampling::{Block, Request};
-use anyhow::{Context, Result};
 use std::io::Write;
 
 /// Answers visits to points of the requested experiment, one line each, until the input ends.

@@ -7,17 +7,17 @@ use super::peering::{Peering, same_peer};
 use super::resuming;
 use super::testbed::{Pace, Testbed};
 use super::variation::Arrangement;
-use fathom_core::experiment::{Experiment, Found, Known, Learnt};
-use fathom_core::experiment::registry;
 use crate::plan::{self, Planner, PlannerSettings, Progress, Settlement, Step};
 use crate::record::{
     Closing, Ending, Header, Journal, Line, PlannedPoint, PredictionLine, Resumed, Run, Trial,
 };
 use crate::results::{self, CoreLevels, Headline, Standing};
+use anyhow::{Result, bail};
+use fathom_core::experiment::registry;
+use fathom_core::experiment::{Experiment, Found, Known, Learnt};
 use fathom_core::sampling::child::Launch;
 use fathom_core::sampling::{Conditions, CoreWait, Snapshot};
 use fathom_core::statistics::SortedSample;
-use anyhow::{Result, bail};
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::{Duration, Instant};

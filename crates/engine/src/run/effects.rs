@@ -1,10 +1,10 @@
 //! What a run will do to the machine as a whole, said before it does it (`--dry-run`).
 
-use fathom_core::experiment::{Experiment, Point, Requirement, Touch};
+use crate::record::PlannedPoint;
 use fathom_core::experiment::registry;
+use fathom_core::experiment::{Experiment, Point, Requirement, Touch};
 use fathom_core::machine::Machine;
 use fathom_core::quantity::declared;
-use crate::record::PlannedPoint;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
@@ -192,9 +192,9 @@ impl Collected {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::plan;
     use fathom_core::experiment::{Asked, Effort};
     use fathom_core::machine::{Host, Root};
-    use crate::plan;
 
     struct FourCpus;
     impl Host for FourCpus {

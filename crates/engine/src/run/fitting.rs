@@ -1,10 +1,10 @@
 //! Whether anything can fit into a budget, as far as that is known before the first trial.
 
-use fathom_core::experiment::registry;
 use crate::record::{Header, PlannedPoint};
 use crate::results;
-use fathom_core::statistics::MINIMUM_TRIALS;
 use anyhow::{Result, ensure};
+use fathom_core::experiment::registry;
+use fathom_core::statistics::MINIMUM_TRIALS;
 use std::time::Duration;
 
 /// Refuses a budget that is shorter than the observations alone of six trials of any point.

@@ -1,14 +1,14 @@
 //! The header of a run: all that is known before the first trial.
 
-use fathom_core::experiment::{Asked, Effort, Experiment, Point};
-use fathom_core::machine::{Machine, Remote, RemoteAddress, Root, Route};
 use crate::plan::{self, Cpus, Set};
 use crate::record::{
     Header, Method, Peer, PeerKind, PlannedPoint, SCHEMA_VERSION, Settings, Tool, Verification, store,
 };
-use fathom_core::sampling::{ClockKind, Qualification, observe_core};
 use anyhow::{Context, Result, anyhow};
 use data_encoding::HEXLOWER;
+use fathom_core::experiment::{Asked, Effort, Experiment, Point};
+use fathom_core::machine::{Machine, Remote, RemoteAddress, Root, Route};
+use fathom_core::sampling::{ClockKind, Qualification, observe_core};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -1,7 +1,7 @@
 //! Ctrl-C and other signals: the run ends normally, with the precision reached so far.
 
-use fathom_core::sampling::child::INTERRUPTED;
 use anyhow::{Context, Result};
+use fathom_core::sampling::child::INTERRUPTED;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::flag;
 use std::sync::Arc;

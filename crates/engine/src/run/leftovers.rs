@@ -1,7 +1,7 @@
 //! Files of trials: those of this run are removed with it, those of a killed run by the next one.
 
-use fathom_equipment::peer::proof::chance;
 use fathom_core::sampling::owner::Owner;
+use fathom_equipment::peer::proof::chance;
 use std::path::{Path, PathBuf};
 
 /// Removes the files of processes that no longer exist from a folder. Whatever cannot be removed is left, because it belongs

@@ -1,10 +1,10 @@
 //! The peer of a run: contacted before anything is measured, checked between trials, and never waited for long.
 
+use crate::record::{Peer, PeerKind};
+use anyhow::{Context, Result, anyhow, bail};
 use fathom_equipment::peer::launch::ssh::Program;
 use fathom_equipment::peer::launch::{Launched, Wanted, namespace, ssh};
 use fathom_equipment::peer::{PeerAddress, Token};
-use crate::record::{Peer, PeerKind};
-use anyhow::{Context, Result, anyhow, bail};
 use std::net::IpAddr;
 use std::time::{Duration, Instant};
 

@@ -2,12 +2,12 @@
 //! recorded in a ledger on this machine, so that after a kill the next run with the same server removes it.
 
 use super::leftovers;
+use crate::record::store;
 use fathom_core::experiment::{Access, RemoteFile};
 use fathom_core::machine::{Protocol, Remote, RemoteAddress, RemoteUrl};
-use crate::record::store;
+use fathom_core::sampling::{own_folder, owner::Owner};
 use fathom_equipment::remote::made;
 use fathom_equipment::remote::ssh::Master;
-use fathom_core::sampling::{own_folder, owner::Owner};
 use std::fs::{DirBuilder, OpenOptions, Permissions};
 use std::io::{self, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};

@@ -2,11 +2,11 @@
 //! anything that it requests is done.
 
 use super::obeyed::{LONGEST_S, obeyed};
-use fathom_core::experiment::{Asked, Point, Value};
-use fathom_core::experiment::registry;
-use fathom_core::machine::Machine;
 use crate::record::{Header, Run, Tool, Trial};
 use anyhow::{Result, bail};
+use fathom_core::experiment::registry;
+use fathom_core::experiment::{Asked, Point, Value};
+use fathom_core::machine::Machine;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;

@@ -7,8 +7,8 @@
 use super::setting_file::{place, put, value};
 use super::variation::{Originals, every};
 use crate::record::store;
-use fathom_core::sampling::owner::Owner;
 use anyhow::{Context, Result, bail};
+use fathom_core::sampling::owner::Owner;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fs::{DirBuilder, File, OpenOptions, TryLockError};

@@ -3,14 +3,14 @@
 
 use super::campaign::{Campaign, Watcher};
 use super::interrupt::interrupted;
-use fathom_core::experiment::{Experiment, Requirement};
-use fathom_core::experiment::registry;
 use crate::plan::{self, trial_seed};
 use crate::record::{BlockVisit, Line, Trial, TrialOutcome};
+use anyhow::{Context, Result};
+use fathom_core::experiment::registry;
+use fathom_core::experiment::{Experiment, Requirement};
 use fathom_core::sampling::child::{End, Process};
 use fathom_core::sampling::{Request, Visit, Visited};
 use fathom_core::statistics::MINIMUM_TRIALS;
-use anyhow::{Context, Result};
 use std::time::{Duration, Instant};
 
 /// A process that measures a block.

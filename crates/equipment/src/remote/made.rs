@@ -2,9 +2,9 @@
 
 use super::client::{Client, Kind};
 use super::{connect_within, path};
+use crate::test_file::Content;
 use fathom_core::experiment::{Access, Failure, RemoteFile};
 use fathom_core::machine::RemoteAddress;
-use crate::test_file::Content;
 use std::path::Path;
 use std::time::Duration;
 

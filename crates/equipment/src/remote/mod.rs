@@ -24,9 +24,9 @@ pub use mounted::Mounted;
 pub use server_cache::ServerCache;
 pub use stream::Stream;
 
+use deadline::Deadline;
 use fathom_core::experiment::{Access, Failure};
 use fathom_core::machine::{Protocol, RemoteAddress};
-use deadline::Deadline;
 use std::time::Duration;
 
 /// Maximum duration of a trial's conversation. The trial's own limit is shorter: the process that started it ends it.

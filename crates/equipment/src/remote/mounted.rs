@@ -1,8 +1,8 @@
 //! A file on a mount: read like any file, with the page cache of this machine between it and the server.
 
 use super::client::{Client, Kind, Ticket};
-use fathom_core::experiment::Failure;
 use crate::test_file;
+use fathom_core::experiment::Failure;
 use std::fs::{File, OpenOptions};
 use std::os::fd::{AsRawFd, RawFd};
 use std::os::unix::fs::{FileExt, OpenOptionsExt};

@@ -2,11 +2,11 @@
 
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 use super::arithmetic_kernel;
+use crate::core_facts;
 use fathom_core::experiment::{
     About, At, Bound, Check, Dimension, Experiment, Failure, Finding, Found, Known, MainFigure, Observed,
     Parameter, Point, Prediction, Question, Requirement, Scale, Shown, Site, Statement, Workload, said,
 };
-use crate::core_facts;
 use fathom_core::machine::Machine;
 use fathom_core::quantity::Nanoseconds;
 

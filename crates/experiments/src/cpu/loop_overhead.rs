@@ -2,11 +2,11 @@
 
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 use super::loop_kernel;
+use crate::core_facts;
 use fathom_core::experiment::{
     About, At, Bound, Check, Dimension, Experiment, Failure, Finding, Found, Known, MainFigure, Observed,
     Parameter, Point, Prediction, Question, Requirement, Scale, Shown, Site, Trend, Workload, said,
 };
-use crate::core_facts;
 use fathom_core::machine::Machine;
 use fathom_core::quantity::Nanoseconds;
 use fathom_core::statistics::Interval;
@@ -66,7 +66,11 @@ impl Experiment for LoopOverhead {
         // The odd powers of two only make the fitted line more precise.
         let count = point.number(&COUNT);
         let odd_power = count > 1 && count.trailing_zeros() % 2 == 1 && count < 8192;
-        if odd_power { fathom_core::experiment::Effort::Standard } else { fathom_core::experiment::Effort::Quick }
+        if odd_power {
+            fathom_core::experiment::Effort::Standard
+        } else {
+            fathom_core::experiment::Effort::Quick
+        }
     }
 
     fn predict(&self, point: &Point, known: &Known) -> Result<Prediction, String> {

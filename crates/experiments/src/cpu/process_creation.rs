@@ -3,11 +3,12 @@
 use super::kernel_service::{assumed, scaled};
 use super::program::{self, Program, reap};
 use super::system_call;
+use crate::rule_of_thumb::{self, Rule};
 use fathom_core::experiment::{
     About, At, Bound, Check, Effort, Experiment, Failure, Finding, Known, MainFigure, Observed, Parameter,
-    Placement, Point, Prediction, Question, Requirement, Scale, Shown, Site, Trend, Workload, said, TimedCode
+    Placement, Point, Prediction, Question, Requirement, Scale, Shown, Site, TimedCode, Trend, Workload,
+    said,
 };
-use crate::rule_of_thumb::{self, Rule};
 use fathom_core::machine::Machine;
 use std::ptr::null_mut;
 
@@ -36,7 +37,11 @@ static ABOUT: About = About {
     caveats: "`fork, as its parent sees it` does not include the start and the end of the child; two reports called \
               this process creation.",
     version: 1,
-    timed: Some(TimedCode { of: "fork and wait", source: include_str!("process_creation.rs"), begins: "fn fork_and_wait(" }),
+    timed: Some(TimedCode {
+        of: "fork and wait",
+        source: include_str!("process_creation.rs"),
+        begins: "fn fork_and_wait(",
+    }),
     parameters: &[MEASURE, RESIDENT],
     trends: &[Trend { along: "resident", step: 4096.0, slope: "per page of 4 KiB of the parent's memory" }],
     shown: Shown::by(&[

@@ -3,11 +3,11 @@
 use super::arithmetic;
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 use super::arithmetic_kernel;
+use crate::lasting::{self, FIGURE, LASTING, SUSTAINED, WINDOW};
 use fathom_core::experiment::{
     About, At, Bound, Check, Effort, Experiment, Failure, Finding, Known, MainFigure, Observed, Parameter,
     Point, Prediction, Question, Requirement, Scale, Shown, Site, Workload, said,
 };
-use crate::lasting::{self, FIGURE, LASTING, SUSTAINED, WINDOW};
 use fathom_core::machine::Machine;
 use fathom_core::quantity::Kind;
 use std::time::Duration;

@@ -3,8 +3,8 @@
 use super::{mode_switch, procedure_call, signal, watched};
 use fathom_core::experiment::{
     About, At, Basis, Bound, Check, Experiment, Failure, Finding, Known, MainFigure, Observed, Operation,
-    Parameter, Point, Prediction, Question, Requirement, Scale, Shown, Site, Workload, ensure, errno,
-    repeated, said, TimedCode
+    Parameter, Point, Prediction, Question, Requirement, Scale, Shown, Site, TimedCode, Workload, ensure,
+    errno, repeated, said,
 };
 use fathom_core::machine::Machine;
 use std::ffi::CStr;
@@ -31,7 +31,11 @@ static ABOUT: About = About {
               distribution. Loops keep caches and branch predictors warm: a program that does other work between its \
               calls pays more.",
     version: 1,
-    timed: Some(TimedCode { of: "getppid, by its number", source: include_str!("system_call.rs"), begins: "fn getppid(" }),
+    timed: Some(TimedCode {
+        of: "getppid, by its number",
+        source: include_str!("system_call.rs"),
+        begins: "fn getppid(",
+    }),
     parameters: &[CALL],
     trends: &[],
     shown: Shown::by(&[

@@ -2,12 +2,12 @@
 
 use super::kernel_service::scaled;
 use super::system_call;
+use crate::rule_of_thumb::{self, Rule};
 use fathom_core::experiment::{
     About, At, Bound, Check, Experiment, Failure, Finding, Found, Known, MainFigure, Observed, Parameter,
-    Placement, Point, Prediction, Question, Requirement, Scale, Shown, Site, Stopwatch, Workload, ensure,
-    said, TimedCode
+    Placement, Point, Prediction, Question, Requirement, Scale, Shown, Site, Stopwatch, TimedCode, Workload,
+    ensure, said,
 };
-use crate::rule_of_thumb::{self, Rule};
 use fathom_core::machine::Machine;
 use std::ptr::{null, null_mut};
 
@@ -34,7 +34,11 @@ static ABOUT: About = About {
     caveats: "On one CPU the creator usually continues until it waits; the thread's first instruction comes after \
               that.",
     version: 1,
-    timed: Some(TimedCode { of: "create and join", source: include_str!("thread_creation.rs"), begins: "fn create_and_join(" }),
+    timed: Some(TimedCode {
+        of: "create and join",
+        source: include_str!("thread_creation.rs"),
+        begins: "fn create_and_join(",
+    }),
     parameters: &[MEASURE],
     trends: &[],
     shown: Shown::by(&[MainFigure::leading(

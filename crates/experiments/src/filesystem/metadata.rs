@@ -1,11 +1,11 @@
 //! What do operations on a file's name and attributes cost?
 
+use crate::cpu::kernel_service;
+use crate::device_facts;
 use fathom_core::experiment::{
     About, At, Bound, Check, Effort, Experiment, Failure, Known, MainFigure, Observed, Parameter, Point,
     Prediction, Scale, Shown, Site, Touch, Workload, errno,
 };
-use crate::cpu::kernel_service;
-use crate::device_facts;
 use fathom_core::machine::Machine;
 use fathom_equipment::test_file::{new_file, refused, shared_path};
 use rand_xoshiro::SplitMix64;
@@ -186,7 +186,9 @@ fn over_the_tree<'site>(
     let mut chance = SplitMix64::seed_from_u64(site.seed);
     let act = move |n| {
         (0..n).try_for_each(|_| {
-            operation(&paths[fathom_equipment::test_file::blocks::below(&mut chance, paths.len() as u64) as usize])
+            operation(
+                &paths[fathom_equipment::test_file::blocks::below(&mut chance, paths.len() as u64) as usize],
+            )
         })
     };
     Ok(Workload::batched(act).traced())

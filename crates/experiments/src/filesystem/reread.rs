@@ -9,7 +9,9 @@ use fathom_core::experiment::{
 };
 use fathom_core::machine::Machine;
 use fathom_core::quantity::Unit;
-use fathom_equipment::test_file::{Passing, Room, TestFile, cached_within, direct, ensure_accounted, evict, served};
+use fathom_equipment::test_file::{
+    Passing, Room, TestFile, cached_within, direct, ensure_accounted, evict, served,
+};
 use std::cell::Cell;
 use std::fs::File;
 use std::rc::Rc;

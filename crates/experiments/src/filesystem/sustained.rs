@@ -3,11 +3,11 @@
 use super::reader::{Call, ReadAhead, Reader};
 use super::uring::Queue;
 use super::{read, write};
+use crate::lasting::{self, FIGURE, LASTING, SUSTAINED, WINDOW};
 use fathom_core::experiment::{
     About, At, Check, Effort, Experiment, Failure, Finding, Known, MainFigure, Observed, Parameter, Point,
     Prediction, Question, Scale, Shown, Site, Statement, Touch, Workload, said,
 };
-use crate::lasting::{self, FIGURE, LASTING, SUSTAINED, WINDOW};
 use fathom_core::machine::Machine;
 use fathom_core::quantity::Kind;
 use fathom_equipment::test_file::blocks::{Order, Walk};

@@ -1,12 +1,12 @@
 //! What does writing a block to a file cost, and what does it cost to make it durable on the device?
 
 use super::read;
-use fathom_core::experiment::{
-    About, At, Bound, Check, Effort, Experiment, Failure, Finding, Known, MainFigure, Observed, Parameter,
-    Point, Prediction, Question, Scale, Shown, Site, Touch, Workload, errno, said, TimedCode
-};
 use crate::cpu::kernel_service;
 use crate::device_facts;
+use fathom_core::experiment::{
+    About, At, Bound, Check, Effort, Experiment, Failure, Finding, Known, MainFigure, Observed, Parameter,
+    Point, Prediction, Question, Scale, Shown, Site, TimedCode, Touch, Workload, errno, said,
+};
 use fathom_core::machine::Machine;
 use fathom_equipment::test_file::blocks::{Order, Walk};
 use fathom_equipment::test_file::{Aligned, Room, TestFile, cached, direct, existing};
@@ -41,7 +41,11 @@ static ABOUT: About = About {
     caveats: "Whether a device, or the host of a virtual one, really flushes its cache is not visible from here. \
               Blocks that extend a file cost more, because they must be allocated.",
     version: 1,
-    timed: Some(TimedCode { of: "a block, and what makes it last", source: include_str!("write.rs"), begins: "fn write(" }),
+    timed: Some(TimedCode {
+        of: "a block, and what makes it last",
+        source: include_str!("write.rs"),
+        begins: "fn write(",
+    }),
     parameters: &[DURABILITY, ORDER, BLOCK],
     trends: &[],
     shown: Shown::by(&[

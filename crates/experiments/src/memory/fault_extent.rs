@@ -8,11 +8,11 @@ use super::fault::peaks;
 use super::fault::stretch::Mapped;
 use super::fault::tally::Faults;
 use super::pages::{Mapping, Pages};
+use crate::device_facts;
 use fathom_core::experiment::{
     About, At, Basis, Check, Effort, Experiment, Failure, Finding, Known, MainFigure, Observed, Parameter,
     Point, Prediction, Question, Scale, Shown, Site, Touch, Workload, said,
 };
-use crate::device_facts;
 use fathom_core::machine::Machine;
 use fathom_core::quantity::Unit;
 use rand_xoshiro::Xoshiro256PlusPlus;

@@ -7,11 +7,11 @@ use super::fault::device_reads;
 use super::fault::per_byte;
 use super::fault::tally::{self, Kind};
 use super::pages::Pages;
+use crate::device_facts;
 use fathom_core::experiment::{
     About, At, Bound, Check, Effort, Experiment, Failure, Finding, Found, Known, MainFigure, Observed,
-    Parameter, Point, Prediction, Question, Scale, Shown, Site, Touch, Workload, said, TimedCode
+    Parameter, Point, Prediction, Question, Scale, Shown, Site, TimedCode, Touch, Workload, said,
 };
-use crate::device_facts;
 use fathom_core::machine::Machine;
 use fathom_core::quantity::declared;
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -50,7 +50,11 @@ static ABOUT: About = About {
               of the host's memory. Where strides are shorter than what a fault reads, the median is of accesses that \
               do not fault.",
     version: 1,
-    timed: Some(TimedCode { of: "one access, with the faults that it took", source: include_str!("fault/cold_reader.rs"), begins: "fn access(" }),
+    timed: Some(TimedCode {
+        of: "one access, with the faults that it took",
+        source: include_str!("fault/cold_reader.rs"),
+        begins: "fn access(",
+    }),
     parameters: &[ACCESS, STRIDE],
     trends: &[],
     shown: Shown::by(&[MainFigure::of(

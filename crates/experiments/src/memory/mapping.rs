@@ -4,12 +4,12 @@ use super::fault::cost::handling;
 use super::fault::lap::Lap;
 use super::fault::slots::Slots;
 use super::pages::Pages;
+use crate::cpu::kernel_service;
 use fathom_core::experiment::{
     About, At, Bound, Check, Dimension, Effort, Experiment, Failure, Finding, Found, Known, MainFigure,
     Observed, Parameter, Point, Prediction, Question, Requirement, Scale, Shown, Site, Trend, Workload,
     errno, said,
 };
-use crate::cpu::kernel_service;
 use fathom_core::machine::Machine;
 use std::cell::Cell;
 use std::rc::Rc;

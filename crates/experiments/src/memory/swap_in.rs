@@ -5,11 +5,11 @@ use super::fault::lap::Lap;
 use super::fault::stretch::Mapped;
 use super::fault::tally::{self, Faults, Tally};
 use super::pages::{Mapping, Pages};
+use crate::device_facts;
 use fathom_core::experiment::{
     About, Bound, Check, Effort, Experiment, Failure, Known, Observed, Parameter, Point, Prediction,
     Requirement, Scale, Shown, Site, Workload,
 };
-use crate::device_facts;
 use fathom_core::machine::Machine;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};

@@ -6,11 +6,11 @@ use super::fault::stretch::Mapped;
 use super::fault::supplied::Supplied;
 use super::fault::tally::{self, Faults, Kind, Tally};
 use super::pages::Pages;
+use crate::cpu::kernel_service;
 use fathom_core::experiment::{
     About, At, Basis, Bound, Check, Effort, Experiment, Failure, Finding, Found, Known, MainFigure, Observed,
     Parameter, Placement, Point, Prediction, Question, Requirement, Scale, Shown, Site, Workload, said,
 };
-use crate::cpu::kernel_service;
 use fathom_core::machine::Machine;
 use std::rc::Rc;
 use std::sync::Arc;

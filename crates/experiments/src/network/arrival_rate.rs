@@ -1,7 +1,7 @@
 //! From bytes over time at the receiver to a rate: the initial phase, and the steady state after it.
 
-use fathom_equipment::peer::service::Arrival;
 use fathom_core::statistics::steady_from;
+use fathom_equipment::peer::service::Arrival;
 
 /// Intervals into which a stream is divided to find its steady state.
 const INTERVALS: usize = 40;

@@ -2,8 +2,8 @@
 
 use super::datagrams::Numbered;
 use fathom_core::experiment::{Failure, Site, ensure};
-use fathom_equipment::peer::other_side::OtherSide;
 use fathom_core::sampling::partner::{Process, pipe};
+use fathom_equipment::peer::other_side::OtherSide;
 use std::fs::File;
 use std::io::{ErrorKind, Read, Write};
 use std::net::TcpStream;

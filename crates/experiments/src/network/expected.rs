@@ -2,8 +2,8 @@
 
 use super::path::{LOOPBACK, WITHIN};
 use super::round_trip::{PIPE, UNIX, closed, ping};
-use fathom_core::experiment::{Basis, Known, Placement};
 use crate::cpu::context_switch;
+use fathom_core::experiment::{Basis, Known, Placement};
 use fathom_core::machine::{Adapter, Fact};
 
 /// Time until the other side runs, nanoseconds: a switch on one CPU, a wake-up on another.

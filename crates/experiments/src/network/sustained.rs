@@ -6,14 +6,14 @@ use super::bandwidth;
 use super::path::{LOOPBACK, PATH, PEER, ensure_path, required};
 use super::sending::WRITE;
 use super::transfer::{self, Order};
+use crate::lasting::{self, FIGURE, LASTING, SUSTAINED, WINDOW};
 use fathom_core::experiment::{
     About, At, Bound, Check, Effort, Experiment, Failure, Finding, Known, MainFigure, Observed, Parameter,
     Placement, Point, Prediction, Question, Requirement, Shown, Site, Statement, Touch, Workload, said,
 };
-use crate::lasting::{self, FIGURE, LASTING, SUSTAINED, WINDOW};
 use fathom_core::machine::Machine;
-use fathom_equipment::peer::service::Enough;
 use fathom_core::quantity::{Kind, Unit};
+use fathom_equipment::peer::service::Enough;
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::time::Duration;

@@ -4,11 +4,13 @@ use super::datagrams;
 use super::sending::{Supply, WRITE, supply};
 use super::tcp_info::tcp_info;
 use fathom_core::experiment::{Failure, Site, Stopwatch};
+use fathom_core::sampling::partner::pipe;
 use fathom_equipment::peer::other_side::{Helper, OtherSide};
 use fathom_equipment::peer::service::drain::drain;
-use fathom_equipment::peer::service::{Arrival, Arrivals, Enough, Running, StreamOptions, processor_time, sink};
+use fathom_equipment::peer::service::{
+    Arrival, Arrivals, Enough, Running, StreamOptions, processor_time, sink,
+};
 use fathom_equipment::peer::{Place, Service, ServiceReport};
-use fathom_core::sampling::partner::pipe;
 use socket2::SockRef;
 use std::io::{Error, Read};
 use std::net::{Shutdown, TcpStream};

@@ -1,10 +1,10 @@
 //! The cells of a replication's table: a figure with its unit, or a dash with the reason in a note.
 
-use fathom_report::references::{Figure, Value};
 use crate::table::{Compared, NoRatio};
 use crate::{Row, Summary, Theirs};
-use fathom_report::paper::Text;
 use fathom_core::quantities::{self, Measure};
+use fathom_report::paper::Text;
+use fathom_report::references::{Figure, Value};
 use fathom_report::summary::ABSENT;
 
 /// The quantity of a row: `file read, sequential, per block`.

@@ -1,11 +1,11 @@
 //! A replication as comma-separated values: one row for each operation of the report.
 
+use crate::table::Compared;
 use fathom_core::experiment::Found;
 use fathom_core::quantity::Unit;
-use fathom_report::references::{Figure, Value};
-use crate::table::Compared;
-use fathom_report::csv::{cell, table};
 use fathom_core::statistics::Ratio;
+use fathom_report::csv::{cell, table};
+use fathom_report::references::{Figure, Value};
 use serde::Serialize;
 
 /// An operation of the report. Numbers are in `unit`, except `theirs`, which is in `their_unit`.

@@ -1,15 +1,15 @@
 //! The results of a method of a published report, drawn as in the report.
 
+use crate::{Series, Shape, Trials};
+use fathom_core::quantities;
+use fathom_core::quantity::Unit;
+use fathom_core::statistics;
 use fathom_report::figure::curves::{Curve, Curves};
 use fathom_report::figure::distribution;
 use fathom_report::figure::drawn::Figure;
 use fathom_report::figure::mark::Mark;
 use fathom_report::figure::svg::SERIES;
-use fathom_core::quantity::Unit;
-use crate::{Series, Shape, Trials};
-use fathom_core::quantities;
-use fathom_report::{words};
-use fathom_core::statistics;
+use fathom_report::words;
 
 /// Fewer settings than this make no sweep.
 const LEAST: usize = 3;

@@ -1,16 +1,16 @@
 //! The report's figures, redrawn, with their numbers.
 
-use fathom_core::quantity::Unit;
-use fathom_engine::record::TrialOutcome;
+use super::drawn;
 use crate::record::Replication;
 use crate::{Drawn, Picture, Report, Series, Shape, Trials};
-use super::drawn;
+use fathom_core::quantities;
+use fathom_core::quantity::Unit;
+use fathom_core::statistics;
+use fathom_engine::record::TrialOutcome;
 use fathom_report::figure;
 use fathom_report::paper::{Block, Column, Figure, Group, Key, Row, Section, Table, Text};
 use fathom_report::summary::ABSENT;
-use fathom_core::quantities;
-use fathom_report::{words};
-use fathom_core::statistics;
+use fathom_report::words;
 
 /// The section; `None` where the report has no figures.
 pub(super) fn section(report: &Report, replication: &Replication) -> Option<Section> {

@@ -1,14 +1,14 @@
 //! A replication for programs. Its shape is typed here and described in `docs/replicate.md`; it only grows. Numbers are
 //! not rounded, and an absent one is `null`.
 
-use fathom_core::quantity::Unit;
-use fathom_engine::record::TrialOutcome;
-use fathom_report::references::{Doubt, Figure, Value};
 use crate::record::{Header, Replication};
 use crate::table::{Compared, NoRatio};
 use crate::{Replica, Report, Series, Theirs, Trials};
-use fathom_report::form;
+use fathom_core::quantity::Unit;
 use fathom_core::statistics::{self, Ratio};
+use fathom_engine::record::TrialOutcome;
+use fathom_report::form;
+use fathom_report::references::{Doubt, Figure, Value};
 use serde::Serialize;
 use std::collections::BTreeMap;
 

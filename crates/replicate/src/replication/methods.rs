@@ -1,13 +1,13 @@
 //! How each figure of a replication was measured: the report's method, how Fathom's replication differs, what was observed, and Fathom's point.
 
-use fathom_core::experiment::Point;
-use fathom_engine::record::TrialOutcome;
 use crate::record::Replication;
 use crate::table::Compared;
 use crate::{Method, Replica, Report, SameQuestion, Series};
-use fathom_report::paper::{Block, Column, Key, Row, Section, Table, Text};
+use fathom_core::experiment::Point;
 use fathom_core::quantities;
-use fathom_report::{words};
+use fathom_engine::record::TrialOutcome;
+use fathom_report::paper::{Block, Column, Key, Row, Section, Table, Text};
+use fathom_report::words;
 
 pub(super) fn section(report: &Report, replication: &Replication, rows: &[Compared]) -> Section {
     let mut section =

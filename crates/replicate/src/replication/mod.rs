@@ -10,16 +10,16 @@ mod methods;
 mod runs;
 
 use self::cells::{found, operation, printed, ratio, replicated};
-use fathom_report::form::{Facts, Subject};
-use fathom_report::paper::{Block, Column, Document, Key, Row, Section, Table, Text, plain};
-use fathom_report::run;
-use fathom_report::text::{Style, clean};
-use fathom_report::words::plural;
-use fathom_report::references;
 use crate::record::Replication;
 use crate::table::{self, Compared, NoRatio, Verdict};
 use crate::{REPORTS, Report};
 use fathom_engine::results::Results;
+use fathom_report::form::{Facts, Subject};
+use fathom_report::paper::{Block, Column, Document, Key, Row, Section, Table, Text, plain};
+use fathom_report::references;
+use fathom_report::run;
+use fathom_report::text::{Style, clean};
+use fathom_report::words::plural;
 use std::path::Path;
 
 /// One line for each report.

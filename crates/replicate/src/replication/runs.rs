@@ -1,12 +1,12 @@
 //! Every trial of the small sets, one by one, with the one that an author left out by hand.
 
 use super::cells::operation;
-use fathom_engine::record::TrialOutcome;
 use crate::record::Replication;
 use crate::table::Compared;
 use crate::{Fit, Replica, farthest};
-use fathom_report::paper::{Block, Column, Key, Row, Table, Text};
 use fathom_core::quantities::Measure;
+use fathom_engine::record::TrialOutcome;
+use fathom_report::paper::{Block, Column, Key, Row, Table, Text};
 use fathom_report::words::plural;
 
 /// The most trials that the table shows; the replication's file has all.

@@ -1,7 +1,7 @@
 //! The advice that the report's programs give the kernel about a mapped file.
 
-use fathom_core::experiment::{Failure, ensure};
 use crate::mapping::Mapped;
+use fathom_core::experiment::{Failure, ensure};
 use std::fs::File;
 use std::os::fd::AsRawFd;
 

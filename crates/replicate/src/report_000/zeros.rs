@@ -1,7 +1,7 @@
 //! The report's test file, as `dd if=/dev/zero` writes it.
 
-use fathom_core::experiment::Failure;
 use crate::Stage;
+use fathom_core::experiment::Failure;
 use fathom_equipment::test_file::{Room, new_file, refused, shared_path};
 use std::fs::File;
 use std::io::Write;

@@ -1,12 +1,12 @@
 //! Section 6.4: processes that read at the same time.
 
 use super::trials::TRIALS;
-use fathom_core::experiment::{Failure, Found, Known, Placement, Point, ensure};
-use fathom_core::quantity::Unit;
 use crate::past_cache::{Blocks, opened};
 use crate::sweep::point;
 use crate::timer::without_trailing_cpuid as timed;
 use crate::{Fit, Method, Replica, Row, SameQuestion, Series, Stage, Statistic, Theirs, tasks};
+use fathom_core::experiment::{Failure, Found, Known, Placement, Point, ensure};
+use fathom_core::quantity::Unit;
 use fathom_core::sampling::partner::Process;
 use fathom_core::sampling::shared_memory::{Shareable, shared_memory};
 use fathom_equipment::test_file::blocks::below;

@@ -1,14 +1,14 @@
 //! Section 6: the file system, except contention.
 
 use super::trials::{TRIALS, trials};
-use fathom_core::experiment::{Failure, Found, Known, Placement, Point, RemoteFile, Requirement};
-use fathom_core::machine::{self, Machine};
-use fathom_core::quantity::Unit;
-use fathom_equipment::remote::{self, Client, read_block};
 use crate::past_cache::{Blocks, opened};
 use crate::sweep::{beginnings, point, remote_block, served_block};
 use crate::timer::without_trailing_cpuid as timed;
 use crate::{Fit, Method, Replica, Row, SameQuestion, Series, Stage, Statistic, Theirs, tasks};
+use fathom_core::experiment::{Failure, Found, Known, Placement, Point, RemoteFile, Requirement};
+use fathom_core::machine::{self, Machine};
+use fathom_core::quantity::Unit;
+use fathom_equipment::remote::{self, Client, read_block};
 use fathom_equipment::test_file::blocks::below;
 use fathom_equipment::test_file::{Room, TestFile, served};
 use rand_xoshiro::SplitMix64;

@@ -1,9 +1,6 @@
 //! Section 4: memory.
 
 use super::trials::trials;
-use fathom_core::experiment::{Failure, Placement, Point};
-use fathom_core::machine::Machine;
-use fathom_core::quantity::Unit;
 use crate::mapping::Mapped;
 use crate::past_cache::forgotten;
 use crate::sweep::point;
@@ -13,6 +10,9 @@ use crate::usage::Usage;
 use crate::{
     Deviation, Fit, Method, Replica, Row, SameQuestion, Series, Stage, Statistic, Theirs, sweep, tasks,
 };
+use fathom_core::experiment::{Failure, Placement, Point};
+use fathom_core::machine::Machine;
+use fathom_core::quantity::Unit;
 use fathom_equipment::test_file::{Room, TestFile};
 use std::time::Duration;
 

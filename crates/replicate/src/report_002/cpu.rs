@@ -1,16 +1,14 @@
 //! The report's chapter "CPU & Scheduling".
 
 use super::trials::{TRIALS, trials};
-use fathom_core::experiment::{Failure, Placement, Point};
-use fathom_core::quantity::Unit;
 use crate::sweep::point;
 use crate::tasks;
 use crate::timer::fenced as timed;
 use crate::unoptimised::call_once;
 use crate::usage::Usage;
-use crate::{
-    Deviation, Fit, Method, Replica, Row, SameQuestion, Series, Stage, Statistic, Theirs,
-};
+use crate::{Deviation, Fit, Method, Replica, Row, SameQuestion, Series, Stage, Statistic, Theirs};
+use fathom_core::experiment::{Failure, Placement, Point};
+use fathom_core::quantity::Unit;
 use fathom_core::sampling::partner::{self, Process};
 use fathom_core::sampling::turn;
 use std::time::Duration;

@@ -1,17 +1,15 @@
 //! The report's chapter "File system".
 
 use super::trials::{TRIALS, some_trials, trials};
-use fathom_core::experiment::{Failure, PEER, Placement, Point, Requirement};
-use fathom_core::machine::{self, Machine};
-use fathom_equipment::peer::ping::Ping;
-use fathom_core::quantity::Unit;
-use fathom_equipment::remote::{self, Client, read_block};
 use crate::past_cache::{Blocks, forgotten, opened};
 use crate::sweep::{beginnings, point, served_block};
 use crate::timer::fenced as timed;
-use crate::{
-    Deviation, Fit, Method, Replica, Row, SameQuestion, Series, Stage, Statistic, Theirs, tasks,
-};
+use crate::{Deviation, Fit, Method, Replica, Row, SameQuestion, Series, Stage, Statistic, Theirs, tasks};
+use fathom_core::experiment::{Failure, PEER, Placement, Point, Requirement};
+use fathom_core::machine::{self, Machine};
+use fathom_core::quantity::Unit;
+use fathom_equipment::peer::ping::Ping;
+use fathom_equipment::remote::{self, Client, read_block};
 use fathom_equipment::test_file::blocks::below;
 use fathom_equipment::test_file::{Room, TestFile};
 use rand_xoshiro::SplitMix64;

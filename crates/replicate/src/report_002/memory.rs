@@ -2,9 +2,6 @@
 
 use super::cpu::Span;
 use super::trials::{some_trials, trials};
-use fathom_core::experiment::{Failure, Placement, Point, ensure};
-use fathom_core::machine::Machine;
-use fathom_core::quantity::Unit;
 use crate::mapping::Mapped;
 use crate::sweep::point;
 use crate::timer::fenced as timed;
@@ -13,6 +10,9 @@ use crate::usage::Usage;
 use crate::{
     Deviation, Fit, Method, Replica, Row, SameQuestion, Series, Stage, Statistic, Theirs, sweep, tasks,
 };
+use fathom_core::experiment::{Failure, Placement, Point, ensure};
+use fathom_core::machine::Machine;
+use fathom_core::quantity::Unit;
 use fathom_equipment::test_file::blocks::below;
 use fathom_equipment::test_file::{Room, TestFile};
 use rand_xoshiro::SplitMix64;

@@ -8,9 +8,9 @@ mod repetitions;
 
 use super::timer::ENDS_WITH_RDTSCP;
 use super::{Drawn, Picture, Report, Row, Shape};
+use cpu::{calls, readings, switches, tasks};
 use fathom_core::experiment::Scale;
 use fathom_core::quantity::Unit;
-use cpu::{calls, readings, switches, tasks};
 use filesystem::{cache, contention, read, remote};
 use memory::{latency, page_fault};
 use network::{connection, round_trip};
@@ -220,8 +220,8 @@ const FIGURES: &[Picture] = &[
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fathom_report::references::{self, Kind};
     use crate::Theirs;
+    use fathom_report::references::{self, Kind};
 
     fn printed() -> Vec<&'static str> {
         let id = |row: &Row| match row.theirs {

@@ -1,11 +1,11 @@
 //! The section on the accuracy of the predictions.
 
 use super::places::{place_of, title};
-use fathom_core::experiment::Finding;
 use crate::paper::{Block, Column, Group, Key, Row, Section, Table, Text, Weight};
 use crate::words::plural;
-use fathom_core::quantities;
 use crate::{finding, words};
+use fathom_core::experiment::Finding;
+use fathom_core::quantities;
 use fathom_engine::results::{CLOSE, FAIR, Results, Share, Tally};
 
 /// The number of causes of missed predictions named in the paper, the most far-reaching first; the appendix has all.

@@ -2,11 +2,11 @@
 //! has a note on how the methods differ.
 
 use super::places::place_of;
-use crate::references::{self, Beside, Figure, Machine, Ratio, Value};
 use crate::paper::{Column, Group, Key, Row, Section, Table, Text, Tone};
+use crate::references::{self, Beside, Figure, Machine, Ratio, Value};
 use crate::summary::ABSENT;
-use fathom_core::quantities;
 use crate::{published, words};
+use fathom_core::quantities;
 use fathom_engine::results::{Outcome, Results};
 
 /// Published machines, and their figures next to those of a run.

@@ -3,8 +3,8 @@
 use super::places::place_of;
 use crate::paper::{Block, Column, Key, Row, Section, Sign, Table, Text};
 use crate::run::{self, Precision};
+use crate::words;
 use fathom_core::quantities;
-use crate::{words};
 use fathom_engine::results::Results;
 
 /// The number of intervals wider than their target that are named.

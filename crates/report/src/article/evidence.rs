@@ -1,8 +1,8 @@
 //! The evidence that an experiment's operations were those named.
 
-use fathom_core::experiment::Check;
 use crate::paper::{Block, Column, Key, Row, Sign, Table, Text};
 use crate::words::{self, plural};
+use fathom_core::experiment::Check;
 use fathom_engine::results::PointResult;
 
 /// The number of failing claims in the paper; the appendix has all.

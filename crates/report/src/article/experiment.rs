@@ -5,14 +5,14 @@ use super::main_rows::MainRows;
 use super::places::section_of;
 use super::works::paragraphs;
 use super::{evidence, prediction, results, without};
-use fathom_core::experiment::Finding;
-use fathom_core::quantity::Unit;
-use fathom_engine::record::{Excerpt, Method};
 use crate::figure::{self, Figures};
 use crate::paper::{Block, Figure, Key, Section, Table, Text, Tone};
 use crate::summary::{self, Unmeasured};
 use crate::words::plural;
 use crate::{finding, run};
+use fathom_core::experiment::Finding;
+use fathom_core::quantity::Unit;
+use fathom_engine::record::{Excerpt, Method};
 use fathom_engine::results::{PointResult, Results};
 
 /// The number of missed predictions explained in the paper; the appendix has all.

@@ -1,12 +1,12 @@
 //! The few rows that represent an experiment in the paper: all of its points, or its main figures if there are too many
 //! points.
 
-use fathom_core::experiment::Prediction;
-use fathom_core::quantity::Unit;
 use crate::main_figures::{self, Main, Source};
 use crate::paper::{Column, Key, Row, Sign, Table, Text};
-use fathom_core::quantities::{self, Measure};
 use crate::{alike, summary, words};
+use fathom_core::experiment::Prediction;
+use fathom_core::quantities::{self, Measure};
+use fathom_core::quantity::Unit;
 use fathom_engine::results::{Outcome, PointResult, Results};
 
 /// The most rows that fit on a page.

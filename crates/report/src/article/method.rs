@@ -1,10 +1,10 @@
 //! The method of the measurements, in short.
 
 use super::works::cited;
-use fathom_core::quantity::Unit;
 use crate::paper::{Key, Section, Text};
-use fathom_core::quantities;
 use crate::{figure, run};
+use fathom_core::quantities;
+use fathom_core::quantity::Unit;
 use fathom_engine::results::Results;
 
 /// The second section.

@@ -27,8 +27,8 @@ mod works;
 
 use super::paper::{Block, Document, Key, Section, Text};
 use super::{run, screen};
-use fathom_engine::results::Results;
 use beside::Published;
+use fathom_engine::results::Results;
 use opening::Shown;
 use places::{place_of, title};
 

@@ -1,9 +1,9 @@
 //! The prediction of an experiment's points, term by term.
 
-use fathom_core::experiment::{Part, Prediction, Source, Term};
 use crate::paper::{Block, Column, Group, Key, Row, Table, Text, Weight};
-use fathom_core::quantities;
 use crate::words::{self, plural};
+use fathom_core::experiment::{Part, Prediction, Source, Term};
+use fathom_core::quantities;
 use fathom_engine::results::PointResult;
 
 /// A sentence and the derivations; empty if nothing was predicted.

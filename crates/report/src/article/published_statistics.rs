@@ -2,11 +2,11 @@
 
 use super::places::place_of;
 use crate::paper::{Block, Column, Group, Key, Row, Section, Table, Text};
-use fathom_core::quantities::{self, Measure};
 use crate::summary::ABSENT;
 use crate::words;
-use fathom_engine::results::{PointResult, Results, ticks_and_cycles};
+use fathom_core::quantities::{self, Measure};
 use fathom_core::statistics::TRIMMED;
+use fathom_engine::results::{PointResult, Results, ticks_and_cycles};
 
 /// The section.
 pub(super) fn of(found: &Results) -> Section {

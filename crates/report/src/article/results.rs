@@ -1,14 +1,14 @@
 //! The tables of results, one for each unit of an experiment: the head has the unit, the cells the numbers.
 
-use fathom_core::experiment::{AXIS_PLACEMENT, Prediction, Scale};
-use fathom_core::quantity::Unit;
 use crate::occupancy;
 use crate::paper::{Column, Key, Row, Table, Text};
-use fathom_core::quantities::{self, Measure};
 use crate::summary;
 use crate::words;
-use fathom_engine::results::{Outcome, PointResult};
+use fathom_core::experiment::{AXIS_PLACEMENT, Prediction, Scale};
+use fathom_core::quantities::{self, Measure};
+use fathom_core::quantity::Unit;
 use fathom_core::statistics::Estimate;
+use fathom_engine::results::{Outcome, PointResult};
 
 /// The percentiles that may have a column.
 const PERCENTILES: [(f64, &str); 4] = [(0.9, "p90"), (0.95, "p95"), (0.99, "p99"), (0.999, "p99.9")];

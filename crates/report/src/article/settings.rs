@@ -1,9 +1,9 @@
 //! The settings of a run, and how to repeat it.
 
-use fathom_core::experiment::Effort;
 use crate::paper::{Block, Column, Key, Row, Section, Table, Text};
-use fathom_core::quantities;
 use crate::{run, words};
+use fathom_core::experiment::Effort;
+use fathom_core::quantities;
 use fathom_engine::results::Results;
 
 /// The appendix.

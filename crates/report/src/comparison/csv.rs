@@ -1,8 +1,8 @@
 //! A comparison as comma-separated values: a row per point and per side that is compared with the first.
 
-use fathom_engine::comparison::{Comparison, Row as Compared, Side};
-use fathom_core::quantity::Unit;
 use crate::csv::{cell, table};
+use fathom_core::quantity::Unit;
+use fathom_engine::comparison::{Comparison, Row as Compared, Side};
 use serde::Serialize;
 
 /// A point. Levels are in `unit`; `ratio` is after over before.

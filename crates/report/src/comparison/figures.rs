@@ -1,8 +1,8 @@
 //! Curves of both sides, for experiments with a sweep.
 
-use fathom_engine::comparison::Comparison;
 use crate::figure;
 use crate::paper::{Block, Figure, Key, Section, Text};
+use fathom_engine::comparison::Comparison;
 
 /// The section of one comparison; `None` if nothing was swept.
 pub(super) fn section(names: [&str; 2], comparison: &Comparison, place: usize) -> Option<Section> {

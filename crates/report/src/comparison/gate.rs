@@ -2,11 +2,11 @@
 
 use super::ComparisonReport;
 use super::rows::{change, label};
-use fathom_engine::comparison::{Decision, Row as Compared, decide};
 use crate::form::{Facts, Subject};
 use crate::paper::{Block, Document, Key, Section, Text, Tone, plain};
 use crate::text::Style;
 use crate::words::plural;
+use fathom_engine::comparison::{Decision, Row as Compared, decide};
 
 /// A comparison with a baseline, with its decision.
 pub struct GateReport<'a> {

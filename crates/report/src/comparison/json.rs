@@ -1,11 +1,11 @@
 //! A comparison as JSON.
 
 use super::rows::because;
-use fathom_engine::comparison::{Comparison, Row as Compared, Side};
+use crate::form;
 use fathom_core::experiment::Point;
 use fathom_core::quantity::Unit;
-use crate::form;
 use fathom_core::statistics::Measured;
+use fathom_engine::comparison::{Comparison, Row as Compared, Side};
 use serde::Serialize;
 
 #[derive(Serialize)]

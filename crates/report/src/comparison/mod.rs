@@ -14,10 +14,10 @@ pub use with_published::PublishedComparison;
 
 use super::form::{Facts, Subject};
 use super::paper::{Document, Key, Section, Text, Tone, plain};
+use super::run;
 use super::text::Style;
 use super::words::plural;
 use fathom_core::quantities;
-use super::{run};
 use fathom_engine::comparison::{Comparison, FALSE_DISCOVERIES, Margins, Side, Verdict};
 use rayon::prelude::*;
 

@@ -1,11 +1,11 @@
 //! The differences of machines and settings, the number of changed points, and several sides at a glance.
 
 use super::rows::{change, label};
-use fathom_engine::comparison::{Comparison, Row as Compared, Side, Verdict};
 use crate::paper::{Block, Column, Group, Key, Row, Section, Table, Text, Tone};
-use fathom_core::quantities;
 use crate::summary::ABSENT;
+use fathom_core::quantities;
 use fathom_core::statistics;
+use fathom_engine::comparison::{Comparison, Row as Compared, Side, Verdict};
 
 /// The section with the differences between the machines and settings; one that makes the comparison doubtful is emphasised,
 /// with the name that accepts it.

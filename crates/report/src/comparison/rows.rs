@@ -1,12 +1,12 @@
 //! The compared points, by verdict, and the points that were not compared.
 
-use fathom_engine::comparison::{Comparison, NotCompared, Obstacle, Row as Compared, Verdict};
-use fathom_engine::record::MethodParameter;
 use crate::paper::{Block, Column, Group, Key, Row, Section, Table, Text, Tone};
+use crate::summary::ABSENT;
 use crate::words::{self, Declares, plural};
 use fathom_core::quantities;
-use crate::{summary::ABSENT};
 use fathom_core::statistics::Measured;
+use fathom_engine::comparison::{Comparison, NotCompared, Obstacle, Row as Compared, Verdict};
+use fathom_engine::record::MethodParameter;
 use std::borrow::Cow;
 
 impl Declares for Compared {

@@ -8,11 +8,11 @@ use super::super::paper::{Document, Key, Section, Text, Tone, plain};
 use super::super::text::Style;
 use super::super::words::plural;
 use super::super::{published, run};
-use fathom_core::quantities;
-use fathom_engine::comparison::Margins;
-use fathom_core::quantity::{Kind, Unit};
-use crate::references::{Beside, Machine, Value};
 use crate::csv::{cell, table};
+use crate::references::{Beside, Machine, Value};
+use fathom_core::quantities;
+use fathom_core::quantity::{Kind, Unit};
+use fathom_engine::comparison::Margins;
 use fathom_engine::results::Results;
 use serde::Serialize;
 

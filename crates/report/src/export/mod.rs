@@ -7,10 +7,10 @@ mod google_benchmark;
 mod open_metrics;
 mod points;
 
-use fathom_core::message::escaped_json;
 use crate::{Form, RunReport, Style, render};
-use fathom_engine::results::Results;
 use clap::ValueEnum;
+use fathom_core::message::escaped_json;
+use fathom_engine::results::Results;
 use rayon::prelude::*;
 use std::io::Write;
 use std::path::PathBuf;

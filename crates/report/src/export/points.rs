@@ -1,13 +1,13 @@
 //! Runs for a data set: a line of JSON for each run file, with the machine and every point's level. For a file that cannot
 //! be read the line says so. The fields are described in `docs/fleet.md`.
 
-use fathom_engine::comparison::{Level, Margins, ReducedRun};
+use data_encoding::HEXLOWER;
 use fathom_core::experiment::Point;
 use fathom_core::machine::{Fact, Machine};
 use fathom_core::message::escaped_json;
 use fathom_core::quantity::{Kind, Unit};
+use fathom_engine::comparison::{Level, Margins, ReducedRun};
 use fathom_engine::record::{Run, Settings, Tool, regular};
-use data_encoding::HEXLOWER;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;

@@ -4,9 +4,9 @@ use super::axis::Axis;
 use super::drawn::{Figure, quantity};
 use super::mark::{Mark, extent, is_drawn, mark};
 use super::svg::{self, Drawing, SERIES, WIDTH};
+use crate::words;
 use fathom_core::experiment::{Point, Value};
 use fathom_core::quantities;
-use crate::{words};
 use fathom_engine::results::{PointResult, Results};
 
 const PLOT_HEIGHT: f64 = 280.0;

@@ -1,7 +1,7 @@
 //! From values to positions on the page, and the ticks of an axis.
 
-use fathom_core::quantity::Unit;
 use fathom_core::quantities::Measure;
+use fathom_core::quantity::Unit;
 
 /// Values further apart than this factor have a logarithmic axis.
 const WIDE: f64 = 20.0;

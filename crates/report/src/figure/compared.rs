@@ -3,12 +3,12 @@
 use super::curves::{Curve, Curves};
 use super::drawn::Figure;
 use super::mark::Mark;
-use fathom_engine::comparison::Row;
+use crate::words;
 use fathom_core::experiment::{Point, Value};
-use fathom_core::quantity::Unit;
 use fathom_core::quantities;
-use crate::{words};
+use fathom_core::quantity::Unit;
 use fathom_core::statistics::Measured;
+use fathom_engine::comparison::Row;
 
 /// Fewer settings than this make no curve.
 const LEAST: usize = 5;

@@ -4,10 +4,10 @@ use super::axis::Axis;
 use super::drawn::{Figure, quantity};
 use super::mark::{Mark, extent, key};
 use super::svg::{self, Drawing, Svg, WIDTH};
+use crate::words;
 use fathom_core::experiment::{Landmark, Scale};
-use fathom_core::quantity::Unit;
 use fathom_core::quantities;
-use crate::{words};
+use fathom_core::quantity::Unit;
 use fathom_engine::results::TrendResult;
 
 const PLOT_HEIGHT: f64 = 210.0;

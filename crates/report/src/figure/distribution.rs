@@ -3,9 +3,9 @@
 use super::axis::Axis;
 use super::drawn::{Figure, quantity};
 use super::svg::{self, Drawing, SERIES, WIDTH};
-use fathom_core::quantity::Unit;
-use fathom_core::quantities;
 use crate::{summary, words};
+use fathom_core::quantities;
+use fathom_core::quantity::Unit;
 use fathom_engine::results::PointResult;
 
 /// Fewer observations than this make no distribution.

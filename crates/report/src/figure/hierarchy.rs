@@ -6,10 +6,10 @@ use super::curves::{Curve, Plot, draw};
 use super::drawn::Figure;
 use super::mark::{Mark, extent, is_drawn, mark};
 use super::svg::{self, Drawing, SERIES, Svg, WIDTH};
+use crate::words;
 use fathom_core::experiment::{Level, Scale, Value};
-use fathom_core::quantity::Unit;
 use fathom_core::quantities;
-use crate::{words};
+use fathom_core::quantity::Unit;
 use fathom_engine::results::{PointResult, Results};
 
 /// The experiment of the bandwidths at each size.

@@ -1,8 +1,8 @@
 //! A point as a mark on the plot.
 
+use crate::words;
 use fathom_core::experiment::Prediction;
 use fathom_core::quantities;
-use crate::{words};
 use fathom_engine::results::{Outcome, PointResult};
 
 /// Whether the point has a median or an upper limit.

@@ -4,9 +4,9 @@ use super::axis::Axis;
 use super::drawn::{Figure, quantity};
 use super::mark::{Mark, mark};
 use super::svg::{Drawing, WIDTH};
-use fathom_core::quantity::Unit;
+use crate::words;
 use fathom_core::quantities;
-use crate::{words};
+use fathom_core::quantity::Unit;
 use fathom_engine::results::PointResult;
 
 /// Fewer numbers than this are shown as rows of variants.

@@ -4,9 +4,9 @@
 use super::axis::Axis;
 use super::drawn::{Figure, quantity};
 use super::svg::{self, Drawing, WIDTH};
-use fathom_core::quantity::Unit;
+use crate::words;
 use fathom_core::quantities;
-use crate::{words};
+use fathom_core::quantity::Unit;
 use fathom_engine::results::PointResult;
 
 /// The most points in one figure: more would cover each other.

@@ -4,8 +4,8 @@ use super::axis::Axis;
 use super::drawn::{Figure, quantity};
 use super::mark::{Mark, extent, mark};
 use super::svg::{self, Drawing, WIDTH};
-use fathom_core::quantities;
 use crate::{alike, words};
+use fathom_core::quantities;
 use fathom_engine::results::PointResult;
 
 /// The most rows of one figure.

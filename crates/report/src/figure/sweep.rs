@@ -4,8 +4,8 @@ use super::curves::{Curve, Curves};
 use super::drawn::Figure;
 use super::mark::mark;
 use super::svg::SERIES;
-use fathom_core::experiment::{Point, Value};
 use crate::words;
+use fathom_core::experiment::{Point, Value};
 use fathom_engine::results::{PointResult, Results, TrendResult};
 
 /// Fewer settings than this are variants, not a sweep.

@@ -16,14 +16,14 @@ use self::statement::{CrossCheckReport, MechanismReport, StatementReport};
 use self::with_interval::{WithInterval, high, low};
 use super::beside::{self, Published};
 use super::form;
-use fathom_core::experiment::{Bound, Check, Finding, Part, Point, Prediction, Term};
 use fathom_core::experiment::registry::OtherVersion;
+use fathom_core::experiment::{Bound, Check, Finding, Part, Point, Prediction, Term};
 use fathom_core::machine::{Machine, Warning};
 use fathom_core::quantity::{Kind, Unit};
-use fathom_engine::record::{Closing, Peer, Resumed, Settings, Tool, Verification};
-use fathom_engine::results::{Disturbance, Outcome, PointResult, Results, TrendResult};
 use fathom_core::sampling::Qualification;
 use fathom_core::statistics::{Estimate, Interval, Mode, Outliers};
+use fathom_engine::record::{Closing, Peer, Resumed, Settings, Tool, Verification};
+use fathom_engine::results::{Disturbance, Outcome, PointResult, Results, TrendResult};
 use serde::Serialize;
 
 /// The version of this schema.

@@ -1,7 +1,7 @@
 //! Sentences and the numbers in them, as JSON.
 
-use fathom_core::experiment::{Figure, Finding, Statement};
 use crate::finding;
+use fathom_core::experiment::{Figure, Finding, Statement};
 use fathom_engine::results::{CrossCheck, Mechanism};
 use serde::Serialize;
 

@@ -4,8 +4,8 @@ use super::figure::{Figure, Value};
 use super::machine::Machine;
 use super::same_method::{SameMethod, same_methods};
 use fathom_core::experiment::Point;
-use fathom_engine::results::{PointResult, Results};
 use fathom_core::statistics::Interval;
+use fathom_engine::results::{PointResult, Results};
 
 /// One figure of a published machine next to the result of the point that repeats its method.
 #[derive(Debug, Clone)]

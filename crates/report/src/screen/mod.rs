@@ -10,8 +10,8 @@ use super::main_figures::{self, Ranked};
 use super::run;
 use super::terminal::places;
 use super::text::Style;
-use fathom_engine::results::Results;
 use clipped::clipped;
+use fathom_engine::results::Results;
 use std::path::Path;
 
 pub(super) use notable::{TITLE as NOTABLE, lines as notable};

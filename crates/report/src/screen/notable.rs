@@ -4,8 +4,8 @@
 use super::clipped::clipped;
 use crate::text::Style;
 use crate::words::{self, plural};
-use fathom_core::quantities;
 use crate::{finding, run};
+use fathom_core::quantities;
 use fathom_engine::results::{Agreement, PointResult, Results, distance};
 
 /// The place of the other causes, as the screen names it.

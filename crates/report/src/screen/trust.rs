@@ -2,13 +2,13 @@
 
 use super::clipped::clipped;
 use crate::occupancy;
-use fathom_core::quantities;
 use crate::run::{self, Precision};
 use crate::text::Style;
 use crate::verification;
 use crate::words::plural;
-use fathom_engine::results::{FAIR, Outcome, Results};
+use fathom_core::quantities;
 use fathom_core::statistics;
+use fathom_engine::results::{FAIR, Outcome, Results};
 
 /// The reasons by name.
 pub(crate) fn lines(results: &Results) -> Vec<(&'static str, String)> {

@@ -3,8 +3,8 @@
 use super::keeper::{COMMAND, Line, Task, Told, free_port};
 use super::opinion::{Opinion, Tool};
 use fathom_core::experiment::{Placement, Point, Value};
-use fathom_engine::plan::Cpus;
 use fathom_core::sampling::child::{End, Launch, Process};
+use fathom_engine::plan::Cpus;
 use std::path::Path;
 use std::time::Duration;
 

@@ -4,16 +4,16 @@
 use super::asked::{Asked, Keeper};
 use super::opinion::Opinion;
 use super::weighed::{Agreement, Weighed, weigh};
-use fathom_core::experiment::Point;
-use fathom_core::machine::Machine;
-use fathom_engine::plan::{Cpus, Settlement};
-use fathom_engine::results::{PointResult, Results};
-pub use fathom_engine::run::{OwnFiles, Tick, Watcher, described};
-use fathom_core::sampling::own_folder;
-use fathom_core::statistics::{self, MINIMUM_TRIALS};
 use crate::session::{Bench, run};
 use crate::swept;
 use anyhow::{Result, anyhow};
+use fathom_core::experiment::Point;
+use fathom_core::machine::Machine;
+use fathom_core::sampling::own_folder;
+use fathom_core::statistics::{self, MINIMUM_TRIALS};
+use fathom_engine::plan::{Cpus, Settlement};
+use fathom_engine::results::{PointResult, Results};
+pub use fathom_engine::run::{OwnFiles, Tick, Watcher, described};
 use std::path::PathBuf;
 use std::time::Duration;
 

@@ -2,9 +2,9 @@
 
 use super::agreement::Agreement;
 use super::wording::capital;
-use fathom_core::experiment::{Found, Known, Placement, Statement, said};
 use crate::results::accuracy::CLOSE;
 use crate::results::place::Place;
+use fathom_core::experiment::{Found, Known, Placement, Statement, said};
 
 /// One operation, and the points that measure it.
 pub(super) struct Equal {

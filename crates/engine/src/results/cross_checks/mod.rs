@@ -6,9 +6,9 @@ mod equal;
 mod order;
 mod wording;
 
-use fathom_core::experiment::{Known, Statement};
 pub use agreement::Agreement;
 use equal::EQUAL;
+use fathom_core::experiment::{Known, Statement};
 use order::ORDERED;
 
 /// A comparison of figures of several experiments.

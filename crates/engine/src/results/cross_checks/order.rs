@@ -2,8 +2,8 @@
 
 use super::agreement::Agreement;
 use super::wording::capital;
-use fathom_core::experiment::{Known, Placement, Statement, said};
 use crate::results::place::Place;
+use fathom_core::experiment::{Known, Placement, Statement, said};
 
 /// An operation that costs no more than another.
 pub(super) struct Ordered {

@@ -3,8 +3,8 @@
 //! of 128 bytes).
 
 use super::rule::{Rule, Seen, Told};
-use fathom_core::experiment::said;
 use crate::results::place::Place;
+use fathom_core::experiment::said;
 
 pub(super) const RULE: Rule = Rule {
     name: "adjacent_line",
@@ -45,8 +45,8 @@ fn judge(seen: &Seen) -> Option<Told> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fathom_core::experiment::Known;
     use crate::results::place::tests as planted;
+    use fathom_core::experiment::Known;
 
     fn told(windowed: f64) -> Option<String> {
         let machine = planted::machine();

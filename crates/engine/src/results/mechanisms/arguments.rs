@@ -1,8 +1,8 @@
 //! How a call's cost grows with the number of its arguments: one by one, in steps, or not monotonically.
 
 use super::rule::{Rule, Seen, Told};
-use fathom_core::experiment::{Found, Statement, said};
 use crate::results::place::Place;
+use fathom_core::experiment::{Found, Statement, said};
 
 pub(super) const RULE: Rule = Rule {
     name: "growth_with_arguments",
@@ -77,8 +77,8 @@ fn listed(numbers: &[u64]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fathom_core::experiment::Known;
     use crate::results::place::tests as planted;
+    use fathom_core::experiment::Known;
     use serde_json::json;
 
     fn told(costs: &[f64]) -> Option<String> {

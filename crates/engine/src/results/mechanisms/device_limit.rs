@@ -2,10 +2,10 @@
 //! readers that saturate it is the latency of a block times that rate; each further reader adds one block's share.
 
 use super::rule::{Rule, Seen, Told};
-use fathom_core::experiment::{Dimension, Found, Placement, Statement, said};
-use fathom_core::quantity::Unit;
 use crate::results::accuracy::{CLOSE, distance};
 use crate::results::place::Place;
+use fathom_core::experiment::{Dimension, Found, Placement, Statement, said};
+use fathom_core::quantity::Unit;
 
 pub(super) const RULE: Rule = Rule {
     name: "device_limit",
@@ -83,8 +83,8 @@ fn slope(readers: &[(u64, Found)], knee: f64) -> Statement {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fathom_core::experiment::Known;
     use crate::results::place::tests as planted;
+    use fathom_core::experiment::Known;
     use serde_json::json;
 
     /// A device that completes a block every 10 µs, with the block latency in nanoseconds for each number of readers.

@@ -2,8 +2,8 @@
 //! that a page costs a part of a fault.
 
 use super::rule::{Rule, Seen, Told};
-use fathom_core::experiment::{Found, Statement, said};
 use crate::results::place::Place;
+use fathom_core::experiment::{Found, Statement, said};
 
 pub(super) const RULE: Rule = Rule {
     name: "fault_around",
@@ -50,8 +50,8 @@ fn judge(seen: &Seen) -> Option<Told> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fathom_core::experiment::Known;
     use crate::results::place::tests as planted;
+    use fathom_core::experiment::Known;
     use serde_json::json;
 
     fn told(pages: f64, fault: f64) -> Option<String> {

@@ -3,8 +3,8 @@
 //! traffic causes at most that fraction of the wait.
 
 use super::rule::{Rule, Seen, Told};
-use fathom_core::experiment::{Dimension, Found, Placement, said};
 use crate::results::place::Place;
+use fathom_core::experiment::{Dimension, Found, Placement, said};
 
 pub(super) const RULE: Rule = Rule {
     name: "flat_load",
@@ -69,8 +69,8 @@ fn judge(seen: &Seen) -> Option<Told> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fathom_core::experiment::Known;
     use crate::results::place::tests as planted;
+    use fathom_core::experiment::Known;
     use serde_json::json;
 
     /// A load of 100 ns alone, and these latencies next to traffic of one, two, four and eight gigabytes per second.

@@ -2,9 +2,9 @@
 //! hypervisor.
 
 use super::rule::{Rule, Seen, Told};
+use crate::results::place::Place;
 use fathom_core::experiment::{Dimension, Found, Known, Statement, said};
 use fathom_core::quantity::Unit;
-use crate::results::place::Place;
 
 pub(super) const RULE: Rule = Rule {
     name: "guest_exit",
@@ -95,8 +95,8 @@ fn published(exit: Found, known: &Known) -> Option<Statement> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fathom_core::machine::Fact;
     use crate::results::place::tests as planted;
+    use fathom_core::machine::Fact;
 
     /// The rule's conclusion for a CPUID that takes this multiple of a published exit, on a core of 1 GHz.
     fn told(times: f64, hypervisor: Option<&str>, command_line: &str) -> Option<String> {

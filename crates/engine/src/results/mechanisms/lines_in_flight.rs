@@ -2,8 +2,8 @@
 //! 1961, "A proof for the queuing formula L = λW").
 
 use super::rule::{Rule, Seen, Told};
-use fathom_core::experiment::{Dimension, Found, Known, Placement, Statement, said};
 use crate::results::place::Place;
+use fathom_core::experiment::{Dimension, Found, Known, Placement, Statement, said};
 
 pub(super) const RULE: Rule = Rule {
     name: "lines_in_flight",

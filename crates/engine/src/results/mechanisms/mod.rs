@@ -19,8 +19,8 @@ mod stream_ramp;
 mod wake_up;
 mod write_allocate;
 
-use fathom_core::experiment::{Known, Statement};
 use crate::results::PointResult;
+use fathom_core::experiment::{Known, Statement};
 use rule::{Rule, Seen};
 
 /// In the order of the report: the most far-reaching first.

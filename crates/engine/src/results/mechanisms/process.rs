@@ -1,8 +1,8 @@
 //! Why a process costs what a thread does not: its own address space, with page tables to copy and pages to copy on writing.
 
 use super::rule::{Rule, Seen, Told};
-use fathom_core::experiment::{Dimension, Found, Known, Statement, said};
 use crate::results::place::Place;
+use fathom_core::experiment::{Dimension, Found, Known, Statement, said};
 
 pub(super) const RULE: Rule = Rule {
     name: "process_against_thread",

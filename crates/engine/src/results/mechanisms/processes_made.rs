@@ -2,9 +2,9 @@
 //! allocated, and ended processes are reaped.
 
 use super::rule::{Rule, Seen, Told};
-use fathom_core::experiment::{Dimension, Found, Statement, said};
 use crate::results::PointResult;
 use crate::results::place::Place;
+use fathom_core::experiment::{Dimension, Found, Statement, said};
 use fathom_core::statistics;
 
 pub(super) const RULE: Rule = Rule {

@@ -1,10 +1,10 @@
 //! Read-ahead: sequential reads of a file are fetched in large requests in advance.
 
 use super::rule::{Rule, Seen, Told};
-use fathom_core::experiment::{Dimension, Found, Known, Statement, said};
-use fathom_core::quantity::Unit;
 use crate::results::accuracy::{FAIR, distance};
 use crate::results::place::Place;
+use fathom_core::experiment::{Dimension, Found, Known, Statement, said};
+use fathom_core::quantity::Unit;
 
 pub(super) const RULE: Rule = Rule {
     name: "read_ahead",

@@ -2,9 +2,9 @@
 //! mm/filemap.c), which is wasted if the next page is elsewhere.
 
 use super::rule::{Rule, Seen, Told};
+use crate::results::place::Place;
 use fathom_core::experiment::{Dimension, Found, Known, Statement, said};
 use fathom_core::quantity::Unit;
-use crate::results::place::Place;
 
 pub(super) const RULE: Rule = Rule {
     name: "read_around",

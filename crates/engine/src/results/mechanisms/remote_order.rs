@@ -2,8 +2,8 @@
 //! blocks are read ahead or cached.
 
 use super::rule::{Rule, Seen, Told};
-use fathom_core::experiment::{Found, Placement, Point, Statement, Value, said};
 use crate::results::place::Place;
+use fathom_core::experiment::{Found, Placement, Point, Statement, Value, said};
 
 pub(super) const RULE: Rule = Rule {
     name: "remote_order",
@@ -65,8 +65,8 @@ fn name<'a>(point: &'a Point, parameter: &str) -> &'a str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fathom_core::experiment::Known;
     use crate::results::place::tests as planted;
+    use fathom_core::experiment::Known;
     use serde_json::json;
 
     fn told(sequence: f64) -> Told {

@@ -1,9 +1,9 @@
 //! The form of a rule, which combines figures of several experiments into a cause.
 
-use fathom_core::experiment::{Known, Statement};
 use crate::results::PointResult;
 #[cfg(test)]
 use crate::results::place::Place;
+use fathom_core::experiment::{Known, Statement};
 
 /// The input of a rule: points whose evidence holds.
 pub(super) struct Seen<'run> {

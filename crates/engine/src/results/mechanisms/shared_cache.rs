@@ -2,10 +2,10 @@
 //! each exceed it at some size, and these sizes agree.
 
 use super::rule::{Rule, Seen, Told};
-use fathom_core::experiment::{Dimension, Found, Known, Point, Statement, Value, said};
-use fathom_core::quantity::{Unit, declared};
 use crate::results::accuracy::CLOSE;
 use crate::results::place::Place;
+use fathom_core::experiment::{Dimension, Found, Known, Point, Statement, Value, said};
+use fathom_core::quantity::{Unit, declared};
 
 pub(super) const RULE: Rule = Rule {
     name: "usable_last_cache",
@@ -147,8 +147,8 @@ fn size(point: &Point) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fathom_core::machine::{Fact, Machine};
     use crate::results::place::tests as planted;
+    use fathom_core::machine::{Fact, Machine};
     use serde_json::json;
 
     const MIB: u64 = 1 << 20;

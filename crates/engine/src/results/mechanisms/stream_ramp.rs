@@ -2,9 +2,9 @@
 //! the path is full.
 
 use super::rule::{Rule, Seen, Told};
+use crate::results::place::Place;
 use fathom_core::experiment::{Dimension, Found, Placement, said};
 use fathom_core::quantity::Unit;
-use crate::results::place::Place;
 
 pub(super) const RULE: Rule = Rule {
     name: "stream_ramp",
@@ -89,8 +89,8 @@ fn path(seen: &Seen, way: &str, window: Place, trip: Place, packet: f64) -> Opti
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fathom_core::experiment::Known;
     use crate::results::place::tests as planted;
+    use fathom_core::experiment::Known;
     use serde_json::json;
 
     /// Windows of these rates, with a round trip of 1 ms to the peer.

@@ -2,10 +2,10 @@
 //! wake-ups, in all other operations during which a CPU goes idle.
 
 use super::rule::{Rule, Seen, Told};
-use fathom_core::experiment::{Found, Known, Placement, Statement, said};
-use fathom_core::machine::Machine;
 use crate::results::accuracy::{CLOSE, distance};
 use crate::results::place::Place;
+use fathom_core::experiment::{Found, Known, Placement, Statement, said};
+use fathom_core::machine::Machine;
 
 pub(super) const RULE: Rule = Rule {
     name: "idle_wake_up",
@@ -119,8 +119,8 @@ const IDLE_SETTINGS: [&str; 5] =
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fathom_core::machine::Fact;
     use crate::results::place::tests as planted;
+    use fathom_core::machine::Fact;
 
     /// A hand-over of 1 µs on one CPU, a wake-up of 28 µs, and a round trip with this number of wake-ups.
     fn told(wake_ups: f64, without: Option<usize>) -> Option<Told> {

@@ -2,9 +2,9 @@
 //! once instead of twice.
 
 use super::rule::{Rule, Seen, Told};
-use fathom_core::experiment::{Found, Known, Point, Statement, Value, said};
 use crate::results::accuracy::{CLOSE, distance};
 use crate::results::place::Place;
+use fathom_core::experiment::{Found, Known, Point, Statement, Value, said};
 
 pub(super) const RULE: Rule = Rule {
     name: "write_allocate",

@@ -1,9 +1,9 @@
 //! The results that missed their prediction, with the reasons.
 
-use fathom_core::experiment::{Found, Prediction, Term};
-use fathom_core::quantity::{Kind, Unit};
 use crate::results::PointResult;
 use crate::results::accuracy::{FAIR, distance};
+use fathom_core::experiment::{Found, Prediction, Term};
+use fathom_core::quantity::{Kind, Unit};
 
 /// The reason why a prediction missed.
 #[derive(Debug, Clone, PartialEq)]

@@ -3,11 +3,11 @@
 //! results that missed because of it must agree about its correct value.
 
 use super::reason::Missed;
+use crate::results::PointResult;
+use crate::results::accuracy::{FAIR, distance};
 use fathom_core::experiment::{
     Dimension, Finding, Found, Known, Point, Prediction, Question, Source, Statement, Term, said,
 };
-use crate::results::PointResult;
-use crate::results::accuracy::{FAIR, distance};
 use fathom_core::statistics;
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,10 +1,10 @@
 //! Every rule, and cases from which nothing follows.
 
 use super::*;
+use crate::results::{Disturbance, Evidence, Outcome, ProcessorTime};
 use fathom_core::experiment::{Basis, Check, Dimension, Found, Parameter, Point, Prediction, Scale};
 use fathom_core::machine::Machine;
 use fathom_core::quantity::Unit;
-use crate::results::{Disturbance, Evidence, Outcome, ProcessorTime};
 use fathom_core::statistics::{Estimate, Interval};
 
 fn basis(value: f64) -> Basis {

@@ -1,12 +1,12 @@
 //! The sentences about misses.
 
 use super::reason::{Missed, Reason};
+use crate::results::ProcessorTime;
+use crate::results::accuracy::distance;
 use fathom_core::experiment::{
     Dimension, Finding, Found, Known, Part, Prediction, Question, Source, Statement, said,
 };
 use fathom_core::quantity::Unit;
-use crate::results::ProcessorTime;
-use crate::results::accuracy::distance;
 
 /// A value that is within this factor of another has not changed in a way that explains a factor of two.
 const UNCHANGED: f64 = 1.25;

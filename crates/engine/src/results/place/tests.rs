@@ -1,8 +1,8 @@
 //! Figures that tests plant for rules to judge.
 
 use super::Place;
-use fathom_core::experiment::{Dimension, Found, Known, Point};
 use fathom_core::experiment::registry;
+use fathom_core::experiment::{Dimension, Found, Known, Point};
 use fathom_core::machine::Machine;
 use fathom_core::statistics::{Interval, Measured};
 use serde_json::{Map, Value, json};

@@ -6,9 +6,9 @@
 //! --map-root-user --net`), and the program `ip`.
 
 use super::{Launched, Launcher, NoPeer, Said, ready};
-use fathom_core::experiment::{Access, Failure};
 use crate::peer::proof::chance;
 use crate::peer::{PeerAddress, Token};
+use fathom_core::experiment::{Access, Failure};
 use fathom_core::sampling::partner;
 use std::io::{self, Write};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};

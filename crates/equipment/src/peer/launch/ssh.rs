@@ -6,10 +6,10 @@
 //! after a kill. The measured traffic does not use ssh, but direct connections.
 
 use super::{Launched, Launcher, NoPeer, Said, ready};
-use fathom_core::experiment::Access;
-use fathom_core::message::{clean, tell};
 use crate::peer::proof::chance;
 use crate::peer::{PeerAddress, Token};
+use fathom_core::experiment::Access;
+use fathom_core::message::{clean, tell};
 use fathom_core::sampling::partner;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{IpAddr, ToSocketAddrs};

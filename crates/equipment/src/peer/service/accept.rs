@@ -3,8 +3,8 @@
 
 use super::place::Place;
 use super::running::{Running, Tally};
-use fathom_core::experiment::Failure;
 use crate::peer::waking::waker;
+use fathom_core::experiment::Failure;
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::sync::Arc;

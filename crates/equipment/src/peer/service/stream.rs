@@ -2,8 +2,8 @@
 
 use super::place::Place;
 use super::running::{Running, Tally};
-use fathom_core::experiment::Failure;
 use crate::peer::waking::waker;
+use fathom_core::experiment::Failure;
 use serde::{Deserialize, Serialize};
 use socket2::{Domain, Protocol, Socket, Type};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};

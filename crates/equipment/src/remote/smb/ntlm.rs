@@ -1,7 +1,7 @@
 //! Authentication by NTLM version 2 (Microsoft's MS-NLMP), without negotiation around it; anonymous if no user is named.
 
-use fathom_core::experiment::Failure;
 use crate::remote::wire::Message;
+use fathom_core::experiment::Failure;
 use hmac::{Hmac, KeyInit, Mac};
 use md4::{Digest, Md4};
 use md5::Md5;

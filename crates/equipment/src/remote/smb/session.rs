@@ -1,8 +1,8 @@
 //! Messages of SMB 2 (Microsoft's MS-SMB2) over TCP: numbered, with credits, and signed for a user.
 
-use fathom_core::experiment::Failure;
 use crate::remote::unanswered::Unanswered;
 use crate::remote::wire::{Message, Wire};
+use fathom_core::experiment::Failure;
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 

@@ -1,9 +1,9 @@
 //! Findings from context switches: comparisons with each other, and with the creation of a process or thread.
 
 use super::points::{NAME, PIPE_NET, PROCESSES, STACKS, THREADS, USER_LEVEL, between};
-use fathom_core::experiment::{Finding, Found, Known, Point, Question, Statement, said};
 use crate::cpu::{process_creation, thread_creation};
 use crate::rule_of_thumb::{self, Rule};
+use fathom_core::experiment::{Finding, Found, Known, Point, Question, Statement, said};
 
 /// All findings from `cpu/context_switch`.
 pub fn findings(known: &Known) -> Vec<Finding> {

@@ -9,7 +9,7 @@ use super::kernel_service;
 use super::ring::Ring;
 use fathom_core::experiment::{
     About, At, Basis, Bound, Check, Experiment, Failure, Finding, Known, MainFigure, Observed, Placement,
-    Point, Prediction, Requirement, Shown, Site, Touch, Workload, errno, TimedCode
+    Point, Prediction, Requirement, Shown, Site, TimedCode, Touch, Workload, errno,
 };
 use fathom_core::machine::Machine;
 use fathom_core::sampling::partner;

@@ -1,8 +1,8 @@
 //! Two readings around work of known length: which forms keep the work between them (R-TIM-05).
 
 use super::points::{AROUND, MEASURE, NAME, PAIR, READING};
-use fathom_core::experiment::{Finding, Found, Known, Point, Prediction, Question, Statement, said};
 use crate::cpu::counter_forms::{self, Form, MULTIPLICATIONS};
+use fathom_core::experiment::{Finding, Found, Known, Point, Prediction, Question, Statement, said};
 
 /// The part of the known work that each form has between its readings (report 003 says that a bare pair is not enough).
 pub fn kept_between(known: &Known) -> Option<Finding> {

@@ -6,11 +6,11 @@ mod points;
 mod predicted;
 
 use super::fleet::{Fleet, Member, Progress};
+use crate::device_facts;
 use fathom_core::experiment::{
     About, Asked, At, Bound, Check, Effort, Experiment, Failure, FigureValue, Finding, Known, MainFigure,
-    Observed, Parameter, Point, Prediction, Shown, Site, Touch, Trend, Workload, TimedCode
+    Observed, Parameter, Point, Prediction, Shown, Site, TimedCode, Touch, Trend, Workload,
 };
-use crate::device_facts;
 use fathom_core::machine::Machine;
 use fathom_core::quantity::Unit;
 use fathom_equipment::test_file::blocks::Order;
@@ -43,7 +43,11 @@ static ABOUT: About = About {
               `all sequential` the device sees the interleaved blocks of many files, which is not a sequential \
               pattern.",
     version: 1,
-    timed: Some(TimedCode { of: "one of the processes", source: include_str!("../fleet.rs"), begins: "fn read_on(" }),
+    timed: Some(TimedCode {
+        of: "one of the processes",
+        source: include_str!("../fleet.rs"),
+        begins: "fn read_on(",
+    }),
     parameters: &[PATTERN, FIGURE, FILE, PROCESSES],
     trends: &[Trend { along: "processes", step: 1.0, slope: "per process" }],
     shown: Shown::by(&[

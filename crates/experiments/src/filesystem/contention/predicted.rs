@@ -1,9 +1,9 @@
 //! Predictions: the time of one process alone, and its wait for the others.
 
 use super::points::{ALL_RANDOM, BLOCK, FIGURE, PATTERN, PROCESSES, RANDOM_AMONG, TOGETHER, UNFAIRNESS};
-use fathom_core::experiment::{Basis, Known, Point, Prediction};
 use crate::device_facts;
 use crate::filesystem::read;
+use fathom_core::experiment::{Basis, Known, Point, Prediction};
 
 /// The time of one process alone, plus its wait for the others: that of requests when one process has as many in flight, as
 /// measured in this run. Before it was measured the device is assumed to serve 8 at once.

@@ -3,8 +3,8 @@
 use super::points::{
     COLD, DIRECT, FILE, NAME, QUEUE_DEPTHS, RANDOM, SEQUENTIAL, USUAL_FILE, WARM, queue, usual,
 };
-use fathom_core::experiment::{Dimension, Finding, Found, Known, Question, Statement, said};
 use crate::filesystem::uring::INTERVAL;
+use fathom_core::experiment::{Dimension, Finding, Found, Known, Question, Statement, said};
 use fathom_core::quantity::declared;
 
 /// All findings across points.

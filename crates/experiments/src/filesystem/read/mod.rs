@@ -10,11 +10,11 @@ pub use predicted::{PAGES_AT_ONCE, waiting};
 use super::cold;
 use super::reader::{Call, ReadAhead, Reader};
 use super::uring;
+use crate::device_facts;
 use fathom_core::experiment::{
     About, At, Basis, Bound, Check, Effort, Experiment, Failure, Finding, Known, Landmark, MainFigure,
-    Observed, Parameter, Point, Prediction, Requirement, Shown, Site, Touch, Workload, TimedCode
+    Observed, Parameter, Point, Prediction, Requirement, Shown, Site, TimedCode, Touch, Workload,
 };
-use crate::device_facts;
 use fathom_core::machine::Machine;
 use fathom_equipment::test_file::blocks::{Order, Walk};
 use fathom_equipment::test_file::{Room, TestFile, cached, direct, ensure_accounted, served, warm};
@@ -54,7 +54,11 @@ static ABOUT: About = About {
               `cold` means cold in this machine. Consecutive blocks of the file need not be consecutive on the \
               device. Reading a mapped warm file needs no copy; compared with `read`, the bytes are used in place.",
     version: 2,
-    timed: Some(TimedCode { of: "a block at random", source: include_str!("../reader.rs"), begins: "fn pread(" }),
+    timed: Some(TimedCode {
+        of: "a block at random",
+        source: include_str!("../reader.rs"),
+        begins: "fn pread(",
+    }),
     parameters: &[STATE, ORDER, CALL, BLOCK, FILE, READ_AHEAD, QUEUE_DEPTH, FIGURE],
     trends: &[],
     shown: Shown::by(&[

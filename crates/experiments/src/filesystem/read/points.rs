@@ -1,7 +1,7 @@
 //! Points of `filesystem/read`, with their effort.
 
-use fathom_core::experiment::{Effort, Known, Parameter, Point, Scale};
 use crate::filesystem::uring::{INTERVAL, LATENCY};
+use fathom_core::experiment::{Effort, Known, Parameter, Point, Scale};
 
 /// Name of the experiment.
 pub const NAME: &str = "filesystem/read";

@@ -4,10 +4,10 @@ use super::points::{
     self, BLOCK, CALL, COLD, DIRECT, FIGURE, FILE, FILES, MMAP, NAME, OFF, ORDER, QUEUE_DEPTH, RANDOM,
     READ_AHEAD, SEEK, SEQUENTIAL, STATE, USUAL_BLOCK, USUAL_FILE, WARM,
 };
-use fathom_core::experiment::{Basis, Bound, Known, Point, Prediction, Source};
 use crate::cpu::kernel_service;
 use crate::filesystem::uring::{INTERVAL, LATENCY};
 use crate::{device_facts, memory};
+use fathom_core::experiment::{Basis, Bound, Known, Point, Prediction, Source};
 
 /// Time to copy a byte from memory that is not in the caches, nanoseconds.
 pub fn copied(known: &Known) -> Basis {

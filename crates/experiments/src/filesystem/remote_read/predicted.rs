@@ -4,8 +4,8 @@ use super::points::{
     BLOCK, CLIENT_CACHED, LOCAL, NO_DATA, ORDER, PROTOCOL, QUEUE_DEPTH, RANDOM, SERVER_COLD, STATE, UNPROVED,
     block, no_data,
 };
-use fathom_core::experiment::{Basis, Known, Point, Prediction};
 use crate::cpu::kernel_service;
+use fathom_core::experiment::{Basis, Known, Point, Prediction};
 use fathom_core::machine::Remote;
 
 const NAME: &str = "filesystem/remote_read";

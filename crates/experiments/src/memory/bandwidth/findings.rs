@@ -1,9 +1,9 @@
 //! Findings from bandwidths: the fastest methods, and how naive counting misleads.
 
 use super::points::point;
-use fathom_core::experiment::{Finding, Found, Known, Question, Statement, said};
 use crate::memory::stream::kernel::{KERNELS, Kernel, Kind, PER_LINE};
 use crate::memory::stream::working_set::{self, Level};
+use fathom_core::experiment::{Finding, Found, Known, Question, Statement, said};
 use fathom_core::machine::Bandwidth;
 use fathom_core::quantity::declared;
 

@@ -1,8 +1,8 @@
 //! Points of `memory/bandwidth`: a kernel, and the size of its arrays.
 
-use fathom_core::experiment::{Parameter, Point, Scale};
 use crate::memory::stream::kernel::Kernel;
 use crate::memory::stream::working_set::{LEVEL, Level, SIZE};
+use fathom_core::experiment::{Parameter, Point, Scale};
 
 /// Parameter: the operation on the arrays.
 pub const KIND: Parameter = Parameter {

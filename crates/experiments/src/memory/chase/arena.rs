@@ -1,8 +1,8 @@
 //! Memory in which cycles are laid out one after the other: the points of a block map it once.
 
-use fathom_core::experiment::{Failure, Site};
 use crate::memory::backing::Backing;
 use crate::memory::pages::{Mapping, Pages};
+use fathom_core::experiment::{Failure, Site};
 use std::cell::RefCell;
 use std::ptr::NonNull;
 use std::rc::Rc;

@@ -1,8 +1,8 @@
 //! A cycle of pointers through an array, with proof that it is one cycle.
 
 use super::arena::Arena;
-use fathom_core::experiment::{Check, Failure, Observed, Workload};
 use crate::memory::pages::Pages;
+use fathom_core::experiment::{Check, Failure, Observed, Workload};
 use std::collections::BTreeMap;
 use std::ptr::NonNull;
 use std::rc::Rc;

@@ -1,8 +1,8 @@
 //! Expected latency of a load, from the machine's declarations and published figures: the cache levels before memory, the share
 //! of a set that each of them holds, and the cost of address translation.
 
-use fathom_core::experiment::{Basis, Known, Landmark, Parameter, Prediction};
 use crate::core_facts;
+use fathom_core::experiment::{Basis, Known, Landmark, Parameter, Prediction};
 use fathom_core::machine::{Machine, TlbKind};
 
 /// A level that may serve a load.

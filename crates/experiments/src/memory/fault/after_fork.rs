@@ -3,8 +3,8 @@
 use super::lap::Lap;
 use super::stretch::Mapped;
 use super::tally::{Faults, Tally};
-use fathom_core::experiment::{Failure, Site, Workload, ensure, errno};
 use crate::memory::pages::{Mapping, Pages};
+use fathom_core::experiment::{Failure, Site, Workload, ensure, errno};
 use fathom_core::sampling::partner::{Process, pipe};
 use fathom_core::sampling::shared_memory::shared_memory;
 use std::io::Read;

@@ -1,10 +1,10 @@
 //! Expected costs of the parts of a fault.
 
-use fathom_core::experiment::{Basis, Known, Prediction};
 use crate::cpu::kernel_service;
 use crate::memory::minor_fault::{
     NAME, cached_point, cleared_point, with_neighbours_point, written_shared_point,
 };
+use fathom_core::experiment::{Basis, Known, Prediction};
 
 /// Adds leaving the program and returning to it by an exception.
 pub fn trap(prediction: Prediction, known: &Known) -> Prediction {

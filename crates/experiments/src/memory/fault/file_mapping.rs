@@ -1,8 +1,8 @@
 //! A mapped stretch of a file.
 
 use super::stretch::Mapped;
-use fathom_core::experiment::Failure;
 use crate::memory::pages::Pages;
+use fathom_core::experiment::Failure;
 use std::fs::File;
 use std::os::fd::AsRawFd;
 use std::ptr::{NonNull, null_mut};

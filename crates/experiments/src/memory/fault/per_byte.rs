@@ -1,8 +1,8 @@
 //! A fault compared with a load from memory, per byte: computed with this run's latencies, not with a bandwidth or with another
 //! day's figure (R-FIX-40).
 
-use fathom_core::experiment::{Basis, Finding, Found, Known, Parameter, Point, Question, Scale, said};
 use crate::memory::pages::{PAGES, Pages};
+use fathom_core::experiment::{Basis, Finding, Found, Known, Parameter, Point, Question, Scale, said};
 use fathom_core::quantity::declared;
 
 const LINE: f64 = 64.0;

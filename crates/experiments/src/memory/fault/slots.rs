@@ -1,7 +1,7 @@
 //! Address ranges for mappings, far enough apart that the kernel cannot merge them.
 
-use fathom_core::experiment::{Failure, errno};
 use crate::memory::pages::Pages;
+use fathom_core::experiment::{Failure, errno};
 use std::ptr::NonNull;
 
 /// Addresses for `count` mappings of `bytes`, each followed by an unused page, so that the kernel cannot merge the mappings.

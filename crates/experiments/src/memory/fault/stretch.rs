@@ -1,7 +1,7 @@
 //! A stretch of pages: touched in order, forgotten again, and its backing queried.
 
-use fathom_core::experiment::{Failure, errno};
 use crate::memory::pages::{Mapping, Pages};
+use fathom_core::experiment::{Failure, errno};
 use std::fs::File;
 use std::ops::Range;
 use std::os::unix::fs::FileExt;

@@ -2,8 +2,8 @@
 
 use super::stretch::Mapped;
 use super::user_page::UserFaults;
-use fathom_core::experiment::{Failure, Site, Stopwatch, ensure};
 use crate::memory::pages::{Mapping, Pages};
+use fathom_core::experiment::{Failure, Site, Stopwatch, ensure};
 use fathom_core::message::tell;
 use fathom_core::sampling::affinity;
 use std::cell::Cell;

@@ -1,8 +1,8 @@
 //! Pages that a program supplies itself: `userfaultfd(2)`, called directly, because our libraries do not offer it.
 
 use super::stretch::Mapped;
-use fathom_core::experiment::{Failure, errno};
 use crate::memory::pages::Pages;
+use fathom_core::experiment::{Failure, errno};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
 /// The structures of the requests in `include/uapi/linux/userfaultfd.h`.

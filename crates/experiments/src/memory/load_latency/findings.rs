@@ -3,9 +3,9 @@
 use super::points::{
     FIXED, NAME, SIZE, STRIDE, WIDE_STRIDE, WITHIN, WITHIN_ROLLED, cycle_point, naive_point,
 };
-use fathom_core::experiment::{Finding, Found, Known, Levels, Question, said};
 use crate::memory::chase::{found_levels, last_cache};
 use crate::memory::pages::Pages;
+use fathom_core::experiment::{Finding, Found, Known, Levels, Question, said};
 use fathom_core::quantity::declared;
 
 /// All findings from `memory/load_latency`.

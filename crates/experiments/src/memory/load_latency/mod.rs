@@ -14,7 +14,7 @@ use super::chase::{kernel, scattered, sizes, walk};
 use super::pages::{PAGES, Pages};
 use fathom_core::experiment::{
     About, At, Basis, Bound, Check, Effort, Experiment, Failure, Finding, Known, MainFigure, Observed, Point,
-    Prediction, Requirement, Shown, Site, Workload, TimedCode
+    Prediction, Requirement, Shown, Site, TimedCode, Workload,
 };
 use fathom_core::machine::Machine;
 use fathom_core::quantity::declared;

@@ -1,7 +1,7 @@
 //! Points of `memory/load_latency`: the array, and the order of the loads.
 
-use fathom_core::experiment::{Parameter, Point, Scale};
 use crate::memory::pages::{PAGES, Pages};
+use fathom_core::experiment::{Parameter, Point, Scale};
 
 /// Name of the experiment.
 pub const NAME: &str = "memory/load_latency";

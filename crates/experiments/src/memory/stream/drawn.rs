@@ -1,9 +1,9 @@
 //! Windows of a walk through memory while other threads stream: the latency of loads, and the bandwidth drawn.
 
 use super::fleet::Streaming;
-use fathom_core::experiment::{Check, Failure, FigureValue, Observed, Stopwatch, Work, Workload};
 use crate::memory::chase::kernel::UNROLLED;
 use crate::memory::chase::walk;
+use fathom_core::experiment::{Check, Failure, FigureValue, Observed, Stopwatch, Work, Workload};
 use std::cell::Cell;
 use std::rc::Rc;
 

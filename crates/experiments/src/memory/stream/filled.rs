@@ -1,9 +1,9 @@
 //! Memory whose words are known by their position: filled once, then read and overwritten by one kernel after the other, each of
 //! which restores what it has overwritten.
 
-use fathom_core::experiment::{Failure, ensure};
 use crate::memory::backing::Backing;
 use crate::memory::pages::{Mapping, Pages};
+use fathom_core::experiment::{Failure, ensure};
 use std::cell::Cell;
 use std::ops::Range;
 

@@ -6,10 +6,10 @@
 use super::arrays::Arrays;
 use super::filled::Filled;
 use super::kernel::Kernel;
-use fathom_core::experiment::{Failure, Workload, ensure};
 use crate::memory::backing::Backing;
-use fathom_core::sampling::{affinity, partner};
 use core::arch::asm;
+use fathom_core::experiment::{Failure, Workload, ensure};
+use fathom_core::sampling::{affinity, partner};
 use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::sync::Arc;

@@ -2,11 +2,11 @@
 
 use super::kernel::{KERNELS, Kernel, Kind, Maker, PER_LINE};
 use super::working_set::Level;
-use fathom_core::experiment::{Basis, Bound, Known, Prediction, Requirement, Source};
 use crate::memory::chase::hierarchy;
 use crate::memory::load_latency;
 use crate::memory::memory_parallelism;
 use crate::memory::pages::Pages;
+use fathom_core::experiment::{Basis, Bound, Known, Prediction, Requirement, Source};
 use fathom_core::machine::Machine;
 
 const FOG: &str = "Fog 2022, Microarchitecture and Instruction tables: current x86-64 cores load twice and store once a \

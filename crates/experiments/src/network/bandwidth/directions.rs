@@ -1,8 +1,8 @@
 //! Whether a path has the same bandwidth in both directions.
 
 use super::points::{CHUNK, DIRECTION, RECEIVE, SEND, STREAMS, usual, usual_beside};
-use fathom_core::experiment::{Finding, Found, Known, Parameter, Point, Question, Statement, said};
 use crate::network::path::{LOOPBACK, PEER};
+use fathom_core::experiment::{Finding, Found, Known, Parameter, Point, Question, Statement, said};
 use fathom_core::quantity::declared;
 
 const NAME: &str = "network/bandwidth";

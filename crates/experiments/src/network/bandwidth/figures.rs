@@ -4,9 +4,9 @@ use super::points::{
     CHUNK, LOSS, MESSAGES, RAMP, READ, RECEIVER, SENDER, START, STEADY, TRANSPORT, UDP, WHOLE, WINDOW,
     WINDOWS,
 };
-use fathom_core::experiment::{Failure, FigureValue, Point};
 use crate::network::arrival_rate::{since_first_byte, steady};
 use crate::network::transfer::Transfer;
+use fathom_core::experiment::{Failure, FigureValue, Point};
 
 /// Every figure from the point's kind of transfer, each in its unit.
 pub fn of(point: &Point, transfer: &Transfer) -> Result<Vec<FigureValue>, Failure> {
@@ -58,8 +58,8 @@ fn short() -> Failure {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fathom_core::experiment::Experiment;
     use crate::network::bandwidth::{Bandwidth, FIGURE};
+    use fathom_core::experiment::Experiment;
     use fathom_core::machine::Machine;
     use fathom_equipment::peer::service::Arrival;
 

@@ -5,11 +5,11 @@ use super::points::{
     CHUNK, FIGURE, PIPE, READ, READ_CHUNKS, RECEIVE, RECEIVER, SEND, SENDER, TCP, UNIX, point, usual,
 };
 use super::processor_cost;
-use fathom_core::experiment::{Dimension, Finding, Found, Known, Placement, Question, Statement, said};
 use crate::network::expected::{adapter, chosen};
 use crate::network::path::{LOOPBACK, PEER, WITHIN};
 use crate::network::round_trip;
 use crate::rule_of_thumb::{self, Rule};
+use fathom_core::experiment::{Dimension, Finding, Found, Known, Placement, Question, Statement, said};
 use fathom_core::quantity::{Unit, declared};
 
 const NAME: &str = "network/bandwidth";

@@ -15,7 +15,7 @@ use super::path::{PATH, ensure_path, required};
 use super::sending::{SENDFILE, SPLICE, ZERO_COPY};
 use fathom_core::experiment::{
     About, At, Bound, Check, Effort, Experiment, Failure, Finding, Known, MainFigure, Observed, Parameter,
-    Point, Prediction, Requirement, Shown, Site, Touch, Workload, TimedCode
+    Point, Prediction, Requirement, Shown, Site, TimedCode, Touch, Workload,
 };
 use fathom_core::machine::Machine;
 use fathom_core::quantity::Unit;

@@ -1,10 +1,10 @@
 //! The transfer of a point: its size, its duration, and the delay before the receiver reads.
 
 use super::points::{CHUNK, DIRECTION, MESSAGES, PIPE, RECEIVE, START, STREAMS, TCP, TRANSPORT, UDP, UNIX};
-use fathom_core::experiment::{Failure, Point, Site};
 use crate::network::path::{PATH, PEER};
 use crate::network::sending::WRITE;
 use crate::network::transfer::{self, Order, Transfer};
+use fathom_core::experiment::{Failure, Point, Site};
 use fathom_equipment::peer::service::Enough;
 use std::time::Duration;
 

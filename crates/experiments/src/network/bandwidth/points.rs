@@ -1,8 +1,8 @@
 //! Points of `network/bandwidth`, with their effort.
 
-use fathom_core::experiment::{Effort, Parameter, Placement, Point, Scale};
 use crate::network::path::{LOOPBACK, PATH, PEER, WITHIN};
 use crate::network::sending::{SENDFILE, SPLICE, ZERO_COPY};
+use fathom_core::experiment::{Effort, Parameter, Placement, Point, Scale};
 
 /// Parameter: the transport.
 pub const TRANSPORT: Parameter =

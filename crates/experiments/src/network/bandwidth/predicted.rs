@@ -3,12 +3,12 @@
 use super::points::{
     CHUNK, FIGURE, LOSS, PIPE, RAMP, READ, RECEIVER, SENDER, STREAMS, TCP, TRANSPORT, UDP, UNIX,
 };
-use fathom_core::experiment::{Basis, Known, Placement, Point, Prediction};
 use crate::cpu::kernel_service;
 use crate::network::expected::{
     copy_ns, further_fragments, hand_over, link_rate, message_ns, network_round_trip, packet_ns, protocol_ns,
 };
 use crate::network::path::{PATH, PEER};
+use fathom_core::experiment::{Basis, Known, Placement, Point, Prediction};
 
 /// Bytes of a TCP segment's payload, and of the segment on Ethernet's wire: a packet of 1500 and 38 around it.
 const SEGMENT: (f64, f64) = (1448.0, 1538.0);

@@ -1,8 +1,8 @@
 //! Processor cost per byte, in time and in core cycles, as in report 000 (R-NET-11).
 
 use super::points::{ACKNOWLEDGED, CHUNK, FIGURE, RECEIVER, SEND, SENDER, point, usual};
-use fathom_core::experiment::{Dimension, Finding, Found, Known, Placement, Question, Statement, said};
 use crate::network::path::PEER;
+use fathom_core::experiment::{Dimension, Finding, Found, Known, Placement, Question, Statement, said};
 use fathom_core::quantity::Nanoseconds;
 
 const NAME: &str = "network/bandwidth";

@@ -1,10 +1,10 @@
 //! Findings from opening and ending connections: in round trips, and as shares of software and network.
 
 use super::points::{CLOSE, CONNECT, GRACEFUL, phase};
-use fathom_core::experiment::{Finding, Found, Known, Placement, Question, Statement, said};
 use crate::network::path::{LOOPBACK, PEER};
 use crate::network::round_trip::{self, TCP};
 use crate::network::software_share::software_and_network;
+use fathom_core::experiment::{Finding, Found, Known, Placement, Question, Statement, said};
 
 const NAME: &str = "network/connection";
 

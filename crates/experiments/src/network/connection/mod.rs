@@ -7,17 +7,17 @@ use super::caller::{self, ACCEPTED, CONNECTED, Caller, OPENED_AGAIN, OVERFLOWS, 
 use super::expected;
 use super::path::{PATH, PEER, ensure_path, required};
 use super::round_trip;
+use crate::cpu::kernel_service;
 use fathom_core::experiment::{
     About, At, Basis, Bound, Check, Effort, Experiment, Failure, Finding, Known, MainFigure, Observed, Point,
-    Prediction, Requirement, Shown, Site, Touch, Workload, TimedCode
+    Prediction, Requirement, Shown, Site, TimedCode, Touch, Workload,
 };
-use crate::cpu::kernel_service;
 use fathom_core::machine::Machine;
+use fathom_core::sampling::partner::Process;
 use fathom_equipment::peer::Service;
 use fathom_equipment::peer::other_side::{OtherSide, Version};
 use fathom_equipment::peer::ports;
 use fathom_equipment::peer::service::accept;
-use fathom_core::sampling::partner::Process;
 use points::{CLOSE, CONNECT, FOUR, GRACEFUL, IP_VERSION, PHASE, RESET, SIX, TO_ACCEPT};
 use std::net::TcpStream;
 use std::rc::Rc;

@@ -1,7 +1,7 @@
 //! Points of `network/connection`: the phases of a connection's lifetime, on loopback and to a peer.
 
-use fathom_core::experiment::{Parameter, Placement, Point, Scale};
 use crate::network::path::{LOOPBACK, PATH, PEER};
+use fathom_core::experiment::{Parameter, Placement, Point, Scale};
 
 /// Parameter: the phase of a connection's lifetime.
 pub const PHASE: Parameter = Parameter {

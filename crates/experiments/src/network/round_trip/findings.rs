@@ -1,10 +1,10 @@
 //! Findings from the figures of round trips.
 
 use super::points::{ICMP, PAYLOAD, TCP, closed};
-use fathom_core::experiment::{Finding, Found, Known, Placement, Question, Statement, said};
 use crate::cpu::{context_switch, system_call};
 use crate::network::path::{LOOPBACK, PEER};
 use crate::network::software_share::software_and_network;
+use fathom_core::experiment::{Finding, Found, Known, Placement, Question, Statement, said};
 
 const NAME: &str = "network/round_trip";
 

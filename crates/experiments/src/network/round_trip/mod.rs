@@ -13,14 +13,14 @@ use super::path::{PATH, PEER, ensure_path, required};
 use super::tcp_info::tcp_info;
 use fathom_core::experiment::{
     About, At, Bound, Check, Effort, Experiment, Failure, Finding, Known, MainFigure, Observed, Placement,
-    Point, Prediction, Requirement, Shown, Site, Touch, Workload, TimedCode
+    Point, Prediction, Requirement, Shown, Site, TimedCode, Touch, Workload,
 };
 use fathom_core::machine::Machine;
+use fathom_core::statistics::share_interval;
 use fathom_equipment::peer::Service;
 use fathom_equipment::peer::other_side::OtherSide;
 use fathom_equipment::peer::ping::{Ping, THIS_HOST};
 use fathom_equipment::peer::service::Transport;
-use fathom_core::statistics::share_interval;
 use points::{CLOSED, ICMP, INTERVAL, LOOP, OPEN, PAYLOAD, QUICK_PAYLOADS, TRANSPORT, UDP};
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -51,7 +51,11 @@ static ABOUT: About = About {
               those of a single client. On loopback nothing leaves the machine; the difference from the peer is the \
               network's share.",
     version: 1,
-    timed: Some(TimedCode { of: "a message and its echo", source: include_str!("../conversation.rs"), begins: "pub fn round_trip(" }),
+    timed: Some(TimedCode {
+        of: "a message and its echo",
+        source: include_str!("../conversation.rs"),
+        begins: "pub fn round_trip(",
+    }),
     parameters: &[TRANSPORT, PATH, PAYLOAD, LOOP, INTERVAL],
     trends: &[],
     shown: Shown::by(&[

@@ -1,7 +1,7 @@
 //! Points of `network/round_trip`.
 
-use fathom_core::experiment::{Parameter, Placement, Point, Scale};
 use crate::network::path::{LOOPBACK, PATH, PEER, WITHIN};
+use fathom_core::experiment::{Parameter, Placement, Point, Scale};
 
 /// Parameter: the transport.
 pub const TRANSPORT: Parameter =

@@ -1,10 +1,10 @@
 //! Predictions of round trips: copies, calls and wake-ups of both sides, and the network between them.
 
 use super::points::{ICMP, LOOP, OPEN, PAYLOAD, PIPE, TCP, TRANSPORT, UDP, UNIX};
-use fathom_core::experiment::{AXIS_PLACEMENT, Basis, Known, Placement, Point, Prediction};
 use crate::cpu::kernel_service;
 use crate::network::expected;
 use crate::network::path::{LOOPBACK, PATH, PEER};
+use fathom_core::experiment::{AXIS_PLACEMENT, Basis, Known, Placement, Point, Prediction};
 
 const NAME: &str = "network/round_trip";
 

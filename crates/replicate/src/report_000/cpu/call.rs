@@ -1,14 +1,12 @@
 //! Sections 3.3 and 3.4: procedure calls and system calls.
 
 use super::{ASSEMBLY, COMPILED, unoptimised};
+use crate::report_000::boilerplate::{ITERATIONS, series, trials};
+use crate::sweep::nearest;
+use crate::{Deviation, Fit, Method, Replica, Row, SameQuestion, Series, Stage, Statistic, Theirs};
 use fathom_core::experiment::{Failure, Placement, Point, errno};
 use fathom_core::machine::Machine;
 use fathom_core::quantity::Unit;
-use crate::report_000::boilerplate::{ITERATIONS, series, trials};
-use crate::sweep::nearest;
-use crate::{
-    Deviation, Fit, Method, Replica, Row, SameQuestion, Series, Stage, Statistic, Theirs,
-};
 use std::fs::OpenOptions;
 use std::os::fd::AsRawFd;
 use std::time::Duration;

@@ -1,15 +1,13 @@
 //! Section 3.6: context switches through two pipes.
 
 use super::COMPILED;
-use fathom_core::experiment::{Failure, Placement, Point, ensure, errno};
-use fathom_core::machine::Machine;
-use fathom_core::quantity::Unit;
 use crate::report_000::boilerplate::{ITERATIONS, Timed, trials};
 use crate::sweep::nearest;
 use crate::usage::Usage;
-use crate::{
-    Deviation, Fit, Method, Replica, Row, SameQuestion, Series, Stage, Statistic, Theirs,
-};
+use crate::{Deviation, Fit, Method, Replica, Row, SameQuestion, Series, Stage, Statistic, Theirs};
+use fathom_core::experiment::{Failure, Placement, Point, ensure, errno};
+use fathom_core::machine::Machine;
+use fathom_core::quantity::Unit;
 use fathom_core::sampling::partner::{Process, pipe};
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::time::Duration;

@@ -1,13 +1,11 @@
 //! Section 3.5: creating threads and processes.
 
 use super::COMPILED;
-use fathom_core::experiment::{Failure, Placement, ensure, errno};
-use fathom_core::quantity::Unit;
 use crate::report_000::boilerplate::{series, trials};
 use crate::sweep::nearest;
-use crate::{
-    Deviation, Fit, Method, Replica, Row, SameQuestion, Series, Stage, Statistic, Theirs,
-};
+use crate::{Deviation, Fit, Method, Replica, Row, SameQuestion, Series, Stage, Statistic, Theirs};
+use fathom_core::experiment::{Failure, Placement, ensure, errno};
+use fathom_core::quantity::Unit;
 use std::ptr::{null, null_mut};
 use std::time::Duration;
 

@@ -1,16 +1,14 @@
 //! Sections 3.1 and 3.2: the cost of reading the clock, and of a loop.
 
 use super::{ASSEMBLY, unoptimised};
-use fathom_core::experiment::{Failure, Found, Known, Placement, Point};
-use fathom_core::machine::Machine;
-use fathom_core::quantity::Unit;
 use crate::pace::reduced;
 use crate::report_000::boilerplate::{ITERATIONS, TRIALS, timed_once, trials};
 use crate::sweep::nearest;
 use crate::timer::{start, stop_with_trailing_cpuid};
-use crate::{
-    Deviation, Fit, Method, Replica, Row, SameQuestion, Series, Stage, Statistic, Theirs,
-};
+use crate::{Deviation, Fit, Method, Replica, Row, SameQuestion, Series, Stage, Statistic, Theirs};
+use fathom_core::experiment::{Failure, Found, Known, Placement, Point};
+use fathom_core::machine::Machine;
+use fathom_core::quantity::Unit;
 use std::time::Duration;
 
 const INSIDE: &str = "between the readings";

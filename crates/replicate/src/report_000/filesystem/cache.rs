@@ -1,8 +1,5 @@
 //! Section 6.1: the size of the file cache, from the time to touch the pages of mapped files.
 
-use fathom_core::experiment::{Failure, Placement, Point, Requirement};
-use fathom_core::machine::{self, Machine};
-use fathom_core::quantity::Unit;
 use crate::mapping::Mapped;
 use crate::report_000::boilerplate::{TRIALS, timed_once};
 use crate::report_000::mapped::{drop_cached, expect_random};
@@ -11,6 +8,9 @@ use crate::report_000::zeros;
 use crate::sweep::nearest;
 use crate::usage::Usage;
 use crate::{Fit, Method, Replica, Row, SameQuestion, Series, Stage, Statistic, Theirs};
+use fathom_core::experiment::{Failure, Placement, Point, Requirement};
+use fathom_core::machine::{self, Machine};
+use fathom_core::quantity::Unit;
 use fathom_equipment::test_file::page_bytes;
 use std::fs::File;
 use std::time::Duration;

@@ -1,13 +1,13 @@
 //! Section 6.4: processes that read their own files at the same time.
 
 use super::BLOCK;
-use fathom_core::experiment::{Failure, Placement, Point, ensure, errno};
-use fathom_core::machine::Machine;
-use fathom_core::quantity::Unit;
 use crate::pace::reduced;
 use crate::report_000::boilerplate::timed_once;
 use crate::sweep::nearest;
 use crate::{Fit, Method, Replica, Row, SameQuestion, Series, Stage, Statistic, Theirs};
+use fathom_core::experiment::{Failure, Placement, Point, ensure, errno};
+use fathom_core::machine::Machine;
+use fathom_core::quantity::Unit;
 use fathom_core::sampling::partner::{Process, pipe};
 use fathom_equipment::test_file::{Aligned, Room, TestFile, direct, evict};
 use std::fs::File;

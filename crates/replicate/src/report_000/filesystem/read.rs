@@ -1,14 +1,14 @@
 //! Section 6.2: reading blocks of local files.
 
 use super::BLOCK;
-use fathom_core::experiment::{Failure, Placement, Point, ensure, errno};
-use fathom_core::machine::Machine;
-use fathom_core::quantity::Unit;
 use crate::report_000::boilerplate::{TRIALS, timed_once};
 use crate::report_000::mapped::drop_cached;
 use crate::report_000::shuffle::shuffled;
 use crate::sweep::nearest;
 use crate::{Fit, Method, Replica, Row, SameQuestion, Series, Stage, Statistic, Theirs};
+use fathom_core::experiment::{Failure, Placement, Point, ensure, errno};
+use fathom_core::machine::Machine;
+use fathom_core::quantity::Unit;
 use fathom_equipment::test_file::{Aligned, Room, TestFile};
 use std::os::fd::AsRawFd;
 use std::time::Duration;

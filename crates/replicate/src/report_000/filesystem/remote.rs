@@ -1,14 +1,14 @@
 //! Section 6.3: reading blocks of a file over a network.
 
 use super::BLOCK;
-use fathom_core::experiment::{Failure, Placement, Point, RemoteFile, Requirement};
-use fathom_core::machine::Machine;
-use fathom_core::quantity::Unit;
-use fathom_equipment::remote::{Client, connect, path, read_block};
 use crate::report_000::boilerplate::{TRIALS, timed_once};
 use crate::report_000::shuffle::shuffled;
 use crate::sweep::{beginnings, nearest};
 use crate::{Fit, Method, Replica, Row, SameQuestion, Series, Stage, Statistic, Theirs};
+use fathom_core::experiment::{Failure, Placement, Point, RemoteFile, Requirement};
+use fathom_core::machine::Machine;
+use fathom_core::quantity::Unit;
+use fathom_equipment::remote::{Client, connect, path, read_block};
 use std::time::Duration;
 
 const IN_ORDER: &str = "sequential";

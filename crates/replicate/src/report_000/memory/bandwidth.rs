@@ -1,14 +1,12 @@
 //! Section 4.2: bandwidth of two threads.
 
-use fathom_core::experiment::{Dimension, Failure, Found, Known, Placement, Point, Requirement};
-use fathom_core::machine::Machine;
-use fathom_core::quantity::Unit;
 use crate::pace::reduced;
 use crate::report_000::boilerplate::{TRIALS, timed_once};
 use crate::sweep::nearest;
-use crate::{
-    Deviation, Fit, Method, Replica, Row, SameQuestion, Series, Stage, Statistic, Theirs,
-};
+use crate::{Deviation, Fit, Method, Replica, Row, SameQuestion, Series, Stage, Statistic, Theirs};
+use fathom_core::experiment::{Dimension, Failure, Found, Known, Placement, Point, Requirement};
+use fathom_core::machine::Machine;
+use fathom_core::quantity::Unit;
 use std::time::Duration;
 
 const READS: &str = "read";

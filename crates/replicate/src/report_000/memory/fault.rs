@@ -1,7 +1,5 @@
 //! Section 4.3: page faults that wait for the disk.
 
-use fathom_core::experiment::{Failure, Placement, ensure};
-use fathom_core::quantity::Unit;
 use crate::mapping::Mapped;
 use crate::report_000::boilerplate::timed_once;
 use crate::report_000::mapped::{expect_random, let_go};
@@ -9,9 +7,9 @@ use crate::report_000::shuffle::shuffled;
 use crate::report_000::zeros;
 use crate::sweep::nearest;
 use crate::usage::Usage;
-use crate::{
-    Deviation, Fit, Method, Replica, Row, SameQuestion, Series, Stage, Statistic, Theirs,
-};
+use crate::{Deviation, Fit, Method, Replica, Row, SameQuestion, Series, Stage, Statistic, Theirs};
+use fathom_core::experiment::{Failure, Placement, ensure};
+use fathom_core::quantity::Unit;
 use fathom_equipment::test_file::{evict, page_bytes};
 use std::fs::File;
 use std::time::Duration;

@@ -1,13 +1,13 @@
 //! Section 4.1: the time of a load.
 
 use super::chain::Chain;
-use fathom_core::experiment::{Failure, Placement, Requirement};
-use fathom_core::machine::Machine;
-use fathom_core::quantity::Unit;
 use crate::pace::reduced;
 use crate::report_000::boilerplate::{TRIALS, timed_once};
 use crate::sweep::nearest;
 use crate::{Fit, Method, Replica, Row, SameQuestion, Series, Stage, Statistic, Theirs};
+use fathom_core::experiment::{Failure, Placement, Requirement};
+use fathom_core::machine::Machine;
+use fathom_core::quantity::Unit;
 use std::time::Duration;
 
 static CHASE: Method = Method {

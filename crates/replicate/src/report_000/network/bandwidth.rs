@@ -1,17 +1,15 @@
 //! Section 5.3: chunks of 16,000,000 bytes, each acknowledged by one byte.
 
 use super::{PEER_IS, broke};
+use crate::report_000::boilerplate::trials;
+use crate::sweep::nearest;
+use crate::{Deviation, Fit, Method, Replica, Row, SameQuestion, Series, Stage, Statistic, Theirs};
 use fathom_core::experiment::{Failure, PEER, Placement, Point, Requirement};
 use fathom_core::machine::Machine;
+use fathom_core::quantity::Unit;
 use fathom_equipment::peer::Service;
 use fathom_equipment::peer::other_side::{LOOPBACK, OtherSide};
 use fathom_equipment::peer::service::{Enough, StreamOptions};
-use fathom_core::quantity::Unit;
-use crate::report_000::boilerplate::trials;
-use crate::sweep::nearest;
-use crate::{
-    Deviation, Fit, Method, Replica, Row, SameQuestion, Series, Stage, Statistic, Theirs,
-};
 use socket2::Socket;
 use std::io::{Read, Write};
 use std::time::Duration;

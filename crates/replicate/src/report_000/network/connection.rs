@@ -1,19 +1,17 @@
 //! Section 5.4: opening and closing connections.
 
 use super::broke;
-use fathom_core::experiment::{Failure, PEER, Placement, Point, Requirement};
-use fathom_core::machine::Machine;
-use fathom_equipment::peer::Service;
-use fathom_equipment::peer::other_side::{LOOPBACK, OtherSide};
-use fathom_equipment::peer::ports;
-use fathom_core::quantity::Unit;
 use crate::pace::reduced;
 use crate::report_000::boilerplate::{TRIALS, timed_once};
 use crate::sweep::nearest;
-use crate::{
-    Deviation, Fit, Method, Replica, Row, SameQuestion, Series, Stage, Statistic, Theirs,
-};
+use crate::{Deviation, Fit, Method, Replica, Row, SameQuestion, Series, Stage, Statistic, Theirs};
+use fathom_core::experiment::{Failure, PEER, Placement, Point, Requirement};
+use fathom_core::machine::Machine;
+use fathom_core::quantity::Unit;
 use fathom_core::sampling::partner::Process;
+use fathom_equipment::peer::Service;
+use fathom_equipment::peer::other_side::{LOOPBACK, OtherSide};
+use fathom_equipment::peer::ports;
 use socket2::{Domain, Protocol, Socket, Type};
 use std::io::Read;
 use std::net::{SocketAddr, TcpListener};

@@ -1,18 +1,16 @@
 //! Section 5.2: the round trip of a message.
 
 use super::{PEER_IS, broke};
+use crate::report_000::boilerplate::{series, trials};
+use crate::sweep::nearest;
+use crate::{Deviation, Fit, Method, Replica, Row, SameQuestion, Series, Stage, Statistic, Theirs};
 use fathom_core::experiment::{Failure, PEER, PeerAddress, Placement, Point, Requirement};
 use fathom_core::machine::Machine;
+use fathom_core::quantity::Unit;
 use fathom_equipment::peer::Service;
 use fathom_equipment::peer::other_side::{LOOPBACK, OtherSide};
 use fathom_equipment::peer::ping::{Ping, THIS_HOST};
 use fathom_equipment::peer::service::Transport;
-use fathom_core::quantity::Unit;
-use crate::report_000::boilerplate::{series, trials};
-use crate::sweep::nearest;
-use crate::{
-    Deviation, Fit, Method, Replica, Row, SameQuestion, Series, Stage, Statistic, Theirs,
-};
 use std::io::{Read, Write};
 use std::net::{IpAddr, TcpStream};
 use std::time::Duration;

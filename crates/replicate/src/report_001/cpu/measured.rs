@@ -1,11 +1,11 @@
 //! Section 3: the timed code of the report.
 
 use super::super::trials::trials;
-use fathom_core::experiment::Failure;
 use crate::timer::without_trailing_cpuid as timed;
 use crate::unoptimised::{ROUNDS, call, empty_loop};
 use crate::usage::Usage;
 use crate::{Series, Stage, tasks};
+use fathom_core::experiment::Failure;
 use fathom_core::sampling::partner::{self, Process};
 use fathom_core::sampling::turn;
 

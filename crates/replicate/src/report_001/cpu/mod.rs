@@ -2,10 +2,10 @@
 
 mod measured;
 
-use fathom_core::experiment::{Placement, Point};
-use fathom_core::quantity::Unit;
 use crate::sweep::point;
 use crate::{Deviation, Fit, Method, Replica, Row, SameQuestion, Statistic, Theirs};
+use fathom_core::experiment::{Placement, Point};
+use fathom_core::quantity::Unit;
 use measured::{Between, calling, entering, forking, looping, measurement, switching, threading};
 use std::time::Duration;
 

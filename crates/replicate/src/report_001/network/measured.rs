@@ -1,12 +1,12 @@
 //! Section 5: the timed code of the report.
 
 use super::super::trials::trials;
+use crate::timer::without_trailing_cpuid as timed;
+use crate::{Series, Stage, tasks};
 use fathom_core::experiment::{Failure, PEER};
 use fathom_equipment::peer::Service;
 use fathom_equipment::peer::other_side::OtherSide;
 use fathom_equipment::peer::service::{Enough, StreamOptions, Transport};
-use crate::timer::without_trailing_cpuid as timed;
-use crate::{Series, Stage, tasks};
 use socket2::{Domain, Protocol, Socket, Type};
 use std::io::{Error, Read, Write};
 use std::net::TcpStream;

@@ -2,11 +2,11 @@
 
 mod measured;
 
-use fathom_core::experiment::{Found, Known, PEER, Placement, Point, Requirement};
-use fathom_equipment::peer::other_side::LOOPBACK;
-use fathom_core::quantity::Unit;
 use crate::sweep::point;
 use crate::{Deviation, Fit, Method, Replica, Row, SameQuestion, Statistic, Theirs};
+use fathom_core::experiment::{Found, Known, PEER, Placement, Point, Requirement};
+use fathom_core::quantity::Unit;
+use fathom_equipment::peer::other_side::LOOPBACK;
 use measured::{BOTH, MESSAGE, SET_UP, TAKEN_DOWN, connecting, pouring, tripping};
 use std::time::Duration;
 

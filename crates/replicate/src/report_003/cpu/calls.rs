@@ -6,12 +6,10 @@ use super::empty_functions::{
     fathom_empty_6, fathom_empty_7,
 };
 use super::readings::mean;
+use crate::sweep::nearest;
+use crate::{Deviation, Fit, Method, Replica, Row, SameQuestion, Series, Stage, Statistic, Theirs, timer};
 use fathom_core::experiment::{Failure, Placement};
 use fathom_core::quantity::Unit;
-use crate::sweep::nearest;
-use crate::{
-    Deviation, Fit, Method, Replica, Row, SameQuestion, Series, Stage, Statistic, Theirs, timer,
-};
 use std::time::Duration;
 
 const LIMIT: Duration = Duration::from_secs(90);

@@ -1,12 +1,10 @@
 //! Sections 3.2.1 and 3.2.2: the cost of reading the clock, and of an empty loop.
 
 use super::super::repetitions::{RUNS, Repetitions};
+use crate::sweep::nearest;
+use crate::{Deviation, Fit, Method, Replica, Row, SameQuestion, Series, Stage, Statistic, Theirs, timer};
 use fathom_core::experiment::{Failure, Placement};
 use fathom_core::quantity::Unit;
-use crate::sweep::nearest;
-use crate::{
-    Deviation, Fit, Method, Replica, Row, SameQuestion, Series, Stage, Statistic, Theirs, timer,
-};
 use std::time::Duration;
 
 const LIMIT: Duration = Duration::from_mins(1);

@@ -1,12 +1,10 @@
 //! Section 3.6: what the report calls a context switch: the start of a process or thread that has just been created.
 
 use super::tasks::runs;
+use crate::sweep::nearest;
+use crate::{Deviation, Fit, Method, Replica, Row, SameQuestion, Series, Stage, Statistic, Theirs, timer};
 use fathom_core::experiment::{Failure, Placement, ensure, errno};
 use fathom_core::quantity::Unit;
-use crate::sweep::nearest;
-use crate::{
-    Deviation, Fit, Method, Replica, Row, SameQuestion, Series, Stage, Statistic, Theirs, timer,
-};
 use fathom_core::sampling::partner::pipe;
 use std::os::fd::AsRawFd;
 use std::ptr::{null, null_mut};

@@ -1,10 +1,10 @@
 //! Section 3.5: creating a process or a thread and waiting for its end.
 
 use super::super::repetitions::{RUNS, Repetitions};
-use fathom_core::experiment::{Failure, Placement, ensure, errno};
-use fathom_core::quantity::Unit;
 use crate::sweep::nearest;
 use crate::{Fit, Method, Replica, Row, SameQuestion, Series, Stage, Statistic, Theirs, timer};
+use fathom_core::experiment::{Failure, Placement, ensure, errno};
+use fathom_core::quantity::Unit;
 use fathom_core::statistics;
 use std::ptr::{null, null_mut};
 use std::time::Duration;

@@ -1,14 +1,12 @@
 //! Section 5.1: the size of the file cache, found by reading files twice.
 
 use super::BLOCK;
+use crate::sweep::nearest;
+use crate::{Deviation, Fit, Method, Replica, Row, SameQuestion, Series, Stage, Statistic, Theirs, timer};
 use fathom_core::experiment::{Dimension, Failure, Found, Placement, Point, Requirement};
 use fathom_core::machine::{self, Machine};
 use fathom_core::quantity::Unit;
 use fathom_core::quantity::declared::size;
-use crate::sweep::nearest;
-use crate::{
-    Deviation, Fit, Method, Replica, Row, SameQuestion, Series, Stage, Statistic, Theirs, timer,
-};
 use fathom_equipment::test_file::{self, Room, TestFile};
 use std::fs::File;
 use std::os::unix::fs::FileExt;

@@ -2,13 +2,11 @@
 
 use super::BLOCK;
 use super::read::BlockFile;
+use crate::sweep::nearest;
+use crate::{Deviation, Fit, Method, Replica, Row, SameQuestion, Series, Stage, Statistic, Theirs};
 use fathom_core::experiment::{Dimension, Failure, Found, Known, Placement, Point, ensure};
 use fathom_core::machine::Machine;
 use fathom_core::quantity::Unit;
-use crate::sweep::nearest;
-use crate::{
-    Deviation, Fit, Method, Replica, Row, SameQuestion, Series, Stage, Statistic, Theirs,
-};
 use fathom_core::sampling::partner::{Process, pipe};
 use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::SeedableRng;

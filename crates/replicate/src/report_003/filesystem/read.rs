@@ -1,12 +1,12 @@
 //! Section 5.2: reading blocks of a file past the cache.
 
 use super::BLOCK;
+use crate::sweep::nearest;
+use crate::{Fit, Method, Replica, Row, SameQuestion, Series, Stage, Statistic, Theirs, timer};
 use fathom_core::experiment::{Failure, Placement, Point};
 use fathom_core::machine::Machine;
 use fathom_core::quantity::Unit;
 use fathom_core::quantity::declared::size;
-use crate::sweep::nearest;
-use crate::{Fit, Method, Replica, Row, SameQuestion, Series, Stage, Statistic, Theirs, timer};
 use fathom_equipment::test_file::{self, Aligned, Room, TestFile};
 use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};

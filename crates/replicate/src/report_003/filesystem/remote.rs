@@ -1,12 +1,12 @@
 //! Section 5.3: reading blocks of a file on another machine.
 
 use super::BLOCK;
+use crate::sweep::{beginnings, nearest};
+use crate::{Fit, Method, Replica, Row, SameQuestion, Series, Stage, Statistic, Theirs};
 use fathom_core::experiment::{Failure, Placement, Point, RemoteFile, Requirement};
 use fathom_core::machine::Machine;
 use fathom_core::quantity::Unit;
 use fathom_equipment::remote::{self, Client};
-use crate::sweep::{beginnings, nearest};
-use crate::{Fit, Method, Replica, Row, SameQuestion, Series, Stage, Statistic, Theirs};
 use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use std::time::{Duration, Instant};

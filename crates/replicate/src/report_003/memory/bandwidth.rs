@@ -1,13 +1,11 @@
 //! Section 4.2: memory bandwidth, reading and writing.
 
 use super::streams;
+use crate::sweep::nearest;
+use crate::{Deviation, Fit, Method, Replica, Row, SameQuestion, Series, Stage, Statistic, Theirs};
 use fathom_core::experiment::{Failure, Found, Known, Placement, Point, Requirement, ensure};
 use fathom_core::machine::Machine;
 use fathom_core::quantity::Unit;
-use crate::sweep::nearest;
-use crate::{
-    Deviation, Fit, Method, Replica, Row, SameQuestion, Series, Stage, Statistic, Theirs,
-};
 use fathom_equipment::test_file::Aligned;
 use std::time::{Duration, Instant};
 
@@ -196,7 +194,8 @@ fn offered(machine: &Machine, method: &str) -> bool {
 fn parallel(machine: &Machine, kind: &str) -> Vec<(&'static str, Point)> {
     const NAME: &str = "memory/parallel_bandwidth";
     let threads = machine.allowed_cpus().len() as u64;
-    let sweep = fathom_core::experiment::registry::find(NAME).map(|found| found.sweep(machine)).unwrap_or_default();
+    let sweep =
+        fathom_core::experiment::registry::find(NAME).map(|found| found.sweep(machine)).unwrap_or_default();
     let mine = sweep.into_iter().filter(|point| {
         let is = |parameter: &str, value: &str| {
             point.get(parameter).is_some_and(|found| found.to_string() == value)

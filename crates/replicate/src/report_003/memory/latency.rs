@@ -1,14 +1,12 @@
 //! Section 4.1: the time of a load, by the size of the array.
 
 use super::pointer_list::{ELEMENT, PointerList};
+use crate::sweep::nearest;
+use crate::{Deviation, Fit, Method, Replica, Row, SameQuestion, Series, Stage, Statistic, Theirs};
 use fathom_core::experiment::{Failure, Placement, Point, Requirement};
 use fathom_core::machine::Machine;
 use fathom_core::quantity::Unit;
 use fathom_core::quantity::declared::size;
-use crate::sweep::nearest;
-use crate::{
-    Deviation, Fit, Method, Replica, Row, SameQuestion, Series, Stage, Statistic, Theirs,
-};
 use std::time::{Duration, Instant};
 
 const LATENCY: Method = Method {

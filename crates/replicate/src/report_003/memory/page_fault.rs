@@ -1,12 +1,12 @@
 //! Section 4.3: the first access to a page of a mapped file.
 
+use crate::sweep::nearest;
+use crate::usage::Usage;
+use crate::{Fit, Method, Replica, Row, SameQuestion, Series, Stage, Statistic, Theirs, timer};
 use fathom_core::experiment::{Failure, Found, Placement, Point};
 use fathom_core::machine::Machine;
 use fathom_core::quantity::Unit;
 use fathom_core::quantity::declared::size;
-use crate::sweep::nearest;
-use crate::usage::Usage;
-use crate::{Fit, Method, Replica, Row, SameQuestion, Series, Stage, Statistic, Theirs, timer};
 use fathom_equipment::test_file::{self, Room, TestFile};
 use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};

@@ -2,13 +2,13 @@
 
 use super::round_trip::of_peer;
 use super::{LOOPBACK, PEER, TIMEOUT, broke, on_path};
+use crate::{Fit, Method, Replica, Row, SameQuestion, Series, Stage, Statistic, Theirs};
 use fathom_core::experiment::{Failure, Placement, Requirement, ensure};
+use fathom_core::quantity::Unit;
+use fathom_core::sampling::partner::Process;
 use fathom_equipment::peer::Service;
 use fathom_equipment::peer::other_side::OtherSide;
 use fathom_equipment::peer::service::{Arrival, StreamOptions};
-use fathom_core::quantity::Unit;
-use crate::{Fit, Method, Replica, Row, SameQuestion, Series, Stage, Statistic, Theirs};
-use fathom_core::sampling::partner::Process;
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::os::fd::AsRawFd;

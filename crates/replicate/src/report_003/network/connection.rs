@@ -2,14 +2,12 @@
 
 use super::round_trip::of_peer;
 use super::{LOOPBACK, PEER, TIMEOUT, broke, on_path};
+use crate::{Deviation, Fit, Method, Replica, Row, SameQuestion, Series, Stage, Statistic, Theirs};
 use fathom_core::experiment::{Failure, Placement, Requirement};
+use fathom_core::quantity::Unit;
+use fathom_core::sampling::partner::Process;
 use fathom_equipment::peer::Service;
 use fathom_equipment::peer::other_side::OtherSide;
-use fathom_core::quantity::Unit;
-use crate::{
-    Deviation, Fit, Method, Replica, Row, SameQuestion, Series, Stage, Statistic, Theirs,
-};
-use fathom_core::sampling::partner::Process;
 use socket2::{Domain, Socket, Type};
 use std::io::Read;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};

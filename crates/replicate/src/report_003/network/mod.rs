@@ -4,9 +4,9 @@ pub mod bandwidth;
 pub mod connection;
 pub mod round_trip;
 
+use crate::sweep::nearest;
 use fathom_core::experiment::{Failure, Point};
 use fathom_core::machine::Machine;
-use crate::sweep::nearest;
 use std::time::Duration;
 
 /// The other side has died if it is silent for this long.

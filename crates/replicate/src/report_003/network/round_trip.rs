@@ -1,16 +1,14 @@
 //! Section 4.1 (network): the round trip of a message and its echo.
 
 use super::{LOOPBACK, PEER, TIMEOUT, broke, on_path};
+use crate::{Deviation, Fit, Method, Replica, Row, SameQuestion, Series, Stage, Statistic, Theirs};
 use fathom_core::experiment::{Failure, Placement, Requirement};
+use fathom_core::quantity::Unit;
+use fathom_core::sampling::partner::Process;
 use fathom_equipment::peer::Service;
 use fathom_equipment::peer::other_side::OtherSide;
 use fathom_equipment::peer::ping::{Ping, THIS_HOST};
 use fathom_equipment::peer::service::Transport;
-use fathom_core::quantity::Unit;
-use crate::{
-    Deviation, Fit, Method, Replica, Row, SameQuestion, Series, Stage, Statistic, Theirs,
-};
-use fathom_core::sampling::partner::Process;
 use std::io::{Read, Write};
 use std::net::{IpAddr, Ipv4Addr, TcpListener, TcpStream};
 use std::os::fd::AsRawFd;
