@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 
 /// A described machine; only the fields that a test sets are relevant.
 pub fn machine() -> Machine {
-    Machine::described()
+    fathom_described::machine()
 }
 
 impl Place {
