@@ -9,8 +9,6 @@
 
 #![deny(clippy::disallowed_macros)]
 
-mod accuracy;
-mod alike;
 mod article;
 mod beside;
 pub mod catalogue;
@@ -23,7 +21,6 @@ pub mod form;
 mod history;
 mod json;
 pub mod live;
-mod machine;
 mod main_figures;
 mod occupancy;
 pub mod paper;

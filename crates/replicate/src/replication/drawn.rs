@@ -6,7 +6,7 @@ use fathom_core::quantity::Unit;
 use fathom_core::statistics;
 use fathom_report::figure::curves::{Curve, Curves};
 use fathom_report::figure::distribution;
-use fathom_report::figure::drawn::Figure;
+use fathom_report::figure::Figure;
 use fathom_report::figure::mark::Mark;
 use fathom_report::figure::svg::SERIES;
 use fathom_report::words;

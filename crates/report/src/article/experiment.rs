@@ -2,9 +2,9 @@
 //! prediction, all results, evidence, limits.
 
 use super::main_rows::MainRows;
-use super::places::section_of;
-use super::works::paragraphs;
-use super::{evidence, prediction, results, without};
+use super::method::paragraphs;
+use super::{listed, section_of};
+use super::{evidence, operations, prediction, results};
 use crate::figure::{self, Figures};
 use crate::paper::{Block, Figure, Key, Section, Table, Text, Tone};
 use crate::summary::{self, Unmeasured};
@@ -133,13 +133,8 @@ fn shown(
         .into_iter()
         .chain(tables)
         .chain(listed(of_trends, trends))
-        .chain(listed("Without a value:", without::items(without)))
+        .chain(listed("Without a value:", operations::items_without_value(without)))
         .collect()
-}
-
-/// A list with its lead sentence; empty if there are no items.
-fn listed(lead: &str, items: Vec<Text>) -> Vec<Block> {
-    if items.is_empty() { vec![] } else { vec![Block::Paragraph(lead.into()), Block::List(items)] }
 }
 
 /// The findings: the first of them for the paper, and the rest for the appendix.
@@ -204,7 +199,7 @@ fn standing(points: &[&PointResult], without: &[Unmeasured]) -> Block {
         }
         (shown, all) => Text::plain(format!("{shown} of {} have a value. ", plural(all, "point"))),
     };
-    if let Some(reasons) = without::reasons(without) {
+    if let Some(reasons) = operations::reasons_without_value(without) {
         said = said.and("Without one: ").and(reasons).and(" ");
     }
     if let Some(evidence) = evidence::judged(points) {

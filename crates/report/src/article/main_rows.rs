@@ -3,7 +3,7 @@
 
 use crate::main_figures::{self, Main, Source};
 use crate::paper::{Column, Key, Row, Sign, Table, Text};
-use crate::{alike, summary, words};
+use crate::{summary, words};
 use fathom_core::experiment::Prediction;
 use fathom_core::quantities::{self, Measure};
 use fathom_core::quantity::Unit;
@@ -28,15 +28,15 @@ impl<'run> MainRows<'run> {
             rows.truncate(MOST);
             return MainRows { rows, shared: String::new() };
         }
-        let shared = alike::shared(&measured);
+        let shared = words::shared_parameters(&measured);
         let all = measured.iter().map(|point| Main {
-            words: alike::differing(point, &shared),
+            words: words::differing_label(point, &shared),
             leads: false,
             source: Source::Point(point),
         });
         let slopes = rows.into_iter().filter(|row| matches!(row.source, Source::Slope(_)));
         let rows = all.chain(slopes).take(MOST).collect();
-        MainRows { rows, shared: alike::said(measured[0], &shared) }
+        MainRows { rows, shared: words::shared_label(measured[0], &shared) }
     }
 
     /// The points in the rows.

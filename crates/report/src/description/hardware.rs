@@ -1,6 +1,6 @@
 //! Rows on processor, cores, caches and memory.
 
-use super::row::{Row, list, plain, row, stated};
+use super::{Row, list, plain, row, stated};
 use fathom_core::machine::{
     Cache, CacheKind, CoreClass, CpuSet, Fact, Machine, Memory, Module, NumaNode, Processor, Tlb, TlbKind,
     Topology,

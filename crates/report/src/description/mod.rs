@@ -1,16 +1,13 @@
 //! The machine's description as rows: names, formatted values, sources. Text and page show no other facts about it.
 
 mod hardware;
-mod row;
 mod system;
 
-pub use row::Row;
-
-use row::stated;
-use serde::Serialize;
-
+use crate::form::{self, Facts};
+use crate::text::{Style, clean, display_width};
 use fathom_core::machine::{Fact, Machine, Route};
 use fathom_engine::record::{Peer, PeerKind};
+use serde::Serialize;
 
 /// A part of the description under a title.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -61,4 +58,102 @@ pub fn of_peer(peer: &Peer, route: Option<&Fact<Route>>) -> Vec<Section> {
 
 fn section(title: &str, rows: Vec<Row>) -> Section {
     Section { title: title.to_owned(), rows }
+}
+
+/// One line: a name with its value.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Row {
+    /// The name of the fact.
+    pub name: String,
+    /// The value with its unit; the reason if it is unknown.
+    pub value: String,
+    /// The source of the value, or the places that were searched.
+    pub source: String,
+    /// Whether `value` is a reason instead of a value.
+    pub unknown: bool,
+}
+
+/// A row of a fact, whose value `form` formats.
+pub(super) fn row<T>(name: impl Into<String>, fact: &Fact<T>, form: impl FnOnce(&T) -> String) -> Row {
+    let (value, unknown) = match fact {
+        Fact::Known { value, .. } => (form(value), false),
+        Fact::Unknown { unknown, .. } => (unknown.clone(), true),
+    };
+    Row { name: name.into(), value, source: fact.source().to_owned(), unknown }
+}
+
+/// A row of a fact in its plain form.
+pub(super) fn plain<T: ToString>(name: impl Into<String>, fact: &Fact<T>) -> Row {
+    row(name, fact, ToString::to_string)
+}
+
+/// A row of a list.
+pub(super) fn list<T: ToString>(name: impl Into<String>, fact: &Fact<Vec<T>>) -> Row {
+    row(name, fact, |items| match items.as_slice() {
+        [] => "none".to_owned(),
+        items => items.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "),
+    })
+}
+
+/// A row with a value that is not a fact of the description.
+pub(super) fn stated(name: impl Into<String>, value: impl Into<String>, source: &str) -> Row {
+    Row { name: name.into(), value: value.into(), source: source.to_owned(), unknown: false }
+}
+
+/// Longer names of facts have a line of their own.
+const LONGEST_NAME: usize = 32;
+
+/// Every fact with its source, and the warnings about a run.
+impl Facts for Machine {
+    fn text(&self, style: Style) -> String {
+        let sections = sections(self);
+        let mut text: String = sections.iter().map(|section| of_section(section, style) + "\n").collect();
+        text += &warnings(self, style);
+        text
+    }
+
+    fn json(&self) -> String {
+        form::pretty(self)
+    }
+}
+
+fn of_section(section: &Section, style: Style) -> String {
+    let names = section.rows.iter().map(|row| display_width(&row.name));
+    let width = names.max().unwrap_or(0).min(LONGEST_NAME);
+    let mut text = style.title(&clean(&section.title)) + "\n";
+    for row in &section.rows {
+        let lead = format!("  {:width$}  ", clean(&row.name));
+        let value = if row.unknown { format!("unknown: {}", row.value) } else { row.value.clone() };
+        text += &with_source(&lead, &value, &row.source, style);
+    }
+    text
+}
+
+/// The value followed by its source, fainter: on the same line if it fits, otherwise below.
+fn with_source(lead: &str, value: &str, source: &str, style: Style) -> String {
+    let (value, source) = (clean(value), format!("[{}]", clean(source)));
+    let used = display_width(lead) + display_width(&value) + display_width(&source) + 2;
+    if used <= style.width {
+        return format!("{lead}{value}  {}\n", style.faint(&source));
+    }
+    let indent = " ".repeat(display_width(lead));
+    let below: String =
+        style.wrapped(&indent, &source).lines().map(|line| style.faint(line) + "\n").collect();
+    style.wrapped(lead, &value) + &below
+}
+
+/// The conditions that may disturb a run, with their remedies; empty if there are none.
+pub(super) fn warnings(machine: &Machine, style: Style) -> String {
+    let warnings = machine.warnings();
+    if warnings.is_empty() {
+        return String::new();
+    }
+    let mut text = style.title("What may disturb a run") + "\n";
+    for warning in &warnings {
+        text += &style.careful(&format!("  ! {}", clean(&warning.id)));
+        text.push('\n');
+        text += &style.wrapped("    ", &warning.problem);
+        text += &style.wrapped("    → ", &warning.remedy);
+    }
+    text
 }

@@ -3,7 +3,8 @@
 //! The format has only times. A rate is written as the time of a mebibyte, and its name says so; its `bytes_per_second` is
 //! the rate itself. Sizes and shares are no times and are left out.
 
-use super::figures::{figures, json, name};
+use super::{figures, name};
+use crate::form::pretty;
 use fathom_core::quantity::Unit;
 use fathom_engine::results::{PointResult, Results};
 use serde::Serialize;
@@ -65,7 +66,7 @@ struct Row {
 
 /// Every figure that is a time or a rate.
 pub(super) fn of(results: &Results) -> String {
-    json(&Document { context: context(results), benchmarks: figures(results).flat_map(rows).collect() })
+    pretty(&Document { context: context(results), benchmarks: figures(results).flat_map(rows).collect() })
 }
 
 fn context(results: &Results) -> Context {

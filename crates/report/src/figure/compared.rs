@@ -1,7 +1,7 @@
 //! Both sides of a comparison as curves over a swept parameter.
 
+use super::Figure;
 use super::curves::{Curve, Curves};
-use super::drawn::Figure;
 use super::mark::Mark;
 use crate::words;
 use fathom_core::experiment::{Point, Value};

@@ -1,10 +1,10 @@
 //! Named variants, one row each.
 
 use super::axis::Axis;
-use super::drawn::{Figure, quantity};
 use super::mark::{Mark, extent, mark};
 use super::svg::{self, Drawing, WIDTH};
-use crate::{alike, words};
+use super::{Figure, quantity};
+use crate::words;
 use fathom_core::quantities;
 use fathom_engine::results::PointResult;
 
@@ -26,8 +26,8 @@ pub(super) fn figures(points: &[&PointResult]) -> Vec<Figure> {
 
 fn figure(points: &[&PointResult]) -> Figure {
     let marks: Vec<Mark> = points.iter().filter_map(|point| mark(point)).collect();
-    let shared = alike::shared(points);
-    let label = |point: &PointResult| svg::shortened(&alike::differing(point, &shared), LONGEST);
+    let shared = words::shared_parameters(points);
+    let label = |point: &PointResult| svg::shortened(&words::differing_label(point, &shared), LONGEST);
     let labels: Vec<String> = points.iter().map(|point| label(point)).collect();
     let unit = points[0].unit;
     let left = labels.iter().map(|label| svg::width(label)).fold(40.0, f64::max) + 14.0;
@@ -51,7 +51,7 @@ fn figure(points: &[&PointResult]) -> Figure {
     let all = if shared.is_empty() {
         String::new()
     } else {
-        format!(" ({}, all of them)", alike::said(points[0], &shared))
+        format!(" ({}, all of them)", words::shared_label(points[0], &shared))
     };
     let caption = format!("{} of each variant{all}.", quantity(unit));
     let name = format!("{experiment}: {} of each variant", quantity(unit).to_lowercase());

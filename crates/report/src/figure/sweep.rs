@@ -1,7 +1,7 @@
 //! Medians over a numeric parameter.
 
+use super::Figure;
 use super::curves::{Curve, Curves};
-use super::drawn::Figure;
 use super::mark::mark;
 use super::svg::SERIES;
 use crate::words;

@@ -1,7 +1,7 @@
 //! The elements of a document.
 
-use super::key::Key;
 use super::table::Table;
+use super::text::Key;
 use super::text::{Text, Tone};
 use crate::figure::Svg;
 

@@ -2,8 +2,8 @@
 //! order, and nowhere else, so that no caption can have another table's number (R-FIX-49).
 
 use super::document::{Document, Node, Numbering, Section};
-use super::key::Key;
 use super::table::Table;
+use super::text::Key;
 use super::text::{Piece, Text};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;

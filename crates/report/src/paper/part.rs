@@ -2,8 +2,8 @@
 //! evidence.
 
 use super::document::{Block, Document, Section};
-use super::key::Key;
 use super::numbers::{Numbers, Place};
+use super::text::Key;
 
 /// The part of a document that a file contains.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! Tables: columns with their units, rows in groups.
 
-use super::key::Key;
+use super::text::Key;
 use super::text::Text;
 
 /// A numbered table.

@@ -1,6 +1,6 @@
 //! The main figures as a table.
 
-use super::clipped::cut;
+use super::cut;
 use crate::main_figures::{Ranked, Written};
 use crate::paper::Sign;
 use crate::summary::ABSENT;

@@ -1,20 +1,17 @@
 //! The final screen of a run: the machine, how far to trust the run and why, the main figures with their intervals, the most
 //! important findings, and where the rest is.
 
-mod clipped;
 mod figures;
 mod notable;
 mod trust;
 
-use super::main_figures::{self, Ranked};
-use super::run;
-use super::terminal::places;
-use super::text::Style;
-use clipped::clipped;
+use crate::main_figures::{self, Ranked};
+use crate::run;
+use crate::terminal::places;
+use crate::text::{Style, clean, display_width, lines};
 use fathom_engine::results::Results;
-use std::path::Path;
-
 pub(super) use notable::{TITLE as NOTABLE, lines as notable};
+use std::path::Path;
 pub(super) use trust::{TITLE as TRUST, lines as trust};
 
 /// The most lines of the screen.
@@ -87,4 +84,28 @@ fn separated(part: String) -> String {
 fn rest(files: &[(&str, &Path)], style: Style) -> String {
     let named = places(files, style);
     style.faint("all figures, predictions and evidence: fathom report --full") + "\n" + &named
+}
+
+/// The most lines of a sentence: a name in a run file may be of any length.
+const MOST_OF_ONE: usize = 2;
+
+/// Text in at most [`MOST_OF_ONE`] lines of the style's width, the first behind `lead`, the others below its text.
+fn clipped(lead: &str, text: &str, style: Style) -> String {
+    let indent = display_width(lead);
+    let room = style.width.saturating_sub(indent).max(20);
+    let all = lines(&clean(text), room);
+    let mut shown: Vec<String> = all.iter().take(MOST_OF_ONE).map(|line| cut(line, room)).collect();
+    if let Some(last) = shown.last_mut().filter(|_| all.len() > MOST_OF_ONE) {
+        *last = cut(&format!("{last} …"), room);
+    }
+    format!("{lead}{}\n", shown.join(&format!("\n{}", " ".repeat(indent))))
+}
+
+/// A line of at most `room` letters; a longer one ends in an ellipsis.
+fn cut(line: &str, room: usize) -> String {
+    if display_width(line) <= room {
+        return line.to_owned();
+    }
+    let kept: String = line.trim_end_matches(" …").chars().take(room.saturating_sub(1)).collect();
+    kept.trim_end().to_owned() + "…"
 }

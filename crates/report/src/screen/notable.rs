@@ -1,7 +1,7 @@
 //! The most important findings of a run: failures, evidence that does not hold, causes of its figures, and the predictions
 //! that missed furthest.
 
-use super::clipped::clipped;
+use super::clipped;
 use crate::text::Style;
 use crate::words::{self, plural};
 use crate::{finding, run};

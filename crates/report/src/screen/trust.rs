@@ -1,6 +1,6 @@
 //! How far to trust a run: a line for each reason.
 
-use super::clipped::clipped;
+use super::clipped;
 use crate::occupancy;
 use crate::run::{self, Precision};
 use crate::text::Style;

@@ -7,13 +7,14 @@
 mod block;
 #[cfg(test)]
 mod contrast;
-mod policy;
 mod table;
 mod text;
 mod writer;
 
 use super::numbers::{Numbers, Place};
 use super::{Document, Section};
+use data_encoding::BASE64;
+use sha2::{Digest, Sha256};
 use writer::Writer;
 
 const STYLE: &str = include_str!("style.css");
@@ -52,7 +53,7 @@ impl Page<'_> {
     fn head(&mut self, document: &Document) {
         self.out.raw("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n");
         self.out.raw("<meta http-equiv=\"Content-Security-Policy\" content=\"");
-        self.out.policy(&policy::policy(STYLE, SCRIPT));
+        self.out.policy(&policy(STYLE, SCRIPT));
         self.out.raw(
             "\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
              <meta name=\"color-scheme\" content=\"light dark\">\n<meta name=\"referrer\" content=\"no-referrer\">\n<title>",
@@ -150,5 +151,42 @@ impl Page<'_> {
             Place::Table(number) => self.out.raw("table-").text(&number.to_string()),
             Place::Figure(number) => self.out.raw("figure-").text(&number.to_string()),
         };
+    }
+}
+
+/// A content security policy, which contains only words of this program and hashes.
+pub(super) struct Policy(String);
+
+impl Policy {
+    /// The policy as text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+/// A policy under which this style and this script are allowed by their hashes, and nothing else: no network, no frame, no
+/// form, no other script.
+pub(super) fn policy(style: &str, script: &str) -> Policy {
+    Policy(format!(
+        "default-src 'none'; style-src '{}'; script-src '{}'; base-uri 'none'; form-action 'none'",
+        hash(style),
+        hash(script)
+    ))
+}
+
+fn hash(text: &str) -> String {
+    format!("sha256-{}", BASE64.encode(&Sha256::digest(text.as_bytes())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_style_is_allowed_by_the_hash_that_browsers_compute() {
+        // `printf ''
+        // openssl dgst -sha256 -binary
+        // base64`, whose result ends with padding.
+        assert_eq!(hash(""), "sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=");
     }
 }

@@ -33,7 +33,7 @@ impl Writer {
     }
 
     /// Writes a content security policy, which needs its own quotes: it contains only hashes and words of this program.
-    pub fn policy(&mut self, policy: &super::policy::Policy) -> &mut Self {
+    pub fn policy(&mut self, policy: &super::Policy) -> &mut Self {
         self.0.push_str(policy.as_str());
         self
     }
