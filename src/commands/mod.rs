@@ -63,7 +63,7 @@ fn run(cli: Cli) -> Result<ExitCode> {
         Command::Run(asked) => return measuring::measure(&asked, style),
         Command::Replicate(asked) => return replicate::replicate(&asked, style),
         Command::Verify(asked) => return verify::verify(&asked, style),
-        Command::Keep => fathom_verify::opinions::keep()?,
+        Command::RunTools => fathom_verify::opinions::run_tools()?,
         Command::Trial => trial()?,
         Command::Replica => replicate::replica()?,
         Command::Peer(asked) => peer::serve(&asked)?,

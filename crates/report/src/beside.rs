@@ -91,7 +91,7 @@ fn entry<'run>(row: &Beside<'run>) -> Entry<'run> {
         deviation: row.there.deviation,
         doubt: row.figure.doubt().map(Doubt::name),
         corrected,
-        misgiving: row.figure.misgiving(),
+        misgiving: row.figure.doubt_note(),
         differs: row.differs,
         ratio: row.ratio.map(|ratio| Over {
             value: ratio.value,

@@ -243,7 +243,7 @@ fn findings(results: &Results, style: Style) -> String {
     let overall = results.overall.iter().map(|said| style.wrapped("  ", &finding::text(&said.statement)));
     let text = overall.collect::<String>() + &by_experiment(results, |said| !said.is_miss(), style);
     let legend = if text.contains('~') { style.wrapped("  ", finding::APPROXIMATE) } else { String::new() };
-    if text.is_empty() { text } else { style.title("What it means") + "\n" + &text + &legend }
+    if text.is_empty() { text } else { style.title("Findings") + "\n" + &text + &legend }
 }
 
 fn misses(results: &Results, style: Style) -> String {

@@ -81,7 +81,7 @@ fn found<'a>(method: &str, replication: &'a Replication) -> Result<&'a Series, S
 fn folded(table: Table) -> Block {
     let settings: usize = table.groups.iter().map(|group| group.rows.len()).sum();
     let summary = format!("The numbers: {}", words::plural(settings, "setting"));
-    Block::Folded { summary: summary.into(), long: true, open: false, blocks: vec![table.into()] }
+    Block::Folded { summary: summary.into(), appendix: true, open: false, blocks: vec![table.into()] }
 }
 
 /// A row for every setting.

@@ -66,7 +66,7 @@ pub(super) fn accuracy(found: &Results) -> Option<Section> {
     let (first, rest) = found.overall.split_at(found.overall.len().min(MOST_CAUSES));
     let rest = (!rest.is_empty()).then(|| Block::Folded {
         summary: plural(rest.len(), "more cause").into(),
-        long: true,
+        appendix: true,
         open: false,
         blocks: rest.iter().map(told).collect(),
     });
@@ -84,7 +84,7 @@ pub(super) fn accuracy(found: &Results) -> Option<Section> {
             .with(chapters)
             .with(Block::Folded {
                 summary: "Each experiment".into(),
-                long: true,
+                appendix: true,
                 open: false,
                 blocks: vec![experiments.into()],
             }),
@@ -122,12 +122,12 @@ fn accuracy_table(key: &str, of: &str) -> Table {
     Table::new(Key::of(key), caption).columns([
         Column::words(of),
         Column::count("points judged"),
-        Column::count("without a prediction").spare(),
+        Column::count("without a prediction").optional(),
         Column::number(format!("within {CLOSE}×"), "%"),
         Column::number(format!("within {FAIR}×"), "%"),
         Column::ratio("median factor"),
         Column::ratio("worst factor"),
-        Column::words("the worst").spare(),
+        Column::words("the worst").optional(),
     ])
 }
 

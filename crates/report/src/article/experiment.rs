@@ -3,8 +3,8 @@
 
 use super::main_rows::MainRows;
 use super::method::paragraphs;
-use super::{listed, section_of};
 use super::{evidence, operations, prediction, results};
+use super::{listed, section_of};
 use crate::figure::{self, Figures};
 use crate::paper::{Block, Figure, Key, Section, Table, Text, Tone};
 use crate::summary::{self, Unmeasured};
@@ -53,7 +53,7 @@ pub(super) fn of(found: &Results, name: &str, place: usize) -> Section {
         .with_all(evidence::failing(&points))
         .with(Block::Folded {
             summary: "Method, prediction, all results, evidence and limits".into(),
-            long: true,
+            appendix: true,
             open: false,
             blocks: headed([
                 ("Method", self::method(method, points.first().copied())),
@@ -101,7 +101,7 @@ fn method(method: Option<&Method>, first: Option<&PointResult>) -> Vec<Block> {
 fn excerpt(timed: &Excerpt) -> Block {
     Block::Folded {
         summary: Text::plain("The source code of what is timed: ").and(Text::prose(&timed.of)),
-        long: false,
+        appendix: false,
         open: false,
         blocks: vec![Block::Listing(timed.text.clone())],
     }

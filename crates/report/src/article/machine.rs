@@ -18,7 +18,7 @@ pub(super) fn of(found: &Results) -> Section {
     let parts = parts.filter(|part| !part.rows.is_empty()).enumerate();
     let folded = |(place, part): (usize, description::Section)| Block::Folded {
         summary: part.title.clone().into(),
-        long: false,
+        appendix: false,
         open: place == 0,
         blocks: vec![Block::Table(table(place, &part))],
     };
@@ -29,7 +29,7 @@ pub(super) fn of(found: &Results) -> Section {
     let lead = "Every fact, with the file, instruction or call it was read from; where a fact is unknown, the reason.";
     section.with(synopsis::machine_table(found)).with(Block::Folded {
         summary: "Every fact".into(),
-        long: true,
+        appendix: true,
         open: false,
         blocks: std::iter::once(Block::Paragraph(lead.into())).chain(parts.map(folded)).collect(),
     })

@@ -108,7 +108,7 @@ pub(super) fn settings(found: &Results) -> Section {
         .lettered()
         .with(Block::Folded {
             summary: "Every setting".into(),
-            long: true,
+            appendix: true,
             open: false,
             blocks: vec![table.into()],
         })
@@ -186,7 +186,7 @@ pub(super) fn verification(found: &Results) -> Section {
             ))
             .with(Block::Folded {
                 summary: "Every truth".into(),
-                long: true,
+                appendix: true,
                 open: false,
                 blocks: vec![verification::table(of_build).into()],
             }),

@@ -22,7 +22,7 @@ use synopsis::Opening;
 /// The whole paper, with published figures next to those of the run if they were requested.
 pub fn of(found: &Results, published: Option<&Published>) -> Document {
     let header = &found.run.header;
-    let mut document = Document::new(format!("What it costs: {}", run::machine(&header.machine)));
+    let mut document = Document::new(format!("Operation costs: {}", run::machine(&header.machine)));
     "A machine and its operating system, measured by Fathom".clone_into(&mut document.kind);
     document.date.clone_from(&header.started);
     "Made by Fathom from the run file alone; the same file gives the same document."

@@ -18,11 +18,11 @@ pub(super) fn every_operation(found: &Results) -> Section {
     )
     .columns([
         Column::words("operation"),
-        Column::mixed("base hardware").spare(),
-        Column::mixed("software overhead").spare(),
+        Column::mixed("base hardware").optional(),
+        Column::mixed("software overhead").optional(),
         Column::mixed("predicted"),
         Column::mixed("measured, median"),
-        Column::mixed("95 % interval").spare(),
+        Column::mixed("95 % interval").optional(),
         Column::ratio("measured / predicted"),
         Column::signs("evidence"),
     ]);
@@ -41,7 +41,7 @@ pub(super) fn every_operation(found: &Results) -> Section {
         )
         .with(Block::Folded {
             summary: plural(number, "operation").into(),
-            long: true,
+            appendix: true,
             open: false,
             blocks: vec![table.into()],
         })
@@ -92,7 +92,7 @@ pub(super) fn without_value(found: &Results) -> Section {
     let number = groups.iter().map(|group| group.points.len()).sum();
     section.with(Block::Folded {
         summary: format!("{} without a value, and why", plural(number, "point")).into(),
-        long: true,
+        appendix: true,
         open: false,
         blocks: vec![
             Block::Paragraph("Points without a value, each with the reason.".into()),
@@ -171,7 +171,7 @@ pub(super) fn published_statistics(found: &Results) -> Section {
     );
     Section::new(Key::of("published-statistics"), "Other statistics").lettered().with(Block::Folded {
         summary: summary.into(),
-        long: true,
+        appendix: true,
         open: false,
         blocks: vec![Block::Paragraph(statistics_method().into()), table.into()],
     })

@@ -74,7 +74,7 @@ pub(super) fn counts(comparison: &Comparison, key: &Key) -> Table {
         Column::words("experiment"),
         Column::count("worse"),
         Column::count("better"),
-        Column::count("changed").spare(),
+        Column::count("changed").optional(),
         Column::count("equivalent"),
         Column::count("inconclusive"),
         Column::ratio("median change"),

@@ -50,7 +50,7 @@ pub fn of_peer(peer: &Peer, route: Option<&Fact<Route>>) -> Vec<Section> {
         stated("Asked for as", &*peer.wanted, "--peer"),
         stated("Address", &*peer.address, "the connection to it"),
     ];
-    reached.extend(route.map(|route| system::way("Way to it", route)));
+    reached.extend(route.map(|route| system::route_row("Route to it", route)));
     let machine = peer.machine.iter().flat_map(sections);
     let named = machine.map(|part| section(&format!("Peer: {}", part.title), part.rows));
     std::iter::once(section("Peer", reached)).chain(named).collect()

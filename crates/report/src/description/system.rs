@@ -30,9 +30,9 @@ pub(super) fn storage(storage: &Storage) -> Vec<Row> {
             remote
                 .options
                 .as_ref()
-                .map(|options| stated("Its options", options.clone(), "/proc/self/mountinfo")),
+                .map(|options| stated("Mount options", options.clone(), "/proc/self/mountinfo")),
         );
-        rows.extend(remote.route.as_ref().map(|route| way("Way to its server", route)));
+        rows.extend(remote.route.as_ref().map(|route| route_row("Route to the server", route)));
     }
     rows.extend(storage.other_disks.iter().map(|disk| {
         let told =
@@ -44,7 +44,7 @@ pub(super) fn storage(storage: &Storage) -> Vec<Row> {
 }
 
 /// A row of a route to another host: its adapter and first hop.
-pub(super) fn way(name: &str, route: &Fact<Route>) -> Row {
+pub(super) fn route_row(name: &str, route: &Fact<Route>) -> Row {
     row(name, route, |route| {
         let first = if route.gateway { "through a gateway" } else { "on its own network" };
         format!("by {}, {first}", route.adapter)
@@ -56,7 +56,7 @@ fn device(device: &Device, source: &str) -> Vec<Row> {
     let mut rows = vec![
         stated("Device", format!("{}, {}", device.name, device.kind), source),
         plain("Device model", &device.model),
-        plain("Turns in a minute", &device.turns_per_minute),
+        row("Rotation speed", &device.turns_per_minute, |turns| format!("{turns} rpm")),
         plain("Device firmware", &device.firmware),
         row("Capacity", &device.capacity_bytes, bytes),
         plain("Scheduler", &device.scheduler),
@@ -69,7 +69,7 @@ fn device(device: &Device, source: &str) -> Vec<Row> {
         plain("PCIe link", &device.link),
     ];
     if !device.parts.is_empty() {
-        rows.push(stated("Made of", device.parts.join(", "), source));
+        rows.push(stated("Underlying devices", device.parts.join(", "), source));
     }
     rows
 }

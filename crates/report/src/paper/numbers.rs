@@ -17,7 +17,7 @@ pub struct Numbers<'a> {
     notes: Vec<&'a Text>,
     tables: Counter,
     figures: Counter,
-    kept_back: BTreeSet<&'a Key>,
+    in_appendix: BTreeSet<&'a Key>,
 }
 
 /// The target of a key.
@@ -101,11 +101,11 @@ impl<'a> Numbers<'a> {
     fn visit(&mut self, node: Node<'a>) {
         match node {
             Node::Section(_) => {}
-            Node::KeptBack(blocks) => {
+            Node::Appendix(blocks) => {
                 let mut keep = |node: Node<'a>| {
                     match node {
-                        Node::Table(table) => self.kept_back.insert(&table.key),
-                        Node::Figure(figure) => self.kept_back.insert(&figure.key),
+                        Node::Table(table) => self.in_appendix.insert(&table.key),
+                        Node::Figure(figure) => self.in_appendix.insert(&figure.key),
                         _ => false,
                     };
                 };
@@ -114,11 +114,11 @@ impl<'a> Numbers<'a> {
                 }
             }
             Node::Table(table) => {
-                let number = self.tables.next(self.is_kept_back(&table.key));
+                let number = self.tables.next(self.in_appendix(&table.key));
                 self.places.insert(&table.key, Place::Table(number));
             }
             Node::Figure(figure) => {
-                let number = self.figures.next(self.is_kept_back(&figure.key));
+                let number = self.figures.next(self.in_appendix(&figure.key));
                 self.places.insert(&figure.key, Place::Figure(number));
             }
             Node::Cell(text) => self.cited(text),
@@ -166,8 +166,8 @@ impl<'a> Numbers<'a> {
     }
 
     /// Whether the target of a key is a table or figure of the appendix, which is not part of a printed document.
-    pub(super) fn is_kept_back(&self, key: &Key) -> bool {
-        self.kept_back.contains(key)
+    pub(super) fn in_appendix(&self, key: &Key) -> bool {
+        self.in_appendix.contains(key)
     }
 
     /// The target of a key.
@@ -205,7 +205,7 @@ impl Document {
                     wrong.extend(figure.data.iter().filter(|key| !numbers.places.contains_key(key)));
                     Some(&figure.key)
                 }
-                Node::KeptBack(_) => None,
+                Node::Appendix(_) => None,
                 Node::Text(text) | Node::Cell(text) => {
                     wrong.extend(text.targets().filter(|key| !numbers.places.contains_key(key)));
                     None

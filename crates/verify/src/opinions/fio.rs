@@ -1,6 +1,6 @@
 //! `fio`.
 
-use super::opinion::{Opinion, Tool};
+use super::{Opinion, Tool};
 use serde_json::Value;
 
 static TOOL: Tool = Tool { name: "fio", program: "fio", package: "fio" };

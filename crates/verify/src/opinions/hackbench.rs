@@ -1,7 +1,7 @@
 //! `hackbench`, the scheduler's benchmark, with one sender and one receiver.
 
-use super::opinion::{Opinion, Tool};
-use super::reading::behind;
+use super::behind;
+use super::{Opinion, Tool};
 
 static TOOL: Tool = Tool { name: "hackbench", program: "hackbench", package: "rt-tests" };
 

@@ -1,6 +1,6 @@
 //! `iperf3`.
 
-use super::opinion::{Opinion, Server, Tool};
+use super::{Opinion, Server, Tool};
 use serde_json::Value;
 
 static TOOL: Tool = Tool { name: "iperf3", program: "iperf3", package: "iperf3" };

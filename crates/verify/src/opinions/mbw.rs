@@ -1,7 +1,7 @@
 //! `mbw`, which copies arrays.
 
-use super::opinion::{Opinion, Tool};
-use super::reading::behind;
+use super::behind;
+use super::{Opinion, Tool};
 
 static TOOL: Tool = Tool { name: "mbw", program: "mbw", package: "mbw" };
 

@@ -1,7 +1,7 @@
 //! `perf bench` of the kernel's own tools (tools/perf/bench).
 
-use super::opinion::{Opinion, Tool};
-use super::reading::before;
+use super::before;
+use super::{Opinion, Tool};
 
 static TOOL: Tool = Tool { name: "perf bench", program: "perf", package: "linux-perf" };
 

@@ -1,7 +1,7 @@
 //! `sockperf ping-pong`.
 
-use super::opinion::{Opinion, Server, Tool};
-use super::reading::behind;
+use super::behind;
+use super::{Opinion, Server, Tool};
 
 static TOOL: Tool = Tool { name: "sockperf", program: "sockperf", package: "sockperf" };
 

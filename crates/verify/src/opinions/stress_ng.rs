@@ -1,8 +1,8 @@
 //! `stress-ng`, a load generator that counts its operations.
 
-use super::opinion::{Opinion, Tool};
+use super::before;
 use super::perf_bench::SWITCH_PROCESSES;
-use super::reading::before;
+use super::{Opinion, Tool};
 
 static TOOL: Tool = Tool { name: "stress-ng", program: "stress-ng", package: "stress-ng" };
 

@@ -1,7 +1,7 @@
 //! `sysbench memory`.
 
-use super::opinion::{Opinion, Tool};
-use super::reading::before;
+use super::before;
+use super::{Opinion, Tool};
 
 static TOOL: Tool = Tool { name: "sysbench", program: "sysbench", package: "sysbench" };
 

@@ -120,10 +120,10 @@ impl Form<'_> {
         let mut left_out: Vec<String> = vec![];
         for block in blocks {
             match block {
-                Block::Folded { long: true, blocks, .. } if self.part == Part::Appendix => {
+                Block::Folded { appendix: true, blocks, .. } if self.part == Part::Appendix => {
                     self.all(blocks);
                 }
-                Block::Folded { long: true, summary, .. } => left_out.push(self.phrase(summary)),
+                Block::Folded { appendix: true, summary, .. } => left_out.push(self.phrase(summary)),
                 block if self.part == Part::Paper => self.block(block),
                 _ => {}
             }

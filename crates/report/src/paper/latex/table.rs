@@ -31,9 +31,9 @@ pub(super) struct Layout {
 
 impl Layout {
     /// For a table with this room in points; with or without the columns that may be omitted.
-    pub(super) fn of(table: &Table, room: f64, spare: bool) -> Self {
+    pub(super) fn of(table: &Table, room: f64, optional: bool) -> Self {
         let shown: Vec<usize> =
-            (0..table.columns.len()).filter(|place| spare || !table.columns[*place].spare).collect();
+            (0..table.columns.len()).filter(|place| optional || !table.columns[*place].optional).collect();
         let columns: Vec<Measured> = shown.iter().map(|place| Measured::of(table, *place)).collect();
         let room_for = |(_, points): &(&str, f64)| {
             (room - GAP * columns.len().saturating_sub(1) as f64).max(0.0) / points
@@ -149,7 +149,7 @@ mod tests {
     use crate::paper::Key;
 
     fn table(words: &str, numbers: usize) -> Table {
-        let columns = (0..numbers).map(|_| Column::number("median time", "ns").spare());
+        let columns = (0..numbers).map(|_| Column::number("median time", "ns").optional());
         let cells = (0..numbers).map(|_| Text::plain("1234.5"));
         Table::new(Key::of("t"), "T")
             .columns([Column::words("operation")].into_iter().chain(columns))

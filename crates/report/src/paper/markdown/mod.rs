@@ -104,10 +104,12 @@ impl Form<'_> {
         let mut left_out: Vec<String> = vec![];
         for block in blocks {
             match block {
-                Block::Folded { long: true, summary, .. } if self.part == Part::Paper => {
+                Block::Folded { appendix: true, summary, .. } if self.part == Part::Paper => {
                     left_out.push(self.phrase(summary));
                 }
-                Block::Folded { long: true, blocks, .. } if self.part == Part::Appendix => self.all(blocks),
+                Block::Folded { appendix: true, blocks, .. } if self.part == Part::Appendix => {
+                    self.all(blocks)
+                }
                 _ if self.part == Part::Appendix => {}
                 block => self.block(block),
             }
