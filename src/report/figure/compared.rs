@@ -4,7 +4,7 @@ use super::curves::{Curve, Curves};
 use super::drawn::Figure;
 use super::mark::Mark;
 use crate::comparison::Row;
-use crate::experiment::{Point, Value};
+use crate::experiment::Point;
 use crate::quantity::Unit;
 use crate::report::{quantities, words};
 use crate::statistics::Measured;
@@ -42,14 +42,14 @@ fn split<'a>(rows: &[&'a Row], along: &str) -> (Vec<Sweep<'a>>, Vec<&'a Row>) {
     let mut sweeps: Vec<Sweep> = vec![];
     let mut rest = vec![];
     for row in rows {
-        let Some(Value::Number(setting)) = row.point.get(along) else {
+        let Some(setting) = row.point.number_of(along) else {
             rest.push(*row);
             continue;
         };
         let group = (row.point.without(along), row.unit);
         match sweeps.iter_mut().find(|(of, _)| *of == group) {
-            Some((_, members)) => members.push((*setting as f64, row)),
-            None => sweeps.push((group, vec![(*setting as f64, row)])),
+            Some((_, members)) => members.push((setting as f64, row)),
+            None => sweeps.push((group, vec![(setting as f64, row)])),
         }
     }
     let (mut whole, short): (Vec<Sweep>, Vec<Sweep>) =

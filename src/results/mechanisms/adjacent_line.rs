@@ -3,8 +3,9 @@
 //! of 128 bytes).
 
 use super::rule::{Rule, Seen, Told};
+use crate::experiment::At::{Name, Number};
+use crate::experiment::Selector;
 use crate::experiment::said;
-use crate::results::place::Place;
 
 pub(super) const RULE: Rule = Rule {
     name: "adjacent_line",
@@ -12,14 +13,21 @@ pub(super) const RULE: Rule = Rule {
                 whole array",
     judge,
     #[cfg(test)]
-    places: &[WHOLE, WINDOWED],
+    points: &[WHOLE, WINDOWED],
 };
 
-const WHOLE: Place = Place::of("memory/load_latency", &[("order", "random cycle"), ("pages", "huge")])
-    .with(&[("size", 1 << 30)]);
-const WINDOWED: Place =
-    Place::of("memory/load_latency", &[("order", "random within windows of 256 KiB"), ("pages", "huge")])
-        .with(&[("size", 1 << 30)]);
+const WHOLE: Selector = Selector::only(
+    "memory/load_latency",
+    &[("order", Name("random cycle")), ("pages", Name("huge")), ("size", Number(1 << 30))],
+);
+const WINDOWED: Selector = Selector::only(
+    "memory/load_latency",
+    &[
+        ("order", Name("random within windows of 256 KiB")),
+        ("pages", Name("huge")),
+        ("size", Number(1 << 30)),
+    ],
+);
 
 fn judge(seen: &Seen) -> Option<Told> {
     let (whole, windowed) = (WHOLE.found(seen.known)?, WINDOWED.found(seen.known)?);
@@ -46,7 +54,7 @@ fn judge(seen: &Seen) -> Option<Told> {
 mod tests {
     use super::*;
     use crate::experiment::Known;
-    use crate::results::place::tests as planted;
+    use crate::results::planted::{self, Plant as _};
 
     fn told(windowed: f64) -> Option<String> {
         let machine = planted::machine();

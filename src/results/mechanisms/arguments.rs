@@ -1,8 +1,8 @@
 //! How a call's cost grows with the number of its arguments: one by one, in steps, or not monotonically.
 
 use super::rule::{Rule, Seen, Told};
-use crate::experiment::{Found, Statement, said};
-use crate::results::place::Place;
+use crate::experiment::At::{Any, Name};
+use crate::experiment::{Found, Selector, Statement, said};
 
 pub(super) const RULE: Rule = Rule {
     name: "growth_with_arguments",
@@ -10,11 +10,12 @@ pub(super) const RULE: Rule = Rule {
                 difference",
     judge,
     #[cfg(test)]
-    places: &[BY_ABI, UNOPTIMISED],
+    points: &[BY_ABI, UNOPTIMISED],
 };
 
-const BY_ABI: Place = Place::of("cpu/procedure_call", &[("form", "abi")]).any(&["arguments"]);
-const UNOPTIMISED: Place = Place::of("cpu/procedure_call", &[("form", "spilled")]).any(&["arguments"]);
+const BY_ABI: Selector = Selector::only("cpu/procedure_call", &[("form", Name("abi")), ("arguments", Any)]);
+const UNOPTIMISED: Selector =
+    Selector::only("cpu/procedure_call", &[("form", Name("spilled")), ("arguments", Any)]);
 
 /// The fewest points for a line.
 const FEWEST: usize = 3;
@@ -78,7 +79,7 @@ fn listed(numbers: &[u64]) -> String {
 mod tests {
     use super::*;
     use crate::experiment::Known;
-    use crate::results::place::tests as planted;
+    use crate::results::planted::{self, Plant as _};
     use serde_json::json;
 
     fn told(costs: &[f64]) -> Option<String> {

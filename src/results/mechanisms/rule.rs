@@ -1,9 +1,9 @@
 //! The form of a rule, which combines figures of several experiments into a cause.
 
+#[cfg(test)]
+use crate::experiment::Selector;
 use crate::experiment::{Known, Statement};
 use crate::results::PointResult;
-#[cfg(test)]
-use crate::results::place::Place;
 
 /// The input of a rule: points whose evidence holds.
 pub(super) struct Seen<'run> {
@@ -31,5 +31,5 @@ pub(super) struct Rule {
     pub judge: fn(&Seen) -> Option<Told>,
     /// The points whose figures it uses.
     #[cfg(test)]
-    pub places: &'static [Place],
+    pub points: &'static [Selector],
 }
