@@ -90,7 +90,6 @@ fn request(report: &Report, method: &Method, quick: bool, testbed: &Testbed) -> 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate;
     use fathom_core::machine::{Host, Root};
 
     struct OneCpu;
@@ -114,7 +113,7 @@ mod tests {
     fn a_processor_without_rdtscp_is_not_asked_for_it_and_the_report_without_it_is_replicated() {
         let (old, usual) = (with("fpu tsc"), with("fpu tsc rdtscp"));
         let skipped = |report: &str, machine: &Machine| {
-            let report = replicate::find(report).unwrap();
+            let report = crate::find(report).unwrap();
             let methods = report.methods();
             let reasons = methods.iter().filter_map(|method| lacking(report, method, machine, true));
             let about_it = reasons.filter(|reason| reason.contains("rdtscp")).count();

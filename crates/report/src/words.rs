@@ -10,7 +10,7 @@ use fathom_engine::results::{Evidence, Outcome, PointResult, TrendResult};
 use std::borrow::Cow;
 
 /// A source of the parameters of points, with the format of their values.
-pub(super) trait Declares {
+pub trait Declares {
     /// The parameters, in the order of the tables.
     fn parameters(&self) -> Cow<'_, [MethodParameter]>;
 }

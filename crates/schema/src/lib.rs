@@ -3,6 +3,7 @@
 
 #![cfg(test)]
 
+use fathom_core::machine::Machine;
 use fathom_engine::record::Line;
 use serde_json::Value;
 
@@ -38,6 +39,15 @@ fn the_published_schema_and_its_description_are_those_of_the_types() {
             "docs/{name} is old: run once with FATHOM_WRITE_SCHEMA=1 and look at what changed"
         );
     }
+}
+
+#[test]
+fn a_fact_of_the_machine_has_one_of_two_shapes() {
+    let schema = schemars::schema_for!(Machine).to_value();
+    let processor = &schema["$defs"]["Processor"]["properties"]["nominal_hz"];
+    assert!(processor.to_string().contains("Fact"), "{processor}");
+    let fact = schema["$defs"].as_object().unwrap().iter().find(|(name, _)| name.starts_with("Fact"));
+    assert_eq!(fact.unwrap().1["anyOf"].as_array().unwrap().len(), 2);
 }
 
 /// A page with a table for each type.

@@ -165,7 +165,7 @@ mod tests {
         use crate::machine::Fact;
 
         // It has AVX2 and no AVX-512, whatever this program runs on.
-        let mut machine = Machine::described();
+        let mut machine = crate::machine::described::machine();
         assert_eq!(Requirement::Instructions("avx2").lacking(&machine), None);
         let reason = Requirement::Instructions("avx512f").lacking(&machine).unwrap_or_default();
         assert!(reason.contains("avx512f") && reason.contains("does not offer"), "{reason}");

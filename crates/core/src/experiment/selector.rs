@@ -327,7 +327,7 @@ mod tests {
     fn selected(selector: &Value, points: &[&str]) -> Vec<usize> {
         let selector = Selector::deserialize(selector).unwrap();
         let points: Vec<Point> = points.iter().map(|point| serde_json::from_str(point).unwrap()).collect();
-        let selected = selector.among(&points, &Machine::described());
+        let selected = selector.among(&points, &crate::machine::described::machine());
         let is_selected = |point: &Point| selected.iter().any(|other| std::ptr::eq(*other, point));
         (0..points.len()).filter(|index| is_selected(&points[*index])).collect()
     }

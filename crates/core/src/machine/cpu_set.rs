@@ -12,7 +12,7 @@ const MOST: usize = 1 << 16;
 #[serde(try_from = "String", into = "String")]
 pub struct CpuSet(Vec<usize>);
 
-#[cfg(test)]
+#[cfg(feature = "schema")]
 impl schemars::JsonSchema for CpuSet {
     fn schema_name() -> std::borrow::Cow<'static, str> {
         "CpuSet".into()

@@ -1,4 +1,5 @@
-//! The machine of the unit tests: described, never asked, so that no test depends on the machine it runs on.
+//! The machine of unit tests: described, never asked, so that no test depends on the machine it runs on. The tests of other
+//! crates have it from `fathom-described`.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -24,17 +25,15 @@ fn caches(cpu: usize) -> [(u8, &'static str, u64, String); 3] {
     ]
 }
 
-impl Machine {
-    /// Four cores with AVX2 and without AVX-512, three levels of caches, and 16 GB of memory.
-    pub(crate) fn described() -> Self {
-        static DESCRIBED: OnceLock<Machine> = OnceLock::new();
-        let planted = || {
-            let tree = tempfile::tempdir().expect("a folder for temporary files");
-            plant(tree.path());
-            Machine::from_root(&Root::new(tree.path()), &FourCpus, Path::new("/nowhere"))
-        };
-        DESCRIBED.get_or_init(planted).clone()
-    }
+/// Four cores with AVX2 and without AVX-512, three levels of caches, and 16 GB of memory.
+pub fn machine() -> Machine {
+    static DESCRIBED: OnceLock<Machine> = OnceLock::new();
+    let planted = || {
+        let tree = tempfile::tempdir().expect("a folder for temporary files");
+        plant(tree.path());
+        Machine::from_root(&Root::new(tree.path()), &FourCpus, Path::new("/nowhere"))
+    };
+    DESCRIBED.get_or_init(planted).clone()
 }
 
 fn plant(tree: &Path) {

@@ -30,14 +30,14 @@ impl Owner {
         format!("{PREFIX}{self}-{what}")
     }
 
-    /// A process of this boot that has ended: Linux has no number as large.
-    #[cfg(test)]
+    /// A process of this boot that has ended, for tests: Linux has no number as large.
+    #[doc(hidden)]
     pub fn gone() -> Self {
         Owner { process: (1 << 22) + 1, ..Owner::of(std::process::id()).expect("this process") }
     }
 
-    /// This process as another container of the machine names it.
-    #[cfg(test)]
+    /// This process as another container of the machine names it, for tests.
+    #[doc(hidden)]
     pub fn of_another_host() -> Self {
         let own = Owner::of(std::process::id()).expect("this process");
         Owner { host: !own.host, ..own }

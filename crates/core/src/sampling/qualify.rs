@@ -223,7 +223,7 @@ mod tests {
     fn a_counter_of_which_nothing_tells_that_it_is_invariant_is_not_used() {
         use crate::machine::Fact;
 
-        let mut machine = Machine::described();
+        let mut machine = crate::machine::described::machine();
         machine.processor.tick_counter.invariant = Fact::known(true, "a test");
         assert_eq!(varying(&machine), None);
         for invariant in [Fact::known(false, "a test"), Fact::unknown("not told", "a test")] {
@@ -238,7 +238,7 @@ mod tests {
     fn a_counter_that_cannot_be_read_is_never_read_even_where_it_is_asked_for() {
         use crate::machine::Fact;
 
-        let mut machine = Machine::described();
+        let mut machine = crate::machine::described::machine();
         let examined = |kind, rejected| {
             assert_eq!(kind, ClockKind::MonotonicRaw, "the counter would have been read");
             Qualification {

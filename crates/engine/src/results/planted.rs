@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 
 /// A described machine; only the fields that a test sets are relevant.
 pub fn machine() -> Machine {
-    Machine::described()
+    fathom_described::machine()
 }
 
 /// Plants figures at the points of a selector.

@@ -225,7 +225,7 @@ mod tests {
 
     /// The finding for loops of `each` ns per iteration and `entered` ns to enter them, at 2 GHz.
     fn said_of(each: f64, entered: f64) -> String {
-        let machine = Machine::described();
+        let machine = fathom_described::machine();
         let mut known = Known::new(&machine, Some(2e9));
         for count in (0..14).map(|power| 1 << power) {
             let found = Found::bare(entered + each * count as f64, Dimension::Of(Unit::Nanoseconds));

@@ -352,7 +352,7 @@ mod tests {
 
     /// The findings for calls with none to three arguments of these costs in nanoseconds, known to a percent.
     fn said_of(costs: [f64; 4]) -> String {
-        let machine = Machine::described();
+        let machine = fathom_described::machine();
         let mut known = Known::new(&machine, Some(2e9));
         for (arguments, value) in costs.into_iter().enumerate() {
             let interval = Some(Interval { low: value * 0.99, high: value * 1.01 });

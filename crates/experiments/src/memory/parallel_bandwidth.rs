@@ -352,7 +352,7 @@ mod tests {
 
     #[test]
     fn threads_that_did_not_run_all_the_time_are_found_out() {
-        let machine = Machine::described();
+        let machine = fathom_described::machine();
         let point = point(kernels(&machine)[0], 2, all_bytes(2, &machine));
         let holds = |running: f64, least: f64, cpus: f64| {
             let mut seen = Observed { operations: 10, ..Observed::default() };

@@ -316,7 +316,7 @@ mod tests {
 
     #[test]
     fn levels_are_told_of_the_largest_array_that_half_a_cache_holds() {
-        let machine = Machine::described();
+        let machine = fathom_described::machine();
         let told: Vec<(u64, Vec<f64>)> = (8..=30).map(|power| (1 << power, vec![f64::from(power)])).collect();
         let found = plateaus(Series::default(), &told, &machine, Some(0));
         let at: Vec<f64> = LEVELS.iter().map(|level| found.variant(level).next().unwrap().at).collect();

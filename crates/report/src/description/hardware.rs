@@ -279,7 +279,7 @@ mod tests {
 
     /// The rows of nodes of a machine with 16 GiB whose nodes have these sizes.
     fn rows(nodes: &[u64]) -> Vec<(String, String)> {
-        let mut machine = Machine::described();
+        let mut machine = fathom_described::machine();
         machine.memory.total_bytes = Fact::known(16 << 30, "a test");
         let node = |(id, gibibytes): (usize, &u64)| NumaNode {
             id,

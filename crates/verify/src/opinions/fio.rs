@@ -1,8 +1,8 @@
 //! `fio`.
 
 use super::opinion::{Opinion, Tool};
-use crate::experiment::At::{self, Name, Number};
-use crate::experiment::Selector;
+use fathom_core::experiment::At::{self, Name, Number};
+use fathom_core::experiment::Selector;
 use serde_json::Value;
 
 static TOOL: Tool = Tool { name: "fio", program: "fio", package: "fio" };

@@ -2,8 +2,8 @@
 
 use super::opinion::{Opinion, Tool};
 use super::reading::behind;
-use crate::experiment::At::{Name, Number};
-use crate::experiment::Selector;
+use fathom_core::experiment::At::{Name, Number};
+use fathom_core::experiment::Selector;
 
 static TOOL: Tool = Tool { name: "hackbench", program: "hackbench", package: "rt-tests" };
 

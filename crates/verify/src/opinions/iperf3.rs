@@ -1,8 +1,8 @@
 //! `iperf3`.
 
 use super::opinion::{Opinion, Server, Tool};
-use crate::experiment::At::{Name, Number};
-use crate::experiment::Selector;
+use fathom_core::experiment::At::{Name, Number};
+use fathom_core::experiment::Selector;
 use serde_json::Value;
 
 static TOOL: Tool = Tool { name: "iperf3", program: "iperf3", package: "iperf3" };

@@ -1,6 +1,6 @@
 //! The form of a second opinion: an operation, Fathom's point for it, and how a tool is run and parsed.
 
-use crate::experiment::Selector;
+use fathom_core::experiment::Selector;
 
 /// A tool by others.
 #[derive(Debug)]

@@ -2,8 +2,8 @@
 
 use super::opinion::{Opinion, Tool};
 use super::reading::before;
-use crate::experiment::At::Name;
-use crate::experiment::Selector;
+use fathom_core::experiment::At::Name;
+use fathom_core::experiment::Selector;
 
 static TOOL: Tool = Tool { name: "perf bench", program: "perf", package: "linux-perf" };
 

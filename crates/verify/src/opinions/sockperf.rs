@@ -2,8 +2,8 @@
 
 use super::opinion::{Opinion, Server, Tool};
 use super::reading::behind;
-use crate::experiment::At::{self, Name, Number};
-use crate::experiment::Selector;
+use fathom_core::experiment::At::{self, Name, Number};
+use fathom_core::experiment::Selector;
 
 static TOOL: Tool = Tool { name: "sockperf", program: "sockperf", package: "sockperf" };
 

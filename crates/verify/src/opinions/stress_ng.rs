@@ -3,8 +3,8 @@
 use super::opinion::{Opinion, Tool};
 use super::perf_bench::SWITCH_PROCESSES;
 use super::reading::before;
-use crate::experiment::At::Name;
-use crate::experiment::Selector;
+use fathom_core::experiment::At::Name;
+use fathom_core::experiment::Selector;
 
 static TOOL: Tool = Tool { name: "stress-ng", program: "stress-ng", package: "stress-ng" };
 

@@ -51,12 +51,12 @@ pub fn predicted(pair: Prediction, reading: &str, known: &Known) -> Prediction {
 mod tests {
     use super::*;
     use fathom_core::experiment::Dimension;
-    use fathom_core::machine::Machine;
+
     use fathom_core::quantity::Unit;
 
     #[test]
     fn a_reading_that_does_not_wait_sees_little_of_the_work() {
-        let machine = Machine::described();
+        let machine = fathom_described::machine();
         let mut known = Known::new(&machine, None);
         for form in counter_forms::ALL {
             let around = if waits(form.name) { 90.0 } else { 25.0 };

@@ -127,13 +127,13 @@ fn by_file(pattern: &str, known: &Known) -> Option<Finding> {
 mod tests {
     use super::*;
     use fathom_core::experiment::Dimension;
-    use fathom_core::machine::Machine;
+
     use fathom_core::quantity::Unit;
     use fathom_core::statistics::Interval;
 
     /// The findings for these times per block, each known to one percent.
     fn said_of(planted: &[(&str, &str, u64, u64, f64)]) -> String {
-        let machine = Machine::described();
+        let machine = fathom_described::machine();
         let mut known = Known::new(&machine, None);
         for (pattern, figure, file, processes, value) in planted {
             let unit = if *figure == EACH { Unit::Nanoseconds } else { Unit::PartsPerMillion };

@@ -72,13 +72,13 @@ fn shared((small, few): (u64, Found), (large, many): (u64, Found), state: &str, 
 mod tests {
     use super::*;
     use fathom_core::experiment::Dimension;
-    use fathom_core::machine::Machine;
+
     use fathom_core::quantity::Unit;
     use fathom_core::statistics::Interval;
 
     /// The findings for a cold file of 64 KiB and one of 64 MiB with these times per block, each known to one percent.
     fn said_of(small: f64, large: f64) -> String {
-        let machine = Machine::described();
+        let machine = fathom_described::machine();
         let mut known = Known::new(&machine, None);
         let times = [(SEQUENTIAL, 64 << 10, small), (SEQUENTIAL, 64 << 20, large), (RANDOM, 64 << 20, 90e3)];
         for (order, file, value) in times {

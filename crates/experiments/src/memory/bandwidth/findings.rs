@@ -112,7 +112,7 @@ fn per_line_said(size: (Level, u64), known: &Known) -> Option<Finding> {
 mod tests {
     use super::*;
     use fathom_core::experiment::Dimension;
-    use fathom_core::machine::{Fact, Machine};
+    use fathom_core::machine::Fact;
     use fathom_core::quantity::Unit;
     use fathom_core::statistics::{Interval, Measured};
 
@@ -120,7 +120,7 @@ mod tests {
 
     #[test]
     fn the_share_of_the_theory_counts_the_bytes_on_the_bus() {
-        let mut machine = Machine::described();
+        let mut machine = fathom_described::machine();
         let theory = Bandwidth { bytes_per_second: 40e9, formula: "the formula".to_owned() };
         machine.memory.theoretical_bandwidth = Fact::known(theory, "a test");
         let size = working_set::in_memory(&machine);

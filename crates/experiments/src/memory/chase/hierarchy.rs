@@ -282,7 +282,7 @@ mod tests {
 
     #[test]
     fn the_shares_of_all_levels_are_the_whole() {
-        let machine = Machine::described();
+        let machine = fathom_described::machine();
         let known = Known::new(&machine, Some(3e9));
         for set in [1e3, 1e5, 3e6, 1e9] {
             let sum: f64 = shares(&levels(&known), set, 4096.0).iter().sum();

@@ -2,8 +2,9 @@
 
 use std::ptr::NonNull;
 
-/// The text of this file, and the beginning of the chase of this architecture in it.
+/// The text of this file.
 pub const SOURCE: &str = include_str!("kernel.rs");
+/// The beginning of the chase of this architecture.
 pub const CHASE: &str = if cfg!(target_arch = "x86_64") {
     "#[cfg(target_arch = \"x86_64\")]"
 } else if cfg!(target_arch = "aarch64") {

@@ -103,13 +103,13 @@ fn translation_share(known: &Known) -> Option<Finding> {
 mod tests {
     use super::*;
     use fathom_core::experiment::Dimension;
-    use fathom_core::machine::Machine;
+
     use fathom_core::quantity::Unit;
     use fathom_core::statistics::{Interval, Measured};
 
     /// The finding for three versions of these latencies in nanoseconds.
     fn compared(fixed: f64, unrolled: f64, rolled: f64) -> String {
-        let machine = Machine::described();
+        let machine = fathom_described::machine();
         let mut known = Known::new(&machine, None);
         for (order, ns) in [(FIXED, fixed), (WITHIN, unrolled), (WITHIN_ROLLED, rolled)] {
             for size in [1 << 20, 1 << 30] {

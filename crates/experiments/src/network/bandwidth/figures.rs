@@ -60,7 +60,7 @@ mod tests {
     use super::*;
     use crate::network::bandwidth::{Bandwidth, FIGURE};
     use fathom_core::experiment::Experiment;
-    use fathom_core::machine::Machine;
+
     use fathom_equipment::peer::service::Arrival;
 
     /// 1 GB/s for 30 ms, recorded every 100 µs, with a loss of one percent.
@@ -74,7 +74,7 @@ mod tests {
 
     #[test]
     fn every_point_finds_its_figure_in_a_transfer_of_its_kind() {
-        let machine = Machine::described();
+        let machine = fathom_described::machine();
         for point in Bandwidth
             .sweep(&machine)
             .iter()

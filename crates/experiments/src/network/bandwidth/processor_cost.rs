@@ -43,11 +43,11 @@ fn by_the_clock(path: &str, known: &Known) -> Option<Statement> {
 mod tests {
     use super::*;
     use crate::network::path::LOOPBACK;
-    use fathom_core::machine::Machine;
+
     use fathom_core::quantity::Unit;
 
     fn told(core_hz: Option<f64>) -> String {
-        let machine = Machine::described();
+        let machine = fathom_described::machine();
         let mut known = Known::new(&machine, core_hz);
         let mut learn = |point, value, unit| {
             known.learn(NAME, &point, Found::exact(value, Dimension::Of(unit)));

@@ -117,13 +117,13 @@ fn what_bytes_cost(known: &Known) -> Option<Finding> {
 mod tests {
     use super::*;
     use fathom_core::experiment::Dimension;
-    use fathom_core::machine::Machine;
+
     use fathom_core::quantity::Unit;
     use fathom_core::statistics::{Interval, Measured};
 
     /// The finding for these times of TCP and ping on a path, and of a switch and a call.
     fn said_of(path: &str, tcp: f64, ping: f64) -> String {
-        let machine = Machine::described();
+        let machine = fathom_described::machine();
         let mut known = Known::new(&machine, None);
         let mut learn = |experiment: &str, point, value: f64| {
             let interval = Some(Interval { low: 0.99 * value, high: 1.01 * value });

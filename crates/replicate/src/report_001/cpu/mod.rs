@@ -250,11 +250,10 @@ fn switches(between: &str) -> Point {
 mod tests {
     use super::*;
     use fathom_core::experiment::registry;
-    use fathom_core::machine::Machine;
 
     #[test]
     fn slopes_are_asked_for_along_sweeps_of_more_than_two_points() {
-        let machine = Machine::described();
+        let machine = fathom_described::machine();
         for row in [LOOP, PER_ARGUMENT] {
             let points = row.fathom.points(&machine);
             assert!(points.len() > 2, "{}", row.operation);

@@ -211,11 +211,10 @@ fn both(path: &str, known: &Known) -> Option<Found> {
 mod tests {
     use super::*;
     use fathom_core::experiment::Dimension;
-    use fathom_core::machine::Machine;
 
     #[test]
     fn a_connection_is_its_set_up_and_its_end_and_neither_alone() {
-        let machine = Machine::described();
+        let machine = fathom_described::machine();
         let mut known = Known::new(&machine, None);
         let points = both_points(LOOPBACK);
         let ns = |value| Found::bare(value, Dimension::Of(Unit::Nanoseconds));

@@ -174,7 +174,7 @@ mod tests {
 
     #[test]
     fn the_sizes_of_levels_are_powers_of_two_between_one_cache_and_the_next() {
-        let machine = Machine::described();
+        let machine = fathom_described::machine();
         let caches = caches(&machine);
         for level in 0..3 {
             let (middle, mine) = (middle(&machine, level).unwrap(), caches[level].unwrap());
