@@ -2,7 +2,7 @@
 
 use super::rig::Rig;
 use super::spin::spin;
-use super::truth::{Claim, found};
+use super::truth::{Claim, figure};
 use super::work::{Work, about};
 use fathom_core::experiment::{Failure, Placement, Point, Site, Workload, ensure, errno};
 use fathom_core::quantity::Unit;
@@ -13,18 +13,16 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use std::rc::Rc;
 use std::time::Duration;
 
-pub static RIG: Rig = Rig {
-    name: "echo",
-    sets: "a pipe whose other side waits for 50 µs before it answers",
-    touches: &[],
-    budget: Duration::from_secs(4),
-    arrange: None,
-    points: |_| Ok(vec![(NAME, Point::new())]),
+pub static RIG: Rig = Rig::of_known_work(
+    "echo",
+    "a pipe whose other side waits for 50 µs before it answers",
+    Duration::from_secs(4),
+    |_| Ok(vec![(NAME, Point::new())]),
     judge,
-};
+);
 
-pub static WORK: Work = Work {
-    about: &about(
+pub static WORK: Work = Work::of(
+    &about(
         NAME,
         "Is a known wait on the other side of a pipe measured correctly?",
         "one byte sent and one returned",
@@ -32,11 +30,8 @@ pub static WORK: Work = Work {
          answers. The same round trip without the wait is measured in turn and subtracted.",
         &[],
     ),
-    points: || vec![Point::new()],
-    requires: &[],
-    block: None,
     prepare,
-};
+);
 
 const NAME: &str = "verify/echo";
 
@@ -98,5 +93,5 @@ fn read(end: &OwnedFd) -> Result<Option<u8>, Failure> {
 fn judge(rig: &Rig, results: &Results, _: Option<f64>) -> Vec<Truth> {
     let claim =
         Claim::of(rig, "time that the wait adds to a round trip", Some(Unit::Nanoseconds), WAIT as f64);
-    vec![claim.judged(found(results, &(NAME, Point::new())))]
+    vec![claim.judged(figure(results, &(NAME, Point::new())))]
 }

@@ -1,8 +1,9 @@
 //! A link of a known rate: a virtual adapter between two network namespaces of this machine, which the kernel limits.
 
-use super::rig::{Arranged, Rig};
-use super::swept;
+use super::rig::{Arranged, Rig, points_of};
 use super::truth::{Claim, each};
+use fathom_core::experiment::At::{Name, Number};
+use fathom_core::experiment::Selector;
 use fathom_core::quantity::Unit;
 use fathom_engine::record::Truth;
 use fathom_engine::results::Results;
@@ -23,15 +24,20 @@ pub static RIG: Rig = Rig {
     budget: Duration::from_secs(12),
     arrange: Some(arrange),
     points: |machine| {
-        let parameters = [
-            ("transport", "TCP"),
-            ("path", "peer"),
-            ("chunk", "131072"),
-            ("streams", "1"),
-            ("figure", "steady"),
-            ("placement", "across-cpus"),
-        ];
-        swept::points(machine, "network/bandwidth", &parameters)
+        points_of(
+            machine,
+            &Selector::of(
+                "network/bandwidth",
+                &[
+                    ("transport", Name("TCP")),
+                    ("path", Name("peer")),
+                    ("chunk", Number(131072)),
+                    ("streams", Number(1)),
+                    ("figure", Name("steady")),
+                    ("placement", Name("across-cpus")),
+                ],
+            ),
+        )
     },
     judge,
 };

@@ -20,6 +20,16 @@ pub struct Work {
     pub prepare: for<'site> fn(&Point, &'site Site) -> Result<Workload<'site>, Failure>,
 }
 
+impl Work {
+    /// Work of one point, which needs nothing of the machine.
+    pub const fn of(
+        about: &'static About,
+        prepare: for<'site> fn(&Point, &'site Site) -> Result<Workload<'site>, Failure>,
+    ) -> Self {
+        Work { about, points: || vec![Point::new()], requires: &[], block: None, prepare }
+    }
+}
+
 /// The header of such work.
 pub const fn about(
     name: &'static str,

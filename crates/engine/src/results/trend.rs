@@ -3,7 +3,7 @@
 use super::method::method;
 use super::point::{PointResult, first_of_each};
 use crate::record::{MethodParameter, MethodTrend, Run};
-use fathom_core::experiment::{Dimension, Found, Known, Point, Value};
+use fathom_core::experiment::{Dimension, Found, Known, Point};
 use fathom_core::quantity::Unit;
 use fathom_core::statistics::{self, Interval, Line};
 use std::collections::BTreeMap;
@@ -124,10 +124,7 @@ fn fit(trend: &MethodTrend, group: &Point, points: &[&PointResult]) -> Option<Tr
 }
 
 fn place(point: &PointResult, along: &str) -> Option<(f64, f64)> {
-    match point.point.get(along)? {
-        Value::Number(x) => Some((*x as f64, point.estimate()?.value)),
-        Value::Name(_) => None,
-    }
+    Some((point.point.number_of(along)? as f64, point.estimate()?.value))
 }
 
 /// The median of each round at each of some points.

@@ -18,6 +18,7 @@ mod sysbench;
 pub mod tool_runner;
 
 pub use comparison::{Agreement, NEAR, ToolComparison};
+use fathom_core::experiment::Selector;
 pub use session::second_opinions;
 pub use tool_runner::run_tools;
 
@@ -44,8 +45,8 @@ pub struct Opinion {
     pub operation: &'static str,
     /// The tool.
     pub tool: &'static Tool,
-    /// Fathom's experiment, and the parameters that identify the point.
-    pub ours: (&'static str, &'static [(&'static str, &'static str)]),
+    /// Fathom's points of the operation; the first is measured.
+    pub points: Selector,
     /// The command line. `{port}` is a free port of loopback, `{file}` a file that may be created, `{half}` and `{half_mib}`
     /// half of the point's memory in bytes and in MiB.
     pub command: &'static str,

@@ -4,8 +4,8 @@
 use super::Opinion;
 use super::comparison::{Agreement, ToolComparison, compare};
 use super::measurement::{ToolMeasurement, ToolRunner};
+use crate::rig::points_of;
 use crate::session::{Bench, run};
-use crate::swept;
 use anyhow::{Result, anyhow};
 use fathom_core::experiment::Point;
 use fathom_core::machine::Machine;
@@ -40,7 +40,7 @@ pub fn second_opinions(
     let mut turns = ToolTurns { measurements, runner: ToolRunner::default(), cpus, file, watcher };
     let able = turns.measurements.iter().filter(|measurement| measurement.failure.is_none());
     options.points = able
-        .filter_map(|measurement| Some((measurement.opinion.ours.0, measurement.point.clone()?)))
+        .filter_map(|measurement| Some((measurement.opinion.points.experiment, measurement.point.clone()?)))
         .collect();
     let run = if options.points.is_empty() { None } else { Some(run(&mut options, None, &mut turns)?) };
     let results = run.as_ref().map(Results::of);
@@ -49,9 +49,7 @@ pub fn second_opinions(
 
 /// Fathom's point for the operation on this machine.
 fn wanted(opinion: &Opinion, machine: &Machine) -> Result<Point, String> {
-    let (experiment, parameters) = opinion.ours;
-    let first = swept::points(machine, experiment, parameters)?.into_iter().next();
-    first.map(|(_, point)| point).ok_or_else(|| format!("{experiment} has no such point on this machine"))
+    points_of(machine, &opinion.points).map(|mut points| points.remove(0).1)
 }
 
 /// Runs tools between trials.
@@ -67,7 +65,7 @@ impl Watcher for ToolTurns<'_> {
     fn trial(&mut self, tick: &Tick) {
         let planned = tick.planned;
         let of_it = |measurement: &&mut ToolMeasurement| {
-            (measurement.opinion.ours.0, measurement.point.as_ref())
+            (measurement.opinion.points.experiment, measurement.point.as_ref())
                 == (planned.experiment.as_str(), Some(&planned.point))
         };
         for measurement in self.measurements.iter_mut().filter(of_it) {
@@ -88,7 +86,7 @@ impl Watcher for ToolTurns<'_> {
 fn compared(measurement: ToolMeasurement, results: Option<&Results>) -> ToolComparison {
     let opinion = measurement.opinion;
     let is_it = |experiment: &str, point: &Point| {
-        (experiment, Some(point)) == (opinion.ours.0, measurement.point.as_ref())
+        (experiment, Some(point)) == (opinion.points.experiment, measurement.point.as_ref())
     };
     let found = results
         .and_then(|results| results.points.iter().find(|result| is_it(&result.experiment, &result.point)));
@@ -112,7 +110,7 @@ fn compared(measurement: ToolMeasurement, results: Option<&Results>) -> ToolComp
         operation: opinion.operation,
         tool: opinion.tool.name,
         command: opinion.command,
-        point: point.map_or_else(String::new, |point| format!("{} {point}", opinion.ours.0)),
+        point: point.map_or_else(String::new, |point| format!("{} {point}", opinion.points.experiment)),
         unit: found.map(|found| found.unit),
         tool_estimate,
         fathom_estimate,
