@@ -28,7 +28,7 @@ pub static WORK: Work = Work {
             "Does half the work take half the time, and the known number of cycles?",
             "the whole chain",
             "Each multiplication depends on the previous one. The two lengths are measured in one process, one after the \
-         other.",
+             other.",
             &[MULTIPLICATIONS],
         ),
         prepare,

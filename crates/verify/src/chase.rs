@@ -34,10 +34,10 @@ pub static WORK: Work = Work {
             "Do mixed loads of two latencies take the mean of both?",
             "two loads that hit the first cache, and two that miss the caches",
             "Two chases in random order take turns, and the address of each load depends on the value of the previous \
-         one, also of the other chase. Near, both go through 1 KiB; far, both go through the same 192 MiB, a third of \
-         it apart, so that no line is visited twice; mixed, one of each. The time of two near and two far loads is \
-         measured in turn with that of two mixed ones, and must be twice as long: memory may change its latency from \
-         trial to trial, but not between the two.",
+             one, also of the other chase. Near, both go through 1 KiB; far, both go through the same 192 MiB, a third of \
+             it apart, so that no line is visited twice; mixed, one of each. The time of two near and two far loads is \
+             measured in turn with that of two mixed ones, and must be twice as long: memory may change its latency from \
+             trial to trial, but not between the two.",
             &[],
         ),
         prepare,

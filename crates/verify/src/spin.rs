@@ -29,9 +29,9 @@ pub static WORK: Work = Work {
             "Is the time of a spinning loop measured correctly?",
             "one spin",
             "A loop reads the kernel's clock (CLOCK_MONOTONIC_RAW), which is not the measuring clock, until a known time \
-         has passed. One by one: 100 µs each, or 2 % more. In batches: 6 µs each, minus spins of 3 µs, so that 3 µs \
-         remain. Seldom long: one random spin in ten takes 200 µs and the others 20 µs, so that the median is 20 µs \
-         and the 95th percentile 200 µs.",
+             has passed. One by one: 100 µs each, or 2 % more. In batches: 6 µs each, minus spins of 3 µs, so that 3 µs \
+             remain. Seldom long: one random spin in ten takes 200 µs and the others 20 µs, so that the median is 20 µs \
+             and the 95th percentile 200 µs.",
             &[FORM],
         ),
         prepare,
