@@ -1,8 +1,8 @@
 //! `fathom run`: from the command line to the exit status.
 
-use super::status::{DONE, INCONCLUSIVE, SOME_FAILED};
 use super::streams::print;
-use super::{lock, page, peer};
+use super::{DONE, INCONCLUSIVE, SOME_FAILED};
+use super::{page, peer, take_lock};
 use crate::cli;
 use anyhow::{Context, Result, anyhow, bail};
 use fathom_core::experiment::registry;
@@ -32,7 +32,7 @@ pub(super) fn measure(asked: &cli::Run, style: Style) -> Result<ExitCode> {
         // A name with the time belongs to this run alone, and is checked when the time is known.
         page::ensure_place(&output(asked, pattern, "")?)?;
     }
-    let _lock = lock::take(asked.alongside, asked.progress)?;
+    let _lock = take_lock(asked.alongside, asked.progress)?;
     run::catch_signals()?;
     let (mut campaign, path) = match &asked.resume {
         Some(path) => (take_up(asked, path)?, path.clone()),

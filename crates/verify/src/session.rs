@@ -3,11 +3,9 @@
 use super::rig::{Arranged, Rig, ensure_undone};
 use super::truth::NoFigure;
 use anyhow::{Result, bail};
-use fathom_core::experiment::Effort;
 use fathom_engine::record::{Ending, Header, Journal, Run, Truth, Verdict};
 use fathom_engine::results::Results;
 use fathom_engine::run::{Campaign, Options, Peering, Watcher, described};
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -96,21 +94,11 @@ impl Bench {
     /// The options of a run: the usual budget times the factor, and the target half-width.
     pub(super) fn options(&self, budget: Duration, precision: f64) -> Options {
         Options {
-            selection: vec![],
-            effort: Effort::Standard,
             budget: Some(budget.mul_f64(self.times_as_long)),
             precision: Some(precision),
             seed: self.seed,
             cpu: self.cpu,
-            clock: None,
-            trial: None,
-            folder: self.folder.clone(),
-            processes: vec![],
-            remote: None,
-            points: vec![],
-            set: None,
-            labels: BTreeMap::new(),
-            whole_memory: false,
+            ..Options::of(vec![], self.folder.clone())
         }
     }
 }
