@@ -137,7 +137,7 @@ impl<'run> Precision<'run> {
     }
 
     /// Whether every value has an interval that reaches the target.
-    pub fn is_complete(&self) -> bool {
+    pub(crate) fn is_complete(&self) -> bool {
         self.missed.is_empty() && self.without == 0
     }
 

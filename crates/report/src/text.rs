@@ -62,7 +62,7 @@ impl Style {
 }
 
 /// Lines of code, each cleaned and ended by a line feed.
-pub fn cleaned(lines: &str) -> String {
+pub(crate) fn cleaned(lines: &str) -> String {
     lines.lines().map(|line| clean(line) + "\n").collect()
 }
 

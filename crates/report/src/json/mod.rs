@@ -20,7 +20,7 @@ use fathom_engine::results::{Accuracy, CLOSE, FAIR, Results, Share, Tally, Trend
 use serde::Serialize;
 
 /// The version of this schema.
-pub const SCHEMA: u32 = 1;
+pub(crate) const SCHEMA: u32 = 1;
 
 #[derive(Serialize)]
 struct Report<'run> {

@@ -182,7 +182,7 @@ impl Row {
 
     /// The row with this emphasis.
     #[must_use]
-    pub fn weighing(mut self, weight: Weight) -> Self {
+    pub(crate) fn weighing(mut self, weight: Weight) -> Self {
         self.weight = weight;
         self
     }

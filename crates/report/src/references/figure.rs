@@ -277,7 +277,7 @@ impl Figure {
     }
 
     /// The printed prediction.
-    pub fn printed_prediction(&self) -> Option<&str> {
+    pub(crate) fn printed_prediction(&self) -> Option<&str> {
         self.printed_prediction.as_deref()
     }
 
@@ -327,7 +327,7 @@ impl Figure {
     }
 
     /// The basis of the figure, according to the source.
-    pub fn basis(&self) -> Option<&str> {
+    pub(crate) fn basis(&self) -> Option<&str> {
         self.basis.as_deref()
     }
 

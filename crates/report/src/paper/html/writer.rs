@@ -28,7 +28,7 @@ impl Writer {
     }
 
     /// Writes the name of a key, which has letters, digits and hyphens only.
-    pub fn anchor(&mut self, name: &str) -> &mut Self {
+    pub(crate) fn anchor(&mut self, name: &str) -> &mut Self {
         self.text(name)
     }
 
