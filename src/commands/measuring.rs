@@ -66,7 +66,6 @@ pub(super) fn measure(asked: &cli::Run, style: Style) -> Result<ExitCode> {
     Ok(ExitCode::from(status))
 }
 
-/// The exit status.
 fn status(results: &Results) -> u8 {
     let ended = results.run.closing.as_ref().map(|closing| closing.ended);
     match () {
@@ -213,12 +212,10 @@ fn begin(asked: &cli::Run) -> Result<(Campaign, PathBuf)> {
     Ok((Campaign::begin(header, &path, peering)?, path))
 }
 
-/// The requested set.
 pub(super) fn set(asked: &cli::Run) -> Result<Option<&'static Set>> {
     asked.set.as_deref().map(set_named).transpose()
 }
 
-/// The set of this name.
 pub(super) fn set_named(name: &str) -> Result<&'static Set> {
     let known = || SETS.map(|set| format!("`{}`", set.name)).join(", ");
     Set::find(name).ok_or_else(|| anyhow!("there is no set `{name}`; there is {}", known()))

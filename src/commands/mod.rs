@@ -60,7 +60,6 @@ pub fn main() -> ExitCode {
     }
 }
 
-/// Runs the command.
 fn run(cli: Cli) -> Result<ExitCode> {
     let style = style(cli.color);
     match cli.command {

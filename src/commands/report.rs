@@ -63,7 +63,6 @@ fn shown(path: &Path, experiments: &[String], asked: &cli::Report, style: Style)
     Ok(Rendered::of(&report, asked.format, style))
 }
 
-/// The latest run in the data folder.
 pub(super) fn latest() -> Result<PathBuf> {
     let folder = store::folder();
     store::latest(&folder)
@@ -81,7 +80,6 @@ pub(super) fn list_machines(name: Option<&str>, form: FactsForm, style: Style) -
     print(&render_facts(told, form, style))
 }
 
-/// The machines of these names.
 fn machines_called(names: &[String]) -> Result<Vec<&'static Machine>> {
     Ok(references::select(names)?)
 }

@@ -95,7 +95,6 @@ fn of_other_tools() -> Vec<Effect> {
     tools.into_iter().chain(run::of_every_trial()).collect()
 }
 
-/// Runs other tools alternately with Fathom.
 fn peers(asked: &cli::Verify, bench: &Bench, style: Style) -> Result<ExitCode> {
     let mut live = report::live::Live::new();
     let all: Vec<_> = opinions::all().collect();

@@ -64,7 +64,6 @@ struct Over {
     corrected: bool,
 }
 
-/// The rows for JSON.
 pub(super) fn entries<'run>(rows: &[Beside<'run>]) -> Vec<Entry<'run>> {
     rows.iter().map(entry).collect()
 }

@@ -11,7 +11,6 @@ use fathom_core::quantity::Unit;
 use fathom_engine::results::{PointResult, Results, ticks_and_cycles};
 use serde::Serialize;
 
-/// A point.
 #[derive(Serialize)]
 struct Row<'run> {
     experiment: String,

@@ -17,7 +17,6 @@ pub(super) struct Main<'run> {
     pub words: String,
     /// Whether it is one of the dozen that represent a machine.
     pub leads: bool,
-    /// Its source.
     pub source: Source<'run>,
 }
 
@@ -32,10 +31,8 @@ pub(super) enum Source<'run> {
 
 /// A main figure with its experiment, and its position among the experiment's own.
 pub(super) struct Ranked<'run> {
-    /// The experiment's name.
     pub experiment: &'run str,
     rank: usize,
-    /// The figure.
     pub main: Main<'run>,
 }
 
@@ -102,7 +99,6 @@ impl<'run> Ranked<'run> {
 }
 
 impl Main<'_> {
-    /// The figure as text.
     pub(super) fn written(&self) -> Written {
         match self.source {
             Source::Point(point) => of_point(point),
@@ -130,7 +126,6 @@ fn of_point(point: &PointResult) -> Written {
     }
 }
 
-/// The ends of a slope's interval.
 pub(super) fn slope_ends(trend: &TrendResult) -> Option<(f64, f64)> {
     trend.slope_interval().map(|interval| (interval.low, interval.high))
 }

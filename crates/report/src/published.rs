@@ -209,5 +209,4 @@ fn listed(machine: &Machine) -> Listed<'_> {
     }
 }
 
-/// The version of this schema.
 const SCHEMA: u32 = 1;

@@ -120,7 +120,6 @@ pub(super) struct Precision<'run> {
 }
 
 impl<'run> Precision<'run> {
-    /// The precision of a run.
     pub fn of(results: &'run Results) -> Self {
         let target = results.run.header.settings.precision;
         let estimates = || results.points.iter().filter_map(PointResult::estimate);
@@ -284,13 +283,10 @@ fn whole_run(results: &Results) -> Option<String> {
 /// Evidence that does not hold, so that the figure may be of another operation. The same claim about several points of an
 /// experiment is one entry.
 pub(super) struct Doubt<'run> {
-    /// The experiment's name.
     pub experiment: &'run str,
-    /// The claim.
     pub claim: &'run str,
     /// The observation at the first of the points.
     pub seen: &'run str,
-    /// The points.
     pub points: Vec<String>,
 }
 

@@ -9,7 +9,6 @@ use fathom_engine::results::{Outcome, PointResult, Results};
 
 /// The rows of one experiment.
 pub(super) struct Group<'run> {
-    /// The experiment's name.
     pub experiment: &'run str,
     /// The placement, if all of its points share one.
     pub placement: Option<&'static str>,
@@ -19,7 +18,6 @@ pub(super) struct Group<'run> {
 
 /// One operation. Every text has its unit; an absent figure is `–`.
 pub(super) struct Row<'run> {
-    /// Its point.
     pub point: &'run PointResult,
     /// The parameters.
     pub operation: String,
@@ -31,7 +29,6 @@ pub(super) struct Row<'run> {
     pub predicted: String,
     /// The median, or `< limit` below resolution.
     pub measured: String,
-    /// The interval.
     pub interval: String,
     /// Half the interval as a share of the median.
     pub half_width: String,
@@ -43,7 +40,6 @@ pub(super) struct Row<'run> {
 
 /// Points of one experiment without a value, for one reason.
 pub(super) struct Unmeasured<'run> {
-    /// The experiment's name.
     pub experiment: &'run str,
     /// `skipped`, `failed`, …
     pub outcome: &'static str,
@@ -58,7 +54,6 @@ pub(super) struct Unmeasured<'run> {
 /// The sign of a missing figure.
 pub const ABSENT: &str = "–";
 
-/// The summary table, by experiment.
 pub(super) fn groups<'run>(results: &'run Results) -> Vec<Group<'run>> {
     let groups = results.experiments().into_iter().map(|experiment| {
         let points: Vec<&PointResult> =

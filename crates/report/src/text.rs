@@ -23,17 +23,14 @@ impl Default for Style {
 }
 
 impl Style {
-    /// A title.
     pub(super) fn title(self, text: &str) -> String {
         self.paint(text, Paint::new().bold())
     }
 
-    /// Something that went well.
     pub(super) fn good(self, text: &str) -> String {
         self.paint(text, AnsiColor::Green.on_default())
     }
 
-    /// Something that went wrong.
     pub(super) fn bad(self, text: &str) -> String {
         self.paint(text, AnsiColor::Red.on_default().bold())
     }
@@ -43,7 +40,6 @@ impl Style {
         self.paint(text, AnsiColor::Yellow.on_default())
     }
 
-    /// A less important text.
     pub(super) fn faint(self, text: &str) -> String {
         self.paint(text, Paint::new().dimmed())
     }

@@ -169,7 +169,6 @@ pub(super) fn reason(point: &PointResult) -> String {
     }
 }
 
-/// The effort of the run.
 pub(super) fn effort(effort: Effort) -> &'static str {
     match effort {
         Effort::Quick => "quick",
@@ -197,7 +196,7 @@ pub(super) fn differing_label(point: &PointResult, shared: &[String]) -> String 
     label(point, if rest.parameters().next().is_some() { &rest } else { &point.point })
 }
 
-/// The shared_parameters parameters, in words.
+/// The shared parameters, in words.
 pub(super) fn shared_label(point: &PointResult, shared: &[String]) -> String {
     let others =
         point.point.parameters().map(|(name, _)| name.to_owned()).filter(|name| !shared.contains(name));

@@ -41,7 +41,6 @@ const DELAY: Duration = Duration::from_millis(10);
 /// Some dozen round trips.
 const TRIAL: Duration = Duration::from_millis(300);
 
-/// The address of the relay.
 const RELAY: IpAddr = IpAddr::V4(Ipv4Addr::new(127, 0, 0, 3));
 
 fn arrange(options: &mut Options) -> Result<Arranged, String> {

@@ -42,7 +42,6 @@ impl Disk {
         mounted.map(|()| disk)
     }
 
-    /// The mount point.
     pub fn mount(&self) -> &Path {
         &self.mount
     }

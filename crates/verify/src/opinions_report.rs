@@ -131,7 +131,6 @@ fn tone(agreement: Agreement) -> Tone {
     }
 }
 
-/// An opinion as comma-separated values.
 #[derive(Serialize)]
 struct CsvRow {
     operation: &'static str,

@@ -91,7 +91,6 @@ impl TruthFigure {
         TruthFigure { value: estimate.value, interval: estimate.interval, doubt }
     }
 
-    /// An exact count.
     pub fn exactly(value: f64) -> Self {
         TruthFigure { value, interval: Some(Interval { low: value, high: value }), doubt: None }
     }
@@ -146,7 +145,6 @@ fn blank(rig: &Rig) -> Truth {
     }
 }
 
-/// The result of a point.
 pub fn result<'a>(results: &'a Results, (experiment, point): &PointRef) -> Result<&'a PointResult, NoFigure> {
     let is_it = |result: &&PointResult| result.experiment == *experiment && result.point == *point;
     results.points.iter().find(is_it).ok_or_else(|| NoFigure::skipped("it is not in the plan"))

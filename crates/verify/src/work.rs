@@ -8,11 +8,8 @@ use fathom_core::machine::Machine;
 
 /// Work whose cost is known.
 pub struct Work {
-    /// Its header.
     pub about: &'static About,
-    /// Its points.
     pub points: fn() -> Vec<Point>,
-    /// Their requirements.
     pub requires: &'static [Requirement],
     /// The block of all of them; `None` if each is measured alone.
     pub block: Option<&'static str>,

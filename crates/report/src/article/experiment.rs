@@ -78,7 +78,6 @@ fn headed<const PARTS: usize>(parts: [(&str, Vec<Block>); PARTS]) -> Vec<Block> 
 const UNKNOWN: &str =
     "Neither this program nor the run file describes the method that measured these figures.";
 
-/// The measured operation, in a sentence.
 fn operation(method: &Method) -> Block {
     let is = Text::prose(&format!(" is {}.", method.operation));
     Block::Paragraph(Text::strong("One operation").and(is))

@@ -50,7 +50,6 @@ fn row(fact: &Fact) -> Row {
 /// The number of intervals wider than their target that are named.
 const MOST_MISSED: usize = 8;
 
-/// The section.
 pub(super) fn conditions(found: &Results) -> Section {
     Section::new(Key::of("conditions"), "Disturbances and limits")
         .with_all(warned(found))

@@ -39,7 +39,6 @@ impl<'run> MainRows<'run> {
         MainRows { rows, shared: words::shared_label(measured[0], &shared) }
     }
 
-    /// The points in the rows.
     pub(super) fn points(&self) -> Vec<&'run PointResult> {
         self.rows.iter().filter_map(|row| point(&row.source)).collect()
     }

@@ -7,7 +7,6 @@ use fathom_core::quantities;
 use fathom_core::quantity::Unit;
 use fathom_engine::results::Results;
 
-/// The second section.
 pub(super) fn of(found: &Results) -> Section {
     let settings = &found.run.header.settings;
     let trial = quantities::value(Unit::Nanoseconds, settings.trial_ns as f64);
@@ -95,7 +94,6 @@ pub(super) fn paragraphs(text: &str) -> impl Iterator<Item = Text> {
     text.split("\n\n").filter(|part| !part.is_empty()).map(cited)
 }
 
-/// The appendix.
 pub(super) fn settings(found: &Results) -> Section {
     let table = Table::new(Key::of("settings-asked"), "Settings, given or by default, with their units.")
         .columns([Column::words("setting"), Column::words("value")])
@@ -156,7 +154,6 @@ fn settings_rows(found: &Results) -> Vec<(&'static str, String)> {
     rows
 }
 
-/// The command that repeats the run.
 fn command(found: &Results) -> String {
     let asked = &found.run.header.settings;
     let effort = match asked.effort {

@@ -72,7 +72,6 @@ fn chapters(found: &Results) -> Vec<Section> {
     chapters.into_iter().map(|(_, chapter)| chapter).collect()
 }
 
-/// The list of references.
 pub(super) fn references() -> Section {
     Section::new(Key::of("references"), "References")
         .lettered()
@@ -80,7 +79,6 @@ pub(super) fn references() -> Section {
         .with(Block::Works)
 }
 
-/// The title of a family of experiments.
 fn title(family: &str) -> &str {
     match family {
         "cpu" => "Processor and services of the operating system",

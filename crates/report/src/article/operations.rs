@@ -9,7 +9,6 @@ use fathom_core::quantities::{self, Measure};
 use fathom_core::statistics::TRIMMED;
 use fathom_engine::results::{PointResult, Results, ticks_and_cycles};
 
-/// The section.
 pub(super) fn every_operation(found: &Results) -> Section {
     let mut table = Table::new(
         Key::of("summary-table"),
@@ -138,7 +137,6 @@ pub(super) fn items_without_value(groups: &[Unmeasured]) -> Vec<Text> {
     groups.iter().map(item).collect()
 }
 
-/// The section.
 pub(super) fn published_statistics(found: &Results) -> Section {
     let mut table = Table::new(
         Key::of("published-statistics-table"),

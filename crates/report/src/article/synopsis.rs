@@ -36,7 +36,6 @@ pub(super) struct Opening<'a> {
     pub rest: Option<Text>,
     /// The place of the causes that are not named here.
     pub elsewhere: &'a str,
-    /// Formats the name of a figure's experiment.
     pub name: &'a dyn Fn(&str) -> Text,
 }
 
@@ -116,7 +115,6 @@ const FACTS: &[(&str, &[&str])] = &[
     ("Virtualisation", &["Hypervisor"]),
 ];
 
-/// The machine and the program.
 fn machine(found: &Results) -> Section {
     Section::new(Key::of("synopsis-machine"), "Machine and program").with(machine_table(found))
 }
@@ -158,7 +156,6 @@ fn whole(files: &[(&str, &Path)]) -> Section {
     )
 }
 
-/// A path quoted for a shell.
 fn quoted(path: &Path) -> String {
     let path = path.display().to_string();
     let plain = |letter: char| letter.is_ascii_alphanumeric() || "/._-+:".contains(letter);

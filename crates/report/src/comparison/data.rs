@@ -17,7 +17,6 @@ struct ComparisonEntry<'a> {
     comparisons: Vec<Entry<'a>>,
 }
 
-/// A side with its runs.
 #[derive(Serialize)]
 struct SideEntry<'a> {
     name: &'a str,
@@ -141,7 +140,6 @@ struct CsvRow {
     verdict: &'static str,
 }
 
-/// All rows of all comparisons.
 pub(super) fn rows(others: &[(&Side, Comparison)]) -> String {
     csv::table(
         others.iter().flat_map(|(side, found)| found.rows.iter().map(|compared| csv_row(side, compared))),

@@ -117,7 +117,6 @@ fn began(side: &Side) -> &str {
     side.runs.first().map_or("", |run| &run.header.started)
 }
 
-/// The result, and its certainty.
 fn summary(comparison: &Comparison) -> Text {
     let counted =
         |verdict: Verdict| format!("{} {}", quantities::count(comparison.count(verdict)), verdict.name());

@@ -44,7 +44,6 @@ pub struct Curve<'a> {
 
 /// The area of the curves.
 pub(super) struct Plot {
-    /// The axis of the settings.
     pub x: Axis,
     /// The axis of the values.
     pub y: Axis,

@@ -60,7 +60,6 @@ pub fn of_trials(method: &str, unit: Unit, variants: Vec<(String, Vec<f64>)>) ->
     (!drawn.is_empty()).then(|| what.figure(&drawn))
 }
 
-/// The content of a figure.
 struct Shown<'a> {
     of: &'a str,
     unit: Unit,

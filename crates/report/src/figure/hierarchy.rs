@@ -23,7 +23,6 @@ const BETWEEN: f64 = 34.0;
 /// Space above the upper panel for two lines of names, pixels.
 const ABOVE: f64 = 36.0;
 
-/// The content of the drawing.
 struct Hierarchy<'run> {
     latency: Curve<'run>,
     rates: Vec<Curve<'run>>,

@@ -99,7 +99,6 @@ fn figure(cells: &[Cell]) -> Figure {
     Figure::of(caption, point.unit, drawing.finish(&name, &said.join("; ")), &cover)
 }
 
-/// The numbers along both sides.
 fn labels(drawing: &mut Drawing, numbers: &[u64], side: f64) {
     for (index, number) in numbers.iter().enumerate().step_by(numbers.len().div_ceil(LABELLED)) {
         let middle = (index as f64 + 0.5) * side;
@@ -108,7 +107,6 @@ fn labels(drawing: &mut Drawing, numbers: &[u64], side: f64) {
     }
 }
 
-/// Draws the scale of the shades.
 fn shades(drawing: &mut Drawing, cover: &Axis, unit: Unit) {
     let left = WIDTH - 120.0;
     for (index, tick) in cover.ticks(6).into_iter().enumerate() {

@@ -38,7 +38,6 @@ pub(super) use mark::KEY;
 use mark::is_drawn;
 pub use svg::{Drawing, Svg};
 
-/// The figures of an experiment.
 pub(super) struct Figures {
     /// The main figure; `None` if there is nothing to draw.
     pub main: Option<Figure>,

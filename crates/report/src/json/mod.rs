@@ -19,7 +19,6 @@ use fathom_engine::record::{Closing, Peer, Resumed, Settings, Tool, Verification
 use fathom_engine::results::{Accuracy, CLOSE, FAIR, Results, Share, Tally, TrendResult};
 use serde::Serialize;
 
-/// The version of this schema.
 pub(crate) const SCHEMA: u32 = 1;
 
 #[derive(Serialize)]
@@ -85,7 +84,6 @@ struct Findings<'run> {
     statements: Vec<StatementReport<'run>>,
 }
 
-/// The whole report in lines.
 pub(super) fn pretty(results: &Results, published: Option<&Published>) -> String {
     form::pretty(&report(results, published))
 }

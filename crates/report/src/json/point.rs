@@ -79,7 +79,6 @@ struct DisturbanceReport {
     core_hz_high: Option<f64>,
 }
 
-/// The point, of these results.
 pub(super) fn point<'run>(found: &Results, result: &'run PointResult) -> PointReport<'run> {
     let (usable, unusable) = (result.estimate(), result.outcome.unusable());
     let (below, bound) = match &result.outcome {
@@ -173,18 +172,15 @@ struct WithInterval {
 }
 
 impl WithInterval {
-    /// For an estimate.
     fn of(estimate: &Estimate) -> Self {
         WithInterval { median: estimate.value, low: low(estimate), high: high(estimate) }
     }
 }
 
-/// The lower end of its interval.
 fn low(estimate: &Estimate) -> Option<f64> {
     estimate.interval.map(|interval| interval.low)
 }
 
-/// The upper end of its interval.
 fn high(estimate: &Estimate) -> Option<f64> {
     estimate.interval.map(|interval| interval.high)
 }

@@ -25,7 +25,6 @@ pub struct Numbers<'a> {
 pub(super) enum Place {
     /// A section: `3.2`, `A`; empty before the contents.
     Section(String),
-    /// The number of a table.
     Table(Number),
     /// The number of a figure.
     Figure(Number),
@@ -170,7 +169,6 @@ impl<'a> Numbers<'a> {
         self.in_appendix.contains(key)
     }
 
-    /// The target of a key.
     pub(super) fn place(&self, key: &Key) -> Option<&Place> {
         self.places.get(key)
     }

@@ -8,11 +8,8 @@ use super::text::Key;
 /// The part of a document that a file contains.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Part {
-    /// All of it.
     Whole,
-    /// Everything except the appendix.
     Paper,
-    /// The appendix.
     Appendix,
 }
 

@@ -124,7 +124,6 @@ struct Layout {
     widths: Vec<usize>,
 }
 
-/// The gap between two columns.
 const GAP: &str = "  ";
 
 /// The least width of columns of words.

@@ -180,7 +180,6 @@ impl Row {
         Row { cells: cells.into_iter().map(Into::into).collect(), weight: Weight::Usual }
     }
 
-    /// The row with this emphasis.
     #[must_use]
     pub(crate) fn weighing(mut self, weight: Weight) -> Self {
         self.weight = weight;

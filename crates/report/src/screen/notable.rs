@@ -65,7 +65,6 @@ fn painted(mark: &str, style: Style) -> String {
     }
 }
 
-/// The title of the lines.
 pub(crate) const TITLE: &str = "What stands out";
 
 /// The causes found, the most far-reaching first.

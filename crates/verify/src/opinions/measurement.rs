@@ -40,7 +40,6 @@ pub(super) struct ToolMeasurement {
     pub opinion: &'static Opinion,
     /// The corresponding point of Fathom; `None` if this machine has none.
     pub point: Option<Point>,
-    /// The tool's figures.
     pub figures: Vec<f64>,
     /// The reason why it gives no further figures.
     pub failure: Option<String>,

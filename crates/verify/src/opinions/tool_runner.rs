@@ -18,7 +18,6 @@ const LISTENING: Duration = Duration::from_secs(5);
 /// A command with its CPUs.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct CommandLine {
-    /// The program and its arguments.
     pub words: Vec<String>,
     /// The CPUs on which it may run.
     pub cpus: Vec<usize>,
@@ -27,15 +26,12 @@ pub(super) struct CommandLine {
 /// One run of a tool.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Task {
-    /// The tool.
     pub client: CommandLine,
-    /// Its server, with the server's port.
     pub server: Option<(CommandLine, u16)>,
     /// Whether both run in a network namespace of their own.
     pub apart: bool,
 }
 
-/// The result of a run.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct ToolOutput {
     /// What the tool printed; or the reason why there is none.

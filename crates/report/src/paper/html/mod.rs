@@ -41,7 +41,6 @@ pub fn render(document: &Document, data: Option<&str>) -> String {
     page.out.finish()
 }
 
-/// A page in progress.
 struct Page<'a> {
     out: Writer,
     numbers: Numbers<'a>,
@@ -158,7 +157,6 @@ impl Page<'_> {
 pub(super) struct Policy(String);
 
 impl Policy {
-    /// The policy as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }

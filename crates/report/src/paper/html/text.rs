@@ -75,7 +75,6 @@ impl Page<'_> {
     }
 }
 
-/// The class of a tone.
 pub(super) fn class(tone: Tone) -> &'static str {
     match tone {
         Tone::Good => "good",

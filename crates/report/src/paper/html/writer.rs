@@ -21,7 +21,6 @@ impl Writer {
         self
     }
 
-    /// Writes a number.
     pub fn number(&mut self, number: usize) -> &mut Self {
         let _ = write!(self.0, "{number}");
         self
@@ -69,7 +68,6 @@ impl Writer {
         self.raw("</svg>")
     }
 
-    /// The page.
     pub fn finish(self) -> String {
         self.0
     }
