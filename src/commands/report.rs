@@ -11,7 +11,7 @@ use fathom_engine::record::door::Door;
 use fathom_engine::record::{Run, store};
 use fathom_engine::results::Results;
 use fathom_replicate::record::Replication;
-use fathom_report::published::{Library, Machines};
+use fathom_report::published::{MachineList, Machines};
 use fathom_report::references::{self, Machine};
 use fathom_report::{Facts, FactsForm, RunReport, Style, render_facts};
 use std::path::{Path, PathBuf};
@@ -76,7 +76,7 @@ pub(super) fn list_machines(name: Option<&str>, form: FactsForm, style: Style) -
     }
     let machines = machines_called(&name.map(str::to_owned).into_iter().collect::<Vec<_>>())?;
     let wanted = Machines(&machines);
-    let told: &dyn Facts = if machines.is_empty() { &Library } else { &wanted };
+    let told: &dyn Facts = if machines.is_empty() { &MachineList } else { &wanted };
     print(&render_facts(told, form, style))
 }
 

@@ -282,7 +282,7 @@ fn whole_run(results: &Results) -> Option<String> {
 
 /// Evidence that does not hold, so that the figure may be of another operation. The same claim about several points of an
 /// experiment is one entry.
-pub(super) struct Doubt<'run> {
+pub(super) struct FailingClaim<'run> {
     pub experiment: &'run str,
     pub claim: &'run str,
     /// The observation at the first of the points.
@@ -291,8 +291,8 @@ pub(super) struct Doubt<'run> {
 }
 
 /// Every claim that does not hold.
-pub(super) fn doubts<'run>(results: &'run Results) -> Vec<Doubt<'run>> {
-    let mut doubts: Vec<Doubt> = vec![];
+pub(super) fn doubts<'run>(results: &'run Results) -> Vec<FailingClaim<'run>> {
+    let mut doubts: Vec<FailingClaim> = vec![];
     for point in &results.points {
         for check in point.evidence.checks().iter().filter(|check| !check.holds) {
             let label = words::label(point, &point.point);
@@ -301,7 +301,7 @@ pub(super) fn doubts<'run>(results: &'run Results) -> Vec<Doubt<'run>> {
                 .find(|doubt| doubt.experiment == point.experiment && doubt.claim == check.claim);
             match alike {
                 Some(doubt) => doubt.points.push(label),
-                None => doubts.push(Doubt {
+                None => doubts.push(FailingClaim {
                     experiment: &point.experiment,
                     claim: &check.claim,
                     seen: &check.seen,
@@ -323,7 +323,7 @@ pub(super) fn not_judged(results: &Results) -> Vec<String> {
     results.experiments().into_iter().filter_map(sentence).collect()
 }
 
-impl Doubt<'_> {
+impl FailingClaim<'_> {
     /// The points in a word or two, and the claim with the observation.
     pub fn sentence(&self) -> String {
         match self.points.as_slice() {

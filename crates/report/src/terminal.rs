@@ -2,7 +2,7 @@
 //! precision.
 
 use super::run::Precision;
-use super::summary::{Group, Row, Unmeasured};
+use super::summary::{OperationGroup, OperationRow, Unmeasured};
 use super::text::{Style, clean, display_width, lines};
 use super::words::plural;
 use super::{description, finding, run, summary, words};
@@ -65,7 +65,7 @@ fn head(results: &Results, style: Style) -> String {
         + &style.wrapped("", &run::ending(results))
 }
 
-fn table(groups: &[Group], style: Style) -> String {
+fn table(groups: &[OperationGroup], style: Style) -> String {
     if groups.is_empty() {
         return "No point has a value.\n".to_owned();
     }
@@ -121,7 +121,7 @@ fn chosen(cells: &[String; 9], columns: &[usize]) -> Vec<String> {
     columns.iter().map(|column| cells[*column].clone()).collect()
 }
 
-fn cells(row: &Row) -> [String; 9] {
+fn cells(row: &OperationRow) -> [String; 9] {
     [
         clean(&row.operation),
         row.hardware.clone(),
@@ -158,7 +158,7 @@ fn marker(group: usize) -> String {
 }
 
 /// Inserts names and colours a finished line: column widths are those of the plain text.
-fn painted(line: &str, groups: &[Group], style: Style) -> String {
+fn painted(line: &str, groups: &[OperationGroup], style: Style) -> String {
     let named = groups.iter().enumerate().find(|(index, _)| line.trim_end() == marker(*index));
     if let Some((_, group)) = named {
         let placement = group.placement.map(|placement| format!(" ({placement})")).unwrap_or_default();
@@ -168,7 +168,7 @@ fn painted(line: &str, groups: &[Group], style: Style) -> String {
     line.replace('✗', &style.bad("✗"))
 }
 
-fn legend(groups: &[Group], style: Style) -> String {
+fn legend(groups: &[OperationGroup], style: Style) -> String {
     let rows = || groups.iter().flat_map(|group| &group.rows);
     let below = rows().any(|row| matches!(row.point.outcome, Outcome::BelowResolution { .. }));
     let unpredicted = rows().any(|row| row.point.prediction.is_none());
@@ -265,7 +265,7 @@ fn by_experiment(results: &Results, wanted: impl Fn(&Finding) -> bool, style: St
 }
 
 fn doubts(results: &Results, style: Style) -> String {
-    let line = |doubt: &run::Doubt| {
+    let line = |doubt: &run::FailingClaim| {
         let said = format!("{} {}", doubt.experiment, doubt.sentence());
         style.wrapped("  ✗ ", &said).replacen('✗', &style.bad("✗"), 1)
     };

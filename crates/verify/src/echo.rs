@@ -42,7 +42,7 @@ const AT_ONCE: u8 = 0;
 const LATE: u8 = 1;
 
 /// This side's ends of the two pipes.
-struct Line {
+struct PipePair {
     there: OwnedFd,
     back: OwnedFd,
     _other: Process,
@@ -51,7 +51,7 @@ struct Line {
 fn prepare<'site>(_: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
     let ((asked, there), (back, answers)) = (pipe()?, pipe()?);
     let other = Process::start(site.partner, move || answer(&asked, &answers))?;
-    let line = Rc::new(Line { there, back, _other: other });
+    let line = Rc::new(PipePair { there, back, _other: other });
     let rounds = |byte| {
         let line = Rc::clone(&line);
         move |n: u64| (0..n).try_for_each(|_| line.round(byte))
@@ -59,7 +59,7 @@ fn prepare<'site>(_: &Point, site: &'site Site) -> Result<Workload<'site>, Failu
     Ok(Workload::each(rounds(LATE)).against(rounds(AT_ONCE)).with_a_partner(Placement::OneCpu))
 }
 
-impl Line {
+impl PipePair {
     fn round(&self, byte: u8) -> Result<(), Failure> {
         write(&self.there, byte)?;
         ensure(read(&self.back)? == Some(byte), "the other side answered something else")

@@ -59,7 +59,7 @@ impl Facts for OpinionsReport {
 
 impl Subject for OpinionsReport {
     fn rows(&self) -> String {
-        csv::table(self.opinions.iter().map(CsvRow::of))
+        csv::table(self.opinions.iter().map(ToolComparisonRow::of))
     }
 
     fn document(&self) -> Document {
@@ -132,7 +132,7 @@ fn tone(agreement: Agreement) -> Tone {
 }
 
 #[derive(Serialize)]
-struct CsvRow {
+struct ToolComparisonRow {
     operation: &'static str,
     peer: &'static str,
     command: String,
@@ -150,10 +150,10 @@ struct CsvRow {
     reason: String,
 }
 
-impl CsvRow {
+impl ToolComparisonRow {
     fn of(found: &ToolComparison) -> Self {
         let [their_spread, our_spread] = found.spreads();
-        CsvRow {
+        ToolComparisonRow {
             operation: found.operation,
             peer: found.tool,
             command: csv::cell(found.command),

@@ -56,7 +56,7 @@ fn drawn(place: usize, picture: &Picture, replication: &Replication) -> Result<(
     if figures.is_empty() {
         return Err("too few settings or trials were measured".to_owned());
     }
-    let numbered = |(part, drawn): (usize, figure::Figure)| Figure {
+    let numbered = |(part, drawn): (usize, figure::DrawnFigure)| Figure {
         key: Key::of("figure").within(&format!("picture-{place}-{part}")),
         caption: Text::plain(format!("{} of the report. {}", titled(picture), drawn.explained())),
         data: Some(numbers.key.clone()),

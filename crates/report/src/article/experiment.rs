@@ -107,7 +107,7 @@ fn excerpt(timed: &Excerpt) -> Block {
 }
 
 /// A figure with its number and a reference to its data.
-fn numbered(name: &str, key: Key, drawn: figure::Figure, tables: &[(Unit, Table)]) -> Figure {
+fn numbered(name: &str, key: Key, drawn: figure::DrawnFigure, tables: &[(Unit, Table)]) -> Figure {
     let data = tables.iter().find(|(unit, _)| *unit == drawn.unit).map(|(_, table)| table.key.clone());
     Figure {
         key,

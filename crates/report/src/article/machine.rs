@@ -2,7 +2,7 @@
 //! does not hold, and the points less precise than their target.
 
 use super::{listed, place_of, synopsis};
-use crate::description::Row as Fact;
+use crate::description::FactRow;
 use crate::paper::{Block, Column, Key, Row, Section, Sign, Table, Text, Tone, Weight};
 use crate::run::{self, Precision};
 use crate::{description, words};
@@ -16,7 +16,7 @@ pub(super) fn of(found: &Results) -> Section {
     let peer = header.peer.as_deref().map(|peer| description::of_peer(peer, route)).unwrap_or_default();
     let parts = description::sections(&header.machine).into_iter().chain(peer);
     let parts = parts.filter(|part| !part.rows.is_empty()).enumerate();
-    let folded = |(place, part): (usize, description::Section)| Block::Folded {
+    let folded = |(place, part): (usize, description::FactSection)| Block::Folded {
         summary: part.title.clone().into(),
         appendix: false,
         open: place == 0,
@@ -35,13 +35,13 @@ pub(super) fn of(found: &Results) -> Section {
     })
 }
 
-fn table(place: usize, part: &description::Section) -> Table {
+fn table(place: usize, part: &description::FactSection) -> Table {
     Table::new(Key::numbered("machine", place + 1), format!("{}.", part.title))
         .columns([Column::words("fact"), Column::words("value, with its unit"), Column::words("read from")])
         .rows(part.rows.iter().map(row))
 }
 
-fn row(fact: &Fact) -> Row {
+fn row(fact: &FactRow) -> Row {
     let value = if fact.unknown { format!("unknown: {}", fact.value) } else { fact.value.clone() };
     let cells = [Text::plain(&*fact.name), value.into(), Text::toned(Tone::Faint, &*fact.source)];
     Row::of(cells).weighing(if fact.unknown { Weight::Faint } else { Weight::Usual })

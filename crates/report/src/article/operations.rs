@@ -46,7 +46,7 @@ pub(super) fn every_operation(found: &Results) -> Section {
         })
 }
 
-fn rows(found: &Results, group: &summary::Group) -> Group {
+fn rows(found: &Results, group: &summary::OperationGroup) -> Group {
     let mut head = Text::link(&place_of(found, group.experiment), group.experiment);
     if let Some(placement) = group.placement {
         head = head.and(" ").and(Text::toned(Tone::Faint, placement));
@@ -54,7 +54,7 @@ fn rows(found: &Results, group: &summary::Group) -> Group {
     Group::named(head).rows(group.rows.iter().map(row))
 }
 
-fn row(row: &summary::Row) -> Row {
+fn row(row: &summary::OperationRow) -> Row {
     let sign = words::evidence_sign(row.point);
     Row::of([
         Text::plain(&*row.operation),

@@ -2,7 +2,7 @@
 
 use super::beside::{self, Published};
 use super::title;
-use crate::description::Row as Fact;
+use crate::description::FactRow;
 use crate::main_figures::Ranked;
 use crate::paper::{Block, Column, Document, Group, Key, Row, Section, Sign, Table, Text, Tone};
 use crate::summary::ABSENT;
@@ -138,7 +138,7 @@ pub(super) fn machine_table(found: &Results) -> Table {
 }
 
 /// A fact by its section of the description and its name there: "Memory: Size".
-fn fact_row(part: &str, fact: &Fact) -> Row {
+fn fact_row(part: &str, fact: &FactRow) -> Row {
     Row::of([format!("{part}: {}", fact.name), fact.value.clone()])
 }
 

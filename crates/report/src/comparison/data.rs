@@ -14,7 +14,7 @@ struct ComparisonEntry<'a> {
     /// The decision of the gate; absent if none was requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     decision: Option<&'static str>,
-    comparisons: Vec<Entry<'a>>,
+    comparisons: Vec<SideComparison<'a>>,
 }
 
 #[derive(Serialize)]
@@ -25,7 +25,7 @@ struct SideEntry<'a> {
 
 /// A side compared with the first. The intervals are of 95 %.
 #[derive(Serialize)]
-struct Entry<'a> {
+struct SideComparison<'a> {
     after: SideEntry<'a>,
     differences: Vec<DifferenceEntry<'a>>,
     variance_factor: f64,
@@ -48,15 +48,15 @@ struct PointEntry<'a> {
     parameters: &'a Point,
     parameters_after: Option<&'a Point>,
     unit: Unit,
-    before: LevelEntry,
-    after: LevelEntry,
-    ratio: LevelEntry,
+    before: IntervalEntry,
+    after: IntervalEntry,
+    ratio: IntervalEntry,
     margin: f64,
     verdict: &'static str,
 }
 
 #[derive(Serialize)]
-struct LevelEntry {
+struct IntervalEntry {
     value: f64,
     low: Option<f64>,
     high: Option<f64>,
@@ -79,7 +79,7 @@ fn side(side: &Side) -> SideEntry<'_> {
     SideEntry { name: &side.name, started: side.runs.iter().map(|run| run.header.started.as_str()).collect() }
 }
 
-fn entry<'a>(after: &'a Side, found: &'a Comparison) -> Entry<'a> {
+fn entry<'a>(after: &'a Side, found: &'a Comparison) -> SideComparison<'a> {
     let differences = found.differences.iter().map(|difference| DifferenceEntry {
         what: difference.what,
         before: &difference.before,
@@ -91,7 +91,7 @@ fn entry<'a>(after: &'a Side, found: &'a Comparison) -> Entry<'a> {
         parameters: &point.point,
         because: because(&point.because),
     });
-    Entry {
+    SideComparison {
         after: side(after),
         differences: differences.collect(),
         variance_factor: found.repeatability.overall(),
@@ -109,20 +109,24 @@ fn point(row: &Compared) -> PointEntry<'_> {
         unit: row.unit,
         before: level(row.before),
         after: level(row.after),
-        ratio: LevelEntry { value: row.contrast.ratio(), low: Some(interval.low), high: Some(interval.high) },
+        ratio: IntervalEntry {
+            value: row.contrast.ratio(),
+            low: Some(interval.low),
+            high: Some(interval.high),
+        },
         margin: row.margin,
         verdict: row.verdict.name(),
     }
 }
 
-fn level(found: Measured) -> LevelEntry {
+fn level(found: Measured) -> IntervalEntry {
     let ends = found.interval;
-    LevelEntry { value: found.value, low: ends.map(|ends| ends.low), high: ends.map(|ends| ends.high) }
+    IntervalEntry { value: found.value, low: ends.map(|ends| ends.low), high: ends.map(|ends| ends.high) }
 }
 
 /// A point. Levels are in `unit`; `ratio` is after over before.
 #[derive(Serialize)]
-struct CsvRow {
+struct ComparisonRow {
     side: String,
     experiment: String,
     parameters: String,
@@ -146,10 +150,10 @@ pub(super) fn rows(others: &[(&Side, Comparison)]) -> String {
     )
 }
 
-fn csv_row(side: &Side, compared: &Compared) -> CsvRow {
+fn csv_row(side: &Side, compared: &Compared) -> ComparisonRow {
     let ratio = compared.contrast.interval();
     let (before, after) = (compared.before.interval, compared.after.interval);
-    CsvRow {
+    ComparisonRow {
         side: csv::cell(&side.name),
         experiment: csv::cell(&compared.experiment),
         parameters: csv::cell(&compared.point.to_string()),

@@ -152,7 +152,7 @@ pub(super) fn curves(names: [&str; 2], comparison: &Comparison, place: usize) ->
         let figures = figure::of_both_sides(names, &rows);
         figures.into_iter().map(|drawn| (name.to_owned(), drawn)).collect::<Vec<_>>()
     });
-    let numbered = |(place, (name, drawn)): (usize, (String, figure::Figure))| Figure {
+    let numbered = |(place, (name, drawn)): (usize, (String, figure::DrawnFigure))| Figure {
         key: key.within(&format!("figure-{}", place + 1)),
         caption: Text::code(name).and(": ").and(drawn.explained()),
         data: Some(data.clone()),

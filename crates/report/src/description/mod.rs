@@ -11,15 +11,15 @@ use serde::Serialize;
 
 /// A part of the description under a title.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Section {
+pub struct FactSection {
     /// `Processor`, `Caches`, …
     pub title: String,
     /// In reading order.
-    pub rows: Vec<Row>,
+    pub rows: Vec<FactRow>,
 }
 
 /// The whole description in reading order.
-pub fn sections(machine: &Machine) -> Vec<Section> {
+pub fn sections(machine: &Machine) -> Vec<FactSection> {
     vec![
         section("Processor", hardware::processor(&machine.processor)),
         section("Cores", hardware::topology(machine)),
@@ -39,7 +39,7 @@ pub fn sections(machine: &Machine) -> Vec<Section> {
 }
 
 /// The description of a run's second host: how it was reached, and its machine if that is another one.
-pub fn of_peer(peer: &Peer, route: Option<&Fact<Route>>) -> Vec<Section> {
+pub fn of_peer(peer: &Peer, route: Option<&Fact<Route>>) -> Vec<FactSection> {
     let kind = match peer.kind {
         PeerKind::Ssh => "a host on which ssh started it",
         PeerKind::ByHand => "a host on which it was started by hand",
@@ -56,13 +56,13 @@ pub fn of_peer(peer: &Peer, route: Option<&Fact<Route>>) -> Vec<Section> {
     std::iter::once(section("Peer", reached)).chain(named).collect()
 }
 
-fn section(title: &str, rows: Vec<Row>) -> Section {
-    Section { title: title.to_owned(), rows }
+fn section(title: &str, rows: Vec<FactRow>) -> FactSection {
+    FactSection { title: title.to_owned(), rows }
 }
 
 /// One line: a name with its value.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Row {
+pub struct FactRow {
     /// The name of the fact.
     pub name: String,
     /// The value with its unit; the reason if it is unknown.
@@ -74,21 +74,21 @@ pub struct Row {
 }
 
 /// A row of a fact, whose value `form` formats.
-pub(super) fn row<T>(name: impl Into<String>, fact: &Fact<T>, form: impl FnOnce(&T) -> String) -> Row {
+pub(super) fn row<T>(name: impl Into<String>, fact: &Fact<T>, form: impl FnOnce(&T) -> String) -> FactRow {
     let (value, unknown) = match fact {
         Fact::Known { value, .. } => (form(value), false),
         Fact::Unknown { unknown, .. } => (unknown.clone(), true),
     };
-    Row { name: name.into(), value, source: fact.source().to_owned(), unknown }
+    FactRow { name: name.into(), value, source: fact.source().to_owned(), unknown }
 }
 
 /// A row of a fact in its plain form.
-pub(super) fn plain<T: ToString>(name: impl Into<String>, fact: &Fact<T>) -> Row {
+pub(super) fn plain<T: ToString>(name: impl Into<String>, fact: &Fact<T>) -> FactRow {
     row(name, fact, ToString::to_string)
 }
 
 /// A row of a list.
-pub(super) fn list<T: ToString>(name: impl Into<String>, fact: &Fact<Vec<T>>) -> Row {
+pub(super) fn list<T: ToString>(name: impl Into<String>, fact: &Fact<Vec<T>>) -> FactRow {
     row(name, fact, |items| match items.as_slice() {
         [] => "none".to_owned(),
         items => items.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "),
@@ -96,8 +96,8 @@ pub(super) fn list<T: ToString>(name: impl Into<String>, fact: &Fact<Vec<T>>) ->
 }
 
 /// A row with a value that is not a fact of the description.
-pub(super) fn stated(name: impl Into<String>, value: impl Into<String>, source: &str) -> Row {
-    Row { name: name.into(), value: value.into(), source: source.to_owned(), unknown: false }
+pub(super) fn stated(name: impl Into<String>, value: impl Into<String>, source: &str) -> FactRow {
+    FactRow { name: name.into(), value: value.into(), source: source.to_owned(), unknown: false }
 }
 
 /// Longer names of facts have a line of their own.
@@ -117,7 +117,7 @@ impl Facts for Machine {
     }
 }
 
-fn of_section(section: &Section, style: Style) -> String {
+fn of_section(section: &FactSection, style: Style) -> String {
     let names = section.rows.iter().map(|row| display_width(&row.name));
     let width = names.max().unwrap_or(0).min(LONGEST_NAME);
     let mut text = style.title(&clean(&section.title)) + "\n";

@@ -3,7 +3,7 @@
 use super::axis::Axis;
 use super::mark::{Mark, extent, key};
 use super::svg::{self, Drawing, Svg, WIDTH};
-use super::{Figure, quantity};
+use super::{DrawnFigure, quantity};
 use crate::words;
 use fathom_core::experiment::{Landmark, Scale};
 use fathom_core::quantities;
@@ -81,13 +81,16 @@ impl Plot {
 
 impl Curves<'_> {
     /// The figure.
-    pub fn figure(&self) -> Figure {
+    pub fn figure(&self) -> DrawnFigure {
         let suited = self.plot(Axis::of_values);
         let otherwise = self.other_plot().map(|plot| self.drawn(&plot));
         let drawn = self.drawn(&suited);
         let joined = if self.is_fitted() { "" } else { " Lines only join neighbours of a sweep." };
         let key = key(&self.marks().collect::<Vec<_>>()) + joined;
-        Figure { otherwise, ..Figure::of(self.caption(&suited), self.unit, drawn, &suited.y).keyed(key) }
+        DrawnFigure {
+            otherwise,
+            ..DrawnFigure::of(self.caption(&suited), self.unit, drawn, &suited.y).keyed(key)
+        }
     }
 
     fn is_fitted(&self) -> bool {

@@ -1,7 +1,7 @@
 //! The memory hierarchy in one drawing: the latency of a load and the bandwidth, by the size of the working set, over one
 //! axis, with the levels that the results show.
 
-use super::Figure;
+use super::DrawnFigure;
 use super::axis::Axis;
 use super::curves::{Curve, Plot, draw};
 use super::mark::{Mark, extent, is_drawn, mark};
@@ -30,7 +30,7 @@ struct Hierarchy<'run> {
 }
 
 /// The figure, and the experiments whose results it shows; `None` if no levels were found.
-pub(crate) fn figure<'a>(results: &'a Results) -> Option<(Figure, Vec<&'a str>)> {
+pub(crate) fn figure<'a>(results: &'a Results) -> Option<(DrawnFigure, Vec<&'a str>)> {
     let (experiment, found) = results.levels.first()?;
     let latency: Vec<&PointResult> = results
         .of_experiment(experiment)
@@ -53,7 +53,7 @@ pub(crate) fn figure<'a>(results: &'a Results) -> Option<(Figure, Vec<&'a str>)>
         0.0,
     );
     let experiments = [experiment.as_str()].into_iter().chain((!shown.rates.is_empty()).then_some(RATES));
-    Some((Figure::of(shown.caption(), Unit::Nanoseconds, svg, &y), experiments.collect()))
+    Some((DrawnFigure::of(shown.caption(), Unit::Nanoseconds, svg, &y), experiments.collect()))
 }
 
 /// The marks of some points by a numeric parameter, ascending.

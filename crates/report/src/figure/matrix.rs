@@ -3,7 +3,7 @@
 use super::axis::Axis;
 use super::mark::{Mark, mark};
 use super::svg::{Drawing, WIDTH};
-use super::{Figure, quantity};
+use super::{DrawnFigure, quantity};
 use crate::words;
 use fathom_core::quantities;
 use fathom_core::quantity::Unit;
@@ -27,7 +27,7 @@ const SIDE: f64 = 480.0;
 type Cell<'run> = (u64, u64, &'run PointResult);
 
 /// The matrices of some points, one for each setting of the other parameters, and the points that belong to none.
-pub(super) fn split<'run>(points: &[&'run PointResult]) -> (Vec<Figure>, Vec<&'run PointResult>) {
+pub(super) fn split<'run>(points: &[&'run PointResult]) -> (Vec<DrawnFigure>, Vec<&'run PointResult>) {
     let (mut groups, mut rest) = (Vec::<Vec<Cell>>::new(), vec![]);
     for point in points {
         let Some(cell) = cell(point) else {
@@ -67,7 +67,7 @@ fn numbers(cells: &[Cell]) -> Vec<u64> {
     numbers
 }
 
-fn figure(cells: &[Cell]) -> Figure {
+fn figure(cells: &[Cell]) -> DrawnFigure {
     let point = cells[0].2;
     let numbers = numbers(cells);
     let side = (SIDE / numbers.len() as f64).min(44.0);
@@ -96,7 +96,7 @@ fn figure(cells: &[Cell]) -> Figure {
     );
     let name = format!("{}: {} by pair", point.experiment, words::quantity(point.unit));
     let said: Vec<&str> = marks.iter().map(|(_, mark)| mark.words.as_str()).collect();
-    Figure::of(caption, point.unit, drawing.finish(&name, &said.join("; ")), &cover)
+    DrawnFigure::of(caption, point.unit, drawing.finish(&name, &said.join("; ")), &cover)
 }
 
 fn labels(drawing: &mut Drawing, numbers: &[u64], side: f64) {

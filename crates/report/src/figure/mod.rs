@@ -40,9 +40,9 @@ pub use svg::{Drawing, Svg};
 
 pub(super) struct Figures {
     /// The main figure; `None` if there is nothing to draw.
-    pub main: Option<Figure>,
+    pub main: Option<DrawnFigure>,
     /// All others.
-    pub others: Vec<Figure>,
+    pub others: Vec<DrawnFigure>,
 }
 
 /// Every figure of an experiment. The main one is its first curve or matrix, or a row for each of the `few` points that
@@ -82,7 +82,7 @@ fn by_unit<'run>(points: &[&'run PointResult]) -> Vec<Vec<&'run PointResult>> {
 }
 
 /// A figure with the text below it.
-pub struct Figure {
+pub struct DrawnFigure {
     /// The content of the figure, without its number.
     pub caption: String,
     /// The meaning of the marks, if the document does not explain it once for all figures; may be empty.
@@ -97,13 +97,13 @@ pub struct Figure {
     pub spread: &'static str,
 }
 
-impl Figure {
+impl DrawnFigure {
     fn of(caption: String, unit: Unit, svg: Svg, axis: &Axis) -> Self {
-        Figure { caption, key: String::new(), unit, svg, otherwise: None, spread: axis.spread() }
+        DrawnFigure { caption, key: String::new(), unit, svg, otherwise: None, spread: axis.spread() }
     }
 
     fn keyed(self, key: String) -> Self {
-        Figure { key, ..self }
+        DrawnFigure { key, ..self }
     }
 
     /// The caption and the meaning of the marks.

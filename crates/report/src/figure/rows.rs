@@ -3,7 +3,7 @@
 use super::axis::Axis;
 use super::mark::{Mark, extent, mark};
 use super::svg::{self, Drawing, WIDTH};
-use super::{Figure, quantity};
+use super::{DrawnFigure, quantity};
 use crate::words;
 use fathom_core::quantities;
 use fathom_engine::results::PointResult;
@@ -17,14 +17,14 @@ const LONGEST: usize = 44;
 const ROW: f64 = 21.0;
 
 /// A figure for every forty points; none for a single point.
-pub(super) fn figures(points: &[&PointResult]) -> Vec<Figure> {
+pub(super) fn figures(points: &[&PointResult]) -> Vec<DrawnFigure> {
     if points.len() < 2 {
         return vec![];
     }
     points.chunks(MOST).map(figure).collect()
 }
 
-fn figure(points: &[&PointResult]) -> Figure {
+fn figure(points: &[&PointResult]) -> DrawnFigure {
     let marks: Vec<Mark> = points.iter().filter_map(|point| mark(point)).collect();
     let shared = words::shared_parameters(points);
     let label = |point: &PointResult| svg::shortened(&words::differing_label(point, &shared), LONGEST);
@@ -56,7 +56,7 @@ fn figure(points: &[&PointResult]) -> Figure {
     let caption = format!("{} of each variant{all}.", quantity(unit));
     let name = format!("{experiment}: {} of each variant", quantity(unit).to_lowercase());
     let description: Vec<&str> = marks.iter().map(|mark| mark.words.as_str()).collect();
-    Figure::of(caption, unit, drawing.finish(&name, &description.join("; ")), &axis)
+    DrawnFigure::of(caption, unit, drawing.finish(&name, &description.join("; ")), &axis)
 }
 
 fn row(drawing: &mut Drawing, axis: &Axis, (left, y): (f64, f64), mark: &Mark) {

@@ -22,7 +22,7 @@ use serde::Serialize;
 pub(crate) const SCHEMA: u32 = 1;
 
 #[derive(Serialize)]
-struct Report<'run> {
+struct RunEntry<'run> {
     schema: u32,
     started: &'run str,
     tool: &'run Tool,
@@ -45,7 +45,7 @@ struct Report<'run> {
     accuracy: AccuracyReport<'run>,
     /// Published figures next to those of the run; absent if none were requested.
     #[serde(skip_serializing_if = "Option::is_none")]
-    beside: Option<Vec<beside::Entry<'run>>>,
+    beside: Option<Vec<beside::BesideEntry<'run>>>,
 }
 
 #[derive(Serialize)]
@@ -93,9 +93,9 @@ pub(super) fn compact(results: &Results, published: Option<&Published>) -> Strin
     serde_json::to_string(&report(results, published)).unwrap_or_default()
 }
 
-fn report<'run>(results: &'run Results, published: Option<&Published<'run>>) -> Report<'run> {
+fn report<'run>(results: &'run Results, published: Option<&Published<'run>>) -> RunEntry<'run> {
     let run = results.run;
-    Report {
+    RunEntry {
         schema: SCHEMA,
         started: &run.header.started,
         tool: &run.header.tool,

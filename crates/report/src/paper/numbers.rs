@@ -11,7 +11,7 @@ use std::fmt;
 /// The numbers of everything in a document.
 #[derive(Debug, Default)]
 pub struct Numbers<'a> {
-    places: BTreeMap<&'a Key, Place>,
+    places: BTreeMap<&'a Key, Target>,
     works: Vec<&'a str>,
     of_works: BTreeMap<&'a str, usize>,
     notes: Vec<&'a Text>,
@@ -22,7 +22,7 @@ pub struct Numbers<'a> {
 
 /// The target of a key.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Place {
+pub(super) enum Target {
     /// A section: `3.2`, `A`; empty before the contents.
     Section(String),
     Table(Number),
@@ -55,13 +55,13 @@ impl Counter {
     }
 }
 
-impl Place {
+impl Target {
     /// "Section 3.2", "Table 3".
     pub(super) fn words(&self) -> String {
         match self {
-            Place::Section(number) => format!("Section {number}"),
-            Place::Table(number) => format!("Table {number}"),
-            Place::Figure(number) => format!("Figure {number}"),
+            Target::Section(number) => format!("Section {number}"),
+            Target::Table(number) => format!("Table {number}"),
+            Target::Figure(number) => format!("Figure {number}"),
         }
     }
 }
@@ -71,7 +71,7 @@ impl<'a> Numbers<'a> {
     pub fn of(document: &'a Document) -> Self {
         let mut numbers = Numbers::default();
         for section in &document.front {
-            numbers.places.insert(&section.key, Place::Section(String::new()));
+            numbers.places.insert(&section.key, Target::Section(String::new()));
         }
         numbers.sections(&document.sections, "");
         document.walk(&mut |node| numbers.visit(node));
@@ -93,7 +93,7 @@ impl<'a> Numbers<'a> {
             };
             let number = if above.is_empty() { own } else { format!("{above}.{own}") };
             self.sections(&section.sections, &number);
-            self.places.insert(&section.key, Place::Section(number));
+            self.places.insert(&section.key, Target::Section(number));
         }
     }
 
@@ -114,11 +114,11 @@ impl<'a> Numbers<'a> {
             }
             Node::Table(table) => {
                 let number = self.tables.next(self.in_appendix(&table.key));
-                self.places.insert(&table.key, Place::Table(number));
+                self.places.insert(&table.key, Target::Table(number));
             }
             Node::Figure(figure) => {
                 let number = self.figures.next(self.in_appendix(&figure.key));
-                self.places.insert(&figure.key, Place::Figure(number));
+                self.places.insert(&figure.key, Target::Figure(number));
             }
             Node::Cell(text) => self.cited(text),
             Node::Text(text) => {
@@ -169,14 +169,14 @@ impl<'a> Numbers<'a> {
         self.in_appendix.contains(key)
     }
 
-    pub(super) fn place(&self, key: &Key) -> Option<&Place> {
+    pub(super) fn place(&self, key: &Key) -> Option<&Target> {
         self.places.get(key)
     }
 
     /// `3.2`; empty for an unnumbered section.
     pub(super) fn of_section(&self, section: &Section) -> &str {
         match self.places.get(&section.key) {
-            Some(Place::Section(number)) => number,
+            Some(Target::Section(number)) => number,
             _ => "",
         }
     }
@@ -184,7 +184,7 @@ impl<'a> Numbers<'a> {
     /// The number after "Table" or "Figure".
     pub(super) fn number(&self, key: &Key) -> Number {
         match self.places.get(key) {
-            Some(Place::Table(number) | Place::Figure(number)) => *number,
+            Some(Target::Table(number) | Target::Figure(number)) => *number,
             _ => Number::default(),
         }
     }
@@ -272,7 +272,7 @@ mod tests {
     fn everything_is_counted_in_reading_order() {
         let document = document();
         let numbers = Numbers::of(&document);
-        let words = |key: &str| numbers.place(&Key::of(key)).map(Place::words);
+        let words = |key: &str| numbers.place(&Key::of(key)).map(Target::words);
         assert_eq!(words("part").as_deref(), Some("Section 2.1"));
         assert_eq!(words("end").as_deref(), Some("Section A"));
         assert_eq!(words("more").as_deref(), Some("Table 2"));

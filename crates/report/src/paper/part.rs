@@ -2,7 +2,7 @@
 //! evidence.
 
 use super::document::{Block, Document, Section};
-use super::numbers::{Numbers, Place};
+use super::numbers::{Numbers, Target};
 use super::text::Key;
 
 /// The part of a document that a file contains.
@@ -30,8 +30,8 @@ impl Part {
     /// The words that say that a place is in the other file; empty if it is in the same file.
     pub(super) fn elsewhere(self, numbers: &Numbers, key: &Key) -> &'static str {
         match (self, numbers.place(key)) {
-            (Part::Appendix, Some(Place::Section(_))) => " of the paper",
-            (_, Some(Place::Section(_)) | None) => "",
+            (Part::Appendix, Some(Target::Section(_))) => " of the paper",
+            (_, Some(Target::Section(_)) | None) => "",
             (part, _) if part.has(numbers.in_appendix(key)) => "",
             (Part::Appendix, _) => " of the paper",
             _ => " of the appendix",

@@ -11,7 +11,7 @@ mod table;
 mod text;
 mod writer;
 
-use super::numbers::{Numbers, Place};
+use super::numbers::{Numbers, Target};
 use super::{Document, Section};
 use data_encoding::BASE64;
 use sha2::{Digest, Sha256};
@@ -144,11 +144,11 @@ impl Page<'_> {
     }
 
     /// Writes the address of a place in this page.
-    fn address(&mut self, key: &super::Key, place: &Place) {
+    fn address(&mut self, key: &super::Key, place: &Target) {
         match place {
-            Place::Section(_) => self.out.anchor(key.name()),
-            Place::Table(number) => self.out.raw("table-").text(&number.to_string()),
-            Place::Figure(number) => self.out.raw("figure-").text(&number.to_string()),
+            Target::Section(_) => self.out.anchor(key.name()),
+            Target::Table(number) => self.out.raw("table-").text(&number.to_string()),
+            Target::Figure(number) => self.out.raw("figure-").text(&number.to_string()),
         };
     }
 }
