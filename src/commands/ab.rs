@@ -1,8 +1,7 @@
 //! Two settings of this machine in one interleaved run.
 
-use super::SOME_FAILED;
-use super::streams::print;
-use super::take_lock;
+use super::measuring::take_lock;
+use super::streams::{SOME_FAILED, print};
 use crate::cli;
 use anyhow::Result;
 use fathom_core::message::{clean, tell};

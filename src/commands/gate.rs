@@ -1,9 +1,9 @@
 //! Whether anything got worse than a baseline, by the exit status.
 
 use super::compare::{ensure_measured, files, margins, side};
-use super::streams::print;
-use super::{INCONCLUSIVE, REGRESSED};
-use super::{page, take_lock};
+use super::measuring::take_lock;
+use super::page;
+use super::streams::{INCONCLUSIVE, REGRESSED, print};
 use crate::cli::{self, Annotations};
 use anyhow::{Context, Result, bail};
 use fathom_core::experiment::Point;

@@ -1,8 +1,7 @@
 //! `fathom run`: from the command line to the exit status.
 
-use super::streams::print;
-use super::{DONE, INCONCLUSIVE, SOME_FAILED};
-use super::{page, peer, take_lock};
+use super::streams::{DONE, INCONCLUSIVE, SOME_FAILED, print};
+use super::{page, peer};
 use crate::cli;
 use anyhow::{Context, Result, anyhow, bail};
 use fathom_core::experiment::registry;
@@ -11,8 +10,8 @@ use fathom_engine::plan::{self, SETS, Set};
 use fathom_engine::record::file_name::{Fields, filled};
 use fathom_engine::record::{self, Ending, HOST, Header, PlannedPoint, store};
 use fathom_engine::results::{self, Outcome, PointResult, Results};
-use fathom_engine::run::{self, Campaign, Options, Peering};
-use fathom_report::{self as report, Form, RunReport, Style, Telling};
+use fathom_engine::run::{self, Campaign, MeasuringLock, Options, Peering};
+use fathom_report::{self as report, Form, ProgressForm, RunReport, Style, Telling};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -237,4 +236,18 @@ fn output(asked: &cli::Run, pattern: &Path, started: &str) -> Result<PathBuf> {
     let fields =
         Fields { host: host.as_deref().unwrap_or("unnamed"), time: started, set: asked.set.as_deref() };
     filled(pattern, fields).map_err(|reason| anyhow!("--output: {reason}"))
+}
+
+/// The lock, unless it is waived; a name of it held by another user is reported in this form. Before anything is measured, what a
+/// killed run has left set is restored.
+pub(super) fn take_lock(alongside: bool, form: ProgressForm) -> Result<Option<MeasuringLock>> {
+    let lock = if alongside { None } else { Some(MeasuringLock::take()?) };
+    let telling = Telling::of(form);
+    for stranger in lock.iter().flat_map(|lock| &lock.strangers) {
+        telling.note(stranger);
+    }
+    for restored in run::restore_what_was_left() {
+        telling.note(&restored);
+    }
+    Ok(lock)
 }

@@ -24,24 +24,11 @@ use fathom_core::machine::Machine;
 use fathom_core::message::{clean, tell};
 use fathom_core::sampling;
 use fathom_engine::plan;
-use fathom_engine::run::{self, MeasuringLock};
-use fathom_report::{FactsForm, ProgressForm, Style, Telling, catalogue, render_facts};
+use fathom_engine::run;
+use fathom_report::{FactsForm, Style, catalogue, render_facts};
 use std::path::Path;
 use std::process::ExitCode;
-use streams::{print, request};
-
-// Exit statuses.
-
-/// Everything succeeded.
-const DONE: u8 = 0;
-/// A regression was found.
-const REGRESSED: u8 = 1;
-/// A usage error, or the command could not run.
-const COULD_NOT_RUN: u8 = 2;
-/// The data were not conclusive.
-const INCONCLUSIVE: u8 = 3;
-/// Some experiments failed.
-const SOME_FAILED: u8 = 4;
+use streams::{COULD_NOT_RUN, print, request};
 
 /// Parses the command line, runs the command, and reports errors.
 pub fn main() -> ExitCode {
@@ -135,18 +122,4 @@ fn machine(form: FactsForm, folder: &Path, style: Style) -> Result<()> {
 fn trial() -> Result<()> {
     verify::register();
     run::answer_visits(&request("trial", "run")?, std::io::stdin().lines(), std::io::stdout())
-}
-
-/// The lock, unless it is waived; a name of it held by another user is reported in this form. Before anything is measured, what a
-/// killed run has left set is restored.
-fn take_lock(alongside: bool, form: ProgressForm) -> Result<Option<MeasuringLock>> {
-    let lock = if alongside { None } else { Some(MeasuringLock::take()?) };
-    let telling = Telling::of(form);
-    for stranger in lock.iter().flat_map(|lock| &lock.strangers) {
-        telling.note(stranger);
-    }
-    for restored in run::restore_what_was_left() {
-        telling.note(&restored);
-    }
-    Ok(lock)
 }

@@ -1,8 +1,9 @@
 //! `fathom replicate`: a published report's own methods, and its summary table next to Fathom's figures.
 
+use super::measuring::take_lock;
 use super::output::Rendered;
 use super::streams::{print, request};
-use super::{page, peer, take_lock};
+use super::{page, peer};
 use crate::cli;
 use anyhow::{Context, Result, anyhow};
 use fathom_core::experiment::Effort;

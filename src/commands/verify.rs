@@ -1,7 +1,7 @@
 //! `fathom verify`: truths that are set on this machine, measured like everything else, with their verdicts.
 
+use super::measuring::take_lock;
 use super::streams::print;
-use super::take_lock;
 use crate::cli;
 use anyhow::{Context, Result, anyhow};
 use fathom_core::experiment::registry;

@@ -1,7 +1,7 @@
 //! Published figures next to those of the run. The doubt about a doubtful figure is in a note below its table, and every row
 //! has a note on how the methods differ.
 
-use super::place_of;
+use super::sections::place_of;
 use crate::paper::{Column, Group, Key, Row, Section, Table, Text, Tone};
 use crate::references::{self, Beside, Figure, Machine, Ratio, Value};
 use crate::summary::ABSENT;

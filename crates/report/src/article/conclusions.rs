@@ -1,7 +1,7 @@
 //! Conclusions from figures of several experiments: causes, operations measured more than once, and the accuracy of the
 //! predictions.
 
-use super::{place_of, title};
+use super::sections::{place_of, title};
 use crate::finding;
 use crate::paper::{Block, Column, Group, Key, Row, Section, Table, Text, Tone, Weight};
 use crate::words::{self, plural};

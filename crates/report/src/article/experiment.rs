@@ -3,8 +3,8 @@
 
 use super::main_rows::MainRows;
 use super::method::paragraphs;
+use super::sections::{listed, section_of};
 use super::{evidence, operations, prediction, results};
-use super::{listed, section_of};
 use crate::figure::{self, Figures};
 use crate::paper::{Block, Figure, Key, Section, Table, Text, Tone};
 use crate::summary::{self, Unmeasured};

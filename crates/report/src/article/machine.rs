@@ -1,7 +1,8 @@
 //! The machine, and the second host if there is one: every fact with its source. What disturbed the run on it, the evidence that
 //! does not hold, and the points less precise than their target.
 
-use super::{listed, place_of, synopsis};
+use super::sections::{listed, place_of};
+use super::synopsis;
 use crate::description::FactRow;
 use crate::paper::{Block, Column, Key, Row, Section, Sign, Table, Text, Tone, Weight};
 use crate::run::{self, Precision};

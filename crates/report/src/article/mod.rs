@@ -11,12 +11,14 @@ mod method;
 mod operations;
 mod prediction;
 mod results;
+mod sections;
 pub mod synopsis;
 
 use crate::paper::{Block, Document, Figure, Key, Section, Text};
 use crate::{figure, run, screen};
 use beside::Published;
 use fathom_engine::results::Results;
+use sections::{place_of, title};
 use synopsis::Opening;
 
 /// The whole paper, with published figures next to those of the run if they were requested.
@@ -79,26 +81,6 @@ pub(super) fn references() -> Section {
         .with(Block::Works)
 }
 
-fn title(family: &str) -> &str {
-    match family {
-        "cpu" => "Processor and services of the operating system",
-        "memory" => "Memory",
-        "network" => "Network",
-        "filesystem" => "File system",
-        other => other,
-    }
-}
-
-/// The section of the experiment at this position in the plan; not by name, because a name in a run file may be any text.
-fn section_of(place: usize) -> Key {
-    Key::numbered("experiment", place + 1)
-}
-
-/// The section of the experiment of this name.
-fn place_of(found: &Results, name: &str) -> Key {
-    section_of(found.experiments().iter().position(|known| *known == name).unwrap_or(0))
-}
-
 /// The figure, in the chapter of its family; `None` in others, and if no levels were found.
 fn hierarchy(found: &Results, family: &str) -> Option<Block> {
     let (drawn, experiments) = figure::of_hierarchy(found)?;
@@ -114,10 +96,4 @@ fn hierarchy(found: &Results, family: &str) -> Option<Block> {
             data: None,
         })
     })
-}
-
-/// A list with its lead sentence; empty if there are no items.
-fn listed(lead: &str, items: impl IntoIterator<Item = Text>) -> Vec<Block> {
-    let items: Vec<Text> = items.into_iter().collect();
-    if items.is_empty() { vec![] } else { vec![Block::Paragraph(lead.into()), Block::List(items)] }
 }

@@ -1,7 +1,7 @@
 //! Every operation of a run, each list in the appendix: the summary table, from the same records as everything else (R-FIX-65),
 //! what has no value and why, and the statistics of published reports, for comparison with any of them.
 
-use super::place_of;
+use super::sections::place_of;
 use crate::paper::{Block, Column, Group, Key, Row, Section, Table, Text, Tone};
 use crate::summary::{self, ABSENT, Unmeasured};
 use crate::words::{self, plural};

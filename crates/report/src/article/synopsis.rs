@@ -1,7 +1,7 @@
 //! The run on one page: the content of the final screen, with all main figures.
 
 use super::beside::{self, Published};
-use super::title;
+use super::sections::title;
 use crate::description::FactRow;
 use crate::main_figures::Ranked;
 use crate::paper::{Block, Column, Document, Group, Key, Row, Section, Sign, Table, Text, Tone};

@@ -1,6 +1,6 @@
 //! Rows on processor, cores, caches and memory.
 
-use super::{FactRow, list, plain, row, stated};
+use super::row::{FactRow, list, plain, row, stated};
 use fathom_core::machine::{
     Cache, CacheKind, CoreClass, CpuSet, Fact, Machine, Memory, Module, NumaNode, Processor, Tlb, TlbKind,
     Topology,

@@ -1,22 +1,16 @@
 //! The machine's description as rows: names, formatted values, sources. Text and page show no other facts about it.
 
 mod hardware;
+mod row;
 mod system;
 
 use crate::form::{self, Facts};
 use crate::text::{Style, clean, display_width};
 use fathom_core::machine::{Fact, Machine, Route};
 use fathom_engine::record::{Peer, PeerKind};
-use serde::Serialize;
+use row::stated;
 
-/// A part of the description under a title.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct FactSection {
-    /// `Processor`, `Caches`, …
-    pub title: String,
-    /// In reading order.
-    pub rows: Vec<FactRow>,
-}
+pub use row::{FactRow, FactSection};
 
 /// The whole description in reading order.
 pub fn sections(machine: &Machine) -> Vec<FactSection> {
@@ -58,46 +52,6 @@ pub fn of_peer(peer: &Peer, route: Option<&Fact<Route>>) -> Vec<FactSection> {
 
 fn section(title: &str, rows: Vec<FactRow>) -> FactSection {
     FactSection { title: title.to_owned(), rows }
-}
-
-/// One line: a name with its value.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct FactRow {
-    /// The name of the fact.
-    pub name: String,
-    /// The value with its unit; the reason if it is unknown.
-    pub value: String,
-    /// The source of the value, or the places that were searched.
-    pub source: String,
-    /// Whether `value` is a reason instead of a value.
-    pub unknown: bool,
-}
-
-/// A row of a fact, whose value `form` formats.
-pub(super) fn row<T>(name: impl Into<String>, fact: &Fact<T>, form: impl FnOnce(&T) -> String) -> FactRow {
-    let (value, unknown) = match fact {
-        Fact::Known { value, .. } => (form(value), false),
-        Fact::Unknown { unknown, .. } => (unknown.clone(), true),
-    };
-    FactRow { name: name.into(), value, source: fact.source().to_owned(), unknown }
-}
-
-/// A row of a fact in its plain form.
-pub(super) fn plain<T: ToString>(name: impl Into<String>, fact: &Fact<T>) -> FactRow {
-    row(name, fact, ToString::to_string)
-}
-
-/// A row of a list.
-pub(super) fn list<T: ToString>(name: impl Into<String>, fact: &Fact<Vec<T>>) -> FactRow {
-    row(name, fact, |items| match items.as_slice() {
-        [] => "none".to_owned(),
-        items => items.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "),
-    })
-}
-
-/// A row with a value that is not a fact of the description.
-pub(super) fn stated(name: impl Into<String>, value: impl Into<String>, source: &str) -> FactRow {
-    FactRow { name: name.into(), value: value.into(), source: source.to_owned(), unknown: false }
 }
 
 /// Longer names of facts have a line of their own.

@@ -1,6 +1,6 @@
 //! Rows about storage, network, kernel, conditions and rights.
 
-use super::{FactRow, list, plain, row, stated};
+use super::row::{FactRow, list, plain, row, stated};
 use fathom_core::machine::{
     Adapter, Build, Conditions, CpuSet, Device, Fact, IdleState, Kernel, Machine, Privileges, Resource,
     Route, Storage, Virtualization,

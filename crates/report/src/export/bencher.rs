@@ -1,6 +1,6 @@
 //! Bencher Metric Format: <https://bencher.dev/docs/reference/bencher-metric-format/>.
 
-use super::{figures, name};
+use super::figures::{figures, name};
 use crate::form::pretty;
 use fathom_core::quantity::Unit;
 use fathom_engine::results::Results;

@@ -3,7 +3,7 @@
 //! The format has only times. A rate is written as the time of a mebibyte, and its name says so; its `bytes_per_second` is
 //! the rate itself. Sizes and shares are no times and are left out.
 
-use super::{figures, name};
+use super::figures::{figures, name};
 use crate::form::pretty;
 use fathom_core::quantity::Unit;
 use fathom_engine::results::{PointResult, Results};

@@ -2,6 +2,7 @@
 //! `docs/export.md` says what each format can and cannot contain.
 
 mod bencher;
+mod figures;
 mod google_benchmark;
 mod open_metrics;
 mod points;
@@ -9,7 +10,7 @@ mod points;
 use crate::{Form, RunReport, Style, render};
 use clap::ValueEnum;
 use fathom_core::message::escaped_json;
-use fathom_engine::results::{PointResult, Results};
+use fathom_engine::results::Results;
 use rayon::prelude::*;
 use std::io::Write;
 use std::path::PathBuf;
@@ -48,15 +49,4 @@ pub fn render_run(results: &Results, format: Format) -> String {
         Format::Bencher => escaped_json(&bencher::of(results)),
         Format::OpenMetrics => open_metrics::of(results),
     }
-}
-
-/// Points with a value and without failing evidence: other tools take figures as valid.
-fn figures<'a>(results: &'a Results) -> impl Iterator<Item = &'a PointResult> {
-    results.points.iter().filter(|point| point.estimate().is_some() && !point.evidence.fails())
-}
-
-/// A point's name, the same in every run: `cpu/system_call/call=getppid/placement=one-cpu`.
-fn name(point: &PointResult) -> String {
-    let settings = point.point.parameters().map(|(name, value)| format!("/{name}={value}"));
-    crate::clean(&format!("{}{}", point.experiment, settings.collect::<String>()))
 }

@@ -1,7 +1,7 @@
 //! `OpenMetrics` text: <https://prometheus.io/docs/specs/om/open_metrics_spec/>. Base units throughout (seconds, bytes, ratios), a family a
 //! unit, each with the ends of its 95 % interval as families of their own.
 
-use super::figures;
+use super::figures::figures;
 use fathom_core::quantity::Unit;
 use fathom_engine::results::{PointResult, Results};
 use std::fmt::Write;

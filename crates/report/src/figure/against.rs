@@ -1,9 +1,9 @@
 //! One result plotted against another at the same setting: the time of a load against the bandwidth of background traffic.
 
 use super::axis::Axis;
+use super::drawn::{DrawnFigure, quantity};
 use super::mark::{Mark, extent, is_drawn, mark};
 use super::svg::{self, Drawing, SERIES, WIDTH};
-use super::{DrawnFigure, quantity};
 use crate::words;
 use fathom_core::experiment::{Point, Value};
 use fathom_core::quantities;

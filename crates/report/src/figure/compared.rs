@@ -1,7 +1,7 @@
 //! Both sides of a comparison as curves over a swept parameter.
 
-use super::DrawnFigure;
 use super::curves::{Curve, Curves};
+use super::drawn::DrawnFigure;
 use super::mark::Mark;
 use crate::words;
 use fathom_core::experiment::Point;

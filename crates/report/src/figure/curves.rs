@@ -1,9 +1,9 @@
 //! Curves over a swept setting: marks with their intervals, joined or with the fitted line.
 
 use super::axis::Axis;
+use super::drawn::{DrawnFigure, quantity};
 use super::mark::{Mark, extent, key};
 use super::svg::{self, Drawing, Svg, WIDTH};
-use super::{DrawnFigure, quantity};
 use crate::words;
 use fathom_core::experiment::{Landmark, Scale};
 use fathom_core::quantities;

@@ -1,8 +1,8 @@
 //! Operations observed one by one: the share that ended by a time, which shows tails and modes.
 
 use super::axis::Axis;
+use super::drawn::{DrawnFigure, quantity};
 use super::svg::{self, Drawing, SERIES, WIDTH};
-use super::{DrawnFigure, quantity};
 use crate::{summary, words};
 use fathom_core::quantities;
 use fathom_core::quantity::Unit;

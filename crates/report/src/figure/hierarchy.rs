@@ -1,9 +1,9 @@
 //! The memory hierarchy in one drawing: the latency of a load and the bandwidth, by the size of the working set, over one
 //! axis, with the levels that the results show.
 
-use super::DrawnFigure;
 use super::axis::Axis;
 use super::curves::{Curve, Plot, draw};
+use super::drawn::DrawnFigure;
 use super::mark::{Mark, extent, is_drawn, mark};
 use super::svg::{self, Drawing, SERIES, Svg, WIDTH};
 use crate::words;

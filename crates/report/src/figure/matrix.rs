@@ -1,9 +1,9 @@
 //! A matrix of cells, darker for greater values: the results for pairs of numbers of one kind, such as two CPUs.
 
 use super::axis::Axis;
+use super::drawn::{DrawnFigure, quantity};
 use super::mark::{Mark, mark};
 use super::svg::{Drawing, WIDTH};
-use super::{DrawnFigure, quantity};
 use crate::words;
 use fathom_core::quantities;
 use fathom_core::quantity::Unit;

@@ -21,6 +21,7 @@ mod axis;
 mod compared;
 pub mod curves;
 pub mod distribution;
+mod drawn;
 mod hierarchy;
 pub mod mark;
 mod matrix;
@@ -29,9 +30,8 @@ mod rows;
 pub mod svg;
 mod sweep;
 
-use axis::Axis;
 pub(super) use compared::figures as of_both_sides;
-use fathom_core::quantity::Unit;
+pub use drawn::DrawnFigure;
 use fathom_engine::results::{PointResult, Results};
 pub(super) use hierarchy::figure as of_hierarchy;
 pub(super) use mark::KEY;
@@ -79,45 +79,4 @@ fn by_unit<'run>(points: &[&'run PointResult]) -> Vec<Vec<&'run PointResult>> {
         }
     }
     units
-}
-
-/// A figure with the text below it.
-pub struct DrawnFigure {
-    /// The content of the figure, without its number.
-    pub caption: String,
-    /// The meaning of the marks, if the document does not explain it once for all figures; may be empty.
-    pub key: String,
-    /// The unit of the table with its numbers.
-    pub unit: Unit,
-    /// The drawing.
-    pub svg: Svg,
-    /// The drawing with the other scale, if that is useful.
-    pub otherwise: Option<Svg>,
-    /// The scale of the first drawing: `linear` or `logarithmic`.
-    pub spread: &'static str,
-}
-
-impl DrawnFigure {
-    fn of(caption: String, unit: Unit, svg: Svg, axis: &Axis) -> Self {
-        DrawnFigure { caption, key: String::new(), unit, svg, otherwise: None, spread: axis.spread() }
-    }
-
-    fn keyed(self, key: String) -> Self {
-        DrawnFigure { key, ..self }
-    }
-
-    /// The caption and the meaning of the marks.
-    pub fn explained(&self) -> String {
-        format!("{}{}", self.caption, self.key)
-    }
-}
-
-/// The quantity with which a caption begins: `Time`, `Rate`.
-fn quantity(unit: Unit) -> &'static str {
-    match unit {
-        Unit::Nanoseconds => "Time",
-        Unit::BytesPerSecond => "Rate",
-        Unit::Bytes => "Size",
-        Unit::PartsPerMillion => "Share of time",
-    }
 }

@@ -2,8 +2,8 @@
 //! to wait, how the rate of a stream rises.
 
 use super::axis::Axis;
+use super::drawn::{DrawnFigure, quantity};
 use super::svg::{self, Drawing, WIDTH};
-use super::{DrawnFigure, quantity};
 use crate::words;
 use fathom_core::quantities;
 use fathom_core::quantity::Unit;

@@ -1,9 +1,9 @@
 //! Named variants, one row each.
 
 use super::axis::Axis;
+use super::drawn::{DrawnFigure, quantity};
 use super::mark::{Mark, extent, mark};
 use super::svg::{self, Drawing, WIDTH};
-use super::{DrawnFigure, quantity};
 use crate::words;
 use fathom_core::quantities;
 use fathom_engine::results::PointResult;

@@ -1,7 +1,7 @@
 //! Medians over a numeric parameter.
 
-use super::DrawnFigure;
 use super::curves::{Curve, Curves};
+use super::drawn::DrawnFigure;
 use super::mark::mark;
 use super::svg::SERIES;
 use crate::words;

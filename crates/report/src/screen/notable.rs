@@ -1,8 +1,8 @@
 //! The most important findings of a run: failures, evidence that does not hold, causes of its figures, and the predictions
 //! that missed furthest.
 
-use super::clipped;
 use crate::text::Style;
+use crate::text::clipped;
 use crate::words::{self, plural};
 use crate::{finding, run};
 use fathom_core::quantities;

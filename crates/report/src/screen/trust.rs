@@ -1,9 +1,9 @@
 //! How far to trust a run: a line for each reason.
 
-use super::clipped;
 use crate::occupancy;
 use crate::run::{self, Precision};
 use crate::text::Style;
+use crate::text::clipped;
 use crate::verification;
 use crate::words::plural;
 use fathom_core::quantities;

@@ -1,6 +1,6 @@
 //! `fio`.
 
-use super::{Opinion, Tool};
+use super::opinion::{Opinion, Tool};
 use fathom_core::experiment::At::{self, Name, Number};
 use fathom_core::experiment::Selector;
 use serde_json::Value;

@@ -1,6 +1,6 @@
 //! `iperf3`.
 
-use super::{Opinion, Server, Tool};
+use super::opinion::{Opinion, Server, Tool};
 use fathom_core::experiment::At::{Name, Number};
 use fathom_core::experiment::Selector;
 use serde_json::Value;

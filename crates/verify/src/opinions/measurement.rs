@@ -1,7 +1,7 @@
 //! Running a tool: its command line on this machine, and its figure each time.
 
+use super::opinion::{Opinion, Tool};
 use super::tool_runner::{COMMAND, CommandLine, Task, ToolOutput, free_port};
-use super::{Opinion, Tool};
 use fathom_core::experiment::{Placement, Point};
 use fathom_core::sampling::child::{End, Launch, Process};
 use fathom_engine::plan::Cpus;

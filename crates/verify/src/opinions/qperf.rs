@@ -1,9 +1,8 @@
 //! `qperf`, whose server listens at every address.
 
-use super::behind;
 use super::iperf3::STREAM;
+use super::opinion::{Opinion, Server, Tool, behind};
 use super::sockperf::{TCP, UDP};
-use super::{Opinion, Server, Tool};
 
 static TOOL: Tool = Tool { name: "qperf", program: "qperf", package: "qperf" };
 

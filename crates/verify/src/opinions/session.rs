@@ -1,9 +1,9 @@
 //! A session: one run of Fathom's points in which, after each trial of a point, every tool that measures the point is run
 //! once.
 
-use super::Opinion;
 use super::comparison::{Agreement, ToolComparison, compare};
 use super::measurement::{ToolMeasurement, ToolRunner};
+use super::opinion::Opinion;
 use crate::rig::points_of;
 use crate::session::{Bench, run};
 use anyhow::{Result, anyhow};

@@ -1,7 +1,6 @@
 //! `sockperf ping-pong`.
 
-use super::behind;
-use super::{Opinion, Server, Tool};
+use super::opinion::{Opinion, Server, Tool, behind};
 use fathom_core::experiment::At::{self, Name, Number};
 use fathom_core::experiment::Selector;
 

@@ -1,8 +1,7 @@
 //! `stress-ng`, a load generator that counts its operations.
 
-use super::before;
+use super::opinion::{Opinion, Tool, before};
 use super::perf_bench::SWITCH_PROCESSES;
-use super::{Opinion, Tool};
 use fathom_core::experiment::At::Name;
 use fathom_core::experiment::Selector;
 

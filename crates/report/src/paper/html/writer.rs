@@ -2,6 +2,8 @@
 
 use crate::figure::Svg;
 use crate::text::{escape, is_unsafe};
+use data_encoding::BASE64;
+use sha2::{Digest, Sha256};
 use std::fmt::Write;
 
 /// A page in progress.
@@ -32,7 +34,7 @@ impl Writer {
     }
 
     /// Writes a content security policy, which needs its own quotes: it contains only hashes and words of this program.
-    pub fn policy(&mut self, policy: &super::Policy) -> &mut Self {
+    pub fn policy(&mut self, policy: &Policy) -> &mut Self {
         self.0.push_str(policy.as_str());
         self
     }
@@ -73,6 +75,29 @@ impl Writer {
     }
 }
 
+/// A content security policy, which contains only words of this program and hashes.
+pub(super) struct Policy(String);
+
+impl Policy {
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+/// A policy under which this style and this script are allowed by their hashes, and nothing else: no network, no frame, no
+/// form, no other script.
+pub(super) fn policy(style: &str, script: &str) -> Policy {
+    Policy(format!(
+        "default-src 'none'; style-src '{}'; script-src '{}'; base-uri 'none'; form-action 'none'",
+        hash(style),
+        hash(script)
+    ))
+}
+
+fn hash(text: &str) -> String {
+    format!("sha256-{}", BASE64.encode(&Sha256::digest(text.as_bytes())))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -88,5 +113,11 @@ mod tests {
         let mut data = Writer::default();
         data.json("{\"a\":\"</script><!--&\u{202e}\"}");
         assert_eq!(data.finish(), "{\"a\":\"\\u003c/script\\u003e\\u003c!--\\u0026\\u202e\"}");
+    }
+
+    #[test]
+    fn a_style_is_allowed_by_the_hash_that_browsers_compute() {
+        // `printf '' | openssl dgst -sha256 -binary | base64`, whose result ends with padding.
+        assert_eq!(hash(""), "sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=");
     }
 }
