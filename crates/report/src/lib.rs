@@ -33,7 +33,7 @@ pub mod references;
 pub mod export;
 pub mod run;
 mod run_report;
-mod screen;
+pub mod screen;
 pub mod summary;
 mod terminal;
 pub mod text;
