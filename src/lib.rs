@@ -33,6 +33,8 @@
 //! ```no_run
 //! use fathom::{record::Run, results::Results};
 //!
+//! // What `fathom run` measured is judged by the experiments that measured it.
+//! fathom::experiments::register();
 //! let run = Run::read("sums.jsonl".as_ref())?;
 //! for result in &Results::of(&run).points {
 //!     if let Some(estimate) = result.estimate() {
@@ -70,6 +72,12 @@ pub use fathom_report::{self as report, export, references};
 pub use fathom_verify as verify;
 
 pub mod experiments;
+
+/// The report of a program's own operations, as a page that needs no network.
+pub fn page(measured: &Measured) -> String {
+    let results = results::Results::of(measured.run());
+    report::render(&report::RunReport::of(&results), report::Form::Html, report::Style::default())
+}
 #[allow(clippy::struct_field_names, reason = "fields are named as the flags are")]
 mod cli;
 mod commands;

@@ -10,4 +10,5 @@ pub mod machine;
 pub mod statistics;
 pub mod quantities;
 pub mod experiment;
+#[allow(clippy::disallowed_methods, reason = "this is the room of clocks")]
 pub mod sampling;

@@ -22,12 +22,14 @@ mod finding;
 pub mod form;
 mod history;
 mod json;
+#[allow(clippy::disallowed_methods, reason = "how often a line on a terminal is renewed")]
 pub mod live;
 mod machine;
 mod main_figures;
 mod occupancy;
 pub mod paper;
 pub mod planned;
+#[allow(clippy::disallowed_methods, reason = "how often a line on a terminal is renewed")]
 mod progress;
 pub mod published;
 pub mod references;

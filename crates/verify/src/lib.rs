@@ -26,6 +26,7 @@ mod order;
 mod page_cache;
 pub mod population;
 mod quota;
+#[allow(clippy::disallowed_methods, reason = "until when a relay holds a packet is what it sets")]
 mod relay;
 mod relayed;
 mod rig;

@@ -1,12 +1,12 @@
 //! Measures operations of this program, each less what the same call takes without its work:
 //!
 //! ```text
-//! cargo run --release --example own_operation [RUN_FILE]
+//! cargo run --release -p fathom-engine --example own_operation [RUN_FILE]
 //! ```
 //!
 //! A chain of multiplications, each of which waits for the one before, takes twice as long where it has twice as many.
 
-use fathom::{Error, Measured, Operation, child_main};
+use fathom_engine::{Error, Measured, Operation, child_main};
 use std::hint::black_box;
 use std::time::Duration;
 
