@@ -129,7 +129,6 @@ mod tests {
     use fathom_core::experiment::Dimension;
 
     use fathom_core::quantity::Unit;
-    use fathom_core::statistics::Interval;
 
     /// The findings for these times per block, each known to one percent.
     fn said_of(planted: &[(&str, &str, u64, u64, f64)]) -> String {
@@ -137,8 +136,7 @@ mod tests {
         let mut known = Known::new(&machine, None);
         for (pattern, figure, file, processes, value) in planted {
             let unit = if *figure == EACH { Unit::Nanoseconds } else { Unit::PartsPerMillion };
-            let interval = Some(Interval { low: 0.99 * value, high: 1.01 * value });
-            let found = Found { value: *value, interval, dimension: Dimension::Of(unit) };
+            let found = fathom_described::found(*value, Dimension::Of(unit));
             known.learn(NAME, &point(pattern, figure, *file, *processes), found);
         }
         findings(&known).iter().map(|said| said.statement.plain() + "\n").collect()
