@@ -1,11 +1,11 @@
 //! Findings on competition: whether order still matters, whether more processes slow each other further, how unequal they become,
 //! and whether the size of the files matters.
 
-use super::findings::capital;
 use super::points::{
     ALL_RANDOM, ALL_SEQUENTIAL, EACH, NAME, OTHER_FILES, PROCESSES, UNFAIRNESS, USUAL_FILE, point,
 };
 use fathom_core::experiment::{Finding, Found, Known, Question, Statement, said};
+use fathom_core::message::capitalize;
 use fathom_core::quantity::declared;
 
 /// The findings from the points.
@@ -67,7 +67,7 @@ fn plateau(pattern: &str, known: &Known) -> Option<Finding> {
     Some(Finding::of(
         Question::Contention,
         said![
-            format!("{}: from {processes} processes to {most} a block costs the same, ", capital(pattern)),
+            format!("{}: from {processes} processes to {most} a block costs the same, ", capitalize(pattern)),
             time.named(&format!("{pattern}, where further processes add nothing")),
             "."
         ],
@@ -89,7 +89,7 @@ fn fairness(pattern: &str, known: &Known) -> Option<Finding> {
         Finding::of(
             Question::Contention,
             said![
-                format!("{}: the slowest of {few} processes is ", capital(pattern)),
+                format!("{}: the slowest of {few} processes is ", capitalize(pattern)),
                 near.named(&format!("{pattern}, slowest of few")),
                 format!(" behind the mean of all, that of {many} "),
                 far.named(&format!("{pattern}, slowest of many")),
@@ -120,7 +120,7 @@ fn by_file(pattern: &str, known: &Known) -> Option<Finding> {
         ])
     });
     let told = Statement::joined(compared.collect(), "; ")?;
-    Some(Finding::of(Question::Contention, said![format!("{}: ", capital(pattern)), told, "."]))
+    Some(Finding::of(Question::Contention, said![format!("{}: ", capitalize(pattern)), told, "."]))
 }
 
 #[cfg(test)]
