@@ -73,6 +73,11 @@ pub struct About {
     pub shown: Shown,
 }
 
+/// The family of an experiment, which begins its name: `cpu` of `cpu/system_call`.
+pub fn family(name: &str) -> &str {
+    name.split('/').next().unwrap_or_default()
+}
+
 /// A straight line expected along one parameter, all others held: the cost of one more argument, page or iteration.
 #[derive(Debug)]
 pub struct Trend {

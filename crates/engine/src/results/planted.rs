@@ -1,9 +1,8 @@
 //! Figures that tests plant for rules to judge.
 
 use fathom_core::experiment::registry;
-use fathom_core::experiment::{At, Dimension, Found, Known, Placement, Point, Selector};
+use fathom_core::experiment::{At, Dimension, Known, Placement, Point, Selector};
 use fathom_core::machine::Machine;
-use fathom_core::statistics::{Interval, Measured};
 use serde_json::{Map, Value, json};
 
 /// A described machine; only the fields that a test sets are relevant.
@@ -54,7 +53,6 @@ impl Plant for Selector {
         let point = self.point(free);
         let experiment = registry::find(self.experiment).expect("an experiment");
         let dimension = Dimension::Of(experiment.unit(&point));
-        let interval = Some(Interval { low: 0.99 * value, high: 1.01 * value });
-        known.learn(self.experiment, &point, Found::measured(Measured { value, interval }, dimension));
+        known.learn(self.experiment, &point, fathom_described::found(value, dimension));
     }
 }

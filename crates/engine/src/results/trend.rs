@@ -5,7 +5,7 @@ use super::point::{PointResult, first_of_each};
 use crate::record::{MethodParameter, MethodTrend, Run};
 use fathom_core::experiment::{Dimension, Found, Known, Point};
 use fathom_core::quantity::Unit;
-use fathom_core::statistics::{self, Interval, Line};
+use fathom_core::statistics::{self, Interval, Line, Measured};
 use std::collections::BTreeMap;
 
 /// A line fitted through the points of a sweep.
@@ -58,7 +58,7 @@ impl TrendResult {
 
     /// Adds the line to the known figures, with the experiments' own name of its group.
     pub fn teach(&self, known: &mut Known, group: &Point) {
-        let found = |value, interval| Found { value, interval, dimension: Dimension::Of(self.unit) };
+        let found = |value, interval| Found::measured(Measured { value, interval }, Dimension::Of(self.unit));
         let slope = found(self.line.slope, self.line.slope_interval);
         let intercept = found(self.line.intercept, self.line.intercept_interval);
         known.learn_line(&self.experiment, group, &self.along, (slope, intercept));

@@ -5,7 +5,7 @@ use super::sections::{place_of, title};
 use crate::finding;
 use crate::paper::{Block, Column, Group, Key, Row, Section, Table, Text, Tone, Weight};
 use crate::words::{self, plural};
-use fathom_core::experiment::Finding;
+use fathom_core::experiment::{Finding, family};
 use fathom_core::quantities;
 use fathom_engine::results::{Agreement, CLOSE, CrossCheck, FAIR, Mechanism, Results, Share, Tally};
 
@@ -106,7 +106,7 @@ fn by_experiment(found: &Results) -> Table {
     let mut table = accuracy_table("accuracy-of-each", "experiment");
     for chapter in &found.accuracy.chapters {
         let mine = found.accuracy.experiments.iter();
-        let mine = mine.filter(|tally| tally.name.split('/').next() == Some(&*chapter.name));
+        let mine = mine.filter(|tally| family(&tally.name) == chapter.name);
         let rows =
             mine.map(|tally| accuracy_row(Text::link(&place_of(found, &tally.name), &*tally.name), tally));
         table = table.group(Group::named(title(&chapter.name)).rows(rows));

@@ -17,6 +17,7 @@ pub mod synopsis;
 use crate::paper::{Block, Document, Figure, Key, Section, Text};
 use crate::{figure, run, screen};
 use beside::Published;
+use fathom_core::experiment::family as family_of;
 use fathom_engine::results::Results;
 use sections::{place_of, title};
 use synopsis::Opening;
@@ -61,7 +62,7 @@ fn front(found: &Results) -> Section {
 fn chapters(found: &Results) -> Vec<Section> {
     let mut chapters: Vec<(&str, Section)> = vec![];
     for (place, name) in found.experiments().into_iter().enumerate() {
-        let family = name.split('/').next().unwrap_or_default();
+        let family = family_of(name);
         if chapters.last().is_none_or(|(last, _)| *last != family) {
             let key = Key::numbered("chapter", chapters.len() + 1);
             let chapter = Section::new(key, title(family));
@@ -84,7 +85,7 @@ pub(super) fn references() -> Section {
 /// The figure, in the chapter of its family; `None` in others, and if no levels were found.
 fn hierarchy(found: &Results, family: &str) -> Option<Block> {
     let (drawn, experiments) = figure::of_hierarchy(found)?;
-    let is_of_family = experiments.first()?.split('/').next() == Some(family);
+    let is_of_family = family_of(experiments.first()?) == family;
     let places = Text::joined(experiments.iter().map(|name| Text::to(&place_of(found, name))), ", ");
     is_of_family.then(|| {
         Block::from(Figure {

@@ -1,10 +1,10 @@
 //! Operations that several experiments measure.
 
 use super::agreement::Agreement;
-use super::wording::capital;
 use crate::results::accuracy::CLOSE;
 use fathom_core::experiment::At::{self, Any, Name, Number};
 use fathom_core::experiment::{Found, Known, Placement, Selector, Statement, said};
+use fathom_core::message::capitalize;
 
 /// One operation, and the points that measure it.
 pub(super) struct Equal {
@@ -252,7 +252,7 @@ impl Equal {
             let agreement = if far { Agreement::Contradicts } else { Agreement::Differs };
             (agreement, said!["they differ ", apart, format!(" times: {}", self.because)])
         };
-        Some((self.what, agreement, said![capital(self.what), ": ", told, "; ", verdict, "."]))
+        Some((self.what, agreement, said![capitalize(self.what), ": ", told, "; ", verdict, "."]))
     }
 }
 

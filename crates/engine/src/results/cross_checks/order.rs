@@ -1,9 +1,9 @@
 //! Pairs of operations of which one contains the other, and therefore costs no less.
 
 use super::agreement::Agreement;
-use super::wording::capital;
 use fathom_core::experiment::At::{self, Name, Number};
 use fathom_core::experiment::{Known, Placement, Selector, Statement, said};
+use fathom_core::message::capitalize;
 
 /// An operation that costs no more than another.
 pub(super) struct Ordered {
@@ -98,7 +98,7 @@ impl Ordered {
         let verdict = if turned { "it does, so one of the two is wrong" } else { "the order holds" };
         let agreement = if turned { Agreement::Contradicts } else { Agreement::Agrees };
         let statement = said![
-            format!("{} (", capital(less)),
+            format!("{} (", capitalize(less)),
             low.named(less),
             format!(") cannot cost more than {more} ("),
             high.named(more),

@@ -5,6 +5,7 @@
 use super::rule::{Rule, Seen, Told};
 use fathom_core::experiment::At::{self, Any, Name};
 use fathom_core::experiment::{Dimension, Found, Placement, Selector, said};
+use fathom_core::statistics::Measured;
 
 pub(super) const RULE: Rule = Rule {
     name: "flat_load",
@@ -47,7 +48,10 @@ fn judge(seen: &Seen) -> Option<Told> {
     let [(least, at_once), _, .., (most, in_all)] = &settings[..] else { return None };
     let of_traffic = least.share_of(*most);
     let by_queue = in_all.scaled(of_traffic.value.min(1.0));
-    let beyond = at_once.minus(Found { value: by_queue.value.max(0.0), ..by_queue });
+    let beyond = at_once.minus(Found::measured(
+        Measured { value: by_queue.value.max(0.0), ..by_queue.measured },
+        by_queue.dimension,
+    ));
     if !beyond.is_resolved() {
         return None;
     }

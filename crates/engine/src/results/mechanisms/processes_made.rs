@@ -65,7 +65,7 @@ fn late_over_early(samples: &[&Vec<f64>], of: impl Fn(&[f64]) -> Option<f64>) ->
     };
     let ratios: Vec<Vec<f64>> = samples.iter().filter_map(ratio).collect();
     let estimate = statistics::estimate(&ratios)?;
-    Some(Found { value: estimate.value, interval: estimate.interval, dimension: Dimension::Ratio })
+    Some(Found::measured(estimate.measured(), Dimension::Ratio))
 }
 
 #[cfg(test)]
