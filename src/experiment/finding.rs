@@ -3,11 +3,13 @@
 //! A statement is written as it is read:
 //!
 //! ```text
-//! said!["A process costs ", process.named("a process"), ", a thread ", thread.named("a thread"), "."]
+//! statement!("A process costs {process}, a thread {thread}.", process = process.named("a process"), thread = …)
 //! ```
 
 use super::found::Found;
 use super::point::Point;
+use std::cell::RefCell;
+use std::fmt::{self, Write as _};
 
 /// Questions about results: the comparisons of the published reports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -171,9 +173,14 @@ pub enum Piece {
 pub struct Statement(pub Vec<Piece>);
 
 impl Statement {
-    /// Appends words, a figure, or another statement.
+    /// Appends words, a figure, or another statement. Words after words become one piece.
     pub fn push(&mut self, more: impl Into<Statement>) {
-        self.0.extend(more.into().0);
+        for piece in more.into().0 {
+            match (self.0.last_mut(), piece) {
+                (Some(Piece::Text(before)), Piece::Text(text)) => before.push_str(&text),
+                (_, piece) => self.0.push(piece),
+            }
+        }
     }
 
     /// A statement of a point's name.
@@ -234,6 +241,25 @@ impl From<String> for Statement {
     }
 }
 
+impl From<&String> for Statement {
+    fn from(text: &String) -> Self {
+        text.as_str().into()
+    }
+}
+
+impl From<usize> for Statement {
+    fn from(count: usize) -> Self {
+        count.to_string().into()
+    }
+}
+
+/// A part that a statement may lack.
+impl From<Option<Statement>> for Statement {
+    fn from(part: Option<Statement>) -> Self {
+        part.unwrap_or_default()
+    }
+}
+
 impl From<Figure> for Statement {
     fn from(figure: Figure) -> Self {
         Statement(vec![Piece::Figure(figure)])
@@ -261,15 +287,71 @@ impl Finding {
     }
 }
 
-/// A statement from words, figures and other statements.
-macro_rules! said {
-    ($($piece:expr),+ $(,)?) => {{
-        let mut statement = $crate::experiment::Statement::default();
-        $(statement.push($piece);)+
-        statement
-    }};
+/// The text and the pieces of a `statement!`, in the order of its template.
+#[derive(Default)]
+pub struct Template(RefCell<Statement>);
+
+/// A piece of a template: it enters the statement where the template's text has got to.
+pub struct Inserted<'a> {
+    piece: Statement,
+    template: &'a Template,
 }
-pub(crate) use said;
+
+impl Template {
+    /// A named piece.
+    pub fn piece(&self, piece: impl Into<Statement>) -> Inserted<'_> {
+        Inserted { piece: piece.into(), template: self }
+    }
+
+    /// The statement. `text` names the pieces.
+    pub fn statement(&self, text: fmt::Arguments) -> Statement {
+        // Neither writing to a statement nor a piece fails; only text whose own `Display` fails is lost.
+        let _ = (&mut &*self).write_fmt(text);
+        self.0.take()
+    }
+}
+
+impl fmt::Write for &Template {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        self.0.borrow_mut().push(text);
+        Ok(())
+    }
+}
+
+impl fmt::Display for Inserted<'_> {
+    fn fmt(&self, _: &mut fmt::Formatter) -> fmt::Result {
+        self.template.0.borrow_mut().push(self.piece.clone());
+        Ok(())
+    }
+}
+
+/// A statement from a template and its pieces: figures, words and other statements. `name` alone stands for `name = name`. As
+/// in `format!`, values that are text may be written in the template without more: `{path}`, `{percent:.0}`.
+macro_rules! statement {
+    ($text:literal $(, $name:ident $(= $piece:expr)?)* $(,)?) => {{
+        let template = $crate::experiment::Template::default();
+        template.statement(format_args!(
+            $text $(, $name = $crate::experiment::statement!(@ template $name $(= $piece)?))*
+        ))
+    }};
+    (@ $template:ident $name:ident) => { $template.piece($name) };
+    (@ $template:ident $name:ident = $piece:expr) => { $template.piece($piece) };
+}
+pub(crate) use statement;
+
+/// A finding: the question, then a template and its pieces as for `statement!`.
+macro_rules! finding {
+    ($question:expr, $($template:tt)+) => {
+        $crate::experiment::Finding::of($question, $crate::experiment::statement!($($template)+))
+    };
+}
+pub(crate) use finding;
+
+/// The text with its first letter in upper case.
+pub fn capitalize(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
 
 impl Found {
     /// This value as a figure of a statement.
@@ -280,11 +362,11 @@ impl Found {
     /// The ratio to the other value in words, "times as" with `much` ("much", "long" or "fast"), if the intervals show a
     /// difference; `~` marks a ratio without an interval.
     pub fn times_as(self, much: &str, other: Found, name: &str) -> Statement {
-        let times = said![self.over(other).named(name), format!(" times as {much}")];
+        let ratio = self.over(other).named(name);
         match self.differs_from(&other) {
-            Some(true) => times,
-            Some(false) => said!["the two are not significantly different"],
-            None => said!["~", times],
+            Some(true) => statement!("{ratio} times as {much}", ratio),
+            Some(false) => "the two are not significantly different".into(),
+            None => statement!("~{ratio} times as {much}", ratio),
         }
     }
 }

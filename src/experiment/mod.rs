@@ -21,8 +21,8 @@ mod workload;
 
 pub use evidence::{Bound, Check, Counters, Observed};
 pub use failure::{Failure, ensure, errno};
-pub(crate) use finding::said;
-pub use finding::{Figure, Finding, Piece, Question, Statement};
+pub use finding::{Figure, Finding, Piece, Question, Statement, Template, capitalize};
+pub(crate) use finding::{finding, statement};
 pub use found::{Dimension, Found};
 pub use level::{Level, Levels};
 pub use main_figure::{At, Landmark, MainFigure};

@@ -5,7 +5,7 @@
 
 use crate::experiment::{
     Effort, Experiment, Failure, FigureValue, Found, Known, Parameter, Point, Prediction, Scale, Statement,
-    said,
+    statement,
 };
 use crate::quantity::Kind;
 
@@ -120,12 +120,21 @@ pub fn compared(operation: &str, short: Found, sustained: Found, kind: Kind) -> 
     let slower = if kind == Kind::Rate { short.over(sustained) } else { sustained.over(short) };
     let (short_named, sustained_named) =
         (short.named(&format!("{operation}, short")), sustained.named(&format!("{operation}, sustained")));
-    let both = said![operation, ": ", short_named, " in short trials, ", sustained_named, " without a pause"];
+    let both = statement!(
+        "{operation}: {short_named} in short trials, {sustained_named} without a pause",
+        operation,
+        short_named,
+        sustained_named
+    );
     if slower.value > LASTS && short.differs_from(&sustained) == Some(true) {
         let times = slower.named(&format!("{operation}, sustained over short"));
-        said![both, ", ", times, " times as slow: the speed of the first milliseconds does not last"]
+        statement!(
+            "{both}, {times} times as slow: the speed of the first milliseconds does not last",
+            both,
+            times
+        )
     } else {
-        said![both, ": it lasts"]
+        statement!("{both}: it lasts", both)
     }
 }
 

@@ -1,6 +1,6 @@
 //! Rules of thumb from the literature, compared with the measured results: their errors are part of the result (R-FIX-27).
 
-use crate::experiment::{Finding, Found, Known, Question, Statement, said};
+use crate::experiment::{Finding, Found, Known, Question, Statement, finding, statement};
 
 /// A rule, and its prediction for this machine.
 pub struct Rule {
@@ -21,14 +21,12 @@ impl Rule {
     fn told(&self, measured: Found) -> Statement {
         let text = self.text;
         let (says, over) = (format!("{text}, predicted"), format!("{text}, measured over predicted"));
-        said![
+        statement!(
+            "{text} says {says} (measured over it: {ratio})",
             text,
-            " says ",
-            self.says.named(&says),
-            " (measured over it: ",
-            measured.over(self.says).named(&over),
-            ")"
-        ]
+            says = self.says.named(&says),
+            ratio = measured.over(self.says).named(&over)
+        )
     }
 }
 
@@ -36,8 +34,10 @@ impl Rule {
 pub fn beside(what: &'static str, measured: Found, rules: impl IntoIterator<Item = Rule>) -> Option<Finding> {
     let told = rules.into_iter().map(|rule| rule.told(measured)).collect();
     let told = Statement::joined(told, "; ")?;
-    Some(Finding::of(
+    Some(finding!(
         Question::Prediction,
-        said![format!("Rules of thumb for {what}; measured: "), measured.named(what), ": ", told, "."],
+        "Rules of thumb for {what}; measured: {measured}: {told}.",
+        measured = measured.named(what),
+        told
     ))
 }

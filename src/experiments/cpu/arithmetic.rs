@@ -4,7 +4,7 @@
 use super::arithmetic_kernel;
 use crate::experiment::{
     About, At, Bound, Check, Dimension, Experiment, Failure, Finding, Found, Known, MainFigure, Observed,
-    Parameter, Point, Prediction, Question, Requirement, Scale, Shown, Site, Statement, Workload, said,
+    Parameter, Point, Prediction, Question, Requirement, Scale, Shown, Site, Statement, Workload, statement,
 };
 use crate::experiments::core_facts;
 use crate::machine::Machine;
@@ -197,18 +197,17 @@ impl Experiment for Arithmetic {
             let (latency, throughput) = (cost(name, 1)?, cost(name, 8)?);
             let cycles = latency.counted(Nanoseconds(1.0).cycles(known.core_hz?).0, Dimension::Cycles);
             let in_flight = Found { dimension: Dimension::Count, ..latency.over(throughput) };
-            Some(said![
+            Some(statement!(
+                "{name} {cycles}, {in_flight} in flight",
                 name,
-                " ",
-                cycles.named(&format!("{name}, latency")),
-                ", ",
-                in_flight.named(&format!("{name}, in flight")),
-                " in flight"
-            ])
+                cycles = cycles.named(&format!("{name}, latency")),
+                in_flight = in_flight.named(&format!("{name}, in flight"))
+            ))
         };
         let described = Statement::joined(X86_64.iter().filter_map(describe).collect(), "; ");
-        let said =
-            |described| said!["Latency and parallelism at the observed core frequency: ", described, "."];
+        let said = |described| {
+            statement!("Latency and parallelism at the observed core frequency: {described}.", described)
+        };
         described.map(|described| Finding::of(Question::Experiment, said(described))).into_iter().collect()
     }
 }

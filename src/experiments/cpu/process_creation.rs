@@ -5,7 +5,7 @@ use super::program::{self, Program, reap};
 use super::system_call;
 use crate::experiment::{
     About, At, Bound, Check, Effort, Experiment, Failure, Finding, Known, MainFigure, Observed, Parameter,
-    Placement, Point, Prediction, Question, Requirement, Scale, Shown, Site, Trend, Workload, said,
+    Placement, Point, Prediction, Question, Requirement, Scale, Shown, Site, Trend, Workload, finding,
 };
 use crate::experiments::rule_of_thumb::{self, Rule};
 use crate::machine::Machine;
@@ -187,17 +187,13 @@ fn by_rules(known: &Known) -> Option<Finding> {
 fn against_thread(known: &Known) -> Option<Finding> {
     let process = known.found(ABOUT.name, &whole())?;
     let thread = known.found("cpu/thread_creation", &super::thread_creation::whole())?;
-    Some(Finding::of(
+    Some(finding!(
         Question::Thread,
-        said![
-            "Creating and ending a process (fork, exit, wait) takes ",
-            process.named("fork, exit, wait"),
-            ", a thread (create and join) ",
-            thread.named("create and join"),
-            ": ",
-            process.times_as("much", thread, "process over thread, creation"),
-            "."
-        ],
+        "Creating and ending a process (fork, exit, wait) takes {process}, a thread (create and join) \
+         {thread}: {ratio}.",
+        process = process.named("fork, exit, wait"),
+        thread = thread.named("create and join"),
+        ratio = process.times_as("much", thread, "process over thread, creation")
     ))
 }
 

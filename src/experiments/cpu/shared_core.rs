@@ -4,7 +4,7 @@ use super::pairs::{self, FROM, TO};
 use crate::experiment::{
     About, Asked, Basis, Bound, Check, Effort, Experiment, Failure, FigureValue, Finding, Found, Known,
     Observed, Parameter, Point, Prediction, Question, Requirement, Scale, Shown, Site, Stopwatch, Workload,
-    said,
+    finding,
 };
 use crate::machine::Machine;
 use crate::quantity::Unit;
@@ -284,19 +284,14 @@ fn told(pair: &Point, known: &Known) -> Option<Finding> {
     let declared =
         if known.machine.smt_siblings(from).contains(&to) { "one core" } else { "different cores" };
     let figure = |found: Found, what: &str| found.named(&format!("CPU {to} on CPU {from}, {what}"));
-    Some(Finding::of(
+    Some(finding!(
         Question::Experiment,
-        said![
-            format!(
-                "CPU {from} and CPU {to} are declared to be of {declared}. Load on the one slows a stream of additions on the other in "
-            ),
-            figure(slowed, "share of time slowed"),
-            " of the time; an addition takes ",
-            figure(idle, "other idle"),
-            " while the other is idle and ",
-            figure(working, "other working"),
-            " while it works."
-        ],
+        "CPU {from} and CPU {to} are declared to be of {declared}. Load on the one slows a stream of \
+         additions on the other in {share} of the time; an addition takes {idle} while the other is idle and \
+         {working} while it works.",
+        share = figure(slowed, "share of time slowed"),
+        idle = figure(idle, "other idle"),
+        working = figure(working, "other working")
     ))
 }
 

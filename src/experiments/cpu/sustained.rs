@@ -5,7 +5,7 @@ use super::arithmetic;
 use super::arithmetic_kernel;
 use crate::experiment::{
     About, At, Bound, Check, Effort, Experiment, Failure, Finding, Known, MainFigure, Observed, Parameter,
-    Point, Prediction, Question, Requirement, Scale, Shown, Site, Workload, said,
+    Point, Prediction, Question, Requirement, Scale, Shown, Site, Workload, statement,
 };
 use crate::experiments::lasting::{self, FIGURE, LASTING, SUSTAINED, WINDOW};
 use crate::machine::Machine;
@@ -118,7 +118,10 @@ impl Experiment for Sustained {
         let sustained = known.found(ABOUT.name, &usual.named(&FIGURE, SUSTAINED));
         let both = short.zip(sustained);
         let said = both.map(|(short, sustained)| {
-            said![lasting::compared("A multiplication of doubles", short, sustained, Kind::Cost), "."]
+            statement!(
+                "{compared}.",
+                compared = lasting::compared("A multiplication of doubles", short, sustained, Kind::Cost)
+            )
         });
         said.map(|said| Finding::of(Question::Experiment, said)).into_iter().collect()
     }

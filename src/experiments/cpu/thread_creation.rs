@@ -5,7 +5,7 @@ use super::system_call;
 use crate::experiment::{
     About, At, Bound, Check, Experiment, Failure, Finding, Found, Known, MainFigure, Observed, Parameter,
     Placement, Point, Prediction, Question, Requirement, Scale, Shown, Site, Stopwatch, Workload, ensure,
-    said,
+    finding,
 };
 use crate::experiments::rule_of_thumb::{self, Rule};
 use crate::machine::Machine;
@@ -130,15 +130,12 @@ impl Experiment for ThreadCreation {
     fn findings(&self, known: &Known) -> Vec<Finding> {
         let cost = |measure| known.found(ABOUT.name, &Point::new().named(&MEASURE, measure));
         let (Some(join), Some(create)) = (cost(JOIN), cost(CREATE)) else { return vec![] };
-        let told = Finding::of(
+        let told = finding!(
             Question::Experiment,
-            said![
-                "Creating a thread takes its creator ",
-                create.named("create"),
-                "; until the thread has run and is joined, it takes ",
-                join.named("create and join"),
-                " pass."
-            ],
+            "Creating a thread takes its creator {create}; until the thread has run and is joined, it takes \
+             {join} pass.",
+            create = create.named("create"),
+            join = join.named("create and join")
         );
         [told].into_iter().chain(by_rules(join, known)).collect()
     }

@@ -5,7 +5,8 @@ use super::read;
 use super::reader::{Call, ReadAhead, Reader};
 use crate::experiment::{
     About, At, Check, Dimension, Effort, Experiment, Failure, Finding, Found, Known, Landmark, MainFigure,
-    Observed, Parameter, Point, Prediction, Question, Requirement, Scale, Shown, Site, Touch, Workload, said,
+    Observed, Parameter, Point, Prediction, Question, Requirement, Scale, Shown, Site, Touch, Workload,
+    finding,
 };
 use crate::machine::Machine;
 use crate::quantity::Unit;
@@ -282,23 +283,16 @@ fn cliff(known: &Known) -> Option<Finding> {
     let device = ALONG_THE_DEVICE.last().and_then(|part| found(DIRECT, *part))?;
     let rate = |block: Found| block.inverse(BLOCK as f64 * 1e9, Dimension::Of(Unit::BytesPerSecond));
     let bytes = |part| Found::exact(size(known.machine, part) as f64, Dimension::Of(Unit::Bytes));
-    Some(Finding::of(
+    Some(finding!(
         Question::FileCache,
-        said![
-            "Read again, a file of ",
-            bytes(least.0).named("file that the page cache holds"),
-            " comes at ",
-            rate(least.1).named("rate within the page cache"),
-            ", one of ",
-            bytes(SIXTEENTHS[SIXTEENTHS.len() - 1].0).named("file too large for the page cache"),
-            " at ",
-            rate(most).named("rate beyond the page cache"),
-            ": ",
-            rate(most).share_of(rate(device)).named("rate beyond the cache over the device's"),
-            " of the device's rate past the cache, ",
-            rate(device).named("rate of direct reads"),
-            "."
-        ],
+        "Read again, a file of {small} comes at {cached}, one of {large} at {uncached}: {share} of the \
+         device's rate past the cache, {direct}.",
+        small = bytes(least.0).named("file that the page cache holds"),
+        cached = rate(least.1).named("rate within the page cache"),
+        large = bytes(SIXTEENTHS[SIXTEENTHS.len() - 1].0).named("file too large for the page cache"),
+        uncached = rate(most).named("rate beyond the page cache"),
+        share = rate(most).share_of(rate(device)).named("rate beyond the cache over the device's"),
+        direct = rate(device).named("rate of direct reads")
     ))
 }
 

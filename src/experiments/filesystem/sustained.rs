@@ -5,7 +5,7 @@ use super::uring::Queue;
 use super::{read, write};
 use crate::experiment::{
     About, At, Check, Effort, Experiment, Failure, Finding, Known, MainFigure, Observed, Parameter, Point,
-    Prediction, Question, Scale, Shown, Site, Statement, Touch, Workload, said,
+    Prediction, Question, Scale, Shown, Site, Statement, Touch, Workload, statement,
 };
 use crate::experiments::lasting::{self, FIGURE, LASTING, SUSTAINED, WINDOW};
 use crate::machine::Machine;
@@ -157,8 +157,9 @@ impl Experiment for Sustained {
             ))
         };
         let told = Statement::joined(REQUESTS.iter().filter_map(told).collect(), "; ");
-        let said =
-            |told| said!["Time of the device for a request, sustained and in short trials: ", told, "."];
+        let said = |told| {
+            statement!("Time of the device for a request, sustained and in short trials: {told}.", told)
+        };
         told.map(|told| Finding::of(Question::Experiment, said(told))).into_iter().collect()
     }
 

@@ -3,7 +3,7 @@
 use super::read;
 use crate::experiment::{
     About, At, Bound, Check, Effort, Experiment, Failure, Finding, Known, MainFigure, Observed, Parameter,
-    Point, Prediction, Question, Scale, Shown, Site, Touch, Workload, errno, said,
+    Point, Prediction, Question, Scale, Shown, Site, Touch, Workload, errno, finding,
 };
 use crate::experiments::cpu::kernel_service;
 use crate::experiments::device_facts;
@@ -183,17 +183,13 @@ impl Experiment for Write {
     fn findings(&self, known: &Known) -> Vec<Finding> {
         let found = |durability| known.found(ABOUT.name, &point(durability, RANDOM, USUAL_BLOCK));
         let (Some(cached), Some(synced)) = (found(CACHED), found(SYNCED)) else { return vec![] };
-        vec![Finding::of(
+        vec![finding!(
             Question::Experiment,
-            said![
-                "Writing 4 KiB in random order takes ",
-                cached.named("write, in the page cache"),
-                "; to have them on the device takes ",
-                synced.named("write, on the device"),
-                ": ",
-                synced.times_as("long", cached, "on the device over in the page cache"),
-                "."
-            ],
+            "Writing 4 KiB in random order takes {cached}; to have them on the device takes {synced}: \
+             {ratio}.",
+            cached = cached.named("write, in the page cache"),
+            synced = synced.named("write, on the device"),
+            ratio = synced.times_as("long", cached, "on the device over in the page cache")
         )]
     }
 

@@ -10,7 +10,7 @@ use super::fault::tally::Faults;
 use super::pages::{Mapping, Pages};
 use crate::experiment::{
     About, At, Basis, Check, Effort, Experiment, Failure, Finding, Known, MainFigure, Observed, Parameter,
-    Point, Prediction, Question, Scale, Shown, Site, Touch, Workload, said,
+    Point, Prediction, Question, Scale, Shown, Site, Touch, Workload, finding,
 };
 use crate::experiments::device_facts;
 use crate::machine::Machine;
@@ -191,16 +191,12 @@ fn read_and_mapped(known: &Known) -> Option<Finding> {
         }
         _ => "",
     };
-    Some(Finding::of(
+    Some(finding!(
         Question::Experiment,
-        said![
-            "A fault on a cold file reads ",
-            read.named("read by a fault"),
-            " and maps ",
-            mapped.named("mapped by a fault on a cold file"),
-            then,
-            "."
-        ],
+        "A fault on a cold file reads {read} and maps {mapped}{then}.",
+        read = read.named("read by a fault"),
+        mapped = mapped.named("mapped by a fault on a cold file"),
+        then
     ))
 }
 
@@ -208,15 +204,13 @@ fn by_the_page_table(known: &Known) -> Option<Finding> {
     let found = |method| known.found(ABOUT.name, &point(CACHED, method));
     let (table, peaks) = (found(PAGE_TABLE)?, found(PEAKS)?);
     let agree = (table.value - peaks.value).abs() < Pages::Base.bytes() as f64;
-    Some(Finding::of(
+    Some(finding!(
         Question::Experiment,
-        said![
-            "A fault on a cached file maps ",
-            table.named("mapped by a fault on a cached file"),
-            " according to the page table; the peaks of the access times are ",
-            peaks.named("distance of peaks"),
-            if agree { " apart: the two agree." } else { " apart: the two do not agree." }
-        ],
+        "A fault on a cached file maps {table} according to the page table; the peaks of the access times \
+         are {peaks}{judged}",
+        table = table.named("mapped by a fault on a cached file"),
+        peaks = peaks.named("distance of peaks"),
+        judged = if agree { " apart: the two agree." } else { " apart: the two do not agree." }
     ))
 }
 

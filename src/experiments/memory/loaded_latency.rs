@@ -16,7 +16,7 @@ use super::stream::working_set::{self, LEVEL, Level};
 use crate::experiment::{
     About, At, Basis, Bound, Check, Effort, Experiment, Failure, Finding, Known, MainFigure, Observed,
     Parameter, Placement, Point, Prediction, Question, Requirement, Scale, Shown, Site, Statement, Workload,
-    said,
+    statement,
 };
 use crate::machine::Machine;
 use crate::quantity::Unit;
@@ -187,17 +187,20 @@ impl Experiment for LoadedLatency {
             let found = |result| known.found(ABOUT.name, &point(load, *pause, result, known.machine));
             let (latency, drawn) = (found(LATENCY)?, found(DRAWN)?);
             let setting = format!("{load}, pause {pause}");
-            Some(said![
-                latency.named(&format!("load, {setting}")),
-                " beside background traffic of ",
-                drawn.named(&format!("drawn, {setting}")),
-                format!(" ({load}), "),
-                latency.times_as("long", idle, &format!("loaded over idle, {setting}"))
-            ])
+            Some(statement!(
+                "{latency} beside background traffic of {drawn} ({load}), {ratio}",
+                latency = latency.named(&format!("load, {setting}")),
+                drawn = drawn.named(&format!("drawn, {setting}")),
+                ratio = latency.times_as("long", idle, &format!("loaded over idle, {setting}"))
+            ))
         };
         let told = Statement::joined(settings().iter().filter_map(told).collect(), "; ");
         let said = |told| {
-            said!["A load takes ", idle.named("load, idle"), " while no other core uses memory; ", told, "."]
+            statement!(
+                "A load takes {idle} while no other core uses memory; {told}.",
+                idle = idle.named("load, idle"),
+                told
+            )
         };
         told.map(|told| Finding::of(Question::Experiment, said(told))).into_iter().collect()
     }

@@ -9,7 +9,7 @@ use super::fault::tally::{self, Kind};
 use super::pages::Pages;
 use crate::experiment::{
     About, At, Bound, Check, Effort, Experiment, Failure, Finding, Found, Known, MainFigure, Observed,
-    Parameter, Point, Prediction, Question, Scale, Shown, Site, Touch, Workload, said,
+    Parameter, Point, Prediction, Question, Scale, Shown, Site, Touch, Workload, finding,
 };
 use crate::experiments::device_facts;
 use crate::machine::Machine;
@@ -208,9 +208,8 @@ impl Experiment for MajorFault {
 
     fn findings(&self, known: &Known) -> Vec<Finding> {
         let Some(major) = known.found(ABOUT.name, &point(SHUFFLED)) else { return vec![] };
-        let usual = device_facts::against_the_usual(major, known).map(|place| {
-            Finding::of(Question::Published, said!["A fault that reads one page takes ", place, "."])
-        });
+        let usual = device_facts::against_the_usual(major, known)
+            .map(|place| finding!(Question::Published, "A fault that reads one page takes {place}.", place));
         let said = [
             usual,
             against_minor(major, known),
@@ -231,17 +230,13 @@ fn stride(access: &str, bytes: u64) -> Point {
 
 fn against_minor(major: Found, known: &Known) -> Option<Finding> {
     let minor = known.found(super::minor_fault::NAME, &super::minor_fault::cached_point())?;
-    Some(Finding::of(
+    Some(finding!(
         Question::Fault,
-        said![
-            "A fault that waits for the device takes ",
-            major.named("major fault"),
-            ", one that finds its page in memory ",
-            minor.named("minor fault"),
-            ": ",
-            major.times_as("long", minor, "major over minor fault"),
-            "."
-        ],
+        "A fault that waits for the device takes {major}, one that finds its page in memory {minor}: \
+         {ratio}.",
+        major = major.named("major fault"),
+        minor = minor.named("minor fault"),
+        ratio = major.times_as("long", minor, "major over minor fault")
     ))
 }
 
@@ -258,7 +253,7 @@ fn always_faulting(major: Found, known: &Known) -> Option<Finding> {
             declared::size(*from)
         )
     };
-    all.then(|| Finding::of(Question::Experiment, said![told()]))
+    all.then(|| finding!(Question::Experiment, "{told}", told = told()))
 }
 
 /// Some pages in random order, each once: the beginning of a shuffle of all (Fisher and Yates).

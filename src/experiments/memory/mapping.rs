@@ -7,7 +7,7 @@ use super::pages::Pages;
 use crate::experiment::{
     About, At, Bound, Check, Dimension, Effort, Experiment, Failure, Finding, Found, Known, MainFigure,
     Observed, Parameter, Point, Prediction, Question, Requirement, Scale, Shown, Site, Trend, Workload,
-    errno, said,
+    errno, finding,
 };
 use crate::experiments::cpu::kernel_service;
 use crate::machine::Machine;
@@ -158,19 +158,14 @@ impl Experiment for MappingCalls {
         let (Some(one), Some(all)) = (cost(MUNMAP, 4 << 10), cost(MUNMAP, LONGEST)) else { return vec![] };
         let pages = (LONGEST / Pages::Base.bytes() as u64) as f64;
         let each = all.minus(one).scaled(1.0 / (pages - 1.0));
-        vec![Finding::of(
+        vec![finding!(
             Question::Experiment,
-            said![
-                "Unmapping one written page takes ",
-                one.named("one page unmapped"),
-                ", unmapping ",
-                Found::exact(pages, Dimension::Count).named("pages"),
-                " of them ",
-                all.named("all pages unmapped"),
-                ": ",
-                each.named("each further page"),
-                " for each further page."
-            ],
+            "Unmapping one written page takes {one}, unmapping {pages} of them {all}: {each} for each \
+             further page.",
+            one = one.named("one page unmapped"),
+            pages = Found::exact(pages, Dimension::Count).named("pages"),
+            all = all.named("all pages unmapped"),
+            each = each.named("each further page")
         )]
     }
 }

@@ -8,7 +8,7 @@ use super::stream::working_set::{self, LEVEL, Level, SIZE};
 use crate::experiment::{
     About, Asked, At, Basis, Bound, Check, Effort, Experiment, Failure, Finding, Found, Known, MainFigure,
     Observed, Parameter, Placement, Point, Prediction, Question, Requirement, Scale, Shown, Site, Stopwatch,
-    Touch, Workload, said,
+    Touch, Workload, finding, statement,
 };
 use crate::machine::{self, Machine, Root};
 use crate::quantity::Unit;
@@ -316,24 +316,21 @@ fn said(kernel: &Kernel, known: &Known) -> Option<Finding> {
     let share = known.machine.memory.theoretical_bandwidth.value().map(|theory| {
         let carried = Found::exact(theory.bytes_per_second, together.dimension);
         let part = together.scaled(kernel.bus_bytes().0).share_of(carried);
-        said![
-            ", at least ",
-            part.named(&format!("{all} threads over theory, {what}")),
-            format!(" of the theoretical bandwidth of the channels ({})", theory.formula)
-        ]
+        statement!(
+            ", at least {part} of the theoretical bandwidth of the channels ({formula})",
+            part = part.named(&format!("{all} threads over theory, {what}")),
+            formula = &theory.formula
+        )
     });
-    Some(Finding::of(
+    Some(finding!(
         Question::Bandwidth,
-        said![
-            format!("{all} threads {} ({}) ", kernel.kind.name(), kernel.method),
-            together.named(&format!("{all} threads, {what}")),
-            " together, one ",
-            one.named(&format!("one thread, {what}")),
-            ": ",
-            together.times_as("much", one, &format!("{all} threads over one, {what}")),
-            share.unwrap_or_default(),
-            "."
-        ],
+        "{all} threads {name} ({method}) {together} together, one {one}: {ratio}{share}.",
+        name = kernel.kind.name(),
+        method = kernel.method,
+        together = together.named(&format!("{all} threads, {what}")),
+        one = one.named(&format!("one thread, {what}")),
+        ratio = together.times_as("much", one, &format!("{all} threads over one, {what}")),
+        share
     ))
 }
 

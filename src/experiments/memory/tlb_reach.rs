@@ -10,7 +10,7 @@ use super::chase::{sizes, walk};
 use super::pages::Pages;
 use crate::experiment::{
     About, At, Bound, Check, Effort, Experiment, Failure, Finding, Known, Landmark, MainFigure, Observed,
-    Parameter, Point, Prediction, Question, Requirement, Scale, Shown, Site, Statement, Workload, said,
+    Parameter, Point, Prediction, Question, Requirement, Scale, Shown, Site, Statement, Workload, finding,
 };
 use crate::machine::Machine;
 use crate::statistics::CurvePoint;
@@ -142,7 +142,7 @@ impl Experiment for TlbReach {
         let limits: Vec<Limit> = entries.into_iter().enumerate().filter_map(limit).collect();
         let told = found_levels::levels_told(&limits, &translation(known), Along::PAGES);
         let lead = "Found in the cost of translation, added to a load from the first-level cache: ";
-        let said = |told| Finding::of(Question::Caches, said![lead, told, "."]);
+        let said = |told| finding!(Question::Caches, "{lead}{told}.", lead, told);
         Statement::joined(told, "; ").map(said).into_iter().collect()
     }
 }

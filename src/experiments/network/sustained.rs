@@ -8,7 +8,7 @@ use super::sending::WRITE;
 use super::transfer::{self, Order};
 use crate::experiment::{
     About, At, Bound, Check, Effort, Experiment, Failure, Finding, Known, MainFigure, Observed, Parameter,
-    Placement, Point, Prediction, Question, Requirement, Shown, Site, Statement, Touch, Workload, said,
+    Placement, Point, Prediction, Question, Requirement, Shown, Site, Statement, Touch, Workload, statement,
 };
 use crate::experiments::lasting::{self, FIGURE, LASTING, SUSTAINED, WINDOW};
 use crate::machine::Machine;
@@ -128,7 +128,7 @@ impl Experiment for Sustained {
             Some(lasting::compared(&name, short, known.found(ABOUT.name, &usual)?, Kind::Rate))
         };
         let told = Statement::joined(PATHS.iter().filter_map(told).collect(), "; ");
-        let said = |told| said!["A TCP stream, sustained and in short trials: ", told, "."];
+        let said = |told| statement!("A TCP stream, sustained and in short trials: {told}.", told);
         told.map(|told| Finding::of(Question::Experiment, said(told))).into_iter().collect()
     }
 

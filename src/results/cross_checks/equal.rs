@@ -1,8 +1,8 @@
 //! Operations that several experiments measure.
 
-use super::agreement::Agreement;
-use super::wording::capital;
-use crate::experiment::{Found, Known, Placement, Statement, said};
+use super::Agreement;
+
+use crate::experiment::{Found, Known, Placement, Statement, capitalize, statement};
 use crate::results::accuracy::CLOSE;
 use crate::results::place::Place;
 
@@ -183,18 +183,27 @@ impl Equal {
         let ((_, least), (_, most)) = (all.iter().min_by(by_value)?, all.iter().max_by(by_value)?);
         let told = all.iter().map(|(reading, found)| {
             let name = format!("{}, {}", self.what, reading.how);
-            said![found.named(&name), format!(" ({}, {})", reading.how, reading.place.experiment())]
+            statement!(
+                "{found} ({how}, {experiment})",
+                found = found.named(&name),
+                how = reading.how,
+                experiment = reading.place.experiment()
+            )
         });
         let told = Statement::joined(told.collect(), ", ").filter(|_| all.len() > 1)?;
         let apart = most.over(*least).named(&format!("{}, most over least", self.what));
         let (agreement, verdict) = if most.differs_from(least) == Some(false) {
-            (Agreement::Agrees, said!["their intervals agree"])
+            (Agreement::Agrees, statement!("their intervals agree"))
         } else {
             let far = most.value > CLOSE * least.value;
             let agreement = if far { Agreement::Contradicts } else { Agreement::Differs };
-            (agreement, said!["they differ ", apart, format!(" times: {}", self.because)])
+            (agreement, statement!("they differ {apart} times: {because}", apart, because = self.because))
         };
-        Some((self.what, agreement, said![capital(self.what), ": ", told, "; ", verdict, "."]))
+        Some((
+            self.what,
+            agreement,
+            statement!("{what}: {told}; {verdict}.", what = capitalize(self.what), told, verdict),
+        ))
     }
 }
 

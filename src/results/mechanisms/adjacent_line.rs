@@ -3,7 +3,7 @@
 //! of 128 bytes).
 
 use super::rule::{Rule, Seen, Told};
-use crate::experiment::said;
+use crate::experiment::statement;
 use crate::results::place::Place;
 
 pub(super) const RULE: Rule = Rule {
@@ -26,19 +26,18 @@ fn judge(seen: &Seen) -> Option<Told> {
     if windowed.value >= whole.value || windowed.differs_from(&whole) != Some(true) {
         return None;
     }
-    let headline = said![
-        "A load from memory takes ",
-        whole.named("random over the whole"),
-        " in random order over the whole array, and ",
-        windowed.named("random within windows"),
-        " within windows of 256 KiB: the prefetcher also fetches the adjacent line."
-    ];
-    let because = said![
-        "Within a window both lines of a pair are visited shortly after each other. If the second were free, the \
-         ratio would be 0.5; the measured ratio is ",
-        windowed.share_of(whole).named("random within windows over whole"),
-        ". Tools that chase within windows report that value as memory latency."
-    ];
+    let headline = statement!(
+        "A load from memory takes {whole} in random order over the whole array, and {windowed} within \
+         windows of 256 KiB: the prefetcher also fetches the adjacent line.",
+        whole = whole.named("random over the whole"),
+        windowed = windowed.named("random within windows")
+    );
+    let because = statement!(
+        "Within a window both lines of a pair are visited shortly after each other. If the second were free, \
+         the ratio would be 0.5; the measured ratio is {share}. Tools that chase within windows report that \
+         value as memory latency.",
+        share = windowed.share_of(whole).named("random within windows over whole")
+    );
     Some(Told { headline, because })
 }
 

@@ -1,7 +1,7 @@
 //! How a call's cost grows with the number of its arguments: one by one, in steps, or not monotonically.
 
 use super::rule::{Rule, Seen, Told};
-use crate::experiment::{Found, Statement, said};
+use crate::experiment::{Found, Statement, statement};
 use crate::results::place::Place;
 
 pub(super) const RULE: Rule = Rule {
@@ -21,14 +21,14 @@ const FEWEST: usize = 3;
 
 fn judge(seen: &Seen) -> Option<Told> {
     let [abi, other] = [BY_ABI, UNOPTIMISED].map(|place| place.along("arguments", seen.known));
-    let headline = said!["As the ABI passes arguments, a call's cost ", growth(&abi)?, "."];
-    let unoptimised = growth(&other).map(|told| said![" In unoptimised code it ", told, "."]);
-    let because = said![
-        ends(&abi),
-        unoptimised.unwrap_or_default(),
-        " An argument adds work: where the cost falls, that work overlaps with the call, and the alignment of the \
-         code decides."
-    ];
+    let headline = statement!("As the ABI passes arguments, a call's cost {growth}.", growth = growth(&abi)?);
+    let unoptimised = growth(&other).map(|told| statement!(" In unoptimised code it {told}.", told));
+    let because = statement!(
+        "{ends}{unoptimised} An argument adds work: where the cost falls, that work overlaps with the call, \
+         and the alignment of the code decides.",
+        ends = ends(&abi),
+        unoptimised
+    );
     Some(Told { headline, because })
 }
 
@@ -37,13 +37,11 @@ fn ends(curve: &[(u64, Found)]) -> Statement {
     let (Some((few, low)), Some((many, high))) = (curve.first(), curve.last()) else {
         return Statement::default();
     };
-    said![
-        format!("With {few} arguments it takes "),
-        low.named("call with the fewest arguments"),
-        format!(", with {many} "),
-        high.named("call with the most arguments"),
-        "."
-    ]
+    statement!(
+        "With {few} arguments it takes {low}, with {many} {high}.",
+        low = low.named("call with the fewest arguments"),
+        high = high.named("call with the most arguments")
+    )
 }
 
 /// The numbers of arguments at which the cost rises and falls, as far as intervals show it.

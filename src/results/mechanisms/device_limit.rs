@@ -2,7 +2,7 @@
 //! readers that saturate it is the latency of a block times that rate; each further reader adds one block's share.
 
 use super::rule::{Rule, Seen, Told};
-use crate::experiment::{Dimension, Found, Placement, Statement, said};
+use crate::experiment::{Dimension, Found, Placement, Statement, statement};
 use crate::quantity::Unit;
 use crate::results::accuracy::{CLOSE, distance};
 use crate::results::place::Place;
@@ -41,25 +41,22 @@ fn judge(seen: &Seen) -> Option<Told> {
     if (*most as f64) <= knee.value || distance(held.value) > CLOSE {
         return None;
     }
-    let headline = said![
-        format!("{most} processes that read in random order are limited by the device: "),
-        wait.named("a block of the most readers"),
-        " a block, where the device's limit predicts ",
-        allowed.named("a block at the device's limit"),
-        "."
-    ];
-    let because = said![
-        format!("With {depth} requests in flight the device completes one every "),
-        gap.named("between completions"),
-        ", ",
-        gap.inverse(1e9, Dimension::Count).named("blocks a second"),
-        " a second. One reader alone takes ",
-        alone.named("a block of one reader"),
-        " for a block, so ",
-        knee.named("readers that keep the device busy"),
-        " readers keep the device busy (Little's law); each further reader adds the device's time for one block.",
-        slope(&readers, knee.value)
-    ];
+    let headline = statement!(
+        "{most} processes that read in random order are limited by the device: {wait} a block, where the \
+         device's limit predicts {allowed}.",
+        wait = wait.named("a block of the most readers"),
+        allowed = allowed.named("a block at the device's limit")
+    );
+    let because = statement!(
+        "With {depth} requests in flight the device completes one every {gap}, {rate} a second. One reader \
+         alone takes {alone} for a block, so {knee} readers keep the device busy (Little's law); each \
+         further reader adds the device's time for one block.{slope}",
+        gap = gap.named("between completions"),
+        rate = gap.inverse(1e9, Dimension::Count).named("blocks a second"),
+        alone = alone.named("a block of one reader"),
+        knee = knee.named("readers that keep the device busy"),
+        slope = slope(&readers, knee.value)
+    );
     Some(Told { headline, because })
 }
 
@@ -71,13 +68,11 @@ fn slope(readers: &[(u64, Found)], knee: f64) -> Statement {
     };
     let each = high.minus(*low).scaled(1.0 / (many - few) as f64);
     let each = Found { dimension: Dimension::Of(Unit::Nanoseconds), ..each };
-    said![
-        " Measured from ",
-        few.to_string(),
-        " on: ",
-        each.named("a further reader beyond the knee"),
-        " each."
-    ]
+    statement!(
+        " Measured from {to_string} on: {each} each.",
+        to_string = few.to_string(),
+        each = each.named("a further reader beyond the knee")
+    )
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 //! that a page costs a part of a fault.
 
 use super::rule::{Rule, Seen, Told};
-use crate::experiment::{Found, Statement, said};
+use crate::experiment::{Found, Statement, statement};
 use crate::results::place::Place;
 
 pub(super) const RULE: Rule = Rule {
@@ -28,22 +28,18 @@ fn judge(seen: &Seen) -> Option<Told> {
     if pages <= 1.0 || !cheaper {
         return None;
     }
-    let headline = said![
-        "One fault on a mapped file maps ",
-        mapped.named("mapped by one fault"),
-        ": a page costs ",
-        each.named("a page, mapped with others"),
-        ", mapped alone ",
-        alone.named("a page, mapped alone"),
-        "."
-    ];
-    let because: Statement = said![
-        "A fault that maps its neighbours takes ",
-        fault.named("fault that maps its neighbours"),
-        ", ",
-        fault.over(alone).named("fault with neighbours over fault alone"),
-        format!(" times as long as a fault that maps one page, for {pages} pages.")
-    ];
+    let headline = statement!(
+        "One fault on a mapped file maps {mapped}: a page costs {each}, mapped alone {alone}.",
+        mapped = mapped.named("mapped by one fault"),
+        each = each.named("a page, mapped with others"),
+        alone = alone.named("a page, mapped alone")
+    );
+    let because: Statement = statement!(
+        "A fault that maps its neighbours takes {fault}, {ratio} times as long as a fault that maps one \
+         page, for {pages} pages.",
+        fault = fault.named("fault that maps its neighbours"),
+        ratio = fault.over(alone).named("fault with neighbours over fault alone")
+    );
     Some(Told { headline, because })
 }
 

@@ -3,7 +3,7 @@
 //! traffic causes at most that fraction of the wait.
 
 use super::rule::{Rule, Seen, Told};
-use crate::experiment::{Dimension, Found, Placement, said};
+use crate::experiment::{Dimension, Found, Placement, statement};
 use crate::results::place::Place;
 
 pub(super) const RULE: Rule = Rule {
@@ -40,29 +40,24 @@ fn judge(seen: &Seen) -> Option<Told> {
     if !beyond.is_resolved() {
         return None;
     }
-    let headline = said![
-        "The added latency of a load beside background readers is not all queueing: beside ",
-        least.named("lightest traffic"),
-        " it takes ",
-        at_once.named("longer beside the lightest traffic"),
-        " longer than alone, and beside ",
-        most.named("most traffic"),
-        " ",
-        in_all.named("longer beside the most traffic"),
-        "."
-    ];
-    let because = said![
-        "Queueing delay grows at least in proportion to the load: ",
-        of_traffic.named("lightest over most traffic"),
-        " of the traffic would add at most ",
-        Found { dimension: Dimension::Of(crate::quantity::Unit::Nanoseconds), ..by_queue }
+    let headline = statement!(
+        "The added latency of a load beside background readers is not all queueing: beside {least} it takes \
+         {at_once} longer than alone, and beside {most} {in_all}.",
+        least = least.named("lightest traffic"),
+        at_once = at_once.named("longer beside the lightest traffic"),
+        most = most.named("most traffic"),
+        in_all = in_all.named("longer beside the most traffic")
+    );
+    let because = statement!(
+        "Queueing delay grows at least in proportion to the load: {of_traffic} of the traffic would add at \
+         most {queue} of it. The other {beyond} appears as soon as another CPU reads and does not grow with \
+         its traffic. Possible causes are a frequency that all cores share, coherence checks in the \
+         last-level cache, or DRAM row conflicts; these figures do not distinguish them.",
+        of_traffic = of_traffic.named("lightest over most traffic"),
+        queue = Found { dimension: Dimension::Of(crate::quantity::Unit::Nanoseconds), ..by_queue }
             .named("a queue's part"),
-        " of it. The other ",
-        beyond.named("beyond a queue"),
-        " appears as soon as another CPU reads and does not grow with its traffic. Possible causes are a frequency \
-         that all cores share, coherence checks in the last-level cache, or DRAM row conflicts; these figures do not \
-         distinguish them."
-    ];
+        beyond = beyond.named("beyond a queue")
+    );
     Some(Told { headline, because })
 }
 

@@ -2,7 +2,7 @@
 //! hypervisor.
 
 use super::rule::{Rule, Seen, Told};
-use crate::experiment::{Dimension, Found, Known, Statement, said};
+use crate::experiment::{Dimension, Found, Known, Statement, statement};
 use crate::quantity::Unit;
 use crate::results::place::Place;
 
@@ -42,24 +42,24 @@ fn judge(seen: &Seen) -> Option<Told> {
     if !known.machine.is_virtual() || !exit.is_resolved() {
         return None;
     }
-    let headline =
-        said!["Leaving the guest takes ", exit.named("CPUID"), " (CPUID).", published(exit, known)?];
+    let headline = statement!(
+        "Leaving the guest takes {exit} (CPUID).{published}",
+        exit = exit.named("CPUID"),
+        published = published(exit, known)?
+    );
     let call = GETPPID.found(known).map_or_else(Statement::default, |call| {
-        said![
-            " A system call, which does not leave it, takes ",
-            call.named("getppid"),
-            ": an exit is worth ",
-            exit.over(call).named("exits in system calls"),
-            " of them."
-        ]
+        statement!(
+            " A system call, which does not leave it, takes {call}: an exit is worth {ratio} of them.",
+            call = call.named("getppid"),
+            ratio = exit.over(call).named("exits in system calls")
+        )
     });
-    let because = said![
-        "The cost of one CPUID is the difference between clock readings with two CPUIDs and with one; every x86 \
-         hypervisor intercepts CPUID.",
-        call,
-        " Halting, waking another CPU and notifying a device leave the guest as well, unless the hypervisor lets the \
-         guest do them directly."
-    ];
+    let because = statement!(
+        "The cost of one CPUID is the difference between clock readings with two CPUIDs and with one; every \
+         x86 hypervisor intercepts CPUID.{call} Halting, waking another CPU and notifying a device leave the \
+         guest as well, unless the hypervisor lets the guest do them directly.",
+        call
+    );
     Some(Told { headline, because })
 }
 
@@ -81,15 +81,12 @@ fn published(exit: Found, known: &Known) -> Option<Statement> {
         _ => ": whether the guest is nested is unknown".to_owned(),
     };
     let published = Found::exact(one, Dimension::Of(Unit::Nanoseconds));
-    Some(said![
-        " That is ",
-        times.named("exit over a published one"),
-        " times a published exit (",
-        published.named("published exit"),
-        ")",
-        verdict,
-        "."
-    ])
+    Some(statement!(
+        " That is {times} times a published exit ({published}){verdict}.",
+        times = times.named("exit over a published one"),
+        published = published.named("published exit"),
+        verdict
+    ))
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 //! 1961, "A proof for the queuing formula L = λW").
 
 use super::rule::{Rule, Seen, Told};
-use crate::experiment::{Dimension, Found, Known, Placement, Statement, said};
+use crate::experiment::{Dimension, Found, Known, Placement, Statement, statement};
 use crate::results::place::Place;
 
 pub(super) const RULE: Rule = Rule {
@@ -28,20 +28,17 @@ fn judge(seen: &Seen) -> Option<Told> {
     let (_, load) = chases.first().filter(|(chases, _)| *chases == 1)?;
     let line = known.machine.line_bytes();
     let lines = in_flight(rate, *load, line);
-    let headline = said![
-        "One core reads ",
-        rate.named("best read of memory"),
-        " of memory because it keeps ",
-        lines.named("lines in flight"),
-        " cache lines in flight, each for ",
-        load.named("a load from memory"),
-        "."
-    ];
-    let because = said![
-        format!("Little's law: lines in flight = bandwidth × latency ÷ line of {line} bytes."),
-        by_chases(&chases, *load, lines),
-        together(known)
-    ];
+    let headline = statement!(
+        "One core reads {rate} of memory because it keeps {lines} cache lines in flight, each for {load}.",
+        rate = rate.named("best read of memory"),
+        lines = lines.named("lines in flight"),
+        load = load.named("a load from memory")
+    );
+    let because = statement!(
+        "Little's law: lines in flight = bandwidth × latency ÷ line of {line} bytes.{by_chases}{together}",
+        by_chases = by_chases(&chases, *load, lines),
+        together = together(known)
+    );
     Some(Told { headline, because })
 }
 
@@ -60,13 +57,11 @@ fn by_chases(chases: &[(u64, Found)], load: Found, lines: Found) -> Statement {
         Some(true) if lines.value > own.value => ": the others are prefetched",
         _ => "",
     };
-    said![
-        format!(" Loads of {most} independent chases keep "),
-        own.named("lines in flight by loads alone"),
-        " in flight",
-        ahead,
-        "."
-    ]
+    statement!(
+        " Loads of {most} independent chases keep {own} in flight{ahead}.",
+        own = own.named("lines in flight by loads alone"),
+        ahead
+    )
 }
 
 /// Whether more cores read more: if so, the limit is the core's.
@@ -87,7 +82,7 @@ fn together(known: &Known) -> Statement {
         _ => "the limit is the memory, not the lines in flight of one core",
     };
     let times = many.over(one).named("read by all cores over one");
-    said![format!(" {most} cores read "), times, format!(" times as much as one: {limit}.")]
+    statement!(" {most} cores read {times} times as much as one: {limit}.", times)
 }
 
 #[cfg(test)]

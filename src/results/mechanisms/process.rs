@@ -1,7 +1,7 @@
 //! Why a process costs what a thread does not: its own address space, with page tables to copy and pages to copy on writing.
 
 use super::rule::{Rule, Seen, Told};
-use crate::experiment::{Dimension, Found, Known, Statement, said};
+use crate::experiment::{Dimension, Found, Known, Statement, statement};
 use crate::results::place::Place;
 
 pub(super) const RULE: Rule = Rule {
@@ -31,28 +31,23 @@ fn judge(seen: &Seen) -> Option<Told> {
         return None;
     }
     let space = fork.minus(vfork);
-    let headline = said![
-        "A process costs ",
-        fork.over(thread).named("process over thread"),
-        " times what a thread does; its own address space is ",
-        space.share_of(fork).named("address space, share of a process"),
-        " of it."
-    ];
-    let because = said![
-        "fork, exit and wait take ",
-        fork.named("fork, exit, wait"),
-        "; with vfork, which borrows the address space, ",
-        vfork.named("vfork, exit, wait"),
-        ", a thread ",
-        thread.named("create and join"),
-        ". The first difference is the address space, ",
-        space.named("address space"),
-        "; the second is descriptors, signal handlers and the wait of the parent, ",
-        vfork.minus(thread).named("descriptors and the like"),
-        ".",
-        page_tables(known),
-        copies(space, known)
-    ];
+    let headline = statement!(
+        "A process costs {ratio} times what a thread does; its own address space is {share} of it.",
+        ratio = fork.over(thread).named("process over thread"),
+        share = space.share_of(fork).named("address space, share of a process")
+    );
+    let because = statement!(
+        "fork, exit and wait take {fork}; with vfork, which borrows the address space, {vfork}, a thread \
+         {thread}. The first difference is the address space, {space}; the second is descriptors, signal \
+         handlers and the wait of the parent, {difference}.{page_tables}{copies}",
+        fork = fork.named("fork, exit, wait"),
+        vfork = vfork.named("vfork, exit, wait"),
+        thread = thread.named("create and join"),
+        space = space.named("address space"),
+        difference = vfork.minus(thread).named("descriptors and the like"),
+        page_tables = page_tables(known),
+        copies = copies(space, known)
+    );
     Some(Told { headline, because })
 }
 
@@ -66,24 +61,22 @@ fn page_tables(known: &Known) -> Statement {
         return Statement::default();
     }
     let each = many.minus(*few).scaled(PAGE / (large - small) as f64);
-    said![
-        " Page tables: ",
-        each.named("page of the parent"),
-        " for each page of 4 KiB that the parent has written."
-    ]
+    statement!(
+        " Page tables: {each} for each page of 4 KiB that the parent has written.",
+        each = each.named("page of the parent")
+    )
 }
 
 /// The cost of copying a page that is written afterwards.
 fn copies(space: Found, known: &Known) -> Statement {
     let Some(each) = COPIED.found(known) else { return Statement::default() };
     let copies = Found { dimension: Dimension::Count, ..space.over(each) };
-    said![
-        " Copy-on-write: ",
-        each.named("page copied on write"),
-        " for each page that is written afterwards; the whole address space costs as much as ",
-        copies.named("address space in pages copied"),
-        " of them."
-    ]
+    statement!(
+        " Copy-on-write: {each} for each page that is written afterwards; the whole address space costs as \
+         much as {copies} of them.",
+        each = each.named("page copied on write"),
+        copies = copies.named("address space in pages copied")
+    )
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 //! allocated, and ended processes are reaped.
 
 use super::rule::{Rule, Seen, Told};
-use crate::experiment::{Dimension, Found, Statement, said};
+use crate::experiment::{Dimension, Found, Statement, statement};
 use crate::results::PointResult;
 use crate::results::place::Place;
 use crate::statistics;
@@ -34,23 +34,21 @@ fn judge(seen: &Seen) -> Option<Told> {
         Some((low, _)) if low > 1.0 => "gets slower with the number created",
         _ => "does not get slower with the number created",
     };
-    let headline = said![
-        format!("Creating a process {grows}: the last third of a trial costs "),
-        cost.named("last third over first, cost"),
-        " times the first."
-    ];
+    let headline = statement!(
+        "Creating a process {grows}: the last third of a trial costs {cost} times the first.",
+        cost = cost.named("last third over first, cost")
+    );
     let deviation = spread.map_or_else(Statement::default, |spread| {
-        said![
-            "; the interquartile range is ",
-            spread.named("last third over first, spread"),
-            " times that of the first"
-        ]
+        statement!(
+            "; the interquartile range is {spread} times that of the first",
+            spread = spread.named("last third over first, spread")
+        )
     });
-    let because = said![
-        format!("{} trials created at least {made} each (fork, exit, wait)", samples.len()),
-        deviation,
-        "."
-    ];
+    let because = statement!(
+        "{trials} trials created at least {made} each (fork, exit, wait){deviation}.",
+        trials = samples.len(),
+        deviation
+    );
     Some(Told { headline, because })
 }
 

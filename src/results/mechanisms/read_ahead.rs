@@ -1,7 +1,7 @@
 //! Read-ahead: sequential reads of a file are fetched in large requests in advance.
 
 use super::rule::{Rule, Seen, Told};
-use crate::experiment::{Dimension, Found, Known, Statement, said};
+use crate::experiment::{Dimension, Found, Known, Statement, statement};
 use crate::quantity::Unit;
 use crate::results::accuracy::{FAIR, distance};
 use crate::results::place::Place;
@@ -38,16 +38,22 @@ fn judge(seen: &Seen) -> Option<Told> {
     if ahead.value >= without.value || ahead.differs_from(&without) != Some(true) {
         return None;
     }
-    let headline = said![
-        "Read-ahead: sequential blocks of 4 KiB of a cold file take ",
-        ahead.named("block in sequence"),
-        ", without it ",
-        without.named("block in sequence, no read-ahead"),
-        ": ",
-        without.over(ahead).named("without read-ahead over with"),
-        " times as long."
-    ];
-    Some(Told { headline, because: said![window(known), in_large_requests(ahead, known), at_random(known)] })
+    let headline = statement!(
+        "Read-ahead: sequential blocks of 4 KiB of a cold file take {ahead}, without it {without}: {ratio} \
+         times as long.",
+        ahead = ahead.named("block in sequence"),
+        without = without.named("block in sequence, no read-ahead"),
+        ratio = without.over(ahead).named("without read-ahead over with")
+    );
+    Some(Told {
+        headline,
+        because: statement!(
+            "{window}{in_large_requests}{at_random}",
+            window = window(known),
+            in_large_requests = in_large_requests(ahead, known),
+            at_random = at_random(known)
+        ),
+    })
 }
 
 fn window(known: &Known) -> Statement {
@@ -58,7 +64,10 @@ fn window(known: &Known) -> Statement {
             let size = |bytes: u64| {
                 Found::exact(bytes as f64, Dimension::Of(Unit::Bytes)).named("window of read-ahead")
             };
-            said!["The device's window is ", size(bytes), ", fetched by requests that hold many blocks. "]
+            statement!(
+                "The device's window is {size}, fetched by requests that hold many blocks. ",
+                size = size(bytes)
+            )
         },
     )
 }
@@ -72,22 +81,20 @@ fn in_large_requests(ahead: Found, known: &Known) -> Statement {
     } else {
         ", which differs from the sequential cost"
     };
-    said![
-        "In requests of 1 MiB past the page cache, the share of 4 KiB is ",
-        share.named("share of a large request"),
-        explains,
-        "."
-    ]
+    statement!(
+        "In requests of 1 MiB past the page cache, the share of 4 KiB is {share}{explains}.",
+        share = share.named("share of a large request"),
+        explains
+    )
 }
 
 /// In random order there is nothing to read ahead.
 fn at_random(known: &Known) -> Statement {
     RANDOM.found(known).map_or_else(Statement::default, |random| {
-        said![
-            " In random order, where nothing can be read ahead, they take ",
-            random.named("block at random"),
-            "."
-        ]
+        statement!(
+            " In random order, where nothing can be read ahead, they take {random}.",
+            random = random.named("block at random")
+        )
     })
 }
 

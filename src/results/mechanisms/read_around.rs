@@ -2,7 +2,7 @@
 //! mm/filemap.c), which is wasted if the next page is elsewhere.
 
 use super::rule::{Rule, Seen, Told};
-use crate::experiment::{Dimension, Found, Known, Statement, said};
+use crate::experiment::{Dimension, Found, Known, Statement, statement};
 use crate::quantity::Unit;
 use crate::results::place::Place;
 
@@ -36,33 +36,30 @@ fn judge(seen: &Seen) -> Option<Told> {
     if read.value <= page || !dearer {
         return None;
     }
-    let headline = said![
-        "A page fault on a file that is not cached reads ",
-        read.named("read by one fault"),
-        " around its page: in random order, a block through a mapping costs ",
-        random.over(without).named("random by mapping, with read-around over without"),
-        " times as much as without read-around."
-    ];
-    let because = said![
-        "A random block of 4 KiB takes ",
-        random.named("random block by mapping"),
-        ", with read-around turned off by madvise(2) ",
-        without.named("random block by mapping, no read-around"),
-        ".",
-        in_order(known),
-        window(read.value, known)
-    ];
+    let headline = statement!(
+        "A page fault on a file that is not cached reads {read} around its page: in random order, a block \
+         through a mapping costs {ratio} times as much as without read-around.",
+        read = read.named("read by one fault"),
+        ratio = random.over(without).named("random by mapping, with read-around over without")
+    );
+    let because = statement!(
+        "A random block of 4 KiB takes {random}, with read-around turned off by madvise(2) \
+         {without}.{in_order}{window}",
+        random = random.named("random block by mapping"),
+        without = without.named("random block by mapping, no read-around"),
+        in_order = in_order(known),
+        window = window(read.value, known)
+    );
     Some(Told { headline, because })
 }
 
 /// In sequential order the same window is useful.
 fn in_order(known: &Known) -> Statement {
     IN_ORDER.found(known).map_or_else(Statement::default, |each| {
-        said![
-            " In sequential order the pages read around are used: ",
-            each.named("block in sequence by mapping"),
-            " a block."
-        ]
+        statement!(
+            " In sequential order the pages read around are used: {each} a block.",
+            each = each.named("block in sequence by mapping")
+        )
     })
 }
 
@@ -74,7 +71,11 @@ fn window(read: f64, known: &Known) -> Statement {
     };
     let window = Found::exact(bytes as f64, Dimension::Of(Unit::Bytes));
     let same = if read as u64 == bytes { ", as much as a fault reads" } else { "" };
-    said![" The device's window of read-ahead is ", window.named("window of read-ahead"), same, "."]
+    statement!(
+        " The device's window of read-ahead is {window}{same}.",
+        window = window.named("window of read-ahead"),
+        same
+    )
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 //! blocks are read ahead or cached.
 
 use super::rule::{Rule, Seen, Told};
-use crate::experiment::{Found, Placement, Point, Statement, Value, said};
+use crate::experiment::{Found, Placement, Point, Statement, Value, statement};
 use crate::results::place::Place;
 
 pub(super) const RULE: Rule = Rule {
@@ -34,15 +34,13 @@ fn judge(seen: &Seen) -> Option<Told> {
             ahead.push(protocol);
         }
         let why = if quicker { "read ahead" } else { "requested one by one" };
-        Some(said![
-            format!("{protocol}: "),
-            random.named(&format!("{protocol}, random")),
-            " at random, ",
-            sequence.named(&format!("{protocol}, in sequence")),
-            format!(" in sequence: blocks are {why}")
-        ])
+        Some(statement!(
+            "{protocol}: {random} at random, {sequence} in sequence: blocks are {why}",
+            random = random.named(&format!("{protocol}, random")),
+            sequence = sequence.named(&format!("{protocol}, in sequence"))
+        ))
     });
-    let because = said![Statement::joined(told.collect(), "; ")?, "."];
+    let because = statement!("{joined}.", joined = Statement::joined(told.collect(), "; ")?);
     let headline = match ahead.as_slice() {
         [] => "Over the network the order makes no difference: no block is read ahead.".to_owned(),
         some => {

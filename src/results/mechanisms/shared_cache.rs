@@ -2,7 +2,7 @@
 //! each exceed it at some size, and these sizes agree.
 
 use super::rule::{Rule, Seen, Told};
-use crate::experiment::{Dimension, Found, Known, Point, Statement, Value, said};
+use crate::experiment::{Dimension, Found, Known, Point, Statement, Value, statement};
 use crate::quantity::{Unit, declared};
 use crate::results::accuracy::CLOSE;
 use crate::results::place::Place;
@@ -37,21 +37,23 @@ fn judge(seen: &Seen) -> Option<Told> {
     let size = |bytes: u64| Found::exact(bytes as f64, Dimension::Of(Unit::Bytes));
     let at_the_most = size(most).named("last cache, largest usable size");
     let part = if least == most {
-        said!["about ", at_the_most]
+        statement!("about {at_the_most}", at_the_most)
     } else {
-        said![size(least).named("last cache, smallest usable size"), " to ", at_the_most]
+        statement!(
+            "{least} to {at_the_most}",
+            least = size(least).named("last cache, smallest usable size"),
+            at_the_most
+        )
     };
-    let headline = said![
-        "Of the last-level cache, declared as ",
-        size(stated).named("last cache, declared"),
-        ", ",
-        part,
-        " answer this core."
-    ];
+    let headline = statement!(
+        "Of the last-level cache, declared as {declared}, {part} answer this core.",
+        declared = size(stated).named("last cache, declared"),
+        part
+    );
     let told = Statement::joined(all.into_iter().map(|edge| edge.told).collect(), "; ")?;
     let why = " The rest may be used by other guests, or not be available to this one; that is not visible from \
                inside.";
-    Some(Told { headline, because: said![told, ".", why] })
+    Some(Told { headline, because: statement!("{told}.{why}", told, why) })
 }
 
 /// The two sizes between which a working set no longer fits into the cache.
@@ -80,11 +82,12 @@ fn loads(known: &Known) -> Option<Edge> {
     let curve = LOADS.along("size", known);
     let (size, memory) = curve.last()?;
     let (within, beyond) = crossing(&curve, memory.value / 2.0)?;
-    let told = said![
-        format!("Beyond {} a load takes more than half of the ", declared::size(within)),
-        memory.named("a load from memory"),
-        format!(" that a load from {} takes", declared::size(*size))
-    ];
+    let told = statement!(
+        "Beyond {within} a load takes more than half of the {memory} that a load from {size} takes",
+        within = declared::size(within),
+        memory = memory.named("a load from memory"),
+        size = declared::size(*size)
+    );
     Some(Edge { within, beyond, told })
 }
 
@@ -96,13 +99,13 @@ fn cached_files(known: &Known) -> Option<Edge> {
     let slower = slowest.value > CLOSE * quickest.value && slowest.differs_from(quickest) == Some(true);
     let level = (quickest.value * slowest.value).sqrt();
     let (within, beyond) = crossing(&curve, level).filter(|_| slower)?;
-    let told = said![
-        "4 KiB of a cached file take ",
-        quickest.named("block of a small cached file"),
-        format!(" of files up to {} and ", declared::size(within)),
-        slowest.named("block of a large cached file"),
-        format!(" of {} and more", declared::size(beyond))
-    ];
+    let told = statement!(
+        "4 KiB of a cached file take {quickest} of files up to {within} and {slowest} of {beyond} and more",
+        quickest = quickest.named("block of a small cached file"),
+        within = declared::size(within),
+        slowest = slowest.named("block of a large cached file"),
+        beyond = declared::size(beyond)
+    );
     Some(Edge { within, beyond, told })
 }
 
@@ -123,13 +126,12 @@ fn full_speed(stated: u64, known: &Known) -> Option<Edge> {
     as_memory.then(|| Edge {
         within: second.0,
         beyond: set,
-        told: said![
-            format!("{} are read at ", declared::size(set)),
-            rate.named("read of a set that the last cache should hold"),
-            ", as memory is (",
-            memory.1.named("read of memory"),
-            ")"
-        ],
+        told: statement!(
+            "{set} are read at {rate}, as memory is ({memory})",
+            set = declared::size(set),
+            rate = rate.named("read of a set that the last cache should hold"),
+            memory = memory.1.named("read of memory")
+        ),
     })
 }
 

@@ -2,7 +2,7 @@
 //! the path is full.
 
 use super::rule::{Rule, Seen, Told};
-use crate::experiment::{Dimension, Found, Placement, said};
+use crate::experiment::{Dimension, Found, Placement, statement};
 use crate::quantity::Unit;
 use crate::results::place::Place;
 
@@ -64,25 +64,21 @@ fn path(seen: &Seen, way: &str, window: Place, trip: Place, packet: f64) -> Opti
         (false, true) => " shows no ramp in its windows, though slow start would cause one",
         (false, false) => " has no ramp, and needs none",
     };
-    let headline = said![
-        format!("A TCP stream {way}{verdict}: its first window has "),
-        first.over(*last).named("first window over last"),
-        " of the rate of the last."
-    ];
+    let headline = statement!(
+        "A TCP stream {way}{verdict}: its first window has {ratio} of the rate of the last.",
+        ratio = first.over(*last).named("first window over last")
+    );
     let bytes = |value: f64| Found::bare(value, Dimension::Of(Unit::Bytes));
-    let because = said![
-        "The path holds ",
-        bytes(full).named("bytes in flight"),
-        " (rate × round trip of ",
-        trip.named("round trip"),
-        format!("); a stream starts with {} segments, ", FIRST_SEGMENTS),
-        bytes(begins).named("bytes of the first round trip"),
-        format!(", and doubles that with each round trip: {doublings} doublings, "),
-        trip.scaled(doublings).named("slow start"),
-        ". The last window starts ",
-        Found::exact(*start as f64, trip.dimension).named("start of the last window"),
-        " after the first byte."
-    ];
+    let because = statement!(
+        "The path holds {path} (rate × round trip of {trip}); a stream starts with {FIRST_SEGMENTS} \
+         segments, {first}, and doubles that with each round trip: {doublings} doublings, {ramp}. The last \
+         window starts {start} after the first byte.",
+        path = bytes(full).named("bytes in flight"),
+        trip = trip.named("round trip"),
+        first = bytes(begins).named("bytes of the first round trip"),
+        ramp = trip.scaled(doublings).named("slow start"),
+        start = Found::exact(*start as f64, trip.dimension).named("start of the last window")
+    );
     Some(Told { headline, because })
 }
 

@@ -2,7 +2,7 @@
 //! wake-ups, in all other operations during which a CPU goes idle.
 
 use super::rule::{Rule, Seen, Told};
-use crate::experiment::{Found, Known, Placement, Statement, said};
+use crate::experiment::{Found, Known, Placement, Statement, statement};
 use crate::machine::Machine;
 use crate::results::accuracy::{CLOSE, distance};
 use crate::results::place::Place;
@@ -45,22 +45,19 @@ fn judge(seen: &Seen) -> Option<Told> {
         .filter_map(|(what, place, times)| explained(what, beyond(place, known)?, times, wake))
         .collect();
     let others = Statement::joined(others, "; ").filter(|_| dominates)?;
-    let headline = said![
-        "Waking an idle CPU takes ",
-        wake.named("waking an idle CPU"),
-        "; a hand-over on one CPU takes ",
-        one.named("hand-over on one CPU"),
-        "."
-    ];
-    let because = said![
-        "A pipe's hand-over takes ",
-        across.named("hand-over across CPUs"),
-        " across CPUs. Other figures contain the same wake-up: ",
+    let headline = statement!(
+        "Waking an idle CPU takes {wake}; a hand-over on one CPU takes {one}.",
+        wake = wake.named("waking an idle CPU"),
+        one = one.named("hand-over on one CPU")
+    );
+    let because = statement!(
+        "A pipe's hand-over takes {across} across CPUs. Other figures contain the same wake-up: \
+         {others}.{asleep}{causes}",
+        across = across.named("hand-over across CPUs"),
         others,
-        ".",
-        asleep(known),
-        causes(known.machine)
-    ];
+        asleep = asleep(known),
+        causes = causes(known.machine)
+    );
     Some(Told { headline, because })
 }
 
@@ -68,20 +65,22 @@ fn judge(seen: &Seen) -> Option<Told> {
 fn explained(what: &str, extra: Found, times: f64, wake: Found) -> Option<Statement> {
     let counted = extra.over(wake);
     (distance(counted.value / times) <= CLOSE).then(|| {
-        said![
-            format!("{what} takes "),
-            extra.named(&format!("{what}, across CPUs beyond one")),
-            " more across CPUs than on one CPU, which is ",
-            counted.named(&format!("{what}, wake-ups")),
-            format!(" wake-ups where the operation has {times}")
-        ]
+        statement!(
+            "{what} takes {extra} more across CPUs than on one CPU, which is {counted} wake-ups where the \
+             operation has {times}",
+            extra = extra.named(&format!("{what}, across CPUs beyond one")),
+            counted = counted.named(&format!("{what}, wake-ups"))
+        )
     })
 }
 
 /// A sleeper is woken by its own timer, without the other CPU's share of the cost.
 fn asleep(known: &Known) -> Statement {
     SLEEP.found(known).map_or_else(Statement::default, |late| {
-        said![" A timer wakes a sleeping thread ", late.named("a timer's sleeper, late by"), " late."]
+        statement!(
+            " A timer wakes a sleeping thread {late} late.",
+            late = late.named("a timer's sleeper, late by")
+        )
     })
 }
 
@@ -96,11 +95,11 @@ fn causes(machine: &Machine) -> Statement {
         some => format!(" The kernel was started with {}.", some.join(" ")),
     };
     if machine.is_virtual() {
-        return said![
-            " This machine is virtual: an idle CPU halts, which leaves the guest, and the interrupt that wakes it passes \
-             through the hypervisor.",
+        return statement!(
+            " This machine is virtual: an idle CPU halts, which leaves the guest, and the interrupt that \
+             wakes it passes through the hypervisor.{set}",
             set
-        ];
+        );
     }
     let states = machine.conditions.idle_states.value().into_iter().flatten();
     let deepest = states.filter(|state| !state.disabled).max_by_key(|state| state.exit_latency_us);
@@ -108,7 +107,7 @@ fn causes(machine: &Machine) -> Statement {
         let latency = state.exit_latency_us?;
         Some(format!(" The deepest idle state, {}, has a declared exit latency of {latency} µs.", state.name))
     });
-    said![idle.unwrap_or_default(), set]
+    statement!("{idle}{set}", idle = idle.unwrap_or_default(), set)
 }
 
 /// Settings of the kernel's command line that say how an idle CPU waits (Documentation/admin-guide/kernel-parameters.txt and

@@ -2,7 +2,7 @@
 //! once instead of twice.
 
 use super::rule::{Rule, Seen, Told};
-use crate::experiment::{Found, Known, Point, Statement, Value, said};
+use crate::experiment::{Found, Known, Point, Statement, Value, statement};
 use crate::results::accuracy::{CLOSE, distance};
 use crate::results::place::Place;
 
@@ -37,19 +37,18 @@ fn judge(seen: &Seen) -> Option<Told> {
     if !faster || distance(times.value / 2.0) > CLOSE {
         return None;
     }
-    let headline = said![
-        "Non-temporal stores write memory ",
-        times.named("non-temporal over through the caches, write"),
-        " times as fast: a store through the caches reads its line first."
-    ];
-    let because = said![
-        format!("{method}: "),
-        past.named("write, non-temporal"),
-        ", through the caches ",
-        through.named("write, through the caches"),
-        "; without the read for ownership a line crosses the bus once instead of twice.",
-        copied(known)
-    ];
+    let headline = statement!(
+        "Non-temporal stores write memory {times} times as fast: a store through the caches reads its line \
+         first.",
+        times = times.named("non-temporal over through the caches, write")
+    );
+    let because = statement!(
+        "{method}: {past}, through the caches {through}; without the read for ownership a line crosses the \
+         bus once instead of twice.{copied}",
+        past = past.named("write, non-temporal"),
+        through = through.named("write, through the caches"),
+        copied = copied(known)
+    );
     Some(Told { headline, because })
 }
 
@@ -57,7 +56,7 @@ fn judge(seen: &Seen) -> Option<Told> {
 fn copied(known: &Known) -> Statement {
     let Some(Pair { method, through, past }) = quickest(&COPY, known) else { return Statement::default() };
     let times = past.times_as("fast", through, "non-temporal over through the caches, copy");
-    said![format!(" The same effect would make a copy ({method}) 1.5 times as fast; measured: "), times, "."]
+    statement!(" The same effect would make a copy ({method}) 1.5 times as fast; measured: {times}.", times)
 }
 
 /// The method whose non-temporal form is the fastest, in both forms.

@@ -4,7 +4,7 @@
 
 use super::reason::Missed;
 use crate::experiment::{
-    Dimension, Finding, Found, Known, Point, Prediction, Question, Source, Statement, Term, said,
+    Dimension, Finding, Found, Known, Point, Prediction, Question, Source, Statement, Term, statement,
 };
 use crate::results::PointResult;
 use crate::results::accuracy::{FAIR, distance};
@@ -64,24 +64,17 @@ fn tell<'run>(
     let count = Found::exact(fair.len() as f64, Dimension::Count);
     let Missed { result, prediction, measured, .. } = furthest.missed;
     let figure = |value| Found::exact(value, measured.dimension);
-    let statement = said![
-        "A wrong input: ",
-        input.clone(),
-        ". This explains ",
-        count.named("predictions explained"),
-        format!(
-            " wrong predictions of {experiments}, which come within a factor of 2 with the corrected input. The \
-                 furthest is "
-        ),
-        Statement::point(&result.experiment, &result.point),
-        ": ",
-        measured.named("measured"),
-        " measured, ",
-        figure(prediction.total()).named("predicted"),
-        " predicted, ",
-        figure(furthest.again).named("predicted with the corrected input"),
-        " with the corrected input."
-    ];
+    let statement = statement!(
+        "A wrong input: {input}. This explains {count} wrong predictions of {experiments}, which come within \
+         a factor of 2 with the corrected input. The furthest is {point}: {measured} measured, {figure} \
+         predicted, {figure_2} with the corrected input.",
+        input = input.clone(),
+        count = count.named("predictions explained"),
+        point = Statement::point(&result.experiment, &result.point),
+        measured = measured.named("measured"),
+        figure = figure(prediction.total()).named("predicted"),
+        figure_2 = figure(furthest.again).named("predicted with the corrected input")
+    );
     told.push(Finding::of(Question::Miss, statement));
     explained.extend(fair.iter().map(|mended| mended.missed.place()));
 }
@@ -99,14 +92,12 @@ fn learnt_since<'run>(missed: &'run [Missed<'run>], known: &Known) -> Since<'run
         let Source::Measured { experiment, point } = &now.source else { continue };
         let Some(input) = known.found(experiment, point) else { continue };
         let entry = all.entry((experiment.clone(), point.clone())).or_insert_with(|| {
-            let input = said![
-                format!("{experiment}, "),
-                Statement::point(experiment, point),
-                ", was taken as ",
-                input.scaled(then.each / now.each).named("input, as predicted from"),
-                " and measured as ",
-                input.named("input, as measured")
-            ];
+            let input = statement!(
+                "{experiment}, {point}, was taken as {input} and measured as {input_2}",
+                point = Statement::point(experiment, point),
+                input = input.scaled(then.each / now.each).named("input, as predicted from"),
+                input_2 = input.named("input, as measured")
+            );
             (input, vec![])
         });
         entry.1.push(Mended { missed: one, again: again.total() });
@@ -164,7 +155,7 @@ fn agreed<'run>(
         again: missed.prediction.total() + (ratio - 1.0) * term.value(),
     });
     let times = Found::bare(ratio, Dimension::Ratio).named("input, as results ask for, over the one taken");
-    let input = said![format!("{what} ({said}) should be "), times, " times the value used"];
+    let input = statement!("{what} ({said}) should be {times} times the value used", times);
     Some((input, mended.collect()))
 }
 

@@ -2,7 +2,7 @@
 
 use super::reason::{Missed, Reason};
 use crate::experiment::{
-    Dimension, Finding, Found, Known, Part, Prediction, Question, Source, Statement, said,
+    Dimension, Finding, Found, Known, Part, Prediction, Question, Source, Statement, finding, statement,
 };
 use crate::quantity::Unit;
 use crate::results::ProcessorTime;
@@ -25,12 +25,11 @@ impl Missed<'_> {
 
     /// The measured and the predicted value.
     fn against(&self) -> Statement {
-        said![
-            self.measured.named("measured"),
-            " measured, ",
-            self.figure(self.prediction.total()).named("predicted"),
-            " predicted"
-        ]
+        statement!(
+            "{measured} measured, {figure} predicted",
+            measured = self.measured.named("measured"),
+            figure = self.figure(self.prediction.total()).named("predicted")
+        )
     }
 }
 
@@ -39,22 +38,27 @@ pub fn finding(reason: &Reason, group: &[Missed], known: &Known) -> Option<Findi
     let furthest =
         group.iter().rev().max_by(|one, other| distance(one.factor).total_cmp(&distance(other.factor)))?;
     let lead = match group {
-        [one] => said![one.point(), ": ", one.against()],
+        [one] => statement!("{point}: {against}", point = one.point(), against = one.against()),
         many => {
             let count = Found::exact(many.len() as f64, Dimension::Count);
             let (point, against) = (furthest.point(), furthest.against());
-            said![count.named("points"), " points missed; the furthest is ", point, ": ", against]
+            statement!(
+                "{count} points missed; the furthest is {point}: {against}",
+                count = count.named("points"),
+                point,
+                against
+            )
         }
     };
     let factor = furthest.measured.scaled(1.0 / furthest.prediction.total());
     let factor = Found { dimension: Dimension::Ratio, ..factor };
     // A measured value of zero gives no factor.
     let lead = if furthest.measured.value > 0.0 {
-        said![lead, ": a factor of ", factor.named("measured over predicted"), ". "]
+        statement!("{lead}: a factor of {factor}. ", lead, factor = factor.named("measured over predicted"))
     } else {
-        said![lead, ". "]
+        statement!("{lead}. ", lead)
     };
-    Some(Finding::of(Question::Miss, said![lead, because(reason, furthest, known)]))
+    Some(finding!(Question::Miss, "{lead}{because}", lead, because = because(reason, furthest, known)))
 }
 
 fn because(reason: &Reason, furthest: &Missed, known: &Known) -> Statement {
@@ -66,14 +70,14 @@ fn because(reason: &Reason, furthest: &Missed, known: &Known) -> Statement {
         Reason::TogetherTooHigh => together(furthest),
         Reason::Waiting | Reason::Kernel | Reason::Program => lacking(reason, furthest, known),
         Reason::AllowTooLittle(names) => {
-            said![
-                "The measured value exceeds the prediction even before its deductions. These terms are too low: ",
-                listed(names),
-                "."
-            ]
+            statement!(
+                "The measured value exceeds the prediction even before its deductions. These terms are too \
+                 low: {listed}.",
+                listed = listed(names)
+            )
         }
         Reason::TakeTooMuch(names) => {
-            said!["The deductions of the prediction are too large: ", listed(names), "."]
+            statement!("The deductions of the prediction are too large: {listed}.", listed = listed(names))
         }
         Reason::Alone(name) => {
             let wrong = if furthest.factor > 1.0 {
@@ -81,7 +85,10 @@ fn because(reason: &Reason, furthest: &Missed, known: &Known) -> Statement {
             } else {
                 "this term is too high"
             };
-            said![format!("The prediction has a single term, {name}: {wrong}."), aged(name, furthest, known)]
+            statement!(
+                "The prediction has a single term, {name}: {wrong}.{aged}",
+                aged = aged(name, furthest, known)
+            )
         }
         Reason::Untold => untold(furthest, known),
     }
@@ -96,28 +103,28 @@ fn terms_told(names: &[String], furthest: &Missed, known: &Known) -> Statement {
     let terms = furthest.terms(false).filter(|term| names.contains(&term.what));
     let each = terms.map(|term| {
         let value = furthest.figure(term.value()).named(&format!("term: {}", term.what));
-        said![format!("{}, ", term.what), value]
+        statement!("{what}, {value}", what = &term.what, value)
     });
     let each = Statement::joined(each.collect(), "; ").unwrap_or_default();
     let aged = names.iter().map(|name| aged(name, furthest, known)).collect();
     let all = furthest.measured.named("all that was measured");
     let aged = Statement::joined(aged, "").unwrap_or_default();
-    said!["The whole operation took ", all, "; these terms alone are larger: ", each, ".", aged]
+    statement!("The whole operation took {all}; these terms alone are larger: {each}.{aged}", all, each, aged)
 }
 
 fn together(furthest: &Missed) -> Statement {
     let largest = furthest.terms(false).max_by(|one, other| one.value().total_cmp(&other.value()));
     let Some(largest) = largest else { return Statement::default() };
-    said![
-        "No single term exceeds the measured value; together they are too high by ",
-        furthest
+    statement!(
+        "No single term exceeds the measured value; together they are too high by {difference}. Which of \
+         them is wrong is unknown; the largest is: {what} ({figure}).",
+        difference = furthest
             .figure(furthest.prediction.total())
             .minus(furthest.measured)
             .named("predicted less measured"),
-        format!(". Which of them is wrong is unknown; the largest is: {} (", largest.what),
-        furthest.figure(largest.value()).named("largest term"),
-        ")."
-    ]
+        what = &largest.what,
+        figure = furthest.figure(largest.value()).named("largest term")
+    )
 }
 
 /// The distribution of the time, and the part that the prediction lacks.
@@ -126,28 +133,32 @@ fn lacking(reason: &Reason, furthest: &Missed, known: &Known) -> Statement {
     let missing = furthest.measured.minus(furthest.figure(furthest.prediction.total()));
     let part = |part| furthest.prediction.part(part).unwrap_or(0.0);
     let verdict = match reason {
-        Reason::Waiting => said![
-            "For most of the time this process did not run, and that alone is longer than the prediction: what it \
-             waits for (a device, the other side, the hypervisor) takes longer than predicted."
-        ],
-        Reason::Kernel => said![
-            "For most of the time the kernel ran, and that alone is longer than the prediction: the missing time is \
-             in the kernel, for which ",
-            furthest.figure(part(Part::Software)).named("software predicted"),
-            " was predicted."
-        ],
-        _ => said![
-            "For most of the time the program ran in user mode, and that alone is longer than the prediction: the \
-             missing time is in the processor, for which ",
-            furthest.figure(part(Part::Hardware)).named("hardware predicted"),
-            if known.machine.is_virtual() {
+        Reason::Waiting => statement!(
+            "For most of the time this process did not run, and that alone is longer than the prediction: \
+             what it waits for (a device, the other side, the hypervisor) takes longer than predicted."
+        ),
+        Reason::Kernel => statement!(
+            "For most of the time the kernel ran, and that alone is longer than the prediction: the missing \
+             time is in the kernel, for which {figure} was predicted.",
+            figure = furthest.figure(part(Part::Software)).named("software predicted")
+        ),
+        _ => statement!(
+            "For most of the time the program ran in user mode, and that alone is longer than the \
+             prediction: the missing time is in the processor, for which {figure}{note}",
+            figure = furthest.figure(part(Part::Hardware)).named("hardware predicted"),
+            note = if known.machine.is_virtual() {
                 " was predicted (time in the hypervisor counts as user mode)."
             } else {
                 " was predicted."
             }
-        ],
+        ),
     };
-    said!["Missing: ", missing.named("measured less predicted"), ". ", shares(&spent), verdict]
+    statement!(
+        "Missing: {missing}. {shares}{verdict}",
+        missing = missing.named("measured less predicted"),
+        shares = shares(&spent),
+        verdict
+    )
 }
 
 /// The distribution of the time, in shares. That of waiting is exact; program and kernel are distinguished if the kernel's
@@ -157,26 +168,24 @@ fn shares(spent: &ProcessorTime) -> Statement {
     let ran = spent.ran_ns / spent.passed_ns;
     let waiting = share(1.0 - ran, None).named("waiting");
     if !spent.is_split_by_ticks() {
-        return said!["This process did not run for ", waiting, " of the time. "];
+        return statement!("This process did not run for {waiting} of the time. ", waiting);
     }
     let kernel = share(spent.kernel_share, spent.kernel_interval).scaled(ran);
     let program = share(spent.kernel_share, spent.kernel_interval).rest().scaled(ran);
-    said![
-        "According to the kernel's accounting, the kernel ran for ",
-        kernel.named("kernel"),
-        " of the time, the program for ",
-        program.named("program"),
-        ", and neither for ",
-        waiting,
-        ". "
-    ]
+    statement!(
+        "According to the kernel's accounting, the kernel ran for {kernel} of the time, the program for \
+         {program}, and neither for {waiting}. ",
+        kernel = kernel.named("kernel"),
+        program = program.named("program"),
+        waiting
+    )
 }
 
 /// Nothing follows: the other known figures.
 fn untold(furthest: &Missed, known: &Known) -> Statement {
     let counted = match (furthest.result.unit, furthest.factor > 1.0, furthest.result.processor_time) {
         (Unit::Nanoseconds, true, Some(spent)) if spent.is_split_by_ticks() => {
-            said![" ", shares(&spent)]
+            statement!(" {shares}", shares = shares(&spent))
         }
         (Unit::Nanoseconds, true, Some(_)) => {
             " Too few kernel ticks occurred to separate user time from kernel time.".into()
@@ -190,7 +199,7 @@ fn untold(furthest: &Missed, known: &Known) -> Statement {
     let terms = furthest.prediction.terms.iter().filter(|term| term.value().abs() >= least);
     let aged = terms.map(|term| aged(&term.what, furthest, known)).collect();
     let aged = Statement::joined(aged, "").unwrap_or_default();
-    said!["The wrong term is unknown.", counted, aged]
+    statement!("The wrong term is unknown.{counted}{aged}", counted, aged)
 }
 
 /// The later value of a term that came from an earlier measurement of the run, predicted again with all figures of the run.
@@ -202,17 +211,14 @@ fn aged(name: &str, furthest: &Missed, known: &Known) -> Statement {
         return Statement::default();
     };
     let Source::Measured { experiment, point } = &then.source else { return Statement::default() };
-    let source = said![format!("{experiment}, "), Statement::point(experiment, point)];
+    let source = statement!("{experiment}, {point}", point = Statement::point(experiment, point));
     if distance(now.each / then.each) <= UNCHANGED {
         return Statement::default();
     }
-    said![
-        " Its input, ",
+    statement!(
+        " Its input, {source}, changed during the run: {figure} became {figure_2}.",
         source,
-        ", changed during the run: ",
-        furthest.figure(then.value()).named(&format!("term: {name}")),
-        " became ",
-        furthest.figure(now.value()).named(&format!("term at the end of the run: {name}")),
-        "."
-    ]
+        figure = furthest.figure(then.value()).named(&format!("term: {name}")),
+        figure_2 = furthest.figure(now.value()).named(&format!("term at the end of the run: {name}"))
+    )
 }

@@ -1,7 +1,7 @@
 //! Findings from context switches: comparisons with each other, and with the creation of a process or thread.
 
 use super::points::{NAME, PIPE_NET, PROCESSES, STACKS, THREADS, USER_LEVEL, between};
-use crate::experiment::{Finding, Found, Known, Point, Question, Statement, said};
+use crate::experiment::{Finding, Found, Known, Point, Question, Statement, finding, statement};
 use crate::experiments::cpu::{process_creation, thread_creation};
 use crate::experiments::rule_of_thumb::{self, Rule};
 
@@ -25,17 +25,13 @@ fn by_rules(known: &Known) -> Option<Finding> {
 fn address_space(known: &Known) -> Option<Finding> {
     let process = known.found(NAME, &between(PIPE_NET, PROCESSES))?;
     let thread = known.found(NAME, &between(PIPE_NET, THREADS))?;
-    Some(Finding::of(
+    Some(finding!(
         Question::Thread,
-        said![
-            "A switch between processes costs ",
-            process.named("switch between processes"),
-            ", between threads of one process, which share an address space, ",
-            thread.named("switch between threads"),
-            ": ",
-            process.times_as("much", thread, "process over thread, switching"),
-            "."
-        ],
+        "A switch between processes costs {process}, between threads of one process, which share an address \
+         space, {thread}: {ratio}.",
+        process = process.named("switch between processes"),
+        thread = thread.named("switch between threads"),
+        ratio = process.times_as("much", thread, "process over thread, switching")
     ))
 }
 
@@ -44,10 +40,15 @@ fn switch_against_creation(known: &Known) -> Option<Finding> {
     let told = |what: &str, switch: Found, creation: Found| {
         let name = format!("creation over switch, {what}");
         match creation.differs_from(&switch) {
-            Some(false) => said![what, " and a switch: the two are not significantly different"],
+            Some(false) => statement!("{what} and a switch: the two are not significantly different", what),
             apart => {
                 let about = if apart.is_none() { "~" } else { "" };
-                said![what, " costs ", about, creation.over(switch).named(&name), " switches"]
+                statement!(
+                    "{what} costs {about}{ratio} switches",
+                    what,
+                    about,
+                    ratio = creation.over(switch).named(&name)
+                )
             }
         }
     };
@@ -59,21 +60,18 @@ fn switch_against_creation(known: &Known) -> Option<Finding> {
         .zip(found("cpu/thread_creation", &thread_creation::whole()))
         .map(|(switch, creation)| told("a thread", switch, creation));
     let told = Statement::joined(process.into_iter().chain(thread).collect(), ", ")?;
-    Some(Finding::of(Question::Thread, said!["Creation and end together: ", told, "."]))
+    Some(finding!(Question::Thread, "Creation and end together: {told}.", told))
 }
 
 /// The cost that the kernel entry and the scheduler add to a change of stacks.
 fn without_the_kernel(known: &Known) -> Option<Finding> {
     let thread = known.found(NAME, &between(PIPE_NET, THREADS))?;
     let stacks = known.found(NAME, &between(USER_LEVEL, STACKS))?;
-    Some(Finding::of(
+    Some(finding!(
         Question::Thread,
-        said![
-            "Changing stacks within one kernel thread takes ",
-            stacks.named("user-level switch"),
-            "; a switch between threads by the kernel ",
-            thread.times_as("much", stacks, "kernel thread over user-level thread, switching"),
-            "."
-        ],
+        "Changing stacks within one kernel thread takes {stacks}; a switch between threads by the kernel \
+         {ratio}.",
+        stacks = stacks.named("user-level switch"),
+        ratio = thread.times_as("much", stacks, "kernel thread over user-level thread, switching")
     ))
 }

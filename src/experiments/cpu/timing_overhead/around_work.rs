@@ -1,7 +1,7 @@
 //! Two readings around work of known length: which forms keep the work between them (R-TIM-05).
 
 use super::points::{AROUND, MEASURE, NAME, PAIR, READING};
-use crate::experiment::{Finding, Found, Known, Point, Prediction, Question, Statement, said};
+use crate::experiment::{Finding, Found, Known, Point, Prediction, Question, Statement, finding, statement};
 use crate::experiments::cpu::counter_forms::{self, Form, MULTIPLICATIONS};
 
 /// The part of the known work that each form has between its readings (report 003 says that a bare pair is not enough).
@@ -14,17 +14,14 @@ pub fn kept_between(known: &Known) -> Option<Finding> {
     let (_, whole) = *all.iter().find(|(name, _)| *name == KEEPS)?;
     let told = all.iter().filter(|(name, _)| *name != KEEPS).map(|(name, part)| {
         let share = part.share_of(whole);
-        said![format!("`{name}` "), share.named(&format!("of the work, seen by {name}"))]
+        statement!("`{name}` {share}", share = share.named(&format!("of the work, seen by {name}")))
     });
-    Some(Finding::of(
+    Some(finding!(
         Question::Experiment,
-        said![
-            format!("{MULTIPLICATIONS} dependent multiplications lengthen a pair of `{KEEPS}` by "),
-            whole.named("work seen by readings that wait"),
-            ". The other forms see these shares of that: ",
-            Statement::joined(told.collect(), ", ")?,
-            ". The rest was still executing when the counter was read."
-        ],
+        "{MULTIPLICATIONS} dependent multiplications lengthen a pair of `{KEEPS}` by {whole}. The other \
+         forms see these shares of that: {joined}. The rest was still executing when the counter was read.",
+        whole = whole.named("work seen by readings that wait"),
+        joined = Statement::joined(told.collect(), ", ")?
     ))
 }
 

@@ -1,11 +1,10 @@
 //! Findings on competition: whether order still matters, whether more processes slow each other further, how unequal they become,
 //! and whether the size of the files matters.
 
-use super::findings::capital;
 use super::points::{
     ALL_RANDOM, ALL_SEQUENTIAL, EACH, NAME, OTHER_FILES, PROCESSES, UNFAIRNESS, USUAL_FILE, point,
 };
-use crate::experiment::{Finding, Found, Known, Question, Statement, said};
+use crate::experiment::{Finding, Found, Known, Question, Statement, capitalize, finding, statement};
 use crate::quantity::declared;
 
 /// The findings from the points.
@@ -41,15 +40,12 @@ fn order_lost(known: &Known) -> Option<Finding> {
         _ => "",
     };
     (most > 1).then(|| {
-        Finding::of(
+        finding!(
             Question::Contention,
-            said![
-                "A block at random takes ",
-                alone.named("random over sequential, one process alone"),
-                " times as long as a sequential one where one process reads, and ",
-                among.named("random over sequential, most processes"),
-                format!(" times as long where {most} processes read{judged}.")
-            ],
+            "A block at random takes {alone} times as long as a sequential one where one process reads, and \
+             {among} times as long where {most} processes read{judged}.",
+            alone = alone.named("random over sequential, one process alone"),
+            among = among.named("random over sequential, most processes")
         )
     })
 }
@@ -64,13 +60,11 @@ fn plateau(pattern: &str, known: &Known) -> Option<Finding> {
     };
     let (processes, time) = (0..found.len()).find_map(|from| level(&from))?;
     let (most, _) = found.last()?;
-    Some(Finding::of(
+    Some(finding!(
         Question::Contention,
-        said![
-            format!("{}: from {processes} processes to {most} a block costs the same, ", capital(pattern)),
-            time.named(&format!("{pattern}, where further processes add nothing")),
-            "."
-        ],
+        "{pattern}: from {processes} processes to {most} a block costs the same, {time}.",
+        pattern = capitalize(pattern),
+        time = time.named(&format!("{pattern}, where further processes add nothing"))
     ))
 }
 
@@ -86,16 +80,14 @@ fn fairness(pattern: &str, known: &Known) -> Option<Finding> {
         None => "",
     };
     (few < many).then(|| {
-        Finding::of(
+        finding!(
             Question::Contention,
-            said![
-                format!("{}: the slowest of {few} processes is ", capital(pattern)),
-                near.named(&format!("{pattern}, slowest of few")),
-                format!(" behind the mean of all, that of {many} "),
-                far.named(&format!("{pattern}, slowest of many")),
-                judged,
-                "."
-            ],
+            "{pattern}: the slowest of {few} processes is {near} behind the mean of all, that of {many} \
+             {far}{judged}.",
+            pattern = capitalize(pattern),
+            near = near.named(&format!("{pattern}, slowest of few")),
+            far = far.named(&format!("{pattern}, slowest of many")),
+            judged
         )
     })
 }
@@ -111,16 +103,18 @@ fn by_file(pattern: &str, known: &Known) -> Option<Finding> {
             Some(false) => ", which are not significantly different",
             None => return None,
         };
-        Some(said![
-            format!("with files of {} {processes} processes take ", declared::size(file)),
-            found.named(&format!("{pattern}, {}", declared::size(file))),
-            format!(" a block, with those of {} ", declared::size(USUAL_FILE)),
-            usual.named(&format!("{pattern}, {}", declared::size(USUAL_FILE))),
+        Some(statement!(
+            "with files of {file} {processes} processes take {found} a block, with those of {usual_file} \
+             {usual}{judged}",
+            file = declared::size(file),
+            found = found.named(&format!("{pattern}, {}", declared::size(file))),
+            usual_file = declared::size(USUAL_FILE),
+            usual = usual.named(&format!("{pattern}, {}", declared::size(USUAL_FILE))),
             judged
-        ])
+        ))
     });
     let told = Statement::joined(compared.collect(), "; ")?;
-    Some(Finding::of(Question::Contention, said![format!("{}: ", capital(pattern)), told, "."]))
+    Some(finding!(Question::Contention, "{pattern}: {told}.", pattern = capitalize(pattern), told))
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Findings from bandwidths: the fastest methods, and how naive counting misleads.
 
 use super::points::point;
-use crate::experiment::{Finding, Found, Known, Question, Statement, said};
+use crate::experiment::{Finding, Found, Known, Question, Statement, finding, statement};
 use crate::experiments::memory::stream::kernel::{KERNELS, Kernel, Kind, PER_LINE};
 use crate::experiments::memory::stream::working_set::{self, Level};
 use crate::machine::Bandwidth;
@@ -28,15 +28,12 @@ fn best_said(kind: Kind, size: (Level, u64), known: &Known) -> Option<Finding> {
     let (kernel, rate) = best(kind, size, known)?;
     let theory = known.machine.memory.theoretical_bandwidth.value();
     let kind = kind.name();
-    Some(Finding::of(
+    Some(finding!(
         Question::Bandwidth,
-        said![
-            format!("Best {kind} bandwidth of memory by one core: "),
-            rate.named(&format!("best {kind}")),
-            format!(" ({})", kernel.method),
-            theory.map(|theory| of_theory(kernel, rate, theory)).unwrap_or_default(),
-            "."
-        ],
+        "Best {kind} bandwidth of memory by one core: {rate} ({method}){of_theory}.",
+        rate = rate.named(&format!("best {kind}")),
+        method = kernel.method,
+        of_theory = theory.map(|theory| of_theory(kernel, rate, theory))
     ))
 }
 
@@ -50,24 +47,26 @@ fn of_theory(kernel: &Kernel, rate: Found, theory: &Bandwidth) -> Statement {
         rate.scaled(factor).share_of(carried).named(&format!("best {kind} over theory{which}"))
     };
     let crossing = if least >= most {
-        said![share(least, "")]
+        statement!("{share}", share = share(least, ""))
     } else {
-        said![share(least, ", at least"), " to ", share(most, ", at most")]
+        statement!("{least} to {most}", least = share(least, ", at least"), most = share(most, ", at most"))
     };
     let formula = format!(" that {} allow", theory.formula);
-    said![": the bus moves ", crossing, " of the ", carried.named("theoretical bandwidth"), formula]
+    statement!(
+        ": the bus moves {crossing} of the {carried}{formula}",
+        crossing,
+        carried = carried.named("theoretical bandwidth"),
+        formula
+    )
 }
 
 /// Reading compared with writing, each by its fastest method, in bytes of the program.
 fn read_against_write(size: (Level, u64), known: &Known) -> Option<Finding> {
     let ((_, read), (_, write)) = (best(Kind::Read, size, known)?, best(Kind::Write, size, known)?);
-    Some(Finding::of(
+    Some(finding!(
         Question::Bandwidth,
-        said![
-            "Reading from memory over writing to it, each with its best kernel: ",
-            read.times_as("fast", write, "best read over best write"),
-            "."
-        ],
+        "Reading from memory over writing to it, each with its best kernel: {ratio}.",
+        ratio = read.times_as("fast", write, "best read over best write")
     ))
 }
 
@@ -79,14 +78,14 @@ fn caches_said(known: &Known) -> Option<Finding> {
         let best = caches.filter_map(|size| {
             let (kernel, rate) = best(kind, size, known)?;
             let size = declared::size(size.1);
-            let figure = rate.named(&format!("best {} in {size}", kind.name()));
-            Some(said![figure, format!(" in {size} ({})", kernel.method)])
+            let rate = rate.named(&format!("best {} in {size}", kind.name()));
+            Some(statement!("{rate} in {size} ({method})", rate, method = kernel.method))
         });
         let best = Statement::joined(best.collect(), ", ")?;
-        Some(said![kind.name(), " ", best])
+        Some(statement!("{name} {best}", name = kind.name(), best))
     };
     let told = Statement::joined(Kind::ALL.into_iter().filter_map(of_kind).collect(), "; ")?;
-    Some(Finding::of(Question::Bandwidth, said!["Best bandwidth of the caches: ", told, "."]))
+    Some(finding!(Question::Bandwidth, "Best bandwidth of the caches: {told}.", told))
 }
 
 /// The error from counting one word of a line as the whole line.
@@ -94,17 +93,13 @@ fn per_line_said(size: (Level, u64), known: &Known) -> Option<Finding> {
     let naive = Kernel::find("read", PER_LINE)?;
     let bytes = known.found(NAME, &point(naive, size))?;
     let (_, all) = best(Kind::Read, size, known)?;
-    Some(Finding::of(
+    Some(finding!(
         Question::Bandwidth,
-        said![
-            "One word of each line reads ",
-            bytes.named("one word of each line"),
-            " of the program's bytes, or ",
-            bytes.scaled(8.0).named("one word of each line, lines counted"),
-            " if whole lines are counted; reading all words of all lines reaches ",
-            all.named("best read"),
-            "."
-        ],
+        "One word of each line reads {one_word} of the program's bytes, or {whole_lines} if whole lines are \
+         counted; reading all words of all lines reaches {all}.",
+        one_word = bytes.named("one word of each line"),
+        whole_lines = bytes.scaled(8.0).named("one word of each line, lines counted"),
+        all = all.named("best read")
     ))
 }
 

@@ -2,7 +2,7 @@
 
 use super::hierarchy;
 use crate::experiment::{
-    Dimension, Finding, Found, Known, Level, Parameter, Point, Question, Statement, said,
+    Dimension, Finding, Found, Known, Level, Parameter, Point, Question, Statement, finding, statement,
 };
 use crate::quantity::Unit;
 use crate::statistics::{Crossing, CurvePoint, Interval, Measured, Plateau, plateaus, rise};
@@ -34,12 +34,20 @@ impl Along {
     fn place(self, at: f64, interval: Interval, name: &str) -> Statement {
         let ends = Interval { low: interval.low.exp2(), high: interval.high.exp2() };
         let measured = Measured { value: at.exp2(), interval: Some(ends) };
-        said![Found::measured(measured, self.dimension).named(name), self.noun]
+        statement!(
+            "{place}{noun}",
+            place = Found::measured(measured, self.dimension).named(name),
+            noun = self.noun
+        )
     }
 
     fn declared(self, limit: &Limit) -> Statement {
         let name = format!("{}, {}", limit.name, limit.said_by);
-        said![Found::exact(limit.at as f64, self.dimension).named(&name), self.noun]
+        statement!(
+            "{limit}{noun}",
+            limit = Found::exact(limit.at as f64, self.dimension).named(&name),
+            noun = self.noun
+        )
     }
 }
 
@@ -160,7 +168,7 @@ pub fn of_caches(known: &Known, pages: &str, curve: &[CurvePoint]) -> Option<Fin
     let told = levels_told(&limits_of_caches(known), curve, Along::BYTES);
     let told = Statement::joined(told, "; ")?;
     let lead = format!("Levels found in the curve on {pages} pages: ");
-    Some(Finding::of(Question::Caches, said![lead, told, "."]))
+    Some(finding!(Question::Caches, "{lead}{told}.", lead, told))
 }
 
 /// The match of each limit, in the order of the limits. If the last is not matched, the plateau before memory is its level's.
@@ -220,7 +228,11 @@ pub fn levels_told(limits: &[Limit], curve: &[CurvePoint], along: Along) -> Vec<
     told.extend(besides.filter_map(|plateau| {
         let name = "a plateau besides";
         let ends = end(plateau, boundary(plateau)?, along, name);
-        Some(said!["a plateau of ", value(plateau, name), ends, ", where no level is declared to end"])
+        Some(statement!(
+            "a plateau of {value}{ends}, where no level is declared to end",
+            value = value(plateau, name),
+            ends
+        ))
     }));
     told.extend(memory_told(&found, memory, along));
     told
@@ -232,7 +244,12 @@ fn memory_told(found: &Shown, memory: Option<f64>, along: Along) -> Option<State
     let last = found.plateaus.last()?;
     let beyond = along.beyond;
     let from = Found::exact(from, along.dimension).named(&format!("{beyond}, from"));
-    Some(said![format!("{beyond}: "), value(last, beyond), ", from ", from, along.noun, " on"])
+    Some(statement!(
+        "{beyond}: {value}, from {from}{noun} on",
+        value = value(last, beyond),
+        from,
+        noun = along.noun
+    ))
 }
 
 /// The finding on a declared limit.
@@ -241,32 +258,40 @@ fn limit_told(limit: &Limit, matched: &LimitMatch, along: Along) -> Statement {
     match matched {
         LimitMatch::By(plateau, ends) => {
             let sized = end(plateau, *ends, along, name);
-            said![format!("{name}: "), value(plateau, name), sized, format!(", {said_by} "), declared]
+            statement!(
+                "{name}: {value}{sized}, {said_by} {declared}",
+                value = value(plateau, name),
+                sized,
+                declared
+            )
         }
         LimitMatch::Beyond => {
-            said![format!("{name} ("), declared, format!(" {said_by}) reaches beyond the sweep")]
+            statement!("{name} ({declared} {said_by}) reaches beyond the sweep", declared)
         }
-        LimitMatch::ByNone => said![
-            format!("{name} ("),
-            declared,
-            format!(" {said_by}) is not visible in the curve: no separate plateau ends there")
-        ],
+        LimitMatch::ByNone => statement!(
+            "{name} ({declared} {said_by}) is not visible in the curve: no separate plateau ends there",
+            declared
+        ),
     }
 }
 
 fn value(plateau: &Plateau, name: &str) -> Statement {
     let measured = Measured { value: plateau.value, interval: Some(plateau.interval) };
-    said![Found::measured(measured, Dimension::Of(Unit::Nanoseconds)).named(&format!("{name}, latency"))]
+    statement!(
+        "{figure}",
+        figure =
+            Found::measured(measured, Dimension::Of(Unit::Nanoseconds)).named(&format!("{name}, latency"))
+    )
 }
 
 /// The statement on the end of a plateau, and whether it was flat up to there.
 fn end(plateau: &Plateau, ends: Crossing, along: Along, name: &str) -> Statement {
     let sloping = plateau.ends.filter(|flat| flat.high < ends.interval.low - 0.5).map(|flat| {
         let rises = along.place(plateau.to, flat, &format!("{name}, flat up to"));
-        said![" (rising from ", rises, " on)"]
+        statement!(" (rising from {rises} on)", rises)
     });
     let place = along.place(ends.at, ends.interval, &format!("{name}, found"));
-    said![" up to ", place, sloping.unwrap_or_default()]
+    statement!(" up to {place}{sloping}", place, sloping)
 }
 
 #[cfg(test)]

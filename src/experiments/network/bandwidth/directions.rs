@@ -1,7 +1,7 @@
 //! Whether a path has the same bandwidth in both directions.
 
 use super::points::{CHUNK, DIRECTION, RECEIVE, SEND, STREAMS, usual, usual_beside};
-use crate::experiment::{Finding, Found, Known, Parameter, Point, Question, Statement, said};
+use crate::experiment::{Finding, Found, Known, Parameter, Point, Question, Statement, statement};
 use crate::experiments::network::path::{LOOPBACK, PEER};
 use crate::quantity::declared;
 
@@ -33,19 +33,16 @@ fn differing(path: &str, known: &Known) -> Option<Finding> {
     let differing: Vec<&Pair> = compared.iter().filter(differ).collect();
     let widest = differing.iter().max_by(|one, other| one.times().total_cmp(&other.times()))?;
     let (way, how) = if path == PEER { ("To the peer", "from it") } else { ("Over loopback", "received") };
-    let told = said![
-        format!("{way} TCP moves "),
-        widest.sent.named(&format!("sent, {path}, {}", widest.what)),
-        format!(" and {how} "),
-        widest.received.named(&format!("received, {path}, {}", widest.what)),
-        format!(
-            ", {}: the two directions of one path differ in {} of {} settings. ",
-            widest.what,
-            differing.len(),
-            compared.len()
-        ),
-        because(path, known),
-    ];
+    let told = statement!(
+        "{way} TCP moves {sent} and {how} {received}, {what}: the two directions of one path differ in \
+         {differing} of {settings} settings. {because}",
+        sent = widest.sent.named(&format!("sent, {path}, {}", widest.what)),
+        received = widest.received.named(&format!("received, {path}, {}", widest.what)),
+        what = &widest.what,
+        differing = differing.len(),
+        settings = compared.len(),
+        because = because(path, known)
+    );
     Some(Finding::of(Question::Experiment, told))
 }
 

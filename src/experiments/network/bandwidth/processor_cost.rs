@@ -1,7 +1,9 @@
 //! Processor cost per byte, in time and in core cycles, as in report 000 (R-NET-11).
 
 use super::points::{ACKNOWLEDGED, CHUNK, FIGURE, RECEIVER, SEND, SENDER, point, usual};
-use crate::experiment::{Dimension, Finding, Found, Known, Placement, Question, Statement, said};
+use crate::experiment::{
+    Dimension, Finding, Found, Known, Placement, Question, Statement, finding, statement,
+};
 use crate::experiments::network::path::PEER;
 use crate::quantity::Nanoseconds;
 
@@ -15,15 +17,21 @@ pub fn finding(path: &str, known: &Known) -> Option<Finding> {
         let time = known.found(NAME, &usual(path).named(&FIGURE, side))?;
         let per_byte = known.core_hz.map_or_else(Statement::default, |hertz| {
             let cycles = time.counted(Nanoseconds(1.0 / MIB).cycles(hertz).0, Dimension::Cycles);
-            said![", ", cycles.named(&format!("{side} per byte, {path}")), " a byte"]
+            statement!(", {cycles} a byte", cycles = cycles.named(&format!("{side} per byte, {path}")))
         });
-        Some(said![time.named(&format!("{side} per MiB, {path}")), format!(" of the {side}"), per_byte])
+        Some(statement!(
+            "{time} of the {side}{per_byte}",
+            time = time.named(&format!("{side} per MiB, {path}")),
+            per_byte
+        ))
     });
     let told = Statement::joined(sides.collect(), " and ")?;
     let way = if path == PEER { "to the peer" } else { "over loopback" };
-    Some(Finding::of(
+    Some(finding!(
         Question::Experiment,
-        said![format!("A MiB by TCP {way} takes "), told, ".", by_the_clock(path, known).unwrap_or_default()],
+        "A MiB by TCP {way} takes {told}.{by_the_clock}",
+        told,
+        by_the_clock = by_the_clock(path, known)
     ))
 }
 
@@ -32,11 +40,11 @@ fn by_the_clock(path: &str, known: &Known) -> Option<Statement> {
     let group = point(ACKNOWLEDGED, path, SEND, 0, Placement::AcrossCpus);
     let (_, rate): (u64, Found) = known.found_along(NAME, &group, &CHUNK).into_iter().next()?;
     let cycles = rate.inverse(known.core_hz?, Dimension::Cycles);
-    Some(said![
-        " With a byte back per chunk, ",
-        cycles.named(&format!("cycles that pass per byte, {path}")),
-        " pass for each byte sent (report 000's figure, in core cycles)."
-    ])
+    Some(statement!(
+        " With a byte back per chunk, {cycles} pass for each byte sent (report 000's figure, in core \
+         cycles).",
+        cycles = cycles.named(&format!("cycles that pass per byte, {path}"))
+    ))
 }
 
 #[cfg(test)]
