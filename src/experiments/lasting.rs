@@ -122,7 +122,6 @@ pub fn compared(operation: &str, short: Found, sustained: Found, kind: Kind) -> 
         (short.named(&format!("{operation}, short")), sustained.named(&format!("{operation}, sustained")));
     let both = statement!(
         "{operation}: {short_named} in short trials, {sustained_named} without a pause",
-        operation,
         short_named,
         sustained_named
     );

@@ -23,7 +23,6 @@ impl Rule {
         let (says, over) = (format!("{text}, predicted"), format!("{text}, measured over predicted"));
         statement!(
             "{text} says {says} (measured over it: {ratio})",
-            text,
             says = self.says.named(&says),
             ratio = measured.over(self.says).named(&over)
         )

@@ -199,7 +199,6 @@ impl Experiment for Arithmetic {
             let in_flight = Found { dimension: Dimension::Count, ..latency.over(throughput) };
             Some(statement!(
                 "{name} {cycles}, {in_flight} in flight",
-                name,
                 cycles = cycles.named(&format!("{name}, latency")),
                 in_flight = in_flight.named(&format!("{name}, in flight"))
             ))

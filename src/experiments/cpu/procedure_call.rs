@@ -212,9 +212,7 @@ fn one_more(form: &str, known: &Known) -> Option<Finding> {
     Some(finding!(
         Question::Argument,
         "One more argument, {form}, costs {slope}{judged}; the call itself {call}.",
-        form,
         slope = slope.named(&format!("one more argument, {form}")),
-        judged,
         call = call.named(&format!("call without arguments, {form}"))
     ))
 }

@@ -248,8 +248,7 @@ fn id_cached(known: &Known) -> Option<Finding> {
         Question::SystemCall,
         "getpid takes {raw} as a system call and {library} through the library: {judged}.",
         raw = raw.named("getpid by system call"),
-        library = library.named("getpid by library"),
-        judged
+        library = library.named("getpid by library")
     ))
 }
 

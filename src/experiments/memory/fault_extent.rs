@@ -195,8 +195,7 @@ fn read_and_mapped(known: &Known) -> Option<Finding> {
         Question::Experiment,
         "A fault on a cold file reads {read} and maps {mapped}{then}.",
         read = read.named("read by a fault"),
-        mapped = mapped.named("mapped by a fault on a cold file"),
-        then
+        mapped = mapped.named("mapped by a fault on a cold file")
     ))
 }
 

@@ -142,7 +142,7 @@ impl Experiment for TlbReach {
         let limits: Vec<Limit> = entries.into_iter().enumerate().filter_map(limit).collect();
         let told = found_levels::levels_told(&limits, &translation(known), Along::PAGES);
         let lead = "Found in the cost of translation, added to a load from the first-level cache: ";
-        let said = |told| finding!(Question::Caches, "{lead}{told}.", lead, told);
+        let said = |told| finding!(Question::Caches, "{lead}{told}.", told);
         Statement::joined(told, "; ").map(said).into_iter().collect()
     }
 }

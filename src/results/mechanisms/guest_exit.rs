@@ -84,8 +84,7 @@ fn published(exit: Found, known: &Known) -> Option<Statement> {
     Some(statement!(
         " That is {times} times a published exit ({published}){verdict}.",
         times = times.named("exit over a published one"),
-        published = published.named("published exit"),
-        verdict
+        published = published.named("published exit")
     ))
 }
 

@@ -59,8 +59,7 @@ fn by_chases(chases: &[(u64, Found)], load: Found, lines: Found) -> Statement {
     };
     statement!(
         " Loads of {most} independent chases keep {own} in flight{ahead}.",
-        own = own.named("lines in flight by loads alone"),
-        ahead
+        own = own.named("lines in flight by loads alone")
     )
 }
 

@@ -83,8 +83,7 @@ fn in_large_requests(ahead: Found, known: &Known) -> Statement {
     };
     statement!(
         "In requests of 1 MiB past the page cache, the share of 4 KiB is {share}{explains}.",
-        share = share.named("share of a large request"),
-        explains
+        share = share.named("share of a large request")
     )
 }
 

@@ -73,8 +73,7 @@ fn window(read: f64, known: &Known) -> Statement {
     let same = if read as u64 == bytes { ", as much as a fault reads" } else { "" };
     statement!(
         " The device's window of read-ahead is {window}{same}.",
-        window = window.named("window of read-ahead"),
-        same
+        window = window.named("window of read-ahead")
     )
 }
 

@@ -53,7 +53,7 @@ fn judge(seen: &Seen) -> Option<Told> {
     let told = Statement::joined(all.into_iter().map(|edge| edge.told).collect(), "; ")?;
     let why = " The rest may be used by other guests, or not be available to this one; that is not visible from \
                inside.";
-    Some(Told { headline, because: statement!("{told}.{why}", told, why) })
+    Some(Told { headline, because: statement!("{told}.{why}", told) })
 }
 
 /// The two sizes between which a working set no longer fits into the cache.

@@ -97,8 +97,7 @@ fn causes(machine: &Machine) -> Statement {
     if machine.is_virtual() {
         return statement!(
             " This machine is virtual: an idle CPU halts, which leaves the guest, and the interrupt that \
-             wakes it passes through the hypervisor.{set}",
-            set
+             wakes it passes through the hypervisor.{set}"
         );
     }
     let states = machine.conditions.idle_states.value().into_iter().flatten();
@@ -107,7 +106,7 @@ fn causes(machine: &Machine) -> Statement {
         let latency = state.exit_latency_us?;
         Some(format!(" The deepest idle state, {}, has a declared exit latency of {latency} µs.", state.name))
     });
-    statement!("{idle}{set}", idle = idle.unwrap_or_default(), set)
+    statement!("{idle}{set}", idle = idle.unwrap_or_default())
 }
 
 /// Settings of the kernel's command line that say how an idle CPU waits (Documentation/admin-guide/kernel-parameters.txt and

@@ -40,15 +40,10 @@ fn switch_against_creation(known: &Known) -> Option<Finding> {
     let told = |what: &str, switch: Found, creation: Found| {
         let name = format!("creation over switch, {what}");
         match creation.differs_from(&switch) {
-            Some(false) => statement!("{what} and a switch: the two are not significantly different", what),
+            Some(false) => statement!("{what} and a switch: the two are not significantly different"),
             apart => {
                 let about = if apart.is_none() { "~" } else { "" };
-                statement!(
-                    "{what} costs {about}{ratio} switches",
-                    what,
-                    about,
-                    ratio = creation.over(switch).named(&name)
-                )
+                statement!("{what} costs {about}{ratio} switches", ratio = creation.over(switch).named(&name))
             }
         }
     };

@@ -86,8 +86,7 @@ fn fairness(pattern: &str, known: &Known) -> Option<Finding> {
              {far}{judged}.",
             pattern = capitalize(pattern),
             near = near.named(&format!("{pattern}, slowest of few")),
-            far = far.named(&format!("{pattern}, slowest of many")),
-            judged
+            far = far.named(&format!("{pattern}, slowest of many"))
         )
     })
 }
@@ -109,8 +108,7 @@ fn by_file(pattern: &str, known: &Known) -> Option<Finding> {
             file = declared::size(file),
             found = found.named(&format!("{pattern}, {}", declared::size(file))),
             usual_file = declared::size(USUAL_FILE),
-            usual = usual.named(&format!("{pattern}, {}", declared::size(USUAL_FILE))),
-            judged
+            usual = usual.named(&format!("{pattern}, {}", declared::size(USUAL_FILE)))
         ))
     });
     let told = Statement::joined(compared.collect(), "; ")?;

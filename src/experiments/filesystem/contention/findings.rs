@@ -77,8 +77,7 @@ fn serial(pattern: &str, slope: Found, known: &Known) -> Option<Statement> {
     Some(statement!(
         " A further process adds {share} of the time of one process alone ({alone}){serial}.",
         share = share.named(&format!("{pattern}, slope over one process alone")),
-        alone = alone.named(&format!("{pattern}, one process alone")),
-        serial
+        alone = alone.named(&format!("{pattern}, one process alone"))
     ))
 }
 

@@ -57,7 +57,7 @@ fn order(state: &str, name: &str, known: &Known) -> Option<Finding> {
     let told = Statement::joined(told.collect(), "; ")?;
     let lead =
         format!("A block of 4 KiB, {name}, in random over sequential order, by the size of the file: ");
-    Some(finding!(Question::Order, "{lead}{told}.", lead, told))
+    Some(finding!(Question::Order, "{lead}{told}.", told))
 }
 
 fn one_file(file: u64, sequential: Found, random: Found) -> Statement {

@@ -55,8 +55,7 @@ fn of_theory(kernel: &Kernel, rate: Found, theory: &Bandwidth) -> Statement {
     statement!(
         ": the bus moves {crossing} of the {carried}{formula}",
         crossing,
-        carried = carried.named("theoretical bandwidth"),
-        formula
+        carried = carried.named("theoretical bandwidth")
     )
 }
 

@@ -168,7 +168,7 @@ pub fn of_caches(known: &Known, pages: &str, curve: &[CurvePoint]) -> Option<Fin
     let told = levels_told(&limits_of_caches(known), curve, Along::BYTES);
     let told = Statement::joined(told, "; ")?;
     let lead = format!("Levels found in the curve on {pages} pages: ");
-    Some(finding!(Question::Caches, "{lead}{told}.", lead, told))
+    Some(finding!(Question::Caches, "{lead}{told}.", told))
 }
 
 /// The match of each limit, in the order of the limits. If the last is not matched, the plateau before memory is its level's.

@@ -27,8 +27,7 @@ pub fn short_of_declared(known: &Known, curve: &[(u64, Found)]) -> Option<Findin
         from = size(from).named("half of memory's latency"),
         load = load.named("load, half of memory's latency"),
         largest = declared::size(largest),
-        memory = memory.named("load, largest size"),
-        whose
+        memory = memory.named("load, largest size")
     ))
 }
 

@@ -216,8 +216,7 @@ fn the_limit(known: &Known) -> Option<Finding> {
         Question::Adapter,
         "One stream to the peer moves {rate}: {told}. {verdict}",
         rate = rate.named("usual stream, peer"),
-        told,
-        verdict
+        told
     ))
 }
 

@@ -61,8 +61,7 @@ fn against_ping(known: &Known) -> Option<Statement> {
     let judged = if shorter { ", a contradiction: one of the two is wrong" } else { ", as it must" };
     Some(statement!(
         " A ping to the peer takes {ping}; opening includes a round trip{judged}.",
-        ping = ping.named("ping, peer"),
-        judged
+        ping = ping.named("ping, peer")
     ))
 }
 
