@@ -86,7 +86,7 @@ impl<'run> Results<'run> {
         let all = everything(run, &points, core_hz);
         let methods: Vec<&dyn Experiment> = experiments_of(&points).collect();
         let names: Vec<&str> = methods.iter().map(|experiment| experiment.about().name).collect();
-        let misses = missed::told(&names, &points, &all);
+        let misses = missed::findings(&names, &points, &all);
         let said = methods.iter().zip(misses.others);
         let mut findings: Vec<(String, Vec<Finding>)> = said
             .map(|(experiment, (name, missed))| {

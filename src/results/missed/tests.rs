@@ -223,7 +223,7 @@ fn an_assumed_input_that_misses_ask_to_be_another_is_named_once() {
     let known = Known::new(&machine, None);
     // All require a wake-up of 1000.
     let alike = [made("a/one", 10.0, 1010.0), made("a/two", 50.0, 1050.0), made("a/three", 20.0, 1020.0)];
-    let misses = told(&["a/one", "a/two", "a/three"], &alike, &known);
+    let misses = findings(&["a/one", "a/two", "a/three"], &alike, &known);
     let roots: Vec<String> = misses.roots.iter().map(|root| root.statement.plain()).collect();
     assert_eq!(roots.len(), 1, "{roots:?}");
     assert!(roots[0].contains(
@@ -236,7 +236,7 @@ fn an_assumed_input_that_misses_ask_to_be_another_is_named_once() {
     assert!(misses.others.iter().all(|(_, said)| said.is_empty()), "they are told once");
     // They agree about no value.
     let unlike = [made("a/one", 10.0, 310.0), made("a/two", 50.0, 9050.0), made("a/three", 20.0, 90020.0)];
-    let misses = told(&["a/one", "a/two", "a/three"], &unlike, &known);
+    let misses = findings(&["a/one", "a/two", "a/three"], &unlike, &known);
     assert!(misses.roots.is_empty() && misses.others.iter().all(|(_, said)| said.len() == 1));
 }
 
@@ -260,7 +260,7 @@ fn a_figure_of_the_run_that_became_another_is_named_once() {
     };
     let points = [made("getpid"), made("getpid by library"), made("fstat")];
     let missed = points.iter().filter(|point| Missed::of(point).is_some()).count();
-    let misses = told(&[name], &points, &entry(100.0));
+    let misses = findings(&[name], &points, &entry(100.0));
     let roots: Vec<String> = misses.roots.iter().map(|root| root.statement.plain()).collect();
     assert!(missed > 1 && roots.len() == 1, "{missed}: {roots:?}");
     assert!(roots[0].contains("was taken as {1000} and measured as {100}"), "{roots:?}");
