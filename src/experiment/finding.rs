@@ -189,7 +189,7 @@ impl Statement {
     }
 
     /// Statements joined by a separator; `None` if there are none.
-    pub fn joined(parts: Vec<Statement>, between: &str) -> Option<Statement> {
+    pub fn joined(parts: impl IntoIterator<Item = Statement>, between: &str) -> Option<Statement> {
         let mut parts = parts.into_iter();
         let mut all = parts.next()?;
         for part in parts {

@@ -189,13 +189,13 @@ mod tests {
             interval: Some(Interval { low: value - width, high: value + width }),
             dimension: Dimension::Of(Unit::Nanoseconds),
         };
-        let said = |sustained| compared("a read", found(100.0, 1.0), sustained, Kind::Cost).plain();
+        let text = |sustained| compared("a read", found(100.0, 1.0), sustained, Kind::Cost).plain();
         assert!(
-            said(found(300.0, 1.0))
+            text(found(300.0, 1.0))
                 .ends_with("{3} times as slow: the speed of the first milliseconds does not last")
         );
-        assert!(said(found(110.0, 1.0)).ends_with("it lasts"));
-        assert!(said(found(300.0, 250.0)).ends_with("it lasts"), "the intervals overlap");
+        assert!(text(found(110.0, 1.0)).ends_with("it lasts"));
+        assert!(text(found(300.0, 250.0)).ends_with("it lasts"), "the intervals overlap");
         let rate = compared("a stream", found(100.0, 1.0), found(50.0, 1.0), Kind::Rate).plain();
         assert!(rate.contains("{2} times as slow"), "{rate}");
     }

@@ -18,7 +18,7 @@ impl Rule {
         Some(Rule { text, says })
     }
 
-    fn told(&self, measured: Found) -> Statement {
+    fn statement(&self, measured: Found) -> Statement {
         let text = self.text;
         let (says, over) = (format!("{text}, predicted"), format!("{text}, measured over predicted"));
         statement!(
@@ -31,12 +31,11 @@ impl Rule {
 
 /// The finding that compares a figure with the predictions of rules; `None` if no rule predicts it.
 pub fn beside(what: &'static str, measured: Found, rules: impl IntoIterator<Item = Rule>) -> Option<Finding> {
-    let told = rules.into_iter().map(|rule| rule.told(measured)).collect();
-    let told = Statement::joined(told, "; ")?;
+    let rules = Statement::joined(rules.into_iter().map(|rule| rule.statement(measured)), "; ")?;
     Some(finding!(
         Question::Prediction,
-        "Rules of thumb for {what}; measured: {measured}: {told}.",
+        "Rules of thumb for {what}; measured: {measured}: {rules}.",
         measured = measured.named(what),
-        told
+        rules
     ))
 }

@@ -77,12 +77,12 @@ mod tests {
     fn figures_stop_where_their_intervals_begin_to_matter_and_carry_them() {
         let time = found(187.234, 186.91, 187.63, Dimension::Of(Unit::Nanoseconds));
         let other = found(36.0, 34.9, 37.1, Dimension::Of(Unit::Nanoseconds));
-        let said = statement!(
+        let statement = statement!(
             "It takes {time}, {ratio}.",
             time = time.named("it"),
             ratio = time.times_as("long", other, "ratio")
         );
-        assert_eq!(text(&said), "It takes 187.2 ns (186.9–187.6), 5.2 (5.0–5.4) times as long.");
+        assert_eq!(text(&statement), "It takes 187.2 ns (186.9–187.6), 5.2 (5.0–5.4) times as long.");
         assert_eq!(
             text(&statement!("{ratio}", ratio = time.times_as("long", time, "ratio"))),
             "the two are not significantly different"

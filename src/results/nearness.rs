@@ -52,9 +52,9 @@ mod tests {
 
     #[test]
     fn the_median_and_the_middle_half_are_told_with_their_number() {
-        let said = quarters("prediction", &[1.0, 2.0, 3.0, 4.0, 5.0]).map(|said| said.plain());
+        let text = quarters("prediction", &[1.0, 2.0, 3.0, 4.0, 5.0]).map(|text| text.plain());
         assert_eq!(
-            said.as_deref(),
+            text.as_deref(),
             Some("{3} times in the median of {5}, half of them from {2} to {4} times")
         );
         assert_eq!(quarters("prediction", &[]), None);

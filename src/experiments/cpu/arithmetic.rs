@@ -4,7 +4,8 @@
 use super::arithmetic_kernel;
 use crate::experiment::{
     About, At, Bound, Check, Dimension, Experiment, Failure, Finding, Found, Known, MainFigure, Observed,
-    Parameter, Point, Prediction, Question, Requirement, Scale, Shown, Site, Statement, Workload, statement,
+    Parameter, Point, Prediction, Question, Requirement, Scale, Shown, Site, Statement, Workload, finding,
+    statement,
 };
 use crate::experiments::core_facts;
 use crate::machine::Machine;
@@ -203,11 +204,15 @@ impl Experiment for Arithmetic {
                 in_flight = in_flight.named(&format!("{name}, in flight"))
             ))
         };
-        let described = Statement::joined(X86_64.iter().filter_map(describe).collect(), "; ");
-        let said = |described| {
-            statement!("Latency and parallelism at the observed core frequency: {described}.", described)
+        let described = Statement::joined(X86_64.iter().filter_map(describe), "; ");
+        let finding = |all| {
+            finding!(
+                Question::Experiment,
+                "Latency and parallelism at the observed core frequency: {all}.",
+                all
+            )
         };
-        described.map(|described| Finding::of(Question::Experiment, said(described))).into_iter().collect()
+        described.map(finding).into_iter().collect()
     }
 }
 

@@ -126,7 +126,7 @@ impl Experiment for Noise {
         let Some((cpu, most)) = lost.first() else { return vec![] };
         let apart = lost.get(1).is_none_or(|(_, second)| most.differs_from(second) == Some(true));
         let most_lost = most.named("time lost, the most");
-        let told = match lost.last().filter(|_| !apart) {
+        let shares = match lost.last().filter(|_| !apart) {
             None => statement!("CPU {cpu} loses the largest share of its time: {most_lost}", most_lost),
             Some((_, least)) => {
                 let least_lost = least.named("time lost, the least");
@@ -138,6 +138,6 @@ impl Experiment for Noise {
                 )
             }
         };
-        vec![finding!(Question::Experiment, "{told}.", told)]
+        vec![finding!(Question::Experiment, "{shares}.", shares)]
     }
 }

@@ -166,10 +166,10 @@ impl Experiment for ProcedureCall {
     }
 
     fn findings(&self, known: &Known) -> Vec<Finding> {
-        let told = |form| [one_more(form, known), growth(form, known)];
+        let of_form = |form| [one_more(form, known), growth(form, known)];
         ["abi", "spilled"]
             .into_iter()
-            .flat_map(told)
+            .flat_map(of_form)
             .flatten()
             .chain([on_the_stack(known), unoptimised(known)].into_iter().flatten())
             .collect()
@@ -221,13 +221,13 @@ fn one_more(form: &str, known: &Known) -> Option<Finding> {
 fn growth(form: &'static str, known: &Known) -> Option<Finding> {
     let along = known.found_along(ABOUT.name, &point(form, 0), &ARGUMENTS);
     let steps = || along.windows(2).map(|pair| (pair[1].0, pair[0].1, pair[1].1));
-    let told_apart = |rises: bool| {
+    let significant = |rises: bool| {
         let differ = move |(_, fewer, more): &(u64, Found, Found)| {
             more.differs_from(fewer) == Some(true) && (more.value > fewer.value) == rises
         };
         steps().filter(differ).map(|(more, ..)| more.to_string()).collect::<Vec<_>>()
     };
-    let (rises, falls) = (told_apart(true), told_apart(false));
+    let (rises, falls) = (significant(true), significant(false));
     if along.len() < 3 {
         return None;
     }

@@ -5,7 +5,7 @@ use super::arithmetic;
 use super::arithmetic_kernel;
 use crate::experiment::{
     About, At, Bound, Check, Effort, Experiment, Failure, Finding, Known, MainFigure, Observed, Parameter,
-    Point, Prediction, Question, Requirement, Scale, Shown, Site, Workload, statement,
+    Point, Prediction, Question, Requirement, Scale, Shown, Site, Workload, finding,
 };
 use crate::experiments::lasting::{self, FIGURE, LASTING, SUSTAINED, WINDOW};
 use crate::machine::Machine;
@@ -117,13 +117,11 @@ impl Experiment for Sustained {
         let usual = Point::new().named(&INSTRUCTION, MULTIPLY).with(&LASTING, lasting::USUAL);
         let sustained = known.found(ABOUT.name, &usual.named(&FIGURE, SUSTAINED));
         let both = short.zip(sustained);
-        let said = both.map(|(short, sustained)| {
-            statement!(
-                "{compared}.",
-                compared = lasting::compared("A multiplication of doubles", short, sustained, Kind::Cost)
-            )
+        let finding = both.map(|(short, sustained)| {
+            let compared = lasting::compared("A multiplication of doubles", short, sustained, Kind::Cost);
+            finding!(Question::Experiment, "{compared}.", compared)
         });
-        said.map(|said| Finding::of(Question::Experiment, said)).into_iter().collect()
+        finding.into_iter().collect()
     }
 
     fn least_time(&self, point: &Point) -> Duration {

@@ -130,14 +130,14 @@ impl Experiment for ThreadCreation {
     fn findings(&self, known: &Known) -> Vec<Finding> {
         let cost = |measure| known.found(ABOUT.name, &Point::new().named(&MEASURE, measure));
         let (Some(join), Some(create)) = (cost(JOIN), cost(CREATE)) else { return vec![] };
-        let told = finding!(
+        let creation = finding!(
             Question::Experiment,
             "Creating a thread takes its creator {create}; until the thread has run and is joined, it takes \
              {join} pass.",
             create = create.named("create"),
             join = join.named("create and join")
         );
-        [told].into_iter().chain(by_rules(join, known)).collect()
+        [creation].into_iter().chain(by_rules(join, known)).collect()
     }
 }
 

@@ -244,11 +244,11 @@ impl<'site> Again<'site> {
         mut observe: impl FnMut(&mut Self) -> Result<f64, Failure> + 'site,
     ) -> Workload<'site> {
         let (account, mut again) = (Rc::clone(&self.account), self);
-        let told = move || {
+        let witness = move || {
             let Account { held, sent, read } = account.get();
             vec![(HELD, held), (SENT, sent), (READ, read)]
         };
-        Workload::recorded(move || observe(&mut again).map(Some)).cold().witnessed(told)
+        Workload::recorded(move || observe(&mut again).map(Some)).cold().witnessed(witness)
     }
 
     /// Reads the beginning of an uncached file, and counts the cached bytes of those blocks that will be read again.

@@ -5,7 +5,7 @@ use super::uring::Queue;
 use super::{read, write};
 use crate::experiment::{
     About, At, Check, Effort, Experiment, Failure, Finding, Known, MainFigure, Observed, Parameter, Point,
-    Prediction, Question, Scale, Shown, Site, Statement, Touch, Workload, statement,
+    Prediction, Question, Scale, Shown, Site, Statement, Touch, Workload, finding,
 };
 use crate::experiments::lasting::{self, FIGURE, LASTING, SUSTAINED, WINDOW};
 use crate::machine::Machine;
@@ -145,7 +145,7 @@ impl Experiment for Sustained {
     }
 
     fn findings(&self, known: &Known) -> Vec<Finding> {
-        let told = |request: &&str| {
+        let compared = |request: &&str| {
             let (experiment, short) = in_short_trials(request);
             let usual = Point::new().named(&REQUEST, request).with(&LASTING, lasting::USUAL);
             let sustained = known.found(ABOUT.name, &usual.named(&FIGURE, SUSTAINED))?;
@@ -156,11 +156,15 @@ impl Experiment for Sustained {
                 Kind::Cost,
             ))
         };
-        let told = Statement::joined(REQUESTS.iter().filter_map(told).collect(), "; ");
-        let said = |told| {
-            statement!("Time of the device for a request, sustained and in short trials: {told}.", told)
+        let requests = Statement::joined(REQUESTS.iter().filter_map(compared), "; ");
+        let finding = |requests| {
+            finding!(
+                Question::Experiment,
+                "Time of the device for a request, sustained and in short trials: {requests}.",
+                requests
+            )
         };
-        told.map(|told| Finding::of(Question::Experiment, said(told))).into_iter().collect()
+        requests.map(finding).into_iter().collect()
     }
 
     fn least_time(&self, point: &Point) -> Duration {

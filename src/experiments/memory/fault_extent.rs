@@ -251,7 +251,7 @@ impl Probed {
     /// One touch; the result is the number of bytes that came with it according to the kernel.
     fn looked_up<'site>(mut self, found: fn(&ColdFile) -> Result<usize, Failure>) -> Workload<'site> {
         let sums = Rc::new([const { Cell::new(0.0) }; 3]);
-        let told = Rc::clone(&sums);
+        let counted = Rc::clone(&sums);
         let observe = move || {
             let page = self.fresh_place()?;
             let before = Faults::so_far();
@@ -264,7 +264,7 @@ impl Probed {
             Ok(Some(bytes))
         };
         Workload::recorded(observe).witnessed(move || {
-            let sums = [MINOR, MAJOR, BROUGHT].into_iter().zip(told.iter().map(Cell::get));
+            let sums = [MINOR, MAJOR, BROUGHT].into_iter().zip(counted.iter().map(Cell::get));
             sums.chain(device_reads::count()).collect()
         })
     }
@@ -273,7 +273,7 @@ impl Probed {
     fn peaks<'site>(mut self, least: f64, site: &'site Site) -> Workload<'site> {
         let lap = Lap::new(site);
         let sums = Rc::new([const { Cell::new(0.0) }; 3]);
-        let told = Rc::clone(&sums);
+        let counted = Rc::clone(&sums);
         let observe = move || {
             let first = self.fresh_place()?;
             let (mut times, mut faulted) = (Vec::with_capacity(SERIES), Vec::with_capacity(SERIES));
@@ -301,7 +301,7 @@ impl Probed {
             Ok(Some(period * Pages::Base.bytes() as f64))
         };
         Workload::recorded(observe).witnessed(move || {
-            [FAULTED_PEAKS, MOVED, FAULTED].into_iter().zip(told.iter().map(Cell::get)).collect()
+            [FAULTED_PEAKS, MOVED, FAULTED].into_iter().zip(counted.iter().map(Cell::get)).collect()
         })
     }
 }

@@ -16,7 +16,7 @@ use super::stream::working_set::{self, LEVEL, Level};
 use crate::experiment::{
     About, At, Basis, Bound, Check, Effort, Experiment, Failure, Finding, Known, MainFigure, Observed,
     Parameter, Placement, Point, Prediction, Question, Requirement, Scale, Shown, Site, Statement, Workload,
-    statement,
+    finding, statement,
 };
 use crate::machine::Machine;
 use crate::quantity::Unit;
@@ -183,7 +183,7 @@ impl Experiment for LoadedLatency {
     fn findings(&self, known: &Known) -> Vec<Finding> {
         let idle = known.found(ABOUT.name, &point(NOTHING, 0, LATENCY, known.machine));
         let Some(idle) = idle else { return vec![] };
-        let told = |(load, pause): &(&'static str, u64)| {
+        let loaded = |(load, pause): &(&'static str, u64)| {
             let found = |result| known.found(ABOUT.name, &point(load, *pause, result, known.machine));
             let (latency, drawn) = (found(LATENCY)?, found(DRAWN)?);
             let setting = format!("{load}, pause {pause}");
@@ -194,15 +194,16 @@ impl Experiment for LoadedLatency {
                 ratio = latency.times_as("long", idle, &format!("loaded over idle, {setting}"))
             ))
         };
-        let told = Statement::joined(settings().iter().filter_map(told).collect(), "; ");
-        let said = |told| {
-            statement!(
-                "A load takes {idle} while no other core uses memory; {told}.",
+        let all = Statement::joined(settings().iter().filter_map(loaded), "; ");
+        let finding = |all| {
+            finding!(
+                Question::Experiment,
+                "A load takes {idle} while no other core uses memory; {all}.",
                 idle = idle.named("load, idle"),
-                told
+                all
             )
         };
-        told.map(|told| Finding::of(Question::Experiment, said(told))).into_iter().collect()
+        all.map(finding).into_iter().collect()
     }
 }
 

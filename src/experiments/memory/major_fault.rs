@@ -210,13 +210,13 @@ impl Experiment for MajorFault {
         let Some(major) = known.found(ABOUT.name, &point(SHUFFLED)) else { return vec![] };
         let usual = device_facts::against_the_usual(major, known)
             .map(|place| finding!(Question::Published, "A fault that reads one page takes {place}.", place));
-        let said = [
+        let findings = [
             usual,
             against_minor(major, known),
             per_byte::finding("major", major, known),
             always_faulting(major, known),
         ];
-        said.into_iter().flatten().collect()
+        findings.into_iter().flatten().collect()
     }
 }
 

@@ -114,7 +114,7 @@ impl Experiment for MappingCalls {
         let count = slots.count();
         let call = Call { name: point.name(&CALL).to_owned(), slots, lap: Lap::new(site) };
         let written = Rc::new(Cell::new(0.0));
-        let told = Rc::clone(&written);
+        let counted = Rc::clone(&written);
         let (pages, timed_calls) = (call.pages_written(), count * call.per_slot());
         let observe = move || {
             let ns = call.round()?;
@@ -123,7 +123,7 @@ impl Experiment for MappingCalls {
         };
         let workload = Workload::recorded(observe).traced().per_iteration(count as u64);
         let readings = (LAPS * Lap::READINGS) as f64 / count as f64;
-        Ok(workload.stating(READINGS, readings).witnessed(move || vec![(WRITTEN, told.get())]))
+        Ok(workload.stating(READINGS, readings).witnessed(move || vec![(WRITTEN, counted.get())]))
     }
 
     fn evidence(&self, point: &Point, seen: &Observed) -> Vec<Check> {

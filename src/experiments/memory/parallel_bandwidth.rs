@@ -182,7 +182,7 @@ impl Experiment for ParallelBandwidth {
     }
 
     fn findings(&self, known: &Known) -> Vec<Finding> {
-        Kind::ALL.into_iter().filter_map(|kind| said(best(kind, known)?, known)).collect()
+        Kind::ALL.into_iter().filter_map(|kind| of_kernel(best(kind, known)?, known)).collect()
     }
 }
 
@@ -308,7 +308,7 @@ fn best(kind: Kind, known: &Known) -> Option<&'static Kernel> {
     measured.max_by(|(_, one), (_, other)| one.total_cmp(other)).map(|(kernel, _)| kernel)
 }
 
-fn said(kernel: &Kernel, known: &Known) -> Option<Finding> {
+fn of_kernel(kernel: &Kernel, known: &Known) -> Option<Finding> {
     let all = known.machine.allowed_cpus().len() as u64;
     let rate = |threads| known.found(ABOUT.name, &point(kernel, threads, all_bytes(threads, known.machine)));
     let (one, together) = (rate(1)?, rate(all).filter(|_| all > 1)?);

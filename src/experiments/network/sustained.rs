@@ -8,7 +8,7 @@ use super::sending::WRITE;
 use super::transfer::{self, Order};
 use crate::experiment::{
     About, At, Bound, Check, Effort, Experiment, Failure, Finding, Known, MainFigure, Observed, Parameter,
-    Placement, Point, Prediction, Question, Requirement, Shown, Site, Statement, Touch, Workload, statement,
+    Placement, Point, Prediction, Question, Requirement, Shown, Site, Statement, Touch, Workload, finding,
 };
 use crate::experiments::lasting::{self, FIGURE, LASTING, SUSTAINED, WINDOW};
 use crate::machine::Machine;
@@ -121,15 +121,17 @@ impl Experiment for Sustained {
     }
 
     fn findings(&self, known: &Known) -> Vec<Finding> {
-        let told = |path: &&str| {
+        let compared = |path: &&str| {
             let short = known.found("network/bandwidth", &bandwidth::usual_point(path))?;
             let usual = stream(path).with(&LASTING, lasting::USUAL).named(&FIGURE, SUSTAINED);
             let name = format!("TCP, {path}");
             Some(lasting::compared(&name, short, known.found(ABOUT.name, &usual)?, Kind::Rate))
         };
-        let told = Statement::joined(PATHS.iter().filter_map(told).collect(), "; ");
-        let said = |told| statement!("A TCP stream, sustained and in short trials: {told}.", told);
-        told.map(|told| Finding::of(Question::Experiment, said(told))).into_iter().collect()
+        let paths = Statement::joined(PATHS.iter().filter_map(compared), "; ");
+        let finding = |paths| {
+            finding!(Question::Experiment, "A TCP stream, sustained and in short trials: {paths}.", paths)
+        };
+        paths.map(finding).into_iter().collect()
     }
 
     fn least_time(&self, point: &Point) -> Duration {

@@ -42,7 +42,7 @@ pub struct CrossCheck {
 }
 
 /// Every check for which there are at least two figures with intervals.
-pub(super) fn made(known: &Known) -> Vec<CrossCheck> {
+pub(super) fn all(known: &Known) -> Vec<CrossCheck> {
     let equal = EQUAL.iter().filter_map(|check| check.judge(known));
     let ordered = ORDERED.iter().filter_map(|check| check.judge(known));
     let check = |(what, agreement, statement)| CrossCheck { what, agreement, statement };

@@ -2,7 +2,7 @@
 //! stays within small windows (Intel 64 and IA-32 Architectures Optimization Reference Manual, "spatial prefetcher": pairs
 //! of 128 bytes).
 
-use super::rule::{Rule, Seen, Told};
+use super::{Conclusion, Rule, Seen};
 use crate::experiment::statement;
 use crate::results::place::Place;
 
@@ -21,7 +21,7 @@ const WINDOWED: Place =
     Place::of("memory/load_latency", &[("order", "random within windows of 256 KiB"), ("pages", "huge")])
         .with(&[("size", 1 << 30)]);
 
-fn judge(seen: &Seen) -> Option<Told> {
+fn judge(seen: &Seen) -> Option<Conclusion> {
     let (whole, windowed) = (WHOLE.found(seen.known)?, WINDOWED.found(seen.known)?);
     if windowed.value >= whole.value || windowed.differs_from(&whole) != Some(true) {
         return None;
@@ -38,7 +38,7 @@ fn judge(seen: &Seen) -> Option<Told> {
          value as memory latency.",
         share = windowed.share_of(whole).named("random within windows over whole")
     );
-    Some(Told { headline, because })
+    Some(Conclusion { headline, because })
 }
 
 #[cfg(test)]
@@ -47,21 +47,21 @@ mod tests {
     use crate::experiment::Known;
     use crate::results::place::tests as planted;
 
-    fn told(windowed: f64) -> Option<String> {
+    fn text(windowed: f64) -> Option<String> {
         let machine = planted::machine();
         let mut known = Known::new(&machine, None);
         WHOLE.plant(&mut known, 160.0);
         WINDOWED.plant(&mut known, windowed);
-        judge(&Seen { known: &known, points: &[] }).map(|told| told.because.plain())
+        judge(&Seen { known: &known, points: &[] }).map(|conclusion| conclusion.because.plain())
     }
 
     #[test]
     fn a_load_that_its_neighbour_fetched_takes_less() {
-        assert!(told(64.0).is_some_and(|said| said.contains("the measured ratio is {0.4}.")));
+        assert!(text(64.0).is_some_and(|text| text.contains("the measured ratio is {0.4}.")));
     }
 
     #[test]
     fn where_windows_make_no_difference_nothing_is_fetched_besides() {
-        assert_eq!((told(160.0), told(200.0)), (None, None));
+        assert_eq!((text(160.0), text(200.0)), (None, None));
     }
 }

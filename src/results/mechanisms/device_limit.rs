@@ -1,7 +1,7 @@
 //! The knee of contention: a device with a limited rate of blocks makes many readers queue. By Little's law the number of
 //! readers that saturate it is the latency of a block times that rate; each further reader adds one block's share.
 
-use super::rule::{Rule, Seen, Told};
+use super::{Conclusion, Rule, Seen};
 use crate::experiment::{Dimension, Found, Placement, Statement, statement};
 use crate::quantity::Unit;
 use crate::results::accuracy::{CLOSE, distance};
@@ -28,7 +28,7 @@ const READERS: Place =
         .any(&["processes"])
         .at(Placement::Free);
 
-fn judge(seen: &Seen) -> Option<Told> {
+fn judge(seen: &Seen) -> Option<Conclusion> {
     let known = seen.known;
     let gaps = BETWEEN.along("queue_depth", known);
     let (depth, gap) = gaps.iter().min_by(|(_, one), (_, other)| one.value.total_cmp(&other.value))?;
@@ -57,7 +57,7 @@ fn judge(seen: &Seen) -> Option<Told> {
         knee = knee.named("readers that keep the device busy"),
         slope = slope(&readers, knee.value)
     );
-    Some(Told { headline, because })
+    Some(Conclusion { headline, because })
 }
 
 /// The observed latency that each further reader adds beyond the knee.
@@ -83,7 +83,7 @@ mod tests {
     use serde_json::json;
 
     /// A device that completes a block every 10 µs, with the block latency in nanoseconds for each number of readers.
-    fn told(readers: &[(u64, f64)]) -> Option<Told> {
+    fn conclusion(readers: &[(u64, f64)]) -> Option<Conclusion> {
         let machine = planted::machine();
         let mut known = Known::new(&machine, None);
         for (depth, ns) in [(1, 60e3), (32, 10e3)] {
@@ -97,11 +97,14 @@ mod tests {
 
     #[test]
     fn many_readers_wait_as_long_as_the_device_makes_them() {
-        let told = told(&[(1, 60e3), (8, 82e3), (50, 502e3)]).expect("a mechanism");
+        let conclusion = conclusion(&[(1, 60e3), (8, 82e3), (50, 502e3)]).expect("a mechanism");
         assert!(
-            told.headline.plain().contains("{502000} a block, where the device's limit predicts {500000}.")
+            conclusion
+                .headline
+                .plain()
+                .contains("{502000} a block, where the device's limit predicts {500000}.")
         );
-        let because = told.because.plain();
+        let because = conclusion.because.plain();
         assert!(
             because.contains("so {6} readers keep") && because.contains("from 8 on: {10000} each."),
             "{because}"
@@ -110,7 +113,10 @@ mod tests {
 
     #[test]
     fn few_readers_and_those_that_wait_for_something_else_are_no_case() {
-        assert!(told(&[(1, 60e3), (4, 60e3)]).is_none(), "below the knee");
-        assert!(told(&[(1, 60e3), (50, 900e3)]).is_none(), "they wait longer than the device makes them");
+        assert!(conclusion(&[(1, 60e3), (4, 60e3)]).is_none(), "below the knee");
+        assert!(
+            conclusion(&[(1, 60e3), (50, 900e3)]).is_none(),
+            "they wait longer than the device makes them"
+        );
     }
 }

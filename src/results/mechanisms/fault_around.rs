@@ -1,7 +1,7 @@
 //! Fault-around: a fault on a mapped file whose pages are cached maps its neighbours too (`do_fault_around` of mm/memory.c), so
 //! that a page costs a part of a fault.
 
-use super::rule::{Rule, Seen, Told};
+use super::{Conclusion, Rule, Seen};
 use crate::experiment::{Found, Statement, statement};
 use crate::results::place::Place;
 
@@ -19,7 +19,7 @@ const NEIGHBOURS: Place =
 const ALONE: Place =
     Place::of("memory/minor_fault", &[("access", "cached file, read, page by page")]).any(&["batch"]);
 
-fn judge(seen: &Seen) -> Option<Told> {
+fn judge(seen: &Seen) -> Option<Conclusion> {
     let known = seen.known;
     let (mapped, fault, alone) = (MAPPED.found(known)?, NEIGHBOURS.found(known)?, ALONE.found(known)?);
     let pages = mapped.value / known.machine.page_bytes() as f64;
@@ -40,7 +40,7 @@ fn judge(seen: &Seen) -> Option<Told> {
         fault = fault.named("fault that maps its neighbours"),
         ratio = fault.over(alone).named("fault with neighbours over fault alone")
     );
-    Some(Told { headline, because })
+    Some(Conclusion { headline, because })
 }
 
 #[cfg(test)]
@@ -50,24 +50,24 @@ mod tests {
     use crate::results::place::tests as planted;
     use serde_json::json;
 
-    fn told(pages: f64, fault: f64) -> Option<String> {
+    fn text(pages: f64, fault: f64) -> Option<String> {
         let machine = planted::machine();
         let mut known = Known::new(&machine, None);
         MAPPED.plant(&mut known, pages * machine.page_bytes() as f64);
         NEIGHBOURS.plant_at(&mut known, &[("batch", json!(1))], fault);
         ALONE.plant_at(&mut known, &[("batch", json!(1))], 500.0);
-        judge(&Seen { known: &known, points: &[] }).map(|told| told.headline.plain())
+        judge(&Seen { known: &known, points: &[] }).map(|conclusion| conclusion.headline.plain())
     }
 
     #[test]
     fn neighbours_are_mapped_for_a_part_of_a_fault() {
         assert!(
-            told(16.0, 800.0).is_some_and(|said| said.contains("a page costs {50}, mapped alone {500}."))
+            text(16.0, 800.0).is_some_and(|text| text.contains("a page costs {50}, mapped alone {500}."))
         );
     }
 
     #[test]
     fn a_page_by_itself_is_no_case() {
-        assert_eq!((told(1.0, 100.0), told(16.0, 8_000.0)), (None, None));
+        assert_eq!((text(1.0, 100.0), text(16.0, 8_000.0)), (None, None));
     }
 }

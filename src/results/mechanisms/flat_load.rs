@@ -2,7 +2,7 @@
 //! function of its load that begins at zero (Pollaczek and Khinchine: proportional to ρ ÷ (1 − ρ)), so a fraction of the
 //! traffic causes at most that fraction of the wait.
 
-use super::rule::{Rule, Seen, Told};
+use super::{Conclusion, Rule, Seen};
 use crate::experiment::{Dimension, Found, Placement, statement};
 use crate::results::place::Place;
 
@@ -23,7 +23,7 @@ const fn place(names: &'static [(&'static str, &'static str)]) -> Place {
     Place::of("memory/loaded_latency", names).at(Placement::Spread).any(&["delay", "load_threads", "size"])
 }
 
-fn judge(seen: &Seen) -> Option<Told> {
+fn judge(seen: &Seen) -> Option<Conclusion> {
     let idle = IDLE.found(seen.known)?;
     let drawn = DRAWN.along("delay", seen.known);
     let loaded = LOADED.along("delay", seen.known);
@@ -58,7 +58,7 @@ fn judge(seen: &Seen) -> Option<Told> {
             .named("a queue's part"),
         beyond = beyond.named("beyond a queue")
     );
-    Some(Told { headline, because })
+    Some(Conclusion { headline, because })
 }
 
 #[cfg(test)]
@@ -69,7 +69,7 @@ mod tests {
     use serde_json::json;
 
     /// A load of 100 ns alone, and these latencies next to traffic of one, two, four and eight gigabytes per second.
-    fn told(loaded: &[f64]) -> Option<Told> {
+    fn conclusion(loaded: &[f64]) -> Option<Conclusion> {
         let machine = planted::machine();
         let mut known = Known::new(&machine, None);
         let free = |delay: u64, threads: u64| {
@@ -86,9 +86,9 @@ mod tests {
 
     #[test]
     fn a_rise_at_once_that_stays_is_no_queue() {
-        let told = told(&[140.0, 140.0, 140.0, 140.0]).expect("a mechanism");
-        assert!(told.headline.plain().contains("beside {1000000000} it takes {40} longer than alone"));
-        let because = told.because.plain();
+        let conclusion = conclusion(&[140.0, 140.0, 140.0, 140.0]).expect("a mechanism");
+        assert!(conclusion.headline.plain().contains("beside {1000000000} it takes {40} longer than alone"));
+        let because = conclusion.because.plain();
         assert!(
             because.contains("{0.125} of the traffic would add at most {5} of it. The other {35}"),
             "{because}"
@@ -97,13 +97,19 @@ mod tests {
 
     #[test]
     fn a_rise_with_the_traffic_may_be_one() {
-        assert_eq!(told(&[105.0, 110.0, 120.0, 140.0]).map(|told| told.headline.plain()), None);
-        assert_eq!(told(&[100.5, 101.0, 110.0, 400.0]).map(|told| told.headline.plain()), None);
+        assert_eq!(
+            conclusion(&[105.0, 110.0, 120.0, 140.0]).map(|conclusion| conclusion.headline.plain()),
+            None
+        );
+        assert_eq!(
+            conclusion(&[100.5, 101.0, 110.0, 400.0]).map(|conclusion| conclusion.headline.plain()),
+            None
+        );
     }
 
     #[test]
     fn no_rise_and_two_settings_say_nothing() {
-        assert!(told(&[100.0, 100.0, 100.0, 100.0]).is_none());
-        assert!(told(&[140.0, 140.0]).is_none());
+        assert!(conclusion(&[100.0, 100.0, 100.0, 100.0]).is_none());
+        assert!(conclusion(&[140.0, 140.0]).is_none());
     }
 }

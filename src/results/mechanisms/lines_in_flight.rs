@@ -1,7 +1,7 @@
 //! One core's bandwidth by Little's law: lines in flight = bytes per second × latency of one line ÷ bytes per line (Little
 //! 1961, "A proof for the queuing formula L = λW").
 
-use super::rule::{Rule, Seen, Told};
+use super::{Conclusion, Rule, Seen};
 use crate::experiment::{Dimension, Found, Known, Placement, Statement, statement};
 use crate::results::place::Place;
 
@@ -21,7 +21,7 @@ const TOGETHER: Place = Place::of("memory/parallel_bandwidth", &[("kind", "read"
     .at(Placement::Spread)
     .any(&["method", "size", "threads"]);
 
-fn judge(seen: &Seen) -> Option<Told> {
+fn judge(seen: &Seen) -> Option<Conclusion> {
     let known = seen.known;
     let rate = READ.most(known)?;
     let chases = CHASES.along("chases", known);
@@ -39,7 +39,7 @@ fn judge(seen: &Seen) -> Option<Told> {
         by_chases = by_chases(&chases, *load, lines),
         together = together(known)
     );
-    Some(Told { headline, because })
+    Some(Conclusion { headline, because })
 }
 
 /// The number of lines in flight at a rate.
@@ -90,7 +90,7 @@ mod tests {
     use crate::results::place::tests as planted;
     use serde_json::json;
 
-    fn told(both: f64) -> Told {
+    fn conclusion(both: f64) -> Conclusion {
         let machine = planted::machine();
         let line = machine.line_bytes() as f64;
         let mut known = Known::new(&machine, None);
@@ -109,10 +109,10 @@ mod tests {
 
     #[test]
     fn rate_and_latency_make_the_lines_that_are_on_their_way() {
-        let told = told(19e9);
-        let lines = told.headline.figures().find(|figure| figure.name == "lines in flight").unwrap();
+        let conclusion = conclusion(19e9);
+        let lines = conclusion.headline.figures().find(|figure| figure.name == "lines in flight").unwrap();
         assert!((lines.found.value - 10.0).abs() < 1e-9, "{:?}", lines.found);
-        let because = told.because.plain();
+        let because = conclusion.because.plain();
         assert!(
             because.contains("Loads of 8 independent chases keep {5} in flight: the others are prefetched"),
             "{because}"
@@ -125,6 +125,6 @@ mod tests {
 
     #[test]
     fn where_more_cores_read_no_more_the_memory_is_the_limit() {
-        assert!(told(10e9).because.plain().contains("the limit is the memory"));
+        assert!(conclusion(10e9).because.plain().contains("the limit is the memory"));
     }
 }

@@ -1,6 +1,6 @@
 //! Why a process costs what a thread does not: its own address space, with page tables to copy and pages to copy on writing.
 
-use super::rule::{Rule, Seen, Told};
+use super::{Conclusion, Rule, Seen};
 use crate::experiment::{Dimension, Found, Known, Statement, statement};
 use crate::results::place::Place;
 
@@ -23,7 +23,7 @@ const COPIED: Place =
 /// The page of the series of large parents, bytes.
 const PAGE: f64 = 4096.0;
 
-fn judge(seen: &Seen) -> Option<Told> {
+fn judge(seen: &Seen) -> Option<Conclusion> {
     let known = seen.known;
     let (fork, vfork, thread) = (FORK.found(known)?, VFORK.found(known)?, THREAD.found(known)?);
     let more = |than: Found| fork.value > than.value && fork.differs_from(&than) == Some(true);
@@ -48,7 +48,7 @@ fn judge(seen: &Seen) -> Option<Told> {
         page_tables = page_tables(known),
         copies = copies(space, known)
     );
-    Some(Told { headline, because })
+    Some(Conclusion { headline, because })
 }
 
 /// The cost of each further page of the parent, from the smallest and the largest parent.
@@ -85,7 +85,7 @@ mod tests {
     use crate::results::place::tests as planted;
     use serde_json::json;
 
-    fn told(vfork: f64) -> Option<Told> {
+    fn conclusion(vfork: f64) -> Option<Conclusion> {
         let machine = planted::machine();
         let mut known = Known::new(&machine, None);
         for (place, ns) in [(FORK, 60e3), (VFORK, vfork), (THREAD, 10e3)] {
@@ -100,19 +100,20 @@ mod tests {
 
     #[test]
     fn what_a_process_has_of_its_own_is_told_part_by_part() {
-        let told = told(12e3).expect("a mechanism");
+        let conclusion = conclusion(12e3).expect("a mechanism");
         assert!(
-            told.headline
+            conclusion
+                .headline
                 .plain()
                 .contains("{6} times what a thread does; its own address space is {0.8} of it.")
         );
-        let because = told.because.plain();
+        let because = conclusion.because.plain();
         assert!(because.contains("Page tables: {100} for each page"), "{because}");
         assert!(because.contains("costs as much as {24} of them."), "{because}");
     }
 
     #[test]
     fn a_process_that_costs_no_more_has_nothing_to_explain() {
-        assert!(told(60e3).is_none());
+        assert!(conclusion(60e3).is_none());
     }
 }

@@ -1,7 +1,7 @@
 //! Whether creating processes becomes slower, or less regular, as more of them are created in a short time: process ids are
 //! allocated, and ended processes are reaped.
 
-use super::rule::{Rule, Seen, Told};
+use super::{Conclusion, Rule, Seen};
 use crate::experiment::{Dimension, Found, Statement, statement};
 use crate::results::PointResult;
 use crate::results::place::Place;
@@ -20,7 +20,7 @@ const FORK: Place = Place::of("cpu/process_creation", &[("measure", "fork, exit,
 /// Ten in each third: quartiles of fewer are unreliable.
 const FEWEST: usize = 30;
 
-fn judge(seen: &Seen) -> Option<Told> {
+fn judge(seen: &Seen) -> Option<Conclusion> {
     let mine = |point: &&PointResult| FORK.means(&point.experiment, &point.point) && point.evidence_holds();
     let samples = &seen.points.iter().find(mine)?.samples;
     let samples: Vec<&Vec<f64>> = samples.iter().filter(|sample| sample.len() >= FEWEST).collect();
@@ -49,7 +49,7 @@ fn judge(seen: &Seen) -> Option<Told> {
         trials = samples.len(),
         deviation
     );
-    Some(Told { headline, because })
+    Some(Conclusion { headline, because })
 }
 
 /// A statistic of the last third of each trial over that of its first, with the interval over trials.

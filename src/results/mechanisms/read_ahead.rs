@@ -1,6 +1,6 @@
 //! Read-ahead: sequential reads of a file are fetched in large requests in advance.
 
-use super::rule::{Rule, Seen, Told};
+use super::{Conclusion, Rule, Seen};
 use crate::experiment::{Dimension, Found, Known, Statement, statement};
 use crate::quantity::Unit;
 use crate::results::accuracy::{FAIR, distance};
@@ -32,7 +32,7 @@ const RANDOM: Place =
 /// The largest request that is measured, bytes.
 const REQUEST: u64 = 1 << 20;
 
-fn judge(seen: &Seen) -> Option<Told> {
+fn judge(seen: &Seen) -> Option<Conclusion> {
     let known = seen.known;
     let (ahead, without) = (AHEAD.found(known)?, WITHOUT.found(known)?);
     if ahead.value >= without.value || ahead.differs_from(&without) != Some(true) {
@@ -45,7 +45,7 @@ fn judge(seen: &Seen) -> Option<Told> {
         without = without.named("block in sequence, no read-ahead"),
         ratio = without.over(ahead).named("without read-ahead over with")
     );
-    Some(Told {
+    Some(Conclusion {
         headline,
         because: statement!(
             "{window}{in_large_requests}{at_random}",
@@ -102,7 +102,7 @@ mod tests {
     use super::*;
     use crate::results::place::tests as planted;
 
-    fn told(ahead: f64, large: f64) -> Option<Told> {
+    fn conclusion(ahead: f64, large: f64) -> Option<Conclusion> {
         let machine = planted::machine();
         let mut known = Known::new(&machine, None);
         AHEAD.plant(&mut known, ahead);
@@ -113,16 +113,22 @@ mod tests {
 
     #[test]
     fn a_sequence_costs_the_share_of_a_large_request() {
-        let told = told(2e3, 512e3).expect("a mechanism");
-        assert!(told.headline.plain().contains("take {2000}, without it {60000}: {30} times as long."));
+        let conclusion = conclusion(2e3, 512e3).expect("a mechanism");
+        assert!(conclusion.headline.plain().contains("take {2000}, without it {60000}: {30} times as long."));
         assert!(
-            told.because.plain().contains("the share of 4 KiB is {2000}, which equals the sequential cost.")
+            conclusion
+                .because
+                .plain()
+                .contains("the share of 4 KiB is {2000}, which equals the sequential cost.")
         );
     }
 
     #[test]
     fn another_cost_is_not_explained_and_none_is_no_case() {
-        assert!(told(2e3, 5_120e3).is_some_and(|told| told.because.plain().contains("which differs from")));
-        assert!(told(60e3, 512e3).is_none());
+        assert!(
+            conclusion(2e3, 5_120e3)
+                .is_some_and(|conclusion| conclusion.because.plain().contains("which differs from"))
+        );
+        assert!(conclusion(60e3, 512e3).is_none());
     }
 }

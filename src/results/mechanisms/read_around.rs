@@ -1,7 +1,7 @@
 //! Read-around: a page fault on an uncached file reads the window around its page (`do_sync_mmap_readahead` of
 //! mm/filemap.c), which is wasted if the next page is elsewhere.
 
-use super::rule::{Rule, Seen, Told};
+use super::{Conclusion, Rule, Seen};
 use crate::experiment::{Dimension, Found, Known, Statement, statement};
 use crate::quantity::Unit;
 use crate::results::place::Place;
@@ -28,7 +28,7 @@ const IN_ORDER: Place =
     Place::of("filesystem/read", &[("call", "mmap"), ("order", "sequential"), ("state", "cold")])
         .with(&[("block", 4096), ("file", 64 << 20)]);
 
-fn judge(seen: &Seen) -> Option<Told> {
+fn judge(seen: &Seen) -> Option<Conclusion> {
     let known = seen.known;
     let (read, random, without) = (READ.found(known)?, RANDOM.found(known)?, WITHOUT.found(known)?);
     let page = known.machine.page_bytes() as f64;
@@ -50,7 +50,7 @@ fn judge(seen: &Seen) -> Option<Told> {
         in_order = in_order(known),
         window = window(read.value, known)
     );
-    Some(Told { headline, because })
+    Some(Conclusion { headline, because })
 }
 
 /// In sequential order the same window is useful.
@@ -82,26 +82,26 @@ mod tests {
     use super::*;
     use crate::results::place::tests as planted;
 
-    fn told(read: f64, random: f64) -> Option<String> {
+    fn text(read: f64, random: f64) -> Option<String> {
         let machine = planted::machine();
         let mut known = Known::new(&machine, None);
         READ.plant(&mut known, read);
         RANDOM.plant(&mut known, random);
         WITHOUT.plant(&mut known, 60e3);
-        judge(&Seen { known: &known, points: &[] }).map(|told| told.headline.plain())
+        judge(&Seen { known: &known, points: &[] }).map(|conclusion| conclusion.headline.plain())
     }
 
     #[test]
     fn random_blocks_pay_for_what_is_read_around_them() {
-        let said = told(8_388_608.0, 6e6).expect("a mechanism");
-        assert!(said.contains(
+        let text = text(8_388_608.0, 6e6).expect("a mechanism");
+        assert!(text.contains(
             "reads {8388608} around its page: in random order, a block through a mapping costs {100} times"
         ));
     }
 
     #[test]
     fn where_nothing_is_read_around_or_it_costs_nothing_there_is_no_case() {
-        assert_eq!(told(4096.0, 6e6), None);
-        assert_eq!(told(8_388_608.0, 60e3), None);
+        assert_eq!(text(4096.0, 6e6), None);
+        assert_eq!(text(8_388_608.0, 60e3), None);
     }
 }

@@ -1,7 +1,7 @@
 //! Sequential and random order over a network: the order makes no difference by itself; if a sequential read is faster,
 //! blocks are read ahead or cached.
 
-use super::rule::{Rule, Seen, Told};
+use super::{Conclusion, Rule, Seen};
 use crate::experiment::{Found, Placement, Point, Statement, Value, statement};
 use crate::results::place::Place;
 
@@ -18,7 +18,7 @@ const BLOCKS: Place = Place::of("filesystem/remote_read", &[("state", "server-ca
     .any(&["order", "protocol"])
     .at(Placement::Free);
 
-fn judge(seen: &Seen) -> Option<Told> {
+fn judge(seen: &Seen) -> Option<Conclusion> {
     let all: Vec<(&Point, Found)> = BLOCKS.all(seen.known).collect();
     let of = |protocol: &str, order: &str| {
         let is = |point: &Point| name(point, "protocol") == protocol && name(point, "order") == order;
@@ -27,7 +27,7 @@ fn judge(seen: &Seen) -> Option<Told> {
     let mut protocols: Vec<&str> = all.iter().map(|(point, _)| name(point, "protocol")).collect();
     protocols.dedup();
     let mut ahead = vec![];
-    let told = protocols.into_iter().filter_map(|protocol| {
+    let protocols = protocols.into_iter().filter_map(|protocol| {
         let (sequence, random) = (of(protocol, "sequential")?, of(protocol, "random")?);
         let quicker = sequence.differs_from(&random)? && sequence.value < random.value;
         if quicker {
@@ -40,7 +40,7 @@ fn judge(seen: &Seen) -> Option<Told> {
             sequence = sequence.named(&format!("{protocol}, in sequence"))
         ))
     });
-    let because = statement!("{joined}.", joined = Statement::joined(told.collect(), "; ")?);
+    let because = statement!("{all}.", all = Statement::joined(protocols, "; ")?);
     let headline = match ahead.as_slice() {
         [] => "Over the network the order makes no difference: no block is read ahead.".to_owned(),
         some => {
@@ -50,7 +50,7 @@ fn judge(seen: &Seen) -> Option<Told> {
             )
         }
     };
-    Some(Told { headline: headline.into(), because })
+    Some(Conclusion { headline: headline.into(), because })
 }
 
 fn name<'a>(point: &'a Point, parameter: &str) -> &'a str {
@@ -67,7 +67,7 @@ mod tests {
     use crate::results::place::tests as planted;
     use serde_json::json;
 
-    fn told(sequence: f64) -> Told {
+    fn conclusion(sequence: f64) -> Conclusion {
         let machine = planted::machine();
         let mut known = Known::new(&machine, None);
         for (order, ns) in [("random", 100e3), ("sequential", sequence)] {
@@ -78,7 +78,7 @@ mod tests {
 
     #[test]
     fn a_quicker_sequence_is_read_ahead_and_one_as_slow_is_not() {
-        assert!(told(20e3).headline.plain().contains("faster with nfs, which reads ahead"));
-        assert!(told(100e3).headline.plain().contains("the order makes no difference"));
+        assert!(conclusion(20e3).headline.plain().contains("faster with nfs, which reads ahead"));
+        assert!(conclusion(100e3).headline.plain().contains("the order makes no difference"));
     }
 }

@@ -1,7 +1,7 @@
 //! The ramp of a TCP stream: slow start doubles the data in flight with every round trip, from ten segments (RFC 6928) until
 //! the path is full.
 
-use super::rule::{Rule, Seen, Told};
+use super::{Conclusion, Rule, Seen};
 use crate::experiment::{Dimension, Found, Placement, statement};
 use crate::quantity::Unit;
 use crate::results::place::Place;
@@ -42,12 +42,12 @@ const LOOPBACK_PACKET: f64 = 65_536.0;
 /// The largest packet of Ethernet (IEEE 802.3), bytes.
 const ETHERNET_PACKET: f64 = 1_500.0;
 
-fn judge(seen: &Seen) -> Option<Told> {
+fn judge(seen: &Seen) -> Option<Conclusion> {
     path(seen, "to the peer", WINDOW_PEER, TRIP_PEER, ETHERNET_PACKET)
         .or_else(|| path(seen, "over loopback", WINDOW_HERE, TRIP_HERE, LOOPBACK_PACKET))
 }
 
-fn path(seen: &Seen, way: &str, window: Place, trip: Place, packet: f64) -> Option<Told> {
+fn path(seen: &Seen, way: &str, window: Place, trip: Place, packet: f64) -> Option<Conclusion> {
     let windows = window.along("start", seen.known);
     let trip = trip.found(seen.known)?;
     let (Some((_, first)), Some((start, last)), true) = (windows.first(), windows.last(), windows.len() > 2)
@@ -79,7 +79,7 @@ fn path(seen: &Seen, way: &str, window: Place, trip: Place, packet: f64) -> Opti
         ramp = trip.scaled(doublings).named("slow start"),
         start = Found::exact(*start as f64, trip.dimension).named("start of the last window")
     );
-    Some(Told { headline, because })
+    Some(Conclusion { headline, because })
 }
 
 #[cfg(test)]
@@ -90,7 +90,7 @@ mod tests {
     use serde_json::json;
 
     /// Windows of these rates, with a round trip of 1 ms to the peer.
-    fn told(rates: &[f64]) -> Option<Told> {
+    fn conclusion(rates: &[f64]) -> Option<Conclusion> {
         let machine = planted::machine();
         let mut known = Known::new(&machine, None);
         TRIP_PEER.plant(&mut known, 1e6);
@@ -104,21 +104,27 @@ mod tests {
     #[test]
     fn a_path_that_holds_more_than_ten_segments_needs_a_ramp() {
         // 115840 bytes are in flight: eight times ten segments of 1448, three doublings.
-        let told = told(&[10e6, 50e6, 115.84e6]).expect("a mechanism");
-        assert!(told.headline.plain().contains("has the ramp of slow start"));
-        assert!(told.because.plain().contains("3 doublings, {3000000}"), "{}", told.because.plain());
+        let conclusion = conclusion(&[10e6, 50e6, 115.84e6]).expect("a mechanism");
+        assert!(conclusion.headline.plain().contains("has the ramp of slow start"));
+        assert!(
+            conclusion.because.plain().contains("3 doublings, {3000000}"),
+            "{}",
+            conclusion.because.plain()
+        );
     }
 
     #[test]
     fn a_short_path_needs_none_and_two_windows_are_no_ramp() {
         assert!(
-            told(&[1e6, 1e6, 1e6])
-                .is_some_and(|told| told.headline.plain().contains("has no ramp, and needs none"))
+            conclusion(&[1e6, 1e6, 1e6]).is_some_and(|conclusion| conclusion
+                .headline
+                .plain()
+                .contains("has no ramp, and needs none"))
         );
         assert!(
-            told(&[1e6, 2e6, 4e6])
-                .is_some_and(|told| told.headline.plain().contains("not that of slow start"))
+            conclusion(&[1e6, 2e6, 4e6])
+                .is_some_and(|conclusion| conclusion.headline.plain().contains("not that of slow start"))
         );
-        assert!(told(&[10e6, 115.84e6]).is_none());
+        assert!(conclusion(&[10e6, 115.84e6]).is_none());
     }
 }

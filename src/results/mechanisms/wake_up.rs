@@ -1,7 +1,7 @@
 //! Waking an idle CPU: the extra cost of a hand-over across CPUs over one on the same CPU recurs, as a whole number of
 //! wake-ups, in all other operations during which a CPU goes idle.
 
-use super::rule::{Rule, Seen, Told};
+use super::{Conclusion, Rule, Seen};
 use crate::experiment::{Found, Known, Placement, Statement, statement};
 use crate::machine::Machine;
 use crate::results::accuracy::{CLOSE, distance};
@@ -35,7 +35,7 @@ fn beyond(place: Place, known: &Known) -> Option<Found> {
     Some(place.at(Placement::AcrossCpus).found(known)?.minus(place.found(known)?))
 }
 
-fn judge(seen: &Seen) -> Option<Told> {
+fn judge(seen: &Seen) -> Option<Conclusion> {
     let known = seen.known;
     let (one, across) = (HAND_OVER.found(known)?, HAND_OVER.at(Placement::AcrossCpus).found(known)?);
     let wake = across.minus(one);
@@ -58,7 +58,7 @@ fn judge(seen: &Seen) -> Option<Told> {
         asleep = asleep(known),
         causes = causes(known.machine)
     );
-    Some(Told { headline, because })
+    Some(Conclusion { headline, because })
 }
 
 /// An operation whose extra cost across CPUs is this number of wake-ups.
@@ -121,7 +121,7 @@ mod tests {
     use crate::results::place::tests as planted;
 
     /// A hand-over of 1 µs on one CPU, a wake-up of 28 µs, and a round trip with this number of wake-ups.
-    fn told(wake_ups: f64, without: Option<usize>) -> Option<Told> {
+    fn conclusion(wake_ups: f64, without: Option<usize>) -> Option<Conclusion> {
         let mut machine = planted::machine();
         machine.virtualization.hypervisor = Fact::known(Some("KVM".to_owned()), "a test");
         machine.kernel.command_line = Fact::known("quiet haltpoll.guest_halt_poll_ns=0".to_owned(), "a test");
@@ -143,11 +143,14 @@ mod tests {
 
     #[test]
     fn a_round_trip_of_two_wake_ups_is_explained_by_them() {
-        let told = told(2.0, None).expect("a mechanism");
+        let conclusion = conclusion(2.0, None).expect("a mechanism");
         assert!(
-            told.headline.plain().contains("idle CPU takes {28000}; a hand-over on one CPU takes {1000}")
+            conclusion
+                .headline
+                .plain()
+                .contains("idle CPU takes {28000}; a hand-over on one CPU takes {1000}")
         );
-        let because = told.because.plain();
+        let because = conclusion.because.plain();
         assert!(
             because.contains(
                 "{56000} more across CPUs than on one CPU, which is {2} wake-ups where the operation has 2"
@@ -163,7 +166,7 @@ mod tests {
 
     #[test]
     fn what_is_no_whole_number_of_them_or_not_known_is_not_explained() {
-        assert!(told(3.0, None).is_none());
-        assert!((0..4).all(|missing| told(2.0, Some(missing)).is_none()));
+        assert!(conclusion(3.0, None).is_none());
+        assert!((0..4).all(|missing| conclusion(2.0, Some(missing)).is_none()));
     }
 }

@@ -1,7 +1,7 @@
 //! Write-allocate: a store through the caches reads its line first; a non-temporal one does not, so a line crosses the bus
 //! once instead of twice.
 
-use super::rule::{Rule, Seen, Told};
+use super::{Conclusion, Rule, Seen};
 use crate::experiment::{Found, Known, Point, Statement, Value, statement};
 use crate::results::accuracy::{CLOSE, distance};
 use crate::results::place::Place;
@@ -29,7 +29,7 @@ struct Pair {
     past: Found,
 }
 
-fn judge(seen: &Seen) -> Option<Told> {
+fn judge(seen: &Seen) -> Option<Conclusion> {
     let known = seen.known;
     let Pair { method, through, past } = quickest(&WRITE, known)?;
     let times = past.over(through);
@@ -49,7 +49,7 @@ fn judge(seen: &Seen) -> Option<Told> {
         through = through.named("write, through the caches"),
         copied = copied(known)
     );
-    Some(Told { headline, because })
+    Some(Conclusion { headline, because })
 }
 
 /// One of the three transfers of a copy is the read for ownership.
@@ -84,7 +84,7 @@ mod tests {
     use crate::results::place::tests as planted;
     use serde_json::json;
 
-    fn told(past: f64) -> Option<Told> {
+    fn conclusion(past: f64) -> Option<Conclusion> {
         let machine = planted::machine();
         let mut known = Known::new(&machine, None);
         let mut plant = |place: &Place, method: &str, rate| {
@@ -100,15 +100,15 @@ mod tests {
 
     #[test]
     fn stores_that_do_not_read_their_line_are_twice_as_fast() {
-        let told = told(20e9).expect("a mechanism");
-        assert!(told.headline.plain().contains("write memory {2} times as fast"));
-        assert!(told.because.plain().contains(
+        let conclusion = conclusion(20e9).expect("a mechanism");
+        assert!(conclusion.headline.plain().contains("write memory {2} times as fast"));
+        assert!(conclusion.because.plain().contains(
             "The same effect would make a copy (avx2) 1.5 times as fast; measured: {1.5} times as fast."
         ));
     }
 
     #[test]
     fn as_fast_or_much_faster_is_something_else() {
-        assert!(told(10e9).is_none() && told(40e9).is_none());
+        assert!(conclusion(10e9).is_none() && conclusion(40e9).is_none());
     }
 }

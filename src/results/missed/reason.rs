@@ -144,7 +144,9 @@ impl<'run> Missed<'run> {
         let split = spent.kernel_interval.filter(|_| spent.is_split_by_ticks());
         match split {
             Some(kernel) if kernel.low * spent.ran_ns >= half => Reason::MissingTime(Spender::Kernel),
-            Some(kernel) if (1.0 - kernel.high) * spent.ran_ns >= half => Reason::MissingTime(Spender::Program),
+            Some(kernel) if (1.0 - kernel.high) * spent.ran_ns >= half => {
+                Reason::MissingTime(Spender::Program)
+            }
             _ => Reason::Unknown,
         }
     }

@@ -60,7 +60,7 @@ fn too_high(names: &[String], furthest: &Missed, known: &Known) -> Statement {
     statement!(
         "The whole operation took {all}; these terms alone are larger: {each}.{changes}",
         all = furthest.measured.named("all that was measured"),
-        each = Statement::joined(each.collect(), "; "),
+        each = Statement::joined(each, "; "),
         changes = changes(names.iter(), furthest, known)
     )
 }
@@ -153,7 +153,7 @@ fn changes<'a>(
     furthest: &Missed,
     known: &Known,
 ) -> Option<Statement> {
-    Statement::joined(names.filter_map(|name| change(name, furthest, known)).collect(), "")
+    Statement::joined(names.filter_map(|name| change(name, furthest, known)), "")
 }
 
 /// The later value of a term that came from an earlier measurement of the run, predicted again with all figures of the run.

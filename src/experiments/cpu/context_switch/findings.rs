@@ -7,9 +7,9 @@ use crate::experiments::rule_of_thumb::{self, Rule};
 
 /// All findings from `cpu/context_switch`.
 pub fn findings(known: &Known) -> Vec<Finding> {
-    let told =
+    let all =
         [address_space(known), switch_against_creation(known), without_the_kernel(known), by_rules(known)];
-    told.into_iter().flatten().collect()
+    all.into_iter().flatten().collect()
 }
 
 /// The rules by which reports 000 and 001 predicted a process switch from these.
@@ -37,7 +37,7 @@ fn address_space(known: &Known) -> Option<Finding> {
 
 /// The cost of a switch compared with the cost of creating the process or thread.
 fn switch_against_creation(known: &Known) -> Option<Finding> {
-    let told = |what: &str, switch: Found, creation: Found| {
+    let in_switches = |what: &str, switch: Found, creation: Found| {
         let name = format!("creation over switch, {what}");
         match creation.differs_from(&switch) {
             Some(false) => statement!("{what} and a switch: the two are not significantly different"),
@@ -50,12 +50,12 @@ fn switch_against_creation(known: &Known) -> Option<Finding> {
     let found = |experiment, point: &Point| known.found(experiment, point);
     let process = found(NAME, &between(PIPE_NET, PROCESSES))
         .zip(found("cpu/process_creation", &process_creation::whole()))
-        .map(|(switch, creation)| told("a process", switch, creation));
+        .map(|(switch, creation)| in_switches("a process", switch, creation));
     let thread = found(NAME, &between(PIPE_NET, THREADS))
         .zip(found("cpu/thread_creation", &thread_creation::whole()))
-        .map(|(switch, creation)| told("a thread", switch, creation));
-    let told = Statement::joined(process.into_iter().chain(thread).collect(), ", ")?;
-    Some(finding!(Question::Thread, "Creation and end together: {told}.", told))
+        .map(|(switch, creation)| in_switches("a thread", switch, creation));
+    let both = Statement::joined(process.into_iter().chain(thread), ", ")?;
+    Some(finding!(Question::Thread, "Creation and end together: {both}.", both))
 }
 
 /// The cost that the kernel entry and the scheduler add to a change of stacks.

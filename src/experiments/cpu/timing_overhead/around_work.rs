@@ -12,16 +12,16 @@ pub fn kept_between(known: &Known) -> Option<Finding> {
     };
     let all: Vec<(&str, Found)> = counter_forms::ALL.iter().filter_map(seen).collect();
     let (_, whole) = *all.iter().find(|(name, _)| *name == KEEPS)?;
-    let told = all.iter().filter(|(name, _)| *name != KEEPS).map(|(name, part)| {
+    let forms = all.iter().filter(|(name, _)| *name != KEEPS).map(|(name, part)| {
         let share = part.share_of(whole);
         statement!("`{name}` {share}", share = share.named(&format!("of the work, seen by {name}")))
     });
     Some(finding!(
         Question::Experiment,
         "{MULTIPLICATIONS} dependent multiplications lengthen a pair of `{KEEPS}` by {whole}. The other \
-         forms see these shares of that: {joined}. The rest was still executing when the counter was read.",
+         forms see these shares of that: {forms}. The rest was still executing when the counter was read.",
         whole = whole.named("work seen by readings that wait"),
-        joined = Statement::joined(told.collect(), ", ")?
+        forms = Statement::joined(forms, ", ")?
     ))
 }
 
@@ -62,10 +62,10 @@ mod tests {
                 known.learn(NAME, &point, Found::bare(value, Dimension::Of(Unit::Nanoseconds)));
             }
         }
-        let told = kept_between(&known).map(|said| said.statement.plain());
+        let text = kept_between(&known).map(|finding| finding.statement.plain());
         if counter_forms::ALL.len() > 1 {
-            let told = told.expect("forms are compared");
-            assert!(told.contains(" by {70}.") && told.contains("{0.071") && told.contains("{1}"), "{told}");
+            let text = text.expect("forms are compared");
+            assert!(text.contains(" by {70}.") && text.contains("{0.071") && text.contains("{1}"), "{text}");
         }
     }
 }

@@ -111,8 +111,13 @@ fn by_file(pattern: &str, known: &Known) -> Option<Finding> {
             usual = usual.named(&format!("{pattern}, {}", declared::size(USUAL_FILE)))
         ))
     });
-    let told = Statement::joined(compared.collect(), "; ")?;
-    Some(finding!(Question::Contention, "{pattern}: {told}.", pattern = capitalize(pattern), told))
+    let comparisons = Statement::joined(compared, "; ")?;
+    Some(finding!(
+        Question::Contention,
+        "{pattern}: {comparisons}.",
+        pattern = capitalize(pattern),
+        comparisons
+    ))
 }
 
 #[cfg(test)]
@@ -124,7 +129,7 @@ mod tests {
     use crate::statistics::Interval;
 
     /// The findings for these times per block, each known to one percent.
-    fn said_of(planted: &[(&str, &str, u64, u64, f64)]) -> String {
+    fn text_of(planted: &[(&str, &str, u64, u64, f64)]) -> String {
         let machine = Machine::described();
         let mut known = Known::new(&machine, None);
         for (pattern, figure, file, processes, value) in planted {
@@ -133,7 +138,7 @@ mod tests {
             let found = Found { value: *value, interval, dimension: Dimension::Of(unit) };
             known.learn(NAME, &point(pattern, figure, *file, *processes), found);
         }
-        findings(&known).iter().map(|said| said.statement.plain() + "\n").collect()
+        findings(&known).iter().map(|finding| finding.statement.plain() + "\n").collect()
     }
 
     fn curve(
@@ -148,7 +153,7 @@ mod tests {
         let both = |sequential: f64| {
             let mut all = curve(ALL_SEQUENTIAL, &[(1, 20e3), (8, sequential)]);
             all.extend(curve(ALL_RANDOM, &[(1, 80e3), (8, 400e3)]));
-            said_of(&all)
+            text_of(&all)
         };
         assert!(
             both(400e3).contains(
@@ -165,11 +170,11 @@ mod tests {
     fn a_plateau_begins_where_no_later_time_differs() {
         let level = curve(ALL_SEQUENTIAL, &[(1, 20e3), (2, 60e3), (4, 100e3), (8, 100.4e3), (16, 99.8e3)]);
         assert!(
-            said_of(&level)
+            text_of(&level)
                 .contains("All sequential: from 4 processes to 16 a block costs the same, {100000}.")
         );
         let grows = curve(ALL_SEQUENTIAL, &[(1, 20e3), (2, 60e3), (4, 100e3), (8, 100.4e3), (16, 200e3)]);
-        assert!(!said_of(&grows).contains("costs the same"));
+        assert!(!text_of(&grows).contains("costs the same"));
     }
 
     #[test]
@@ -178,14 +183,14 @@ mod tests {
         all.push((ALL_RANDOM, EACH, 1 << 20, 8, 400.2e3));
         all.push((ALL_RANDOM, UNFAIRNESS, USUAL_FILE, 8, 10_000.0));
         all.push((ALL_RANDOM, UNFAIRNESS, USUAL_FILE, 32, 50_000.0));
-        let said = said_of(&all);
-        assert!(said.contains("with files of 1 MiB 8 processes take {400200} a block"), "{said}");
-        assert!(said.contains("which are not significantly different"), "{said}");
+        let text = text_of(&all);
+        assert!(text.contains("with files of 1 MiB 8 processes take {400200} a block"), "{text}");
+        assert!(text.contains("which are not significantly different"), "{text}");
         assert!(
-            said.contains(
+            text.contains(
                 "behind the mean of all, that of 32 {50000}: with more processes the difference grows"
             ),
-            "{said}"
+            "{text}"
         );
     }
 }

@@ -23,16 +23,16 @@ fn growth(pattern: &str, known: &Known) -> Option<Finding> {
     let group = point(pattern, EACH, USUAL_FILE, 1);
     let found = known.along(NAME, &group, &PROCESSES);
     let curve: Vec<(f64, f64)> = found.into_iter().map(|(processes, ns)| (processes as f64, ns)).collect();
-    let (told, slope) = match two_segments(&curve) {
+    let (growth, slope) = match two_segments(&curve) {
         Some(two) => two_lines(pattern, &two),
         None => one_line(pattern, known.line(NAME, &group, &PROCESSES)?),
     };
     let serial = serial(pattern, slope, known).unwrap_or_default();
     Some(finding!(
         Question::Contention,
-        "{pattern}: a block costs {told}.{serial}",
+        "{pattern}: a block costs {growth}.{serial}",
         pattern = capitalize(pattern),
-        told,
+        growth,
         serial
     ))
 }
@@ -45,23 +45,23 @@ fn time(value: f64) -> Found {
 fn two_lines(pattern: &str, two: &Segments) -> (Statement, Found) {
     let (before, after) = (time(two.slope_before), time(two.slope_after));
     let knee = Found::bare(two.break_at, Dimension::Count);
-    let told = statement!(
+    let growth = statement!(
         "{before} for every further process up to {knee} processes, and {after} beyond; two lines fit better \
          than one",
         before = before.named(&format!("{pattern}, each further process, first")),
         knee = knee.named(&format!("{pattern}, processes at the knee")),
         after = after.named(&format!("{pattern}, each further process, beyond"))
     );
-    (told, after)
+    (growth, after)
 }
 
 fn one_line(pattern: &str, (slope, besides): (Found, Found)) -> (Statement, Found) {
-    let told = statement!(
+    let growth = statement!(
         "{slope} for every further process, and {besides} in addition; one line fits",
         slope = slope.named(&format!("{pattern}, each further process")),
         besides = besides.named(&format!("{pattern}, besides"))
     );
-    (told, slope)
+    (growth, slope)
 }
 
 /// A slope as a share of the time per block of one process alone.

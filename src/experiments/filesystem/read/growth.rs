@@ -82,7 +82,7 @@ mod tests {
             let found = Found { value, interval, dimension: Dimension::Of(Unit::Nanoseconds) };
             known.learn(NAME, &usual(COLD, order, file), found);
         }
-        findings(&known).iter().map(|said| said.statement.plain()).collect()
+        findings(&known).iter().map(|finding| finding.statement.plain()).collect()
     }
 
     #[test]

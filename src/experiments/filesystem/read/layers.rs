@@ -50,14 +50,14 @@ fn past_the_cache(known: &Known) -> Option<Finding> {
 /// the file.
 fn order(state: &str, name: &str, known: &Known) -> Option<Finding> {
     let sequential = known.found_along(NAME, &usual(state, SEQUENTIAL, 0), &FILE);
-    let told = sequential.into_iter().filter_map(|(file, sequential)| {
+    let sizes = sequential.into_iter().filter_map(|(file, sequential)| {
         let random = known.found(NAME, &usual(state, RANDOM, file))?;
         Some(one_file(file, sequential, random))
     });
-    let told = Statement::joined(told.collect(), "; ")?;
+    let sizes = Statement::joined(sizes, "; ")?;
     let lead =
         format!("A block of 4 KiB, {name}, in random over sequential order, by the size of the file: ");
-    Some(finding!(Question::Order, "{lead}{told}.", told))
+    Some(finding!(Question::Order, "{lead}{sizes}.", sizes))
 }
 
 fn one_file(file: u64, sequential: Found, random: Found) -> Statement {

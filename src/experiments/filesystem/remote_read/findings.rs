@@ -41,7 +41,7 @@ fn near(order: &str, bytes: u64, known: &Known) -> Option<Found> {
 fn penalty(through: &str, order: &str, bytes: u64, known: &Known) -> Option<Finding> {
     let (far, near) = (far(through, order, bytes, known)?, near(order, bytes, known)?);
     let what = format!("{order} {}", declared::size(bytes));
-    let told = if far.differs_from(&near) == Some(false) {
+    let comparison = if far.differs_from(&near) == Some(false) {
         statement!("the two are not significantly different")
     } else {
         statement!(
@@ -53,11 +53,11 @@ fn penalty(through: &str, order: &str, bytes: u64, known: &Known) -> Option<Find
     Some(finding!(
         Question::Penalty,
         "By {through} a {order} block of {bytes} takes {far} from the server's cache and {near} from this \
-         machine's: {told}.",
+         machine's: {comparison}.",
         bytes = declared::size(bytes),
         far = far.named(&format!("remote, {what}")),
         near = near.named(&format!("local, {what}")),
-        told
+        comparison
     ))
 }
 
@@ -101,7 +101,7 @@ fn predicted(through: &str, known: &Known) -> Option<Finding> {
     };
     let expected = round_trip.plus(streamed.scaled(SMALL as f64 / LARGE as f64));
     let found = far(through, RANDOM, SMALL, known)?.minus(near(RANDOM, SMALL, known)?);
-    let told = match found.differs_from(&expected) {
+    let comparison = match found.differs_from(&expected) {
         Some(false) => {
             statement!("the two are not significantly different: round trip and bandwidth account for it")
         }
@@ -117,12 +117,12 @@ fn predicted(through: &str, known: &Known) -> Option<Finding> {
     Some(finding!(
         Question::Penalty,
         "Of a random block of {small} the round trip (an exchange without data, {round_trip}) and the bytes, \
-         {rate}, predict {expected}; the penalty is {found}: {told}.",
+         {rate}, predict {expected}; the penalty is {found}: {comparison}.",
         small = declared::size(SMALL),
         round_trip = round_trip.named("exchange without data"),
         expected = expected.named("penalty predicted"),
         found = found.named("penalty found"),
-        told
+        comparison
     ))
 }
 
@@ -155,7 +155,7 @@ fn in_flight(through: &str, known: &Known) -> Option<Finding> {
 fn coldness(through: &str, known: &Known) -> Option<Finding> {
     let cold = known.found(NAME, &block(through, SERVER_COLD, RANDOM, SMALL))?;
     let cached = far(through, RANDOM, SMALL, known)?;
-    let told = if cold.differs_from(&cached) == Some(true) {
+    let statement = if cold.differs_from(&cached) == Some(true) {
         statement!(
             "From the server's disk a random block of {small} takes {difference} more than from its cache.",
             small = declared::size(SMALL),
@@ -166,11 +166,11 @@ fn coldness(through: &str, known: &Known) -> Option<Finding> {
          network."
             .into()
     };
-    Some(Finding::of(Question::Penalty, told))
+    Some(Finding::of(Question::Penalty, statement))
 }
 
 fn one_machine(remote: &Remote) -> Option<Finding> {
-    let told =
+    let statement =
         "The server is this machine: these figures include no wire, and both sides share its processors.";
-    remote.is_here().then(|| Finding::of(Question::Penalty, told.into()))
+    remote.is_here().then(|| Finding::of(Question::Penalty, statement.into()))
 }

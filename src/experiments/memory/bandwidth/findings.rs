@@ -12,8 +12,8 @@ const NAME: &str = "memory/bandwidth";
 /// All findings from `memory/bandwidth`.
 pub fn findings(known: &Known) -> Vec<Finding> {
     let size = working_set::in_memory(known.machine);
-    let best = Kind::ALL.iter().filter_map(|kind| best_said(*kind, size, known));
-    let others = [read_against_write(size, known), caches_said(known), per_line_said(size, known)];
+    let best = Kind::ALL.iter().filter_map(|kind| best_of_kind(*kind, size, known));
+    let others = [read_against_write(size, known), best_in_caches(known), one_word_per_line(size, known)];
     best.chain(others.into_iter().flatten()).collect()
 }
 
@@ -24,7 +24,7 @@ fn best(kind: Kind, size: (Level, u64), known: &Known) -> Option<(&'static Kerne
     measured.max_by(|(_, one), (_, other)| one.value.total_cmp(&other.value))
 }
 
-fn best_said(kind: Kind, size: (Level, u64), known: &Known) -> Option<Finding> {
+fn best_of_kind(kind: Kind, size: (Level, u64), known: &Known) -> Option<Finding> {
     let (kernel, rate) = best(kind, size, known)?;
     let theory = known.machine.memory.theoretical_bandwidth.value();
     let kind = kind.name();
@@ -70,7 +70,7 @@ fn read_against_write(size: (Level, u64), known: &Known) -> Option<Finding> {
 }
 
 /// The fastest method of each kind in each cache.
-fn caches_said(known: &Known) -> Option<Finding> {
+fn best_in_caches(known: &Known) -> Option<Finding> {
     let of_kind = |kind: Kind| {
         let sizes = working_set::sizes(known.machine).into_iter();
         let caches = sizes.filter(|(level, _)| *level != Level::Memory);
@@ -80,15 +80,15 @@ fn caches_said(known: &Known) -> Option<Finding> {
             let rate = rate.named(&format!("best {} in {size}", kind.name()));
             Some(statement!("{rate} in {size} ({method})", rate, method = kernel.method))
         });
-        let best = Statement::joined(best.collect(), ", ")?;
+        let best = Statement::joined(best, ", ")?;
         Some(statement!("{name} {best}", name = kind.name(), best))
     };
-    let told = Statement::joined(Kind::ALL.into_iter().filter_map(of_kind).collect(), "; ")?;
-    Some(finding!(Question::Bandwidth, "Best bandwidth of the caches: {told}.", told))
+    let kinds = Statement::joined(Kind::ALL.into_iter().filter_map(of_kind), "; ")?;
+    Some(finding!(Question::Bandwidth, "Best bandwidth of the caches: {kinds}.", kinds))
 }
 
 /// The error from counting one word of a line as the whole line.
-fn per_line_said(size: (Level, u64), known: &Known) -> Option<Finding> {
+fn one_word_per_line(size: (Level, u64), known: &Known) -> Option<Finding> {
     let naive = Kernel::find("read", PER_LINE)?;
     let bytes = known.found(NAME, &point(naive, size))?;
     let (_, all) = best(Kind::Read, size, known)?;
@@ -128,8 +128,8 @@ mod tests {
         learn("write", "8 words unrolled", 10e9);
         learn("read", PER_LINE, 2e9);
         learn("read", "8 words unrolled", 30e9);
-        let said: Vec<String> = findings(&known).iter().map(|found| found.statement.plain()).collect();
-        let said = said.join("\n");
+        let text: Vec<String> = findings(&known).iter().map(|found| found.statement.plain()).collect();
+        let text = text.join("\n");
         // Each line written is also read for ownership, so that 20 of 40 GB/s cross the bus; other cores than x86-64's choose.
         let bus = if cfg!(target_arch = "x86_64") { "{0.5}" } else { "{0.25} to {0.5}" };
         let written =
@@ -140,7 +140,7 @@ mod tests {
             "reads {2000000000} of the program's bytes, or {16000000000} if whole lines are counted",
             "each with its best kernel: {3} times as fast",
         ] {
-            assert!(said.contains(sentence), "{sentence}: {said}");
+            assert!(text.contains(sentence), "{sentence}: {text}");
         }
     }
 }

@@ -42,7 +42,7 @@ impl Along {
     }
 
     fn declared(self, limit: &Limit) -> Statement {
-        let name = format!("{}, {}", limit.name, limit.said_by);
+        let name = format!("{}, {}", limit.name, limit.origin);
         statement!(
             "{limit}{noun}",
             limit = Found::exact(limit.at as f64, self.dimension).named(&name),
@@ -58,7 +58,7 @@ pub struct Limit {
     /// Its value.
     pub at: u64,
     /// Its origin: `declared`, or `published for Zen 4`.
-    pub said_by: String,
+    pub origin: String,
     /// Expected latency of the level and of the level beyond it, nanoseconds; `None` if nothing is known.
     pub expected: Option<(f64, f64)>,
 }
@@ -157,7 +157,7 @@ pub fn limits_of_caches(known: &Known) -> Vec<Limit> {
     let limit = |(index, (level, at)): (usize, (u8, u64))| Limit {
         name: format!("L{level}"),
         at,
-        said_by: "declared".to_owned(),
+        origin: "declared".to_owned(),
         expected: expected(index),
     };
     hierarchy::declared(known.machine).into_iter().enumerate().map(limit).collect()
@@ -165,10 +165,9 @@ pub fn limits_of_caches(known: &Known) -> Vec<Limit> {
 
 /// The finding on the caches from a curve over sizes, on pages of this name.
 pub fn of_caches(known: &Known, pages: &str, curve: &[CurvePoint]) -> Option<Finding> {
-    let told = levels_told(&limits_of_caches(known), curve, Along::BYTES);
-    let told = Statement::joined(told, "; ")?;
+    let levels = Statement::joined(statements(&limits_of_caches(known), curve, Along::BYTES), "; ")?;
     let lead = format!("Levels found in the curve on {pages} pages: ");
-    Some(finding!(Question::Caches, "{lead}{told}.", told))
+    Some(finding!(Question::Caches, "{lead}{levels}.", levels))
 }
 
 /// The match of each limit, in the order of the limits. If the last is not matched, the plateau before memory is its level's.
@@ -210,7 +209,7 @@ pub fn levels(limits: &[Limit], curve: &[CurvePoint]) -> Vec<Level> {
 }
 
 /// The findings on each limit from a curve in the order of x, and its other plateaus.
-pub fn levels_told(limits: &[Limit], curve: &[CurvePoint], along: Along) -> Vec<Statement> {
+pub fn statements(limits: &[Limit], curve: &[CurvePoint], along: Along) -> Vec<Statement> {
     let found = Shown { curve, plateaus: plateaus(curve) };
     if found.plateaus.is_empty() {
         return vec![];
@@ -220,12 +219,13 @@ pub fn levels_told(limits: &[Limit], curve: &[CurvePoint], along: Along) -> Vec<
     let claimed = |plateau: &Plateau| {
         matches.iter().any(|matched| matches!(matched, LimitMatch::By(own, _) if std::ptr::eq(*own, plateau)))
     };
-    let told = limits.iter().zip(&matches).map(|(limit, matched)| limit_told(limit, matched, along));
-    let mut told: Vec<Statement> = told.collect();
+    let of_limits =
+        limits.iter().zip(&matches).map(|(limit, matched)| limit_statement(limit, matched, along));
+    let mut statements: Vec<Statement> = of_limits.collect();
     let is_memory = |plateau: &Plateau| memory.is_some_and(|memory| plateau.from >= memory);
     let unclaimed = |plateau: &&Plateau| !claimed(plateau) && !is_memory(plateau);
     let besides = found.plateaus.iter().filter(unclaimed);
-    told.extend(besides.filter_map(|plateau| {
+    statements.extend(besides.filter_map(|plateau| {
         let name = "a plateau besides";
         let ends = end(plateau, boundary(plateau)?, along, name);
         Some(statement!(
@@ -234,12 +234,12 @@ pub fn levels_told(limits: &[Limit], curve: &[CurvePoint], along: Along) -> Vec<
             ends
         ))
     }));
-    told.extend(memory_told(&found, memory, along));
-    told
+    statements.extend(beyond_last(&found, memory, along));
+    statements
 }
 
 /// The finding on memory, or page walks: the latency of the largest sets, and its start.
-fn memory_told(found: &Shown, memory: Option<f64>, along: Along) -> Option<Statement> {
+fn beyond_last(found: &Shown, memory: Option<f64>, along: Along) -> Option<Statement> {
     let from = memory?.exp2().round();
     let last = found.plateaus.last()?;
     let beyond = along.beyond;
@@ -253,23 +253,23 @@ fn memory_told(found: &Shown, memory: Option<f64>, along: Along) -> Option<State
 }
 
 /// The finding on a declared limit.
-fn limit_told(limit: &Limit, matched: &LimitMatch, along: Along) -> Statement {
-    let (name, said_by, declared) = (limit.name.as_str(), limit.said_by.as_str(), along.declared(limit));
+fn limit_statement(limit: &Limit, matched: &LimitMatch, along: Along) -> Statement {
+    let (name, origin, declared) = (limit.name.as_str(), limit.origin.as_str(), along.declared(limit));
     match matched {
         LimitMatch::By(plateau, ends) => {
             let sized = end(plateau, *ends, along, name);
             statement!(
-                "{name}: {value}{sized}, {said_by} {declared}",
+                "{name}: {value}{sized}, {origin} {declared}",
                 value = value(plateau, name),
                 sized,
                 declared
             )
         }
         LimitMatch::Beyond => {
-            statement!("{name} ({declared} {said_by}) reaches beyond the sweep", declared)
+            statement!("{name} ({declared} {origin}) reaches beyond the sweep", declared)
         }
         LimitMatch::ByNone => statement!(
-            "{name} ({declared} {said_by}) is not visible in the curve: no separate plateau ends there",
+            "{name} ({declared} {origin}) is not visible in the curve: no separate plateau ends there",
             declared
         ),
     }
@@ -310,32 +310,31 @@ mod tests {
             .map(|(index, at)| Limit {
                 name: format!("L{}", index + 1),
                 at: 1 << at,
-                said_by: "declared".to_owned(),
+                origin: "declared".to_owned(),
                 expected: None,
             })
             .collect()
     }
 
-    fn said(limits: &[Limit], curve: &[CurvePoint]) -> String {
-        let told = levels_told(limits, curve, Along::BYTES);
-        Statement::joined(told, "; ").unwrap_or_default().plain()
+    fn text(limits: &[Limit], curve: &[CurvePoint]) -> String {
+        Statement::joined(statements(limits, curve, Along::BYTES), "; ").unwrap_or_default().plain()
     }
 
     #[test]
     fn levels_that_end_where_they_are_declared_are_named() {
-        let said = said(&limits(&[15, 20]), &steps(&[(15.0, 4.0), (20.0, 100.0)], 24.0));
+        let text = text(&limits(&[15, 20]), &steps(&[(15.0, 4.0), (20.0, 100.0)], 24.0));
         assert!(
-            said.contains("L1: {1} up to {")
-                && said.contains("L2: {4} up to {")
-                && said.contains("declared {32768}"),
-            "{said}"
+            text.contains("L1: {1} up to {")
+                && text.contains("L2: {4} up to {")
+                && text.contains("declared {32768}"),
+            "{text}"
         );
     }
 
     #[test]
     fn a_level_without_a_plateau_of_its_own_is_said_not_to_be_told_apart() {
-        let said = said(&limits(&[15, 20, 25]), &steps(&[(15.0, 4.0), (20.0, 100.0)], 28.0));
-        assert!(said.contains("L3 ({33554432} declared) is not visible"), "{said}");
+        let text = text(&limits(&[15, 20, 25]), &steps(&[(15.0, 4.0), (20.0, 100.0)], 28.0));
+        assert!(text.contains("L3 ({33554432} declared) is not visible"), "{text}");
     }
 
     #[test]
@@ -352,12 +351,12 @@ mod tests {
         for (limit, expected) in limits.iter_mut().zip([(1.0, 4.0), (4.0, 14.0), (14.0, 90.0)]) {
             limit.expected = Some(expected);
         }
-        let said = said(&limits, &curve);
+        let text = text(&limits, &curve);
         assert!(
-            said.contains("L2: {4} up to {") && said.contains("L3 ({33554432} declared) is not visible"),
-            "{said}"
+            text.contains("L2: {4} up to {") && text.contains("L3 ({33554432} declared) is not visible"),
+            "{text}"
         );
-        assert!(!said.contains("L3: {150"), "{said}");
+        assert!(!text.contains("L3: {150"), "{text}");
     }
 
     #[test]
@@ -368,9 +367,9 @@ mod tests {
         for (limit, expected) in limits.iter_mut().zip([(1.0, 4.0), (4.0, 33.0), (33.0, 110.0)]) {
             limit.expected = Some(expected);
         }
-        let said = said(&limits, &curve);
-        assert!(said.contains("L3: {34.99") && said.contains("declared {268435456}"), "{said}");
-        assert!(said.contains("memory: {141.99") && !said.contains("nothing is declared"), "{said}");
+        let text = text(&limits, &curve);
+        assert!(text.contains("L3: {34.99") && text.contains("declared {268435456}"), "{text}");
+        assert!(text.contains("memory: {141.99") && !text.contains("nothing is declared"), "{text}");
     }
 
     #[test]
@@ -379,8 +378,8 @@ mod tests {
         for (limit, expected) in limits.iter_mut().zip([(1.0, 4.0), (4.0, 33.0), (33.0, 110.0)]) {
             limit.expected = Some(expected);
         }
-        let said = said(&limits, &steps(&[(15.0, 4.0), (20.0, 35.0)], 26.0));
-        assert!(!said.contains("memory"), "{said}");
+        let text = text(&limits, &steps(&[(15.0, 4.0), (20.0, 35.0)], 26.0));
+        assert!(!text.contains("memory"), "{text}");
     }
 
     #[test]
@@ -397,7 +396,7 @@ mod tests {
 
     #[test]
     fn what_the_sweep_does_not_reach_is_said_so() {
-        let said = said(&limits(&[15, 40]), &steps(&[(15.0, 4.0)], 24.0));
-        assert!(said.contains("L2 ({1099511627776} declared) reaches beyond the sweep"), "{said}");
+        let text = text(&limits(&[15, 40]), &steps(&[(15.0, 4.0)], 24.0));
+        assert!(text.contains("L2 ({1099511627776} declared) reaches beyond the sweep"), "{text}");
     }
 }

@@ -77,7 +77,7 @@ fn translation_share(known: &Known) -> Option<Finding> {
     let both =
         |(size, base): (u64, Found)| Some((size, base, known.found(NAME, &cycle_point(Pages::Huge, size))?));
     let (size, base, huge) = base.into_iter().filter_map(both).max_by_key(|(size, ..)| *size)?;
-    let told = if base.differs_from(&huge) == Some(false) {
+    let translation = if base.differs_from(&huge) == Some(false) {
         statement!("the two are not significantly different, so the cost of address translation is unknown")
     } else {
         let share = huge.share_of(base).rest().named("translation over load, base pages");
@@ -85,11 +85,11 @@ fn translation_share(known: &Known) -> Option<Finding> {
     };
     Some(finding!(
         Question::Caches,
-        "Over {size}, a load takes {base} with base pages and {huge} with huge ones: {told}.",
+        "Over {size}, a load takes {base} with base pages and {huge} with huge ones: {translation}.",
         size = declared::size(size),
         base = base.named("load, base pages"),
         huge = huge.named("load, huge pages"),
-        told
+        translation
     ))
 }
 

@@ -169,7 +169,7 @@ impl Experiment for MinorFault {
 fn what_clearing_costs(known: &Known) -> Option<Finding> {
     let cost = |access| known.found(NAME, &point(access, SMALL));
     let (write, read, clear) = (cost(FIRST_WRITE)?, cost(FIRST_READ)?, cost(CLEARED)?);
-    let told = if write.differs_from(&read) == Some(false) {
+    let clearing = if write.differs_from(&read) == Some(false) {
         statement!("the two are not significantly different")
     } else {
         statement!(
@@ -179,11 +179,11 @@ fn what_clearing_costs(known: &Known) -> Option<Finding> {
     };
     Some(finding!(
         Question::Experiment,
-        "The first write of a page takes {write}, the first read, which maps the zero page, {read}: {told}. \
-         A program clears a page in {clear}.",
+        "The first write of a page takes {write}, the first read, which maps the zero page, {read}: \
+         {clearing}. A program clears a page in {clear}.",
         write = write.named("first write"),
         read = read.named("first read"),
-        told,
+        clearing,
         clear = clear.named("page cleared by a program")
     ))
 }

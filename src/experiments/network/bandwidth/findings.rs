@@ -156,7 +156,7 @@ fn read_sizes(path: &str, known: &Known) -> Option<Finding> {
 
 fn network_share(known: &Known) -> Option<Finding> {
     let ((_, remote), (_, here)) = (best(TCP, PEER, known)?, best(TCP, LOOPBACK, known)?);
-    let told = match here.differs_from(&remote) {
+    let comparison = match here.differs_from(&remote) {
         Some(true) if here.value > remote.value => statement!(
             "the software alone moves {ratio} times as much",
             ratio = here.over(remote).named("loopback over peer, rate")
@@ -170,10 +170,10 @@ fn network_share(known: &Known) -> Option<Finding> {
     };
     Some(finding!(
         Question::Software,
-        "To or from the peer TCP moves {remote} of payload at its best, over loopback {here}: {told}.",
+        "To or from the peer TCP moves {remote} of payload at its best, over loopback {here}: {comparison}.",
         remote = remote.named("best of TCP, peer"),
         here = here.named("best of TCP, loopback"),
-        told
+        comparison
     ))
 }
 
@@ -194,7 +194,7 @@ fn the_limit(known: &Known) -> Option<Finding> {
         let carried = Found::exact(bits / 8.0, rate.dimension);
         (&adapter.name, rate.share_of(carried))
     });
-    let told = [
+    let shares = [
         wire.as_ref().map(|(name, share)| {
             statement!(
                 "{share} of the rate of {name} ({chosen})",
@@ -209,14 +209,14 @@ fn the_limit(known: &Known) -> Option<Finding> {
             )
         }),
     ];
-    let told = Statement::joined(told.into_iter().flatten().collect(), "; ")?;
+    let shares = Statement::joined(shares.into_iter().flatten(), "; ")?;
     let wire = wire.map(|(_, share)| share);
     let verdict = verdict(wire, busiest.map(|(side, share)| (*side, *share)), known);
     Some(finding!(
         Question::Adapter,
-        "One stream to the peer moves {rate}: {told}. {verdict}",
+        "One stream to the peer moves {rate}: {shares}. {verdict}",
         rate = rate.named("usual stream, peer"),
-        told
+        shares
     ))
 }
 

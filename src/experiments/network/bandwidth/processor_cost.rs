@@ -25,12 +25,12 @@ pub fn finding(path: &str, known: &Known) -> Option<Finding> {
             per_byte
         ))
     });
-    let told = Statement::joined(sides.collect(), " and ")?;
+    let sides = Statement::joined(sides, " and ")?;
     let way = if path == PEER { "to the peer" } else { "over loopback" };
     Some(finding!(
         Question::Experiment,
-        "A MiB by TCP {way} takes {told}.{by_the_clock}",
-        told,
+        "A MiB by TCP {way} takes {sides}.{by_the_clock}",
+        sides,
         by_the_clock = by_the_clock(path, known)
     ))
 }
@@ -54,7 +54,7 @@ mod tests {
     use crate::machine::Machine;
     use crate::quantity::Unit;
 
-    fn told(core_hz: Option<f64>) -> String {
+    fn text(core_hz: Option<f64>) -> String {
         let machine = Machine::described();
         let mut known = Known::new(&machine, core_hz);
         let mut learn = |point, value, unit| {
@@ -69,18 +69,18 @@ mod tests {
 
     #[test]
     fn time_per_mib_stands_beside_cycles_per_byte() {
-        let told = told(Some(4e9));
+        let text = text(Some(4e9));
         assert!(
-            told.contains("{524288} of the sender's processor time, {2} a byte and {262144} of"),
-            "{told}"
+            text.contains("{524288} of the sender's processor time, {2} a byte and {262144} of"),
+            "{text}"
         );
-        assert!(told.contains("With a byte back per chunk, {4} pass for each byte"), "{told}");
+        assert!(text.contains("With a byte back per chunk, {4} pass for each byte"), "{text}");
     }
 
     #[test]
     fn where_the_frequency_is_not_known_no_cycles_are_told() {
-        let told = told(None);
-        assert!(told.contains("{524288} of the sender's processor time and {262144} of"), "{told}");
-        assert!(!told.contains("byte back"), "{told}");
+        let text = text(None);
+        assert!(text.contains("{524288} of the sender's processor time and {262144} of"), "{text}");
+        assert!(!text.contains("byte back"), "{text}");
     }
 }

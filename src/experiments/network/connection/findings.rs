@@ -43,12 +43,12 @@ fn round_trips(of: &str, path: &str, known: &Known) -> Option<Statement> {
 
 /// Opening takes at least one round trip between the kernels: a result that contradicts this is reported as such (R-FIX-47).
 fn in_round_trips(known: &Known) -> Option<Finding> {
-    let told = [LOOPBACK, PEER].into_iter().filter_map(|path| round_trips(CONNECT, path, known));
-    let told = Statement::joined(told.collect(), "; ")?;
+    let paths = [LOOPBACK, PEER].into_iter().filter_map(|path| round_trips(CONNECT, path, known));
+    let paths = Statement::joined(paths, "; ")?;
     Some(finding!(
         Question::SetUp,
-        "Opening a connection takes {told}.{against_ping}",
-        told,
+        "Opening a connection takes {paths}.{against_ping}",
+        paths,
         against_ping = against_ping(known)
     ))
 }
@@ -66,9 +66,9 @@ fn against_ping(known: &Known) -> Option<Statement> {
 }
 
 fn graceful_in_round_trips(known: &Known) -> Option<Finding> {
-    let told = [LOOPBACK, PEER].into_iter().filter_map(|path| round_trips(GRACEFUL, path, known));
-    let told = Statement::joined(told.collect(), "; ")?;
-    Some(finding!(Question::SetUp, "Time until both sides have ended a connection: {told}.", told))
+    let paths = [LOOPBACK, PEER].into_iter().filter_map(|path| round_trips(GRACEFUL, path, known));
+    let paths = Statement::joined(paths, "; ")?;
+    Some(finding!(Question::SetUp, "Time until both sides have ended a connection: {paths}.", paths))
 }
 
 /// The `close()` call alone, which published reports called teardown (R-FIX-48).

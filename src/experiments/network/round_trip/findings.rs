@@ -14,14 +14,15 @@ pub fn findings(known: &Known) -> Vec<Finding> {
 }
 
 /// The round trip of 56 bytes.
-fn told(known: &Known, by: &str, path: &str, placement: Placement) -> Option<Found> {
+fn round_trip(known: &Known, by: &str, path: &str, placement: Placement) -> Option<Found> {
     known.found(NAME, &closed(by, path, 56, placement))
 }
 
 /// TCP compared with ping on either path, with the reason for the difference.
 fn tcp_against_ping(known: &Known) -> Option<Finding> {
     let on = |path: &str, placement| {
-        let (tcp, ping) = (told(known, TCP, path, placement)?, told(known, ICMP, path, placement)?);
+        let (tcp, ping) =
+            (round_trip(known, TCP, path, placement)?, round_trip(known, ICMP, path, placement)?);
         let way = if path == PEER { "to the peer" } else { "over loopback, on one CPU," };
         Some(statement!(
             "{way} 56 bytes take {tcp} by TCP and {ping} by ICMP echo: {ratio}{why}",
@@ -32,8 +33,8 @@ fn tcp_against_ping(known: &Known) -> Option<Finding> {
         ))
     };
     let both = [on(LOOPBACK, Placement::OneCpu), on(PEER, Placement::AcrossCpus)];
-    let told = Statement::joined(both.into_iter().flatten().collect(), "; ")?;
-    Some(finding!(Question::Ping, "There and back, {told}.", told))
+    let paths = Statement::joined(both.into_iter().flatten(), "; ")?;
+    Some(finding!(Question::Ping, "There and back, {paths}.", paths))
 }
 
 /// The reason for the difference, depending on which is faster; if they do not differ significantly, a note on that.
@@ -75,8 +76,8 @@ fn process_part(longer: Found, path: &str, known: &Known) -> Statement {
 
 /// The software's share is the same exchange over loopback, where the kernels and processes of both sides do the same work.
 fn network_share(known: &Known) -> Option<Finding> {
-    let remote = told(known, TCP, PEER, Placement::AcrossCpus)?;
-    let here = told(known, TCP, LOOPBACK, Placement::AcrossCpus)?;
+    let remote = round_trip(known, TCP, PEER, Placement::AcrossCpus)?;
+    let here = round_trip(known, TCP, LOOPBACK, Placement::AcrossCpus)?;
     Some(finding!(
         Question::Software,
         "To the peer 56 bytes take {remote} by TCP and back, over loopback {here}: {software_and_network}.",
