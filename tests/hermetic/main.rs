@@ -15,7 +15,6 @@ mod committed;
 mod part_of_run;
 mod reported;
 
-mod architecture;
 mod command_line;
 mod comparison;
 mod core_state;

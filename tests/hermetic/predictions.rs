@@ -216,6 +216,7 @@ static CHEAT: About = About {
     method: "",
     caveats: "",
     version: 1,
+    timed: None,
     parameters: &[],
     trends: &[],
     shown: Shown::by(&[]),

@@ -1,0 +1,372 @@
+//! Findings: statements on the results, each an answer to a question, in sentences whose figures the report rounds.
+//!
+//! A statement is written as it is read:
+//!
+//! ```text
+//! statement!("A process costs {process}, a thread {thread}.", process = process.named("a process"), thread = …)
+//! ```
+
+use super::found::Found;
+use super::point::Point;
+use std::cell::RefCell;
+use std::fmt::{self, Write as _};
+
+/// Questions about results: the comparisons of the published reports.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Question {
+    /// Measurement compared with base hardware and prediction.
+    Prediction,
+    /// The reason why a prediction missed.
+    Miss,
+    /// The cost of one more argument.
+    Argument,
+    /// A system call compared with a procedure call; cached with uncached.
+    SystemCall,
+    /// A thread compared with a process.
+    Thread,
+    /// A page fault compared with a load.
+    Fault,
+    /// Levels found compared with levels declared.
+    Caches,
+    /// Memory bandwidth compared with the theoretical one; read with write; one thread with many.
+    Bandwidth,
+    /// Shares of software and network.
+    Software,
+    /// TCP compared with ICMP echo.
+    Ping,
+    /// The effect of the network adapter.
+    Adapter,
+    /// Opening and ending connections.
+    SetUp,
+    /// The page cache compared with memory.
+    FileCache,
+    /// Sequential compared with random order.
+    Order,
+    /// Files over a network.
+    Penalty,
+    /// Processes that read concurrently.
+    Contention,
+    /// Comparison with published figures.
+    Published,
+    /// The experiment's own question.
+    Experiment,
+}
+
+impl Question {
+    /// Every question, in the order of the reports.
+    pub const ALL: [Question; 18] = [
+        Question::Prediction,
+        Question::Miss,
+        Question::Argument,
+        Question::SystemCall,
+        Question::Thread,
+        Question::Fault,
+        Question::Caches,
+        Question::Bandwidth,
+        Question::Software,
+        Question::Ping,
+        Question::Adapter,
+        Question::SetUp,
+        Question::FileCache,
+        Question::Order,
+        Question::Penalty,
+        Question::Contention,
+        Question::Published,
+        Question::Experiment,
+    ];
+
+    /// The question in words.
+    pub fn asked(self) -> &'static str {
+        match self {
+            Question::Prediction => {
+                "How close is each result to the cost of the base hardware and to its prediction?"
+            }
+            Question::Miss => "Where a prediction missed by more than a factor of two, what was wrong?",
+            Question::Argument => "What does one more argument cost?",
+            Question::SystemCall => {
+                "What does a system call cost in procedure calls, and what does a call cost whose answer is cached?"
+            }
+            Question::Thread => {
+                "What does it cost to create and to switch to a thread, compared with a process?"
+            }
+            Question::Fault => {
+                "What does a byte cost through a page fault, compared with a load from memory?"
+            }
+            Question::Caches => "Are the levels of the memory hierarchy as declared?",
+            Question::Bandwidth => {
+                "How much of the memory's theoretical bandwidth do one and many threads reach, reading and writing?"
+            }
+            Question::Software => {
+                "How much of the time between two hosts is software, and how much is the network?"
+            }
+            Question::Ping => "How long is a TCP round trip, compared with a ping?",
+            Question::Adapter => "Is the network adapter the limit?",
+            Question::SetUp => "What does it cost to open and to end a connection, in round trips?",
+            Question::FileCache => "How much of the memory can the page cache use for a file?",
+            Question::Order => {
+                "What does random order cost compared with sequential order, by the size of the file?"
+            }
+            Question::Penalty => {
+                "What does the network add to reading a file, compared with what its round trip and bandwidth predict?"
+            }
+            Question::Contention => {
+                "What does one more reading process cost, compared with a device that serves one request after the \
+                 other?"
+            }
+            Question::Published => "How do results compare with published ones?",
+            Question::Experiment => "What else do the results show?",
+        }
+    }
+
+    /// The name in JSON and other machine-readable output.
+    pub fn name(self) -> &'static str {
+        match self {
+            Question::Prediction => "prediction",
+            Question::Miss => "miss",
+            Question::Argument => "argument",
+            Question::SystemCall => "system_call",
+            Question::Thread => "thread",
+            Question::Fault => "fault",
+            Question::Caches => "caches",
+            Question::Bandwidth => "bandwidth",
+            Question::Software => "software",
+            Question::Ping => "ping",
+            Question::Adapter => "adapter",
+            Question::SetUp => "set_up",
+            Question::FileCache => "file_cache",
+            Question::Order => "order",
+            Question::Penalty => "penalty",
+            Question::Contention => "contention",
+            Question::Published => "published",
+            Question::Experiment => "experiment",
+        }
+    }
+}
+
+/// A number in a statement.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Figure {
+    /// Its name, for programs and for tables.
+    pub name: String,
+    /// Its value, interval and dimension.
+    pub found: Found,
+}
+
+/// A part of a statement.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Piece {
+    /// Words.
+    Text(String),
+    /// A number.
+    Figure(Figure),
+    /// A point, written as everywhere in the report.
+    Point {
+        /// Its experiment.
+        experiment: String,
+        /// Its parameters.
+        point: Point,
+    },
+}
+
+/// Words and figures, in the order in which they are read.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Statement(pub Vec<Piece>);
+
+impl Statement {
+    /// Appends words, a figure, or another statement. Words after words become one piece.
+    pub fn push(&mut self, more: impl Into<Statement>) {
+        for piece in more.into().0 {
+            match (self.0.last_mut(), piece) {
+                (Some(Piece::Text(before)), Piece::Text(text)) => before.push_str(&text),
+                (_, piece) => self.0.push(piece),
+            }
+        }
+    }
+
+    /// A statement of a point's name.
+    pub fn point(experiment: &str, point: &Point) -> Self {
+        Statement(vec![Piece::Point { experiment: experiment.to_owned(), point: point.clone() }])
+    }
+
+    /// Statements joined by a separator; `None` if there are none.
+    pub fn joined(parts: impl IntoIterator<Item = Statement>, between: &str) -> Option<Statement> {
+        let mut parts = parts.into_iter();
+        let mut all = parts.next()?;
+        for part in parts {
+            all.push(between);
+            all.push(part);
+        }
+        Some(all)
+    }
+
+    /// The figures, in the order in which they are read.
+    pub fn figures(&self) -> impl Iterator<Item = &Figure> {
+        self.0.iter().filter_map(|piece| match piece {
+            Piece::Figure(figure) => Some(figure),
+            Piece::Text(_) | Piece::Point { .. } => None,
+        })
+    }
+
+    /// The words, with every figure as its unrounded value in braces, for tests.
+    pub fn plain(&self) -> String {
+        let piece = |piece: &Piece| match piece {
+            Piece::Text(text) => text.clone(),
+            Piece::Figure(figure) => format!("{{{}}}", figure.found.value),
+            Piece::Point { point, .. } => format!("<{point}>"),
+        };
+        self.0.iter().map(piece).collect()
+    }
+
+    /// Changes all words, including the figures' names, and all points.
+    pub fn reword(&mut self, word: impl Fn(&str) -> String, name: impl Fn(&Point) -> Point) {
+        for piece in &mut self.0 {
+            match piece {
+                Piece::Text(text) => *text = word(text),
+                Piece::Figure(figure) => figure.name = word(&figure.name),
+                Piece::Point { point, .. } => *point = name(point),
+            }
+        }
+    }
+}
+
+impl From<&str> for Statement {
+    fn from(text: &str) -> Self {
+        Statement(vec![Piece::Text(text.to_owned())])
+    }
+}
+
+impl From<String> for Statement {
+    fn from(text: String) -> Self {
+        Statement(vec![Piece::Text(text)])
+    }
+}
+
+impl From<&String> for Statement {
+    fn from(text: &String) -> Self {
+        text.as_str().into()
+    }
+}
+
+impl From<usize> for Statement {
+    fn from(count: usize) -> Self {
+        count.to_string().into()
+    }
+}
+
+/// A part that a statement may lack.
+impl From<Option<Statement>> for Statement {
+    fn from(part: Option<Statement>) -> Self {
+        part.unwrap_or_default()
+    }
+}
+
+impl From<Figure> for Statement {
+    fn from(figure: Figure) -> Self {
+        Statement(vec![Piece::Figure(figure)])
+    }
+}
+
+/// A statement on results, and the question that it answers.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Finding {
+    /// The question.
+    pub question: Question,
+    /// The answer.
+    pub statement: Statement,
+}
+
+impl Finding {
+    /// An answer to a question.
+    pub fn of(question: Question, statement: Statement) -> Self {
+        Finding { question, statement }
+    }
+
+    /// Whether it gives the reason why a prediction missed.
+    pub fn is_miss(&self) -> bool {
+        self.question == Question::Miss
+    }
+}
+
+/// The text and the pieces of a `statement!`, in the order of its template.
+#[derive(Default)]
+pub struct Template(RefCell<Statement>);
+
+/// A piece of a template: it enters the statement where the template's text has got to.
+pub struct Inserted<'a> {
+    piece: Statement,
+    template: &'a Template,
+}
+
+impl Template {
+    /// A named piece.
+    pub fn piece(&self, piece: impl Into<Statement>) -> Inserted<'_> {
+        Inserted { piece: piece.into(), template: self }
+    }
+
+    /// The statement. `text` names the pieces.
+    pub fn statement(&self, text: fmt::Arguments) -> Statement {
+        // Neither writing to a statement nor a piece fails; only text whose own `Display` fails is lost.
+        let _ = (&mut &*self).write_fmt(text);
+        self.0.take()
+    }
+}
+
+impl fmt::Write for &Template {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        self.0.borrow_mut().push(text);
+        Ok(())
+    }
+}
+
+impl fmt::Display for Inserted<'_> {
+    fn fmt(&self, _: &mut fmt::Formatter) -> fmt::Result {
+        self.template.0.borrow_mut().push(self.piece.clone());
+        Ok(())
+    }
+}
+
+/// A statement from a template and its pieces: figures, words and other statements. `name` alone stands for `name = name`. As
+/// in `format!`, values that are text may be written in the template without more: `{path}`, `{percent:.0}`.
+#[macro_export]
+macro_rules! statement {
+    ($text:literal $(, $name:ident $(= $piece:expr)?)* $(,)?) => {{
+        let template = $crate::experiment::Template::default();
+        template.statement(format_args!(
+            $text $(, $name = $crate::experiment::statement!(@ template $name $(= $piece)?))*
+        ))
+    }};
+    (@ $template:ident $name:ident) => { $template.piece($name) };
+    (@ $template:ident $name:ident = $piece:expr) => { $template.piece($piece) };
+}
+
+/// A finding: the question, then a template and its pieces as for `statement!`.
+#[macro_export]
+macro_rules! finding {
+    ($question:expr, $($template:tt)+) => {
+        $crate::experiment::Finding::of($question, $crate::experiment::statement!($($template)+))
+    };
+}
+
+/// The text with its first letter in upper case.
+pub fn capitalize(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
+
+impl Found {
+    /// This value as a figure of a statement.
+    pub fn named(self, name: &str) -> Figure {
+        Figure { name: name.to_owned(), found: self }
+    }
+
+    /// The ratio to the other value in words, "times as" with `much` ("much", "long" or "fast"), if the intervals show a
+    /// difference; `~` marks a ratio without an interval.
+    pub fn times_as(self, much: &str, other: Found, name: &str) -> Statement {
+        let ratio = self.over(other).named(name);
+        match self.differs_from(&other) {
+            Some(true) => statement!("{ratio} times as {much}", ratio),
+            Some(false) => "the two are not significantly different".into(),
+            None => statement!("~{ratio} times as {much}", ratio),
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! One core's bandwidth by Little's law: lines in flight = bytes per second × latency of one line ÷ bytes per line (Little
+//! 1961, "A proof for the queuing formula L = λW").
+
+use super::{Conclusion, Rule, Seen};
+use crate::results::place::Place;
+use fathom_core::experiment::{Dimension, Found, Known, Placement, Statement, statement};
+
+pub(super) const RULE: Rule = Rule {
+    name: "lines_in_flight",
+    condition: "one core's best read bandwidth and the latency of a load from memory were both measured",
+    judge,
+    #[cfg(test)]
+    places: &[READ, CHASES, TOGETHER],
+};
+
+const READ: Place =
+    Place::of("memory/bandwidth", &[("kind", "read"), ("level", "memory")]).any(&["method", "size"]);
+const CHASES: Place = Place::of("memory/memory_parallelism", &[("level", "memory"), ("pages", "huge")])
+    .any(&["chases", "size"]);
+const TOGETHER: Place = Place::of("memory/parallel_bandwidth", &[("kind", "read"), ("level", "memory")])
+    .at(Placement::Spread)
+    .any(&["method", "size", "threads"]);
+
+fn judge(seen: &Seen) -> Option<Conclusion> {
+    let known = seen.known;
+    let rate = READ.most(known)?;
+    let chases = CHASES.along("chases", known);
+    let (_, load) = chases.first().filter(|(chases, _)| *chases == 1)?;
+    let line = known.machine.line_bytes();
+    let lines = in_flight(rate, *load, line);
+    let headline = statement!(
+        "One core reads {rate} of memory because it keeps {lines} cache lines in flight, each for {load}.",
+        rate = rate.named("best read of memory"),
+        lines = lines.named("lines in flight"),
+        load = load.named("a load from memory")
+    );
+    let because = statement!(
+        "Little's law: lines in flight = bandwidth × latency ÷ line of {line} bytes.{by_chases}{together}",
+        by_chases = by_chases(&chases, *load, lines),
+        together = together(known)
+    );
+    Some(Conclusion { headline, because })
+}
+
+/// The number of lines in flight at a rate.
+fn in_flight(rate: Found, load: Found, line: u64) -> Found {
+    let each = rate.inverse(line as f64 * 1e9, load.dimension);
+    Found { dimension: Dimension::Count, ..load.over(each) }
+}
+
+/// The loads that the program itself keeps in flight; the rest is prefetched.
+fn by_chases(chases: &[(u64, Found)], load: Found, lines: Found) -> Statement {
+    let quickest = chases.iter().min_by(|(_, one), (_, other)| one.value.total_cmp(&other.value));
+    let Some((most, each)) = quickest.filter(|(chases, _)| *chases > 1) else { return Statement::default() };
+    let own = Found { dimension: Dimension::Count, ..load.over(*each) };
+    let ahead = match lines.differs_from(&own) {
+        Some(true) if lines.value > own.value => ": the others are prefetched",
+        _ => "",
+    };
+    statement!(
+        " Loads of {most} independent chases keep {own} in flight{ahead}.",
+        own = own.named("lines in flight by loads alone")
+    )
+}
+
+/// Whether more cores read more: if so, the limit is the core's.
+fn together(known: &Known) -> Statement {
+    let all: Vec<(u64, Found)> = TOGETHER.along("threads", known);
+    let best = |threads: u64| {
+        let mine = all.iter().filter(|(count, _)| *count == threads).map(|(_, rate)| *rate);
+        mine.max_by(|one, other| one.value.total_cmp(&other.value))
+    };
+    let most = all.last().map_or(1, |(threads, _)| *threads);
+    let (Some(one), Some(many)) = (best(1).filter(|_| most > 1), best(most)) else {
+        return Statement::default();
+    };
+    let limit = match many.differs_from(&one) {
+        Some(true) if many.value > one.value => {
+            "one core is limited by its lines in flight, not by the memory"
+        }
+        _ => "the limit is the memory, not the lines in flight of one core",
+    };
+    let times = many.over(one).named("read by all cores over one");
+    statement!(" {most} cores read {times} times as much as one: {limit}.", times)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::results::place::tests as planted;
+    use serde_json::json;
+
+    fn conclusion(both: f64) -> Conclusion {
+        let machine = planted::machine();
+        let line = machine.line_bytes() as f64;
+        let mut known = Known::new(&machine, None);
+        // Ten gigabytes per second with a latency of 100 ns.
+        READ.plant_at(&mut known, &[("method", json!("slow")), ("size", json!(1))], 2e9);
+        READ.plant_at(&mut known, &[("method", json!("sse")), ("size", json!(1))], 10.0 * line / 100.0 * 1e9);
+        for (chases, ns) in [(1, 100.0), (8, 20.0)] {
+            CHASES.plant_at(&mut known, &[("chases", json!(chases)), ("size", json!(1))], ns);
+        }
+        for (threads, rate) in [(1, 10e9), (2, both)] {
+            let free = [("method", json!("sse")), ("size", json!(1)), ("threads", json!(threads))];
+            TOGETHER.plant_at(&mut known, &free, rate);
+        }
+        judge(&Seen { known: &known, points: &[] }).expect("a mechanism")
+    }
+
+    #[test]
+    fn rate_and_latency_make_the_lines_that_are_on_their_way() {
+        let conclusion = conclusion(19e9);
+        let lines = conclusion.headline.figures().find(|figure| figure.name == "lines in flight").unwrap();
+        assert!((lines.found.value - 10.0).abs() < 1e-9, "{:?}", lines.found);
+        let because = conclusion.because.plain();
+        assert!(
+            because.contains("Loads of 8 independent chases keep {5} in flight: the others are prefetched"),
+            "{because}"
+        );
+        assert!(
+            because.contains("2 cores read {1.9} times as much as one: one core is limited by its lines"),
+            "{because}"
+        );
+    }
+
+    #[test]
+    fn where_more_cores_read_no_more_the_memory_is_the_limit() {
+        assert!(conclusion(10e9).because.plain().contains("the limit is the memory"));
+    }
+}

@@ -1,0 +1,107 @@
+//! Read-around: a page fault on an uncached file reads the window around its page (`do_sync_mmap_readahead` of
+//! mm/filemap.c), which is wasted if the next page is elsewhere.
+
+use super::{Conclusion, Rule, Seen};
+use crate::results::place::Place;
+use fathom_core::experiment::{Dimension, Found, Known, Statement, statement};
+use fathom_core::quantity::Unit;
+
+pub(super) const RULE: Rule = Rule {
+    name: "read_around",
+    condition: "a fault on a cold file reads more than a page, and random blocks cost significantly more through a \
+                mapping with read-around than without",
+    judge,
+    #[cfg(test)]
+    places: &[READ, RANDOM, WITHOUT, IN_ORDER],
+};
+
+const READ: Place = Place::of("memory/fault_extent", &[("method", "residency"), ("state", "cold")]);
+const RANDOM: Place =
+    Place::of("filesystem/read", &[("call", "mmap"), ("order", "random"), ("state", "cold")])
+        .with(&[("block", 4096), ("file", 64 << 20)]);
+const WITHOUT: Place = Place::of(
+    "filesystem/read",
+    &[("call", "mmap"), ("order", "random"), ("state", "cold"), ("read_ahead", "off")],
+)
+.with(&[("block", 4096), ("file", 64 << 20)]);
+const IN_ORDER: Place =
+    Place::of("filesystem/read", &[("call", "mmap"), ("order", "sequential"), ("state", "cold")])
+        .with(&[("block", 4096), ("file", 64 << 20)]);
+
+fn judge(seen: &Seen) -> Option<Conclusion> {
+    let known = seen.known;
+    let (read, random, without) = (READ.found(known)?, RANDOM.found(known)?, WITHOUT.found(known)?);
+    let page = known.machine.page_bytes() as f64;
+    let dearer = random.value > without.value && random.differs_from(&without) == Some(true);
+    if read.value <= page || !dearer {
+        return None;
+    }
+    let headline = statement!(
+        "A page fault on a file that is not cached reads {read} around its page: in random order, a block \
+         through a mapping costs {ratio} times as much as without read-around.",
+        read = read.named("read by one fault"),
+        ratio = random.over(without).named("random by mapping, with read-around over without")
+    );
+    let because = statement!(
+        "A random block of 4 KiB takes {random}, with read-around turned off by madvise(2) \
+         {without}.{in_order}{window}",
+        random = random.named("random block by mapping"),
+        without = without.named("random block by mapping, no read-around"),
+        in_order = in_order(known),
+        window = window(read.value, known)
+    );
+    Some(Conclusion { headline, because })
+}
+
+/// In sequential order the same window is useful.
+fn in_order(known: &Known) -> Statement {
+    IN_ORDER.found(known).map_or_else(Statement::default, |each| {
+        statement!(
+            " In sequential order the pages read around are used: {each} a block.",
+            each = each.named("block in sequence by mapping")
+        )
+    })
+}
+
+/// The bytes read compared with the device's window.
+fn window(read: f64, known: &Known) -> Statement {
+    let device = known.machine.storage.device.value();
+    let Some(bytes) = device.and_then(|device| device.read_ahead_bytes.value().copied()) else {
+        return Statement::default();
+    };
+    let window = Found::exact(bytes as f64, Dimension::Of(Unit::Bytes));
+    let same = if read as u64 == bytes { ", as much as a fault reads" } else { "" };
+    statement!(
+        " The device's window of read-ahead is {window}{same}.",
+        window = window.named("window of read-ahead")
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::results::place::tests as planted;
+
+    fn text(read: f64, random: f64) -> Option<String> {
+        let machine = planted::machine();
+        let mut known = Known::new(&machine, None);
+        READ.plant(&mut known, read);
+        RANDOM.plant(&mut known, random);
+        WITHOUT.plant(&mut known, 60e3);
+        judge(&Seen { known: &known, points: &[] }).map(|conclusion| conclusion.headline.plain())
+    }
+
+    #[test]
+    fn random_blocks_pay_for_what_is_read_around_them() {
+        let text = text(8_388_608.0, 6e6).expect("a mechanism");
+        assert!(text.contains(
+            "reads {8388608} around its page: in random order, a block through a mapping costs {100} times"
+        ));
+    }
+
+    #[test]
+    fn where_nothing_is_read_around_or_it_costs_nothing_there_is_no_case() {
+        assert_eq!(text(4096.0, 6e6), None);
+        assert_eq!(text(8_388_608.0, 60e3), None);
+    }
+}

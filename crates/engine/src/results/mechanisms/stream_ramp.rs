@@ -1,0 +1,130 @@
+//! The ramp of a TCP stream: slow start doubles the data in flight with every round trip, from ten segments (RFC 6928) until
+//! the path is full.
+
+use super::{Conclusion, Rule, Seen};
+use crate::results::place::Place;
+use fathom_core::experiment::{Dimension, Found, Placement, statement};
+use fathom_core::quantity::Unit;
+
+pub(super) const RULE: Rule = Rule {
+    name: "stream_ramp",
+    condition: "the rates of three windows in a stream's first milliseconds and the round trip of a byte were \
+                measured on the same path",
+    judge,
+    #[cfg(test)]
+    places: &[WINDOW_HERE, TRIP_HERE],
+};
+
+const WINDOW_HERE: Place =
+    window(&[("direction", "send"), ("figure", "window"), ("path", "loopback"), ("transport", "TCP")]);
+const WINDOW_PEER: Place =
+    window(&[("direction", "send"), ("figure", "window"), ("path", "peer"), ("transport", "TCP")]);
+const TRIP_HERE: Place = trip(&[("loop", "closed"), ("path", "loopback"), ("transport", "TCP")]);
+const TRIP_PEER: Place = trip(&[("loop", "closed"), ("path", "peer"), ("transport", "TCP")]);
+
+const fn window(names: &'static [(&'static str, &'static str)]) -> Place {
+    Place::of("network/bandwidth", names)
+        .with(&[("streams", 1)])
+        .any(&["chunk", "start"])
+        .at(Placement::AcrossCpus)
+}
+
+const fn trip(names: &'static [(&'static str, &'static str)]) -> Place {
+    Place::of("network/round_trip", names).with(&[("payload", 1)]).at(Placement::AcrossCpus)
+}
+
+/// Segments that a stream may send before the first is acknowledged (RFC 6928).
+const FIRST_SEGMENTS: f64 = 10.0;
+/// Headers of IP and TCP with time stamps, bytes.
+const HEADERS: f64 = 52.0;
+/// The largest packet of Linux's loopback device (drivers/net/loopback.c), bytes.
+const LOOPBACK_PACKET: f64 = 65_536.0;
+/// The largest packet of Ethernet (IEEE 802.3), bytes.
+const ETHERNET_PACKET: f64 = 1_500.0;
+
+fn judge(seen: &Seen) -> Option<Conclusion> {
+    path(seen, "to the peer", WINDOW_PEER, TRIP_PEER, ETHERNET_PACKET)
+        .or_else(|| path(seen, "over loopback", WINDOW_HERE, TRIP_HERE, LOOPBACK_PACKET))
+}
+
+fn path(seen: &Seen, way: &str, window: Place, trip: Place, packet: f64) -> Option<Conclusion> {
+    let windows = window.along("start", seen.known);
+    let trip = trip.found(seen.known)?;
+    let (Some((_, first)), Some((start, last)), true) = (windows.first(), windows.last(), windows.len() > 2)
+    else {
+        return None;
+    };
+    let full = last.value * trip.value / 1e9;
+    let begins = FIRST_SEGMENTS * (packet - HEADERS);
+    let doublings = (full / begins).log2().ceil().max(0.0);
+    let ramps = first.value < last.value && first.differs_from(last) == Some(true);
+    let verdict = match (ramps, doublings > 0.0) {
+        (true, true) => " has the ramp of slow start",
+        (true, false) => " has a ramp, but not that of slow start",
+        (false, true) => " shows no ramp in its windows, though slow start would cause one",
+        (false, false) => " has no ramp, and needs none",
+    };
+    let headline = statement!(
+        "A TCP stream {way}{verdict}: its first window has {ratio} of the rate of the last.",
+        ratio = first.over(*last).named("first window over last")
+    );
+    let bytes = |value: f64| Found::bare(value, Dimension::Of(Unit::Bytes));
+    let because = statement!(
+        "The path holds {path} (rate × round trip of {trip}); a stream starts with {FIRST_SEGMENTS} \
+         segments, {first}, and doubles that with each round trip: {doublings} doublings, {ramp}. The last \
+         window starts {start} after the first byte.",
+        path = bytes(full).named("bytes in flight"),
+        trip = trip.named("round trip"),
+        first = bytes(begins).named("bytes of the first round trip"),
+        ramp = trip.scaled(doublings).named("slow start"),
+        start = Found::exact(*start as f64, trip.dimension).named("start of the last window")
+    );
+    Some(Conclusion { headline, because })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::results::place::tests as planted;
+    use fathom_core::experiment::Known;
+    use serde_json::json;
+
+    /// Windows of these rates, with a round trip of 1 ms to the peer.
+    fn conclusion(rates: &[f64]) -> Option<Conclusion> {
+        let machine = planted::machine();
+        let mut known = Known::new(&machine, None);
+        TRIP_PEER.plant(&mut known, 1e6);
+        for (place, rate) in rates.iter().enumerate() {
+            let free = [("chunk", json!(131_072)), ("start", json!(place as u64 * 500_000))];
+            WINDOW_PEER.plant_at(&mut known, &free, *rate);
+        }
+        judge(&Seen { known: &known, points: &[] })
+    }
+
+    #[test]
+    fn a_path_that_holds_more_than_ten_segments_needs_a_ramp() {
+        // 115840 bytes are in flight: eight times ten segments of 1448, three doublings.
+        let conclusion = conclusion(&[10e6, 50e6, 115.84e6]).expect("a mechanism");
+        assert!(conclusion.headline.plain().contains("has the ramp of slow start"));
+        assert!(
+            conclusion.because.plain().contains("3 doublings, {3000000}"),
+            "{}",
+            conclusion.because.plain()
+        );
+    }
+
+    #[test]
+    fn a_short_path_needs_none_and_two_windows_are_no_ramp() {
+        assert!(
+            conclusion(&[1e6, 1e6, 1e6]).is_some_and(|conclusion| conclusion
+                .headline
+                .plain()
+                .contains("has no ramp, and needs none"))
+        );
+        assert!(
+            conclusion(&[1e6, 2e6, 4e6])
+                .is_some_and(|conclusion| conclusion.headline.plain().contains("not that of slow start"))
+        );
+        assert!(conclusion(&[10e6, 115.84e6]).is_none());
+    }
+}

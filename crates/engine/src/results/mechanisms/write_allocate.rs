@@ -1,0 +1,114 @@
+//! Write-allocate: a store through the caches reads its line first; a non-temporal one does not, so a line crosses the bus
+//! once instead of twice.
+
+use super::{Conclusion, Rule, Seen};
+use crate::results::accuracy::{CLOSE, distance};
+use crate::results::place::Place;
+use fathom_core::experiment::{Found, Known, Point, Statement, Value, statement};
+
+pub(super) const RULE: Rule = Rule {
+    name: "write_allocate",
+    condition: "non-temporal stores write memory significantly faster than the same stores through the caches, and \
+                twice as fast within a factor of 1.25",
+    judge,
+    #[cfg(test)]
+    places: &[WRITE, COPY],
+};
+
+const WRITE: Place =
+    Place::of("memory/bandwidth", &[("kind", "write"), ("level", "memory")]).any(&["method", "size"]);
+const COPY: Place =
+    Place::of("memory/bandwidth", &[("kind", "copy"), ("level", "memory")]).any(&["method", "size"]);
+
+const NON_TEMPORAL: &str = " non-temporal";
+
+/// The same stores, through the caches and non-temporal.
+struct Pair {
+    method: String,
+    through: Found,
+    past: Found,
+}
+
+fn judge(seen: &Seen) -> Option<Conclusion> {
+    let known = seen.known;
+    let Pair { method, through, past } = quickest(&WRITE, known)?;
+    let times = past.over(through);
+    let faster = past.value > through.value && past.differs_from(&through) == Some(true);
+    if !faster || distance(times.value / 2.0) > CLOSE {
+        return None;
+    }
+    let headline = statement!(
+        "Non-temporal stores write memory {times} times as fast: a store through the caches reads its line \
+         first.",
+        times = times.named("non-temporal over through the caches, write")
+    );
+    let because = statement!(
+        "{method}: {past}, through the caches {through}; without the read for ownership a line crosses the \
+         bus once instead of twice.{copied}",
+        past = past.named("write, non-temporal"),
+        through = through.named("write, through the caches"),
+        copied = copied(known)
+    );
+    Some(Conclusion { headline, because })
+}
+
+/// One of the three transfers of a copy is the read for ownership.
+fn copied(known: &Known) -> Statement {
+    let Some(Pair { method, through, past }) = quickest(&COPY, known) else { return Statement::default() };
+    let times = past.times_as("fast", through, "non-temporal over through the caches, copy");
+    statement!(" The same effect would make a copy ({method}) 1.5 times as fast; measured: {times}.", times)
+}
+
+/// The method whose non-temporal form is the fastest, in both forms.
+fn quickest(place: &Place, known: &Known) -> Option<Pair> {
+    let all: Vec<(&str, Found)> =
+        place.all(known).filter_map(|(point, rate)| Some((method(point)?, rate))).collect();
+    let pair = |(name, past): &(&str, Found)| {
+        let plain = name.strip_suffix(NON_TEMPORAL)?;
+        let (_, through) = all.iter().find(|(other, _)| *other == plain)?;
+        Some(Pair { method: plain.to_owned(), through: *through, past: *past })
+    };
+    all.iter().filter_map(pair).max_by(|one, other| one.past.value.total_cmp(&other.past.value))
+}
+
+fn method(point: &Point) -> Option<&str> {
+    match point.get("method") {
+        Some(Value::Name(method)) => Some(method),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::results::place::tests as planted;
+    use serde_json::json;
+
+    fn conclusion(past: f64) -> Option<Conclusion> {
+        let machine = planted::machine();
+        let mut known = Known::new(&machine, None);
+        let mut plant = |place: &Place, method: &str, rate| {
+            place.plant_at(&mut known, &[("method", json!(method)), ("size", json!(1))], rate);
+        };
+        plant(&WRITE, "avx2", 10e9);
+        plant(&WRITE, "avx2 non-temporal", past);
+        plant(&WRITE, "memset", 40e9);
+        plant(&COPY, "avx2", 10e9);
+        plant(&COPY, "avx2 non-temporal", 15e9);
+        judge(&Seen { known: &known, points: &[] })
+    }
+
+    #[test]
+    fn stores_that_do_not_read_their_line_are_twice_as_fast() {
+        let conclusion = conclusion(20e9).expect("a mechanism");
+        assert!(conclusion.headline.plain().contains("write memory {2} times as fast"));
+        assert!(conclusion.because.plain().contains(
+            "The same effect would make a copy (avx2) 1.5 times as fast; measured: {1.5} times as fast."
+        ));
+    }
+
+    #[test]
+    fn as_fast_or_much_faster_is_something_else() {
+        assert!(conclusion(10e9).is_none() && conclusion(40e9).is_none());
+    }
+}

@@ -1,0 +1,72 @@
+//! Findings from context switches: comparisons with each other, and with the creation of a process or thread.
+
+use super::points::{NAME, PIPE_NET, PROCESSES, STACKS, THREADS, USER_LEVEL, between};
+use crate::cpu::{process_creation, thread_creation};
+use crate::rule_of_thumb::{self, Rule};
+use fathom_core::experiment::{Finding, Found, Known, Point, Question, Statement, finding, statement};
+
+/// All findings from `cpu/context_switch`.
+pub fn findings(known: &Known) -> Vec<Finding> {
+    let all =
+        [address_space(known), switch_against_creation(known), without_the_kernel(known), by_rules(known)];
+    all.into_iter().flatten().collect()
+}
+
+/// The rules by which reports 000 and 001 predicted a process switch from these.
+fn by_rules(known: &Known) -> Option<Finding> {
+    let process = known.found(NAME, &between(PIPE_NET, PROCESSES))?;
+    let cited = Rule { text: "30 µs, as report 001 cites", says: Found::exact(30e3, process.dimension) };
+    let scaled = "lmbench's 18 µs at 167 MHz with 32 KB each, scaled by clock frequency";
+    let rules = Rule::by_clock_ratio(scaled, 18e3, process, known).into_iter().chain([cited]);
+    rule_of_thumb::beside("a switch between processes", process, rules)
+}
+
+/// The additional cost of switching to a process rather than a thread.
+fn address_space(known: &Known) -> Option<Finding> {
+    let process = known.found(NAME, &between(PIPE_NET, PROCESSES))?;
+    let thread = known.found(NAME, &between(PIPE_NET, THREADS))?;
+    Some(finding!(
+        Question::Thread,
+        "A switch between processes costs {process}, between threads of one process, which share an address \
+         space, {thread}: {ratio}.",
+        process = process.named("switch between processes"),
+        thread = thread.named("switch between threads"),
+        ratio = process.times_as("much", thread, "process over thread, switching")
+    ))
+}
+
+/// The cost of a switch compared with the cost of creating the process or thread.
+fn switch_against_creation(known: &Known) -> Option<Finding> {
+    let in_switches = |what: &str, switch: Found, creation: Found| {
+        let name = format!("creation over switch, {what}");
+        match creation.differs_from(&switch) {
+            Some(false) => statement!("{what} and a switch: the two are not significantly different"),
+            apart => {
+                let about = if apart.is_none() { "~" } else { "" };
+                statement!("{what} costs {about}{ratio} switches", ratio = creation.over(switch).named(&name))
+            }
+        }
+    };
+    let found = |experiment, point: &Point| known.found(experiment, point);
+    let process = found(NAME, &between(PIPE_NET, PROCESSES))
+        .zip(found("cpu/process_creation", &process_creation::whole()))
+        .map(|(switch, creation)| in_switches("a process", switch, creation));
+    let thread = found(NAME, &between(PIPE_NET, THREADS))
+        .zip(found("cpu/thread_creation", &thread_creation::whole()))
+        .map(|(switch, creation)| in_switches("a thread", switch, creation));
+    let both = Statement::joined(process.into_iter().chain(thread), ", ")?;
+    Some(finding!(Question::Thread, "Creation and end together: {both}.", both))
+}
+
+/// The cost that the kernel entry and the scheduler add to a change of stacks.
+fn without_the_kernel(known: &Known) -> Option<Finding> {
+    let thread = known.found(NAME, &between(PIPE_NET, THREADS))?;
+    let stacks = known.found(NAME, &between(USER_LEVEL, STACKS))?;
+    Some(finding!(
+        Question::Thread,
+        "Changing stacks within one kernel thread takes {stacks}; a switch between threads by the kernel \
+         {ratio}.",
+        stacks = stacks.named("user-level switch"),
+        ratio = thread.times_as("much", stacks, "kernel thread over user-level thread, switching")
+    ))
+}

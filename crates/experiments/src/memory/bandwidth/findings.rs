@@ -1,0 +1,146 @@
+//! Findings from bandwidths: the fastest methods, and how naive counting misleads.
+
+use super::points::point;
+use crate::memory::stream::kernel::{KERNELS, Kernel, Kind, PER_LINE};
+use crate::memory::stream::working_set::{self, Level};
+use fathom_core::experiment::{Finding, Found, Known, Question, Statement, finding, statement};
+use fathom_core::machine::Bandwidth;
+use fathom_core::quantity::declared;
+
+const NAME: &str = "memory/bandwidth";
+
+/// All findings from `memory/bandwidth`.
+pub fn findings(known: &Known) -> Vec<Finding> {
+    let size = working_set::in_memory(known.machine);
+    let best = Kind::ALL.iter().filter_map(|kind| best_of_kind(*kind, size, known));
+    let others = [read_against_write(size, known), best_in_caches(known), one_word_per_line(size, known)];
+    best.chain(others.into_iter().flatten()).collect()
+}
+
+/// The fastest method of a kind at a size, and its rate.
+fn best(kind: Kind, size: (Level, u64), known: &Known) -> Option<(&'static Kernel, Found)> {
+    let of_kind = KERNELS.iter().filter(|kernel| kernel.kind == kind);
+    let measured = of_kind.filter_map(|kernel| Some((kernel, known.found(NAME, &point(kernel, size))?)));
+    measured.max_by(|(_, one), (_, other)| one.value.total_cmp(&other.value))
+}
+
+fn best_of_kind(kind: Kind, size: (Level, u64), known: &Known) -> Option<Finding> {
+    let (kernel, rate) = best(kind, size, known)?;
+    let theory = known.machine.memory.theoretical_bandwidth.value();
+    let kind = kind.name();
+    Some(finding!(
+        Question::Bandwidth,
+        "Best {kind} bandwidth of memory by one core: {rate} ({method}){of_theory}.",
+        rate = rate.named(&format!("best {kind}")),
+        method = kernel.method,
+        of_theory = theory.map(|theory| of_theory(kernel, rate, theory))
+    ))
+}
+
+/// The achieved share of the theoretical bandwidth, for the bytes on the bus, not for those that the program counts (R-MEM-22,
+/// R-FIX-37).
+fn of_theory(kernel: &Kernel, rate: Found, theory: &Bandwidth) -> Statement {
+    let (least, most) = kernel.bus_bytes();
+    let carried = Found::exact(theory.bytes_per_second, rate.dimension);
+    let kind = kernel.kind.name();
+    let share = |factor: f64, which: &str| {
+        rate.scaled(factor).share_of(carried).named(&format!("best {kind} over theory{which}"))
+    };
+    let crossing = if least >= most {
+        statement!("{share}", share = share(least, ""))
+    } else {
+        statement!("{least} to {most}", least = share(least, ", at least"), most = share(most, ", at most"))
+    };
+    let formula = format!(" that {} allow", theory.formula);
+    statement!(
+        ": the bus moves {crossing} of the {carried}{formula}",
+        crossing,
+        carried = carried.named("theoretical bandwidth")
+    )
+}
+
+/// Reading compared with writing, each by its fastest method, in bytes of the program.
+fn read_against_write(size: (Level, u64), known: &Known) -> Option<Finding> {
+    let ((_, read), (_, write)) = (best(Kind::Read, size, known)?, best(Kind::Write, size, known)?);
+    Some(finding!(
+        Question::Bandwidth,
+        "Reading from memory over writing to it, each with its best kernel: {ratio}.",
+        ratio = read.times_as("fast", write, "best read over best write")
+    ))
+}
+
+/// The fastest method of each kind in each cache.
+fn best_in_caches(known: &Known) -> Option<Finding> {
+    let of_kind = |kind: Kind| {
+        let sizes = working_set::sizes(known.machine).into_iter();
+        let caches = sizes.filter(|(level, _)| *level != Level::Memory);
+        let best = caches.filter_map(|size| {
+            let (kernel, rate) = best(kind, size, known)?;
+            let size = declared::size(size.1);
+            let rate = rate.named(&format!("best {} in {size}", kind.name()));
+            Some(statement!("{rate} in {size} ({method})", rate, method = kernel.method))
+        });
+        let best = Statement::joined(best, ", ")?;
+        Some(statement!("{name} {best}", name = kind.name(), best))
+    };
+    let kinds = Statement::joined(Kind::ALL.into_iter().filter_map(of_kind), "; ")?;
+    Some(finding!(Question::Bandwidth, "Best bandwidth of the caches: {kinds}.", kinds))
+}
+
+/// The error from counting one word of a line as the whole line.
+fn one_word_per_line(size: (Level, u64), known: &Known) -> Option<Finding> {
+    let naive = Kernel::find("read", PER_LINE)?;
+    let bytes = known.found(NAME, &point(naive, size))?;
+    let (_, all) = best(Kind::Read, size, known)?;
+    Some(finding!(
+        Question::Bandwidth,
+        "One word of each line reads {one_word} of the program's bytes, or {whole_lines} if whole lines are \
+         counted; reading all words of all lines reaches {all}.",
+        one_word = bytes.named("one word of each line"),
+        whole_lines = bytes.scaled(8.0).named("one word of each line, lines counted"),
+        all = all.named("best read")
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fathom_core::experiment::Dimension;
+    use fathom_core::machine::Fact;
+    use fathom_core::quantity::Unit;
+    use fathom_core::statistics::{Interval, Measured};
+
+    const RATE: Dimension = Dimension::Of(Unit::BytesPerSecond);
+
+    #[test]
+    fn the_share_of_the_theory_counts_the_bytes_on_the_bus() {
+        let mut machine = fathom_described::machine();
+        let theory = Bandwidth { bytes_per_second: 40e9, formula: "the formula".to_owned() };
+        machine.memory.theoretical_bandwidth = Fact::known(theory, "a test");
+        let size = working_set::in_memory(&machine);
+        let mut known = Known::new(&machine, None);
+        let mut learn = |kind, method: &str, rate: f64| {
+            let kernel = Kernel::find(kind, method).unwrap();
+            let interval = Some(Interval { low: 0.9 * rate, high: 1.1 * rate });
+            let found = Found::measured(Measured { value: rate, interval }, RATE);
+            known.learn(NAME, &point(kernel, size), found);
+        };
+        learn("write", "8 words unrolled", 10e9);
+        learn("read", PER_LINE, 2e9);
+        learn("read", "8 words unrolled", 30e9);
+        let text: Vec<String> = findings(&known).iter().map(|found| found.statement.plain()).collect();
+        let text = text.join("\n");
+        // Each line written is also read for ownership, so that 20 of 40 GB/s cross the bus; other cores than x86-64's choose.
+        let bus = if cfg!(target_arch = "x86_64") { "{0.5}" } else { "{0.25} to {0.5}" };
+        let written =
+            "write bandwidth of memory by one core: {10000000000} (8 words unrolled): the bus moves";
+        for sentence in [
+            &*format!("{written} {bus} of the {{40000000000}}"),
+            "read bandwidth of memory by one core: {30000000000} (8 words unrolled): the bus moves {0.75}",
+            "reads {2000000000} of the program's bytes, or {16000000000} if whole lines are counted",
+            "each with its best kernel: {3} times as fast",
+        ] {
+            assert!(text.contains(sentence), "{sentence}: {text}");
+        }
+    }
+}

@@ -1,0 +1,157 @@
+//! Section 5: the timed code of the report.
+
+use super::super::trials::trials;
+use crate::timer::without_trailing_cpuid as timed;
+use crate::{Series, Stage, tasks};
+use fathom_core::experiment::{Failure, PEER};
+use fathom_equipment::peer::Service;
+use fathom_equipment::peer::other_side::OtherSide;
+use fathom_equipment::peer::service::{Enough, StreamOptions, Transport};
+use socket2::{Domain, Protocol, Socket, Type};
+use std::io::{Error, Read, Write};
+use std::net::TcpStream;
+use std::time::Duration;
+
+/// A stream that stays silent for longer than this is broken.
+const TIMEOUT: Duration = Duration::from_secs(10);
+
+/// The parts of a connection, as variants of the series.
+pub const SET_UP: &str = "set up";
+/// Its end.
+pub const TAKEN_DOWN: &str = "taken down";
+/// A setup and the teardown after it.
+pub const BOTH: &str = "both";
+
+/// Bytes of a message: with its headers a TCP packet is then as long as that of ping.
+pub const MESSAGE: usize = 44;
+const EXCHANGES: usize = 10;
+
+/// Exchanges of a message and its echo.
+pub fn tripping(stage: &Stage, path: &str) -> Result<Series, Failure> {
+    let (tick_ns, priority) = (stage.ns_per_tick()?, tasks::raise_priority());
+    let echo = Service::Echo { transport: Transport::Tcp, bytes: MESSAGE as u32 };
+    let other = OtherSide::start(&echo, path, stage.site)?;
+    let values = trials(|| {
+        let mut stream = connected(&other)?;
+        let mut ticks = 0;
+        for _ in 0..EXCHANGES {
+            let mut exchanged = Ok(());
+            ticks += timed(|| exchanged = exchange(&mut stream));
+            exchanged.map_err(|error| broke("exchanging a message", &error))?;
+        }
+        Ok::<_, Failure>(ticks as f64 * tick_ns / EXCHANGES as f64)
+    })?;
+    Ok(Series::of(values).seen_where(priority).seen_where(of_namespace(stage, path)))
+}
+
+fn exchange(stream: &mut TcpStream) -> std::io::Result<()> {
+    let mut message = [7; MESSAGE];
+    stream.write_all(&message)?;
+    stream.read_exact(&mut message)
+}
+
+/// A stream of so many messages of 1 MB, received.
+pub fn pouring(stage: &Stage, path: &str, messages: u64) -> Result<Series, Failure> {
+    const MB: u32 = 1 << 20;
+    let (tick_ns, priority) = (stage.ns_per_tick()?, tasks::raise_priority());
+    let bytes = messages * u64::from(MB);
+    let options = StreamOptions { chunk: MB, buffers: None };
+    let source = Service::Source { stream: options, enough: Enough { ns: 0, bytes }, acknowledged: false };
+    let other = OtherSide::start(&source, path, stage.site)?;
+    let mut buffer = vec![0; MB as usize];
+    let values = trials(|| {
+        let mut stream = connected(&other)?;
+        let mut received = Ok(0);
+        let ticks = timed(|| received = received_all(&mut stream, &mut buffer));
+        let received = received.map_err(|error| broke("receiving", &error))?;
+        fathom_core::experiment::ensure(received == bytes, "not all bytes of the stream have arrived")?;
+        Ok::<_, Failure>(bytes as f64 / (ticks as f64 * tick_ns) * 1e9)
+    })?;
+    Ok(Series::of(values).seen_where(priority).seen_where(of_namespace(stage, path)))
+}
+
+fn received_all(stream: &mut impl Read, buffer: &mut [u8]) -> std::io::Result<u64> {
+    let mut received = 0;
+    loop {
+        match stream.read(buffer)? {
+            0 => return Ok(received),
+            some => received += some as u64,
+        }
+    }
+}
+
+const CONNECTIONS: usize = 100;
+
+/// Connections, made and closed.
+pub fn connecting(stage: &Stage, path: &str) -> Result<Series, Failure> {
+    let (tick_ns, priority) = (stage.ns_per_tick()?, tasks::raise_priority());
+    let other = OtherSide::start(&Service::Accept, path, stage.site)?;
+    let mut down = vec![];
+    let up = trials(|| {
+        let (mut connected, mut closed) = (0, 0);
+        for _ in 0..CONNECTIONS {
+            let (one, other) = connection(&other)?;
+            connected += one;
+            closed += other;
+        }
+        let ns = |ticks: i64| ticks as f64 * tick_ns / CONNECTIONS as f64;
+        down.push(ns(closed));
+        Ok::<_, Failure>(ns(connected))
+    })?;
+    let both = up.iter().zip(&down).map(|(up, down)| up + down).collect();
+    let series = Series::default().and(SET_UP, 0.0, up).and(TAKEN_DOWN, 0.0, down).and(BOTH, 0.0, both);
+    Ok(series.seen_where(priority).seen_where(of_namespace(stage, path)))
+}
+
+/// Ticks of `connect` and of `close`.
+fn connection(other: &OtherSide) -> Result<(i64, i64), Failure> {
+    let socket = socket(other)?;
+    let address = other.address.into();
+    let mut made = Ok(());
+    let up = timed(|| made = socket.connect(&address));
+    made.map_err(|error| broke("connect", &error))?;
+    let mut stream = TcpStream::from(socket);
+    stream.read_exact(&mut [0]).map_err(|error| broke("waiting to be accepted", &error))?;
+    Ok((up, timed(|| drop(stream))))
+}
+
+fn socket(other: &OtherSide) -> Result<Socket, Failure> {
+    let made = Socket::new(Domain::for_address(other.address), Type::STREAM, Some(Protocol::TCP));
+    let made = made.and_then(|socket| {
+        socket.set_read_timeout(Some(TIMEOUT))?;
+        socket.set_write_timeout(Some(TIMEOUT))?;
+        Ok(socket)
+    });
+    made.map_err(|error| broke("socket", &error))
+}
+
+/// A connection with the default options.
+fn connected(other: &OtherSide) -> Result<TcpStream, Failure> {
+    let socket = socket(other)?;
+    socket.connect(&other.address.into()).map_err(|error| broke("connect", &error))?;
+    Ok(socket.into())
+}
+
+/// Adds a sentence where the other host is a virtual one.
+fn of_namespace(stage: &Stage, path: &str) -> Option<String> {
+    let is_virtual = stage.site.peer.as_ref().is_some_and(|peer| peer.is_virtual);
+    (path == PEER && is_virtual).then(|| {
+        "The other host is a network namespace of this machine: there is no wire, and both share the processors.".to_owned()
+    })
+}
+
+fn broke(attempt: &str, error: &Error) -> Failure {
+    Failure::Broke(format!("a connection: {attempt}: {error}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_bytes_of_a_stream_are_received_and_counted() {
+        let (first, second) = (vec![1; 100_000], [2]);
+        let mut stream = first.as_slice().chain(&second[..]);
+        assert_eq!(received_all(&mut stream, &mut [0; 4096]).unwrap(), 100_001);
+    }
+}
