@@ -75,70 +75,71 @@ impl Question {
         Question::Experiment,
     ];
 
-    /// The question in words.
-    pub fn asked(self) -> &'static str {
-        match self {
-            Question::Prediction => {
-                "How close is each result to the cost of the base hardware and to its prediction?"
-            }
-            Question::Miss => "Where a prediction missed by more than a factor of two, what was wrong?",
-            Question::Argument => "What does one more argument cost?",
-            Question::SystemCall => {
-                "What does a system call cost in procedure calls, and what does a call cost whose answer is cached?"
-            }
-            Question::Thread => {
-                "What does it cost to create and to switch to a thread, compared with a process?"
-            }
-            Question::Fault => {
-                "What does a byte cost through a page fault, compared with a load from memory?"
-            }
-            Question::Caches => "Are the levels of the memory hierarchy as declared?",
-            Question::Bandwidth => {
-                "How much of the memory's theoretical bandwidth do one and many threads reach, reading and writing?"
-            }
-            Question::Software => {
-                "How much of the time between two hosts is software, and how much is the network?"
-            }
-            Question::Ping => "How long is a TCP round trip, compared with a ping?",
-            Question::Adapter => "Is the network adapter the limit?",
-            Question::SetUp => "What does it cost to open and to end a connection, in round trips?",
-            Question::FileCache => "How much of the memory can the page cache use for a file?",
-            Question::Order => {
-                "What does random order cost compared with sequential order, by the size of the file?"
-            }
-            Question::Penalty => {
-                "What does the network add to reading a file, compared with what its round trip and bandwidth predict?"
-            }
-            Question::Contention => {
-                "What does one more reading process cost, compared with a device that serves one request after the \
-                 other?"
-            }
-            Question::Published => "How do results compare with published ones?",
-            Question::Experiment => "What else do the results show?",
-        }
-    }
-
     /// The name in JSON and other machine-readable output.
     pub fn name(self) -> &'static str {
+        self.name_and_text().0
+    }
+
+    /// The question in words.
+    pub fn text(self) -> &'static str {
+        self.name_and_text().1
+    }
+
+    fn name_and_text(self) -> (&'static str, &'static str) {
         match self {
-            Question::Prediction => "prediction",
-            Question::Miss => "miss",
-            Question::Argument => "argument",
-            Question::SystemCall => "system_call",
-            Question::Thread => "thread",
-            Question::Fault => "fault",
-            Question::Caches => "caches",
-            Question::Bandwidth => "bandwidth",
-            Question::Software => "software",
-            Question::Ping => "ping",
-            Question::Adapter => "adapter",
-            Question::SetUp => "set_up",
-            Question::FileCache => "file_cache",
-            Question::Order => "order",
-            Question::Penalty => "penalty",
-            Question::Contention => "contention",
-            Question::Published => "published",
-            Question::Experiment => "experiment",
+            Question::Prediction => (
+                "prediction",
+                "How close is each result to the cost of the base hardware and to its prediction?",
+            ),
+            Question::Miss => {
+                ("miss", "Where a prediction missed by more than a factor of two, what was wrong?")
+            }
+            Question::Argument => ("argument", "What does one more argument cost?"),
+            Question::SystemCall => (
+                "system_call",
+                "What does a system call cost in procedure calls, and what does a call cost whose answer \
+                 is cached?",
+            ),
+            Question::Thread => {
+                ("thread", "What does it cost to create and to switch to a thread, compared with a process?")
+            }
+            Question::Fault => {
+                ("fault", "What does a byte cost through a page fault, compared with a load from memory?")
+            }
+            Question::Caches => ("caches", "Are the levels of the memory hierarchy as declared?"),
+            Question::Bandwidth => (
+                "bandwidth",
+                "How much of the memory's theoretical bandwidth do one and many threads reach, reading \
+                 and writing?",
+            ),
+            Question::Software => (
+                "software",
+                "How much of the time between two hosts is software, and how much is the network?",
+            ),
+            Question::Ping => ("ping", "How long is a TCP round trip, compared with a ping?"),
+            Question::Adapter => ("adapter", "Is the network adapter the limit?"),
+            Question::SetUp => {
+                ("set_up", "What does it cost to open and to end a connection, in round trips?")
+            }
+            Question::FileCache => {
+                ("file_cache", "How much of the memory can the page cache use for a file?")
+            }
+            Question::Order => (
+                "order",
+                "What does random order cost compared with sequential order, by the size of the file?",
+            ),
+            Question::Penalty => (
+                "penalty",
+                "What does the network add to reading a file, compared with what its round trip and \
+                 bandwidth predict?",
+            ),
+            Question::Contention => (
+                "contention",
+                "What does one more reading process cost, compared with a device that serves one request \
+                 after the other?",
+            ),
+            Question::Published => ("published", "How do results compare with published ones?"),
+            Question::Experiment => ("experiment", "What else do the results show?"),
         }
     }
 }
@@ -368,5 +369,22 @@ impl Found {
             Some(false) => "the two are not significantly different".into(),
             None => statement!("~{ratio} times as {much}", ratio),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::experiment::Dimension;
+
+    #[test]
+    fn a_template_takes_text_and_pieces_in_its_own_order() {
+        let figure = |value| Found::bare(value, Dimension::Ratio).named("a figure");
+        let (path, percent, none) = ("loopback", 12.4, None::<Statement>);
+        let inner = statement!("{one}, {{{path}}}", one = figure(1.0));
+        let whole = statement!("{two} of {inner}{none}: {percent:.0} %.", inner, none, two = figure(2.0));
+        assert_eq!(whole.plain(), "{2} of {1}, {loopback}: 12 %.");
+        assert_eq!(whole.0.len(), 4, "text after text is one piece");
+        assert_eq!(statement!("").plain(), "");
     }
 }

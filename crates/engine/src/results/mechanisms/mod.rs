@@ -25,31 +25,25 @@ use fathom_core::experiment::{Known, Statement};
 
 /// The input of a rule: points whose evidence holds.
 struct Seen<'run> {
-    /// The figures, by point.
-    pub known: &'run Known<'run>,
+    known: &'run Known<'run>,
     /// All results of the run, for their observations.
-    pub points: &'run [PointResult],
+    points: &'run [PointResult],
 }
 
 /// The conclusion of a rule.
 struct Conclusion {
-    /// The cause and its figure, in a sentence.
-    pub headline: Statement,
-    /// The figures that support it.
-    pub because: Statement,
+    headline: Statement,
+    because: Statement,
 }
 
 /// A rule: it concludes nothing if its condition does not hold or a figure that it needs is missing.
 struct Rule {
-    /// The rule's name in JSON.
-    pub name: &'static str,
-    /// The condition of the conclusion.
-    pub condition: &'static str,
-    /// Judges the run.
-    pub judge: fn(&Seen) -> Option<Conclusion>,
+    name: &'static str,
+    condition: &'static str,
+    judge: fn(&Seen) -> Option<Conclusion>,
     /// The points whose figures it uses.
     #[cfg(test)]
-    pub places: &'static [Place],
+    places: &'static [Place],
 }
 
 /// In the order of the report: the most far-reaching first.
