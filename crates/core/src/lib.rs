@@ -4,6 +4,7 @@
 
 #![deny(clippy::disallowed_macros)]
 
+mod arch;
 pub mod message;
 pub mod quantity;
 pub mod machine;
