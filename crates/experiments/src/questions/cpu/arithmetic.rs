@@ -1,8 +1,8 @@
 //! What does an arithmetic instruction cost, alone and with others in flight?
 
 use crate::apparatus::core_facts;
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 use crate::apparatus::cpu::arithmetic_kernel;
+use crate::arch;
 use fathom_core::experiment::{
     About, At, Bound, Check, Dimension, Experiment, Failure, Finding, Found, Known, MainFigure, Observed,
     Parameter, Point, Prediction, Question, Requirement, Scale, Shown, Site, Statement, Workload, said,
@@ -149,8 +149,8 @@ impl Experiment for Arithmetic {
         Some(Bound { limit: cycles * known.shortest_cycle(), because: because.to_owned() })
     }
 
-    #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
     fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
+        arch::ensure_assembly("the chains are written in assembly")?;
         if point.name(&INSTRUCTION) == BRANCH {
             return Ok(branch_workload(site.seed));
         }
@@ -165,11 +165,6 @@ impl Experiment for Arithmetic {
             Some(count) => workload.stating(LISTED, count as f64 / arithmetic_kernel::UNROLLED as f64),
             None => workload,
         })
-    }
-
-    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-    fn prepare<'site>(&self, _: &Point, _: &'site Site) -> Result<Workload<'site>, Failure> {
-        Err(Failure::Unsupported("the chains are written in assembly".to_owned()))
     }
 
     fn evidence(&self, point: &Point, seen: &Observed) -> Vec<Check> {
@@ -220,10 +215,8 @@ pub fn point(instruction: &str, chains: u64) -> Point {
 }
 
 /// Branches in one iteration of the random loop.
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 const BRANCHES: u64 = 64;
 
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 fn branch_workload<'site>(seed: u64) -> Workload<'site> {
     let taken = std::rc::Rc::new(std::cell::Cell::new((0_u64, 0_u64)));
     let counted = taken.clone();

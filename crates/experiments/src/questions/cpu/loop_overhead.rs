@@ -1,8 +1,8 @@
 //! What does a loop cost by itself?
 
 use crate::apparatus::core_facts;
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 use crate::apparatus::cpu::loop_kernel;
+use crate::arch;
 use fathom_core::experiment::{
     About, At, Bound, Check, Dimension, Experiment, Failure, Finding, Found, Known, MainFigure, Observed,
     Parameter, Point, Prediction, Question, Requirement, Scale, Shown, Site, Trend, Workload, said,
@@ -106,29 +106,20 @@ impl Experiment for LoopOverhead {
         })
     }
 
-    #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
     fn prepare<'site>(&self, point: &Point, _: &'site Site) -> Result<Workload<'site>, Failure> {
+        arch::ensure_assembly("the loops are written in assembly")?;
         let count = point.number(&COUNT);
-        let run: fn(u64, u64) = match point.name(&FORM) {
-            "register" => loop_kernel::register,
-            "memory" => loop_kernel::memory,
-            "memory-and-pointer" => loop_kernel::memory_and_pointer,
-            form => return Err(Failure::no_variant(&FORM, form)),
-        };
+        let form = point.name(&FORM);
+        let run = loop_kernel::find(form).ok_or_else(|| Failure::no_variant(&FORM, form))?;
         let repeated = move |n| {
             run(n, count);
             Ok(())
         };
-        let workload = Workload::batched(repeated).per_iteration(loop_kernel::LOOPS);
+        let workload = Workload::batched(repeated).per_iteration(loop_kernel::INNER_LOOPS);
         Ok(match loop_kernel::round(run) {
             Some(count) => workload.stating(LISTED, count as f64),
             None => workload,
         })
-    }
-
-    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-    fn prepare<'site>(&self, _: &Point, _: &'site Site) -> Result<Workload<'site>, Failure> {
-        Err(Failure::Unsupported("the loops are written in assembly".to_owned()))
     }
 
     fn evidence(&self, point: &Point, seen: &Observed) -> Vec<Check> {

@@ -1,8 +1,8 @@
 //! What does calling a procedure cost, and what does one more argument add?
 
 use crate::apparatus::core_facts;
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 use crate::apparatus::cpu::call_kernel;
+use crate::arch::ARGUMENT_REGISTERS;
 use fathom_core::experiment::{
     About, At, Bound, Check, Experiment, Failure, Finding, Found, Known, MainFigure, Observed, Parameter,
     Point, Prediction, Question, Requirement, Scale, Shown, Site, Trend, Workload, ensure, said,
@@ -54,7 +54,6 @@ const FORMS: [&str; 5] = ["abi", "chained", "indirect", "spilled", SINGLE];
 
 /// Report 003: each call between two readings of the clock.
 const SINGLE: &str = "timed singly";
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 const CHAINED: usize = 1;
 
 const ARM: &str = "Arm, Neoverse N1 Software Optimization Guide";
@@ -120,32 +119,27 @@ impl Experiment for ProcedureCall {
         })
     }
 
-    #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
     fn prepare<'site>(&self, point: &Point, _: &'site Site) -> Result<Workload<'site>, Failure> {
         let arguments = point.number(&ARGUMENTS);
         let form = FORMS.iter().position(|form| *form == point.name(&FORM));
         let form = form.ok_or_else(|| Failure::no_variant(&FORM, point.name(&FORM)))?;
-        let kernel = call_kernel::kernel(form, arguments as usize);
+        let kernel = call_kernel::kernel(form, arguments as usize)
+            .ok_or_else(|| Failure::Unsupported("the calls are written in assembly".to_owned()))?;
         let once = arguments * (arguments + 1) / 2;
         // A chained call adds the constants 2, 3, … to the last result, in 32 bits; the first result is zero.
         let chained = move |n: u64| u64::from((once - 1).wrapping_mul(n * call_kernel::CALLS) as u32);
         let expected = move |n| if form == CHAINED { chained(n) } else { once };
-        let call = move |n| ensure(kernel.run(n) == expected(n), "a procedure returned a wrong sum");
+        let call = move |n| ensure(kernel.sum(n) == expected(n), "a procedure returned a wrong sum");
         let (workload, calls) = if point.name(&FORM) == SINGLE {
             (Workload::each(call), 1)
         } else {
             (Workload::batched(call).per_iteration(call_kernel::CALLS), call_kernel::CALLS)
         };
-        let workload = workload.stating(REGISTERS, call_kernel::ARGUMENT_REGISTERS as f64);
+        let workload = workload.stating(REGISTERS, ARGUMENT_REGISTERS as f64);
         Ok(match kernel.instructions(calls) {
             Some(count) => workload.stating("instructions_listed", count),
             None => workload,
         })
-    }
-
-    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-    fn prepare<'site>(&self, _: &Point, _: &'site Site) -> Result<Workload<'site>, Failure> {
-        Err(Failure::Unsupported("the calls are written in assembly".to_owned()))
     }
 
     fn evidence(&self, point: &Point, seen: &Observed) -> Vec<Check> {

@@ -2,6 +2,7 @@
 
 use super::system_call;
 use crate::apparatus::rule_of_thumb::{self, Rule};
+use crate::arch;
 use crate::expected::kernel_service::scaled;
 use fathom_core::experiment::{
     About, At, Bound, Check, Experiment, Failure, Finding, Found, Known, MainFigure, Observed, Parameter,
@@ -216,8 +217,8 @@ pub fn create_to_first_instruction<'site>(
     move |_| join(create(stamp, (&raw mut stopwatch).cast())?)
 }
 
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 fn user_level<'site>() -> Result<Workload<'site>, Failure> {
+    arch::ensure_assembly("the change of stacks is written for x86-64 and aarch64")?;
     let mut thread = crate::apparatus::cpu::user_thread::UserThread::new();
     Ok(Workload::batched(move |n| {
         let before = thread.turns();
@@ -227,9 +228,4 @@ fn user_level<'site>() -> Result<Workload<'site>, Failure> {
         }
         ensure(thread.turns() - before == n, "the second stack did not run as often as requested")
     }))
-}
-
-#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-fn user_level<'site>() -> Result<Workload<'site>, Failure> {
-    Err(Failure::Unsupported("the change of stacks is written for x86-64 and aarch64".to_owned()))
 }

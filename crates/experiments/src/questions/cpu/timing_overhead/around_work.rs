@@ -1,7 +1,7 @@
 //! Two readings around work of known length: which forms keep the work between them (R-TIM-05).
 
 use super::points::{AROUND, MEASURE, NAME, PAIR, READING};
-use crate::apparatus::cpu::counter_forms::{self, Form, MULTIPLICATIONS};
+use crate::arch::{FORMS, Form, KEEPS_WORK, MULTIPLICATIONS};
 use fathom_core::experiment::{Finding, Found, Known, Point, Prediction, Question, Statement, said};
 
 /// The part of the known work that each form has between its readings (report 003 says that a bare pair is not enough).
@@ -10,16 +10,16 @@ pub fn kept_between(known: &Known) -> Option<Finding> {
         let found = |measure| known.found(NAME, &Point::new().named(&READING, name).named(&MEASURE, measure));
         Some((*name, found(AROUND)?.minus(found(PAIR)?)))
     };
-    let all: Vec<(&str, Found)> = counter_forms::ALL.iter().filter_map(seen).collect();
-    let (_, whole) = *all.iter().find(|(name, _)| *name == KEEPS)?;
-    let told = all.iter().filter(|(name, _)| *name != KEEPS).map(|(name, part)| {
+    let all: Vec<(&str, Found)> = FORMS.iter().filter_map(seen).collect();
+    let (_, whole) = *all.iter().find(|(name, _)| *name == KEEPS_WORK)?;
+    let told = all.iter().filter(|(name, _)| *name != KEEPS_WORK).map(|(name, part)| {
         let share = part.share_of(whole);
         said![format!("`{name}` "), share.named(&format!("of the work, seen by {name}"))]
     });
     Some(Finding::of(
         Question::Experiment,
         said![
-            format!("{MULTIPLICATIONS} dependent multiplications lengthen a pair of `{KEEPS}` by "),
+            format!("{MULTIPLICATIONS} dependent multiplications lengthen a pair of `{KEEPS_WORK}` by "),
             whole.named("work seen by readings that wait"),
             ". The other forms see these shares of that: ",
             Statement::joined(told.collect(), ", ")?,
@@ -27,10 +27,6 @@ pub fn kept_between(known: &Known) -> Option<Finding> {
         ],
     ))
 }
-
-/// The form that keeps the work between its readings.
-const KEEPS: &str =
-    if cfg!(target_arch = "x86_64") { "lfence-rdtsc-lfence rdtscp-lfence" } else { "isb-cntvct-isb" };
 
 /// Whether the later reading waits for the instructions before it.
 fn waits(reading: &str) -> bool {
@@ -58,7 +54,7 @@ mod tests {
     fn a_reading_that_does_not_wait_sees_little_of_the_work() {
         let machine = fathom_described::machine();
         let mut known = Known::new(&machine, None);
-        for form in counter_forms::ALL {
+        for form in FORMS {
             let around = if waits(form.name) { 90.0 } else { 25.0 };
             for (measure, value) in [(PAIR, 20.0), (AROUND, around)] {
                 let point = Point::new().named(&READING, form.name).named(&MEASURE, measure);
@@ -66,7 +62,7 @@ mod tests {
             }
         }
         let told = kept_between(&known).map(|said| said.statement.plain());
-        if counter_forms::ALL.len() > 1 {
+        if FORMS.len() > 1 {
             let told = told.expect("forms are compared");
             assert!(told.contains(" by {70}.") && told.contains("{0.071") && told.contains("{1}"), "{told}");
         }
