@@ -20,7 +20,7 @@ fields are added, never renamed, and readers ignore fields that they do not know
 `{\"value\", \"source\"}`, the value and where it was read, or `{\"unknown\", \"source\"}`, why it is unknown. An absent field means
 \"none\", never zero.
 
-This page is made from the types in `src/record`, `src/sampling`, `src/experiment` and `src/machine`.
+This page is made from the types in `record` of `crates/engine` and `sampling`, `experiment` and `machine` of `crates/core`.
 ";
 
 #[test]
