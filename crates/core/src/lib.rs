@@ -4,6 +4,7 @@
 
 #![deny(clippy::disallowed_macros)]
 
+mod os;
 mod arch;
 pub mod message;
 pub mod quantity;

@@ -1,6 +1,6 @@
 //! An architecture for which nothing is written yet: the counter is the kernel's clock, and no instruction has a known latency.
 
-use crate::sampling::clock::kernel_clock;
+use crate::os::kernel_clock;
 
 /// The kernel's clock needs nothing.
 pub const COUNTER_NEEDS: Option<&str> = None;

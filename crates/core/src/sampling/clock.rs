@@ -4,6 +4,8 @@
 //! used in a timed region: in a virtual machine it exits to the hypervisor. aarch64: `isb; mrs cntvct_el0`. Otherwise, or if the
 //! counter does not qualify, `clock_gettime(CLOCK_MONOTONIC_RAW)`.
 
+pub use crate::os::kernel_clock;
+
 use crate::arch;
 use crate::quantity::Ticks;
 use serde::{Deserialize, Serialize};
@@ -73,15 +75,6 @@ impl Clock for Counter {
 /// `clock_gettime(CLOCK_MONOTONIC_RAW)`: one tick is a nanosecond.
 #[derive(Debug, Clone, Copy)]
 pub struct MonotonicRaw;
-
-/// Reads a kernel clock, in nanoseconds. Safe in a freshly forked child.
-#[inline]
-pub fn kernel_clock(clock: libc::clockid_t) -> u64 {
-    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: `time` is a valid timespec; a clock that does not exist leaves it zero.
-    unsafe { libc::clock_gettime(clock, &raw mut time) };
-    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
-}
 
 impl Clock for MonotonicRaw {
     #[inline]
