@@ -15,7 +15,8 @@ mod method;
 mod missed;
 mod nearness;
 mod outcome;
-mod place;
+#[cfg(test)]
+mod planted;
 mod point;
 mod point_core;
 mod processor_time;

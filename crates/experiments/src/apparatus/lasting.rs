@@ -134,7 +134,7 @@ mod tests {
     use super::*;
     use fathom_core::experiment::Dimension;
     use fathom_core::quantity::Unit;
-    use fathom_core::statistics::Interval;
+    use fathom_core::statistics::{Interval, Measured};
     use std::cell::Cell;
 
     /// A device of 70 µs per request that lets 100 requests pass and then one every 3 ms, for a second of a simulated clock.
@@ -176,10 +176,9 @@ mod tests {
 
     #[test]
     fn only_what_is_surely_and_clearly_slower_does_not_last() {
-        let found = |value: f64, width: f64| Found {
-            value,
-            interval: Some(Interval { low: value - width, high: value + width }),
-            dimension: Dimension::Of(Unit::Nanoseconds),
+        let found = |value: f64, width: f64| {
+            let interval = Some(Interval { low: value - width, high: value + width });
+            Found::measured(Measured { value, interval }, Dimension::Of(Unit::Nanoseconds))
         };
         let said = |sustained| compared("a read", found(100.0, 1.0), sustained, Kind::Cost).plain();
         assert!(

@@ -4,7 +4,6 @@
 mod agreement;
 mod equal;
 mod order;
-mod wording;
 
 pub use agreement::Agreement;
 use equal::EQUAL;

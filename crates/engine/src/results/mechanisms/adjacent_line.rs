@@ -3,7 +3,8 @@
 //! of 128 bytes).
 
 use super::rule::{Rule, Seen, Told};
-use crate::results::place::Place;
+use fathom_core::experiment::At::{Name, Number};
+use fathom_core::experiment::Selector;
 use fathom_core::experiment::said;
 
 pub(super) const RULE: Rule = Rule {
@@ -12,14 +13,21 @@ pub(super) const RULE: Rule = Rule {
                 whole array",
     judge,
     #[cfg(test)]
-    places: &[WHOLE, WINDOWED],
+    points: &[WHOLE, WINDOWED],
 };
 
-const WHOLE: Place = Place::of("memory/load_latency", &[("order", "random cycle"), ("pages", "huge")])
-    .with(&[("size", 1 << 30)]);
-const WINDOWED: Place =
-    Place::of("memory/load_latency", &[("order", "random within windows of 256 KiB"), ("pages", "huge")])
-        .with(&[("size", 1 << 30)]);
+const WHOLE: Selector = Selector::only(
+    "memory/load_latency",
+    &[("order", Name("random cycle")), ("pages", Name("huge")), ("size", Number(1 << 30))],
+);
+const WINDOWED: Selector = Selector::only(
+    "memory/load_latency",
+    &[
+        ("order", Name("random within windows of 256 KiB")),
+        ("pages", Name("huge")),
+        ("size", Number(1 << 30)),
+    ],
+);
 
 fn judge(seen: &Seen) -> Option<Told> {
     let (whole, windowed) = (WHOLE.found(seen.known)?, WINDOWED.found(seen.known)?);
@@ -45,7 +53,7 @@ fn judge(seen: &Seen) -> Option<Told> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::results::place::tests as planted;
+    use crate::results::planted::{self, Plant as _};
     use fathom_core::experiment::Known;
 
     fn told(windowed: f64) -> Option<String> {

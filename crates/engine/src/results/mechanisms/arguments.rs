@@ -1,8 +1,8 @@
 //! How a call's cost grows with the number of its arguments: one by one, in steps, or not monotonically.
 
 use super::rule::{Rule, Seen, Told};
-use crate::results::place::Place;
-use fathom_core::experiment::{Found, Statement, said};
+use fathom_core::experiment::At::{Any, Name};
+use fathom_core::experiment::{Found, Selector, Statement, said};
 
 pub(super) const RULE: Rule = Rule {
     name: "growth_with_arguments",
@@ -10,11 +10,12 @@ pub(super) const RULE: Rule = Rule {
                 difference",
     judge,
     #[cfg(test)]
-    places: &[BY_ABI, UNOPTIMISED],
+    points: &[BY_ABI, UNOPTIMISED],
 };
 
-const BY_ABI: Place = Place::of("cpu/procedure_call", &[("form", "abi")]).any(&["arguments"]);
-const UNOPTIMISED: Place = Place::of("cpu/procedure_call", &[("form", "spilled")]).any(&["arguments"]);
+const BY_ABI: Selector = Selector::only("cpu/procedure_call", &[("form", Name("abi")), ("arguments", Any)]);
+const UNOPTIMISED: Selector =
+    Selector::only("cpu/procedure_call", &[("form", Name("spilled")), ("arguments", Any)]);
 
 /// The fewest points for a line.
 const FEWEST: usize = 3;
@@ -77,7 +78,7 @@ fn listed(numbers: &[u64]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::results::place::tests as planted;
+    use crate::results::planted::{self, Plant as _};
     use fathom_core::experiment::Known;
     use serde_json::json;
 

@@ -3,8 +3,8 @@
 
 use super::rule::{Rule, Seen, Told};
 use crate::results::accuracy::{CLOSE, distance};
-use crate::results::place::Place;
-use fathom_core::experiment::{Dimension, Found, Placement, Statement, said};
+use fathom_core::experiment::At::{Any, Name, Number};
+use fathom_core::experiment::{Dimension, Found, Placement, Selector, Statement, said};
 use fathom_core::quantity::Unit;
 
 pub(super) const RULE: Rule = Rule {
@@ -13,20 +13,31 @@ pub(super) const RULE: Rule = Rule {
                 the device's limit predicts, within a factor of 1.25",
     judge,
     #[cfg(test)]
-    places: &[BETWEEN, READERS],
+    points: &[BETWEEN, READERS],
 };
 
-const BETWEEN: Place = Place::of(
+const BETWEEN: Selector = Selector::only(
     "filesystem/read",
-    &[("call", "io_uring"), ("figure", "between completions"), ("order", "random"), ("state", "direct")],
+    &[
+        ("call", Name("io_uring")),
+        ("figure", Name("between completions")),
+        ("order", Name("random")),
+        ("state", Name("direct")),
+        ("block", Number(4096)),
+        ("file", Number(64 << 20)),
+        ("queue_depth", Any),
+    ],
+);
+const READERS: Selector = Selector::only(
+    "filesystem/contention",
+    &[
+        ("figure", Name("each process")),
+        ("pattern", Name("all random")),
+        ("file", Number(4_096_000)),
+        ("processes", Any),
+    ],
 )
-.with(&[("block", 4096), ("file", 64 << 20)])
-.any(&["queue_depth"]);
-const READERS: Place =
-    Place::of("filesystem/contention", &[("figure", "each process"), ("pattern", "all random")])
-        .with(&[("file", 4_096_000)])
-        .any(&["processes"])
-        .at(Placement::Free);
+.at(Placement::Free);
 
 fn judge(seen: &Seen) -> Option<Told> {
     let known = seen.known;
@@ -83,7 +94,7 @@ fn slope(readers: &[(u64, Found)], knee: f64) -> Statement {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::results::place::tests as planted;
+    use crate::results::planted::{self, Plant as _};
     use fathom_core::experiment::Known;
     use serde_json::json;
 

@@ -2,22 +2,27 @@
 //! that a page costs a part of a fault.
 
 use super::rule::{Rule, Seen, Told};
-use crate::results::place::Place;
-use fathom_core::experiment::{Found, Statement, said};
+use fathom_core::experiment::At::{Any, Name};
+use fathom_core::experiment::{Found, Selector, Statement, said};
 
 pub(super) const RULE: Rule = Rule {
     name: "fault_around",
     condition: "a fault maps more than one page, and costs significantly less per page than a fault that maps one",
     judge,
     #[cfg(test)]
-    places: &[MAPPED, NEIGHBOURS, ALONE],
+    points: &[MAPPED, NEIGHBOURS, ALONE],
 };
 
-const MAPPED: Place = Place::of("memory/fault_extent", &[("method", "page table"), ("state", "cold")]);
-const NEIGHBOURS: Place =
-    Place::of("memory/minor_fault", &[("access", "cached file, read with neighbours")]).any(&["batch"]);
-const ALONE: Place =
-    Place::of("memory/minor_fault", &[("access", "cached file, read, page by page")]).any(&["batch"]);
+const MAPPED: Selector =
+    Selector::only("memory/fault_extent", &[("method", Name("page table")), ("state", Name("cold"))]);
+const NEIGHBOURS: Selector = Selector::only(
+    "memory/minor_fault",
+    &[("access", Name("cached file, read with neighbours")), ("batch", Any)],
+);
+const ALONE: Selector = Selector::only(
+    "memory/minor_fault",
+    &[("access", Name("cached file, read, page by page")), ("batch", Any)],
+);
 
 fn judge(seen: &Seen) -> Option<Told> {
     let known = seen.known;
@@ -50,7 +55,7 @@ fn judge(seen: &Seen) -> Option<Told> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::results::place::tests as planted;
+    use crate::results::planted::{self, Plant as _};
     use fathom_core::experiment::Known;
     use serde_json::json;
 

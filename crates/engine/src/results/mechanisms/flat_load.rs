@@ -3,8 +3,9 @@
 //! traffic causes at most that fraction of the wait.
 
 use super::rule::{Rule, Seen, Told};
-use crate::results::place::Place;
-use fathom_core::experiment::{Dimension, Found, Placement, said};
+use fathom_core::experiment::At::{self, Any, Name};
+use fathom_core::experiment::{Dimension, Found, Placement, Selector, said};
+use fathom_core::statistics::Measured;
 
 pub(super) const RULE: Rule = Rule {
     name: "flat_load",
@@ -12,15 +13,26 @@ pub(super) const RULE: Rule = Rule {
                 would",
     judge,
     #[cfg(test)]
-    places: &[IDLE, LOADED, DRAWN],
+    points: &[IDLE, LOADED, DRAWN],
 };
 
-const IDLE: Place = place(&[("figure", "latency"), ("level", "memory"), ("load", "nothing")]);
-const LOADED: Place = place(&[("figure", "latency"), ("level", "memory"), ("load", "read")]);
-const DRAWN: Place = place(&[("figure", "drawn"), ("level", "memory"), ("load", "read")]);
+const IDLE: Selector = loaded(&setting("latency", "nothing"));
+const LOADED: Selector = loaded(&setting("latency", "read"));
+const DRAWN: Selector = loaded(&setting("drawn", "read"));
 
-const fn place(names: &'static [(&'static str, &'static str)]) -> Place {
-    Place::of("memory/loaded_latency", names).at(Placement::Spread).any(&["delay", "load_threads", "size"])
+const fn loaded(settings: &'static [(&'static str, At)]) -> Selector {
+    Selector::only("memory/loaded_latency", settings).at(Placement::Spread)
+}
+
+const fn setting(figure: &'static str, load: &'static str) -> [(&'static str, At); 6] {
+    [
+        ("figure", Name(figure)),
+        ("level", Name("memory")),
+        ("load", Name(load)),
+        ("delay", Any),
+        ("load_threads", Any),
+        ("size", Any),
+    ]
 }
 
 fn judge(seen: &Seen) -> Option<Told> {
@@ -36,7 +48,10 @@ fn judge(seen: &Seen) -> Option<Told> {
     let [(least, at_once), _, .., (most, in_all)] = &settings[..] else { return None };
     let of_traffic = least.share_of(*most);
     let by_queue = in_all.scaled(of_traffic.value.min(1.0));
-    let beyond = at_once.minus(Found { value: by_queue.value.max(0.0), ..by_queue });
+    let beyond = at_once.minus(Found::measured(
+        Measured { value: by_queue.value.max(0.0), ..by_queue.measured },
+        by_queue.dimension,
+    ));
     if !beyond.is_resolved() {
         return None;
     }
@@ -69,7 +84,7 @@ fn judge(seen: &Seen) -> Option<Told> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::results::place::tests as planted;
+    use crate::results::planted::{self, Plant as _};
     use fathom_core::experiment::Known;
     use serde_json::json;
 

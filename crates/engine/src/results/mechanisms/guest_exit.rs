@@ -2,8 +2,8 @@
 //! hypervisor.
 
 use super::rule::{Rule, Seen, Told};
-use crate::results::place::Place;
-use fathom_core::experiment::{Dimension, Found, Known, Statement, said};
+use fathom_core::experiment::At::Name;
+use fathom_core::experiment::{Dimension, Found, Known, Selector, Statement, said};
 use fathom_core::quantity::Unit;
 
 pub(super) const RULE: Rule = Rule {
@@ -11,19 +11,23 @@ pub(super) const RULE: Rule = Rule {
     condition: "the machine is virtual, and a second CPUID in a clock reading takes significant time",
     judge,
     #[cfg(test)]
-    places: PLACES,
+    points: POINTS,
 };
 
 #[cfg(all(test, not(target_arch = "x86_64")))]
-const PLACES: &[Place] = &[GETPPID];
+const POINTS: &[Selector] = &[GETPPID];
 #[cfg(all(test, target_arch = "x86_64"))]
-const PLACES: &[Place] = &[TWO, ONE, GETPPID];
+const POINTS: &[Selector] = &[TWO, ONE, GETPPID];
 
-const TWO: Place =
-    Place::of("cpu/timing_overhead", &[("measure", "cost"), ("reading", "cpuid-rdtsc rdtscp-cpuid")]);
-const ONE: Place =
-    Place::of("cpu/timing_overhead", &[("measure", "cost"), ("reading", "cpuid-rdtsc rdtscp")]);
-const GETPPID: Place = Place::of("cpu/system_call", &[("call", "getppid")]);
+const TWO: Selector = Selector::only(
+    "cpu/timing_overhead",
+    &[("measure", Name("cost")), ("reading", Name("cpuid-rdtsc rdtscp-cpuid"))],
+);
+const ONE: Selector = Selector::only(
+    "cpu/timing_overhead",
+    &[("measure", Name("cost")), ("reading", Name("cpuid-rdtsc rdtscp"))],
+);
+const GETPPID: Selector = Selector::only("cpu/system_call", &[("call", Name("getppid"))]);
 
 /// A VM exit and return, core cycles: Dall et al., "ARM Virtualization: Performance and Architectural Implications", ISCA
 /// 2016, table 2 (KVM on x86, "Hypercall").
@@ -95,7 +99,7 @@ fn published(exit: Found, known: &Known) -> Option<Statement> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::results::place::tests as planted;
+    use crate::results::planted::{self, Plant as _};
     use fathom_core::machine::Fact;
 
     /// The rule's conclusion for a CPUID that takes this multiple of a published exit, on a core of 1 GHz.

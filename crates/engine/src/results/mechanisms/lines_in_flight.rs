@@ -2,28 +2,34 @@
 //! 1961, "A proof for the queuing formula L = λW").
 
 use super::rule::{Rule, Seen, Told};
-use crate::results::place::Place;
-use fathom_core::experiment::{Dimension, Found, Known, Placement, Statement, said};
+use fathom_core::experiment::At::{Any, Name};
+use fathom_core::experiment::{Dimension, Found, Known, Placement, Selector, Statement, said};
 
 pub(super) const RULE: Rule = Rule {
     name: "lines_in_flight",
     condition: "one core's best read bandwidth and the latency of a load from memory were both measured",
     judge,
     #[cfg(test)]
-    places: &[READ, CHASES, TOGETHER],
+    points: &[READ, CHASES, TOGETHER],
 };
 
-const READ: Place =
-    Place::of("memory/bandwidth", &[("kind", "read"), ("level", "memory")]).any(&["method", "size"]);
-const CHASES: Place = Place::of("memory/memory_parallelism", &[("level", "memory"), ("pages", "huge")])
-    .any(&["chases", "size"]);
-const TOGETHER: Place = Place::of("memory/parallel_bandwidth", &[("kind", "read"), ("level", "memory")])
-    .at(Placement::Spread)
-    .any(&["method", "size", "threads"]);
+const READ: Selector = Selector::only(
+    "memory/bandwidth",
+    &[("kind", Name("read")), ("level", Name("memory")), ("method", Any), ("size", Any)],
+);
+const CHASES: Selector = Selector::only(
+    "memory/memory_parallelism",
+    &[("level", Name("memory")), ("pages", Name("huge")), ("chases", Any), ("size", Any)],
+);
+const TOGETHER: Selector = Selector::only(
+    "memory/parallel_bandwidth",
+    &[("kind", Name("read")), ("level", Name("memory")), ("method", Any), ("size", Any), ("threads", Any)],
+)
+.at(Placement::Spread);
 
 fn judge(seen: &Seen) -> Option<Told> {
     let known = seen.known;
-    let rate = READ.most(known)?;
+    let (_, rate) = READ.greatest(known)?;
     let chases = CHASES.along("chases", known);
     let (_, load) = chases.first().filter(|(chases, _)| *chases == 1)?;
     let line = known.machine.line_bytes();
@@ -93,7 +99,7 @@ fn together(known: &Known) -> Statement {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::results::place::tests as planted;
+    use crate::results::planted::{self, Plant as _};
     use serde_json::json;
 
     fn told(both: f64) -> Told {

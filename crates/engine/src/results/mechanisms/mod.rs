@@ -70,7 +70,7 @@ pub(super) fn found(known: &Known, points: &[PointResult]) -> Vec<Mechanism> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::results::place::tests::machine;
+    use crate::results::planted::{Plant as _, machine};
     use std::collections::BTreeSet;
 
     #[test]
@@ -86,8 +86,8 @@ mod tests {
         assert_eq!(names.len(), RULES.len());
         for rule in RULES {
             assert!(!rule.condition.ends_with('.'), "{}", rule.name);
-            for place in rule.places {
-                assert!(place.stands(&machine), "{}: no point is meant by {place:?}", rule.name);
+            for points in rule.points {
+                assert!(points.exist(&machine), "{}: no point is meant by {points:?}", rule.name);
             }
         }
     }

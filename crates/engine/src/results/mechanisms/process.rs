@@ -1,24 +1,26 @@
 //! Why a process costs what a thread does not: its own address space, with page tables to copy and pages to copy on writing.
 
 use super::rule::{Rule, Seen, Told};
-use crate::results::place::Place;
-use fathom_core::experiment::{Dimension, Found, Known, Statement, said};
+use fathom_core::experiment::At::{Any, Name};
+use fathom_core::experiment::{Dimension, Found, Known, Selector, Statement, said};
 
 pub(super) const RULE: Rule = Rule {
     name: "process_against_thread",
     condition: "a fork costs significantly more than a vfork, which shares the address space, and than a thread",
     judge,
     #[cfg(test)]
-    places: &[FORK, VFORK, THREAD, LARGE, COPIED],
+    points: &[FORK, VFORK, THREAD, LARGE, COPIED],
 };
 
-const FORK: Place = Place::of("cpu/process_creation", &[("measure", "fork, exit, wait")]);
-const VFORK: Place = Place::of("cpu/process_creation", &[("measure", "vfork, exit, wait")]);
-const THREAD: Place = Place::of("cpu/thread_creation", &[("measure", "create and join")]);
-const LARGE: Place =
-    Place::of("cpu/process_creation", &[("measure", "fork of a large parent")]).any(&["resident"]);
-const COPIED: Place =
-    Place::of("memory/minor_fault", &[("access", "after fork, written by the child")]).any(&["batch"]);
+const FORK: Selector = Selector::only("cpu/process_creation", &[("measure", Name("fork, exit, wait"))]);
+const VFORK: Selector = Selector::only("cpu/process_creation", &[("measure", Name("vfork, exit, wait"))]);
+const THREAD: Selector = Selector::only("cpu/thread_creation", &[("measure", Name("create and join"))]);
+const LARGE: Selector =
+    Selector::only("cpu/process_creation", &[("measure", Name("fork of a large parent")), ("resident", Any)]);
+const COPIED: Selector = Selector::only(
+    "memory/minor_fault",
+    &[("access", Name("after fork, written by the child")), ("batch", Any)],
+);
 
 /// The page of the series of large parents, bytes.
 const PAGE: f64 = 4096.0;
@@ -89,7 +91,7 @@ fn copies(space: Found, known: &Known) -> Statement {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::results::place::tests as planted;
+    use crate::results::planted::{self, Plant as _};
     use serde_json::json;
 
     fn told(vfork: f64) -> Option<Told> {

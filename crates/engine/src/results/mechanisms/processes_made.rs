@@ -3,8 +3,8 @@
 
 use super::rule::{Rule, Seen, Told};
 use crate::results::PointResult;
-use crate::results::place::Place;
-use fathom_core::experiment::{Dimension, Found, Statement, said};
+use fathom_core::experiment::At::Name;
+use fathom_core::experiment::{Dimension, Found, Selector, Statement, said};
 use fathom_core::statistics;
 
 pub(super) const RULE: Rule = Rule {
@@ -12,17 +12,19 @@ pub(super) const RULE: Rule = Rule {
     condition: "six trials created at least thirty processes each, one after the other",
     judge,
     #[cfg(test)]
-    places: &[FORK],
+    points: &[FORK],
 };
 
-const FORK: Place = Place::of("cpu/process_creation", &[("measure", "fork, exit, wait")]);
+const FORK: Selector = Selector::only("cpu/process_creation", &[("measure", Name("fork, exit, wait"))]);
 
 /// Ten in each third: quartiles of fewer are unreliable.
 const FEWEST: usize = 30;
 
 fn judge(seen: &Seen) -> Option<Told> {
-    let mine = |point: &&PointResult| FORK.means(&point.experiment, &point.point) && point.evidence_holds();
-    let samples = &seen.points.iter().find(mine)?.samples;
+    let is_fork = |point: &&PointResult| {
+        point.evidence_holds() && FORK.selects(&point.experiment, &point.point, seen.known.machine)
+    };
+    let samples = &seen.points.iter().find(is_fork)?.samples;
     let samples: Vec<&Vec<f64>> = samples.iter().filter(|sample| sample.len() >= FEWEST).collect();
     if samples.len() < statistics::MINIMUM_TRIALS {
         return None;
@@ -63,7 +65,7 @@ fn late_over_early(samples: &[&Vec<f64>], of: impl Fn(&[f64]) -> Option<f64>) ->
     };
     let ratios: Vec<Vec<f64>> = samples.iter().filter_map(ratio).collect();
     let estimate = statistics::estimate(&ratios)?;
-    Some(Found { value: estimate.value, interval: estimate.interval, dimension: Dimension::Ratio })
+    Some(Found::measured(estimate.measured(), Dimension::Ratio))
 }
 
 #[cfg(test)]

@@ -2,8 +2,8 @@
 
 use super::rule::{Rule, Seen, Told};
 use crate::results::accuracy::{FAIR, distance};
-use crate::results::place::Place;
-use fathom_core::experiment::{Dimension, Found, Known, Statement, said};
+use fathom_core::experiment::At::{Name, Number};
+use fathom_core::experiment::{Dimension, Found, Known, Selector, Statement, said};
 use fathom_core::quantity::Unit;
 
 pub(super) const RULE: Rule = Rule {
@@ -11,23 +11,50 @@ pub(super) const RULE: Rule = Rule {
     condition: "sequential blocks of a cold file cost significantly less with read-ahead than without",
     judge,
     #[cfg(test)]
-    places: &[AHEAD, WITHOUT, LARGE, RANDOM],
+    points: &[AHEAD, WITHOUT, LARGE, RANDOM],
 };
 
-const AHEAD: Place =
-    Place::of("filesystem/read", &[("call", "read"), ("order", "sequential"), ("state", "cold")])
-        .with(&[("block", 4096), ("file", 64 << 20)]);
-const WITHOUT: Place = Place::of(
+const AHEAD: Selector = Selector::only(
     "filesystem/read",
-    &[("call", "read"), ("order", "sequential"), ("state", "cold"), ("read_ahead", "off")],
-)
-.with(&[("block", 4096), ("file", 64 << 20)]);
-const LARGE: Place =
-    Place::of("filesystem/read", &[("call", "read"), ("order", "sequential"), ("state", "direct")])
-        .with(&[("block", REQUEST), ("file", 64 << 20)]);
-const RANDOM: Place =
-    Place::of("filesystem/read", &[("call", "pread"), ("order", "random"), ("state", "cold")])
-        .with(&[("block", 4096), ("file", 64 << 20)]);
+    &[
+        ("call", Name("read")),
+        ("order", Name("sequential")),
+        ("state", Name("cold")),
+        ("block", Number(4096)),
+        ("file", Number(64 << 20)),
+    ],
+);
+const WITHOUT: Selector = Selector::only(
+    "filesystem/read",
+    &[
+        ("call", Name("read")),
+        ("order", Name("sequential")),
+        ("state", Name("cold")),
+        ("read_ahead", Name("off")),
+        ("block", Number(4096)),
+        ("file", Number(64 << 20)),
+    ],
+);
+const LARGE: Selector = Selector::only(
+    "filesystem/read",
+    &[
+        ("call", Name("read")),
+        ("order", Name("sequential")),
+        ("state", Name("direct")),
+        ("block", Number(REQUEST)),
+        ("file", Number(64 << 20)),
+    ],
+);
+const RANDOM: Selector = Selector::only(
+    "filesystem/read",
+    &[
+        ("call", Name("pread")),
+        ("order", Name("random")),
+        ("state", Name("cold")),
+        ("block", Number(4096)),
+        ("file", Number(64 << 20)),
+    ],
+);
 
 /// The largest request that is measured, bytes.
 const REQUEST: u64 = 1 << 20;
@@ -94,7 +121,7 @@ fn at_random(known: &Known) -> Statement {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::results::place::tests as planted;
+    use crate::results::planted::{self, Plant as _};
 
     fn told(ahead: f64, large: f64) -> Option<Told> {
         let machine = planted::machine();

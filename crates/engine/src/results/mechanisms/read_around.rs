@@ -2,8 +2,8 @@
 //! mm/filemap.c), which is wasted if the next page is elsewhere.
 
 use super::rule::{Rule, Seen, Told};
-use crate::results::place::Place;
-use fathom_core::experiment::{Dimension, Found, Known, Statement, said};
+use fathom_core::experiment::At::{Name, Number};
+use fathom_core::experiment::{Dimension, Found, Known, Selector, Statement, said};
 use fathom_core::quantity::Unit;
 
 pub(super) const RULE: Rule = Rule {
@@ -12,21 +12,42 @@ pub(super) const RULE: Rule = Rule {
                 mapping with read-around than without",
     judge,
     #[cfg(test)]
-    places: &[READ, RANDOM, WITHOUT, IN_ORDER],
+    points: &[READ, RANDOM, WITHOUT, IN_ORDER],
 };
 
-const READ: Place = Place::of("memory/fault_extent", &[("method", "residency"), ("state", "cold")]);
-const RANDOM: Place =
-    Place::of("filesystem/read", &[("call", "mmap"), ("order", "random"), ("state", "cold")])
-        .with(&[("block", 4096), ("file", 64 << 20)]);
-const WITHOUT: Place = Place::of(
+const READ: Selector =
+    Selector::only("memory/fault_extent", &[("method", Name("residency")), ("state", Name("cold"))]);
+const RANDOM: Selector = Selector::only(
     "filesystem/read",
-    &[("call", "mmap"), ("order", "random"), ("state", "cold"), ("read_ahead", "off")],
-)
-.with(&[("block", 4096), ("file", 64 << 20)]);
-const IN_ORDER: Place =
-    Place::of("filesystem/read", &[("call", "mmap"), ("order", "sequential"), ("state", "cold")])
-        .with(&[("block", 4096), ("file", 64 << 20)]);
+    &[
+        ("call", Name("mmap")),
+        ("order", Name("random")),
+        ("state", Name("cold")),
+        ("block", Number(4096)),
+        ("file", Number(64 << 20)),
+    ],
+);
+const WITHOUT: Selector = Selector::only(
+    "filesystem/read",
+    &[
+        ("call", Name("mmap")),
+        ("order", Name("random")),
+        ("state", Name("cold")),
+        ("read_ahead", Name("off")),
+        ("block", Number(4096)),
+        ("file", Number(64 << 20)),
+    ],
+);
+const IN_ORDER: Selector = Selector::only(
+    "filesystem/read",
+    &[
+        ("call", Name("mmap")),
+        ("order", Name("sequential")),
+        ("state", Name("cold")),
+        ("block", Number(4096)),
+        ("file", Number(64 << 20)),
+    ],
+);
 
 fn judge(seen: &Seen) -> Option<Told> {
     let known = seen.known;
@@ -80,7 +101,7 @@ fn window(read: f64, known: &Known) -> Statement {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::results::place::tests as planted;
+    use crate::results::planted::{self, Plant as _};
 
     fn told(read: f64, random: f64) -> Option<String> {
         let machine = planted::machine();

@@ -2,24 +2,31 @@
 //! blocks are read ahead or cached.
 
 use super::rule::{Rule, Seen, Told};
-use crate::results::place::Place;
-use fathom_core::experiment::{Found, Placement, Point, Statement, Value, said};
+use fathom_core::experiment::At::{Any, Name, Number};
+use fathom_core::experiment::{Found, Placement, Point, Selector, Statement, said};
 
 pub(super) const RULE: Rule = Rule {
     name: "remote_order",
     condition: "blocks of a file that the server has cached were read in both orders, with intervals",
     judge,
     #[cfg(test)]
-    places: &[],
+    points: &[],
 };
 
-const BLOCKS: Place = Place::of("filesystem/remote_read", &[("state", "server-cached")])
-    .with(&[("block", 4096), ("queue_depth", 1)])
-    .any(&["order", "protocol"])
-    .at(Placement::Free);
+const BLOCKS: Selector = Selector::only(
+    "filesystem/remote_read",
+    &[
+        ("state", Name("server-cached")),
+        ("block", Number(4096)),
+        ("queue_depth", Number(1)),
+        ("order", Any),
+        ("protocol", Any),
+    ],
+)
+.at(Placement::Free);
 
 fn judge(seen: &Seen) -> Option<Told> {
-    let all: Vec<(&Point, Found)> = BLOCKS.all(seen.known).collect();
+    let all: Vec<(&Point, Found)> = BLOCKS.all(seen.known);
     let of = |protocol: &str, order: &str| {
         let is = |point: &Point| name(point, "protocol") == protocol && name(point, "order") == order;
         all.iter().find(|(point, _)| is(point)).map(|(_, found)| *found)
@@ -56,16 +63,13 @@ fn judge(seen: &Seen) -> Option<Told> {
 }
 
 fn name<'a>(point: &'a Point, parameter: &str) -> &'a str {
-    match point.get(parameter) {
-        Some(Value::Name(name)) => name,
-        _ => "",
-    }
+    point.name_of(parameter).unwrap_or_default()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::results::place::tests as planted;
+    use crate::results::planted::{self, Plant as _};
     use fathom_core::experiment::Known;
     use serde_json::json;
 

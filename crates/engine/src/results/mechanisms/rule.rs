@@ -2,7 +2,7 @@
 
 use crate::results::PointResult;
 #[cfg(test)]
-use crate::results::place::Place;
+use fathom_core::experiment::Selector;
 use fathom_core::experiment::{Known, Statement};
 
 /// The input of a rule: points whose evidence holds.
@@ -31,5 +31,5 @@ pub(super) struct Rule {
     pub judge: fn(&Seen) -> Option<Told>,
     /// The points whose figures it uses.
     #[cfg(test)]
-    pub places: &'static [Place],
+    pub points: &'static [Selector],
 }

@@ -3,8 +3,8 @@
 
 use super::rule::{Rule, Seen, Told};
 use crate::results::accuracy::CLOSE;
-use crate::results::place::Place;
-use fathom_core::experiment::{Dimension, Found, Known, Point, Statement, Value, said};
+use fathom_core::experiment::At::{Any, Name, Number};
+use fathom_core::experiment::{Dimension, Found, Known, Point, Selector, Statement, said};
 use fathom_core::quantity::{Unit, declared};
 
 pub(super) const RULE: Rule = Rule {
@@ -12,16 +12,27 @@ pub(super) const RULE: Rule = Rule {
     condition: "loads, together with streaming reads or cached files, find the last-level cache smaller than declared",
     judge,
     #[cfg(test)]
-    places: &[LOADS, FILES, READ],
+    points: &[LOADS, FILES, READ],
 };
 
-const LOADS: Place =
-    Place::of("memory/load_latency", &[("order", "random cycle"), ("pages", "huge")]).any(&["size"]);
-const FILES: Place =
-    Place::of("filesystem/read", &[("call", "read"), ("order", "sequential"), ("state", "warm")])
-        .with(&[("block", 4096)])
-        .any(&["file"]);
-const READ: Place = Place::of("memory/bandwidth", &[("kind", "read")]).any(&["level", "method", "size"]);
+const LOADS: Selector = Selector::only(
+    "memory/load_latency",
+    &[("order", Name("random cycle")), ("pages", Name("huge")), ("size", Any)],
+);
+const FILES: Selector = Selector::only(
+    "filesystem/read",
+    &[
+        ("call", Name("read")),
+        ("order", Name("sequential")),
+        ("state", Name("warm")),
+        ("block", Number(4096)),
+        ("file", Any),
+    ],
+);
+const READ: Selector = Selector::only(
+    "memory/bandwidth",
+    &[("kind", Name("read")), ("level", Any), ("method", Any), ("size", Any)],
+);
 
 fn judge(seen: &Seen) -> Option<Told> {
     let known = seen.known;
@@ -109,13 +120,13 @@ fn cached_files(known: &Known) -> Option<Edge> {
 /// By reading at the rate of memory a set that fits into the declared cache.
 fn full_speed(stated: u64, known: &Known) -> Option<Edge> {
     let all = |level: &'static str| {
-        let mine = READ.all(known).filter(move |(point, _)| named(point, level));
+        let mine = READ.all(known).into_iter().filter(|(point, _)| point.is("level", level));
         mine.map(|(point, rate)| (size(point), rate))
             .max_by(|(_, one), (_, two)| one.value.total_cmp(&two.value))
     };
     let level = format!("L{}", known.machine.last_level(known.machine.measured_cpu())?);
     let (memory, second) = (all("memory")?, all("L2")?);
-    let mine = READ.all(known).filter(|(point, _)| named(point, &level));
+    let mine = READ.all(known).into_iter().filter(|(point, _)| point.is("level", &level));
     let (set, rate) = mine
         .map(|(point, rate)| (size(point), rate))
         .max_by(|(_, one), (_, two)| one.value.total_cmp(&two.value))?;
@@ -133,21 +144,14 @@ fn full_speed(stated: u64, known: &Known) -> Option<Edge> {
     })
 }
 
-fn named(point: &Point, level: &str) -> bool {
-    matches!(point.get("level"), Some(Value::Name(name)) if name == level)
-}
-
 fn size(point: &Point) -> u64 {
-    match point.get("size") {
-        Some(Value::Number(size)) => *size,
-        _ => 0,
-    }
+    point.number_of("size").unwrap_or_default()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::results::place::tests as planted;
+    use crate::results::planted::{self, Plant as _};
     use fathom_core::machine::{Fact, Machine};
     use serde_json::json;
 

@@ -2,8 +2,8 @@
 //! the path is full.
 
 use super::rule::{Rule, Seen, Told};
-use crate::results::place::Place;
-use fathom_core::experiment::{Dimension, Found, Placement, said};
+use fathom_core::experiment::At::{self, Any, Name, Number};
+use fathom_core::experiment::{Dimension, Found, Placement, Selector, said};
 use fathom_core::quantity::Unit;
 
 pub(super) const RULE: Rule = Rule {
@@ -12,25 +12,36 @@ pub(super) const RULE: Rule = Rule {
                 measured on the same path",
     judge,
     #[cfg(test)]
-    places: &[WINDOW_HERE, TRIP_HERE],
+    points: &[WINDOW_HERE, TRIP_HERE],
 };
 
-const WINDOW_HERE: Place =
-    window(&[("direction", "send"), ("figure", "window"), ("path", "loopback"), ("transport", "TCP")]);
-const WINDOW_PEER: Place =
-    window(&[("direction", "send"), ("figure", "window"), ("path", "peer"), ("transport", "TCP")]);
-const TRIP_HERE: Place = trip(&[("loop", "closed"), ("path", "loopback"), ("transport", "TCP")]);
-const TRIP_PEER: Place = trip(&[("loop", "closed"), ("path", "peer"), ("transport", "TCP")]);
+const WINDOW_HERE: Selector = windows(&window("loopback"));
+const WINDOW_PEER: Selector = windows(&window("peer"));
+const TRIP_HERE: Selector = trips(&trip("loopback"));
+const TRIP_PEER: Selector = trips(&trip("peer"));
 
-const fn window(names: &'static [(&'static str, &'static str)]) -> Place {
-    Place::of("network/bandwidth", names)
-        .with(&[("streams", 1)])
-        .any(&["chunk", "start"])
-        .at(Placement::AcrossCpus)
+const fn windows(settings: &'static [(&'static str, At)]) -> Selector {
+    Selector::only("network/bandwidth", settings).at(Placement::AcrossCpus)
 }
 
-const fn trip(names: &'static [(&'static str, &'static str)]) -> Place {
-    Place::of("network/round_trip", names).with(&[("payload", 1)]).at(Placement::AcrossCpus)
+const fn window(path: &'static str) -> [(&'static str, At); 7] {
+    [
+        ("direction", Name("send")),
+        ("figure", Name("window")),
+        ("path", Name(path)),
+        ("transport", Name("TCP")),
+        ("streams", Number(1)),
+        ("chunk", Any),
+        ("start", Any),
+    ]
+}
+
+const fn trips(settings: &'static [(&'static str, At)]) -> Selector {
+    Selector::only("network/round_trip", settings).at(Placement::AcrossCpus)
+}
+
+const fn trip(path: &'static str) -> [(&'static str, At); 4] {
+    [("loop", Name("closed")), ("path", Name(path)), ("transport", Name("TCP")), ("payload", Number(1))]
 }
 
 /// Segments that a stream may send before the first is acknowledged (RFC 6928).
@@ -47,7 +58,7 @@ fn judge(seen: &Seen) -> Option<Told> {
         .or_else(|| path(seen, "over loopback", WINDOW_HERE, TRIP_HERE, LOOPBACK_PACKET))
 }
 
-fn path(seen: &Seen, way: &str, window: Place, trip: Place, packet: f64) -> Option<Told> {
+fn path(seen: &Seen, way: &str, window: Selector, trip: Selector, packet: f64) -> Option<Told> {
     let windows = window.along("start", seen.known);
     let trip = trip.found(seen.known)?;
     let (Some((_, first)), Some((start, last)), true) = (windows.first(), windows.last(), windows.len() > 2)
@@ -89,7 +100,7 @@ fn path(seen: &Seen, way: &str, window: Place, trip: Place, packet: f64) -> Opti
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::results::place::tests as planted;
+    use crate::results::planted::{self, Plant as _};
     use fathom_core::experiment::Known;
     use serde_json::json;
 

@@ -3,8 +3,8 @@
 
 use super::rule::{Rule, Seen, Told};
 use crate::results::accuracy::{CLOSE, distance};
-use crate::results::place::Place;
-use fathom_core::experiment::{Found, Known, Placement, Statement, said};
+use fathom_core::experiment::At::{Name, Number};
+use fathom_core::experiment::{Found, Known, Placement, Selector, Statement, said};
 use fathom_core::machine::Machine;
 
 pub(super) const RULE: Rule = Rule {
@@ -13,26 +13,36 @@ pub(super) const RULE: Rule = Rule {
                 operation across CPUs equals its number of wake-ups within a factor of 1.25",
     judge,
     #[cfg(test)]
-    places: &[HAND_OVER, HAND_OVER.at(Placement::AcrossCpus), TCP, USER_FAULT, SLEEP],
+    points: &[HAND_OVER, HAND_OVER.at(Placement::AcrossCpus), TCP, USER_FAULT, SLEEP],
 };
 
-const HAND_OVER: Place = Place::of("cpu/context_switch", &[("mechanism", "pipe"), ("between", "processes")]);
-const TCP: Place =
-    Place::of("network/round_trip", &[("loop", "closed"), ("path", "loopback"), ("transport", "TCP")])
-        .with(&[("payload", 1)]);
-const USER_FAULT: Place = Place::of("memory/user_fault", &[("fill", "a copy")]).with(&[("delay", 0)]);
-const SLEEP: Place =
-    Place::of("cpu/wake_up", &[("timer", "timerfd")]).with(&[("slack", 1), ("sleep", 1_000_000)]);
+const HAND_OVER: Selector =
+    Selector::only("cpu/context_switch", &[("mechanism", Name("pipe")), ("between", Name("processes"))]);
+const TCP: Selector = Selector::only(
+    "network/round_trip",
+    &[
+        ("loop", Name("closed")),
+        ("path", Name("loopback")),
+        ("transport", Name("TCP")),
+        ("payload", Number(1)),
+    ],
+);
+const USER_FAULT: Selector =
+    Selector::only("memory/user_fault", &[("fill", Name("a copy")), ("delay", Number(0))]);
+const SLEEP: Selector = Selector::only(
+    "cpu/wake_up",
+    &[("timer", Name("timerfd")), ("slack", Number(1)), ("sleep", Number(1_000_000))],
+);
 
 /// Operations that wake an idle CPU, with the number of wake-ups.
-const OTHERS: [(&str, Place, f64); 2] = [
+const OTHERS: [(&str, Selector, f64); 2] = [
     ("a round trip by TCP over loopback", TCP, 2.0),
     ("a page fault that a program answers", USER_FAULT, 2.0),
 ];
 
 /// The extra cost of an operation across CPUs over one CPU.
-fn beyond(place: Place, known: &Known) -> Option<Found> {
-    Some(place.at(Placement::AcrossCpus).found(known)?.minus(place.found(known)?))
+fn beyond(points: Selector, known: &Known) -> Option<Found> {
+    Some(points.at(Placement::AcrossCpus).found(known)?.minus(points.found(known)?))
 }
 
 fn judge(seen: &Seen) -> Option<Told> {
@@ -42,7 +52,7 @@ fn judge(seen: &Seen) -> Option<Told> {
     let dominates = wake.differs_from(&one) == Some(true) && wake.value > one.value;
     let others: Vec<Statement> = OTHERS
         .into_iter()
-        .filter_map(|(what, place, times)| explained(what, beyond(place, known)?, times, wake))
+        .filter_map(|(what, points, times)| explained(what, beyond(points, known)?, times, wake))
         .collect();
     let others = Statement::joined(others, "; ").filter(|_| dominates)?;
     let headline = said![
@@ -119,7 +129,7 @@ const IDLE_SETTINGS: [&str; 5] =
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::results::place::tests as planted;
+    use crate::results::planted::{self, Plant as _};
     use fathom_core::machine::Fact;
 
     /// A hand-over of 1 µs on one CPU, a wake-up of 28 µs, and a round trip with this number of wake-ups.

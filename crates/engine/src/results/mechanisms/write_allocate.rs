@@ -3,8 +3,8 @@
 
 use super::rule::{Rule, Seen, Told};
 use crate::results::accuracy::{CLOSE, distance};
-use crate::results::place::Place;
-use fathom_core::experiment::{Found, Known, Point, Statement, Value, said};
+use fathom_core::experiment::At::{Any, Name};
+use fathom_core::experiment::{Found, Known, Selector, Statement, said};
 
 pub(super) const RULE: Rule = Rule {
     name: "write_allocate",
@@ -12,13 +12,17 @@ pub(super) const RULE: Rule = Rule {
                 twice as fast within a factor of 1.25",
     judge,
     #[cfg(test)]
-    places: &[WRITE, COPY],
+    points: &[WRITE, COPY],
 };
 
-const WRITE: Place =
-    Place::of("memory/bandwidth", &[("kind", "write"), ("level", "memory")]).any(&["method", "size"]);
-const COPY: Place =
-    Place::of("memory/bandwidth", &[("kind", "copy"), ("level", "memory")]).any(&["method", "size"]);
+const WRITE: Selector = Selector::only(
+    "memory/bandwidth",
+    &[("kind", Name("write")), ("level", Name("memory")), ("method", Any), ("size", Any)],
+);
+const COPY: Selector = Selector::only(
+    "memory/bandwidth",
+    &[("kind", Name("copy")), ("level", Name("memory")), ("method", Any), ("size", Any)],
+);
 
 const NON_TEMPORAL: &str = " non-temporal";
 
@@ -61,9 +65,10 @@ fn copied(known: &Known) -> Statement {
 }
 
 /// The method whose non-temporal form is the fastest, in both forms.
-fn quickest(place: &Place, known: &Known) -> Option<Pair> {
+fn quickest(points: &Selector, known: &Known) -> Option<Pair> {
+    let all = points.all(known).into_iter();
     let all: Vec<(&str, Found)> =
-        place.all(known).filter_map(|(point, rate)| Some((method(point)?, rate))).collect();
+        all.filter_map(|(point, rate)| Some((point.name_of("method")?, rate))).collect();
     let pair = |(name, past): &(&str, Found)| {
         let plain = name.strip_suffix(NON_TEMPORAL)?;
         let (_, through) = all.iter().find(|(other, _)| *other == plain)?;
@@ -72,24 +77,17 @@ fn quickest(place: &Place, known: &Known) -> Option<Pair> {
     all.iter().filter_map(pair).max_by(|one, other| one.past.value.total_cmp(&other.past.value))
 }
 
-fn method(point: &Point) -> Option<&str> {
-    match point.get("method") {
-        Some(Value::Name(method)) => Some(method),
-        _ => None,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::results::place::tests as planted;
+    use crate::results::planted::{self, Plant as _};
     use serde_json::json;
 
     fn told(past: f64) -> Option<Told> {
         let machine = planted::machine();
         let mut known = Known::new(&machine, None);
-        let mut plant = |place: &Place, method: &str, rate| {
-            place.plant_at(&mut known, &[("method", json!(method)), ("size", json!(1))], rate);
+        let mut plant = |points: &Selector, method: &str, rate| {
+            points.plant_at(&mut known, &[("method", json!(method)), ("size", json!(1))], rate);
         };
         plant(&WRITE, "avx2", 10e9);
         plant(&WRITE, "avx2 non-temporal", past);

@@ -7,6 +7,7 @@ use fathom_core::experiment::{
     Dimension, Finding, Found, Known, Part, Prediction, Question, Source, Statement, said,
 };
 use fathom_core::quantity::Unit;
+use fathom_core::statistics::Measured;
 
 /// A value that is within this factor of another has not changed in a way that explains a factor of two.
 const UNCHANGED: f64 = 1.25;
@@ -153,7 +154,7 @@ fn lacking(reason: &Reason, furthest: &Missed, known: &Known) -> Statement {
 /// The distribution of the time, in shares. That of waiting is exact; program and kernel are distinguished if the kernel's
 /// ticks allow it.
 fn shares(spent: &ProcessorTime) -> Statement {
-    let share = |value: f64, interval| Found { value, interval, dimension: Dimension::Share };
+    let share = |value: f64, interval| Found::measured(Measured { value, interval }, Dimension::Share);
     let ran = spent.ran_ns / spent.passed_ns;
     let waiting = share(1.0 - ran, None).named("waiting");
     if !spent.is_split_by_ticks() {

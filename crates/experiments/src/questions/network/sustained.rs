@@ -37,7 +37,7 @@ static ABOUT: About = About {
     shown: Shown::by(&[
         MainFigure::of(
             "TCP to the peer, without a pause",
-            &[("path", At::Name("peer")), ("figure", At::Name("sustained")), ("lasting", At::Least)],
+            &[("path", At::PEER), ("figure", At::Name("sustained")), ("lasting", At::Least)],
         ),
         MainFigure::of(
             "TCP over loopback, without a pause",

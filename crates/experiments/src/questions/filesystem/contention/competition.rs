@@ -1,11 +1,11 @@
 //! Findings on competition: whether order still matters, whether more processes slow each other further, how unequal they become,
 //! and whether the size of the files matters.
 
-use super::findings::capital;
 use super::points::{
     ALL_RANDOM, ALL_SEQUENTIAL, EACH, NAME, OTHER_FILES, PROCESSES, UNFAIRNESS, USUAL_FILE, point,
 };
 use fathom_core::experiment::{Finding, Found, Known, Question, Statement, said};
+use fathom_core::message::capitalize;
 use fathom_core::quantity::declared;
 
 /// The findings from the points.
@@ -67,7 +67,7 @@ fn plateau(pattern: &str, known: &Known) -> Option<Finding> {
     Some(Finding::of(
         Question::Contention,
         said![
-            format!("{}: from {processes} processes to {most} a block costs the same, ", capital(pattern)),
+            format!("{}: from {processes} processes to {most} a block costs the same, ", capitalize(pattern)),
             time.named(&format!("{pattern}, where further processes add nothing")),
             "."
         ],
@@ -89,7 +89,7 @@ fn fairness(pattern: &str, known: &Known) -> Option<Finding> {
         Finding::of(
             Question::Contention,
             said![
-                format!("{}: the slowest of {few} processes is ", capital(pattern)),
+                format!("{}: the slowest of {few} processes is ", capitalize(pattern)),
                 near.named(&format!("{pattern}, slowest of few")),
                 format!(" behind the mean of all, that of {many} "),
                 far.named(&format!("{pattern}, slowest of many")),
@@ -120,7 +120,7 @@ fn by_file(pattern: &str, known: &Known) -> Option<Finding> {
         ])
     });
     let told = Statement::joined(compared.collect(), "; ")?;
-    Some(Finding::of(Question::Contention, said![format!("{}: ", capital(pattern)), told, "."]))
+    Some(Finding::of(Question::Contention, said![format!("{}: ", capitalize(pattern)), told, "."]))
 }
 
 #[cfg(test)]
@@ -129,7 +129,6 @@ mod tests {
     use fathom_core::experiment::Dimension;
 
     use fathom_core::quantity::Unit;
-    use fathom_core::statistics::Interval;
 
     /// The findings for these times per block, each known to one percent.
     fn said_of(planted: &[(&str, &str, u64, u64, f64)]) -> String {
@@ -137,8 +136,7 @@ mod tests {
         let mut known = Known::new(&machine, None);
         for (pattern, figure, file, processes, value) in planted {
             let unit = if *figure == EACH { Unit::Nanoseconds } else { Unit::PartsPerMillion };
-            let interval = Some(Interval { low: 0.99 * value, high: 1.01 * value });
-            let found = Found { value: *value, interval, dimension: Dimension::Of(unit) };
+            let found = fathom_described::found(*value, Dimension::Of(unit));
             known.learn(NAME, &point(pattern, figure, *file, *processes), found);
         }
         findings(&known).iter().map(|said| said.statement.plain() + "\n").collect()

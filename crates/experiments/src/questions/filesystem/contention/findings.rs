@@ -5,6 +5,7 @@ use super::points::{
     USUAL_FILE, point,
 };
 use fathom_core::experiment::{Dimension, Finding, Found, Known, Question, Statement, said};
+use fathom_core::message::capitalize;
 use fathom_core::quantity::Unit;
 use fathom_core::statistics::{Segments, two_segments};
 
@@ -26,7 +27,7 @@ fn growth(pattern: &str, known: &Known) -> Option<Finding> {
         None => one_line(pattern, known.line(NAME, &group, &PROCESSES)?),
     };
     let serial = serial(pattern, slope, known).unwrap_or_default();
-    Some(Finding::of(Question::Contention, said![capital(pattern), ": a block costs ", told, ".", serial]))
+    Some(Finding::of(Question::Contention, said![capitalize(pattern), ": a block costs ", told, ".", serial]))
 }
 
 fn time(value: f64) -> Found {
@@ -95,7 +96,7 @@ fn best_rate(pattern: &str, known: &Known) -> Option<Finding> {
     Some(Finding::of(
         Question::Contention,
         said![
-            format!("{}: the highest total rate, ", capital(pattern)),
+            format!("{}: the highest total rate, ", capitalize(pattern)),
             best.named(&format!("{pattern}, most together")),
             format!(", is reached with {processes}; one process alone reads "),
             one.named(&format!("{pattern}, one process's rate")),
@@ -104,10 +105,4 @@ fn best_rate(pattern: &str, known: &Known) -> Option<Finding> {
             "."
         ],
     ))
-}
-
-/// The text with its first letter in upper case.
-pub fn capital(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }

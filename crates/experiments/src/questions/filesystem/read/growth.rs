@@ -74,7 +74,6 @@ mod tests {
     use fathom_core::experiment::Dimension;
 
     use fathom_core::quantity::Unit;
-    use fathom_core::statistics::Interval;
 
     /// The findings for a cold file of 64 KiB and one of 64 MiB with these times per block, each known to one percent.
     fn said_of(small: f64, large: f64) -> String {
@@ -82,8 +81,7 @@ mod tests {
         let mut known = Known::new(&machine, None);
         let times = [(SEQUENTIAL, 64 << 10, small), (SEQUENTIAL, 64 << 20, large), (RANDOM, 64 << 20, 90e3)];
         for (order, file, value) in times {
-            let interval = Some(Interval { low: 0.99 * value, high: 1.01 * value });
-            let found = Found { value, interval, dimension: Dimension::Of(Unit::Nanoseconds) };
+            let found = fathom_described::found(value, Dimension::Of(Unit::Nanoseconds));
             known.learn(NAME, &usual(COLD, order, file), found);
         }
         findings(&known).iter().map(|said| said.statement.plain()).collect()
