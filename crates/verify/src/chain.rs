@@ -4,7 +4,7 @@ use super::paired;
 use super::rig::{Rig, Wanted};
 use super::truth::{Claim, Found, Nothing, estimate, result};
 use super::work::{Work, about};
-use fathom_core::experiment::{Failure, Parameter, Point, Requirement, Scale, Site, Workload};
+use fathom_core::experiment::{Failure, Parameter, Point, Requirement, Site, Workload};
 use fathom_core::statistics;
 use fathom_engine::record::{Trial, Truth};
 use fathom_engine::results::{PointResult, Results, core_hz_of};
@@ -37,8 +37,7 @@ pub static WORK: Work = Work {
 };
 
 const NAME: &str = "verify/chain";
-const MULTIPLICATIONS: Parameter =
-    Parameter { name: "multiplications", meaning: "multiplications in the chain", scale: Scale::Count };
+const MULTIPLICATIONS: Parameter = Parameter::count("multiplications", "multiplications in the chain");
 
 /// Multiplications of the long chain: some tens of microseconds.
 const LONG: u64 = 51_200;

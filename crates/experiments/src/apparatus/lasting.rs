@@ -4,23 +4,17 @@
 //! let short trials pass and throttle continuous load.
 
 use fathom_core::experiment::{
-    Effort, Experiment, Failure, FigureValue, Found, Known, Parameter, Point, Prediction, Scale, Statement,
-    said,
+    Effort, Experiment, Failure, FigureValue, Found, Known, Parameter, Point, Prediction, Statement, said,
 };
 use fathom_core::quantity::Kind;
 
 /// Parameter: the figure of a trial.
-pub const FIGURE: Parameter = Parameter {
-    name: "figure",
-    meaning: "first: in the first twentieth of the trial; sustained: in its second half; window: in each of its twentieths",
-    scale: Scale::Name,
-};
+pub const FIGURE: Parameter = Parameter::named(
+    "figure",
+    "first: in the first twentieth of the trial; sustained: in its second half; window: in each of its twentieths",
+);
 /// Parameter: the duration of a trial.
-pub const LASTING: Parameter = Parameter {
-    name: "lasting",
-    meaning: "how long a trial runs without a pause",
-    scale: Scale::Nanoseconds,
-};
+pub const LASTING: Parameter = Parameter::nanoseconds("lasting", "how long a trial runs without a pause");
 
 /// Figure: the first window.
 pub const FIRST: &str = "first";

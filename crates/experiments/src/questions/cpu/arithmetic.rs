@@ -5,20 +5,16 @@ use crate::apparatus::cpu::arithmetic_kernel;
 use crate::arch;
 use fathom_core::experiment::{
     About, At, Bound, Check, Dimension, Experiment, Failure, Finding, Found, Known, MainFigure, Observed,
-    Parameter, Point, Prediction, Question, Requirement, Scale, Shown, Site, Statement, Workload, said,
+    Parameter, Point, Prediction, Question, Requirement, Shown, Site, Statement, Workload, said,
 };
 use fathom_core::machine::Machine;
 use fathom_core::quantity::Nanoseconds;
 
 /// Parameter: the instruction.
-const INSTRUCTION: Parameter =
-    Parameter { name: "instruction", meaning: "what is computed", scale: Scale::Name };
+const INSTRUCTION: Parameter = Parameter::named("instruction", "what is computed");
 /// Parameter: independent dependency chains.
-const CHAINS: Parameter = Parameter {
-    name: "chains",
-    meaning: "independent chains of dependent instructions in flight",
-    scale: Scale::Count,
-};
+const CHAINS: Parameter =
+    Parameter::count("chains", "independent chains of dependent instructions in flight");
 
 /// The experiment `cpu/arithmetic`.
 pub struct Arithmetic;

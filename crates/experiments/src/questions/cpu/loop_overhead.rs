@@ -5,17 +5,16 @@ use crate::apparatus::cpu::loop_kernel;
 use crate::arch;
 use fathom_core::experiment::{
     About, At, Bound, Check, Dimension, Experiment, Failure, Finding, Found, Known, MainFigure, Observed,
-    Parameter, Point, Prediction, Question, Requirement, Scale, Shown, Site, Trend, Workload, said,
+    Parameter, Point, Prediction, Question, Requirement, Shown, Site, Trend, Workload, said,
 };
 use fathom_core::machine::Machine;
 use fathom_core::quantity::Nanoseconds;
 use fathom_core::statistics::Interval;
 
 /// Parameter: the form of the counter.
-const FORM: Parameter = Parameter { name: "form", meaning: "where the counter lives", scale: Scale::Name };
+const FORM: Parameter = Parameter::named("form", "where the counter lives");
 /// Parameter: iterations of the loop.
-const COUNT: Parameter =
-    Parameter { name: "iterations", meaning: "iterations of the loop", scale: Scale::Count };
+const COUNT: Parameter = Parameter::count("iterations", "iterations of the loop");
 
 /// The experiment `cpu/loop_overhead`.
 pub struct LoopOverhead;

@@ -6,15 +6,14 @@ use crate::apparatus::lasting::{self, FIGURE, LASTING, SUSTAINED, WINDOW};
 use crate::arch;
 use fathom_core::experiment::{
     About, At, Bound, Check, Effort, Experiment, Failure, Finding, Known, MainFigure, Observed, Parameter,
-    Point, Prediction, Question, Requirement, Scale, Shown, Site, Workload, said,
+    Point, Prediction, Question, Requirement, Shown, Site, Workload, said,
 };
 use fathom_core::machine::Machine;
 use fathom_core::quantity::Kind;
 use std::time::Duration;
 
 /// Parameter: the instruction.
-const INSTRUCTION: Parameter =
-    Parameter { name: "instruction", meaning: "what is computed without a pause", scale: Scale::Name };
+const INSTRUCTION: Parameter = Parameter::named("instruction", "what is computed without a pause");
 
 /// The experiment `cpu/sustained`.
 pub struct Sustained;

@@ -6,19 +6,18 @@ use crate::arch;
 use crate::expected::kernel_service::scaled;
 use fathom_core::experiment::{
     About, At, Bound, Check, Experiment, Failure, Finding, Found, Known, MainFigure, Observed, Parameter,
-    Placement, Point, Prediction, Question, Requirement, Scale, Shown, Site, Stopwatch, TimedCode, Workload,
-    ensure, said,
+    Placement, Point, Prediction, Question, Requirement, Shown, Site, Stopwatch, TimedCode, Workload, ensure,
+    said,
 };
 use fathom_core::machine::Machine;
 use std::ptr::{null, null_mut};
 
 /// Parameter: the timed part of a thread's lifetime.
-const MEASURE: Parameter = Parameter {
-    name: "measure",
-    meaning: "create and join: the whole lifetime; create: as the creator sees it; to first instruction: until the \
+const MEASURE: Parameter = Parameter::named(
+    "measure",
+    "create and join: the whole lifetime; create: as the creator sees it; to first instruction: until the \
               thread runs; user-level: a stack inside the same kernel thread",
-    scale: Scale::Name,
-};
+);
 
 /// The experiment `cpu/thread_creation`.
 pub struct ThreadCreation;

@@ -5,7 +5,7 @@ use crate::apparatus::device_facts;
 use crate::expected::kernel_service;
 use fathom_core::experiment::{
     About, At, Bound, Check, Effort, Experiment, Failure, Finding, Known, MainFigure, Observed, Parameter,
-    Point, Prediction, Question, Scale, Shown, Site, TimedCode, Touch, Workload, errno, said,
+    Point, Prediction, Question, Shown, Site, TimedCode, Touch, Workload, errno, said,
 };
 use fathom_core::machine::Machine;
 use fathom_equipment::test_file::blocks::{Order, Walk};
@@ -15,15 +15,15 @@ use std::os::fd::AsRawFd;
 use std::time::Duration;
 
 /// Parameter: the durability of the written bytes.
-const DURABILITY: Parameter = Parameter {
-    name: "durability",
-    meaning: "where the bytes are when the operation ends",
-    scale: Scale::Name,
-};
+const DURABILITY: Parameter = Parameter::of(
+    "durability",
+    "where the bytes are when the operation ends",
+    &[CACHED, SENT, DATA_SYNCED, SYNCED],
+);
 /// Parameter: the order of the blocks.
-const ORDER: Parameter = Parameter { name: "order", meaning: "the order of the blocks", scale: Scale::Name };
+const ORDER: Parameter = Parameter::of("order", "the order of the blocks", &[RANDOM, SEQUENTIAL]);
 /// Parameter: bytes per operation.
-const BLOCK: Parameter = Parameter { name: "block", meaning: "bytes of one operation", scale: Scale::Bytes };
+const BLOCK: Parameter = Parameter::bytes("block", "bytes of one operation");
 
 /// The experiment `filesystem/write`.
 pub struct Write;
@@ -142,8 +142,7 @@ impl Experiment for Write {
     }
 
     fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
-        point.ensure_variant(&DURABILITY, &[CACHED, SENT, DATA_SYNCED, SYNCED])?;
-        point.ensure_variant(&ORDER, &[RANDOM, SEQUENTIAL])?;
+        point.ensure_variants(ABOUT.parameters)?;
         let (durability, block) = (point.name(&DURABILITY), point.number(&BLOCK));
         let test = TestFile::kept(site, "written", FILE, Room::DEFAULT)?;
         let file = if durability == SENT { direct(&test, block)?.file } else { reopened(&test)? };

@@ -11,7 +11,7 @@ use crate::apparatus::memory::pages::{Mapping, Pages};
 use crate::expected;
 use fathom_core::experiment::{
     About, At, Basis, Check, Effort, Experiment, Failure, Finding, Known, MainFigure, Observed, Parameter,
-    Point, Prediction, Question, Scale, Shown, Site, Touch, Workload, said,
+    Point, Prediction, Question, Shown, Site, Touch, Workload, said,
 };
 use fathom_core::machine::Machine;
 use fathom_core::quantity::Unit;
@@ -22,11 +22,10 @@ use std::rc::Rc;
 use std::time::Duration;
 
 /// Parameter: whether the file is in the page cache.
-const STATE: Parameter =
-    Parameter { name: "state", meaning: "whether the file is in the page cache", scale: Scale::Name };
+const STATE: Parameter = Parameter::of("state", "whether the file is in the page cache", &[COLD, CACHED]);
 /// Parameter: the method of measuring the extent.
 const METHOD: Parameter =
-    Parameter { name: "method", meaning: "how the extent is measured", scale: Scale::Name };
+    Parameter::of("method", "how the extent is measured", &[RESIDENCY, PAGE_TABLE, PEAKS]);
 
 /// The experiment `memory/fault_extent`.
 pub struct FaultExtent;
@@ -115,8 +114,7 @@ impl Experiment for FaultExtent {
     }
 
     fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
-        point.ensure_variant(&STATE, &[COLD, CACHED])?;
-        point.ensure_variant(&METHOD, &[RESIDENCY, PAGE_TABLE, PEAKS])?;
+        point.ensure_variants(ABOUT.parameters)?;
         let cold = ColdFile::of(site)?;
         let place = Xoshiro256PlusPlus::seed_from_u64(site.seed);
         let is_cold = point.name(&STATE) == COLD;

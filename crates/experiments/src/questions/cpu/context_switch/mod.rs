@@ -159,7 +159,7 @@ impl Experiment for ContextSwitch {
     }
 
     fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
-        point.ensure_variant(&BETWEEN, &[PROCESSES, THREADS, NOBODY, STACKS])?;
+        point.ensure_variants(ABOUT.parameters)?;
         match point.name(&MECHANISM) {
             PIPE => hand_over(turn::pipes()?, point, site),
             PIPE_NET => Ok(hand_over(turn::pipes()?, point, site)?.against(pipe_round_trip()?)),

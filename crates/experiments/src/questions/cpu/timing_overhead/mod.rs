@@ -138,7 +138,7 @@ impl Experiment for TimingOverhead {
     fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
         let reading = point.name(&READING);
         let measure = point.name(&MEASURE);
-        point.ensure_variant(&MEASURE, &[COST, PAIR, AROUND, RESOLUTION])?;
+        point.ensure_variants(ABOUT.parameters)?;
         if let Some(form) = FORMS.iter().find(|form| form.name == reading) {
             let ns_per_tick = 1e9 / site.ticks_per_second;
             return Ok(form_workload(form, measure, ns_per_tick));

@@ -1,25 +1,21 @@
 //! Points of `filesystem/contention`.
 
-use fathom_core::experiment::{Parameter, Placement, Point, Scale};
+use fathom_core::experiment::{Parameter, Placement, Point};
 
 /// Name of the experiment.
 pub const NAME: &str = "filesystem/contention";
 
 /// Parameter: the order in which the processes read.
-pub const PATTERN: Parameter =
-    Parameter { name: "pattern", meaning: "the order in which the processes read", scale: Scale::Name };
+pub const PATTERN: Parameter = Parameter::of("pattern", "the order in which the processes read", &PATTERNS);
 /// Parameter: the figure.
-pub const FIGURE: Parameter = Parameter {
-    name: "figure",
-    meaning: "the time of a process for a block, the total rate, or how far the slowest process is behind the mean",
-    scale: Scale::Name,
-};
+pub const FIGURE: Parameter = Parameter::named(
+    "figure",
+    "the time of a process for a block, the total rate, or how far the slowest process is behind the mean",
+);
 /// Parameter: the size of each process's file.
-pub const FILE: Parameter =
-    Parameter { name: "file", meaning: "size of each process's file", scale: Scale::Bytes };
+pub const FILE: Parameter = Parameter::bytes("file", "size of each process's file");
 /// Parameter: the number of processes.
-pub const PROCESSES: Parameter =
-    Parameter { name: "processes", meaning: "processes that read at the same time", scale: Scale::Count };
+pub const PROCESSES: Parameter = Parameter::count("processes", "processes that read at the same time");
 
 /// Pattern: all processes read sequentially.
 pub const ALL_SEQUENTIAL: &str = "all sequential";

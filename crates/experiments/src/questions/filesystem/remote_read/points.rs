@@ -1,42 +1,35 @@
 //! Points of `filesystem/remote_read`.
 
-use fathom_core::experiment::{Parameter, Placement, Point, Scale};
+use fathom_core::experiment::{Parameter, Placement, Point};
 use fathom_core::machine::Remote;
 
 /// Parameter: the protocol or mount through which the file is read.
-pub const PROTOCOL: Parameter = Parameter {
-    name: "protocol",
-    meaning: "how the bytes are read: through a protocol's client, a mount of a network file system, or, for \
+pub const PROTOCOL: Parameter = Parameter::named(
+    "protocol",
+    "how the bytes are read: through a protocol's client, a mount of a network file system, or, for \
               comparison, a local file",
-    scale: Scale::Name,
-};
+);
 /// Parameter: the cache that holds the data before the read.
-pub const STATE: Parameter = Parameter {
-    name: "state",
-    meaning: "which cache holds the blocks before they are read, where that can be shown",
-    scale: Scale::Name,
-};
+pub const STATE: Parameter = Parameter::of(
+    "state",
+    "which cache holds the blocks before they are read, where that can be shown",
+    &[NO_DATA, CLIENT_CACHED, SERVER_CACHED, SERVER_COLD, UNPROVED],
+);
 /// Parameter: the order of the blocks.
-pub const ORDER: Parameter = Parameter {
-    name: "order",
-    meaning: "the order in which the blocks of the file are read",
-    scale: Scale::Name,
-};
+pub const ORDER: Parameter =
+    Parameter::of("order", "the order in which the blocks of the file are read", &[RANDOM, SEQUENTIAL]);
 /// Parameter: the size of a block.
-pub const BLOCK: Parameter =
-    Parameter { name: "block", meaning: "bytes of one block, each read whole", scale: Scale::Bytes };
+pub const BLOCK: Parameter = Parameter::bytes("block", "bytes of one block, each read whole");
 /// Parameter: the size of the part of the file that is read.
-pub const FILE: Parameter = Parameter {
-    name: "file",
-    meaning: "bytes read, from the beginning of the file; without this parameter, a part elsewhere in the file",
-    scale: Scale::Bytes,
-};
+pub const FILE: Parameter = Parameter::bytes(
+    "file",
+    "bytes read, from the beginning of the file; without this parameter, a part elsewhere in the file",
+);
 /// Parameter: requests in flight.
-pub const QUEUE_DEPTH: Parameter = Parameter {
-    name: "queue_depth",
-    meaning: "requests in flight: the one whose answer is awaited, and those sent after it",
-    scale: Scale::Count,
-};
+pub const QUEUE_DEPTH: Parameter = Parameter::count(
+    "queue_depth",
+    "requests in flight: the one whose answer is awaited, and those sent after it",
+);
 
 /// State: a request without data.
 pub const NO_DATA: &str = "no data";

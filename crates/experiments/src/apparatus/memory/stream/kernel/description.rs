@@ -22,7 +22,7 @@ impl Kind {
     pub const ALL: [Kind; 5] = [Kind::Read, Kind::Write, Kind::Copy, Kind::Scale, Kind::Triad];
 
     /// The name in points and tables.
-    pub fn name(self) -> &'static str {
+    pub const fn name(self) -> &'static str {
         match self {
             Kind::Read => "read",
             Kind::Write => "write",
