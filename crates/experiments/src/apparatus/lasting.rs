@@ -9,12 +9,10 @@ use fathom_core::experiment::{
 };
 use fathom_core::quantity::Kind;
 
-/// Parameter: the figure of a trial.
 pub const FIGURE: Parameter = Parameter::named(
     "figure",
     "first: in the first twentieth of the trial; sustained: in its second half; window: in each of its twentieths",
 );
-/// Parameter: the duration of a trial.
 pub const LASTING: Parameter = Parameter::nanoseconds("lasting", "how long a trial runs without a pause");
 
 /// Figure: the first window.

@@ -6,9 +6,7 @@ use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use std::collections::BTreeMap;
 
-/// Parameter: the CPU of the measuring thread.
 pub const FROM: Parameter = Parameter::count("from", "the CPU that begins");
-/// Parameter: the other CPU.
 pub const TO: Parameter = Parameter::count("to", "the CPU that answers");
 
 /// Machines with more CPUs than this measure a sample of the pairs: as many pairs as this many CPUs have.

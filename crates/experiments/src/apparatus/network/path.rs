@@ -3,7 +3,6 @@
 use fathom_core::experiment::{Failure, Parameter, Placement, Point, Requirement};
 pub use fathom_equipment::peer::other_side::{LOOPBACK, PEER};
 
-/// Parameter: the path of a message.
 pub const PATH: Parameter = Parameter::of(
     "path",
     "how far it travels: within the kernel, over the loopback interface, or to the peer",

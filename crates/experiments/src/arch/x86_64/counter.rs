@@ -8,7 +8,6 @@ const fn form(name: &'static str, [pair, around]: [Pair; 2]) -> Form {
     Form { name, pair, around }
 }
 
-/// Every form.
 pub const FORMS: &[Form] = &[
     form("rdtsc", [bare::<0>, bare::<MULTIPLICATIONS>]),
     form("rdtscp", [rdtscp::<0>, rdtscp::<MULTIPLICATIONS>]),

@@ -11,9 +11,7 @@ use fathom_core::experiment::{
 use fathom_core::machine::Machine;
 use fathom_core::quantity::Nanoseconds;
 
-/// Parameter: the instruction.
 const INSTRUCTION: Parameter = Parameter::named("instruction", "what is computed");
-/// Parameter: independent dependency chains.
 const CHAINS: Parameter =
     Parameter::count("chains", "independent chains of dependent instructions in flight");
 

@@ -11,9 +11,7 @@ use fathom_core::machine::Machine;
 use fathom_core::quantity::Nanoseconds;
 use fathom_core::statistics::Interval;
 
-/// Parameter: the form of the counter.
 const FORM: Parameter = Parameter::named("form", "where the counter lives");
-/// Parameter: iterations of the loop.
 const COUNT: Parameter = Parameter::count("iterations", "iterations of the loop");
 
 /// The experiment `cpu/loop_overhead`.

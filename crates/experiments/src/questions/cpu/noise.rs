@@ -9,9 +9,7 @@ use fathom_core::quantity::Unit;
 use std::cell::Cell;
 use std::rc::Rc;
 
-/// Parameter: the observed CPU.
 const CPU: Parameter = Parameter::count("cpu", "the CPU that spins");
-/// Parameter: the figure derived from the gaps.
 const FIGURE: Parameter = Parameter::named(
     "figure",
     "lost: share of time; longest: the longest gap in 8 ms; gap: the length of every gap",

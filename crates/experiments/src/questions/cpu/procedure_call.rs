@@ -9,9 +9,7 @@ use fathom_core::experiment::{
 };
 use fathom_core::machine::Machine;
 
-/// Parameter: the form of the call.
 const FORM: Parameter = Parameter::named("form", "how arguments are passed, and what depends on what");
-/// Parameter: integer arguments.
 const ARGUMENTS: Parameter = Parameter::count("arguments", "integer arguments");
 
 /// The experiment `cpu/procedure_call`.

@@ -11,9 +11,7 @@ use fathom_core::experiment::{
 use fathom_core::machine::Machine;
 use std::ptr::null_mut;
 
-/// Parameter: the kind of process, and the event that ends the timing.
 const MEASURE: Parameter = Parameter::named("measure", "what is created, and up to which event");
-/// Parameter: resident memory of the parent.
 const RESIDENT: Parameter = Parameter::bytes("resident", "memory that the parent has written before");
 
 /// The experiment `cpu/process_creation`.

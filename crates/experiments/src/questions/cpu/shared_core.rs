@@ -15,7 +15,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
-/// Parameter: the figure of a trial.
 const FIGURE: Parameter = Parameter::named(
     "figure",
     "the time of an addition while the other CPU is idle or busy, or the share of time in which the other \

@@ -12,7 +12,6 @@ use fathom_core::machine::Machine;
 use fathom_core::quantity::Kind;
 use std::time::Duration;
 
-/// Parameter: the instruction.
 const INSTRUCTION: Parameter = Parameter::named("instruction", "what is computed without a pause");
 
 /// The experiment `cpu/sustained`.

@@ -8,7 +8,6 @@ use fathom_core::machine::Machine;
 use fathom_core::sampling::partner::Process;
 use fathom_core::sampling::turn::{self, Ends};
 
-/// Parameter: the mechanism.
 const MECHANISM: Parameter = Parameter::named("mechanism", "the mechanism that hands over the turn");
 
 /// The experiment `cpu/synchronisation`.

@@ -11,7 +11,6 @@ use fathom_core::machine::Machine;
 use std::ffi::CStr;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
-/// Parameter: the system call.
 pub const CALL: Parameter = Parameter::named("call", "the system call");
 
 /// The experiment `cpu/system_call`.

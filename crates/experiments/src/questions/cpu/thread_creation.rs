@@ -12,7 +12,6 @@ use fathom_core::experiment::{
 use fathom_core::machine::Machine;
 use std::ptr::{null, null_mut};
 
-/// Parameter: the timed part of a thread's lifetime.
 const MEASURE: Parameter = Parameter::named(
     "measure",
     "create and join: the whole lifetime; create: as the creator sees it; to first instruction: until the \

@@ -9,11 +9,8 @@ use fathom_core::machine::Machine;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::ptr::null_mut;
 
-/// Parameter: the call in which the thread sleeps.
 const TIMER: Parameter = Parameter::named("timer", "the call in which the thread sleeps");
-/// Parameter: the requested sleep.
 const SLEEP: Parameter = Parameter::nanoseconds("sleep", "the requested sleep");
-/// Parameter: the timer slack.
 const SLACK: Parameter =
     Parameter::nanoseconds("slack", "how much later the kernel may wake the thread, to save power");
 

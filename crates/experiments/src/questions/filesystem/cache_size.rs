@@ -13,14 +13,10 @@ use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::time::Duration;
 
-/// Parameter: the method.
 const METHOD: Parameter = Parameter::of("method", "how the size is measured", &[RESIDENCY, TIMING]);
-/// Parameter: the order in which prefixes are read again.
 const ORDER: Parameter =
     Parameter::of("order", "the order in which a prefix is read again", &[BACKWARD, RANDOM, FORWARD]);
-/// Parameter: the call.
 const CALL: Parameter = Parameter::of("call", "the call that reads it again", &[READ, MMAP]);
-/// Parameter: the content of the file.
 const CONTENT: Parameter = Parameter::of("content", "what the file holds", &[DATA, HOLES]);
 
 /// The experiment `filesystem/cache_size`.

@@ -15,7 +15,6 @@ use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-/// Parameter: the operation.
 const OPERATION: Parameter = Parameter::named("operation", "what is done");
 
 /// The experiment `filesystem/metadata`.

@@ -16,7 +16,6 @@ use std::cell::Cell;
 use std::rc::Rc;
 use std::time::Duration;
 
-/// Parameter: the kind of request.
 const REQUEST: Parameter =
     Parameter::named("request", "the requests to the device, without a pause and past the page cache");
 

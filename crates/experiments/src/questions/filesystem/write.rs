@@ -14,15 +14,12 @@ use std::fs::File;
 use std::os::fd::AsRawFd;
 use std::time::Duration;
 
-/// Parameter: the durability of the written bytes.
 const DURABILITY: Parameter = Parameter::of(
     "durability",
     "where the bytes are when the operation ends",
     &[CACHED, SENT, DATA_SYNCED, SYNCED],
 );
-/// Parameter: the order of the blocks.
 const ORDER: Parameter = Parameter::of("order", "the order of the blocks", &[RANDOM, SEQUENTIAL]);
-/// Parameter: bytes per operation.
 const BLOCK: Parameter = Parameter::bytes("block", "bytes of one operation");
 
 /// The experiment `filesystem/write`.

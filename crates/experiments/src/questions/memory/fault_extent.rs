@@ -20,9 +20,7 @@ use std::cell::Cell;
 use std::rc::Rc;
 use std::time::Duration;
 
-/// Parameter: whether the file is in the page cache.
 const STATE: Parameter = Parameter::of("state", "whether the file is in the page cache", &[COLD, CACHED]);
-/// Parameter: the method of measuring the extent.
 const METHOD: Parameter =
     Parameter::of("method", "how the extent is measured", &[RESIDENCY, PAGE_TABLE, PEAKS]);
 

@@ -19,21 +19,17 @@ use fathom_core::machine::Machine;
 use fathom_core::quantity::Unit;
 use fathom_core::sampling::affinity;
 
-/// Parameter: the activity of the other threads.
 const LOAD: Parameter = Parameter::of(
     "load",
     "what the other threads do meanwhile",
     &[NOTHING, Kind::Read.name(), Kind::Write.name()],
 );
-/// Parameter: the pause of the other threads.
 const DELAY: Parameter = Parameter::count(
     "delay",
     "iterations of an empty loop, about one core cycle each, for which every other thread pauses after each \
               4 KiB",
 );
-/// Parameter: the number of other threads.
 const LOAD_THREADS: Parameter = Parameter::count("load_threads", "other threads, each on its own CPU");
-/// Parameter: which of the two coordinates of the curve.
 const FIGURE: Parameter = Parameter::named(
     "figure",
     "latency: of a load; drawn: the bandwidth that the other threads use meanwhile",

@@ -18,13 +18,11 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use std::time::Duration;
 
-/// Parameter: the pages touched, and their order.
 const ACCESS: Parameter = Parameter::of(
     "access",
     "which pages are touched, and in which order",
     &[SHUFFLED, IN_ORDER, FIRST_BYTE, WRITTEN, FIXED, RANDOM],
 );
-/// Parameter: the distance between accesses.
 const STRIDE: Parameter = Parameter::bytes("stride", "bytes from one access to the next");
 
 /// The experiment `memory/major_fault`.

@@ -14,13 +14,11 @@ use fathom_core::machine::Machine;
 use std::cell::Cell;
 use std::rc::Rc;
 
-/// Parameter: the system call.
 const CALL: Parameter = Parameter::of(
     "call",
     "the system call, and the state of the memory",
     &[MMAP, MUNMAP_UNTOUCHED, MUNMAP, MPROTECT, DROP],
 );
-/// Parameter: the size of the memory.
 const SIZE: Parameter = Parameter::bytes("size", "the memory that one call affects");
 
 /// The experiment `memory/mapping`.

@@ -12,7 +12,6 @@ use fathom_core::experiment::{
 use fathom_core::machine::Machine;
 use fathom_core::quantity::declared;
 
-/// Parameter: the number of concurrent chases.
 const CHASES: Parameter = Parameter::count("chases", "independent chases of dependent loads");
 
 /// The experiment `memory/memory_parallelism`.

@@ -17,7 +17,6 @@ use std::cell::Cell;
 use std::rc::Rc;
 use std::time::Duration;
 
-/// Parameter: the number of concurrent threads.
 const THREADS: Parameter = Parameter::count("threads", "threads that stream at the same time");
 
 /// The experiment `memory/parallel_bandwidth`.

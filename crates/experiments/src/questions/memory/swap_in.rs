@@ -15,7 +15,6 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use std::rc::Rc;
 
-/// Parameter: the memory that is swapped out.
 const SIZE: Parameter = Parameter::bytes("size", "memory that is swapped out");
 
 /// The experiment `memory/swap_in`.

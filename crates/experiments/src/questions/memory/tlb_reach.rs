@@ -15,10 +15,8 @@ use fathom_core::machine::Machine;
 use fathom_core::statistics::CurvePoint;
 use std::rc::Rc;
 
-/// Parameter: the number of lines visited.
 const LINES: Parameter =
     Parameter::count("lines", "lines in the cycle; with one line per page, the number of pages");
-/// Parameter: the layout of the lines.
 const LAYOUT: Parameter =
     Parameter::of("layout", "one line per page, or all lines next to each other", &[SPREAD, PACKED]);
 

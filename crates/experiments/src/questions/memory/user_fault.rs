@@ -17,10 +17,8 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-/// Parameter: how the handler fills the page.
 const FILL: Parameter =
     Parameter::of("fill", "how the handler fills the missing page", &[COPY, ZEROS, WAITED]);
-/// Parameter: the handler's wait before it answers.
 const DELAY: Parameter = Parameter::nanoseconds("delay", "how long the handler spins before it answers");
 
 /// The experiment `memory/user_fault`.

@@ -2,17 +2,12 @@
 
 use fathom_core::experiment::{Parameter, Placement, Point};
 
-/// Name of the experiment.
 pub const NAME: &str = "cpu/context_switch";
 
-/// Parameter: the mechanism by which the CPU is handed over.
 pub const MECHANISM: Parameter = Parameter::named("mechanism", "how the CPU is handed over");
-/// Parameter: the two sides of the hand-over.
 pub const BETWEEN: Parameter =
     Parameter::of("between", "processes or threads of one process", &[PROCESSES, THREADS, NOBODY, STACKS]);
-/// Parameter: members of a ring.
 pub const MEMBERS: Parameter = Parameter::count("members", "processes that pass the turn round");
-/// Parameter: the working set of each member.
 pub const WORKING_SET: Parameter =
     Parameter::bytes("working_set", "memory that each member sums in its turn");
 

@@ -2,12 +2,9 @@
 
 use fathom_core::experiment::Parameter;
 
-/// Name of the experiment.
 pub const NAME: &str = "cpu/timing_overhead";
 
-/// Parameter: the way the clock is read.
 pub const READING: Parameter = Parameter::named("reading", "the instructions or the call");
-/// Parameter: the measured property.
 pub const MEASURE: Parameter = Parameter::of(
     "measure",
     "cost: one reading of many back to back; pair: the difference of two readings with nothing between them; \

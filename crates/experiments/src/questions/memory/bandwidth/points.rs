@@ -4,10 +4,8 @@ use crate::apparatus::memory::stream::kernel::Kernel;
 use crate::apparatus::memory::stream::working_set::{LEVEL, Level, SIZE};
 use fathom_core::experiment::{Parameter, Point};
 
-/// Parameter: the operation on the arrays.
 pub const KIND: Parameter =
     Parameter::named("kind", "read (and add up), write, copy, scale (a = s b) or triad (a = b + s c)");
-/// Parameter: the method of the operation.
 pub const METHOD: Parameter = Parameter::named("method", "the instructions or the function");
 
 /// The point of a kernel with arrays of this size, which belongs to the level.
@@ -19,7 +17,6 @@ pub fn point(kernel: &Kernel, (level, size): (Level, u64)) -> Point {
         .with(&SIZE, size)
 }
 
-/// The kernel of a point.
 pub fn kernel_of(point: &Point) -> Result<&'static Kernel, String> {
     Kernel::find(point.name(&KIND), point.name(&METHOD)).ok_or_else(|| {
         format!("this architecture has no kernel `{}` by `{}`", point.name(&KIND), point.name(&METHOD))

@@ -3,14 +3,10 @@
 use crate::apparatus::memory::pages::{PAGES, Pages};
 use fathom_core::experiment::{Parameter, Point};
 
-/// Name of the experiment.
 pub const NAME: &str = "memory/load_latency";
 
-/// Parameter: the size of the array.
 pub const SIZE: Parameter = Parameter::bytes("size", "the size of the array");
-/// Parameter: the order in which the array is visited.
 pub const ORDER: Parameter = Parameter::named("order", "the order in which the array is visited");
-/// Parameter: the distance between elements, if the order has one.
 pub const STRIDE: Parameter = Parameter::bytes("stride", "bytes from one element to the next");
 
 /// Order: all lines once, none predictable.

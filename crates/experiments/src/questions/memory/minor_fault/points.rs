@@ -5,9 +5,7 @@ use fathom_core::experiment::{Basis, Known, Parameter, Point};
 /// Name of the experiment, also for other experiments.
 pub const NAME: &str = "memory/minor_fault";
 
-/// Parameter: the page, and how it is touched.
 pub const ACCESS: Parameter = Parameter::named("access", "which page is touched, and how");
-/// Parameter: the amount of memory.
 pub const BATCH: Parameter =
     Parameter::bytes("batch", "memory that is touched page by page between two readings of the clock");
 

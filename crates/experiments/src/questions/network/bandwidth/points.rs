@@ -4,32 +4,25 @@ use crate::apparatus::network::path::{LOOPBACK, PATH, PEER, WITHIN};
 use crate::apparatus::network::sending::{SENDFILE, SPLICE, ZERO_COPY};
 use fathom_core::experiment::{Effort, Parameter, Placement, Point};
 
-/// Parameter: the transport.
 pub const TRANSPORT: Parameter = Parameter::of(
     "transport",
     "how bytes travel",
     &[TCP, SENDFILE, SPLICE, ZERO_COPY, ACKNOWLEDGED, UNIX, PIPE, UDP],
 );
-/// Parameter: the side that sends.
 pub const DIRECTION: Parameter =
     Parameter::of("direction", "whether this side sends or receives", &[SEND, RECEIVE]);
-/// Parameter: bytes per read and write.
 pub const CHUNK: Parameter = Parameter::bytes("chunk", "bytes of each write and of each read's buffer");
-/// Parameter: the number of connections.
 pub const STREAMS: Parameter = Parameter::count("streams", "parallel connections");
-/// Parameter: the figure.
 pub const FIGURE: Parameter = Parameter::named(
     "figure",
     "the figure: the steady rate, the rate of the whole transfer or of a window, the ramp's length, losses, \
               processor time per MiB, or the mean bytes of a read",
 );
-/// Parameter: the start of a window.
 pub const START: Parameter = Parameter::nanoseconds(
     "start",
     "the start of the window, as time after the first byte; a window lasts as long again (the first as long \
               as the second); the ramp is the whole beginning",
 );
-/// Parameter: the number of messages.
 pub const MESSAGES: Parameter = Parameter::count("messages", "messages of one chunk in the whole transfer");
 
 /// Transport: TCP, written from memory.

@@ -3,13 +3,11 @@
 use crate::apparatus::network::path::{LOOPBACK, PATH, PEER};
 use fathom_core::experiment::{Parameter, Placement, Point};
 
-/// Parameter: the phase of a connection's lifetime.
 pub const PHASE: Parameter = Parameter::of(
     "phase",
     "which part of a connection's lifetime is timed",
     &[CONNECT, TO_ACCEPT, GRACEFUL, RESET, CLOSE],
 );
-/// Parameter: the version of the Internet protocol.
 pub const IP_VERSION: Parameter =
     Parameter::of("ip_version", "version of the Internet protocol", &[FOUR, SIX]);
 

@@ -4,18 +4,14 @@ use crate::apparatus::network::path::{LOOPBACK, PATH, PEER, WITHIN};
 use crate::questions::cpu::context_switch;
 use fathom_core::experiment::{Basis, Known, Parameter, Placement, Point};
 
-/// Parameter: the transport.
 pub const TRANSPORT: Parameter = Parameter::of("transport", "the transport", &[PIPE, UNIX, UDP, TCP, ICMP]);
-/// Parameter: the size of a message.
 pub const PAYLOAD: Parameter =
     Parameter::bytes("payload", "bytes of the message, without any protocol's headers");
-/// Parameter: when the next message is sent.
 pub const LOOP: Parameter = Parameter::of(
     "loop",
     "closed: the next message leaves when the answer is here; open: messages leave on a schedule",
     &[OPEN, CLOSED],
 );
-/// Parameter: the interval between messages of an open loop.
 pub const INTERVAL: Parameter =
     Parameter::nanoseconds("interval", "time between two departures of an open loop");
 
