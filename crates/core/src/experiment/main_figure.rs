@@ -1,18 +1,7 @@
 //! The figures that represent an experiment on one page.
 
 use super::point::{Point, Value};
-use super::selector::{At, Settings};
-
-/// A limit declared by the machine that a sweep may show: the size of a cache, the entries of a TLB.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Landmark {
-    /// The parameter of which it is a value.
-    pub along: &'static str,
-    /// Its value.
-    pub at: f64,
-    /// Its name: `L2 1 MiB`.
-    pub name: String,
-}
+use super::selector::{At, Landmark, Settings};
 
 /// A figure that represents an experiment on a page with little space.
 #[derive(Debug, Clone, Copy)]

@@ -1,11 +1,21 @@
 //! Naming points of an experiment by their settings: in constants, and in the data files of the program.
 
 use super::found::Found;
-use super::main_figure::Landmark;
 use super::point::{AXIS_PLACEMENT, PEER, Placement, Point, VIRTUAL_PEER};
 use super::prediction::Known;
 use crate::machine::Machine;
 use serde::Deserialize;
+
+/// A limit declared by the machine that a sweep may show: the size of a cache, the entries of a TLB.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Landmark {
+    /// The parameter of which it is a value.
+    pub along: &'static str,
+    /// Its value.
+    pub at: f64,
+    /// Its name: `L2 1 MiB`.
+    pub name: String,
+}
 
 /// Points of one experiment, by the names of their parameters: for rules over several experiments, whose constructors of
 /// points belong to themselves and whose sizes depend on the machine.

@@ -1,9 +1,10 @@
 //! Display of an experiment's results.
 
 use super::level::Levels;
-use super::main_figure::{Landmark, MainFigure};
+use super::main_figure::MainFigure;
 use super::point::{Parameter, Point};
 use super::prediction::Known;
+use super::selector::Landmark;
 use crate::machine::Machine;
 
 /// Information for pages and charts about an experiment besides its points.

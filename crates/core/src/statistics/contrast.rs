@@ -6,7 +6,8 @@
 //! those of Satterthwaite 1946, "An approximate distribution of estimates of variance components" (Biometrics Bull. 2).
 
 use super::distribution::{student_below, student_quantile};
-use super::estimate::{Estimate, Interval, MINIMUM_TRIALS};
+use super::estimate::{Estimate, MINIMUM_TRIALS};
+use super::measured::Interval;
 use super::quantile::LEVEL;
 
 /// The logarithm of a positive level, with its standard errors.

@@ -1,6 +1,7 @@
 //! Overhead by difference: what an operation costs beyond a baseline of the same shape without it.
 
-use super::estimate::{Estimate, Interval, interval};
+use super::estimate::{Estimate, interval};
+use super::measured::Interval;
 use super::pool::Pool;
 use super::quantile::LEVEL;
 

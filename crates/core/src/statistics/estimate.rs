@@ -30,30 +30,13 @@
 //! [`super::minimum_sample`]).
 
 use super::distribution::student_quantile;
-use super::measured::Measured;
+use super::measured::{Interval, Measured};
 use super::pool::Pool;
 use super::quantile::LEVEL;
 use serde::{Deserialize, Serialize};
 
 /// The fewest trials an interval is taken over.
 pub const MINIMUM_TRIALS: usize = 6;
-
-/// The ends of an interval, in the unit of the value they belong to.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Interval {
-    /// The lower end.
-    pub low: f64,
-    /// The upper end.
-    pub high: f64,
-}
-
-impl Interval {
-    /// Whether a value lies in the interval, ends included.
-    pub fn contains(&self, value: f64) -> bool {
-        self.low <= value && value <= self.high
-    }
-}
 
 /// A value with its interval over trials, as it is recorded; everything in the unit of the observations.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

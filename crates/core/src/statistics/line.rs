@@ -1,7 +1,7 @@
 //! The straight line of a cost that grows with a parameter, by least squares.
 
 use super::distribution::student_quantile;
-use super::estimate::Interval;
+use super::measured::Interval;
 use super::quantile::LEVEL;
 use serde::{Deserialize, Serialize};
 

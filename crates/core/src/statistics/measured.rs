@@ -10,7 +10,24 @@
 //!
 //! Where a part has no interval, or on logarithms one that reaches zero, the result has none.
 
-use super::estimate::Interval;
+use serde::{Deserialize, Serialize};
+
+/// The ends of an interval, in the unit of the value they belong to.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Interval {
+    /// The lower end.
+    pub low: f64,
+    /// The upper end.
+    pub high: f64,
+}
+
+impl Interval {
+    /// Whether a value lies in the interval, ends included.
+    pub fn contains(&self, value: f64) -> bool {
+        self.low <= value && value <= self.high
+    }
+}
 
 /// A value that may have a 95 % interval: the one type to compute with. An [`Estimate`](super::Estimate) is such a value as it is
 /// recorded, with the trials and observations that it rests on; a [`Found`](crate::experiment::Found) has a dimension.

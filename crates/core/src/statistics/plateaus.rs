@@ -14,7 +14,7 @@
 //! before the next one, so the interval is never narrower than a step of the sweep.
 
 use super::distribution::student_quantile;
-use super::estimate::Interval;
+use super::measured::Interval;
 
 /// The share by which a plateau may vary besides the noise of its points: the ways of a cache are not filled evenly.
 const WAVER: f64 = 0.02;

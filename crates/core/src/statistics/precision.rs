@@ -1,7 +1,8 @@
 //! The precision of an estimate, and the number of trials for a better one.
 
 use super::difference::reach;
-use super::estimate::{Estimate, Interval, MINIMUM_TRIALS, interval};
+use super::estimate::{Estimate, MINIMUM_TRIALS, interval};
+use super::measured::Interval;
 use super::pool::Pool;
 
 /// The limit of the number of trials; a target that needs more has no answer.

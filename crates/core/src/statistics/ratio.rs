@@ -1,6 +1,6 @@
 //! The ratio of two estimates.
 
-use super::estimate::Interval;
+use super::measured::Interval;
 use super::measured::Measured;
 use super::quantile::LEVEL;
 use serde::Serialize;

@@ -1,7 +1,7 @@
 //! The robust alternative to least squares: the median of the slopes between all pairs of points.
 
 use super::distribution::{normal_quantile, within_tail};
-use super::estimate::Interval;
+use super::measured::Interval;
 use super::quantile::{LEVEL, median, sorted};
 use serde::{Deserialize, Serialize};
 

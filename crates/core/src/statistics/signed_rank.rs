@@ -1,7 +1,7 @@
 //! The middle of a few independent numbers with a symmetric distribution, which an outlier hardly moves.
 
 use super::distribution::within_tail;
-use super::estimate::Interval;
+use super::measured::Interval;
 use super::quantile::{LEVEL, median, sorted};
 
 /// The median of the means of all pairs of the numbers, each also with itself (Hodges & Lehmann 1963), and the interval that
