@@ -39,8 +39,7 @@ pub fn clock() -> Qualification {
 
 /// The one point of [`fake_run`].
 pub fn planned() -> PlannedPoint {
-    let call =
-        fathom::experiment::Parameter { name: "call", meaning: "", scale: fathom::experiment::Scale::Name };
+    let call = fathom::experiment::Parameter::named("call", "");
     PlannedPoint {
         experiment: "cpu/system_call".to_owned(),
         method_version: 1,

@@ -1,7 +1,7 @@
 //! Runs against each other: simulated machines of which the truth is known, measured twice.
 
 use fathom::comparison::{Comparison, Decision, Margins, Obstacle, ReducedRun, Side, Verdict, decide};
-use fathom::experiment::{Parameter, Point, Scale};
+use fathom::experiment::{Parameter, Point};
 use fathom::quantity::Unit;
 use fathom::record::{Interleaved, PlannedPoint, Run, Trial, TrialOutcome};
 use fathom::sampling::{Observations, Sample};
@@ -12,7 +12,7 @@ use rand_xoshiro::rand_core::{Rng, SeedableRng};
 const POINTS: u64 = 24;
 const TRIALS: u32 = 8;
 
-const CALL: Parameter = Parameter { name: "call", meaning: "", scale: Scale::Name };
+const CALL: Parameter = Parameter::named("call", "");
 
 /// A draw between 0 and 1.
 fn uniform(chance: &mut impl Rng) -> f64 {

@@ -2,7 +2,7 @@
 
 use fathom::experiment::{
     About, At, Check, Effort, Experiment, Failure, Known, MainFigure, Observed, Parameter, Placement, Point,
-    Prediction, Scale, Shown, Site, Trend, Workload,
+    Prediction, Shown, Site, Trend, Workload,
 };
 use fathom::experiments;
 use fathom::machine::Machine;
@@ -40,9 +40,9 @@ fn a_part_of_a_chapter_gets_its_part_of_the_time() {
     assert!(one < whole / 4 && one >= Duration::from_secs(2));
 }
 
-const SIZE: Parameter = Parameter { name: "size", meaning: "size", scale: Scale::Bytes };
-const KERNEL: Parameter = Parameter { name: "kernel", meaning: "kernel", scale: Scale::Name };
-const FIGURE: Parameter = Parameter { name: "figure", meaning: "figure", scale: Scale::Name };
+const SIZE: Parameter = Parameter::bytes("size", "size");
+const KERNEL: Parameter = Parameter::named("kernel", "kernel");
+const FIGURE: Parameter = Parameter::named("figure", "figure");
 
 static ABOUT: About = About {
     name: "memory/example",

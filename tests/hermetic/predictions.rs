@@ -4,7 +4,7 @@
 use crate::described::planted::{Described, described, hybrid, server};
 use fathom::experiment::{
     About, Asked, Basis, Check, Dimension, Experiment, Failure, Found, Known, Observed, Parameter, Point,
-    Prediction, Scale, Shown, Site, Source, Workload,
+    Prediction, Shown, Site, Source, Workload,
 };
 use fathom::experiments;
 use fathom::machine::{Fact, Machine};
@@ -222,7 +222,7 @@ static CHEAT: About = About {
     shown: Shown::by(&[]),
 };
 
-const READING: Parameter = Parameter { name: "figure", meaning: "", scale: Scale::Name };
+const READING: Parameter = Parameter::named("figure", "");
 
 impl Experiment for Cheat {
     fn about(&self) -> &'static About {

@@ -108,11 +108,13 @@ fn every_experiment_refuses_a_variant_that_it_does_not_have() {
 
 #[test]
 fn a_point_without_a_parameter_is_not_refused_for_it() {
-    let parameter = Parameter { name: "mechanism", meaning: "", scale: Scale::Name };
+    let parameter = Parameter::named("mechanism", "");
     let point = Point::new().named(&parameter, "pipe");
     assert!(point.ensure_variant(&parameter, &["pipe"]).is_ok());
     let refused = point.ensure_variant(&parameter, &["futex"]).expect_err("another variant").to_string();
     assert_eq!(refused, "there is no mechanism `pipe`");
     assert!(point.without("mechanism").ensure_variant(&parameter, &["futex"]).is_ok());
+    let listed = [Parameter::named("between", ""), Parameter::of("mechanism", "", &["futex"])];
+    assert!(point.ensure_variants(&listed).is_err() && point.ensure_variants(&listed[..1]).is_ok());
     assert!(Point::new().get(AXIS_PLACEMENT.name).is_some());
 }

@@ -124,7 +124,7 @@ fn a_chase_takes_as_long_behind_others_as_alone() -> Outcome {
 /// An experiment whose points slow one another: each of a block takes longer than the one before.
 struct Dependent;
 
-const PLACE: Parameter = Parameter { name: "place", meaning: "any", scale: Scale::Count };
+const PLACE: Parameter = Parameter::count("place", "any");
 
 static ABOUT: About = About {
     name: "test/dependent",

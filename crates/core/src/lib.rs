@@ -4,6 +4,8 @@
 
 #![deny(clippy::disallowed_macros)]
 
+mod os;
+mod arch;
 pub mod message;
 pub mod quantity;
 pub mod machine;

@@ -2,12 +2,13 @@
 //! their families in the order of every report. Adding one takes one file and two lines in its family's `mod.rs`.
 //!
 //! A question is asked with the [`apparatus`]: the word of method sections for what work is done with, be it a chain of loads, a
-//! ring of pipes or a disassembler. (Equipment is what stands outside of the measuring process: a peer, a file, a server.)
+//! ring of pipes or a disassembler; what of it is written for a processor stands in `arch`. (Equipment is what stands outside of the measuring process: a peer, a file, a server.)
 //! Apparatus knows no question. What several questions derive their predictions from stands in `expected`.
 
 #![deny(clippy::disallowed_macros)]
 
 pub mod apparatus;
+mod arch;
 mod expected;
 pub mod questions;
 

@@ -6,7 +6,7 @@ use fathom_core::machine::Machine;
 
 /// A point of these variants and numbers.
 pub fn point(placement: Placement, names: &[(&'static str, &str)], numbers: &[(&'static str, u64)]) -> Point {
-    let parameter = |name, scale| Parameter { name, meaning: "", scale };
+    let parameter = |name, scale| Parameter { scale, ..Parameter::named(name, "") };
     let named = names
         .iter()
         .fold(Point::at(placement), |point, (name, value)| point.named(&parameter(name, Scale::Name), value));

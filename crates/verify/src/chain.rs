@@ -3,7 +3,7 @@
 use super::rig::{PointRef, Rig};
 use super::truth::{Claim, NoFigure, TruthFigure, by_rounds, estimate, result};
 use super::work::{Work, about};
-use fathom_core::experiment::{Failure, Parameter, Point, Requirement, Scale, Site, Workload};
+use fathom_core::experiment::{Failure, Parameter, Point, Requirement, Site, Workload};
 use fathom_core::statistics;
 use fathom_engine::record::{Trial, Truth};
 use fathom_engine::results::{PointResult, Results, core_hz_of};
@@ -36,8 +36,7 @@ pub static WORK: Work = Work {
 };
 
 const NAME: &str = "verify/chain";
-const MULTIPLICATIONS: Parameter =
-    Parameter { name: "multiplications", meaning: "multiplications in the chain", scale: Scale::Count };
+const MULTIPLICATIONS: Parameter = Parameter::count("multiplications", "multiplications in the chain");
 
 /// Multiplications of the long chain: some tens of microseconds.
 const LONG: u64 = 51_200;

@@ -4,7 +4,7 @@ use super::rig::{PointRef, Rig};
 use super::truth::tail;
 use super::truth::{Claim, figure, result};
 use super::work::{Work, about};
-use fathom_core::experiment::{Failure, Parameter, Point, Scale, Site, Workload};
+use fathom_core::experiment::{Failure, Parameter, Point, Site, Workload};
 use fathom_core::quantity::Unit;
 use fathom_core::sampling::clock::kernel_clock;
 use fathom_engine::record::Truth;
@@ -40,7 +40,7 @@ pub static WORK: Work = Work {
 
 const NAME: &str = "verify/spin";
 const FORM: Parameter =
-    Parameter { name: "form", meaning: "how the spins follow each other", scale: Scale::Name };
+    Parameter::of("form", "how the spins follow each other", &[ONE_BY_ONE, LONGER, IN_BATCHES, SELDOM_LONG]);
 const ONE_BY_ONE: &str = "one by one";
 const LONGER: &str = "one by one, 2 % longer";
 const IN_BATCHES: &str = "in batches";
@@ -96,7 +96,7 @@ pub fn spin(ns: u64) {
 }
 
 fn prepare<'site>(point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
-    point.ensure_variant(&FORM, &[ONE_BY_ONE, LONGER, IN_BATCHES, SELDOM_LONG])?;
+    point.ensure_variants(&[FORM])?;
     let of = |ns: u64| {
         move |n: u64| {
             (0..n).for_each(|_| spin(ns));

@@ -1,4 +1,5 @@
-//! No files use each other in a circle. Cargo keeps the order of the crates; within each, this does.
+//! No files use each other in a circle, but those of one folder with its own `mod.rs`, which may define what they share. Cargo
+//! keeps the order of the crates; within each, this does.
 
 mod uses;
 
@@ -25,32 +26,33 @@ fn by_question(uses: &Uses) -> Uses {
     joined
 }
 
-fn found_circles(texts: &[(PathBuf, String)]) -> BTreeSet<String> {
+/// The circles among files with these texts; the files of one folder, led by its `mod.rs`, count if `within_folders`.
+fn found_circles(texts: &[(PathBuf, String)], within_folders: bool) -> BTreeSet<String> {
     let texts = texts.iter().map(|(path, text)| (path.as_path(), text.as_str()));
     let uses = uses::uses(texts);
+    let of_one_folder = |circle: &BTreeSet<Name>| {
+        circle.iter().any(|parent| {
+            circle.iter().all(|name| name == parent || name.split_last().is_some_and(|(_, of)| of == *parent))
+        })
+    };
     let names =
         |circle: &BTreeSet<Name>| circle.iter().map(|name| name.join("::")).collect::<Vec<_>>().join(", ");
     let circles = [uses::circles(&uses), uses::circles(&by_question(&uses))];
-    circles.iter().flatten().map(names).collect()
+    circles.iter().flatten().filter(|circle| within_folders || !of_one_folder(circle)).map(names).collect()
 }
 
 #[test]
 fn no_files_use_each_other_in_a_circle() {
     let roots = roots();
     assert!(roots.len() > 6, "the crates were not found");
-    for root in roots {
-        assert_eq!(
-            found_circles(&texts(&root)),
-            BTreeSet::new(),
-            "files of {} that use each other",
-            root.display()
-        );
-    }
+    let found = |root: &PathBuf| found_circles(&texts(root), false);
+    let circles: BTreeSet<String> = roots.iter().flat_map(found).collect();
+    assert_eq!(circles, BTreeSet::new(), "files that use each other");
 }
 
 fn circles_of(sources: &[(&str, &str)]) -> BTreeSet<String> {
     let owned = |(path, text): &(&str, &str)| (PathBuf::from(path), (*text).to_owned());
-    found_circles(&sources.iter().map(owned).collect::<Vec<_>>())
+    found_circles(&sources.iter().map(owned).collect::<Vec<_>>(), true)
 }
 
 #[test]
@@ -99,4 +101,16 @@ fn apparatus_that_names_points_of_the_question_that_uses_it_is_in_a_circle_with_
     let circle = BTreeSet::from(["apparatus::ring, questions::cpu::x".to_owned()]);
     assert_eq!(circles_of(&[points, user, ring]), circle);
     assert!(circles_of(&[points, user, ("apparatus/ring.rs", "pub fn turn() {}")]).is_empty());
+}
+
+#[test]
+fn only_a_folder_whose_files_use_their_parent_is_let_be() {
+    let owned = |(path, text): (&str, &str)| (PathBuf::from(path), text.to_owned());
+    let parent =
+        ("p/mod.rs", "mod one;\nuse crate::q::Q;\npub const LIMIT: u64 = 1;\nfn all() { one::all(); Q; }");
+    let child = ("p/one.rs", "use super::LIMIT;\npub fn all() { LIMIT; }");
+    let mut sources = vec![owned(parent), owned(child), owned(("q.rs", "pub struct Q;"))];
+    assert!(found_circles(&sources, false).is_empty());
+    sources[2].1 = "use crate::p::one::all;\npub struct Q;\nfn back() { all(); }".to_owned();
+    assert_eq!(found_circles(&sources, false), BTreeSet::from(["p, p::one, q".to_owned()]));
 }

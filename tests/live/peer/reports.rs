@@ -13,7 +13,7 @@ pub const TESTS: &[Test] = &beside![
     a_real_peer_is_shown_with_its_machine_and_never_called_virtual,
 ];
 
-const PATH: Parameter = Parameter { name: "path", meaning: "", scale: Scale::Name };
+const PATH: Parameter = Parameter::named("path", "");
 
 /// A run of one point with a peer.
 fn run(kind: PeerKind) -> Run {

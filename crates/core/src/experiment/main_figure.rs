@@ -72,11 +72,11 @@ impl MainFigure {
 
 #[cfg(test)]
 mod tests {
-    use super::super::point::{Parameter, Placement, Scale};
+    use super::super::point::{Parameter, Placement};
     use super::*;
 
-    const SIZE: Parameter = Parameter { name: "size", meaning: "size", scale: Scale::Bytes };
-    const ORDER: Parameter = Parameter { name: "order", meaning: "order", scale: Scale::Name };
+    const SIZE: Parameter = Parameter::bytes("size", "size");
+    const ORDER: Parameter = Parameter::named("order", "order");
 
     fn points() -> Vec<Point> {
         let point = |order: &str, size| Point::at(Placement::OneCpu).named(&ORDER, order).with(&SIZE, size);

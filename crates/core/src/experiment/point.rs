@@ -29,6 +29,39 @@ pub struct Parameter {
     pub meaning: &'static str,
     /// The format of its values.
     pub scale: Scale,
+    /// The names that it may have; empty if the machine, or the code that does the work, decides which there are.
+    pub variants: &'static [&'static str],
+}
+
+impl Parameter {
+    const fn scaled(name: &'static str, meaning: &'static str, scale: Scale) -> Self {
+        Parameter { name, meaning, scale, variants: &[] }
+    }
+
+    /// One whose values are these names.
+    pub const fn of(name: &'static str, meaning: &'static str, variants: &'static [&'static str]) -> Self {
+        Parameter { variants, ..Parameter::named(name, meaning) }
+    }
+
+    /// One whose values are names.
+    pub const fn named(name: &'static str, meaning: &'static str) -> Self {
+        Parameter::scaled(name, meaning, Scale::Name)
+    }
+
+    /// One whose values are plain numbers.
+    pub const fn count(name: &'static str, meaning: &'static str) -> Self {
+        Parameter::scaled(name, meaning, Scale::Count)
+    }
+
+    /// One whose values are sizes in bytes.
+    pub const fn bytes(name: &'static str, meaning: &'static str) -> Self {
+        Parameter::scaled(name, meaning, Scale::Bytes)
+    }
+
+    /// One whose values are times in nanoseconds.
+    pub const fn nanoseconds(name: &'static str, meaning: &'static str) -> Self {
+        Parameter::scaled(name, meaning, Scale::Nanoseconds)
+    }
 }
 
 /// A parameter's value.
@@ -58,12 +91,11 @@ pub enum Placement {
 }
 
 /// The placement parameter, which every point has.
-pub const AXIS_PLACEMENT: Parameter = Parameter {
-    name: "placement",
-    meaning: "where the work runs: all of it on one CPU, its two sides on two CPUs (of one package or of two), each \
+pub const AXIS_PLACEMENT: Parameter = Parameter::named(
+    "placement",
+    "where the work runs: all of it on one CPU, its two sides on two CPUs (of one package or of two), each \
               thread on its own CPU (spread), or wherever the scheduler puts it",
-    scale: Scale::Name,
-};
+);
 
 /// The value of a path parameter for the second host of a run.
 pub const PEER: &str = "peer";
@@ -141,6 +173,12 @@ impl Point {
             Some(name) if !variants.contains(&name) => Err(Failure::no_variant(parameter, name)),
             _ => Ok(()),
         }
+    }
+
+    /// The same for all parameters that list their variants.
+    pub fn ensure_variants(&self, parameters: &[Parameter]) -> Result<(), Failure> {
+        let listed = parameters.iter().filter(|parameter| !parameter.variants.is_empty());
+        listed.into_iter().try_for_each(|parameter| self.ensure_variant(parameter, parameter.variants))
     }
 
     /// The placement of the work.

@@ -3,6 +3,7 @@
 use std::io;
 
 use super::cpu_set::CpuSet;
+use crate::os;
 
 const BITS: usize = libc::c_ulong::BITS as usize;
 /// More words than the mask of any kernel has.
@@ -18,10 +19,7 @@ pub(super) fn of_this_thread() -> Result<Vec<usize>, String> {
 /// Requests a mask of this many words; `None` if that is too short for this kernel.
 fn of_words(words: usize) -> Option<Vec<usize>> {
     let mut mask: Vec<libc::c_ulong> = vec![0; words];
-    let bytes = size_of_val(mask.as_slice());
-    // SAFETY: the mask has room for `bytes` bytes, and a mask of bits has no invalid value.
-    let status = unsafe { libc::sched_getaffinity(0, bytes, mask.as_mut_ptr().cast()) };
-    if status != 0 {
+    if !os::affinity(&mut mask) {
         return None;
     }
     let cpus = (0..words * BITS).filter(|cpu| mask[cpu / BITS] >> (cpu % BITS) & 1 == 1);
@@ -30,9 +28,7 @@ fn of_words(words: usize) -> Option<Vec<usize>> {
 
 /// Lets the calling thread run on these CPUs only; false if the kernel refuses.
 pub fn allow_this_thread(cpus: &[usize]) -> bool {
-    let mask = mask(cpus);
-    // SAFETY: the pointer is to a mask of the given size.
-    unsafe { libc::sched_setaffinity(0, size_of_val(mask.as_slice()), mask.as_ptr().cast()) == 0 }
+    os::set_affinity(&mask(cpus))
 }
 
 /// A bit for each CPU; none for a number beyond those of any machine, so that the kernel refuses the mask.

@@ -14,48 +14,27 @@ use perf_event::events::{Hardware, Software};
 use super::affinity::{self, Pinned};
 use super::ethtool;
 use super::host::{Event, Folder, Host, Resource, SystemNames};
+use crate::arch;
 
 /// The machine on which this process runs.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Live;
 
 impl Host for Live {
-    #[cfg(target_arch = "x86_64")]
     fn cpuid(&self, leaf: u32, subleaf: u32) -> Option<[u32; 4]> {
-        let answer = raw_cpuid::cpuid!(leaf, subleaf);
-        Some([answer.eax, answer.ebx, answer.ecx, answer.edx])
+        arch::cpuid(leaf, subleaf)
     }
 
-    #[cfg(target_arch = "x86_64")]
     fn executes(&self, extension: &str) -> Option<bool> {
-        Some(match extension {
-            "rdtscp" => self.cpuid(0x8000_0001, 0)?[3] >> 27 & 1 == 1,
-            "avx" => is_x86_feature_detected!("avx"),
-            "avx2" => is_x86_feature_detected!("avx2"),
-            "avx512f" => is_x86_feature_detected!("avx512f"),
-            _ => return None,
-        })
+        arch::executes(extension)
     }
 
-    #[cfg(target_arch = "aarch64")]
     fn counter_frequency(&self) -> Option<u64> {
-        let frequency: u64;
-        // SAFETY: reads a register that Linux lets every process read; touches neither memory nor flags.
-        unsafe {
-            std::arch::asm!("mrs {}, cntfrq_el0", out(reg) frequency, options(nomem, nostack, preserves_flags));
-        }
-        (frequency > 0).then_some(frequency)
+        arch::counter_frequency()
     }
 
-    #[cfg(target_arch = "aarch64")]
     fn data_line(&self) -> Option<u64> {
-        let register: u64;
-        // SAFETY: as above.
-        unsafe {
-            std::arch::asm!("mrs {}, ctr_el0", out(reg) register, options(nomem, nostack, preserves_flags));
-        }
-        // DminLine: the logarithm of the words of four bytes (Arm ARM, D19.2.34).
-        Some(4 << (register >> 16 & 0xf))
+        arch::data_line()
     }
 
     fn affinity(&self) -> Result<Vec<usize>, String> {

@@ -39,13 +39,7 @@ pub struct Tlb {
     pub ways: u32,
 }
 
-#[cfg(not(target_arch = "x86_64"))]
-pub(super) fn read(_: &dyn Host) -> Fact<Vec<Tlb>> {
-    Fact::unknown("this architecture has no instruction that reports it", "")
-}
-
 /// The TLBs of the current CPU, from the best leaf that this processor has.
-#[cfg(target_arch = "x86_64")]
 pub(super) fn read(host: &dyn Host) -> Fact<Vec<Tlb>> {
     if host.cpuid(0, 0).is_none() {
         return Fact::unknown("this architecture has no instruction that reports it", "CPUID");
@@ -64,7 +58,6 @@ pub(super) fn read(host: &dyn Host) -> Fact<Vec<Tlb>> {
     }
 }
 
-#[cfg(target_arch = "x86_64")]
 mod x86 {
     use super::{Host, Tlb, TlbKind};
     use raw_cpuid::{Associativity, CacheInfoType, CpuId, CpuIdReader, CpuIdResult, DatInfo, DatType};

@@ -4,6 +4,9 @@
 //! used in a timed region: in a virtual machine it exits to the hypervisor. aarch64: `isb; mrs cntvct_el0`. Otherwise, or if the
 //! counter does not qualify, `clock_gettime(CLOCK_MONOTONIC_RAW)`.
 
+pub use crate::os::kernel_clock;
+
+use crate::arch;
 use crate::quantity::Ticks;
 use serde::{Deserialize, Serialize};
 
@@ -19,6 +22,12 @@ pub struct Reading {
 impl Reading {
     /// The CPU of a reading if the clock cannot tell.
     pub const ANYWHERE: u32 = u32::MAX;
+
+    #[inline(always)]
+    #[allow(clippy::inline_always, reason = "stands between the reading and the work")]
+    fn of((ticks, cpu): (u64, Option<u32>)) -> Self {
+        Reading { ticks, cpu: cpu.unwrap_or(Reading::ANYWHERE) }
+    }
 
     /// Ticks from `earlier` to this reading; negative if the clock ran backwards.
     #[inline(always)]
@@ -51,85 +60,21 @@ pub enum ClockKind {
 #[derive(Debug, Clone, Copy)]
 pub struct Counter;
 
-#[cfg(target_arch = "x86_64")]
 impl Clock for Counter {
     #[inline(always)]
     fn start(&self) -> Reading {
-        use core::arch::x86_64::{_mm_lfence, _rdtsc};
-        // SAFETY: both instructions exist on every x86-64 processor and touch no memory.
-        let ticks = unsafe {
-            _mm_lfence(); // earlier instructions have ended before the counter is read
-            let ticks = _rdtsc();
-            _mm_lfence(); // and none of the work begins before that
-            ticks
-        };
-        Reading { ticks, cpu: Reading::ANYWHERE }
+        Reading::of(arch::counter_start())
     }
 
     #[inline(always)]
     fn stop(&self) -> Reading {
-        use core::arch::x86_64::{__rdtscp, _mm_lfence};
-        let mut auxiliary = 0;
-        // SAFETY: `Qualification` reads this clock, and permits its use, only if `rdtscp` exists.
-        let ticks = unsafe {
-            let ticks = __rdtscp(&raw mut auxiliary); // waits until the work has ended
-            _mm_lfence(); // and nothing later begins before it is read
-            ticks
-        };
-        // Linux keeps the CPU number in the low twelve bits of TSC_AUX, the NUMA node above.
-        Reading { ticks, cpu: auxiliary & 0xfff }
-    }
-}
-
-#[cfg(target_arch = "aarch64")]
-impl Counter {
-    #[inline(always)]
-    fn read() -> Reading {
-        let ticks: u64;
-        // SAFETY: Linux lets user space read the virtual counter; the barriers keep the reading in its place.
-        unsafe {
-            core::arch::asm!("isb", "mrs {}, cntvct_el0", "isb", out(reg) ticks, options(nostack));
-        }
-        Reading { ticks, cpu: Reading::ANYWHERE }
-    }
-}
-
-#[cfg(target_arch = "aarch64")]
-impl Clock for Counter {
-    #[inline(always)]
-    fn start(&self) -> Reading {
-        Self::read()
-    }
-
-    #[inline(always)]
-    fn stop(&self) -> Reading {
-        Self::read()
-    }
-}
-
-#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-impl Clock for Counter {
-    fn start(&self) -> Reading {
-        MonotonicRaw.start()
-    }
-
-    fn stop(&self) -> Reading {
-        MonotonicRaw.stop()
+        Reading::of(arch::counter_stop())
     }
 }
 
 /// `clock_gettime(CLOCK_MONOTONIC_RAW)`: one tick is a nanosecond.
 #[derive(Debug, Clone, Copy)]
 pub struct MonotonicRaw;
-
-/// Reads a kernel clock, in nanoseconds. Safe in a freshly forked child.
-#[inline]
-pub fn kernel_clock(clock: libc::clockid_t) -> u64 {
-    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: `time` is a valid timespec; a clock that does not exist leaves it zero.
-    unsafe { libc::clock_gettime(clock, &raw mut time) };
-    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
-}
 
 impl Clock for MonotonicRaw {
     #[inline]

@@ -1,6 +1,8 @@
 //! Disturbances of a trial: read before and after it, never acted on.
 
 use crate::experiment::Spin;
+pub use crate::os::Snapshot;
+use crate::os::tick_ns;
 use serde::{Deserialize, Serialize};
 
 /// Disturbances around a trial, or around a whole run. Counters that could not be read are absent; files of earlier programs have
@@ -56,41 +58,7 @@ impl Conditions {
     }
 }
 
-/// A reading of the machine's counters, from which an earlier one is subtracted.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Snapshot {
-    steal_ticks: Option<u64>,
-    interrupts: Option<u64>,
-    switches: Option<u64>,
-    throttled_periods: Option<u64>,
-    throttled_ns: Option<u64>,
-}
-
 impl Snapshot {
-    /// Reads the counters; those that cannot be read are `None`. `cpu_stat` is the cgroup's file.
-    pub fn take(cpu_stat: Option<&str>) -> Self {
-        let stat = std::fs::read_to_string("/proc/stat").unwrap_or_default();
-        let cgroup = cpu_stat.and_then(|path| std::fs::read_to_string(path).ok()).unwrap_or_default();
-        Snapshot::parse(&stat, &cgroup)
-    }
-
-    fn parse(stat: &str, cgroup: &str) -> Self {
-        // proc(5): "cpu user nice system idle iowait irq softirq steal"; the ninth word of the first line.
-        let field = |text: &str, name: &str, position: usize| -> Option<u64> {
-            let line = text.lines().find(|line| line.split_whitespace().next() == Some(name))?;
-            line.split_whitespace().nth(position)?.parse().ok()
-        };
-        let throttled_ns = field(cgroup, "throttled_time", 1) // version 1, nanoseconds
-            .or_else(|| field(cgroup, "throttled_usec", 1)?.checked_mul(1000));
-        Snapshot {
-            steal_ticks: field(stat, "cpu", 8),
-            interrupts: field(stat, "intr", 1),
-            switches: field(stat, "ctxt", 1),
-            throttled_periods: field(cgroup, "nr_throttled", 1),
-            throttled_ns,
-        }
-    }
-
     /// The changes since an earlier reading; unknown for a counter that has gone backwards.
     pub fn since(&self, earlier: &Snapshot) -> Conditions {
         let passed = |now: Option<u64>, then: Option<u64>| now?.checked_sub(then?);
@@ -104,13 +72,6 @@ impl Snapshot {
             ..Conditions::default()
         }
     }
-}
-
-/// Nanoseconds of one tick in /proc/stat.
-fn tick_ns() -> u64 {
-    // SAFETY: sysconf reads a constant.
-    let per_second = unsafe { libc::sysconf(libc::_SC_CLK_TCK) };
-    1_000_000_000 / per_second.max(1) as u64
 }
 
 #[cfg(test)]

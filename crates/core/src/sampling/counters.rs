@@ -1,8 +1,9 @@
 //! Counters of the kernel and the processor around the observations of a trial.
 
 use crate::experiment::Counters;
+use crate::os;
+use perf_event::Counter;
 use perf_event::events::Hardware;
-use perf_event::{Builder, Counter};
 
 /// Counters of this process, its threads and its reaped children, read at the start of the observations.
 pub struct Counting {
@@ -14,11 +15,8 @@ pub struct Counting {
 impl Counting {
     /// Begins to count.
     pub fn begin() -> Self {
-        let open = |event| {
-            Builder::new(event).build().ok().and_then(|mut counter| counter.enable().ok().map(|()| counter))
-        };
-        let instructions = open(Hardware::INSTRUCTIONS);
-        let cycles = open(Hardware::CPU_CYCLES);
+        let instructions = os::counter(Hardware::INSTRUCTIONS);
+        let cycles = os::counter(Hardware::CPU_CYCLES);
         Counting { began: usage(), instructions, cycles }
     }
 
@@ -39,7 +37,7 @@ impl Counting {
 }
 
 fn usage() -> Counters {
-    let (own, children) = (rusage(libc::RUSAGE_SELF), rusage(libc::RUSAGE_CHILDREN));
+    let (own, children) = (os::usage(libc::RUSAGE_SELF), os::usage(libc::RUSAGE_CHILDREN));
     let sum = |field: fn(&libc::rusage) -> i64| (field(&own) + field(&children)) as u64;
     Counters {
         minor_faults: sum(|usage| usage.ru_minflt),
@@ -55,13 +53,4 @@ fn usage() -> Counters {
 
 fn nanoseconds(time: libc::timeval) -> i64 {
     time.tv_sec * 1_000_000_000 + time.tv_usec * 1000
-}
-
-/// The kernel's accounting of this process, of its reaped children or of the calling thread.
-pub(super) fn rusage(whose: libc::c_int) -> libc::rusage {
-    // SAFETY: an rusage is plain integers, and zero is a valid value of each.
-    let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
-    // SAFETY: `usage` is valid for writing.
-    unsafe { libc::getrusage(whose, &raw mut usage) };
-    usage
 }

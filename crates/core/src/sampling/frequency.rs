@@ -8,23 +8,21 @@ use super::clock::{Clock, ClockKind, Counter, MonotonicRaw};
 use super::counters::Counting;
 use super::occupancy;
 use super::qualify::Qualification;
+use crate::arch;
 use crate::machine::{Fact, Host, Live, Machine};
 use crate::statistics;
 
 /// Iterations of a chain: some microseconds, short compared with a timer tick.
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 const ROUNDS: u64 = 64;
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 const LINKS: u64 = 64;
 
 /// The relative spread of the chains' estimates beyond which there is no estimate.
 const AGREEMENT: f64 = 0.03;
 
 /// The core's frequency in hertz, by this clock; `None` if the chains disagree (the frequency was changing, other code ran in
-/// between, or the processor eliminates one of the chains).
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+/// between, or the processor eliminates one of the chains), and on architectures without chains.
 pub fn observe<C: Clock>(clock: &C, ticks_per_second: f64) -> Option<f64> {
-    let estimates = chains(clock).map(|cycles_per_tick| cycles_per_tick * ticks_per_second);
+    let estimates = chains(clock)?.map(|cycles_per_tick| cycles_per_tick * ticks_per_second);
     agreed(&estimates)
 }
 
@@ -90,17 +88,7 @@ fn lower_quartile(mut seen: Vec<f64>) -> Option<f64> {
     statistics::quantile(&seen, 0.25)
 }
 
-/// On other architectures there is no chain of known latency yet.
-#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-pub fn observe<C: Clock>(_: &C, _: f64) -> Option<f64> {
-    None
-}
-
 /// The median of estimates that agree.
-#[cfg_attr(
-    not(any(target_arch = "x86_64", target_arch = "aarch64")),
-    allow(dead_code, reason = "no chains there")
-)]
 fn agreed(estimates: &[f64; 3]) -> Option<f64> {
     let mut sorted = *estimates;
     sorted.sort_by(f64::total_cmp);
@@ -109,10 +97,10 @@ fn agreed(estimates: &[f64; 3]) -> Option<f64> {
 }
 
 /// Cycles per tick by each chain: by the time that its second half adds to the first, so that the cost of the clock and of the
-/// loop's end cancel; the fastest of five passes each, because an interrupt only ever adds time.
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
-fn chains<C: Clock>(clock: &C) -> [f64; 3] {
-    let best = |chain: fn(u64), cycles_per_link: f64| {
+/// loop's end cancel; the fastest of five passes each, because an interrupt only ever adds time. `None` on architectures without
+/// chains.
+fn chains<C: Clock>(clock: &C) -> Option<[f64; 3]> {
+    let best = |(chain, cycles_per_link): (fn(u64), f64)| {
         let pass = |rounds| {
             let start = clock.start();
             chain(rounds);
@@ -120,67 +108,14 @@ fn chains<C: Clock>(clock: &C) -> [f64; 3] {
         };
         links_per_tick(pass) * cycles_per_link
     };
-    [best(chain::add, 1.0), best(chain::exclusive_or, 1.0), best(chain::multiply, chain::MULTIPLY_CYCLES)]
+    Some(arch::latencies()?.map(best))
 }
 
 /// Links of a chain per tick, from passes of so many rounds, which take so many ticks.
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 fn links_per_tick(mut pass: impl FnMut(u64) -> i64) -> f64 {
     let mut quickest = |rounds| (0..5).map(|_| pass(rounds)).min().unwrap_or(0);
     let ticks = quickest(ROUNDS) - quickest(ROUNDS / 2);
     (ROUNDS / 2 * LINKS) as f64 / ticks.max(1) as f64
-}
-
-#[cfg(target_arch = "x86_64")]
-mod chain {
-    use core::arch::asm;
-
-    /// `imul r64, r64` takes three cycles on every x86-64 core since Nehalem and Zen (Fog, Instruction tables).
-    pub const MULTIPLY_CYCLES: f64 = 3.0;
-
-    macro_rules! chain {
-        ($name:ident, $link:literal) => {
-            pub fn $name(rounds: u64) {
-                // SAFETY: registers only; the loop ends after `rounds`, which is at least one.
-                unsafe {
-                    asm!(
-                        ".p2align 6", "2:", ".rept 64", $link, ".endr", "dec {n}", "jnz 2b",
-                        n = inout(reg) rounds.max(1) => _, inout("rax") 3_u64 => _, in("rdx") 5_u64,
-                        options(nostack, nomem)
-                    );
-                }
-            }
-        };
-    }
-    chain!(add, "add rax, rdx");
-    chain!(exclusive_or, "xor rax, rdx");
-    chain!(multiply, "imul rax, rdx");
-}
-
-#[cfg(target_arch = "aarch64")]
-mod chain {
-    use core::arch::asm;
-
-    /// The third chain is a subtraction: the latency of a multiplication differs between Arm cores.
-    pub const MULTIPLY_CYCLES: f64 = 1.0;
-
-    macro_rules! chain {
-        ($name:ident, $link:literal) => {
-            pub fn $name(rounds: u64) {
-                // SAFETY: registers only; the loop ends after `rounds`, which is at least one.
-                unsafe {
-                    asm!(
-                        ".p2align 6", "2:", ".rept 64", $link, ".endr", "subs {n}, {n}, #1", "b.ne 2b",
-                        n = inout(reg) rounds.max(1) => _, inout("x9") 3_u64 => _, in("x10") 5_u64,
-                        options(nostack, nomem)
-                    );
-                }
-            }
-        };
-    }
-    chain!(add, "add x9, x9, x10");
-    chain!(exclusive_or, "eor x9, x9, x10");
-    chain!(multiply, "sub x9, x9, x10");
 }
 
 #[cfg(test)]
@@ -194,7 +129,6 @@ mod tests {
         assert!((seen - 0.2).abs() < 1e-12, "{seen}");
     }
 
-    #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
     #[test]
     fn neither_what_reading_the_clock_takes_nor_an_interrupt_is_part_of_the_chains() {
         // A link takes two ticks, reading the clock a thousand; every third pass is interrupted.

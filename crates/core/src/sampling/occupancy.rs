@@ -7,6 +7,7 @@
 //! A reading takes about half a microsecond and is taken before the first observation of a trial and after each.
 
 use super::clock::Clock;
+use crate::arch;
 use serde::{Deserialize, Serialize};
 
 /// Readings of stream and chain, in ticks of the trial's clock: the first before the first observation, then one after each batch
@@ -59,11 +60,11 @@ const WARM_UP_TURNS: u64 = 2;
 /// Reads the occupancy of the core; both times are nearly zero on architectures without a stream.
 #[inline]
 pub fn read<C: Clock>(clock: &C) -> CoreReading {
-    kernel::stream(WARM_UP_TURNS);
+    arch::stream(WARM_UP_TURNS);
     let began = clock.start();
-    kernel::stream(STREAM_TURNS);
+    arch::stream(STREAM_TURNS);
     let between = clock.start();
-    kernel::chain(CHAIN_TURNS);
+    arch::chain(CHAIN_TURNS);
     let ended = clock.stop();
     let ticks = |ticks: i64| u32::try_from(ticks).unwrap_or(u32::MAX);
     [ticks(between.since(began).0), ticks(ended.since(between).0)]
@@ -71,7 +72,7 @@ pub fn read<C: Clock>(clock: &C) -> CoreReading {
 
 /// Fills the core's width for a moment, as a busy neighbour does.
 pub fn fill() {
-    kernel::stream(STREAM_TURNS);
+    arch::stream(STREAM_TURNS);
 }
 
 /// The quotient of a reading, which does not depend on the core's frequency.
@@ -102,82 +103,4 @@ impl CoreReadings {
     pub fn quotients(&self) -> impl Iterator<Item = f64> {
         self.stream.iter().zip(&self.chain).map(|(stream, chain)| quotient([*stream, *chain]))
     }
-}
-
-#[cfg(target_arch = "x86_64")]
-mod kernel {
-    use core::arch::asm;
-
-    /// Turns of 64 additions to eight registers in rotation: wider than any core retires in a cycle.
-    #[inline(never)]
-    pub fn stream(turns: u64) {
-        // SAFETY: registers only; the loop ends after `turns`, of which there is one at least.
-        unsafe {
-            asm!(
-                ".p2align 6", "2:", ".rept 8",
-                "add {a}, {step}", "add {b}, {step}", "add {c}, {step}", "add {d}, {step}",
-                "add {e}, {step}", "add {f}, {step}", "add {g}, {step}", "add {h}, {step}",
-                ".endr", "dec {n}", "jnz 2b",
-                a = inout(reg) 1_u64 => _, b = inout(reg) 2_u64 => _, c = inout(reg) 3_u64 => _,
-                d = inout(reg) 4_u64 => _, e = inout(reg) 5_u64 => _, f = inout(reg) 6_u64 => _,
-                g = inout(reg) 7_u64 => _, h = inout(reg) 8_u64 => _, n = inout(reg) turns => _,
-                step = in(reg) 5_u64, options(nostack, nomem)
-            );
-        }
-    }
-
-    /// Turns of 64 additions, each to the result of the one before.
-    #[inline(never)]
-    pub fn chain(turns: u64) {
-        // SAFETY: registers only; the loop ends after `turns`, of which there is one at least.
-        unsafe {
-            asm!(
-                ".p2align 6", "2:", ".rept 64", "add {a}, {step}", ".endr", "dec {n}", "jnz 2b",
-                a = inout(reg) 1_u64 => _, n = inout(reg) turns => _, step = in(reg) 5_u64,
-                options(nostack, nomem)
-            );
-        }
-    }
-}
-
-#[cfg(target_arch = "aarch64")]
-mod kernel {
-    use core::arch::asm;
-
-    /// As on x86-64.
-    #[inline(never)]
-    pub fn stream(turns: u64) {
-        // SAFETY: registers only; the loop ends after `turns`, of which there is one at least.
-        unsafe {
-            asm!(
-                ".p2align 6", "2:", ".rept 8",
-                "add {a}, {a}, {step}", "add {b}, {b}, {step}", "add {c}, {c}, {step}", "add {d}, {d}, {step}",
-                "add {e}, {e}, {step}", "add {f}, {f}, {step}", "add {g}, {g}, {step}", "add {h}, {h}, {step}",
-                ".endr", "subs {n}, {n}, #1", "b.ne 2b",
-                a = inout(reg) 1_u64 => _, b = inout(reg) 2_u64 => _, c = inout(reg) 3_u64 => _,
-                d = inout(reg) 4_u64 => _, e = inout(reg) 5_u64 => _, f = inout(reg) 6_u64 => _,
-                g = inout(reg) 7_u64 => _, h = inout(reg) 8_u64 => _, n = inout(reg) turns => _,
-                step = in(reg) 5_u64, options(nostack, nomem)
-            );
-        }
-    }
-
-    /// As on x86-64.
-    #[inline(never)]
-    pub fn chain(turns: u64) {
-        // SAFETY: registers only; the loop ends after `turns`, of which there is one at least.
-        unsafe {
-            asm!(
-                ".p2align 6", "2:", ".rept 64", "add {a}, {a}, {step}", ".endr", "subs {n}, {n}, #1", "b.ne 2b",
-                a = inout(reg) 1_u64 => _, n = inout(reg) turns => _, step = in(reg) 5_u64,
-                options(nostack, nomem)
-            );
-        }
-    }
-}
-
-#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-mod kernel {
-    pub fn stream(_: u64) {}
-    pub fn chain(_: u64) {}
 }

@@ -1,7 +1,6 @@
 //! Whether the measuring thread had its CPU while it observed: its CPU time and its switches, compared with the elapsed time.
 
-use super::clock::kernel_clock;
-use super::counters::rusage;
+use crate::os::{self, kernel_clock};
 use serde::{Deserialize, Serialize};
 
 /// The time that a thread had its CPU during the observations of a trial.
@@ -40,7 +39,7 @@ impl OnCpu {
     }
 
     fn now() -> Self {
-        let usage = rusage(libc::RUSAGE_THREAD);
+        let usage = os::usage(libc::RUSAGE_THREAD);
         OnCpu {
             wall_ns: kernel_clock(libc::CLOCK_MONOTONIC_RAW),
             cpu_ns: kernel_clock(libc::CLOCK_THREAD_CPUTIME_ID),

@@ -1,5 +1,7 @@
 //! The other side of an operation: helper processes and threads, pinned, and ended when they are dropped.
 
+pub use crate::os::end_with;
+
 use super::affinity;
 use crate::experiment::Failure;
 use std::io;
@@ -52,16 +54,6 @@ impl Drop for Process {
 /// Makes the kernel kill this process when its parent dies, even if it has died already.
 pub fn die_with(parent: u32) -> Result<(), Failure> {
     end_with(parent).map_err(|_| Failure::Broke("the measuring process is gone".to_owned()))
-}
-
-/// The same between fork and exec: system calls alone, and nothing is allocated, also where the parent is gone.
-pub fn end_with(parent: u32) -> io::Result<()> {
-    // SAFETY: prctl and getppid touch no memory of ours.
-    let alive = unsafe {
-        libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL, 0, 0, 0);
-        libc::getppid() as u32 == parent
-    };
-    if alive { Ok(()) } else { Err(io::ErrorKind::Other.into()) }
 }
 
 /// Makes this process and its future children not preempt the process that wakes them (`SCHED_BATCH`, sched(7)).

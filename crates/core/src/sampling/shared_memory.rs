@@ -1,5 +1,6 @@
 //! Memory shared by forked children and the process that created them.
 
+use crate::os;
 use std::sync::atomic::{AtomicU32, AtomicU64};
 
 /// Types that may be placed in zeroed memory shared by several processes.
@@ -16,13 +17,7 @@ unsafe impl Shareable for AtomicU64 {}
 
 /// Maps a zeroed `T`; it stays mapped until the process ends.
 pub fn shared_memory<T: Shareable>() -> std::io::Result<&'static T> {
-    let (protection, flags) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_SHARED | libc::MAP_ANONYMOUS);
-    // SAFETY: a new anonymous mapping, aligned to a page, zeroed, large enough, and never unmapped.
-    unsafe {
-        let page = libc::mmap(std::ptr::null_mut(), size_of::<T>(), protection, flags, -1, 0);
-        if page == libc::MAP_FAILED {
-            return Err(std::io::Error::last_os_error());
-        }
-        Ok(&*page.cast::<T>())
-    }
+    let page = os::map_shared(size_of::<T>())?;
+    // SAFETY: a new mapping, aligned to a page, zeroed, large enough, and never unmapped.
+    Ok(unsafe { &*page.cast::<T>() })
 }

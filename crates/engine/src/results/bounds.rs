@@ -253,7 +253,7 @@ mod tests {
     use super::*;
     use crate::results::planted::Plant as _;
     use fathom_core::experiment::registry;
-    use fathom_core::experiment::{Parameter, Scale, Settings};
+    use fathom_core::experiment::{Parameter, Settings};
     use fathom_core::statistics::{Interval, Measured};
 
     fn swept(name: &str, machine: &Machine) -> Vec<Point> {
@@ -289,7 +289,7 @@ mod tests {
 
     #[test]
     fn a_level_is_told_by_an_array_well_inside_of_it() {
-        const SIZE: Parameter = Parameter { name: "size", meaning: "", scale: Scale::Bytes };
+        const SIZE: Parameter = Parameter::bytes("size", "");
         let machine = fathom_described::machine();
         let point = |size: u64| Point::new().with(&SIZE, size);
         let sizes = [8 << 10, 32 << 10, 128 << 10, 2 << 20, 16 << 20, 32 << 20, 256 << 20];

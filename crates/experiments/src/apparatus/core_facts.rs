@@ -23,7 +23,6 @@ pub struct Core {
     pub cache_cycles: [f64; 2],
     /// Entries of the data TLBs for base pages, first and second level; `None` if designs differ.
     pub tlb_entries: Option<[u64; 2]>,
-    /// The source.
     pub source: &'static str,
 }
 

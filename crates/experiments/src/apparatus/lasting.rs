@@ -4,23 +4,16 @@
 //! let short trials pass and throttle continuous load.
 
 use fathom_core::experiment::{
-    Effort, Experiment, Failure, FigureValue, Found, Known, Parameter, Point, Prediction, Scale, Statement,
+    Effort, Experiment, Failure, FigureValue, Found, Known, Parameter, Point, Prediction, Statement,
     statement,
 };
 use fathom_core::quantity::Kind;
 
-/// Parameter: the figure of a trial.
-pub const FIGURE: Parameter = Parameter {
-    name: "figure",
-    meaning: "first: in the first twentieth of the trial; sustained: in its second half; window: in each of its twentieths",
-    scale: Scale::Name,
-};
-/// Parameter: the duration of a trial.
-pub const LASTING: Parameter = Parameter {
-    name: "lasting",
-    meaning: "how long a trial runs without a pause",
-    scale: Scale::Nanoseconds,
-};
+pub const FIGURE: Parameter = Parameter::named(
+    "figure",
+    "first: in the first twentieth of the trial; sustained: in its second half; window: in each of its twentieths",
+);
+pub const LASTING: Parameter = Parameter::nanoseconds("lasting", "how long a trial runs without a pause");
 
 /// Figure: the first window.
 pub const FIRST: &str = "first";

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::results::{Disturbance, Evidence, Outcome, ProcessorTime};
-use fathom_core::experiment::{Basis, Check, Dimension, Found, Parameter, Point, Prediction, Scale};
+use fathom_core::experiment::{Basis, Check, Dimension, Found, Parameter, Point, Prediction};
 use fathom_core::quantity::Unit;
 use fathom_core::statistics::{Estimate, Interval};
 
@@ -183,7 +183,7 @@ fn misses_with_the_same_reason_are_told_together_by_the_furthest() {
     assert!(texts[0].starts_with(lead), "{texts:?}");
 }
 
-const COUNT: Parameter = Parameter { name: "count", meaning: "a count", scale: Scale::Count };
+const COUNT: Parameter = Parameter::count("count", "a count");
 
 #[test]
 fn a_term_that_an_earlier_result_has_changed_since_is_told_with_its_last_value() {
@@ -208,7 +208,7 @@ fn a_term_that_an_earlier_result_has_changed_since_is_told_with_its_last_value()
 
 fn call(service: &str) -> Point {
     let meaning = "the service";
-    Point::new().named(&Parameter { name: "call", meaning, scale: Scale::Name }, service)
+    Point::new().named(&Parameter::named("call", meaning), service)
 }
 
 #[test]

@@ -1,15 +1,13 @@
 //! Pairs of CPUs: the points of experiments on the relation between two CPUs.
 
-use fathom_core::experiment::{Asked, Effort, Parameter, Placement, Point, Scale};
+use fathom_core::experiment::{Asked, Effort, Parameter, Placement, Point};
 use fathom_core::machine::{Machine, Nearness};
 use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use std::collections::BTreeMap;
 
-/// Parameter: the CPU of the measuring thread.
-pub const FROM: Parameter = Parameter { name: "from", meaning: "the CPU that begins", scale: Scale::Count };
-/// Parameter: the other CPU.
-pub const TO: Parameter = Parameter { name: "to", meaning: "the CPU that answers", scale: Scale::Count };
+pub const FROM: Parameter = Parameter::count("from", "the CPU that begins");
+pub const TO: Parameter = Parameter::count("to", "the CPU that answers");
 
 /// Machines with more CPUs than this measure a sample of the pairs: as many pairs as this many CPUs have.
 const WHOLE_UP_TO: usize = 16;

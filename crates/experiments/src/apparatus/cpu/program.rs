@@ -1,6 +1,7 @@
 //! Programs to start and children to reap: a one-page program that exits at once, made here and kept in memory, and installed
 //! programs.
 
+use crate::arch::EXIT;
 use fathom_core::experiment::{Failure, ensure, errno};
 use std::ffi::CString;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
@@ -16,7 +17,10 @@ pub struct Program {
 impl Program {
     /// A static one-page program that only exits.
     pub fn of_one_page() -> Result<Self, Failure> {
-        let image = elf::image();
+        let (machine, code) = EXIT.ok_or_else(|| {
+            Failure::Unsupported("no such program is written for this architecture".to_owned())
+        })?;
+        let image = elf::image(machine, code);
         // SAFETY: a new descriptor, owned here alone; the image has the stated length.
         let file = unsafe {
             let file = OwnedFd::from_raw_fd(errno(
@@ -128,24 +132,13 @@ mod elf {
     const SEGMENT: usize = 56;
     const BASE: u64 = 0x40_0000;
 
-    /// `exit(0)`: number 60 on x86-64, 93 on aarch64.
-    #[cfg(target_arch = "x86_64")]
-    const CODE: &[u8] = &[0xb8, 60, 0, 0, 0, 0x31, 0xff, 0x0f, 0x05]; // mov eax, 60; xor edi, edi; syscall
-    #[cfg(target_arch = "x86_64")]
-    const MACHINE: u16 = 62;
-
-    #[cfg(target_arch = "aarch64")]
-    const CODE: &[u8] = &[0, 0, 0x80, 0xd2, 0xa8, 0x0b, 0x80, 0xd2, 1, 0, 0, 0xd4]; // mov x0, 0; mov x8, 93; svc 0
-    #[cfg(target_arch = "aarch64")]
-    const MACHINE: u16 = 183;
-
     /// The bytes of the file.
-    pub fn image() -> Vec<u8> {
+    pub fn image(machine: u16, code: &[u8]) -> Vec<u8> {
         let entry = BASE + (HEADER + SEGMENT) as u64;
         let mut image = vec![0x7f, b'E', b'L', b'F', 2, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0];
         let mut put = |bytes: &[u8]| image.extend_from_slice(bytes);
         put(&2_u16.to_le_bytes()); // an executable at a fixed address
-        put(&MACHINE.to_le_bytes());
+        put(&machine.to_le_bytes());
         put(&1_u32.to_le_bytes());
         put(&entry.to_le_bytes());
         put(&(HEADER as u64).to_le_bytes()); // the segments follow the header
@@ -154,13 +147,13 @@ mod elf {
         for size in [HEADER as u16, SEGMENT as u16, 1, 64, 0, 0] {
             put(&size.to_le_bytes());
         }
-        let length = (HEADER + SEGMENT + CODE.len()) as u64;
+        let length = (HEADER + SEGMENT + code.len()) as u64;
         put(&1_u32.to_le_bytes()); // a segment to load
         put(&5_u32.to_le_bytes()); // readable and executable
         for number in [0, BASE, BASE, length, length, 0x1000] {
             put(&number.to_le_bytes());
         }
-        put(CODE);
+        put(code);
         image
     }
 }

@@ -21,7 +21,6 @@ pub enum Call {
 /// Whether the kernel may read more than it is asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ReadAhead {
-    /// As usual.
     Usual,
     /// No read-ahead (`POSIX_FADV_RANDOM`, `MADV_RANDOM`).
     Off,

@@ -26,8 +26,3 @@ impl Round {
         (self.advances > 0 && of_lines.is_multiple_of(self.advances)).then(|| of_lines / self.advances)
     }
 }
-
-/// The only item; `None` if there is none or more than one.
-pub fn only<T>(mut all: impl Iterator<Item = T>) -> Option<T> {
-    all.next().filter(|_| all.next().is_none())
-}

@@ -1,16 +1,15 @@
 //! Memory on pages of a chosen size: requested from the kernel, touched, and verified.
 
 use super::backing::Backing;
-use fathom_core::experiment::{Failure, Parameter, Point, Scale};
+use fathom_core::experiment::{Failure, Parameter, Point};
 use fathom_core::machine::Root;
 use std::ptr::NonNull;
 
 /// Parameter: the pages of an array.
-pub const PAGES: Parameter = Parameter {
-    name: "pages",
-    meaning: "the pages behind the array: base pages (4 KiB on most machines) or huge ones (2 MiB)",
-    scale: Scale::Name,
-};
+pub const PAGES: Parameter = Parameter::named(
+    "pages",
+    "the pages behind the array: base pages (4 KiB on most machines) or huge ones (2 MiB)",
+);
 
 /// A page size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

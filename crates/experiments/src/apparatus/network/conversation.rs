@@ -15,7 +15,6 @@ const TIMEOUT: Duration = Duration::from_secs(5);
 
 /// One side of a conversation, and the other side, which it keeps alive.
 pub struct Conversation<S> {
-    /// The stream.
     pub stream: S,
     message: Vec<u8>,
     back: Vec<u8>,

@@ -1,14 +1,13 @@
 //! The path of a message: its names, and its requirements.
 
-use fathom_core::experiment::{Failure, Parameter, Placement, Point, Requirement, Scale};
+use fathom_core::experiment::{Failure, Parameter, Placement, Point, Requirement};
 pub use fathom_equipment::peer::other_side::{LOOPBACK, PEER};
 
-/// Parameter: the path of a message.
-pub const PATH: Parameter = Parameter {
-    name: "path",
-    meaning: "how far it travels: within the kernel, over the loopback interface, or to the peer",
-    scale: Scale::Name,
-};
+pub const PATH: Parameter = Parameter::of(
+    "path",
+    "how far it travels: within the kernel, over the loopback interface, or to the peer",
+    &[WITHIN, LOOPBACK, PEER],
+);
 
 /// Path: between two processes, without a network protocol.
 pub const WITHIN: &str = "within";

@@ -31,7 +31,6 @@ const BETWEEN_LOOKS: u64 = 64 << 10;
 pub struct Order {
     /// The method of sending, if this side sends.
     pub by: String,
-    /// The path.
     pub path: String,
     /// Bytes per read and write.
     pub chunk: u32,

@@ -1,25 +1,19 @@
 //! What does an arithmetic instruction cost, alone and with others in flight?
 
 use crate::apparatus::core_facts;
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 use crate::apparatus::cpu::arithmetic_kernel;
+use crate::arch;
 use fathom_core::experiment::{
     About, At, Bound, Check, Dimension, Experiment, Failure, Finding, Found, Known, MainFigure, Observed,
-    Parameter, Point, Prediction, Question, Requirement, Scale, Shown, Site, Statement, Workload, finding,
+    Parameter, Point, Prediction, Question, Requirement, Shown, Site, Statement, Workload, finding,
     statement,
 };
 use fathom_core::machine::Machine;
 use fathom_core::quantity::Nanoseconds;
 
-/// Parameter: the instruction.
-const INSTRUCTION: Parameter =
-    Parameter { name: "instruction", meaning: "what is computed", scale: Scale::Name };
-/// Parameter: independent dependency chains.
-const CHAINS: Parameter = Parameter {
-    name: "chains",
-    meaning: "independent chains of dependent instructions in flight",
-    scale: Scale::Count,
-};
+const INSTRUCTION: Parameter = Parameter::named("instruction", "what is computed");
+const CHAINS: Parameter =
+    Parameter::count("chains", "independent chains of dependent instructions in flight");
 
 /// The experiment `cpu/arithmetic`.
 pub struct Arithmetic;
@@ -150,8 +144,8 @@ impl Experiment for Arithmetic {
         Some(Bound { limit: cycles * known.shortest_cycle(), because: because.to_owned() })
     }
 
-    #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
     fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
+        arch::ensure_assembly("the chains are written in assembly")?;
         if point.name(&INSTRUCTION) == BRANCH {
             return Ok(branch_workload(site.seed));
         }
@@ -166,11 +160,6 @@ impl Experiment for Arithmetic {
             Some(count) => workload.stating(LISTED, count as f64 / arithmetic_kernel::UNROLLED as f64),
             None => workload,
         })
-    }
-
-    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-    fn prepare<'site>(&self, _: &Point, _: &'site Site) -> Result<Workload<'site>, Failure> {
-        Err(Failure::Unsupported("the chains are written in assembly".to_owned()))
     }
 
     fn evidence(&self, point: &Point, seen: &Observed) -> Vec<Check> {
@@ -223,10 +212,8 @@ pub fn point(instruction: &str, chains: u64) -> Point {
 }
 
 /// Branches in one iteration of the random loop.
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 const BRANCHES: u64 = 64;
 
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 fn branch_workload<'site>(seed: u64) -> Workload<'site> {
     let taken = std::rc::Rc::new(std::cell::Cell::new((0_u64, 0_u64)));
     let counted = taken.clone();

@@ -1,21 +1,18 @@
 //! What does a loop cost by itself?
 
 use crate::apparatus::core_facts;
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 use crate::apparatus::cpu::loop_kernel;
+use crate::arch;
 use fathom_core::experiment::{
     About, At, Bound, Check, Dimension, Experiment, Failure, Finding, Found, Known, MainFigure, Observed,
-    Parameter, Point, Prediction, Question, Requirement, Scale, Shown, Site, Trend, Workload, finding,
+    Parameter, Point, Prediction, Question, Requirement, Shown, Site, Trend, Workload, finding,
 };
 use fathom_core::machine::Machine;
 use fathom_core::quantity::Nanoseconds;
 use fathom_core::statistics::Interval;
 
-/// Parameter: the form of the counter.
-const FORM: Parameter = Parameter { name: "form", meaning: "where the counter lives", scale: Scale::Name };
-/// Parameter: iterations of the loop.
-const COUNT: Parameter =
-    Parameter { name: "iterations", meaning: "iterations of the loop", scale: Scale::Count };
+const FORM: Parameter = Parameter::named("form", "where the counter lives");
+const COUNT: Parameter = Parameter::count("iterations", "iterations of the loop");
 
 /// The experiment `cpu/loop_overhead`.
 pub struct LoopOverhead;
@@ -106,29 +103,20 @@ impl Experiment for LoopOverhead {
         })
     }
 
-    #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
     fn prepare<'site>(&self, point: &Point, _: &'site Site) -> Result<Workload<'site>, Failure> {
+        arch::ensure_assembly("the loops are written in assembly")?;
         let count = point.number(&COUNT);
-        let run: fn(u64, u64) = match point.name(&FORM) {
-            "register" => loop_kernel::register,
-            "memory" => loop_kernel::memory,
-            "memory-and-pointer" => loop_kernel::memory_and_pointer,
-            form => return Err(Failure::no_variant(&FORM, form)),
-        };
+        let form = point.name(&FORM);
+        let run = loop_kernel::find(form).ok_or_else(|| Failure::no_variant(&FORM, form))?;
         let repeated = move |n| {
             run(n, count);
             Ok(())
         };
-        let workload = Workload::batched(repeated).per_iteration(loop_kernel::LOOPS);
+        let workload = Workload::batched(repeated).per_iteration(loop_kernel::INNER_LOOPS);
         Ok(match loop_kernel::round(run) {
             Some(count) => workload.stating(LISTED, count as f64),
             None => workload,
         })
-    }
-
-    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-    fn prepare<'site>(&self, _: &Point, _: &'site Site) -> Result<Workload<'site>, Failure> {
-        Err(Failure::Unsupported("the loops are written in assembly".to_owned()))
     }
 
     fn evidence(&self, point: &Point, seen: &Observed) -> Vec<Check> {

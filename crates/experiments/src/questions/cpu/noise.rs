@@ -2,21 +2,18 @@
 
 use fathom_core::experiment::{
     About, At, Basis, Check, Effort, Experiment, Failure, Finding, Known, MainFigure, Observed, Parameter,
-    Point, Prediction, Question, Scale, Shown, Site, Workload, finding, statement,
+    Point, Prediction, Question, Shown, Site, Workload, finding, statement,
 };
 use fathom_core::machine::Machine;
 use fathom_core::quantity::Unit;
 use std::cell::Cell;
 use std::rc::Rc;
 
-/// Parameter: the observed CPU.
-const CPU: Parameter = Parameter { name: "cpu", meaning: "the CPU that spins", scale: Scale::Count };
-/// Parameter: the figure derived from the gaps.
-const FIGURE: Parameter = Parameter {
-    name: "figure",
-    meaning: "lost: share of time; longest: the longest gap in 8 ms; gap: the length of every gap",
-    scale: Scale::Name,
-};
+const CPU: Parameter = Parameter::count("cpu", "the CPU that spins");
+const FIGURE: Parameter = Parameter::named(
+    "figure",
+    "lost: share of time; longest: the longest gap in 8 ms; gap: the length of every gap",
+);
 
 /// The experiment `cpu/noise`.
 pub struct Noise;

@@ -1,23 +1,16 @@
 //! What does calling a procedure cost, and what does one more argument add?
 
 use crate::apparatus::core_facts;
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 use crate::apparatus::cpu::call_kernel;
+use crate::arch::ARGUMENT_REGISTERS;
 use fathom_core::experiment::{
     About, At, Bound, Check, Experiment, Failure, Finding, Found, Known, MainFigure, Observed, Parameter,
-    Point, Prediction, Question, Requirement, Scale, Shown, Site, Trend, Workload, ensure, finding,
+    Point, Prediction, Question, Requirement, Shown, Site, Trend, Workload, ensure, finding,
 };
 use fathom_core::machine::Machine;
 
-/// Parameter: the form of the call.
-const FORM: Parameter = Parameter {
-    name: "form",
-    meaning: "how arguments are passed, and what depends on what",
-    scale: Scale::Name,
-};
-/// Parameter: integer arguments.
-const ARGUMENTS: Parameter =
-    Parameter { name: "arguments", meaning: "integer arguments", scale: Scale::Count };
+const FORM: Parameter = Parameter::named("form", "how arguments are passed, and what depends on what");
+const ARGUMENTS: Parameter = Parameter::count("arguments", "integer arguments");
 
 /// The experiment `cpu/procedure_call`.
 pub struct ProcedureCall;
@@ -54,14 +47,32 @@ const FORMS: [&str; 5] = ["abi", "chained", "indirect", "spilled", SINGLE];
 
 /// Report 003: each call between two readings of the clock.
 const SINGLE: &str = "timed singly";
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 const CHAINED: usize = 1;
 
 const ARM: &str = "Arm, Neoverse N1 Software Optimization Guide";
 /// Stated: number of arguments passed in registers.
 const REGISTERS: &str = "argument_registers";
-/// Their number on x86-64, the architecture of runs without this value.
-const SYSTEM_V: f64 = 6.0;
+
+/// The convention by which arguments are passed.
+#[derive(Clone, Copy)]
+enum Convention {
+    /// System V on x86-64: six arguments in registers.
+    SystemV,
+    /// AAPCS64: eight.
+    Aapcs64,
+}
+
+impl Convention {
+    fn of(machine: &Machine) -> Self {
+        if machine.is_aarch64() { Convention::Aapcs64 } else { Convention::SystemV }
+    }
+
+    /// That of a trial, by what it states; runs without it are of x86-64.
+    fn stated(seen: &Observed) -> Self {
+        let passes_all = seen.witness(REGISTERS).is_some_and(|registers| registers > 6.0);
+        if passes_all { Convention::Aapcs64 } else { Convention::SystemV }
+    }
+}
 
 impl Experiment for ProcedureCall {
     fn about(&self) -> &'static About {
@@ -120,37 +131,32 @@ impl Experiment for ProcedureCall {
         })
     }
 
-    #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
     fn prepare<'site>(&self, point: &Point, _: &'site Site) -> Result<Workload<'site>, Failure> {
         let arguments = point.number(&ARGUMENTS);
         let form = FORMS.iter().position(|form| *form == point.name(&FORM));
         let form = form.ok_or_else(|| Failure::no_variant(&FORM, point.name(&FORM)))?;
-        let kernel = call_kernel::kernel(form, arguments as usize);
+        let kernel = call_kernel::kernel(form, arguments as usize)
+            .ok_or_else(|| Failure::Unsupported("the calls are written in assembly".to_owned()))?;
         let once = arguments * (arguments + 1) / 2;
         // A chained call adds the constants 2, 3, … to the last result, in 32 bits; the first result is zero.
         let chained = move |n: u64| u64::from((once - 1).wrapping_mul(n * call_kernel::CALLS) as u32);
         let expected = move |n| if form == CHAINED { chained(n) } else { once };
-        let call = move |n| ensure(kernel.run(n) == expected(n), "a procedure returned a wrong sum");
+        let call = move |n| ensure(kernel.sum(n) == expected(n), "a procedure returned a wrong sum");
         let (workload, calls) = if point.name(&FORM) == SINGLE {
             (Workload::each(call), 1)
         } else {
             (Workload::batched(call).per_iteration(call_kernel::CALLS), call_kernel::CALLS)
         };
-        let workload = workload.stating(REGISTERS, call_kernel::ARGUMENT_REGISTERS as f64);
+        let workload = workload.stating(REGISTERS, ARGUMENT_REGISTERS as f64);
         Ok(match kernel.instructions(calls) {
             Some(count) => workload.stating("instructions_listed", count),
             None => workload,
         })
     }
 
-    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-    fn prepare<'site>(&self, _: &Point, _: &'site Site) -> Result<Workload<'site>, Failure> {
-        Err(Failure::Unsupported("the calls are written in assembly".to_owned()))
-    }
-
     fn evidence(&self, point: &Point, seen: &Observed) -> Vec<Check> {
-        let registers = seen.witness(REGISTERS).unwrap_or(SYSTEM_V) as u64;
-        let expected = expected_instructions(point.name(&FORM), point.number(&ARGUMENTS), registers);
+        let by = Convention::stated(seen);
+        let expected = expected_instructions(point.name(&FORM), point.number(&ARGUMENTS), by);
         let claim = format!("instructions of one call in the running binary, by disassembly: {expected}");
         let mut checks = vec![match seen.witness("instructions_listed") {
             Some(listed) => Check::equal(claim, listed, expected as f64),
@@ -184,8 +190,7 @@ fn slower(one: Prediction, other: Prediction) -> Prediction {
 
 /// All instructions of a call at the core's throughput without waits (R-PRE-01: count × CPI × cycle time).
 fn instructions(form: &str, arguments: u64, known: &Known) -> Prediction {
-    let registers = if known.machine.is_aarch64() { 8.0 } else { SYSTEM_V };
-    let count = expected_instructions(form, arguments, registers as u64) as f64;
+    let count = expected_instructions(form, arguments, Convention::of(known.machine)) as f64;
     Prediction::new().software(
         "instructions of a call, by disassembly",
         count,
@@ -240,8 +245,8 @@ fn growth(form: &'static str, known: &Known) -> Option<Finding> {
         }
     };
     let rising = if rises.is_empty() { "none".to_owned() } else { rises.join(", ") };
-    let registers = if known.machine.is_aarch64() { 8 } else { SYSTEM_V as u64 };
-    let added = expected_instructions(form, 6, registers) - expected_instructions(form, 5, registers);
+    let by = Convention::of(known.machine);
+    let added = expected_instructions(form, 6, by) - expected_instructions(form, 5, by);
     let instruction = core_facts::instruction(known).value;
     let slope = Found::exact(added as f64 * instruction, along[0].1.dimension);
     let passed = if form == "spilled" { "as unoptimised code passes them" } else { "as the ABI passes them" };
@@ -290,11 +295,10 @@ fn unoptimised(known: &Known) -> Option<Finding> {
 }
 
 /// Instructions of one call by the ABI: placing the arguments, call, body, return, and clearing the stack.
-fn expected_instructions(form: &str, arguments: u64, registers: u64) -> u64 {
-    if registers as f64 == SYSTEM_V {
-        expected_on_x86_64(form, arguments)
-    } else {
-        expected_on_aarch64(form, arguments)
+fn expected_instructions(form: &str, arguments: u64, by: Convention) -> u64 {
+    match by {
+        Convention::SystemV => expected_on_x86_64(form, arguments),
+        Convention::Aapcs64 => expected_on_aarch64(form, arguments),
     }
 }
 

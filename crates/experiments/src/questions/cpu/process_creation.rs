@@ -6,18 +6,13 @@ use crate::apparatus::rule_of_thumb::{self, Rule};
 use crate::expected::kernel_service::{assumed, scaled};
 use fathom_core::experiment::{
     About, At, Bound, Check, Effort, Experiment, Failure, Finding, Known, MainFigure, Observed, Parameter,
-    Placement, Point, Prediction, Question, Requirement, Scale, Shown, Site, TimedCode, Trend, Workload,
-    finding,
+    Placement, Point, Prediction, Question, Requirement, Shown, Site, TimedCode, Trend, Workload, finding,
 };
 use fathom_core::machine::Machine;
 use std::ptr::null_mut;
 
-/// Parameter: the kind of process, and the event that ends the timing.
-const MEASURE: Parameter =
-    Parameter { name: "measure", meaning: "what is created, and up to which event", scale: Scale::Name };
-/// Parameter: resident memory of the parent.
-const RESIDENT: Parameter =
-    Parameter { name: "resident", meaning: "memory that the parent has written before", scale: Scale::Bytes };
+const MEASURE: Parameter = Parameter::named("measure", "what is created, and up to which event");
+const RESIDENT: Parameter = Parameter::bytes("resident", "memory that the parent has written before");
 
 /// The experiment `cpu/process_creation`.
 pub struct ProcessCreation;

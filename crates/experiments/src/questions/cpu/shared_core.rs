@@ -3,8 +3,7 @@
 use crate::apparatus::cpu::pairs::{self, FROM, TO};
 use fathom_core::experiment::{
     About, Asked, Basis, Bound, Check, Effort, Experiment, Failure, FigureValue, Finding, Found, Known,
-    Observed, Parameter, Point, Prediction, Question, Requirement, Scale, Shown, Site, Stopwatch, Workload,
-    finding,
+    Observed, Parameter, Point, Prediction, Question, Requirement, Shown, Site, Stopwatch, Workload, finding,
 };
 use fathom_core::machine::Machine;
 use fathom_core::quantity::Unit;
@@ -16,13 +15,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
-/// Parameter: the figure of a trial.
-const FIGURE: Parameter = Parameter {
-    name: "figure",
-    meaning: "the time of an addition while the other CPU is idle or busy, or the share of time in which the other \
+const FIGURE: Parameter = Parameter::named(
+    "figure",
+    "the time of an addition while the other CPU is idle or busy, or the share of time in which the other \
               CPU's load slows the additions",
-    scale: Scale::Name,
-};
+);
 
 /// The experiment `cpu/shared_core`.
 pub struct SharedCore;

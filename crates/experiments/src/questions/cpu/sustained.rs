@@ -1,20 +1,18 @@
 //! Does a core keep its speed under continuous load?
 
 use super::arithmetic;
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 use crate::apparatus::cpu::arithmetic_kernel;
 use crate::apparatus::lasting::{self, FIGURE, LASTING, SUSTAINED, WINDOW};
+use crate::arch;
 use fathom_core::experiment::{
     About, At, Bound, Check, Effort, Experiment, Failure, Finding, Known, MainFigure, Observed, Parameter,
-    Point, Prediction, Question, Requirement, Scale, Shown, Site, Workload, finding,
+    Point, Prediction, Question, Requirement, Shown, Site, Workload, finding,
 };
 use fathom_core::machine::Machine;
 use fathom_core::quantity::Kind;
 use std::time::Duration;
 
-/// Parameter: the instruction.
-const INSTRUCTION: Parameter =
-    Parameter { name: "instruction", meaning: "what is computed without a pause", scale: Scale::Name };
+const INSTRUCTION: Parameter = Parameter::named("instruction", "what is computed without a pause");
 
 /// The experiment `cpu/sustained`.
 pub struct Sustained;
@@ -44,7 +42,6 @@ const MULTIPLY: &str = "double-multiply";
 const CHAINS: u64 = 8;
 
 /// Iterations of the loop between two readings of the clock: some hundred microseconds.
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 const BETWEEN_LOOKS: u64 = 2_000;
 
 /// Stated: instructions in the disassembled loop per instruction claimed.
@@ -80,8 +77,8 @@ impl Experiment for Sustained {
         Some(&FIGURE)
     }
 
-    #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
     fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
+        arch::ensure_assembly("the chains are written in assembly")?;
         let kernel = arithmetic_kernel::find(point.name(&INSTRUCTION), CHAINS)
             .ok_or_else(|| Failure::no_variant(&INSTRUCTION, point.name(&INSTRUCTION)))?;
         let lasting_ns = point.number(&LASTING) as f64;
@@ -100,11 +97,6 @@ impl Experiment for Sustained {
             Some(count) => work.stating(LISTED, count as f64 / arithmetic_kernel::UNROLLED as f64),
             None => work,
         })
-    }
-
-    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-    fn prepare<'site>(&self, _: &Point, _: &'site Site) -> Result<Workload<'site>, Failure> {
-        Err(Failure::Unsupported("the chains are written in assembly".to_owned()))
     }
 
     fn evidence(&self, _: &Point, seen: &Observed) -> Vec<Check> {

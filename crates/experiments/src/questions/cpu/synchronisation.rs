@@ -2,15 +2,13 @@
 
 use fathom_core::experiment::{
     About, At, Bound, Check, Experiment, Failure, Known, MainFigure, Observed, Parameter, Placement, Point,
-    Prediction, Requirement, Scale, Shown, Site, Workload,
+    Prediction, Requirement, Shown, Site, Workload,
 };
 use fathom_core::machine::Machine;
 use fathom_core::sampling::partner::Process;
 use fathom_core::sampling::turn::{self, Ends};
 
-/// Parameter: the mechanism.
-const MECHANISM: Parameter =
-    Parameter { name: "mechanism", meaning: "the mechanism that hands over the turn", scale: Scale::Name };
+const MECHANISM: Parameter = Parameter::named("mechanism", "the mechanism that hands over the turn");
 
 /// The experiment `cpu/synchronisation`.
 pub struct Synchronisation;

@@ -4,15 +4,14 @@ use super::procedure_call;
 use crate::apparatus::cpu::{mode_switch, signal, watched};
 use fathom_core::experiment::{
     About, At, Basis, Bound, Check, Experiment, Failure, Finding, Known, MainFigure, Observed, Operation,
-    Parameter, Point, Prediction, Question, Requirement, Scale, Shown, Site, TimedCode, Workload, ensure,
-    errno, finding, repeated,
+    Parameter, Point, Prediction, Question, Requirement, Shown, Site, TimedCode, Workload, ensure, errno,
+    finding, repeated,
 };
 use fathom_core::machine::Machine;
 use std::ffi::CStr;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
-/// Parameter: the system call.
-pub const CALL: Parameter = Parameter { name: "call", meaning: "the system call", scale: Scale::Name };
+pub const CALL: Parameter = Parameter::named("call", "the system call");
 
 /// The experiment `cpu/system_call`.
 pub struct SystemCall;
@@ -65,11 +64,16 @@ struct Service {
     work_ns: f64,
     why: &'static str,
     prepare: Prepare,
+    /// The device whose file it opens, if not every system has it.
+    device: Option<&'static str>,
 }
 
 macro_rules! service {
     ($name:expr, $calls:literal, $work:literal, $why:literal, $prepare:expr) => {
-        Service { name: $name, system_calls: $calls, work_ns: $work, why: $why, prepare: $prepare }
+        service!($name, $calls, $work, $why, $prepare; None)
+    };
+    ($name:expr, $calls:literal, $work:literal, $why:literal, $prepare:expr; $device:expr) => {
+        Service { name: $name, system_calls: $calls, work_ns: $work, why: $why, prepare: $prepare, device: $device }
     };
 }
 
@@ -78,13 +82,19 @@ const SERVICES: &[Service] = &[
     service!(ONE_BY_ONE, 1.0, 3.0, "the parent's id, read under RCU", getppid),
     service!("getpid", 1.0, 3.0, "one id", getpid_raw),
     service!("getpid by library", 1.0, 3.0, "one id; glibc has not cached it since 2.25", getpid_library),
-    service!("write nothing to /dev/null", 1.0, 40.0, "descriptor, permission and length checks", write_null),
+    service!(
+        "write nothing to /dev/null",
+        1.0,
+        40.0,
+        "descriptor, permission and length checks",
+        write_null; Some("/dev/null")
+    ),
     service!(
         "read a byte of /dev/zero",
         1.0,
         60.0,
         "descriptor checks and a byte cleared in user memory",
-        read_zero
+        read_zero; Some("/dev/zero")
     ),
     service!("stat", 1.0, 450.0, "a path of two components looked up in the directory cache", stat),
     service!("fstat", 1.0, 120.0, "attributes copied out", fstat),
@@ -142,11 +152,8 @@ impl Experiment for SystemCall {
     }
 
     fn requires(&self, point: &Point) -> Vec<Requirement> {
-        match point.name(&CALL) {
-            name if name.contains("/dev/null") => vec![Requirement::File("/dev/null")],
-            name if name.contains("/dev/zero") => vec![Requirement::File("/dev/zero")],
-            _ => vec![],
-        }
+        let device = find(point).ok().and_then(|service| service.device);
+        device.map(Requirement::File).into_iter().collect()
     }
 
     fn predict(&self, point: &Point, known: &Known) -> Result<Prediction, String> {

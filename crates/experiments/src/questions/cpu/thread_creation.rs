@@ -2,22 +2,21 @@
 
 use super::system_call;
 use crate::apparatus::rule_of_thumb::{self, Rule};
+use crate::arch;
 use crate::expected::kernel_service::scaled;
 use fathom_core::experiment::{
     About, At, Bound, Check, Experiment, Failure, Finding, Found, Known, MainFigure, Observed, Parameter,
-    Placement, Point, Prediction, Question, Requirement, Scale, Shown, Site, Stopwatch, TimedCode, Workload,
-    ensure, finding,
+    Placement, Point, Prediction, Question, Requirement, Shown, Site, Stopwatch, TimedCode, Workload, ensure,
+    finding,
 };
 use fathom_core::machine::Machine;
 use std::ptr::{null, null_mut};
 
-/// Parameter: the timed part of a thread's lifetime.
-const MEASURE: Parameter = Parameter {
-    name: "measure",
-    meaning: "create and join: the whole lifetime; create: as the creator sees it; to first instruction: until the \
+const MEASURE: Parameter = Parameter::named(
+    "measure",
+    "create and join: the whole lifetime; create: as the creator sees it; to first instruction: until the \
               thread runs; user-level: a stack inside the same kernel thread",
-    scale: Scale::Name,
-};
+);
 
 /// The experiment `cpu/thread_creation`.
 pub struct ThreadCreation;
@@ -213,8 +212,8 @@ pub fn create_to_first_instruction<'site>(
     move |_| join(create(stamp, (&raw mut stopwatch).cast())?)
 }
 
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 fn user_level<'site>() -> Result<Workload<'site>, Failure> {
+    arch::ensure_assembly("the change of stacks is written for x86-64 and aarch64")?;
     let mut thread = crate::apparatus::cpu::user_thread::UserThread::new();
     Ok(Workload::batched(move |n| {
         let before = thread.turns();
@@ -224,9 +223,4 @@ fn user_level<'site>() -> Result<Workload<'site>, Failure> {
         }
         ensure(thread.turns() - before == n, "the second stack did not run as often as requested")
     }))
-}
-
-#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-fn user_level<'site>() -> Result<Workload<'site>, Failure> {
-    Err(Failure::Unsupported("the change of stacks is written for x86-64 and aarch64".to_owned()))
 }

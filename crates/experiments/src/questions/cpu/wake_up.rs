@@ -3,24 +3,16 @@
 use crate::expected::kernel_service;
 use fathom_core::experiment::{
     About, At, Basis, Bound, Check, Experiment, Failure, Known, MainFigure, Observed, Parameter, Point,
-    Prediction, Scale, Shown, Site, Workload, ensure, errno,
+    Prediction, Shown, Site, Workload, ensure, errno,
 };
 use fathom_core::machine::Machine;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::ptr::null_mut;
 
-/// Parameter: the call in which the thread sleeps.
-const TIMER: Parameter =
-    Parameter { name: "timer", meaning: "the call in which the thread sleeps", scale: Scale::Name };
-/// Parameter: the requested sleep.
-const SLEEP: Parameter =
-    Parameter { name: "sleep", meaning: "the requested sleep", scale: Scale::Nanoseconds };
-/// Parameter: the timer slack.
-const SLACK: Parameter = Parameter {
-    name: "slack",
-    meaning: "how much later the kernel may wake the thread, to save power",
-    scale: Scale::Nanoseconds,
-};
+const TIMER: Parameter = Parameter::named("timer", "the call in which the thread sleeps");
+const SLEEP: Parameter = Parameter::nanoseconds("sleep", "the requested sleep");
+const SLACK: Parameter =
+    Parameter::nanoseconds("slack", "how much later the kernel may wake the thread, to save power");
 
 /// The experiment `cpu/wake_up`.
 pub struct WakeUp;

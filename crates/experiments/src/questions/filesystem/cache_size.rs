@@ -4,8 +4,7 @@ use crate::apparatus::filesystem::cache_search::{self, Search};
 use crate::apparatus::filesystem::reader::Call;
 use fathom_core::experiment::{
     About, At, Basis, Check, Effort, Experiment, Failure, Finding, Found, Known, MainFigure, Observed,
-    Parameter, Point, Prediction, Question, Requirement, Scale, Shown, Site, Touch, Workload, ensure,
-    finding,
+    Parameter, Point, Prediction, Question, Requirement, Shown, Site, Touch, Workload, ensure, finding,
 };
 use fathom_core::machine::{self, Machine};
 use fathom_core::quantity::{Unit, declared};
@@ -14,17 +13,11 @@ use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::time::Duration;
 
-/// Parameter: the method.
-const METHOD: Parameter =
-    Parameter { name: "method", meaning: "how the size is measured", scale: Scale::Name };
-/// Parameter: the order in which prefixes are read again.
+const METHOD: Parameter = Parameter::of("method", "how the size is measured", &[RESIDENCY, TIMING]);
 const ORDER: Parameter =
-    Parameter { name: "order", meaning: "the order in which a prefix is read again", scale: Scale::Name };
-/// Parameter: the call.
-const CALL: Parameter =
-    Parameter { name: "call", meaning: "the call that reads it again", scale: Scale::Name };
-/// Parameter: the content of the file.
-const CONTENT: Parameter = Parameter { name: "content", meaning: "what the file holds", scale: Scale::Name };
+    Parameter::of("order", "the order in which a prefix is read again", &[BACKWARD, RANDOM, FORWARD]);
+const CALL: Parameter = Parameter::of("call", "the call that reads it again", &[READ, MMAP]);
+const CONTENT: Parameter = Parameter::of("content", "what the file holds", &[DATA, HOLES]);
 
 /// The experiment `filesystem/cache_size`.
 pub struct CacheSize;
@@ -135,10 +128,7 @@ impl Experiment for CacheSize {
     }
 
     fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
-        point.ensure_variant(&METHOD, &[RESIDENCY, TIMING])?;
-        point.ensure_variant(&ORDER, &[BACKWARD, RANDOM, FORWARD])?;
-        point.ensure_variant(&CALL, &[READ, MMAP])?;
-        point.ensure_variant(&CONTENT, &[DATA, HOLES])?;
+        point.ensure_variants(ABOUT.parameters)?;
         let ceiling = machine::memory_ceiling()
             .ok_or_else(|| Failure::Unsupported("the amount of memory is unknown".to_owned()))?;
         match (point.name(&METHOD), point.name(&CONTENT)) {

@@ -4,7 +4,7 @@ use crate::apparatus::device_facts;
 use crate::expected::kernel_service;
 use fathom_core::experiment::{
     About, At, Bound, Check, Effort, Experiment, Failure, Known, MainFigure, Observed, Parameter, Point,
-    Prediction, Scale, Shown, Site, Touch, Workload, errno,
+    Prediction, Shown, Site, Touch, Workload, errno,
 };
 use fathom_core::machine::Machine;
 use fathom_equipment::test_file::{new_file, refused, shared_path};
@@ -15,8 +15,7 @@ use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-/// Parameter: the operation.
-const OPERATION: Parameter = Parameter { name: "operation", meaning: "what is done", scale: Scale::Name };
+const OPERATION: Parameter = Parameter::named("operation", "what is done");
 
 /// The experiment `filesystem/metadata`.
 pub struct Metadata;

@@ -4,8 +4,7 @@ use super::{cache_size, read};
 use crate::apparatus::filesystem::reader::{Call, ReadAhead, Reader};
 use fathom_core::experiment::{
     About, At, Check, Dimension, Effort, Experiment, Failure, Finding, Found, Known, Landmark, MainFigure,
-    Observed, Parameter, Point, Prediction, Question, Requirement, Scale, Shown, Site, Touch, Workload,
-    finding,
+    Observed, Parameter, Point, Prediction, Question, Requirement, Shown, Site, Touch, Workload, finding,
 };
 use fathom_core::machine::Machine;
 use fathom_core::quantity::Unit;
@@ -17,15 +16,13 @@ use std::fs::File;
 use std::rc::Rc;
 use std::time::Duration;
 
-const STATE: Parameter = Parameter {
-    name: "state",
-    meaning: "whether the file was read just before, or is read past the page cache (direct)",
-    scale: Scale::Name,
-};
-const ORDER: Parameter =
-    Parameter { name: "order", meaning: "the order in which it is read again", scale: Scale::Name };
-const FILE: Parameter =
-    Parameter { name: "file", meaning: "how much of a file is read", scale: Scale::Bytes };
+const STATE: Parameter = Parameter::of(
+    "state",
+    "whether the file was read just before, or is read past the page cache (direct)",
+    &[READ_BEFORE, DIRECT],
+);
+const ORDER: Parameter = Parameter::of("order", "the order in which it is read again", &[FORWARD, BACKWARD]);
+const FILE: Parameter = Parameter::bytes("file", "how much of a file is read");
 
 const READ_BEFORE: &str = "read before";
 const DIRECT: &str = "direct";
@@ -148,8 +145,7 @@ impl Experiment for Reread {
     }
 
     fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
-        point.ensure_variant(&STATE, &[READ_BEFORE, DIRECT])?;
-        point.ensure_variant(&ORDER, &[FORWARD, BACKWARD])?;
+        point.ensure_variants(ABOUT.parameters)?;
         let test = site.shared.get_or_make(|| file(site))?;
         let again = |file| Again::of(file, &test.0, site);
         let bytes = point.number(&FILE);

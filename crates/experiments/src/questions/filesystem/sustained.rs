@@ -6,7 +6,7 @@ use crate::apparatus::filesystem::uring::Queue;
 use crate::apparatus::lasting::{self, FIGURE, LASTING, SUSTAINED, WINDOW};
 use fathom_core::experiment::{
     About, At, Check, Effort, Experiment, Failure, Finding, Known, MainFigure, Observed, Parameter, Point,
-    Prediction, Question, Scale, Shown, Site, Statement, Touch, Workload, finding,
+    Prediction, Question, Shown, Site, Statement, Touch, Workload, finding,
 };
 use fathom_core::machine::Machine;
 use fathom_core::quantity::Kind;
@@ -16,12 +16,8 @@ use std::cell::Cell;
 use std::rc::Rc;
 use std::time::Duration;
 
-/// Parameter: the kind of request.
-const REQUEST: Parameter = Parameter {
-    name: "request",
-    meaning: "the requests to the device, without a pause and past the page cache",
-    scale: Scale::Name,
-};
+const REQUEST: Parameter =
+    Parameter::named("request", "the requests to the device, without a pause and past the page cache");
 
 /// The experiment `filesystem/sustained`.
 pub struct Sustained;

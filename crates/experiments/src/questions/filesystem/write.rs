@@ -5,7 +5,7 @@ use crate::apparatus::device_facts;
 use crate::expected::kernel_service;
 use fathom_core::experiment::{
     About, At, Bound, Check, Effort, Experiment, Failure, Finding, Known, MainFigure, Observed, Parameter,
-    Point, Prediction, Question, Scale, Shown, Site, TimedCode, Touch, Workload, errno, finding,
+    Point, Prediction, Question, Shown, Site, TimedCode, Touch, Workload, errno, finding,
 };
 use fathom_core::machine::Machine;
 use fathom_equipment::test_file::blocks::{Order, Walk};
@@ -14,16 +14,13 @@ use std::fs::File;
 use std::os::fd::AsRawFd;
 use std::time::Duration;
 
-/// Parameter: the durability of the written bytes.
-const DURABILITY: Parameter = Parameter {
-    name: "durability",
-    meaning: "where the bytes are when the operation ends",
-    scale: Scale::Name,
-};
-/// Parameter: the order of the blocks.
-const ORDER: Parameter = Parameter { name: "order", meaning: "the order of the blocks", scale: Scale::Name };
-/// Parameter: bytes per operation.
-const BLOCK: Parameter = Parameter { name: "block", meaning: "bytes of one operation", scale: Scale::Bytes };
+const DURABILITY: Parameter = Parameter::of(
+    "durability",
+    "where the bytes are when the operation ends",
+    &[CACHED, SENT, DATA_SYNCED, SYNCED],
+);
+const ORDER: Parameter = Parameter::of("order", "the order of the blocks", &[RANDOM, SEQUENTIAL]);
+const BLOCK: Parameter = Parameter::bytes("block", "bytes of one operation");
 
 /// The experiment `filesystem/write`.
 pub struct Write;
@@ -142,8 +139,7 @@ impl Experiment for Write {
     }
 
     fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
-        point.ensure_variant(&DURABILITY, &[CACHED, SENT, DATA_SYNCED, SYNCED])?;
-        point.ensure_variant(&ORDER, &[RANDOM, SEQUENTIAL])?;
+        point.ensure_variants(ABOUT.parameters)?;
         let (durability, block) = (point.name(&DURABILITY), point.number(&BLOCK));
         let test = TestFile::kept(site, "written", FILE, Room::DEFAULT)?;
         let file = if durability == SENT { direct(&test, block)?.file } else { reopened(&test)? };

@@ -10,7 +10,7 @@ use crate::apparatus::memory::pages::{Mapping, Pages};
 use crate::expected;
 use fathom_core::experiment::{
     About, At, Basis, Check, Effort, Experiment, Failure, Finding, Known, MainFigure, Observed, Parameter,
-    Point, Prediction, Question, Scale, Shown, Site, Touch, Workload, finding,
+    Point, Prediction, Question, Shown, Site, Touch, Workload, finding,
 };
 use fathom_core::machine::Machine;
 use fathom_core::quantity::Unit;
@@ -20,12 +20,9 @@ use std::cell::Cell;
 use std::rc::Rc;
 use std::time::Duration;
 
-/// Parameter: whether the file is in the page cache.
-const STATE: Parameter =
-    Parameter { name: "state", meaning: "whether the file is in the page cache", scale: Scale::Name };
-/// Parameter: the method of measuring the extent.
+const STATE: Parameter = Parameter::of("state", "whether the file is in the page cache", &[COLD, CACHED]);
 const METHOD: Parameter =
-    Parameter { name: "method", meaning: "how the extent is measured", scale: Scale::Name };
+    Parameter::of("method", "how the extent is measured", &[RESIDENCY, PAGE_TABLE, PEAKS]);
 
 /// The experiment `memory/fault_extent`.
 pub struct FaultExtent;
@@ -114,8 +111,7 @@ impl Experiment for FaultExtent {
     }
 
     fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
-        point.ensure_variant(&STATE, &[COLD, CACHED])?;
-        point.ensure_variant(&METHOD, &[RESIDENCY, PAGE_TABLE, PEAKS])?;
+        point.ensure_variants(ABOUT.parameters)?;
         let cold = ColdFile::of(site)?;
         let place = Xoshiro256PlusPlus::seed_from_u64(site.seed);
         let is_cold = point.name(&STATE) == COLD;

@@ -12,32 +12,28 @@ use crate::apparatus::memory::stream::working_set::{self, LEVEL, Level};
 use crate::expected;
 use fathom_core::experiment::{
     About, At, Basis, Bound, Check, Effort, Experiment, Failure, Finding, Known, MainFigure, Observed,
-    Parameter, Placement, Point, Prediction, Question, Requirement, Scale, Shown, Site, Statement, Workload,
+    Parameter, Placement, Point, Prediction, Question, Requirement, Shown, Site, Statement, Workload,
     finding, statement,
 };
 use fathom_core::machine::Machine;
 use fathom_core::quantity::Unit;
 use fathom_core::sampling::affinity;
 
-/// Parameter: the activity of the other threads.
-const LOAD: Parameter =
-    Parameter { name: "load", meaning: "what the other threads do meanwhile", scale: Scale::Name };
-/// Parameter: the pause of the other threads.
-const DELAY: Parameter = Parameter {
-    name: "delay",
-    meaning: "iterations of an empty loop, about one core cycle each, for which every other thread pauses after each \
+const LOAD: Parameter = Parameter::of(
+    "load",
+    "what the other threads do meanwhile",
+    &[NOTHING, Kind::Read.name(), Kind::Write.name()],
+);
+const DELAY: Parameter = Parameter::count(
+    "delay",
+    "iterations of an empty loop, about one core cycle each, for which every other thread pauses after each \
               4 KiB",
-    scale: Scale::Count,
-};
-/// Parameter: the number of other threads.
-const LOAD_THREADS: Parameter =
-    Parameter { name: "load_threads", meaning: "other threads, each on its own CPU", scale: Scale::Count };
-/// Parameter: which of the two coordinates of the curve.
-const FIGURE: Parameter = Parameter {
-    name: "figure",
-    meaning: "latency: of a load; drawn: the bandwidth that the other threads use meanwhile",
-    scale: Scale::Name,
-};
+);
+const LOAD_THREADS: Parameter = Parameter::count("load_threads", "other threads, each on its own CPU");
+const FIGURE: Parameter = Parameter::named(
+    "figure",
+    "latency: of a load; drawn: the bandwidth that the other threads use meanwhile",
+);
 
 const NOTHING: &str = "nothing";
 
@@ -161,7 +157,7 @@ impl Experiment for LoadedLatency {
 
     fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
         point.ensure_variant(&LEVEL, &[Level::Memory.name()])?;
-        point.ensure_variant(&LOAD, &[NOTHING, Kind::Read.name(), Kind::Write.name()])?;
+        point.ensure_variants(ABOUT.parameters)?;
         let cpus = parallel_bandwidth::cpus(site, point.number(&LOAD_THREADS) as usize + 1)?;
         affinity::pin(cpus[0])?;
         let bytes = point.number(&SIZE) as usize;

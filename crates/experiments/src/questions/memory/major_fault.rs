@@ -10,7 +10,7 @@ use crate::expected;
 use crate::expected::fault::{handling, trap};
 use fathom_core::experiment::{
     About, At, Bound, Check, Effort, Experiment, Failure, Finding, Found, Known, MainFigure, Observed,
-    Parameter, Point, Prediction, Question, Scale, Shown, Site, TimedCode, Touch, Workload, finding,
+    Parameter, Point, Prediction, Question, Shown, Site, TimedCode, Touch, Workload, finding,
 };
 use fathom_core::machine::Machine;
 use fathom_core::quantity::declared;
@@ -18,12 +18,12 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use std::time::Duration;
 
-/// Parameter: the pages touched, and their order.
-const ACCESS: Parameter =
-    Parameter { name: "access", meaning: "which pages are touched, and in which order", scale: Scale::Name };
-/// Parameter: the distance between accesses.
-const STRIDE: Parameter =
-    Parameter { name: "stride", meaning: "bytes from one access to the next", scale: Scale::Bytes };
+const ACCESS: Parameter = Parameter::of(
+    "access",
+    "which pages are touched, and in which order",
+    &[SHUFFLED, IN_ORDER, FIRST_BYTE, WRITTEN, FIXED, RANDOM],
+);
+const STRIDE: Parameter = Parameter::bytes("stride", "bytes from one access to the next");
 
 /// The experiment `memory/major_fault`.
 pub struct MajorFault;
@@ -168,7 +168,7 @@ impl Experiment for MajorFault {
     }
 
     fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
-        point.ensure_variant(&ACCESS, &[SHUFFLED, IN_ORDER, FIRST_BYTE, WRITTEN, FIXED, RANDOM])?;
+        point.ensure_variants(ABOUT.parameters)?;
         let reader = ColdReader::new(site)?;
         let mut chance = Xoshiro256PlusPlus::seed_from_u64(site.seed);
         Ok(match point.name(&ACCESS) {

@@ -7,19 +7,19 @@ use crate::expected::fault::handling;
 use crate::expected::kernel_service;
 use fathom_core::experiment::{
     About, At, Bound, Check, Dimension, Effort, Experiment, Failure, Finding, Found, Known, MainFigure,
-    Observed, Parameter, Point, Prediction, Question, Requirement, Scale, Shown, Site, Trend, Workload,
-    errno, finding,
+    Observed, Parameter, Point, Prediction, Question, Requirement, Shown, Site, Trend, Workload, errno,
+    finding,
 };
 use fathom_core::machine::Machine;
 use std::cell::Cell;
 use std::rc::Rc;
 
-/// Parameter: the system call.
-const CALL: Parameter =
-    Parameter { name: "call", meaning: "the system call, and the state of the memory", scale: Scale::Name };
-/// Parameter: the size of the memory.
-const SIZE: Parameter =
-    Parameter { name: "size", meaning: "the memory that one call affects", scale: Scale::Bytes };
+const CALL: Parameter = Parameter::of(
+    "call",
+    "the system call, and the state of the memory",
+    &[MMAP, MUNMAP_UNTOUCHED, MUNMAP, MPROTECT, DROP],
+);
+const SIZE: Parameter = Parameter::bytes("size", "the memory that one call affects");
 
 /// The experiment `memory/mapping`.
 pub struct MappingCalls;
@@ -109,7 +109,7 @@ impl Experiment for MappingCalls {
     }
 
     fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
-        point.ensure_variant(&CALL, &[MMAP, MUNMAP_UNTOUCHED, MUNMAP, MPROTECT, DROP])?;
+        point.ensure_variants(ABOUT.parameters)?;
         let bytes = (point.number(&SIZE) as usize).next_multiple_of(Pages::Base.bytes());
         let slots = Slots::new((TOGETHER / bytes).clamp(1, MOST), bytes)?;
         let count = slots.count();

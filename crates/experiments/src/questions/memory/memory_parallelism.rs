@@ -7,14 +7,12 @@ use crate::apparatus::memory::pages::{PAGES, Pages};
 use crate::apparatus::memory::stream::working_set::{LEVEL, Level};
 use fathom_core::experiment::{
     About, At, Bound, Check, Dimension, Effort, Experiment, Failure, Finding, Found, Known, MainFigure,
-    Observed, Parameter, Point, Prediction, Question, Requirement, Scale, Shown, Site, Workload, finding,
+    Observed, Parameter, Point, Prediction, Question, Requirement, Shown, Site, Workload, finding,
 };
 use fathom_core::machine::Machine;
 use fathom_core::quantity::declared;
 
-/// Parameter: the number of concurrent chases.
-const CHASES: Parameter =
-    Parameter { name: "chases", meaning: "independent chases of dependent loads", scale: Scale::Count };
+const CHASES: Parameter = Parameter::count("chases", "independent chases of dependent loads");
 
 /// The experiment `memory/memory_parallelism`.
 pub struct MemoryParallelism;

@@ -7,8 +7,8 @@ use crate::apparatus::memory::stream::working_set::{self, LEVEL, Level, SIZE};
 use crate::expected;
 use fathom_core::experiment::{
     About, Asked, At, Basis, Bound, Check, Effort, Experiment, Failure, Finding, Found, Known, MainFigure,
-    Observed, Parameter, Placement, Point, Prediction, Question, Requirement, Scale, Shown, Site, Stopwatch,
-    Touch, Workload, finding, statement,
+    Observed, Parameter, Placement, Point, Prediction, Question, Requirement, Shown, Site, Stopwatch, Touch,
+    Workload, finding, statement,
 };
 use fathom_core::machine::{self, Machine, Root};
 use fathom_core::quantity::Unit;
@@ -17,9 +17,7 @@ use std::cell::Cell;
 use std::rc::Rc;
 use std::time::Duration;
 
-/// Parameter: the number of concurrent threads.
-const THREADS: Parameter =
-    Parameter { name: "threads", meaning: "threads that stream at the same time", scale: Scale::Count };
+const THREADS: Parameter = Parameter::count("threads", "threads that stream at the same time");
 
 /// The experiment `memory/parallel_bandwidth`.
 pub struct ParallelBandwidth;

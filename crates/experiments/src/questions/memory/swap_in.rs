@@ -8,16 +8,14 @@ use crate::apparatus::memory::pages::{Mapping, Pages};
 use crate::expected::fault::{handling, trap};
 use fathom_core::experiment::{
     About, Bound, Check, Effort, Experiment, Failure, Known, Observed, Parameter, Point, Prediction,
-    Requirement, Scale, Shown, Site, Workload,
+    Requirement, Shown, Site, Workload,
 };
 use fathom_core::machine::Machine;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use std::rc::Rc;
 
-/// Parameter: the memory that is swapped out.
-const SIZE: Parameter =
-    Parameter { name: "size", meaning: "memory that is swapped out", scale: Scale::Bytes };
+const SIZE: Parameter = Parameter::bytes("size", "memory that is swapped out");
 
 /// The experiment `memory/swap_in`.
 pub struct SwapIn;

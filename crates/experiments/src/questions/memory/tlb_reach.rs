@@ -9,24 +9,16 @@ use crate::apparatus::memory::chase::{hierarchy, sizes, walk};
 use crate::apparatus::memory::pages::Pages;
 use fathom_core::experiment::{
     About, At, Bound, Check, Effort, Experiment, Failure, Finding, Known, Landmark, MainFigure, Observed,
-    Parameter, Point, Prediction, Question, Requirement, Scale, Shown, Site, Statement, Workload, finding,
+    Parameter, Point, Prediction, Question, Requirement, Shown, Site, Statement, Workload, finding,
 };
 use fathom_core::machine::Machine;
 use fathom_core::statistics::CurvePoint;
 use std::rc::Rc;
 
-/// Parameter: the number of lines visited.
-const LINES: Parameter = Parameter {
-    name: "lines",
-    meaning: "lines in the cycle; with one line per page, the number of pages",
-    scale: Scale::Count,
-};
-/// Parameter: the layout of the lines.
-const LAYOUT: Parameter = Parameter {
-    name: "layout",
-    meaning: "one line per page, or all lines next to each other",
-    scale: Scale::Name,
-};
+const LINES: Parameter =
+    Parameter::count("lines", "lines in the cycle; with one line per page, the number of pages");
+const LAYOUT: Parameter =
+    Parameter::of("layout", "one line per page, or all lines next to each other", &[SPREAD, PACKED]);
 
 /// The experiment `memory/tlb_reach`.
 pub struct TlbReach;
@@ -101,7 +93,7 @@ impl Experiment for TlbReach {
     }
 
     fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
-        point.ensure_variant(&LAYOUT, &[SPREAD, PACKED])?;
+        point.ensure_variants(ABOUT.parameters)?;
         let lines = point.number(&LINES);
         let line = sizes::line_bytes(site.home);
         if point.name(&LAYOUT) == PACKED {

@@ -10,22 +10,16 @@ use crate::expected::fault::trap;
 use crate::expected::kernel_service;
 use fathom_core::experiment::{
     About, At, Basis, Bound, Check, Effort, Experiment, Failure, Finding, Found, Known, MainFigure, Observed,
-    Parameter, Placement, Point, Prediction, Question, Requirement, Scale, Shown, Site, Workload, finding,
+    Parameter, Placement, Point, Prediction, Question, Requirement, Shown, Site, Workload, finding,
 };
 use fathom_core::machine::Machine;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-/// Parameter: how the handler fills the page.
 const FILL: Parameter =
-    Parameter { name: "fill", meaning: "how the handler fills the missing page", scale: Scale::Name };
-/// Parameter: the handler's wait before it answers.
-const DELAY: Parameter = Parameter {
-    name: "delay",
-    meaning: "how long the handler spins before it answers",
-    scale: Scale::Nanoseconds,
-};
+    Parameter::of("fill", "how the handler fills the missing page", &[COPY, ZEROS, WAITED]);
+const DELAY: Parameter = Parameter::nanoseconds("delay", "how long the handler spins before it answers");
 
 /// The experiment `memory/user_fault`.
 pub struct UserFault;
@@ -134,7 +128,7 @@ impl Experiment for UserFault {
     }
 
     fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
-        point.ensure_variant(&FILL, &[COPY, ZEROS, WAITED])?;
+        point.ensure_variants(ABOUT.parameters)?;
         let content = if point.name(&FILL) == ZEROS { None } else { Some(CONTENT) };
         let supplied = Rc::new(Supplied::new(content, site)?);
         let answered = Arc::clone(&supplied.answered);
@@ -217,7 +211,7 @@ fn point(placement: Placement, fill: &str, delay: u64) -> Point {
 
 /// The point of `cpu/context_switch` at which two threads hand a turn to each other by futexes.
 fn hand_over(placement: Placement) -> Point {
-    let parameter = |name| Parameter { name, meaning: "", scale: Scale::Name };
+    let parameter = |name| Parameter::named(name, "");
     Point::at(placement).named(&parameter("mechanism"), "futex").named(&parameter("between"), "threads")
 }
 

@@ -2,64 +2,10 @@
 
 use std::ptr::NonNull;
 
-/// The text of this file.
-pub const SOURCE: &str = include_str!("kernel.rs");
-/// The beginning of the chase of this architecture.
-pub const CHASE: &str = if cfg!(target_arch = "x86_64") {
-    "#[cfg(target_arch = \"x86_64\")]"
-} else if cfg!(target_arch = "aarch64") {
-    "#[cfg(target_arch = \"aarch64\")]"
-} else {
-    "#[cfg(not("
-};
+pub use crate::arch::{CHASE_SOURCE, chase};
 
 /// Loads in one iteration of the loop of [`chase`]: the loop's own instructions overlap with them.
 pub const UNROLLED: u64 = 64;
-
-/// Follows pointers for `turns` × [`UNROLLED`] loads and returns the final address; the result is used, so nothing can be dropped
-/// (R-MEM-08).
-///
-/// # Safety
-/// Every visited location holds a pointer to another such location.
-#[cfg(target_arch = "x86_64")]
-pub unsafe fn chase(from: NonNull<u8>, turns: u64) -> NonNull<u8> {
-    let mut at = from.as_ptr();
-    // SAFETY: loads along the pointers that the caller guarantees.
-    unsafe {
-        core::arch::asm!(
-            ".p2align 6", "2:", ".rept 64", "mov {at}, [{at}]", ".endr", "dec {turns}", "jnz 2b",
-            at = inout(reg) at, turns = inout(reg) turns.max(1) => _, options(nostack, readonly)
-        );
-        NonNull::new_unchecked(at)
-    }
-}
-
-/// As on x86-64.
-///
-/// # Safety
-/// As on x86-64.
-#[cfg(target_arch = "aarch64")]
-pub unsafe fn chase(from: NonNull<u8>, turns: u64) -> NonNull<u8> {
-    let mut at = from.as_ptr();
-    // SAFETY: loads along the pointers that the caller guarantees.
-    unsafe {
-        core::arch::asm!(
-            ".p2align 6", "2:", ".rept 64", "ldr {at}, [{at}]", ".endr", "subs {turns}, {turns}, #1", "b.ne 2b",
-            at = inout(reg) at, turns = inout(reg) turns.max(1) => _, options(nostack, readonly)
-        );
-        NonNull::new_unchecked(at)
-    }
-}
-
-/// As on x86-64, in Rust: volatile loads are not dropped, joined or reordered.
-///
-/// # Safety
-/// As on x86-64.
-#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-pub unsafe fn chase(from: NonNull<u8>, turns: u64) -> NonNull<u8> {
-    // SAFETY: as the caller guarantees.
-    unsafe { chase_rolled(from, turns.max(1) * UNROLLED) }
-}
 
 /// One load per iteration of the loop, as report 003 first wrote it.
 ///

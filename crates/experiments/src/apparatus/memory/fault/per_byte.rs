@@ -2,14 +2,14 @@
 //! day's figure (R-FIX-40).
 
 use crate::apparatus::memory::pages::{PAGES, Pages};
-use fathom_core::experiment::{Basis, Finding, Found, Known, Parameter, Point, Question, Scale, finding};
+use fathom_core::experiment::{Basis, Finding, Found, Known, Parameter, Point, Question, finding};
 use fathom_core::quantity::declared;
 
 const LINE: f64 = 64.0;
 
 /// The parameters of `memory/load_latency` by which its memory plateau is looked up.
-const ORDER: Parameter = Parameter { name: "order", meaning: "", scale: Scale::Name };
-const SIZE: Parameter = Parameter { name: "size", meaning: "", scale: Scale::Bytes };
+const ORDER: Parameter = Parameter::named("order", "");
+const SIZE: Parameter = Parameter::bytes("size", "");
 
 const LATENCY: &str = "memory/load_latency";
 

@@ -1,20 +1,18 @@
 //! Sizes of the arrays of a stream: half of each cache, so that they stay in it, and several times the last-level cache, so that
 //! they do not.
 
-use fathom_core::experiment::{Failure, Parameter, Point, Scale};
+use fathom_core::experiment::{Failure, Parameter, Point};
 use fathom_core::machine::Machine;
 
 /// Parameter: the level that holds the arrays.
-pub const LEVEL: Parameter = Parameter {
-    name: "level",
-    meaning: "the cache that the size fits into, L1 being closest to the core, or memory; it relates rows of machines \
+pub const LEVEL: Parameter = Parameter::named(
+    "level",
+    "the cache that the size fits into, L1 being closest to the core, or memory; it relates rows of machines \
               with different cache sizes",
-    scale: Scale::Name,
-};
+);
 
 /// Parameter: the size of all arrays together.
-pub const SIZE: Parameter =
-    Parameter { name: "size", meaning: "all arrays of the stream together", scale: Scale::Bytes };
+pub const SIZE: Parameter = Parameter::bytes("size", "all arrays of the stream together");
 
 /// The level that holds arrays of a size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

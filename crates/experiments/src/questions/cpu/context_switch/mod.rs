@@ -6,6 +6,7 @@ mod points;
 pub use points::{across_cpus, between_processes};
 
 use crate::apparatus::cpu::ring::Ring;
+use crate::arch;
 use crate::expected::kernel_service;
 use fathom_core::experiment::{
     About, At, Basis, Bound, Check, Experiment, Failure, Finding, Known, MainFigure, Observed, Placement,
@@ -158,7 +159,7 @@ impl Experiment for ContextSwitch {
     }
 
     fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
-        point.ensure_variant(&BETWEEN, &[PROCESSES, THREADS, NOBODY, STACKS])?;
+        point.ensure_variants(ABOUT.parameters)?;
         match point.name(&MECHANISM) {
             PIPE => hand_over(turn::pipes()?, point, site),
             PIPE_NET => Ok(hand_over(turn::pipes()?, point, site)?.against(pipe_round_trip()?)),
@@ -307,8 +308,8 @@ fn start_of_child<'site>(point: &Point, site: &'site Site) -> Result<Workload<'s
     }
 }
 
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 fn user_level<'site>() -> Result<Workload<'site>, Failure> {
+    arch::ensure_assembly("the change of stacks is written for x86-64 and aarch64")?;
     let mut thread = crate::apparatus::cpu::user_thread::UserThread::new();
     let play = move |n| {
         let before = thread.turns();
@@ -321,9 +322,4 @@ fn user_level<'site>() -> Result<Workload<'site>, Failure> {
         )
     };
     Ok(Workload::batched(play).per_iteration(2))
-}
-
-#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-fn user_level<'site>() -> Result<Workload<'site>, Failure> {
-    Err(Failure::Unsupported("the change of stacks is written for x86-64 and aarch64".to_owned()))
 }

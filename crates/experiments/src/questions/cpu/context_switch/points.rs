@@ -1,25 +1,15 @@
 //! Points of `cpu/context_switch`: the mechanism of the hand-over, and its two sides.
 
-use fathom_core::experiment::{Parameter, Placement, Point, Scale};
+use fathom_core::experiment::{Parameter, Placement, Point};
 
-/// Name of the experiment.
 pub const NAME: &str = "cpu/context_switch";
 
-/// Parameter: the mechanism by which the CPU is handed over.
-pub const MECHANISM: Parameter =
-    Parameter { name: "mechanism", meaning: "how the CPU is handed over", scale: Scale::Name };
-/// Parameter: the two sides of the hand-over.
+pub const MECHANISM: Parameter = Parameter::named("mechanism", "how the CPU is handed over");
 pub const BETWEEN: Parameter =
-    Parameter { name: "between", meaning: "processes or threads of one process", scale: Scale::Name };
-/// Parameter: members of a ring.
-pub const MEMBERS: Parameter =
-    Parameter { name: "members", meaning: "processes that pass the turn round", scale: Scale::Count };
-/// Parameter: the working set of each member.
-pub const WORKING_SET: Parameter = Parameter {
-    name: "working_set",
-    meaning: "memory that each member sums in its turn",
-    scale: Scale::Bytes,
-};
+    Parameter::of("between", "processes or threads of one process", &[PROCESSES, THREADS, NOBODY, STACKS]);
+pub const MEMBERS: Parameter = Parameter::count("members", "processes that pass the turn round");
+pub const WORKING_SET: Parameter =
+    Parameter::bytes("working_set", "memory that each member sums in its turn");
 
 /// A byte through a pair of pipes.
 pub const PIPE: &str = "pipe";

@@ -1,7 +1,7 @@
 //! Two readings around work of known length: which forms keep the work between them (R-TIM-05).
 
 use super::points::{AROUND, MEASURE, NAME, PAIR, READING};
-use crate::apparatus::cpu::counter_forms::{self, Form, MULTIPLICATIONS};
+use crate::arch::{FORMS, Form, KEEPS_WORK, MULTIPLICATIONS};
 use fathom_core::experiment::{
     Finding, Found, Known, Point, Prediction, Question, Statement, finding, statement,
 };
@@ -12,24 +12,20 @@ pub fn kept_between(known: &Known) -> Option<Finding> {
         let found = |measure| known.found(NAME, &Point::new().named(&READING, name).named(&MEASURE, measure));
         Some((*name, found(AROUND)?.minus(found(PAIR)?)))
     };
-    let all: Vec<(&str, Found)> = counter_forms::ALL.iter().filter_map(seen).collect();
-    let (_, whole) = *all.iter().find(|(name, _)| *name == KEEPS)?;
-    let forms = all.iter().filter(|(name, _)| *name != KEEPS).map(|(name, part)| {
+    let all: Vec<(&str, Found)> = FORMS.iter().filter_map(seen).collect();
+    let (_, whole) = *all.iter().find(|(name, _)| *name == KEEPS_WORK)?;
+    let forms = all.iter().filter(|(name, _)| *name != KEEPS_WORK).map(|(name, part)| {
         let share = part.share_of(whole);
         statement!("`{name}` {share}", share = share.named(&format!("of the work, seen by {name}")))
     });
     Some(finding!(
         Question::Experiment,
-        "{MULTIPLICATIONS} dependent multiplications lengthen a pair of `{KEEPS}` by {whole}. The other \
+        "{MULTIPLICATIONS} dependent multiplications lengthen a pair of `{KEEPS_WORK}` by {whole}. The other \
          forms see these shares of that: {forms}. The rest was still executing when the counter was read.",
         whole = whole.named("work seen by readings that wait"),
         forms = Statement::joined(forms, ", ")?
     ))
 }
-
-/// The form that keeps the work between its readings.
-const KEEPS: &str =
-    if cfg!(target_arch = "x86_64") { "lfence-rdtsc-lfence rdtscp-lfence" } else { "isb-cntvct-isb" };
 
 /// Whether the later reading waits for the instructions before it.
 fn waits(reading: &str) -> bool {
@@ -57,7 +53,7 @@ mod tests {
     fn a_reading_that_does_not_wait_sees_little_of_the_work() {
         let machine = fathom_described::machine();
         let mut known = Known::new(&machine, None);
-        for form in counter_forms::ALL {
+        for form in FORMS {
             let around = if waits(form.name) { 90.0 } else { 25.0 };
             for (measure, value) in [(PAIR, 20.0), (AROUND, around)] {
                 let point = Point::new().named(&READING, form.name).named(&MEASURE, measure);
@@ -65,7 +61,7 @@ mod tests {
             }
         }
         let text = kept_between(&known).map(|finding| finding.statement.plain());
-        if counter_forms::ALL.len() > 1 {
+        if FORMS.len() > 1 {
             let text = text.expect("forms are compared");
             assert!(text.contains(" by {70}.") && text.contains("{0.071") && text.contains("{1}"), "{text}");
         }

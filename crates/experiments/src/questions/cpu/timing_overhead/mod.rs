@@ -3,8 +3,8 @@
 mod around_work;
 mod points;
 
-use crate::apparatus::cpu::counter_forms::{self, Form};
 use crate::apparatus::cpu::mode_switch;
+use crate::arch::{FORMS, Form};
 use fathom_core::experiment::{
     About, At, Basis, Bound, Check, Effort, Experiment, Failure, Finding, Known, MainFigure, Observed, Point,
     Prediction, Question, Requirement, Shown, Site, Workload, errno, finding,
@@ -71,7 +71,7 @@ impl Experiment for TimingOverhead {
     }
 
     fn sweep(&self, _: &Machine) -> Vec<Point> {
-        let counter = counter_forms::ALL.iter().flat_map(|Form { name, .. }| {
+        let counter = FORMS.iter().flat_map(|Form { name, .. }| {
             // The cost of a no-op between two readings (report 000's question) shows in the pair alone.
             let measures: &[&str] =
                 if name.contains("nop") { &[PAIR] } else { &[COST, PAIR, AROUND, RESOLUTION] };
@@ -91,7 +91,7 @@ impl Experiment for TimingOverhead {
 
     fn requires(&self, point: &Point) -> Vec<Requirement> {
         let reading = point.name(&READING);
-        let form = counter_forms::ALL.iter().any(|form| form.name == reading);
+        let form = FORMS.iter().any(|form| form.name == reading);
         let architecture = form.then_some(Requirement::Architecture(HERE));
         let instruction = reading.contains("rdtscp").then_some(Requirement::Instructions("rdtscp"));
         architecture.into_iter().chain(instruction).collect()
@@ -138,8 +138,8 @@ impl Experiment for TimingOverhead {
     fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
         let reading = point.name(&READING);
         let measure = point.name(&MEASURE);
-        point.ensure_variant(&MEASURE, &[COST, PAIR, AROUND, RESOLUTION])?;
-        if let Some(form) = counter_forms::ALL.iter().find(|form| form.name == reading) {
+        point.ensure_variants(ABOUT.parameters)?;
+        if let Some(form) = FORMS.iter().find(|form| form.name == reading) {
             let ns_per_tick = 1e9 / site.ticks_per_second;
             return Ok(form_workload(form, measure, ns_per_tick));
         }

@@ -1,21 +1,17 @@
 //! Points of `cpu/timing_overhead`.
 
-use fathom_core::experiment::{Parameter, Scale};
+use fathom_core::experiment::Parameter;
 
-/// Name of the experiment.
 pub const NAME: &str = "cpu/timing_overhead";
 
-/// Parameter: the way the clock is read.
-pub const READING: Parameter =
-    Parameter { name: "reading", meaning: "the instructions or the call", scale: Scale::Name };
-/// Parameter: the measured property.
-pub const MEASURE: Parameter = Parameter {
-    name: "measure",
-    meaning: "cost: one reading of many back to back; pair: the difference of two readings with nothing between them; \
+pub const READING: Parameter = Parameter::named("reading", "the instructions or the call");
+pub const MEASURE: Parameter = Parameter::of(
+    "measure",
+    "cost: one reading of many back to back; pair: the difference of two readings with nothing between them; \
               around work: their difference with 64 dependent multiplications between them; resolution: the smallest \
               non-zero step",
-    scale: Scale::Name,
-};
+    &[COST, PAIR, AROUND, RESOLUTION],
+);
 
 /// Measure: the cost of a reading, many back to back.
 pub const COST: &str = "cost";

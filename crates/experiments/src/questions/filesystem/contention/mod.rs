@@ -152,7 +152,7 @@ impl Experiment for Contention {
     }
 
     fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
-        point.ensure_variant(&PATTERN, &PATTERNS)?;
+        point.ensure_variants(ABOUT.parameters)?;
         let members: Vec<Member> =
             (0..point.number(&PROCESSES)).map(|number| member(point, number)).collect();
         let timed: Vec<usize> = (0..members.len()).filter(|number| is_timed(point, *number)).collect();

@@ -1,25 +1,16 @@
 //! Points of `filesystem/contention`.
 
-use fathom_core::experiment::{Parameter, Placement, Point, Scale};
+use fathom_core::experiment::{Parameter, Placement, Point};
 
-/// Name of the experiment.
 pub const NAME: &str = "filesystem/contention";
 
-/// Parameter: the order in which the processes read.
-pub const PATTERN: Parameter =
-    Parameter { name: "pattern", meaning: "the order in which the processes read", scale: Scale::Name };
-/// Parameter: the figure.
-pub const FIGURE: Parameter = Parameter {
-    name: "figure",
-    meaning: "the time of a process for a block, the total rate, or how far the slowest process is behind the mean",
-    scale: Scale::Name,
-};
-/// Parameter: the size of each process's file.
-pub const FILE: Parameter =
-    Parameter { name: "file", meaning: "size of each process's file", scale: Scale::Bytes };
-/// Parameter: the number of processes.
-pub const PROCESSES: Parameter =
-    Parameter { name: "processes", meaning: "processes that read at the same time", scale: Scale::Count };
+pub const PATTERN: Parameter = Parameter::of("pattern", "the order in which the processes read", &PATTERNS);
+pub const FIGURE: Parameter = Parameter::named(
+    "figure",
+    "the time of a process for a block, the total rate, or how far the slowest process is behind the mean",
+);
+pub const FILE: Parameter = Parameter::bytes("file", "size of each process's file");
+pub const PROCESSES: Parameter = Parameter::count("processes", "processes that read at the same time");
 
 /// Pattern: all processes read sequentially.
 pub const ALL_SEQUENTIAL: &str = "all sequential";
@@ -29,7 +20,6 @@ pub const ALL_RANDOM: &str = "all random";
 pub const SEQUENTIAL_AMONG: &str = "sequential among mixed";
 /// Pattern: the random readers of a mixture.
 pub const RANDOM_AMONG: &str = "random among mixed";
-/// Every pattern.
 pub const PATTERNS: [&str; 4] = [ALL_SEQUENTIAL, ALL_RANDOM, SEQUENTIAL_AMONG, RANDOM_AMONG];
 /// Figure: the time per block.
 pub const EACH: &str = "each process";

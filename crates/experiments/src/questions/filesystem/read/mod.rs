@@ -140,9 +140,7 @@ impl Experiment for Read {
     }
 
     fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
-        point.ensure_variant(&ORDER, &[SEQUENTIAL, RANDOM])?;
-        point.ensure_variant(&CALL, &[READ, PREAD, SEEK, MMAP, IO_URING])?;
-        point.ensure_variant(&READ_AHEAD, &[OFF])?;
+        point.ensure_variants(ABOUT.parameters)?;
         let prepare = match (point.name(&STATE), point.name(&CALL)) {
             (DIRECT, IO_URING) => in_flight,
             (DIRECT, _) => past_the_cache,

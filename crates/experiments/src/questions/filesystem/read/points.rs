@@ -1,43 +1,27 @@
 //! Points of `filesystem/read`, with their effort.
 
 use crate::apparatus::filesystem::uring::{INTERVAL, LATENCY};
-use fathom_core::experiment::{Effort, Known, Parameter, Point, Scale};
+use fathom_core::experiment::{Effort, Known, Parameter, Point};
 
-/// Name of the experiment.
 pub const NAME: &str = "filesystem/read";
 
-/// Parameter: the layer that serves the read.
-pub const STATE: Parameter = Parameter {
-    name: "state",
-    meaning: "where the bytes come from: past the page cache (direct), through it but not in it (cold), or from it \
+pub const STATE: Parameter = Parameter::named(
+    "state",
+    "where the bytes come from: past the page cache (direct), through it but not in it (cold), or from it \
               (warm)",
-    scale: Scale::Name,
-};
-/// Parameter: the order of the blocks.
-pub const ORDER: Parameter =
-    Parameter { name: "order", meaning: "the order of the blocks", scale: Scale::Name };
-/// Parameter: the call.
-pub const CALL: Parameter = Parameter { name: "call", meaning: "the call that reads", scale: Scale::Name };
-/// Parameter: bytes per operation.
-pub const BLOCK: Parameter =
-    Parameter { name: "block", meaning: "bytes of one operation", scale: Scale::Bytes };
-/// Parameter: the size of the file.
-pub const FILE: Parameter = Parameter { name: "file", meaning: "size of the file", scale: Scale::Bytes };
-/// Parameter: the kernel's read-ahead.
-pub const READ_AHEAD: Parameter = Parameter {
-    name: "read_ahead",
-    meaning: "whether the kernel may read more than is requested",
-    scale: Scale::Name,
-};
-/// Parameter: requests in flight.
-pub const QUEUE_DEPTH: Parameter =
-    Parameter { name: "queue_depth", meaning: "requests in flight", scale: Scale::Count };
-/// Parameter: the figure of an observation with several requests in flight.
-pub const FIGURE: Parameter = Parameter {
-    name: "figure",
-    meaning: "with several requests in flight: the latency of each, or the time from one completion to the next",
-    scale: Scale::Name,
-};
+);
+pub const ORDER: Parameter = Parameter::of("order", "the order of the blocks", &[SEQUENTIAL, RANDOM]);
+pub const CALL: Parameter =
+    Parameter::of("call", "the call that reads", &[READ, PREAD, SEEK, MMAP, IO_URING]);
+pub const BLOCK: Parameter = Parameter::bytes("block", "bytes of one operation");
+pub const FILE: Parameter = Parameter::bytes("file", "size of the file");
+pub const READ_AHEAD: Parameter =
+    Parameter::of("read_ahead", "whether the kernel may read more than is requested", &[OFF]);
+pub const QUEUE_DEPTH: Parameter = Parameter::count("queue_depth", "requests in flight");
+pub const FIGURE: Parameter = Parameter::named(
+    "figure",
+    "with several requests in flight: the latency of each, or the time from one completion to the next",
+);
 
 /// State: direct I/O, past the page cache.
 pub const DIRECT: &str = "direct";
@@ -83,7 +67,6 @@ pub fn at(state: &str, order: &str, call: &str, block: u64, file: u64) -> Point 
     point.with(&BLOCK, block).with(&FILE, file)
 }
 
-/// The usual call for an order.
 pub fn usual_call(order: &str) -> &'static str {
     if order == RANDOM { PREAD } else { READ }
 }

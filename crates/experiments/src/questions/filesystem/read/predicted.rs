@@ -15,7 +15,6 @@ pub fn copied(known: &Known) -> Basis {
     known.assumed_cycles(0.25, "a byte copied from memory to memory: some 4 bytes a cycle, 12 GB/s at 3 GHz")
 }
 
-/// The predicted cost of a point.
 pub fn cost(point: &Point, known: &Known) -> Prediction {
     match (point.name(&STATE), point.name(&CALL)) {
         (DIRECT, _) if point.number(&QUEUE_DEPTH) > 0 => in_flight(point, known),

@@ -13,8 +13,8 @@ use fathom_core::machine::{Machine, Remote, RemoteAddress, Root};
 use fathom_equipment::remote::{self, Client};
 use fathom_equipment::test_file::{Room, TestFile};
 use points::{
-    BLOCK, CLIENT_CACHED, FILE, FILES, LOCAL, NO_DATA, ORDER, PROTOCOL, QUEUE_DEPTH, RANDOM, SEQUENTIAL,
-    SERVER_CACHED, SERVER_COLD, SMALL, STATE, UNPROVED, block, points,
+    BLOCK, CLIENT_CACHED, FILE, FILES, LOCAL, NO_DATA, ORDER, PROTOCOL, QUEUE_DEPTH, RANDOM, SERVER_CACHED,
+    SERVER_COLD, SMALL, STATE, UNPROVED, block, points,
 };
 use reading::{Part, Reading};
 use std::cell::RefCell;
@@ -113,8 +113,7 @@ impl Experiment for RemoteRead {
     }
 
     fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
-        point.ensure_variant(&STATE, &[NO_DATA, CLIENT_CACHED, SERVER_CACHED, SERVER_COLD, UNPROVED])?;
-        point.ensure_variant(&ORDER, &[RANDOM, SEQUENTIAL])?;
+        point.ensure_variants(ABOUT.parameters)?;
         if point.name(&PROTOCOL) == LOCAL {
             return local(point, site);
         }

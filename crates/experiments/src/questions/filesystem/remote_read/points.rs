@@ -1,42 +1,29 @@
 //! Points of `filesystem/remote_read`.
 
-use fathom_core::experiment::{Parameter, Placement, Point, Scale};
+use fathom_core::experiment::{Parameter, Placement, Point};
 use fathom_core::machine::Remote;
 
-/// Parameter: the protocol or mount through which the file is read.
-pub const PROTOCOL: Parameter = Parameter {
-    name: "protocol",
-    meaning: "how the bytes are read: through a protocol's client, a mount of a network file system, or, for \
+pub const PROTOCOL: Parameter = Parameter::named(
+    "protocol",
+    "how the bytes are read: through a protocol's client, a mount of a network file system, or, for \
               comparison, a local file",
-    scale: Scale::Name,
-};
-/// Parameter: the cache that holds the data before the read.
-pub const STATE: Parameter = Parameter {
-    name: "state",
-    meaning: "which cache holds the blocks before they are read, where that can be shown",
-    scale: Scale::Name,
-};
-/// Parameter: the order of the blocks.
-pub const ORDER: Parameter = Parameter {
-    name: "order",
-    meaning: "the order in which the blocks of the file are read",
-    scale: Scale::Name,
-};
-/// Parameter: the size of a block.
-pub const BLOCK: Parameter =
-    Parameter { name: "block", meaning: "bytes of one block, each read whole", scale: Scale::Bytes };
-/// Parameter: the size of the part of the file that is read.
-pub const FILE: Parameter = Parameter {
-    name: "file",
-    meaning: "bytes read, from the beginning of the file; without this parameter, a part elsewhere in the file",
-    scale: Scale::Bytes,
-};
-/// Parameter: requests in flight.
-pub const QUEUE_DEPTH: Parameter = Parameter {
-    name: "queue_depth",
-    meaning: "requests in flight: the one whose answer is awaited, and those sent after it",
-    scale: Scale::Count,
-};
+);
+pub const STATE: Parameter = Parameter::of(
+    "state",
+    "which cache holds the blocks before they are read, where that can be shown",
+    &[NO_DATA, CLIENT_CACHED, SERVER_CACHED, SERVER_COLD, UNPROVED],
+);
+pub const ORDER: Parameter =
+    Parameter::of("order", "the order in which the blocks of the file are read", &[RANDOM, SEQUENTIAL]);
+pub const BLOCK: Parameter = Parameter::bytes("block", "bytes of one block, each read whole");
+pub const FILE: Parameter = Parameter::bytes(
+    "file",
+    "bytes read, from the beginning of the file; without this parameter, a part elsewhere in the file",
+);
+pub const QUEUE_DEPTH: Parameter = Parameter::count(
+    "queue_depth",
+    "requests in flight: the one whose answer is awaited, and those sent after it",
+);
 
 /// State: a request without data.
 pub const NO_DATA: &str = "no data";
@@ -70,7 +57,6 @@ pub const FILES: [u64; 4] = [64 << 10, 1 << 20, 8 << 20, 32 << 20];
 /// The four combinations of order and block size; the reports have random and sequential ones (R-FS-19, R-FS-25).
 const SHAPES: [(&str, u64); 4] = [(RANDOM, SMALL), (SEQUENTIAL, SMALL), (RANDOM, LARGE), (SEQUENTIAL, LARGE)];
 
-/// The point of a block.
 pub fn block(through: &str, state: &str, order: &str, bytes: u64) -> Point {
     Point::at(Placement::Free)
         .named(&PROTOCOL, through)

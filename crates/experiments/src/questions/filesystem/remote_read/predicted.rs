@@ -19,7 +19,6 @@ const COPIED_BYTE_NS: f64 = 0.1;
 /// Time of a random read of a solid-state disk, nanoseconds (R-FS-16).
 const DISK_NS: f64 = 100_000.0;
 
-/// The prediction of a point.
 pub fn predicted(point: &Point, known: &Known) -> Prediction {
     let bytes = point.number(&BLOCK);
     match (point.name(&PROTOCOL), point.name(&STATE)) {

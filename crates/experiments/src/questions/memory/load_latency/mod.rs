@@ -53,7 +53,7 @@ static ABOUT: About = About {
               the last-level cache may be shared with other guests, and the part that this machine gets may be \
               smaller than the declared size.",
     version: 1,
-    timed: Some(TimedCode { of: "the chase", source: kernel::SOURCE, begins: kernel::CHASE }),
+    timed: Some(TimedCode { of: "the chase", source: kernel::CHASE_SOURCE, begins: "pub unsafe fn chase(" }),
     parameters: &[ORDER, PAGES, STRIDE, SIZE],
     trends: &[],
     shown: Shown::by(&[

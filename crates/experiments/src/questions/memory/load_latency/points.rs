@@ -1,19 +1,13 @@
 //! Points of `memory/load_latency`: the array, and the order of the loads.
 
 use crate::apparatus::memory::pages::{PAGES, Pages};
-use fathom_core::experiment::{Parameter, Point, Scale};
+use fathom_core::experiment::{Parameter, Point};
 
-/// Name of the experiment.
 pub const NAME: &str = "memory/load_latency";
 
-/// Parameter: the size of the array.
-pub const SIZE: Parameter = Parameter { name: "size", meaning: "the size of the array", scale: Scale::Bytes };
-/// Parameter: the order in which the array is visited.
-pub const ORDER: Parameter =
-    Parameter { name: "order", meaning: "the order in which the array is visited", scale: Scale::Name };
-/// Parameter: the distance between elements, if the order has one.
-pub const STRIDE: Parameter =
-    Parameter { name: "stride", meaning: "bytes from one element to the next", scale: Scale::Bytes };
+pub const SIZE: Parameter = Parameter::bytes("size", "the size of the array");
+pub const ORDER: Parameter = Parameter::named("order", "the order in which the array is visited");
+pub const STRIDE: Parameter = Parameter::bytes("stride", "bytes from one element to the next");
 
 /// Order: all lines once, none predictable.
 pub const CYCLE: &str = "random cycle";

@@ -1,19 +1,13 @@
 //! Points of `memory/minor_fault`: the pages, and how they are touched; and what other questions expect from them.
 
-use fathom_core::experiment::{Basis, Known, Parameter, Point, Scale};
+use fathom_core::experiment::{Basis, Known, Parameter, Point};
 
 /// Name of the experiment, also for other experiments.
 pub const NAME: &str = "memory/minor_fault";
 
-/// Parameter: the page, and how it is touched.
-pub const ACCESS: Parameter =
-    Parameter { name: "access", meaning: "which page is touched, and how", scale: Scale::Name };
-/// Parameter: the amount of memory.
-pub const BATCH: Parameter = Parameter {
-    name: "batch",
-    meaning: "memory that is touched page by page between two readings of the clock",
-    scale: Scale::Bytes,
-};
+pub const ACCESS: Parameter = Parameter::named("access", "which page is touched, and how");
+pub const BATCH: Parameter =
+    Parameter::bytes("batch", "memory that is touched page by page between two readings of the clock");
 
 /// Touch: a page written completely by the program, without a fault.
 pub const CLEARED: &str = "no fault: cleared by the program";

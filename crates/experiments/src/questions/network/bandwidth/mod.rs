@@ -12,7 +12,7 @@ use crate::apparatus::network::account::{self, Account};
 use crate::apparatus::network::acknowledged;
 use crate::apparatus::network::arrival_rate::least_interval_ns;
 use crate::apparatus::network::path::{PATH, ensure_path, required};
-use crate::apparatus::network::sending::{SENDFILE, SPLICE, ZERO_COPY};
+use crate::apparatus::network::sending::ZERO_COPY;
 use fathom_core::experiment::{
     About, At, Bound, Check, Effort, Experiment, Failure, Finding, Known, MainFigure, Observed, Parameter,
     Point, Prediction, Requirement, Shown, Site, TimedCode, Touch, Workload,
@@ -20,8 +20,8 @@ use fathom_core::experiment::{
 use fathom_core::machine::Machine;
 use fathom_core::quantity::Unit;
 use points::{
-    ACKNOWLEDGED, CHUNK, DIRECTION, FIGURE, LOSS, MESSAGES, PIPE, RAMP, READ, RECEIVE, RECEIVER, SEND,
-    SENDER, START, STEADY, STREAMS, TCP, TRANSPORT, UDP, UNIX, WHOLE,
+    ACKNOWLEDGED, CHUNK, DIRECTION, FIGURE, LOSS, MESSAGES, PIPE, RAMP, READ, RECEIVER, SEND, SENDER, START,
+    STEADY, STREAMS, TRANSPORT, UDP, UNIX, WHOLE,
 };
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -173,9 +173,7 @@ impl Experiment for Bandwidth {
 
     fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
         ensure_path(point)?;
-        point
-            .ensure_variant(&TRANSPORT, &[TCP, SENDFILE, SPLICE, ZERO_COPY, ACKNOWLEDGED, UNIX, PIPE, UDP])?;
-        point.ensure_variant(&DIRECTION, &[SEND, RECEIVE])?;
+        point.ensure_variants(ABOUT.parameters)?;
         if point.name(&TRANSPORT) == ACKNOWLEDGED {
             let chunk = point.number(&CHUNK) as u32;
             return acknowledged::workload(point.name(&DIRECTION) == SEND, point.name(&PATH), chunk, site);

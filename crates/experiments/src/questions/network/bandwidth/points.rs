@@ -2,43 +2,28 @@
 
 use crate::apparatus::network::path::{LOOPBACK, PATH, PEER, WITHIN};
 use crate::apparatus::network::sending::{SENDFILE, SPLICE, ZERO_COPY};
-use fathom_core::experiment::{Effort, Parameter, Placement, Point, Scale};
+use fathom_core::experiment::{Effort, Parameter, Placement, Point};
 
-/// Parameter: the transport.
-pub const TRANSPORT: Parameter =
-    Parameter { name: "transport", meaning: "how bytes travel", scale: Scale::Name };
-/// Parameter: the side that sends.
+pub const TRANSPORT: Parameter = Parameter::of(
+    "transport",
+    "how bytes travel",
+    &[TCP, SENDFILE, SPLICE, ZERO_COPY, ACKNOWLEDGED, UNIX, PIPE, UDP],
+);
 pub const DIRECTION: Parameter =
-    Parameter { name: "direction", meaning: "whether this side sends or receives", scale: Scale::Name };
-/// Parameter: bytes per read and write.
-pub const CHUNK: Parameter = Parameter {
-    name: "chunk",
-    meaning: "bytes of each write and of each read's buffer",
-    scale: Scale::Bytes,
-};
-/// Parameter: the number of connections.
-pub const STREAMS: Parameter =
-    Parameter { name: "streams", meaning: "parallel connections", scale: Scale::Count };
-/// Parameter: the figure.
-pub const FIGURE: Parameter = Parameter {
-    name: "figure",
-    meaning: "the figure: the steady rate, the rate of the whole transfer or of a window, the ramp's length, losses, \
+    Parameter::of("direction", "whether this side sends or receives", &[SEND, RECEIVE]);
+pub const CHUNK: Parameter = Parameter::bytes("chunk", "bytes of each write and of each read's buffer");
+pub const STREAMS: Parameter = Parameter::count("streams", "parallel connections");
+pub const FIGURE: Parameter = Parameter::named(
+    "figure",
+    "the figure: the steady rate, the rate of the whole transfer or of a window, the ramp's length, losses, \
               processor time per MiB, or the mean bytes of a read",
-    scale: Scale::Name,
-};
-/// Parameter: the start of a window.
-pub const START: Parameter = Parameter {
-    name: "start",
-    meaning: "the start of the window, as time after the first byte; a window lasts as long again (the first as long \
+);
+pub const START: Parameter = Parameter::nanoseconds(
+    "start",
+    "the start of the window, as time after the first byte; a window lasts as long again (the first as long \
               as the second); the ramp is the whole beginning",
-    scale: Scale::Nanoseconds,
-};
-/// Parameter: the number of messages.
-pub const MESSAGES: Parameter = Parameter {
-    name: "messages",
-    meaning: "messages of one chunk in the whole transfer",
-    scale: Scale::Count,
-};
+);
+pub const MESSAGES: Parameter = Parameter::count("messages", "messages of one chunk in the whole transfer");
 
 /// Transport: TCP, written from memory.
 pub const TCP: &str = "TCP";

@@ -18,7 +18,7 @@ use fathom_equipment::peer::Service;
 use fathom_equipment::peer::other_side::{OtherSide, Version};
 use fathom_equipment::peer::ports;
 use fathom_equipment::peer::service::accept;
-use points::{CLOSE, CONNECT, FOUR, GRACEFUL, IP_VERSION, PHASE, RESET, SIX, TO_ACCEPT};
+use points::{CONNECT, FOUR, GRACEFUL, IP_VERSION, PHASE, RESET, SIX, TO_ACCEPT};
 use std::net::TcpStream;
 use std::rc::Rc;
 use std::time::Duration;
@@ -146,8 +146,7 @@ impl Experiment for Connection {
 
     fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
         ensure_path(point)?;
-        point.ensure_variant(&IP_VERSION, &[FOUR, SIX])?;
-        point.ensure_variant(&PHASE, &[CONNECT, TO_ACCEPT, GRACEFUL, RESET, CLOSE])?;
+        point.ensure_variants(ABOUT.parameters)?;
         let version = if point.name(&IP_VERSION) == SIX { Version::Six } else { Version::Four };
         if point.name(&PHASE) == TO_ACCEPT {
             return until_accepted(version, site);

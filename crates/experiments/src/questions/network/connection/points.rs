@@ -1,17 +1,15 @@
 //! Points of `network/connection`: the phases of a connection's lifetime, on loopback and to a peer.
 
 use crate::apparatus::network::path::{LOOPBACK, PATH, PEER};
-use fathom_core::experiment::{Parameter, Placement, Point, Scale};
+use fathom_core::experiment::{Parameter, Placement, Point};
 
-/// Parameter: the phase of a connection's lifetime.
-pub const PHASE: Parameter = Parameter {
-    name: "phase",
-    meaning: "which part of a connection's lifetime is timed",
-    scale: Scale::Name,
-};
-/// Parameter: the version of the Internet protocol.
+pub const PHASE: Parameter = Parameter::of(
+    "phase",
+    "which part of a connection's lifetime is timed",
+    &[CONNECT, TO_ACCEPT, GRACEFUL, RESET, CLOSE],
+);
 pub const IP_VERSION: Parameter =
-    Parameter { name: "ip_version", meaning: "version of the Internet protocol", scale: Scale::Name };
+    Parameter::of("ip_version", "version of the Internet protocol", &[FOUR, SIX]);
 
 /// Phase: connect, as the client sees it.
 pub const CONNECT: &str = "connect";

@@ -128,8 +128,7 @@ impl Experiment for RoundTrip {
 
     fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
         ensure_path(point)?;
-        point.ensure_variant(&LOOP, &[OPEN, CLOSED])?;
-        point.ensure_variant(&TRANSPORT, &[PIPE, UNIX, UDP, TCP, ICMP])?;
+        point.ensure_variants(ABOUT.parameters)?;
         let bytes = point.number(&PAYLOAD) as usize;
         if point.name(&LOOP) == OPEN {
             return open_workload(point, bytes, site);

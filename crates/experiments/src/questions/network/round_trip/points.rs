@@ -2,29 +2,18 @@
 
 use crate::apparatus::network::path::{LOOPBACK, PATH, PEER, WITHIN};
 use crate::questions::cpu::context_switch;
-use fathom_core::experiment::{Basis, Known, Parameter, Placement, Point, Scale};
+use fathom_core::experiment::{Basis, Known, Parameter, Placement, Point};
 
-/// Parameter: the transport.
-pub const TRANSPORT: Parameter =
-    Parameter { name: "transport", meaning: "the transport", scale: Scale::Name };
-/// Parameter: the size of a message.
-pub const PAYLOAD: Parameter = Parameter {
-    name: "payload",
-    meaning: "bytes of the message, without any protocol's headers",
-    scale: Scale::Bytes,
-};
-/// Parameter: when the next message is sent.
-pub const LOOP: Parameter = Parameter {
-    name: "loop",
-    meaning: "closed: the next message leaves when the answer is here; open: messages leave on a schedule",
-    scale: Scale::Name,
-};
-/// Parameter: the interval between messages of an open loop.
-pub const INTERVAL: Parameter = Parameter {
-    name: "interval",
-    meaning: "time between two departures of an open loop",
-    scale: Scale::Nanoseconds,
-};
+pub const TRANSPORT: Parameter = Parameter::of("transport", "the transport", &[PIPE, UNIX, UDP, TCP, ICMP]);
+pub const PAYLOAD: Parameter =
+    Parameter::bytes("payload", "bytes of the message, without any protocol's headers");
+pub const LOOP: Parameter = Parameter::of(
+    "loop",
+    "closed: the next message leaves when the answer is here; open: messages leave on a schedule",
+    &[OPEN, CLOSED],
+);
+pub const INTERVAL: Parameter =
+    Parameter::nanoseconds("interval", "time between two departures of an open loop");
 
 /// Transport: two pipes.
 pub const PIPE: &str = "pipe";

@@ -22,7 +22,7 @@ impl Kind {
     pub const ALL: [Kind; 5] = [Kind::Read, Kind::Write, Kind::Copy, Kind::Scale, Kind::Triad];
 
     /// The name in points and tables.
-    pub fn name(self) -> &'static str {
+    pub const fn name(self) -> &'static str {
         match self {
             Kind::Read => "read",
             Kind::Write => "write",
@@ -58,13 +58,8 @@ pub enum Ownership {
     /// Every line is read before it is written.
     Read,
     /// Whole lines go to memory past the caches.
-    #[cfg_attr(
-        not(target_arch = "x86_64"),
-        allow(dead_code, reason = "elsewhere instructions can only request it")
-    )]
     Avoided,
     /// The core stops reading lines first after some were written completely, one after the other.
-    #[cfg_attr(not(target_arch = "aarch64"), allow(dead_code, reason = "typical of Arm cores"))]
     Streamed,
     /// The processor or the library chooses.
     Unknown,
@@ -73,10 +68,6 @@ pub enum Ownership {
 /// The origin of the loop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Maker {
-    #[cfg_attr(
-        not(any(target_arch = "x86_64", target_arch = "aarch64")),
-        allow(dead_code, reason = "no assembly for it yet")
-    )]
     /// Our own assembly, which is disassembled. Each load and store has this many bytes.
     Assembly(u64),
     /// The compiler.
@@ -110,6 +101,13 @@ pub struct Kernel {
 pub const PER_LINE: &str = "one word per line";
 
 impl Kernel {
+    /// A kernel that every processor of its architecture can execute; `usual` is what becomes of lines that it writes, unless the
+    /// library chooses.
+    pub const fn new(kind: Kind, method: &'static str, maker: Maker, run: Run, usual: Ownership) -> Self {
+        let ownership = if matches!(maker, Maker::Library) { Ownership::Unknown } else { usual };
+        Kernel { kind, method, needs: None, maker, ownership, run }
+    }
+
     /// Bytes of every 64-byte line of an array that the program loads or stores.
     pub fn used_of_line(&self) -> u64 {
         if self.method == PER_LINE { 8 } else { 64 }
@@ -145,18 +143,11 @@ impl Kernel {
     }
 
     /// Bytes that its disassembled loop loads and stores per line; `None` for loops other than our own assembly.
-    #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
     pub fn disassembled(&self) -> Option<(u64, u64)> {
         let Maker::Assembly(_) = self.maker else { return None };
         // SAFETY: an assembly kernel returns within a page and calls nothing.
         let round = unsafe { crate::apparatus::listing::round(self.run as *const u8) }?;
         Some((round.per_line(round.loaded)?, round.per_line(round.stored)?))
-    }
-
-    /// On other architectures no loop is our own assembly.
-    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-    pub fn disassembled(&self) -> Option<(u64, u64)> {
-        None
     }
 
     /// Whether this process can execute it.

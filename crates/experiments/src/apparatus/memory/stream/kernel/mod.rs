@@ -3,24 +3,20 @@
 //! All except the compiler's loops and the C library's functions are our own assembly, one function each, without prologue. A
 //! test disassembles them, and every trial does so again with the kernel that it runs.
 
-#[cfg(target_arch = "x86_64")]
-mod avx;
 mod description;
-#[cfg(target_arch = "aarch64")]
-mod neon;
-mod portable;
-#[cfg(target_arch = "x86_64")]
-mod sse;
-#[cfg(target_arch = "x86_64")]
-mod string;
-mod table;
-#[cfg(target_arch = "x86_64")]
-mod word;
+pub(crate) mod portable;
 
-pub use description::{Kernel, Kind, Maker, PER_LINE};
-pub use table::KERNELS;
+pub use crate::arch::stream::KERNELS;
+pub use description::{Kernel, Kind, Maker, Ownership, PER_LINE, Run};
 
-#[cfg(all(test, any(target_arch = "x86_64", target_arch = "aarch64")))]
+impl Kernel {
+    /// The kernel of this kind and method; `None` on architectures that do not have it.
+    pub fn find(kind: &str, method: &str) -> Option<&'static Kernel> {
+        KERNELS.iter().find(|kernel| kernel.kind.name() == kind && kernel.method == method)
+    }
+}
+
+#[cfg(test)]
 mod tests {
     use super::*;
     use crate::apparatus::listing::{self, Round};
@@ -52,7 +48,7 @@ mod tests {
         let of = |kind, method| Kernel::find(kind, method).map(Kernel::bus_bytes);
         assert_eq!(of("read", PER_LINE), Some((8.0, 8.0)), "64 bytes for 8");
         assert_eq!(of("write", "memset"), Some((1.0, 2.0)), "the library chooses");
-        if cfg!(target_arch = "aarch64") {
+        if std::env::consts::ARCH == "aarch64" {
             assert_eq!(of("read", "neon"), Some((1.0, 1.0)));
             assert_eq!(of("write", "neon"), Some((1.0, 2.0)), "the core chooses");
             assert_eq!(of("copy", "neon non-temporal"), Some((1.0, 1.5)), "and may ignore the request");

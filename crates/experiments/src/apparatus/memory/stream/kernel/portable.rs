@@ -1,4 +1,4 @@
-//! Kernels for every architecture: loops made by the compiler, eight words unrolled, and the C library.
+//! Kernels for every architecture: loops made by the compiler, and the C library.
 
 /// The words at a pointer of the calling convention that all kernels share.
 unsafe fn words<'a>(from: *const u64, bytes: usize) -> &'a [u64] {
@@ -51,86 +51,6 @@ pub unsafe extern "C" fn triad(
     let (to, from, other) = unsafe { (words_mut(to, bytes), doubles(from, bytes), doubles(other, bytes)) };
     for ((to, from), other) in to.iter_mut().zip(from).zip(other) {
         *to = (from + by * other).to_bits();
-    }
-    0
-}
-
-#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-pub unsafe extern "C" fn read_unrolled(
-    _: *mut u64,
-    from: *const u64,
-    _: *const u64,
-    bytes: usize,
-    _: u64,
-) -> u64 {
-    let mut sums = [0_u64; 8];
-    for at in (0..bytes / 8).step_by(8) {
-        for (k, sum) in sums.iter_mut().enumerate() {
-            // SAFETY: arrays are whole lines of eight words.
-            *sum = sum.wrapping_add(unsafe { from.add(at + k).read_volatile() });
-        }
-    }
-    sums.iter().fold(0, |sum: u64, part| sum.wrapping_add(*part))
-}
-
-#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-pub unsafe extern "C" fn write_unrolled(
-    to: *mut u64,
-    _: *const u64,
-    _: *const u64,
-    bytes: usize,
-    value: u64,
-) -> u64 {
-    for at in (0..bytes / 8).step_by(8) {
-        for k in 0..8 {
-            // SAFETY: arrays are whole lines of eight words.
-            unsafe { to.add(at + k).write_volatile(value) };
-        }
-    }
-    0
-}
-
-#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-pub unsafe extern "C" fn copy_unrolled(
-    to: *mut u64,
-    from: *const u64,
-    _: *const u64,
-    bytes: usize,
-    _: u64,
-) -> u64 {
-    for at in (0..bytes / 8).step_by(8) {
-        for k in 0..8 {
-            // SAFETY: arrays are whole lines of eight words.
-            unsafe { to.add(at + k).write_volatile(from.add(at + k).read_volatile()) };
-        }
-    }
-    0
-}
-
-#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-pub unsafe extern "C" fn read_per_line(
-    _: *mut u64,
-    from: *const u64,
-    _: *const u64,
-    bytes: usize,
-    _: u64,
-) -> u64 {
-    // SAFETY: as promised by the caller; volatile, so that every line is loaded.
-    let first = |line: usize| unsafe { from.add(line * 8).read_volatile() };
-    (0..bytes / 64).map(first).fold(0, u64::wrapping_add)
-}
-
-#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-pub unsafe extern "C" fn write_per_line(
-    to: *mut u64,
-    _: *const u64,
-    _: *const u64,
-    bytes: usize,
-    value: u64,
-) -> u64 {
-    for line in 0..bytes / 64 {
-        // SAFETY: as promised by the caller; volatile, so that every line is stored to.
-        unsafe { to.add(line * 8).write_volatile(value) };
     }
     0
 }

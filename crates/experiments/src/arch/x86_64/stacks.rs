@@ -1,6 +1,6 @@
 //! Change of stacks on x86-64.
 
-use super::state::State;
+use crate::arch::State;
 
 /// Words that `switch` saves on a stack: six registers and the address at which execution resumes.
 pub const FRAME_WORDS: usize = 7;

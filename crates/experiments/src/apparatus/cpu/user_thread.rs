@@ -1,18 +1,8 @@
 //! User-level threads: two stacks in one kernel thread, and a few instructions that change from one to the other. The kernel does
 //! not know them; pthreads, which a report called user-level threads, are kernel threads (R-FIX-26).
 
-#[cfg(target_arch = "aarch64")]
-mod aarch64;
-mod state;
-#[cfg(target_arch = "x86_64")]
-mod x86_64;
-
-#[cfg(target_arch = "aarch64")]
-use aarch64::{ENTRY, FRAME_WORDS, THREAD, entry, switch};
-#[cfg(target_arch = "x86_64")]
-use x86_64::{ENTRY, FRAME_WORDS, THREAD, entry, switch};
-
-use state::State;
+use crate::arch::State;
+use crate::arch::stacks::{ENTRY, FRAME_WORDS, THREAD, entry, switch};
 
 /// Size of the second stack, bytes.
 const STACK_BYTES: usize = 16 << 10;

@@ -1,6 +1,6 @@
 //! Change of stacks on aarch64.
 
-use super::state::State;
+use crate::arch::State;
 
 /// Words that `switch` saves on a stack: `x19` to `x30`, and the lower halves of `v8` to `v15`.
 pub const FRAME_WORDS: usize = 20;

@@ -1,6 +1,6 @@
 //! Instructions of x86-64, decoded.
 
-use super::moved::{Round, only};
+use crate::apparatus::listing::Round;
 use iced_x86::{
     Code, Decoder, DecoderOptions, FlowControl, Instruction, InstructionInfoFactory, Mnemonic, OpAccess,
     Register,
@@ -71,7 +71,9 @@ pub fn loops(kernel: &[Instruction]) -> Vec<u64> {
 /// One iteration of the loop that counts its bytes down in `rcx`: from the target of the backward jump to that jump, or the one
 /// repeated string instruction.
 pub fn round(kernel: &[Instruction]) -> Option<Round> {
-    let body = only(bodies(kernel)).or_else(|| repeated(kernel))?;
+    let mut loops = bodies(kernel);
+    let only = loops.next().filter(|_| loops.next().is_none());
+    let body = only.or_else(|| repeated(kernel))?;
     let mut round = Round { advances: advance(body)?, ..Round::default() };
     let mut facts = InstructionInfoFactory::new();
     for instruction in body {

@@ -1,6 +1,6 @@
 //! Instructions of aarch64, decoded: each has four bytes.
 
-use super::moved::{Round, only};
+use crate::apparatus::listing::Round;
 use yaxpeax_arch::{Decoder, U8Reader};
 use yaxpeax_arm::armv8::a64::{InstDecoder, Instruction, Opcode, Operand, SIMDSizeCode, SizeCode};
 
@@ -50,7 +50,8 @@ pub fn loops(kernel: &[Instruction]) -> Vec<u64> {
 
 /// One iteration of the loop that counts its bytes down in `x3`: from the target of the backward branch to that branch.
 pub fn round(kernel: &[Instruction]) -> Option<Round> {
-    let body = only(bodies(kernel))?;
+    let mut loops = bodies(kernel);
+    let body = loops.next().filter(|_| loops.next().is_none())?;
     let mut round = Round { advances: advance(body)?, ..Round::default() };
     body.iter().for_each(|instruction| round.add(instruction));
     Some(round)

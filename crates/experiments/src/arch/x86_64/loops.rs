@@ -2,9 +2,13 @@
 
 use core::arch::asm;
 
+/// The loops by the place of their counter.
+pub const LOOPS: &[(&str, fn(u64, u64))] =
+    &[("register", register), ("memory", memory), ("memory-and-pointer", memory_and_pointer)];
+
 macro_rules! nested {
     ($name:ident, $($inner:literal),*) => {
-        pub fn $name(n: u64, count: u64) {
+        fn $name(n: u64, count: u64) {
             if n == 0 {
                 return;
             }

@@ -1,54 +1,34 @@
-//! Every kernel, in the order of the tables.
+//! The kernels of x86-64 that stream through arrays.
 
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
-use super::description::Maker::Assembly;
-use super::description::Maker::{Compiler, Library};
-use super::description::{Kernel, Kind, Maker, Ownership, PER_LINE, Run};
-#[cfg(target_arch = "aarch64")]
-use super::neon;
-use super::portable;
-#[cfg(target_arch = "x86_64")]
-use super::{
-    avx::{avx2, avx512},
-    sse, string, word,
-};
+mod avx;
+mod sse;
+mod string;
+mod word;
+
+use crate::apparatus::memory::stream::kernel::Maker::{self, Assembly, Compiler, Library};
+use crate::apparatus::memory::stream::kernel::{Kernel, Kind, Ownership, PER_LINE, Run, portable};
+use avx::{avx2, avx512};
 
 const fn row(kind: Kind, method: &'static str, maker: Maker, run: Run) -> Kernel {
-    let ownership = match maker {
-        Library => Ownership::Unknown,
-        // Arm cores that see whole lines written one after the other do not read them first ("write streaming"; Neoverse N1 TRM,
-        // 6.4).
-        _ if cfg!(target_arch = "aarch64") => Ownership::Streamed,
-        _ => Ownership::Read,
-    };
-    Kernel { kind, method, needs: None, maker, ownership, run }
+    Kernel::new(kind, method, maker, run, Ownership::Read)
 }
 
 impl Kernel {
-    /// The kernel of this kind and method; `None` on architectures that do not have it.
-    pub fn find(kind: &str, method: &str) -> Option<&'static Kernel> {
-        KERNELS.iter().find(|kernel| kernel.kind.name() == kind && kernel.method == method)
-    }
-
-    #[cfg(target_arch = "x86_64")]
     const fn needing(self, needs: &'static str) -> Kernel {
         Kernel { needs: Some(needs), ..self }
     }
 
-    #[cfg(target_arch = "x86_64")]
     const fn around_caches(self) -> Kernel {
         Kernel { ownership: Ownership::Avoided, ..self }
     }
 
     /// For repeated string instructions, microcode may write whole lines without reading them first.
-    #[cfg(target_arch = "x86_64")]
     const fn by_microcode(self) -> Kernel {
         Kernel { ownership: Ownership::Unknown, ..self }
     }
 }
 
-/// Every kernel of this architecture.
-#[cfg(target_arch = "x86_64")]
+/// Every kernel, in the order of the tables.
 pub static KERNELS: &[Kernel] = &[
     row(Kind::Read, "word loop", Assembly(8), word::read),
     row(Kind::Read, "compiled loop", Compiler, portable::read),
@@ -118,50 +98,4 @@ pub static KERNELS: &[Kernel] = &[
     row(Kind::Triad, "avx512 non-temporal", Assembly(64), avx512::triad_non_temporal)
         .needing("avx512f")
         .around_caches(),
-];
-
-/// Every kernel of this architecture.
-#[cfg(target_arch = "aarch64")]
-pub static KERNELS: &[Kernel] = &[
-    row(Kind::Read, "word loop", Assembly(8), neon::read_words),
-    row(Kind::Read, "compiled loop", Compiler, portable::read),
-    row(Kind::Read, "8 words unrolled", Assembly(8), neon::read_unrolled),
-    row(Kind::Read, "neon", Assembly(32), neon::read),
-    row(Kind::Read, "neon prefetching", Assembly(32), neon::read_prefetching),
-    row(Kind::Read, PER_LINE, Assembly(8), neon::read_per_line),
-    row(Kind::Write, "word loop", Assembly(8), neon::write_words),
-    row(Kind::Write, "compiled loop", Compiler, portable::write),
-    row(Kind::Write, "8 words unrolled", Assembly(8), neon::write_unrolled),
-    row(Kind::Write, "neon", Assembly(32), neon::write),
-    row(Kind::Write, "neon non-temporal", Assembly(32), neon::write_non_temporal),
-    row(Kind::Write, "memset", Library, portable::library_write),
-    row(Kind::Write, PER_LINE, Assembly(8), neon::write_per_line),
-    row(Kind::Copy, "word loop", Assembly(8), neon::copy_words),
-    row(Kind::Copy, "8 words unrolled", Assembly(8), neon::copy_unrolled),
-    row(Kind::Copy, "neon", Assembly(32), neon::copy),
-    row(Kind::Copy, "neon prefetching", Assembly(32), neon::copy_prefetching),
-    row(Kind::Copy, "neon non-temporal", Assembly(32), neon::copy_non_temporal),
-    row(Kind::Copy, "memcpy", Library, portable::library_copy),
-    row(Kind::Scale, "compiled loop", Compiler, portable::scale),
-    row(Kind::Scale, "neon", Assembly(32), neon::scale),
-    row(Kind::Scale, "neon non-temporal", Assembly(32), neon::scale_non_temporal),
-    row(Kind::Triad, "compiled loop", Compiler, portable::triad),
-    row(Kind::Triad, "neon", Assembly(32), neon::triad),
-    row(Kind::Triad, "neon non-temporal", Assembly(32), neon::triad_non_temporal),
-];
-
-/// Every kernel of this architecture: those of the compiler and the C library.
-#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-pub static KERNELS: &[Kernel] = &[
-    row(Kind::Read, "compiled loop", Compiler, portable::read),
-    row(Kind::Read, "8 words unrolled", Compiler, portable::read_unrolled),
-    row(Kind::Read, PER_LINE, Compiler, portable::read_per_line),
-    row(Kind::Write, "compiled loop", Compiler, portable::write),
-    row(Kind::Write, "8 words unrolled", Compiler, portable::write_unrolled),
-    row(Kind::Write, "memset", Library, portable::library_write),
-    row(Kind::Write, PER_LINE, Compiler, portable::write_per_line),
-    row(Kind::Copy, "8 words unrolled", Compiler, portable::copy_unrolled),
-    row(Kind::Copy, "memcpy", Library, portable::library_copy),
-    row(Kind::Scale, "compiled loop", Compiler, portable::scale),
-    row(Kind::Triad, "compiled loop", Compiler, portable::triad),
 ];

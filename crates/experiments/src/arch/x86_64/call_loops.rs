@@ -1,5 +1,6 @@
 //! Procedure calls on x86-64.
 
+use crate::arch::CallKernel;
 use core::arch::global_asm;
 
 /// Number of arguments passed in registers (System V ABI).
@@ -166,3 +167,11 @@ global_asm!(
     ".endr",
     ".text",
 );
+
+/// The kernels by the number of their arguments, from none to seven, and by their form.
+pub fn calls() -> Option<&'static [[CallKernel; 5]; 8]> {
+    unsafe extern "C" {
+        safe static fathom_calls: [[CallKernel; 5]; 8];
+    }
+    Some(&fathom_calls)
+}

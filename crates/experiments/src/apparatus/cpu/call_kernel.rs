@@ -4,35 +4,15 @@
 //! The cost of a loop around one call could not be subtracted: next to a dependent chain the loop costs nothing, alone it costs a
 //! whole cycle. Sixteen calls per iteration make it negligible.
 
-#[cfg(target_arch = "aarch64")]
-mod aarch64;
-#[cfg(target_arch = "x86_64")]
-mod x86_64;
-
 use crate::apparatus::listing;
-
-#[cfg(target_arch = "aarch64")]
-pub use aarch64::ARGUMENT_REGISTERS;
-#[cfg(target_arch = "x86_64")]
-pub use x86_64::ARGUMENT_REGISTERS;
-
-/// One loop of calls and the addresses of its code; laid out as the assembly of each architecture writes it.
-#[repr(C)]
-pub struct Kernel {
-    run: extern "C" fn(u64) -> u64,
-    call: [*const u8; 2],
-    callee: [*const u8; 2],
-}
-
-// SAFETY: addresses of code, which never changes.
-unsafe impl Sync for Kernel {}
+use crate::arch::{self, CallKernel};
 
 /// Calls in one iteration of the loop; the assembly repeats the call as often.
 pub const CALLS: u64 = 16;
 
-impl Kernel {
+impl CallKernel {
     /// Runs `n` iterations, at least one, and returns the last sum.
-    pub fn run(&self, n: u64) -> u64 {
+    pub fn sum(&self, n: u64) -> u64 {
         (self.run)(n.max(1))
     }
 
@@ -45,12 +25,8 @@ impl Kernel {
 }
 
 /// The kernel of a form (abi, chained, indirect, spilled, single) with up to seven arguments.
-pub fn kernel(form: usize, arguments: usize) -> &'static Kernel {
-    &fathom_calls[arguments.min(7)][form.min(4)]
-}
-
-unsafe extern "C" {
-    safe static fathom_calls: [[Kernel; 5]; 8];
+pub fn kernel(form: usize, arguments: usize) -> Option<&'static CallKernel> {
+    Some(&arch::calls()?[arguments.min(7)][form.min(4)])
 }
 
 #[cfg(test)]
@@ -62,11 +38,15 @@ mod tests {
         for arguments in 0..8 {
             let sum = (arguments * (arguments + 1) / 2) as u64;
             for form in [0, 2, 3, 4] {
-                assert_eq!(kernel(form, arguments).run(3), sum, "form {form}, {arguments} arguments");
+                assert_eq!(
+                    kernel(form, arguments).unwrap().sum(3),
+                    sum,
+                    "form {form}, {arguments} arguments"
+                );
             }
         }
         assert_eq!(
-            kernel(1, 3).run(1000),
+            kernel(1, 3).unwrap().sum(1000),
             5 * 1000 * CALLS,
             "chained: 2 + 3 added to the last result each time"
         );
