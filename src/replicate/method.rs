@@ -4,6 +4,9 @@ use super::series::Series;
 use crate::experiment::{Failure, Placement, Requirement, Site};
 use std::time::Duration;
 
+/// Measures a method.
+pub type Measure = fn(&Stage) -> Result<Series, Failure>;
+
 /// A method of a report, as its authors described it.
 pub struct Method {
     /// Its name, unique within its report.
@@ -20,7 +23,7 @@ pub struct Method {
     /// The time after which it is stopped.
     pub limit: Duration,
     /// Measures.
-    pub measure: fn(&Stage) -> Result<Series, Failure>,
+    pub measure: Measure,
 }
 
 /// The place where a method is measured: inside a fresh process, pinned as its placement says.

@@ -3,6 +3,7 @@
 
 use super::{Series, Trials};
 use crate::statistics;
+use serde::Deserialize;
 
 /// How one figure is computed from a method's series.
 #[derive(Debug, Clone, Copy)]
@@ -14,7 +15,8 @@ pub struct Statistic {
 }
 
 /// A computation on the trials of one variant.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Fit {
     /// The mean over trials, with the deviation that the report printed.
     Mean(Deviation),
@@ -66,7 +68,8 @@ pub enum Fit {
 }
 
 /// A standard deviation.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Deviation {
     /// Divided by one less than the number of trials.
     Sample,

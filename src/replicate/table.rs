@@ -180,12 +180,12 @@ fn seen(row: &Row, replication: &Replication) -> Vec<String> {
 fn ours(row: &Row, results: &Results, known: &Known) -> Result<Found, String> {
     let unmeasured = |why: &str| Err(why.to_owned());
     match &row.fathom {
-        SameQuestion::Point(experiment, point) => {
-            let point = point(known.machine);
+        SameQuestion::Point(_) => {
+            let (experiment, point) = row.fathom.points(known.machine).remove(0);
             known.found(experiment, &point).ok_or_else(|| without_a_value(results, experiment, &point))
         }
-        SameQuestion::Slope(experiment, along, group) => {
-            let group = group(known.machine);
+        SameQuestion::Slope { experiment, point, along } => {
+            let group = point.nearest(experiment, known.machine).without(along);
             let trend = results.trends.iter().find(|trend| {
                 trend.experiment == *experiment
                     && trend.along == *along
@@ -196,10 +196,10 @@ fn ours(row: &Row, results: &Results, known: &Known) -> Result<Found, String> {
                 |trend| Ok(slope(trend)),
             )
         }
-        SameQuestion::Computed { value, .. } => {
-            value(known).map_or_else(|| unmeasured("a point that the figure needs has no value"), Ok)
-        }
-        SameQuestion::Nowhere(reason) => unmeasured(reason),
+        SameQuestion::Computed(computed) => computed
+            .value(known, row.unit)
+            .map_or_else(|| unmeasured("a point that the figure needs has no value"), Ok),
+        SameQuestion::Nowhere { nowhere } => unmeasured(nowhere),
     }
 }
 

@@ -1,12 +1,10 @@
 //! Section 6.4: processes that read at the same time.
 
 use super::trials::TRIALS;
-use crate::experiment::{Failure, Found, Known, Placement, Point, ensure};
-use crate::quantity::Unit;
+use crate::experiment::{Failure, ensure};
 use crate::replicate::past_cache::{Blocks, opened};
-use crate::replicate::sweep::point;
 use crate::replicate::timer::without_trailing_cpuid as timed;
-use crate::replicate::{Fit, Method, Replica, Row, SameQuestion, Series, Stage, Statistic, Theirs, tasks};
+use crate::replicate::{Series, Stage, tasks};
 use crate::sampling::partner::Process;
 use crate::sampling::shared_memory::{Shareable, shared_memory};
 use crate::test_file::blocks::below;
@@ -16,66 +14,11 @@ use rand_xoshiro::rand_core::SeedableRng;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-static CONTENDING: Method = Method {
-    name: "contention",
-    text: "One to ten processes each read the blocks of a file of their own of 64 MB at the same time, with O_DIRECT | O_SYNC, in sequence \
-           or at random. The figure is the average time of a block over all of them; ten trials.",
-    differs: "Blocks have 4 KiB; the report does not give their size. Each process reads 1000 of them (with --quick 100), and 1, 2, 4, 8 \
-              and 10 processes are tried. The report mentions no barrier, so each process begins as soon as it is started.",
-    placement: Placement::Free,
-    needs: &[],
-    limit: Duration::from_mins(3),
-    measure: contending,
-};
-
-pub const SEQUENTIALLY: Row = Row {
-    section: "6.4",
-    operation: "file read in sequence by 10 processes at once",
-    unit: Unit::Nanoseconds,
-    per: "block",
-    theirs: Theirs::Printed("s001-0102"),
-    replica: Replica::By(&CONTENDING),
-    statistic: Statistic { variant: ORDERS[0], fit: Fit::MeanAt(MOST as f64) },
-    fathom: SameQuestion::Computed {
-        of: |_| around("all sequential").to_vec(),
-        value: |known| between("all sequential", known),
-    },
-    misleads: "The processes begin one after the other and stop one by one, so at both ends of a trial fewer than ten are reading, which \
-               makes the mean smaller. The few reads that wait long make it larger than Fathom's median. Fathom's figure lies between its \
-               figures for 8 and 12 processes that read all the time.",
-};
-
-pub const AT_RANDOM: Row = Row {
-    operation: "file read at random by 10 processes at once",
-    theirs: Theirs::Printed("s001-0103"),
-    statistic: Statistic { variant: ORDERS[1], fit: Fit::MeanAt(MOST as f64) },
-    fathom: SameQuestion::Computed {
-        of: |_| around("all random").to_vec(),
-        value: |known| between("all random", known),
-    },
-    ..SEQUENTIALLY
-};
-
 const ORDERS: [&str; 2] = ["sequential", "random"];
 const COUNTS: [usize; 5] = [1, 2, 4, 8, MOST];
 const MOST: usize = 10;
 const FILE: u64 = 64 << 20;
 const BLOCK: usize = 4096;
-
-/// The numbers of processes nearest to ten that Fathom measures.
-fn around(pattern: &str) -> [(&'static str, Point); 2] {
-    [8, 12].map(|processes| {
-        let names = [("pattern", pattern), ("figure", "each process")];
-        let numbers = [("file", 4_096_000), ("processes", processes)];
-        ("filesystem/contention", point(Placement::Free, &names, &numbers))
-    })
-}
-
-/// Fathom's figure for ten processes: half way between its figures for these two numbers.
-fn between(pattern: &str, known: &Known) -> Option<Found> {
-    let [fewer, more] = around(pattern).map(|(experiment, point)| known.found(experiment, &point));
-    Some(fewer?.plus(more?).scaled(0.5))
-}
 
 /// The values that the processes report: the mean time of a block, as the bits of a floating-point number; 0 until then.
 struct Board([AtomicU64; MOST]);
@@ -86,7 +29,7 @@ unsafe impl Shareable for Board {}
 /// The value of a process that could not read its file.
 const FAILED: u64 = u64::MAX;
 
-fn contending(stage: &Stage) -> Result<Series, Failure> {
+pub fn contending(stage: &Stage) -> Result<Series, Failure> {
     let (tick_ns, priority) = (stage.ns_per_tick()?, tasks::raise_priority());
     let files: Result<Vec<TestFile>, Failure> =
         (0..MOST).map(|_| TestFile::nameless(stage.site, FILE, Room::DEFAULT)).collect();

@@ -6,7 +6,7 @@ use super::drawn::Figure;
 use super::mark::Mark;
 use super::svg::SERIES;
 use crate::quantity::Unit;
-use crate::replicate::{Series, Shape, Trials};
+use crate::replicate::{Series, Shape, Trials, Variants};
 use crate::report::{quantities, words};
 use crate::statistics;
 
@@ -16,12 +16,12 @@ const LEAST: usize = 3;
 /// The figures of the selected variants; empty if nothing was swept and there are too few trials for a distribution.
 pub(in crate::report) fn figures(
     (method, series): (&str, &Series),
-    wanted: fn(&str) -> bool,
+    wanted: Variants,
     unit: Unit,
     shape: Shape,
 ) -> Vec<Figure> {
     let variants: Vec<(&str, Vec<&Trials>)> =
-        series.variants().into_iter().filter(|(name, _)| wanted(name)).collect();
+        series.variants().into_iter().filter(|(name, _)| wanted.has(name)).collect();
     match shape {
         Shape::Sweep(along, scale) => {
             let curve = |(name, settings): &(&str, Vec<&Trials>)| {

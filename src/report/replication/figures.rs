@@ -3,7 +3,7 @@
 use crate::quantity::Unit;
 use crate::record::TrialOutcome;
 use crate::replicate::record::Replication;
-use crate::replicate::{Drawn, Picture, Report, Series, Shape, Trials};
+use crate::replicate::{Drawn, Picture, Report, Series, Shape, Trials, Variants};
 use crate::report::figure;
 use crate::report::paper::{Block, Column, Figure, Group, Key, Row, Section, Table, Text};
 use crate::report::summary::ABSENT;
@@ -44,13 +44,13 @@ fn titled(picture: &Picture) -> String {
 
 /// The drawings of one figure of the report and the table of their numbers, or why there are none.
 fn drawn(place: usize, picture: &Picture, replication: &Replication) -> Result<(Vec<Figure>, Table), String> {
-    let (method, variant, unit, shape) = match picture.drawn {
-        Drawn::By { method, variant, unit, shape } => (method, variant, unit, shape),
+    let (method, variants, unit, shape) = match picture.drawn {
+        Drawn::By { method, variants, unit, shape } => (method, variants, unit, shape),
         Drawn::Not(reason) => return Err(reason.to_owned()),
     };
     let series = found(method, replication)?;
-    let numbers = table(method, series, variant, unit, shape);
-    let figures = figure::of_method((method, series), variant, unit, shape);
+    let numbers = table(method, series, variants, unit, shape);
+    let figures = figure::of_method((method, series), variants, unit, shape);
     if figures.is_empty() {
         return Err("too few settings or trials were measured".to_owned());
     }
@@ -83,9 +83,9 @@ fn folded(table: Table) -> Block {
 }
 
 /// A row for every setting.
-fn table(method: &str, series: &Series, wanted: fn(&str) -> bool, unit: Unit, shape: Shape) -> Table {
+fn table(method: &str, series: &Series, wanted: Variants, unit: Unit, shape: Shape) -> Table {
     let mut variants = series.variants();
-    variants.retain(|(name, _)| wanted(name));
+    variants.retain(|(name, _)| wanted.has(name));
     let (along, scale) = match shape {
         Shape::Sweep(along, scale) => (along, scale),
         Shape::Distribution(_) => ("setting", crate::experiment::Scale::Count),

@@ -17,7 +17,7 @@ use super::words::plural;
 use crate::references;
 use crate::replicate::record::Replication;
 use crate::replicate::table::{self, Compared, NoRatio, Verdict};
-use crate::replicate::{REPORTS, Report};
+use crate::replicate::{Report, reports};
 use crate::results::Results;
 use std::path::Path;
 
@@ -26,7 +26,7 @@ pub fn list(style: Style) -> String {
     let line = |report: &Report| {
         style.wrapped(&format!("{}  ", report.id), &format!("{} ({})", report.title, report.machine))
     };
-    REPORTS.into_iter().map(line).collect()
+    reports().iter().map(line).collect()
 }
 
 /// A replication as it is to be reported.

@@ -1,6 +1,6 @@
 //! Section 3: the timed code of the report.
 
-use super::super::trials::trials;
+use super::trials::trials;
 use crate::experiment::Failure;
 use crate::replicate::timer::without_trailing_cpuid as timed;
 use crate::replicate::unoptimised::{ROUNDS, call, empty_loop};

@@ -1,6 +1,6 @@
 //! Section 5: the timed code of the report.
 
-use super::super::trials::trials;
+use super::trials::trials;
 use crate::experiment::{Failure, PEER};
 use crate::peer::Service;
 use crate::peer::other_side::OtherSide;
@@ -51,7 +51,7 @@ fn exchange(stream: &mut TcpStream) -> std::io::Result<()> {
 }
 
 /// A stream of so many messages of 1 MB, received.
-pub fn pouring(stage: &Stage, path: &str, messages: u64) -> Result<Series, Failure> {
+pub fn receiving(stage: &Stage, path: &str, messages: u64) -> Result<Series, Failure> {
     const MB: u32 = 1 << 20;
     let (tick_ns, priority) = (stage.ns_per_tick()?, tasks::raise_priority());
     let bytes = messages * u64::from(MB);
