@@ -22,6 +22,8 @@ pub struct Method {
     pub needs: &'static [Requirement],
     /// The time after which it is stopped.
     pub limit: Duration,
+    /// Whether it asks for the highest priority that `nice` gives, as its authors did.
+    pub raised_priority: bool,
     /// Measures.
     pub measure: Measure,
 }

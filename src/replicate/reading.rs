@@ -18,6 +18,9 @@ struct File {
     id: String,
     machine: String,
     title: String,
+    /// Whether its programs ran at the highest priority that `nice` gives.
+    #[serde(default)]
+    raised_priority: bool,
     /// That of the earlier file, where it is left out.
     methodology: Option<String>,
     #[serde(default)]
@@ -39,6 +42,9 @@ struct MethodData {
     needs: Vec<Need>,
     #[serde(default = "a_minute")]
     limit_s: u64,
+    /// Whether it runs at the usual priority although the report's other programs do not.
+    #[serde(default)]
+    usual_priority: bool,
 }
 
 fn a_minute() -> u64 {
@@ -114,7 +120,7 @@ impl Report {
         let (methods, rows, methodology) =
             base.map(|base| (base.method, base.row, base.methodology)).unwrap_or_default();
         let earlier_rows = rows.len();
-        let method = |data| Method::of(data, measures);
+        let method = |data| Method::of(data, file.raised_priority, measures);
         let methods = completed([methods, file.method].concat(), "name").into_iter().map(method);
         let methods: &'static [Method] = methods.collect::<Vec<_>>().leak();
         assert_eq!(methods.len(), measures.len(), "every function measures a method of {}", file.id);
@@ -152,7 +158,7 @@ fn completed<T: DeserializeOwned>(mut tables: Vec<Table>, name: &str) -> Vec<T> 
 }
 
 impl Method {
-    fn of(data: MethodData, measures: &[(&str, Measure)]) -> Self {
+    fn of(data: MethodData, raised_priority: bool, measures: &[(&str, Measure)]) -> Self {
         let measure = measures.iter().find(|(name, _)| *name == data.name);
         let (_, measure) = measure.unwrap_or_else(|| panic!("nothing measures `{}`", data.name));
         let placement = data.placement.map_or(Some(Placement::OneCpu), |name| {
@@ -165,6 +171,7 @@ impl Method {
             differs: data.differs.leak(),
             needs: data.needs.into_iter().map(Need::requirement).collect::<Vec<_>>().leak(),
             limit: Duration::from_secs(data.limit_s),
+            raised_priority: raised_priority && !data.usual_priority,
             measure: *measure,
         }
     }

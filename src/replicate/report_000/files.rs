@@ -25,10 +25,15 @@ pub fn zeros(stage: &Stage, bytes: u64) -> Result<File, Failure> {
 }
 
 /// Advises the kernel not to read ahead.
-pub fn expect_random(map: &Mapped, file: &File) -> Result<(), Failure> {
+pub fn advise_random(file: &File) -> Result<(), Failure> {
     // SAFETY: takes no pointers.
-    let told = unsafe { libc::posix_fadvise(file.as_raw_fd(), 0, 0, libc::POSIX_FADV_RANDOM) };
-    ensure(told == 0, "the kernel refused the advice not to read ahead")?;
+    let refused = unsafe { libc::posix_fadvise(file.as_raw_fd(), 0, 0, libc::POSIX_FADV_RANDOM) };
+    ensure(refused == 0, "the kernel refused the advice not to read ahead")
+}
+
+/// The same for a mapping as well.
+pub fn expect_random(map: &Mapped, file: &File) -> Result<(), Failure> {
+    advise_random(file)?;
     map.advise(libc::MADV_RANDOM)
 }
 

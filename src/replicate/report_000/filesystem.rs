@@ -1,14 +1,15 @@
 //! Section 6: the file system.
 
-use super::files::{drop_cached, expect_random, shuffled, zeros};
+use super::TRIALS;
+use super::files::{advise_random, drop_cached, expect_random, shuffled, zeros};
 use crate::experiment::{Failure, RemoteFile, ensure, errno};
-use crate::machine;
-use crate::remote::{Client, connect, path, read_block};
+use crate::remote::{Client, read_block};
 use crate::replicate::mapping::Mapped;
 use crate::replicate::pace::reduced;
-use crate::replicate::report_000::boilerplate::{TRIALS, timed_once};
+use crate::replicate::protocol::unsigned_ticks;
 use crate::replicate::{Series, Stage};
 
+use crate::replicate::operations::{memory_ceiling, remote_file};
 use crate::replicate::sweep::beginnings;
 use crate::replicate::usage::Usage;
 use crate::sampling::partner::{Process, pipe};
@@ -53,8 +54,7 @@ const ENDED: &str = "trials that ended";
 const ENDLESS: &str = "trials that were stopped";
 
 pub fn larger_files(stage: &Stage) -> Result<Series, Failure> {
-    let ceiling = machine::memory_ceiling()
-        .ok_or_else(|| Failure::Unsupported("the amount of memory is unknown".to_owned()))?;
+    let ceiling = memory_ceiling()?;
     let patience_ns = stage.count(20, 5) as f64 * 1e9;
     let mut series = Series::default();
     for doubled in 0..=4 {
@@ -103,7 +103,7 @@ fn page_trials(stage: &Stage, file: &File, bytes: u64) -> Result<(Vec<f64>, Usag
             drop_cached(file);
         }
         let before = Usage::now();
-        let ticks = timed_once(|| {
+        let ticks = unsigned_ticks(|| {
             touch(&map, &order, page);
             Ok(())
         })?;
@@ -139,11 +139,11 @@ pub fn blocks(stage: &Stage) -> Result<Series, Failure> {
         let test = TestFile::nameless(stage.site, bytes, Room::DEFAULT)?;
         let in_order = ten(stage, |stage| in_order(stage, &test, time_ns * 0.25, &mut seen))?;
         let order = shuffled(bytes / BLOCK, stage.site.seed);
-        advise_random(&test)?;
+        advise_random(&test.file)?;
         let random = ten(stage, |stage| at_random(stage, (&test, &order), time_ns * 0.6, &mut seen))?;
         series = series.and(IN_ORDER, bytes as f64, in_order).and(SHUFFLED, bytes as f64, random);
     }
-    Ok(series.seen(seen.told()))
+    Ok(series.seen(seen.note()))
 }
 
 fn ten(stage: &Stage, mut trial: impl FnMut(&Stage) -> Result<f64, Failure>) -> Result<Vec<f64>, Failure> {
@@ -158,7 +158,7 @@ struct BlocksRead {
 }
 
 impl BlocksRead {
-    fn told(&self) -> String {
+    fn note(&self) -> String {
         format!("{} blocks were read in order and {} shuffled.", self.in_order, self.random)
     }
 }
@@ -183,17 +183,11 @@ fn in_order(stage: &Stage, test: &TestFile, time_ns: f64, seen: &mut BlocksRead)
     while readings < READINGS && (readings == 0 || stage.site.stopwatch.now_ns() - began < time_ns) {
         // SAFETY: takes no pointers.
         errno("lseek", unsafe { libc::lseek(test.file.as_raw_fd(), 0, libc::SEEK_SET) })?;
-        ticks += timed_once(|| (0..blocks).try_for_each(|_| read_next(test, &buffer)))?;
+        ticks += unsigned_ticks(|| (0..blocks).try_for_each(|_| read_next(test, &buffer)))?;
         readings += 1;
     }
     seen.in_order += readings * blocks;
     Ok(ticks * stage.ns_per_tick()? / (readings * blocks) as f64)
-}
-
-fn advise_random(test: &TestFile) -> Result<(), Failure> {
-    // SAFETY: takes no pointers.
-    let told = unsafe { libc::posix_fadvise(test.file.as_raw_fd(), 0, 0, libc::POSIX_FADV_RANDOM) };
-    ensure(told == 0, "the kernel refused the advice not to read ahead")
 }
 
 /// Reads in a shuffled order, as many of the report's blocks as fit: nanoseconds per block.
@@ -208,7 +202,7 @@ fn at_random(
     let over = |read: u64| read.is_multiple_of(8) && stage.site.stopwatch.now_ns() - began > time_ns;
     while readings < READINGS && (read == 0 || !over(0)) {
         drop_cached(&test.file);
-        ticks += timed_once(|| {
+        ticks += unsigned_ticks(|| {
             for number in order {
                 read_at(test, &buffer, number * BLOCK)?;
                 read += 1;
@@ -225,15 +219,7 @@ fn at_random(
 }
 
 pub fn remote_blocks(stage: &Stage) -> Result<Series, Failure> {
-    let file = match &stage.site.remote {
-        Some(Ok(file)) => file,
-        Some(Err(reason)) => return Err(Failure::Broke(reason.clone())),
-        None => {
-            return Err(Failure::Unsupported("no remote file was named; name one with --remote".to_owned()));
-        }
-    };
-    let mut client = connect(&file.address, &file.access)?;
-    client.open(&path(&file.address))?;
+    let (file, mut client) = remote_file(stage)?;
     let sizes = beginnings((20..=30).map(|power| 1 << power), file.bytes);
     let time_ns = stage.time_ns() * 0.45 / (TRIALS * sizes.len() as u64) as f64;
     let mut series = Series::default();
@@ -256,15 +242,15 @@ fn remote_trials(
     stage: &Stage,
     client: &mut dyn Client,
     (order, time_ns): (&[u64], f64),
-    forgotten: bool,
+    evicted: bool,
 ) -> Result<Vec<f64>, Failure> {
     let mut values = vec![];
     for _ in 0..TRIALS {
-        if forgotten {
+        if evicted {
             client.forget()?;
         }
         let (began, mut read, mut block) = (stage.site.stopwatch.now_ns(), 0, [0; BLOCK as usize]);
-        let ticks = timed_once(|| {
+        let ticks = unsigned_ticks(|| {
             for number in order {
                 read_block(client, number * BLOCK, &mut block)?;
                 read += 1;
@@ -295,9 +281,9 @@ pub fn contention(stage: &Stage) -> Result<Series, Failure> {
     for processes in numbers {
         let mut values = vec![];
         for _ in 0..repeats {
-            let found = all_at_once(stage, &files[..*processes], time_ns)?;
-            fewest = found.iter().map(|one| one.blocks).fold(fewest, u64::min);
-            values.push(found.iter().map(|one| one.ns).sum::<f64>() / found.len() as f64);
+            let readings = all_at_once(stage, &files[..*processes], time_ns)?;
+            fewest = readings.iter().map(|one| one.blocks).fold(fewest, u64::min);
+            values.push(readings.iter().map(|one| one.ns).sum::<f64>() / readings.len() as f64);
         }
         series = series.and("", *processes as f64, values);
     }
@@ -312,63 +298,63 @@ fn files(stage: &Stage) -> Result<Vec<TestFile>, Failure> {
 }
 
 /// The message of one process.
-struct Told {
+struct Reading {
     /// Nanoseconds a block.
     ns: f64,
     blocks: u64,
 }
 
 /// Starts one process for each file; all begin to read when the last is ready.
-fn all_at_once(stage: &Stage, files: &[TestFile], time_ns: f64) -> Result<Vec<Told>, Failure> {
-    let ((ready, say_ready), (go, say_go), (results, say_result)) = (pipe()?, pipe()?, pipe()?);
+fn all_at_once(stage: &Stage, files: &[TestFile], time_ns: f64) -> Result<Vec<Reading>, Failure> {
+    let ((ready, ready_out), (go, go_out), (results, result_out)) = (pipe()?, pipe()?, pipe()?);
     let mut processes = vec![];
     for test in files {
         evict(&test.file)?;
         let file = direct(test, BLOCK)?.file;
-        let (say_go, say_ready, go, say_result) = (&say_go, &say_ready, &go, &say_result);
+        let (go_out, ready_out, go, result_out) = (&go_out, &ready_out, &go, &result_out);
         processes.push(Process::start(stage.site.home, move || {
-            // SAFETY: this copy of the end is the child's own, and is not used again: open, it would never let anybody go.
-            unsafe { libc::close(say_go.as_raw_fd()) };
-            reader(stage, &file, (say_ready, go, say_result), time_ns)
+            // SAFETY: this copy of the end is the child's own, and is not used again. While it is open, nobody's read of the pipe returns.
+            unsafe { libc::close(go_out.as_raw_fd()) };
+            reader(stage, &file, (ready_out, go, result_out), time_ns)
         })?);
     }
-    drop((say_ready, say_result));
-    heard(ready, files.len(), 1)?;
-    drop(say_go);
-    let told = heard(results, files.len(), TOLD)?;
-    Ok(told.chunks_exact(TOLD).map(understood).collect())
+    drop((ready_out, result_out));
+    received(ready, files.len(), 1)?;
+    drop(go_out);
+    let messages = received(results, files.len(), MESSAGE)?;
+    Ok(messages.chunks_exact(MESSAGE).map(parsed).collect())
 }
 
 /// Bytes of such a message: two numbers.
-const TOLD: usize = 16;
+const MESSAGE: usize = 16;
 
-fn understood(bytes: &[u8]) -> Told {
+fn parsed(bytes: &[u8]) -> Reading {
     let word = |from: usize| bytes[from..].first_chunk().map_or(0, |word| u64::from_le_bytes(*word));
-    Told { ns: f64::from_bits(word(0)), blocks: word(8) }
+    Reading { ns: f64::from_bits(word(0)), blocks: word(8) }
 }
 
 /// So many messages of one size, or an error if a process died without sending one.
-fn heard(from: OwnedFd, messages: usize, bytes: usize) -> Result<Vec<u8>, Failure> {
-    let mut heard = vec![0; messages * bytes];
-    let read = File::from(from).read_exact(&mut heard);
+fn received(from: OwnedFd, messages: usize, bytes: usize) -> Result<Vec<u8>, Failure> {
+    let mut bytes_of_all = vec![0; messages * bytes];
+    let read = File::from(from).read_exact(&mut bytes_of_all);
     read.map_err(|_| Failure::Broke("a reading process ended without an answer".to_owned()))?;
-    Ok(heard)
+    Ok(bytes_of_all)
 }
 
 /// One process: reports that it is ready, waits for the pipe, reads in order, and reports the time of a block.
 fn reader(
     stage: &Stage,
     file: &File,
-    (say_ready, go, say_result): (&OwnedFd, &OwnedFd, &OwnedFd),
+    (ready_out, go, result_out): (&OwnedFd, &OwnedFd, &OwnedFd),
     time_ns: f64,
 ) -> Result<(), Failure> {
     let buffer = Aligned::new(BLOCK as usize)?;
-    say(say_ready, b".")?;
+    send(ready_out, b".")?;
     let mut nothing = 0_u8;
-    // SAFETY: the buffer has room for the byte that never comes: the pipe's end is what is waited for.
+    // SAFETY: the buffer has room for a byte. None is sent: the read returns when the pipe is closed.
     errno("waiting for the others", unsafe { libc::read(go.as_raw_fd(), (&raw mut nothing).cast(), 1) })?;
     let (began, mut blocks) = (stage.site.stopwatch.now_ns(), 0);
-    let ticks = timed_once(|| {
+    let ticks = unsigned_ticks(|| {
         while blocks < BLOCKS && (blocks == 0 || stage.site.stopwatch.now_ns() - began < time_ns) {
             // SAFETY: the buffer has room for a block.
             let read = unsafe { libc::read(file.as_raw_fd(), buffer.start().cast(), BLOCK as usize) };
@@ -378,11 +364,11 @@ fn reader(
         Ok(())
     })?;
     let ns = ticks * stage.ns_per_tick()? / blocks as f64;
-    say(say_result, &[ns.to_bits().to_le_bytes(), blocks.to_le_bytes()].concat())
+    send(result_out, &[ns.to_bits().to_le_bytes(), blocks.to_le_bytes()].concat())
 }
 
 /// Writes a message in one piece: a pipe takes so few bytes whole.
-fn say(to: &OwnedFd, message: &[u8]) -> Result<(), Failure> {
+fn send(to: &OwnedFd, message: &[u8]) -> Result<(), Failure> {
     // SAFETY: as many bytes are read as there are.
     let wrote =
         errno("write", unsafe { libc::write(to.as_raw_fd(), message.as_ptr().cast(), message.len()) })?;
@@ -394,16 +380,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_process_tells_is_understood() {
-        let told = understood(&[12.5_f64.to_bits().to_le_bytes(), 7_u64.to_le_bytes()].concat());
-        assert!((told.ns - 12.5).abs() < 1e-12 && told.blocks == 7);
+    fn what_a_process_sends_is_parsed() {
+        let reading = parsed(&[12.5_f64.to_bits().to_le_bytes(), 7_u64.to_le_bytes()].concat());
+        assert!((reading.ns - 12.5).abs() < 1e-12 && reading.blocks == 7);
     }
 
     #[test]
     fn a_process_that_dies_without_a_word_is_an_error_and_no_wait() {
         let (from, to) = pipe().unwrap();
-        say(&to, b"x").unwrap();
+        send(&to, b"x").unwrap();
         drop(to);
-        assert!(heard(from, 2, 1).is_err());
+        assert!(received(from, 2, 1).is_err());
     }
 }

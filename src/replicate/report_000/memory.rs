@@ -1,11 +1,12 @@
 //! Section 4: memory.
 
+use super::TRIALS;
 use super::chain::Chain;
 use super::files::{drop_mapped, expect_random, shuffled, zeros};
 use crate::experiment::{Failure, ensure};
 use crate::replicate::mapping::Mapped;
 use crate::replicate::pace::reduced;
-use crate::replicate::report_000::boilerplate::{TRIALS, timed_once};
+use crate::replicate::protocol::unsigned_ticks;
 use crate::replicate::{Series, Stage};
 
 use crate::replicate::usage::Usage;
@@ -38,8 +39,8 @@ pub fn chase(stage: &Stage) -> Result<Series, Failure> {
             Ok(())
         };
         let share = 0.9 / (sizes.len() as u64 * TRIALS) as f64;
-        let count = stage.afforded(ACCESSES, share, &mut follow)?;
-        let trial = |_| Ok(timed_once(|| follow(count))? * tick / count as f64);
+        let count = stage.count_within_budget(ACCESSES, share, &mut follow)?;
+        let trial = |_| Ok(unsigned_ticks(|| follow(count))? * tick / count as f64);
         let values = (0..TRIALS).map(trial).collect::<Result<_, Failure>>()?;
         fewest = fewest.min(count);
         series = series.and("", *size as f64, values).having_seen(shortened(&chain, *size));
@@ -85,7 +86,7 @@ fn rates_and_times(
     let bytes = size_of_val(memory) as f64;
     let (mut rates, mut times) = (vec![], vec![]);
     for _ in 0..TRIALS {
-        let ns = timed_once(|| by_two_threads(memory, work))? * tick;
+        let ns = unsigned_ticks(|| by_two_threads(memory, work))? * tick;
         rates.push(bytes / ns * 1e9);
         times.push(ns / bytes);
     }
@@ -223,7 +224,7 @@ pub fn faults(stage: &Stage) -> Result<Series, Failure> {
     for trial in 0..TRIALS {
         values.push(faulting(stage, (&file, bytes), trial, &mut seen)?);
     }
-    Ok(Series::of(values).seen(seen.told(bytes)))
+    Ok(Series::of(values).seen(seen.note(bytes)))
 }
 
 /// The faults of all trials.
@@ -234,7 +235,7 @@ struct FaultCount {
 }
 
 impl FaultCount {
-    fn told(&self, bytes: u64) -> String {
+    fn note(&self, bytes: u64) -> String {
         format!(
             "Of {} pages that were touched, {} were major (hard) faults and {} minor ones; {} pages per trial, of {} in the file.",
             self.touched,
@@ -259,7 +260,7 @@ fn faulting(
     let order = shuffled(bytes / page, stage.site.seed ^ trial);
     let (most_ns, before) = (stage.time_ns() / FAULT_TRIALS as f64, Usage::now());
     let mut touched = 0;
-    let ticks = timed_once(|| {
+    let ticks = unsigned_ticks(|| {
         touched = touch(&map, (&order, page), most_ns, stage);
         Ok(())
     })?;

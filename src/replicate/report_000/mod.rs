@@ -1,6 +1,5 @@
 //! Report 000: CPU and operating system, memory, network and file system of a laptop.
 
-mod boilerplate;
 mod chain;
 pub mod cpu;
 mod files;
@@ -10,9 +9,15 @@ mod network;
 
 use super::Report;
 use super::method::Measure;
+use super::protocol::Protocol;
 use super::timer::ENDS_WITH_RDTSCP;
 use crate::experiment::PEER;
 use crate::peer::other_side::LOOPBACK;
+
+/// Trials in almost every experiment.
+const TRIALS: u64 = Protocol::TEN.trials as u64;
+/// Iterations of a trial, unless the report says otherwise (section 3.1.3).
+const ITERATIONS: u64 = 1_000_000;
 
 /// Its methods, rows and figures.
 const DATA: &str = include_str!("../../../references/replication-000.toml");

@@ -1,22 +1,20 @@
 //! Section 5: network, over loopback and to a second machine.
 
+use super::TRIALS;
 use crate::experiment::{Failure, PEER, PeerAddress};
 use crate::peer::other_side::OtherSide;
 use crate::peer::ping::{Ping, THIS_HOST};
 use crate::peer::service::{Enough, StreamOptions, Transport};
 use crate::peer::{Service, ports};
+use crate::replicate::operations::{broke, echo_ns, set_timeouts, tcp_socket, tcp_stream};
 use crate::replicate::pace::reduced;
-use crate::replicate::report_000::boilerplate::{TRIALS, series, timed_once, trials};
+use crate::replicate::protocol::{loop_trials, unsigned_ticks};
 use crate::replicate::{Series, Stage};
 use crate::sampling::partner::Process;
-use socket2::{Domain, Protocol, Socket, Type};
+use socket2::Socket;
 use std::io::{Read, Write};
-use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};
+use std::net::{IpAddr, SocketAddr, TcpListener};
 use std::time::Duration;
-
-fn broke(attempt: &'static str) -> impl Fn(std::io::Error) -> Failure {
-    move |error| Failure::Broke(format!("{attempt}: {error}"))
-}
 
 /// The ping utility's default payload, bytes.
 const PAYLOAD: usize = 56;
@@ -44,7 +42,7 @@ fn pings(stage: &Stage, host: IpAddr) -> Result<Series, Failure> {
     let count = stage.count(100, 10) as u16;
     let (mut values, mut lost) = (vec![], 0);
     for sequence in 1..=count {
-        match echoed(&mut ping, sequence, stage) {
+        match echo_ns(stage, &mut ping, sequence) {
             Ok(ns) => values.push(ns),
             Err(_) => lost += 1,
         }
@@ -57,18 +55,10 @@ fn pings(stage: &Stage, host: IpAddr) -> Result<Series, Failure> {
     Ok(if lost > 0 { series.seen(format!("{lost} of {count} echoes were lost.")) } else { series })
 }
 
-fn echoed(ping: &mut Ping, sequence: u16, stage: &Stage) -> std::io::Result<f64> {
-    let began = stage.site.stopwatch.now_ns();
-    ping.send(sequence)?;
-    while ping.receive()? != sequence {}
-    Ok(stage.site.stopwatch.now_ns() - began)
-}
-
 pub fn turns(stage: &Stage, path: &str) -> Result<Series, Failure> {
     let other = OtherSide::start(&Service::Echo { transport: Transport::Tcp, bytes: 1 }, path, stage.site)?;
-    let mut stream = TcpStream::connect(other.address).map_err(broke("connect"))?;
-    stream.set_read_timeout(Some(ECHO_TIMEOUT)).map_err(broke("SO_RCVTIMEO"))?;
-    let timed = trials(stage, 1000, 0.9, |n| {
+    let mut stream = tcp_stream(other.address, ECHO_TIMEOUT)?;
+    let timed = loop_trials(stage, 1000, 0.9, |n| {
         for _ in 0..n {
             stream.write_all(&[1]).map_err(broke("send"))?;
             stream.read_exact(&mut [0]).map_err(broke("recv"))?;
@@ -77,7 +67,7 @@ pub fn turns(stage: &Stage, path: &str) -> Result<Series, Failure> {
     })?;
     drop(stream);
     other.stop()?;
-    Ok(series(timed))
+    Ok(timed.into())
 }
 
 const READS: &str = "read";
@@ -104,11 +94,11 @@ pub fn both_ways(stage: &Stage, path: &str) -> Result<Series, Failure> {
     let (writes, _) = rates(stage, (&sink, path), |socket| {
         socket.write_all(&chunk).and_then(|()| socket.read_exact(&mut [0]))
     })?;
-    let told = format!(
+    let buffers = format!(
         "The kernel granted {} bytes for the send buffer and {} for the receive buffer.",
         granted.0, granted.1
     );
-    Ok(reads.and(WRITES, 0.0, writes.points[0].values.clone()).seen(told))
+    Ok(reads.and(WRITES, 0.0, writes.points[0].values.clone()).seen(buffers))
 }
 
 /// Bytes per second of ten trials, and the sizes of the socket's buffers.
@@ -120,10 +110,9 @@ fn rates(
     let other = OtherSide::start(service, path, stage.site)?;
     let options = StreamOptions { chunk: CHUNK, buffers: Some(CHUNK) };
     let mut socket = options.socket(other.address).map_err(broke("socket"))?;
-    socket.set_read_timeout(Some(CHUNK_TIMEOUT)).map_err(broke("SO_RCVTIMEO"))?;
-    socket.set_write_timeout(Some(CHUNK_TIMEOUT)).map_err(broke("SO_SNDTIMEO"))?;
+    set_timeouts(&socket, CHUNK_TIMEOUT)?;
     socket.connect(&other.address.into()).map_err(broke("connect"))?;
-    let timed = trials(stage, CHUNKS, 0.45, |n| {
+    let timed = loop_trials(stage, CHUNKS, 0.45, |n| {
         (0..n).try_for_each(|_| chunk(&mut socket)).map_err(broke("a chunk of 16,000,000 bytes"))
     })?;
     let granted = (socket.send_buffer_size().unwrap_or(0), socket.recv_buffer_size().unwrap_or(0));
@@ -177,22 +166,20 @@ struct Trial {
 fn connections(stage: &Stage, address: SocketAddr, greeted: bool) -> Result<Series, Failure> {
     let (tick, overflows) = (stage.ns_per_tick()?, ports::backlog_overflows());
     let most = CONNECTIONS.min(ports::left()? / SHARE_OF_PORTS / TRIALS).max(1);
-    let mut found: Vec<Trial> = vec![];
-    for _ in 0..TRIALS {
-        found.push(trial(stage, (address, greeted), most)?);
-    }
+    let one = |_| trial(stage, (address, greeted), most);
+    let trials: Vec<Trial> = (0..TRIALS).map(one).collect::<Result<_, _>>()?;
     let each =
-        |of: fn(&Trial) -> f64| found.iter().map(|trial| of(trial) * tick / trial.made as f64).collect();
+        |of: fn(&Trial) -> f64| trials.iter().map(|trial| of(trial) * tick / trial.made as f64).collect();
     let series = Series::default().and(CONNECTS, 0.0, each(|trial| trial.connect));
     let series = series.and(CLOSES, 0.0, each(|trial| trial.close));
-    let least = found.iter().map(|trial| trial.made).min().unwrap_or(0);
+    let least = trials.iter().map(|trial| trial.made).min().unwrap_or(0);
     let series = series.having_seen(reduced("or more connections per trial", CONNECTIONS, least));
-    Ok(series.seen(observed(&found, tick, overflows)))
+    Ok(series.seen(observed(&trials, tick, overflows)))
 }
 
-fn observed(found: &[Trial], tick: f64, overflows_before: Option<u64>) -> String {
-    let negative: u64 = found.iter().map(|trial| trial.negative).sum();
-    let slowest = found.iter().map(|trial| trial.slowest).fold(0.0, f64::max) * tick / 1e6;
+fn observed(trials: &[Trial], tick: f64, overflows_before: Option<u64>) -> String {
+    let negative: u64 = trials.iter().map(|trial| trial.negative).sum();
+    let slowest = trials.iter().map(|trial| trial.slowest).fold(0.0, f64::max) * tick / 1e6;
     let overflows = ports::backlog_overflows().zip(overflows_before);
     let dropped = overflows
         .map(|(now, before)| format!("; full backlogs dropped {} connection requests", now - before));
@@ -205,15 +192,12 @@ fn observed(found: &[Trial], tick: f64, overflows_before: Option<u64>) -> String
 fn trial(stage: &Stage, (address, greeted): (SocketAddr, bool), most: u64) -> Result<Trial, Failure> {
     let (mut trial, began) = (Trial::default(), stage.site.stopwatch.now_ns());
     while trial.made < most && stage.site.stopwatch.now_ns() - began < stage.time_ns() / TRIALS as f64 {
-        let socket = Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP));
-        let socket = socket.map_err(broke("socket"))?;
-        socket.set_read_timeout(Some(TIMEOUT)).map_err(broke("SO_RCVTIMEO"))?;
-        socket.set_write_timeout(Some(TIMEOUT)).map_err(broke("SO_SNDTIMEO"))?;
-        let connect = timed_once(|| socket.connect(&address.into()).map_err(broke("connect")))?;
+        let socket = tcp_socket(address, TIMEOUT)?;
+        let connect = unsigned_ticks(|| socket.connect(&address.into()).map_err(broke("connect")))?;
         if greeted {
             (&socket).read_exact(&mut [0]).map_err(broke("waiting to be accepted"))?;
         }
-        let close = timed_once(|| {
+        let close = unsigned_ticks(|| {
             drop(socket);
             Ok(())
         })?;

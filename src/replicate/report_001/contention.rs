@@ -1,10 +1,10 @@
 //! Section 6.4: processes that read at the same time.
 
-use super::trials::TRIALS;
 use crate::experiment::{Failure, ensure};
 use crate::replicate::past_cache::{Blocks, opened};
-use crate::replicate::timer::without_trailing_cpuid as timed;
-use crate::replicate::{Series, Stage, tasks};
+use crate::replicate::protocol::Protocol;
+use crate::replicate::timer::{CpuidRdtscRdtscp, Timer};
+use crate::replicate::{Series, Stage};
 use crate::sampling::partner::Process;
 use crate::sampling::shared_memory::{Shareable, shared_memory};
 use crate::test_file::blocks::below;
@@ -30,7 +30,7 @@ unsafe impl Shareable for Board {}
 const FAILED: u64 = u64::MAX;
 
 pub fn contending(stage: &Stage) -> Result<Series, Failure> {
-    let (tick_ns, priority) = (stage.ns_per_tick()?, tasks::raise_priority());
+    let tick_ns = stage.ns_per_tick()?;
     let files: Result<Vec<TestFile>, Failure> =
         (0..MOST).map(|_| TestFile::nameless(stage.site, FILE, Room::DEFAULT)).collect();
     let (files, blocks) = (files?, stage.count(1000, 100));
@@ -39,7 +39,7 @@ pub fn contending(stage: &Stage) -> Result<Series, Failure> {
     let mut series = Series::default();
     for order in ORDERS {
         for count in COUNTS {
-            let values: Result<Vec<f64>, Failure> = (0..TRIALS as u64)
+            let values: Result<Vec<f64>, Failure> = (0..Protocol::TEN.trials as u64)
                 .map(|trial| {
                     let reader =
                         Reader { blocks, tick_ns, random: order == ORDERS[1], seed: stage.site.seed ^ trial };
@@ -49,7 +49,7 @@ pub fn contending(stage: &Stage) -> Result<Series, Failure> {
             series = series.and(order, count as f64, values?);
         }
     }
-    Ok(series.seen_where(priority))
+    Ok(series)
 }
 
 /// The work of each process.
@@ -92,7 +92,7 @@ impl Reader {
         for number in 0..self.blocks {
             let place = if self.random { below(&mut chance, whole) } else { number % whole };
             let mut read = Ok(());
-            ticks += timed(|| read = own.read(place * BLOCK as u64));
+            ticks += CpuidRdtscRdtscp::ticks(|| read = own.read(place * BLOCK as u64));
             read?;
         }
         Ok(ticks as f64 * self.tick_ns / self.blocks as f64)

@@ -1,13 +1,13 @@
 //! Section 6: the file system, except contention.
 
-use super::trials::{TRIALS, trials};
 use crate::experiment::{Failure, RemoteFile};
-use crate::machine::{self};
-use crate::remote::{self, Client, read_block};
+use crate::remote::{Client, read_block};
+use crate::replicate::operations::{memory_ceiling, remote_file};
 use crate::replicate::past_cache::{Blocks, opened};
+use crate::replicate::protocol::Protocol;
 use crate::replicate::sweep::beginnings;
-use crate::replicate::timer::without_trailing_cpuid as timed;
-use crate::replicate::{Series, Stage, tasks};
+use crate::replicate::timer::{CpuidRdtscRdtscp, Timer};
+use crate::replicate::{Series, Stage};
 use crate::test_file::blocks::below;
 use crate::test_file::{Room, TestFile, served};
 use rand_xoshiro::SplitMix64;
@@ -26,19 +26,18 @@ const RANDOM: &str = "random";
 const MORE: &str = "penalty";
 
 pub fn caching(stage: &Stage) -> Result<Series, Failure> {
-    let ceiling = machine::memory_ceiling()
-        .ok_or_else(|| Failure::Unsupported("the amount of memory is unknown".to_owned()))?;
+    let ceiling = memory_ceiling()?;
     let sizes: Vec<u64> =
         (2..=18).map(|part| ceiling / 16 * part).map(|size| size & !(BLOCK as u64 - 1)).collect();
     let largest = sizes.last().copied().unwrap_or_default();
-    let (tick_ns, priority) = (stage.ns_per_tick()?, tasks::raise_priority());
+    let tick_ns = stage.ns_per_tick()?;
     let test = TestFile::nameless(stage.site, largest, Room::DEFAULT)?;
     let mut blocks = Blocks::of(opened(&test, 0)?, BLOCK)?;
     let mut series = Series::default();
     for size in sizes {
         series = series.and("", size as f64, vec![read_again(&mut blocks, size, tick_ns)?]);
     }
-    Ok(series.seen_where(priority))
+    Ok(series)
 }
 
 /// Reads a prefix forwards, then backwards: the time of a block in the second reading.
@@ -47,7 +46,7 @@ fn read_again(blocks: &mut Blocks, bytes: u64, tick_ns: f64) -> Result<f64, Fail
     let mut visit = |number: u64| blocks.read(number * BLOCK as u64);
     (0..count).try_for_each(&mut visit)?;
     let mut read = Ok(());
-    let ticks = timed(|| read = (0..count).rev().try_for_each(&mut visit));
+    let ticks = CpuidRdtscRdtscp::ticks(|| read = (0..count).rev().try_for_each(&mut visit));
     read.map(|()| ticks as f64 * tick_ns / count as f64)
 }
 
@@ -55,7 +54,7 @@ fn read_again(blocks: &mut Blocks, bytes: u64, tick_ns: f64) -> Result<f64, Fail
 const FILES: [u64; 3] = [4 << 20, 16 << 20, FILE];
 
 pub fn reading(stage: &Stage) -> Result<Series, Failure> {
-    let (tick_ns, priority) = (stage.ns_per_tick()?, tasks::raise_priority());
+    let tick_ns = stage.ns_per_tick()?;
     let mut chance = SplitMix64::seed_from_u64(stage.site.seed);
     let (before, count) = (served(), stage.count(1000, 200));
     let (mut series, mut read) = (Series::default(), 0);
@@ -63,7 +62,7 @@ pub fn reading(stage: &Stage) -> Result<Series, Failure> {
         if stage.quick { Some(TestFile::nameless(stage.site, FILE, Room::DEFAULT)?) } else { None };
     for bytes in FILES.into_iter().filter(|bytes| !stage.quick || *bytes == FILE) {
         let (mut forward, mut anywhere) = (vec![], vec![]);
-        for _ in 0..TRIALS {
+        for _ in 0..Protocol::TEN.trials {
             let test =
                 kept.take().map_or_else(|| TestFile::nameless(stage.site, bytes, Room::DEFAULT), Ok)?;
             let (one, other) = in_both_orders(&test, count, &mut chance, tick_ns)?;
@@ -77,7 +76,7 @@ pub fn reading(stage: &Stage) -> Result<Series, Failure> {
     let from_device = before.zip(served()).map(|(before, after)| {
         format!("The device sent {:.2} bytes for every byte that was read.", (after - before) / read as f64)
     });
-    Ok(series.seen_where(from_device).seen_where(priority))
+    Ok(series.seen_where(from_device))
 }
 
 /// The mean time of a block in sequence, and at random.
@@ -94,7 +93,7 @@ fn in_both_orders(
         let mut ticks = 0;
         for number in 0..count {
             let (place, mut read) = (offset(number) * BLOCK as u64, Ok(()));
-            ticks += timed(|| read = blocks.read(place));
+            ticks += CpuidRdtscRdtscp::ticks(|| read = blocks.read(place));
             read?;
             crate::experiment::ensure(
                 test.content.is_at(blocks.last(), place),
@@ -107,23 +106,16 @@ fn in_both_orders(
 }
 
 pub fn reading_away(stage: &Stage) -> Result<Series, Failure> {
-    let file = match &stage.site.remote {
-        Some(Ok(file)) => file,
-        Some(Err(reason)) => return Err(Failure::Broke(reason.clone())),
-        None => {
-            return Err(Failure::Unsupported("no remote file was named; name one with --remote".to_owned()));
-        }
-    };
-    let (tick_ns, priority) = (stage.ns_per_tick()?, tasks::raise_priority());
-    let mut client = remote::connect(&file.address, &file.access)?;
-    client.open(&remote::path(&file.address))?;
+    let (file, mut client) = remote_file(stage)?;
+    let tick_ns = stage.ns_per_tick()?;
     ensure_a_block(file)?;
     let (mut chance, local) = (SplitMix64::seed_from_u64(stage.site.seed), local_block(stage, tick_ns)?);
     let mut series = Series::default();
     for bytes in beginnings((1..=6).map(|power| LARGE << power), file.bytes / LARGE * LARGE) {
         let whole = bytes / LARGE;
-        let forward = trials(|| pass(client.as_mut(), &(0..whole).collect::<Vec<_>>(), tick_ns))?;
-        let anywhere = trials(|| {
+        let forward =
+            Protocol::TEN.values(|| pass(client.as_mut(), &(0..whole).collect::<Vec<_>>(), tick_ns))?;
+        let anywhere = Protocol::TEN.values(|| {
             let order: Vec<u64> = (0..whole).map(|_| below(&mut chance, whole)).collect();
             pass(client.as_mut(), &order, tick_ns)
         })?;
@@ -131,7 +123,7 @@ pub fn reading_away(stage: &Stage) -> Result<Series, Failure> {
         let at = bytes as f64;
         series = series.and(SEQUENTIAL, at, forward).and(RANDOM, at, anywhere).and(MORE, at, more);
     }
-    Ok(series.seen_where(priority))
+    Ok(series)
 }
 
 /// Refuses a file without a block of 1 MiB.
@@ -149,7 +141,7 @@ fn pass(client: &mut dyn Client, order: &[u64], tick_ns: f64) -> Result<f64, Fai
     let (mut ticks, mut piece) = (0, vec![0; LARGE as usize]);
     for number in order {
         let mut read = Ok(());
-        ticks += timed(|| read = read_block(client, number * LARGE, &mut piece));
+        ticks += CpuidRdtscRdtscp::ticks(|| read = read_block(client, number * LARGE, &mut piece));
         read?;
     }
     Ok(ticks as f64 * tick_ns / order.len() as f64)

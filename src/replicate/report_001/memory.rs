@@ -1,15 +1,15 @@
 //! Section 4: memory.
 
-use super::trials::trials;
 use crate::experiment::Failure;
 use crate::machine::Machine;
 use crate::replicate::mapping::Mapped;
-use crate::replicate::past_cache::forgotten;
-use crate::replicate::timer::without_trailing_cpuid as timed;
-use crate::replicate::unoptimised::{Links, follow, read_lines_unrolled, write_lines_unrolled};
+use crate::replicate::operations::{LineKernels, line_rates};
+use crate::replicate::protocol::Protocol;
+use crate::replicate::timer::{CpuidRdtscRdtscp, Timer};
+use crate::replicate::unoptimised::{Links, UNROLLED, follow, read_lines_unrolled, write_lines_unrolled};
 use crate::replicate::usage::Usage;
-use crate::replicate::{Series, Stage, caches, tasks};
-use crate::test_file::{Room, TestFile};
+use crate::replicate::{Series, Stage, caches};
+use crate::test_file::{Room, TestFile, evict_after_reads};
 
 /// The plateaus, as variants of the series.
 const LEVELS: [&str; 4] = ["first cache", "second cache", "third cache", "memory"];
@@ -31,7 +31,7 @@ const INT: usize = size_of::<i32>();
 
 pub fn chasing(stage: &Stage) -> Result<Series, Failure> {
     let (machine, most) = described(stage);
-    let (tick_ns, priority) = (stage.ns_per_tick()?, tasks::raise_priority());
+    let tick_ns = stage.ns_per_tick()?;
     let sizes: Vec<usize> = (8..=30).map(|power| 1 << power).filter(|size| *size as u64 <= most).collect();
     let mut series = Series::default();
     let mut curve = vec![];
@@ -44,15 +44,15 @@ pub fn chasing(stage: &Stage) -> Result<Series, Failure> {
             series = series.and(&format!("stride of {stride} bytes"), *size as f64, values);
         }
     }
-    Ok(plateaus(series, &curve, &machine, stage.site.home).seen_where(priority))
+    Ok(plateaus(series, &curve, &machine, stage.site.home))
 }
 
 /// Nanoseconds per step through an array, by trials.
 fn followed(size: usize, stride: usize, tick_ns: f64) -> Result<Vec<f64>, Failure> {
     let links = Links::ring(size / INT, stride / INT);
-    trials(|| {
+    Protocol::TEN.values(|| {
         let mut arrived = 0;
-        let ticks = timed(|| arrived = follow(&links, LOADS));
+        let ticks = CpuidRdtscRdtscp::ticks(|| arrived = follow(&links, LOADS));
         std::hint::black_box(arrived);
         Ok(ticks as f64 * tick_ns / f64::from(LOADS))
     })
@@ -70,43 +70,31 @@ fn plateaus(series: Series, curve: &[(u64, Vec<f64>)], machine: &Machine, cpu: O
 
 /// The largest array that is streamed through, bytes.
 const LARGEST_ARRAY: u64 = 2 << 30;
-const LINE: f64 = 64.0;
 
 pub fn streaming(stage: &Stage) -> Result<Series, Failure> {
     let (machine, most) = described(stage);
-    let (tick_ns, priority) = (stage.ns_per_tick()?, tasks::raise_priority());
     let bytes = (6 * caches::of_report_001(&machine, 3, stage.site.home)).min(LARGEST_ARRAY).min(most);
-    let lines = (bytes as usize / 64) & !255;
-    let mut array = vec![1_i32; lines * 16];
-    let rate = |ticks: i64| lines as f64 * LINE / (ticks as f64 * tick_ns) * 1e9;
-    let read = trials(|| {
-        let mut sum = 0;
-        let ticks = timed(|| sum = read_lines_unrolled(&array));
-        crate::experiment::ensure(sum == lines as i32, "the sum over the lines is wrong")?;
-        Ok::<_, Failure>(rate(ticks))
-    })?;
-    let written = trials(|| Ok::<_, Failure>(rate(timed(|| write_lines_unrolled(&mut array)))))?;
-    let size = format!("The array had {:.0} MiB.", bytes as f64 / f64::from(1 << 20));
-    let series = Series::default().and("read", bytes as f64, read).and("write", bytes as f64, written);
-    Ok(series.seen(size).seen_where(priority))
+    let kernels: LineKernels = (read_lines_unrolled, write_lines_unrolled);
+    let rates = line_rates::<CpuidRdtscRdtscp>(stage, Protocol::TEN, (bytes, UNROLLED), kernels)?;
+    Ok(rates.seen(format!("The array had {:.0} MiB.", bytes as f64 / f64::from(1 << 20))))
 }
 
 /// The file whose pages are faulted in, bytes.
 const FILE: u64 = 64 << 20;
 
 pub fn faulting(stage: &Stage) -> Result<Series, Failure> {
-    let (tick_ns, priority) = (stage.ns_per_tick()?, tasks::raise_priority());
+    let tick_ns = stage.ns_per_tick()?;
     let test = TestFile::nameless(stage.site, FILE, Room::DEFAULT)?;
     let before = Usage::now();
-    let values = trials(|| {
-        forgotten(&test.file)?;
+    let values = Protocol::TEN.values(|| {
+        evict_after_reads(&test.file)?;
         let mapped = Mapped::readable(&test.file, FILE as usize)?;
-        Ok::<_, Failure>(timed(|| _ = mapped.read(0)) as f64 * tick_ns)
+        Ok::<_, Failure>(CpuidRdtscRdtscp::ticks(|| _ = mapped.read(0)) as f64 * tick_ns)
     })?;
     let major = Usage::now().since(before).major;
     let seen = format!("The kernel counted {major} major faults in {} accesses.", values.len());
     let per_byte = values.iter().map(|ns| ns / PAGE).collect();
-    Ok(Series::of(values).and(PER_BYTE, 0.0, per_byte).seen(seen).seen_where(priority))
+    Ok(Series::of(values).and(PER_BYTE, 0.0, per_byte).seen(seen))
 }
 
 #[cfg(test)]

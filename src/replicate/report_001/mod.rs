@@ -5,14 +5,13 @@ mod cpu;
 mod filesystem;
 mod memory;
 mod network;
-mod trials;
 
 use super::Report;
 use super::method::Measure;
+use super::operations::Between;
 use super::timer::ENDS_WITH_RDTSCP;
 use crate::experiment::PEER;
 use crate::peer::other_side::LOOPBACK;
-use cpu::Between;
 
 const MEASURES: [(&str, Measure); 21] = [
     ("measurement overhead", cpu::measurement),

@@ -1,20 +1,21 @@
 //! The report's chapter "File system".
 
-use super::trials::{TRIALS, some_trials, trials};
 use crate::experiment::Failure;
-use crate::machine::{self};
 use crate::peer::ping::Ping;
-use crate::remote::{self, Client, read_block};
-use crate::replicate::past_cache::{Blocks, forgotten, opened};
+use crate::remote::{Client, read_block};
+use crate::replicate::operations::{broke, echo_ns, memory_ceiling, remote_file, virtual_host};
+use crate::replicate::past_cache::{Blocks, opened};
+use crate::replicate::protocol::Protocol;
 use crate::replicate::sweep::beginnings;
-use crate::replicate::timer::fenced as timed;
-use crate::replicate::{Series, Stage, tasks};
+use crate::replicate::timer::{Fenced, Timer};
+use crate::replicate::{Series, Stage};
 use crate::test_file::blocks::below;
-use crate::test_file::{Room, TestFile};
+use crate::test_file::{Room, TestFile, evict_after_reads};
 use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::SeedableRng;
 use std::time::Duration;
 
+const THOUSAND: Protocol = Protocol::THOUSAND;
 /// Bytes of one read.
 const BLOCK: usize = 4096;
 const SEQUENTIAL: &str = "sequential";
@@ -24,19 +25,18 @@ const LARGE: u64 = 64 << 20;
 const MIDDLING: u64 = 64 << 10;
 
 pub fn caching(stage: &Stage) -> Result<Series, Failure> {
-    let ceiling = machine::memory_ceiling()
-        .ok_or_else(|| Failure::Unsupported("the amount of memory is unknown".to_owned()))?;
+    let ceiling = memory_ceiling()?;
     let sizes: Vec<u64> = (-8..=1).map(|quarters| beginning(ceiling, quarters)).collect();
     let largest = sizes.last().copied().unwrap_or_default();
-    let (tick_ns, priority) = (stage.ns_per_tick()?, tasks::raise_priority());
+    let tick_ns = stage.ns_per_tick()?;
     let test = TestFile::nameless(stage.site, largest, Room::DEFAULT)?;
     let mut blocks = Blocks::of(opened(&test, 0)?, BLOCK)?;
     let mut series = Series::default();
     for size in sizes {
-        forgotten(&test.file)?;
+        evict_after_reads(&test.file)?;
         series = series.and("", size as f64, vec![read_again(&mut blocks, size, tick_ns)?]);
     }
-    Ok(series.seen_where(priority))
+    Ok(series)
 }
 
 /// A part of the memory: all of it times or divided by so many quarters of a power of two, in whole blocks.
@@ -53,14 +53,14 @@ fn read_again(blocks: &mut Blocks, bytes: u64, tick_ns: f64) -> Result<f64, Fail
     };
     pass()?;
     let mut read = Ok(());
-    let ticks = timed(|| read = pass());
+    let ticks = Fenced::ticks(|| read = pass());
     read.map(|()| ticks as f64 * tick_ns / count as f64)
 }
 
 const FILES: [u64; 9] = [4 << 10, 16 << 10, MIDDLING, 256 << 10, 1 << 20, 2 << 20, 4 << 20, 16 << 20, LARGE];
 
 pub fn reading(stage: &Stage) -> Result<Series, Failure> {
-    let (tick_ns, priority) = (stage.ns_per_tick()?, tasks::raise_priority());
+    let tick_ns = stage.ns_per_tick()?;
     let mut chance = SplitMix64::seed_from_u64(stage.site.seed);
     let mut series = Series::default();
     for bytes in FILES {
@@ -74,39 +74,31 @@ pub fn reading(stage: &Stage) -> Result<Series, Failure> {
         let anywhere = each(&test, tick_ns, || below(&mut chance, whole))?;
         series = series.and(SEQUENTIAL, bytes as f64, forward).and(RANDOM, bytes as f64, anywhere);
     }
-    Ok(series.seen_where(priority))
+    Ok(series)
 }
 
 /// The times of reads of a file that is not cached at first.
 fn each(test: &TestFile, tick_ns: f64, mut place: impl FnMut() -> u64) -> Result<Vec<f64>, Failure> {
-    forgotten(&test.file)?;
+    evict_after_reads(&test.file)?;
     let mut blocks = Blocks::of(opened(test, 0)?, BLOCK)?;
-    trials(|| {
+    THOUSAND.values(|| {
         let offset = place() * BLOCK as u64;
         blocks.seek(offset)?;
         let mut read = Ok(());
-        let ticks = timed(|| read = blocks.read_next());
+        let ticks = Fenced::ticks(|| read = blocks.read_next());
         read?;
-        blocks.forget(offset);
+        blocks.evict(offset);
         Ok::<_, Failure>(ticks as f64 * tick_ns)
     })
 }
 
 pub fn reading_away(stage: &Stage) -> Result<Series, Failure> {
-    let file = match &stage.site.remote {
-        Some(Ok(file)) => file,
-        Some(Err(reason)) => return Err(Failure::Broke(reason.clone())),
-        None => {
-            return Err(Failure::Unsupported("no remote file was named; name one with --remote".to_owned()));
-        }
-    };
-    let (tick_ns, priority) = (stage.ns_per_tick()?, tasks::raise_priority());
-    let count = stage.count(TRIALS as u64, 100) as usize;
+    let (file, mut client) = remote_file(stage)?;
+    let tick_ns = stage.ns_per_tick()?;
+    let protocol = Protocol { trials: stage.count(1000, 100) as usize, ..THOUSAND };
     if file.bytes < BLOCK as u64 {
         return Err(Failure::Unsupported("the remote file is smaller than a block of 4 KiB".to_owned()));
     }
-    let mut client = remote::connect(&file.address, &file.access)?;
-    client.open(&remote::path(&file.address))?;
     let mut chance = SplitMix64::seed_from_u64(stage.site.seed);
     let mut series = Series::default();
     for bytes in beginnings(FILES, file.bytes) {
@@ -116,18 +108,18 @@ pub fn reading_away(stage: &Stage) -> Result<Series, Failure> {
             (number - 1) % whole
         };
         client.forget()?;
-        let forward = some_trials(count, || away(client.as_mut(), next(), tick_ns))?;
+        let forward = protocol.values(|| away(client.as_mut(), next(), tick_ns))?;
         client.forget()?;
-        let anywhere = some_trials(count, || away(client.as_mut(), below(&mut chance, whole), tick_ns))?;
+        let anywhere = protocol.values(|| away(client.as_mut(), below(&mut chance, whole), tick_ns))?;
         series = series.and(SEQUENTIAL, bytes as f64, forward).and(RANDOM, bytes as f64, anywhere);
     }
-    Ok(series.seen_where(priority))
+    Ok(series)
 }
 
 /// The time of one block.
 fn away(client: &mut dyn Client, number: u64, tick_ns: f64) -> Result<f64, Failure> {
     let (mut piece, mut read) = ([0; BLOCK], Ok(()));
-    let ticks = timed(|| read = read_block(client, number * BLOCK as u64, &mut piece));
+    let ticks = Fenced::ticks(|| read = read_block(client, number * BLOCK as u64, &mut piece));
     read.map(|()| ticks as f64 * tick_ns)
 }
 
@@ -138,23 +130,18 @@ pub fn pinging(stage: &Stage) -> Result<Series, Failure> {
     let peer = stage.site.peer.as_ref().and_then(crate::experiment::PeerAddress::by_ipv4);
     let peer = peer.ok_or_else(|| Failure::Unsupported("the peer has no IPv4 address".to_owned()))?;
     let mut ping = Ping::open(peer.address, PAYLOAD)?;
-    let timeout = ping.set_timeout(Duration::from_secs(1));
-    timeout.map_err(|error| Failure::Broke(format!("SO_RCVTIMEO: {error}")))?;
+    ping.set_timeout(Duration::from_secs(1)).map_err(broke("SO_RCVTIMEO"))?;
     let (mut values, mut lost) = (vec![], 0);
     for sequence in 0..10 {
         std::thread::sleep(Duration::from_millis(200));
-        let began = stage.site.stopwatch.now_ns();
-        match ping.send(sequence).and_then(|()| ping.receive()) {
-            Ok(_) => values.push(stage.site.stopwatch.now_ns() - began),
+        match echo_ns(stage, &mut ping, sequence) {
+            Ok(ns) => values.push(ns),
             Err(_) => lost += 1,
         }
     }
-    let name = peer.is_virtual.then(|| {
-        "The other host is a network namespace of this machine: there is no wire, and both share the processors.".to_owned()
-    });
     Ok(Series::of(values)
         .seen(format!("{lost} of 10 requests were not answered within a second."))
-        .seen_where(name))
+        .seen_where(virtual_host(stage)))
 }
 
 #[cfg(test)]

@@ -1,18 +1,21 @@
 //! Its chapter "Memory".
 
-use super::cpu::Span;
-use super::trials::{some_trials, trials};
+use super::cpu::span;
 use crate::experiment::{Failure, ensure};
 use crate::machine::Machine;
 use crate::replicate::mapping::Mapped;
-use crate::replicate::timer::fenced as timed;
+use crate::replicate::operations::line_rates;
+use crate::replicate::protocol::Protocol;
+use crate::replicate::timer::{Fenced, Timer};
 use crate::replicate::unoptimised::{read_lines, write_lines};
 use crate::replicate::usage::Usage;
-use crate::replicate::{Series, Stage, tasks};
+use crate::replicate::{Series, Stage};
 use crate::test_file::blocks::below;
 use crate::test_file::{Room, TestFile};
 use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::SeedableRng;
+
+const THOUSAND: Protocol = Protocol::THOUSAND;
 
 /// Half of the memory that this process could have, bytes.
 fn half_of_memory(stage: &Stage) -> u64 {
@@ -20,8 +23,7 @@ fn half_of_memory(stage: &Stage) -> u64 {
 }
 
 pub fn accessing(stage: &Stage) -> Result<Series, Failure> {
-    let (most, priority) = (half_of_memory(stage), tasks::raise_priority());
-    let span = Span::of(stage)?;
+    let (most, span) = (half_of_memory(stage), span(stage)?);
     let mut chance = SplitMix64::seed_from_u64(stage.site.seed);
     let mut series = Series::default();
     for size in (10..=30).map(|power| 1_u64 << power).filter(|size| *size <= most) {
@@ -29,36 +31,24 @@ pub fn accessing(stage: &Stage) -> Result<Series, Failure> {
         let one = || {
             let place = below(&mut chance, array.len() as u64) as usize;
             let element = &raw const array[place];
-            let mut found = 0;
+            let mut value = 0;
             // SAFETY: an element of the array.
-            let ns = span.ns(|| found = unsafe { element.read_volatile() });
-            ensure(found as usize == place + 1, "an element of the array is wrong")?;
+            let ns = span.ns(|| value = unsafe { element.read_volatile() });
+            ensure(value as usize == place + 1, "an element of the array is wrong")?;
             Ok(ns)
         };
-        series = series.and("", size as f64, trials(one)?);
+        series = series.and("", size as f64, THOUSAND.values(one)?);
     }
-    Ok(series.seen_where(priority))
+    Ok(series)
 }
 
 /// The array that is streamed through, bytes.
 const ARRAY: u64 = 256 << 20;
-const LINE: f64 = 64.0;
 
 pub fn streaming(stage: &Stage) -> Result<Series, Failure> {
-    let (bytes, priority) = (ARRAY.min(half_of_memory(stage)), tasks::raise_priority());
-    let (tick_ns, count) = (stage.ns_per_tick()?, stage.count(100, 20) as usize);
-    let lines = bytes as usize / 64;
-    let mut array = vec![1_i32; lines * 16];
-    let rate = |ticks: i64| lines as f64 * LINE / (ticks as f64 * tick_ns) * 1e9;
-    let read = some_trials(count, || {
-        let mut sum = 0;
-        let ticks = timed(|| sum = read_lines(&array));
-        ensure(sum == lines as i32, "the sum over the lines is wrong")?;
-        Ok::<_, Failure>(rate(ticks))
-    })?;
-    let written = some_trials(count, || Ok::<_, Failure>(rate(timed(|| write_lines(&mut array)))))?;
-    let series = Series::default().and("read", bytes as f64, read).and("write", bytes as f64, written);
-    Ok(series.seen_where(priority))
+    let bytes = ARRAY.min(half_of_memory(stage));
+    let protocol = Protocol { trials: stage.count(100, 20) as usize, ..THOUSAND };
+    line_rates::<Fenced>(stage, protocol, (bytes, 1), (read_lines, write_lines))
 }
 
 /// The file whose pages are written, bytes.
@@ -66,19 +56,19 @@ const FILE: usize = 64 << 20;
 const PAGE: usize = 4096;
 
 pub fn faulting(stage: &Stage) -> Result<Series, Failure> {
-    let (tick_ns, priority) = (stage.ns_per_tick()?, tasks::raise_priority());
+    let tick_ns = stage.ns_per_tick()?;
     let (before, files) = (Usage::now(), stage.count(10, 3));
     let mut values = vec![];
     for _ in 0..files {
         values.push(written(stage, tick_ns)?);
     }
-    let taken = Usage::now().since(before);
-    let (major, minor) = (taken.major, taken.minor);
+    let counts = Usage::now().since(before);
+    let (major, minor) = (counts.major, counts.minor);
     let pages = files as f64 * (FILE / PAGE) as f64;
     let seen = format!(
         "The kernel counted {major} major and {minor} minor faults for {pages:.0} pages; only major faults wait for the disk."
     );
-    Ok(Series::of(values).seen(seen).seen_where(priority))
+    Ok(Series::of(values).seen(seen))
 }
 
 /// Nanoseconds per page of a file that was just created.
@@ -86,7 +76,7 @@ fn written(stage: &Stage, tick_ns: f64) -> Result<f64, Failure> {
     let test = TestFile::nameless(stage.site, FILE as u64, Room::DEFAULT)?;
     let mut mapped = Mapped::shared(&test.file, FILE)?;
     let mut synced = Ok(());
-    let ticks = timed(|| {
+    let ticks = Fenced::ticks(|| {
         (0..FILE).step_by(PAGE).for_each(|offset| mapped.write(offset, 7));
         synced = test.file.sync_all();
     });

@@ -3,18 +3,17 @@
 mod cpu;
 mod filesystem;
 mod memory;
-mod trials;
 
 use super::method::Measure;
+use super::operations::Between;
 use super::{Report, tasks};
-use cpu::Between;
 
 const MEASURES: [(&str, Measure); 14] = [
     ("timer overhead", cpu::reading),
     ("function call", cpu::calling),
     ("system call", cpu::entering),
-    ("process creation", |stage| cpu::making(stage, tasks::fork, tasks::reap)),
-    ("thread creation", |stage| cpu::making(stage, tasks::thread, tasks::join)),
+    ("process creation", |stage| cpu::creating(stage, tasks::fork, tasks::reap)),
+    ("thread creation", |stage| cpu::creating(stage, tasks::thread, tasks::join)),
     ("process switch", |stage| cpu::switching(stage, Between::Processes)),
     ("thread switch", |stage| cpu::switching(stage, Between::Threads)),
     ("memory access", memory::accessing),

@@ -4,7 +4,6 @@ mod cpu;
 pub mod filesystem;
 pub mod memory;
 pub mod network;
-mod repetitions;
 
 use super::Report;
 use super::method::Measure;

@@ -2,8 +2,8 @@
 
 mod empty_functions;
 
-use super::repetitions::{RUNS, Repetitions};
 use crate::experiment::{Failure, ensure, errno};
+use crate::replicate::protocol::{Protocol, Repetitions, mean};
 use crate::replicate::{Series, Stage, timer};
 use crate::sampling::partner::pipe;
 use crate::statistics;
@@ -18,34 +18,31 @@ use std::sync::atomic::{AtomicU64, Ordering};
 const TOTAL: &str = "whole loop";
 const PER_ITERATION: &str = "per iteration";
 
+/// Results that the report prints for each of its tests of the processor.
+const RUNS: u64 = Protocol::TEN.trials as u64;
 /// The report's repetitions of a pair, and of a loop of one iteration.
 const READINGS: u64 = 100_000;
 
 pub fn reading(stage: &Stage) -> Result<Series, Failure> {
     let ns = stage.ns_per_tick()?;
     let repetitions = Repetitions::of(stage, READINGS, RUNS);
-    let values = (0..RUNS).map(|_| mean(repetitions.count, || timer::paoloni(|| ())) * ns).collect();
-    Ok(Series { seen: repetitions.said(), ..Series::of(values) })
+    let values =
+        (0..RUNS).map(|_| mean(repetitions.count, || timer::cpuid_rdtsc_rdtscp_cpuid(|| ())) * ns).collect();
+    Ok(Series::of(values).seen_where(repetitions.reduced()))
 }
 
 pub fn loops(stage: &Stage) -> Result<Series, Failure> {
     let ns = stage.ns_per_tick()?;
     // All counts together have about three times as many repetitions as the first alone.
     let repetitions = Repetitions::of(stage, READINGS, 3);
-    let mut series = Series { seen: repetitions.said(), ..Series::default() };
+    let mut series = Series::default().seen_where(repetitions.reduced());
     for count in std::iter::once(0).chain((0..14).map(|power| 1 << power)) {
         let times = (repetitions.count / count.max(1)).max(12);
-        let total = mean(times, || timer::paoloni(|| empty_loop(count))) * ns;
+        let total = mean(times, || timer::cpuid_rdtsc_rdtscp_cpuid(|| empty_loop(count))) * ns;
         series = series.and(TOTAL, count as f64, vec![total]);
         series = series.and(PER_ITERATION, count as f64, vec![total / count.max(1) as f64]);
     }
     Ok(series)
-}
-
-/// The mean of `repetitions` results of `once`, ticks.
-pub fn mean(repetitions: u64, mut once: impl FnMut() -> i64) -> f64 {
-    let sum: i64 = (0..repetitions).map(|_| once()).sum();
-    sum as f64 / repetitions as f64
 }
 
 /// `for (i = 0; i < count; i++);` as compiled without optimisation: every use of `i` and `count` is a load, every change of `i` a
@@ -98,20 +95,20 @@ type Timed = fn() -> i64;
 
 /// The timed calls, indexed by the number of arguments.
 const TIMED: [Timed; 8] = [
-    || timer::paoloni(|| fathom_empty_0()),
-    || timer::paoloni(|| fathom_empty_1(1)),
-    || timer::paoloni(|| fathom_empty_2(1, 2)),
-    || timer::paoloni(|| fathom_empty_3(1, 2, 3)),
-    || timer::paoloni(|| fathom_empty_4(1, 2, 3, 4)),
-    || timer::paoloni(|| fathom_empty_5(1, 2, 3, 4, 5)),
-    || timer::paoloni(|| fathom_empty_6(1, 2, 3, 4, 5, 6)),
-    || timer::paoloni(|| fathom_empty_7(1, 2, 3, 4, 5, 6, 7)),
+    || timer::cpuid_rdtsc_rdtscp_cpuid(|| fathom_empty_0()),
+    || timer::cpuid_rdtsc_rdtscp_cpuid(|| fathom_empty_1(1)),
+    || timer::cpuid_rdtsc_rdtscp_cpuid(|| fathom_empty_2(1, 2)),
+    || timer::cpuid_rdtsc_rdtscp_cpuid(|| fathom_empty_3(1, 2, 3)),
+    || timer::cpuid_rdtsc_rdtscp_cpuid(|| fathom_empty_4(1, 2, 3, 4)),
+    || timer::cpuid_rdtsc_rdtscp_cpuid(|| fathom_empty_5(1, 2, 3, 4, 5)),
+    || timer::cpuid_rdtsc_rdtscp_cpuid(|| fathom_empty_6(1, 2, 3, 4, 5, 6)),
+    || timer::cpuid_rdtsc_rdtscp_cpuid(|| fathom_empty_7(1, 2, 3, 4, 5, 6, 7)),
 ];
 
 pub fn procedures(stage: &Stage) -> Result<Series, Failure> {
     let ns = stage.ns_per_tick()?;
     let repetitions = Repetitions::of(stage, CALLS, RUNS * TIMED.len() as u64);
-    let mut series = Series { seen: repetitions.said(), ..Series::default() };
+    let mut series = Series::default().seen_where(repetitions.reduced());
     for (arguments, timed) in TIMED.into_iter().enumerate() {
         let values = (0..RUNS).map(|_| mean(repetitions.count, timed) * ns).collect();
         series = series.and("", arguments as f64, values);
@@ -124,18 +121,18 @@ pub fn services(stage: &Stage) -> Result<Series, Failure> {
     let repetitions = Repetitions::of(stage, CALLS, 2 * RUNS);
     let runs = |timed: Timed| (0..RUNS).map(|_| mean(repetitions.count, timed) * ns).collect();
     let getppid = runs(|| {
-        timer::paoloni(|| {
+        timer::cpuid_rdtsc_rdtscp_cpuid(|| {
             // SAFETY: takes and keeps nothing.
             unsafe { libc::getppid() };
         })
     });
     let getpid = runs(|| {
-        timer::paoloni(|| {
+        timer::cpuid_rdtsc_rdtscp_cpuid(|| {
             // SAFETY: as above.
             unsafe { libc::getpid() };
         })
     });
-    let series = Series { seen: repetitions.said(), ..Series::default() };
+    let series = Series::default().seen_where(repetitions.reduced());
     Ok(series.and(GETPPID, 0.0, getppid).and(GETPID, 0.0, getpid))
 }
 
@@ -146,7 +143,7 @@ pub fn processes(stage: &Stage) -> Result<Series, Failure> {
     runs(stage, || {
         let mut forked = 0;
         let mut status = 0;
-        let ticks = timer::paoloni(|| {
+        let ticks = timer::cpuid_rdtsc_rdtscp_cpuid(|| {
             // SAFETY: this process has one thread; the child only ends.
             unsafe {
                 forked = libc::fork();
@@ -172,7 +169,7 @@ extern "C" fn at_once(_: *mut libc::c_void) -> *mut libc::c_void {
 pub fn threads(stage: &Stage) -> Result<Series, Failure> {
     runs(stage, || {
         let mut created = 0;
-        let ticks = timer::paoloni(|| {
+        let ticks = timer::cpuid_rdtsc_rdtscp_cpuid(|| {
             // SAFETY: the thread does nothing, and is joined where it was made.
             unsafe {
                 let mut thread = 0;
@@ -197,7 +194,7 @@ pub fn runs(stage: &Stage, mut once: impl FnMut() -> Result<i64, Failure>) -> Re
         values.push(some.iter().sum::<i64>() as f64 / some.len() as f64 * ns);
         all.extend(some.into_iter().map(|ticks| ticks as f64 * ns));
     }
-    let series = Series { seen: repetitions.said(), ..Series::of(values) };
+    let series = Series::of(values).seen_where(repetitions.reduced());
     Ok(distribution(&all).into_iter().fold(series, Series::seen))
 }
 
@@ -269,12 +266,6 @@ mod tests {
     fn the_empty_loop_goes_round_as_often_as_it_is_told() {
         // `debug_assert` above looks at the counter.
         [0, 1, 2, 8192].into_iter().for_each(empty_loop);
-    }
-
-    #[test]
-    fn a_mean_is_of_all_repetitions_and_negative_ones_count() {
-        let mut values = [10, -4, 6].into_iter();
-        assert!((mean(3, || values.next().unwrap()) - 4.0).abs() < 1e-12);
     }
 
     #[test]

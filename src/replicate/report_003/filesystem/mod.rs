@@ -7,10 +7,11 @@ pub use contention::contention;
 use crate::experiment::{Failure, RemoteFile};
 use crate::quantity::declared::size;
 use crate::remote::Client;
+use crate::replicate::operations::{memory_ceiling, remote_file};
 use crate::replicate::sweep::beginnings;
 use crate::replicate::{Series, Stage, timer};
 use crate::test_file::{Aligned, Room, TestFile};
-use crate::{machine, remote, test_file};
+use crate::{remote, test_file};
 use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use std::fs::File;
@@ -47,8 +48,7 @@ pub fn cached_rate(stage: &Stage) -> Result<Series, Failure> {
 
 pub fn cache_size(stage: &Stage) -> Result<Series, Failure> {
     let ns = stage.ns_per_tick()?;
-    let ceiling = machine::memory_ceiling()
-        .ok_or_else(|| Failure::Unsupported("the amount of memory is unknown".to_owned()))?;
+    let ceiling = memory_ceiling()?;
     let test = TestFile::kept(stage.site, "cache-size", 2 * ceiling, Room::DEFAULT)?;
     let each = |bytes: u64| Ok(read_again(&test.file, bytes)?.ticks_per_byte * ns);
     let mut doubled: Vec<(u64, f64)> = vec![];
@@ -109,7 +109,7 @@ pub fn read_again(file: &File, bytes: u64) -> Result<Again, Failure> {
     let mut total = 0;
     for offset in (0..bytes).step_by(BLOCK) {
         let mut done = Ok(());
-        total += timer::paoloni(|| done = read(offset));
+        total += timer::cpuid_rdtsc_rdtscp_cpuid(|| done = read(offset));
         done?;
     }
     Ok(Again { ticks_per_byte: total as f64 / bytes as f64, missing })
@@ -173,7 +173,7 @@ impl BlockFile {
     pub fn pass(&mut self, random: Option<&mut SplitMix64>) -> Result<f64, Failure> {
         self.pass_of(random, |file, offset| {
             let mut done = Ok(());
-            let ticks = timer::paoloni(|| done = file.block(offset));
+            let ticks = timer::cpuid_rdtsc_rdtscp_cpuid(|| done = file.block(offset));
             done.map(|()| ticks)
         })
     }
@@ -231,15 +231,7 @@ const BY_SIZE: &str = "sequential, by size";
 const RANDOM_BY_SIZE: &str = "random, by size";
 
 pub fn read_remote(stage: &Stage) -> Result<Series, Failure> {
-    let file = match &stage.site.remote {
-        Some(Ok(file)) => file,
-        Some(Err(reason)) => return Err(Failure::Broke(reason.clone())),
-        None => {
-            return Err(Failure::Unsupported("no remote file was named; name one with --remote".to_owned()));
-        }
-    };
-    let mut client = remote::connect(&file.address, &file.access)?;
-    client.open(&remote::path(&file.address))?;
+    let (file, mut client) = remote_file(stage)?;
     let mut chance = SplitMix64::seed_from_u64(stage.site.seed);
     let (mut series, mut blocks) = (Series::default(), 0);
     for order in [SEQUENTIAL, RANDOM] {

@@ -15,7 +15,7 @@ use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use std::fs::File;
 use std::os::fd::AsRawFd;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 const STRIDES: [usize; 5] = [8, 32, 128, 512, 2048];
 const LOADS: usize = 1_000_000;
@@ -162,7 +162,8 @@ pub fn faults(stage: &Stage) -> Result<Series, Failure> {
     let test = TestFile::kept(stage.site, "faults", bytes, Room::DEFAULT)?;
     let mut chance = SplitMix64::seed_from_u64(stage.site.seed);
     let (mut series, mut tally) = (Series::default(), Tally::default());
-    let clock = (0..PAIRS).map(|_| timer::paoloni(|| ())).sum::<i64>() as f64 / f64::from(PAIRS);
+    let clock =
+        (0..PAIRS).map(|_| timer::cpuid_rdtsc_rdtscp_cpuid(|| ())).sum::<i64>() as f64 / f64::from(PAIRS);
     for variant in [FIXED, RANDOM] {
         let mut found = vec![vec![]; PAGE_STRIDES.len()];
         for run in 0..WHOLE_RUNS {
@@ -251,7 +252,7 @@ fn offsets(bytes: u64, stride: u64, mut random: Option<&mut SplitMix64>) -> Vec<
 
 /// Evicts the file, maps it, reads a byte at each offset and unmaps it: the time of each access less the clock's cost, ticks.
 fn accessed(file: &File, bytes: u64, offsets: &[u64], clock: f64) -> Result<Vec<f64>, Failure> {
-    evict(file)?;
+    test_file::evict_after_reads(file)?;
     let (protection, length) = (libc::PROT_READ | libc::PROT_WRITE, bytes as usize);
     // SAFETY: a new mapping of a file of ours, which nothing else refers to; offsets lie within it.
     unsafe {
@@ -262,24 +263,11 @@ fn accessed(file: &File, bytes: u64, offsets: &[u64], clock: f64) -> Result<Vec<
         let mut accesses = Vec::with_capacity(offsets.len());
         for offset in offsets {
             let place = map.cast::<u8>().add(*offset as usize);
-            accesses.push(timer::paoloni(|| _ = place.read_volatile()) as f64 - clock);
+            accesses.push(timer::cpuid_rdtsc_rdtscp_cpuid(|| _ = place.read_volatile()) as f64 - clock);
         }
         libc::munmap(map, length);
         Ok(accesses)
     }
-}
-
-/// Evicts the file until nothing of it is left in memory: a read-ahead in flight must end first.
-fn evict(file: &File) -> Result<(), Failure> {
-    let mut last = Ok(());
-    for _ in 0..200 {
-        last = test_file::evict(file);
-        if last.is_ok() {
-            break;
-        }
-        std::thread::sleep(Duration::from_millis(1));
-    }
-    last
 }
 
 #[cfg(test)]
