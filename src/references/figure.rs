@@ -67,7 +67,7 @@ impl Value {
     /// which no correction can change.
     pub fn to_reckon_with(self) -> Option<f64> {
         match self {
-            Value::Doubtful { doubt, .. } if doubt.forbids_reckoning() => None,
+            Value::Doubtful { doubt, .. } if doubt.excluded_from_ratios() => None,
             Value::Sound(number) | Value::Doubtful { corrected: Some(number), .. } => Some(number),
             Value::Doubtful { printed, .. } => Some(printed),
         }
@@ -342,7 +342,7 @@ impl Figure {
     }
 
     /// The doubt in words: the note, or the meaning of the doubt.
-    pub fn misgiving(&self) -> Option<&str> {
+    pub fn doubt_note(&self) -> Option<&str> {
         let doubt = self.doubt?;
         Some(self.note().unwrap_or(doubt.sentence()))
     }

@@ -61,7 +61,7 @@ mod tests {
 
     #[test]
     fn a_reduced_count_is_told_and_a_whole_one_is_not() {
-        assert!(reduced("connections", 1000, 10).is_some_and(|told| told.contains("10 connections")));
+        assert!(reduced("connections", 1000, 10).is_some_and(|sentence| sentence.contains("10 connections")));
         assert_eq!(reduced("connections", 1000, 1000), None);
     }
 }

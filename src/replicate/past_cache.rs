@@ -92,7 +92,7 @@ mod tests {
     use std::io::Write;
 
     #[test]
-    fn blocks_come_from_where_they_are_asked_for_and_a_torn_one_is_told() {
+    fn blocks_come_from_where_they_are_asked_for_and_a_torn_one_is_an_error() {
         let mut file = tempfile::tempfile().unwrap();
         file.write_all(&[[1; 8], [2; 8], [3; 8]].concat()).unwrap();
         file.write_all(&[4; 5]).unwrap();

@@ -125,8 +125,8 @@ impl SameQuestion {
 
 /// All points of an experiment.
 fn sweep(experiment: &str, machine: &Machine) -> Points {
-    let Some(found) = crate::experiments::find(experiment) else { return vec![] };
-    found.sweep(machine).into_iter().map(|point| (found.about().name, point)).collect()
+    let Some(experiment) = crate::experiments::find(experiment) else { return vec![] };
+    experiment.sweep(machine).into_iter().map(|point| (experiment.about().name, point)).collect()
 }
 
 impl PointOf {
@@ -136,7 +136,7 @@ impl PointOf {
 }
 
 fn at(experiment: &str, point: &Selector, machine: &Machine) -> (&'static str, Point) {
-    let name = crate::experiments::find(experiment).map_or("", |found| found.about().name);
+    let name = crate::experiments::find(experiment).map_or("", |experiment| experiment.about().name);
     (name, point.nearest(experiment, machine))
 }
 
@@ -162,10 +162,11 @@ impl Computed {
 
     /// The value, in a unit; `None` where a point that is needed has no value.
     pub fn value(&self, known: &Known, unit: Unit) -> Option<Found> {
-        let mut found = self.points(known.machine).into_iter().map(|(name, point)| known.found(name, &point));
+        let points = self.points(known.machine).into_iter();
+        let mut results = points.map(|(name, point)| known.found(name, &point));
         match self {
             Computed::At { inverse, times, .. } => {
-                let value = found.next()??;
+                let value = results.next()??;
                 let value = inverse.map_or(value, |scale| value.inverse(scale, Dimension::Of(unit)));
                 Some(value.scaled(*times))
             }
@@ -173,9 +174,9 @@ impl Computed {
                 let parts: Option<Vec<Found>> = sum.iter().map(|part| part.value(known, unit)).collect();
                 Some(parts?.into_iter().reduce(Found::plus)?.scaled(*times))
             }
-            Computed::Best { .. } => found.flatten().max_by(|one, other| one.value.total_cmp(&other.value)),
+            Computed::Best { .. } => results.flatten().max_by(|one, other| one.value.total_cmp(&other.value)),
             Computed::Growth { over, .. } => {
-                let values: Option<Vec<f64>> = found.map(|found| Some(found?.value)).collect();
+                let values: Option<Vec<f64>> = results.map(|result| Some(result?.value)).collect();
                 let (values, millionths) = (values?, 1e6);
                 let factors: Vec<f64> = values
                     .chunks(over.len())

@@ -299,7 +299,7 @@ mod tests {
         assert_eq!(jump(2.0).map(|summary| summary.value), Some(2.0));
         assert_eq!(jump(5.0), None);
         let disturbed = along(&[(1.0, 10.0), (2.0, 90.0), (3.0, 11.0), (4.0, 30.0), (5.0, 31.0)]);
-        let found = Statistic::of(Fit::BeforeJump(2.0)).summary(&disturbed);
-        assert_eq!(found.map(|summary| summary.value), Some(3.0), "a disturbed setting is no jump");
+        let summary = Statistic::of(Fit::BeforeJump(2.0)).summary(&disturbed);
+        assert_eq!(summary.map(|summary| summary.value), Some(3.0), "a disturbed setting is no jump");
     }
 }

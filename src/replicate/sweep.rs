@@ -70,12 +70,12 @@ impl Selector {
     /// nearest to these. Of several, the one with the fewest other parameters. Where no variant exists, as on a processor without
     /// such instructions, the first of the sweep.
     pub fn nearest(&self, experiment: &str, machine: &Machine) -> Point {
-        let Some(found) = crate::experiments::find(experiment) else { return Point::default() };
-        let mut points = found.sweep(machine);
+        let Some(experiment) = crate::experiments::find(experiment) else { return Point::default() };
+        let mut points = experiment.sweep(machine);
         let fallback = points.first().cloned().unwrap_or_default();
         points.retain(|point| self.has_names(point));
         let is_offered = |point: &Point| {
-            let needs = found.requires(point);
+            let needs = experiment.requires(point);
             let mut instructions = needs.iter().filter(|need| matches!(need, Requirement::Instructions(_)));
             instructions.all(|need| need.lacking(machine).is_none())
         };
@@ -162,7 +162,7 @@ mod tests {
         }
     }
 
-    fn found(experiment: &str, selector: &str) -> String {
+    fn nearest(experiment: &str, selector: &str) -> String {
         let machine = Machine::from_root(&Root::new("/nowhere"), &TwoCpus, std::path::Path::new("/"));
         toml::from_str::<Selector>(selector).unwrap().nearest(experiment, &machine).to_string()
     }
@@ -170,18 +170,18 @@ mod tests {
     #[test]
     fn a_point_is_found_by_its_variants_its_nearest_numbers_and_what_it_does_not_say() {
         let call = "call = ['no such call', 'getppid']";
-        assert_eq!(found("cpu/system_call", call), "call=getppid placement=one-cpu");
+        assert_eq!(nearest("cpu/system_call", call), "call=getppid placement=one-cpu");
         let warm = "state = 'warm'\norder = 'sequential'\ncall = 'mmap'\nfile = 52428800\nblock = 5000";
         assert_eq!(
-            found("filesystem/read", warm),
+            nearest("filesystem/read", warm),
             "block=4096 call=mmap file=67108864 order=sequential placement=one-cpu state=warm"
         );
         assert_eq!(
-            found("memory/major_fault", "access = 'first byte of each stride'\nstride = 307200"),
+            nearest("memory/major_fault", "access = 'first byte of each stride'\nstride = 307200"),
             "access=first byte of each stride placement=one-cpu stride=262144"
         );
         // Without a stride asked for, the point that has none is meant.
-        assert!(!found("memory/major_fault", "").contains("stride"));
+        assert!(!nearest("memory/major_fault", "").contains("stride"));
     }
 
     #[test]
@@ -192,6 +192,6 @@ mod tests {
 
     #[test]
     fn where_a_variant_is_not_there_the_first_of_the_sweep_stands_for_it() {
-        assert!(found("cpu/system_call", "call = 'no such call'").starts_with("call="));
+        assert!(nearest("cpu/system_call", "call = 'no such call'").starts_with("call="));
     }
 }

@@ -27,6 +27,7 @@ pub struct CpuidRdtscRdtscp;
 
 impl Timer for CpuidRdtscRdtscp {
     #[inline(always)]
+    #[allow(clippy::inline_always, reason = "a call would stand inside the timed region")]
     fn ticks(work: impl FnOnce()) -> i64 {
         let start = start();
         work();
@@ -39,6 +40,7 @@ pub struct Fenced;
 
 impl Timer for Fenced {
     #[inline(always)]
+    #[allow(clippy::inline_always, reason = "a call would stand inside the timed region")]
     fn ticks(work: impl FnOnce()) -> i64 {
         let start = after_fences();
         work();

@@ -51,7 +51,8 @@ pub(super) struct Entry<'run> {
     deviation: Option<f64>,
     doubt: Option<&'static str>,
     corrected: Option<f64>,
-    misgiving: Option<&'static str>,
+    #[serde(rename = "misgiving")]
+    doubt_note: Option<&'static str>,
     differs: &'static str,
     ratio: Option<Over>,
 }
@@ -91,7 +92,7 @@ fn entry<'run>(row: &Beside<'run>) -> Entry<'run> {
         deviation: row.there.deviation,
         doubt: row.figure.doubt().map(Doubt::name),
         corrected,
-        misgiving: row.figure.misgiving(),
+        doubt_note: row.figure.doubt_note(),
         differs: row.differs,
         ratio: row.ratio.map(|ratio| Over {
             value: ratio.value,

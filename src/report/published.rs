@@ -183,8 +183,8 @@ fn line(figure: &Figure, style: Style) -> String {
         deviation.map(|(sd, unit)| format!(" ± {}", quantities::value(unit, sd))).unwrap_or_default();
     let lead = format!("  {:12}  ", figure.id());
     let mut text = style.wrapped(&lead, &clean(&format!("{what}: {}{deviation}", value(figure))));
-    if let Some(misgiving) = figure.misgiving() {
-        text += &style.careful(style.wrapped("                ", misgiving).trim_end());
+    if let Some(note) = figure.doubt_note() {
+        text += &style.careful(style.wrapped("                ", note).trim_end());
         text.push('\n');
     }
     text

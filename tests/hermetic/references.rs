@@ -155,7 +155,7 @@ fn a_correction_and_a_misgiving_stand_only_with_a_doubt() {
     for figure in references::figures() {
         let corrected = figure.corrected().is_some() || figure.number("corrected_cycles").is_some();
         assert!(!corrected || figure.doubt().is_some(), "{}: corrected without a doubt", figure.id());
-        assert_eq!(figure.doubt().is_some(), figure.misgiving().is_some(), "{}", figure.id());
+        assert_eq!(figure.doubt().is_some(), figure.doubt_note().is_some(), "{}", figure.id());
         doubts.extend(figure.doubt());
     }
     assert_eq!(doubts, BTreeSet::from(Doubt::ALL), "every doubt is one of some figure");
@@ -350,7 +350,7 @@ fn every_form_tells_the_doubt_of_every_doubtful_figure() {
         runs.max_by_key(|run| run.len()).unwrap_or_default().to_owned()
     };
     for row in &rows {
-        let told = [row.figure.misgiving(), Some(row.differs)];
+        let told = [row.figure.doubt_note(), Some(row.differs)];
         for (form, told) in
             forms.iter().flat_map(|form| told.into_iter().flatten().map(move |told| (form, told)))
         {
@@ -387,7 +387,7 @@ fn programs_get_every_doubt_beside_its_figure() {
     for (row, entry) in rows.iter().zip(entries) {
         assert_eq!(entry["figure"]["id"], row.figure.id());
         assert_eq!(entry["doubt"].as_str(), row.figure.doubt().map(Doubt::name));
-        assert_eq!(entry["misgiving"].as_str(), row.figure.misgiving());
+        assert_eq!(entry["misgiving"].as_str(), row.figure.doubt_note());
         assert_eq!(entry["ratio"].is_null(), row.ratio.is_none());
     }
 }

@@ -72,17 +72,17 @@ fn together(files: &[TestFile], board: &'static Board, reader: Reader) -> Result
         // Each trial opens the files again, so that none continues where another ended.
         let own = Blocks::of(opened(file, libc::O_DIRECT | libc::O_SYNC)?, BLOCK)?;
         processes.push(Process::start(None, move || {
-            let found = reader.read(own);
-            lane.store(found.as_ref().map_or(FAILED, |ns| ns.to_bits()), Ordering::Release);
-            found.map(drop)
+            let outcome = reader.read(own);
+            lane.store(outcome.as_ref().map_or(FAILED, |ns| ns.to_bits()), Ordering::Release);
+            outcome.map(drop)
         })?);
     }
     while lanes.iter().any(|lane| lane.load(Ordering::Acquire) == 0) {
         std::thread::sleep(Duration::from_millis(1));
     }
-    let told: Vec<u64> = lanes.iter().map(|lane| lane.load(Ordering::Acquire)).collect();
-    ensure(!told.contains(&FAILED), "a process could not read its file")?;
-    Ok(told.iter().map(|bits| f64::from_bits(*bits)).sum::<f64>() / told.len() as f64)
+    let results: Vec<u64> = lanes.iter().map(|lane| lane.load(Ordering::Acquire)).collect();
+    ensure(!results.contains(&FAILED), "a process could not read its file")?;
+    Ok(results.iter().map(|bits| f64::from_bits(*bits)).sum::<f64>() / results.len() as f64)
 }
 
 impl Reader {

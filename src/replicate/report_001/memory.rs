@@ -102,12 +102,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn levels_are_told_of_the_largest_array_that_half_a_cache_holds() {
+    fn a_level_is_that_of_the_largest_array_that_half_a_cache_holds() {
         let machine = Machine::described();
         let curve: Vec<(u64, Vec<f64>)> =
             (8..=30).map(|power| (1 << power, vec![f64::from(power)])).collect();
-        let found = plateaus(Series::default(), &curve, &machine, Some(0));
-        let at: Vec<f64> = LEVELS.iter().map(|level| found.variant(level).next().unwrap().at).collect();
+        let series = plateaus(Series::default(), &curve, &machine, Some(0));
+        let at: Vec<f64> = LEVELS.iter().map(|level| series.variant(level).next().unwrap().at).collect();
         assert!(at.is_sorted() && at[3].to_bits() == f64::from(1 << 30).to_bits(), "{at:?}");
         for (level, at) in (1..=3).zip(&at) {
             let half = caches::of_report_001(&machine, level, Some(0)) as f64 / 2.0;

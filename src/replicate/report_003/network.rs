@@ -1,25 +1,20 @@
 //! The report's chapter on the network, whose sections are numbered 4.1 to 4.3 again.
 
-use crate::experiment::{Failure, ensure};
+use crate::experiment::{Failure, PEER, ensure};
 use crate::peer::Service;
 use crate::peer::other_side::OtherSide;
 use crate::peer::ping::{Ping, THIS_HOST};
 use crate::peer::service::{Arrival, StreamOptions, Transport};
+use crate::replicate::operations::{broke, echo_ns, tcp_socket, tcp_stream};
 use crate::replicate::{Series, Stage};
 use crate::sampling::partner::Process;
-use socket2::{Domain, Socket, Type};
-use std::io::{Read, Write};
+use std::io::{ErrorKind, Read, Write};
 use std::net::{IpAddr, Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::os::fd::AsRawFd;
 use std::time::{Duration, Instant};
 
 /// The other side has died if it is silent for this long.
 const TIMEOUT: Duration = Duration::from_secs(8);
-const PEER: &str = crate::experiment::PEER;
-
-fn broke(attempt: &str, error: &std::io::Error) -> Failure {
-    Failure::Broke(format!("{attempt}: {error}"))
-}
 
 /// The report's payload, which is that of ping, bytes.
 const PAYLOAD: usize = 56;
@@ -30,18 +25,17 @@ const PAUSE: Duration = Duration::from_millis(100);
 const QUICK_PAUSE: Duration = Duration::from_millis(10);
 
 pub fn tcp_local(stage: &Stage) -> Result<Series, Failure> {
-    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).map_err(|error| broke("bind", &error))?;
-    let address = listener.local_addr().map_err(|error| broke("getsockname", &error))?;
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).map_err(broke("bind"))?;
+    let address = listener.local_addr().map_err(broke("getsockname"))?;
     let _server = Process::start(stage.site.partner, move || echo_server(&listener))?;
-    let stream = TcpStream::connect(address).map_err(|error| broke("connect", &error))?;
+    let stream = TcpStream::connect(address).map_err(broke("connect"))?;
     conversation(stream)
 }
 
 pub fn tcp_remote(stage: &Stage) -> Result<Series, Failure> {
     let echo = Service::Echo { transport: Transport::Tcp, bytes: PAYLOAD as u32 };
     let other = OtherSide::start(&echo, PEER, stage.site)?;
-    let connected = TcpStream::connect_timeout(&other.address, TIMEOUT);
-    let series = conversation(connected.map_err(|error| broke("connect", &error))?)?;
+    let series = conversation(tcp_stream(other.address, TIMEOUT)?)?;
     other.stop()?;
     Ok(of_peer(stage, series))
 }
@@ -59,13 +53,13 @@ pub fn of_peer(stage: &Stage, series: Series) -> Series {
 
 /// A hundred messages and their echoes.
 pub fn conversation(mut stream: TcpStream) -> Result<Series, Failure> {
-    stream.set_read_timeout(Some(TIMEOUT)).map_err(|error| broke("SO_RCVTIMEO", &error))?;
+    stream.set_read_timeout(Some(TIMEOUT)).map_err(broke("SO_RCVTIMEO"))?;
     let (message, mut echo) = ([0x5a; PAYLOAD], [0; PAYLOAD]);
     let mut values = vec![];
     for _ in 0..SAMPLES {
         let began = Instant::now();
-        stream.write_all(&message).map_err(|error| broke("send", &error))?;
-        stream.read_exact(&mut echo).map_err(|error| broke("recv of the echo", &error))?;
+        stream.write_all(&message).map_err(broke("send"))?;
+        stream.read_exact(&mut echo).map_err(broke("recv of the echo"))?;
         values.push(began.elapsed().as_nanos() as f64);
     }
     Ok(Series::of(values))
@@ -79,15 +73,15 @@ pub fn echo_server(listener: &TcpListener) -> Result<(), Failure> {
         let descriptors = clients.iter().map(AsRawFd::as_raw_fd).chain([listener.as_raw_fd()]);
         let ready = select(&descriptors.collect::<Vec<_>>())?;
         if ready.contains(&listener.as_raw_fd()) {
-            let (client, _) = listener.accept().map_err(|error| broke("accept", &error))?;
+            let (client, _) = listener.accept().map_err(broke("accept"))?;
             clients.push(client);
         }
-        let heard = |mut client: &TcpStream, buffer: &mut [u8]| {
+        let echoed = |mut client: &TcpStream, buffer: &mut [u8]| {
             let bytes = client.read(buffer)?;
             client.write_all(&buffer[..bytes]).map(|()| bytes > 0)
         };
         clients.retain(|client| {
-            !ready.contains(&client.as_raw_fd()) || heard(client, &mut buffer).unwrap_or(false)
+            !ready.contains(&client.as_raw_fd()) || echoed(client, &mut buffer).unwrap_or(false)
         });
     }
 }
@@ -129,7 +123,7 @@ pub fn ping_remote(stage: &Stage) -> Result<Series, Failure> {
 
 fn pings(host: IpAddr, stage: &Stage) -> Result<Series, Failure> {
     let mut ping = Ping::open(host, PAYLOAD)?;
-    ping.set_timeout(Duration::from_secs(1)).map_err(|error| broke("SO_RCVTIMEO", &error))?;
+    ping.set_timeout(Duration::from_secs(1)).map_err(broke("SO_RCVTIMEO"))?;
     let pause = if stage.quick { QUICK_PAUSE } else { PAUSE };
     let (mut values, mut lost) = (vec![], 0_u64);
     for sequence in 0.. {
@@ -140,9 +134,10 @@ fn pings(host: IpAddr, stage: &Stage) -> Result<Series, Failure> {
             return Err(Failure::Broke(format!("{lost} echo requests were not answered within a second")));
         }
         std::thread::sleep(pause);
-        match answered(&mut ping, sequence)? {
-            Some(ns) => values.push(ns),
-            None => lost += 1,
+        match echo_ns(stage, &mut ping, sequence) {
+            Ok(ns) => values.push(ns),
+            Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => lost += 1,
+            Err(error) => return Err(broke("an echo request or reply")(error)),
         }
     }
     let series = Series::of(values);
@@ -151,25 +146,6 @@ fn pings(host: IpAddr, stage: &Stage) -> Result<Series, Failure> {
     } else {
         series.seen(format!("{lost} requests were not answered; they are not in the figure."))
     })
-}
-
-/// Nanoseconds until the answer; `None` if none arrived.
-fn answered(ping: &mut Ping, sequence: u16) -> Result<Option<f64>, Failure> {
-    let began = Instant::now();
-    ping.send(sequence).map_err(|error| broke("an echo request", &error))?;
-    loop {
-        match ping.receive() {
-            // The answer to an earlier request that was given up.
-            Ok(other) if other != sequence => {}
-            Ok(_) => return Ok(Some(began.elapsed().as_nanos() as f64)),
-            Err(error)
-                if matches!(error.kind(), std::io::ErrorKind::WouldBlock | std::io::ErrorKind::TimedOut) =>
-            {
-                return Ok(None);
-            }
-            Err(error) => return Err(broke("an echo reply", &error)),
-        }
-    }
 }
 
 /// Sizes of the buffers, bytes.
@@ -185,8 +161,8 @@ const QUICK_REMOTE_REPETITIONS: u64 = 3;
 
 pub fn bandwidth_local(stage: &Stage) -> Result<Series, Failure> {
     let repetitions = stage.count(REPETITIONS, QUICK_REPETITIONS);
-    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).map_err(|error| broke("bind", &error))?;
-    let address = listener.local_addr().map_err(|error| broke("getsockname", &error))?;
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).map_err(broke("bind"))?;
+    let address = listener.local_addr().map_err(broke("getsockname"))?;
     let _client = Process::start(stage.site.partner, move || send_all(address, repetitions))?;
     let mut series = Series::default();
     for size in SIZES {
@@ -202,9 +178,9 @@ pub fn send_all(server: SocketAddr, repetitions: u64) -> Result<(), Failure> {
     for size in SIZES {
         let buffer = vec![0x5a; size];
         for _ in 0..repetitions {
-            let mut stream = TcpStream::connect(server).map_err(|error| broke("connect", &error))?;
-            stream.write_all(&buffer).map_err(|error| broke("send", &error))?;
-            stream.read(&mut [0]).map_err(|error| broke("waiting for the server", &error))?;
+            let mut stream = TcpStream::connect(server).map_err(broke("connect"))?;
+            stream.write_all(&buffer).map_err(broke("send"))?;
+            stream.read(&mut [0]).map_err(broke("waiting for the server"))?;
         }
     }
     Ok(())
@@ -213,11 +189,11 @@ pub fn send_all(server: SocketAddr, repetitions: u64) -> Result<(), Failure> {
 /// The server: bytes per second of one buffer, from the moment when there is something to read.
 pub fn received(listener: &TcpListener, buffer: &mut [u8]) -> Result<f64, Failure> {
     readable(listener.as_raw_fd())?;
-    let (mut stream, _) = listener.accept().map_err(|error| broke("accept", &error))?;
-    stream.set_read_timeout(Some(TIMEOUT)).map_err(|error| broke("SO_RCVTIMEO", &error))?;
+    let (mut stream, _) = listener.accept().map_err(broke("accept"))?;
+    stream.set_read_timeout(Some(TIMEOUT)).map_err(broke("SO_RCVTIMEO"))?;
     readable(stream.as_raw_fd())?;
     let began = Instant::now();
-    stream.read_exact(buffer).map_err(|error| broke("recv", &error))?;
+    stream.read_exact(buffer).map_err(broke("recv"))?;
     Ok(buffer.len() as f64 / began.elapsed().as_secs_f64().max(1e-9))
 }
 
@@ -259,13 +235,11 @@ fn sent(size: usize, stage: &Stage) -> Result<Vec<Arrival>, Failure> {
     let stream = StreamOptions { chunk: size as u32, buffers: None };
     let other =
         OtherSide::start(&Service::Sink { stream, acknowledged: None, reads_after_ns: 0 }, PEER, stage.site)?;
-    let connected = TcpStream::connect_timeout(&other.address, TIMEOUT);
-    let mut stream = connected.map_err(|error| broke("connect", &error))?;
-    stream.set_read_timeout(Some(TIMEOUT)).map_err(|error| broke("SO_RCVTIMEO", &error))?;
-    stream.write_all(&vec![0x5a; size]).map_err(|error| broke("send", &error))?;
-    stream.shutdown(Shutdown::Write).map_err(|error| broke("shutdown", &error))?;
+    let mut stream = tcp_stream(other.address, TIMEOUT)?;
+    stream.write_all(&vec![0x5a; size]).map_err(broke("send"))?;
+    stream.shutdown(Shutdown::Write).map_err(broke("shutdown"))?;
     // The sink closes when it has read all.
-    stream.read(&mut [0]).map_err(|error| broke("waiting for the peer", &error))?;
+    stream.read(&mut [0]).map_err(broke("waiting for the peer"))?;
     let report = other.stop()?;
     ensure(report.received_bytes == size as u64, "the peer did not receive all bytes that were sent")?;
     Ok(report.arrivals)
@@ -289,12 +263,12 @@ const SETUP: &str = "connect";
 const TEARDOWN: &str = "close";
 
 pub fn connections_local(stage: &Stage) -> Result<Series, Failure> {
-    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).map_err(|error| broke("bind", &error))?;
-    let address = listener.local_addr().map_err(|error| broke("getsockname", &error))?;
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).map_err(broke("bind"))?;
+    let address = listener.local_addr().map_err(broke("getsockname"))?;
     let _server = Process::start(stage.site.partner, move || {
         loop {
-            let (mut client, _) = listener.accept().map_err(|error| broke("accept", &error))?;
-            client.read(&mut [0]).map_err(|error| broke("waiting for the client", &error))?;
+            let (mut client, _) = listener.accept().map_err(broke("accept"))?;
+            client.read(&mut [0]).map_err(broke("waiting for the client"))?;
         }
     })?;
     connections(address, false)
@@ -311,14 +285,12 @@ pub fn connections_remote(stage: &Stage) -> Result<Series, Failure> {
 pub fn connections(server: SocketAddr, greeted: bool) -> Result<Series, Failure> {
     let (mut opened, mut closed) = (vec![], vec![]);
     for _ in 0..CONNECTIONS {
-        let socket = Socket::new(Domain::for_address(server), Type::STREAM, None);
-        let mut socket = socket.map_err(|error| broke("socket", &error))?;
-        socket.set_read_timeout(Some(TIMEOUT)).map_err(|error| broke("SO_RCVTIMEO", &error))?;
+        let mut socket = tcp_socket(server, TIMEOUT)?;
         let began = Instant::now();
-        socket.connect(&server.into()).map_err(|error| broke("connect", &error))?;
+        socket.connect(&server.into()).map_err(broke("connect"))?;
         opened.push(began.elapsed().as_nanos() as f64);
         if greeted {
-            socket.read_exact(&mut [0]).map_err(|error| broke("the server's greeting", &error))?;
+            socket.read_exact(&mut [0]).map_err(broke("the server's greeting"))?;
         }
         let began = Instant::now();
         drop(socket);

@@ -132,20 +132,20 @@ fn there(row: &Beside) -> Text {
 /// The doubt in words: the error, the corrected value, and the value used for the ratio.
 fn doubt(row: &Beside) -> Option<String> {
     let Value::Doubtful { doubt, corrected, .. } = row.there.value else { return None };
-    let mut text = format!("Doubtful ({}): {}", doubt.name(), misgiving(row.figure));
+    let mut text = format!("Doubtful ({}): {}", doubt.name(), doubt_note(row.figure));
     if let Some(corrected) = corrected {
         text += &format!(" Corrected: {}.", quantities::value(row.here.unit, corrected));
     }
     text += match row.ratio {
         Some(Ratio { corrected: true, .. }) => " The ratio uses the corrected figure.",
         Some(_) => " The ratio uses the printed figure.",
-        None if doubt.forbids_reckoning() => " No ratio is given.",
+        None if doubt.excluded_from_ratios() => " No ratio is given.",
         None => "",
     };
     Some(text)
 }
 
-fn misgiving(figure: &Figure) -> String {
-    let said = figure.misgiving().unwrap_or_default();
+fn doubt_note(figure: &Figure) -> String {
+    let said = figure.doubt_note().unwrap_or_default();
     if said.ends_with('.') { said.to_owned() } else { format!("{said}.") }
 }

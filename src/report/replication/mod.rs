@@ -139,8 +139,8 @@ fn misleading(rows: &[Compared]) -> Section {
     let differing: Vec<Text> = of(Verdict::Above).chain(of(Verdict::Below)).collect();
     Section::new(Key::of("misleading"), "Where the report's methods mislead")
         .under("Results that differ from Fathom's", listed(differing))
-        .under("No significant difference here", listed(of(Verdict::NotTold).collect()))
-        .under("Negative results", listed(of(Verdict::BelowNothing).collect()))
+        .under("No significant difference here", listed(of(Verdict::NotSignificant).collect()))
+        .under("Negative results", listed(of(Verdict::Negative).collect()))
         .under("Below resolution here", listed(of(Verdict::BelowResolution).collect()))
         .under("Impossible results: something is broken", listed(of(Verdict::Impossible).collect()))
         .under("Not compared here", listed(of(Verdict::Open).collect()))

@@ -263,16 +263,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_empty_loop_goes_round_as_often_as_it_is_told() {
+    fn the_empty_loop_goes_round_as_often_as_asked() {
         // `debug_assert` above looks at the counter.
         [0, 1, 2, 8192].into_iter().for_each(empty_loop);
     }
 
     #[test]
-    fn what_the_averages_hide_is_said() {
-        let said = distribution(&[-100.0, 2000.0, 3000.0, 50_000.0]);
-        assert!(said[0].contains("2.50 µs") && said[0].contains("4 differences"), "{said:?}");
-        assert!(said[1].starts_with("1 of 4"), "{said:?}");
+    fn what_the_averages_hide_is_noted() {
+        let notes = distribution(&[-100.0, 2000.0, 3000.0, 50_000.0]);
+        assert!(notes[0].contains("2.50 µs") && notes[0].contains("4 differences"), "{notes:?}");
+        assert!(notes[1].starts_with("1 of 4"), "{notes:?}");
         assert_eq!(distribution(&[1.0, 2.0]).len(), 1);
     }
 }

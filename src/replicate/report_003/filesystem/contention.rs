@@ -117,8 +117,8 @@ impl Competitor {
             for _ in 0..passes {
                 file.pass(random.then_some(&mut chance))?;
             }
-            let told = std::io::Write::write_all(&mut File::from(tell), &[1]);
-            told.map_err(|error| Failure::Broke(format!("telling the main process: {error}")))
+            let sent = std::io::Write::write_all(&mut File::from(tell), &[1]);
+            sent.map_err(|error| Failure::Broke(format!("telling the main process: {error}")))
         })?;
         Ok(Competitor { _process: process, done: done.into() })
     }

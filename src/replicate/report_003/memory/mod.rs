@@ -165,9 +165,9 @@ pub fn faults(stage: &Stage) -> Result<Series, Failure> {
     let clock =
         (0..PAIRS).map(|_| timer::cpuid_rdtsc_rdtscp_cpuid(|| ())).sum::<i64>() as f64 / f64::from(PAIRS);
     for variant in [FIXED, RANDOM] {
-        let mut found = vec![vec![]; PAGE_STRIDES.len()];
+        let mut of_strides = vec![vec![]; PAGE_STRIDES.len()];
         for run in 0..WHOLE_RUNS {
-            for (stride, values) in PAGE_STRIDES.into_iter().zip(&mut found) {
+            for (stride, values) in PAGE_STRIDES.into_iter().zip(&mut of_strides) {
                 let random = (variant == RANDOM).then_some(&mut chance);
                 let offsets = offsets(bytes, stride * PAGE, random);
                 let before = Tally::now();
@@ -181,7 +181,7 @@ pub fn faults(stage: &Stage) -> Result<Series, Failure> {
                 }
             }
         }
-        for (stride, values) in PAGE_STRIDES.into_iter().zip(found) {
+        for (stride, values) in PAGE_STRIDES.into_iter().zip(of_strides) {
             let at = (stride * PAGE) as f64;
             if variant == FIXED {
                 let each = values.iter().map(|value| value / BROUGHT_IN as f64).collect();
@@ -191,7 +191,7 @@ pub fn faults(stage: &Stage) -> Result<Series, Failure> {
         }
     }
     test_file::evict(&test.file)?;
-    Ok(series.seen(tally.said()))
+    Ok(series.seen(tally.note()))
 }
 
 /// The variant that holds single accesses in their order.
@@ -227,7 +227,7 @@ impl Tally {
         self.served += now.served - before.served;
     }
 
-    fn said(&self) -> String {
+    fn note(&self) -> String {
         let each = self.served / self.major.max(1) as f64;
         format!(
             "{} of {} accesses to first bytes, at strides of 256 KiB and more, were major faults; the kernel read {} from the device for \
