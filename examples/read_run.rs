@@ -22,6 +22,8 @@ fn line(result: &PointResult) -> String {
 }
 
 fn print(path: &Path) -> Result<(), ReadError> {
+    // What was recorded is judged by the experiments that recorded it.
+    fathom::experiments::register();
     let run = Run::read(path)?;
     println!("{}, {} trials", run.header.started, run.trials.len());
     for result in &Results::of(&run).points {

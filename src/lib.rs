@@ -33,6 +33,8 @@
 //! ```no_run
 //! use fathom::{record::Run, results::Results};
 //!
+//! // What `fathom run` measured is judged by the experiments that measured it.
+//! fathom::experiments::register();
 //! let run = Run::read("sums.jsonl".as_ref())?;
 //! for result in &Results::of(&run).points {
 //!     if let Some(estimate) = result.estimate() {
@@ -47,45 +49,35 @@
 //!
 //! # Within
 //!
-//! Data flows one way, and the modules below stand in that order: a module may use only those before it
-//! (`tests/hermetic/architecture.rs` holds us to it).
+//! This package is the command line, and the entry for programs that want all of it. The crates below it, in the order in which
+//! data flows, are `fathom-core`, `fathom-equipment`, `fathom-experiments`, `fathom-engine`, `fathom-report`, `fathom-replicate` and
+//! `fathom-verify`; a program that measures operations of its own and needs no report depends on `fathom-engine` alone.
 
 #![deny(clippy::disallowed_macros)]
 
+pub use fathom_core::{experiment, machine, quantity, sampling, statistics};
 #[doc(hidden)]
-pub mod message;
-pub mod quantity;
-pub mod machine;
-pub mod statistics;
-pub mod experiment;
-pub mod sampling;
+pub use fathom_core::{message, quantities};
+pub use fathom_engine::library::{self, Error, Measured, Operation, Session, child_main};
 #[doc(hidden)]
-pub mod peer;
+pub use fathom_engine::{comparison, plan, run};
+pub use fathom_engine::{record, results};
 #[doc(hidden)]
-pub mod test_file;
+pub use fathom_equipment::{peer, remote, test_file};
 #[doc(hidden)]
-pub mod remote;
+pub use fathom_replicate as replicate;
 #[doc(hidden)]
+pub use fathom_report::{self as report, export, references};
+#[doc(hidden)]
+pub use fathom_verify as verify;
+
 pub mod experiments;
-pub mod record;
-pub mod results;
-#[doc(hidden)]
-pub mod references;
-#[doc(hidden)]
-pub mod plan;
-#[doc(hidden)]
-pub mod comparison;
-#[doc(hidden)]
-pub mod run;
-#[doc(hidden)]
-pub mod replicate;
-#[doc(hidden)]
-pub mod verify;
-#[doc(hidden)]
-pub mod report;
-#[doc(hidden)]
-pub mod export;
-pub mod library;
+
+/// The report of a program's own operations, as a page that needs no network.
+pub fn page(measured: &Measured) -> String {
+    let results = results::Results::of(measured.run());
+    report::render(&report::RunReport::of(&results), report::Form::Html, report::Style::default())
+}
 #[allow(clippy::struct_field_names, reason = "fields are named as the flags are")]
 mod cli;
 mod commands;
@@ -94,4 +86,3 @@ mod commands;
 pub use cli::definition as command_line_definition;
 #[doc(hidden)]
 pub use commands::main as command_line;
-pub use library::{Error, Measured, Operation, Session, child_main};

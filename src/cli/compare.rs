@@ -1,8 +1,8 @@
 //! `fathom compare`, `gate` and `history`: comparisons of runs.
 
 use super::value::{parse_folder, parse_share, parse_time};
-use crate::report::{FactsForm, Form};
 use clap::{Args, ValueEnum};
+use fathom_report::{FactsForm, Form};
 use std::path::PathBuf;
 use std::time::Duration;
 

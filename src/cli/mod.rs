@@ -13,14 +13,16 @@ pub use report::{Export, Report};
 pub use run::{Ab, Run};
 pub use verify::{Replicate, Verify};
 
-use crate::report::FactsForm;
 use clap::{CommandFactory, Parser, Subcommand, ValueEnum};
+use fathom_engine::run::COMPILER;
+use fathom_report::FactsForm;
 use std::path::PathBuf;
+use std::sync::LazyLock;
 
 /// Measures the cost of operations on this machine and its operating system: predicts each figure, measures it, shows
 /// evidence for what was measured, and writes a report.
 #[derive(Debug, Parser)]
-#[command(name = "fathom", version, long_version = BUILD_FACTS, max_term_width = 100, arg_required_else_help = true)]
+#[command(name = "fathom", version, long_version = BUILD_FACTS.as_str(), max_term_width = 100, arg_required_else_help = true)]
 #[command(
     after_help = "Exit status: 0 done, 1 regression found, 2 usage or could not run, 3 inconclusive or interrupted, 4 some experiments \
                         failed.\n\nThe packages bring the manual page and the completions of bash, zsh and fish \
@@ -35,19 +37,16 @@ pub struct Cli {
     pub command: Command,
 }
 
+/// The commit of the source that this program was built from, where it is known; see `build.rs`.
+pub const COMMIT: Option<&str> = option_env!("FATHOM_COMMIT");
+
 /// What `--version` tells: the version, the compiler with its flags, and the commit where it is known. `-V` tells the version
 /// alone.
-const BUILD_FACTS: &str = concat!(
-    env!("CARGO_PKG_VERSION"),
-    "\ncompiler: ",
-    env!("FATHOM_COMPILER"),
-    ", ",
-    env!("FATHOM_COMPILER_FLAGS"),
-    "\ncommit: ",
-    env!("FATHOM_COMMIT"),
-    "\nlicence: ",
-    env!("CARGO_PKG_LICENSE")
-);
+static BUILD_FACTS: LazyLock<String> = LazyLock::new(|| {
+    let [version, licence] = [env!("CARGO_PKG_VERSION"), env!("CARGO_PKG_LICENSE")];
+    let commit = COMMIT.unwrap_or("unknown");
+    format!("{version}\ncompiler: {COMPILER}\ncommit: {commit}\nlicence: {licence}")
+});
 
 /// Every command and flag, from which the manual page and the completions of shells are made when the program is packaged.
 pub fn definition() -> clap::Command {

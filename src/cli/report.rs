@@ -1,8 +1,8 @@
 //! `fathom report` and `fathom export`: the content and form of a report.
 
-use crate::export::Format;
-use crate::report::Form;
 use clap::Args;
+use fathom_report::Form;
+use fathom_report::export::Format;
 use std::path::PathBuf;
 
 /// What to show of a run, and how.

@@ -2,13 +2,13 @@
 
 use super::peer::PeerOptions;
 use super::value::{parse_folder, parse_name, parse_share, parse_time};
-use crate::experiment::Effort;
-use crate::machine::RemoteAddress;
-use crate::record::Label;
-use crate::report::{Form, ProgressForm};
-use crate::run::Variation;
-use crate::sampling::ClockKind;
-use clap::Args;
+use clap::{Args, ValueEnum};
+use fathom_core::experiment::Effort;
+use fathom_core::machine::RemoteAddress;
+use fathom_core::sampling::ClockKind;
+use fathom_engine::record::Label;
+use fathom_engine::run::Variation;
+use fathom_report::{Form, ProgressForm};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -42,7 +42,7 @@ pub struct Run {
     pub cpu: Option<usize>,
     /// The clock to measure with; by default the best that qualifies.
     #[arg(long, value_enum, value_name = "CLOCK")]
-    pub clock: Option<ClockKind>,
+    pub clock: Option<Clock>,
     /// How long each trial observes, such as `20ms`.
     #[arg(long, value_name = "TIME", value_parser = parse_time)]
     pub trial: Option<Duration>,
@@ -156,4 +156,22 @@ pub struct Ab {
     /// As text, every row.
     #[arg(long)]
     pub full: bool,
+}
+
+/// The clocks that may be asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Clock {
+    /// The processor's constant-rate counter, read by an instruction.
+    Counter,
+    /// `clock_gettime(CLOCK_MONOTONIC_RAW)`.
+    MonotonicRaw,
+}
+
+impl From<Clock> for ClockKind {
+    fn from(clock: Clock) -> Self {
+        match clock {
+            Clock::Counter => ClockKind::Counter,
+            Clock::MonotonicRaw => ClockKind::MonotonicRaw,
+        }
+    }
 }

@@ -2,9 +2,9 @@
 
 use super::peer::PeerOptions;
 use super::value::{parse_folder, parse_time, parse_times};
-use crate::machine::RemoteAddress;
-use crate::report::Form;
 use clap::Args;
+use fathom_core::machine::RemoteAddress;
+use fathom_report::Form;
 use std::path::PathBuf;
 use std::time::Duration;
 

@@ -2,13 +2,13 @@
 
 use super::output::{Rendered, written};
 use crate::cli;
-use crate::comparison::{Margins, REFUSED, ReducedRun, Side};
-use crate::record::door::Door;
-use crate::record::{Header, Run, regular, store};
-use crate::references::{self, Machine};
-use crate::report::{ComparisonReport, PublishedComparison, Style};
-use crate::results::Results;
 use anyhow::{Context, Result, anyhow, bail};
+use fathom_engine::comparison::{Margins, REFUSED, ReducedRun, Side};
+use fathom_engine::record::door::Door;
+use fathom_engine::record::{Header, Run, regular, store};
+use fathom_engine::results::Results;
+use fathom_report::references::{self, Machine};
+use fathom_report::{ComparisonReport, PublishedComparison, Style};
 use rayon::prelude::*;
 use std::path::{Path, PathBuf};
 

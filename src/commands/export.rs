@@ -3,11 +3,11 @@
 use super::compare::files;
 use super::output::{Rendered, written};
 use crate::cli;
-use crate::export::{self, Format};
-use crate::record::door::Door;
-use crate::record::{Run, regular, store};
-use crate::results::Results;
 use anyhow::{Context, Result, anyhow, bail};
+use fathom_engine::record::door::Door;
+use fathom_engine::record::{Run, regular, store};
+use fathom_engine::results::Results;
+use fathom_report::export::{self, Format};
 use std::io::{BufRead, BufReader, BufWriter};
 use std::path::{Path, PathBuf};
 

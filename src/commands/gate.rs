@@ -5,15 +5,15 @@ use super::status::{INCONCLUSIVE, REGRESSED};
 use super::streams::print;
 use super::{lock, page};
 use crate::cli::{self, Annotations};
-use crate::comparison::{Comparison, Decision, Margins, ReducedRun, Row, Side, decide};
-use crate::experiment::Point;
-use crate::experiments;
-use crate::message::tell;
-use crate::record::door::Door;
-use crate::record::{Header, Run, store};
-use crate::report::{self, ComparisonReport, Form, GateReport, ProgressForm, Style};
-use crate::run::{self, Campaign, Options};
 use anyhow::{Context, Result, bail};
+use fathom_core::experiment::Point;
+use fathom_core::experiment::registry;
+use fathom_core::message::tell;
+use fathom_engine::comparison::{Comparison, Decision, Margins, ReducedRun, Row, Side, decide};
+use fathom_engine::record::door::Door;
+use fathom_engine::record::{Header, Run, store};
+use fathom_engine::run::{self, Campaign, Options};
+use fathom_report::{self as report, ComparisonReport, Form, GateReport, ProgressForm, Style};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
@@ -118,7 +118,7 @@ fn confirming(options: &Options, suspects: &[Row]) -> Options {
     let points: Vec<(&'static str, Point)> = suspects
         .iter()
         .filter_map(|row| {
-            let experiment = experiments::find(&row.experiment)?;
+            let experiment = registry::find(&row.experiment)?;
             Some((experiment.about().name, row.other_point.as_ref().unwrap_or(&row.point).clone()))
         })
         .collect();
@@ -173,7 +173,7 @@ fn system() -> Annotations {
 
 /// A line for each regression, in the system's format.
 fn annotations(system: Annotations, comparison: &Comparison) -> Vec<String> {
-    let regressed = comparison.with(crate::comparison::Verdict::Worse);
+    let regressed = comparison.with(fathom_engine::comparison::Verdict::Worse);
     let told = regressed.into_iter().map(report::regression);
     match system {
         Annotations::None => vec![],

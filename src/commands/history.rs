@@ -3,12 +3,12 @@
 use super::compare::margins;
 use super::streams::print;
 use crate::cli;
-use crate::comparison::{History, ReducedRun, histories};
-use crate::message::{clean, tell};
-use crate::plan;
-use crate::record::{Run, store};
-use crate::report::{self, StoredRuns, Style};
 use anyhow::{Context, Result, bail};
+use fathom_core::message::{clean, tell};
+use fathom_engine::comparison::{History, ReducedRun, histories};
+use fathom_engine::plan;
+use fathom_engine::record::{Run, store};
+use fathom_report::{self as report, StoredRuns, Style};
 use rayon::prelude::*;
 use std::path::Path;
 

@@ -1,8 +1,8 @@
 //! The lock that prevents simultaneous measurements.
 
-use crate::report::{ProgressForm, Telling};
-use crate::run::{self, MeasuringLock};
 use anyhow::Result;
+use fathom_engine::run::{self, MeasuringLock};
+use fathom_report::{ProgressForm, Telling};
 
 /// The lock, unless it is waived; a name of it held by another user is reported in this form. Before anything is measured, what a
 /// killed run has left set is restored.

@@ -4,15 +4,15 @@ use super::status::{DONE, INCONCLUSIVE, SOME_FAILED};
 use super::streams::print;
 use super::{lock, page, peer};
 use crate::cli;
-use crate::experiments;
-use crate::machine::{self, Machine, RemoteAddress};
-use crate::plan::{self, SETS, Set};
-use crate::record::file_name::{Fields, filled};
-use crate::record::{self, Ending, HOST, Header, PlannedPoint, store};
-use crate::report::{self, Form, RunReport, Style, Telling};
-use crate::results::{self, Outcome, PointResult, Results};
-use crate::run::{self, Campaign, Options, Peering};
 use anyhow::{Context, Result, anyhow, bail};
+use fathom_core::experiment::registry;
+use fathom_core::machine::{self, Machine, RemoteAddress};
+use fathom_engine::plan::{self, SETS, Set};
+use fathom_engine::record::file_name::{Fields, filled};
+use fathom_engine::record::{self, Ending, HOST, Header, PlannedPoint, store};
+use fathom_engine::results::{self, Outcome, PointResult, Results};
+use fathom_engine::run::{self, Campaign, Options, Peering};
+use fathom_report::{self as report, Form, RunReport, Style, Telling};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -166,7 +166,7 @@ fn ensure_allowed(whole_memory: bool, header: &Header) -> Result<()> {
     }
     let machines = [&header.machine, &Machine::describe(Path::new(&header.settings.folder))];
     let fills = |planned: &&PlannedPoint| {
-        let experiment = experiments::find(&planned.experiment);
+        let experiment = registry::find(&planned.experiment);
         planned.skip.is_none()
             && experiment.is_some_and(|experiment| {
                 experiment.requires(&planned.point).iter().any(|needed| {
@@ -194,7 +194,7 @@ fn begin(asked: &cli::Run) -> Result<(Campaign, PathBuf)> {
         precision: asked.precision,
         seed: asked.seed,
         cpu: asked.cpu,
-        clock: asked.clock,
+        clock: asked.clock.map(Into::into),
         trial: asked.trial,
         folder: asked.dir.clone().unwrap_or_else(std::env::temp_dir),
         processes: asked.processes.clone(),

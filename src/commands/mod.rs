@@ -19,19 +19,19 @@ mod streams;
 mod verify;
 
 use crate::cli::{self, Cli, Colour, Command};
-use crate::experiments;
-use crate::machine::Machine;
-use crate::message::{clean, tell};
-use crate::plan;
-use crate::record::door::Door;
-use crate::record::{Run, store};
-use crate::replicate::record::Replication;
-use crate::report::{self, FactsForm, RunReport, Style, catalogue};
-use crate::results::Results;
-use crate::run;
-use crate::sampling;
 use anyhow::{Result, anyhow, bail};
 use clap::Parser;
+use fathom_core::experiment::registry;
+use fathom_core::machine::Machine;
+use fathom_core::message::{clean, tell};
+use fathom_core::sampling;
+use fathom_engine::plan;
+use fathom_engine::record::door::Door;
+use fathom_engine::record::{Run, store};
+use fathom_engine::results::Results;
+use fathom_engine::run;
+use fathom_replicate::record::Replication;
+use fathom_report::{self as report, FactsForm, RunReport, Style, catalogue};
 use output::{Rendered, written};
 use status::COULD_NOT_RUN;
 use std::path::{Path, PathBuf};
@@ -41,6 +41,10 @@ use streams::{print, request};
 /// Parses the command line, runs the command, and reports errors.
 pub fn main() -> ExitCode {
     sampling::signals::forget_inherited();
+    fathom_experiments::register();
+    if let Some(commit) = cli::COMMIT {
+        run::set_commit(commit);
+    }
     match run(Cli::parse()) {
         Ok(exit) => exit,
         Err(error) if is_closed_pipe(&error) => ExitCode::SUCCESS,
@@ -59,12 +63,12 @@ fn run(cli: Cli) -> Result<ExitCode> {
         Command::Run(asked) => return measuring::measure(&asked, style),
         Command::Replicate(asked) => return replicate::replicate(&asked, style),
         Command::Verify(asked) => return verify::verify(&asked, style),
-        Command::Keep => crate::verify::opinions::keep()?,
+        Command::Keep => fathom_verify::opinions::keep()?,
         Command::Trial => trial()?,
         Command::Replica => replicate::replica()?,
         Command::Peer(asked) => peer::serve(&asked)?,
         Command::List => {
-            print(&catalogue::list(experiments::all(), &Machine::describe(Path::new(".")), style))?;
+            print(&catalogue::list(registry::all(), &Machine::describe(Path::new(".")), style))?;
         }
         Command::Explain { experiment } => explain(&experiment, style)?,
         Command::Machine { format, dir } => machine(format, &dir, style)?,

@@ -2,9 +2,9 @@
 
 use super::earlier::is_earlier;
 use super::streams::print_by_pages;
-use crate::record::door::{Door, Unfinished};
-use crate::report::{self, Form, Style, Subject};
 use anyhow::{Context, Result};
+use fathom_engine::record::door::{Door, Unfinished};
+use fathom_report::{self as report, Form, Style, Subject};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 

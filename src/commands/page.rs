@@ -1,8 +1,8 @@
 //! The page that a run writes next to its run file. It overwrites nothing except an earlier page of the same run.
 
-use crate::record::door::Door;
-use crate::record::regular;
 use anyhow::{Result, bail};
+use fathom_engine::record::door::Door;
+use fathom_engine::record::regular;
 use std::path::{Path, PathBuf};
 
 /// The extension of pages.

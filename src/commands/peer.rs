@@ -1,14 +1,14 @@
 //! `fathom peer`: the other half of remote experiments, started manually or by `fathom run --peer`.
 
 use crate::cli;
-use crate::message::tell;
-use crate::peer::Token;
-use crate::peer::launch::{self, Ready};
-use crate::peer::proof::{SHORTEST_TOKEN, chance};
-use crate::peer::server::{End, Limits, Server};
-use crate::record::{Header, PeerKind};
-use crate::run::{Peering, Reach};
 use anyhow::{Context, Result, bail};
+use fathom_core::message::tell;
+use fathom_engine::record::{Header, PeerKind};
+use fathom_engine::run::{Peering, Reach};
+use fathom_equipment::peer::Token;
+use fathom_equipment::peer::launch::{self, Ready};
+use fathom_equipment::peer::proof::{SHORTEST_TOKEN, chance};
+use fathom_equipment::peer::server::{End, Limits, Server};
 use std::fs::File;
 use std::io::{Read, Write};
 use std::net::{IpAddr, SocketAddr};

@@ -1,10 +1,10 @@
 //! Published machines: their figures, and their comparison with a run.
 
 use super::streams::print;
-use crate::references::{self, Machine};
-use crate::report::published::{Library, Machines};
-use crate::report::{Facts, FactsForm, Style, render_facts};
 use anyhow::{Result, bail};
+use fathom_report::published::{Library, Machines};
+use fathom_report::references::{self, Machine};
+use fathom_report::{Facts, FactsForm, Style, render_facts};
 
 /// Lists the machines, or the figures of those with this name.
 pub(super) fn list(name: Option<&str>, form: FactsForm, style: Style) -> Result<()> {

@@ -4,14 +4,14 @@ use super::output::Rendered;
 use super::streams::{print, request};
 use super::{lock, page, peer};
 use crate::cli;
-use crate::experiment::Effort;
-use crate::record::store;
-use crate::replicate::record::Replication;
-use crate::replicate::{self, Report};
-use crate::report::{self, Form, ProgressForm, ReplicationReport, Style};
-use crate::results::Results;
-use crate::run::{self, Campaign, Options, Peering};
 use anyhow::{Context, Result, anyhow};
+use fathom_core::experiment::Effort;
+use fathom_engine::record::store;
+use fathom_engine::results::Results;
+use fathom_engine::run::{self, Campaign, Options, Peering};
+use fathom_replicate::record::Replication;
+use fathom_replicate::{self as replicate, ReplicationReport, Report, replication};
+use fathom_report::{self as report, Form, ProgressForm, Style};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -20,7 +20,7 @@ use std::time::Duration;
 /// Measures a report's points by Fathom's methods and then by the report's own, and prints the table.
 pub fn replicate(asked: &cli::Replicate, style: Style) -> Result<ExitCode> {
     let Some(name) = &asked.report else {
-        print(&report::replication::list(style))?;
+        print(&replication::list(style))?;
         return Ok(ExitCode::SUCCESS);
     };
     let wanted = replicate::find(name).ok_or_else(|| {

@@ -1,7 +1,7 @@
 //! Standard input and output.
 
-use crate::message::shown;
 use anyhow::{Context, Result};
+use fathom_core::message::shown;
 use serde::de::DeserializeOwned;
 use std::io::Write;
 use std::process::{Command, Stdio};

@@ -3,16 +3,16 @@
 use super::lock;
 use super::streams::print;
 use crate::cli;
-use crate::experiments;
-use crate::machine::Machine;
-use crate::message::{clean, tell};
-use crate::record::{Verdict, Verification, store};
-use crate::report::{self, OpinionsReport, ProgressForm, Style, VerificationReport};
-use crate::run::{self, Effect};
-use crate::sampling::clock::kernel_clock;
-use crate::verify::opinions::{self, Agreement};
-use crate::verify::{self, Bench, RIGS, Rig};
 use anyhow::{Context, Result, anyhow};
+use fathom_core::experiment::registry;
+use fathom_core::machine::Machine;
+use fathom_core::message::{clean, tell};
+use fathom_core::sampling::clock::kernel_clock;
+use fathom_engine::record::{Verdict, Verification, store};
+use fathom_engine::run::{self, Effect};
+use fathom_report::{self as report, ProgressForm, Style, VerificationReport};
+use fathom_verify::opinions::{self, Agreement};
+use fathom_verify::{self as verify, Bench, OpinionsReport, RIGS, Rig};
 use std::process::ExitCode;
 
 /// Exit status: the instrument is wrong.
@@ -22,7 +22,7 @@ const INCONCLUSIVE: u8 = 3;
 
 /// Registers the experiments that no report contains.
 pub fn register() {
-    experiments::register(verify::experiments());
+    registry::register(verify::experiments());
 }
 
 /// Verifies the instrument, and stores the result for later runs if all rigs took part.

@@ -430,7 +430,7 @@ fn contention_is_held_against_serving_one_after_the_other() {
         let experiment = experiments::find("filesystem/contention").expect("an experiment");
         let around = |value: f64| {
             let interval = Some(Interval { low: 0.99 * value, high: 1.01 * value });
-            Found { value, interval, dimension: Dimension::Of(Unit::Nanoseconds) }
+            Found::measured(Measured { value, interval }, Dimension::Of(Unit::Nanoseconds))
         };
         for count in [1_u16, 2, 3, 4] {
             let words = format!(
@@ -541,7 +541,7 @@ fn all_learned<'run>(experiment: &dyn Experiment, machine: &'run Machine) -> Kno
         let value = 1e6 * (1 + place * 37 % 101) as f64 + place as f64;
         let interval = Some(Interval { low: 0.999 * value, high: 1.001 * value });
         let dimension = Dimension::Of(experiment.unit(point));
-        known.learn(experiment.about().name, point, Found { value, interval, dimension });
+        known.learn(experiment.about().name, point, Found::measured(Measured { value, interval }, dimension));
     }
     known
 }

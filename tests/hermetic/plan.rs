@@ -51,6 +51,7 @@ static ABOUT: About = About {
     method: "",
     caveats: "",
     version: 1,
+    timed: None,
     parameters: &[KERNEL, SIZE, FIGURE],
     trends: &[Trend { along: "size", step: 1.0, slope: "per byte" }],
     shown: Shown::by(&[MainFigure::of("copy", &[("kernel", At::Name("copy"))])]),

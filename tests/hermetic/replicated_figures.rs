@@ -2,9 +2,10 @@
 //! reason why it is not.
 
 use fathom::record::{Run, TrialOutcome};
+use fathom::replicate::ReplicationReport;
 use fathom::replicate::record::{Header, MethodLine, Replication, SCHEMA_VERSION};
 use fathom::replicate::{Drawn, Report, Series, reports};
-use fathom::report::{self, Form, ReplicationReport, Style};
+use fathom::report::{self, Form, Style};
 use fathom::results::Results;
 
 fn report(id: &str) -> &'static Report {

@@ -133,6 +133,7 @@ static ABOUT: About = About {
     method: "",
     caveats: "",
     version: 1,
+    timed: None,
     parameters: &[PLACE],
     trends: &[],
     shown: Shown::by(&[]),

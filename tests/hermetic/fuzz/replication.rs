@@ -6,8 +6,9 @@ use crate::replication::recorded;
 use crate::reported::FIXED;
 use clap::ValueEnum;
 use fathom::replicate;
+use fathom::replicate::ReplicationReport;
 use fathom::replicate::record::Replication;
-use fathom::report::{Form, ReplicationReport, Style, render};
+use fathom::report::{Form, Style, render};
 use serde_json::Value;
 use std::path::Path;
 

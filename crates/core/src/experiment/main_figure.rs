@@ -1,0 +1,136 @@
+//! The figures that represent an experiment on one page.
+
+use super::point::{Point, Value};
+use super::selector::{At, Settings};
+
+/// A limit declared by the machine that a sweep may show: the size of a cache, the entries of a TLB.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Landmark {
+    /// The parameter of which it is a value.
+    pub along: &'static str,
+    /// Its value.
+    pub at: f64,
+    /// Its name: `L2 1 MiB`.
+    pub name: String,
+}
+
+/// A figure that represents an experiment on a page with little space.
+#[derive(Debug, Clone, Copy)]
+pub struct MainFigure {
+    /// Its name, in a few words next to the experiment's name.
+    pub words: &'static str,
+    /// Whether it is the cost of one step of the sweep, the slope of the fitted line, instead of a point's figure.
+    pub slope: bool,
+    /// Whether it is one of the dozen figures that represent a machine if there is no space for more.
+    pub leads: bool,
+    /// The setting; the first point of the sweep that has it is taken.
+    pub at: Settings,
+}
+
+impl MainFigure {
+    /// The figure of a point.
+    pub const fn of(words: &'static str, at: &'static [(&'static str, At)]) -> Self {
+        MainFigure { words, slope: false, leads: false, at: Settings(at) }
+    }
+
+    /// The figure of a point, and one of the dozen that represent a machine.
+    pub const fn leading(words: &'static str, at: &'static [(&'static str, At)]) -> Self {
+        MainFigure { words, slope: false, leads: true, at: Settings(at) }
+    }
+
+    /// The cost of one step, by the line through the points of this setting.
+    pub const fn slope(words: &'static str, at: &'static [(&'static str, At)]) -> Self {
+        MainFigure { words, slope: true, leads: false, at: Settings(at) }
+    }
+
+    /// The first of these points that satisfies the setting; `landmarks` are the machine's declared limits.
+    pub fn choose<'a>(
+        &self,
+        points: impl Iterator<Item = &'a Point>,
+        landmarks: &[Landmark],
+    ) -> Option<&'a Point> {
+        self.choose_best(points, landmarks, |_| 0.0)
+    }
+
+    /// The same with known results: if the figure is the best over a parameter, the point with the highest `merit`; of several,
+    /// the first.
+    pub fn choose_best<'a>(
+        &self,
+        points: impl Iterator<Item = &'a Point>,
+        landmarks: &[Landmark],
+        merit: impl Fn(&Point) -> f64,
+    ) -> Option<&'a Point> {
+        let mut left: Vec<&Point> = points.collect();
+        self.at.narrow(&mut left, None, landmarks);
+        if self.best_over().next().is_none() {
+            return left.first().copied();
+        }
+        // `max_by` returns the last of equals, which is the first of the sweep.
+        left.into_iter().rev().max_by(|one, other| merit(one).total_cmp(&merit(other)))
+    }
+
+    /// The name of a point's figure, with the values of the parameters over which it is the best, each formatted by `written`.
+    pub fn said(&self, point: &Point, written: impl Fn(&str, &Value) -> String) -> String {
+        let best = self.best_over().filter_map(|name| Some(written(name, point.get(name)?)));
+        let best: Vec<String> = best.collect();
+        if best.is_empty() { self.words.to_owned() } else { format!("{} ({})", self.words, best.join(", ")) }
+    }
+
+    fn best_over(&self) -> impl Iterator<Item = &'static str> {
+        self.at.0.iter().filter(|(_, at)| *at == At::Best).map(|(name, _)| *name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::point::{Parameter, Placement, Scale};
+    use super::*;
+
+    const SIZE: Parameter = Parameter { name: "size", meaning: "size", scale: Scale::Bytes };
+    const ORDER: Parameter = Parameter { name: "order", meaning: "order", scale: Scale::Name };
+
+    fn points() -> Vec<Point> {
+        let point = |order: &str, size| Point::at(Placement::OneCpu).named(&ORDER, order).with(&SIZE, size);
+        vec![point("even", 8), point("random", 16), point("random", 64), point("random", 1024)]
+    }
+
+    fn chosen(at: &'static [(&'static str, At)]) -> Option<u64> {
+        let landmarks = [Landmark { along: "size", at: 200.0, name: "L1".to_owned() }];
+        let points = points();
+        MainFigure::of("x", at).choose(points.iter(), &landmarks).map(|point| point.number(&SIZE))
+    }
+
+    #[test]
+    fn conditions_narrow_the_sweep_one_after_the_other() {
+        assert_eq!(chosen(&[("order", At::Name("random")), ("size", At::Least)]), Some(16));
+        assert_eq!(chosen(&[("order", At::Name("random")), ("size", At::Most)]), Some(1024));
+        assert_eq!(chosen(&[("order", At::Name("random")), ("size", At::Within(1))]), Some(64));
+        assert_eq!(chosen(&[("size", At::Within(2))]), None);
+        assert_eq!(chosen(&[("size", At::Number(9))]), None);
+        assert_eq!(chosen(&[]), Some(8));
+    }
+
+    #[test]
+    fn the_best_over_a_parameter_is_the_one_of_the_most_merit_and_is_named() {
+        const BEST: MainFigure = MainFigure::of("x", &[("size", At::Most), ("order", At::Best)]);
+        const OVER_BOTH: MainFigure = MainFigure::of("x", &[("order", At::Best), ("size", At::Best)]);
+        let written = |_: &str, value: &Value| value.to_string();
+        let point = |order: &str, size| Point::new().named(&ORDER, order).with(&SIZE, size);
+        let points = [point("even", 64), point("odd", 64), point("random", 64), point("small", 8)];
+        let merit = |point: &Point| match point.name(&ORDER) {
+            "even" => f64::NEG_INFINITY,
+            "small" => 9.0,
+            _ => 2.0,
+        };
+        let best = BEST.choose_best(points.iter(), &[], merit).unwrap();
+        assert_eq!(
+            (best.name(&ORDER), &*BEST.said(best, written)),
+            ("odd", "x (odd)"),
+            "the first of the best"
+        );
+        let best = OVER_BOTH.choose_best(points.iter(), &[], merit).unwrap();
+        assert_eq!(OVER_BOTH.said(best, written), "x (small, 8)", "every value that was chosen is named");
+        assert_eq!(BEST.choose(points.iter(), &[]), Some(&points[0]), "of which nothing is known");
+        assert_eq!(MainFigure::of("x", &[]).said(best, written), "x");
+    }
+}

@@ -1,0 +1,313 @@
+//! Predictions: made before measuring, term by term, and kept if they were wrong.
+
+use super::{Found, Parameter, Point};
+use crate::machine::Machine;
+use crate::quantity::Cycles;
+use crate::statistics::fit_line;
+use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+/// The column of the summary table to which a term belongs (R-PRE-10).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Part {
+    /// The cost of the bare machine.
+    Hardware,
+    /// The cost that the operating system and the libraries add.
+    Software,
+}
+
+/// The source of a term's value.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(tag = "from", rename_all = "snake_case")]
+pub enum Source {
+    /// A fact of this machine.
+    Machine {
+        /// The fact, in words.
+        fact: String,
+    },
+    /// A published figure.
+    Published {
+        /// The publication.
+        citation: String,
+    },
+    /// An assumed value, if no source has one: an order of magnitude, or counted from the work to be done.
+    Assumed {
+        /// The reason for the value.
+        reason: String,
+    },
+    /// An earlier measurement of the same run.
+    Measured {
+        /// The experiment that measured it.
+        experiment: String,
+        /// Its point.
+        point: Point,
+    },
+}
+
+/// A value for predictions, with its source.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Basis {
+    /// The value, in the unit of the prediction (nanoseconds for times).
+    pub value: f64,
+    /// Its source.
+    pub source: Source,
+}
+
+impl Basis {
+    /// A published figure.
+    pub fn published(value: f64, citation: &str) -> Self {
+        Basis { value, source: Source::Published { citation: citation.to_owned() } }
+    }
+
+    /// A value assumed for want of a source.
+    pub fn assumed(value: f64, reason: &str) -> Self {
+        Basis { value, source: Source::Assumed { reason: reason.to_owned() } }
+    }
+
+    /// A fact of this machine.
+    pub fn fact(value: f64, fact: &str) -> Self {
+        Basis { value, source: Source::Machine { fact: fact.to_owned() } }
+    }
+}
+
+/// One term of a prediction: `times` × `each`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Term {
+    /// Hardware or software.
+    pub part: Part,
+    /// The meaning of the term.
+    pub what: String,
+    /// The factor with which it enters.
+    pub times: f64,
+    /// Its value each time, in the point's unit.
+    pub each: f64,
+    /// The source of the value.
+    pub source: Source,
+}
+
+impl Term {
+    /// The contribution of the term, in the point's unit.
+    pub fn value(&self) -> f64 {
+        self.times * self.each
+    }
+}
+
+/// The prediction of a point, as a sum of terms.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(transparent)]
+pub struct Prediction {
+    /// The derivation.
+    pub terms: Vec<Term>,
+}
+
+impl Prediction {
+    /// Whether it is based only on facts, publications and assumptions, not on measurements of the same run.
+    pub fn is_independent(&self) -> bool {
+        !self.terms.iter().any(|term| matches!(term.source, Source::Measured { .. }))
+    }
+
+    /// A prediction without terms.
+    pub fn new() -> Self {
+        Prediction::default()
+    }
+
+    fn term(mut self, part: Part, what: &str, times: f64, each: Basis) -> Self {
+        self.terms.push(Term { part, what: what.to_owned(), times, each: each.value, source: each.source });
+        self
+    }
+
+    /// Adds a cost of the bare machine.
+    #[must_use]
+    pub fn hardware(self, what: &str, times: f64, each: Basis) -> Self {
+        self.term(Part::Hardware, what, times, each)
+    }
+
+    /// Adds a cost of the operating system and the libraries.
+    #[must_use]
+    pub fn software(self, what: &str, times: f64, each: Basis) -> Self {
+        self.term(Part::Software, what, times, each)
+    }
+
+    /// The sum of one part; `None` if the part has no term.
+    pub fn part(&self, part: Part) -> Option<f64> {
+        let terms: Vec<f64> = self.terms.iter().filter(|term| term.part == part).map(Term::value).collect();
+        (!terms.is_empty()).then(|| terms.iter().sum())
+    }
+
+    /// The sum of all terms.
+    pub fn total(&self) -> f64 {
+        self.terms.iter().map(Term::value).sum()
+    }
+}
+
+/// The knowledge for predicting a point: the machine, and earlier results of this run.
+pub struct Known<'run> {
+    /// The machine's description.
+    pub machine: &'run Machine,
+    /// The core frequency observed by calibrated instruction chains, hertz.
+    pub core_hz: Option<f64>,
+    /// Whether the run's second host is this machine under another name.
+    pub virtual_peer: bool,
+    learnt: Cow<'run, Learnt>,
+    lines: BTreeMap<(String, Point, String), (Found, Found)>,
+}
+
+/// The results of a run, by experiment and point: updated during the run, and lent to [`Known`].
+#[derive(Debug, Clone, Default)]
+pub struct Learnt(BTreeMap<String, BTreeMap<Point, Found>>);
+
+impl Learnt {
+    /// Records the result of a point; `None` removes it.
+    pub fn learn(&mut self, experiment: &str, point: &Point, found: Option<Found>) {
+        if !self.0.contains_key(experiment) {
+            self.0.insert(experiment.to_owned(), BTreeMap::new());
+        }
+        let Some(mine) = self.0.get_mut(experiment) else { return };
+        match found {
+            Some(found) => mine.insert(point.clone(), found),
+            None => mine.remove(point),
+        };
+    }
+}
+
+impl<'run> Known<'run> {
+    /// Knowledge of the machine alone.
+    pub fn new(machine: &'run Machine, core_hz: Option<f64>) -> Self {
+        let learnt = Cow::Owned(Learnt::default());
+        Known { machine, core_hz, virtual_peer: false, learnt, lines: BTreeMap::new() }
+    }
+
+    /// Knowledge of the machine and of the results so far.
+    pub fn of(machine: &'run Machine, core_hz: Option<f64>, learnt: &'run Learnt) -> Self {
+        Known { learnt: Cow::Borrowed(learnt), ..Known::new(machine, core_hz) }
+    }
+
+    /// Records the result of a point.
+    pub fn learn(&mut self, experiment: &str, point: &Point, found: Found) {
+        self.learnt.to_mut().learn(experiment, point, Some(found));
+    }
+
+    /// The result of a point in this run.
+    pub fn found(&self, experiment: &str, point: &Point) -> Option<Found> {
+        self.learnt.0.get(experiment)?.get(point).copied()
+    }
+
+    /// The points of an experiment with a result, in their order.
+    pub fn points(&self, experiment: &str) -> impl Iterator<Item = &Point> {
+        self.learnt.0.get(experiment).into_iter().flat_map(BTreeMap::keys)
+    }
+
+    /// The median of a point in this run, in the point's unit.
+    pub fn median(&self, experiment: &str, point: &Point) -> Option<f64> {
+        self.found(experiment, point).map(|found| found.value)
+    }
+
+    /// Medians of an experiment along one parameter, all others as in `group`: for findings over a sweep.
+    pub fn along(&self, experiment: &str, group: &Point, parameter: &Parameter) -> Vec<(u64, f64)> {
+        let found = self.found_along(experiment, group, parameter);
+        found.into_iter().map(|(number, found)| (number, found.value)).collect()
+    }
+
+    /// The same with intervals.
+    pub fn found_along(&self, experiment: &str, group: &Point, parameter: &Parameter) -> Vec<(u64, Found)> {
+        let group = group.without(parameter.name);
+        let all = self.learnt.0.get(experiment).into_iter().flatten();
+        let mine = all.filter(|(point, _)| point.without(parameter.name) == group);
+        mine.map(|(point, found)| (point.number(parameter), *found)).collect()
+    }
+
+    /// Records the line along a parameter: its slope and intercept.
+    pub fn learn_line(&mut self, experiment: &str, group: &Point, along: &str, line: (Found, Found)) {
+        self.lines.insert((experiment.to_owned(), group.without(along), along.to_owned()), line);
+    }
+
+    /// The slope and the intercept of the line along a parameter, in the points' unit per one of the parameter. If no line was
+    /// recorded it is the least-squares line through the results, without intervals: the points alone do not show the correlation
+    /// of their trials. `None` with fewer than three points.
+    pub fn line(&self, experiment: &str, group: &Point, parameter: &Parameter) -> Option<(Found, Found)> {
+        let key = (experiment.to_owned(), group.without(parameter.name), parameter.name.to_owned());
+        self.lines.get(&key).copied().or_else(|| {
+            let found = self.found_along(experiment, group, parameter);
+            let points: Vec<(f64, f64)> = found.iter().map(|(x, y)| (*x as f64, y.value)).collect();
+            let line = fit_line(&points).filter(|_| points.len() >= 3)?;
+            let bare = |value| Found::bare(value, found[0].1.dimension);
+            Some((bare(line.slope), bare(line.intercept)))
+        })
+    }
+
+    /// The result of a point in this run as a basis; `None` if there is none.
+    pub fn measured(&self, experiment: &str, point: &Point) -> Option<Basis> {
+        let source = || Source::Measured { experiment: experiment.to_owned(), point: point.clone() };
+        self.median(experiment, point).map(|value| Basis { value, source: source() })
+    }
+
+    /// The result of this run, else a published figure.
+    pub fn measured_or(&self, experiment: &str, point: &Point, value: f64, citation: &str) -> Basis {
+        self.measured(experiment, point).unwrap_or_else(|| Basis::published(value, citation))
+    }
+
+    /// The result of this run, else an assumed value.
+    pub fn measured_or_assumed(&self, experiment: &str, point: &Point, value: f64, reason: &str) -> Basis {
+        self.measured(experiment, point).unwrap_or_else(|| Basis::assumed(value, reason))
+    }
+
+    /// The shortest possible core cycle on this machine, nanoseconds, for bounds. A core may run faster than observed, by a
+    /// quarter at most or up to its declared maximum; for an unknown core, 7 GHz is above any on the market.
+    pub fn shortest_cycle(&self) -> f64 {
+        let seen = self.core_hz.map(|hz| hz * 1.25);
+        let fastest = seen.into_iter().chain(self.machine.max_hz()).reduce(f64::max);
+        Cycles(1.0).nanoseconds(fastest.unwrap_or(7e9)).0
+    }
+
+    /// The length of one core cycle in nanoseconds: observed, else declared, else assumed at 3 GHz.
+    pub fn cycle(&self) -> Basis {
+        match (self.core_hz, self.machine.nominal_hz()) {
+            (Some(hz), _) => Basis::fact(
+                Cycles(1.0).nanoseconds(hz).0,
+                "core cycle at the frequency measured with calibrated chains",
+            ),
+            (None, Some(hz)) => {
+                Basis::fact(Cycles(1.0).nanoseconds(hz).0, "core cycle at the declared nominal frequency")
+            }
+            (None, None) => Basis::assumed(1.0 / 3.0, "a core cycle at 3 GHz: no frequency is known"),
+        }
+    }
+
+    /// The time of a number of cycles, nanoseconds, by a publication.
+    pub fn cycles(&self, cycles: f64, citation: &str) -> Basis {
+        let (value, cited) = self.in_cycles(cycles, citation);
+        Basis::published(value, &cited)
+    }
+
+    /// The time of a number of cycles, nanoseconds, assumed.
+    pub fn assumed_cycles(&self, cycles: f64, reason: &str) -> Basis {
+        let (value, reason) = self.in_cycles(cycles, reason);
+        Basis::assumed(value, &reason)
+    }
+
+    fn in_cycles(&self, cycles: f64, said: &str) -> (f64, String) {
+        let cycle = self.cycle().value;
+        (cycles * cycle, format!("{cycles} cycles of {cycle:.4} ns: {said}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_add_up_and_a_part_without_terms_is_none() {
+        let prediction = Prediction::new()
+            .software("two mode switches", 2.0, Basis::published(50.0, "a paper"))
+            .software("a call", 1.0, Basis::published(1.5, "a paper"));
+        assert_eq!(prediction.part(Part::Hardware), None);
+        assert_eq!(prediction.part(Part::Software), Some(101.5));
+        assert!((prediction.total() - 101.5).abs() < 1e-12);
+    }
+}

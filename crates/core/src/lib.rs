@@ -1,0 +1,14 @@
+//! The vocabulary of Fathom, and its sampler: what an experiment is, what a machine is, and how work is timed.
+//!
+//! Data flows one way, and the modules stand in that order: each uses only those before it.
+
+#![deny(clippy::disallowed_macros)]
+
+pub mod message;
+pub mod quantity;
+pub mod machine;
+pub mod statistics;
+pub mod quantities;
+pub mod experiment;
+#[allow(clippy::disallowed_methods, reason = "this is the room of clocks")]
+pub mod sampling;

@@ -1,0 +1,212 @@
+//! The description of this machine, and what may disturb a run: read, never written.
+//!
+//! Every field is a [`Fact`]: a value with the file, instruction or call from which it was read, or the reason why it is
+//! unknown. Files are read below a [`Root`] and everything else comes from a [`Host`], so that a test can describe a machine
+//! on which it does not run.
+
+mod affinity;
+mod caches;
+mod cgroup;
+pub(crate) mod conditions;
+mod cpu_set;
+mod cpuid;
+#[cfg(test)]
+pub(crate) mod described;
+mod ethtool;
+mod fact;
+mod host;
+mod kernel;
+mod kernel_config;
+mod live;
+mod lookups;
+mod memory;
+mod memory_module;
+mod microarchitecture;
+mod modules;
+mod mounts;
+mod network;
+mod privileges;
+mod processor;
+mod published;
+mod remote;
+mod route;
+mod smbios;
+mod source;
+mod storage;
+mod tlbs;
+mod topology;
+mod virtualization;
+mod warnings;
+
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+pub use affinity::{Pinned, allow_this_thread};
+pub use caches::{Cache, CacheKind};
+pub use cgroup::{GroupParent, Limits};
+pub use conditions::{Conditions, IdleState};
+pub use cpu_set::CpuSet;
+pub use fact::Fact;
+pub use host::{Event, Folder, Host, Resource, SystemNames};
+pub use kernel::{ClockReading, Kernel};
+pub use live::Live;
+pub use lookups::Nearness;
+pub use memory::{ErrorCorrection, HugePagePool, Memory, TransparentHugePages};
+pub use memory_module::Module;
+pub use modules::{Bandwidth, Channels};
+pub use network::Adapter;
+pub use privileges::Privileges;
+pub use processor::{Processor, TickCounter};
+pub use remote::{Protocol, Remote, RemoteAddress, RemoteUrl, network_mount};
+pub use route::Route;
+pub use source::{Root, bracketed};
+pub use storage::{Device, Storage};
+pub use tlbs::{Tlb, TlbKind};
+pub use topology::{CoreClass, NumaNode, Topology, spread};
+pub use virtualization::Virtualization;
+pub use warnings::Warning;
+
+/// The whole machine, as it was when it was described.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Machine {
+    /// The processor.
+    pub processor: Processor,
+    /// How its CPUs share cores, sockets and nodes.
+    pub topology: Topology,
+    /// The caches of every CPU.
+    pub caches: Fact<Vec<Cache>>,
+    /// Main memory.
+    pub memory: Memory,
+    /// The file system and disk under the measured folder.
+    pub storage: Storage,
+    /// Network adapters.
+    pub network: Vec<Adapter>,
+    /// The route to the run's second host; absent where it has none, and for a virtual one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub peer_route: Option<Fact<Route>>,
+    /// The kernel.
+    pub kernel: Kernel,
+    /// Conditions that may disturb a run.
+    pub conditions: Conditions,
+    /// Hypervisor, container, board.
+    pub virtualization: Virtualization,
+    /// The rights of this process.
+    pub privileges: Privileges,
+    /// How this program was built.
+    pub build: Build,
+}
+
+/// How this program was built: code for another target, or without optimisation, measures differently.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Build {
+    /// Architecture, system and C library.
+    pub target: String,
+    /// Whether the compiler optimised.
+    pub optimised: bool,
+    /// Version of this program.
+    pub version: String,
+}
+
+impl Machine {
+    /// Describes the machine of this process. `folder` is the one that file experiments would measure.
+    ///
+    /// Reads files and makes system calls; writes nothing, and waits for nothing except a network file system if the folder
+    /// is on one.
+    pub fn describe(folder: &Path) -> Self {
+        Self::from_root(&Root::default(), &Live, folder)
+    }
+
+    /// Describes the machine that a tree of files and a host show.
+    pub fn from_root(root: &Root, host: &dyn Host, folder: &Path) -> Self {
+        let topology = topology::read(root, host);
+        let online = topology.online().to_vec();
+        let (processor, caches) = asked_on(root, host, topology.usual_cpu(), &online);
+        Self {
+            processor,
+            caches,
+            memory: memory::read(root, host),
+            storage: storage::read(root, host, folder),
+            network: network::read(root, host),
+            peer_route: None,
+            kernel: kernel::read(root, host),
+            conditions: conditions::read(root, host, &online),
+            virtualization: virtualization::read(root, host),
+            privileges: privileges::read(root, host),
+            build: build(),
+            topology,
+        }
+    }
+
+    /// Reads the processor again on another CPU, because that is the one that will be measured: cores of another class have
+    /// other caches, buffers and clocks.
+    pub fn ask_on(&mut self, cpu: usize) {
+        if self.processor.cpu != Some(cpu) {
+            let online = self.topology.online().to_vec();
+            (self.processor, self.caches) = asked_on(&Root::default(), &Live, Some(cpu), &online);
+        }
+    }
+}
+
+/// The facts from instructions, executed on one CPU if one is known.
+fn asked_on(
+    root: &Root,
+    host: &dyn Host,
+    cpu: Option<usize>,
+    online: &[usize],
+) -> (Processor, Fact<Vec<Cache>>) {
+    let _pinned = cpu.map(|cpu| host.pinned(cpu));
+    (processor::read(root, host, cpu), caches::read(root, host, online))
+}
+
+/// The most memory that a process of this control group can hold now: the tightest limit, or all that the kernel manages,
+/// bytes; `None` if neither is known.
+pub fn memory_ceiling() -> Option<u64> {
+    let root = Root::default();
+    let total = memory::amount(&root.text("/proc/meminfo"), "MemTotal").value().copied();
+    let limit = cgroup::read(&root).memory_bytes.value().copied().flatten();
+    total.into_iter().chain(limit).min()
+}
+
+/// The file with the throttling counters of the control group that has this process's CPU quota; `None` if there is no quota.
+pub fn cpu_stat_path(root: &Root) -> Option<String> {
+    cgroup::cpu_stat(root)
+}
+
+/// The host name of this machine; `None` if it has none.
+pub fn host_name() -> Option<String> {
+    Root::default().word("/proc/sys/kernel/hostname").value().cloned()
+}
+
+/// The parent for a control group with a limit on memory for processes of this program.
+pub fn memory_parent() -> Result<GroupParent, String> {
+    group_parent("memory")
+}
+
+/// The parent for a control group with this controller for processes of this program.
+pub fn group_parent(controller: &str) -> Result<GroupParent, String> {
+    cgroup::parent(&Root::default(), controller)
+}
+
+/// The limit of its control group that this process would leave if the user's service manager started it in a scope; `None` if
+/// there is none.
+pub fn limit_left_for_a_scope() -> Option<String> {
+    cgroup::limit_left_for_a_scope(&Root::default())
+}
+
+fn build() -> Build {
+    let libc = if cfg!(target_env = "gnu") {
+        "gnu"
+    } else if cfg!(target_env = "musl") {
+        "musl"
+    } else {
+        "other"
+    };
+    Build {
+        target: format!("{}-{}-{libc}", std::env::consts::ARCH, std::env::consts::OS),
+        optimised: !cfg!(debug_assertions),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+    }
+}

@@ -1,0 +1,41 @@
+//! The only code that reads a clock, forks, pins or counts in order to measure.
+
+pub mod affinity;
+pub mod child;
+pub mod clock;
+mod conditions;
+mod counters;
+mod frequency;
+pub(crate) mod gaps;
+mod memory_limit;
+mod observations;
+mod observe;
+pub mod occupancy;
+mod on_cpu;
+mod outcome;
+pub mod own_folder;
+pub mod owner;
+pub mod partner;
+pub mod preparing;
+mod qualify;
+mod sample;
+pub mod shared_memory;
+pub mod signals;
+mod stopwatch;
+mod tracer;
+mod trial;
+pub mod turn;
+
+pub use clock::ClockKind;
+pub use conditions::{Conditions, Snapshot};
+pub use frequency::observe_core;
+pub use memory_limit::{MemoryLimit, Scope};
+pub use observations::Observations;
+pub use observe::{Found, Sampler};
+pub use occupancy::{CoreReadings, CoreWait};
+pub use on_cpu::OnCpu;
+pub use outcome::TrialOutcome;
+pub use qualify::Qualification;
+pub use sample::Sample;
+pub use stopwatch::SharedStopwatch;
+pub use trial::{Block, Request, Setting, Visit, Visited, at_site};

@@ -1,0 +1,64 @@
+//! The outcome of a trial: the answer of its process, or the reason if there is none.
+
+use super::child::End;
+use super::sample::Sample;
+use crate::experiment::Failure;
+use serde::{Deserialize, Serialize};
+use std::time::Duration;
+
+/// The outcome of a trial.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "TrialOutcome"))]
+#[serde(tag = "outcome", rename_all = "snake_case")]
+pub enum TrialOutcome<T = Sample> {
+    /// It has observations.
+    Measured {
+        /// The raw observations, with what was counted around them.
+        #[serde(alias = "series")] // in files of replications of schema 1
+        sample: T,
+    },
+    /// The preparation found that this machine or user cannot do it.
+    Skipped {
+        /// What is missing.
+        reason: String,
+    },
+    /// It was attempted and failed.
+    Failed {
+        /// The reason.
+        reason: String,
+    },
+    /// It did not end in time and was killed.
+    TimedOut {
+        /// The limit, seconds.
+        after_s: f64,
+    },
+}
+
+impl<T> TrialOutcome<T> {
+    /// The answer of a process with this time limit, or the outcome of a trial without an answer; `None` if it was interrupted.
+    pub fn answer<A>(end: End<A>, limit: Duration) -> Option<Result<A, Self>> {
+        match end {
+            End::Answered(answer) => Some(Ok(answer)),
+            End::Died(reason) => Some(Err(TrialOutcome::Failed { reason })),
+            End::TimedOut => Some(Err(TrialOutcome::TimedOut { after_s: limit.as_secs_f64() })),
+            End::Interrupted => None,
+        }
+    }
+
+    /// The sample; `None` if there is none.
+    pub fn sample(&self) -> Option<&T> {
+        if let TrialOutcome::Measured { sample } = self { Some(sample) } else { None }
+    }
+}
+
+impl<T> From<Result<T, Failure>> for TrialOutcome<T> {
+    fn from(found: Result<T, Failure>) -> Self {
+        match found {
+            Ok(sample) => TrialOutcome::Measured { sample },
+            Err(Failure::Unsupported(reason)) => TrialOutcome::Skipped { reason },
+            Err(Failure::Broke(reason)) => TrialOutcome::Failed { reason },
+            Err(failure @ Failure::TooLong(_)) => TrialOutcome::Skipped { reason: failure.to_string() },
+        }
+    }
+}

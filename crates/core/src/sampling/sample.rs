@@ -1,0 +1,44 @@
+//! The results of one trial.
+
+use super::conditions::Conditions;
+use super::observations::Observations;
+use super::occupancy::CoreReadings;
+use super::on_cpu::OnCpu;
+use crate::experiment::Counters;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// The results of one trial.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Sample {
+    /// The raw observations.
+    pub observations: Observations,
+    /// Operations that were timed and counted.
+    pub operations: u64,
+    /// Iterations of the baseline that the counters include as well.
+    pub baseline_iterations: u64,
+    /// The counts of the kernel and the processor.
+    pub counters: Counters,
+    /// Values that the work itself counted, by name.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub witnessed: BTreeMap<String, f64>,
+    /// Values that its preparation found, by name.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub stated: BTreeMap<String, f64>,
+    /// Disturbances of the trial.
+    pub conditions: Conditions,
+    /// The time that the measuring thread had its CPU; absent where this is the measured quantity, and in files of earlier
+    /// programs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub on_cpu: Option<OnCpu>,
+    /// Whether the core also worked for others; absent where it was not observed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub core: Option<CoreReadings>,
+    /// The CPU to which the work was pinned; absent where it was free.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub home: Option<usize>,
+    /// The CPU of the other side; absent where it was free.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub partner: Option<usize>,
+}

@@ -1,0 +1,17 @@
+//! The compiler and its flags, for the header of every run file.
+
+use std::env;
+use std::process::Command;
+
+fn main() {
+    println!("cargo:rerun-if-changed=build.rs");
+    println!("cargo:rerun-if-env-changed=RUSTC");
+    let version = env::var("RUSTC").ok().and_then(|rustc| Command::new(rustc).arg("--version").output().ok());
+    let compiler = version.map(|output| String::from_utf8_lossy(&output.stdout).trim().to_owned());
+    println!("cargo:rustc-env=FATHOM_COMPILER={}", compiler.unwrap_or_default());
+    let set = |name| env::var(name).unwrap_or_default();
+    // Separated by a character that no flag contains.
+    let asked = set("CARGO_ENCODED_RUSTFLAGS").replace('\u{1f}', " ");
+    let flags = format!("-C opt-level={} {asked}", set("OPT_LEVEL"));
+    println!("cargo:rustc-env=FATHOM_COMPILER_FLAGS={}", flags.trim());
+}

@@ -1,0 +1,326 @@
+//! Comparisons of two runs, or of two groups of runs: what got better, what worse, by how much, and with what certainty. A
+//! pure function of run files.
+//!
+//! Each point's ratio has an interval, and is judged against a margin ([`Verdict`]). The differences between the machines
+//! and their settings ([`Difference`]) come before any figure, and points that must not be compared are not
+//! ([`NotCompared`]).
+
+mod differences;
+mod gate;
+mod history;
+mod margins;
+mod pairing;
+mod repeatability;
+mod side;
+mod verdict;
+
+pub use differences::{Difference, REFUSED};
+pub use gate::{Decision, decide};
+pub use history::{History, histories};
+pub use margins::Margins;
+pub use repeatability::Repeatability;
+pub use side::{Level, ReducedRun, Side};
+pub use verdict::{FALSE_DISCOVERIES, Verdict};
+
+use crate::record::MethodParameter;
+use fathom_core::experiment::Point;
+use fathom_core::quantity::{Kind, Unit};
+use fathom_core::statistics::{self, Contrast, LogLevel, Measured};
+use std::collections::BTreeMap;
+use verdict::Judged;
+
+/// The comparison of one side with another.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Comparison {
+    /// The differences between the machines and their settings.
+    pub differences: Vec<Difference>,
+    /// The points with a level on both sides, in the order of the first.
+    pub rows: Vec<Row>,
+    /// The other points.
+    pub not_compared: Vec<NotCompared>,
+    /// How much more levels vary from run to run than the trials of one run suggest.
+    pub repeatability: Repeatability,
+    /// Whether the two were measured alternately, so that each trial of the one has a partner of the same minute in the
+    /// other.
+    pub interleaved: bool,
+}
+
+/// A point with a level on both sides.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Row {
+    /// Name of the experiment.
+    pub experiment: String,
+    /// The setting of its parameters on the first side.
+    pub point: Point,
+    /// The setting on the second side, if it differs: the same role (L2, memory) with another size.
+    pub other_point: Option<Point>,
+    /// The parameters declared by its method.
+    pub parameters: Vec<MethodParameter>,
+    /// The unit of its numbers.
+    pub unit: Unit,
+    /// The level of the first side, in the unit, with its uncertainty from run to run.
+    pub before: Measured,
+    /// The level of the second side, likewise.
+    pub after: Measured,
+    /// The contrast from the first to the second side.
+    pub contrast: Contrast,
+    /// The largest difference that does not matter.
+    pub margin: f64,
+    /// The verdict.
+    pub verdict: Verdict,
+}
+
+/// A point that is not compared.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NotCompared {
+    /// Name of the experiment.
+    pub experiment: String,
+    /// The setting of its parameters.
+    pub point: Point,
+    /// The parameters declared by its method.
+    pub parameters: Vec<MethodParameter>,
+    /// The reason.
+    pub because: Obstacle,
+}
+
+/// The reason why a point is not compared.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Obstacle {
+    /// The other side has another version of its method.
+    OtherMethod {
+        /// The version on the first side.
+        before: u32,
+        /// The version on the second side.
+        after: u32,
+    },
+    /// Only the first side has a value; the outcome on the second.
+    NoValueAfter {
+        /// The outcome in a word.
+        outcome: &'static str,
+        /// Whether something went wrong; something that was absent is not a failure.
+        failed: bool,
+    },
+    /// Only the second side has a value; the outcome on the first.
+    NoValueBefore(&'static str),
+    /// The evidence of a side's figure does not hold: it may be of another operation.
+    Refuted,
+    /// A side has no interval above zero.
+    NoInterval,
+}
+
+/// One point of a side, with the results of its runs.
+struct Found<'a> {
+    levels: &'a [&'a Level],
+}
+
+type ByPoint<'a> = BTreeMap<(&'a str, &'a Point), Vec<&'a Level>>;
+
+impl Comparison {
+    /// Compares the second side with the first. With `any_method`, figures of different versions of a method are compared
+    /// too.
+    pub fn of(before: &Side, after: &Side, margins: &Margins, any_method: bool) -> Self {
+        let repeatability = Repeatability::of(&[before, after]);
+        let (first, second) = (before.by_point(), after.by_point());
+        let by_role = by_role(&first, &second);
+        let interleaved = pairing::are_interleaved(before, after);
+        let (mut rows, mut not_compared) = (vec![], vec![]);
+        for level in in_order(before) {
+            let key = (level.experiment.as_str(), &level.point);
+            let Some(other) = second
+                .get_key_value(&key)
+                .or_else(|| by_role.get(&key).and_then(|other| second.get_key_value(other)))
+            else {
+                continue;
+            };
+            let sides = [Found { levels: &first[&key] }, Found { levels: other.1 }];
+            match compared(&sides, &repeatability, any_method) {
+                Ok(levels) => {
+                    let paired = if interleaved {
+                        pairing::contrast(sides.each_ref().map(|side| side.levels))
+                    } else {
+                        None
+                    };
+                    rows.push(row(level, other.0.1, levels, paired, margins));
+                }
+                Err(Some(because)) => not_compared.push(NotCompared {
+                    experiment: level.experiment.clone(),
+                    point: level.point.clone(),
+                    parameters: level.parameters.clone(),
+                    because,
+                }),
+                Err(None) => {}
+            }
+        }
+        judge(&mut rows);
+        let differences = differences::between(before, after);
+        Comparison { differences, rows, not_compared, repeatability, interleaved }
+    }
+
+    /// Replaces the suspects' rows by the results of measuring them again, with their verdicts; a suspect missing from these
+    /// is neither confirmed nor cleared.
+    pub fn confirm(&mut self, again: &Comparison) {
+        for row in self.rows.iter_mut().filter(|row| row.is_suspect()) {
+            let same = |other: &&Row| other.experiment == row.experiment && other.point == row.point;
+            match again.rows.iter().find(same) {
+                Some(other) => *row = other.clone(),
+                None => row.verdict = Verdict::Inconclusive,
+            }
+        }
+    }
+
+    /// The rows of one verdict, those with the greatest change first.
+    pub fn with(&self, verdict: Verdict) -> Vec<&Row> {
+        let mut found: Vec<&Row> = self.rows.iter().filter(|row| row.verdict == verdict).collect();
+        found.sort_by(|one, other| other.distance().total_cmp(&one.distance()));
+        found
+    }
+
+    /// The rows of each experiment, in the order of the first run.
+    pub fn by_experiment(&self) -> Vec<(&str, Vec<&Row>)> {
+        let mut found: Vec<(&str, Vec<&Row>)> = vec![];
+        for row in &self.rows {
+            match found.iter_mut().find(|(name, _)| *name == row.experiment) {
+                Some((_, rows)) => rows.push(row),
+                None => found.push((&row.experiment, vec![row])),
+            }
+        }
+        found
+    }
+
+    /// The number of rows with this verdict.
+    pub fn count(&self, verdict: Verdict) -> usize {
+        self.rows.iter().filter(|row| row.verdict == verdict).count()
+    }
+}
+
+impl Row {
+    /// Whether it must be measured again: it got worse, or might have, with a more precise figure.
+    pub fn is_suspect(&self) -> bool {
+        self.verdict == Verdict::Worse || self.verdict == Verdict::Inconclusive && self.leans_to_worse()
+    }
+
+    /// Whether the ratio, without regard to its uncertainty, is worse by more than the margin.
+    fn leans_to_worse(&self) -> bool {
+        let beyond = self.contrast.ratio().ln();
+        match self.unit.kind() {
+            Kind::Cost => beyond > self.margin.ln_1p(),
+            Kind::Rate => -beyond > self.margin.ln_1p(),
+            Kind::Size => false,
+        }
+    }
+
+    /// The absolute logarithm of the ratio of the two levels.
+    pub fn distance(&self) -> f64 {
+        self.contrast.ratio().ln().abs()
+    }
+}
+
+/// The points of a side's first run, then those that only later ones have.
+fn in_order(side: &Side) -> Vec<&Level> {
+    let mut seen = std::collections::BTreeSet::new();
+    let all = side.runs.iter().flat_map(|run| &run.levels);
+    all.filter(|level| seen.insert((level.experiment.as_str(), &level.point))).collect()
+}
+
+/// The points of the first side that the second has with another size, with the points of the second.
+fn by_role<'a>(
+    first: &ByPoint<'a>,
+    second: &ByPoint<'a>,
+) -> BTreeMap<(&'a str, &'a Point), (&'a str, &'a Point)> {
+    let role = |(experiment, point): &(&'a str, &'a Point)| (*experiment, point.on_any_machine());
+    let mut free: BTreeMap<(&str, Point), Vec<(&'a str, &'a Point)>> = BTreeMap::new();
+    for key in second.keys().filter(|key| !first.contains_key(*key)) {
+        free.entry(role(key)).or_default().push(*key);
+    }
+    let lonely = first.keys().filter(|key| !second.contains_key(*key));
+    // Several points with one role cannot be matched.
+    let matched = lonely.filter_map(|key| match free.get(&role(key)).map(Vec::as_slice) {
+        Some([only]) => Some((*key, *only)),
+        _ => None,
+    });
+    matched.collect()
+}
+
+/// The levels of a point on both sides, or the reason why they are not compared; `None` if neither side has a value.
+fn compared(
+    sides: &[Found; 2],
+    repeatability: &Repeatability,
+    any_method: bool,
+) -> Result<[LogLevel; 2], Option<Obstacle>> {
+    let [before, after] = sides;
+    let (Some(one), Some(other)) = (before.levels.first(), after.levels.first()) else { return Err(None) };
+    if one.method_version != other.method_version && !any_method {
+        return Err(Some(Obstacle::OtherMethod { before: one.method_version, after: other.method_version }));
+    }
+    match (before.has_value(), after.has_value()) {
+        (true, true) => {}
+        (true, false) => {
+            let (outcome, failed) = (other.outcome.name(), other.outcome.is_failure());
+            return Err(Some(Obstacle::NoValueAfter { outcome, failed }));
+        }
+        (false, true) => return Err(Some(Obstacle::NoValueBefore(one.outcome.name()))),
+        (false, false) => return Err(None),
+    }
+    if before.is_refuted() || after.is_refuted() {
+        return Err(Some(Obstacle::Refuted));
+    }
+    let factor = repeatability.factor(&one.experiment);
+    let both = before.level(factor).zip(after.level(factor));
+    both.map(|(before, after)| [before, after]).ok_or(Some(Obstacle::NoInterval))
+}
+
+impl Found<'_> {
+    fn has_value(&self) -> bool {
+        self.levels.iter().any(|level| level.outcome.estimate().is_some())
+    }
+
+    fn is_refuted(&self) -> bool {
+        self.levels.iter().all(|level| level.refuted || level.outcome.estimate().is_none())
+    }
+
+    /// The level over all runs, with the uncertainty from their trials and from the differences between runs.
+    fn level(&self, factor: f64) -> Option<LogLevel> {
+        let found: Vec<LogLevel> = self.levels.iter().filter_map(|level| level.logarithm()).collect();
+        let mean = LogLevel::mean(&found)?.widened(factor.sqrt());
+        let values: Vec<f64> = found.iter().map(|level| level.value).collect();
+        let count = found.len() as f64;
+        // A point that varies more from run to run than others is no more certain than its own runs agree.
+        let spread = statistics::mean(&values)?.deviation.map_or(0.0, |deviation| deviation / count.sqrt());
+        Some(mean.known_no_better_than(spread, count - 1.0))
+    }
+}
+
+fn row(
+    level: &Level,
+    other: &Point,
+    [before, after]: [LogLevel; 2],
+    paired: Option<Contrast>,
+    margins: &Margins,
+) -> Row {
+    let measured = |level: LogLevel| {
+        let alone = Contrast::of(level);
+        Measured { value: alone.ratio(), interval: Some(alone.interval()) }
+    };
+    Row {
+        experiment: level.experiment.clone(),
+        point: level.point.clone(),
+        other_point: (*other != level.point).then(|| other.clone()),
+        parameters: level.parameters.clone(),
+        unit: level.unit,
+        before: measured(before),
+        after: measured(after),
+        contrast: paired.unwrap_or_else(|| Contrast::between(before, after)),
+        margin: margins.of(&level.experiment),
+        verdict: Verdict::Inconclusive,
+    }
+}
+
+/// Sets the verdicts.
+fn judge(rows: &mut [Row]) {
+    let judged: Vec<Judged> = rows
+        .iter()
+        .map(|row| Judged { contrast: row.contrast, margin: row.margin, unit: row.unit })
+        .collect();
+    let verdicts = verdict::verdicts(&judged);
+    rows.iter_mut().zip(verdicts).for_each(|(row, verdict)| row.verdict = verdict);
+}

@@ -1,0 +1,122 @@
+//! The sides of a comparison: runs, reduced to the necessary data, so that thousands fit into memory.
+
+use crate::record::{Header, MethodParameter, Run};
+use crate::results::{Outcome, PointResult, Results};
+use fathom_core::experiment::Point;
+use fathom_core::quantity::Unit;
+use fathom_core::statistics::LogLevel;
+use std::collections::BTreeMap;
+
+/// One side of a comparison: a run, or several of the same machine under the same settings.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Side {
+    /// Its name: the files' names.
+    pub name: String,
+    /// Its runs; at least one.
+    pub runs: Vec<ReducedRun>,
+}
+
+/// A run, reduced to the data of comparisons.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ReducedRun {
+    /// Its header, without plan and methods.
+    pub header: Header,
+    /// The share of the time in which another hardware thread used the core, 0 to 1; `None` if it is not known.
+    pub core_shared: Option<f64>,
+    /// The points of its plan, in its order.
+    pub levels: Vec<Level>,
+}
+
+/// The result of one point of a run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Level {
+    /// Name of the experiment.
+    pub experiment: String,
+    /// Version of its method.
+    pub method_version: u32,
+    /// The setting of its parameters.
+    pub point: Point,
+    /// The parameters declared by its method.
+    pub parameters: Vec<MethodParameter>,
+    /// The unit of its numbers.
+    pub unit: Unit,
+    /// Its outcome.
+    pub outcome: Outcome,
+    /// Whether evidence was judged and some of it does not hold.
+    pub refuted: bool,
+    /// The least step between two of its observations, in the unit, which limits the precision of a median read from a clock
+    /// with whole steps. `None` if all are equal.
+    pub step: Option<f64>,
+    /// The median of each of its trials with its round, in the unit.
+    pub by_round: Vec<(u32, f64)>,
+}
+
+impl Side {
+    /// One run.
+    pub fn of_run(name: impl Into<String>, run: ReducedRun) -> Self {
+        Side { name: name.into(), runs: vec![run] }
+    }
+
+    /// The results of its runs for each point, by experiment and point.
+    pub(super) fn by_point(&self) -> BTreeMap<(&str, &Point), Vec<&Level>> {
+        let mut found: BTreeMap<(&str, &Point), Vec<&Level>> = BTreeMap::new();
+        for level in self.runs.iter().flat_map(|run| &run.levels) {
+            found.entry((&level.experiment, &level.point)).or_default().push(level);
+        }
+        found
+    }
+}
+
+impl Level {
+    /// The logarithm of its value, with an uncertainty of at least half a step; `None` if it has no interval above zero, or
+    /// its evidence does not hold.
+    pub fn logarithm(&self) -> Option<LogLevel> {
+        let estimate = self.outcome.estimate().filter(|_| !self.refuted)?;
+        let half_a_step = self.step.map_or(0.0, |step| step / 2.0 / estimate.value);
+        LogLevel::of(estimate).map(|level| level.known_no_better_than(half_a_step, level.freedom))
+    }
+}
+
+/// The least relative difference of two distinct observations; smaller ones come from the conversion from ticks.
+const OF_CONVERSION: f64 = 1e-5;
+
+fn step(samples: &[Vec<f64>]) -> Option<f64> {
+    let mut all = samples.concat();
+    all.sort_by(f64::total_cmp);
+    let steps = all.windows(2).map(|pair| (pair[1] - pair[0], pair[1].abs()));
+    steps.filter(|(step, at)| *step > OF_CONVERSION * at).map(|(step, _)| step).reduce(f64::min)
+}
+
+impl ReducedRun {
+    /// Reduces a run, from its results.
+    pub fn of(results: &Results) -> Self {
+        ReducedRun {
+            header: bare(&results.run.header),
+            core_shared: results.core_shared.as_ref().map(|shared| shared.share),
+            levels: results.points.iter().map(level).collect(),
+        }
+    }
+
+    /// Reduces a run file.
+    pub fn of_run(run: &Run) -> Self {
+        ReducedRun::of(&Results::of(run))
+    }
+}
+
+fn bare(header: &Header) -> Header {
+    Header { plan: vec![], methods: vec![], ..header.clone() }
+}
+
+fn level(point: &PointResult) -> Level {
+    Level {
+        experiment: point.experiment.clone(),
+        method_version: point.method_version,
+        point: point.point.clone(),
+        parameters: point.parameters.clone(),
+        unit: point.unit,
+        outcome: point.outcome.clone(),
+        refuted: point.evidence.fails(),
+        step: step(&point.samples),
+        by_round: point.by_round.clone(),
+    }
+}

@@ -1,0 +1,178 @@
+//! The rounds of visits: which parts of the promise, or of those that miss the target precision, and in which order.
+
+use super::{BEYOND, NOTHING_YET, Now, Phase, Planner, done};
+use crate::plan::chance;
+use crate::plan::progress::Progress;
+use crate::plan::step::Step;
+use fathom_core::statistics::MINIMUM_TRIALS;
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+/// A longer preparation fills memory, by hundreds of megabytes.
+const COSTLY: Duration = Duration::from_millis(50);
+
+/// Each later round visits this fraction (one in four) of the points that miss the target precision: those that reach it
+/// soonest.
+const LATER_SHARE: usize = 4;
+
+/// The share of the remaining time up to which a promise is kept in rounds of everything: drift and heat then affect all points
+/// alike. A promise that needs more has little to spare for costs that grow.
+const AT_EASE: f64 = 0.6;
+
+/// The share of the remaining time that a group of points takes which is measured to the end before the next.
+const GROUP: f64 = 0.25;
+
+/// The share of a group's time that the preparation of a block must take for all of its parts to be measured in one group.
+const TOGETHER: f64 = 0.1;
+
+impl Planner {
+    /// The parts of the next round. Where little time is left to spare, they are a group that is measured to the end: the most
+    /// important part alone while nothing has its interval, then the most important and cheapest ones. A line is fitted
+    /// within rounds, so the parts of an experiment's lines stay together.
+    pub(super) fn due(&mut self, now: Now) -> Vec<usize> {
+        let begun: Vec<usize> = self.group.iter().copied().filter(|part| self.is_due(*part, now)).collect();
+        if !begun.is_empty() {
+            return begun;
+        }
+        self.group.clear();
+        let due: Vec<usize> = (0..self.goals.len()).filter(|part| self.is_due(*part, now)).collect();
+        let done = self.done(now);
+        let left = (self.budget() - now.elapsed).max(0.0);
+        let at_ease = self.choosing(&done).seconds(&self.goals, self.observe) <= AT_EASE * left;
+        // Where points are left out the next trials may show that more do not fit.
+        if due.is_empty() || (at_ease && (self.has_value || !self.goals.contains(&0))) {
+            return due;
+        }
+        self.group = match self.first.filter(|first| !self.has_value && due.contains(first)) {
+            Some(first) => vec![first],
+            None => self.leading(due, GROUP * left, now),
+        };
+        self.group.clone()
+    }
+
+    /// The most important of these parts and of these the cheapest, as many as need this time in seconds, at least one.
+    fn leading(&self, due: Vec<usize>, seconds: f64, now: Now) -> Vec<usize> {
+        let part = |part: usize| &self.layout.parts[part];
+        let lacking =
+            |part: usize| self.goals[part].saturating_sub(done(&self.layout, part, now).unwrap_or(0)) as f64;
+        let preparing = |part: usize| lacking(part) * self.prices.preparation[self.layout.parts[part].block];
+        let price = |part: usize| preparing(part) + lacking(part) * self.prices.own[part].at(self.observe);
+        let mut priced: Vec<(f64, usize)> = due.iter().map(|part| (price(*part), *part)).collect();
+        priced.sort_by(|one, other| {
+            let importance = part(one.1).importance.cmp(&part(other.1).importance);
+            importance.then(one.0.total_cmp(&other.0))
+        });
+        let (mut taken, mut chosen) = (0.0, vec![false; self.goals.len()]);
+        let (mut blocks, mut lines) = (BTreeSet::new(), BTreeSet::new());
+        for (price, leader) in priced {
+            if taken > 0.0 && taken + price > seconds {
+                break;
+            }
+            taken += price;
+            chosen[leader] = true;
+            if preparing(leader) > TOGETHER * seconds {
+                blocks.insert(part(leader).block);
+            }
+            lines.extend(part(leader).on_line.then_some(part(leader).experiment));
+        }
+        let together = |other: &usize| {
+            let part = part(*other);
+            chosen[*other]
+                || blocks.contains(&part.block)
+                || (part.on_line && lines.contains(&part.experiment))
+        };
+        due.into_iter().filter(together).collect()
+    }
+
+    /// The parts that a later round visits: those that need the least time to reach their target. The preparation of a block
+    /// is divided among the parts for which it is visited.
+    pub(super) fn nearest(&self, now: Now) -> Vec<usize> {
+        let missing = |part: &usize| self.is_missing(*part, now);
+        let mut due: Vec<(f64, usize)> = vec![];
+        for (block, parts) in self.layout.blocks.iter().enumerate() {
+            let missing: Vec<usize> = parts.iter().copied().filter(missing).collect();
+            let preparation = self.prices.preparation[block] / missing.len().max(1) as f64;
+            due.extend(missing.iter().map(|part| {
+                let seconds = preparation + self.prices.own[*part].at(self.observe);
+                (self.lacking(*part, now) * seconds, *part)
+            }));
+        }
+        due.sort_by(|one, other| one.0.total_cmp(&other.0));
+        due.truncate(due.len().div_ceil(LATER_SHARE).max(8));
+        due.into_iter().map(|(_, part)| part).collect()
+    }
+
+    /// The expected number of trials until the first of a part's points reaches its target.
+    fn lacking(&self, part: usize, now: Now) -> f64 {
+        let precision = self.settings.precision;
+        let points = self.layout.parts[part].points.iter().map(|point| &now.progress[*point]);
+        let missing = points.filter(|progress| progress.is_missing(precision));
+        missing.map(Progress::lacking).fold(f64::INFINITY, f64::min)
+    }
+
+    /// Draws the order of a round: of its blocks, and of the parts in each. Blocks with costly preparation follow one
+    /// another: the next process can reuse memory that one has just returned, while a hypervisor that is informed of it
+    /// withdraws it within seconds, and filling a gigabyte then costs ten times as much.
+    pub(super) fn begin_round(&mut self, mut due: Vec<usize>) {
+        self.round += 1;
+        self.visiting = false;
+        let mut chance = chance::of_round(self.settings.seed, self.round);
+        due.sort_unstable_by_key(|part| (self.layout.parts[*part].block, *part));
+        let same =
+            |one: &usize, other: &usize| self.layout.parts[*one].block == self.layout.parts[*other].block;
+        let mut visits: Vec<Vec<usize>> = due.chunk_by(same).map(<[usize]>::to_vec).collect();
+        chance::shuffle(&mut visits, &mut chance);
+        for parts in &mut visits {
+            chance::shuffle(parts, &mut chance);
+        }
+        let is_costly = |parts: &Vec<usize>| {
+            self.prices.preparation[self.layout.parts[parts[0]].block] > COSTLY.as_secs_f64()
+        };
+        // The first of them keeps its drawn place.
+        let first = visits.iter().position(is_costly).unwrap_or(visits.len());
+        let (costly, others): (Vec<_>, Vec<_>) = visits.split_off(first).into_iter().partition(is_costly);
+        self.queue = visits.into_iter().chain(costly).chain(others).collect();
+    }
+
+    /// The next visit of the round that fits into the remaining time; others are passed over.
+    pub(super) fn queued(&mut self, now: Now) -> Option<Step> {
+        while let Some(mut parts) = self.queue.pop_front() {
+            parts.retain(|part| match self.phase {
+                Phase::Spend => self.is_missing(*part, now),
+                _ => self.is_due(*part, now),
+            });
+            let Some(first) = parts.first() else { continue };
+            let block = self.layout.parts[*first].block;
+            let room = self.room(&parts, now);
+            let kept = self.kept_back(&parts, now);
+            let parts = self.fitting(block, parts, room - kept);
+            if !parts.is_empty() {
+                let end = self.end_of_known(&parts, now);
+                return Some(self.visit(&parts, room.min(end), end, now));
+            }
+        }
+        None
+    }
+
+    /// The time limit of a visit, seconds: a promised interval may take a little more than the remaining time.
+    fn room(&self, parts: &[usize], now: Now) -> f64 {
+        let short = |part: &usize| done(&self.layout, *part, now).is_some_and(|done| done < MINIMUM_TRIALS);
+        let beyond = match self.phase {
+            Phase::Promise if !self.has_value => NOTHING_YET,
+            Phase::Promise if parts.iter().any(short) => BEYOND,
+            _ => 0.0,
+        };
+        self.budget() * (1.0 + beyond) - now.elapsed
+    }
+
+    fn fitting(&self, block: usize, parts: Vec<usize>, room: f64) -> Vec<usize> {
+        let mut left = room - self.prices.preparation[block];
+        let fits = |part: &usize| {
+            let own = self.prices.own[*part].at(self.observe);
+            let fits = own <= left;
+            left -= if fits { own } else { 0.0 };
+            fits
+        };
+        parts.into_iter().filter(fits).collect()
+    }
+}

@@ -1,0 +1,160 @@
+//! Settling: a choice within the remaining time, its forecast, and the cost of the points left out.
+
+use super::{NOTHING_YET, Now, PROMISED, Phase, Planner};
+use crate::plan::choice::Choosing;
+use crate::plan::pilot::Pilot;
+use crate::plan::settlement::{Price, Settlement, rounded_up};
+use crate::plan::step::Step;
+use fathom_core::statistics::MINIMUM_TRIALS;
+use std::time::Duration;
+
+impl Planner {
+    /// The time that may be promised, seconds.
+    pub(super) fn promisable(&self, now: Now) -> f64 {
+        (self.budget() - now.elapsed) * PROMISED
+    }
+
+    /// Chooses for a time in seconds, and sets the observation time of trials.
+    pub(super) fn choose(&mut self, now: Now, seconds: f64, longest: f64) -> Vec<usize> {
+        let mut done = self.done(now);
+        // Nothing is promised on a cost that is unknown, nor, while nothing has its interval, on one that is only known to be more.
+        let unsure = |part: usize| {
+            (self.is_short() && !self.costs.knows(part)) || (!self.has_value && self.costs.is_more(part))
+        };
+        done.iter_mut().enumerate().filter(|(part, _)| unsure(*part)).for_each(|(_, done)| *done = None);
+        let shortest = self.settings.pilot_observes().as_secs_f64();
+        let before_all = self.first.filter(|first| !self.has_value && self.takes_little(*first, &done, now));
+        let choosing = self.choosing(&done);
+        let within = |before_all| Choosing { before_all, ..choosing }.within(seconds, (shortest, longest));
+        let mut choice = within(before_all);
+        // A promise of costs that are all taken from neighbours would be a bet.
+        let sure = |(part, goal): (usize, &usize)| *goal > 0 && self.costs.knows(part);
+        let some_sure = choice.goals.iter().enumerate().any(sure);
+        let nearest = self.nearest_to_a_value(now).filter(|nearest| done[*nearest].is_some());
+        if let Some(nearest) = nearest.filter(|_| !some_sure) {
+            choice = within(Some(nearest));
+        }
+        self.observe = choice.observe;
+        choice.goals
+    }
+
+    /// Whether a part of known cost has its interval in half of the remaining time.
+    fn takes_little(&self, part: usize, done: &[Option<usize>], now: Now) -> bool {
+        let half = (self.budget() - now.elapsed) / 2.0;
+        self.costs.knows(part) && done[part].is_some_and(|done| self.lacking_seconds(part, done) <= half)
+    }
+
+    pub(super) fn choosing<'plan>(&'plan self, done: &'plan [Option<usize>]) -> Choosing<'plan> {
+        Choosing { layout: &self.layout, prices: &self.prices, done, before_all: None }
+    }
+
+    pub(super) fn settlement(&self, now: Now) -> Settlement {
+        let done = self.done(now);
+        let choosing = self.choosing(&done);
+        let promised = |part: &usize| self.goals[*part] > 0 && done[*part].is_some();
+        let goals = || (0..self.goals.len()).filter(promised).map(|part| self.goals[part]);
+        let left = choosing.seconds(&self.goals, self.observe);
+        Settlement {
+            at: Duration::from_secs_f64(now.elapsed),
+            budget: self.settings.budget,
+            points: self.promised_points(&done),
+            trials: choosing.trials(&self.goals),
+            least_trials: goals().min().unwrap_or(0),
+            most_trials: goals().max().unwrap_or(0),
+            observe: Duration::from_secs_f64(self.observe),
+            end: Duration::from_secs_f64(now.elapsed + left),
+            left_out: self.left_out(&choosing),
+            enough: self.enough(),
+        }
+    }
+
+    /// The points left out, each with its share of the cost of all points of its block that are left out.
+    fn left_out(&self, choosing: &Choosing) -> Vec<Price> {
+        let observe = self.settings.pilot_observes().as_secs_f64();
+        let mut found = vec![];
+        for (block, parts) in self.layout.blocks.iter().enumerate() {
+            let out = |part: &usize| self.goals[*part] == 0 && choosing.done[*part].is_some();
+            let out: Vec<usize> = parts.iter().copied().filter(out).collect();
+            let alone = out.len() == parts.len();
+            let preparation =
+                if alone { choosing.prices.preparation[block] / out.len().max(1) as f64 } else { 0.0 };
+            for part in out {
+                let lacking = MINIMUM_TRIALS - choosing.done[part].unwrap_or(0).min(MINIMUM_TRIALS);
+                let visit = preparation + choosing.prices.own[part].at(observe);
+                let points = &self.layout.parts[part].points;
+                let cost = Duration::from_secs_f64(lacking as f64 * visit / points.len() as f64);
+                let more = self.costs.is_more(part);
+                found.extend(points.iter().map(|point| Price { point: *point, cost, more }));
+            }
+        }
+        found
+    }
+
+    /// While nothing has its interval: the part that can still have it, the most important one or else the nearest to it.
+    pub(super) fn nearest_to_a_value(&self, now: Now) -> Option<usize> {
+        if self.has_value {
+            return None;
+        }
+        let left = self.budget() * (1.0 + NOTHING_YET) - now.elapsed;
+        let done = self.done(now);
+        let seconds = |part: usize| Some((self.lacking_seconds(part, done[part]?), part));
+        let known = (0..done.len()).filter(|part| self.costs.knows(*part));
+        let possible = known.filter_map(seconds).filter(|(seconds, _)| *seconds <= left);
+        let possible = possible.min_by(|one, other| {
+            let rank = |part: usize| self.first != Some(part);
+            rank(one.1).cmp(&rank(other.1)).then(one.0.total_cmp(&other.0))
+        });
+        possible.map(|(_, part)| part)
+    }
+
+    /// Promises this part alone.
+    pub(super) fn rescue(&mut self, part: usize, now: Now) -> Option<Step> {
+        let mut goals = vec![0; self.goals.len()];
+        goals[part] = MINIMUM_TRIALS;
+        self.phase = Phase::Promise;
+        self.group.clear();
+        let changed = std::mem::replace(&mut self.goals, goals) != self.goals;
+        changed.then(|| Step::Settle(self.settlement(now)))
+    }
+
+    /// Begins a further pilot, of parts whose cost is unknown, if there are any that may fit into the remaining time.
+    pub(super) fn probe(&mut self, now: Now) {
+        let open = |part: &usize| !self.costs.knows(*part) && self.goals[*part] == 0;
+        let may_fit = |part: usize| self.may_fit(part, now);
+        if (self.is_short() || !self.has_value) && (0..self.goals.len()).filter(open).any(may_fit) {
+            self.pilot = Pilot::by_importance(&self.layout, now.elapsed, self.budget());
+            self.phase = Phase::Pilot;
+        }
+    }
+
+    /// Whether a part of unknown cost may have its interval in the remaining time, by what its neighbours cost. Trials that
+    /// were ended may have hung, so while nothing has its interval they exclude no other.
+    pub(super) fn may_fit(&self, part: usize, now: Now) -> bool {
+        let fits = || {
+            let cost = self.prices.for_an_interval(&self.layout, part, self.observe);
+            cost <= self.budget() - now.elapsed
+        };
+        fits() || (!self.has_value && !self.prices.told(&self.layout, part))
+    }
+
+    /// A budget with which this planner would leave nothing out: a pilot round, and the other trials in their share of the
+    /// rest.
+    fn enough(&self) -> Duration {
+        let observe = self.settings.pilot_observes().as_secs_f64();
+        let visit = |(block, parts): (usize, &Vec<usize>)| self.prices.visit(block, parts, observe);
+        let round: f64 = self.layout.blocks.iter().enumerate().map(visit).sum();
+        let further = (MINIMUM_TRIALS - 1) as f64;
+        let least = round * (1.0 + further / PROMISED);
+        // If costs have grown during the run, the same budget would not suffice again.
+        let left_out = self.goals.contains(&0);
+        let more = if left_out { self.budget() * 1.1 } else { self.budget() };
+        rounded_up(least.max(more))
+    }
+
+    pub(super) fn promised_points(&self, done: &[Option<usize>]) -> usize {
+        let promised = |(part, goal): (usize, &usize)| {
+            if *goal > 0 && done[part].is_some() { self.layout.parts[part].points.len() } else { 0 }
+        };
+        self.goals.iter().enumerate().map(promised).sum()
+    }
+}

@@ -1,0 +1,108 @@
+//! The progress of a point, on which the order of trials depends.
+
+use fathom_core::statistics::MINIMUM_TRIALS;
+
+/// The number of trials of one point beyond which more of them add little, whatever the target precision.
+const MOST_TRIALS: usize = 200;
+
+/// The progress of a point.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Progress {
+    /// Trials visited, whatever their outcome.
+    pub trials: usize,
+    /// Trials that observed something: the basis of an interval.
+    pub observed: usize,
+    /// Trials in a row that did not observe anything.
+    pub failed_in_a_row: usize,
+    /// Relative half-width of the interval; `None` if there is none yet.
+    pub half_width: Option<f64>,
+    /// The expected number of further trials that narrow the interval to the target, or to the coarse target of every point;
+    /// `None` if no number will.
+    pub further: Option<usize>,
+    /// Trials with enough observations of the core alone, for short work whose estimate still uses all observations; `None`
+    /// for all other points.
+    pub alone: Option<usize>,
+    /// Whether more trials cannot narrow the interval usefully (a difference that is lost in the noise).
+    pub exhausted: bool,
+}
+
+impl Progress {
+    /// Whether the point is given up: it failed twice at the start, so its reason is known, or it fails more often than not.
+    pub(super) fn is_given_up(&self) -> bool {
+        let broken = self.trials - self.observed.min(self.trials);
+        (self.failed_in_a_row >= 2 && self.failed_in_a_row == self.trials)
+            || broken > self.observed + MINIMUM_TRIALS
+    }
+
+    /// The lesser progress of the same point under two settings: fewer trials, or a wider interval.
+    pub fn behind<'a>(&'a self, other: &'a Self) -> &'a Self {
+        let far = |progress: &Self| {
+            (progress.observed, progress.half_width.map_or(f64::NEG_INFINITY, |width| -width))
+        };
+        if far(self) <= far(other) { self } else { other }
+    }
+
+    /// Whether its interval is as narrow as the target.
+    pub fn is_precise(&self, precision: f64) -> bool {
+        self.half_width.is_some_and(|half_width| half_width <= precision)
+    }
+
+    /// Whether a further trial may bring its interval to the target, or its estimate to the core alone. An interval that is
+    /// wide but needs no further trial is as narrow as the clock allows.
+    pub(super) fn is_missing(&self, precision: f64) -> bool {
+        let wide = self.half_width.is_none_or(|half_width| half_width > precision) && self.further != Some(0);
+        let hopes = self.alone.is_some_and(|alone| alone > 0);
+        !self.is_given_up() && !self.exhausted && (wide || hopes) && self.trials < MOST_TRIALS
+    }
+
+    /// The expected number of further trials until then. If the core is often alone, six such trials give the result, which
+    /// is usually as precise as the target.
+    pub(super) fn lacking(&self) -> f64 {
+        // Laplace's rule of succession: the probability that the next trial has the core alone.
+        let alone = |alone: usize| {
+            let likely = (alone as f64 + 1.0) / (self.trials as f64 + 2.0);
+            MINIMUM_TRIALS.saturating_sub(alone) as f64 / likely
+        };
+        let by_width = self.further.map(|trials| trials as f64).filter(|trials| *trials > 0.0);
+        let least = by_width.into_iter().chain(self.alone.map(alone)).reduce(f64::min);
+        least.unwrap_or(MOST_TRIALS as f64).max(1.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn after(trials: usize, half_width: f64, further: Option<usize>, alone: Option<usize>) -> Progress {
+        let half_width = Some(half_width);
+        Progress { trials, observed: trials, half_width, further, alone, ..Progress::default() }
+    }
+
+    #[test]
+    fn what_will_never_be_there_comes_last() {
+        let (soon, never) = (after(6, 0.1, Some(18), None), after(6, 0.1, None, None));
+        assert!(soon.lacking() < never.lacking() && soon.is_missing(0.05) && never.is_missing(0.05));
+        assert!(!after(6, 0.04, Some(0), None).is_missing(0.05));
+    }
+
+    #[test]
+    fn what_is_as_narrow_as_the_clock_allows_is_done() {
+        assert!(!after(6, 0.1, Some(0), None).is_missing(0.05));
+    }
+
+    #[test]
+    fn what_lacks_one_trial_with_the_core_alone_is_there_soon() {
+        let (nearly, hardly) = (after(6, 0.2, Some(90), Some(5)), after(6, 0.2, Some(90), Some(0)));
+        assert!(nearly.lacking() < 2.0 && hardly.lacking() > 40.0);
+        assert!(nearly.lacking() < after(6, 0.2, Some(90), None).lacking());
+    }
+
+    #[test]
+    fn an_estimate_of_whatever_the_core_did_is_not_done_while_it_is_alone_at_times() {
+        assert!(after(6, 0.01, Some(0), Some(3)).is_missing(0.05));
+        assert!(
+            !after(6, 0.01, Some(0), Some(0)).is_missing(0.05),
+            "a core that is never alone has but one state"
+        );
+    }
+}

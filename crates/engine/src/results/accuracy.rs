@@ -1,0 +1,263 @@
+//! The accuracy of the predictions of a run: by experiment, by chapter, and in all.
+
+use super::PointResult;
+use fathom_core::experiment::family;
+use fathom_core::experiment::{Point, Prediction};
+use fathom_core::statistics::{self, Interval};
+
+/// A prediction is close if the result is within this factor of it, above or below.
+pub const CLOSE: f64 = 1.25;
+
+/// Name of the predictions that rest on facts, publications and assumptions alone.
+const INDEPENDENT: &str = "independent of this run's measurements";
+
+/// Name of the predictions that rest on a measurement of the same run.
+const DEPENDENT: &str = "from other measurements of this run";
+
+/// A prediction is fair if the result is within this factor of it, above or below.
+pub const FAIR: f64 = 2.0;
+
+/// The accuracy of the predictions of a run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Accuracy {
+    /// One per chapter (family of experiments), in the order of the plan; those without a judged point are left out.
+    pub chapters: Vec<Tally>,
+    /// One per experiment, in the order of the plan; those without a judged point are left out.
+    pub experiments: Vec<Tally>,
+    /// All predictions that rest on facts, publications and assumptions alone; `None` if none of them could be judged.
+    pub independent: Option<Tally>,
+    /// The predictions that rest on a measurement of the same run: they follow its errors, so they are the easier ones.
+    pub dependent: Option<Tally>,
+    /// Over the whole run; `None` if no point has both a value and a prediction.
+    pub total: Option<Tally>,
+}
+
+/// The predictions of a group of points, compared with the results.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Tally {
+    /// The group: the name of a chapter or an experiment, the kind of the predictions, or `all` for the whole run.
+    pub name: String,
+    /// Points that have both a value and a prediction; only these are judged.
+    pub judged: usize,
+    /// Points that have a value but no prediction.
+    pub unpredicted: usize,
+    /// The judged points within a factor of [`CLOSE`].
+    pub close: Share,
+    /// The judged points within a factor of [`FAIR`].
+    pub fair: Share,
+    /// The median of measured over predicted: above 1 where predictions are too low.
+    pub median_factor: f64,
+    /// The prediction furthest from its result.
+    pub worst: Worst,
+}
+
+/// A share of the judged points.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Share {
+    /// The number of points.
+    pub points: usize,
+    /// Their share of all judged points, 0 to 1.
+    pub share: f64,
+    /// The 95 % interval of the share by Wilson's score (1927). The points of one sweep resemble each other, so it is rather
+    /// too narrow.
+    pub interval: Option<Interval>,
+}
+
+/// The prediction furthest from its result.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Worst {
+    /// The experiment's name.
+    pub experiment: String,
+    /// Its point.
+    pub point: Point,
+    /// Measured over predicted.
+    pub factor: f64,
+}
+
+/// The distance of a result from its prediction, as a factor of at least 1, the same above and below; infinite for a result
+/// of zero with a prediction that is not zero.
+pub fn distance(factor: f64) -> f64 {
+    if factor > 0.0 { factor.max(1.0 / factor) } else { f64::INFINITY }
+}
+
+impl Accuracy {
+    /// Compares the predictions of all points with their results.
+    pub fn of(points: &[PointResult]) -> Self {
+        Accuracy {
+            chapters: tallies(points, chapter),
+            experiments: tallies(points, |point| &point.experiment),
+            independent: of_kind(points, INDEPENDENT, true),
+            dependent: of_kind(points, DEPENDENT, false),
+            total: tally("all", points.iter()),
+        }
+    }
+
+    /// The predictions by kind; empty if all of them are of one kind.
+    pub fn by_kind(&self) -> Vec<&Tally> {
+        self.independent.as_ref().zip(self.dependent.as_ref()).map_or(vec![], |kinds| vec![kinds.0, kinds.1])
+    }
+
+    /// The accuracy of one experiment's predictions; `None` if none could be judged.
+    pub fn of_experiment(&self, name: &str) -> Option<&Tally> {
+        self.experiments.iter().find(|tally| tally.name == name)
+    }
+}
+
+/// The predictions independent of the run's measurements, or the dependent ones.
+fn of_kind(points: &[PointResult], name: &str, independent: bool) -> Option<Tally> {
+    let kind = |point: &PointResult| point.prediction.as_ref().map(Prediction::is_independent);
+    tally(name, points.iter().filter(|point| kind(point) == Some(independent)))
+}
+
+/// The family of a point's experiment.
+fn chapter(point: &PointResult) -> &str {
+    family(&point.experiment)
+}
+
+fn tallies(points: &[PointResult], group: fn(&PointResult) -> &str) -> Vec<Tally> {
+    let mut names: Vec<&str> = vec![];
+    for point in points {
+        if !names.contains(&group(point)) {
+            names.push(group(point));
+        }
+    }
+    let of = |name: &str| tally(name, points.iter().filter(|point| group(point) == name));
+    names.into_iter().filter_map(of).collect()
+}
+
+fn tally<'run>(name: &str, points: impl Iterator<Item = &'run PointResult> + Clone) -> Option<Tally> {
+    let judged: Vec<(&PointResult, f64)> =
+        points.clone().filter_map(|point| Some((point, point.factor()?))).collect();
+    let factors: Vec<f64> = judged.iter().map(|(_, factor)| *factor).collect();
+    let further = |one: &&(&PointResult, f64), other: &&(&PointResult, f64)| {
+        distance(one.1).total_cmp(&distance(other.1))
+    };
+    // The first in the table of several at the same distance.
+    let (worst, factor) = judged.iter().rev().max_by(further)?;
+    let within = |limit: f64| {
+        share(factors.iter().filter(|factor| distance(**factor) <= limit).count(), factors.len())
+    };
+    Some(Tally {
+        name: name.to_owned(),
+        judged: judged.len(),
+        unpredicted: points.filter(|point| is_unpredicted(point)).count(),
+        close: within(CLOSE),
+        fair: within(FAIR),
+        median_factor: statistics::median(&factors)?,
+        worst: Worst { experiment: worst.experiment.clone(), point: worst.point.clone(), factor: *factor },
+    })
+}
+
+fn is_unpredicted(point: &PointResult) -> bool {
+    point.estimate().is_some() && point.prediction.is_none()
+}
+
+fn share(points: usize, of: usize) -> Share {
+    Share {
+        points,
+        share: points as f64 / of as f64,
+        interval: statistics::share_interval(points as u64, of as u64),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::results::{Disturbance, Evidence, Outcome};
+    use fathom_core::experiment::{Basis, Source};
+    use fathom_core::quantity::Unit;
+    use fathom_core::statistics::Estimate;
+
+    /// A point with the result `measured` and the prediction `predicted`, if any.
+    fn result(experiment: &str, measured: f64, predicted: Option<f64>) -> PointResult {
+        let estimate = Estimate {
+            value: measured,
+            interval: None,
+            level: 0.95,
+            trials: 1,
+            observations: 1,
+            min: None,
+            max: None,
+        };
+        let said = |total| Prediction::new().hardware("all of it", 1.0, Basis::published(total, "a paper"));
+        PointResult {
+            experiment: experiment.to_owned(),
+            method_version: 1,
+            point: Point::new(),
+            parameters: vec![],
+            unit: Unit::Nanoseconds,
+            outcome: Outcome::Value(estimate),
+            baseline: None,
+            core: None,
+            samples: vec![],
+            by_round: vec![],
+            each: false,
+            percentiles: vec![],
+            modes: vec![],
+            negative: 0,
+            published: None,
+            outliers: None,
+            prediction: predicted.map(said),
+            unpredicted: None,
+            evidence: Evidence::judged(vec![]),
+            trials: (1, 1),
+            left_out: 0,
+            disturbance: Disturbance::default(),
+            processor_time: None,
+        }
+    }
+
+    #[test]
+    fn above_and_below_are_equally_far() {
+        assert!((distance(4.0) - 4.0).abs() < 1e-12 && (distance(0.25) - 4.0).abs() < 1e-12);
+        assert!(distance(0.0).is_infinite(), "nothing is infinitely far from something");
+    }
+
+    #[test]
+    fn points_are_counted_within_both_limits_by_experiment_chapter_and_in_all() {
+        let points = [
+            result("cpu/a", 10.0, Some(10.0)),
+            result("cpu/a", 5.0, Some(10.0)),
+            result("cpu/b", 79.0, Some(100.0)),
+            result("memory/c", 40.0, Some(10.0)),
+            result("memory/c", 40.0, None),
+        ];
+        let accuracy = Accuracy::of(&points);
+        let names = |tallies: &[Tally]| tallies.iter().map(|tally| tally.name.clone()).collect::<Vec<_>>();
+        assert_eq!(names(&accuracy.chapters), ["cpu", "memory"]);
+        assert_eq!(names(&accuracy.experiments), ["cpu/a", "cpu/b", "memory/c"]);
+        let total = accuracy.total.clone().unwrap();
+        assert_eq!((total.judged, total.unpredicted), (4, 1));
+        assert_eq!(
+            (total.close.points, total.fair.points),
+            (1, 3),
+            "79 of 100 is out of 1.25, half is within 2"
+        );
+        assert!((total.fair.share - 0.75).abs() < 1e-12);
+        let interval = total.fair.interval.unwrap();
+        assert!(interval.low < 0.75 && 0.75 < interval.high);
+        assert_eq!((total.worst.experiment.as_str(), total.worst.factor), ("memory/c", 4.0));
+        assert!((total.median_factor - 0.895).abs() < 1e-12);
+        assert_eq!(accuracy.of_experiment("cpu/b").unwrap().judged, 1);
+    }
+
+    #[test]
+    fn what_stands_on_the_run_itself_is_counted_apart() {
+        let mut follows = result("cpu/a", 10.0, Some(10.0));
+        let term = &mut follows.prediction.as_mut().unwrap().terms[0];
+        term.source = Source::Measured { experiment: "cpu/b".to_owned(), point: Point::new() };
+        let accuracy =
+            Accuracy::of(&[follows, result("cpu/b", 40.0, Some(10.0)), result("cpu/b", 1.0, None)]);
+        let fair = |tally: &Option<Tally>| tally.as_ref().map(|tally| (tally.judged, tally.fair.points));
+        assert_eq!(fair(&accuracy.dependent), Some((1, 1)));
+        assert_eq!(fair(&accuracy.independent), Some((1, 0)));
+    }
+
+    #[test]
+    fn what_has_no_value_is_not_judged() {
+        let mut skipped = result("cpu/a", 10.0, Some(10.0));
+        skipped.outcome = Outcome::Skipped { reason: "no time".to_owned() };
+        let accuracy = Accuracy::of(&[skipped]);
+        assert_eq!((accuracy.chapters.len(), accuracy.total), (0, None));
+    }
+}

@@ -1,0 +1,164 @@
+//! Whether the core was shared: the levels of a run, and the share of the time in which another hardware thread of the core
+//! was busy.
+
+use crate::record::{Header, Run, Trial};
+use fathom_core::experiment::Placement;
+use fathom_core::sampling::occupancy;
+use fathom_core::sampling::{CoreReadings, Observations, Sample};
+use fathom_core::statistics::{self, Interval, LevelHistogram, Levels, Occupancy};
+
+/// The observations on which an estimate is based.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CoreState {
+    /// Short work on one CPU: the observations made with the core alone.
+    Alone,
+    /// Short work on one CPU: all observations, because too few had the core alone.
+    Mixed,
+    /// Other work, which runs on several CPUs or takes about as long as a state of the core lasts: all observations; the
+    /// state of the core was read at the ends of the trial.
+    AtEnds,
+}
+
+impl CoreState {
+    /// The name in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            CoreState::Alone => "alone",
+            CoreState::Mixed => "mixed",
+            CoreState::AtEnds => "at_ends",
+        }
+    }
+}
+
+/// The share of the time in which the core of the run's own CPU was shared: the share of the trials that found it shared
+/// when they began. Their later readings are no sample of the time, because they may have waited for the core to be alone.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CoreShared {
+    /// The levels found.
+    pub levels: Levels,
+    /// The share of the time in which the core was shared, mean over trials, 0 to 1.
+    pub share: f64,
+    /// Its 95 % interval over trials.
+    pub interval: Option<Interval>,
+    /// Number of trials of work on this CPU alone.
+    pub trials: usize,
+}
+
+impl CoreShared {
+    /// For a run; `None` if no trial on its CPU shows the state of the core. Work on several CPUs is left out, because it
+    /// shares the core with itself.
+    pub fn of(run: &Run, levels: &Levels) -> Option<Self> {
+        let mine = run.trials.iter().filter_map(|trial| on_its_cpu(&run.header, trial));
+        let shares: Vec<f64> = mine.filter_map(|sample| shared_on_arrival(sample, levels)).collect();
+        let mean = statistics::mean(&shares)?;
+        let within = |ends: Interval| Interval { low: ends.low.max(0.0), high: ends.high.min(1.0) };
+        Some(CoreShared {
+            levels: levels.clone(),
+            share: mean.value,
+            interval: mean.interval.map(within),
+            trials: shares.len(),
+        })
+    }
+}
+
+/// The levels of a run, from the readings of its trials so far.
+#[derive(Debug, Clone, Default)]
+pub struct CoreLevels {
+    histogram: LevelHistogram,
+    /// The relative error of a quotient due to the clock's resolution: sum and count.
+    steps: (f64, f64),
+}
+
+impl CoreLevels {
+    /// The levels of a whole run.
+    pub fn of(run: &Run) -> Option<Levels> {
+        let mut found = CoreLevels::default();
+        run.trials.iter().for_each(|trial| found.add(&run.header, trial));
+        found.levels()
+    }
+
+    /// Adds the readings of a trial. Only work on the run's own CPU counts: cores of another kind have other levels.
+    pub fn add(&mut self, header: &Header, trial: &Trial) {
+        let Some(core) = on_its_cpu(header, trial).and_then(|sample| sample.core.as_ref()) else { return };
+        self.histogram.add(&core.quotients().collect::<Vec<_>>());
+        let step = header.clock.resolution_ticks as f64;
+        let coarse = |(stream, chain): (&u32, &u32)| step / f64::from(*stream) + step / f64::from(*chain);
+        let steps = core.stream.iter().zip(&core.chain).map(coarse).filter(|step| step.is_finite());
+        self.steps = steps.fold(self.steps, |(sum, count), step| (sum + step, count + 1.0));
+    }
+
+    /// The levels, if the readings so far suffice.
+    pub fn levels(&self) -> Option<Levels> {
+        let (sum, count) = self.steps;
+        (count > 0.0).then(|| self.histogram.levels(sum / count)).flatten()
+    }
+}
+
+/// The sample of a trial whose work ran on the run's own CPU alone.
+fn on_its_cpu<'run>(header: &Header, trial: &'run Trial) -> Option<&'run Sample> {
+    let alone = trial.point.placement() == Placement::OneCpu;
+    trial.sample().filter(|sample| alone && sample.home == Some(header.settings.home))
+}
+
+/// The state of the core between consecutive readings, if it was read next to every observation: alone or shared if both
+/// readings agree.
+pub fn states(sample: &Sample, levels: &Levels) -> Option<Vec<Occupancy>> {
+    let core = sample.core.as_ref()?;
+    let timed = timed(&sample.observations)?.len();
+    (core.stream.len() == timed + 1 && core.chain.len() == timed + 1).then(|| between(core, levels))
+}
+
+/// A core whose state changes often may be alone at two readings and shared in between: it counts as alone only if the
+/// readings before and after them agree.
+fn between(core: &CoreReadings, levels: &Levels) -> Vec<Occupancy> {
+    let read: Vec<Occupancy> = core.quotients().map(|quotient| levels.state(quotient)).collect();
+    let around = |place: usize| &read[place.saturating_sub(1)..(place + 3).min(read.len())];
+    let state = |(place, pair): (usize, &[Occupancy])| match (pair[0], pair[1]) {
+        (Occupancy::Alone, Occupancy::Alone)
+            if around(place).iter().all(|state| *state == Occupancy::Alone) =>
+        {
+            Occupancy::Alone
+        }
+        (Occupancy::Shared, Occupancy::Shared) => Occupancy::Shared,
+        _ => Occupancy::Unclear,
+    };
+    read.windows(2).enumerate().map(state).collect()
+}
+
+/// The ticks of all timed observations, in their order.
+fn timed(observations: &Observations) -> Option<Vec<i64>> {
+    match observations {
+        Observations::Ticks { operation, baseline, .. } if baseline.is_empty() => Some(operation.clone()),
+        Observations::Ticks { operation, baseline, .. } => {
+            Some(operation.iter().zip(baseline).flat_map(|(one, other)| [*one, *other]).collect())
+        }
+        Observations::Values { .. } => None,
+    }
+}
+
+/// Whether a trial found the core shared when it began, 1 or 0; for programs that did not read it then, the shared share of
+/// the trial's time.
+fn shared_on_arrival(sample: &Sample, levels: &Levels) -> Option<f64> {
+    let Some(arrived) = sample.core.as_ref()?.arrived else { return shared_share(sample, levels) };
+    match levels.state(occupancy::quotient(arrived)) {
+        Occupancy::Alone => Some(0.0),
+        Occupancy::Shared => Some(1.0),
+        Occupancy::Unclear => None,
+    }
+}
+
+/// The share of a trial's time in which the core was shared, where its state is clear: of the ticks of its observations or,
+/// if it was not read next to each of them, of the readings.
+pub(super) fn shared_share(sample: &Sample, levels: &Levels) -> Option<f64> {
+    let seen: Vec<(Occupancy, f64)> = match (states(sample, levels), timed(&sample.observations)) {
+        (Some(states), Some(ticks)) => {
+            states.into_iter().zip(ticks.into_iter().map(|ticks| ticks.max(0) as f64)).collect()
+        }
+        _ => sample.core.as_ref()?.quotients().map(|quotient| (levels.state(quotient), 1.0)).collect(),
+    };
+    let time = |wanted: Occupancy| -> f64 {
+        seen.iter().filter(|(state, _)| *state == wanted).map(|(_, time)| time).sum()
+    };
+    let (alone, shared) = (time(Occupancy::Alone), time(Occupancy::Shared));
+    (alone + shared > 0.0).then(|| shared / (alone + shared))
+}

@@ -1,0 +1,312 @@
+//! Operations that several experiments measure.
+
+use super::agreement::Agreement;
+use crate::results::accuracy::CLOSE;
+use fathom_core::experiment::At::{self, Any, Name, Number};
+use fathom_core::experiment::{Found, Known, Placement, Selector, Statement, said};
+use fathom_core::message::capitalize;
+
+/// One operation, and the points that measure it.
+pub(super) struct Equal {
+    what: &'static str,
+    readings: &'static [Reading],
+    /// What differs between the points, as an explanation if the figures differ.
+    because: &'static str,
+}
+
+/// A point that measures the operation, the factor on its figure, and a word for the way of measuring.
+struct Reading {
+    points: Selector,
+    times: f64,
+    how: &'static str,
+}
+
+const fn once(points: Selector, how: &'static str) -> Reading {
+    Reading { points, times: 1.0, how }
+}
+
+const SWITCH: Selector =
+    Selector::only("cpu/context_switch", &[("between", Name("processes")), ("mechanism", Name("pipe"))]);
+const TURN: Selector = Selector::only("cpu/synchronisation", &[("mechanism", Name("pipe"))]);
+const MESSAGE: Selector = Selector::only(
+    "network/round_trip",
+    &[
+        ("loop", Name("closed")),
+        ("path", Name("within")),
+        ("transport", Name("pipe")),
+        ("payload", Number(1)),
+    ],
+);
+const SENT: Selector = Selector::only("network/bandwidth", &usual_stream("send")).at(Placement::AcrossCpus);
+const RECEIVED: Selector =
+    Selector::only("network/bandwidth", &usual_stream("receive")).at(Placement::AcrossCpus);
+
+const fn usual_stream(direction: &'static str) -> [(&'static str, At); 6] {
+    [
+        ("direction", Name(direction)),
+        ("figure", Name("steady")),
+        ("path", Name("loopback")),
+        ("transport", Name("TCP")),
+        ("chunk", Number(131_072)),
+        ("streams", Number(1)),
+    ]
+}
+
+pub(super) const EQUAL: &[Equal] = &[
+    Equal {
+        what: "a pipe's hand-over on one CPU",
+        readings: &[
+            once(SWITCH, "switching"),
+            once(TURN, "taking turns"),
+            Reading { points: MESSAGE, times: 2.0, how: "half of a round trip" },
+        ],
+        because: "one experiment hands over a byte between two processes, another a message",
+    },
+    Equal {
+        what: "a pipe's hand-over across CPUs",
+        readings: &[
+            once(SWITCH.at(Placement::AcrossCpus), "switching"),
+            once(TURN.at(Placement::AcrossCpus), "taking turns"),
+            Reading { points: MESSAGE.at(Placement::AcrossCpus), times: 2.0, how: "half of a round trip" },
+        ],
+        because: "how deeply the other CPU sleeps depends on the length of the previous turn",
+    },
+    Equal {
+        what: "a load from memory",
+        readings: &[
+            once(
+                Selector::only(
+                    "memory/memory_parallelism",
+                    &[
+                        ("level", Name("memory")),
+                        ("pages", Name("huge")),
+                        ("chases", Number(1)),
+                        ("size", Any),
+                    ],
+                ),
+                "one chase",
+            ),
+            once(
+                Selector::only(
+                    "memory/loaded_latency",
+                    &[
+                        ("figure", Name("latency")),
+                        ("level", Name("memory")),
+                        ("load", Name("nothing")),
+                        ("delay", Number(0)),
+                        ("load_threads", Number(0)),
+                        ("size", Any),
+                    ],
+                )
+                .at(Placement::Spread),
+                "without load",
+            ),
+        ],
+        because: "the arrays lie at different addresses, and the part of them in the shared cache varies",
+    },
+    Equal {
+        what: "a child's first instruction after fork",
+        readings: &[
+            once(
+                Selector::only("cpu/process_creation", &[("measure", Name("fork to first instruction"))]),
+                "creating",
+            ),
+            once(
+                Selector::only(
+                    "cpu/context_switch",
+                    &[("between", Name("processes")), ("mechanism", Name("start of child"))],
+                ),
+                "switching",
+            ),
+        ],
+        because: "both do the same work, in separate trials",
+    },
+    Equal {
+        what: "the time from the library",
+        readings: &[
+            once(
+                Selector::only("cpu/system_call", &[("call", Name("clock_gettime by library"))]),
+                "as a call",
+            ),
+            once(
+                Selector::only(
+                    "cpu/timing_overhead",
+                    &[("measure", Name("cost")), ("reading", Name("monotonic by library"))],
+                ),
+                "as a clock",
+            ),
+        ],
+        because: "the loops around the calls differ by fractions of a nanosecond",
+    },
+    Equal {
+        what: "opening and closing a file",
+        readings: &[
+            once(Selector::only("cpu/system_call", &[("call", Name("open and close"))]), "as a system call"),
+            once(
+                Selector::only("filesystem/metadata", &[("operation", Name("open and close"))]),
+                "in the measured folder",
+            ),
+        ],
+        because: "the paths have different lengths, on different file systems",
+    },
+    Equal {
+        what: "a random block of 4 KiB from the device",
+        readings: &[
+            once(
+                Selector::only(
+                    "filesystem/read",
+                    &[
+                        ("call", Name("pread")),
+                        ("order", Name("random")),
+                        ("state", Name("direct")),
+                        ("block", Number(4096)),
+                        ("file", Number(64 << 20)),
+                    ],
+                ),
+                "pread",
+            ),
+            once(
+                Selector::only(
+                    "filesystem/read",
+                    &[
+                        ("call", Name("io_uring")),
+                        ("figure", Name("each request")),
+                        ("order", Name("random")),
+                        ("state", Name("direct")),
+                        ("block", Number(4096)),
+                        ("file", Number(64 << 20)),
+                        ("queue_depth", Number(1)),
+                    ],
+                ),
+                "io_uring",
+            ),
+            once(
+                Selector::only(
+                    "filesystem/contention",
+                    &[
+                        ("figure", Name("each process")),
+                        ("pattern", Name("all random")),
+                        ("file", Number(4_096_000)),
+                        ("processes", Number(1)),
+                    ],
+                )
+                .at(Placement::Free),
+                "one process of a fleet",
+            ),
+        ],
+        because: "calls and placement differ; the scheduler may move the process of a fleet",
+    },
+    Equal {
+        what: "a page of a cold file by a fault, without read-ahead",
+        readings: &[
+            once(
+                Selector::only("memory/major_fault", &[("access", Name("shuffled pages, no read-ahead"))]),
+                "faulting",
+            ),
+            once(
+                Selector::only(
+                    "filesystem/read",
+                    &[
+                        ("call", Name("mmap")),
+                        ("order", Name("random")),
+                        ("read_ahead", Name("off")),
+                        ("state", Name("cold")),
+                        ("block", Number(4096)),
+                        ("file", Number(64 << 20)),
+                    ],
+                ),
+                "reading by mapping",
+            ),
+        ],
+        because: "the mapped files have different sizes",
+    },
+    Equal {
+        what: "TCP over loopback, sent and received",
+        readings: &[once(SENT, "sent"), once(RECEIVED, "received")],
+        because: "both directions are the same work here; the state of congestion control or the use of the CPUs \
+                  differed",
+    },
+];
+
+impl Equal {
+    /// The name of the check, its agreement, and the sentence; `None` with fewer than two intervals.
+    pub(super) fn judge(&self, known: &Known) -> Option<(&'static str, Agreement, Statement)> {
+        let found = |reading: &'static Reading| {
+            let found = reading.points.found(known)?.scaled(1.0 / reading.times);
+            found.interval.is_some().then_some((reading, found))
+        };
+        let all: Vec<(&Reading, Found)> = self.readings.iter().filter_map(found).collect();
+        let by_value =
+            |(_, one): &&(&Reading, Found), (_, two): &&(&Reading, Found)| one.value.total_cmp(&two.value);
+        let ((_, least), (_, most)) = (all.iter().min_by(by_value)?, all.iter().max_by(by_value)?);
+        let told = all.iter().map(|(reading, found)| {
+            let name = format!("{}, {}", self.what, reading.how);
+            said![found.named(&name), format!(" ({}, {})", reading.how, reading.points.experiment)]
+        });
+        let told = Statement::joined(told.collect(), ", ").filter(|_| all.len() > 1)?;
+        let apart = most.over(*least).named(&format!("{}, most over least", self.what));
+        let (agreement, verdict) = if most.differs_from(least) == Some(false) {
+            (Agreement::Agrees, said!["their intervals agree"])
+        } else {
+            let far = most.value > CLOSE * least.value;
+            let agreement = if far { Agreement::Contradicts } else { Agreement::Differs };
+            (agreement, said!["they differ ", apart, format!(" times: {}", self.because)])
+        };
+        Some((self.what, agreement, said![capitalize(self.what), ": ", told, "; ", verdict, "."]))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::results::planted::{self, Plant as _};
+
+    fn judged(values: [Option<f64>; 3]) -> Option<(Agreement, String)> {
+        let machine = planted::machine();
+        let mut known = Known::new(&machine, None);
+        for (reading, value) in EQUAL[0].readings.iter().zip(values) {
+            if let Some(value) = value {
+                reading.points.plant(&mut known, value);
+            }
+        }
+        EQUAL[0].judge(&known).map(|(_, agreement, statement)| (agreement, statement.plain()))
+    }
+
+    #[test]
+    fn a_hand_over_that_is_equal_everywhere_agrees() {
+        let (agreement, said) = judged([Some(1000.0), Some(1010.0), Some(2010.0)]).expect("a check");
+        assert_eq!(agreement, Agreement::Agrees, "{said}");
+        assert!(
+            said.starts_with(
+                "A pipe's hand-over on one CPU: {1000} (switching, cpu/context_switch), {1010} ("
+            )
+        );
+        assert!(
+            said.contains("{1005} (half of a round trip, network/round_trip); their intervals agree."),
+            "{said}"
+        );
+    }
+
+    #[test]
+    fn one_that_is_not_says_how_far_and_why() {
+        let (agreement, said) = judged([Some(1000.0), Some(1100.0), None]).expect("a check");
+        assert!(
+            agreement == Agreement::Differs && said.contains("they differ {1.1} times: one experiment hands"),
+            "{said}"
+        );
+        assert_eq!(judged([Some(1000.0), Some(2080.0), None]).expect("a check").0, Agreement::Contradicts);
+    }
+
+    #[test]
+    fn one_figure_alone_is_held_against_nothing() {
+        assert_eq!(judged([Some(1000.0), None, None]), None);
+    }
+
+    #[test]
+    fn every_reading_is_of_a_point_that_there_is() {
+        let machine = planted::machine();
+        for reading in EQUAL.iter().flat_map(|equal| equal.readings) {
+            assert!(reading.points.exist(&machine), "no point is meant by {:?}", reading.points);
+        }
+    }
+}

@@ -1,0 +1,50 @@
+//! Disturbances of the trials of a point.
+
+use fathom_core::sampling::Sample;
+
+/// Disturbances of the trials of a point, summed over them.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Disturbance {
+    /// Trials in which the hypervisor took time; `None` if it was seen in none and not all could read it.
+    pub trials_with_steal: Option<usize>,
+    /// Trials throttled by a CPU quota; `None` if it was seen in none and not all could read it.
+    pub trials_throttled: Option<usize>,
+    /// Observations that ended on another CPU than the previous one.
+    pub migrations: u64,
+    /// Number of involuntary context switches.
+    pub involuntary_switches: u64,
+    /// Share of a spinning loop's time that was lost just before the observations.
+    pub lost_share: Option<f64>,
+    /// The lowest and the highest core frequency observed, hertz.
+    pub core_hz: Option<(f64, f64)>,
+}
+
+/// The number of counts above zero; `None` if there is none and not all were read.
+fn trials_with(mut counts: impl Iterator<Item = Option<u64>> + Clone) -> Option<usize> {
+    let seen = counts.clone().flatten().filter(|count| *count > 0).count();
+    (seen > 0 || counts.all(|count| count.is_some())).then_some(seen)
+}
+
+impl Disturbance {
+    /// Sums over these samples.
+    pub(super) fn of(measured: &[&Sample]) -> Self {
+        let conditions = || measured.iter().map(|sample| &sample.conditions);
+        let spun: f64 = conditions().map(|seen| seen.spun_ns).sum();
+        let lost: f64 = conditions().map(|seen| seen.lost_ns).sum();
+        let frequencies: Vec<f64> =
+            conditions().flat_map(|seen| [seen.core_hz_before, seen.core_hz_after]).flatten().collect();
+        let lowest = frequencies.iter().copied().reduce(f64::min);
+        Disturbance {
+            trials_with_steal: trials_with(conditions().map(|seen| seen.steal_ns)),
+            trials_throttled: trials_with(conditions().map(|seen| seen.throttled_periods)),
+            migrations: total(conditions().map(|seen| seen.migrations)),
+            involuntary_switches: total(measured.iter().map(|sample| sample.counters.involuntary_switches)),
+            lost_share: (spun > 0.0).then(|| lost / spun),
+            core_hz: lowest.zip(frequencies.iter().copied().reduce(f64::max)),
+        }
+    }
+}
+
+fn total(counts: impl Iterator<Item = u64>) -> u64 {
+    counts.fold(0, u64::saturating_add)
+}

@@ -1,0 +1,144 @@
+//! The headline of a point: its median over trials with its interval, with the baseline subtracted if there is one.
+
+use super::core_state::CoreState;
+use super::sound::Sound;
+use super::visits::{Visit, Visits};
+use crate::record::{PlannedPoint, Run, Trial};
+use fathom_core::quantity::{Kind, Unit};
+use fathom_core::sampling::{Observations, Sample};
+use fathom_core::statistics::{self, Estimate, Levels, MINIMUM_TRIALS};
+
+/// The headline of a point, and its inputs.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Headline {
+    /// The median with its interval, in the point's unit.
+    pub estimate: Estimate,
+    /// The baseline's own median, if one was subtracted.
+    pub baseline: Option<Estimate>,
+    /// The clock's resolution of one operation, in the point's unit; 0 for numbers that no clock measured.
+    pub resolution: f64,
+    /// The observations on which it is based; `None` if the state of the core is not known.
+    pub core: Option<CoreState>,
+    /// Trials of short work with enough observations of the core alone.
+    pub alone: usize,
+}
+
+/// The relative half-width that every point must reach before any is measured to a finer target: a value known to 5 % is
+/// useful, and a few trials turn 20 % into it, while the last step from 3 % to 2 % takes dozens.
+const COARSE: f64 = 0.05;
+
+/// The estimate of a point from its trials so far, while the run goes on.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Standing {
+    /// The headline of the trials whose own evidence holds; `None` if nothing was observed.
+    pub headline: Option<Headline>,
+    /// The number of trials that observed something and whose own evidence holds.
+    pub sound: usize,
+    /// The expected number of further trials that narrow the interval to 5 %, or from there to the run's target; `None` if
+    /// no number will.
+    pub further: Option<usize>,
+}
+
+impl Standing {
+    /// For a point's trials so far, with the run's levels of a core alone and shared if these are known.
+    pub fn of(run: &Run, planned: &PlannedPoint, trials: &[&Trial], levels: Option<&Levels>) -> Self {
+        let sound = Sound::of(planned.method(), trials);
+        let visits = Visits::of(run, planned.unit, &sound.trials, levels);
+        let headline = Headline::from(run, planned.unit, &sound.trials, &visits);
+        let operations: Vec<&[f64]> = visits.chosen.iter().map(|visit| visit.operation.as_slice()).collect();
+        let target = run.header.settings.precision;
+        let is_coarse = headline.as_ref().and_then(Headline::half_width).is_some_and(|width| width <= COARSE);
+        let next = if is_coarse { target } else { target.max(COARSE) };
+        let further = statistics::further_trials(&operations, &baselines(&visits.chosen), next);
+        Standing { headline, sound: sound.holding, further }
+    }
+}
+
+impl Headline {
+    /// The headline of the chosen observations of a point's trials.
+    pub fn from(run: &Run, unit: Unit, trials: &[&Trial], visits: &Visits) -> Option<Self> {
+        let samples: Vec<&Sample> = trials.iter().filter_map(|trial| trial.sample()).collect();
+        let (estimate, resolution) = estimate(run, unit, &samples, &visits.chosen)?;
+        let baselines = baselines(&visits.chosen);
+        Some(Headline {
+            estimate,
+            baseline: statistics::estimate(&baselines),
+            resolution,
+            core: visits.state,
+            alone: visits.alone,
+        })
+    }
+
+    /// The relative half-width of the interval; `None` without an interval.
+    pub fn half_width(&self) -> Option<f64> {
+        statistics::relative_half_width(&self.estimate)
+    }
+
+    /// The trials with enough observations of the core alone, if the estimate uses all observations because there are too
+    /// few such trials.
+    pub fn alone_so_far(&self) -> Option<usize> {
+        (self.core == Some(CoreState::Mixed)).then_some(self.alone)
+    }
+
+    /// Whether a difference is so small against its baseline that no affordable number of trials will resolve it: its
+    /// interval still contains zero, and is narrower than the target share of the baseline.
+    pub fn is_lost(&self, precision: f64) -> bool {
+        let (Some(baseline), Some(interval)) = (&self.baseline, self.estimate.interval) else { return false };
+        let lost = interval.low <= 0.0 && interval.high - interval.low < precision * baseline.value.abs();
+        lost || (interval.low <= 0.0 && self.estimate.trials >= 2 * MINIMUM_TRIALS)
+    }
+}
+
+/// The median of some visits with its interval, less that of the baseline if there is one, and the clock's resolution in the
+/// point's unit.
+pub fn estimate(run: &Run, unit: Unit, samples: &[&Sample], visits: &[Visit]) -> Option<(Estimate, f64)> {
+    let operations: Vec<&[f64]> = visits.iter().map(|visit| visit.operation.as_slice()).collect();
+    let baselines = baselines(visits);
+    let resolution_ns = resolution_ns(run, samples);
+    if !baselines.is_empty() {
+        // Two medians are subtracted, each of which the clock rounds.
+        let difference = statistics::difference(&operations, &baselines)?;
+        return Some((within_the_clock(difference, resolution_ns, run), resolution_ns));
+    }
+    let estimate = statistics::estimate(&operations)?;
+    let resolution = match unit.kind() {
+        // A rate is the reciprocal of a time; its resolution follows from that of the time.
+        Kind::Rate => estimate.value.powi(2) * resolution_ns / 1e9,
+        Kind::Cost | Kind::Size => resolution_ns,
+    };
+    // A size is not measured by a clock.
+    let estimate = match unit.kind() {
+        Kind::Size => estimate,
+        Kind::Cost | Kind::Rate => within_the_clock(estimate, resolution / 2.0, run),
+    };
+    Some((estimate, resolution))
+}
+
+/// The clock's resolution divided by the operations of an observation (median over trials), nanoseconds.
+fn resolution_ns(run: &Run, measured: &[&Sample]) -> f64 {
+    let operations = measured.iter().filter_map(|sample| match &sample.observations {
+        Observations::Ticks { operations, operation, .. } if !operation.is_empty() => {
+            Some(*operations as f64)
+        }
+        _ => None,
+    });
+    let operations: Vec<f64> = operations.collect();
+    statistics::median(&operations).map_or(0.0, |usual| run.header.clock.resolution_ns() / usual)
+}
+
+/// The estimate with an interval no narrower than the clock allows: a median of rounded readings may be half a step from the
+/// truth however often it is repeated, and the clock's own frequency is known only to its spread.
+fn within_the_clock(mut estimate: Estimate, half_step: f64, run: &Run) -> Estimate {
+    let of_frequency = estimate.value.abs() * run.header.clock.frequency_spread_ppm * 1e-6;
+    if let Some(interval) = &mut estimate.interval {
+        interval.low -= half_step + of_frequency;
+        interval.high += half_step + of_frequency;
+    }
+    estimate
+}
+
+/// The baseline's observations in each visit; empty if there is no baseline.
+fn baselines(visits: &[Visit]) -> Vec<&[f64]> {
+    let of_each = || visits.iter().map(|visit| visit.baseline.as_slice());
+    if of_each().all(<[f64]>::is_empty) { vec![] } else { of_each().collect() }
+}

@@ -1,0 +1,132 @@
+//! The knee of contention: a device with a limited rate of blocks makes many readers queue. By Little's law the number of
+//! readers that saturate it is the latency of a block times that rate; each further reader adds one block's share.
+
+use super::rule::{Rule, Seen, Told};
+use crate::results::accuracy::{CLOSE, distance};
+use fathom_core::experiment::At::{Any, Name, Number};
+use fathom_core::experiment::{Dimension, Found, Placement, Selector, Statement, said};
+use fathom_core::quantity::Unit;
+
+pub(super) const RULE: Rule = Rule {
+    name: "device_limit",
+    condition: "the largest number of readers, which is more than keep the device busy, waits for a block as long as \
+                the device's limit predicts, within a factor of 1.25",
+    judge,
+    #[cfg(test)]
+    points: &[BETWEEN, READERS],
+};
+
+const BETWEEN: Selector = Selector::only(
+    "filesystem/read",
+    &[
+        ("call", Name("io_uring")),
+        ("figure", Name("between completions")),
+        ("order", Name("random")),
+        ("state", Name("direct")),
+        ("block", Number(4096)),
+        ("file", Number(64 << 20)),
+        ("queue_depth", Any),
+    ],
+);
+const READERS: Selector = Selector::only(
+    "filesystem/contention",
+    &[
+        ("figure", Name("each process")),
+        ("pattern", Name("all random")),
+        ("file", Number(4_096_000)),
+        ("processes", Any),
+    ],
+)
+.at(Placement::Free);
+
+fn judge(seen: &Seen) -> Option<Told> {
+    let known = seen.known;
+    let gaps = BETWEEN.along("queue_depth", known);
+    let (depth, gap) = gaps.iter().min_by(|(_, one), (_, other)| one.value.total_cmp(&other.value))?;
+    let readers = READERS.along("processes", known);
+    let (_, alone) = readers.first().filter(|(processes, _)| *processes == 1)?;
+    let (most, wait) = readers.last()?;
+    let allowed = gap.scaled(*most as f64);
+    let knee = Found { dimension: Dimension::Count, ..alone.over(*gap) };
+    let held = wait.over(allowed);
+    if (*most as f64) <= knee.value || distance(held.value) > CLOSE {
+        return None;
+    }
+    let headline = said![
+        format!("{most} processes that read in random order are limited by the device: "),
+        wait.named("a block of the most readers"),
+        " a block, where the device's limit predicts ",
+        allowed.named("a block at the device's limit"),
+        "."
+    ];
+    let because = said![
+        format!("With {depth} requests in flight the device completes one every "),
+        gap.named("between completions"),
+        ", ",
+        gap.inverse(1e9, Dimension::Count).named("blocks a second"),
+        " a second. One reader alone takes ",
+        alone.named("a block of one reader"),
+        " for a block, so ",
+        knee.named("readers that keep the device busy"),
+        " readers keep the device busy (Little's law); each further reader adds the device's time for one block.",
+        slope(&readers, knee.value)
+    ];
+    Some(Told { headline, because })
+}
+
+/// The observed latency that each further reader adds beyond the knee.
+fn slope(readers: &[(u64, Found)], knee: f64) -> Statement {
+    let mut beyond = readers.iter().filter(|(processes, _)| *processes as f64 >= knee);
+    let (Some((few, low)), Some((many, high))) = (beyond.next(), beyond.next_back()) else {
+        return Statement::default();
+    };
+    let each = high.minus(*low).scaled(1.0 / (many - few) as f64);
+    let each = Found { dimension: Dimension::Of(Unit::Nanoseconds), ..each };
+    said![
+        " Measured from ",
+        few.to_string(),
+        " on: ",
+        each.named("a further reader beyond the knee"),
+        " each."
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::results::planted::{self, Plant as _};
+    use fathom_core::experiment::Known;
+    use serde_json::json;
+
+    /// A device that completes a block every 10 µs, with the block latency in nanoseconds for each number of readers.
+    fn told(readers: &[(u64, f64)]) -> Option<Told> {
+        let machine = planted::machine();
+        let mut known = Known::new(&machine, None);
+        for (depth, ns) in [(1, 60e3), (32, 10e3)] {
+            BETWEEN.plant_at(&mut known, &[("queue_depth", json!(depth))], ns);
+        }
+        for (processes, ns) in readers {
+            READERS.plant_at(&mut known, &[("processes", json!(processes))], *ns);
+        }
+        judge(&Seen { known: &known, points: &[] })
+    }
+
+    #[test]
+    fn many_readers_wait_as_long_as_the_device_makes_them() {
+        let told = told(&[(1, 60e3), (8, 82e3), (50, 502e3)]).expect("a mechanism");
+        assert!(
+            told.headline.plain().contains("{502000} a block, where the device's limit predicts {500000}.")
+        );
+        let because = told.because.plain();
+        assert!(
+            because.contains("so {6} readers keep") && because.contains("from 8 on: {10000} each."),
+            "{because}"
+        );
+    }
+
+    #[test]
+    fn few_readers_and_those_that_wait_for_something_else_are_no_case() {
+        assert!(told(&[(1, 60e3), (4, 60e3)]).is_none(), "below the knee");
+        assert!(told(&[(1, 60e3), (50, 900e3)]).is_none(), "they wait longer than the device makes them");
+    }
+}

@@ -1,0 +1,137 @@
+//! The cost of a VM exit: CPUID always exits, so its time is that of an exit; many times a published one suggests a nested
+//! hypervisor.
+
+use super::rule::{Rule, Seen, Told};
+use fathom_core::experiment::At::Name;
+use fathom_core::experiment::{Dimension, Found, Known, Selector, Statement, said};
+use fathom_core::quantity::Unit;
+
+pub(super) const RULE: Rule = Rule {
+    name: "guest_exit",
+    condition: "the machine is virtual, and a second CPUID in a clock reading takes significant time",
+    judge,
+    #[cfg(test)]
+    points: POINTS,
+};
+
+#[cfg(all(test, not(target_arch = "x86_64")))]
+const POINTS: &[Selector] = &[GETPPID];
+#[cfg(all(test, target_arch = "x86_64"))]
+const POINTS: &[Selector] = &[TWO, ONE, GETPPID];
+
+const TWO: Selector = Selector::only(
+    "cpu/timing_overhead",
+    &[("measure", Name("cost")), ("reading", Name("cpuid-rdtsc rdtscp-cpuid"))],
+);
+const ONE: Selector = Selector::only(
+    "cpu/timing_overhead",
+    &[("measure", Name("cost")), ("reading", Name("cpuid-rdtsc rdtscp"))],
+);
+const GETPPID: Selector = Selector::only("cpu/system_call", &[("call", Name("getppid"))]);
+
+/// A VM exit and return, core cycles: Dall et al., "ARM Virtualization: Performance and Architectural Implications", ISCA
+/// 2016, table 2 (KVM on x86, "Hypercall").
+const PUBLISHED_EXIT: f64 = 1_300.0;
+
+/// The least ratio that shows nesting: an exit of a nested guest goes to the outer hypervisor, which makes the inner one run
+/// and exit again for each of its privileged operations (Ben-Yehuda et al., "The Turtles Project", OSDI 2010, section 3.5),
+/// so it takes several exits.
+const NESTED: f64 = 4.0;
+/// An exit within this factor of the published one is a single exit.
+const SINGLE: f64 = 2.0;
+
+fn judge(seen: &Seen) -> Option<Told> {
+    let known = seen.known;
+    let exit = TWO.found(known)?.minus(ONE.found(known)?);
+    if !known.machine.is_virtual() || !exit.is_resolved() {
+        return None;
+    }
+    let headline =
+        said!["Leaving the guest takes ", exit.named("CPUID"), " (CPUID).", published(exit, known)?];
+    let call = GETPPID.found(known).map_or_else(Statement::default, |call| {
+        said![
+            " A system call, which does not leave it, takes ",
+            call.named("getppid"),
+            ": an exit is worth ",
+            exit.over(call).named("exits in system calls"),
+            " of them."
+        ]
+    });
+    let because = said![
+        "The cost of one CPUID is the difference between clock readings with two CPUIDs and with one; every x86 \
+         hypervisor intercepts CPUID.",
+        call,
+        " Halting, waking another CPU and notifying a device leave the guest as well, unless the hypervisor lets the \
+         guest do them directly."
+    ];
+    Some(Told { headline, because })
+}
+
+/// The exit compared with a published one, and the conclusion.
+fn published(exit: Found, known: &Known) -> Option<Statement> {
+    let one = known.cycle().value * PUBLISHED_EXIT;
+    let times = exit.scaled(1.0 / one);
+    let times = Found { dimension: Dimension::Ratio, ..times };
+    let ends = times.ends()?;
+    let declared = known.machine.kernel.command_line.value().and_then(|line| {
+        line.split_whitespace().find(|word| word.starts_with("nested") && !word.ends_with("=0"))
+    });
+    let verdict = match (ends, declared) {
+        ((low, _), Some(word)) if low > NESTED => {
+            format!(": the guest is nested, as {word} on the kernel's command line says")
+        }
+        ((low, _), None) if low > NESTED => ": the guest is probably nested".to_owned(),
+        ((_, high), _) if high < SINGLE => ": one hypervisor".to_owned(),
+        _ => ": whether the guest is nested is unknown".to_owned(),
+    };
+    let published = Found::exact(one, Dimension::Of(Unit::Nanoseconds));
+    Some(said![
+        " That is ",
+        times.named("exit over a published one"),
+        " times a published exit (",
+        published.named("published exit"),
+        ")",
+        verdict,
+        "."
+    ])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::results::planted::{self, Plant as _};
+    use fathom_core::machine::Fact;
+
+    /// The rule's conclusion for a CPUID that takes this multiple of a published exit, on a core of 1 GHz.
+    fn told(times: f64, hypervisor: Option<&str>, command_line: &str) -> Option<String> {
+        let mut machine = planted::machine();
+        machine.virtualization.hypervisor = Fact::known(hypervisor.map(str::to_owned), "a test");
+        machine.kernel.command_line = Fact::known(command_line.to_owned(), "a test");
+        let mut known = Known::new(&machine, Some(1e9));
+        ONE.plant(&mut known, times * PUBLISHED_EXIT);
+        TWO.plant(&mut known, 2.0 * times * PUBLISHED_EXIT);
+        judge(&Seen { known: &known, points: &[] }).map(|told| told.headline.plain())
+    }
+
+    #[test]
+    fn an_exit_of_many_published_ones_is_nested_and_one_of_about_one_is_not() {
+        let nested = told(8.0, Some("KVM"), "quiet").expect("a mechanism");
+        assert!(
+            nested.contains("takes {10400} (CPUID). That is {8} times a published exit ({1300}): the guest is probably nested"),
+            "{nested}"
+        );
+        assert!(
+            told(8.0, Some("KVM"), "nested_pvm=1").is_some_and(|said| said.contains("as nested_pvm=1 on"))
+        );
+        assert!(told(1.2, Some("KVM"), "").is_some_and(|said| said.contains("): one hypervisor.")));
+        assert!(
+            told(3.0, Some("KVM"), "")
+                .is_some_and(|said| said.contains("whether the guest is nested is unknown"))
+        );
+    }
+
+    #[test]
+    fn hardware_has_no_guest_to_leave() {
+        assert_eq!(told(8.0, None, ""), None);
+    }
+}

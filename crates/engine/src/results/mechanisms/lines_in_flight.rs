@@ -1,0 +1,142 @@
+//! One core's bandwidth by Little's law: lines in flight = bytes per second × latency of one line ÷ bytes per line (Little
+//! 1961, "A proof for the queuing formula L = λW").
+
+use super::rule::{Rule, Seen, Told};
+use fathom_core::experiment::At::{Any, Name};
+use fathom_core::experiment::{Dimension, Found, Known, Placement, Selector, Statement, said};
+
+pub(super) const RULE: Rule = Rule {
+    name: "lines_in_flight",
+    condition: "one core's best read bandwidth and the latency of a load from memory were both measured",
+    judge,
+    #[cfg(test)]
+    points: &[READ, CHASES, TOGETHER],
+};
+
+const READ: Selector = Selector::only(
+    "memory/bandwidth",
+    &[("kind", Name("read")), ("level", Name("memory")), ("method", Any), ("size", Any)],
+);
+const CHASES: Selector = Selector::only(
+    "memory/memory_parallelism",
+    &[("level", Name("memory")), ("pages", Name("huge")), ("chases", Any), ("size", Any)],
+);
+const TOGETHER: Selector = Selector::only(
+    "memory/parallel_bandwidth",
+    &[("kind", Name("read")), ("level", Name("memory")), ("method", Any), ("size", Any), ("threads", Any)],
+)
+.at(Placement::Spread);
+
+fn judge(seen: &Seen) -> Option<Told> {
+    let known = seen.known;
+    let (_, rate) = READ.greatest(known)?;
+    let chases = CHASES.along("chases", known);
+    let (_, load) = chases.first().filter(|(chases, _)| *chases == 1)?;
+    let line = known.machine.line_bytes();
+    let lines = in_flight(rate, *load, line);
+    let headline = said![
+        "One core reads ",
+        rate.named("best read of memory"),
+        " of memory because it keeps ",
+        lines.named("lines in flight"),
+        " cache lines in flight, each for ",
+        load.named("a load from memory"),
+        "."
+    ];
+    let because = said![
+        format!("Little's law: lines in flight = bandwidth × latency ÷ line of {line} bytes."),
+        by_chases(&chases, *load, lines),
+        together(known)
+    ];
+    Some(Told { headline, because })
+}
+
+/// The number of lines in flight at a rate.
+fn in_flight(rate: Found, load: Found, line: u64) -> Found {
+    let each = rate.inverse(line as f64 * 1e9, load.dimension);
+    Found { dimension: Dimension::Count, ..load.over(each) }
+}
+
+/// The loads that the program itself keeps in flight; the rest is prefetched.
+fn by_chases(chases: &[(u64, Found)], load: Found, lines: Found) -> Statement {
+    let quickest = chases.iter().min_by(|(_, one), (_, other)| one.value.total_cmp(&other.value));
+    let Some((most, each)) = quickest.filter(|(chases, _)| *chases > 1) else { return Statement::default() };
+    let own = Found { dimension: Dimension::Count, ..load.over(*each) };
+    let ahead = match lines.differs_from(&own) {
+        Some(true) if lines.value > own.value => ": the others are prefetched",
+        _ => "",
+    };
+    said![
+        format!(" Loads of {most} independent chases keep "),
+        own.named("lines in flight by loads alone"),
+        " in flight",
+        ahead,
+        "."
+    ]
+}
+
+/// Whether more cores read more: if so, the limit is the core's.
+fn together(known: &Known) -> Statement {
+    let all: Vec<(u64, Found)> = TOGETHER.along("threads", known);
+    let best = |threads: u64| {
+        let mine = all.iter().filter(|(count, _)| *count == threads).map(|(_, rate)| *rate);
+        mine.max_by(|one, other| one.value.total_cmp(&other.value))
+    };
+    let most = all.last().map_or(1, |(threads, _)| *threads);
+    let (Some(one), Some(many)) = (best(1).filter(|_| most > 1), best(most)) else {
+        return Statement::default();
+    };
+    let limit = match many.differs_from(&one) {
+        Some(true) if many.value > one.value => {
+            "one core is limited by its lines in flight, not by the memory"
+        }
+        _ => "the limit is the memory, not the lines in flight of one core",
+    };
+    let times = many.over(one).named("read by all cores over one");
+    said![format!(" {most} cores read "), times, format!(" times as much as one: {limit}.")]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::results::planted::{self, Plant as _};
+    use serde_json::json;
+
+    fn told(both: f64) -> Told {
+        let machine = planted::machine();
+        let line = machine.line_bytes() as f64;
+        let mut known = Known::new(&machine, None);
+        // Ten gigabytes per second with a latency of 100 ns.
+        READ.plant_at(&mut known, &[("method", json!("slow")), ("size", json!(1))], 2e9);
+        READ.plant_at(&mut known, &[("method", json!("sse")), ("size", json!(1))], 10.0 * line / 100.0 * 1e9);
+        for (chases, ns) in [(1, 100.0), (8, 20.0)] {
+            CHASES.plant_at(&mut known, &[("chases", json!(chases)), ("size", json!(1))], ns);
+        }
+        for (threads, rate) in [(1, 10e9), (2, both)] {
+            let free = [("method", json!("sse")), ("size", json!(1)), ("threads", json!(threads))];
+            TOGETHER.plant_at(&mut known, &free, rate);
+        }
+        judge(&Seen { known: &known, points: &[] }).expect("a mechanism")
+    }
+
+    #[test]
+    fn rate_and_latency_make_the_lines_that_are_on_their_way() {
+        let told = told(19e9);
+        let lines = told.headline.figures().find(|figure| figure.name == "lines in flight").unwrap();
+        assert!((lines.found.value - 10.0).abs() < 1e-9, "{:?}", lines.found);
+        let because = told.because.plain();
+        assert!(
+            because.contains("Loads of 8 independent chases keep {5} in flight: the others are prefetched"),
+            "{because}"
+        );
+        assert!(
+            because.contains("2 cores read {1.9} times as much as one: one core is limited by its lines"),
+            "{because}"
+        );
+    }
+
+    #[test]
+    fn where_more_cores_read_no_more_the_memory_is_the_limit() {
+        assert!(told(10e9).because.plain().contains("the limit is the memory"));
+    }
+}

@@ -1,0 +1,94 @@
+//! Mechanisms: rules that combine figures of several experiments into a cause. A rule is a pure function of the run's
+//! results; it has a file of its own with its condition and its test on planted figures.
+
+mod adjacent_line;
+mod arguments;
+mod device_limit;
+mod fault_around;
+mod flat_load;
+mod guest_exit;
+mod lines_in_flight;
+mod process;
+mod processes_made;
+mod read_ahead;
+mod read_around;
+mod remote_order;
+mod rule;
+mod shared_cache;
+mod stream_ramp;
+mod wake_up;
+mod write_allocate;
+
+use crate::results::PointResult;
+use fathom_core::experiment::{Known, Statement};
+use rule::{Rule, Seen};
+
+/// In the order of the report: the most far-reaching first.
+const RULES: &[Rule] = &[
+    wake_up::RULE,
+    guest_exit::RULE,
+    lines_in_flight::RULE,
+    shared_cache::RULE,
+    adjacent_line::RULE,
+    flat_load::RULE,
+    device_limit::RULE,
+    process::RULE,
+    read_ahead::RULE,
+    read_around::RULE,
+    write_allocate::RULE,
+    fault_around::RULE,
+    stream_ramp::RULE,
+    remote_order::RULE,
+    arguments::RULE,
+    processes_made::RULE,
+];
+
+/// A cause behind figures of the run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Mechanism {
+    /// The rule's name in JSON.
+    pub name: &'static str,
+    /// The condition of the conclusion.
+    pub condition: &'static str,
+    /// The cause with its figure, in a sentence.
+    pub headline: Statement,
+    /// The figures that support it.
+    pub because: Statement,
+}
+
+/// Every mechanism whose condition holds, in the order of the rules.
+pub(super) fn found(known: &Known, points: &[PointResult]) -> Vec<Mechanism> {
+    let seen = Seen { known, points };
+    let judged = |rule: &Rule| {
+        let told = (rule.judge)(&seen)?;
+        let Rule { name, condition, .. } = *rule;
+        Some(Mechanism { name, condition, headline: told.headline, because: told.because })
+    };
+    RULES.iter().filter_map(judged).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::results::planted::{Plant as _, machine};
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn of_nothing_nothing_is_concluded() {
+        let machine = machine();
+        assert_eq!(found(&Known::new(&machine, None), &[]), []);
+    }
+
+    #[test]
+    fn rules_have_names_of_their_own_and_ask_for_points_that_there_are() {
+        let machine = machine();
+        let names: BTreeSet<&str> = RULES.iter().map(|rule| rule.name).collect();
+        assert_eq!(names.len(), RULES.len());
+        for rule in RULES {
+            assert!(!rule.condition.ends_with('.'), "{}", rule.name);
+            for points in rule.points {
+                assert!(points.exist(&machine), "{}: no point is meant by {points:?}", rule.name);
+            }
+        }
+    }
+}

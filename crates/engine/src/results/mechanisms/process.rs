@@ -1,0 +1,127 @@
+//! Why a process costs what a thread does not: its own address space, with page tables to copy and pages to copy on writing.
+
+use super::rule::{Rule, Seen, Told};
+use fathom_core::experiment::At::{Any, Name};
+use fathom_core::experiment::{Dimension, Found, Known, Selector, Statement, said};
+
+pub(super) const RULE: Rule = Rule {
+    name: "process_against_thread",
+    condition: "a fork costs significantly more than a vfork, which shares the address space, and than a thread",
+    judge,
+    #[cfg(test)]
+    points: &[FORK, VFORK, THREAD, LARGE, COPIED],
+};
+
+const FORK: Selector = Selector::only("cpu/process_creation", &[("measure", Name("fork, exit, wait"))]);
+const VFORK: Selector = Selector::only("cpu/process_creation", &[("measure", Name("vfork, exit, wait"))]);
+const THREAD: Selector = Selector::only("cpu/thread_creation", &[("measure", Name("create and join"))]);
+const LARGE: Selector =
+    Selector::only("cpu/process_creation", &[("measure", Name("fork of a large parent")), ("resident", Any)]);
+const COPIED: Selector = Selector::only(
+    "memory/minor_fault",
+    &[("access", Name("after fork, written by the child")), ("batch", Any)],
+);
+
+/// The page of the series of large parents, bytes.
+const PAGE: f64 = 4096.0;
+
+fn judge(seen: &Seen) -> Option<Told> {
+    let known = seen.known;
+    let (fork, vfork, thread) = (FORK.found(known)?, VFORK.found(known)?, THREAD.found(known)?);
+    let more = |than: Found| fork.value > than.value && fork.differs_from(&than) == Some(true);
+    if !more(vfork) || !more(thread) {
+        return None;
+    }
+    let space = fork.minus(vfork);
+    let headline = said![
+        "A process costs ",
+        fork.over(thread).named("process over thread"),
+        " times what a thread does; its own address space is ",
+        space.share_of(fork).named("address space, share of a process"),
+        " of it."
+    ];
+    let because = said![
+        "fork, exit and wait take ",
+        fork.named("fork, exit, wait"),
+        "; with vfork, which borrows the address space, ",
+        vfork.named("vfork, exit, wait"),
+        ", a thread ",
+        thread.named("create and join"),
+        ". The first difference is the address space, ",
+        space.named("address space"),
+        "; the second is descriptors, signal handlers and the wait of the parent, ",
+        vfork.minus(thread).named("descriptors and the like"),
+        ".",
+        page_tables(known),
+        copies(space, known)
+    ];
+    Some(Told { headline, because })
+}
+
+/// The cost of each further page of the parent, from the smallest and the largest parent.
+fn page_tables(known: &Known) -> Statement {
+    let curve = LARGE.along("resident", known);
+    let (Some((small, few)), Some((large, many))) = (curve.first(), curve.last()) else {
+        return Statement::default();
+    };
+    if small == large {
+        return Statement::default();
+    }
+    let each = many.minus(*few).scaled(PAGE / (large - small) as f64);
+    said![
+        " Page tables: ",
+        each.named("page of the parent"),
+        " for each page of 4 KiB that the parent has written."
+    ]
+}
+
+/// The cost of copying a page that is written afterwards.
+fn copies(space: Found, known: &Known) -> Statement {
+    let Some(each) = COPIED.found(known) else { return Statement::default() };
+    let copies = Found { dimension: Dimension::Count, ..space.over(each) };
+    said![
+        " Copy-on-write: ",
+        each.named("page copied on write"),
+        " for each page that is written afterwards; the whole address space costs as much as ",
+        copies.named("address space in pages copied"),
+        " of them."
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::results::planted::{self, Plant as _};
+    use serde_json::json;
+
+    fn told(vfork: f64) -> Option<Told> {
+        let machine = planted::machine();
+        let mut known = Known::new(&machine, None);
+        for (place, ns) in [(FORK, 60e3), (VFORK, vfork), (THREAD, 10e3)] {
+            place.plant(&mut known, ns);
+        }
+        for (mib, ns) in [(1_u64, 100e3), (3, 151_200.0)] {
+            LARGE.plant_at(&mut known, &[("resident", json!(mib << 20))], ns);
+        }
+        COPIED.plant_at(&mut known, &[("batch", json!(1))], 2e3);
+        judge(&Seen { known: &known, points: &[] })
+    }
+
+    #[test]
+    fn what_a_process_has_of_its_own_is_told_part_by_part() {
+        let told = told(12e3).expect("a mechanism");
+        assert!(
+            told.headline
+                .plain()
+                .contains("{6} times what a thread does; its own address space is {0.8} of it.")
+        );
+        let because = told.because.plain();
+        assert!(because.contains("Page tables: {100} for each page"), "{because}");
+        assert!(because.contains("costs as much as {24} of them."), "{because}");
+    }
+
+    #[test]
+    fn a_process_that_costs_no_more_has_nothing_to_explain() {
+        assert!(told(60e3).is_none());
+    }
+}

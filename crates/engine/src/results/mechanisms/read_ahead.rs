@@ -1,0 +1,149 @@
+//! Read-ahead: sequential reads of a file are fetched in large requests in advance.
+
+use super::rule::{Rule, Seen, Told};
+use crate::results::accuracy::{FAIR, distance};
+use fathom_core::experiment::At::{Name, Number};
+use fathom_core::experiment::{Dimension, Found, Known, Selector, Statement, said};
+use fathom_core::quantity::Unit;
+
+pub(super) const RULE: Rule = Rule {
+    name: "read_ahead",
+    condition: "sequential blocks of a cold file cost significantly less with read-ahead than without",
+    judge,
+    #[cfg(test)]
+    points: &[AHEAD, WITHOUT, LARGE, RANDOM],
+};
+
+const AHEAD: Selector = Selector::only(
+    "filesystem/read",
+    &[
+        ("call", Name("read")),
+        ("order", Name("sequential")),
+        ("state", Name("cold")),
+        ("block", Number(4096)),
+        ("file", Number(64 << 20)),
+    ],
+);
+const WITHOUT: Selector = Selector::only(
+    "filesystem/read",
+    &[
+        ("call", Name("read")),
+        ("order", Name("sequential")),
+        ("state", Name("cold")),
+        ("read_ahead", Name("off")),
+        ("block", Number(4096)),
+        ("file", Number(64 << 20)),
+    ],
+);
+const LARGE: Selector = Selector::only(
+    "filesystem/read",
+    &[
+        ("call", Name("read")),
+        ("order", Name("sequential")),
+        ("state", Name("direct")),
+        ("block", Number(REQUEST)),
+        ("file", Number(64 << 20)),
+    ],
+);
+const RANDOM: Selector = Selector::only(
+    "filesystem/read",
+    &[
+        ("call", Name("pread")),
+        ("order", Name("random")),
+        ("state", Name("cold")),
+        ("block", Number(4096)),
+        ("file", Number(64 << 20)),
+    ],
+);
+
+/// The largest request that is measured, bytes.
+const REQUEST: u64 = 1 << 20;
+
+fn judge(seen: &Seen) -> Option<Told> {
+    let known = seen.known;
+    let (ahead, without) = (AHEAD.found(known)?, WITHOUT.found(known)?);
+    if ahead.value >= without.value || ahead.differs_from(&without) != Some(true) {
+        return None;
+    }
+    let headline = said![
+        "Read-ahead: sequential blocks of 4 KiB of a cold file take ",
+        ahead.named("block in sequence"),
+        ", without it ",
+        without.named("block in sequence, no read-ahead"),
+        ": ",
+        without.over(ahead).named("without read-ahead over with"),
+        " times as long."
+    ];
+    Some(Told { headline, because: said![window(known), in_large_requests(ahead, known), at_random(known)] })
+}
+
+fn window(known: &Known) -> Statement {
+    let device = known.machine.storage.device.value();
+    device.and_then(|device| device.read_ahead_bytes.value().copied()).map_or_else(
+        Statement::default,
+        |bytes| {
+            let size = |bytes: u64| {
+                Found::exact(bytes as f64, Dimension::Of(Unit::Bytes)).named("window of read-ahead")
+            };
+            said!["The device's window is ", size(bytes), ", fetched by requests that hold many blocks. "]
+        },
+    )
+}
+
+/// A block's share of a large request: the least time that read-ahead can reach.
+fn in_large_requests(ahead: Found, known: &Known) -> Statement {
+    let Some(large) = LARGE.found(known) else { return Statement::default() };
+    let share = large.scaled(4096.0 / REQUEST as f64);
+    let explains = if distance(ahead.over(share).value) <= FAIR {
+        ", which equals the sequential cost"
+    } else {
+        ", which differs from the sequential cost"
+    };
+    said![
+        "In requests of 1 MiB past the page cache, the share of 4 KiB is ",
+        share.named("share of a large request"),
+        explains,
+        "."
+    ]
+}
+
+/// In random order there is nothing to read ahead.
+fn at_random(known: &Known) -> Statement {
+    RANDOM.found(known).map_or_else(Statement::default, |random| {
+        said![
+            " In random order, where nothing can be read ahead, they take ",
+            random.named("block at random"),
+            "."
+        ]
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::results::planted::{self, Plant as _};
+
+    fn told(ahead: f64, large: f64) -> Option<Told> {
+        let machine = planted::machine();
+        let mut known = Known::new(&machine, None);
+        AHEAD.plant(&mut known, ahead);
+        WITHOUT.plant(&mut known, 60e3);
+        LARGE.plant(&mut known, large);
+        judge(&Seen { known: &known, points: &[] })
+    }
+
+    #[test]
+    fn a_sequence_costs_the_share_of_a_large_request() {
+        let told = told(2e3, 512e3).expect("a mechanism");
+        assert!(told.headline.plain().contains("take {2000}, without it {60000}: {30} times as long."));
+        assert!(
+            told.because.plain().contains("the share of 4 KiB is {2000}, which equals the sequential cost.")
+        );
+    }
+
+    #[test]
+    fn another_cost_is_not_explained_and_none_is_no_case() {
+        assert!(told(2e3, 5_120e3).is_some_and(|told| told.because.plain().contains("which differs from")));
+        assert!(told(60e3, 512e3).is_none());
+    }
+}

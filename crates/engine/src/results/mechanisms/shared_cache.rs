@@ -1,0 +1,205 @@
+//! The usable part of a last-level cache that is shared with others: loads, reading at full speed and reads of cached files
+//! each exceed it at some size, and these sizes agree.
+
+use super::rule::{Rule, Seen, Told};
+use crate::results::accuracy::CLOSE;
+use fathom_core::experiment::At::{Any, Name, Number};
+use fathom_core::experiment::{Dimension, Found, Known, Point, Selector, Statement, said};
+use fathom_core::quantity::{Unit, declared};
+
+pub(super) const RULE: Rule = Rule {
+    name: "usable_last_cache",
+    condition: "loads, together with streaming reads or cached files, find the last-level cache smaller than declared",
+    judge,
+    #[cfg(test)]
+    points: &[LOADS, FILES, READ],
+};
+
+const LOADS: Selector = Selector::only(
+    "memory/load_latency",
+    &[("order", Name("random cycle")), ("pages", Name("huge")), ("size", Any)],
+);
+const FILES: Selector = Selector::only(
+    "filesystem/read",
+    &[
+        ("call", Name("read")),
+        ("order", Name("sequential")),
+        ("state", Name("warm")),
+        ("block", Number(4096)),
+        ("file", Any),
+    ],
+);
+const READ: Selector = Selector::only(
+    "memory/bandwidth",
+    &[("kind", Name("read")), ("level", Any), ("method", Any), ("size", Any)],
+);
+
+fn judge(seen: &Seen) -> Option<Told> {
+    let known = seen.known;
+    let cpu = known.machine.measured_cpu();
+    let stated = known.machine.data_cache_bytes(cpu, known.machine.last_level(cpu)?)?;
+    let others = [cached_files(known), full_speed(stated, known)];
+    let all: Vec<Edge> = [Some(loads(known)?)].into_iter().chain(others).flatten().collect();
+    let below = all.iter().all(|edge| edge.beyond < stated);
+    if all.len() < 2 || !below {
+        return None;
+    }
+    let (least, most) = bounds(&all);
+    let size = |bytes: u64| Found::exact(bytes as f64, Dimension::Of(Unit::Bytes));
+    let at_the_most = size(most).named("last cache, largest usable size");
+    let part = if least == most {
+        said!["about ", at_the_most]
+    } else {
+        said![size(least).named("last cache, smallest usable size"), " to ", at_the_most]
+    };
+    let headline = said![
+        "Of the last-level cache, declared as ",
+        size(stated).named("last cache, declared"),
+        ", ",
+        part,
+        " answer this core."
+    ];
+    let told = Statement::joined(all.into_iter().map(|edge| edge.told).collect(), "; ")?;
+    let why = " The rest may be used by other guests, or not be available to this one; that is not visible from \
+               inside.";
+    Some(Told { headline, because: said![told, ".", why] })
+}
+
+/// The two sizes between which a working set no longer fits into the cache.
+struct Edge {
+    within: u64,
+    beyond: u64,
+    told: Statement,
+}
+
+/// The range in which all edges overlap; if there is none, the range that covers all of them.
+fn bounds(all: &[Edge]) -> (u64, u64) {
+    let least = |of: fn(&Edge) -> u64| all.iter().map(of).min().unwrap_or(0);
+    let most = |of: fn(&Edge) -> u64| all.iter().map(of).max().unwrap_or(0);
+    let (low, high) = (most(|edge| edge.within), least(|edge| edge.beyond));
+    if low <= high { (low, high) } else { (least(|edge| edge.within), most(|edge| edge.beyond)) }
+}
+
+/// The largest size whose value is below the level, and the next size of the curve.
+fn crossing(curve: &[(u64, Found)], level: f64) -> Option<(u64, u64)> {
+    let last = curve.iter().rposition(|(_, found)| found.value < level)?;
+    Some((curve[last].0, curve.get(last + 1)?.0))
+}
+
+/// By loads: beyond the cache one takes more than half as long as from memory.
+fn loads(known: &Known) -> Option<Edge> {
+    let curve = LOADS.along("size", known);
+    let (size, memory) = curve.last()?;
+    let (within, beyond) = crossing(&curve, memory.value / 2.0)?;
+    let told = said![
+        format!("Beyond {} a load takes more than half of the ", declared::size(within)),
+        memory.named("a load from memory"),
+        format!(" that a load from {} takes", declared::size(*size))
+    ];
+    Some(Edge { within, beyond, told })
+}
+
+/// By cached files: one that fits into the cache is copied faster than one that does not.
+fn cached_files(known: &Known) -> Option<Edge> {
+    let curve: Vec<(u64, Found)> = FILES.along("file", known);
+    let quickest = curve.iter().map(|(_, found)| found).min_by(|one, two| one.value.total_cmp(&two.value))?;
+    let (_, slowest) = curve.last()?;
+    let slower = slowest.value > CLOSE * quickest.value && slowest.differs_from(quickest) == Some(true);
+    let level = (quickest.value * slowest.value).sqrt();
+    let (within, beyond) = crossing(&curve, level).filter(|_| slower)?;
+    let told = said![
+        "4 KiB of a cached file take ",
+        quickest.named("block of a small cached file"),
+        format!(" of files up to {} and ", declared::size(within)),
+        slowest.named("block of a large cached file"),
+        format!(" of {} and more", declared::size(beyond))
+    ];
+    Some(Edge { within, beyond, told })
+}
+
+/// By reading at the rate of memory a set that fits into the declared cache.
+fn full_speed(stated: u64, known: &Known) -> Option<Edge> {
+    let all = |level: &'static str| {
+        let mine = READ.all(known).into_iter().filter(|(point, _)| point.is("level", level));
+        mine.map(|(point, rate)| (size(point), rate))
+            .max_by(|(_, one), (_, two)| one.value.total_cmp(&two.value))
+    };
+    let level = format!("L{}", known.machine.last_level(known.machine.measured_cpu())?);
+    let (memory, second) = (all("memory")?, all("L2")?);
+    let mine = READ.all(known).into_iter().filter(|(point, _)| point.is("level", &level));
+    let (set, rate) = mine
+        .map(|(point, rate)| (size(point), rate))
+        .max_by(|(_, one), (_, two)| one.value.total_cmp(&two.value))?;
+    let as_memory = set < stated && rate.value < CLOSE * memory.1.value && second.0 < set;
+    as_memory.then(|| Edge {
+        within: second.0,
+        beyond: set,
+        told: said![
+            format!("{} are read at ", declared::size(set)),
+            rate.named("read of a set that the last cache should hold"),
+            ", as memory is (",
+            memory.1.named("read of memory"),
+            ")"
+        ],
+    })
+}
+
+fn size(point: &Point) -> u64 {
+    point.number_of("size").unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::results::planted::{self, Plant as _};
+    use fathom_core::machine::{Fact, Machine};
+    use serde_json::json;
+
+    const MIB: u64 = 1 << 20;
+
+    /// A machine with one cache of this declared capacity.
+    fn declaring(bytes: u64) -> Machine {
+        let mut machine = planted::machine();
+        let fact = |number: u64| json!({ "value": number, "source": "a test" });
+        let instances = [machine.measured_cpu().to_string()];
+        let cache = json!({
+            "level": 3, "kind": "unified", "size_bytes": fact(bytes), "ways": fact(8), "line_bytes": fact(64),
+            "sets": fact(bytes / 512), "instances": instances,
+        });
+        let caches = serde_json::from_value(json!([cache])).expect("a cache");
+        machine.caches = Fact::known(caches, "a test");
+        machine
+    }
+
+    fn told(stated: u64, files: [f64; 3]) -> Option<Told> {
+        let machine = declaring(stated);
+        let mut known = Known::new(&machine, None);
+        for (mib, ns) in [(1, 5.0), (8, 40.0), (16, 45.0), (32, 110.0), (1024, 150.0)] {
+            LOADS.plant_at(&mut known, &[("size", json!(mib * MIB))], ns);
+        }
+        for (mib, ns) in [1, 16, 64].into_iter().zip(files) {
+            FILES.plant_at(&mut known, &[("file", json!(mib * MIB))], ns);
+        }
+        judge(&Seen { known: &known, points: &[] })
+    }
+
+    #[test]
+    fn what_loads_and_files_agree_about_is_the_usable_part() {
+        let told = told(480 * MIB, [200.0, 210.0, 600.0]).expect("a mechanism");
+        assert_eq!(
+            told.headline.plain(),
+            format!(
+                "Of the last-level cache, declared as {{{}}}, {{{}}} to {{{}}} answer this core.",
+                480 * MIB,
+                16 * MIB,
+                32 * MIB
+            )
+        );
+    }
+
+    #[test]
+    fn a_cache_that_holds_what_it_declares_is_no_case() {
+        assert!(told(24 * MIB, [200.0, 210.0, 600.0]).is_none());
+        assert!(told(480 * MIB, [200.0, 210.0, 205.0]).is_none(), "files of every size cost the same");
+    }
+}

@@ -1,0 +1,181 @@
+//! Waking an idle CPU: the extra cost of a hand-over across CPUs over one on the same CPU recurs, as a whole number of
+//! wake-ups, in all other operations during which a CPU goes idle.
+
+use super::rule::{Rule, Seen, Told};
+use crate::results::accuracy::{CLOSE, distance};
+use fathom_core::experiment::At::{Name, Number};
+use fathom_core::experiment::{Found, Known, Placement, Selector, Statement, said};
+use fathom_core::machine::Machine;
+
+pub(super) const RULE: Rule = Rule {
+    name: "idle_wake_up",
+    condition: "a hand-over across CPUs costs over twice as much as on one CPU, and the extra cost of another \
+                operation across CPUs equals its number of wake-ups within a factor of 1.25",
+    judge,
+    #[cfg(test)]
+    points: &[HAND_OVER, HAND_OVER.at(Placement::AcrossCpus), TCP, USER_FAULT, SLEEP],
+};
+
+const HAND_OVER: Selector =
+    Selector::only("cpu/context_switch", &[("mechanism", Name("pipe")), ("between", Name("processes"))]);
+const TCP: Selector = Selector::only(
+    "network/round_trip",
+    &[
+        ("loop", Name("closed")),
+        ("path", Name("loopback")),
+        ("transport", Name("TCP")),
+        ("payload", Number(1)),
+    ],
+);
+const USER_FAULT: Selector =
+    Selector::only("memory/user_fault", &[("fill", Name("a copy")), ("delay", Number(0))]);
+const SLEEP: Selector = Selector::only(
+    "cpu/wake_up",
+    &[("timer", Name("timerfd")), ("slack", Number(1)), ("sleep", Number(1_000_000))],
+);
+
+/// Operations that wake an idle CPU, with the number of wake-ups.
+const OTHERS: [(&str, Selector, f64); 2] = [
+    ("a round trip by TCP over loopback", TCP, 2.0),
+    ("a page fault that a program answers", USER_FAULT, 2.0),
+];
+
+/// The extra cost of an operation across CPUs over one CPU.
+fn beyond(points: Selector, known: &Known) -> Option<Found> {
+    Some(points.at(Placement::AcrossCpus).found(known)?.minus(points.found(known)?))
+}
+
+fn judge(seen: &Seen) -> Option<Told> {
+    let known = seen.known;
+    let (one, across) = (HAND_OVER.found(known)?, HAND_OVER.at(Placement::AcrossCpus).found(known)?);
+    let wake = across.minus(one);
+    let dominates = wake.differs_from(&one) == Some(true) && wake.value > one.value;
+    let others: Vec<Statement> = OTHERS
+        .into_iter()
+        .filter_map(|(what, points, times)| explained(what, beyond(points, known)?, times, wake))
+        .collect();
+    let others = Statement::joined(others, "; ").filter(|_| dominates)?;
+    let headline = said![
+        "Waking an idle CPU takes ",
+        wake.named("waking an idle CPU"),
+        "; a hand-over on one CPU takes ",
+        one.named("hand-over on one CPU"),
+        "."
+    ];
+    let because = said![
+        "A pipe's hand-over takes ",
+        across.named("hand-over across CPUs"),
+        " across CPUs. Other figures contain the same wake-up: ",
+        others,
+        ".",
+        asleep(known),
+        causes(known.machine)
+    ];
+    Some(Told { headline, because })
+}
+
+/// An operation whose extra cost across CPUs is this number of wake-ups.
+fn explained(what: &str, extra: Found, times: f64, wake: Found) -> Option<Statement> {
+    let counted = extra.over(wake);
+    (distance(counted.value / times) <= CLOSE).then(|| {
+        said![
+            format!("{what} takes "),
+            extra.named(&format!("{what}, across CPUs beyond one")),
+            " more across CPUs than on one CPU, which is ",
+            counted.named(&format!("{what}, wake-ups")),
+            format!(" wake-ups where the operation has {times}")
+        ]
+    })
+}
+
+/// A sleeper is woken by its own timer, without the other CPU's share of the cost.
+fn asleep(known: &Known) -> Statement {
+    SLEEP.found(known).map_or_else(Statement::default, |late| {
+        said![" A timer wakes a sleeping thread ", late.named("a timer's sleeper, late by"), " late."]
+    })
+}
+
+/// The possible causes on this machine.
+fn causes(machine: &Machine) -> Statement {
+    let settings: Vec<&str> = machine.kernel.command_line.value().map_or(vec![], |line| {
+        let tells = |word: &&str| IDLE_SETTINGS.iter().any(|setting| word.starts_with(setting));
+        line.split_whitespace().filter(tells).collect()
+    });
+    let set = match settings.as_slice() {
+        [] => String::new(),
+        some => format!(" The kernel was started with {}.", some.join(" ")),
+    };
+    if machine.is_virtual() {
+        return said![
+            " This machine is virtual: an idle CPU halts, which leaves the guest, and the interrupt that wakes it passes \
+             through the hypervisor.",
+            set
+        ];
+    }
+    let states = machine.conditions.idle_states.value().into_iter().flatten();
+    let deepest = states.filter(|state| !state.disabled).max_by_key(|state| state.exit_latency_us);
+    let idle = deepest.and_then(|state| {
+        let latency = state.exit_latency_us?;
+        Some(format!(" The deepest idle state, {}, has a declared exit latency of {latency} µs.", state.name))
+    });
+    said![idle.unwrap_or_default(), set]
+}
+
+/// Settings of the kernel's command line that say how an idle CPU waits (Documentation/admin-guide/kernel-parameters.txt and
+/// virt/guest-halt-polling.rst of Linux).
+const IDLE_SETTINGS: [&str; 5] =
+    ["idle=", "haltpoll.", "cpuidle_haltpoll.", "intel_idle.max_cstate=", "processor.max_cstate="];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::results::planted::{self, Plant as _};
+    use fathom_core::machine::Fact;
+
+    /// A hand-over of 1 µs on one CPU, a wake-up of 28 µs, and a round trip with this number of wake-ups.
+    fn told(wake_ups: f64, without: Option<usize>) -> Option<Told> {
+        let mut machine = planted::machine();
+        machine.virtualization.hypervisor = Fact::known(Some("KVM".to_owned()), "a test");
+        machine.kernel.command_line = Fact::known("quiet haltpoll.guest_halt_poll_ns=0".to_owned(), "a test");
+        let mut known = Known::new(&machine, None);
+        let across = Placement::AcrossCpus;
+        let values = [
+            (HAND_OVER, 1e3),
+            (HAND_OVER.at(across), 29e3),
+            (TCP, 5e3),
+            (TCP.at(across), 5e3 + wake_ups * 28e3),
+        ];
+        for (index, (place, value)) in values.into_iter().enumerate() {
+            if without != Some(index) {
+                place.plant(&mut known, value);
+            }
+        }
+        judge(&Seen { known: &known, points: &[] })
+    }
+
+    #[test]
+    fn a_round_trip_of_two_wake_ups_is_explained_by_them() {
+        let told = told(2.0, None).expect("a mechanism");
+        assert!(
+            told.headline.plain().contains("idle CPU takes {28000}; a hand-over on one CPU takes {1000}")
+        );
+        let because = told.because.plain();
+        assert!(
+            because.contains(
+                "{56000} more across CPUs than on one CPU, which is {2} wake-ups where the operation has 2"
+            ),
+            "{because}"
+        );
+        assert!(
+            because.contains(
+                "through the hypervisor. The kernel was started with haltpoll.guest_halt_poll_ns=0."
+            )
+        );
+    }
+
+    #[test]
+    fn what_is_no_whole_number_of_them_or_not_known_is_not_explained() {
+        assert!(told(3.0, None).is_none());
+        assert!((0..4).all(|missing| told(2.0, Some(missing)).is_none()));
+    }
+}

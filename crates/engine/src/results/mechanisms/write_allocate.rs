@@ -1,0 +1,113 @@
+//! Write-allocate: a store through the caches reads its line first; a non-temporal one does not, so a line crosses the bus
+//! once instead of twice.
+
+use super::rule::{Rule, Seen, Told};
+use crate::results::accuracy::{CLOSE, distance};
+use fathom_core::experiment::At::{Any, Name};
+use fathom_core::experiment::{Found, Known, Selector, Statement, said};
+
+pub(super) const RULE: Rule = Rule {
+    name: "write_allocate",
+    condition: "non-temporal stores write memory significantly faster than the same stores through the caches, and \
+                twice as fast within a factor of 1.25",
+    judge,
+    #[cfg(test)]
+    points: &[WRITE, COPY],
+};
+
+const WRITE: Selector = Selector::only(
+    "memory/bandwidth",
+    &[("kind", Name("write")), ("level", Name("memory")), ("method", Any), ("size", Any)],
+);
+const COPY: Selector = Selector::only(
+    "memory/bandwidth",
+    &[("kind", Name("copy")), ("level", Name("memory")), ("method", Any), ("size", Any)],
+);
+
+const NON_TEMPORAL: &str = " non-temporal";
+
+/// The same stores, through the caches and non-temporal.
+struct Pair {
+    method: String,
+    through: Found,
+    past: Found,
+}
+
+fn judge(seen: &Seen) -> Option<Told> {
+    let known = seen.known;
+    let Pair { method, through, past } = quickest(&WRITE, known)?;
+    let times = past.over(through);
+    let faster = past.value > through.value && past.differs_from(&through) == Some(true);
+    if !faster || distance(times.value / 2.0) > CLOSE {
+        return None;
+    }
+    let headline = said![
+        "Non-temporal stores write memory ",
+        times.named("non-temporal over through the caches, write"),
+        " times as fast: a store through the caches reads its line first."
+    ];
+    let because = said![
+        format!("{method}: "),
+        past.named("write, non-temporal"),
+        ", through the caches ",
+        through.named("write, through the caches"),
+        "; without the read for ownership a line crosses the bus once instead of twice.",
+        copied(known)
+    ];
+    Some(Told { headline, because })
+}
+
+/// One of the three transfers of a copy is the read for ownership.
+fn copied(known: &Known) -> Statement {
+    let Some(Pair { method, through, past }) = quickest(&COPY, known) else { return Statement::default() };
+    let times = past.times_as("fast", through, "non-temporal over through the caches, copy");
+    said![format!(" The same effect would make a copy ({method}) 1.5 times as fast; measured: "), times, "."]
+}
+
+/// The method whose non-temporal form is the fastest, in both forms.
+fn quickest(points: &Selector, known: &Known) -> Option<Pair> {
+    let all = points.all(known).into_iter();
+    let all: Vec<(&str, Found)> =
+        all.filter_map(|(point, rate)| Some((point.name_of("method")?, rate))).collect();
+    let pair = |(name, past): &(&str, Found)| {
+        let plain = name.strip_suffix(NON_TEMPORAL)?;
+        let (_, through) = all.iter().find(|(other, _)| *other == plain)?;
+        Some(Pair { method: plain.to_owned(), through: *through, past: *past })
+    };
+    all.iter().filter_map(pair).max_by(|one, other| one.past.value.total_cmp(&other.past.value))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::results::planted::{self, Plant as _};
+    use serde_json::json;
+
+    fn told(past: f64) -> Option<Told> {
+        let machine = planted::machine();
+        let mut known = Known::new(&machine, None);
+        let mut plant = |points: &Selector, method: &str, rate| {
+            points.plant_at(&mut known, &[("method", json!(method)), ("size", json!(1))], rate);
+        };
+        plant(&WRITE, "avx2", 10e9);
+        plant(&WRITE, "avx2 non-temporal", past);
+        plant(&WRITE, "memset", 40e9);
+        plant(&COPY, "avx2", 10e9);
+        plant(&COPY, "avx2 non-temporal", 15e9);
+        judge(&Seen { known: &known, points: &[] })
+    }
+
+    #[test]
+    fn stores_that_do_not_read_their_line_are_twice_as_fast() {
+        let told = told(20e9).expect("a mechanism");
+        assert!(told.headline.plain().contains("write memory {2} times as fast"));
+        assert!(told.because.plain().contains(
+            "The same effect would make a copy (avx2) 1.5 times as fast; measured: {1.5} times as fast."
+        ));
+    }
+
+    #[test]
+    fn as_fast_or_much_faster_is_something_else() {
+        assert!(told(10e9).is_none() && told(40e9).is_none());
+    }
+}

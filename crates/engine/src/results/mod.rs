@@ -1,0 +1,245 @@
+//! From a run file to results: estimates, outcomes, evidence, fits and findings. Pure functions of the run file; the reports
+//! only show what is computed here.
+
+mod accuracy;
+pub mod bounds;
+mod core_state;
+mod cross_checks;
+mod disturbance;
+mod evidence;
+mod headline;
+mod kept_off;
+mod left_out;
+mod mechanisms;
+mod method;
+mod missed;
+mod nearness;
+mod outcome;
+#[cfg(test)]
+mod planted;
+mod point;
+mod point_core;
+mod processor_time;
+mod published_statistics;
+mod shape;
+mod sound;
+mod trend;
+pub(crate) mod virtual_peer;
+mod visits;
+
+pub use accuracy::{Accuracy, CLOSE, FAIR, Share, Tally, Worst, distance};
+pub use core_state::{CoreLevels, CoreShared, CoreState};
+pub use cross_checks::{Agreement, CrossCheck};
+pub use disturbance::Disturbance;
+pub use evidence::Evidence;
+pub use headline::{Headline, Standing};
+pub use left_out::{budget, rounded};
+pub use mechanisms::Mechanism;
+pub use outcome::Outcome;
+pub use point::PointResult;
+pub use point_core::PointCore;
+pub use processor_time::ProcessorTime;
+pub use published_statistics::{PublishedStatistics, ticks_and_cycles};
+pub use trend::TrendResult;
+
+use crate::record::{Method, Run, Trial};
+use fathom_core::experiment::{Experiment, Finding, Found, Known, Levels, Point};
+use fathom_core::statistics;
+use point::first_of_each;
+use std::borrow::Cow;
+
+/// All results that follow from a run file.
+pub struct Results<'run> {
+    /// The run file.
+    pub run: &'run Run,
+    /// One result per point, in the order of the plan.
+    pub points: Vec<PointResult>,
+    /// The lines fitted through sweeps.
+    pub trends: Vec<TrendResult>,
+    /// The findings, by experiment.
+    pub findings: Vec<(String, Vec<Finding>)>,
+    /// The levels of a memory hierarchy that the results show, by experiment.
+    pub levels: Vec<(String, Levels)>,
+    /// The findings over all experiments together.
+    pub overall: Vec<Finding>,
+    /// Causes that explain figures of several experiments.
+    pub mechanisms: Vec<Mechanism>,
+    /// Comparisons of figures of several experiments that should agree.
+    pub cross_checks: Vec<CrossCheck>,
+    /// The accuracy of the predictions.
+    pub accuracy: Accuracy,
+    /// The observed core frequency, median over trials, hertz.
+    pub core_hz: Option<f64>,
+    /// The share of the time in which the core was shared, with its derivation; `None` if the run file does not contain it.
+    pub core_shared: Option<CoreShared>,
+}
+
+impl<'run> Results<'run> {
+    /// Computes all results; the same run file gives the same results.
+    pub fn of(run: &'run Run) -> Self {
+        let core_levels = CoreLevels::of(run);
+        let mut points = point::results(run, core_levels.as_ref());
+        let core_hz = core_hz(run);
+        let mut known = supported(run, &points, core_hz);
+        if bounds::mark(&mut points, &known) {
+            known = supported(run, &points, core_hz);
+        }
+        let all = everything(run, &points, core_hz);
+        let methods: Vec<&dyn Experiment> = experiments_of(&points).collect();
+        let names: Vec<&str> = methods.iter().map(|experiment| experiment.about().name).collect();
+        let misses = missed::told(&names, &points, &all);
+        let said = methods.iter().zip(misses.others);
+        let mut findings: Vec<(String, Vec<Finding>)> = said
+            .map(|(experiment, (name, missed))| {
+                (name, experiment.findings(&known).into_iter().chain(missed).collect())
+            })
+            .filter(|(_, said): &(String, Vec<Finding>)| !said.is_empty())
+            .collect();
+        let levels = methods.iter().filter_map(|experiment| {
+            let about = experiment.about();
+            Some((about.name.to_owned(), (about.shown.levels)(&known)?))
+        });
+        let levels = levels.collect();
+        let mut mechanisms = mechanisms::found(&known, &points);
+        let mut cross_checks = cross_checks::made(&known);
+        let mut trends = trend::trends(run, &points, |_| true);
+        let mut overall: Vec<Finding> = nearness::finding(&points).into_iter().chain(misses.roots).collect();
+        if virtual_peer::has_one(run) {
+            virtual_peer::name(&mut points, &mut trends, &mut findings);
+            let causes = mechanisms.iter_mut().flat_map(|cause| [&mut cause.headline, &mut cause.because]);
+            let checks = cross_checks.iter_mut().map(|check| &mut check.statement);
+            let overall = overall.iter_mut().map(|finding| &mut finding.statement);
+            causes.chain(checks).chain(overall).for_each(virtual_peer::name_in);
+        }
+        let accuracy = Accuracy::of(&points);
+        let core_shared = core_levels.and_then(|levels| CoreShared::of(run, &levels));
+        Results {
+            run,
+            points,
+            trends,
+            findings,
+            levels,
+            overall,
+            mechanisms,
+            cross_checks,
+            accuracy,
+            core_hz,
+            core_shared,
+        }
+    }
+
+    /// The results of the selected experiments, each as in the whole run; findings over several experiments are left out.
+    #[must_use]
+    pub fn only(mut self, is_wanted: impl Fn(&str) -> bool) -> Self {
+        self.points.retain(|point| is_wanted(&point.experiment));
+        self.trends.retain(|trend| is_wanted(&trend.experiment));
+        self.findings.retain(|(experiment, _)| is_wanted(experiment));
+        self.levels.retain(|(experiment, _)| is_wanted(experiment));
+        self.overall.clear();
+        self.mechanisms.clear();
+        self.cross_checks.clear();
+        self.accuracy = Accuracy::of(&self.points);
+        self
+    }
+
+    /// The figures found by the methods of this program, with the experiments' own names of points.
+    pub fn known(&self) -> Known<'run> {
+        let mut known = Known::new(&self.run.header.machine, self.core_hz);
+        known.virtual_peer = virtual_peer::has_one(self.run);
+        for point in self.points.iter().filter(|point| point.method().is_ok()) {
+            if let Some(estimate) = point.estimate() {
+                let found = Found::of(estimate, point.unit);
+                known.learn(&point.experiment, &virtual_peer::unnamed(&point.point), found);
+            }
+        }
+        for trend in self.trends.iter().filter(|trend| self.experiment(&trend.experiment).is_some()) {
+            trend.teach(&mut known, &virtual_peer::unnamed(&trend.group));
+        }
+        known
+    }
+
+    /// A point with the names of these results.
+    pub fn shown(&self, point: &Point) -> Point {
+        if virtual_peer::has_one(self.run) { virtual_peer::shown(point) } else { point.clone() }
+    }
+
+    /// The names of the experiments in the plan, in its order.
+    pub fn experiments(&self) -> Vec<&str> {
+        first_of_each(&self.points).map(|point| point.experiment.as_str()).collect()
+    }
+
+    /// The results of one experiment.
+    pub fn of_experiment<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a PointResult> {
+        self.points.iter().filter(move |point| point.experiment == name)
+    }
+
+    /// The experiment of this name, if this program has the method version that measured the run.
+    pub fn experiment(&self, name: &str) -> Option<&'static dyn Experiment> {
+        self.of_experiment(name).next()?.method().ok()
+    }
+
+    /// The method by which an experiment was measured; `None` if neither this program nor the run file describes it.
+    pub fn method(&self, name: &str) -> Option<Cow<'run, Method>> {
+        method::method(self.run, name, self.of_experiment(name).next()?.method_version)
+    }
+
+    /// The findings about one experiment.
+    pub fn findings_of(&self, name: &str) -> &[Finding] {
+        let found = self.findings.iter().find(|(experiment, _)| experiment == name);
+        found.map_or(&[], |(_, said)| said)
+    }
+
+    /// Points whose outcome is a failure of some kind.
+    pub fn failures(&self) -> usize {
+        self.points.iter().filter(|point| point.outcome.is_failure()).count()
+    }
+
+    /// Whether something went wrong: a point failed, or a peer was lost during the run. It determines the exit status.
+    pub fn has_failed(&self) -> bool {
+        let lost = self.run.closing.as_ref().is_some_and(|closing| closing.peer_lost.is_some());
+        lost || self.failures() > 0
+    }
+}
+
+/// The experiments that can have findings: those of which this program has the method version that measured the run.
+fn experiments_of(points: &[PointResult]) -> impl Iterator<Item = &'static dyn Experiment> {
+    first_of_each(points).filter_map(|point| point.method().ok())
+}
+
+/// All figures of the finished run, supported or not: the basis of predictions made at its end.
+fn everything<'run>(run: &'run Run, points: &[PointResult], core_hz: Option<f64>) -> Known<'run> {
+    let mut known = Known::new(&run.header.machine, core_hz);
+    for point in points {
+        if let Some(estimate) = point.outcome.observed() {
+            known.learn(&point.experiment, &point.point, Found::of(estimate, point.unit));
+        }
+    }
+    known
+}
+
+/// The figures on which findings may rest: points that have a value and whose evidence holds.
+fn supported<'run>(run: &'run Run, points: &[PointResult], core_hz: Option<f64>) -> Known<'run> {
+    let mut known = Known::new(&run.header.machine, core_hz);
+    known.virtual_peer = virtual_peer::has_one(run);
+    for point in points.iter().filter(|point| point.evidence_holds()) {
+        if let Some(estimate) = point.estimate() {
+            known.learn(&point.experiment, &point.point, Found::of(estimate, point.unit));
+        }
+    }
+    for trend in trend::trends(run, points, PointResult::evidence_holds) {
+        trend.teach(&mut known, &trend.group);
+    }
+    known
+}
+
+/// The core frequency observed around a trial, hertz.
+pub fn core_hz_of(trial: &Trial) -> Option<f64> {
+    trial.sample()?.conditions.core_hz()
+}
+
+/// The observed core frequency, median over the run's trials, hertz; before the first trial, the one observed when the
+/// machine was described.
+pub fn core_hz(run: &Run) -> Option<f64> {
+    let seen: Vec<f64> = run.trials.iter().filter_map(core_hz_of).collect();
+    statistics::median(&seen).or_else(|| run.header.machine.processor.observed_hz.value().copied())
+}

@@ -1,0 +1,66 @@
+//! The distance of results from their base hardware and from their predictions, over the run (R-CMP-01).
+
+use super::PointResult;
+use fathom_core::experiment::{Dimension, Finding, Found, Part, Prediction, Question, Statement, said};
+use fathom_core::quantity::Unit;
+use fathom_core::statistics;
+
+/// The finding about that distance.
+pub fn finding(points: &[PointResult]) -> Option<Finding> {
+    let over = |part: &dyn Fn(&Prediction) -> Option<f64>| {
+        let ratio = |point: &PointResult| {
+            let base = part(point.prediction.as_ref()?).filter(|base| *base > 0.0)?;
+            Some(point.estimate()?.value / base)
+        };
+        let costs = points.iter().filter(|point| point.unit == Unit::Nanoseconds && point.evidence_holds());
+        let mut ratios: Vec<f64> = costs.filter_map(ratio).collect();
+        ratios.sort_by(f64::total_cmp);
+        ratios
+    };
+    let hardware = quarters("base hardware", &over(&|prediction| prediction.part(Part::Hardware)))?;
+    let predicted = quarters("prediction", &over(&|prediction| Some(prediction.total())))?;
+    Some(Finding::of(
+        Question::Prediction,
+        said![
+            "Measured times over the predicted cost of the base hardware: ",
+            hardware,
+            "; over the whole prediction: ",
+            predicted,
+            "."
+        ],
+    ))
+}
+
+/// The median and the middle half of ratios.
+fn quarters(of: &str, ratios: &[f64]) -> Option<Statement> {
+    let at = |level| statistics::quantile(ratios, level);
+    let figure = |value, name: &str| {
+        Found::bare(value, Dimension::Ratio).named(&format!("measured over {of}, {name}"))
+    };
+    let count = Found::exact(ratios.len() as f64, Dimension::Count);
+    Some(said![
+        figure(at(0.5)?, "median"),
+        " times in the median of ",
+        count.named(&format!("times with a {of}")),
+        ", half of them from ",
+        figure(at(0.25)?, "lower quartile"),
+        " to ",
+        figure(at(0.75)?, "upper quartile"),
+        " times"
+    ])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::quarters;
+
+    #[test]
+    fn the_median_and_the_middle_half_are_told_with_their_number() {
+        let said = quarters("prediction", &[1.0, 2.0, 3.0, 4.0, 5.0]).map(|said| said.plain());
+        assert_eq!(
+            said.as_deref(),
+            Some("{3} times in the median of {5}, half of them from {2} to {4} times")
+        );
+        assert_eq!(quarters("prediction", &[]), None);
+    }
+}

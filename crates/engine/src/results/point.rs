@@ -1,0 +1,238 @@
+//! The result of one point: its outcome with its estimate, its prediction, its evidence.
+
+use super::disturbance::Disturbance;
+use super::evidence::Evidence;
+use super::headline::Headline;
+use super::left_out;
+use super::method::parameters;
+use super::outcome::Outcome;
+use super::point_core::PointCore;
+use super::processor_time::ProcessorTime;
+use super::published_statistics::PublishedStatistics;
+use super::shape;
+use super::sound::Sound;
+use super::visits::Visits;
+use crate::record::{MethodParameter, PlannedPoint, PredictionLine, Run, Trial};
+use fathom_core::experiment::registry::{self, OtherVersion};
+use fathom_core::experiment::{Experiment, Point, Prediction};
+use fathom_core::quantity::{Kind, Unit};
+use fathom_core::sampling::{Observations, Sample};
+use fathom_core::statistics::{self, Estimate, Levels, Mode, Outliers};
+use rayon::prelude::*;
+use std::collections::BTreeMap;
+
+/// The result of one point.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PointResult {
+    /// Name of the experiment.
+    pub experiment: String,
+    /// Version of its method.
+    pub method_version: u32,
+    /// The setting of its parameters.
+    pub point: Point,
+    /// The parameters that its method declares; empty if neither this program nor the run file describes it.
+    pub parameters: Vec<MethodParameter>,
+    /// The unit of its numbers.
+    pub unit: Unit,
+    /// Its outcome, with the estimate.
+    pub outcome: Outcome,
+    /// The baseline's own median, if one was subtracted.
+    pub baseline: Option<Estimate>,
+    /// The state of the core during the trials; `None` if it is not known.
+    pub core: Option<PointCore>,
+    /// The observations on which the estimate is based, trial by trial, per operation; with a baseline, before its
+    /// subtraction.
+    pub samples: Vec<Vec<f64>>,
+    /// The median of each of these trials with its round; with a baseline, less the baseline's median.
+    pub by_round: Vec<(u32, f64)>,
+    /// Whether every operation was an observation by itself.
+    pub each: bool,
+    /// Percentiles that the sample can support, as (level, value); only if each operation was observed.
+    pub percentiles: Vec<(f64, f64)>,
+    /// The modes; more than one if the observations cluster around several values.
+    pub modes: Vec<Mode>,
+    /// The number of observed durations below zero, because the time subtracted from a reading was larger at that moment;
+    /// they are counted, never removed.
+    pub negative: usize,
+    /// Observations outside Tukey's fences: counted, never removed.
+    pub outliers: Option<Outliers>,
+    /// The result in the statistics of published reports; `None` if the outcome is not a value.
+    pub published: Option<PublishedStatistics>,
+    /// The prediction, with its terms.
+    pub prediction: Option<Prediction>,
+    /// The reason why there is no prediction.
+    pub unpredicted: Option<String>,
+    /// The evidence that the operation was the one named.
+    pub evidence: Evidence,
+    /// The number of trials that the figure rests on, and of all trials.
+    pub trials: (usize, usize),
+    /// Trials that observed something and are left out, because their own evidence does not hold.
+    pub left_out: usize,
+    /// The disturbances of the trials.
+    pub disturbance: Disturbance,
+    /// The distribution of an operation's time; `None` if the counters cannot show it.
+    pub processor_time: Option<ProcessorTime>,
+}
+
+impl PointResult {
+    /// The median with its interval, if it is valid.
+    pub fn estimate(&self) -> Option<&Estimate> {
+        self.outcome.estimate()
+    }
+
+    /// The median over the prediction; `None` unless both exist.
+    pub fn factor(&self) -> Option<f64> {
+        let predicted = self.prediction.as_ref()?.total();
+        let estimate = self.estimate()?;
+        (predicted > 0.0).then(|| estimate.value / predicted)
+    }
+
+    /// The best observation: the smallest cost, the highest rate. `None` for a difference, for which it would reward an
+    /// outlier of the baseline; for sizes, of which none is better; and if the smallest time is not above zero, which is an
+    /// outlier of the time subtracted from the reading.
+    pub fn best(&self) -> Option<f64> {
+        let estimate = self.estimate()?;
+        match self.unit.kind() {
+            Kind::Cost => estimate.min.filter(|least| *least > 0.0 || self.unit != Unit::Nanoseconds),
+            Kind::Rate => estimate.max,
+            Kind::Size => None,
+        }
+    }
+
+    /// The quality of the result, for which more is better; `None` if it is not a value that its evidence supports. The best of
+    /// several points is the one with the highest merit.
+    pub fn merit(&self) -> Option<f64> {
+        self.estimate().filter(|_| self.evidence_holds()).map(|found| merit(self.unit.kind(), found))
+    }
+
+    /// Whether its evidence was judged and all of it holds.
+    pub fn evidence_holds(&self) -> bool {
+        self.evidence.holds()
+    }
+
+    /// The experiment by which it was measured, if this program has the same version of its method.
+    pub fn method(&self) -> Result<&'static dyn Experiment, OtherVersion> {
+        registry::recorded(&self.experiment, self.method_version)
+    }
+}
+
+/// The lower end of the interval of a rate, or the negated upper end of that of a cost: the quality that the result has at least.
+/// The median would prefer, of several points, those that vary most.
+fn merit(kind: Kind, found: &Estimate) -> f64 {
+    let (low, high) =
+        found.interval.map_or((found.value, found.value), |interval| (interval.low, interval.high));
+    if kind == Kind::Rate { low } else { -high }
+}
+
+/// The result of every point of the plan, in its order.
+pub fn results(run: &Run, levels: Option<&Levels>) -> Vec<PointResult> {
+    let mut trials: BTreeMap<(&str, &Point), Vec<&Trial>> = BTreeMap::new();
+    for trial in &run.trials {
+        trials.entry((&trial.experiment, &trial.point)).or_default().push(trial);
+    }
+    // The first prediction of a point counts.
+    let said = run.predictions.iter().rev().map(|line| ((line.experiment.as_str(), &line.point), line));
+    let said: BTreeMap<(&str, &Point), &PredictionLine> = said.collect();
+    let result = |planned: &PlannedPoint| {
+        let key = (planned.experiment.as_str(), &planned.point);
+        let trials = trials.get(&key).map_or(&[][..], Vec::as_slice);
+        judge((run, levels), planned, trials, said.get(&key).copied())
+    };
+    run.header.plan.par_iter().map(result).collect()
+}
+
+/// Judges the trials of one point.
+fn judge(
+    (run, levels): (&Run, Option<&Levels>),
+    planned: &PlannedPoint,
+    trials: &[&Trial],
+    expected: Option<&PredictionLine>,
+) -> PointResult {
+    let Sound { trials: sound, left_out, disturbed, remark, .. } = Sound::of(planned.method(), trials);
+    let measured: Vec<&Sample> = sound.iter().filter_map(|trial| trial.sample()).collect();
+    let visits = Visits::of(run, planned.unit, &sound, levels);
+    // Fewer trials than an interval needs are not a result; they remain in the run file.
+    let unaffordable = left_out::reason(run, planned, trials);
+    let headline = Headline::from(run, planned.unit, &sound, &visits).filter(|_| unaffordable.is_none());
+    let samples: Vec<Vec<f64>> = visits.chosen.iter().map(|visit| visit.operation.clone()).collect();
+    let all: Vec<f64> = samples.iter().flatten().copied().collect();
+    let each = measured.iter().any(|sample| is_each(&sample.observations));
+    let bound = expected.and_then(|expected| expected.bound.clone());
+    let baseline = headline.as_ref().and_then(|headline| headline.baseline.clone());
+    let outcome = match (headline, unaffordable) {
+        (_, Some(reason)) => Outcome::Skipped { reason },
+        (Some(headline), None) if let Some(check) = disturbed => {
+            Outcome::Disturbed { by: check.seen, unusable: headline.estimate }
+        }
+        (Some(mut headline), None) => {
+            let step = planned.method().map_or(0.0, |method| method.step(&planned.point));
+            headline.resolution = headline.resolution.max(step);
+            Outcome::measured(headline, bound, planned.unit.kind())
+        }
+        (None, None) => Outcome::unmeasured(planned, trials),
+    };
+    let published =
+        PublishedStatistics::of(&visits.chosen, &measured).filter(|_| outcome.estimate().is_some());
+    PointResult {
+        experiment: planned.experiment.clone(),
+        method_version: planned.method_version,
+        point: planned.point.clone(),
+        parameters: parameters(run, planned),
+        unit: planned.unit,
+        outcome,
+        baseline,
+        core: levels.and_then(|levels| PointCore::of(run, planned.unit, &visits, &measured, levels)),
+        by_round: visits.by_round(),
+        each,
+        percentiles: if each { statistics::supported_percentiles(&all) } else { vec![] },
+        modes: shape::distinct_modes(&all),
+        negative: negative(planned.unit, &all),
+        outliers: statistics::outliers(&all),
+        published,
+        prediction: expected.and_then(|expected| expected.prediction.clone()),
+        unpredicted: expected.and_then(|expected| expected.unpredicted.clone()),
+        evidence: Evidence::of(planned.method(), &planned.point, &measured, remark),
+        trials: (measured.len(), trials.len()),
+        left_out,
+        disturbance: Disturbance::of(&measured),
+        processor_time: ProcessorTime::of(run, &measured),
+        samples,
+    }
+}
+
+/// The number of durations below zero; quantities of other units may be negative.
+fn negative(unit: Unit, observations: &[f64]) -> usize {
+    match unit {
+        Unit::Nanoseconds => observations.iter().filter(|time| **time < 0.0).count(),
+        Unit::BytesPerSecond | Unit::Bytes | Unit::PartsPerMillion => 0,
+    }
+}
+
+fn is_each(observations: &Observations) -> bool {
+    match observations {
+        Observations::Ticks { each, .. } => *each,
+        Observations::Values { .. } => true,
+    }
+}
+
+/// The first point of each experiment, in the order of the plan.
+pub(super) fn first_of_each(points: &[PointResult]) -> impl Iterator<Item = &PointResult> {
+    points.chunk_by(|one, other| one.experiment == other.experiment).filter_map(<[_]>::first)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_two_points_the_one_that_is_surely_better_has_more_merit_and_not_the_one_that_varies() {
+        let steady = statistics::estimate(&[[2.6], [2.5], [2.6], [2.7], [2.6], [2.6]]).unwrap();
+        let varying = statistics::estimate(&[[9.0], [2.0], [8.0], [2.0], [9.0], [2.0]]).unwrap();
+        assert!(varying.value > steady.value, "{varying:?}");
+        assert!(merit(Kind::Rate, &steady) > merit(Kind::Rate, &varying));
+        assert!(merit(Kind::Cost, &steady) > merit(Kind::Cost, &varying));
+        let quicker = statistics::estimate(&[[2.1], [2.0], [2.1], [2.2], [2.1], [2.1]]).unwrap();
+        assert!(merit(Kind::Cost, &quicker) > merit(Kind::Cost, &steady));
+        assert!(merit(Kind::Rate, &quicker) < merit(Kind::Rate, &steady));
+    }
+}

@@ -1,0 +1,38 @@
+//! The state of the core at one point.
+
+use super::core_state::{CoreState, shared_share};
+use super::headline;
+use super::visits::Visits;
+use crate::record::Run;
+use fathom_core::quantity::Unit;
+use fathom_core::sampling::Sample;
+use fathom_core::statistics::{self, Estimate, Levels, Occupancy};
+
+/// The state of the core at one point.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PointCore {
+    /// The observations on which the point's estimate is based.
+    pub state: CoreState,
+    /// The share of the observed time in which the core was shared, mean over trials; `None` if its state was never clear.
+    pub shared_share: Option<f64>,
+    /// The same estimate from the observations made while the core was shared, for short work; `None` if there were too few.
+    pub shared: Option<Estimate>,
+    /// The number of observations over all trials with the core alone, shared, and uncertain.
+    pub observations: [usize; 3],
+}
+
+impl PointCore {
+    /// For the trials of a point; `None` if the state of the core is not known.
+    pub fn of(run: &Run, unit: Unit, visits: &Visits, samples: &[&Sample], levels: &Levels) -> Option<Self> {
+        let state = visits.state?;
+        let shared = (state != CoreState::AtEnds).then(|| visits.shared()).filter(|found| !found.is_empty());
+        let shares: Vec<f64> = samples.iter().filter_map(|sample| shared_share(sample, levels)).collect();
+        Some(PointCore {
+            state,
+            shared_share: statistics::mean(&shares).map(|mean| mean.value),
+            shared: shared.and_then(|found| headline::estimate(run, unit, samples, &found)).map(|(of, _)| of),
+            observations: [Occupancy::Alone, Occupancy::Shared, Occupancy::Unclear]
+                .map(|state| visits.count(state)),
+        })
+    }
+}

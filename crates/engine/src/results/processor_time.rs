@@ -1,0 +1,78 @@
+//! The distribution of an operation's time: in the program, in the kernel, or waiting.
+
+use crate::record::Run;
+use fathom_core::sampling::{Observations, Sample};
+use fathom_core::statistics::{self, Interval};
+
+/// The lowest tick rate of kernels: if the rate is not known, the split is trusted only as far as this one allows.
+const SLOWEST_TICK_HZ: f64 = 100.0;
+
+/// The largest half-width with which a share is reported. A share near zero needs some 20 ticks for it, a half 100.
+const TELLING: f64 = 0.1;
+
+/// If the processor time exceeds the time that passed by this factor, work between the observations was counted as well.
+const COUNTED_BESIDES: f64 = 1.05;
+
+/// The time of one operation, and the part of it in which the process ran, with its threads and reaped children.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ProcessorTime {
+    /// Mean time that passed, nanoseconds.
+    pub passed_ns: f64,
+    /// The part in which the process ran, nanoseconds.
+    pub ran_ns: f64,
+    /// The kernel's share of the time in which the process ran. The kernel knows the sum exactly and the split from its
+    /// ticks (`cputime_adjust` of kernel/sched/cputime.c), so the interval is that of a proportion of this number of ticks.
+    pub kernel_share: f64,
+    /// The interval of that share.
+    pub kernel_interval: Option<Interval>,
+}
+
+impl ProcessorTime {
+    /// From the counters around the samples of a point; `None` if these include more than the operations: a baseline, or
+    /// work that was not timed.
+    pub fn of(run: &Run, measured: &[&Sample]) -> Option<Self> {
+        if measured.iter().any(|sample| sample.baseline_iterations > 0) {
+            return None;
+        }
+        let times: Vec<Vec<f64>> = measured.iter().map(|sample| times(run, sample)).collect::<Option<_>>()?;
+        let passed: f64 = times.iter().flatten().sum();
+        let count = times.iter().map(Vec::len).sum::<usize>();
+        let operations: f64 = measured.iter().map(|sample| sample.operations as f64).sum();
+        let user: f64 = measured.iter().map(|sample| sample.counters.user_ns as f64).sum();
+        let system: f64 = measured.iter().map(|sample| sample.counters.system_ns as f64).sum();
+        if count == 0 || operations == 0.0 {
+            return None;
+        }
+        let (passed_ns, ran_ns) = (passed / count as f64, (user + system) / operations);
+        (passed_ns > 0.0 && ran_ns <= COUNTED_BESIDES * passed_ns).then(|| {
+            let hz = run.header.machine.kernel.tick_hz.value().map_or(SLOWEST_TICK_HZ, |hz| f64::from(*hz));
+            let ticks = (user + system) / 1e9 * hz;
+            let kernel_share = if user + system > 0.0 { system / (user + system) } else { 0.0 };
+            let in_kernel = (kernel_share * ticks.floor()).round() as u64;
+            let kernel_interval = statistics::share_interval(in_kernel, ticks as u64);
+            ProcessorTime { passed_ns, ran_ns: ran_ns.min(passed_ns), kernel_share, kernel_interval }
+        })
+    }
+
+    /// Whether the ticks separate the program's time from the kernel's: a share with an uncertainty of more than a tenth
+    /// does not.
+    pub fn is_split_by_ticks(&self) -> bool {
+        self.kernel_interval.is_some_and(|ends| ends.high - ends.low <= 2.0 * TELLING)
+    }
+
+    /// Time in which the process did not run, nanoseconds.
+    pub fn waited_ns(&self) -> f64 {
+        self.passed_ns - self.ran_ns
+    }
+}
+
+/// The times of a sample's operations, nanoseconds; `None` for numbers that were not timed by a clock around the work.
+fn times(run: &Run, sample: &Sample) -> Option<Vec<f64>> {
+    match &sample.observations {
+        Observations::Ticks { .. } => {
+            let unit = fathom_core::quantity::Unit::Nanoseconds;
+            Some(sample.observations.operation(unit, run.header.clock.ticks_per_second))
+        }
+        Observations::Values { .. } => None,
+    }
+}

@@ -1,0 +1,139 @@
+//! Straight lines through a sweep: the cost of one more argument, page or iteration.
+
+use super::method::method;
+use super::point::{PointResult, first_of_each};
+use crate::record::{MethodParameter, MethodTrend, Run};
+use fathom_core::experiment::{Dimension, Found, Known, Point};
+use fathom_core::quantity::Unit;
+use fathom_core::statistics::{self, Interval, Line, Measured};
+use std::collections::BTreeMap;
+
+/// A line fitted through the points of a sweep.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TrendResult {
+    /// Name of the experiment.
+    pub experiment: String,
+    /// The parameters declared by its method.
+    pub parameters: Vec<MethodParameter>,
+    /// The fixed parameters.
+    pub group: Point,
+    /// The parameter along which the line was fitted.
+    pub along: String,
+    /// The length of one step of the slope, in the parameter's unit.
+    pub step: f64,
+    /// The name of one step: "per argument".
+    pub slope_of: String,
+    /// The unit of the values.
+    pub unit: Unit,
+    /// The points (parameter, median).
+    pub points: Vec<(f64, f64)>,
+    /// The line with intervals over the rounds in which the points were visited, in `unit` per unit of the parameter.
+    pub line: Line,
+}
+
+impl TrendResult {
+    /// The cost of one step, in `unit`.
+    pub fn slope(&self) -> f64 {
+        self.line.slope * self.step
+    }
+
+    /// The interval of the cost of one step.
+    pub fn slope_interval(&self) -> Option<Interval> {
+        let ends = self.line.slope_interval?;
+        Some(Interval { low: ends.low * self.step, high: ends.high * self.step })
+    }
+
+    /// The point furthest from the line: its parameter and its residual, in `unit`.
+    pub fn largest_residual(&self) -> Option<(f64, f64)> {
+        let left = statistics::residuals(&self.line, &self.points);
+        let placed = self.points.iter().map(|(x, _)| *x).zip(left);
+        placed.max_by(|(_, one), (_, other)| one.abs().total_cmp(&other.abs()))
+    }
+
+    /// The cost of one step by the median of the slopes between all pairs of points (Theil and Sen), which is robust to a
+    /// few outlying points: if it differs much from [`TrendResult::slope`], the line is not straight. In `unit`.
+    pub fn robust_slope(&self) -> Option<f64> {
+        statistics::theil_sen(&self.points).map(|line| line.slope * self.step)
+    }
+
+    /// Adds the line to the known figures, with the experiments' own name of its group.
+    pub fn teach(&self, known: &mut Known, group: &Point) {
+        let found = |value, interval| Found::measured(Measured { value, interval }, Dimension::Of(self.unit));
+        let slope = found(self.line.slope, self.line.slope_interval);
+        let intercept = found(self.line.intercept, self.line.intercept_interval);
+        known.learn_line(&self.experiment, group, &self.along, (slope, intercept));
+    }
+}
+
+/// Every fit that the experiments request and that has at least three points for which `counts` holds.
+pub fn trends(run: &Run, points: &[PointResult], counts: fn(&PointResult) -> bool) -> Vec<TrendResult> {
+    let of = |first| of_experiment(run, first, points, counts);
+    first_of_each(points).flat_map(of).collect()
+}
+
+/// The fits of the experiment of this point, as requested by the method that measured it.
+fn of_experiment(
+    run: &Run,
+    first: &PointResult,
+    points: &[PointResult],
+    counts: fn(&PointResult) -> bool,
+) -> Vec<TrendResult> {
+    let Some(method) = method(run, &first.experiment, first.method_version) else { return vec![] };
+    let mine = points.iter().filter(|point| point.experiment == first.experiment && counts(point));
+    let mine: Vec<&PointResult> = mine.collect();
+    let mut found = vec![];
+    for trend in &method.trends {
+        for group in groups(&mine, &trend.along) {
+            found.extend(fit(trend, &group, &mine));
+        }
+    }
+    found
+}
+
+/// The distinct settings of all other parameters, in the order of the table.
+fn groups(points: &[&PointResult], along: &str) -> Vec<Point> {
+    let mut groups: Vec<Point> = vec![];
+    for point in points.iter().filter(|point| point.point.get(along).is_some()) {
+        let group = point.point.without(along);
+        if !groups.contains(&group) {
+            groups.push(group);
+        }
+    }
+    groups
+}
+
+fn fit(trend: &MethodTrend, group: &Point, points: &[&PointResult]) -> Option<TrendResult> {
+    let members = points.iter().copied().filter(|point| point.point.without(&trend.along) == *group);
+    let members: Vec<(&PointResult, (f64, f64))> =
+        members.filter_map(|point| Some((point, place(point, &trend.along)?))).collect();
+    let (first, _) = members.first()?;
+    let measured: Vec<(f64, f64)> = members.iter().map(|(_, place)| *place).collect();
+    let rounds = rounds(&members.iter().map(|(point, _)| *point).collect::<Vec<_>>());
+    let line = statistics::line_over_rounds(&measured, &rounds).filter(|_| measured.len() >= 3)?;
+    Some(TrendResult {
+        experiment: first.experiment.clone(),
+        parameters: first.parameters.clone(),
+        group: group.clone(),
+        along: trend.along.clone(),
+        step: trend.step,
+        slope_of: trend.slope.clone(),
+        unit: first.unit,
+        points: measured,
+        line,
+    })
+}
+
+fn place(point: &PointResult, along: &str) -> Option<(f64, f64)> {
+    Some((point.point.number_of(along)? as f64, point.estimate()?.value))
+}
+
+/// The median of each round at each of some points.
+fn rounds(points: &[&PointResult]) -> Vec<Vec<Option<f64>>> {
+    let mut rounds: BTreeMap<u32, Vec<Option<f64>>> = BTreeMap::new();
+    for (place, point) in points.iter().enumerate() {
+        for (round, found) in &point.by_round {
+            rounds.entry(*round).or_insert_with(|| vec![None; points.len()])[place] = Some(*found);
+        }
+    }
+    rounds.into_values().collect()
+}

@@ -1,0 +1,137 @@
+//! The observations of a point's trials, sorted by the state of the core during each.
+
+use super::core_state::{CoreState, states};
+use crate::record::{Run, Trial};
+use fathom_core::experiment::Placement;
+use fathom_core::quantity::Unit;
+use fathom_core::sampling::{Observations, Sample};
+use fathom_core::statistics::{self, Levels, MINIMUM_TRIALS, Occupancy};
+
+/// The observations of one trial, per operation and in the point's unit.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Visit {
+    /// Its round in the run.
+    pub round: u32,
+    /// The observations of the operation.
+    pub operation: Vec<f64>,
+    /// The observations of the baseline; empty if there is none.
+    pub baseline: Vec<f64>,
+    /// The state of the core from one reading to the next; empty if it was not read next to every observation.
+    states: Vec<Occupancy>,
+}
+
+impl Visit {
+    fn of(run: &Run, unit: Unit, (trial, sample): (&Trial, &Sample), levels: Option<&Levels>) -> Self {
+        let hz = run.header.clock.ticks_per_second;
+        Visit {
+            round: trial.round,
+            operation: sample.observations.operation(unit, hz),
+            baseline: sample.observations.baseline(hz),
+            states: levels.and_then(|levels| states(sample, levels)).unwrap_or_default(),
+        }
+    }
+
+    /// The number of observations of the operation in this state of the core.
+    pub fn count(&self, wanted: Occupancy) -> usize {
+        self.operation_states().filter(|state| **state == wanted).count()
+    }
+
+    fn operation_states(&self) -> impl Iterator<Item = &Occupancy> {
+        self.states.iter().step_by(if self.baseline.is_empty() { 1 } else { 2 })
+    }
+
+    /// The observations made in one state of the core, both of the operation and of its baseline; `None` if they are too
+    /// few: fewer than it takes for the extremes to enclose their own median, unless they are all. Every trial has the same
+    /// weight, and one with such an uncertain median would only add noise.
+    fn only(&self, wanted: Occupancy) -> Option<Visit> {
+        let select = |all: &[f64], states: &mut dyn Iterator<Item = &Occupancy>| {
+            let mine = all.iter().zip(states).filter(|(_, state)| **state == wanted);
+            let mine: Vec<f64> = mine.map(|(value, _)| *value).collect();
+            (mine.len() >= statistics::minimum_sample(0.5).min(all.len())).then_some(mine)
+        };
+        let operation = select(&self.operation, &mut self.operation_states())?;
+        let baseline = select(&self.baseline, &mut self.states.iter().skip(1).step_by(2))?;
+        Some(Visit { round: self.round, operation, baseline, states: vec![] })
+    }
+
+    /// The trial's own median, less that of its baseline.
+    fn median(&self) -> Option<f64> {
+        Some(statistics::median(&self.operation)? - self.base())
+    }
+
+    /// The operation's observations, each less the median of the trial's baseline.
+    pub fn less_baseline(&self) -> Vec<f64> {
+        let base = self.base();
+        self.operation.iter().map(|observed| observed - base).collect()
+    }
+
+    fn base(&self) -> f64 {
+        statistics::median(&self.baseline).unwrap_or(0.0)
+    }
+}
+
+/// The trials of a point that observed something.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Visits {
+    /// All observations.
+    pub all: Vec<Visit>,
+    /// The observations on which the estimate is based.
+    pub chosen: Vec<Visit>,
+    /// The kind of these observations; `None` if the state of the core is not known.
+    pub state: Option<CoreState>,
+    /// Trials of short work with enough observations of the core alone.
+    pub alone: usize,
+}
+
+impl Visits {
+    /// Chooses the observations for the estimate: for short work on one CPU those made with the core alone, if enough trials
+    /// have enough of them; otherwise all.
+    pub fn of(run: &Run, unit: Unit, trials: &[&Trial], levels: Option<&Levels>) -> Self {
+        let observed = trials.iter().filter_map(|trial| Some((*trial, trial.sample()?)));
+        let observed: Vec<(&Trial, &Sample)> =
+            observed.filter(|(_, sample)| !sample.observations.is_empty()).collect();
+        let all: Vec<Visit> = observed.iter().map(|seen| Visit::of(run, unit, *seen, levels)).collect();
+        if levels.is_none() || observed.iter().all(|(_, sample)| sample.core.is_none()) {
+            return Visits { chosen: all.clone(), all, state: None, alone: 0 };
+        }
+        if !is_short(&observed, run.header.clock.ticks_per_second) {
+            return Visits { chosen: all.clone(), all, state: Some(CoreState::AtEnds), alone: 0 };
+        }
+        let alone: Vec<Visit> = all.iter().filter_map(|visit| visit.only(Occupancy::Alone)).collect();
+        let trials = alone.len();
+        if trials < MINIMUM_TRIALS {
+            return Visits { chosen: all.clone(), all, state: Some(CoreState::Mixed), alone: trials };
+        }
+        Visits { chosen: alone, all, state: Some(CoreState::Alone), alone: trials }
+    }
+
+    /// The observations made while the core was shared, of trials with enough of them.
+    pub fn shared(&self) -> Vec<Visit> {
+        self.all.iter().filter_map(|visit| visit.only(Occupancy::Shared)).collect()
+    }
+
+    /// The number of observations of the operation in a state of the core, over all trials.
+    pub fn count(&self, wanted: Occupancy) -> usize {
+        self.all.iter().map(|visit| visit.count(wanted)).sum()
+    }
+
+    /// The result of each round, from the chosen observations: the trial's median less that of its baseline.
+    pub fn by_round(&self) -> Vec<(u32, f64)> {
+        self.chosen.iter().filter_map(|visit| Some((visit.round, visit.median()?))).collect()
+    }
+}
+
+/// Durations that count as short, nanoseconds. The states of a core last tens of milliseconds or more: work that is much
+/// shorter and had the core alone before and after it had it alone throughout.
+const SHORT_NS: f64 = 1e6;
+
+/// Whether a point's work is short work on one CPU: each observation, a batch or a single operation, is far shorter than a
+/// state of the core lasts, whether or not it hands over its CPU or waits.
+fn is_short(observed: &[(&Trial, &Sample)], ticks_per_second: f64) -> bool {
+    observed.iter().all(|(trial, sample)| {
+        let Observations::Ticks { operation, .. } = &sample.observations else { return false };
+        let elapsed: Vec<f64> = operation.iter().map(|ticks| *ticks as f64).collect();
+        let usual_ns = statistics::median(&elapsed).unwrap_or_default() / ticks_per_second * 1e9;
+        trial.point.placement() == Placement::OneCpu && usual_ns < SHORT_NS
+    })
+}

@@ -1,0 +1,286 @@
+//! Visiting a block: its points are measured one after the other in one fresh process, and each trial is recorded before the
+//! next begins. If the process dies, only its current trial is lost; another process continues with the next one.
+
+use super::campaign::{Campaign, Watcher};
+use super::interrupt::interrupted;
+use crate::plan::{self, trial_seed};
+use crate::record::{BlockVisit, Line, Trial, TrialOutcome};
+use anyhow::{Context, Result};
+use fathom_core::experiment::registry;
+use fathom_core::experiment::{Experiment, Requirement};
+use fathom_core::sampling::child::{End, Process};
+use fathom_core::sampling::{Request, Visit, Visited};
+use fathom_core::statistics::MINIMUM_TRIALS;
+use std::time::{Duration, Instant};
+
+/// A process that measures a block.
+struct Measuring {
+    process: Process,
+    /// Its number in the run, from 1.
+    number: u32,
+    /// The number of trials requested from it.
+    asked: u32,
+}
+
+/// One trial to be made: of a point, or of several points that are its figures.
+struct Due<'a> {
+    experiment: &'a dyn Experiment,
+    points: Vec<usize>,
+    round: u32,
+    seed: u64,
+    limit: Duration,
+    /// The time that the plan has for it, and for making a file; both from its beginning.
+    planned: (Duration, Duration),
+    needs_peer: bool,
+}
+
+impl Due<'_> {
+    /// The time limit of the trial, and that of one that makes a file.
+    fn limits(&self) -> (Duration, Duration) {
+        let (end, making) = self.planned;
+        (end.min(self.limit), (end + making).min(self.limit))
+    }
+
+    /// The least time that the trial needs if the plan has no time for it; `None` if it was made.
+    fn ended(&self, end: &End<Visited>, took: Duration) -> Option<Duration> {
+        match end {
+            End::Answered(visited) => {
+                // Later trials do not make it again, so each bears its part.
+                let whole = visited.too_long_s?;
+                Some(Duration::from_secs_f64(whole.clamp(0.0, MOST_S)) / MINIMUM_TRIALS as u32)
+            }
+            End::TimedOut => (took < self.limit).then_some(took),
+            _ => None,
+        }
+    }
+}
+
+/// The longest time that a preparation is said to take, seconds: a year.
+const MOST_S: f64 = 3e7;
+
+/// The end of a trial.
+enum Made {
+    /// It is recorded, and took this time of its own, and this time to make files that later trials use too.
+    Yes(Duration, Duration),
+    /// It takes longer than the plan has time: it was not made, and takes at least this time.
+    TooLong(Duration),
+    /// The run was interrupted.
+    Interrupted,
+}
+
+/// The durations of a visit.
+pub(super) struct Cost {
+    /// The preparation that belongs to no point, with starting and ending the process.
+    pub preparation: Duration,
+    /// The index and the own duration of each point that was reached.
+    pub own: Vec<(usize, Duration)>,
+    /// The point whose trial was not made because it takes too long, and how long at least.
+    pub ended: Option<(usize, Duration)>,
+}
+
+impl Cost {
+    /// Tells the planner what the visit has cost.
+    pub fn learn(&self, planner: &mut plan::Planner, block: usize) {
+        if !self.own.is_empty() {
+            planner.visited(block, self.preparation, &self.own);
+        }
+        if let Some((point, least)) = self.ended {
+            planner.ended(point, least);
+        }
+    }
+}
+
+/// The duration of a trial, and the process that made it.
+struct Spent {
+    began: Instant,
+    took: Duration,
+    /// The part that belongs to no trial.
+    shared: Duration,
+    /// The process and the trial's place in it.
+    place: Option<(u32, u32)>,
+}
+
+impl Campaign {
+    /// Visits points of one block, those of one trial together, and returns the durations; `None` if it was interrupted.
+    /// Points that are not reached in the visit's time are left for another visit.
+    pub(super) fn visit(&mut self, visit: &plan::Visit, watcher: &mut dyn Watcher) -> Result<Option<Cost>> {
+        let name = self.active[visit.points[0]].experiment.clone();
+        let experiment =
+            registry::find(&name).with_context(|| format!("this program does not have {name}"))?;
+        self.pace = self.pace_of(visit.observe);
+        let (began, mut measuring, mut own, mut ended) = (Instant::now(), None, vec![], None);
+        let mut elsewhere = Duration::ZERO;
+        for points in self.trials(experiment, &visit.points) {
+            if !own.is_empty() && began.elapsed() >= visit.limit {
+                break;
+            }
+            points.iter().try_for_each(|index| self.predict(experiment, *index))?;
+            let due = self.due(experiment, points, visit, began);
+            if interrupted() {
+                return Ok(None);
+            }
+            let asked = Instant::now();
+            let took = match self.measure_one(&due, &mut measuring, watcher)? {
+                Made::Yes(took, kept) => {
+                    elsewhere += kept;
+                    took
+                }
+                Made::TooLong(least) => {
+                    elsewhere += asked.elapsed();
+                    ended = Some((due.points[0], least));
+                    break;
+                }
+                Made::Interrupted => return Ok(None),
+            };
+            let figures = due.points.len() as u32;
+            own.extend(due.points.iter().map(|index| (*index, took / figures)));
+            due.points.iter().for_each(|index| self.tell(*index, visit.round, watcher));
+        }
+        drop(measuring);
+        let of_points: Duration = own.iter().map(|(_, took)| *took).sum();
+        let preparation = began.elapsed().saturating_sub(of_points + elsewhere);
+        Ok(Some(Cost { preparation, own, ended }))
+    }
+
+    /// The points of a block by trial, in their order: points that are figures of one trial together.
+    fn trials(&self, experiment: &dyn Experiment, block: &[usize]) -> Vec<Vec<usize>> {
+        let Some(figure) = experiment.figure() else {
+            return block.iter().map(|index| vec![*index]).collect();
+        };
+        let mut trials: Vec<Vec<usize>> = vec![];
+        for index in block {
+            let bare = |index: usize| self.active[index].point.without(figure.name);
+            match trials.iter_mut().find(|trial| bare(trial[0]) == bare(*index)) {
+                Some(trial) => trial.push(*index),
+                None => trials.push(vec![*index]),
+            }
+        }
+        trials
+    }
+
+    fn due<'a>(
+        &self,
+        experiment: &'a dyn Experiment,
+        points: Vec<usize>,
+        visit: &plan::Visit,
+        began: Instant,
+    ) -> Due<'a> {
+        let (point, round) = (&self.active[points[0]].point, visit.round);
+        Due {
+            planned: (visit.end.saturating_sub(began.elapsed()), visit.making),
+            seed: trial_seed(self.testbed.seed(), experiment.about().name, point, round),
+            limit: experiment.time_limit(point) + self.pace.longest(),
+            needs_peer: experiment.requires(point).contains(&Requirement::Peer),
+            experiment,
+            points,
+            round,
+        }
+    }
+
+    /// Measures and records one trial.
+    fn measure_one(
+        &mut self,
+        due: &Due,
+        measuring: &mut Option<Measuring>,
+        watcher: &mut dyn Watcher,
+    ) -> Result<Made> {
+        let began = Instant::now();
+        let end = self.ask(due, measuring, watcher)?;
+        let took = began.elapsed();
+        if let Some(least) = due.ended(&end, took) {
+            measuring.take().into_iter().for_each(|measuring| measuring.process.end());
+            return Ok(Made::TooLong(least));
+        }
+        let (own, kept) = match &end {
+            End::Answered(visited) => {
+                let own = visited.took_s - visited.shared_s - visited.kept_s;
+                (Duration::from_secs_f64(own.max(0.0)), Duration::from_secs_f64(visited.kept_s))
+            }
+            _ => (took, Duration::ZERO),
+        };
+        let place = measuring.as_ref().map(|measuring| (measuring.number, measuring.asked));
+        if !matches!(end, End::Answered(_)) {
+            *measuring = None;
+        }
+        let hung = matches!(end, End::TimedOut);
+        let Some(outcomes) = outcomes(end, due) else { return Ok(Made::Interrupted) };
+        self.write_down(due, &Spent { began, took, shared: took.saturating_sub(own), place }, outcomes)?;
+        // What a trial that hung has taken is no cost of the next.
+        Ok(if hung { Made::Yes(Duration::ZERO, own) } else { Made::Yes(own, kept) })
+    }
+
+    /// Requests a trial from the current process, or from a fresh one. If the peer is lost, no trial is begun.
+    fn ask(
+        &mut self,
+        due: &Due,
+        measuring: &mut Option<Measuring>,
+        watcher: &mut dyn Watcher,
+    ) -> Result<End<Visited>> {
+        if let Some(reason) = self.testbed.lost_peer(false).filter(|_| due.needs_peer) {
+            return Ok(End::Died(reason));
+        }
+        let measuring = match measuring {
+            Some(measuring) => measuring,
+            None => measuring.insert(self.start(due).context("a measuring process could not be started")?),
+        };
+        measuring.asked += 1;
+        let points = due.points.iter().map(|index| self.active[*index].point.clone()).collect();
+        let visit = Visit { points, seed: due.seed, making_s: Some(due.planned.1.as_secs_f64()) };
+        let mut listener = |doing: &str| watcher.preparing(doing);
+        Ok(measuring.process.ask_unless_preparing(&visit, due.limits(), &mut listener)?)
+    }
+
+    fn start(&mut self, due: &Due) -> std::io::Result<Measuring> {
+        let point = &self.active[due.points[0]].point;
+        let needs = due.experiment.requires(point);
+        let cpus = self.testbed.cpus().of(due.experiment, point);
+        let setting = self.testbed.setting(due.seed, point.placement(), cpus, &needs, self.pace);
+        let mut process = Process::start("trial", due.seed, setting.limit(), &self.launch)?;
+        process.tell(&Request { experiment: due.experiment.about().name.to_owned(), setting })?;
+        self.processes += 1;
+        Ok(Measuring { process, number: self.processes, asked: 0 })
+    }
+
+    /// Records a trial, one line for each of its points.
+    fn write_down(&mut self, due: &Due, spent: &Spent, outcomes: Vec<TrialOutcome>) -> Result<()> {
+        let figures = due.points.len() as f64;
+        let block = spent.place.map(|(process, place)| BlockVisit {
+            process,
+            place,
+            shared_s: spent.shared.as_secs_f64() / figures,
+        });
+        for (index, outcome) in due.points.iter().zip(outcomes) {
+            let trial = Trial {
+                experiment: self.active[*index].experiment.clone(),
+                point: self.active[*index].point.clone(),
+                round: due.round,
+                seed: due.seed,
+                began_s: self.seconds_to(spent.began),
+                took_s: spent.took.as_secs_f64() / figures,
+                block: block.clone(),
+                outcome: self.blaming_the_peer(due, outcome),
+            };
+            self.journal.append(&Line::Trial(Box::new(trial.clone())))?;
+            self.keep(*index, trial);
+        }
+        Ok(())
+    }
+
+    /// If a trial failed because the peer is lost, makes that the reason, so that the next one need not detect it again.
+    fn blaming_the_peer(&mut self, due: &Due, outcome: TrialOutcome) -> TrialOutcome {
+        if !due.needs_peer || matches!(outcome, TrialOutcome::Measured { .. }) {
+            return outcome;
+        }
+        self.testbed.lost_peer(true).map_or(outcome, |reason| TrialOutcome::Failed { reason })
+    }
+}
+
+/// The outcome of each point of a trial, from how it ended; `None` if it was interrupted.
+fn outcomes(end: End<Visited>, due: &Due) -> Option<Vec<TrialOutcome>> {
+    let outcome = match TrialOutcome::answer(end, due.limit)? {
+        Ok(Visited { outcomes, .. }) if outcomes.len() == due.points.len() => return Some(outcomes),
+        Ok(_) => TrialOutcome::Failed { reason: "answers are missing".to_owned() },
+        Err(unanswered) => unanswered,
+    };
+    Some(vec![outcome; due.points.len()])
+}

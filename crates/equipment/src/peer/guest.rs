@@ -1,0 +1,209 @@
+//! The peer's end of one conversation: a caller must prove that it knows the token; its requests are served; when it leaves,
+//! its service ends.
+
+use super::proof::{Nonces, Side, chance, proof, proves};
+use super::protocol::{Description, Hello, LONGEST_REPLY, LONGEST_REQUEST, Reply, Request, mismatch};
+use super::seals::Seals;
+use super::service::{self, Place, Running};
+use super::shared::{End, Shared};
+use super::wire::{Wire, WireError};
+use fathom_core::machine::Machine;
+use std::io::Read;
+use std::net::{Shutdown, TcpStream};
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// The total time that a caller may take to prove the token, and the time to take an answer.
+const TIMEOUT: Duration = Duration::from_secs(5);
+
+/// The interval at which a running service is checked: long, because it is being measured.
+const POLL_INTERVAL: Duration = Duration::from_secs(1);
+
+/// Serves the caller with this number until it leaves.
+pub fn serve(stream: TcpStream, number: u64, shared: &Shared) {
+    let Ok(mut wire) = Wire::new(stream, LONGEST_REPLY, LONGEST_REQUEST) else { return };
+    match let_in(&mut wire, number, shared) {
+        Ok(()) => {}
+        Err(Some(reason)) => return refuse(wire, reason),
+        Err(None) => return,
+    }
+    let mut guest = Guest { wire, shared, service: None, holds: false };
+    let parting = guest.converse();
+    // The last activity of a service counts too.
+    guest.end_service();
+    if guest.holds {
+        shared.end(End::ClientLeft);
+    }
+    if let Some(reason) = parting {
+        refuse(guest.wire, reason);
+    }
+}
+
+/// Sends the reason and hangs up. Further data of the caller are read for a moment: unread, they would make the system reset
+/// the connection before the reason has arrived.
+fn refuse(mut wire: Wire, reason: String) {
+    let said = wire.send(&Reply::Refused { reason }, TIMEOUT);
+    let mut stream = wire.stream();
+    let _ = said.map(|()| stream.shutdown(Shutdown::Write));
+    let _ = stream.set_read_timeout(Some(POLL_INTERVAL));
+    let (deadline, mut rest) = (Instant::now() + Duration::from_secs(1), [0; 4096]);
+    while Instant::now() < deadline && stream.read(&mut rest).is_ok_and(|some| some > 0) {}
+}
+
+/// The greeting and the proofs. The error is the reason to send, or none if the caller has gone.
+fn let_in(wire: &mut Wire, number: u64, shared: &Shared) -> Result<(), Option<String>> {
+    let deadline = Instant::now() + TIMEOUT;
+    let Request::Hello(hello) = receive(wire, deadline)? else {
+        return Err(Some("the first message must be a greeting".to_owned()));
+    };
+    let nonce = chance(32).map_err(|error| Some(format!("no random number could be made: {error}")))?;
+    let ours = Hello::ours(nonce.clone());
+    if let Some(difference) = mismatch(&hello, &ours) {
+        return Err(Some(difference));
+    }
+    send(wire, &Reply::Challenge(ours))?;
+    let nonces = Nonces { client: &hello.nonce, peer: &nonce };
+    match receive(wire, deadline)? {
+        Request::Proof { proof: shown } if proves(&shown, &shared.token, Side::Client, nonces) => {}
+        Request::Proof { .. } => return Err(Some("the token is not that of this peer".to_owned())),
+        _ => return Err(Some("the token must be presented before any request".to_owned())),
+    }
+    if !shared.let_in(number) {
+        return Err(Some("it has its maximum of connections".to_owned()));
+    }
+    shared.heard();
+    send(wire, &Reply::Welcome { proof: proof(&shared.token, Side::Peer, nonces) })?;
+    wire.seal(Seals::of(Side::Peer, &shared.token, nonces));
+    Ok(())
+}
+
+fn receive(wire: &mut Wire, deadline: Instant) -> Result<Request, Option<String>> {
+    let left = deadline.saturating_duration_since(Instant::now());
+    wire.receive(left).map_err(|error| parting(&error))
+}
+
+fn send(wire: &mut Wire, reply: &Reply) -> Result<(), Option<String>> {
+    wire.send(reply, TIMEOUT).map_err(|error| parting(&error))
+}
+
+/// The reason to send to a caller that cannot be understood; `None` for one that has gone.
+fn parting(error: &WireError) -> Option<String> {
+    match error {
+        WireError::Closed | WireError::Broken(_) => None,
+        WireError::Silence(_) | WireError::Malformed(_) | WireError::Forged => Some(error.to_string()),
+    }
+}
+
+/// A caller that has proved the token.
+struct Guest<'peer> {
+    wire: Wire,
+    shared: &'peer Shared,
+    service: Option<Served>,
+    holds: bool,
+}
+
+/// A running service of a guest.
+struct Served {
+    running: Running,
+    began: Instant,
+    /// Bytes already added to the peer's total.
+    told: u64,
+}
+
+impl Guest<'_> {
+    /// Serves requests until the caller leaves; returns the reason to send if it is dismissed.
+    fn converse(&mut self) -> Option<String> {
+        loop {
+            match self.wire.receive(POLL_INTERVAL) {
+                Ok(request) => {
+                    self.shared.heard();
+                    let reply = self.answer(request);
+                    if let Err(error) = self.wire.send(&reply, TIMEOUT) {
+                        return parting(&error);
+                    }
+                }
+                Err(WireError::Silence(_)) => {
+                    if let Some(reason) = self.look_at_service() {
+                        return Some(reason);
+                    }
+                }
+                Err(error) => return parting(&error),
+            }
+        }
+    }
+
+    fn answer(&mut self, request: Request) -> Reply {
+        match request {
+            Request::Touch => Reply::Done,
+            Request::Hold if self.holds || self.shared.hold() => {
+                self.holds = true;
+                Reply::Done
+            }
+            Request::Hold => refused("it serves another run"),
+            Request::Describe => {
+                Reply::Description(Box::new(Description { machine: Machine::describe(Path::new(".")) }))
+            }
+            Request::Start { .. } if self.service.is_some() => {
+                refused("this connection already has a running service")
+            }
+            Request::Start { service, cpu } => self.start(&service, cpu),
+            Request::Stop => match self.end_service() {
+                Some(report) => Reply::Stopped(Box::new(report)),
+                None => refused("there is no running service to end"),
+            },
+            Request::Hello(_) | Request::Proof { .. } => refused("this message was already sent"),
+        }
+    }
+
+    fn start(&mut self, service: &service::Service, cpu: Option<usize>) -> Reply {
+        let begun = self
+            .place(cpu)
+            .and_then(|place| service::serve(service, &place).map_err(|failure| failure.to_string()));
+        match begun {
+            Ok(running) => {
+                let port = running.port();
+                self.service = Some(Served { running, began: Instant::now(), told: 0 });
+                Reply::Started { port }
+            }
+            Err(reason) => refused(&reason),
+        }
+    }
+
+    /// The place of a service: the address at which this caller has reached the peer, for this caller only.
+    fn place(&self, cpu: Option<usize>) -> Result<Place, String> {
+        let ends =
+            self.wire.stream().local_addr().and_then(|ours| Ok((ours, self.wire.stream().peer_addr()?)));
+        let (ours, theirs) = ends.map_err(|error| format!("the ends of the connection: {error}"))?;
+        Ok(Place { listen: ours.ip().to_canonical(), only: Some(theirs.ip().to_canonical()), cpu })
+    }
+
+    /// Enforces the limits on a running service; returns the reason to send if it exceeds one.
+    fn look_at_service(&mut self) -> Option<String> {
+        let served = self.service.as_mut()?;
+        self.shared.heard();
+        let moved = served.running.moved_bytes();
+        let more = moved - std::mem::replace(&mut served.told, moved);
+        if let Some(end) = self.shared.moved(more) {
+            let reason = end.to_string();
+            self.shared.end(end);
+            return Some(reason);
+        }
+        let most = self.shared.limits.service;
+        (served.began.elapsed() > most)
+            .then(|| format!("a service runs for {} s at most, and this one was not ended", most.as_secs()))
+    }
+
+    fn end_service(&mut self) -> Option<service::ServiceReport> {
+        let Served { running, told, .. } = self.service.take()?;
+        let moved = running.moved_bytes();
+        let report = running.stop();
+        if let Some(end) = self.shared.moved(moved.saturating_sub(told)) {
+            self.shared.end(end);
+        }
+        Some(report)
+    }
+}
+
+fn refused(reason: &str) -> Reply {
+    Reply::Refused { reason: reason.to_owned() }
+}

@@ -1,0 +1,182 @@
+//! Published figures of processor cores by design, for predictions made before any measurement.
+//!
+//! A core whose model number is hidden, as by hypervisors, is treated as the oldest design of its vendor that has its flags:
+//! later ones have at least its capabilities.
+
+use fathom_core::experiment::{Basis, Known};
+use fathom_core::machine::Machine;
+
+/// A core design. Times in core cycles.
+#[derive(Debug, PartialEq)]
+pub struct Core {
+    /// Beginnings of its name in the description of the machine; empty for the other designs of x86-64 and Arm.
+    designs: &'static [&'static str],
+    /// The vendor, and the flag that its earlier designs lack; `None` if no flag identifies it.
+    told_by: Option<(&'static str, &'static str)>,
+    /// Instructions per cycle that its front end issues.
+    width: f64,
+    /// Latency of an addition of doubles.
+    pub double_add: f64,
+    /// Whether a load of data just stored at the same address is forwarded from a register, at rename.
+    pub renames_memory: bool,
+    /// Load latencies of the first- and second-level caches.
+    pub cache_cycles: [f64; 2],
+    /// Entries of the data TLBs for base pages, first and second level; `None` if designs differ.
+    pub tlb_entries: Option<[u64; 2]>,
+    /// The source.
+    pub source: &'static str,
+}
+
+const INTEL: &str = "GenuineIntel";
+const AMD: &str = "AuthenticAMD";
+
+/// The newer designs of a vendor before its older ones.
+const CORES: &[Core] = &[
+    Core {
+        designs: &[
+            "Sapphire Rapids",
+            "Emerald Rapids",
+            "Granite Rapids",
+            "Alder Lake",
+            "Raptor Lake",
+            "Meteor Lake",
+        ],
+        told_by: Some((INTEL, "amx_tile")),
+        width: 6.0,
+        double_add: 2.0,
+        renames_memory: true,
+        cache_cycles: [5.0, 15.0],
+        tlb_entries: Some([96, 2048]),
+        source: "Intel 64 and IA-32 Architectures Optimization Reference Manual, Golden Cove",
+    },
+    Core {
+        designs: &["Lunar Lake", "Arrow Lake"],
+        told_by: None,
+        width: 8.0,
+        double_add: 3.0,
+        renames_memory: true,
+        cache_cycles: [4.0, 17.0],
+        tlb_entries: None,
+        source: "Intel, Lunar Lake Architecture, Lion Cove (Intel Tech Tour 2024)",
+    },
+    Core {
+        designs: &["Ice Lake", "Rocket Lake", "Tiger Lake"],
+        told_by: Some((INTEL, "avx512_vbmi2")),
+        width: 5.0,
+        double_add: 4.0,
+        renames_memory: false,
+        cache_cycles: [5.0, 14.0],
+        tlb_entries: Some([64, 2048]),
+        source: "Intel 64 and IA-32 Architectures Optimization Reference Manual, Ice Lake Client",
+    },
+    Core {
+        designs: &["Skylake", "Kaby Lake", "Comet Lake", "Cannon Lake"],
+        told_by: Some((INTEL, "avx512f")),
+        width: 4.0,
+        double_add: 4.0,
+        renames_memory: false,
+        cache_cycles: [5.0, 14.0],
+        tlb_entries: Some([64, 1536]),
+        source: "Intel 64 and IA-32 Architectures Optimization Reference Manual, Skylake",
+    },
+    Core {
+        designs: &["Zen 5"],
+        told_by: Some((AMD, "avx_vnni")),
+        width: 8.0,
+        double_add: 2.0,
+        renames_memory: true,
+        cache_cycles: [4.0, 14.0],
+        tlb_entries: Some([96, 4096]),
+        source: "AMD, Software Optimization Guide for the Zen 5 Microarchitecture (58455)",
+    },
+    Core {
+        designs: &["Zen 4"],
+        told_by: Some((AMD, "avx512f")),
+        width: 6.0,
+        double_add: 3.0,
+        renames_memory: true,
+        cache_cycles: [4.0, 14.0],
+        tlb_entries: Some([72, 3072]),
+        source: "AMD, Software Optimization Guide for the Zen 4 Microarchitecture (57647)",
+    },
+    Core {
+        designs: &["Zen 2", "Zen 3"],
+        told_by: None,
+        width: 6.0,
+        double_add: 3.0,
+        renames_memory: true,
+        cache_cycles: [4.0, 12.0],
+        tlb_entries: Some([64, 2048]),
+        source: "AMD, Software Optimization Guides for the family 17h models 30h and family 19h (56305, 56665)",
+    },
+    Core {
+        designs: &["Neoverse N1"],
+        told_by: None,
+        width: 4.0,
+        double_add: 2.0,
+        renames_memory: false,
+        cache_cycles: [4.0, 11.0],
+        tlb_entries: Some([48, 1280]),
+        source: "Arm, Neoverse N1 Software Optimization Guide and Technical Reference Manual",
+    },
+];
+
+/// An x86-64 core of unknown design.
+const X86_64: Core = Core {
+    designs: &[],
+    told_by: None,
+    width: 4.0,
+    double_add: 4.0,
+    renames_memory: false,
+    cache_cycles: [4.0, 12.0],
+    tlb_entries: None,
+    source: "Fog, Instruction tables and Microarchitecture manual, 2022: typical of current x86-64 cores",
+};
+
+/// An Arm core of unknown design.
+const AARCH64: Core = Core {
+    designs: &[],
+    told_by: None,
+    width: 4.0,
+    double_add: 2.0,
+    renames_memory: false,
+    cache_cycles: [4.0, 11.0],
+    tlb_entries: None,
+    source: "Arm, Neoverse N1 Software Optimization Guide, typical of current cores of Arm",
+};
+
+/// The published figures of this machine's cores.
+pub fn of(machine: &Machine) -> &'static Core {
+    let other = if machine.is_aarch64() { &AARCH64 } else { &X86_64 };
+    let named = machine.processor.microarchitecture.value();
+    match named {
+        Some(name) => CORES.iter().find(|core| core.designs.iter().any(|design| name.starts_with(design))),
+        None => CORES.iter().find(|core| core.told_by.is_some_and(|told| has(machine, told))),
+    }
+    .unwrap_or(other)
+}
+
+/// Whether its package consists of tiles: Intel's servers since Sapphire Rapids, the first with matrix instructions.
+pub fn has_tiles(machine: &Machine) -> bool {
+    has(machine, (INTEL, "amx_tile"))
+}
+
+/// Whether the machine is of this vendor and has this flag.
+fn has(machine: &Machine, (vendor, flag): (&str, &str)) -> bool {
+    let processor = &machine.processor;
+    let shown = |features: &Vec<String>| features.iter().any(|feature| feature == flag);
+    processor.vendor.value().is_some_and(|known| known == vendor)
+        && processor.features.value().is_some_and(shown)
+}
+
+/// The time of an independent instruction, nanoseconds: from the observed CPI of this core, else from the width of its design.
+pub fn instruction(known: &Known) -> Basis {
+    let cycle = known.cycle();
+    if let Some(cpi) = known.machine.processor.cycles_per_instruction.value() {
+        let fact =
+            format!("{cpi:.3} cycles of {:.4} ns an instruction (CPI), measured on this core", cycle.value);
+        return Basis::fact(cpi * cycle.value, &fact);
+    }
+    let core = of(known.machine);
+    known.cycles(1.0 / core.width, &format!("{} instructions a cycle: {}", core.width, core.source))
+}

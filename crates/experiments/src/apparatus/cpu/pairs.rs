@@ -1,0 +1,71 @@
+//! Pairs of CPUs: the points of experiments on the relation between two CPUs.
+
+use fathom_core::experiment::{Asked, Effort, Parameter, Placement, Point, Scale};
+use fathom_core::machine::{Machine, Nearness};
+use rand_xoshiro::SplitMix64;
+use rand_xoshiro::rand_core::{Rng, SeedableRng};
+use std::collections::BTreeMap;
+
+/// Parameter: the CPU of the measuring thread.
+pub const FROM: Parameter = Parameter { name: "from", meaning: "the CPU that begins", scale: Scale::Count };
+/// Parameter: the other CPU.
+pub const TO: Parameter = Parameter { name: "to", meaning: "the CPU that answers", scale: Scale::Count };
+
+/// Machines with more CPUs than this measure a sample of the pairs: as many pairs as this many CPUs have.
+const WHOLE_UP_TO: usize = 16;
+/// Pairs with the first CPU in a sample.
+const OF_THE_FIRST: usize = WHOLE_UP_TO - 1;
+/// Total pairs in a sample.
+const IN_ALL: usize = WHOLE_UP_TO * (WHOLE_UP_TO - 1) / 2;
+
+type Pair = (usize, usize);
+
+/// The pairs of a run. A machine with one CPU has no pair: the point stays in the plan and is skipped, with the reason.
+pub fn sweep(machine: &Machine, asked: &Asked) -> Vec<Point> {
+    let cpus = machine.allowed_cpus();
+    let of = |(index, from): (usize, &usize)| {
+        let from = *from;
+        cpus[index + 1..].iter().map(move |to| (from, *to)).collect::<Vec<_>>()
+    };
+    let mut found: Vec<Pair> = cpus.iter().enumerate().flat_map(of).collect();
+    if cpus.len() > WHOLE_UP_TO && !asked.every_pair {
+        let mut chance = SplitMix64::seed_from_u64(asked.seed);
+        let (first, others) = found.into_iter().partition(|pair| pair.0 == cpus[0]);
+        found = drawn(machine, first, OF_THE_FIRST, &mut chance);
+        found.extend(drawn(machine, others, IN_ALL - OF_THE_FIRST, &mut chance));
+    }
+    if found.is_empty() { vec![point((0, 1))] } else { found.into_iter().map(point).collect() }
+}
+
+/// At most `most` pairs, in their order: the first of each kind, then pairs drawn at random from each kind in turn.
+fn drawn(machine: &Machine, pairs: Vec<Pair>, most: usize, chance: &mut SplitMix64) -> Vec<Pair> {
+    let mut kinds = BTreeMap::<Nearness, Vec<(u64, Pair)>>::new();
+    for pair in pairs {
+        let kind = kinds.entry(machine.nearness(pair.0, pair.1)).or_default();
+        kind.push((if kind.is_empty() { 0 } else { chance.next_u64() }, pair));
+    }
+    let ranked = |mut kind: Vec<(u64, Pair)>| {
+        kind.sort_unstable();
+        kind.into_iter().map(|(_, pair)| pair).enumerate()
+    };
+    let mut found: Vec<(usize, Pair)> = kinds.into_values().flat_map(ranked).collect();
+    found.sort_unstable();
+    found.truncate(most);
+    found.sort_unstable_by_key(|(_, pair)| *pair);
+    found.into_iter().map(|(_, pair)| pair).collect()
+}
+
+/// The two CPUs of a point.
+pub fn of(point: &Point) -> Pair {
+    (point.number(&FROM) as usize, point.number(&TO) as usize)
+}
+
+/// A quick run measures the pairs with the first CPU.
+pub fn effort(point: &Point, machine: &Machine) -> Effort {
+    let first = machine.allowed_cpus().first();
+    if first.is_none_or(|first| of(point).0 == *first) { Effort::Quick } else { Effort::Standard }
+}
+
+fn point((from, to): Pair) -> Point {
+    Point::at(Placement::AcrossCpus).with(&FROM, from as u64).with(&TO, to as u64)
+}

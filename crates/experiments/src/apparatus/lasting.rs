@@ -1,0 +1,193 @@
+//! Whether a rate or latency of milliseconds is sustained: an operation repeated without a pause, window by window.
+//!
+//! Limits with a burst (a token bucket of a cloud's disk or link, a processor's thermal or power budget, a device's write cache)
+//! let short trials pass and throttle continuous load.
+
+use fathom_core::experiment::{
+    Effort, Experiment, Failure, FigureValue, Found, Known, Parameter, Point, Prediction, Scale, Statement,
+    said,
+};
+use fathom_core::quantity::Kind;
+
+/// Parameter: the figure of a trial.
+pub const FIGURE: Parameter = Parameter {
+    name: "figure",
+    meaning: "first: in the first twentieth of the trial; sustained: in its second half; window: in each of its twentieths",
+    scale: Scale::Name,
+};
+/// Parameter: the duration of a trial.
+pub const LASTING: Parameter = Parameter {
+    name: "lasting",
+    meaning: "how long a trial runs without a pause",
+    scale: Scale::Nanoseconds,
+};
+
+/// Figure: the first window.
+pub const FIRST: &str = "first";
+/// Figure: the second half of the trial.
+pub const SUSTAINED: &str = "sustained";
+/// Figure: every window.
+pub const WINDOW: &str = "window";
+
+/// Number of windows in a trial.
+const WINDOWS: usize = 20;
+
+/// Durations of trials, nanoseconds: a second by default; on request, the length of many bursts.
+const LENGTHS: [u64; 2] = [1_000_000_000, 20_000_000_000];
+
+/// The duration of a default run; a quick run has no time for it.
+pub const USUAL: u64 = LENGTHS[0];
+
+/// The points of an operation: every figure, for trials of every duration.
+pub fn points(operation: Point) -> impl Iterator<Item = Point> {
+    let of_length = move |lasting| {
+        let point = operation.clone().with(&LASTING, lasting);
+        [FIRST, SUSTAINED, WINDOW].map(|figure| point.clone().named(&FIGURE, figure))
+    };
+    LENGTHS.into_iter().flat_map(of_length)
+}
+
+/// The effort from which on a point is measured.
+pub fn effort(point: &Point) -> Effort {
+    if point.number(&LASTING) > USUAL { Effort::Thorough } else { Effort::Standard }
+}
+
+/// The prediction of a point: the result of short trials in this run, or their prediction.
+pub fn predicted(short: (&dyn Experiment, &Point), known: &Known) -> Result<Prediction, String> {
+    let (experiment, point) = short;
+    match known.measured(experiment.about().name, point) {
+        Some(found) => Ok(Prediction::new().hardware("as in short trials", 1.0, found)),
+        None => experiment.predict(point, known),
+    }
+}
+
+/// Progress of a continuous operation: nanoseconds since its start, and the amount done by then.
+pub type Progress = (f64, f64);
+
+/// Repeats `act`, which returns the amount done, and records the progress at the end of every window. A window ends with the act
+/// that passes its end, so that acts slower than a window make the trial longer and no window empty.
+pub fn observed(
+    lasting_ns: f64,
+    now_ns: impl Fn() -> f64,
+    mut act: impl FnMut() -> Result<u64, Failure>,
+) -> Result<Vec<Progress>, Failure> {
+    let (began, mut done) = (now_ns(), 0);
+    let mut noted = vec![(0.0, 0.0)];
+    for window in 1..=WINDOWS {
+        let end = lasting_ns * window as f64 / WINDOWS as f64;
+        loop {
+            done += act()?;
+            let at = now_ns() - began;
+            if at >= end {
+                noted.push((at, done as f64));
+                break;
+            }
+        }
+    }
+    Ok(noted)
+}
+
+/// The ends of the windows of a trial of this duration, nanoseconds since its start.
+pub fn ends(lasting_ns: f64) -> impl Iterator<Item = f64> {
+    (0..=WINDOWS).map(move |window| lasting_ns * window as f64 / WINDOWS as f64)
+}
+
+/// The figures of a trial from its progress: nanoseconds per operation.
+pub fn each_ns(progress: &[Progress]) -> Vec<FigureValue> {
+    figures(progress, |ns, done| ns / done)
+}
+
+/// The figures of a trial from its progress: operations per second.
+pub fn per_second(progress: &[Progress]) -> Vec<FigureValue> {
+    figures(progress, |ns, done| done / ns * 1e9)
+}
+
+fn figures(progress: &[Progress], of: impl Fn(f64, f64) -> f64) -> Vec<FigureValue> {
+    let between = |from: Progress, to: Progress| of(to.0 - from.0, to.1 - from.1);
+    let windows: Vec<f64> = progress.windows(2).map(|ends| between(ends[0], ends[1])).collect();
+    let (Some(first), Some(last)) = (windows.first(), progress.last()) else { return vec![] };
+    let sustained = between(progress[progress.len() / 2], *last);
+    let whole = [(FIRST, *first), (SUSTAINED, sustained)];
+    whole.into_iter().chain(windows.iter().map(|window| (WINDOW, *window))).collect()
+}
+
+/// Ratio of short to sustained figures below which the rate counts as sustained: short and long trials differ in more than their
+/// length.
+const LASTS: f64 = 1.25;
+
+/// The comparison of sustained with short trials, in words.
+pub fn compared(operation: &str, short: Found, sustained: Found, kind: Kind) -> Statement {
+    let slower = if kind == Kind::Rate { short.over(sustained) } else { sustained.over(short) };
+    let (short_named, sustained_named) =
+        (short.named(&format!("{operation}, short")), sustained.named(&format!("{operation}, sustained")));
+    let both = said![operation, ": ", short_named, " in short trials, ", sustained_named, " without a pause"];
+    if slower.value > LASTS && short.differs_from(&sustained) == Some(true) {
+        let times = slower.named(&format!("{operation}, sustained over short"));
+        said![both, ", ", times, " times as slow: the speed of the first milliseconds does not last"]
+    } else {
+        said![both, ": it lasts"]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fathom_core::experiment::Dimension;
+    use fathom_core::quantity::Unit;
+    use fathom_core::statistics::{Interval, Measured};
+    use std::cell::Cell;
+
+    /// A device of 70 µs per request that lets 100 requests pass and then one every 3 ms, for a second of a simulated clock.
+    fn held_back() -> Vec<Progress> {
+        let (now, requests) = (Cell::new(0.0), Cell::new(0));
+        let act = || {
+            requests.set(requests.get() + 1);
+            now.set(now.get() + if requests.get() <= 100 { 70e3 } else { 3e6 });
+            Ok(1)
+        };
+        observed(USUAL as f64, || now.get(), act).unwrap()
+    }
+
+    fn value(figures: &[FigureValue], name: &str) -> f64 {
+        figures.iter().find(|(figure, _)| *figure == name).unwrap().1
+    }
+
+    #[test]
+    fn a_burst_is_in_the_first_window_and_not_in_what_is_sustained() {
+        let figures = each_ns(&held_back());
+        let (first, sustained) = (value(&figures, FIRST), value(&figures, SUSTAINED));
+        assert!((sustained / 3e6 - 1.0).abs() < 1e-9, "{sustained}");
+        assert!(first < 1e6, "{first}");
+        assert_eq!(figures.iter().filter(|(figure, _)| *figure == WINDOW).count(), WINDOWS);
+        let rates = per_second(&held_back());
+        assert!((value(&rates, SUSTAINED) - 1e9 / 3e6).abs() < 1e-6, "{rates:?}");
+    }
+
+    #[test]
+    fn what_takes_longer_than_a_window_is_still_counted_whole() {
+        let now = Cell::new(0.0);
+        let slow = || {
+            now.set(now.get() + 0.5e9);
+            Ok(2)
+        };
+        let figures = each_ns(&observed(USUAL as f64, || now.get(), slow).unwrap());
+        assert!(figures.iter().all(|(_, value)| (value / 0.25e9 - 1.0).abs() < 1e-9), "{figures:?}");
+    }
+
+    #[test]
+    fn only_what_is_surely_and_clearly_slower_does_not_last() {
+        let found = |value: f64, width: f64| {
+            let interval = Some(Interval { low: value - width, high: value + width });
+            Found::measured(Measured { value, interval }, Dimension::Of(Unit::Nanoseconds))
+        };
+        let said = |sustained| compared("a read", found(100.0, 1.0), sustained, Kind::Cost).plain();
+        assert!(
+            said(found(300.0, 1.0))
+                .ends_with("{3} times as slow: the speed of the first milliseconds does not last")
+        );
+        assert!(said(found(110.0, 1.0)).ends_with("it lasts"));
+        assert!(said(found(300.0, 250.0)).ends_with("it lasts"), "the intervals overlap");
+        let rate = compared("a stream", found(100.0, 1.0), found(50.0, 1.0), Kind::Rate).plain();
+        assert!(rate.contains("{2} times as slow"), "{rate}");
+    }
+}

@@ -1,0 +1,378 @@
+//! Levels of the memory hierarchy found in a curve of latency, compared with those that the machine declares.
+
+use super::hierarchy;
+use fathom_core::experiment::{
+    Dimension, Finding, Found, Known, Level, Parameter, Point, Question, Statement, said,
+};
+use fathom_core::quantity::Unit;
+use fathom_core::statistics::{Crossing, CurvePoint, Interval, Measured, Plateau, plateaus, rise};
+
+/// The results of a run along a parameter, with the parameter's logarithm to base 2 as x.
+pub fn curve(known: &Known, experiment: &str, group: &Point, along: &Parameter) -> Vec<CurvePoint> {
+    let found = known.found_along(experiment, group, along);
+    found.into_iter().map(|(x, found)| ((x as f64).log2(), found.value, found.interval)).collect()
+}
+
+/// The axis of a curve: the quantity of x, and the noun after its numbers.
+#[derive(Clone, Copy)]
+pub struct Along {
+    /// The quantity.
+    pub dimension: Dimension,
+    /// The noun, such as ` pages`; empty if the unit says it.
+    pub noun: &'static str,
+    /// Name of the level beyond the last limit.
+    beyond: &'static str,
+}
+
+impl Along {
+    /// An axis of sizes.
+    pub const BYTES: Along = Along { dimension: Dimension::Of(Unit::Bytes), noun: "", beyond: "memory" };
+    /// An axis of numbers of pages.
+    pub const PAGES: Along = Along { dimension: Dimension::Count, noun: " pages", beyond: "page walks" };
+
+    /// A position on the axis, given as a logarithm to base 2.
+    fn place(self, at: f64, interval: Interval, name: &str) -> Statement {
+        let ends = Interval { low: interval.low.exp2(), high: interval.high.exp2() };
+        let measured = Measured { value: at.exp2(), interval: Some(ends) };
+        said![Found::measured(measured, self.dimension).named(name), self.noun]
+    }
+
+    fn declared(self, limit: &Limit) -> Statement {
+        let name = format!("{}, {}", limit.name, limit.said_by);
+        said![Found::exact(limit.at as f64, self.dimension).named(&name), self.noun]
+    }
+}
+
+/// A declared limit at which a plateau may end.
+pub struct Limit {
+    /// Its name, such as `L1`.
+    pub name: String,
+    /// Its value.
+    pub at: u64,
+    /// Its origin: `declared`, or `published for Zen 4`.
+    pub said_by: String,
+    /// Expected latency of the level and of the level beyond it, nanoseconds; `None` if nothing is known.
+    pub expected: Option<(f64, f64)>,
+}
+
+/// The plateau that matches a limit.
+enum LimitMatch<'found> {
+    /// A plateau ends near it.
+    By(&'found Plateau, Crossing),
+    /// No plateau ends near it.
+    ByNone,
+    /// The curve ends before it.
+    Beyond,
+}
+
+/// Maximum distance of a level's end from its declared limit, in octaves: earlier because of other data in the cache, sharing
+/// with other cores, and sets that fill unevenly; later because of replacement that is not strictly by age.
+const EARLIER: f64 = 0.75;
+const LATER: f64 = 0.5;
+
+/// Factor above the published latency of a level from which a plateau is not that level's; likewise a next plateau this much
+/// above the published latency of the next level is not that level's, which then has none.
+const ANOTHER: f64 = 3.0;
+
+/// A curve in the order of x, and its plateaus.
+struct Shown<'curve> {
+    curve: &'curve [CurvePoint],
+    plateaus: Vec<Plateau>,
+}
+
+/// The end of a plateau: half way to the next level, or, if the curve has no next plateau, the end of its flat part.
+fn boundary(plateau: &Plateau) -> Option<Crossing> {
+    let flat = |ends: Interval| Crossing { at: plateau.to, interval: ends };
+    plateau.half_way.or(plateau.ends.map(flat))
+}
+
+impl Shown<'_> {
+    /// The end of a plateau beyond which another level is expected: half way to that level; if the level has no plateau, as is
+    /// common for shared last-level caches, half way to its published latency.
+    fn boundary_before(&self, plateau: &Plateau, beyond: f64) -> Option<Crossing> {
+        let next = self.plateaus.iter().find(|next| next.from > plateau.to);
+        if next.is_some_and(|next| next.value <= ANOTHER * beyond) || beyond <= plateau.value {
+            return boundary(plateau);
+        }
+        let around = Interval { low: beyond * 0.8, high: beyond * 1.25 };
+        rise(self.curve, plateau, beyond, around).or_else(|| boundary(plateau))
+    }
+
+    /// The start of memory (or of page walks), whatever a data sheet declares: the first plateau above half of the latency of the
+    /// largest set, in a sweep that goes beyond every limit or shows far more than the published latency of the last level.
+    fn memory_from(&self, limits: &[Limit]) -> Option<f64> {
+        let (furthest, most, _) = self.curve.last()?;
+        let last = limits.last()?;
+        let beyond = *furthest >= (last.at as f64).log2() + 1.0;
+        let slow = last.expected.is_some_and(|(own, _)| *most > ANOTHER * own);
+        let first = self.plateaus.iter().find(|plateau| 2.0 * plateau.value > *most)?;
+        (beyond || slow).then_some(first.from)
+    }
+
+    /// The plateau before memory that no limit explains: that of the last level, if it ends before its declared limit.
+    fn last_before(&self, memory: f64, claimed: &[f64]) -> Option<(&Plateau, Crossing)> {
+        let last_claimed = claimed.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let between = |plateau: &&Plateau| plateau.from > last_claimed && plateau.from < memory;
+        let plateau = self.plateaus.iter().rev().find(between)?;
+        Some((plateau, boundary(plateau)?))
+    }
+
+    /// The plateau that ends near a limit; of several, the nearest.
+    fn matched(&self, limit: &Limit, claimed: &[f64], memory: f64) -> LimitMatch<'_> {
+        let at = (limit.at as f64).log2();
+        if self.curve.last().is_none_or(|last| at >= last.0) {
+            return LimitMatch::Beyond;
+        }
+        let candidate = |plateau: &&Plateau| {
+            let own = limit.expected.is_none_or(|(own, _)| plateau.value <= ANOTHER * own);
+            // A plateau belongs to one level: one without an end of its own cannot be told from its neighbour.
+            plateau.from < at.min(memory) && own && !claimed.contains(&plateau.from)
+        };
+        let near = self.plateaus.iter().filter(candidate).filter_map(|plateau| {
+            let ends = match limit.expected {
+                Some((_, beyond)) => self.boundary_before(plateau, beyond),
+                None => boundary(plateau),
+            }?;
+            let fits = ends.interval.high >= at - EARLIER && ends.interval.low <= at + LATER;
+            fits.then_some((plateau, ends))
+        });
+        let nearest = near.min_by(|one, other| (one.1.at - at).abs().total_cmp(&(other.1.at - at).abs()));
+        nearest.map_or(LimitMatch::ByNone, |(plateau, ends)| LimitMatch::By(plateau, ends))
+    }
+}
+
+/// The declared caches, with the published latencies of each and of the level beyond it.
+pub fn limits_of_caches(known: &Known) -> Vec<Limit> {
+    let levels = hierarchy::levels(known);
+    let expected =
+        |index: usize| Some((levels.get(index)?.latency().value, levels.get(index + 1)?.latency().value));
+    let limit = |(index, (level, at)): (usize, (u8, u64))| Limit {
+        name: format!("L{level}"),
+        at,
+        said_by: "declared".to_owned(),
+        expected: expected(index),
+    };
+    hierarchy::declared(known.machine).into_iter().enumerate().map(limit).collect()
+}
+
+/// The finding on the caches from a curve over sizes, on pages of this name.
+pub fn of_caches(known: &Known, pages: &str, curve: &[CurvePoint]) -> Option<Finding> {
+    let told = levels_told(&limits_of_caches(known), curve, Along::BYTES);
+    let told = Statement::joined(told, "; ")?;
+    let lead = format!("Levels found in the curve on {pages} pages: ");
+    Some(Finding::of(Question::Caches, said![lead, told, "."]))
+}
+
+/// The match of each limit, in the order of the limits. If the last is not matched, the plateau before memory is its level's.
+fn matches<'found>(found: &'found Shown, limits: &[Limit], memory: Option<f64>) -> Vec<LimitMatch<'found>> {
+    let mut claimed: Vec<f64> = vec![];
+    let mut matches = vec![];
+    for (index, limit) in limits.iter().enumerate() {
+        let mut matched = found.matched(limit, &claimed, memory.unwrap_or(f64::INFINITY));
+        let is_last = index + 1 == limits.len();
+        let unmatched = is_last && !matches!(matched, LimitMatch::By(..));
+        if let Some((plateau, ends)) =
+            memory.filter(|_| unmatched).and_then(|memory| found.last_before(memory, &claimed))
+        {
+            matched = LimitMatch::By(plateau, ends);
+        }
+        if let LimitMatch::By(plateau, _) = matched {
+            claimed.push(plateau.from);
+        }
+        matches.push(matched);
+    }
+    matches
+}
+
+/// The levels found in a curve in the order of x: each begins where the one before it ends, and the level beyond the last begins
+/// with its plateau.
+pub fn levels(limits: &[Limit], curve: &[CurvePoint]) -> Vec<Level> {
+    let found = Shown { curve, plateaus: plateaus(curve) };
+    let memory = found.memory_from(limits);
+    let mut levels: Vec<Level> = vec![];
+    for (limit, matched) in limits.iter().zip(matches(&found, limits, memory)) {
+        if let LimitMatch::By(_, ends) = matched {
+            let from = levels.last().and_then(|before| before.to);
+            levels.push(Level { name: limit.name.clone(), from, to: Some(ends.at.exp2()) });
+        }
+    }
+    let memory = memory.map(|from| Level { name: "memory".to_owned(), from: Some(from.exp2()), to: None });
+    levels.extend(memory);
+    levels
+}
+
+/// The findings on each limit from a curve in the order of x, and its other plateaus.
+pub fn levels_told(limits: &[Limit], curve: &[CurvePoint], along: Along) -> Vec<Statement> {
+    let found = Shown { curve, plateaus: plateaus(curve) };
+    if found.plateaus.is_empty() {
+        return vec![];
+    }
+    let memory = found.memory_from(limits);
+    let matches = matches(&found, limits, memory);
+    let claimed = |plateau: &Plateau| {
+        matches.iter().any(|matched| matches!(matched, LimitMatch::By(own, _) if std::ptr::eq(*own, plateau)))
+    };
+    let told = limits.iter().zip(&matches).map(|(limit, matched)| limit_told(limit, matched, along));
+    let mut told: Vec<Statement> = told.collect();
+    let is_memory = |plateau: &Plateau| memory.is_some_and(|memory| plateau.from >= memory);
+    let unclaimed = |plateau: &&Plateau| !claimed(plateau) && !is_memory(plateau);
+    let besides = found.plateaus.iter().filter(unclaimed);
+    told.extend(besides.filter_map(|plateau| {
+        let name = "a plateau besides";
+        let ends = end(plateau, boundary(plateau)?, along, name);
+        Some(said!["a plateau of ", value(plateau, name), ends, ", where no level is declared to end"])
+    }));
+    told.extend(memory_told(&found, memory, along));
+    told
+}
+
+/// The finding on memory, or page walks: the latency of the largest sets, and its start.
+fn memory_told(found: &Shown, memory: Option<f64>, along: Along) -> Option<Statement> {
+    let from = memory?.exp2().round();
+    let last = found.plateaus.last()?;
+    let beyond = along.beyond;
+    let from = Found::exact(from, along.dimension).named(&format!("{beyond}, from"));
+    Some(said![format!("{beyond}: "), value(last, beyond), ", from ", from, along.noun, " on"])
+}
+
+/// The finding on a declared limit.
+fn limit_told(limit: &Limit, matched: &LimitMatch, along: Along) -> Statement {
+    let (name, said_by, declared) = (limit.name.as_str(), limit.said_by.as_str(), along.declared(limit));
+    match matched {
+        LimitMatch::By(plateau, ends) => {
+            let sized = end(plateau, *ends, along, name);
+            said![format!("{name}: "), value(plateau, name), sized, format!(", {said_by} "), declared]
+        }
+        LimitMatch::Beyond => {
+            said![format!("{name} ("), declared, format!(" {said_by}) reaches beyond the sweep")]
+        }
+        LimitMatch::ByNone => said![
+            format!("{name} ("),
+            declared,
+            format!(" {said_by}) is not visible in the curve: no separate plateau ends there")
+        ],
+    }
+}
+
+fn value(plateau: &Plateau, name: &str) -> Statement {
+    let measured = Measured { value: plateau.value, interval: Some(plateau.interval) };
+    said![Found::measured(measured, Dimension::Of(Unit::Nanoseconds)).named(&format!("{name}, latency"))]
+}
+
+/// The statement on the end of a plateau, and whether it was flat up to there.
+fn end(plateau: &Plateau, ends: Crossing, along: Along, name: &str) -> Statement {
+    let sloping = plateau.ends.filter(|flat| flat.high < ends.interval.low - 0.5).map(|flat| {
+        let rises = along.place(plateau.to, flat, &format!("{name}, flat up to"));
+        said![" (rising from ", rises, " on)"]
+    });
+    let place = along.place(ends.at, ends.interval, &format!("{name}, found"));
+    said![" up to ", place, sloping.unwrap_or_default()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn steps(steps: &[(f64, f64)], last: f64) -> Vec<CurvePoint> {
+        let quarters = (40..=(last * 4.0) as u32).map(|quarter| f64::from(quarter) / 4.0);
+        let y = |x: f64| steps.iter().rev().find(|(from, _)| x > *from).map_or(1.0, |(_, y)| *y);
+        quarters.map(|x| (x, y(x), None)).collect()
+    }
+
+    fn limits(at: &[u32]) -> Vec<Limit> {
+        at.iter()
+            .enumerate()
+            .map(|(index, at)| Limit {
+                name: format!("L{}", index + 1),
+                at: 1 << at,
+                said_by: "declared".to_owned(),
+                expected: None,
+            })
+            .collect()
+    }
+
+    fn said(limits: &[Limit], curve: &[CurvePoint]) -> String {
+        let told = levels_told(limits, curve, Along::BYTES);
+        Statement::joined(told, "; ").unwrap_or_default().plain()
+    }
+
+    #[test]
+    fn levels_that_end_where_they_are_declared_are_named() {
+        let said = said(&limits(&[15, 20]), &steps(&[(15.0, 4.0), (20.0, 100.0)], 24.0));
+        assert!(
+            said.contains("L1: {1} up to {")
+                && said.contains("L2: {4} up to {")
+                && said.contains("declared {32768}"),
+            "{said}"
+        );
+    }
+
+    #[test]
+    fn a_level_without_a_plateau_of_its_own_is_said_not_to_be_told_apart() {
+        let said = said(&limits(&[15, 20, 25]), &steps(&[(15.0, 4.0), (20.0, 100.0)], 28.0));
+        assert!(said.contains("L3 ({33554432} declared) is not visible"), "{said}");
+    }
+
+    #[test]
+    fn a_level_before_one_without_a_plateau_ends_half_way_to_what_is_published_of_that() {
+        // The second level ends at 1 MiB; from there latency rises continuously into memory, which is not a third level.
+        let rising = |x: f64| match x {
+            x if x <= 15.0 => 1.0,
+            x if x <= 20.0 => 4.0,
+            x => (4.0 * (x - 20.0).mul_add(0.8, 0.3).exp()).min(150.0),
+        };
+        let curve: Vec<CurvePoint> =
+            (40..116).map(|quarter| f64::from(quarter) / 4.0).map(|x| (x, rising(x), None)).collect();
+        let mut limits = limits(&[15, 20, 25]);
+        for (limit, expected) in limits.iter_mut().zip([(1.0, 4.0), (4.0, 14.0), (14.0, 90.0)]) {
+            limit.expected = Some(expected);
+        }
+        let said = said(&limits, &curve);
+        assert!(
+            said.contains("L2: {4} up to {") && said.contains("L3 ({33554432} declared) is not visible"),
+            "{said}"
+        );
+        assert!(!said.contains("L3: {150"), "{said}");
+    }
+
+    #[test]
+    fn a_plateau_far_below_a_declared_last_cache_is_memory_and_the_one_before_it_that_cache() {
+        // L3 ends at 8 MiB and is declared as 256 MiB; the sweep goes to 1 GiB.
+        let curve = steps(&[(15.0, 4.0), (20.0, 35.0), (23.0, 142.0)], 30.0);
+        let mut limits = limits(&[15, 20, 28]);
+        for (limit, expected) in limits.iter_mut().zip([(1.0, 4.0), (4.0, 33.0), (33.0, 110.0)]) {
+            limit.expected = Some(expected);
+        }
+        let said = said(&limits, &curve);
+        assert!(said.contains("L3: {34.99") && said.contains("declared {268435456}"), "{said}");
+        assert!(said.contains("memory: {141.99") && !said.contains("nothing is declared"), "{said}");
+    }
+
+    #[test]
+    fn a_plateau_that_a_sweep_ends_on_within_the_last_cache_is_not_memory() {
+        let mut limits = limits(&[15, 20, 28]);
+        for (limit, expected) in limits.iter_mut().zip([(1.0, 4.0), (4.0, 33.0), (33.0, 110.0)]) {
+            limit.expected = Some(expected);
+        }
+        let said = said(&limits, &steps(&[(15.0, 4.0), (20.0, 35.0)], 26.0));
+        assert!(!said.contains("memory"), "{said}");
+    }
+
+    #[test]
+    fn levels_stand_from_the_end_of_the_one_before_to_their_own() {
+        let curve = steps(&[(15.0, 4.0), (20.0, 100.0)], 24.0);
+        let found = levels(&limits(&[15, 20]), &curve);
+        let names: Vec<&str> = found.iter().map(|level| level.name.as_str()).collect();
+        assert_eq!(names, ["L1", "L2", "memory"]);
+        let near = |place: Option<f64>, truth: f64| place.is_some_and(|at| (at.log2() - truth).abs() <= 0.25);
+        assert!(found[0].from.is_none() && near(found[0].to, 15.0), "{found:?}");
+        assert!(near(found[1].from, 15.0) && near(found[1].to, 20.0), "{found:?}");
+        assert!(near(found[2].from, 20.25) && found[2].to.is_none(), "{found:?}");
+    }
+
+    #[test]
+    fn what_the_sweep_does_not_reach_is_said_so() {
+        let said = said(&limits(&[15, 40]), &steps(&[(15.0, 4.0)], 24.0));
+        assert!(said.contains("L2 ({1099511627776} declared) reaches beyond the sweep"), "{said}");
+    }
+}

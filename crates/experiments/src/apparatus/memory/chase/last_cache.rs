@@ -1,0 +1,75 @@
+//! Whether the last-level cache is as large as declared: of a large one that several guests share, a guest is told the whole
+//! size.
+
+use super::hierarchy;
+use fathom_core::experiment::{Dimension, Finding, Found, Known, Question, said};
+use fathom_core::quantity::{Unit, declared};
+
+/// The finding if loads take half of the latency of memory although their set is less than half of the last-level cache. `curve`
+/// gives the latency by the size of the set, ascending.
+pub fn short_of_declared(known: &Known, curve: &[(u64, Found)]) -> Option<Finding> {
+    let (level, bytes) = hierarchy::declared(known.machine).last().copied()?;
+    // A cache with random replacement still holds a fifth of a set twice as large.
+    let (largest, memory) = curve.last().copied().filter(|(size, _)| *size >= 2 * bytes)?;
+    let (from, load) = half_of_the_way(curve).filter(|(from, _)| *from < bytes / 2)?;
+    let size = |bytes: u64| Found::exact(bytes as f64, Dimension::Of(Unit::Bytes));
+    let whose = if known.machine.is_virtual() {
+        " The rest may be used by other guests, or not be available to this one; that is not visible from inside."
+    } else {
+        " The rest may be used by other cores."
+    };
+    Some(Finding::of(
+        Question::Caches,
+        said![
+            format!("L{level} is declared as "),
+            size(bytes).named("last cache, declared"),
+            ", but from ",
+            size(from).named("half of memory's latency"),
+            " on a load takes more than half (",
+            load.named("load, half of memory's latency"),
+            ") of what it takes from ",
+            declared::size(largest),
+            " (",
+            memory.named("load, largest size"),
+            "): at most that much of it is effective for this core.",
+            whose,
+            " Multiples of the declared size are far beyond what this core can use."
+        ],
+    ))
+}
+
+/// The size from which on every load takes more than half of the latency at the largest size, as far as the intervals tell.
+fn half_of_the_way(curve: &[(u64, Found)]) -> Option<(u64, Found)> {
+    let memory = curve.last()?.1;
+    let is_beyond = |load: &Found| {
+        load.value * 2.0 > memory.value && load.scaled(2.0).differs_from(&memory) == Some(true)
+    };
+    curve.iter().rev().take_while(|(_, load)| is_beyond(load)).last().copied()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fathom_core::statistics::{Interval, Measured};
+
+    fn curve(values: &[f64]) -> Vec<(u64, Found)> {
+        let found = |value: f64| {
+            let interval = Some(Interval { low: 0.98 * value, high: 1.02 * value });
+            Found::measured(Measured { value, interval }, Dimension::Of(Unit::Nanoseconds))
+        };
+        values.iter().enumerate().map(|(index, value)| (1 << index, found(*value))).collect()
+    }
+
+    #[test]
+    fn half_of_the_way_is_where_the_curve_stays_above_half_of_its_end() {
+        let from = |values: &[f64]| half_of_the_way(&curve(values)).map(|(size, _)| size);
+        assert_eq!(from(&[2.0, 30.0, 60.0, 90.0, 100.0]), Some(4));
+        assert_eq!(from(&[2.0, 60.0, 40.0, 90.0, 100.0]), Some(8), "once above it is not enough");
+        assert_eq!(
+            from(&[2.0, 30.0, 50.5, 90.0, 100.0]),
+            Some(8),
+            "what intervals do not tell apart is not above"
+        );
+        assert_eq!(from(&[]), None);
+    }
+}

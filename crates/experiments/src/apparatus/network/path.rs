@@ -1,0 +1,28 @@
+//! The path of a message: its names, and its requirements.
+
+use fathom_core::experiment::{Failure, Parameter, Placement, Point, Requirement, Scale};
+pub use fathom_equipment::peer::other_side::{LOOPBACK, PEER};
+
+/// Parameter: the path of a message.
+pub const PATH: Parameter = Parameter {
+    name: "path",
+    meaning: "how far it travels: within the kernel, over the loopback interface, or to the peer",
+    scale: Scale::Name,
+};
+
+/// Path: between two processes, without a network protocol.
+pub const WITHIN: &str = "within";
+
+/// The requirements of a point's path and placement.
+pub fn required(point: &Point) -> Vec<Requirement> {
+    match (point.name(&PATH), point.placement()) {
+        (PEER, _) => vec![Requirement::Peer],
+        (_, Placement::AcrossCpus) => vec![Requirement::Cpus(2)],
+        _ => vec![],
+    }
+}
+
+/// Refuses a point with an unknown path.
+pub fn ensure_path(point: &Point) -> Result<(), Failure> {
+    point.ensure_variant(&PATH, &[WITHIN, LOOPBACK, PEER])
+}

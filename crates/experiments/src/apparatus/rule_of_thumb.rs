@@ -1,0 +1,43 @@
+//! Rules of thumb from the literature, compared with the measured results: their errors are part of the result (R-FIX-27).
+
+use fathom_core::experiment::{Finding, Found, Known, Question, Statement, said};
+
+/// A rule, and its prediction for this machine.
+pub struct Rule {
+    /// The rule with its source.
+    pub text: &'static str,
+    /// Its prediction.
+    pub says: Found,
+}
+
+impl Rule {
+    /// A figure of lmbench's machine of 167 MHz (`McVoy` and Staelin, USENIX 1996), scaled by the ratio of its clock to this
+    /// core's, as in report 000; `None` if the core's clock was not observed. `ns` is its figure in nanoseconds.
+    pub fn by_clock_ratio(text: &'static str, ns: f64, like: Found, known: &Known) -> Option<Self> {
+        let says = Found::exact(ns * 167e6 / known.core_hz?, like.dimension);
+        Some(Rule { text, says })
+    }
+
+    fn told(&self, measured: Found) -> Statement {
+        let text = self.text;
+        let (says, over) = (format!("{text}, predicted"), format!("{text}, measured over predicted"));
+        said![
+            text,
+            " says ",
+            self.says.named(&says),
+            " (measured over it: ",
+            measured.over(self.says).named(&over),
+            ")"
+        ]
+    }
+}
+
+/// The finding that compares a figure with the predictions of rules; `None` if no rule predicts it.
+pub fn beside(what: &'static str, measured: Found, rules: impl IntoIterator<Item = Rule>) -> Option<Finding> {
+    let told = rules.into_iter().map(|rule| rule.told(measured)).collect();
+    let told = Statement::joined(told, "; ")?;
+    Some(Finding::of(
+        Question::Prediction,
+        said![format!("Rules of thumb for {what}; measured: "), measured.named(what), ": ", told, "."],
+    ))
+}

@@ -1,0 +1,26 @@
+//! The experiments of `fathom run`: [`questions`] to the machine, each in a file (or in a folder of its name), and the registry of
+//! their families in the order of every report. Adding one takes one file and two lines in its family's `mod.rs`.
+//!
+//! A question is asked with the [`apparatus`]: the word of method sections for what work is done with, be it a chain of loads, a
+//! ring of pipes or a disassembler. (Equipment is what stands outside of the measuring process: a peer, a file, a server.)
+//! Apparatus knows no question. What several questions derive their predictions from stands in `expected`.
+
+#![deny(clippy::disallowed_macros)]
+
+pub mod apparatus;
+mod expected;
+pub mod questions;
+
+use fathom_core::experiment::{Experiment, registry};
+use questions::{cpu, filesystem, memory, network};
+
+/// Every experiment of `fathom run`, in the order of the report.
+pub fn all() -> impl Iterator<Item = &'static dyn Experiment> {
+    let families = [cpu::EXPERIMENTS, memory::EXPERIMENTS, network::EXPERIMENTS, filesystem::EXPERIMENTS];
+    families.into_iter().flatten().copied()
+}
+
+/// Makes them the experiments of this program.
+pub fn register() {
+    registry::register(all());
+}

@@ -1,0 +1,60 @@
+//! Points of `cpu/context_switch`: the mechanism of the hand-over, and its two sides.
+
+use fathom_core::experiment::{Parameter, Placement, Point, Scale};
+
+/// Name of the experiment.
+pub const NAME: &str = "cpu/context_switch";
+
+/// Parameter: the mechanism by which the CPU is handed over.
+pub const MECHANISM: Parameter =
+    Parameter { name: "mechanism", meaning: "how the CPU is handed over", scale: Scale::Name };
+/// Parameter: the two sides of the hand-over.
+pub const BETWEEN: Parameter =
+    Parameter { name: "between", meaning: "processes or threads of one process", scale: Scale::Name };
+/// Parameter: members of a ring.
+pub const MEMBERS: Parameter =
+    Parameter { name: "members", meaning: "processes that pass the turn round", scale: Scale::Count };
+/// Parameter: the working set of each member.
+pub const WORKING_SET: Parameter = Parameter {
+    name: "working_set",
+    meaning: "memory that each member sums in its turn",
+    scale: Scale::Bytes,
+};
+
+/// A byte through a pair of pipes.
+pub const PIPE: &str = "pipe";
+/// The same, less the cost of the pipes without a switch.
+pub const PIPE_NET: &str = "pipe less its cost";
+/// The pipes without a switch.
+pub const PIPE_ALONE: &str = "pipe alone";
+/// Several processes that pass a byte around a ring of pipes.
+pub const RING: &str = "ring of pipes";
+/// `sched_yield` between two processes.
+pub const YIELD: &str = "yield";
+/// Change of stacks inside one kernel thread.
+pub const USER_LEVEL: &str = "user-level";
+/// From just before a child is created to its first instruction.
+pub const START: &str = "start of child";
+/// Between processes.
+pub const PROCESSES: &str = "processes";
+/// Between threads of one process.
+pub const THREADS: &str = "threads";
+/// No other side: one process alone.
+pub const NOBODY: &str = "nobody";
+/// Between two stacks of one thread.
+pub const STACKS: &str = "stacks";
+
+/// A switch between two processes on one CPU, for predictions that contain switches.
+pub fn between_processes() -> Point {
+    Point::new().named(&MECHANISM, PIPE_NET).named(&BETWEEN, PROCESSES)
+}
+
+/// Wake-up of a process on another CPU through a pipe, for predictions that contain it.
+pub fn across_cpus() -> Point {
+    Point::at(Placement::AcrossCpus).named(&MECHANISM, PIPE).named(&BETWEEN, PROCESSES)
+}
+
+/// A hand-over on one CPU by this mechanism.
+pub fn between(mechanism: &str, between: &str) -> Point {
+    Point::new().named(&MECHANISM, mechanism).named(&BETWEEN, between)
+}

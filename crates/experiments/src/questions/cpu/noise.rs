@@ -1,0 +1,145 @@
+//! How much CPU time does a running program lose to interrupts and other work?
+
+use fathom_core::experiment::{
+    About, At, Basis, Check, Effort, Experiment, Failure, Finding, Known, MainFigure, Observed, Parameter,
+    Point, Prediction, Question, Scale, Shown, Site, Workload, said,
+};
+use fathom_core::machine::Machine;
+use fathom_core::quantity::Unit;
+use std::cell::Cell;
+use std::rc::Rc;
+
+/// Parameter: the observed CPU.
+const CPU: Parameter = Parameter { name: "cpu", meaning: "the CPU that spins", scale: Scale::Count };
+/// Parameter: the figure derived from the gaps.
+const FIGURE: Parameter = Parameter {
+    name: "figure",
+    meaning: "lost: share of time; longest: the longest gap in 8 ms; gap: the length of every gap",
+    scale: Scale::Name,
+};
+
+/// The experiment `cpu/noise`.
+pub struct Noise;
+
+static ABOUT: About = About {
+    name: "cpu/noise",
+    question: "How much CPU time does a running program lose to interrupts and other work?",
+    operation: "8 ms of a loop that only reads the clock",
+    method: "A loop pinned to a CPU reads the clock as often as it can. Two readings that are further apart than ten \
+             times the cost of a reading (and 150 ns) enclose a gap: an interrupt, the scheduler, another process, or \
+             the hypervisor. The same loop records the share of time lost, the longest gap in each 8 ms (two timer \
+             ticks at 250 Hz) and the lengths of all gaps, together with the number of interrupts and the steal time.",
+    caveats: "On a virtual machine the host may cause a gap. Interruptions shorter than ten readings are not detected.",
+    version: 1,
+    timed: None,
+    parameters: &[CPU, FIGURE],
+    trends: &[],
+    shown: Shown::by(&[MainFigure::of(
+        "share of time lost by a spinning loop",
+        &[("figure", At::Name("lost"))],
+    )]),
+};
+
+const LOST: &str = "lost";
+const LONGEST: &str = "longest";
+const GAP: &str = "gap";
+const WINDOW_NS: f64 = 8e6;
+
+/// Witness: iterations of the loop.
+const LOOPS: &str = "loops";
+
+/// Number of CPUs in a quick run: a sample on a large machine.
+const QUICK_CPUS: usize = 4;
+
+impl Experiment for Noise {
+    fn about(&self) -> &'static About {
+        &ABOUT
+    }
+
+    fn sweep(&self, machine: &Machine) -> Vec<Point> {
+        let cpus = machine.allowed_cpus().iter();
+        let point = |cpu: &usize| {
+            [LOST, LONGEST, GAP].map(|figure| Point::new().with(&CPU, *cpu as u64).named(&FIGURE, figure))
+        };
+        cpus.flat_map(point).collect()
+    }
+
+    fn cpus(&self, point: &Point) -> Option<(usize, usize)> {
+        let cpu = point.number(&CPU) as usize;
+        Some((cpu, cpu))
+    }
+
+    fn effort(&self, point: &Point, _: &Machine) -> Effort {
+        if point.number(&CPU) < QUICK_CPUS as u64 { Effort::Quick } else { Effort::Standard }
+    }
+
+    fn unit(&self, point: &Point) -> Unit {
+        if point.name(&FIGURE) == LOST { Unit::PartsPerMillion } else { Unit::Nanoseconds }
+    }
+
+    fn predict(&self, point: &Point, known: &Known) -> Result<Prediction, String> {
+        let hertz = known.machine.kernel.tick_hz.value().map_or(250.0, |hz| f64::from(*hz));
+        let tick = "a timer interrupt of some 2 µs with its scheduler tick (order of magnitude, bare metal)";
+        let (virtual_exit, what) = if known.machine.is_virtual() {
+            (3.0, "a tick and its exits to the hypervisor")
+        } else {
+            (1.0, "a tick")
+        };
+        let each = Basis::assumed(2_000.0 * virtual_exit, tick);
+        Ok(match point.name(&FIGURE) {
+            LOST => {
+                let share = Basis { value: each.value * hertz / 1e9 * 1e6, source: each.source };
+                Prediction::new().software(&format!("{what}, {hertz:.0} times a second"), 1.0, share)
+            }
+            _ => Prediction::new().software(what, 1.0, each),
+        })
+    }
+
+    fn figure(&self) -> Option<&'static Parameter> {
+        Some(&FIGURE)
+    }
+
+    fn prepare<'site>(&self, _: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
+        let watch = site.stopwatch;
+        let loops = Rc::new(Cell::new(0.0));
+        let counted = Rc::clone(&loops);
+        let act = move || {
+            let spin = watch.spin(WINDOW_NS);
+            loops.set(loops.get() + 1.0);
+            let share = spin.lost_ns() / spin.lasted_ns * 1e6;
+            let whole = [(LOST, share), (LONGEST, spin.longest_ns)];
+            Ok(whole.into_iter().chain(spin.gaps_ns.into_iter().map(|gap| (GAP, gap))).collect())
+        };
+        Ok(Workload::figures(act).about_its_cpu().witnessed(move || vec![(LOOPS, counted.get())]))
+    }
+
+    fn evidence(&self, _: &Point, seen: &Observed) -> Vec<Check> {
+        let claim = "the loop never slept: voluntary switches per run of the loop";
+        let Some(loops) = seen.witness(LOOPS).filter(|loops| *loops > 0.0) else {
+            return vec![Check::missing(claim)];
+        };
+        vec![Check::within(claim, seen.counters.voluntary_switches as f64 / loops, 0.0, 0.5)]
+    }
+
+    fn findings(&self, known: &Known) -> Vec<Finding> {
+        let mut lost = known.found_along(ABOUT.name, &Point::new().named(&FIGURE, LOST), &CPU);
+        lost.sort_by(|(_, one), (_, other)| other.value.total_cmp(&one.value));
+        let Some((cpu, most)) = lost.first() else { return vec![] };
+        let apart = lost.get(1).is_none_or(|(_, second)| most.differs_from(second) == Some(true));
+        let most_lost = most.named("time lost, the most");
+        let told = match lost.last().filter(|_| !apart) {
+            None => said![format!("CPU {cpu} loses the largest share of its time: "), most_lost],
+            Some((_, least)) => {
+                let least_lost = least.named("time lost, the least");
+                said![
+                    format!("{} CPUs lose equal shares: ", lost.len()),
+                    least_lost,
+                    " to ",
+                    most_lost,
+                    " of their time"
+                ]
+            }
+        };
+        vec![Finding::of(Question::Experiment, said![told, "."])]
+    }
+}

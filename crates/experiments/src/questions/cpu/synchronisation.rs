@@ -1,0 +1,158 @@
+//! What does it cost two processes to wait for each other, by mechanism?
+
+use fathom_core::experiment::{
+    About, At, Bound, Check, Experiment, Failure, Known, MainFigure, Observed, Parameter, Placement, Point,
+    Prediction, Requirement, Scale, Shown, Site, Workload,
+};
+use fathom_core::machine::Machine;
+use fathom_core::sampling::partner::Process;
+use fathom_core::sampling::turn::{self, Ends};
+
+/// Parameter: the mechanism.
+const MECHANISM: Parameter =
+    Parameter { name: "mechanism", meaning: "the mechanism that hands over the turn", scale: Scale::Name };
+
+/// The experiment `cpu/synchronisation`.
+pub struct Synchronisation;
+
+static ABOUT: About = About {
+    name: "cpu/synchronisation",
+    question: "What does it cost two processes to wait for each other, by mechanism?",
+    operation: "one hand-over of the turn; a round trip is two",
+    method: "Two processes hand a turn to each other and do nothing else: by a futex, by two POSIX semaphores in \
+             shared memory, by three rotating record locks on a file, by two named pipes, by event counters, and by \
+             two pipes for comparison. On one CPU every hand-over is also a switch, as the kernel's count shows; \
+             across two CPUs it wakes the other side.",
+    caveats: "System V semaphores are not measured: they outlive a killed process, and a measurement must leave \
+              nothing behind.",
+    version: 1,
+    timed: None,
+    parameters: &[MECHANISM],
+    trends: &[],
+    shown: Shown::by(&[
+        MainFigure::of(
+            "by pipe, on one CPU",
+            &[("mechanism", At::Name("pipe")), ("placement", At::Name("one-cpu"))],
+        ),
+        MainFigure::of(
+            "by futex, across CPUs",
+            &[("mechanism", At::Name("futex")), ("placement", At::Name("across-cpus"))],
+        ),
+    ]),
+};
+
+/// The mechanisms, with the number of system calls per hand-over.
+const MECHANISMS: [(&str, f64); 6] = [
+    ("pipe", 2.0),
+    ("named pipe", 2.0),
+    ("eventfd", 2.0),
+    ("futex", 2.0),
+    ("POSIX semaphore", 2.0),
+    ("file lock", 2.0),
+];
+
+impl Experiment for Synchronisation {
+    fn about(&self) -> &'static About {
+        &ABOUT
+    }
+
+    fn sweep(&self, _: &Machine) -> Vec<Point> {
+        let placed = |placement| MECHANISMS.map(|(name, _)| Point::at(placement).named(&MECHANISM, name));
+        [Placement::OneCpu, Placement::AcrossCpus].into_iter().flat_map(placed).collect()
+    }
+
+    fn requires(&self, point: &Point) -> Vec<Requirement> {
+        match point.placement() {
+            Placement::AcrossCpus => vec![Requirement::Cpus(2)],
+            _ => vec![],
+        }
+    }
+
+    fn predict(&self, point: &Point, known: &Known) -> Result<Prediction, String> {
+        let switch = |mechanism| {
+            let twin = Point::at(point.placement());
+            twin.named(&Parameter { name: "mechanism", ..MECHANISM }, mechanism)
+                .named(&Parameter { name: "between", ..MECHANISM }, "processes")
+        };
+        let hand_over = known.measured_or(
+            "cpu/context_switch",
+            &switch("pipe"),
+            1_785.8 / 2.0,
+            "half of report 000's round trip through pipes (table 7)",
+        );
+        Ok(Prediction::new().software(
+            "a hand-over by pipe between processes, at the same placement",
+            1.0,
+            hand_over,
+        ))
+    }
+
+    fn bound(&self, _: &Point, known: &Known) -> Option<Bound> {
+        Some(Bound {
+            limit: 40.0 * known.shortest_cycle(),
+            because: "waiting enters the kernel, which takes some forty cycles on every core".to_owned(),
+        })
+    }
+
+    fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
+        let (near, far) = ends(point.name(&MECHANISM), site)?;
+        let other = Process::start(site.partner, move || turn::echo(far))?;
+        Ok(turn::rounds(near, Some(other)))
+    }
+
+    fn evidence(&self, point: &Point, seen: &Observed) -> Vec<Check> {
+        let switches = seen.per_operation(seen.switches());
+        // The other side may not yet be asleep when a trial begins, and the timer may preempt once: if hand-overs are slow, a
+        // trial has few.
+        let few = seen.others_per_operation(1.0);
+        match point.placement() {
+            Placement::OneCpu => {
+                let claim = "this side was switched out once per round trip: switches per hand-over";
+                vec![Check::within(claim, switches, 0.485 - few, 0.55 + few)]
+            }
+            _ => vec![Check::within(
+                "this side slept at most once per round trip: switches per hand-over",
+                switches,
+                0.0,
+                0.55 + few,
+            )],
+        }
+    }
+}
+
+fn ends(mechanism: &str, site: &Site) -> Result<Ends, Failure> {
+    match mechanism {
+        "pipe" => turn::pipes(),
+        "named pipe" => turn::fifos(&site.own_folder),
+        "eventfd" => turn::eventfds(),
+        "futex" => turn::futexes(),
+        "POSIX semaphore" => turn::posix_semaphores(),
+        "file lock" => turn::file_locks(&site.own_folder),
+        mechanism => Err(Failure::no_variant(&MECHANISM, mechanism)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_mechanism_hands_the_turn_over_as_often_as_asked() {
+        let folder = tempfile::tempdir().unwrap();
+        let made = [
+            turn::pipes(),
+            turn::fifos(folder.path()),
+            turn::eventfds(),
+            turn::futexes(),
+            turn::posix_semaphores(),
+        ];
+        for ends in made.into_iter().chain([turn::file_locks(folder.path())]) {
+            let (mut near, mut far) = ends.unwrap();
+            let echo =
+                std::thread::spawn(move || (0..100).try_for_each(|_| far.wait().and_then(|()| far.give())));
+            (0..100).try_for_each(|_| near.give().and_then(|()| near.wait())).unwrap();
+            echo.join().unwrap().unwrap();
+        }
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "a name was left behind");
+    }
+}

@@ -1,0 +1,197 @@
+//! Findings on competition: whether order still matters, whether more processes slow each other further, how unequal they become,
+//! and whether the size of the files matters.
+
+use super::points::{
+    ALL_RANDOM, ALL_SEQUENTIAL, EACH, NAME, OTHER_FILES, PROCESSES, UNFAIRNESS, USUAL_FILE, point,
+};
+use fathom_core::experiment::{Finding, Found, Known, Question, Statement, said};
+use fathom_core::message::capitalize;
+use fathom_core::quantity::declared;
+
+/// The findings from the points.
+pub fn findings(known: &Known) -> Vec<Finding> {
+    let patterns = [ALL_SEQUENTIAL, ALL_RANDOM];
+    let of_patterns = patterns.into_iter().flat_map(|pattern| {
+        [plateau(pattern, known), fairness(pattern, known), by_file(pattern, known)].into_iter().flatten()
+    });
+    order_lost(known).into_iter().chain(of_patterns).collect()
+}
+
+/// A process's time per block, by the number of processes, ascending.
+fn each(pattern: &str, file: u64, known: &Known) -> Vec<(u64, Found)> {
+    let mut found = known.found_along(NAME, &point(pattern, EACH, file, 1), &PROCESSES);
+    found.sort_by_key(|(processes, _)| *processes);
+    found
+}
+
+/// The advantage of sequential order for one process alone and for the maximum number: interleaved sequences are not sequential
+/// to the device (R-FS-31).
+fn order_lost(known: &Known) -> Option<Finding> {
+    let (sequential, random) = (each(ALL_SEQUENTIAL, USUAL_FILE, known), each(ALL_RANDOM, USUAL_FILE, known));
+    let at = |processes: u64, found: &[(u64, Found)]| {
+        found.iter().find(|(count, _)| *count == processes).map(|(_, found)| *found)
+    };
+    let most =
+        sequential.iter().map(|(count, _)| *count).filter(|count| at(*count, &random).is_some()).max()?;
+    let (alone, among) =
+        (at(1, &random)?.over(at(1, &sequential)?), at(most, &random)?.over(at(most, &sequential)?));
+    let judged = match (at(most, &random)?.differs_from(&at(most, &sequential)?), among.value < alone.value) {
+        (Some(false), _) => ": interleaved with the others', the blocks are not sequential for the device",
+        (_, true) => ": interleaved with the others', sequential order helps the device less",
+        _ => "",
+    };
+    (most > 1).then(|| {
+        Finding::of(
+            Question::Contention,
+            said![
+                "A block at random takes ",
+                alone.named("random over sequential, one process alone"),
+                " times as long as a sequential one where one process reads, and ",
+                among.named("random over sequential, most processes"),
+                format!(" times as long where {most} processes read{judged}.")
+            ],
+        )
+    })
+}
+
+/// The number of processes from which another one adds no significant time: report 001 looks for that point (R-FS-34).
+fn plateau(pattern: &str, known: &Known) -> Option<Finding> {
+    let found = each(pattern, USUAL_FILE, known);
+    let level = |from: &usize| {
+        let (first, rest) = found[*from..].split_first()?;
+        let same = |(_, later): &(u64, Found)| later.differs_from(&first.1) == Some(false);
+        (rest.len() >= 2 && rest.iter().all(same)).then_some(*first)
+    };
+    let (processes, time) = (0..found.len()).find_map(|from| level(&from))?;
+    let (most, _) = found.last()?;
+    Some(Finding::of(
+        Question::Contention,
+        said![
+            format!("{}: from {processes} processes to {most} a block costs the same, ", capitalize(pattern)),
+            time.named(&format!("{pattern}, where further processes add nothing")),
+            "."
+        ],
+    ))
+}
+
+/// Whether the slowest process falls farther behind among many than among few.
+fn fairness(pattern: &str, known: &Known) -> Option<Finding> {
+    let mut found = known.found_along(NAME, &point(pattern, UNFAIRNESS, USUAL_FILE, 1), &PROCESSES);
+    found.sort_by_key(|(processes, _)| *processes);
+    let ((few, near), (many, far)) = (*found.first()?, *found.last()?);
+    let judged = match far.differs_from(&near) {
+        Some(true) if far.value > near.value => ": with more processes the difference grows",
+        Some(true) => ": with more processes the difference shrinks",
+        Some(false) => ": the two are not significantly different",
+        None => "",
+    };
+    (few < many).then(|| {
+        Finding::of(
+            Question::Contention,
+            said![
+                format!("{}: the slowest of {few} processes is ", capitalize(pattern)),
+                near.named(&format!("{pattern}, slowest of few")),
+                format!(" behind the mean of all, that of {many} "),
+                far.named(&format!("{pattern}, slowest of many")),
+                judged,
+                "."
+            ],
+        )
+    })
+}
+
+/// The same number of processes with files of other sizes (R-FS-33).
+fn by_file(pattern: &str, known: &Known) -> Option<Finding> {
+    let usual = each(pattern, USUAL_FILE, known);
+    let compared = OTHER_FILES.into_iter().filter_map(|file| {
+        let (processes, found) = *each(pattern, file, known).last()?;
+        let (_, usual) = usual.iter().find(|(count, _)| *count == processes)?;
+        let judged = match found.differs_from(usual) {
+            Some(true) => "",
+            Some(false) => ", which are not significantly different",
+            None => return None,
+        };
+        Some(said![
+            format!("with files of {} {processes} processes take ", declared::size(file)),
+            found.named(&format!("{pattern}, {}", declared::size(file))),
+            format!(" a block, with those of {} ", declared::size(USUAL_FILE)),
+            usual.named(&format!("{pattern}, {}", declared::size(USUAL_FILE))),
+            judged
+        ])
+    });
+    let told = Statement::joined(compared.collect(), "; ")?;
+    Some(Finding::of(Question::Contention, said![format!("{}: ", capitalize(pattern)), told, "."]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fathom_core::experiment::Dimension;
+
+    use fathom_core::quantity::Unit;
+
+    /// The findings for these times per block, each known to one percent.
+    fn said_of(planted: &[(&str, &str, u64, u64, f64)]) -> String {
+        let machine = fathom_described::machine();
+        let mut known = Known::new(&machine, None);
+        for (pattern, figure, file, processes, value) in planted {
+            let unit = if *figure == EACH { Unit::Nanoseconds } else { Unit::PartsPerMillion };
+            let found = fathom_described::found(*value, Dimension::Of(unit));
+            known.learn(NAME, &point(pattern, figure, *file, *processes), found);
+        }
+        findings(&known).iter().map(|said| said.statement.plain() + "\n").collect()
+    }
+
+    fn curve(
+        pattern: &'static str,
+        times: &[(u64, f64)],
+    ) -> Vec<(&'static str, &'static str, u64, u64, f64)> {
+        times.iter().map(|(count, ns)| (pattern, EACH, USUAL_FILE, *count, *ns)).collect()
+    }
+
+    #[test]
+    fn a_sequence_among_many_is_worth_as_much_as_the_figures_say() {
+        let both = |sequential: f64| {
+            let mut all = curve(ALL_SEQUENTIAL, &[(1, 20e3), (8, sequential)]);
+            all.extend(curve(ALL_RANDOM, &[(1, 80e3), (8, 400e3)]));
+            said_of(&all)
+        };
+        assert!(
+            both(400e3).contains(
+                "{1} times as long where 8 processes read: interleaved with the others', the blocks are not"
+            ),
+            "{}",
+            both(400e3)
+        );
+        assert!(both(200e3).contains("sequential order helps the device less"), "{}", both(200e3));
+        assert!(both(80e3).contains("where 8 processes read."), "order is worth more: {}", both(80e3));
+    }
+
+    #[test]
+    fn a_plateau_begins_where_no_later_time_differs() {
+        let level = curve(ALL_SEQUENTIAL, &[(1, 20e3), (2, 60e3), (4, 100e3), (8, 100.4e3), (16, 99.8e3)]);
+        assert!(
+            said_of(&level)
+                .contains("All sequential: from 4 processes to 16 a block costs the same, {100000}.")
+        );
+        let grows = curve(ALL_SEQUENTIAL, &[(1, 20e3), (2, 60e3), (4, 100e3), (8, 100.4e3), (16, 200e3)]);
+        assert!(!said_of(&grows).contains("costs the same"));
+    }
+
+    #[test]
+    fn the_size_of_files_and_how_far_processes_fall_apart_are_told() {
+        let mut all = curve(ALL_RANDOM, &[(1, 80e3), (8, 400e3)]);
+        all.push((ALL_RANDOM, EACH, 1 << 20, 8, 400.2e3));
+        all.push((ALL_RANDOM, UNFAIRNESS, USUAL_FILE, 8, 10_000.0));
+        all.push((ALL_RANDOM, UNFAIRNESS, USUAL_FILE, 32, 50_000.0));
+        let said = said_of(&all);
+        assert!(said.contains("with files of 1 MiB 8 processes take {400200} a block"), "{said}");
+        assert!(said.contains("which are not significantly different"), "{said}");
+        assert!(
+            said.contains(
+                "behind the mean of all, that of 32 {50000}: with more processes the difference grows"
+            ),
+            "{said}"
+        );
+    }
+}

@@ -1,0 +1,108 @@
+//! Findings: growth of the time per block with the number of processes, and the number with the highest total rate.
+
+use super::points::{
+    ALL_RANDOM, ALL_SEQUENTIAL, EACH, NAME, PATTERNS, PROCESSES, RANDOM_AMONG, SEQUENTIAL_AMONG, TOGETHER,
+    USUAL_FILE, point,
+};
+use fathom_core::experiment::{Dimension, Finding, Found, Known, Question, Statement, said};
+use fathom_core::message::capitalize;
+use fathom_core::quantity::Unit;
+use fathom_core::statistics::{Segments, two_segments};
+
+/// All findings of this experiment.
+pub fn findings(known: &Known) -> Vec<Finding> {
+    let grows = PATTERNS.into_iter().filter_map(|pattern| growth(pattern, known));
+    let rates = [ALL_SEQUENTIAL, ALL_RANDOM].into_iter().filter_map(|pattern| best_rate(pattern, known));
+    grows.chain(rates).collect()
+}
+
+/// Growth of the time per block with the number of processes: one line, or two that meet; compared with a device that serves one
+/// process after the other, where each additional process adds the time of one alone.
+fn growth(pattern: &str, known: &Known) -> Option<Finding> {
+    let group = point(pattern, EACH, USUAL_FILE, 1);
+    let found = known.along(NAME, &group, &PROCESSES);
+    let curve: Vec<(f64, f64)> = found.into_iter().map(|(processes, ns)| (processes as f64, ns)).collect();
+    let (told, slope) = match two_segments(&curve) {
+        Some(two) => two_lines(pattern, &two),
+        None => one_line(pattern, known.line(NAME, &group, &PROCESSES)?),
+    };
+    let serial = serial(pattern, slope, known).unwrap_or_default();
+    Some(Finding::of(Question::Contention, said![capitalize(pattern), ": a block costs ", told, ".", serial]))
+}
+
+fn time(value: f64) -> Found {
+    Found::bare(value, Dimension::Of(Unit::Nanoseconds))
+}
+
+/// The slopes of two lines have no intervals, because the point where they meet was searched for.
+fn two_lines(pattern: &str, two: &Segments) -> (Statement, Found) {
+    let (before, after) = (time(two.slope_before), time(two.slope_after));
+    let knee = Found::bare(two.break_at, Dimension::Count);
+    let told = said![
+        before.named(&format!("{pattern}, each further process, first")),
+        " for every further process up to ",
+        knee.named(&format!("{pattern}, processes at the knee")),
+        " processes, and ",
+        after.named(&format!("{pattern}, each further process, beyond")),
+        " beyond; two lines fit better than one"
+    ];
+    (told, after)
+}
+
+fn one_line(pattern: &str, (slope, besides): (Found, Found)) -> (Statement, Found) {
+    let told = said![
+        slope.named(&format!("{pattern}, each further process")),
+        " for every further process, and ",
+        besides.named(&format!("{pattern}, besides")),
+        " in addition; one line fits"
+    ];
+    (told, slope)
+}
+
+/// A slope as a share of the time per block of one process alone.
+fn serial(pattern: &str, slope: Found, known: &Known) -> Option<Statement> {
+    let alone = known.found(NAME, &point(alike(pattern), EACH, USUAL_FILE, 1))?;
+    let share = slope.share_of(alone);
+    let serial = match share.interval {
+        Some(ends) if ends.contains(1.0) => ": the device serves one request after the other",
+        Some(ends) if ends.high < 1.0 => ": the device serves several at once",
+        Some(_) => ": the processes slow each other down by more than queueing",
+        None => "",
+    };
+    Some(said![
+        " A further process adds ",
+        share.named(&format!("{pattern}, slope over one process alone")),
+        " of the time of one process alone (",
+        alone.named(&format!("{pattern}, one process alone")),
+        ")",
+        serial,
+        "."
+    ])
+}
+
+/// The pattern of one process alone, which reads in its own order: the mixtures have no point with one process.
+fn alike(pattern: &str) -> &str {
+    match pattern {
+        SEQUENTIAL_AMONG => ALL_SEQUENTIAL,
+        RANDOM_AMONG => ALL_RANDOM,
+        pattern => pattern,
+    }
+}
+
+fn best_rate(pattern: &str, known: &Known) -> Option<Finding> {
+    let found = known.found_along(NAME, &point(pattern, TOGETHER, USUAL_FILE, 1), &PROCESSES);
+    let (_, one) = found.iter().find(|(processes, _)| *processes == 1)?;
+    let (processes, best) = found.iter().max_by(|(_, one), (_, other)| one.value.total_cmp(&other.value))?;
+    Some(Finding::of(
+        Question::Contention,
+        said![
+            format!("{}: the highest total rate, ", capitalize(pattern)),
+            best.named(&format!("{pattern}, most together")),
+            format!(", is reached with {processes}; one process alone reads "),
+            one.named(&format!("{pattern}, one process's rate")),
+            ": ",
+            best.times_as("much", *one, &format!("{pattern}, most over one")),
+            "."
+        ],
+    ))
+}

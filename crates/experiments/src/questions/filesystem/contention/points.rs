@@ -1,0 +1,60 @@
+//! Points of `filesystem/contention`.
+
+use fathom_core::experiment::{Parameter, Placement, Point, Scale};
+
+/// Name of the experiment.
+pub const NAME: &str = "filesystem/contention";
+
+/// Parameter: the order in which the processes read.
+pub const PATTERN: Parameter =
+    Parameter { name: "pattern", meaning: "the order in which the processes read", scale: Scale::Name };
+/// Parameter: the figure.
+pub const FIGURE: Parameter = Parameter {
+    name: "figure",
+    meaning: "the time of a process for a block, the total rate, or how far the slowest process is behind the mean",
+    scale: Scale::Name,
+};
+/// Parameter: the size of each process's file.
+pub const FILE: Parameter =
+    Parameter { name: "file", meaning: "size of each process's file", scale: Scale::Bytes };
+/// Parameter: the number of processes.
+pub const PROCESSES: Parameter =
+    Parameter { name: "processes", meaning: "processes that read at the same time", scale: Scale::Count };
+
+/// Pattern: all processes read sequentially.
+pub const ALL_SEQUENTIAL: &str = "all sequential";
+/// Pattern: all processes read in random order.
+pub const ALL_RANDOM: &str = "all random";
+/// Pattern: the sequential readers of a mixture.
+pub const SEQUENTIAL_AMONG: &str = "sequential among mixed";
+/// Pattern: the random readers of a mixture.
+pub const RANDOM_AMONG: &str = "random among mixed";
+/// Every pattern.
+pub const PATTERNS: [&str; 4] = [ALL_SEQUENTIAL, ALL_RANDOM, SEQUENTIAL_AMONG, RANDOM_AMONG];
+/// Figure: the time per block.
+pub const EACH: &str = "each process";
+/// Figure: the total rate.
+pub const TOGETHER: &str = "all together";
+/// Figure: how far the slowest process falls behind.
+pub const UNFAIRNESS: &str = "slowest behind the mean";
+
+/// Size of a block, bytes.
+pub const BLOCK: u64 = 4096;
+/// The usual size of a file, bytes: a thousand blocks, as in report 000.
+pub const USUAL_FILE: u64 = 1000 * BLOCK;
+/// Other sizes, the second only for a thorough run: whether the knee moves with them (R-FS-33).
+pub const OTHER_FILES: [u64; 2] = [1 << 20, 64 << 20];
+/// Number of processes with files of other sizes in a default run.
+pub const OTHER_FILE_COUNT: u64 = 8;
+/// Numbers of processes for files of the usual size.
+pub const COUNTS: [u64; 11] = [1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 50];
+/// Numbers of processes in a quick run.
+pub const QUICK_COUNTS: [u64; 2] = [1, 8];
+/// Numbers of processes for files of other sizes.
+pub const FEW_COUNTS: [u64; 5] = [1, 2, 4, 8, 16];
+
+/// A point with this number of processes.
+pub fn point(pattern: &str, figure: &str, file: u64, processes: u64) -> Point {
+    let point = Point::at(Placement::Free).named(&PATTERN, pattern).named(&FIGURE, figure);
+    point.with(&FILE, file).with(&PROCESSES, processes)
+}

@@ -1,0 +1,102 @@
+//! Why a sequential block costs more or less in a larger file (R-FS-18).
+
+use super::points::{COLD, DIRECT, FILE, NAME, RANDOM, SEQUENTIAL, USUAL_BLOCK, WARM, usual};
+use fathom_core::experiment::{Finding, Found, Known, Question, Statement, said};
+use fathom_core::quantity::declared;
+
+/// One finding for every state of the cache in which files of several sizes were read.
+pub fn findings(known: &Known) -> Vec<Finding> {
+    let states = [
+        (DIRECT, "past the page cache", LARGER_ON_THE_DEVICE),
+        (COLD, "through an empty page cache", LARGER_ON_THE_DEVICE),
+        (
+            WARM,
+            "from the page cache",
+            "a file that is larger than the processor's caches is copied from memory",
+        ),
+    ];
+    states.into_iter().filter_map(|(state, name, larger)| growth(state, name, larger, known)).collect()
+}
+
+const LARGER_ON_THE_DEVICE: &str =
+    "a larger file has more metadata to look up, and its blocks can be in several places of the device";
+
+/// The smallest file of several blocks compared with the largest.
+fn growth(state: &str, name: &str, larger: &str, known: &Known) -> Option<Finding> {
+    let mut found = known.found_along(NAME, &usual(state, SEQUENTIAL, 0), &FILE);
+    found.retain(|(file, _)| *file > USUAL_BLOCK);
+    found.sort_by_key(|(file, _)| *file);
+    let ((small, few), (large, many)) = (*found.first()?, *found.last()?);
+    let judged = match many.differs_from(&few)? {
+        false => said!["the size makes no significant difference"],
+        true if many.value > few.value => larger.into(),
+        true => shared((small, few), (large, many), state, known),
+    };
+    (small < large).then(|| {
+        Finding::of(
+            Question::Order,
+            said![
+                format!("A sequential block of 4 KiB, {name}, takes "),
+                few.named(&format!("in sequence, {state}, {}", declared::size(small))),
+                format!(" in a file of {} and ", declared::size(small)),
+                many.named(&format!("in sequence, {state}, {}", declared::size(large))),
+                format!(" in one of {}: ", declared::size(large)),
+                judged,
+                "."
+            ],
+        )
+    })
+}
+
+/// The cost incurred once per file and shared by its blocks, compared with a random block, which waits as the first one does.
+fn shared((small, few): (u64, Found), (large, many): (u64, Found), state: &str, known: &Known) -> Statement {
+    let once = few.minus(many).scaled(small as f64 / USUAL_BLOCK as f64);
+    let first = known.found(NAME, &usual(state, RANDOM, large));
+    let beside = first.map_or_else(Statement::default, |first| {
+        said![
+            " (a block at random takes ",
+            first.named(&format!("at random, {state}, {}", declared::size(large))),
+            ")"
+        ]
+    });
+    said![
+        "what is done once for a file, ",
+        once.named(&format!("once for a file, {state}")),
+        " of the time for the smaller file",
+        beside,
+        ", is spread over more blocks"
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fathom_core::experiment::Dimension;
+
+    use fathom_core::quantity::Unit;
+
+    /// The findings for a cold file of 64 KiB and one of 64 MiB with these times per block, each known to one percent.
+    fn said_of(small: f64, large: f64) -> String {
+        let machine = fathom_described::machine();
+        let mut known = Known::new(&machine, None);
+        let times = [(SEQUENTIAL, 64 << 10, small), (SEQUENTIAL, 64 << 20, large), (RANDOM, 64 << 20, 90e3)];
+        for (order, file, value) in times {
+            let found = fathom_described::found(value, Dimension::Of(Unit::Nanoseconds));
+            known.learn(NAME, &usual(COLD, order, file), found);
+        }
+        findings(&known).iter().map(|said| said.statement.plain()).collect()
+    }
+
+    #[test]
+    fn a_first_block_that_many_share_growth_and_neither_are_told_apart() {
+        let falls = said_of(10e3, 4e3);
+        assert!(
+            falls.contains(
+                "done once for a file, {96000} of the time for the smaller file (a block at random takes {90000})"
+            ),
+            "{falls}"
+        );
+        assert!(said_of(4e3, 10e3).contains("a larger file has more metadata"));
+        assert!(said_of(4e3, 4.01e3).contains("makes no significant difference"));
+    }
+}

@@ -1,0 +1,195 @@
+//! Findings from remote reads: the network's penalty compared with local reads, and with the prediction from its round trip and
+//! its bandwidth.
+
+use super::points::{
+    CLIENT_CACHED, DEEP, FILES, LARGE, LOCAL, QUEUE_DEPTH, RANDOM, SEQUENTIAL, SERVER_CACHED, SERVER_COLD,
+    SMALL, block, by_size, no_data,
+};
+use fathom_core::experiment::{Dimension, Finding, Found, Known, Question, said};
+use fathom_core::machine::Remote;
+use fathom_core::quantity::{Unit, declared};
+
+const NAME: &str = "filesystem/remote_read";
+
+/// All findings from the results.
+pub fn findings(known: &Known) -> Vec<Finding> {
+    let Some(remote) = &known.machine.storage.remote else { return vec![] };
+    let through = remote.through.as_str();
+    let shapes = [(RANDOM, SMALL), (SEQUENTIAL, SMALL), (RANDOM, LARGE), (SEQUENTIAL, LARGE)];
+    let penalties = shapes.into_iter().filter_map(|(order, bytes)| penalty(through, order, bytes, known));
+    let orders = [SMALL, LARGE].into_iter().filter_map(|bytes| order(through, bytes, known));
+    let others = [
+        by_file(through, known),
+        predicted(through, known),
+        bytes_of_large_blocks(through, known),
+        in_flight(through, known),
+        coldness(through, known),
+    ];
+    penalties.chain(orders).chain(others.into_iter().flatten()).chain(one_machine(remote)).collect()
+}
+
+/// A block in the server's cache.
+fn far(through: &str, order: &str, bytes: u64, known: &Known) -> Option<Found> {
+    known.found(NAME, &block(through, SERVER_CACHED, order, bytes))
+}
+
+/// The same block of a local file in this machine's cache.
+fn near(order: &str, bytes: u64, known: &Known) -> Option<Found> {
+    known.found(NAME, &block(LOCAL, CLIENT_CACHED, order, bytes))
+}
+
+fn penalty(through: &str, order: &str, bytes: u64, known: &Known) -> Option<Finding> {
+    let (far, near) = (far(through, order, bytes, known)?, near(order, bytes, known)?);
+    let what = format!("{order} {}", declared::size(bytes));
+    let told = if far.differs_from(&near) == Some(false) {
+        said!["the two are not significantly different"]
+    } else {
+        said![
+            "the network's penalty is ",
+            far.minus(near).named(&format!("penalty, {what}")),
+            "; the remote block takes ",
+            far.over(near).named(&format!("remote over local, {what}")),
+            " times as long"
+        ]
+    };
+    Some(Finding::of(
+        Question::Penalty,
+        said![
+            format!("By {through} a {order} block of {} takes ", declared::size(bytes)),
+            far.named(&format!("remote, {what}")),
+            " from the server's cache and ",
+            near.named(&format!("local, {what}")),
+            " from this machine's: ",
+            told,
+            "."
+        ],
+    ))
+}
+
+/// A random block of the smallest and of the largest file, remote and local.
+fn by_file(through: &str, known: &Known) -> Option<Finding> {
+    let found = |through, state, file| known.found(NAME, &by_size(through, state, RANDOM, file));
+    let (small, large) = (FILES[0], FILES[FILES.len() - 1]);
+    let penalty = |file| Some(found(through, SERVER_CACHED, file)?.minus(found(LOCAL, CLIENT_CACHED, file)?));
+    Some(Finding::of(
+        Question::Penalty,
+        said![
+            format!(
+                "By the size of the file the penalty of a random block of {} by {through} is ",
+                declared::size(SMALL)
+            ),
+            penalty(small)?.named("penalty, smallest file"),
+            format!(" of {} and ", declared::size(small)),
+            penalty(large)?.named("penalty, largest file"),
+            format!(" of {}.", declared::size(large))
+        ],
+    ))
+}
+
+fn order(through: &str, bytes: u64, known: &Known) -> Option<Finding> {
+    let random = far(through, RANDOM, bytes, known)?;
+    let sequential = far(through, SEQUENTIAL, bytes, known)?;
+    let name = format!("random over sequential, {}", declared::size(bytes));
+    Some(Finding::of(
+        Question::Order,
+        said![
+            format!("By {through} a block of {} in random over sequential order: ", declared::size(bytes)),
+            random.times_as("much", sequential, &name),
+            "."
+        ],
+    ))
+}
+
+/// The penalty of a small block compared with one exchange without data plus its bytes at the rate of a deep queue, or for a
+/// mount at the rate of large sequential blocks.
+fn predicted(through: &str, known: &Known) -> Option<Finding> {
+    let round_trip = known.found(NAME, &no_data(through))?;
+    let in_flight = block(through, SERVER_CACHED, SEQUENTIAL, LARGE).with(&QUEUE_DEPTH, DEEP);
+    let (streamed, rate) = match known.found(NAME, &in_flight) {
+        Some(streamed) => (streamed, "at the rate of several requests in flight"),
+        None => (far(through, SEQUENTIAL, LARGE, known)?, "at the rate of large blocks in sequence"),
+    };
+    let expected = round_trip.plus(streamed.scaled(SMALL as f64 / LARGE as f64));
+    let found = far(through, RANDOM, SMALL, known)?.minus(near(RANDOM, SMALL, known)?);
+    let told = match found.differs_from(&expected) {
+        Some(false) => {
+            said!["the two are not significantly different: round trip and bandwidth account for it"]
+        }
+        _ if found.value > expected.value => said![
+            found.minus(expected).named("penalty less prediction"),
+            " more: the work of the server and the client on the file"
+        ],
+        _ => said![expected.minus(found).named("prediction less penalty"), " less"],
+    };
+    Some(Finding::of(
+        Question::Penalty,
+        said![
+            format!(
+                "Of a random block of {} the round trip (an exchange without data, ",
+                declared::size(SMALL)
+            ),
+            round_trip.named("exchange without data"),
+            format!(") and the bytes, {rate}, predict "),
+            expected.named("penalty predicted"),
+            "; the penalty is ",
+            found.named("penalty found"),
+            ": ",
+            told,
+            "."
+        ],
+    ))
+}
+
+fn bytes_of_large_blocks(through: &str, known: &Known) -> Option<Finding> {
+    let large = far(through, SEQUENTIAL, LARGE, known)?;
+    let rate = large.inverse(LARGE as f64 * 1e9, Dimension::Of(Unit::BytesPerSecond));
+    Some(Finding::of(
+        Question::Penalty,
+        said![
+            format!("A block of {}, one request at a time, comes at ", declared::size(LARGE)),
+            rate.named("rate, one request at a time"),
+            "."
+        ],
+    ))
+}
+
+fn in_flight(through: &str, known: &Known) -> Option<Finding> {
+    let one = block(through, SERVER_CACHED, SEQUENTIAL, SMALL);
+    let many = one.clone().with(&QUEUE_DEPTH, DEEP);
+    let (one, many) = (known.found(NAME, &one)?, known.found(NAME, &many)?);
+    Some(Finding::of(
+        Question::Penalty,
+        said![
+            format!("With {DEEP} requests in flight a sequential block of {} takes ", declared::size(SMALL)),
+            many.named("block, several requests in flight"),
+            " instead of ",
+            one.named("block, one request at a time"),
+            ". One at a time: ",
+            one.times_as("long", many, "one at a time over several in flight"),
+            "."
+        ],
+    ))
+}
+
+fn coldness(through: &str, known: &Known) -> Option<Finding> {
+    let cold = known.found(NAME, &block(through, SERVER_COLD, RANDOM, SMALL))?;
+    let cached = far(through, RANDOM, SMALL, known)?;
+    let told = if cold.differs_from(&cached) == Some(true) {
+        said![
+            format!("From the server's disk a random block of {} takes ", declared::size(SMALL)),
+            cold.minus(cached).named("server's disk less its cache"),
+            " more than from its cache."
+        ]
+    } else {
+        "Between the server's cache and its disk, no significant difference is visible behind the variation of the \
+         network."
+            .into()
+    };
+    Some(Finding::of(Question::Penalty, told))
+}
+
+fn one_machine(remote: &Remote) -> Option<Finding> {
+    let told =
+        "The server is this machine: these figures include no wire, and both sides share its processors.";
+    remote.is_here().then(|| Finding::of(Question::Penalty, told.into()))
+}

@@ -1,0 +1,129 @@
+//! Running a replication: method by method, each recorded before the next begins.
+
+use super::record::{Header, Line, MethodLine, Replication, SCHEMA_VERSION};
+use super::visit::{Request, visit};
+use super::{Method, Report};
+use anyhow::{Context, Result};
+use fathom_core::experiment::Requirement;
+use fathom_core::machine::Machine;
+use fathom_engine::plan::trial_seed;
+use fathom_engine::record::{Journal, TrialOutcome};
+use fathom_engine::run::{Testbed, Watcher, now, tool};
+use std::path::Path;
+use std::time::Instant;
+
+/// Measures a report's methods with the settings of a run, and writes a new file. If the user interrupts it, what was found until
+/// then is valid.
+pub fn measure(
+    report: &Report,
+    quick: bool,
+    testbed: &Testbed,
+    (path, run): (&Path, &Path),
+    watcher: &mut dyn Watcher,
+) -> Result<Replication> {
+    let mut journal = Journal::create(path)?;
+    let run = run.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let header = Header {
+        schema: SCHEMA_VERSION,
+        tool: tool()?,
+        report: report.id.to_owned(),
+        started: now(),
+        quick,
+        run,
+    };
+    journal.append(&Line::Replication(header.clone()))?;
+    let mut replication = Replication { header, methods: vec![] };
+    let (began, methods) = (Instant::now(), report.methods());
+    for (index, method) in methods.iter().enumerate() {
+        watcher.preparing(&format!("method {} of {}: {}", index + 1, methods.len(), method.name));
+        let Some(line) = measured(report, method, quick, testbed, watcher)? else { return Ok(replication) };
+        journal.append(&Line::Method(line.clone()))?;
+        replication.methods.push(line);
+    }
+    journal.append(&Line::Closing { took_s: began.elapsed().as_secs_f64() })?;
+    journal.sync()?;
+    Ok(replication)
+}
+
+/// One method; `None` if the user interrupted it.
+fn measured(
+    report: &Report,
+    method: &Method,
+    quick: bool,
+    testbed: &Testbed,
+    watcher: &mut dyn Watcher,
+) -> Result<Option<MethodLine>> {
+    let began = Instant::now();
+    let outcome = if let Some(reason) = lacking(report, method, testbed.machine(), testbed.has_peer()) {
+        TrialOutcome::Skipped { reason }
+    } else {
+        let request = request(report, method, quick, testbed);
+        let visit = visit(method, &request, &mut |doing| watcher.preparing(doing));
+        match visit.context("a measuring process could not be started")? {
+            Some(outcome) => outcome,
+            None => return Ok(None),
+        }
+    };
+    let took_s = began.elapsed().as_secs_f64();
+    Ok(Some(MethodLine { method: method.name.to_owned(), took_s, outcome }))
+}
+
+/// What a method or its report's timer needs and the machine or the command line does not offer.
+fn lacking(report: &Report, method: &Method, machine: &Machine, has_peer: bool) -> Option<String> {
+    let needs = report.timer_needs.iter().chain(method.needs);
+    let mut missing = needs.filter(|need| !(has_peer && **need == Requirement::Peer));
+    missing.find_map(|need| need.lacking(machine))
+}
+
+fn request(report: &Report, method: &Method, quick: bool, testbed: &Testbed) -> Request {
+    let name = format!("{}/{}", report.id, method.name);
+    let seed = trial_seed(testbed.seed(), &name, &fathom_core::experiment::Point::new(), 1);
+    let cpus = testbed.cpus().at(method.placement);
+    Request {
+        report: report.id.to_owned(),
+        method: method.name.to_owned(),
+        quick,
+        setting: testbed.setting(seed, method.placement, cpus, method.needs, testbed.first_pace()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fathom_core::machine::{Host, Root};
+
+    struct OneCpu;
+    impl Host for OneCpu {
+        fn affinity(&self) -> Result<Vec<usize>, String> {
+            Ok(vec![0])
+        }
+    }
+
+    /// A machine with a processor that has these instructions.
+    fn with(flags: &str) -> Machine {
+        let tree = tempfile::tempdir().unwrap();
+        std::fs::create_dir(tree.path().join("proc")).unwrap();
+        let processor = format!("processor\t: 0\nflags\t\t: {flags}\n\n");
+        std::fs::write(tree.path().join("proc/cpuinfo"), processor).unwrap();
+        Machine::from_root(&Root::new(tree.path()), &OneCpu, "/".as_ref())
+    }
+
+    #[test]
+    #[cfg(target_arch = "x86_64")]
+    fn a_processor_without_rdtscp_is_not_asked_for_it_and_the_report_without_it_is_replicated() {
+        let (old, usual) = (with("fpu tsc"), with("fpu tsc rdtscp"));
+        let skipped = |report: &str, machine: &Machine| {
+            let report = crate::find(report).unwrap();
+            let methods = report.methods();
+            let reasons = methods.iter().filter_map(|method| lacking(report, method, machine, true));
+            let about_it = reasons.filter(|reason| reason.contains("rdtscp")).count();
+            (about_it, methods.len())
+        };
+        for report in ["000", "001", "003"] {
+            let (about_it, methods) = skipped(report, &old);
+            assert!(methods > 0 && about_it == methods, "{report}");
+            assert_eq!(skipped(report, &usual).0, 0, "{report}");
+        }
+        assert_eq!(skipped("002", &old).0, 0, "its timer reads by RDTSC alone");
+    }
+}

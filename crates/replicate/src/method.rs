@@ -1,0 +1,59 @@
+//! A method of a published report, and the place where it is measured.
+
+use super::series::Series;
+use fathom_core::experiment::{Failure, Placement, Requirement, Site};
+use std::time::Duration;
+
+/// Measures a method.
+pub type Measure = fn(&Stage) -> Result<Series, Failure>;
+
+/// A method of a report, as its authors described it.
+pub struct Method {
+    /// Its name, unique within its report.
+    pub name: &'static str,
+    /// What the report's programs do: sizes, counts, cache control, what stands between the readings of the clock and by what the
+    /// difference is divided.
+    pub text: &'static str,
+    /// How Fathom's replication differs, and why: the operating system, counts that would take hours. Empty where it does not.
+    pub differs: &'static str,
+    /// The CPUs on which it runs.
+    pub placement: Placement,
+    /// What it needs of the machine.
+    pub needs: &'static [Requirement],
+    /// The time after which it is stopped.
+    pub limit: Duration,
+    /// Whether it asks for the highest priority that `nice` gives, as its authors did.
+    pub raised_priority: bool,
+    /// Measures.
+    pub measure: Measure,
+}
+
+/// The place where a method is measured: inside a fresh process, pinned as its placement says.
+pub struct Stage<'a> {
+    /// CPUs, folder, seed, peer.
+    pub site: &'a Site<'a>,
+    /// Whether counts are reduced.
+    pub quick: bool,
+}
+
+impl Stage<'_> {
+    /// A count: `theirs`, or the smaller one with `--quick`.
+    pub fn count(&self, theirs: u64, quick: u64) -> u64 {
+        if self.quick { quick } else { theirs }
+    }
+
+    /// Nanoseconds per tick of the counter that the reports' timers read, or a reason where there is no such counter.
+    pub fn ns_per_tick(&self) -> Result<f64, Failure> {
+        // The other clock counts nanoseconds already, and the report's instructions do not read it.
+        const NANOSECONDS: f64 = 1e9;
+        let ticks = self.site.ticks_per_second;
+        if (ticks - NANOSECONDS).abs() < 1.0 {
+            return Err(Failure::Unsupported(
+                "the report's timer reads the time-stamp counter, which this machine does not have or does not keep \
+                 invariant"
+                    .to_owned(),
+            ));
+        }
+        Ok(1e9 / ticks)
+    }
+}

@@ -1,0 +1,111 @@
+//! The cells of a replication's table: a figure with its unit, or a dash with the reason in a note.
+
+use crate::table::{Compared, NoRatio};
+use crate::{Row, Summary, Theirs};
+use fathom_core::quantities::{self, Measure};
+use fathom_report::paper::Text;
+use fathom_report::references::{Figure, Value};
+use fathom_report::summary::ABSENT;
+
+/// The quantity of a row: `file read, sequential, per block`.
+pub(super) fn operation(row: &Row) -> String {
+    if row.per.is_empty() { row.operation.to_owned() } else { format!("{}, per {}", row.operation, row.per) }
+}
+
+/// The report's figure, with its doubt.
+pub(super) fn printed(compared: &Compared) -> Text {
+    match (compared.theirs, &compared.row.theirs) {
+        (Some(figure), _) => of_figure(figure, compared.row),
+        (None, Theirs::NotPrinted(reason)) => absent(reason),
+        (None, Theirs::Printed(id)) => absent(&format!("no such figure: {id}")),
+    }
+}
+
+fn of_figure(figure: &'static Figure, row: &Row) -> Text {
+    let cell = match (figure.value(), figure.unit().quantity()) {
+        (Some(value), Some(unit)) => {
+            let measure = Measure::of(unit, value.printed());
+            let sd = figure.deviation().map(|sd| format!(" ± {}", measure.beside(sd, value.printed(), None)));
+            Text::plain(format!(
+                "{}{} {}",
+                measure.number(value.printed(), None),
+                sd.unwrap_or_default(),
+                measure.symbol
+            ))
+        }
+        _ => return with_doubt(Text::plain(figure.printed().to_string()), figure, row),
+    };
+    with_doubt(if figure.doubt().is_some() { cell.and("?") } else { cell }, figure, row)
+}
+
+fn with_doubt(cell: Text, figure: &'static Figure, row: &Row) -> Text {
+    match doubt(figure, row) {
+        Some(doubt) => cell.noted(doubt),
+        None => cell,
+    }
+}
+
+/// A note on the doubt, with the correct value.
+fn doubt(figure: &'static Figure, row: &Row) -> Option<Text> {
+    let doubt = figure.doubt()?;
+    let said = figure.doubt_note().unwrap_or_default().trim_end_matches('.');
+    let corrected = match figure.value() {
+        Some(Value::Doubtful { corrected: Some(right), .. }) => {
+            format!(" Corrected: {}.", quantities::value(row.unit, right))
+        }
+        _ => String::new(),
+    };
+    Some(Text::plain(format!("Doubtful ({}): {said}.{corrected}", doubt.name())))
+}
+
+/// The result of the report's method here, with the deviation by the report's formula.
+pub(super) fn replicated(compared: &Compared) -> Text {
+    match &compared.replicated {
+        Ok(summary) => of_summary(summary, compared.row),
+        Err(reason) => absent(reason),
+    }
+}
+
+fn of_summary(summary: &Summary, row: &Row) -> Text {
+    let measure = Measure::of(row.unit, summary.value);
+    let beside = |sd| format!(" ± {}", measure.beside(sd, summary.value, summary.interval));
+    let deviation = summary.deviation.map(beside).unwrap_or_default();
+    let number = measure.number(summary.value, summary.interval);
+    Text::plain(format!("{number}{deviation} {}", measure.symbol))
+}
+
+/// Fathom's median, with its interval.
+pub(super) fn found(compared: &Compared) -> Text {
+    match &compared.fathom {
+        Ok(found) => {
+            let measure = Measure::of(compared.row.unit, found.value);
+            let range =
+                found.ends().map(|(low, high)| format!(" [{}]", measure.range(found.value, low, high)));
+            let number = measure.number(found.value, found.ends());
+            Text::plain(format!("{number}{} {}", range.unwrap_or_default(), measure.symbol))
+        }
+        Err(reason) => absent(reason),
+    }
+}
+
+/// The ratio of the report's method to Fathom's.
+pub(super) fn ratio(compared: &Compared) -> Text {
+    let ratio = match &compared.ratio {
+        Ok(ratio) => ratio,
+        // The cell of the missing figure has the reason.
+        Err(NoRatio::Missing) => return Text::plain(ABSENT),
+        Err(why) => return absent(why.reason()),
+    };
+    let range = ratio.interval.map(|interval| {
+        format!(
+            " [{}–{}]",
+            quantities::significant(interval.low, 3),
+            quantities::significant(interval.high, 3)
+        )
+    });
+    Text::plain(quantities::significant(ratio.value, 3) + &range.unwrap_or_default())
+}
+
+fn absent(reason: &str) -> Text {
+    Text::plain(ABSENT).noted(Text::prose(reason))
+}

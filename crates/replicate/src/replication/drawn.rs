@@ -1,0 +1,81 @@
+//! The results of a method of a published report, drawn as in the report.
+
+use crate::{Series, Shape, Trials, Variants};
+use fathom_core::quantities;
+use fathom_core::quantity::Unit;
+use fathom_core::statistics;
+use fathom_report::figure::curves::{Curve, Curves};
+use fathom_report::figure::distribution;
+use fathom_report::figure::drawn::Figure;
+use fathom_report::figure::mark::Mark;
+use fathom_report::figure::svg::SERIES;
+use fathom_report::words;
+
+/// Fewer settings than this make no sweep.
+const LEAST: usize = 3;
+
+/// The figures of the selected variants; empty if nothing was swept and there are too few trials for a distribution.
+pub(crate) fn figures(
+    (method, series): (&str, &Series),
+    wanted: Variants,
+    unit: Unit,
+    shape: Shape,
+) -> Vec<Figure> {
+    let variants: Vec<(&str, Vec<&Trials>)> =
+        series.variants().into_iter().filter(|(name, _)| wanted.has(name)).collect();
+    match shape {
+        Shape::Sweep(along, scale) => {
+            let curve = |(name, settings): &(&str, Vec<&Trials>)| {
+                let marks = settings.iter().filter_map(|trials| {
+                    let setting = words::number(scale, trials.at as u64);
+                    Some((trials.at, mark(unit, &format!("{name} {along} {setting}"), trials)?))
+                });
+                let mut marks: Vec<(f64, Mark)> = marks.collect();
+                marks.sort_by(|(one, _), (other, _)| one.total_cmp(other));
+                (marks.len() >= LEAST).then(|| Curve { name: named(name, method), marks, trend: None })
+            };
+            let mut curves: Vec<Curve> = variants.iter().filter_map(curve).collect();
+            let mut figures = vec![];
+            while !curves.is_empty() {
+                let rest = curves.split_off(SERIES.min(curves.len()));
+                let (named, landmarks) = (along.to_owned(), vec![]);
+                let shown = Curves {
+                    of: method,
+                    statistic: "Mean",
+                    along,
+                    named,
+                    scale,
+                    unit,
+                    members: curves,
+                    landmarks,
+                };
+                figures.push(shown.figure());
+                curves = rest;
+            }
+            figures
+        }
+        Shape::Distribution(at) => {
+            let wanted = |trials: &&&Trials| at.is_none_or(|at| (trials.at - at).abs() < 0.5);
+            let trials = |(name, settings): (&str, Vec<&Trials>)| {
+                let values = settings.iter().filter(wanted).flat_map(|trials| &trials.values);
+                (named(name, method), values.copied().collect())
+            };
+            distribution::of_trials(method, unit, variants.into_iter().map(trials).collect())
+                .into_iter()
+                .collect()
+        }
+    }
+}
+
+/// The name of a variant; that of the method if it has only one variant.
+fn named(variant: &str, method: &str) -> String {
+    if variant.is_empty() { method.to_owned() } else { variant.to_owned() }
+}
+
+/// The mean of the trials with its interval; `None` without trials.
+fn mark(unit: Unit, what: &str, trials: &Trials) -> Option<Mark> {
+    let mean = statistics::mean(&trials.values).filter(|mean| mean.value.is_finite())?;
+    let ends = mean.interval.map(|interval| (interval.low, interval.high));
+    let words = format!("{}: {}", what.trim(), quantities::rounded(unit, mean.value, ends));
+    Some(Mark { value: mean.value, ends, predicted: None, limit: false, words })
+}

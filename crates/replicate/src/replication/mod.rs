@@ -1,0 +1,171 @@
+//! A replicated report as a paper: its summary table with this machine's results by its method and by Fathom's, where its methods
+//! mislead and by how much, and how each was measured.
+
+mod cells;
+mod csv;
+mod drawn;
+mod figures;
+mod json;
+mod methods;
+mod runs;
+
+use self::cells::{found, operation, printed, ratio, replicated};
+use crate::record::Replication;
+use crate::table::{self, Compared, NoRatio, Verdict};
+use crate::{Report, reports};
+use fathom_engine::results::Results;
+use fathom_report::form::{Facts, Subject};
+use fathom_report::paper::{Block, Column, Document, Key, Row, Section, Table, Text, plain};
+use fathom_report::references;
+use fathom_report::run;
+use fathom_report::text::{Style, clean};
+use fathom_report::words::plural;
+use std::path::Path;
+
+/// One line for each report.
+pub fn list(style: Style) -> String {
+    let line = |report: &Report| {
+        style.wrapped(&format!("{}  ", report.id), &format!("{} ({})", report.title, report.machine))
+    };
+    reports().iter().map(line).collect()
+}
+
+/// A replication as it is to be reported.
+pub struct ReplicationReport<'run> {
+    report: &'static Report,
+    replication: &'run Replication,
+    results: &'run Results<'run>,
+    files: &'run [(&'run str, &'run Path)],
+    rows: Vec<Compared>,
+}
+
+impl<'run> ReplicationReport<'run> {
+    /// A report replicated, with the results of the run beside it; `files` names what was written where.
+    pub fn of(
+        report: &'static Report,
+        replication: &'run Replication,
+        results: &'run Results<'run>,
+        files: &'run [(&'run str, &'run Path)],
+    ) -> Self {
+        let rows = table::compared(report, replication, results);
+        ReplicationReport { report, replication, results, files, rows }
+    }
+}
+
+impl Facts for ReplicationReport<'_> {
+    fn text(&self, style: Style) -> String {
+        let place =
+            |(what, path): &(&str, &Path)| format!("{what}: {}\n", clean(&path.display().to_string()));
+        plain::render(&self.document(), style.width) + &self.files.iter().map(place).collect::<String>()
+    }
+
+    fn json(&self) -> String {
+        json::pretty(self.report, self.replication, &self.rows)
+    }
+}
+
+impl Subject for ReplicationReport<'_> {
+    fn rows(&self) -> String {
+        csv::rows(&self.rows)
+    }
+
+    fn document(&self) -> Document {
+        let (report, replication, rows) = (self.report, self.replication, self.rows.as_slice());
+        let here = run::machine(&self.results.run.header.machine);
+        let mut document = Document::new(format!("Report {} replicated on {here}", report.id));
+        "Replication".clone_into(&mut document.kind);
+        replication.header.started.clone_into(&mut document.date);
+        document.sections = vec![summary(report, replication, rows), misleading(rows)];
+        document.sections.extend(figures::section(report, replication));
+        document.sections.extend([
+            methods::section(report, replication, rows).with_all(runs::table(replication, rows)),
+            Section::new(Key::of("works"), "References").with(Block::Works),
+        ]);
+        let tool = &replication.header.tool;
+        document.foot = format!("Made by {} {}.", tool.name, tool.version);
+        document
+    }
+}
+
+fn table_key() -> Key {
+    Key::of("summary-table")
+}
+
+fn summary(report: &Report, replication: &Replication, rows: &[Compared]) -> Section {
+    let told = rows.iter().filter(|row| row.replicated.is_ok()).count();
+    let by_fathom = rows.iter().filter(|row| row.fathom.is_ok()).count();
+    let source = references::source(report.id).map_or(report.title, |source| source.title.as_str());
+    let quick = if replication.header.quick { " Counts were reduced (`--quick`)." } else { "" };
+    let said = Text::plain(format!("Report {} (", report.id))
+        .and(Text::prose(report.title))
+        .and(")")
+        .cite(source)
+        .and(" is repeated here with its own methods. ")
+        .and(Text::to(&table_key()))
+        .and(format!(
+            " has {}: {told} of them are measured here with the report's methods and {by_fathom} with Fathom's.{quick}",
+            plural(rows.len(), "row")
+        ))
+        .and(" The report's figures are of its machine. The next two columns are of this machine, measured in one \
+              session: the result of the report's method in its own statistic, and Fathom's median. Only these two \
+              are compared.");
+    Section::new(Key::of("summary"), "Summary").say(said).with(summary_table(rows))
+}
+
+fn summary_table(rows: &[Compared]) -> Table {
+    let caption = "The report's figure; the result of its method here (± the deviation that it would print); Fathom's \
+                   result here, with the 95 % interval. The ratio is of the last two. Notes explain the dashes.";
+    let row = |compared: &Compared| {
+        Row::of([
+            Text::plain(operation(compared.row)),
+            printed(compared),
+            replicated(compared),
+            found(compared),
+            ratio(compared),
+        ])
+    };
+    Table::new(table_key(), caption)
+        .columns([
+            Column::words("operation"),
+            Column::mixed("report"),
+            Column::mixed("here, report's method"),
+            Column::mixed("here, Fathom's method"),
+            Column::ratio("ratio"),
+        ])
+        .rows(rows.iter().map(row))
+}
+
+fn misleading(rows: &[Compared]) -> Section {
+    let of = |wanted: Verdict| rows.iter().filter(move |row| row.verdict() == wanted).map(sentence);
+    let differing: Vec<Text> = of(Verdict::Above).chain(of(Verdict::Below)).collect();
+    Section::new(Key::of("misleading"), "Where the report's methods mislead")
+        .under("Results that differ from Fathom's", listed(differing))
+        .under("No significant difference here", listed(of(Verdict::NotSignificant).collect()))
+        .under("Negative results", listed(of(Verdict::Negative).collect()))
+        .under("Below resolution here", listed(of(Verdict::BelowResolution).collect()))
+        .under("Impossible results: something is broken", listed(of(Verdict::Impossible).collect()))
+        .under("Not compared here", listed(of(Verdict::Open).collect()))
+}
+
+fn listed(items: Vec<Text>) -> Vec<Block> {
+    if items.is_empty() { vec![] } else { vec![Block::List(items)] }
+}
+
+/// The text on one method of the report.
+fn sentence(compared: &Compared) -> Text {
+    let by_how_much = match &compared.ratio {
+        Ok(_) => ratio(compared).and(" times Fathom's result. "),
+        Err(why) => Text::plain(missing(compared, *why)),
+    };
+    Text::strong(compared.row.operation).and(": ").and(by_how_much).and(Text::prose(compared.row.misleads))
+}
+
+/// Why there is no ratio.
+fn missing(compared: &Compared, why: NoRatio) -> String {
+    let reason = match (&compared.replicated, &compared.fathom) {
+        (Err(reason), _) => format!("the report's method: {reason}"),
+        (_, Err(reason)) => format!("Fathom's: {reason}"),
+        _ => why.reason().to_owned(),
+    };
+    format!("{}. ", reason.trim_end_matches('.'))
+}

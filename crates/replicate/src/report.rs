@@ -1,0 +1,93 @@
+//! A published report, and the rows of its summary table, each with its figure, its method and the point where Fathom asks the same
+//! question.
+
+use super::method::Method;
+use super::picture::Picture;
+use super::question::SameQuestion;
+use super::statistic::Statistic;
+use fathom_core::experiment::{Point, Requirement};
+use fathom_core::machine::Machine;
+use fathom_core::quantity::Unit;
+
+/// A published report.
+pub struct Report {
+    /// Its number: `000`.
+    pub id: &'static str,
+    /// The machine it is about, as the reference data call it.
+    pub machine: &'static str,
+    /// Its title and authors.
+    pub title: &'static str,
+    /// What applies to all of its methods: compiler, timer, placement, statistics; and how Fathom's replication differs.
+    pub methodology: &'static str,
+    /// What its timer needs of the processor, beyond what each method needs.
+    pub timer_needs: &'static [Requirement],
+    /// The rows of its summary table, in its order, then those of experiments that its summary leaves out.
+    pub rows: &'static [Row],
+    /// Its figures of measurements, in its order.
+    pub figures: &'static [Picture],
+}
+
+/// A row of a report's summary table.
+pub struct Row {
+    /// The section of the report that describes it: `3.4`.
+    pub section: &'static str,
+    /// The operation, in a few words: "system call (write of nothing to /dev/null)".
+    pub operation: &'static str,
+    /// The unit of its figure.
+    pub unit: Unit,
+    /// The divisor, where it is not one operation: "block", "argument"; else empty.
+    pub per: &'static str,
+    /// The report's figure, by its id in the reference data.
+    pub theirs: Theirs,
+    /// How Fathom replicates it.
+    pub replica: Replica,
+    /// How the report made one figure of its trials.
+    pub statistic: Statistic,
+    /// The point where Fathom asks the same question.
+    pub fathom: SameQuestion,
+    /// Where the report's method misleads, and why, in a few sentences. By how much is computed.
+    pub misleads: &'static str,
+}
+
+/// The report's figure.
+pub enum Theirs {
+    /// It is printed: its id in the reference data.
+    Printed(&'static str),
+    /// It is not, for this reason: "only in a picture".
+    NotPrinted(&'static str),
+}
+
+/// How Fathom replicates a row.
+#[derive(Clone, Copy)]
+pub enum Replica {
+    /// By this method.
+    By(&'static Method),
+    /// It cannot be, for this reason.
+    NotHere(&'static str),
+}
+
+impl Report {
+    /// The methods of its rows, each once.
+    pub fn methods(&self) -> Vec<&'static Method> {
+        let mut methods: Vec<&'static Method> = vec![];
+        for row in self.rows {
+            if let Replica::By(method) = row.replica
+                && !methods.iter().any(|known| known.name == method.name)
+            {
+                methods.push(method);
+            }
+        }
+        methods
+    }
+
+    /// The points of Fathom's own figures, each once.
+    pub fn points(&self, machine: &Machine) -> Vec<(&'static str, Point)> {
+        let mut points = vec![];
+        for point in self.rows.iter().flat_map(|row| row.fathom.points(machine)) {
+            if !points.contains(&point) {
+                points.push(point);
+            }
+        }
+        points
+    }
+}

@@ -1,0 +1,218 @@
+//! The section of one experiment. In the paper: question, figure, a few rows, and the findings. In its appendix: method,
+//! prediction, all results, evidence, limits.
+
+use super::main_rows::MainRows;
+use super::places::section_of;
+use super::works::paragraphs;
+use super::{evidence, prediction, results, without};
+use crate::figure::{self, Figures};
+use crate::paper::{Block, Figure, Key, Section, Table, Text, Tone};
+use crate::summary::{self, Unmeasured};
+use crate::words::plural;
+use crate::{finding, run};
+use fathom_core::experiment::Finding;
+use fathom_core::quantity::Unit;
+use fathom_engine::record::{Excerpt, Method};
+use fathom_engine::results::{PointResult, Results};
+
+/// The number of missed predictions explained in the paper; the appendix has all.
+const MOST_MISSED: usize = 2;
+
+/// The most words of findings in the paper, about a third of a page; the rest is in the appendix.
+const MOST_WORDS: usize = 200;
+
+/// The section of the experiment at this position in the plan.
+pub(super) fn of(found: &Results, name: &str, place: usize) -> Section {
+    let key = section_of(place);
+    let points: Vec<&PointResult> = found.of_experiment(name).collect();
+    let recorded = found.method(name);
+    let method = recorded.as_deref();
+    let question = method.map_or(UNKNOWN, |method| &method.question);
+    let without = summary::unmeasured(points.iter().copied());
+    let tables = results::tables(&points, &key);
+    let few = MainRows::of(found, name);
+    let Figures { main, others } = figure::of_experiment(found, name, &few.points());
+    // The table below the figure names the table of its data.
+    let figure = main.map(|drawn| numbered(name, key.within("figure"), drawn, &[]));
+    let all: Vec<&Key> = tables.iter().map(|(_, table)| &table.key).collect();
+    let others = others
+        .into_iter()
+        .enumerate()
+        .map(|(place, drawn)| numbered(name, key.within(&format!("figure-{}", place + 1)), drawn, &tables));
+    let (said, more_said) = said(found, name);
+    let (missed, more_missed) = missed(found, name);
+    let results = others.map(Block::from).collect();
+    Section::new(key.clone(), Text::code(name))
+        .with(Block::Question(Text::prose(question)))
+        .with_all(method.map(operation))
+        .with_all(figure.map(Block::from))
+        .with_all(few.table(name, key.within("main"), &all).map(Block::from))
+        .with_all(said)
+        .with_all(missed)
+        .with(standing(&points, &without))
+        .with_all(evidence::failing(&points))
+        .with(Block::Folded {
+            summary: "Method, prediction, all results, evidence and limits".into(),
+            long: true,
+            open: false,
+            blocks: headed([
+                ("Method", self::method(method, points.first().copied())),
+                ("Prediction", prediction::blocks(&points, &key)),
+                ("Results", shown(results, tables, trends(found, name), &without)),
+                ("What else the results say", more_said),
+                ("Why predictions missed", more_missed),
+                ("Evidence", evidence::blocks(&points, &key)),
+                ("Limits", method.map(limits).unwrap_or_default()),
+            ]),
+        })
+}
+
+/// Parts with their headings; empty parts have none.
+fn headed<const PARTS: usize>(parts: [(&str, Vec<Block>); PARTS]) -> Vec<Block> {
+    let written = parts.into_iter().filter(|(_, blocks)| !blocks.is_empty());
+    written
+        .flat_map(|(heading, blocks)| std::iter::once(Block::Heading(heading.to_owned())).chain(blocks))
+        .collect()
+}
+
+const UNKNOWN: &str =
+    "Neither this program nor the run file describes the method that measured these figures.";
+
+/// The measured operation, in a sentence.
+fn operation(method: &Method) -> Block {
+    let is = Text::prose(&format!(" is {}.", method.operation));
+    Block::Paragraph(Text::strong("One operation").and(is))
+}
+
+/// The method of the measurement, if it is known, and its version; with this program's version if that differs.
+fn method(method: Option<&Method>, first: Option<&PointResult>) -> Vec<Block> {
+    let text = method.into_iter().flat_map(|method| paragraphs(&method.text));
+    let version = first.map(|point| {
+        let mut said = format!("Method version {}.", point.method_version);
+        if let (Err(other), Some(_)) = (point.method(), method) {
+            said += &format!(" The description is from the run file: {other}.");
+        }
+        Block::Aside(Tone::Faint, said.into())
+    });
+    let timed = method.and_then(|method| method.timed.as_ref()).map(excerpt);
+    text.map(Block::Paragraph).chain(timed).chain(version).collect()
+}
+
+fn excerpt(timed: &Excerpt) -> Block {
+    Block::Folded {
+        summary: Text::plain("The source code of what is timed: ").and(Text::prose(&timed.of)),
+        long: false,
+        open: false,
+        blocks: vec![Block::Listing(timed.text.clone())],
+    }
+}
+
+/// A figure with its number and a reference to its data.
+fn numbered(name: &str, key: Key, drawn: figure::Figure, tables: &[(Unit, Table)]) -> Figure {
+    let data = tables.iter().find(|(unit, _)| *unit == drawn.unit).map(|(_, table)| table.key.clone());
+    Figure {
+        key,
+        caption: Text::code(name).and(": ").and(drawn.caption),
+        data,
+        drawing: drawn.svg,
+        otherwise: drawn.otherwise,
+        spread: drawn.spread,
+    }
+}
+
+/// The other figures, the tables of all figures' data, the lines through sweeps, and the points without a value.
+fn shown(
+    figures: Vec<Block>,
+    tables: Vec<(Unit, Table)>,
+    trends: Vec<Text>,
+    without: &[Unmeasured],
+) -> Vec<Block> {
+    let tables = tables.into_iter().map(|(_, table)| Block::from(table));
+    let of_trends = "Least-squares fits in every round, with 95 % intervals over rounds:";
+    figures
+        .into_iter()
+        .chain(tables)
+        .chain(listed(of_trends, trends))
+        .chain(listed("Without a value:", without::items(without)))
+        .collect()
+}
+
+/// A list with its lead sentence; empty if there are no items.
+fn listed(lead: &str, items: Vec<Text>) -> Vec<Block> {
+    if items.is_empty() { vec![] } else { vec![Block::Paragraph(lead.into()), Block::List(items)] }
+}
+
+/// The findings: the first of them for the paper, and the rest for the appendix.
+fn said(found: &Results, name: &str) -> (Vec<Block>, Vec<Block>) {
+    let mut said: Vec<String> =
+        found.findings_of(name).iter().filter(|said| !said.is_miss()).map(told).collect();
+    let mut words = 0;
+    let first = said.iter().take_while(|said| {
+        let before = words;
+        words += said.split_whitespace().count();
+        before == 0 || words <= MOST_WORDS
+    });
+    let rest = said.split_off(first.count());
+    (sentences(&said), sentences(&rest))
+}
+
+/// A list of sentences, with the explanation of marks in them.
+fn sentences(said: &[String]) -> Vec<Block> {
+    let approximate = said.iter().any(|said| said.contains('~'));
+    let note = approximate.then(|| Block::Aside(Tone::Faint, finding::APPROXIMATE.into()));
+    let list = (!said.is_empty()).then(|| Block::List(said.iter().map(|said| Text::prose(said)).collect()));
+    list.into_iter().chain(note).collect()
+}
+
+fn told(finding: &Finding) -> String {
+    finding::text(&finding.statement)
+}
+
+/// The reasons for missed predictions: the first few for the paper, and all of them for the appendix if there are more.
+fn missed(found: &Results, name: &str) -> (Vec<Block>, Vec<Block>) {
+    let misses = found.findings_of(name).iter().filter(|said| said.is_miss());
+    let all: Vec<Text> = misses.map(|miss| Text::prose(&told(miss))).collect();
+    let few: Vec<Text> = all.iter().take(MOST_MISSED).cloned().collect();
+    let more = all.len() - few.len();
+    let lead = match more {
+        0 => "Predictions that missed by more than a factor of two, and why:".to_owned(),
+        _ => format!(
+            "Predictions that missed by more than a factor of two, and why ({} of {}):",
+            few.len(),
+            all.len()
+        ),
+    };
+    (listed(&lead, few), if more == 0 { vec![] } else { vec![Block::List(all)] })
+}
+
+fn trends(found: &Results, name: &str) -> Vec<Text> {
+    let mine = found.trends.iter().filter(|trend| trend.experiment == name);
+    mine.map(|trend| {
+        let (label, text) = (run::trend_label(trend), run::trend(trend));
+        if label.is_empty() { text.into() } else { Text::strong(label).and(format!(": {text}")) }
+    })
+    .collect()
+}
+
+/// The number of points with a figure, the reasons of the others, and the share of the evidence that holds.
+fn standing(points: &[&PointResult], without: &[Unmeasured]) -> Block {
+    let shown = points.iter().filter(|point| summary::is_in_table(point)).count();
+    let mut said = match (shown, points.len()) {
+        (0, all) => Text::plain(format!("None of {} has a value. ", plural(all, "point"))),
+        (shown, all) if shown == all => {
+            Text::plain(format!("All of {} have a value. ", plural(all, "point")))
+        }
+        (shown, all) => Text::plain(format!("{shown} of {} have a value. ", plural(all, "point"))),
+    };
+    if let Some(reasons) = without::reasons(without) {
+        said = said.and("Without one: ").and(reasons).and(" ");
+    }
+    if let Some(evidence) = evidence::judged(points) {
+        said = said.and(evidence);
+    }
+    Block::Aside(Tone::Faint, said)
+}
+
+fn limits(method: &Method) -> Vec<Block> {
+    paragraphs(&method.caveats).map(|paragraph| Block::Aside(Tone::Careful, paragraph)).collect()
+}

@@ -1,0 +1,131 @@
+//! The few rows that represent an experiment in the paper: all of its points, or its main figures if there are too many
+//! points.
+
+use crate::main_figures::{self, Main, Source};
+use crate::paper::{Column, Key, Row, Sign, Table, Text};
+use crate::{alike, summary, words};
+use fathom_core::experiment::Prediction;
+use fathom_core::quantities::{self, Measure};
+use fathom_core::quantity::Unit;
+use fathom_engine::results::{Outcome, PointResult, Results};
+
+/// The most rows that fit on a page.
+const MOST: usize = 8;
+
+/// The rows of an experiment, and the parameters common to its points if these are all shown.
+pub(super) struct MainRows<'run> {
+    rows: Vec<Main<'run>>,
+    shared: String,
+}
+
+impl<'run> MainRows<'run> {
+    /// The rows of the experiment of this name.
+    pub(super) fn of(found: &'run Results, name: &'run str) -> Self {
+        let measured: Vec<&PointResult> =
+            found.of_experiment(name).filter(|point| summary::is_in_table(point)).collect();
+        let mut rows = main_figures::of(found, name);
+        if measured.is_empty() || measured.len() > MOST {
+            rows.truncate(MOST);
+            return MainRows { rows, shared: String::new() };
+        }
+        let shared = alike::shared(&measured);
+        let all = measured.iter().map(|point| Main {
+            words: alike::differing(point, &shared),
+            leads: false,
+            source: Source::Point(point),
+        });
+        let slopes = rows.into_iter().filter(|row| matches!(row.source, Source::Slope(_)));
+        let rows = all.chain(slopes).take(MOST).collect();
+        MainRows { rows, shared: alike::said(measured[0], &shared) }
+    }
+
+    /// The points in the rows.
+    pub(super) fn points(&self) -> Vec<&'run PointResult> {
+        self.rows.iter().filter_map(|row| point(&row.source)).collect()
+    }
+
+    /// The table; `None` if nothing has a figure. `all` are the tables with every row and column.
+    pub(super) fn table(&self, experiment: &str, key: Key, all: &[&Key]) -> Option<Table> {
+        let units = || self.rows.iter().map(|row| unit(&row.source));
+        let first = units().next()?;
+        let same = units().all(|unit| unit == first);
+        let figures = self.rows.iter().filter_map(|row| figure(&row.source));
+        let shared = Measure::shared(first, figures).filter(|_| same);
+        let in_unit = |head: &str| match shared {
+            Some(measure) => Column::number(head, measure.symbol),
+            None => Column::mixed(head),
+        };
+        let columns = [
+            Column::words("operation"),
+            in_unit("median"),
+            in_unit("95 % interval"),
+            in_unit("predicted"),
+            Column::ratio("measured / predicted"),
+            Column::signs("evidence"),
+        ];
+        let place = if self.shared.is_empty() { String::new() } else { format!(" ({})", self.shared) };
+        let caption = Text::code(experiment).and(format!(": medians over trials{place}. All rows: "));
+        let all = Text::joined(all.iter().map(|key| Text::to(key)), ", ");
+        let rows = self.rows.iter().map(|main| row(main, shared));
+        Some(Table::new(key, caption.and(all).and(".")).columns(columns).rows(rows))
+    }
+}
+
+fn unit(source: &Source) -> Unit {
+    match source {
+        Source::Point(point) => point.unit,
+        Source::Slope(trend) => trend.unit,
+    }
+}
+
+fn point<'run>(source: &Source<'run>) -> Option<&'run PointResult> {
+    match source {
+        Source::Point(point) => Some(point),
+        Source::Slope(_) => None,
+    }
+}
+
+fn figure(source: &Source) -> Option<f64> {
+    match source {
+        Source::Point(point) => summary::figure(point),
+        Source::Slope(trend) => Some(trend.slope()),
+    }
+}
+
+/// The numbers of a row's source: the value, the interval's ends, and whether it is an upper limit.
+fn measured(source: &Source) -> (f64, Option<(f64, f64)>, bool) {
+    let value = figure(source).unwrap_or(f64::NAN);
+    match source {
+        Source::Slope(trend) => (value, main_figures::slope_ends(trend), false),
+        Source::Point(point) => {
+            let limit = matches!(point.outcome, Outcome::BelowResolution { .. });
+            (value, point.estimate().and_then(quantities::ends), limit)
+        }
+    }
+}
+
+fn row(main: &Main, shared: Option<Measure>) -> Row {
+    let (value, ends, limit) = measured(&main.source);
+    let unit = unit(&main.source);
+    let measure = shared.unwrap_or_else(|| Measure::of(unit, value));
+    let written = |number: String| match shared {
+        Some(_) => number,
+        None => format!("{number} {}", measure.symbol),
+    };
+    let expected = |value: f64| match shared {
+        Some(measure) => measure.number(value, None),
+        None => quantities::value(unit, value),
+    };
+    let point = point(&main.source);
+    let predicted = point.and_then(|point| point.prediction.as_ref()).map(Prediction::total);
+    let or_absent = |text: Option<String>| text.unwrap_or_else(|| summary::ABSENT.to_owned());
+    let median = written(measure.number(value, ends));
+    Row::of([
+        Text::plain(&*main.words),
+        Text::strong(if limit { format!("< {median}") } else { median }),
+        or_absent(ends.map(|(low, high)| written(measure.range(value, low, high)))).into(),
+        or_absent(predicted.map(expected)).into(),
+        or_absent(point.and_then(PointResult::factor).map(quantities::factor)).into(),
+        Text::sign(point.map_or(Sign::Unasked, words::evidence_sign)),
+    ])
+}

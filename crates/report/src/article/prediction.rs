@@ -1,0 +1,109 @@
+//! The prediction of an experiment's points, term by term.
+
+use crate::paper::{Block, Column, Group, Key, Row, Table, Text, Weight};
+use crate::words::{self, plural};
+use fathom_core::experiment::{Part, Prediction, Source, Term};
+use fathom_core::quantities;
+use fathom_engine::results::PointResult;
+
+/// A sentence and the derivations; empty if nothing was predicted.
+pub(super) fn blocks(points: &[&PointResult], key: &Key) -> Vec<Block> {
+    let predicted: Vec<(&PointResult, &Prediction)> =
+        points.iter().filter_map(|point| Some((*point, point.prediction.as_ref()?))).collect();
+    let mut blocks = vec![];
+    if !predicted.is_empty() {
+        let table = key.within("prediction");
+        let said = format!(
+            "{} predicted before measuring: base hardware, software overhead, and their sum; ",
+            was(predicted.len())
+        );
+        blocks.push(Block::Paragraph(Text::plain(said).and(Text::to(&table)).and(" derives each.")));
+        blocks.push(Block::Folded {
+            summary: Text::plain("How each operation was predicted, term by term (")
+                .and(Text::to(&table))
+                .and(")"),
+            long: true,
+            open: false,
+            blocks: vec![Block::Table(derivations(&predicted, table))],
+        });
+    }
+    blocks.extend(unpredicted(points));
+    blocks
+}
+
+fn was(number: usize) -> String {
+    format!("{} {}", plural(number, "point"), if number == 1 { "was" } else { "were" })
+}
+
+fn derivations(predicted: &[(&PointResult, &Prediction)], key: Key) -> Table {
+    let mut table = Table::new(key, "Predictions, as recorded before measuring.").columns([
+        Column::words("part"),
+        Column::words("term"),
+        Column::count("times"),
+        Column::mixed("each"),
+        Column::mixed("in all"),
+        Column::words("source"),
+    ]);
+    for (point, prediction) in predicted {
+        table = table.group(derivation(point, prediction));
+    }
+    table
+}
+
+fn derivation(point: &PointResult, prediction: &Prediction) -> Group {
+    let head = words::short_label(point, &point.point);
+    let group = Group::named(head).rows(prediction.terms.iter().map(|term| row(point, term)));
+    if prediction.terms.len() == 1 {
+        return group;
+    }
+    let total = quantities::value(point.unit, prediction.total());
+    group.row(Row::of(["total", "", "", "", &total, ""]).weighing(Weight::Sum))
+}
+
+fn row(point: &PointResult, term: &Term) -> Row {
+    let part = match term.part {
+        Part::Hardware => "hardware",
+        Part::Software => "software",
+    };
+    Row::of([
+        part.into(),
+        Text::plain(&*term.what),
+        quantities::times(term.times).into(),
+        quantities::value(point.unit, term.each).into(),
+        quantities::value(point.unit, term.value()).into(),
+        source(&term.source),
+    ])
+}
+
+/// A source in words; a publication is cited.
+fn source(source: &Source) -> Text {
+    match source {
+        Source::Machine { fact } => Text::plain(format!("this machine: {fact}")),
+        Source::Measured { experiment, point } => Text::plain(format!(
+            "measured in this run: {experiment}, {}",
+            words::label(experiment.as_str(), point)
+        )),
+        Source::Assumed { reason } => Text::plain(format!("assumed: {reason}")),
+        // A citation may begin with the conversion of cycles to a time: `2 cycles of 0.3846 ns: a book`.
+        Source::Published { citation } => match citation.split_once(" ns: ") {
+            Some((cycles, work)) => Text::plain(format!("{cycles} ns")).cite(work),
+            None => Text::plain("published").cite(&**citation),
+        },
+    }
+}
+
+/// The points without a prediction, with the reasons.
+fn unpredicted(points: &[&PointResult]) -> Option<Block> {
+    let mut reasons: Vec<(&str, usize)> = vec![];
+    for reason in points.iter().filter_map(|point| point.unpredicted.as_deref()) {
+        match reasons.iter_mut().find(|(known, _)| *known == reason) {
+            Some((_, number)) => *number += 1,
+            None => reasons.push((reason, 1)),
+        }
+    }
+    let item = |(reason, number): (&str, usize)| {
+        Text::plain(format!("{} not predicted: ", was(number))).and(Text::prose(reason))
+    };
+    let items: Vec<Text> = reasons.into_iter().map(item).collect();
+    (!items.is_empty()).then_some(Block::List(items))
+}

@@ -1,0 +1,219 @@
+//! The tables of results, one for each unit of an experiment: the head has the unit, the cells the numbers.
+
+use crate::occupancy;
+use crate::paper::{Column, Key, Row, Table, Text};
+use crate::summary;
+use crate::words;
+use fathom_core::experiment::{AXIS_PLACEMENT, Prediction, Scale};
+use fathom_core::quantities::{self, Measure};
+use fathom_core::quantity::Unit;
+use fathom_core::statistics::Estimate;
+use fathom_engine::results::{Outcome, PointResult};
+
+/// The percentiles that may have a column.
+const PERCENTILES: [(f64, &str); 4] = [(0.9, "p90"), (0.95, "p95"), (0.99, "p99"), (0.999, "p99.9")];
+
+/// The tables of some points of one experiment, each with the unit of its numbers.
+pub(super) fn tables(points: &[&PointResult], key: &Key) -> Vec<(Unit, Table)> {
+    let shown: Vec<&PointResult> =
+        points.iter().filter(|point| summary::is_in_table(point)).copied().collect();
+    let mut units: Vec<Unit> = vec![];
+    for point in &shown {
+        if !units.contains(&point.unit) {
+            units.push(point.unit);
+        }
+    }
+    let of_unit = |(index, unit): (usize, Unit)| {
+        let mine: Vec<&PointResult> = shown.iter().filter(|point| point.unit == unit).copied().collect();
+        (unit, table(&mine, unit, key.within(&format!("results-{}", index + 1))))
+    };
+    units.into_iter().enumerate().map(of_unit).collect()
+}
+
+fn table(points: &[&PointResult], unit: Unit, key: Key) -> Table {
+    let placement = summary::shared_placement(points.iter().copied());
+    let names = parameters(points, placement.is_some());
+    let shared = Measure::shared(unit, points.iter().filter_map(|point| summary::figure(point)));
+    let percentiles = percentiles(points);
+    let mut table = Table::new(key, caption(&points[0].experiment, unit, placement))
+        .columns(columns(points[0], &names, unit, shared, &percentiles))
+        .rows(points.iter().map(|point| row(point, &names, shared, &percentiles)));
+    drop_empty(&mut table, names.len());
+    table
+}
+
+/// Removes the columns that no row has a figure for, such as the best observation of differences.
+fn drop_empty(table: &mut Table, parameters: usize) {
+    let absent = Text::plain(summary::ABSENT);
+    for column in (parameters..table.columns.len()).rev() {
+        let mut rows = table.groups.iter_mut().flat_map(|group| &mut group.rows);
+        if rows.all(|row| row.cells[column] == absent) {
+            table.columns.remove(column);
+            table
+                .groups
+                .iter_mut()
+                .flat_map(|group| &mut group.rows)
+                .for_each(|row| drop(row.cells.remove(column)));
+        }
+    }
+}
+
+fn caption(experiment: &str, unit: Unit, placement: Option<&str>) -> Text {
+    let place = placement.map(|placement| format!(", {placement}")).unwrap_or_default();
+    Text::code(experiment).and(format!(
+        ": {} of one operation{place}: medians over trials. Outliers are the observations outside Tukey’s fences.",
+        words::quantity(unit)
+    ))
+}
+
+fn columns(
+    of: &PointResult,
+    names: &[String],
+    unit: Unit,
+    shared: Option<Measure>,
+    percentiles: &[(f64, &str)],
+) -> Vec<Column> {
+    let in_unit = |head: &str| match shared {
+        Some(measure) => Column::number(head, measure.symbol),
+        None => Column::mixed(head),
+    };
+    let mut columns: Vec<Column> = names.iter().map(|name| parameter(of, name)).collect();
+    columns.push(in_unit(&format!("median {}", words::quantity(unit))));
+    columns.extend(["95 % interval", "predicted"].map(in_unit));
+    columns.push(Column::ratio("measured / predicted"));
+    columns.push(in_unit("best observed").spare());
+    columns.extend(percentiles.iter().map(|(_, name)| in_unit(name).spare()));
+    columns.push(Column::number("outliers", "% of observations").spare());
+    columns.push(Column::count("trials").spare());
+    columns.push(Column::signs("evidence"));
+    columns
+}
+
+/// The column of a parameter; its values have their units, if any, in the cells.
+fn parameter(of: &PointResult, name: &str) -> Column {
+    match words::scale(of, name) {
+        Scale::Count | Scale::Name => Column::words(words::spelt(name)),
+        Scale::Bytes | Scale::Nanoseconds => {
+            Column { unit: Some("unit in cell".to_owned()), ..Column::words(words::spelt(name)) }
+        }
+    }
+}
+
+fn parameters(points: &[&PointResult], placement_said: bool) -> Vec<String> {
+    let mut names: Vec<String> = vec![];
+    for point in points {
+        for name in words::names(*point, &point.point) {
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
+    }
+    if placement_said && names.len() > 1 {
+        names.retain(|name| name != AXIS_PLACEMENT.name);
+    }
+    // The placement is last at every point, but a later point may have added another name after it.
+    names.sort_by_key(|name| name == AXIS_PLACEMENT.name);
+    names
+}
+
+/// The percentiles that at least one point can support.
+fn percentiles(points: &[&PointResult]) -> Vec<(f64, &'static str)> {
+    let supported = |level: f64| points.iter().any(|point| percentile(point, level).is_some());
+    PERCENTILES.into_iter().filter(|(level, _)| supported(*level)).collect()
+}
+
+fn percentile(point: &PointResult, level: f64) -> Option<f64> {
+    let found = point.percentiles.iter().find(|(supported, _)| (supported - level).abs() < 1e-9);
+    found.map(|(_, value)| *value)
+}
+
+fn row(point: &PointResult, names: &[String], shared: Option<Measure>, percentiles: &[(f64, &str)]) -> Row {
+    let of_parameter = |name: &String| match point.point.get(name) {
+        Some(value) => words::value(point, name, value),
+        None => summary::ABSENT.to_owned(),
+    };
+    let text =
+        |value: Option<f64>| value.map_or(summary::ABSENT.to_owned(), |value| plain(point, shared, value));
+    let usable = point.estimate();
+    let interval = usable.and_then(|found| interval(point.unit, shared, found));
+    let mut cells: Vec<Text> = names.iter().map(|name| of_parameter(name).into()).collect();
+    cells.push(remarked(point, of_core(point, Text::strong(median(point, shared)))));
+    cells.push(interval.unwrap_or(summary::ABSENT.to_owned()).into());
+    cells.push(text(point.prediction.as_ref().map(Prediction::total)).into());
+    cells.push(point.factor().map_or(summary::ABSENT.to_owned(), quantities::factor).into());
+    cells.push(text(point.best()).into());
+    cells.extend(percentiles.iter().map(|(level, _)| text(usable.and(percentile(point, *level))).into()));
+    cells.push(outliers(point).unwrap_or(summary::ABSENT.to_owned()).into());
+    cells.push(point.trials.0.to_string().into());
+    cells.push(Text::sign(words::evidence_sign(point)));
+    Row::of(cells)
+}
+
+/// The share of the observations outside Tukey's fences, which are counted but never removed.
+fn outliers(point: &PointResult) -> Option<String> {
+    let all: usize = point.samples.iter().map(Vec::len).sum();
+    let outside = point.outliers.as_ref()?.count();
+    (all > 0).then(|| quantities::significant(outside as f64 / all as f64 * 100.0, 2))
+}
+
+fn median(point: &PointResult, shared: Option<Measure>) -> String {
+    match (&point.outcome, shared) {
+        (Outcome::Value(found), Some(measure)) => measure.number(found.value, quantities::ends(found)),
+        (Outcome::Value(found), None) => quantities::estimate(point.unit, found),
+        (Outcome::BelowResolution { below, .. }, _) => format!("< {}", plain(point, shared, *below)),
+        _ => summary::ABSENT.to_owned(),
+    }
+}
+
+fn interval(unit: Unit, shared: Option<Measure>, found: &Estimate) -> Option<String> {
+    let (low, high) = quantities::ends(found)?;
+    Some(match shared {
+        Some(measure) => measure.range(found.value, low, high),
+        None => quantities::interval(unit, found)?,
+    })
+}
+
+/// A figure without an interval of its own.
+fn plain(point: &PointResult, shared: Option<Measure>, value: f64) -> String {
+    match shared {
+        Some(measure) => measure.number(value, None),
+        None => quantities::value(point.unit, value),
+    }
+}
+
+/// A median with its remarks: trials left out, observations below zero, and several modes.
+fn remarked(point: &PointResult, median: Text) -> Text {
+    let mut median = gathered(point, median);
+    if point.left_out > 0 {
+        let left_out = words::plural(point.left_out, "trial");
+        median = median.noted(format!("Without {left_out} whose own evidence failed."));
+    }
+    if point.negative > 0 {
+        let (negative, all) = (point.negative, point.samples.iter().map(Vec::len).sum::<usize>());
+        median = median.noted(format!(
+            "{negative} of {all} observations are below zero, because what is subtracted from a reading was larger at \
+             that moment. They stay in the median, and no best observation is given."
+        ));
+    }
+    median
+}
+
+/// Adds whether the core was shared, if that was observed.
+fn of_core(point: &PointResult, median: Text) -> Text {
+    match occupancy::note(point) {
+        Some(note) => median.noted(note),
+        None => median,
+    }
+}
+
+/// Adds the modes if there is more than one.
+fn gathered(point: &PointResult, median: Text) -> Text {
+    if point.modes.len() < 2 {
+        return median;
+    }
+    let modes = point.modes.iter().map(|mode| {
+        format!("{} ({})", quantities::value(point.unit, mode.centre), quantities::percent(mode.share))
+    });
+    let before = if point.baseline.is_some() { ", before the baseline is subtracted" } else { "" };
+    median.noted(format!("Modes: {}{before}.", modes.collect::<Vec<_>>().join(" and ")))
+}

@@ -1,0 +1,185 @@
+//! A comparison of two or more sides: what differs between them, what got better and what worse, by how much, and with what
+//! certainty.
+
+mod csv;
+mod figures;
+mod gate;
+mod json;
+mod overview;
+mod rows;
+mod with_published;
+
+pub use gate::{GateReport, regression};
+pub use with_published::PublishedComparison;
+
+use super::form::{Facts, Subject};
+use super::paper::{Document, Key, Section, Text, Tone, plain};
+use super::run;
+use super::text::Style;
+use super::words::plural;
+use fathom_core::quantities;
+use fathom_engine::comparison::{Comparison, FALSE_DISCOVERIES, Margins, Side, Verdict};
+use rayon::prelude::*;
+
+/// The sides to be compared, each with the first.
+pub struct ComparisonReport<'a> {
+    first: &'a Side,
+    others: Vec<(&'a Side, Comparison)>,
+    accepted: Vec<String>,
+    full: bool,
+}
+
+impl<'a> ComparisonReport<'a> {
+    /// Compares each other side with the first; `accepted` are the names of intended differences that would make a
+    /// comparison doubtful.
+    pub fn of(first: &'a Side, others: &'a [Side], margins: &Margins, accepted: &[String]) -> Self {
+        let any_method = accepted.iter().any(|name| name == "method");
+        let compared = |side: &'a Side| (side, Comparison::of(first, side, margins, any_method));
+        ComparisonReport {
+            first,
+            others: others.par_iter().map(compared).collect(),
+            accepted: accepted.to_vec(),
+            full: false,
+        }
+    }
+
+    /// A report of a comparison of two sides that was already computed.
+    pub fn with(before: &'a Side, after: &'a Side, comparison: Comparison, accepted: &[String]) -> Self {
+        ComparisonReport {
+            first: before,
+            others: vec![(after, comparison)],
+            accepted: accepted.to_vec(),
+            full: false,
+        }
+    }
+
+    /// In text form, with every row instead of only the most important ones.
+    #[must_use]
+    pub fn in_full(mut self, full: bool) -> Self {
+        self.full = full;
+        self
+    }
+
+    /// The comparisons of each side with the first.
+    pub fn comparisons(&self) -> impl Iterator<Item = &Comparison> {
+        self.others.iter().map(|(_, comparison)| comparison)
+    }
+
+    /// The comparison as JSON, with the gate's decision.
+    fn json_with(&self, decision: &'static str) -> String {
+        json::pretty(self.first, &self.others, Some(decision))
+    }
+
+    fn document_of(&self, most_rows: usize) -> Document {
+        let mut document = Document::new(self.title());
+        "Comparison".clone_into(&mut document.kind);
+        document.date = self.others.first().map_or(String::new(), |(side, _)| began(side).to_owned());
+        for (place, (side, comparison)) in self.others.iter().enumerate() {
+            document.sections.push(self.section(place, (side, comparison), most_rows));
+        }
+        if self.others.len() > 1 {
+            document.sections.insert(0, overview::matrix(self.first, &self.others));
+        }
+        document
+    }
+
+    fn title(&self) -> String {
+        match self.others.as_slice() {
+            [(only, _)] => format!("{} against {}", only.name, self.first.name),
+            others => format!("{} against {}", plural(others.len(), "side"), self.first.name),
+        }
+    }
+
+    fn section(&self, place: usize, (side, comparison): (&Side, &Comparison), most_rows: usize) -> Section {
+        let key = Key::numbered("against", place + 1);
+        let several = self.others.len() > 1;
+        let title =
+            if several { format!("{} against {}", side.name, self.first.name) } else { "Summary".to_owned() };
+        let section = Section::new(key.clone(), title).say(self.machines(side));
+        let section = overview::differences(section, comparison, &self.accepted, &key);
+        let section = section.say(summary(comparison));
+        let section = rows::moved(section, comparison, &key, most_rows);
+        let section = section.with(overview::counts(comparison, &key));
+        rows::others(section, comparison, &key, most_rows)
+    }
+
+    fn machines(&self, side: &Side) -> Text {
+        let told = |side: &Side| {
+            let machine = side.runs.first().map(|run| run::machine(&run.header.machine)).unwrap_or_default();
+            format!("{machine}, {} from {}", plural(side.runs.len(), "run"), began(side))
+        };
+        Text::strong("Before")
+            .and(format!(": {}: {}. ", self.first.name, told(self.first)))
+            .and(Text::strong("After"))
+            .and(format!(": {}: {}.", side.name, told(side)))
+    }
+}
+
+fn began(side: &Side) -> &str {
+    side.runs.first().map_or("", |run| &run.header.started)
+}
+
+/// The result, and its certainty.
+fn summary(comparison: &Comparison) -> Text {
+    let counted =
+        |verdict: Verdict| format!("{} {}", quantities::count(comparison.count(verdict)), verdict.name());
+    let shown = Verdict::ALL.into_iter().filter(|verdict| comparison.count(*verdict) > 0).map(counted);
+    let factor = comparison.repeatability.overall();
+    let compared = plural(comparison.rows.len(), "point");
+    let list = shown.collect::<Vec<_>>().join(", ");
+    let moved = if comparison.interleaved {
+        " Both were measured alternately. A ratio is the mean over pairs of trials of the same round, so drift of the \
+         machine affects both alike."
+            .to_owned()
+    } else if factor > 1.0 {
+        format!(
+            " These runs vary more than their trials alone would suggest: variances are {} times as large, and the \
+             intervals are widened accordingly.",
+            quantities::significant(factor, 2)
+        )
+    } else {
+        String::new()
+    };
+    let text = Text::plain(format!(
+        "{compared} compared: {list}. At most {} of the reported differences are expected to be false (false \
+         discovery rate over all points).{moved}",
+        quantities::percent(FALSE_DISCOVERIES)
+    ));
+    if comparison.rows.is_empty() {
+        Text::toned(Tone::Careful, "The two sides have no point that can be compared.")
+    } else {
+        text
+    }
+}
+
+/// The number of rows of each verdict on one screen.
+const ROWS_ON_A_SCREEN: usize = 8;
+
+impl Facts for ComparisonReport<'_> {
+    fn text(&self, style: Style) -> String {
+        let most = if self.full { usize::MAX } else { ROWS_ON_A_SCREEN };
+        plain::render(&self.document_of(most), style.width)
+    }
+
+    fn json(&self) -> String {
+        json::pretty(self.first, &self.others, None)
+    }
+}
+
+impl Subject for ComparisonReport<'_> {
+    fn rows(&self) -> String {
+        csv::rows(&self.others)
+    }
+
+    fn document(&self) -> Document {
+        let mut document = self.document_of(usize::MAX);
+        for (place, (side, comparison)) in self.others.iter().enumerate() {
+            document.sections.extend(figures::section([&self.first.name, &side.name], comparison, place));
+        }
+        document
+    }
+
+    fn synopsis(&self) -> Document {
+        self.document_of(ROWS_ON_A_SCREEN)
+    }
+}

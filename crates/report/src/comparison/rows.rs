@@ -1,0 +1,208 @@
+//! The compared points, by verdict, and the points that were not compared.
+
+use crate::paper::{Block, Column, Group, Key, Row, Section, Table, Text, Tone};
+use crate::summary::ABSENT;
+use crate::words::{self, Declares, plural};
+use fathom_core::quantities;
+use fathom_core::statistics::Measured;
+use fathom_engine::comparison::{Comparison, NotCompared, Obstacle, Row as Compared, Verdict};
+use fathom_engine::record::MethodParameter;
+use std::borrow::Cow;
+
+impl Declares for Compared {
+    fn parameters(&self) -> Cow<'_, [MethodParameter]> {
+        Cow::Borrowed(&self.parameters)
+    }
+}
+
+impl Declares for NotCompared {
+    fn parameters(&self) -> Cow<'_, [MethodParameter]> {
+        Cow::Borrowed(&self.parameters)
+    }
+}
+
+/// The section with the points that got worse and better, at most `most` rows of each.
+pub(super) fn moved(section: Section, comparison: &Comparison, key: &Key, most: usize) -> Section {
+    let moved = [
+        (Verdict::Worse, "worse", "Points that got worse, the largest change first."),
+        (Verdict::Better, "better", "Points that got better, the largest change first."),
+        (Verdict::Changed, "changed", "Sizes that changed, where neither is better."),
+    ];
+    moved.into_iter().fold(section, |section, (verdict, name, caption)| {
+        let rows = comparison.with(verdict);
+        if rows.is_empty() {
+            return section;
+        }
+        let rest = rows.len().saturating_sub(most);
+        let table = table(key.within(name), caption).rows(rows.into_iter().take(most).map(named));
+        let section = section.with(table);
+        if rest == 0 {
+            section
+        } else {
+            section.say(format!("And {} more with --full.", quantities::count(rest)))
+        }
+    })
+}
+
+/// The section with all rows and the points that were not compared; on one screen, only their numbers.
+pub(super) fn others(section: Section, comparison: &Comparison, key: &Key, most: usize) -> Section {
+    if most < usize::MAX {
+        return section.with_all(counted_only(comparison));
+    }
+    section.with(folded(comparison, key)).with_all(not_compared(comparison))
+}
+
+fn table(key: Key, caption: &str) -> Table {
+    Table::new(key, caption).columns([
+        Column::words("operation"),
+        Column::mixed("before"),
+        Column::mixed("after"),
+        Column::ratio("change"),
+        Column::ratio("95 % interval"),
+        Column::words("verdict").spare(),
+    ])
+}
+
+/// A row of a table with several experiments.
+fn named(row: &Compared) -> Row {
+    cells(row, Text::plain(format!("{} {}", row.experiment, label(row))))
+}
+
+fn cells(row: &Compared, operation: Text) -> Row {
+    let operation = match &row.other_point {
+        Some(other) => operation.noted(format!("After: {}.", words::label(row, other))),
+        None => operation,
+    };
+    let (value, interval) = change(row);
+    Row::of([
+        operation,
+        level(row, row.before),
+        level(row, row.after),
+        Text::plain(value),
+        Text::plain(interval),
+        verdict(row.verdict),
+    ])
+}
+
+fn level(row: &Compared, level: Measured) -> Text {
+    let ends = level.interval.map(|interval| (interval.low, interval.high));
+    Text::plain(quantities::rounded(row.unit, level.value, ends))
+}
+
+fn verdict(verdict: Verdict) -> Text {
+    match verdict {
+        Verdict::Worse => Text::toned(Tone::Bad, verdict.name()),
+        Verdict::Better => Text::toned(Tone::Good, verdict.name()),
+        Verdict::Changed => Text::toned(Tone::Careful, verdict.name()),
+        Verdict::Equivalent => Text::plain(verdict.name()),
+        Verdict::Inconclusive => Text::toned(Tone::Faint, verdict.name()),
+    }
+}
+
+/// The setting of a row's parameters.
+pub(super) fn label(row: &Compared) -> String {
+    words::short_label(row, &row.point)
+}
+
+/// A change with its interval: as a percentage up to a factor of two, then as a factor.
+pub(super) fn change(row: &Compared) -> (String, String) {
+    let (ratio, interval) = (row.contrast.ratio(), row.contrast.interval());
+    (signed(ratio), format!("{} to {}", signed(interval.low), signed(interval.high)))
+}
+
+/// A ratio as a change: `+5.2 %`, `−12 %`, `3.1×`.
+pub(super) fn signed(ratio: f64) -> String {
+    if !(0.5..2.0).contains(&ratio) {
+        return quantities::factor(ratio);
+    }
+    let percent = (ratio - 1.0) * 100.0;
+    let places = usize::from(percent.abs() < 9.95);
+    let text = format!("{percent:+.places$} %").replace('-', "−");
+    // A change that rounds to zero has no sign.
+    if text.bytes().any(|byte| (b'1'..=b'9').contains(&byte)) { text } else { "0.0 %".to_owned() }
+}
+
+/// Every row, by experiment.
+fn folded(comparison: &Comparison, key: &Key) -> Block {
+    let caption = "Every point that both sides have a value for, in the order of the first run. Values have the \
+                   digits that their intervals justify.";
+    let mut all = table(key.within("all"), caption);
+    all.groups = comparison
+        .by_experiment()
+        .into_iter()
+        .map(|(name, rows)| {
+            Group::named(Text::code(name))
+                .rows(rows.into_iter().map(|row| cells(row, Text::plain(label(row)))))
+        })
+        .collect();
+    let summary = format!("All rows: {}", plural(comparison.rows.len(), "point"));
+    Block::Folded { summary: summary.into(), long: true, open: false, blocks: vec![all.into()] }
+}
+
+/// The reasons why points were not compared, with the number of points of each.
+fn counted_only(comparison: &Comparison) -> Vec<Block> {
+    reasons(comparison)
+        .into_iter()
+        .map(|(reason, points)| {
+            Block::Paragraph(format!("Not compared: {}, {reason}.", plural(points.len(), "point")).into())
+        })
+        .collect()
+}
+
+fn not_compared(comparison: &Comparison) -> Vec<Block> {
+    let items: Vec<Text> = reasons(comparison)
+        .into_iter()
+        .map(|(reason, points)| {
+            let names = points
+                .iter()
+                .map(|point| format!("{} {}", point.experiment, words::short_label(*point, &point.point)));
+            Text::strong(reason).and(format!(": {}.", names.collect::<Vec<_>>().join("; ")))
+        })
+        .collect();
+    if items.is_empty() {
+        vec![]
+    } else {
+        vec![Block::Heading("Not compared".to_owned()), Block::List(items)]
+    }
+}
+
+fn reasons(comparison: &Comparison) -> Vec<(String, Vec<&NotCompared>)> {
+    let mut found: Vec<(String, Vec<&NotCompared>)> = vec![];
+    for point in &comparison.not_compared {
+        let reason = because(&point.because);
+        match found.iter_mut().find(|(known, _)| *known == reason) {
+            Some((_, points)) => points.push(point),
+            None => found.push((reason, vec![point])),
+        }
+    }
+    found
+}
+
+/// The reason why a point is not compared, in words.
+pub(super) fn because(obstacle: &Obstacle) -> String {
+    match obstacle {
+        Obstacle::OtherMethod { before, after } => {
+            format!(
+                "method version {before} before and {after} after: not the same operation (`--accept method` compares \
+                 them anyway)"
+            )
+        }
+        Obstacle::NoValueAfter { outcome, .. } => {
+            format!("a value before, {} after", outcome.replace('_', " "))
+        }
+        Obstacle::NoValueBefore(outcome) => format!("{} before, a value after", outcome.replace('_', " ")),
+        Obstacle::Refuted => "the evidence of one side fails".to_owned(),
+        Obstacle::NoInterval => format!("one side has no interval above zero ({ABSENT})"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::signed;
+
+    #[test]
+    fn small_changes_are_percentages_and_large_ones_factors() {
+        let told = [1.052, 0.88, 1.00001, 3.06, 0.3].map(signed);
+        assert_eq!(told, ["+5.2 %", "−12 %", "0.0 %", "3.1×", "0.30×"]);
+    }
+}

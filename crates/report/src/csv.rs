@@ -1,0 +1,101 @@
+//! A subject as a table of comma-separated values (RFC 4180), for spreadsheets and data frames.
+//!
+//! Numbers are not rounded; a missing value is an empty cell, never 0. All numbers of a row are in its `unit`, unless the
+//! column's name has another unit. The columns are described in `docs/report-csv.md`.
+
+use super::text::clean;
+use super::words;
+use csv::Writer;
+use fathom_core::experiment::Prediction;
+use fathom_core::quantity::Unit;
+use fathom_engine::results::{PointResult, Results, ticks_and_cycles};
+use serde::Serialize;
+
+/// A point.
+#[derive(Serialize)]
+struct Row<'run> {
+    experiment: String,
+    method_version: u32,
+    parameters: String,
+    unit: Unit,
+    outcome: &'static str,
+    reason: String,
+    median: Option<f64>,
+    low: Option<f64>,
+    high: Option<f64>,
+    trials: usize,
+    observations: Option<usize>,
+    mean: Option<f64>,
+    deviation: Option<f64>,
+    trimmed_mean: Option<f64>,
+    minimum: Option<f64>,
+    maximum: Option<f64>,
+    trials_mean: Option<f64>,
+    trials_deviation: Option<f64>,
+    operations_a_reading: Option<f64>,
+    median_ticks: Option<f64>,
+    median_core_cycles: Option<f64>,
+    core: Option<&'static str>,
+    shared_share: Option<f64>,
+    predicted: Option<f64>,
+    factor: Option<f64>,
+    evidence: &'run str,
+}
+
+/// The points of a run, in the order of its plan.
+pub(super) fn points(found: &Results) -> String {
+    table(found.points.iter().map(|point| row(found, point)))
+}
+
+/// A table of such rows, with a header of their field names.
+pub fn table(rows: impl Iterator<Item = impl Serialize>) -> String {
+    let mut writer = Writer::from_writer(vec![]);
+    for row in rows {
+        // Writing into memory cannot fail, and rows are plain structures of numbers and texts.
+        let _ = writer.serialize(row);
+    }
+    String::from_utf8(writer.into_inner().unwrap_or_default()).unwrap_or_default()
+}
+
+/// Text from the run file, made safe for terminals and spreadsheets: text that begins like a formula is quoted.
+pub fn cell(text: &str) -> String {
+    let quote = if text.starts_with(['=', '+', '-', '@']) { "'" } else { "" };
+    format!("{quote}{}", clean(text))
+}
+
+fn row<'run>(found: &Results, point: &'run PointResult) -> Row<'run> {
+    let estimate = point.estimate();
+    let interval = estimate.and_then(|estimate| estimate.interval);
+    let published = point.published.as_ref();
+    let of_observations = published.map(|published| published.observations);
+    let in_clock =
+        estimate.and_then(|median| ticks_and_cycles(found.run, found.core_hz, point.unit, median.value));
+    Row {
+        experiment: cell(&point.experiment),
+        method_version: point.method_version,
+        parameters: cell(&point.point.to_string()),
+        unit: point.unit,
+        outcome: point.outcome.name(),
+        reason: cell(&point.outcome.reason().unwrap_or_default()),
+        median: estimate.map(|estimate| estimate.value),
+        low: interval.map(|interval| interval.low),
+        high: interval.map(|interval| interval.high),
+        trials: point.trials.0,
+        observations: of_observations.map(|summary| summary.observations),
+        mean: of_observations.map(|summary| summary.mean),
+        deviation: of_observations.and_then(|summary| summary.deviation),
+        trimmed_mean: of_observations.map(|summary| summary.trimmed_mean),
+        minimum: of_observations.map(|summary| summary.minimum),
+        maximum: of_observations.map(|summary| summary.maximum),
+        trials_mean: published.map(|published| published.trials.value),
+        trials_deviation: published.and_then(|published| published.trials.deviation),
+        operations_a_reading: published.and_then(|published| published.operations),
+        median_ticks: in_clock.map(|(ticks, _)| ticks),
+        median_core_cycles: in_clock.and_then(|(_, cycles)| cycles),
+        core: point.core.as_ref().map(|core| core.state.name()),
+        shared_share: point.core.as_ref().and_then(|core| core.shared_share),
+        predicted: point.prediction.as_ref().map(Prediction::total),
+        factor: point.factor(),
+        evidence: words::evidence_sign(point).words(),
+    }
+}

@@ -1,0 +1,45 @@
+//! One line of the description.
+
+use serde::Serialize;
+
+use fathom_core::machine::Fact;
+
+/// One line: a name with its value.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Row {
+    /// The name of the fact.
+    pub name: String,
+    /// The value with its unit; the reason if it is unknown.
+    pub value: String,
+    /// The source of the value, or the places that were searched.
+    pub source: String,
+    /// Whether `value` is a reason instead of a value.
+    pub unknown: bool,
+}
+
+/// A row of a fact, whose value `form` formats.
+pub(super) fn row<T>(name: impl Into<String>, fact: &Fact<T>, form: impl FnOnce(&T) -> String) -> Row {
+    let (value, unknown) = match fact {
+        Fact::Known { value, .. } => (form(value), false),
+        Fact::Unknown { unknown, .. } => (unknown.clone(), true),
+    };
+    Row { name: name.into(), value, source: fact.source().to_owned(), unknown }
+}
+
+/// A row of a fact in its plain form.
+pub(super) fn plain<T: ToString>(name: impl Into<String>, fact: &Fact<T>) -> Row {
+    row(name, fact, ToString::to_string)
+}
+
+/// A row of a list.
+pub(super) fn list<T: ToString>(name: impl Into<String>, fact: &Fact<Vec<T>>) -> Row {
+    row(name, fact, |items| match items.as_slice() {
+        [] => "none".to_owned(),
+        items => items.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "),
+    })
+}
+
+/// A row with a value that is not a fact of the description.
+pub(super) fn stated(name: impl Into<String>, value: impl Into<String>, source: &str) -> Row {
+    Row { name: name.into(), value: value.into(), source: source.to_owned(), unknown: false }
+}

@@ -1,0 +1,139 @@
+//! One result plotted against another at the same setting: the time of a load against the bandwidth of background traffic.
+
+use super::axis::Axis;
+use super::drawn::{Figure, quantity};
+use super::mark::{Mark, extent, is_drawn, mark};
+use super::svg::{self, Drawing, SERIES, WIDTH};
+use crate::words;
+use fathom_core::experiment::{Point, Value};
+use fathom_core::quantities;
+use fathom_engine::results::{PointResult, Results};
+
+const PLOT_HEIGHT: f64 = 280.0;
+
+/// A result and the one against which it is plotted.
+struct Place {
+    across: Mark,
+    up: Mark,
+}
+
+/// Points whose settings differ in numbers only.
+struct Curve {
+    name: String,
+    places: Vec<Place>,
+}
+
+/// The figures of an experiment with such pairs.
+pub(super) fn figures(results: &Results, experiment: &str) -> Vec<Figure> {
+    let pairs: Vec<(&PointResult, &PointResult)> = results
+        .of_experiment(experiment)
+        .filter_map(|point| Some((point, partner(results, point)?)))
+        .collect();
+    let curves = curves(&pairs);
+    let enough = curves.iter().any(|curve| curve.places.len() >= 2);
+    if enough { vec![figure(&pairs, &curves)] } else { vec![] }
+}
+
+/// The measured result against which this one is plotted.
+fn partner<'run>(results: &'run Results, point: &'run PointResult) -> Option<&'run PointResult> {
+    let wanted = (point.method().ok()?.about().shown.against)(&point.point)?;
+    let partner = results.of_experiment(&point.experiment).find(|other| other.point == wanted)?;
+    (is_drawn(point) && is_drawn(partner)).then_some(partner)
+}
+
+fn curves(pairs: &[(&PointResult, &PointResult)]) -> Vec<Curve> {
+    let mut curves: Vec<Curve> = vec![];
+    for (point, partner) in pairs {
+        let name = words::short_label(*point, &names_only(&point.point));
+        let Some((across, up)) = mark(partner).zip(mark(point)) else { continue };
+        let place = Place { across, up };
+        match curves.iter_mut().find(|curve| curve.name == name) {
+            Some(curve) => curve.places.push(place),
+            None => curves.push(Curve { name, places: vec![place] }),
+        }
+    }
+    for curve in &mut curves {
+        curve.places.sort_by(|one, other| one.across.value.total_cmp(&other.across.value));
+    }
+    curves.truncate(SERIES);
+    curves
+}
+
+fn names_only(point: &Point) -> Point {
+    let numbers = point.parameters().filter(|(_, value)| matches!(value, Value::Number(_)));
+    numbers.fold(point.clone(), |rest, (name, _)| rest.without(name))
+}
+
+fn figure(pairs: &[(&PointResult, &PointResult)], curves: &[Curve]) -> Figure {
+    let (point, partner) = pairs[0];
+    let names: Vec<String> = curves.iter().map(|curve| curve.name.clone()).collect();
+    let places = || curves.iter().flat_map(|curve| &curve.places);
+    let (left, top) = (74.0, svg::legend_height(74.0, &names) + 8.0);
+    let bottom = top + PLOT_HEIGHT;
+    let across = extent(places().map(|place| &place.across));
+    let x = Axis::of_values(&across, partner.unit, left, WIDTH - 40.0);
+    let y = Axis::of_values(&extent(places().map(|place| &place.up)), point.unit, bottom, top);
+    let mut drawing = Drawing::new(bottom + 46.0);
+    drawing.legend(left, 0.0, &names);
+    frame(&mut drawing, (&x, partner), (&y, point), (left, top, bottom));
+    for (index, curve) in curves.iter().enumerate() {
+        drawing.curve(&curve.name, |drawing| draw(drawing, (&x, &y), index, curve));
+    }
+    let marks: Vec<&Mark> = places().map(|place| &place.up).collect();
+    let caption = format!(
+        "{} against {}. Each mark is one setting.",
+        quantity(point.unit),
+        words::quantity(partner.unit)
+    );
+    let name = format!(
+        "{}: {} against {}",
+        point.experiment,
+        words::quantity(point.unit),
+        words::quantity(partner.unit)
+    );
+    let said: Vec<&str> = marks.iter().map(|mark| mark.words.as_str()).collect();
+    Figure::of(caption, point.unit, drawing.finish(&name, &said.join("; ")), &y)
+}
+
+type Side<'run> = (&'run Axis, &'run PointResult);
+
+fn frame(drawing: &mut Drawing, (x, partner): Side, (y, point): Side, (left, top, bottom): (f64, f64, f64)) {
+    for tick in y.ticks(7) {
+        let place = y.place(tick);
+        drawing.line("grid", (left, place), (WIDTH - 12.0, place));
+        drawing.text("tick", "end", (left - 6.0, place + 4.0), &quantities::tick(point.unit, tick));
+    }
+    for tick in x.ticks(7) {
+        let place = x.place(tick);
+        drawing.line("axis", (place, bottom), (place, bottom + 4.0));
+        drawing.text("tick", "middle", (place, bottom + 17.0), &quantities::tick(partner.unit, tick));
+    }
+    drawing.line("axis", (left, bottom), (WIDTH - 12.0, bottom));
+    let label = words::short_label(partner, &names_only(&partner.point));
+    let middle = f64::midpoint(left, WIDTH);
+    drawing.text(
+        "name",
+        "middle",
+        (middle, bottom + 38.0),
+        &format!("{} ({label})", words::quantity(partner.unit)),
+    );
+    drawing.upright((14.0, f64::midpoint(top, bottom)), words::quantity(point.unit));
+}
+
+fn draw(drawing: &mut Drawing, (x, y): (&Axis, &Axis), index: usize, curve: &Curve) {
+    let at = |place: &Place| (x.place(place.across.value), y.place(place.up.value));
+    drawing.path(&format!("line thin l{index}"), &curve.places.iter().map(at).collect::<Vec<_>>());
+    for place in &curve.places {
+        let (across, up) = at(place);
+        let words = format!("{}; {}", place.up.words, place.across.words);
+        drawing.told(&words, |drawing| {
+            if let Some((low, high)) = place.up.ends {
+                drawing.line(&format!("bar l{index}"), (across, y.place(low)), (across, y.place(high)));
+            }
+            if let Some((low, high)) = place.across.ends {
+                drawing.line(&format!("bar l{index}"), (x.place(low), up), (x.place(high), up));
+            }
+            drawing.mark(&format!("s{index}"), index, (across, up));
+        });
+    }
+}

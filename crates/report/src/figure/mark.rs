@@ -1,0 +1,73 @@
+//! A point as a mark on the plot.
+
+use crate::words;
+use fathom_core::experiment::Prediction;
+use fathom_core::quantities;
+use fathom_engine::results::{Outcome, PointResult};
+
+/// Whether the point has a median or an upper limit.
+pub(super) fn is_drawn(point: &PointResult) -> bool {
+    mark(point).is_some()
+}
+
+/// The mark of a value.
+pub struct Mark {
+    /// The median, or the upper limit.
+    pub value: f64,
+    /// The ends of the interval.
+    pub ends: Option<(f64, f64)>,
+    /// The prediction.
+    pub predicted: Option<f64>,
+    /// Whether `value` is an upper limit.
+    pub limit: bool,
+    /// All numbers in words, as a tooltip.
+    pub words: String,
+}
+
+/// The mark of a point; `None` if it has neither a median nor an upper limit.
+pub(super) fn mark(point: &PointResult) -> Option<Mark> {
+    let (value, ends, limit, found) = match &point.outcome {
+        Outcome::Value(found) => {
+            let words = quantities::with_interval(point.unit, found);
+            (found.value, quantities::ends(found), false, words)
+        }
+        Outcome::BelowResolution { below, .. } => {
+            (*below, None, true, format!("below {}", quantities::value(point.unit, *below)))
+        }
+        _ => return None,
+    };
+    let predicted = point.prediction.as_ref().map(Prediction::total).filter(|value| *value > 0.0);
+    let expected = predicted
+        .map(|value| format!("; predicted {}", quantities::value(point.unit, value)))
+        .unwrap_or_default();
+    let words = format!("{}: {found}{expected}", words::label(point, &point.point));
+    value.is_finite().then_some(Mark { value, ends, predicted, limit, words })
+}
+
+/// All numbers of some marks that the axis must cover.
+pub(super) fn extent<'a>(marks: impl Iterator<Item = &'a Mark>) -> Vec<f64> {
+    let numbers = marks.flat_map(|mark| {
+        let (low, high) = mark.ends.unwrap_or((mark.value, mark.value));
+        [Some(mark.value), Some(low), Some(high), mark.predicted].into_iter().flatten()
+    });
+    numbers.collect()
+}
+
+/// The meaning of all kinds of marks, for a document that explains it once.
+pub(crate) const KEY: &str = "Bars are 95 % intervals; where none is seen, it is smaller than the mark. Hollow marks are \
+     predictions. Arrows are upper limits of what could not be told from zero. Lines only join neighbours of a sweep, unless they \
+     are said to be fitted.";
+
+/// The meaning of the marks in one figure, for a document that does not explain it elsewhere.
+pub(super) fn key(marks: &[&Mark]) -> String {
+    let mut said =
+        " Bars are 95 % intervals; where no bar is visible, the interval is smaller than the mark."
+            .to_owned();
+    if marks.iter().any(|mark| mark.predicted.is_some()) {
+        said += " Hollow marks are predictions.";
+    }
+    if marks.iter().any(|mark| mark.limit) {
+        said += " Arrows are upper limits of values below resolution.";
+    }
+    said
+}

@@ -1,0 +1,132 @@
+//! Medians over a numeric parameter.
+
+use super::curves::{Curve, Curves};
+use super::drawn::Figure;
+use super::mark::mark;
+use super::svg::SERIES;
+use crate::words;
+use fathom_core::experiment::{Point, Value};
+use fathom_engine::results::{PointResult, Results, TrendResult};
+
+/// Fewer settings than this are variants, not a sweep.
+const LEAST: usize = 3;
+
+/// Points that differ in one number only.
+pub(super) struct Series<'run> {
+    along: String,
+    group: Point,
+    points: Vec<(f64, &'run PointResult)>,
+}
+
+/// The sweeps among some points of one unit, by the parameter along which they run, and the points that belong to none. A
+/// point is in one sweep only: that of the experiment's first trend, then those along the numbers with the most settings.
+pub(super) fn split<'run>(
+    results: &Results,
+    points: &[&'run PointResult],
+) -> (Vec<Vec<Series<'run>>>, Vec<&'run PointResult>) {
+    let (mut sweeps, mut rest) = (vec![], points.to_vec());
+    for along in swept_parameters(results, points) {
+        let (swept, left) = split_along(&rest, &along);
+        if !swept.is_empty() {
+            sweeps.push(swept);
+        }
+        rest = left;
+    }
+    (sweeps, rest)
+}
+
+fn split_along<'run>(
+    points: &[&'run PointResult],
+    along: &str,
+) -> (Vec<Series<'run>>, Vec<&'run PointResult>) {
+    let mut series: Vec<Series> = vec![];
+    for point in points {
+        let Some(setting) = number(point, along) else { continue };
+        let group = point.point.without(along);
+        match series.iter_mut().find(|series| series.group == group) {
+            Some(series) => series.points.push((setting, point)),
+            None => series.push(Series { along: along.to_owned(), group, points: vec![(setting, point)] }),
+        }
+    }
+    series.retain(|series| series.points.len() >= LEAST);
+    let is_swept = |point: &&&PointResult| {
+        series.iter().any(|series| series.points.iter().any(|(_, member)| std::ptr::eq(*member, **point)))
+    };
+    let rest = points.iter().filter(|point| !is_swept(point)).copied().collect();
+    for series in &mut series {
+        series.points.sort_by(|(one, _), (other, _)| one.total_cmp(other));
+    }
+    (series, rest)
+}
+
+/// The parameters for the horizontal axis: that of the experiment's first trend, then the numeric ones, those with the most
+/// settings first.
+fn swept_parameters(results: &Results, points: &[&PointResult]) -> Vec<String> {
+    let method = points.first().and_then(|point| results.method(&point.experiment));
+    let asked = method.as_ref().and_then(|method| method.trends.first()).map(|trend| trend.along.as_str());
+    let mut names: Vec<&str> = points
+        .iter()
+        .flat_map(|point| point.point.parameters())
+        .filter(|(_, value)| matches!(value, Value::Number(_)))
+        .map(|(name, _)| name)
+        .collect();
+    names.sort_unstable();
+    names.dedup();
+    names.retain(|name| settings(points, name) >= LEAST);
+    names.sort_by_key(|name| (Some(*name) != asked, std::cmp::Reverse(settings(points, name))));
+    names.into_iter().map(str::to_owned).collect()
+}
+
+fn settings(points: &[&PointResult], name: &str) -> usize {
+    let mut values: Vec<u64> =
+        points.iter().filter_map(|point| number(point, name)).map(f64::to_bits).collect();
+    values.sort_unstable();
+    values.dedup();
+    values.len()
+}
+
+fn number(point: &PointResult, name: &str) -> Option<f64> {
+    point.point.number_of(name).map(|number| number as f64)
+}
+
+/// The figures, each with as many series as can be distinguished.
+pub(super) fn figures(results: &Results, series: &[Series]) -> Vec<Figure> {
+    series.chunks(SERIES).map(|series| figure(results, series)).collect()
+}
+
+fn figure(results: &Results, series: &[Series]) -> Figure {
+    let (first, along) = (series[0].points[0].1, series[0].along.as_str());
+    let named = words::parameter(first, along);
+    let declared = first.method().map(|known| (known.about().shown.landmarks)(&results.run.header.machine));
+    Curves {
+        of: &first.experiment,
+        statistic: "",
+        along,
+        named,
+        scale: words::scale(first, along),
+        unit: first.unit,
+        members: series.iter().map(|series| curve(results, first, series)).collect(),
+        landmarks: declared
+            .unwrap_or_default()
+            .into_iter()
+            .filter(|landmark| landmark.along == along)
+            .collect(),
+    }
+    .figure()
+}
+
+fn curve<'run>(results: &'run Results, first: &PointResult, series: &Series) -> Curve<'run> {
+    let marks = series.points.iter().filter_map(|(setting, point)| Some((*setting, mark(point)?)));
+    Curve {
+        name: words::short_label(first, &series.group),
+        marks: marks.collect(),
+        trend: trend(results, series),
+    }
+}
+
+fn trend<'run>(results: &'run Results, series: &Series) -> Option<&'run TrendResult> {
+    let experiment = &series.points[0].1.experiment;
+    results.trends.iter().find(|trend| {
+        trend.experiment == *experiment && trend.along == series.along && trend.group == series.group
+    })
+}

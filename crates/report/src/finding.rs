@@ -1,0 +1,101 @@
+//! Statements as text: every figure rounded to the first digit that its interval affects, followed by the interval.
+
+use super::words;
+use fathom_core::experiment::{Dimension, Figure, Found, Piece, Statement};
+use fathom_core::quantities::{self, Measure};
+use fathom_core::quantity::Unit;
+
+/// The explanation of the mark of a ratio without an interval.
+pub(crate) const APPROXIMATE: &str = "~ marks figures from too few trials for an interval.";
+
+/// A statement in one paragraph of plain text.
+pub(crate) fn text(statement: &Statement) -> String {
+    let piece = |piece: &Piece| match piece {
+        Piece::Text(text) => text.clone(),
+        Piece::Figure(figure) => self::figure(figure),
+        Piece::Point { experiment, point } => words::short_label(experiment.as_str(), point),
+    };
+    statement.0.iter().map(piece).collect()
+}
+
+/// A figure with its interval: `187.2 ns (186.9–187.6)`, `5.2 (5.1–5.3)`; alone if it has none or is exact.
+fn figure(figure: &Figure) -> String {
+    let found = &figure.found;
+    let measure = measure(found);
+    let ends = found.ends().filter(|(low, high)| low < high);
+    let value = match found.dimension {
+        Dimension::Count if ends.is_none() => quantities::plain(found.value),
+        // A figure with an interval of zero width is exact.
+        Dimension::Of(Unit::Bytes) if ends.is_none() && found.interval.is_some() => {
+            return quantities::size(found.value as u64);
+        }
+        _ => measure.number(found.value, ends),
+    };
+    let space = if measure.symbol.is_empty() { "" } else { " " };
+    let range = ends.map(|(low, high)| measure.range(found.value, low, high));
+    // An interval whose ends round to the same number is not printed.
+    let range = range.filter(|range| range.split_once('–').is_none_or(|(low, high)| low != high));
+    let range = range.map(|range| format!(" ({range})"));
+    format!("{value}{space}{}{}", measure.symbol, range.unwrap_or_default())
+}
+
+/// The unit with prefix of a figure.
+fn measure(found: &Found) -> Measure {
+    match found.dimension {
+        Dimension::Of(unit) => Measure::of(unit, found.value),
+        Dimension::Share => Measure { size: 0.01, symbol: "%" },
+        Dimension::Cycles => Measure { size: 1.0, symbol: "cycles" },
+        Dimension::Ratio | Dimension::Count => Measure { size: 1.0, symbol: "" },
+    }
+}
+
+/// The unit of a figure in JSON.
+pub(super) fn unit(dimension: Dimension) -> &'static str {
+    match dimension {
+        Dimension::Of(Unit::Nanoseconds) => "nanoseconds",
+        Dimension::Of(Unit::BytesPerSecond) => "bytes_per_second",
+        Dimension::Of(Unit::Bytes) => "bytes",
+        Dimension::Of(Unit::PartsPerMillion) => "parts_per_million",
+        Dimension::Ratio => "ratio",
+        Dimension::Share => "share",
+        Dimension::Count => "count",
+        Dimension::Cycles => "cycles",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fathom_core::experiment::said;
+    use fathom_core::statistics::{Interval, Measured};
+
+    fn found(value: f64, low: f64, high: f64, dimension: Dimension) -> Found {
+        Found::measured(Measured { value, interval: Some(Interval { low, high }) }, dimension)
+    }
+
+    #[test]
+    fn figures_stop_where_their_intervals_begin_to_matter_and_carry_them() {
+        let time = found(187.234, 186.91, 187.63, Dimension::Of(Unit::Nanoseconds));
+        let other = found(36.0, 34.9, 37.1, Dimension::Of(Unit::Nanoseconds));
+        let said = said!["It takes ", time.named("it"), ", ", time.times_as("long", other, "ratio"), "."];
+        assert_eq!(text(&said), "It takes 187.2 ns (186.9–187.6), 5.2 (5.0–5.4) times as long.");
+        assert_eq!(
+            text(&said![time.times_as("long", time, "ratio")]),
+            "the two are not significantly different"
+        );
+    }
+
+    #[test]
+    fn every_dimension_has_its_unit() {
+        let written = |found: Found| text(&said![found.named("a figure")]);
+        assert_eq!(written(found(0.1234, 0.12, 0.127, Dimension::Share)), "12.3 % (12.0–12.7)");
+        assert_eq!(written(found(3.02, 2.9, 3.1, Dimension::Cycles)), "3.0 cycles (2.9–3.1)");
+        assert_eq!(written(Found::exact(4096.0, Dimension::Count)), "4096");
+        assert_eq!(written(Found::bare(2.0 / 3.0, Dimension::Ratio)), "0.667");
+        assert_eq!(
+            written(found(9.4123e9, 9.39e9, 9.43e9, Dimension::Of(Unit::BytesPerSecond))),
+            "9.41 GB/s (9.39–9.43)"
+        );
+        assert_eq!(written(Found::bare(f64::from(3 << 19), Dimension::Of(Unit::Bytes))), "1.50 MiB");
+    }
+}

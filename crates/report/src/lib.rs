@@ -1,0 +1,52 @@
+//! The results for human readers and for other programs. A report computes nothing: every figure in it is already in
+//! [`Results`](fathom_engine::results::Results), and is only rounded, given its unit, and placed.
+//!
+//! [`render`] is the single entry: a [`Subject`] in a [`Form`]. A subject without a document, such as a machine, is
+//! [`Facts`].
+//!
+//! Everything here is a pure function of the run file: it uses neither the current time nor the environment, so the same run
+//! file gives the same bytes.
+
+#![deny(clippy::disallowed_macros)]
+
+mod accuracy;
+mod alike;
+mod article;
+mod beside;
+pub mod catalogue;
+mod comparison;
+pub mod csv;
+pub mod description;
+pub mod figure;
+mod finding;
+pub mod form;
+mod history;
+mod json;
+#[allow(clippy::disallowed_methods, reason = "how often a line on a terminal is renewed")]
+pub mod live;
+mod machine;
+mod main_figures;
+mod occupancy;
+pub mod paper;
+pub mod planned;
+#[allow(clippy::disallowed_methods, reason = "how often a line on a terminal is renewed")]
+mod progress;
+pub mod published;
+pub mod references;
+pub mod export;
+pub mod run;
+mod run_report;
+pub mod screen;
+pub mod summary;
+mod terminal;
+pub mod text;
+mod verification;
+pub mod words;
+
+pub use comparison::{ComparisonReport, GateReport, PublishedComparison, regression};
+pub use form::{Facts, FactsForm, Form, Subject, appendix, render, render_facts};
+pub use history::StoredRuns;
+pub use progress::{ProgressForm, Telling};
+pub use run_report::RunReport;
+pub use text::{Style, clean};
+pub use verification::VerificationReport;

@@ -1,0 +1,152 @@
+//! The live table: the figures so far, a progress bar and the remaining time, on standard error.
+
+use super::{planned, words};
+use fathom_core::message::{clean, shown, tell};
+use fathom_core::quantities;
+use fathom_engine::plan::Settlement;
+use fathom_engine::run::{Tick, Watcher};
+use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
+use std::collections::BTreeMap;
+use std::io::IsTerminal;
+use std::time::{Duration, Instant};
+
+/// Without a terminal, the interval between lines.
+const PLAIN_INTERVAL: Duration = Duration::from_secs(10);
+
+/// Shows a run in progress. Nothing is drawn by a separate thread, or while a trial observes: only between two trials and
+/// while one prepares.
+pub struct Live {
+    screen: Option<MultiProgress>,
+    bar: Option<ProgressBar>,
+    rows: BTreeMap<String, ProgressBar>,
+    last_line: Option<Instant>,
+    last_preparing: Option<Instant>,
+}
+
+impl Live {
+    /// A table on a terminal, otherwise a line at intervals.
+    pub fn new() -> Self {
+        let screen = std::io::stderr().is_terminal().then(MultiProgress::new);
+        Live { screen, bar: None, rows: BTreeMap::new(), last_line: None, last_preparing: None }
+    }
+
+    /// Removes the bar; the table stays.
+    pub fn finish(&mut self) {
+        for row in self.rows.values() {
+            row.abandon();
+        }
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+
+    fn draw(&mut self, screen: &MultiProgress, tick: &Tick) {
+        let bar = bar_below(&mut self.bar, screen);
+        let row = self.rows.entry(tick.planned.experiment.clone()).or_insert_with(|| {
+            let style =
+                ProgressStyle::with_template("{wide_msg}").unwrap_or_else(|_| ProgressStyle::default_bar());
+            screen.insert_before(bar, ProgressBar::new(1).with_style(style))
+        });
+        row.set_message(row_text(tick));
+        bar.set_position((share(tick) * 1000.0) as u64);
+        bar.set_message(status(tick));
+    }
+}
+
+impl Default for Live {
+    fn default() -> Self {
+        Live::new()
+    }
+}
+
+impl Watcher for Live {
+    fn trial(&mut self, tick: &Tick) {
+        match self.screen.clone() {
+            Some(screen) => self.draw(&screen, tick),
+            None => write_line(&mut self.last_line, &status(tick)),
+        }
+    }
+
+    fn settled(&mut self, settlement: &Settlement) {
+        let said = planned::settled(settlement, &time_of_day(settlement.end.saturating_sub(settlement.at)));
+        match self.screen.clone() {
+            Some(screen) => drop(screen.println(shown(&said))),
+            None => tell(said),
+        }
+    }
+
+    fn preparing(&mut self, doing: &str) {
+        match self.screen.clone() {
+            Some(screen) => bar_below(&mut self.bar, &screen).set_message(clean(doing)),
+            None => write_line(&mut self.last_preparing, doing),
+        }
+    }
+}
+
+/// The local time of day after this duration: `10:42`.
+fn time_of_day(from_now: Duration) -> String {
+    // SAFETY: both calls fill what they are given, plain integers (and a pointer to a static text that is not used).
+    let there = unsafe {
+        let seconds = libc::time(std::ptr::null_mut()) + from_now.as_secs() as libc::time_t;
+        let mut there: libc::tm = std::mem::zeroed();
+        libc::localtime_r(&raw const seconds, &raw mut there);
+        there
+    };
+    format!("{:02}:{:02}", there.tm_hour, there.tm_min)
+}
+
+/// Writes a line unless one of its kind was written recently.
+fn write_line(last: &mut Option<Instant>, line: &str) {
+    if last.is_none_or(|last| last.elapsed() >= PLAIN_INTERVAL) {
+        tell(line);
+        *last = Some(Instant::now());
+    }
+}
+
+/// The bar below the table, drawn when it is first needed.
+fn bar_below<'live>(bar: &'live mut Option<ProgressBar>, screen: &MultiProgress) -> &'live ProgressBar {
+    bar.get_or_insert_with(|| {
+        let style = ProgressStyle::with_template("{bar:16.cyan} {wide_msg}")
+            .unwrap_or_else(|_| ProgressStyle::default_bar());
+        screen.add(ProgressBar::new(1000).with_style(style))
+    })
+}
+
+/// The share of the time that has passed, or the square of the share of points that have reached the target, whichever is
+/// greater.
+fn share(tick: &Tick) -> f64 {
+    let time = tick.elapsed.as_secs_f64() / tick.budget.as_secs_f64().max(1e-3);
+    let reached = tick.precise as f64 / tick.points.max(1) as f64;
+    time.max(reached * reached).min(1.0)
+}
+
+fn status(tick: &Tick) -> String {
+    let left = tick.budget.saturating_sub(tick.elapsed).as_secs();
+    format!(
+        "at most {left} s left, round {}, {} of {} points at target precision",
+        tick.round, tick.precise, tick.points
+    )
+}
+
+/// The last visited point with its figure, in a line of the terminal's width.
+fn row_text(tick: &Tick) -> String {
+    let planned = tick.planned;
+    let found = tick.headline.map_or_else(
+        || "no result yet".to_owned(),
+        |headline| match headline.half_width() {
+            Some(share) => {
+                format!(
+                    "{} {}",
+                    quantities::estimate(planned.unit, &headline.estimate),
+                    quantities::plus_minus(share)
+                )
+            }
+            None => format!("{} so far", quantities::estimate(planned.unit, &headline.estimate)),
+        },
+    );
+    clean(&format!(
+        "{:<22} {:<44} {found}",
+        planned.experiment,
+        words::short_label(planned.experiment.as_str(), &planned.point)
+    ))
+}

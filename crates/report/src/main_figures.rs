@@ -1,0 +1,227 @@
+//! The main figures of a run: those that represent its experiments if there is little room. Every form takes them, and their
+//! text, from here.
+
+use super::paper::Sign;
+use super::summary::{self, ABSENT};
+use super::words;
+use fathom_core::experiment;
+use fathom_core::experiment::{Landmark, MainFigure, PEER, Point, Shown, VIRTUAL_PEER, Value};
+use fathom_core::quantities::{self, Measure};
+use fathom_engine::results::{Outcome, PointResult, Results, TrendResult};
+
+/// Half-widths below this share are not distinguished.
+const NARROW: f64 = 0.001;
+
+/// A main figure of the run.
+pub(super) struct Main<'run> {
+    /// Its name, in a few words next to the experiment's name.
+    pub words: String,
+    /// Whether it is one of the dozen that represent a machine.
+    pub leads: bool,
+    /// Its source.
+    pub source: Source<'run>,
+}
+
+/// The source of a main figure.
+#[derive(Clone, Copy)]
+pub(super) enum Source<'run> {
+    /// The figure of a point, which may be an upper limit.
+    Point(&'run PointResult),
+    /// The slope of a line through a sweep.
+    Slope(&'run TrendResult),
+}
+
+/// A main figure with its experiment, and its position among the experiment's own.
+pub(super) struct Ranked<'run> {
+    /// The experiment's name.
+    pub experiment: &'run str,
+    rank: usize,
+    /// The figure.
+    pub main: Main<'run>,
+}
+
+/// A main figure as text; a missing value is `–`.
+pub(super) struct Written {
+    /// The median with its unit.
+    pub median: String,
+    /// The ends of the interval, in the same unit.
+    pub interval: String,
+    /// Half of the interval as a share of the median.
+    pub half_width: String,
+    /// Measured over predicted.
+    pub factor: String,
+    /// The result of its evidence; `None` for a slope.
+    pub evidence: Option<Sign>,
+}
+
+/// The main figures of all experiments, in the order of the run.
+pub(super) fn all<'run>(found: &'run Results) -> Vec<Ranked<'run>> {
+    let of = |experiment: &'run str| {
+        let figures = of(found, experiment).into_iter().enumerate();
+        figures.map(move |(rank, main)| Ranked { experiment, rank, main })
+    };
+    // The names are those of the points, which live as long as the results.
+    let mut names: Vec<&str> = found.points.iter().map(|point| point.experiment.as_str()).collect();
+    names.dedup();
+    names.into_iter().flat_map(of).collect()
+}
+
+/// Removes figures until the rest fits into `room` lines, with one line for each family: first those that do not lead, the
+/// last ranks first, and within a rank from the family that has most. Returns the number removed.
+pub(super) fn keep(all: &mut Vec<Ranked>, room: usize) -> usize {
+    let before = all.len();
+    while all.len() + families(all) > room {
+        let of_family = |family: &str| all.iter().filter(|other| other.family() == family).count();
+        let last = all.iter().enumerate().max_by_key(|(place, figure)| {
+            (!figure.main.leads, figure.rank, of_family(figure.family()), *place)
+        });
+        let Some((place, _)) = last else { break };
+        all.remove(place);
+    }
+    before - all.len()
+}
+
+/// The number of lines of the leading figures, with one line for each of their families.
+pub(super) fn leading_room(all: &[Ranked]) -> usize {
+    let leading = all.iter().filter(|figure| figure.main.leads);
+    let mut names: Vec<&str> = leading.clone().map(Ranked::family).collect();
+    names.dedup();
+    leading.count() + names.len()
+}
+
+fn families(all: &[Ranked]) -> usize {
+    let mut names: Vec<&str> = all.iter().map(Ranked::family).collect();
+    names.dedup();
+    names.len()
+}
+
+impl<'run> Ranked<'run> {
+    /// The family of its experiment, which begins the experiment's name.
+    pub(super) fn family(&self) -> &'run str {
+        experiment::family(self.experiment)
+    }
+}
+
+impl Main<'_> {
+    /// The figure as text.
+    pub(super) fn written(&self) -> Written {
+        match self.source {
+            Source::Point(point) => of_point(point),
+            Source::Slope(trend) => of_slope(trend),
+        }
+    }
+}
+
+fn of_point(point: &PointResult) -> Written {
+    let factor = point.factor().map_or(ABSENT.to_owned(), quantities::factor);
+    let evidence = Some(words::evidence_sign(point));
+    match &point.outcome {
+        Outcome::Value(found) => {
+            let ends = quantities::ends(found);
+            numbers(Measure::of(point.unit, found.value), found.value, ends, factor, evidence)
+        }
+        Outcome::BelowResolution { below, .. } => {
+            let median = format!("< {}", quantities::value(point.unit, *below));
+            Written { median, interval: ABSENT.into(), half_width: ABSENT.into(), factor, evidence }
+        }
+        _ => {
+            let absent = || ABSENT.to_owned();
+            Written { median: absent(), interval: absent(), half_width: absent(), factor, evidence }
+        }
+    }
+}
+
+/// The ends of a slope's interval.
+pub(super) fn slope_ends(trend: &TrendResult) -> Option<(f64, f64)> {
+    trend.slope_interval().map(|interval| (interval.low, interval.high))
+}
+
+fn of_slope(trend: &TrendResult) -> Written {
+    numbers(Measure::of(trend.unit, trend.slope()), trend.slope(), slope_ends(trend), ABSENT.to_owned(), None)
+}
+
+/// A number with its unit, its interval in the same unit, and half of that as a share.
+fn numbers(
+    measure: Measure,
+    value: f64,
+    ends: Option<(f64, f64)>,
+    factor: String,
+    evidence: Option<Sign>,
+) -> Written {
+    let half = ends.map(|(low, high)| (high - low) / 2.0 / value.abs()).filter(|half| half.is_finite());
+    Written {
+        median: format!("{} {}", measure.number(value, ends), measure.symbol),
+        interval: ends.map_or(ABSENT.to_owned(), |(low, high)| measure.range(value, low, high)),
+        half_width: half.map_or(ABSENT.to_owned(), |half| match half {
+            half if half < NARROW => format!("< {}", quantities::percent(NARROW)),
+            half => quantities::plus_minus(half),
+        }),
+        factor,
+        evidence,
+    }
+}
+
+/// The main figures of one experiment: those that it names, otherwise its first point; empty if no point has a figure. If
+/// several names match one point, as with fewer caches than names, the last is used.
+pub(super) fn of<'run>(found: &'run Results, name: &'run str) -> Vec<Main<'run>> {
+    let shown = found.experiment(name).map_or(Shown::by(&[]), |known| known.about().shown);
+    let landmarks = (shown.landmarks)(&found.run.header.machine);
+    let measured: Vec<&PointResult> =
+        found.of_experiment(name).filter(|point| summary::is_in_table(point)).collect();
+    let named = shown.main_figures.iter();
+    let chosen: Vec<Main> =
+        named.filter_map(|figure| choose(found, name, figure, &measured, &landmarks)).collect();
+    match (chosen.is_empty(), measured.first()) {
+        (true, Some(point)) => {
+            let words = words::short_label(*point, &point.point);
+            vec![Main { words, leads: false, source: Source::Point(point) }]
+        }
+        _ => distinct(chosen),
+    }
+}
+
+fn choose<'run>(
+    found: &'run Results,
+    name: &str,
+    figure: &MainFigure,
+    measured: &[&'run PointResult],
+    landmarks: &[Landmark],
+) -> Option<Main<'run>> {
+    if figure.slope {
+        let groups = || found.trends.iter().filter(|trend| trend.experiment == name);
+        let group = figure.choose(groups().map(|trend| &trend.group), landmarks)?;
+        let trend = groups().find(|trend| trend.group == *group)?;
+        let words = figure.words.to_owned();
+        return Some(Main { words, leads: figure.leads, source: Source::Slope(trend) });
+    }
+    let of = |point: &Point| measured.iter().copied().find(|found| found.point == *point);
+    let merit = |point: &Point| of(point).and_then(PointResult::merit).unwrap_or(f64::NEG_INFINITY);
+    let points = measured.iter().map(|point| &point.point);
+    let point = of(figure.choose_best(points, landmarks, merit)?)?;
+    let words = figure.said(&point.point, |name, value| words::value(point, name, value));
+    Some(Main { words: said(&words, &point.point), leads: figure.leads, source: Source::Point(point) })
+}
+
+/// A virtual peer is never shown as a real one.
+fn said(words: &str, point: &Point) -> String {
+    let is_virtual =
+        point.parameters().any(|(_, value)| matches!(value, Value::Name(name) if name == VIRTUAL_PEER));
+    if is_virtual { words.replace(PEER, VIRTUAL_PEER) } else { words.to_owned() }
+}
+
+fn distinct(chosen: Vec<Main>) -> Vec<Main> {
+    let mut kept: Vec<Main> = vec![];
+    for figure in chosen {
+        kept.retain(|earlier| !is_same(&earlier.source, &figure.source));
+        kept.push(figure);
+    }
+    kept
+}
+
+fn is_same(one: &Source, other: &Source) -> bool {
+    match (one, other) {
+        (Source::Point(one), Source::Point(other)) => std::ptr::eq(*one, *other),
+        (Source::Slope(one), Source::Slope(other)) => std::ptr::eq(*one, *other),
+        _ => false,
+    }
+}

@@ -1,0 +1,69 @@
+//! Sentences on whether the core was shared.
+
+use super::words::plural;
+use fathom_core::quantities;
+use fathom_engine::results::{CoreShared, CoreState, PointResult, Results};
+
+/// The sentences about the run; empty if its file has no readings of the core.
+pub(super) fn sentences(results: &Results) -> Vec<String> {
+    results.core_shared.as_ref().map(of_time).into_iter().chain(of_figures(results)).collect()
+}
+
+fn of_time(found: &CoreShared) -> String {
+    let trials = plural(found.trials, "trial");
+    let Some(shared) = found.levels.shared else {
+        return format!(
+            "The core was in a single state in {trials} on one CPU: either never shared with another hardware thread, \
+             or always; the two cannot be distinguished from inside the machine."
+        );
+    };
+    let ends = found
+        .interval
+        .map(|ends| format!(" ({} to {})", quantities::percent(ends.low), quantities::percent(ends.high)));
+    format!(
+        "Another hardware thread used the core in {}{} of the time, as observed at the start of {trials} on one CPU: \
+         a stream of independent instructions then took {} times as long in the median, while a chain of dependent \
+         ones did not.",
+        quantities::percent(found.share),
+        ends.unwrap_or_default(),
+        quantities::significant(shared / found.levels.alone, 3)
+    )
+}
+
+fn of_figures(results: &Results) -> Option<String> {
+    let values = results.points.iter().filter(|point| point.estimate().is_some());
+    let states: Vec<CoreState> = values.filter_map(|point| Some(point.core.as_ref()?.state)).collect();
+    let count = |wanted: CoreState| states.iter().filter(|state| **state == wanted).count();
+    let (alone, mixed) = (count(CoreState::Alone), count(CoreState::Mixed));
+    (alone + mixed > 0).then(|| {
+        format!(
+            "Of {} for short work on one CPU, {alone} use only observations without another hardware thread on the \
+             core; {mixed} use all observations, because too few were without one.",
+            plural(alone + mixed, "figure")
+        )
+    })
+}
+
+/// The note next to the figure of a point: the figure with a shared core, or that the core was not alone.
+pub(super) fn note(point: &PointResult) -> Option<String> {
+    let core = point.core.as_ref()?;
+    let share = core.shared_share.filter(|share| *share > 0.0).map(quantities::percent)?;
+    let shared = core.shared.as_ref().map(|shared| {
+        let interval = quantities::interval(point.unit, shared).map(|ends| format!(" ({ends})"));
+        format!(": {}{}", quantities::estimate(point.unit, shared), interval.unwrap_or_default())
+    });
+    let shared = shared.unwrap_or_default();
+    Some(match core.state {
+        CoreState::Alone => format!(
+            "Only observations without another hardware thread on the core. The core was \
+                                     shared in {share} of the time{shared}."
+        ),
+        CoreState::Mixed => {
+            format!(
+                "All observations, because too few were without another hardware thread on the core. The core was \
+                     shared in {share} of the time{shared}."
+            )
+        }
+        CoreState::AtEnds => format!("The core was shared in {share} of the time when it was looked at."),
+    })
+}

@@ -1,0 +1,99 @@
+//! The blocks of a section.
+
+use super::Page;
+use super::text::class;
+use crate::paper::{Block, Figure, Text};
+
+impl Page<'_> {
+    /// Writes the blocks one after the other.
+    pub(super) fn blocks(&mut self, blocks: &[Block]) {
+        for block in blocks {
+            self.block(block);
+        }
+    }
+
+    fn block(&mut self, block: &Block) {
+        match block {
+            Block::Paragraph(text) => self.within("<p>", text, "</p>\n"),
+            Block::Aside(tone, text) => {
+                self.out.raw("<p class=\"aside ").raw(class(*tone));
+                self.within("\">", text, "</p>\n");
+            }
+            Block::Question(text) => self.within("<p class=\"question\">", text, "</p>\n"),
+            Block::Heading(heading) => {
+                // One level below the heading of the section, so that no level is skipped.
+                let (open, close) = match self.level {
+                    2 => ("<h3 class=\"part\">", "</h3>\n"),
+                    _ => ("<h4 class=\"part\">", "</h4>\n"),
+                };
+                self.out.raw(open).text(heading).raw(close);
+            }
+            Block::List(items) => self.list(items),
+            Block::Listing(lines) => {
+                self.out.raw("<pre><code>");
+                for line in lines.lines() {
+                    self.out.text(line).raw("\n");
+                }
+                self.out.raw("</code></pre>\n");
+            }
+            Block::Table(table) => self.table(table),
+            Block::Figure(figure) => self.figure(figure),
+            Block::Folded { summary, long, open, blocks } => {
+                self.out.raw(match (long, open) {
+                    (true, _) => "<details class=\"long\"><summary>",
+                    (_, true) => "<details open><summary>",
+                    _ => "<details><summary>",
+                });
+                self.phrase(summary);
+                self.out.raw("</summary>\n");
+                self.blocks(blocks);
+                self.out.raw("</details>\n");
+            }
+            Block::Works => self.works(),
+        }
+    }
+
+    fn within(&mut self, before: &'static str, text: &Text, after: &'static str) {
+        self.out.raw(before);
+        self.phrase(text);
+        self.out.raw(after);
+    }
+
+    fn list(&mut self, items: &[Text]) {
+        self.out.raw("<ul>\n");
+        for item in items {
+            self.within("<li>", item, "</li>\n");
+        }
+        self.out.raw("</ul>\n");
+    }
+
+    fn figure(&mut self, figure: &Figure) {
+        let number = &self.numbers.number(&figure.key).to_string();
+        self.out.raw("<figure id=\"figure-").text(number).raw("\">\n");
+        self.out
+            .raw("<div class=\"wide\" tabindex=\"0\" role=\"group\" aria-label=\"Figure ")
+            .text(number)
+            .raw("\">");
+        self.out.drawing(&figure.drawing, number, false);
+        if let Some(otherwise) = &figure.otherwise {
+            self.out.raw("<div class=\"otherwise\" data-first=\"").text(figure.spread).raw("\" hidden>");
+            self.out.drawing(otherwise, &format!("{number}-otherwise"), false).raw("</div>");
+        }
+        self.out.raw("</div>\n<figcaption><b>Figure ").text(number).raw(".</b> ");
+        self.phrase(&figure.caption);
+        if let Some(data) = &figure.data {
+            self.out.raw(" Data: ");
+            self.phrase(&Text::to(data).and("."));
+        }
+        self.out.raw("</figcaption>\n</figure>\n");
+    }
+
+    fn works(&mut self) {
+        let works: Vec<String> = self.numbers.works().iter().map(|work| (*work).to_owned()).collect();
+        self.out.raw("<ol class=\"references\">\n");
+        for (place, work) in works.iter().enumerate() {
+            self.out.raw("<li id=\"reference-").number(place + 1).raw("\">").text(work).raw("</li>\n");
+        }
+        self.out.raw("</ol>\n");
+    }
+}

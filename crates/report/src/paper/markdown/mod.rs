@@ -1,0 +1,367 @@
+//! A document in GitHub's Markdown: for an issue, a change request or a page of notes. Figures are in the HTML page only;
+//! their numbers are in the tables.
+
+mod grid;
+
+use super::numbers::{Numbers, TableNotes};
+use super::part::{HINT, Part};
+use super::{Align, Block, Document, Figure, Group, Key, Piece, Row, Section, Table, Text, Tone, Weight};
+use crate::text::{clean, cleaned, escape};
+use grid::Line;
+use std::fmt::Write;
+
+/// The paper.
+pub fn render(document: &Document) -> String {
+    written(document, Part::Paper)
+}
+
+/// The part that the paper leaves to its appendix; `None` if there is none.
+pub fn appendix(document: &Document) -> Option<String> {
+    document.has_appendix().then(|| written(document, Part::Appendix))
+}
+
+/// The paper including its appendix, folded.
+pub fn whole(document: &Document) -> String {
+    written(document, Part::Whole)
+}
+
+fn written(document: &Document, part: Part) -> String {
+    let mut form = Form { numbers: Numbers::of(document), part, text: String::new() };
+    let lead = if part == Part::Appendix { "Appendix: " } else { "" };
+    let _ = writeln!(form.text, "# {lead}{}\n", plain(&document.title));
+    for line in [&document.kind, &document.date] {
+        if !line.is_empty() {
+            let _ = writeln!(form.text, "{}\n", opening(&plain(line)));
+        }
+    }
+    if part == Part::Paper && document.has_appendix() {
+        form.line("", &Text::prose(HINT));
+    }
+    document.front.iter().for_each(|section| form.section(section, 2));
+    if part != Part::Appendix {
+        form.contents(&document.sections);
+    }
+    document.sections.iter().for_each(|section| form.section(section, 2));
+    form.notes();
+    if part == Part::Appendix && !form.numbers.works().is_empty() {
+        form.text.push_str("## Works cited\n\n");
+        form.works();
+    }
+    if !document.foot.is_empty() {
+        let _ = writeln!(form.text, "{}", opening(&plain(&document.foot)));
+    }
+    form.text
+}
+
+/// Sections only, without title and contents.
+pub fn sections(document: &Document) -> String {
+    let mut form = Form { numbers: Numbers::of(document), part: Part::Whole, text: String::new() };
+    document.front.iter().chain(&document.sections).for_each(|section| form.section(section, 2));
+    form.notes();
+    form.text
+}
+
+struct Form<'a> {
+    numbers: Numbers<'a>,
+    part: Part,
+    text: String,
+}
+
+impl Form<'_> {
+    fn contents(&mut self, sections: &[Section]) {
+        if sections.is_empty() {
+            return;
+        }
+        self.text.push_str("## Contents\n\n");
+        for section in sections {
+            self.entry(section, 0);
+        }
+        self.text.push('\n');
+    }
+
+    fn entry(&mut self, section: &Section, depth: usize) {
+        let number = self.numbers.of_section(section);
+        let _ = writeln!(self.text, "{}- {number} {}", "  ".repeat(depth), self.phrase(&section.title));
+        for part in &section.sections {
+            self.entry(part, depth + 1);
+        }
+    }
+
+    fn section(&mut self, section: &Section, level: usize) {
+        if self.part == Part::Appendix && !section.has_appendix() {
+            return;
+        }
+        let number = self.numbers.of_section(section);
+        let space = if number.is_empty() { "" } else { " " };
+        let heading = self.phrase(&section.title);
+        let _ = writeln!(self.text, "{} {number}{space}{heading}\n", "#".repeat(level.min(5)));
+        self.blocks(&section.blocks);
+        section.sections.iter().for_each(|part| self.section(part, level + 1));
+    }
+
+    /// Writes blocks. Those of the other file are left out; in the paper a line mentions them.
+    fn blocks(&mut self, blocks: &[Block]) {
+        let mut left_out: Vec<String> = vec![];
+        for block in blocks {
+            match block {
+                Block::Folded { long: true, summary, .. } if self.part == Part::Paper => {
+                    left_out.push(self.phrase(summary));
+                }
+                Block::Folded { long: true, blocks, .. } if self.part == Part::Appendix => self.all(blocks),
+                _ if self.part == Part::Appendix => {}
+                block => self.block(block),
+            }
+        }
+        if !left_out.is_empty() {
+            let _ = writeln!(self.text, "In the appendix: {}.\n", left_out.join("; "));
+        }
+    }
+
+    fn all(&mut self, blocks: &[Block]) {
+        for block in blocks {
+            self.block(block);
+        }
+    }
+
+    fn block(&mut self, block: &Block) {
+        match block {
+            Block::Paragraph(text) | Block::Aside(Tone::Faint, text) => self.line("", text),
+            Block::Aside(_, text) => self.line("> ", text),
+            Block::Question(text) => {
+                let _ = writeln!(self.text, "*{}*\n", self.phrase(text));
+            }
+            Block::Heading(heading) => {
+                let _ = writeln!(self.text, "**{}**\n", plain(heading));
+            }
+            Block::List(items) => self.list(items.iter().map(|item| self.phrase(item)).collect()),
+            Block::Listing(lines) => {
+                let _ = writeln!(self.text, "{}", fenced(lines));
+            }
+            Block::Table(table) => self.table(table),
+            Block::Figure(figure) => self.figure(figure),
+            Block::Folded { summary, blocks, .. } => {
+                let _ = writeln!(self.text, "<details><summary>{}</summary>\n", self.html(summary));
+                if self.part == Part::Appendix {
+                    self.all(blocks);
+                } else {
+                    self.blocks(blocks);
+                }
+                self.text.push_str("</details>\n\n");
+            }
+            Block::Works => self.works(),
+        }
+    }
+
+    fn line(&mut self, lead: &str, text: &Text) {
+        let _ = writeln!(self.text, "{lead}{}\n", opening(&self.phrase(text)));
+    }
+
+    fn list(&mut self, items: Vec<String>) {
+        for item in items {
+            let _ = writeln!(self.text, "- {}", opening(&item));
+        }
+        self.text.push('\n');
+    }
+
+    fn works(&mut self) {
+        for (place, work) in self.numbers.works().iter().enumerate() {
+            let _ = writeln!(self.text, "{}. {}", place + 1, opening(&plain(work)));
+        }
+        self.text.push('\n');
+    }
+
+    fn notes(&mut self) {
+        for (place, note) in self.numbers.notes().iter().enumerate() {
+            let _ = writeln!(self.text, "[^{}]: {}", place + 1, self.phrase(note));
+        }
+        // A line that follows at once would be part of the last note.
+        if !self.numbers.notes().is_empty() {
+            self.text.push('\n');
+        }
+    }
+
+    fn figure(&mut self, figure: &Figure) {
+        let number = self.numbers.number(&figure.key);
+        let data = figure.data.as_ref().map(|key| format!(" Its data are in {}.", self.words(key)));
+        let _ = writeln!(
+            self.text,
+            "**Figure {number}.** {} *(Drawn in the HTML form.{})*\n",
+            self.phrase(&figure.caption),
+            data.unwrap_or_default()
+        );
+    }
+
+    fn table(&mut self, table: &Table) {
+        let number = self.numbers.number(&table.key);
+        let notes = TableNotes::of(table);
+        let _ = writeln!(self.text, "**Table {number}.** {}\n", self.phrase(&table.caption));
+        let heads: Vec<String> =
+            table.columns.iter().map(|column| self.cell(&column.title(), &notes)).collect();
+        let aligns: Vec<Align> = table.columns.iter().map(|column| column.align).collect();
+        let lines: Vec<Line> = table.groups.iter().flat_map(|group| self.group(group, &notes)).collect();
+        self.text += &grid::written(&heads, &aligns, &lines);
+        self.text.push('\n');
+        for (letter, note) in notes.all() {
+            let _ = writeln!(self.text, "<sup>{letter}</sup> {}\n", self.phrase(note));
+        }
+    }
+
+    fn group(&self, group: &Group, notes: &TableNotes) -> Vec<Line> {
+        let head = (!group.head.is_empty()).then(|| Line::Head(self.cell(&group.head, notes)));
+        let row = |row: &Row| {
+            let weigh = |cell: String| match row.weight {
+                Weight::Sum if !cell.is_empty() => format!("**{cell}**"),
+                _ => cell,
+            };
+            Line::Cells(row.cells.iter().map(|cell| weigh(self.cell(cell, notes))).collect())
+        };
+        head.into_iter().chain(group.rows.iter().map(row)).collect()
+    }
+
+    fn cell(&self, text: &Text, notes: &TableNotes) -> String {
+        let piece = |piece: &Piece| match piece {
+            Piece::Note(note) => format!("<sup>{}</sup>", notes.letter(note)),
+            piece => self.piece(piece),
+        };
+        text.pieces().iter().map(piece).collect()
+    }
+
+    fn phrase(&self, text: &Text) -> String {
+        let piece = |piece: &Piece| match piece {
+            Piece::Note(note) => {
+                self.numbers.note(note).map(|number| format!("[^{number}]")).unwrap_or_default()
+            }
+            piece => self.piece(piece),
+        };
+        text.pieces().iter().map(piece).collect()
+    }
+
+    fn piece(&self, piece: &Piece) -> String {
+        match piece {
+            Piece::Code(words) | Piece::Link { words, .. } => code(words),
+            Piece::Strong(words) | Piece::Toned(Tone::Bad | Tone::Careful, words) => {
+                format!("**{}**", plain(words))
+            }
+            Piece::Plain(words) | Piece::Toned(_, words) => plain(words),
+            Piece::Sign(sign) => sign.mark().to_owned(),
+            Piece::To(key) => self.words(key),
+            Piece::Cite(work) => format!(" \\[{}\\]", self.numbers.work(work)),
+            Piece::Note(_) => String::new(),
+        }
+    }
+
+    /// Text within an HTML element, where Markdown has no effect.
+    fn html(&self, text: &Text) -> String {
+        let mut out = String::new();
+        for piece in text.pieces() {
+            match piece {
+                Piece::Plain(words) | Piece::Code(words) | Piece::Strong(words) | Piece::Toned(_, words) => {
+                    escape(&mut out, &unlinked(words));
+                }
+                Piece::To(key) => out.push_str(&self.words(key)),
+                piece => out.push_str(&self.piece(piece)),
+            }
+        }
+        out
+    }
+
+    fn words(&self, key: &Key) -> String {
+        let words =
+            self.numbers.place(key).map_or_else(|| key.name().to_owned(), super::numbers::Place::words);
+        words + self.part.elsewhere(&self.numbers, key)
+    }
+}
+
+/// Text escaped for Markdown and HTML, except for characters that are special only at the beginning of a line.
+fn plain(text: &str) -> String {
+    let mut safe = String::new();
+    for letter in unlinked(&clean(text)).chars() {
+        match letter {
+            '<' => safe.push_str("&lt;"),
+            '>' => safe.push_str("&gt;"),
+            '&' => safe.push_str("&amp;"),
+            APART => safe.push_str("&#8203;"),
+            '\\' | '`' | '*' | '_' | '[' | ']' | '|' | '#' | '!' | '~' | '$' => safe.extend(['\\', letter]),
+            other => safe.push(other),
+        }
+    }
+    safe
+}
+
+/// A space of no width.
+const APART: char = '\u{200b}';
+
+/// The text with a space of no width behind each sign of which a wiki makes a link or a mention by itself: in an address, behind
+/// `www.`, behind `@`. Only such a space helps: mentions are looked for where escapes and references are already resolved.
+fn unlinked(text: &str) -> String {
+    let mut apart = String::new();
+    for (at, letter) in text.char_indices() {
+        apart.push(letter);
+        let (before, after) = (&text[..at], &text[at + letter.len_utf8()..]);
+        let links = match letter {
+            '@' => true,
+            ':' => {
+                after.starts_with("//") || ["mailto", "xmpp"].iter().any(|scheme| ends_with(before, scheme))
+            }
+            '.' => ends_with(before, "www"),
+            _ => false,
+        };
+        if links {
+            apart.push(APART);
+        }
+    }
+    apart
+}
+
+fn ends_with(text: &str, word: &str) -> bool {
+    text.get(text.len().saturating_sub(word.len())..).is_some_and(|end| end.eq_ignore_ascii_case(word))
+}
+
+/// Text at the beginning of a line, escaped so that it is no list, rule or underlined heading.
+fn opening(text: &str) -> String {
+    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+    let (number, rest) = text.split_at(digits);
+    if rest.starts_with(['-', '+', '=', '.', ')']) && (digits == 0) == rest.starts_with(['-', '+', '=']) {
+        format!("{number}\\{rest}")
+    } else {
+        text.to_owned()
+    }
+}
+
+/// Text between back ticks, where only these and the bar of a table are special.
+fn code(text: &str) -> String {
+    let safe = clean(text).replace('`', "'").replace('|', "/");
+    if safe.trim().is_empty() { String::new() } else { format!("`{safe}`") }
+}
+
+/// Lines unchanged, within a fence that is longer than any in them.
+fn fenced(lines: &str) -> String {
+    let lines = cleaned(lines);
+    let longest = lines.split(|letter| letter != '`').map(str::len).max().unwrap_or_default();
+    let fence = "`".repeat(3.max(longest + 1));
+    format!("{fence}\n{lines}{fence}\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fence_is_longer_than_any_within() {
+        assert_eq!(fenced("x"), "```\nx\n```\n");
+        assert_eq!(fenced("a\n````b"), "`````\na\n````b\n`````\n");
+    }
+
+    #[test]
+    fn a_name_cannot_become_markup() {
+        assert_eq!(plain("<b>|a_b*\n"), "&lt;b&gt;\\|a\\_b\\*\u{fffd}");
+        assert_eq!(plain("[x](javascript:y)"), "\\[x\\](javascript:y)");
+        assert_eq!(plain("https://x.y WWW.x.y"), "https:&#8203;//x.y WWW.&#8203;x.y");
+        assert_eq!(plain("@you, mailto:a@b, 1.5: c"), "@&#8203;you, mailto:&#8203;a@&#8203;b, 1.5: c");
+        assert_eq!(code("a`|b"), "`a'/b`");
+        assert_eq!(opening("- no list"), "\\- no list");
+        assert_eq!(opening("12. no list"), "12\\. no list");
+        assert_eq!(opening("1.5 ns"), "1\\.5 ns");
+        assert_eq!(opening("12 ns"), "12 ns");
+    }
+}

@@ -1,0 +1,388 @@
+//! Sentences about a run as a whole: the machine in a line, the clock, precision, and disturbances.
+
+use super::occupancy;
+use super::words::{self, plural};
+use fathom_core::machine::Machine;
+use fathom_core::quantities;
+use fathom_core::quantity::Unit;
+use fathom_core::sampling::Qualification;
+use fathom_core::sampling::clock::ClockKind;
+use fathom_core::statistics;
+use fathom_engine::record::{Ending, Header, PeerKind};
+use fathom_engine::results::{Disturbance, PointResult, Results, TrendResult};
+
+/// The machine in a line: processor, hypervisor, kernel.
+pub fn machine(machine: &Machine) -> String {
+    let processor = machine.processor.model_name.value().cloned();
+    let mut words = vec![processor.unwrap_or_else(|| "a machine of unknown processor".to_owned())];
+    let cpus = machine.allowed_cpus().len();
+    if cpus > 0 {
+        words.push(plural(cpus, "CPU"));
+    }
+    if let Some(Some(hypervisor)) = machine.virtualization.hypervisor.value() {
+        words.push(format!("under {hypervisor}"));
+    }
+    words.extend(machine.kernel.release.value().map(|release| format!("Linux {release}")));
+    words.join(", ")
+}
+
+/// The labels of the run, `key=value`, in a line; `None` if it has none.
+pub(super) fn labels(header: &Header) -> Option<String> {
+    let labels = header.settings.labels.iter().map(|(key, value)| format!("{key}={value}"));
+    Some(labels.collect::<Vec<_>>().join(" ")).filter(|labels| !labels.is_empty())
+}
+
+/// The second host in a sentence; `None` if the run has none.
+pub(super) fn peer(header: &Header) -> Option<String> {
+    let peer = header.peer.as_deref()?;
+    let host = peer.machine.as_ref().map_or_else(|| "an unknown machine".to_owned(), machine);
+    let (wanted, address) = (&peer.wanted, &peer.address);
+    Some(match peer.kind {
+        PeerKind::Ssh => {
+            format!("The peer is {wanted}, {host}; ssh started it, and connections go to {address} directly.")
+        }
+        PeerKind::ByHand => format!("The peer at {wanted} is {host}; it was started by hand."),
+        PeerKind::Virtual => format!(
+            "The peer is a virtual peer, a network namespace of this machine at {address}: both ends share its \
+             processors, and there is no wire between them."
+        ),
+    })
+}
+
+/// How the run ended, and its duration.
+pub(super) fn ending(results: &Results) -> String {
+    let Some(closing) = &results.run.closing else {
+        return "The run did not end normally; everything recorded in its file up to then is complete."
+            .to_owned();
+    };
+    let why = match closing.ended {
+        Ending::Precision if results.points.iter().all(|point| point.estimate().is_none()) => {
+            "no point could be measured"
+        }
+        Ending::Precision if Precision::of(results).is_complete() => {
+            "every value had reached the target precision"
+        }
+        Ending::Precision => "no further trial was expected to bring another value to the target precision",
+        Ending::Budget => "its budget was spent",
+        Ending::Interrupted => "it was interrupted; the results up to then are valid",
+    };
+    let took = quantities::duration(closing.took_s);
+    let rounds = plural(closing.rounds as usize, "whole round");
+    let lost = closing.peer_lost.as_ref().map(|reason| {
+        format!(
+            " It lost its peer ({reason}): points that need the peer have only the results from before that."
+        )
+    });
+    format!("The run took {took} ({rounds}) and ended because {why}.{}", lost.unwrap_or_default())
+}
+
+/// The clock and how it was qualified, in a sentence or two.
+pub(super) fn clock(clock: &Qualification) -> String {
+    let name = match clock.kind {
+        ClockKind::Counter => "the processor's tick counter",
+        ClockKind::MonotonicRaw => "clock_gettime(CLOCK_MONOTONIC_RAW)",
+    };
+    let steps = match clock.backward_steps {
+        0 => format!("never ran backwards in {} steps", quantities::count(clock.steps as usize)),
+        back => format!("ran backwards {back} times in {} steps", quantities::count(clock.steps as usize)),
+    };
+    let rejected = clock
+        .rejected
+        .as_ref()
+        .map(|why| format!(" The processor's counter was not used: {why}."))
+        .unwrap_or_default();
+    format!(
+        "All times are read from {name}: {} (±{} ppm against the kernel's clock), with a resolution of {} and {} \
+         between two readings; it {steps}.{rejected}",
+        quantities::frequency(clock.ticks_per_second),
+        quantities::significant(clock.frequency_spread_ppm, 2),
+        quantities::value(Unit::Nanoseconds, clock.resolution_ns()),
+        quantities::value(Unit::Nanoseconds, clock.overhead_ns()),
+    )
+}
+
+/// The precision of a run. Widths are halves of 95 % intervals as shares of their values.
+pub(super) struct Precision<'run> {
+    /// The target width.
+    pub target: f64,
+    /// Number of points that have reached it.
+    pub reached: usize,
+    /// Number of points with a value.
+    pub values: usize,
+    /// The median of the widths; `None` if no value has an interval.
+    pub median: Option<f64>,
+    /// The point with the greatest width, and that width.
+    pub widest: Option<(&'run PointResult, f64)>,
+    /// Points with a wider interval than the target, with their widths, the widest first.
+    pub missed: Vec<(&'run PointResult, f64)>,
+    /// Number of points with a value but no interval.
+    pub without: usize,
+}
+
+impl<'run> Precision<'run> {
+    /// The precision of a run.
+    pub fn of(results: &'run Results) -> Self {
+        let target = results.run.header.settings.precision;
+        let estimates = || results.points.iter().filter_map(PointResult::estimate);
+        let values = estimates().count();
+        // A share of zero has an interval but no relative width.
+        let without = estimates().filter(|estimate| estimate.interval.is_none()).count();
+        let mut widths = widths(results);
+        widths.sort_by(|(_, one), (_, other)| other.total_cmp(one));
+        let all: Vec<f64> = widths.iter().map(|(_, width)| *width).collect();
+        let (median, widest) = (statistics::median(&all), widths.first().copied());
+        let reached = all.iter().filter(|width| **width <= target).count();
+        widths.retain(|(_, width)| *width > target);
+        Precision { target, reached, values, median, widest, missed: widths, without }
+    }
+
+    /// Whether every value has an interval that reaches the target.
+    pub fn is_complete(&self) -> bool {
+        self.missed.is_empty() && self.without == 0
+    }
+
+    /// The points that reached the target and those that missed it, in a sentence.
+    pub fn sentence(&self) -> String {
+        let target = quantities::plus_minus(self.target);
+        let share = match self.values {
+            0 => String::new(),
+            values => format!(" ({})", quantities::percent(self.reached as f64 / values as f64)),
+        };
+        let values = plural(self.values, "value");
+        let mut said = vec![format!("{} of {values}{share} have an interval within {target}", self.reached)];
+        if let (Some(median), Some((_, widest))) = (self.median, self.widest) {
+            let (median, widest) = (quantities::plus_minus(median), quantities::plus_minus(widest));
+            said.push(format!("the median half-width is {median}, the widest {widest}"));
+        }
+        if self.without > 0 {
+            said.push(format!("{} without an interval (fewer than six trials)", self.without));
+        }
+        said.join("; ") + "."
+    }
+}
+
+/// The values that have an interval, with its width.
+fn widths<'run>(results: &'run Results) -> Vec<(&'run PointResult, f64)> {
+    results.points.iter().filter_map(|point| Some((point, half_width(point)?))).collect()
+}
+
+/// Half the interval of a point as a share of its value; `None` without an interval.
+pub(super) fn half_width(point: &PointResult) -> Option<f64> {
+    statistics::relative_half_width(point.estimate()?)
+}
+
+/// The disturbances of the run, in sentences; empty if there were none.
+pub(super) fn disturbances(results: &Results) -> Vec<String> {
+    let trials: usize = results.points.iter().map(|point| point.trials.0).sum();
+    let sum = |of: fn(&Disturbance) -> u64| -> u64 {
+        results.points.iter().map(|point| of(&point.disturbance)).fold(0, u64::saturating_add)
+    };
+    let mut said = taken(results, trials);
+    let mut tell = |count: u64, sentence: &dyn Fn(String) -> String| {
+        if count > 0 {
+            said.push(sentence(quantities::count(count as usize)));
+        }
+    };
+    tell(sum(|seen| seen.migrations), &|n| {
+        format!("Observations that ended on a different CPU from the one they began on: {n}.")
+    });
+    let times: usize = results.points.iter().map(|point| point.negative).sum();
+    tell(times as u64, &|n| {
+        format!(
+            "Observations of a time below zero: {n}. What is subtracted from a reading (the clock's own cost, or a \
+             baseline) was larger at that moment. They stay in the medians, and are never shown as the best \
+             observation."
+        )
+    });
+    let left_out: usize = results.points.iter().map(|point| point.left_out).sum();
+    tell(left_out as u64, &|n| {
+        format!("Trials left out because their own evidence failed: {n} of {}.", trials + left_out)
+    });
+    tell(sum(|seen| seen.involuntary_switches), &|n| {
+        format!(
+            "The scheduler preempted the measured work {n} times (switches that are part of an operation are not \
+                 counted)."
+        )
+    });
+    said.extend(occupancy::sentences(results));
+    said.extend(lost(results));
+    said.extend(frequencies(results));
+    said.extend(whole_run(results));
+    said
+}
+
+/// The time that the hypervisor or a CPU quota took from trials, or that it could not be read.
+fn taken(results: &Results, trials: usize) -> Vec<String> {
+    let of = plural(trials, "trial");
+    let unread = "is unknown: the counter could not be read in every trial.";
+    let steal = match trials_with(results, |seen| seen.trials_with_steal) {
+        Some(0) => None,
+        Some(n) => Some(format!("The hypervisor took CPU time in {} of {of} (steal).", quantities::count(n))),
+        None => Some(format!("Whether the hypervisor took CPU time (steal) {unread}")),
+    };
+    let quota = match trials_with(results, |seen| seen.trials_throttled) {
+        Some(0) => None,
+        Some(n) => Some(format!("A CPU quota throttled the process in {} of {of}.", quantities::count(n))),
+        None => Some(format!("Whether a CPU quota throttled the process {unread}")),
+    };
+    steal.into_iter().chain(quota).collect()
+}
+
+/// The number of trials of the run with a disturbance; `None` if it was seen in none and not all could read it.
+pub(super) fn trials_with(results: &Results, of: fn(&Disturbance) -> Option<usize>) -> Option<usize> {
+    let each = || results.points.iter().map(|point| of(&point.disturbance));
+    let seen = each().flatten().fold(0, usize::saturating_add);
+    (seen > 0 || each().all(|count| count.is_some())).then_some(seen)
+}
+
+fn lost(results: &Results) -> Option<String> {
+    let shares = results.points.iter().filter_map(|point| Some((point.disturbance.lost_share?, point)));
+    let (worst, point) = shares.max_by(|(one, _), (other, _)| one.total_cmp(other))?;
+    (worst > 0.0).then(|| {
+        format!(
+            "Just before the observations, a spinning loop lost up to {} of its time to other work or to other \
+             processes of the same point (the most at {}, {}).",
+            quantities::share(worst),
+            point.experiment,
+            words::label(point, &point.point)
+        )
+    })
+}
+
+pub(super) fn frequencies(results: &Results) -> Option<String> {
+    let seen = || results.points.iter().filter_map(|point| point.disturbance.core_hz);
+    let low = seen().map(|(low, _)| low).reduce(f64::min)?;
+    let high = seen().map(|(_, high)| high).reduce(f64::max)?;
+    Some(format!(
+        "The core ran at {} to {}, measured with calibrated chains of instructions.",
+        quantities::frequency(low),
+        quantities::frequency(high)
+    ))
+}
+
+fn whole_run(results: &Results) -> Option<String> {
+    let closing = results.run.closing.as_ref()?;
+    let seen = &closing.conditions;
+    let taken = |time: Option<u64>, by: &str| match time {
+        Some(0) => String::new(),
+        Some(time) => format!("; {by} {}", quantities::value(Unit::Nanoseconds, time as f64)),
+        None => format!("; how much time {by} could not be read"),
+    };
+    let served = |count: Option<u64>, what: &str| match count {
+        Some(count) => format!("{} {what}", quantities::count(count as usize)),
+        None => format!("an unknown number of {what}"),
+    };
+    Some(format!(
+        "During the run the whole machine served {} and {}{}{}.",
+        served(seen.interrupts, "interrupts"),
+        served(seen.switches, "context switches"),
+        taken(seen.steal_ns, "the hypervisor took"),
+        taken(seen.throttled_ns, "a CPU quota took")
+    ))
+}
+
+/// Evidence that does not hold, so that the figure may be of another operation. The same claim about several points of an
+/// experiment is one entry.
+pub(super) struct Doubt<'run> {
+    /// The experiment's name.
+    pub experiment: &'run str,
+    /// The claim.
+    pub claim: &'run str,
+    /// The observation at the first of the points.
+    pub seen: &'run str,
+    /// The points.
+    pub points: Vec<String>,
+}
+
+/// Every claim that does not hold.
+pub(super) fn doubts<'run>(results: &'run Results) -> Vec<Doubt<'run>> {
+    let mut doubts: Vec<Doubt> = vec![];
+    for point in &results.points {
+        for check in point.evidence.checks().iter().filter(|check| !check.holds) {
+            let label = words::label(point, &point.point);
+            let alike = doubts
+                .iter_mut()
+                .find(|doubt| doubt.experiment == point.experiment && doubt.claim == check.claim);
+            match alike {
+                Some(doubt) => doubt.points.push(label),
+                None => doubts.push(Doubt {
+                    experiment: &point.experiment,
+                    claim: &check.claim,
+                    seen: &check.seen,
+                    points: vec![label],
+                }),
+            }
+        }
+    }
+    doubts
+}
+
+/// The experiments whose evidence is not judged, with the reason: a sentence for each.
+pub(super) fn not_judged(results: &Results) -> Vec<String> {
+    let sentence = |experiment: &str| {
+        let mine = || results.of_experiment(experiment).filter_map(|point| point.evidence.not_judged());
+        let points = plural(mine().count(), "point");
+        mine().next().map(|other| format!("{experiment}: the evidence for {points} is not judged: {other}."))
+    };
+    results.experiments().into_iter().filter_map(sentence).collect()
+}
+
+impl Doubt<'_> {
+    /// The points in a word or two, and the claim with the observation.
+    pub fn sentence(&self) -> String {
+        match self.points.as_slice() {
+            [one] => format!("{one}: {}; seen: {}", self.claim, self.seen),
+            many => format!(
+                "{}, the first of them {}: {}; observed there: {}",
+                plural(many.len(), "point"),
+                many[0],
+                self.claim,
+                self.seen
+            ),
+        }
+    }
+}
+
+/// The slope of a trend with its interval, and the intercept.
+pub(super) fn trend(trend: &TrendResult) -> String {
+    let line = &trend.line;
+    let said = |value: f64, interval: Option<statistics::Interval>| match interval {
+        Some(interval) => {
+            let measure = quantities::Measure::of(trend.unit, value);
+            let ends = Some((interval.low, interval.high));
+            format!(
+                "{} {} ({})",
+                measure.number(value, ends),
+                measure.symbol,
+                measure.range(value, interval.low, interval.high)
+            )
+        }
+        None => quantities::value(trend.unit, value),
+    };
+    let fit =
+        line.r_squared.map(|share| format!(", R² {}", quantities::significant(share, 4))).unwrap_or_default();
+    let left = trend.largest_residual().map(|(at, left)| {
+        format!(
+            ", {} off it at most (at {})",
+            quantities::value(trend.unit, left.abs()),
+            quantities::significant(at, 4)
+        )
+    });
+    let robust = trend
+        .robust_slope()
+        .map(|slope| format!(", slope by medians {}", quantities::value(trend.unit, slope)));
+    format!(
+        "{} {}, {} at zero{fit}{}{}, {}",
+        said(trend.slope(), trend.slope_interval()),
+        trend.slope_of,
+        said(line.intercept, line.intercept_interval),
+        left.unwrap_or_default(),
+        robust.unwrap_or_default(),
+        plural(line.points, "point")
+    )
+}
+
+/// The fixed parameters of a trend.
+pub(super) fn trend_label(trend: &TrendResult) -> String {
+    words::short_label(trend, &trend.group)
+}

@@ -1,0 +1,76 @@
+//! The report of a run, optionally next to published machines.
+
+use super::beside::{self, Published};
+use super::form::{Facts, Subject};
+use super::paper::Document;
+use super::text::Style;
+use super::{article, csv, json, screen, terminal};
+use crate::references::Machine;
+use fathom_engine::results::Results;
+use std::path::Path;
+
+/// A run, for reporting.
+pub struct RunReport<'run> {
+    results: &'run Results<'run>,
+    published: Option<Published<'run>>,
+    files: &'run [(&'run str, &'run Path)],
+    full: bool,
+}
+
+impl<'run> RunReport<'run> {
+    /// The report of these results only.
+    pub fn of(results: &'run Results<'run>) -> Self {
+        RunReport { results, published: None, files: &[], full: false }
+    }
+
+    /// The report with the figures of published machines next to those of the run; unchanged without machines.
+    #[must_use]
+    pub fn beside(mut self, machines: &[&'static Machine]) -> Self {
+        self.published = (!machines.is_empty()).then(|| Published::beside(self.results, machines));
+        self
+    }
+
+    /// The report with the paths of the written files, for a terminal: `("run file", path)`.
+    #[must_use]
+    pub fn written_to(mut self, files: &'run [(&'run str, &'run Path)]) -> Self {
+        self.files = files;
+        self
+    }
+
+    /// The report as text with all of its tables instead of on one screen.
+    #[must_use]
+    pub fn in_full(mut self, full: bool) -> Self {
+        self.full = full;
+        self
+    }
+}
+
+impl Facts for RunReport<'_> {
+    fn text(&self, style: Style) -> String {
+        let told = if self.full { terminal::summary } else { screen::page };
+        let beside = |published| format!("\n{}", beside::text(self.results, published, style));
+        told(self.results, self.files, style) + &self.published.as_ref().map(beside).unwrap_or_default()
+    }
+
+    fn json(&self) -> String {
+        json::pretty(self.results, self.published.as_ref())
+    }
+}
+
+impl Subject for RunReport<'_> {
+    fn rows(&self) -> String {
+        csv::points(self.results)
+    }
+
+    fn document(&self) -> Document {
+        article::of(self.results, self.published.as_ref())
+    }
+
+    fn synopsis(&self) -> Document {
+        article::synopsis::alone(self.results, self.published.as_ref(), self.files)
+    }
+
+    fn embedded(&self) -> Option<String> {
+        Some(json::compact(self.results, self.published.as_ref()))
+    }
+}

@@ -1,0 +1,77 @@
+//! The main figures as a table.
+
+use super::clipped::cut;
+use crate::main_figures::{Ranked, Written};
+use crate::paper::Sign;
+use crate::summary::ABSENT;
+use crate::text::{Style, clean, display_width};
+use comfy_table::{CellAlignment, ContentArrangement, Table, TableStyle};
+
+const HEAD: [&str; 6] = ["Main figures", "median", "95 % interval", "±", "meas./pred.", "evid."];
+
+/// The width from which the half-widths have their own column.
+const WIDE: usize = 96;
+
+/// Spaces between two columns.
+const GAP: usize = 2;
+
+/// The table, with a line with the number of further figures.
+pub(super) fn text(shown: &[Ranked], more: usize, style: Style) -> String {
+    if shown.is_empty() {
+        return style.title("No point has a value.") + "\n";
+    }
+    let more = if more == 0 { String::new() } else { format!("  and {more} more with --full\n") };
+    table(shown, style) + &more
+}
+
+fn table(all: &[Ranked], style: Style) -> String {
+    let columns: &[usize] = if style.width >= WIDE { &[0, 1, 2, 3, 4, 5] } else { &[0, 1, 2, 4, 5] };
+    let rows: Vec<[String; 6]> = all.iter().map(cells).collect();
+    let room = room(&rows, columns, style.width);
+    let mut table = Table::new();
+    table.load_style(TableStyle::new()).set_content_arrangement(ContentArrangement::Disabled);
+    table.add_row(chosen(&HEAD.map(str::to_owned), columns));
+    let mut before = None;
+    for (figure, mut row) in all.iter().zip(rows) {
+        let family = figure.family();
+        if before.replace(family) != Some(family) {
+            table.add_row([cut(&clean(family), room)]);
+        }
+        row[0] = format!("  {}", cut(&row[0], room.saturating_sub(GAP)));
+        table.add_row(chosen(&row, columns));
+    }
+    for (place, column) in table.column_iter_mut().enumerate() {
+        column.set_padding((0, if place + 1 == columns.len() { 0 } else { GAP as u16 }));
+        column.set_cell_alignment(if place == 0 { CellAlignment::Left } else { CellAlignment::Right });
+    }
+    table.lines().map(|line| painted(line.trim_end(), style) + "\n").collect()
+}
+
+fn chosen(cells: &[String; 6], columns: &[usize]) -> Vec<String> {
+    columns.iter().map(|column| cells[*column].clone()).collect()
+}
+
+/// The width for the words, after that of the numbers.
+fn room(rows: &[[String; 6]], columns: &[usize], width: usize) -> usize {
+    let widest = |column: &usize| {
+        let cells = rows.iter().map(|row| display_width(&row[*column]));
+        cells.chain([display_width(HEAD[*column])]).max().unwrap_or(0) + GAP
+    };
+    width.saturating_sub(columns.iter().skip(1).map(widest).sum::<usize>()).max(GAP)
+}
+
+fn cells(figure: &Ranked) -> [String; 6] {
+    let short = figure.experiment.split_once('/').map_or(figure.experiment, |(_, short)| short);
+    let words = clean(&format!("{short}: {}", figure.main.words));
+    let Written { median, interval, half_width, factor, evidence } = figure.main.written();
+    [words, median, interval, half_width, factor, evidence.map_or(ABSENT, Sign::mark).to_owned()]
+}
+
+/// Colours a finished line: column widths are those of the plain text.
+fn painted(line: &str, style: Style) -> String {
+    // The head and the names of families are not indented; the words of a figure are.
+    if !line.starts_with(' ') {
+        return style.title(line);
+    }
+    line.replace('✓', &style.good("✓")).replace('✗', &style.bad("✗"))
+}

@@ -1,0 +1,90 @@
+//! The final screen of a run: the machine, how far to trust the run and why, the main figures with their intervals, the most
+//! important findings, and where the rest is.
+
+mod clipped;
+mod figures;
+mod notable;
+mod trust;
+
+use super::main_figures::{self, Ranked};
+use super::run;
+use super::terminal::places;
+use super::text::Style;
+use clipped::clipped;
+use fathom_engine::results::Results;
+use std::path::Path;
+
+pub(super) use notable::{TITLE as NOTABLE, lines as notable};
+pub(super) use trust::{TITLE as TRUST, lines as trust};
+
+/// The most lines of the screen.
+pub const MOST_LINES: usize = 50;
+
+/// The lines between the parts, the title of the figures, the line with the number of further figures, and the line that
+/// says where the rest is.
+const BETWEEN: usize = 7;
+
+/// The screen, of at most [`MOST_LINES`] lines. `files` are the written files with their names: `("run file", path)`.
+pub fn page(results: &Results, files: &[(&str, &Path)], style: Style) -> String {
+    let mut figures = main_figures::all(results);
+    let parts = Parts::of(results, &figures, files.len(), style);
+    let more = main_figures::keep(&mut figures, parts.room);
+    parts.head
+        + "\n"
+        + &parts.trust
+        + "\n"
+        + &figures::text(&figures, more, style)
+        + &separated(parts.notable)
+        + "\n"
+        + &rest(files, style)
+}
+
+/// The main figures at the beginning of a document, and the number of further ones: those that fit on a screen of usual
+/// width, and all that represent a machine.
+pub(super) fn leading<'run>(results: &'run Results) -> (Vec<Ranked<'run>>, usize) {
+    let mut figures = main_figures::all(results);
+    let parts = Parts::of(results, &figures, 0, Style::default());
+    let room = parts.room.max(main_figures::leading_room(&figures));
+    let more = main_figures::keep(&mut figures, room);
+    (figures, more)
+}
+
+/// The parts of a screen beside its figures.
+struct Parts {
+    head: String,
+    trust: String,
+    notable: String,
+    /// The lines that these parts leave for figures and their families.
+    room: usize,
+}
+
+impl Parts {
+    /// What stands out leaves room for the leading figures, but for what is wrong.
+    fn of(results: &Results, figures: &[Ranked], files: usize, style: Style) -> Self {
+        let (head, trust) = (head(results, style), trust::text(results, style));
+        let used = head.lines().count() + trust.lines().count() + BETWEEN + files;
+        let free = MOST_LINES.saturating_sub(used);
+        let notable = notable::text(results, free.saturating_sub(main_figures::leading_room(figures)), style);
+        let room = free.saturating_sub(notable.lines().count());
+        Self { head, trust, notable, room }
+    }
+}
+
+fn head(results: &Results, style: Style) -> String {
+    let header = &results.run.header;
+    let title = format!("{}, {}", run::machine(&header.machine), header.started);
+    let peer = run::peer(header).map(|peer| clipped("", &peer, style)).unwrap_or_default();
+    let titled: String = clipped("", &title, style).lines().map(|line| style.title(line) + "\n").collect();
+    let labels = run::labels(header).map(|labels| clipped("", &labels, style)).unwrap_or_default();
+    titled + &labels + &peer + &clipped("", &run::ending(results), style)
+}
+
+/// A part with an empty line before it; empty if the part is.
+fn separated(part: String) -> String {
+    if part.is_empty() { part } else { "\n".to_owned() + &part }
+}
+
+fn rest(files: &[(&str, &Path)], style: Style) -> String {
+    let named = places(files, style);
+    style.faint("all figures, predictions and evidence: fathom report --full") + "\n" + &named
+}

@@ -1,0 +1,176 @@
+//! The rows of the summary table, from the same records as everything else (R-FIX-65): one row per operation with base
+//! hardware, software overhead, prediction and measurement, and a list of the points without a value, with the reason.
+
+use super::words;
+use fathom_core::experiment::{AXIS_PLACEMENT, Part, Prediction};
+use fathom_core::quantities::{self, Measure};
+use fathom_core::statistics::{self, Estimate};
+use fathom_engine::results::{Outcome, PointResult, Results};
+
+/// The rows of one experiment.
+pub(super) struct Group<'run> {
+    /// The experiment's name.
+    pub experiment: &'run str,
+    /// The placement, if all of its points share one.
+    pub placement: Option<&'static str>,
+    /// Its points that have a value or an upper limit.
+    pub rows: Vec<Row<'run>>,
+}
+
+/// One operation. Every text has its unit; an absent figure is `–`.
+pub(super) struct Row<'run> {
+    /// Its point.
+    pub point: &'run PointResult,
+    /// The parameters.
+    pub operation: String,
+    /// The predicted cost of the bare hardware.
+    pub hardware: String,
+    /// The predicted overhead of the operating system.
+    pub software: String,
+    /// Their sum.
+    pub predicted: String,
+    /// The median, or `< limit` below resolution.
+    pub measured: String,
+    /// The interval.
+    pub interval: String,
+    /// Half the interval as a share of the median.
+    pub half_width: String,
+    /// Measured over predicted.
+    pub factor: String,
+    /// ✓, ✗, – or ?.
+    pub evidence: &'static str,
+}
+
+/// Points of one experiment without a value, for one reason.
+pub(super) struct Unmeasured<'run> {
+    /// The experiment's name.
+    pub experiment: &'run str,
+    /// `skipped`, `failed`, …
+    pub outcome: &'static str,
+    /// The reason they share.
+    pub reason: String,
+    /// Whether something went wrong.
+    pub failure: bool,
+    /// Their parameters.
+    pub points: Vec<String>,
+}
+
+/// The sign of a missing figure.
+pub const ABSENT: &str = "–";
+
+/// The summary table, by experiment.
+pub(super) fn groups<'run>(results: &'run Results) -> Vec<Group<'run>> {
+    let groups = results.experiments().into_iter().map(|experiment| {
+        let points: Vec<&PointResult> =
+            results.of_experiment(experiment).filter(|point| is_in_table(point)).collect();
+        let placement = shared_placement(results.of_experiment(experiment));
+        let rows = points.iter().map(|point| row(point, &points, placement.is_some())).collect();
+        Group { experiment, placement, rows }
+    });
+    groups.filter(|group| !group.rows.is_empty()).collect()
+}
+
+/// Those of the points that are missing from the table, grouped by reason.
+pub(super) fn unmeasured<'run>(points: impl IntoIterator<Item = &'run PointResult>) -> Vec<Unmeasured<'run>> {
+    let mut found: Vec<Unmeasured> = vec![];
+    for point in points.into_iter().filter(|point| !is_in_table(point)) {
+        let (outcome, reason) = (words::outcome(&point.outcome), words::reason(point));
+        let label = words::label(point, &point.point);
+        let alike = found.iter_mut().find(|group| {
+            group.experiment == point.experiment && group.outcome == outcome && group.reason == reason
+        });
+        match alike {
+            Some(group) => group.points.push(label),
+            None => found.push(Unmeasured {
+                experiment: &point.experiment,
+                outcome,
+                reason,
+                failure: point.outcome.is_failure(),
+                points: vec![label],
+            }),
+        }
+    }
+    found
+}
+
+/// Whether the point has a figure that may be used.
+pub(super) fn is_in_table(point: &PointResult) -> bool {
+    matches!(point.outcome, Outcome::Value(_) | Outcome::BelowResolution { .. })
+}
+
+/// The usable figure of a point: its median or its upper limit.
+pub(super) fn figure(point: &PointResult) -> Option<f64> {
+    match &point.outcome {
+        Outcome::Value(estimate) => Some(estimate.value),
+        Outcome::BelowResolution { below, .. } => Some(*below),
+        _ => None,
+    }
+}
+
+/// The placement of all points of an experiment, to be printed once.
+pub(super) fn shared_placement<'run>(
+    points: impl Iterator<Item = &'run PointResult>,
+) -> Option<&'static str> {
+    let mut placements = points.map(|point| point.point.placement());
+    let first = placements.next()?;
+    placements.all(|placement| placement == first).then(|| first.name())
+}
+
+/// The parameters of a point; without the placement if that is printed elsewhere.
+pub(super) fn operation(point: &PointResult, placement_said: bool) -> String {
+    let rest = point.point.without(AXIS_PLACEMENT.name);
+    let label = words::label(point, if placement_said { &rest } else { &point.point });
+    if label.is_empty() { words::label(point, &point.point) } else { label }
+}
+
+fn row<'run>(point: &'run PointResult, column: &[&PointResult], placement_said: bool) -> Row<'run> {
+    let measure = measure(point, column);
+    let unitised = |number: String| format!("{number} {}", measure.symbol);
+    let predicted =
+        |value: Option<f64>| value.map_or(ABSENT.to_owned(), |value| readable(point, measure, value));
+    let prediction = point.prediction.as_ref();
+    let usable = point.estimate();
+    let interval = |estimate: &Estimate| {
+        let (low, high) = quantities::ends(estimate)?;
+        Some(unitised(measure.range(estimate.value, low, high)))
+    };
+    Row {
+        point,
+        operation: operation(point, placement_said),
+        hardware: predicted(prediction.and_then(|prediction| prediction.part(Part::Hardware))),
+        software: predicted(prediction.and_then(|prediction| prediction.part(Part::Software))),
+        predicted: predicted(prediction.map(Prediction::total)),
+        measured: measured(point, measure),
+        interval: usable.and_then(interval).unwrap_or(ABSENT.to_owned()),
+        half_width: usable
+            .and_then(statistics::relative_half_width)
+            .map_or(ABSENT.to_owned(), quantities::plus_minus),
+        factor: point.factor().map_or(ABSENT.to_owned(), quantities::factor),
+        evidence: words::evidence_mark(point),
+    }
+}
+
+fn measured(point: &PointResult, measure: Measure) -> String {
+    let number = match &point.outcome {
+        Outcome::Value(estimate) => measure.number(estimate.value, quantities::ends(estimate)),
+        Outcome::BelowResolution { below, .. } => format!("< {}", measure.number(*below, None)),
+        _ => return ABSENT.to_owned(),
+    };
+    format!("{number} {}", measure.symbol)
+}
+
+/// A figure of the same row in the row's unit, if it is readable in it.
+fn readable(point: &PointResult, measure: Measure, value: f64) -> String {
+    let size = value.abs() / measure.size;
+    if value != 0.0 && !(1e-2..1e5).contains(&size) {
+        return quantities::value(point.unit, value);
+    }
+    format!("{} {}", measure.number(value, None), measure.symbol)
+}
+
+/// The unit of a row: that of the whole column, if it is readable in it.
+fn measure(point: &PointResult, column: &[&PointResult]) -> Measure {
+    let alike = column.iter().filter(|other| other.unit == point.unit);
+    Measure::shared(point.unit, alike.filter_map(|other| figure(other)))
+        .unwrap_or_else(|| Measure::of(point.unit, figure(point).unwrap_or(0.0)))
+}

@@ -1,0 +1,307 @@
+//! The report on a terminal: the summary table, points without a value with their reasons, trends, findings, disturbances,
+//! precision.
+
+use super::finding;
+use super::run::{self, Precision};
+use super::summary::{self, Group, Row, Unmeasured};
+use super::text::{Style, clean, display_width, lines};
+use super::words::{self, plural};
+use super::{accuracy, machine};
+use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, LineStyle, Table, TableStyle};
+use fathom_core::experiment::Finding;
+use fathom_core::quantities;
+use fathom_engine::results::{Agreement, CrossCheck, Mechanism, Outcome, Results};
+use std::path::Path;
+
+/// The width from which the table has all columns.
+const WIDE: usize = 110;
+
+/// Spaces between two columns.
+const GAP: usize = 2;
+
+/// The least width to which an operation is wrapped.
+const LEAST_ROOM: usize = 14;
+
+/// The width from which the table has the ends of the intervals.
+const MEDIUM: usize = 84;
+
+/// A line under the head of a table, and none elsewhere.
+const LINES: TableStyle = TableStyle::new().header_separator(LineStyle::none().fill('─').junction('─'));
+
+/// The number of intervals wider than their target that are named.
+const MOST_MISSED: usize = 5;
+
+/// The summary of a run. `files` are the written files with their names: `("run file", path)`.
+pub fn summary(results: &Results, files: &[(&str, &Path)], style: Style) -> String {
+    let parts = [
+        head(results, style),
+        table(&summary::groups(results), style),
+        unmeasured(&summary::unmeasured(&results.points), style),
+        trends(results, style),
+        mechanisms(results, style),
+        cross_checks(results, style),
+        findings(results, style),
+        misses(results, style),
+        accuracy::text(&results.accuracy, style),
+        doubts(results, style),
+        not_judged(results, style),
+        disturbances(results, style),
+        machine::warnings(&results.run.header.machine, style),
+        precision(results, style),
+        places(files, style),
+    ];
+    let said: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+    said.join("\n")
+}
+
+fn head(results: &Results, style: Style) -> String {
+    let header = &results.run.header;
+    let title = format!("{} on {}", header.started, run::machine(&header.machine));
+    let peer = run::peer(header).map(|peer| style.wrapped("", &peer)).unwrap_or_default();
+    style.title(style.wrapped("", &title).trim_end())
+        + "\n"
+        + &peer
+        + &style.wrapped("", &run::ending(results))
+}
+
+fn table(groups: &[Group], style: Style) -> String {
+    if groups.is_empty() {
+        return "No point has a value.\n".to_owned();
+    }
+    let columns = columns(style.width);
+    let mut table = Table::new();
+    table.load_style(LINES).set_content_arrangement(ContentArrangement::Dynamic);
+    table.set_width(u16::try_from(style.width).unwrap_or(u16::MAX));
+    table.set_header(chosen(&HEAD.map(str::to_owned), columns));
+    let rows: Vec<Vec<[String; 9]>> =
+        groups.iter().map(|group| group.rows.iter().map(cells).collect()).collect();
+    let room = room(&rows, columns, style.width);
+    for (index, rows) in rows.into_iter().enumerate() {
+        table.add_row([marker(index)]);
+        for mut row in rows {
+            row[0] = indented(&row[0], room);
+            table.add_row(chosen(&row, columns));
+        }
+    }
+    for column in table.column_iter_mut() {
+        column.set_padding((0, 1));
+    }
+    for column in table.column_iter_mut().skip(1) {
+        column.set_cell_alignment(CellAlignment::Right);
+        column.set_constraint(ColumnConstraint::ContentWidth);
+    }
+    let text: String = table.lines().map(|line| painted(&line, groups, style) + "\n").collect();
+    text + &legend(groups, style)
+}
+
+const HEAD: [&str; 9] = [
+    "operation",
+    "hardware",
+    "software",
+    "predicted",
+    "measured",
+    "95 % interval",
+    "±",
+    "meas./pred.",
+    "evid.",
+];
+
+/// The columns that fit: below [`WIDE`] without the prediction's parts, below [`MEDIUM`] with the half-width instead of the
+/// interval's ends.
+fn columns(width: usize) -> &'static [usize] {
+    match width {
+        WIDE.. => &[0, 1, 2, 3, 4, 5, 7, 8],
+        MEDIUM.. => &[0, 3, 4, 5, 7, 8],
+        _ => &[0, 3, 4, 6, 7, 8],
+    }
+}
+
+fn chosen(cells: &[String; 9], columns: &[usize]) -> Vec<String> {
+    columns.iter().map(|column| cells[*column].clone()).collect()
+}
+
+fn cells(row: &Row) -> [String; 9] {
+    [
+        clean(&row.operation),
+        row.hardware.clone(),
+        row.software.clone(),
+        row.predicted.clone(),
+        row.measured.clone(),
+        row.interval.clone(),
+        row.half_width.clone(),
+        row.factor.clone(),
+        row.evidence.to_owned(),
+    ]
+}
+
+/// The width for the operation, after that of the figures.
+fn room(rows: &[Vec<[String; 9]>], columns: &[usize], width: usize) -> usize {
+    let widest = |column: &usize| {
+        let cells = rows.iter().flatten().map(|row| display_width(&row[*column]));
+        cells.chain([display_width(HEAD[*column])]).max().unwrap_or(0) + GAP
+    };
+    width.saturating_sub(columns.iter().skip(1).map(widest).sum::<usize>() + GAP).max(LEAST_ROOM)
+}
+
+/// An operation below its experiment's name, in lines that are indented further from the second on.
+fn indented(operation: &str, room: usize) -> String {
+    let lines = lines(operation, room.saturating_sub(4));
+    let text = lines.join("\n\u{a0}\u{a0}\u{a0}\u{a0}");
+    format!("\u{a0}\u{a0}{}", text.replace(' ', "\u{a0}"))
+}
+
+/// A placeholder in the table for the name of a group, which may be longer than its column and is inserted after the layout.
+/// No operation's row can look like it: they begin with a space.
+fn marker(group: usize) -> String {
+    format!("#{group}")
+}
+
+/// Inserts names and colours a finished line: column widths are those of the plain text.
+fn painted(line: &str, groups: &[Group], style: Style) -> String {
+    let named = groups.iter().enumerate().find(|(index, _)| line.trim_end() == marker(*index));
+    if let Some((_, group)) = named {
+        let placement = group.placement.map(|placement| format!(" ({placement})")).unwrap_or_default();
+        return style.title(&(clean(group.experiment) + &placement));
+    }
+    let line = line.trim_end().replace('✓', &style.good("✓"));
+    line.replace('✗', &style.bad("✗"))
+}
+
+fn legend(groups: &[Group], style: Style) -> String {
+    let rows = || groups.iter().flat_map(|group| &group.rows);
+    let below = rows().any(|row| matches!(row.point.outcome, Outcome::BelowResolution { .. }));
+    let unpredicted = rows().any(|row| row.point.prediction.is_none());
+    let mut text = String::new();
+    if below {
+        text += &style.wrapped(
+            "",
+            "<  below resolution: not distinguishable from zero; an upper limit at 95 % \
+                                    confidence.",
+        );
+    }
+    if unpredicted {
+        text += &style.wrapped("", "–  no prediction, or no such part; the full report says why.");
+    }
+    text
+}
+
+fn unmeasured(groups: &[Unmeasured], style: Style) -> String {
+    if groups.is_empty() {
+        return String::new();
+    }
+    let mut text = style.title("Without a value") + "\n";
+    for group in groups {
+        let points = match group.points.as_slice() {
+            [one] => clean(one),
+            many => plural(many.len(), "point"),
+        };
+        let lead = format!("  {:11}  ", group.outcome);
+        let line = style.wrapped(&lead, &format!("{}, {points}: {}", group.experiment, group.reason));
+        let word = if group.failure { style.bad(group.outcome) } else { style.careful(group.outcome) };
+        text += &line.replacen(group.outcome, &word, 1);
+    }
+    text
+}
+
+fn trends(results: &Results, style: Style) -> String {
+    if results.trends.is_empty() {
+        return String::new();
+    }
+    let mut text = style.title("Trends (least squares, 95 % intervals over rounds)") + "\n";
+    for trend in &results.trends {
+        let name = format!("{} {}", trend.experiment, run::trend_label(trend));
+        text += &style.wrapped("  ", &format!("{}: {}", name.trim_end(), run::trend(trend)));
+    }
+    text
+}
+
+/// Causes, each with the figures that support it.
+fn mechanisms(results: &Results, style: Style) -> String {
+    let line = |mechanism: &Mechanism| {
+        let headline = style.wrapped("  ", &finding::text(&mechanism.headline));
+        headline + &style.wrapped("    ", &finding::text(&mechanism.because))
+    };
+    let text: String = results.mechanisms.iter().map(line).collect();
+    if text.is_empty() { text } else { style.title("Mechanisms") + "\n" + &text }
+}
+
+/// Operations measured more than once; a contradiction is marked.
+fn cross_checks(results: &Results, style: Style) -> String {
+    let line = |check: &CrossCheck| {
+        let said = finding::text(&check.statement);
+        match check.agreement {
+            Agreement::Contradicts => style.wrapped("  ! ", &said).replacen('!', &style.careful("!"), 1),
+            Agreement::Agrees | Agreement::Differs => style.wrapped("    ", &said),
+        }
+    };
+    let text: String = results.cross_checks.iter().map(line).collect();
+    if text.is_empty() { text } else { style.title("Cross-checks") + "\n" + &text }
+}
+
+fn findings(results: &Results, style: Style) -> String {
+    let overall = results.overall.iter().map(|said| style.wrapped("  ", &finding::text(&said.statement)));
+    let text = overall.collect::<String>() + &by_experiment(results, |said| !said.is_miss(), style);
+    let legend = if text.contains('~') { style.wrapped("  ", finding::APPROXIMATE) } else { String::new() };
+    if text.is_empty() { text } else { style.title("What it means") + "\n" + &text + &legend }
+}
+
+fn misses(results: &Results, style: Style) -> String {
+    let text = by_experiment(results, Finding::is_miss, style);
+    if text.is_empty() { text } else { style.title("Predictions that missed, and why") + "\n" + &text }
+}
+
+/// Findings of a kind below the names of their experiments.
+fn by_experiment(results: &Results, wanted: impl Fn(&Finding) -> bool, style: Style) -> String {
+    let mut text = String::new();
+    for (experiment, said) in &results.findings {
+        let said: Vec<&Finding> = said.iter().filter(|said| wanted(said)).collect();
+        if !said.is_empty() {
+            text += &style.wrapped("  ", experiment);
+            text.extend(said.iter().map(|said| style.wrapped("    ", &finding::text(&said.statement))));
+        }
+    }
+    text
+}
+
+fn doubts(results: &Results, style: Style) -> String {
+    let line = |doubt: &run::Doubt| {
+        let said = format!("{} {}", doubt.experiment, doubt.sentence());
+        style.wrapped("  ✗ ", &said).replacen('✗', &style.bad("✗"), 1)
+    };
+    let text: String = run::doubts(results).iter().map(line).collect();
+    if text.is_empty() { text } else { style.title("Evidence that fails") + "\n" + &text }
+}
+
+fn not_judged(results: &Results, style: Style) -> String {
+    let text: String = run::not_judged(results).iter().map(|said| style.wrapped("  ? ", said)).collect();
+    if text.is_empty() { text } else { style.title("Evidence that is not judged") + "\n" + &text }
+}
+
+fn disturbances(results: &Results, style: Style) -> String {
+    let said = run::disturbances(results);
+    if said.is_empty() {
+        return String::new();
+    }
+    let lines: String = said.iter().map(|sentence| style.wrapped("  ", sentence)).collect();
+    style.title("Disturbances") + "\n" + &lines
+}
+
+fn precision(results: &Results, style: Style) -> String {
+    let precision = Precision::of(results);
+    let mut text = style.title("Precision") + "\n" + &style.wrapped("  ", &precision.sentence());
+    for (point, width) in precision.missed.iter().take(MOST_MISSED) {
+        let label = words::label(*point, &point.point);
+        let line = format!("{} {} {label}", quantities::plus_minus(*width), point.experiment);
+        text += &style.wrapped("    ", &line);
+    }
+    text
+}
+
+pub(super) fn places(files: &[(&str, &Path)], style: Style) -> String {
+    let width = files.iter().map(|(what, _)| what.len() + 1).max().unwrap_or(0);
+    let line = |(what, place): &(&str, &Path)| {
+        format!("{:width$} {}\n", format!("{what}:"), clean(&place.display().to_string()))
+    };
+    let lines: String = files.iter().map(line).collect();
+    if lines.is_empty() { lines } else { style.faint(lines.trim_end()) + "\n" }
+}

@@ -1,0 +1,109 @@
+//! Text for terminals: wrapped, coloured, and without control characters, which a run file may contain.
+
+use anstyle::{AnsiColor, Style as Paint};
+pub use fathom_core::message::clean;
+pub(super) use fathom_core::message::is_unsafe;
+use std::borrow::Cow;
+pub(super) use textwrap::core::display_width;
+use textwrap::{Options, WordSeparator, WordSplitter, WrapAlgorithm};
+
+/// The style of the text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Style {
+    /// Columns of the terminal.
+    pub width: usize,
+    /// Whether escape sequences may be written.
+    pub colour: bool,
+}
+
+impl Default for Style {
+    fn default() -> Self {
+        Style { width: 100, colour: false }
+    }
+}
+
+impl Style {
+    /// A title.
+    pub(super) fn title(self, text: &str) -> String {
+        self.paint(text, Paint::new().bold())
+    }
+
+    /// Something that went well.
+    pub(super) fn good(self, text: &str) -> String {
+        self.paint(text, AnsiColor::Green.on_default())
+    }
+
+    /// Something that went wrong.
+    pub(super) fn bad(self, text: &str) -> String {
+        self.paint(text, AnsiColor::Red.on_default().bold())
+    }
+
+    /// A text that needs caution.
+    pub(super) fn careful(self, text: &str) -> String {
+        self.paint(text, AnsiColor::Yellow.on_default())
+    }
+
+    /// A less important text.
+    pub(super) fn faint(self, text: &str) -> String {
+        self.paint(text, Paint::new().dimmed())
+    }
+
+    fn paint(self, text: &str, paint: Paint) -> String {
+        if self.colour { format!("{paint}{text}{paint:#}") } else { text.to_owned() }
+    }
+
+    /// Text in lines no longer than the width: the first behind `lead`, the others below its text.
+    pub fn wrapped(self, lead: &str, text: &str) -> String {
+        let indent = display_width(lead);
+        let room = self.width.saturating_sub(indent).max(20);
+        let gap = format!("\n{}", " ".repeat(indent));
+        format!("{lead}{}\n", lines(&clean(text), room).join(&gap))
+    }
+}
+
+/// Lines of code, each cleaned and ended by a line feed.
+pub fn cleaned(lines: &str) -> String {
+    lines.lines().map(|line| clean(line) + "\n").collect()
+}
+
+/// Adds text escaped for HTML and XML, without the characters that control terminals or reverse letters.
+pub(super) fn escape(out: &mut String, words: &str) {
+    for letter in words.chars() {
+        match letter {
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '&' => out.push_str("&amp;"),
+            '"' => out.push_str("&quot;"),
+            '\'' => out.push_str("&#39;"),
+            letter if is_unsafe(letter) => out.push('\u{fffd}'),
+            letter => out.push(letter),
+        }
+    }
+}
+
+/// Words in lines of at most `room` columns; a longer word has its own line.
+pub(super) fn lines(text: &str, room: usize) -> Vec<String> {
+    let options = Options::new(room)
+        .break_words(false)
+        .word_separator(WordSeparator::AsciiSpace)
+        .word_splitter(WordSplitter::NoHyphenation)
+        .wrap_algorithm(WrapAlgorithm::FirstFit);
+    textwrap::wrap(text, options).into_iter().map(Cow::into_owned).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_listing_keeps_its_lines_and_commands_nobody() {
+        assert_eq!(cleaned("fn a() {\n    \u{1b}[2J\n}"), "fn a() {\n    \u{fffd}[2J\n}\n");
+    }
+
+    #[test]
+    fn long_text_is_wrapped_below_its_lead() {
+        let style = Style { width: 30, colour: false };
+        let text = style.wrapped("  reason: ", "one two three four five six");
+        assert_eq!(text, "  reason: one two three four\n          five six\n");
+    }
+}

@@ -1,0 +1,187 @@
+//! The verification of the instrument: the known truths, the measured values, and their distance.
+
+use crate::csv;
+use crate::form::{self, Facts, Subject};
+use crate::paper::{Column, Document, Key, Row, Section, Table, Text, Tone, plain};
+use crate::summary::ABSENT;
+use crate::text::Style;
+use crate::words::plural;
+use fathom_core::quantities::{self, Measure};
+use fathom_core::quantity::Unit;
+use fathom_engine::record::{Header, Truth, Verdict, Verification};
+use serde::Serialize;
+
+/// A verification, for reporting.
+pub struct VerificationReport<'a>(&'a Verification);
+
+impl<'a> VerificationReport<'a> {
+    /// The report of this verification.
+    pub fn of(verification: &'a Verification) -> Self {
+        VerificationReport(verification)
+    }
+}
+
+impl Facts for VerificationReport<'_> {
+    fn text(&self, style: Style) -> String {
+        plain::render(&self.document(), style.width)
+    }
+
+    fn json(&self) -> String {
+        #[derive(Serialize)]
+        struct Report<'a> {
+            verdict: Verdict,
+            #[serde(flatten)]
+            verification: &'a Verification,
+        }
+        form::pretty(&Report { verdict: self.0.verdict(), verification: self.0 })
+    }
+}
+
+impl Subject for VerificationReport<'_> {
+    fn rows(&self) -> String {
+        csv::table(self.0.truths.iter().map(CsvRow::of))
+    }
+
+    fn document(&self) -> Document {
+        let mut document = Document::new(format!("Verification of the instrument: {}", place(self.0)));
+        "Known truths, measured by Fathom".clone_into(&mut document.kind);
+        document.date.clone_from(&self.0.at);
+        document.sections = vec![
+            Section::new(Key::of("truths"), "Truths set and values found")
+                .say(format!("{} {}", sentence(self.0), judged()))
+                .with(table(self.0)),
+        ];
+        let tool = &self.0.tool;
+        document.foot = format!("Measured by {} {} in {:.0} s.", tool.name, tool.version, self.0.took_s);
+        document
+    }
+}
+
+/// The result in a sentence: `18 truths: 15 right, 1 inconclusive, 2 skipped.`
+pub(super) fn sentence(verification: &Verification) -> String {
+    let counted = [Verdict::Right, Verdict::Wrong, Verdict::Inconclusive, Verdict::Skipped].map(|verdict| {
+        let count = verification.count(verdict);
+        (count > 0).then(|| format!("{count} {}", verdict.name()))
+    });
+    let counted: Vec<String> = counted.into_iter().flatten().collect();
+    let all = plural(verification.truths.len(), "truth");
+    if counted.is_empty() { format!("{all}.") } else { format!("{all}: {}.", counted.join(", ")) }
+}
+
+/// Whether the build that measured a run was verified on that machine, and the result.
+pub(super) fn told(header: &Header) -> String {
+    match &header.verification {
+        Some(found) => format!("yes, this build on this machine: {}", sentence(found)),
+        None => "no; `fathom verify` verifies this build on this machine.".to_owned(),
+    }
+}
+
+/// The rule for verdicts.
+pub(super) fn judged() -> &'static str {
+    "The verdict is right where the whole 95 % interval lies within 2 % of the value set (or within the resolution of \
+     the clock that set it), wrong where the whole interval lies outside, also in a second session, and inconclusive \
+     otherwise, or where the instrument itself saw a disturbance."
+}
+
+fn place(verification: &Verification) -> String {
+    let processor = verification.processor.as_deref().unwrap_or("a machine of unknown processor");
+    let kernel = verification.kernel.iter().map(|release| format!(", Linux {release}"));
+    processor.to_owned() + &kernel.collect::<String>()
+}
+
+/// The truths, one row each.
+pub(super) fn table(verification: &Verification) -> Table {
+    Table::new(
+        Key::of("truths-table"),
+        "Known truths: the value set on this machine, and the value that the instrument found.",
+    )
+    .columns([
+        Column::words("rig"),
+        Column::words("truth"),
+        Column::mixed("set"),
+        Column::mixed("found"),
+        Column::mixed("interval"),
+        Column::number("error", "%"),
+        Column::words("verdict"),
+    ])
+    .rows(verification.truths.iter().map(row))
+}
+
+fn row(truth: &Truth) -> Row {
+    let number =
+        |value: Option<f64>| value.map_or_else(|| ABSENT.to_owned(), |value| number(truth.unit, value));
+    let ends = truth.interval.zip(truth.found).map(|(ends, found)| match truth.unit {
+        Some(unit) => {
+            let measure = Measure::of(unit, found);
+            format!("{} {}", measure.range(found, ends.low, ends.high), measure.symbol)
+        }
+        None => format!("{}–{}", quantities::significant(ends.low, 4), quantities::significant(ends.high, 4)),
+    });
+    let error = truth.error().map(|error| format!("{:+.2}", error * 100.0).replace('-', "−"));
+    let verdict = Text::toned(tone(truth.verdict), truth.verdict.name());
+    Row::of([
+        Text::code(&*truth.rig),
+        Text::prose(&truth.what),
+        Text::plain(number(truth.set)),
+        Text::plain(number(truth.found)),
+        Text::plain(ends.unwrap_or_else(|| ABSENT.to_owned())),
+        Text::plain(error.unwrap_or_else(|| ABSENT.to_owned())),
+        match &truth.because {
+            Some(because) => verdict.noted(Text::prose(because)),
+            None => verdict,
+        },
+    ])
+}
+
+fn number(unit: Option<Unit>, value: f64) -> String {
+    match unit {
+        Some(unit) => {
+            let measure = Measure::of(unit, value);
+            format!("{} {}", quantities::significant(value / measure.size, 4), measure.symbol)
+        }
+        None => quantities::significant(value, 4),
+    }
+}
+
+fn tone(verdict: Verdict) -> Tone {
+    match verdict {
+        Verdict::Right => Tone::Good,
+        Verdict::Wrong => Tone::Bad,
+        Verdict::Inconclusive => Tone::Careful,
+        Verdict::Skipped => Tone::Faint,
+    }
+}
+
+/// A truth as comma-separated values.
+#[derive(Serialize)]
+struct CsvRow {
+    rig: String,
+    truth: String,
+    unit: Option<Unit>,
+    set: Option<f64>,
+    tolerance: Option<f64>,
+    found: Option<f64>,
+    low: Option<f64>,
+    high: Option<f64>,
+    error: Option<f64>,
+    verdict: &'static str,
+    reason: String,
+}
+
+impl CsvRow {
+    fn of(truth: &Truth) -> Self {
+        CsvRow {
+            rig: csv::cell(&truth.rig),
+            truth: csv::cell(&truth.what),
+            unit: truth.unit,
+            set: truth.set,
+            tolerance: truth.tolerance,
+            found: truth.found,
+            low: truth.interval.map(|interval| interval.low),
+            high: truth.interval.map(|interval| interval.high),
+            error: truth.error(),
+            verdict: truth.verdict.name(),
+            reason: csv::cell(truth.because.as_deref().unwrap_or_default()),
+        }
+    }
+}

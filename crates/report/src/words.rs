@@ -1,0 +1,186 @@
+//! Points, placements and outcomes in words, the same in every form of the report.
+
+use super::paper::Sign;
+use fathom_core::experiment::registry;
+use fathom_core::experiment::{AXIS_PLACEMENT, Effort, Placement, Point, Scale, Value};
+use fathom_core::quantities;
+use fathom_core::quantity::Unit;
+use fathom_engine::record::MethodParameter;
+use fathom_engine::results::{Evidence, Outcome, PointResult, TrendResult};
+use std::borrow::Cow;
+
+/// A source of the parameters of points, with the format of their values.
+pub trait Declares {
+    /// The parameters, in the order of the tables.
+    fn parameters(&self) -> Cow<'_, [MethodParameter]>;
+}
+
+/// The parameters by the name of an experiment of this program; a recorded result has its own, which may be of another
+/// version.
+impl Declares for str {
+    fn parameters(&self) -> Cow<'_, [MethodParameter]> {
+        let known = registry::find(self);
+        Cow::Owned(known.map(|experiment| MethodParameter::all(experiment.about())).unwrap_or_default())
+    }
+}
+
+impl Declares for PointResult {
+    fn parameters(&self) -> Cow<'_, [MethodParameter]> {
+        Cow::Borrowed(&self.parameters)
+    }
+}
+
+impl Declares for TrendResult {
+    fn parameters(&self) -> Cow<'_, [MethodParameter]> {
+        Cow::Borrowed(&self.parameters)
+    }
+}
+
+/// The point's parameters in the order of the tables: `abi · arguments 3 · one-cpu`.
+pub fn label<D: Declares + ?Sized>(of: &D, point: &Point) -> String {
+    let words: Vec<String> = names(of, point).iter().map(|name| phrase(of, point, name)).collect();
+    words.join(" · ")
+}
+
+/// The same without the placement if it is the default one, for the name of a curve or the row of a figure.
+pub(super) fn short_label<D: Declares + ?Sized>(of: &D, point: &Point) -> String {
+    let usual = point.get(AXIS_PLACEMENT.name).is_some() && point.placement() == Placement::OneCpu;
+    let short = if usual { point.without(AXIS_PLACEMENT.name) } else { point.clone() };
+    let short = label(of, &short);
+    if short.is_empty() { label(of, point) } else { short }
+}
+
+/// The names of the point's parameters: those that the experiment declares in its order, others, and the placement last.
+pub(super) fn names<D: Declares + ?Sized>(of: &D, point: &Point) -> Vec<String> {
+    let declared = of.parameters();
+    let place = |name: &str| match declared.iter().position(|parameter| parameter.name == name) {
+        Some(index) => index,
+        None if name == AXIS_PLACEMENT.name => usize::MAX,
+        None => declared.len(),
+    };
+    let mut names: Vec<String> = point.parameters().map(|(name, _)| name.to_owned()).collect();
+    names.sort_by_key(|name| place(name));
+    names
+}
+
+fn phrase<D: Declares + ?Sized>(of: &D, point: &Point, name: &str) -> String {
+    let Some(given) = point.get(name) else { return String::new() };
+    match given {
+        Value::Name(variant) => variant.clone(),
+        Value::Number(_) => format!("{} {}", spelt(name), value(of, name, given)),
+    }
+}
+
+/// A parameter's name for readers.
+pub(super) fn spelt(name: &str) -> String {
+    name.replace('_', " ")
+}
+
+/// A parameter's value in the format of its scale.
+pub(super) fn value<D: Declares + ?Sized>(of: &D, name: &str, value: &Value) -> String {
+    match value {
+        Value::Number(given) => number(scale(of, name), *given),
+        Value::Name(variant) => variant.clone(),
+    }
+}
+
+/// A number in the format of its scale.
+pub fn number(scale: Scale, number: u64) -> String {
+    match scale {
+        Scale::Bytes => quantities::size(number),
+        Scale::Nanoseconds => exact_time(number),
+        _ => number.to_string(),
+    }
+}
+
+/// A configured time is not rounded like a measured one.
+fn exact_time(nanoseconds: u64) -> String {
+    let steps = [(1_000_000_000, "s"), (1_000_000, "ms"), (1_000, "µs")];
+    let fits = |(size, _): &(u64, &str)| nanoseconds >= *size && nanoseconds.is_multiple_of(size / 10);
+    match steps.into_iter().find(fits) {
+        Some((size, symbol)) => format!("{} {symbol}", nanoseconds as f64 / size as f64),
+        None => format!("{nanoseconds} ns"),
+    }
+}
+
+/// The format of a parameter's values.
+pub(super) fn scale<D: Declares + ?Sized>(of: &D, name: &str) -> Scale {
+    let declared = of.parameters();
+    let parameter = declared.iter().find(|parameter| parameter.name == name);
+    parameter.map_or(Scale::Count, |parameter| parameter.scale)
+}
+
+/// A parameter with its meaning, if that says more than its name.
+pub fn parameter<D: Declares + ?Sized>(of: &D, name: &str) -> String {
+    let declared = of.parameters();
+    match declared.iter().find(|parameter| parameter.name == name) {
+        Some(parameter) if parameter.meaning != name => format!("{} ({})", spelt(name), parameter.meaning),
+        _ => spelt(name),
+    }
+}
+
+/// The head of a column of measured values.
+pub(super) fn quantity(unit: Unit) -> &'static str {
+    match unit {
+        Unit::Nanoseconds => "time",
+        Unit::BytesPerSecond => "rate",
+        Unit::Bytes => "size",
+        Unit::PartsPerMillion => "share of time",
+    }
+}
+
+/// The result of a point's evidence.
+pub(super) fn evidence_sign(point: &PointResult) -> Sign {
+    match &point.evidence {
+        Evidence::NotJudged(_) => Sign::NotJudged,
+        Evidence::Judged { checks, .. } if checks.is_empty() => Sign::Unasked,
+        Evidence::Judged { .. } if point.evidence_holds() => Sign::Holds,
+        Evidence::Judged { .. } => Sign::Fails,
+    }
+}
+
+/// ✓ if all evidence holds, ✗ if some does not, – if there is none, ? if it is not judged.
+pub(super) fn evidence_mark(point: &PointResult) -> &'static str {
+    evidence_sign(point).mark()
+}
+
+/// The outcome in a word or two.
+pub(super) fn outcome(outcome: &Outcome) -> &'static str {
+    match outcome {
+        Outcome::Value(_) => "measured",
+        Outcome::BelowResolution { .. } => "below resolution",
+        Outcome::Skipped { .. } => "skipped",
+        Outcome::Failed { .. } => "failed",
+        Outcome::TimedOut { .. } => "timed out",
+        Outcome::Disturbed { .. } => "disturbed",
+        Outcome::Implausible { .. } => "implausible",
+    }
+}
+
+/// The reason of an outcome, with the figure that an implausible result had.
+pub(super) fn reason(point: &PointResult) -> String {
+    match &point.outcome {
+        Outcome::Implausible { bound, unusable } => format!(
+            "{} was seen, and {} is the limit: {}",
+            quantities::estimate(point.unit, unusable),
+            quantities::value(point.unit, bound.limit),
+            bound.because
+        ),
+        other => other.reason().unwrap_or_default(),
+    }
+}
+
+/// The effort of the run.
+pub(super) fn effort(effort: Effort) -> &'static str {
+    match effort {
+        Effort::Quick => "quick",
+        Effort::Standard => "standard",
+        Effort::Thorough => "thorough",
+    }
+}
+
+/// `1 point`, `20 points`.
+pub fn plural(number: usize, word: &str) -> String {
+    let ending = if number == 1 { "" } else { "s" };
+    format!("{} {word}{ending}", quantities::count(number))
+}

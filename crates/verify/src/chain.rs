@@ -1,0 +1,102 @@
+//! A chain of dependent multiplications: half as many take half the time, and each takes three cycles of the core's clock.
+
+use super::paired;
+use super::rig::{Rig, Wanted};
+use super::truth::{Claim, Found, Nothing, estimate, result};
+use super::work::{Work, about};
+use fathom_core::experiment::{Failure, Parameter, Point, Requirement, Scale, Site, Workload};
+use fathom_core::statistics;
+use fathom_engine::record::{Trial, Truth};
+use fathom_engine::results::{PointResult, Results, core_hz_of};
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+pub static RIG: Rig = Rig {
+    name: "chain",
+    sets: "a chain of dependent multiplications",
+    touches: &[],
+    budget: Duration::from_secs(4),
+    arrange: None,
+    points: |_| Ok([LONG, LONG / 2].map(wanted).to_vec()),
+    judge,
+};
+
+pub static WORK: Work = Work {
+    about: &about(
+        NAME,
+        "Does half the work take half the time, and the known number of cycles?",
+        "the whole chain",
+        "Each multiplication depends on the previous one. The two lengths are measured in one process, one after the \
+         other.",
+        &[MULTIPLICATIONS],
+    ),
+    points: || [LONG, LONG / 2].map(point).to_vec(),
+    requires: &[Requirement::ASSEMBLY],
+    block: Some("chains"),
+    prepare,
+};
+
+const NAME: &str = "verify/chain";
+const MULTIPLICATIONS: Parameter =
+    Parameter { name: "multiplications", meaning: "multiplications in the chain", scale: Scale::Count };
+
+/// Multiplications of the long chain: some tens of microseconds.
+const LONG: u64 = 51_200;
+
+/// Cycles of a multiplication of two 64-bit registers (Fog, Instruction tables, 2022: Intel since Nehalem, AMD since Zen 2;
+/// Arm, Neoverse V1 and N2 Software Optimization Guides). The instrument assumes the same value: if the actual one differs,
+/// its chains disagree, and it reports no frequency.
+const CYCLES: f64 = 3.0;
+
+fn point(multiplications: u64) -> Point {
+    Point::new().with(&MULTIPLICATIONS, multiplications)
+}
+
+fn wanted(multiplications: u64) -> Wanted {
+    (NAME, point(multiplications))
+}
+
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+fn prepare<'site>(point: &Point, _: &'site Site) -> Result<Workload<'site>, Failure> {
+    use fathom_experiments::apparatus::cpu::arithmetic_kernel::{UNROLLED, find};
+    let kernel = find("integer-multiply", 1)
+        .ok_or_else(|| Failure::Unsupported("there is no such chain in assembly".to_owned()))?;
+    let turns = point.number(&MULTIPLICATIONS) / UNROLLED;
+    Ok(Workload::batched(move |n: u64| {
+        (0..n).for_each(|_| kernel(turns));
+        Ok(())
+    }))
+}
+
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+fn prepare<'site>(_: &Point, _: &'site Site) -> Result<Workload<'site>, Failure> {
+    Err(Failure::Unsupported("the chains are written in assembly".to_owned()))
+}
+
+fn judge(rig: &Rig, results: &Results, _: Option<f64>) -> Vec<Truth> {
+    let of = |length| result(results, &wanted(length));
+    let ratio = || paired::of([of(LONG)?, of(LONG / 2)?], |[long, short]| long / short);
+    vec![
+        Claim::of(rig, "whole chain over half of it, ratio", None, 2.0).judged(ratio()),
+        Claim::of(rig, "a multiplication, core cycles", None, CYCLES)
+            .judged(of(LONG).and_then(|point| cycles(results, point))),
+    ]
+}
+
+/// The cycles of a multiplication, each trial by the frequency observed next to it.
+fn cycles(results: &Results, point: &PointResult) -> Result<Found, Nothing> {
+    estimate(point)?;
+    let is_its = |trial: &&Trial| trial.experiment == point.experiment && trial.point == point.point;
+    let frequency = |trial: &Trial| Some((trial.round, core_hz_of(trial)?));
+    let frequencies: BTreeMap<u32, f64> =
+        results.run.trials.iter().filter(is_its).filter_map(frequency).collect();
+    let cycles = |(round, ns): &(u32, f64)| Some([ns * frequencies.get(round)? / 1e9 / LONG as f64]);
+    let trials: Vec<[f64; 1]> = point.by_round.iter().filter_map(cycles).collect();
+    let estimate = statistics::estimate(&trials).ok_or_else(|| {
+        Nothing::set("the core's frequency was not found: its chains of known latency do not agree")
+    })?;
+    if 2 * trials.len() < point.by_round.len() {
+        return Err(Nothing::found("the core's frequency changed within most trials"));
+    }
+    Ok(Found::of(&estimate, &[point]))
+}

@@ -1,0 +1,111 @@
+//! A disk whose rate the kernel limits: in bytes, in requests, and in requests after a burst.
+
+use super::control_group::{ControlGroup, Setting};
+use super::disk::Disk;
+use super::rig::{Arranged, Rig};
+use super::swept;
+use super::truth::{Claim, each};
+use fathom_core::experiment::At::{self, Name, Number};
+use fathom_core::experiment::Selector;
+use fathom_core::quantity::Unit;
+use fathom_engine::record::Truth;
+use fathom_engine::results::Results;
+use fathom_engine::run::Options;
+use std::time::Duration;
+
+const IN_ORDER: Selector = Selector::of("filesystem/contention", &fleet("all sequential"));
+const AT_RANDOM: Selector = Selector::of("filesystem/contention", &fleet("all random"));
+
+pub static BYTES: Rig = Rig {
+    name: "device-bytes",
+    sets: "a device limited to 20 MB a second",
+    touches: DISK,
+    budget: Duration::from_secs(25),
+    arrange: Some(|options| held(options, ("read_bps_device", "rbps"), BYTES_A_SECOND)),
+    points: |machine| swept::points(machine, &IN_ORDER),
+    judge: |rig, results, _| rates(rig, results, BYTES_A_SECOND as f64),
+};
+
+pub static REQUESTS: Rig = Rig {
+    name: "device-requests",
+    sets: "a device limited to 500 requests a second, eight at a time",
+    touches: DISK,
+    budget: Duration::from_secs(25),
+    arrange: Some(|options| held(options, ("read_iops_device", "riops"), REQUESTS_A_SECOND)),
+    points: |machine| swept::points(machine, &AT_RANDOM),
+    judge: |rig, results, _| rates(rig, results, (BLOCK * REQUESTS_A_SECOND) as f64),
+};
+
+pub static BURST: Rig = Rig {
+    name: "device-burst",
+    sets: "a device limited to 333 requests a second after a burst, one at a time",
+    touches: DISK,
+    budget: Duration::from_secs(30),
+    arrange: Some(|options| held(options, ("read_iops_device", "riops"), SUSTAINED_A_SECOND)),
+    points: |machine| {
+        swept::points(
+            machine,
+            &Selector::of(
+                "filesystem/sustained",
+                &[
+                    ("request", Name("random read")),
+                    ("figure", Name("sustained")),
+                    ("lasting", Number(1000000000)),
+                ],
+            ),
+        )
+    },
+    judge: |rig, results, _| {
+        let set = 1e9 / SUSTAINED_A_SECOND as f64;
+        each(rig, results, |_| Claim::of(rig, "from one read to the next", Some(Unit::Nanoseconds), set))
+    },
+};
+
+/// What a disk of a known rate does to the machine.
+const DISK: &[&str] = &[
+    "file: a sparse one of 400 MiB in the measured folder, unlinked as soon as it is mounted",
+    "device: a loop device with ext4 on it (`mkfs.ext4`, `mount`)",
+    "mount: that device, in a mount namespace of this process, which other processes do not see",
+    "control group: one with a limit on reads of that device, which contains this process meanwhile",
+];
+
+const BYTES_A_SECOND: u64 = 20_000_000;
+const REQUESTS_A_SECOND: u64 = 500;
+const SUSTAINED_A_SECOND: u64 = 333;
+
+/// Bytes of a request of the reading processes.
+const BLOCK: u64 = 4096;
+
+/// Long against the slices in which the kernel grants a rate (100 ms).
+const TRIAL: Duration = Duration::from_secs(1);
+
+/// A disk with a limit on its reads, and this process in the group to which the limit applies.
+fn held(options: &mut Options, (one, two): (&str, &str), limit: u64) -> Result<Arranged, String> {
+    let disk = Disk::in_folder(&options.folder)?;
+    let device = disk.device()?;
+    let controller = if fathom_core::machine::group_parent("blkio").is_ok() { "blkio" } else { "io" };
+    let name = format!("blkio.throttle.{one}");
+    let setting = Setting {
+        one: (&name, format!("{device} {limit}")),
+        two: ("io.max", format!("{device} {two}={limit}")),
+    };
+    let group = ControlGroup::joined(controller, &[setting])?;
+    disk.mount().clone_into(&mut options.folder);
+    options.trial = Some(TRIAL);
+    // In this order: the limit is removed before the disk.
+    Ok(Arranged::holding((group, disk)))
+}
+
+/// The points with eight processes and their total rate.
+const fn fleet(pattern: &'static str) -> [(&'static str, At); 4] {
+    [
+        ("pattern", Name(pattern)),
+        ("figure", Name("all together")),
+        ("processes", Number(8)),
+        ("file", Number(4_096_000)),
+    ]
+}
+
+fn rates(rig: &Rig, results: &Results, set: f64) -> Vec<Truth> {
+    each(rig, results, |_| Claim::of(rig, "rate of eight reading processes", Some(Unit::BytesPerSecond), set))
+}

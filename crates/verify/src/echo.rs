@@ -1,0 +1,89 @@
+//! A pipe whose other side waits for a known time before it answers.
+
+use super::rig::Rig;
+use super::spin::spin;
+use super::truth::{Claim, found};
+use super::work::{Work, about};
+use fathom_core::experiment::{Failure, Placement, Point, Site, Workload, ensure};
+use fathom_core::quantity::Unit;
+use fathom_core::sampling::partner::{Process, pipe, read_byte, write_byte};
+use fathom_engine::record::Truth;
+use fathom_engine::results::Results;
+use std::os::fd::OwnedFd;
+use std::rc::Rc;
+use std::time::Duration;
+
+pub static RIG: Rig = Rig {
+    name: "echo",
+    sets: "a pipe whose other side waits for 50 µs before it answers",
+    touches: &[],
+    budget: Duration::from_secs(4),
+    arrange: None,
+    points: |_| Ok(vec![(NAME, Point::new())]),
+    judge,
+};
+
+pub static WORK: Work = Work {
+    about: &about(
+        NAME,
+        "Is a known wait on the other side of a pipe measured correctly?",
+        "one byte sent and one returned",
+        "A process on the same CPU reads a byte, spins for 50 µs by the kernel's clock if the byte says so, and \
+         answers. The same round trip without the wait is measured in turn and subtracted.",
+        &[],
+    ),
+    points: || vec![Point::new()],
+    requires: &[],
+    block: None,
+    prepare,
+};
+
+const NAME: &str = "verify/echo";
+
+/// The wait, nanoseconds.
+const WAIT: u64 = 50_000;
+
+const AT_ONCE: u8 = 0;
+const LATE: u8 = 1;
+
+/// This side's ends of the two pipes.
+struct Line {
+    there: OwnedFd,
+    back: OwnedFd,
+    _other: Process,
+}
+
+fn prepare<'site>(_: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
+    let ((asked, there), (back, answers)) = (pipe()?, pipe()?);
+    let other = Process::start(site.partner, move || answer(&asked, &answers))?;
+    let line = Rc::new(Line { there, back, _other: other });
+    let rounds = |byte| {
+        let line = Rc::clone(&line);
+        move |n: u64| (0..n).try_for_each(|_| line.round(byte))
+    };
+    Ok(Workload::each(rounds(LATE)).against(rounds(AT_ONCE)).with_a_partner(Placement::OneCpu))
+}
+
+impl Line {
+    fn round(&self, byte: u8) -> Result<(), Failure> {
+        write_byte(&self.there, byte)?;
+        ensure(read_byte(&self.back)? == Some(byte), "the other side answered something else")
+    }
+}
+
+/// Answers as the other side.
+fn answer(asked: &OwnedFd, answers: &OwnedFd) -> Result<(), Failure> {
+    while let Some(byte) = read_byte(asked)? {
+        if byte == LATE {
+            spin(WAIT);
+        }
+        write_byte(answers, byte)?;
+    }
+    Ok(())
+}
+
+fn judge(rig: &Rig, results: &Results, _: Option<f64>) -> Vec<Truth> {
+    let claim =
+        Claim::of(rig, "time that the wait adds to a round trip", Some(Unit::Nanoseconds), WAIT as f64);
+    vec![claim.judged(found(results, &(NAME, Point::new())))]
+}

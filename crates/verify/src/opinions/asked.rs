@@ -1,0 +1,148 @@
+//! Running a tool: its command line on this machine, and its figure each time.
+
+use super::keeper::{COMMAND, Line, Task, Told, free_port};
+use super::opinion::{Opinion, Tool};
+use fathom_core::experiment::{Placement, Point};
+use fathom_core::sampling::child::{End, Launch, Process};
+use fathom_engine::plan::Cpus;
+use std::path::Path;
+use std::time::Duration;
+
+/// The longest that a run of a tool may take.
+const LIMIT: Duration = Duration::from_secs(30);
+
+/// The process that starts the tools; a fresh one replaces one that did not answer.
+#[derive(Default)]
+pub(super) struct Keeper(Option<Process>);
+
+impl Keeper {
+    /// The result of a task; `None` if the session was interrupted.
+    fn ask(&mut self, task: &Task) -> Result<Option<Told>, String> {
+        let told = |error: std::io::Error| format!("the process that starts tools: {error}");
+        let mut process = match self.0.take() {
+            Some(process) => process,
+            None => Process::start(COMMAND, 0, None, &Launch::default()).map_err(told)?,
+        };
+        match process.ask(task, LIMIT, &mut |_| ()).map_err(told)? {
+            End::Answered(answer) => {
+                self.0 = Some(process);
+                Ok(Some(answer))
+            }
+            End::Interrupted => Ok(None),
+            End::TimedOut => Err(format!("did not end within {} s", LIMIT.as_secs())),
+            End::Died(reason) => Err(reason),
+        }
+    }
+}
+
+/// An opinion that is measured repeatedly.
+pub(super) struct Asked {
+    pub opinion: &'static Opinion,
+    /// The corresponding point of Fathom; `None` if this machine has none.
+    pub point: Option<Point>,
+    /// The tool's figures.
+    pub figures: Vec<f64>,
+    /// The reason why it gives no further figures.
+    pub broke: Option<String>,
+    /// The total duration of its runs, seconds.
+    pub took_s: f64,
+}
+
+impl Asked {
+    pub fn of(opinion: &'static Opinion, point: Result<Point, String>) -> Self {
+        let broke = installed(opinion.tool).err().or(point.as_ref().err().cloned());
+        Asked { opinion, point: point.ok(), figures: vec![], broke, took_s: 0.0 }
+    }
+
+    /// Runs the tool once; one that failed is not run again.
+    pub fn ask(&mut self, keeper: &mut Keeper, cpus: Cpus, file: &Path) {
+        if self.broke.is_some() {
+            return;
+        }
+        match self.told(keeper, cpus, file) {
+            Ok(figure) => self.figures.extend(figure),
+            Err(reason) => self.broke = Some(reason),
+        }
+    }
+
+    /// The tool's figure; `None` if the session was interrupted.
+    fn told(&mut self, keeper: &mut Keeper, cpus: Cpus, file: &Path) -> Result<Option<f64>, String> {
+        let Some(Told { said, took_s }) = keeper.ask(&self.task(cpus, file)?)? else { return Ok(None) };
+        self.took_s += took_s;
+        let tool = self.opinion.tool.name;
+        let unread = || format!("the output of {tool} is not understood: another version?");
+        (self.opinion.read)(&said?).map(Some).ok_or_else(unread)
+    }
+
+    fn task(&self, cpus: Cpus, file: &Path) -> Result<Task, String> {
+        let port = free_port().map_err(|error| format!("no port of loopback is free: {error}"))?;
+        let size = self.point.as_ref().and_then(|point| point.number_of("size"));
+        let words = |line: &str| words(line, port, file, size);
+        let (home, partner) = (vec![cpus.home], vec![cpus.partner.unwrap_or(cpus.home)]);
+        let server = self.opinion.server.as_ref();
+        let both =
+            server.is_none() && self.point.as_ref().map(Point::placement) == Some(Placement::AcrossCpus);
+        Ok(Task {
+            client: Line {
+                words: words(self.opinion.command),
+                cpus: if both { [home, partner.clone()].concat() } else { home },
+            },
+            server: server.map(|server| (Line { words: words(server.command), cpus: partner }, port)),
+            apart: server.is_some_and(|server| server.listens_everywhere),
+        })
+    }
+}
+
+/// A command line with its placeholders replaced; words are split first, so that a path may have spaces.
+fn words(line: &str, port: u16, file: &Path, size: Option<u64>) -> Vec<String> {
+    let half = size.unwrap_or_default() / 2;
+    let filled = |word: &str| {
+        word.replace("{port}", &port.to_string())
+            .replace("{half}", &half.to_string())
+            .replace("{half_mib}", &(half >> 20).to_string())
+            .replace("{file}", &file.display().to_string())
+    };
+    line.split_whitespace().map(filled).collect()
+}
+
+/// Whether a tool is installed; otherwise the package that contains it.
+pub(super) fn installed(tool: &Tool) -> Result<(), String> {
+    // The folders in which measuring processes look for programs.
+    let is_here = ["/usr/bin", "/bin"].iter().any(|folder| Path::new(folder).join(tool.program).exists());
+    if is_here {
+        return Ok(());
+    }
+    Err(format!("{} is not installed (package {} of Debian)", tool.program, tool.package))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::opinions::all;
+
+    #[test]
+    fn what_is_open_is_filled_in_word_by_word() {
+        let found =
+            words("mbw -t0 {half_mib} {half} {file} -p {port}", 7, Path::new("/a b/c"), Some(2 << 30));
+        assert_eq!(found, ["mbw", "-t0", "1024", "1073741824", "/a b/c", "-p", "7"]);
+    }
+
+    #[test]
+    fn an_absent_tool_is_named_with_its_package() {
+        let tool = Tool { name: "n", program: "no-such-program", package: "such" };
+        let reason = installed(&tool).unwrap_err();
+        assert!(reason.contains("no-such-program") && reason.contains("package such"), "{reason}");
+    }
+
+    #[test]
+    fn every_command_begins_with_its_tool_and_leaves_nothing_open() {
+        for opinion in all() {
+            let lines = [Some(opinion.command), opinion.server.as_ref().map(|server| server.command)];
+            for line in lines.into_iter().flatten() {
+                let found = words(line, 7, Path::new("/x"), Some(2 << 20));
+                assert_eq!(found[0], opinion.tool.program);
+                assert!(!found.concat().contains('{'), "{found:?}");
+            }
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! `fio`.
+
+use super::opinion::{Opinion, Tool};
+use fathom_core::experiment::At::{self, Name, Number};
+use fathom_core::experiment::Selector;
+use serde_json::Value;
+
+static TOOL: Tool = Tool { name: "fio", program: "fio", package: "fio" };
+
+const DIRECT: &[(&str, At)] = &[
+    ("state", Name("direct")),
+    ("order", Name("random")),
+    ("call", Name("pread")),
+    ("block", Number(4096)),
+    ("file", Number(67108864)),
+];
+
+const IN_FLIGHT: &[(&str, At)] = &[
+    ("state", Name("direct")),
+    ("order", Name("random")),
+    ("call", Name("io_uring")),
+    ("block", Number(4096)),
+    ("file", Number(67108864)),
+    ("queue_depth", Number(8)),
+    ("figure", Name("between completions")),
+];
+
+pub(super) const OPINIONS: &[Opinion] = &[
+    Opinion {
+        operation: "random block of 4 KiB past the page cache",
+        tool: &TOOL,
+        points: Selector::of("filesystem/read", DIRECT),
+        command: "fio --output-format=json --name=blocks --thread --filename={file} --size=64m --rw=randread --bs=4k --direct=1 \
+                  --ioengine=psync --runtime=1 --time_based",
+        server: None,
+        read: |said| read_of(said)?["clat_ns"]["percentile"]["50.000000"].as_f64(),
+        otherwise: "its percentiles are rounded up to a 64th of a power of two, and it reads another file",
+    },
+    Opinion {
+        operation: "random block of 4 KiB, eight in flight",
+        tool: &TOOL,
+        points: Selector::of("filesystem/read", IN_FLIGHT),
+        command: "fio --output-format=json --name=blocks --thread --filename={file} --size=64m --rw=randread --bs=4k --direct=1 \
+                  --ioengine=io_uring --iodepth=8 --runtime=1 --time_based",
+        server: None,
+        read: |said| Some(1e9 / read_of(said)?["iops"].as_f64()?),
+        otherwise: "it reports the requests completed per second, including every pause; Fathom reports the median \
+                    time between two",
+    },
+];
+
+fn read_of(said: &str) -> Option<Value> {
+    let mut told: Value = serde_json::from_str(&said[said.find('{')?..]).ok()?;
+    Some(told["jobs"][0]["read"].take()).filter(|read| read["total_ios"].as_u64() > Some(0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_median_and_the_rate_of_reads_are_found() {
+        let said = r#"note: both iodepth >= 1 and synchronous I/O engine are selected
+            {"fio version": "fio-3.33", "jobs": [{"jobname": "x", "error": 0,
+            "read": {"iops": 8970.029970, "total_ios": 17958, "clat_ns": {"percentile": {"40.000000": 50432, "50.000000": 51456}}}}]}"#;
+        assert_eq!((OPINIONS[0].read)(said), Some(51456.0));
+        assert_eq!((OPINIONS[1].read)(said), Some(1e9 / 8_970.029_97));
+        let none = said.replace("17958", "0");
+        assert_eq!((OPINIONS[0].read)(&none), None);
+    }
+}

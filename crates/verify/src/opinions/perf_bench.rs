@@ -1,0 +1,108 @@
+//! `perf bench` of the kernel's own tools (tools/perf/bench).
+
+use super::opinion::{Opinion, Tool};
+use super::reading::before;
+use fathom_core::experiment::At::Name;
+use fathom_core::experiment::Selector;
+
+static TOOL: Tool = Tool { name: "perf bench", program: "perf", package: "linux-perf" };
+
+pub(super) const OPINIONS: &[Opinion] = &[
+    Opinion {
+        operation: "getppid",
+        tool: &TOOL,
+        points: Selector::of("cpu/system_call", &[("call", Name("getppid"))]),
+        command: "perf bench syscall basic --loop 1000000",
+        server: None,
+        read: |said| Some(before(said, "usecs/op")? * 1e3),
+        otherwise: "it reports a mean, which includes interruptions",
+    },
+    Opinion {
+        operation: "switch between processes, by pipes",
+        tool: &TOOL,
+        points: SWITCH_PROCESSES,
+        command: "perf bench sched pipe -l 20000",
+        server: None,
+        read: half_of_a_round_trip,
+        otherwise: "it hands over four bytes, Fathom one, and it reports a mean, which includes interruptions",
+    },
+    Opinion {
+        operation: "switch between threads, by pipes",
+        tool: &TOOL,
+        points: Selector::of(
+            "cpu/context_switch",
+            &[("mechanism", Name("pipe")), ("between", Name("threads")), ("placement", Name("one-cpu"))],
+        ),
+        command: "perf bench sched pipe -T -l 20000",
+        server: None,
+        read: half_of_a_round_trip,
+        otherwise: "it hands over four bytes, Fathom one, and it reports a mean, which includes interruptions",
+    },
+    Opinion {
+        operation: "memcpy within L2",
+        tool: &TOOL,
+        points: Selector::of(
+            "memory/bandwidth",
+            &[("kind", Name("copy")), ("method", Name("memcpy")), ("level", Name("L2"))],
+        ),
+        command: "perf bench mem memcpy -f default -s {half} -l 8000",
+        server: None,
+        read: copied,
+        otherwise: "it uses base pages, Fathom huge pages",
+    },
+    Opinion {
+        operation: "memcpy in memory",
+        tool: &TOOL,
+        points: super::mbw::MEMCPY,
+        command: "perf bench mem memcpy -f default -s {half} -l 2",
+        server: None,
+        read: copied,
+        otherwise: "it uses base pages, Fathom huge pages, and all its bytes are zero",
+    },
+];
+
+/// The point of a switch between two processes, which `stress-ng` measures too.
+pub(super) const SWITCH_PROCESSES: Selector = Selector::of(
+    "cpu/context_switch",
+    &[("mechanism", Name("pipe")), ("between", Name("processes")), ("placement", Name("one-cpu"))],
+);
+
+/// An operation of `sched pipe` is a round trip: two switches.
+fn half_of_a_round_trip(said: &str) -> Option<f64> {
+    Some(before(said, "usecs/op")? * 1e3 / 2.0)
+}
+
+/// Bytes copied per second, each read and written. Its GB is 2^30 bytes (`mem-functions.c`).
+fn copied(said: &str) -> Option<f64> {
+    let units = [("GB/sec", 30), ("MB/sec", 20), ("KB/sec", 10)];
+    let (unit, power) = units.into_iter().find(|(unit, _)| said.contains(unit))?;
+    Some(before(said, unit)? * f64::from(1 << power) * 2.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_operation_is_a_call_or_a_round_trip() {
+        let call = "# Running 'syscall/basic' benchmark:\n# Executed 1000000 getppid() calls\n     Total time: 0.382 [sec]\n\n\
+                    \x20      0.382564 usecs/op\n        2613941 ops/sec\n";
+        assert_eq!((OPINIONS[0].read)(call), Some(382.564));
+        let pipe = "# Running 'sched/pipe' benchmark:\n# Executed 20000 pipe operations between two processes\n\n\
+                    \x20    Total time: 0.255 [sec]\n\n      12.751750 usecs/op\n          78420 ops/sec\n";
+        assert_eq!((OPINIONS[1].read)(pipe), Some(6375.875));
+    }
+
+    #[test]
+    fn a_copied_byte_counts_twice() {
+        let said = |rate: &str| {
+            format!(
+                "# Running 'mem/memcpy' benchmark:\n# function 'default' (Default memcpy() provided by glibc)\n\
+                     # Copying 16MB bytes ...\n\n       {rate}\n"
+            )
+        };
+        assert_eq!(copied(&said("2.500000 GB/sec")), Some(5.0 * f64::from(1 << 30)));
+        assert_eq!(copied(&said("913.5 MB/sec")), Some(1827.0 * f64::from(1 << 20)));
+        assert_eq!(copied("# Copying 16MB bytes ...\n"), None);
+    }
+}

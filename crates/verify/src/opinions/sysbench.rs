@@ -1,0 +1,34 @@
+//! `sysbench memory`.
+
+use super::opinion::{Opinion, Tool};
+use super::reading::before;
+use fathom_core::experiment::At::Name;
+use fathom_core::experiment::Selector;
+
+static TOOL: Tool = Tool { name: "sysbench", program: "sysbench", package: "sysbench" };
+
+pub(super) const OPINIONS: &[Opinion] = &[Opinion {
+    operation: "reading words within L2",
+    tool: &TOOL,
+    points: Selector::of(
+        "memory/bandwidth",
+        &[("kind", Name("read")), ("method", Name("word loop")), ("level", Name("L2"))],
+    ),
+    command: "sysbench memory --memory-block-size=1M --memory-total-size=100T --memory-oper=read --time=1 run",
+    server: None,
+    read: |said| Some(before(said, "MiB/sec")? * f64::from(1 << 20)),
+    otherwise: "it discards what it reads; Fathom's plain loop adds up one word per iteration, to prove that it was \
+                read",
+}];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_rate_stands_behind_what_was_moved() {
+        let said = "Total operations: 94 (   46.50 per second)\n\n6016.00 MiB transferred (2976.08 MiB/sec)\n\n\nGeneral statistics:\n\
+                    \x20   total time:                          2.0202s\n";
+        assert_eq!((OPINIONS[0].read)(said), Some(2976.08 * f64::from(1 << 20)));
+    }
+}

@@ -1,0 +1,127 @@
+//! The comparison of a tool's figure with Fathom's.
+
+use fathom_core::quantity::Unit;
+use fathom_core::statistics::{Estimate, Ratio, ratio, relative_half_width};
+use serde::Serialize;
+
+/// The relative distance within which two figures of one operation agree.
+pub const NEAR: f64 = 0.05;
+
+/// The agreement of two figures.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Agreement {
+    /// The whole interval of their ratio is within 5 % of one.
+    Agree,
+    /// The whole interval is outside of that range.
+    Differ,
+    /// The interval is partly outside of that range.
+    Open,
+    /// One of the figures is missing.
+    Skipped,
+}
+
+impl Agreement {
+    /// The name in tables.
+    pub fn name(self) -> &'static str {
+        match self {
+            Agreement::Agree => "agree",
+            Agreement::Differ => "differ",
+            Agreement::Open => "open",
+            Agreement::Skipped => "skipped",
+        }
+    }
+}
+
+/// The figures of both for an operation.
+#[derive(Debug, Clone, Serialize)]
+pub struct Weighed {
+    /// The operation.
+    pub operation: &'static str,
+    /// The tool.
+    pub tool: &'static str,
+    /// Its command line.
+    pub command: &'static str,
+    /// Fathom's point.
+    pub point: String,
+    /// The unit of the figures.
+    pub unit: Option<Unit>,
+    /// The estimate of the tool's runs.
+    pub theirs: Option<Estimate>,
+    /// The estimate of Fathom's trials.
+    pub ours: Option<Estimate>,
+    /// Fathom's estimate over the tool's.
+    pub ratio: Option<Ratio>,
+    /// The duration of the tool's runs, and of Fathom's trials, seconds.
+    pub took_s: [f64; 2],
+    /// The conclusion.
+    pub agreement: Agreement,
+    /// The known reason for a difference, or the reason why a figure is missing.
+    pub because: Option<String>,
+}
+
+impl Weighed {
+    /// Half the width of the 95 % interval over the median: the tool's and Fathom's.
+    pub fn spreads(&self) -> [Option<f64>; 2] {
+        [&self.theirs, &self.ours].map(|side| side.as_ref().and_then(relative_half_width))
+    }
+
+    /// The tool's relative half-width over Fathom's.
+    pub fn spread_ratio(&self) -> Option<f64> {
+        let [theirs, ours] = self.spreads();
+        theirs.zip(ours).map(|(theirs, ours)| theirs / ours).filter(|ratio| ratio.is_finite())
+    }
+}
+
+/// The ratio of Fathom's figure to the tool's, and the agreement.
+pub(super) fn weigh(ours: &Estimate, theirs: &Estimate) -> (Option<Ratio>, Agreement) {
+    let found = ratio(ours.measured(), theirs.measured());
+    let interval = found.and_then(|found| found.interval);
+    let agreement = match interval {
+        Some(ends) if 1.0 - NEAR <= ends.low && ends.high <= 1.0 + NEAR => Agreement::Agree,
+        Some(ends) if ends.high < 1.0 - NEAR || 1.0 + NEAR < ends.low => Agreement::Differ,
+        _ => Agreement::Open,
+    };
+    (found.map(Ratio::from), agreement)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fathom_core::statistics::Interval;
+
+    fn estimate(value: f64, off: f64) -> Estimate {
+        let interval = Some(Interval { low: value * (1.0 - off), high: value * (1.0 + off) });
+        Estimate { value, interval, level: 0.95, min: None, max: None, trials: 8, observations: 8 }
+    }
+
+    #[test]
+    fn whole_intervals_agree_or_differ() {
+        let judged = |ours: f64, off: f64| weigh(&estimate(ours, off), &estimate(100.0, 0.001)).1;
+        assert_eq!(judged(102.0, 0.01), Agreement::Agree);
+        assert_eq!(judged(102.0, 0.05), Agreement::Open);
+        assert_eq!(judged(110.0, 0.01), Agreement::Differ);
+        assert_eq!(judged(90.0, 0.01), Agreement::Differ);
+        assert_eq!(judged(106.0, 0.02), Agreement::Open);
+    }
+
+    #[test]
+    fn a_spread_is_half_of_the_interval_over_the_median() {
+        let weighed = Weighed {
+            operation: "",
+            tool: "",
+            command: "",
+            point: String::new(),
+            unit: None,
+            theirs: Some(estimate(100.0, 0.04)),
+            ours: Some(estimate(50.0, 0.01)),
+            ratio: None,
+            took_s: [1.0, 1.0],
+            agreement: Agreement::Open,
+            because: None,
+        };
+        let [theirs, ours] = weighed.spreads().map(Option::unwrap);
+        assert!((theirs - 0.04).abs() < 1e-9 && (ours - 0.01).abs() < 1e-9);
+        assert!((weighed.spread_ratio().unwrap() - 4.0).abs() < 1e-9);
+    }
+}

@@ -1,0 +1,175 @@
+//! Second opinions: the figures of other tools for operations that Fathom measures too, in the same session.
+
+use crate::opinions::{Agreement, Weighed};
+use fathom_core::machine::Machine;
+use fathom_core::quantities::{self, percent};
+use fathom_core::quantity::Unit;
+use fathom_core::statistics::Estimate;
+use fathom_engine::record::Tool;
+use fathom_report::csv;
+use fathom_report::form::{self, Facts, Subject};
+use fathom_report::paper::{Column, Document, Key, Row, Section, Table, Text, Tone, plain};
+use fathom_report::summary::ABSENT;
+use fathom_report::text::Style;
+use serde::Serialize;
+
+/// A session with other tools, for reporting.
+#[derive(Serialize)]
+pub struct OpinionsReport {
+    at: String,
+    tool: Tool,
+    processor: Option<String>,
+    kernel: Option<String>,
+    opinions: Vec<Weighed>,
+}
+
+impl OpinionsReport {
+    /// The report of these opinions, by this build on this machine.
+    pub fn of(at: String, tool: Tool, machine: &Machine, opinions: Vec<Weighed>) -> Self {
+        let processor = machine.processor.model_name.value().cloned();
+        OpinionsReport { at, tool, processor, kernel: machine.kernel.release.value().cloned(), opinions }
+    }
+
+    fn sentence(&self) -> String {
+        let count = |agreement| self.opinions.iter().filter(|found| found.agreement == agreement).count();
+        format!(
+            "Of {} comparisons with other tools, {} agree within 5 %, {} differ by more, {} are undecided, and {} \
+             could not be made. Fathom and the tool take turns in one session, on the same CPUs. Each figure is the \
+             median of its runs or trials, each spread is half the 95 % interval over the median, and the ratio is \
+             Fathom's figure over the tool's. A difference means that one of the two is wrong, or that they measure \
+             different things: `docs/peers.md` explains which.",
+            self.opinions.len(),
+            count(Agreement::Agree),
+            count(Agreement::Differ),
+            count(Agreement::Open),
+            count(Agreement::Skipped),
+        )
+    }
+}
+
+impl Facts for OpinionsReport {
+    fn text(&self, style: Style) -> String {
+        plain::render(&self.document(), style.width)
+    }
+
+    fn json(&self) -> String {
+        form::pretty(self)
+    }
+}
+
+impl Subject for OpinionsReport {
+    fn rows(&self) -> String {
+        csv::table(self.opinions.iter().map(CsvRow::of))
+    }
+
+    fn document(&self) -> Document {
+        let processor = self.processor.as_deref().unwrap_or("a machine of unknown processor");
+        let kernel: String = self.kernel.iter().map(|release| format!(", Linux {release}")).collect();
+        let mut document = Document::new(format!("Comparison with other tools: {processor}{kernel}"));
+        "Other tools beside Fathom".clone_into(&mut document.kind);
+        document.date.clone_from(&self.at);
+        document.sections = vec![
+            Section::new(Key::of("opinions"), "Results of other tools")
+                .say(self.sentence())
+                .with(table(&self.opinions)),
+        ];
+        document.foot = format!("Measured by {} {}.", self.tool.name, self.tool.version);
+        document
+    }
+}
+
+fn table(opinions: &[Weighed]) -> Table {
+    Table::new(Key::of("opinions-table"), "Operations measured alternately by Fathom and another tool.")
+        .columns([
+            Column::words("operation"),
+            Column::words("tool"),
+            Column::mixed("its median"),
+            Column::mixed("spread"),
+            Column::mixed("Fathom's"),
+            Column::mixed("spread"),
+            Column::mixed("ratio"),
+            Column::mixed("spread ratio"),
+            Column::mixed("seconds, tool"),
+            Column::mixed("seconds, Fathom"),
+            Column::words("verdict"),
+        ])
+        .rows(opinions.iter().map(row))
+}
+
+fn row(found: &Weighed) -> Row {
+    let or_absent = |text: Option<String>| Text::plain(text.unwrap_or_else(|| ABSENT.to_owned()));
+    let value = |side: &Option<Estimate>| {
+        or_absent(found.unit.zip(side.as_ref()).map(|(unit, side)| quantities::estimate(unit, side)))
+    };
+    let [their_spread, our_spread] = found.spreads().map(|spread| or_absent(spread.map(percent)));
+    let seconds = |took: f64| or_absent((took > 0.0).then(|| format!("{took:.1}")));
+    let ratio = found.ratio.as_ref().map(|ratio| format!("{:.2}", ratio.value));
+    let verdict = Text::toned(tone(found.agreement), found.agreement.name());
+    Row::of([
+        Text::prose(found.operation),
+        Text::plain(found.tool),
+        value(&found.theirs),
+        their_spread,
+        value(&found.ours),
+        our_spread,
+        or_absent(ratio),
+        or_absent(found.spread_ratio().map(|ratio| format!("{ratio:.1}"))),
+        seconds(found.took_s[0]),
+        seconds(found.took_s[1]),
+        match &found.because {
+            Some(because) => verdict.noted(Text::prose(because)),
+            None => verdict,
+        },
+    ])
+}
+
+fn tone(agreement: Agreement) -> Tone {
+    match agreement {
+        Agreement::Agree => Tone::Good,
+        Agreement::Differ | Agreement::Open => Tone::Careful,
+        Agreement::Skipped => Tone::Faint,
+    }
+}
+
+/// An opinion as comma-separated values.
+#[derive(Serialize)]
+struct CsvRow {
+    operation: &'static str,
+    peer: &'static str,
+    command: String,
+    point: String,
+    unit: Option<Unit>,
+    theirs: Option<f64>,
+    their_spread: Option<f64>,
+    ours: Option<f64>,
+    our_spread: Option<f64>,
+    ratio: Option<f64>,
+    spread_ratio: Option<f64>,
+    their_seconds: f64,
+    our_seconds: f64,
+    verdict: &'static str,
+    reason: String,
+}
+
+impl CsvRow {
+    fn of(found: &Weighed) -> Self {
+        let [their_spread, our_spread] = found.spreads();
+        CsvRow {
+            operation: found.operation,
+            peer: found.tool,
+            command: csv::cell(found.command),
+            point: csv::cell(&found.point),
+            unit: found.unit,
+            theirs: found.theirs.as_ref().map(|side| side.value),
+            their_spread,
+            ours: found.ours.as_ref().map(|side| side.value),
+            our_spread,
+            ratio: found.ratio.as_ref().map(|ratio| ratio.value),
+            spread_ratio: found.spread_ratio(),
+            their_seconds: found.took_s[0],
+            our_seconds: found.took_s[1],
+            verdict: found.agreement.name(),
+            reason: csv::cell(found.because.as_deref().unwrap_or_default()),
+        }
+    }
+}

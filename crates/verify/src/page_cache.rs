@@ -1,0 +1,93 @@
+//! A page cache of a known size, set by a limit on memory.
+
+use super::control_group::{ControlGroup, Setting};
+use super::rig::{Arranged, Rig};
+use super::swept;
+use super::truth::{Claim, each};
+use fathom_core::experiment::At::Name;
+use fathom_core::experiment::Selector;
+use fathom_core::machine;
+use fathom_core::quantity::Unit;
+use fathom_engine::record::Truth;
+use fathom_engine::results::Results;
+use fathom_engine::run::Options;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+pub static RIG: Rig = Rig {
+    name: "page-cache",
+    sets: "a page cache within a memory limit",
+    touches: &[
+        "control group: one with a memory limit of 300 MiB, which contains this process meanwhile; the page cache is filled within it",
+    ],
+    budget: Duration::from_secs(45),
+    arrange: Some(arrange),
+    points: |machine| {
+        let by = |settings| swept::points(machine, &Selector::of("filesystem/cache_size", settings));
+        let residency = by(&[("method", Name("residency")), ("content", Name("random data"))])?;
+        let timing = by(&[("method", Name("timing")), ("order", Name("backward")), ("call", Name("read"))])?;
+        Ok([residency, timing].concat())
+    },
+    judge,
+};
+
+/// Bytes of memory for this process, those that it starts, and the files that they read.
+const LIMIT: u64 = 300 << 20;
+
+/// The interval at which the group's cache is read.
+const EVERY: Duration = Duration::from_millis(5);
+
+fn arrange(_: &mut Options) -> Result<Arranged, String> {
+    if machine::memory_ceiling().is_some_and(|ceiling| ceiling <= LIMIT) {
+        return Err("the machine has no more memory than the limit that would be set".to_owned());
+    }
+    let limit =
+        Setting { one: ("memory.limit_in_bytes", LIMIT.to_string()), two: ("memory.max", LIMIT.to_string()) };
+    let group = ControlGroup::joined("memory", &[limit])?;
+    let watch = Watch::of(group.watch_cached());
+    Ok(Arranged { account: Some(Box::new(move || watch.most())), ..Arranged::holding(group) })
+}
+
+/// Records the greatest size of the cache, by the group's own account.
+struct Watch {
+    stop: Arc<AtomicBool>,
+    thread: Option<JoinHandle<f64>>,
+}
+
+impl Watch {
+    fn of(cached: impl Fn() -> f64 + Send + 'static) -> Self {
+        let stop = Arc::new(AtomicBool::new(false));
+        let told = Arc::clone(&stop);
+        let watch = move || {
+            let mut most = 0.0_f64;
+            while !told.load(Ordering::Relaxed) {
+                most = most.max(cached());
+                std::thread::sleep(EVERY);
+            }
+            most
+        };
+        Watch { stop, thread: Some(std::thread::spawn(watch)) }
+    }
+
+    fn most(mut self) -> f64 {
+        self.stop.store(true, Ordering::Relaxed);
+        self.thread.take().and_then(|thread| thread.join().ok()).unwrap_or(0.0)
+    }
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Relaxed);
+        self.thread.take().map(JoinHandle::join);
+    }
+}
+
+fn judge(rig: &Rig, results: &Results, held: Option<f64>) -> Vec<Truth> {
+    each(rig, results, |point| {
+        let method = point.point.get("method").map(ToString::to_string).unwrap_or_default();
+        let what = format!("size as accounted by the control group, by {method}");
+        Claim::of(rig, what, Some(Unit::Bytes), held.unwrap_or(0.0))
+    })
+}

@@ -1,0 +1,62 @@
+//! A quota of half a CPU: the instrument must detect and report it, and must not measure it as slowness.
+
+use super::control_group::{ControlGroup, Setting};
+use super::rig::{Arranged, Rig};
+use super::truth::{Claim, Found, found};
+use super::{of_trials, spin};
+use fathom_core::quantity::Unit;
+use fathom_engine::record::Truth;
+use fathom_engine::results::Results;
+use fathom_engine::run::Options;
+use std::time::Duration;
+
+pub static RIG: Rig = Rig {
+    name: "quota",
+    sets: "a quota of half a CPU",
+    touches: &[
+        "control group: one with a quota of half a CPU, which contains this process meanwhile; no limit is taken off it",
+    ],
+    budget: Duration::from_secs(8),
+    arrange: Some(arrange),
+    points: |_| Ok(vec![spin::single()]),
+    judge,
+};
+
+/// The period of the quota, microseconds: it is used up and renewed many times in each trial.
+const PERIOD: u64 = 20_000;
+const QUOTA: u64 = PERIOD / 2;
+
+/// Long against the period, because a trial contains its first and last periods only in part.
+const TRIAL: Duration = Duration::from_millis(500);
+
+fn arrange(options: &mut Options) -> Result<Arranged, String> {
+    let period = Setting {
+        one: ("cpu.cfs_period_us", PERIOD.to_string()),
+        two: ("cpu.max", format!("{QUOTA} {PERIOD}")),
+    };
+    let quota = Setting {
+        one: ("cpu.cfs_quota_us", QUOTA.to_string()),
+        two: ("cpu.max", format!("{QUOTA} {PERIOD}")),
+    };
+    options.trial = Some(TRIAL);
+    ControlGroup::joined("cpu", &[period, quota]).map(Arranged::holding)
+}
+
+fn judge(rig: &Rig, results: &Results, _: Option<f64>) -> Vec<Truth> {
+    let point = spin::single();
+    let value = found(results, &point).map(Found::whatever_disturbs);
+    let share = Claim::of(
+        rig,
+        "share of time on the CPU",
+        Some(Unit::PartsPerMillion),
+        1e6 * QUOTA as f64 / PERIOD as f64,
+    );
+    let told = Claim::of(rig, "trials that report throttling", Some(Unit::PartsPerMillion), 1e6);
+    vec![
+        spin::of_single(rig, "spins of 100 µs, unchanged").judged(value),
+        share.judged(of_trials::median(results, &point, |sample| Some(1e6 * sample.on_cpu?.share()))),
+        told.judged(of_trials::share(results, &point, |sample| {
+            Some(sample.conditions.throttled_periods? > 0)
+        })),
+    ]
+}

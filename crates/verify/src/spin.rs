@@ -1,0 +1,134 @@
+//! Work that spins for a known time by the kernel's clock.
+
+use super::of_trials::tail;
+use super::rig::{Rig, Wanted};
+use super::truth::{Claim, found, result};
+use super::work::{Work, about};
+use fathom_core::experiment::{Failure, Parameter, Point, Scale, Site, Workload};
+use fathom_core::quantity::Unit;
+use fathom_core::sampling::clock::kernel_clock;
+use fathom_engine::record::Truth;
+use fathom_engine::results::Results;
+use rand_xoshiro::SplitMix64;
+use rand_xoshiro::rand_core::{Rng, SeedableRng};
+use std::time::Duration;
+
+pub static RIG: Rig = Rig {
+    name: "spin",
+    sets: "a loop that spins for a known time by the kernel's clock",
+    touches: &[],
+    budget: Duration::from_secs(8),
+    arrange: None,
+    points: |_| Ok(vec![wanted(ONE_BY_ONE), wanted(IN_BATCHES), wanted(SELDOM_LONG)]),
+    judge,
+};
+
+pub static WORK: Work = Work {
+    about: &about(
+        NAME,
+        "Is the time of a spinning loop measured correctly?",
+        "one spin",
+        "A loop reads the kernel's clock (CLOCK_MONOTONIC_RAW), which is not the measuring clock, until a known time \
+         has passed. One by one: 100 µs each, or 2 % more. In batches: 6 µs each, minus spins of 3 µs, so that 3 µs \
+         remain. Seldom long: one random spin in ten takes 200 µs and the others 20 µs, so that the median is 20 µs \
+         and the 95th percentile 200 µs.",
+        &[FORM],
+    ),
+    points: || [ONE_BY_ONE, LONGER, IN_BATCHES, SELDOM_LONG].map(point).to_vec(),
+    requires: &[],
+    block: None,
+    prepare,
+};
+
+const NAME: &str = "verify/spin";
+const FORM: Parameter =
+    Parameter { name: "form", meaning: "how the spins follow each other", scale: Scale::Name };
+const ONE_BY_ONE: &str = "one by one";
+const LONGER: &str = "one by one, 2 % longer";
+const IN_BATCHES: &str = "in batches";
+const SELDOM_LONG: &str = "seldom long";
+
+/// The durations of the spins, nanoseconds.
+const SINGLE: u64 = 100_000;
+const SINGLE_LONGER: u64 = 102_000;
+const SHORT: u64 = 3_000;
+const USUAL: u64 = 20_000;
+const LONG: u64 = 200_000;
+
+/// One spin in this number is long.
+const SELDOM: u64 = 10;
+
+/// A percentile in the middle of the long spins.
+const TAIL: f64 = 0.95;
+
+fn point(form: &str) -> Point {
+    Point::new().named(&FORM, form)
+}
+
+fn wanted(form: &str) -> Wanted {
+    (NAME, point(form))
+}
+
+/// The point that spins for 100 µs, each timed singly, for rigs that disturb it.
+pub fn single() -> Wanted {
+    wanted(ONE_BY_ONE)
+}
+
+/// The same with 2 % more work.
+pub fn longer() -> Wanted {
+    wanted(LONGER)
+}
+
+/// The claim about that point.
+pub fn of_single(rig: &Rig, what: &str) -> Claim {
+    Claim::of(rig, what, Some(Unit::Nanoseconds), SINGLE as f64)
+}
+
+/// The kernel's clock, nanoseconds.
+pub fn now() -> u64 {
+    kernel_clock(libc::CLOCK_MONOTONIC_RAW)
+}
+
+/// Spins for a duration in nanoseconds. Safe in a freshly forked process.
+pub fn spin(ns: u64) {
+    let until = now() + ns;
+    while now() < until {
+        std::hint::spin_loop();
+    }
+}
+
+fn prepare<'site>(point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
+    point.ensure_variant(&FORM, &[ONE_BY_ONE, LONGER, IN_BATCHES, SELDOM_LONG])?;
+    let of = |ns: u64| {
+        move |n: u64| {
+            (0..n).for_each(|_| spin(ns));
+            Ok(())
+        }
+    };
+    let mut chance = SplitMix64::seed_from_u64(site.seed);
+    Ok(match point.name(&FORM) {
+        ONE_BY_ONE => Workload::each(of(SINGLE)),
+        LONGER => Workload::each(of(SINGLE_LONGER)),
+        IN_BATCHES => Workload::batched(of(2 * SHORT)).against(of(SHORT)),
+        _ => Workload::each(move |n: u64| {
+            (0..n).for_each(|_| spin(if chance.next_u64() % SELDOM == 0 { LONG } else { USUAL }));
+            Ok(())
+        }),
+    })
+}
+
+fn judge(rig: &Rig, results: &Results, _: Option<f64>) -> Vec<Truth> {
+    // The loop ends up to one reading of its clock late, which limits the resolution.
+    let reading = results.run.header.clock.overhead_ns();
+    let median = |form: &str, what: &str, set: u64| {
+        let claim = Claim::of(rig, what, Some(Unit::Nanoseconds), set as f64).within(reading);
+        claim.judged(found(results, &wanted(form)))
+    };
+    let long = Claim::of(rig, "95th percentile, one spin in ten long", Some(Unit::Nanoseconds), LONG as f64);
+    vec![
+        median(ONE_BY_ONE, "one by one", SINGLE),
+        median(IN_BATCHES, "in batches, minus shorter ones", SHORT),
+        median(SELDOM_LONG, "median, one spin in ten long", USUAL),
+        long.judged(result(results, &wanted(SELDOM_LONG)).and_then(|point| tail(point, TAIL))),
+    ]
+}

@@ -1,0 +1,244 @@
+//! The judgement of a truth: the set value compared with the found one, and with the instrument's own doubts about it.
+
+use super::rig::{Rig, Wanted};
+use fathom_core::quantity::Unit;
+use fathom_core::statistics::{Estimate, Interval};
+use fathom_engine::record::{Truth, Verdict};
+use fathom_engine::results::{CoreState, Outcome, PointResult, Results};
+
+/// The tolerance of a figure, as a share of the set value.
+pub const TOLERANCE: f64 = 0.02;
+
+/// A truth that was set, before its figure is known.
+pub struct Claim {
+    truth: Truth,
+    set: f64,
+    tolerance: f64,
+}
+
+/// The figure found for a truth.
+pub struct Found {
+    value: f64,
+    interval: Option<Interval>,
+    /// A disturbance that may have changed it, by the instrument's own account.
+    doubt: Option<String>,
+}
+
+impl Claim {
+    /// The claim that a rig has set this value, to be found within 2 %.
+    pub fn of(rig: &Rig, what: impl Into<String>, unit: Option<Unit>, set: f64) -> Self {
+        let truth = Truth { what: what.into(), unit, set: Some(set), ..blank(rig) };
+        Claim { truth, set, tolerance: TOLERANCE * set.abs() }
+    }
+
+    /// The claim with this tolerance, in the unit, if it is greater: the resolution of the clock that set the truth.
+    #[must_use]
+    pub fn within(mut self, resolution: f64) -> Self {
+        self.tolerance = self.tolerance.max(resolution);
+        self
+    }
+
+    /// The verdict on the figure, or on the reason why there is none.
+    pub fn judged(self, found: Result<Found, Nothing>) -> Truth {
+        let found = match found {
+            Ok(found) => found,
+            Err(Nothing { verdict, because }) => {
+                return Truth { set: None, verdict, because: Some(because), ..self.truth };
+            }
+        };
+        let (verdict, because) = self.verdict(&found);
+        Truth {
+            tolerance: Some(self.tolerance),
+            found: Some(found.value),
+            interval: found.interval,
+            verdict,
+            because,
+            ..self.truth
+        }
+    }
+
+    /// Right and wrong are verdicts on whole intervals: a test of equivalence (Schuirmann 1987, "A comparison of the two
+    /// one-sided tests procedure and the power approach", J. Pharmacokinet. Biopharm. 15).
+    fn verdict(&self, found: &Found) -> (Verdict, Option<String>) {
+        let Some(interval) = found.interval else {
+            return inconclusive("too few trials were made for an interval");
+        };
+        let (least, most) = (self.set - self.tolerance, self.set + self.tolerance);
+        if least <= interval.low && interval.high <= most {
+            return (Verdict::Right, None);
+        }
+        if let Some(doubt) = &found.doubt {
+            return inconclusive(doubt);
+        }
+        if interval.high < least || most < interval.low {
+            return (Verdict::Wrong, Some("the whole interval is outside the tolerance".to_owned()));
+        }
+        inconclusive("the interval extends beyond the tolerance: measure longer with `--times-as-long`")
+    }
+}
+
+fn inconclusive(because: &str) -> (Verdict, Option<String>) {
+    (Verdict::Inconclusive, Some(because.to_owned()))
+}
+
+impl Found {
+    /// An estimate from these points.
+    pub fn of(estimate: &Estimate, points: &[&PointResult]) -> Self {
+        let doubt = points.iter().find_map(|point| doubt(point));
+        Found { value: estimate.value, interval: estimate.interval, doubt }
+    }
+
+    /// An exact count.
+    pub fn exactly(value: f64) -> Self {
+        Found { value, interval: Some(Interval { low: value, high: value }), doubt: None }
+    }
+
+    /// A share of random draws, with its interval.
+    pub fn drawn(value: f64, interval: Interval) -> Self {
+        Found { value, interval: Some(interval), doubt: None }
+    }
+
+    /// The figure without doubts, because the rig itself causes the disturbance.
+    #[must_use]
+    pub fn whatever_disturbs(self) -> Self {
+        Found { doubt: None, ..self }
+    }
+}
+
+/// The reason why there is no figure, with the verdict.
+#[derive(Debug, Clone)]
+pub struct Nothing {
+    verdict: Verdict,
+    because: String,
+}
+
+impl Nothing {
+    /// The truth could not be set.
+    pub fn set(because: impl Into<String>) -> Self {
+        Nothing { verdict: Verdict::Skipped, because: because.into() }
+    }
+
+    /// The truth was set, but no figure was found.
+    pub fn found(because: impl Into<String>) -> Self {
+        Nothing { verdict: Verdict::Inconclusive, because: because.into() }
+    }
+
+    /// The verdict on everything that a rig sets.
+    pub fn of(self, rig: &Rig) -> Truth {
+        Truth { verdict: self.verdict, because: Some(self.because), ..blank(rig) }
+    }
+}
+
+fn blank(rig: &Rig) -> Truth {
+    Truth {
+        rig: rig.name.to_owned(),
+        what: rig.sets.to_owned(),
+        unit: None,
+        set: None,
+        tolerance: None,
+        found: None,
+        interval: None,
+        verdict: Verdict::Skipped,
+        because: None,
+    }
+}
+
+/// The result of a point.
+pub fn result<'a>(results: &'a Results, (experiment, point): &Wanted) -> Result<&'a PointResult, Nothing> {
+    let is_it = |result: &&PointResult| result.experiment == *experiment && result.point == *point;
+    results.points.iter().find(is_it).ok_or_else(|| Nothing::set("it is not in the plan"))
+}
+
+/// A verdict on each point of the plan.
+pub fn each(rig: &Rig, results: &Results, claim: impl Fn(&PointResult) -> Claim) -> Vec<Truth> {
+    let judged = |point| claim(point).judged(estimate(point).map(|found| Found::of(found, &[point])));
+    let truths: Vec<Truth> = results.points.iter().map(judged).collect();
+    if truths.is_empty() { vec![Nothing::set("it is not in the plan").of(rig)] } else { truths }
+}
+
+/// The estimate of a point, whether it may be used or not; or the reason why there is none.
+pub fn estimate(point: &PointResult) -> Result<&Estimate, Nothing> {
+    point.outcome.observed().ok_or_else(|| {
+        let reason = point.outcome.reason().unwrap_or_default();
+        let was_skipped = matches!(point.outcome, Outcome::Skipped { .. });
+        if was_skipped { Nothing::set(reason) } else { Nothing::found(reason) }
+    })
+}
+
+/// The same with the disturbances of the point.
+pub fn found(results: &Results, wanted: &Wanted) -> Result<Found, Nothing> {
+    let point = result(results, wanted)?;
+    Ok(Found::of(estimate(point)?, &[point]))
+}
+
+/// The disturbances of a point that the instrument itself recorded; `None` without any.
+fn doubt(point: &PointResult) -> Option<String> {
+    if let Outcome::Disturbed { by, .. } = &point.outcome {
+        return Some(format!("disturbed: {by}"));
+    }
+    let (seen, trials) = (&point.disturbance, point.trials.0);
+    let in_most = |count: Option<usize>| count.filter(|count| 2 * count > trials);
+    if let Some(count) = in_most(seen.trials_with_steal) {
+        return Some(format!("the hypervisor took time in {count} of {trials} trials"));
+    }
+    if let Some(count) = in_most(seen.trials_throttled) {
+        return Some(format!("a quota throttled the process in {count} of {trials} trials"));
+    }
+    if let Some(lost) = seen.lost_share.filter(|lost| *lost > TOLERANCE) {
+        return Some(format!("a spinning loop lost {:.0} % of its time just before", lost * 100.0));
+    }
+    if point.core.as_ref().is_some_and(|core| core.state == CoreState::Mixed) {
+        return Some("the core was shared with another hardware thread".to_owned());
+    }
+    let failing = point.evidence.checks().iter().find(|check| !check.holds)?;
+    Some(format!("its evidence fails: {}: {}", failing.claim, failing.seen))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::RIGS;
+
+    fn judged(low: f64, high: f64, doubt: Option<&str>) -> Truth {
+        let interval = Some(Interval { low, high });
+        let found = Found { value: f64::midpoint(low, high), interval, doubt: doubt.map(str::to_owned) };
+        Claim::of(RIGS[0], "what was set", None, 100.0).judged(Ok(found))
+    }
+
+    #[test]
+    fn right_and_wrong_are_said_of_whole_intervals() {
+        assert_eq!(judged(98.5, 101.5, None).verdict, Verdict::Right);
+        assert_eq!(judged(99.0, 102.5, None).verdict, Verdict::Inconclusive);
+        assert_eq!(judged(97.0, 98.5, None).verdict, Verdict::Inconclusive);
+        assert_eq!(judged(102.1, 103.0, None).verdict, Verdict::Wrong);
+        assert_eq!(judged(90.0, 97.9, None).verdict, Verdict::Wrong);
+    }
+
+    #[test]
+    fn what_the_instrument_saw_disturbed_is_not_called_wrong_and_may_be_right() {
+        let disturbed = judged(110.0, 111.0, Some("the hypervisor took time"));
+        assert_eq!(disturbed.verdict, Verdict::Inconclusive);
+        assert_eq!(disturbed.because.as_deref(), Some("the hypervisor took time"));
+        assert_eq!(judged(99.0, 101.0, Some("the hypervisor took time")).verdict, Verdict::Right);
+    }
+
+    #[test]
+    fn what_the_clock_cannot_tell_apart_is_near_enough() {
+        let found =
+            || Found { value: 104.0, interval: Some(Interval { low: 103.5, high: 104.5 }), doubt: None };
+        let claim = || Claim::of(RIGS[0], "what was set", None, 100.0);
+        assert_eq!(claim().judged(Ok(found())).verdict, Verdict::Wrong);
+        assert_eq!(claim().within(5.0).judged(Ok(found())).verdict, Verdict::Right);
+        assert_eq!(
+            claim().within(1.0).judged(Ok(found())).verdict,
+            Verdict::Wrong,
+            "2 % stand where it is less"
+        );
+    }
+
+    #[test]
+    fn without_an_interval_nothing_is_said() {
+        let found = Found { value: 100.0, interval: None, doubt: None };
+        assert_eq!(Claim::of(RIGS[0], "it", None, 100.0).judged(Ok(found)).verdict, Verdict::Inconclusive);
+    }
+}
