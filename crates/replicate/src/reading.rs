@@ -224,6 +224,7 @@ mod tests {
 
     #[test]
     fn what_a_row_refers_to_is_there() {
+        fathom_experiments::register();
         let machine = fathom_described::machine();
         for report in reports() {
             for row in report.rows {

@@ -1,7 +1,7 @@
 //! Fathom's points as the rows of reports name them: by the names and values of parameters, looked up in the sweeps of experiments.
 
 use super::caches;
-use fathom_core::experiment::{Point, Requirement, Value};
+use fathom_core::experiment::{Point, Requirement};
 use fathom_core::machine::Machine;
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -15,20 +15,22 @@ pub struct Selector(BTreeMap<String, Choice>);
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(untagged)]
 enum Choice {
-    /// The nearest of these numbers.
+    /// This number.
     Number(u64),
     /// This variant.
     Name(String),
     /// The first of these variants that the experiment has: of those whose instructions the processor offers, if there is one.
     FirstOf(Vec<String>),
-    /// The nearest to a number of the machine's.
-    OfMachine(OfMachine),
+    /// The nearest to such a number.
+    Near(Near),
 }
 
-/// A number that the machine's description gives.
+/// A number, of the file or of the machine's description.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum OfMachine {
+enum Near {
+    /// This one.
+    Nearest(u64),
     /// So many times the CPUs that this process may use.
     AllowedCpus(u64),
     /// Half of the data cache of a level, bytes.
@@ -41,18 +43,19 @@ enum OfMachine {
     BeyondCaches(u64),
 }
 
-impl OfMachine {
+impl Near {
     fn number(&self, machine: &Machine) -> u64 {
         match *self {
-            OfMachine::AllowedCpus(times) => times * machine.allowed_cpus().len() as u64,
-            OfMachine::HalfOfCache(level) => caches::of_report_001(machine, level, None) / 2,
-            OfMachine::BeyondL3(times) => {
+            Near::Nearest(number) => number,
+            Near::AllowedCpus(times) => times * machine.allowed_cpus().len() as u64,
+            Near::HalfOfCache(level) => caches::of_report_001(machine, level, None) / 2,
+            Near::BeyondL3(times) => {
                 (times * caches::of_report_001(machine, 3, None)).clamp(64 << 20, 1 << 30)
             }
-            OfMachine::MiddleOfCache(level) => {
+            Near::MiddleOfCache(level) => {
                 caches::middle(machine, level).unwrap_or(1 << (11 + 3 * u32::from(level)))
             }
-            OfMachine::BeyondCaches(times) => caches::beyond(machine, times),
+            Near::BeyondCaches(times) => caches::beyond(machine, times),
         }
     }
 }
@@ -62,7 +65,7 @@ impl Selector {
     #[must_use]
     pub fn and(&self, parameter: &str, number: u64) -> Self {
         let mut all = self.0.clone();
-        all.insert(parameter.to_owned(), Choice::Number(number));
+        all.insert(parameter.to_owned(), Choice::Near(Near::Nearest(number)));
         Selector(all)
     }
 
@@ -75,7 +78,7 @@ impl Selector {
         };
         let mut points = experiment.sweep(machine);
         let fallback = points.first().cloned().unwrap_or_default();
-        points.retain(|point| self.has_names(point));
+        points.retain(|point| self.is_exact(point));
         let is_offered = |point: &Point| {
             let needs = experiment.requires(point);
             let mut instructions = needs.iter().filter(|need| matches!(need, Requirement::Instructions(_)));
@@ -84,23 +87,22 @@ impl Selector {
         for (parameter, choice) in &self.0 {
             if let Choice::FirstOf(variants) = choice {
                 let of = |variant: &String, fits: &dyn Fn(&Point) -> bool| {
-                    points.iter().any(|point| is_named(point, parameter, variant) && fits(point))
+                    points.iter().any(|point| point.is(parameter, variant) && fits(point))
                 };
                 let offered = variants.iter().find(|variant| of(variant, &is_offered));
                 let chosen = offered.or_else(|| variants.iter().find(|variant| of(variant, &|_| true)));
                 let chosen = chosen.cloned().unwrap_or_default();
-                points.retain(|point| is_named(point, parameter, &chosen));
+                points.retain(|point| point.is(parameter, &chosen));
             }
         }
         let numbers = self.numbers(machine);
-        points.retain(|point| numbers.iter().all(|(parameter, _)| number(point, parameter).is_some()));
+        points.retain(|point| numbers.iter().all(|(parameter, _)| point.number_of(parameter).is_some()));
         let count = |point: &Point| point.parameters().count();
         let least = points.iter().map(count).min();
         points.retain(|point| Some(count(point)) == least);
         let distance = |point: &Point| {
-            let each = numbers
-                .iter()
-                .map(|(parameter, wanted)| octaves(number(point, parameter).unwrap_or_default(), *wanted));
+            let each =
+                numbers.iter().filter_map(|(name, wanted)| Some(octaves(point.number_of(name)?, *wanted)));
             each.sum::<f64>()
         };
         let nearest = points.into_iter().min_by(|one, other| distance(one).total_cmp(&distance(other)));
@@ -109,22 +111,23 @@ impl Selector {
 
     /// Whether a point has exactly these variants and numbers.
     pub fn is_of(&self, point: &Point, machine: &Machine) -> bool {
-        let same = |(parameter, wanted): &(&str, u64)| number(point, parameter) == Some(*wanted);
-        self.has_names(point) && self.numbers(machine).iter().all(same)
+        let same = |(parameter, wanted): &(&str, u64)| point.number_of(parameter) == Some(*wanted);
+        self.is_exact(point) && self.numbers(machine).iter().all(same)
     }
 
-    fn has_names(&self, point: &Point) -> bool {
+    /// Whether a point has the variants and numbers that are not chosen among those of the sweep.
+    fn is_exact(&self, point: &Point) -> bool {
         self.0.iter().all(|(parameter, choice)| match choice {
-            Choice::Name(name) => is_named(point, parameter, name),
-            _ => true,
+            Choice::Name(name) => point.is(parameter, name),
+            Choice::Number(wanted) => point.number_of(parameter) == Some(*wanted),
+            Choice::FirstOf(_) | Choice::Near(_) => true,
         })
     }
 
     fn numbers(&self, machine: &Machine) -> Vec<(&str, u64)> {
         let number = |choice: &Choice| match choice {
-            Choice::Number(number) => Some(*number),
-            Choice::OfMachine(number) => Some(number.number(machine)),
-            Choice::Name(_) | Choice::FirstOf(_) => None,
+            Choice::Near(near) => Some(near.number(machine)),
+            Choice::Number(_) | Choice::Name(_) | Choice::FirstOf(_) => None,
         };
         self.0.iter().filter_map(|(name, choice)| Some((name.as_str(), number(choice)?))).collect()
     }
@@ -134,17 +137,6 @@ impl Selector {
 pub fn beginnings(sizes: impl IntoIterator<Item = u64>, file_bytes: u64) -> Vec<u64> {
     let within: Vec<u64> = sizes.into_iter().filter(|size| *size <= file_bytes).collect();
     if within.is_empty() { vec![file_bytes] } else { within }
-}
-
-fn is_named(point: &Point, parameter: &str, variant: &str) -> bool {
-    matches!(point.get(parameter), Some(Value::Name(name)) if name == variant)
-}
-
-fn number(point: &Point, parameter: &str) -> Option<u64> {
-    match point.get(parameter) {
-        Some(Value::Number(number)) => Some(*number),
-        _ => None,
-    }
 }
 
 /// The distance of two sizes in powers of two, such that 0 is as far from 1 as 1 is from 3.
@@ -165,6 +157,7 @@ mod tests {
     }
 
     fn nearest(experiment: &str, selector: &str) -> String {
+        fathom_experiments::register();
         let machine = Machine::from_root(&Root::new("/nowhere"), &TwoCpus, std::path::Path::new("/"));
         toml::from_str::<Selector>(selector).unwrap().nearest(experiment, &machine).to_string()
     }
@@ -173,13 +166,13 @@ mod tests {
     fn a_point_is_found_by_its_variants_its_nearest_numbers_and_what_it_does_not_say() {
         let call = "call = ['no such call', 'getppid']";
         assert_eq!(nearest("cpu/system_call", call), "call=getppid placement=one-cpu");
-        let warm = "state = 'warm'\norder = 'sequential'\ncall = 'mmap'\nfile = 52428800\nblock = 5000";
+        let warm = "state = 'warm'\norder = 'sequential'\ncall = 'mmap'\nfile.nearest = 52428800\nblock.nearest = 5000";
         assert_eq!(
             nearest("filesystem/read", warm),
             "block=4096 call=mmap file=67108864 order=sequential placement=one-cpu state=warm"
         );
         assert_eq!(
-            nearest("memory/major_fault", "access = 'first byte of each stride'\nstride = 307200"),
+            nearest("memory/major_fault", "access = 'first byte of each stride'\nstride.nearest = 307200"),
             "access=first byte of each stride placement=one-cpu stride=262144"
         );
         // Without a stride asked for, the point that has none is meant.
