@@ -528,7 +528,7 @@ fn the_adapter_that_leads_to_the_peer_counts_and_not_the_fastest() {
 #[test]
 fn every_question_has_words_and_a_name_of_its_own() {
     for (place, question) in Question::ALL.iter().enumerate() {
-        assert!(question.asked().ends_with('?'), "{question:?}");
+        assert!(question.text().ends_with('?'), "{question:?}");
         assert!(Question::ALL[..place].iter().all(|other| other.name() != question.name()), "{question:?}");
     }
 }

@@ -22,11 +22,11 @@ mod shown;
 mod touch;
 mod workload;
 
-pub use crate::said;
+pub use crate::{finding, statement};
 pub use evidence::{Bound, Check, Counters, Observed};
 pub use excerpt::TimedCode;
 pub use failure::{Failure, ensure, errno};
-pub use finding::{Figure, Finding, Piece, Question, Statement};
+pub use finding::{Figure, Finding, Piece, Question, Statement, Template, capitalize};
 pub use found::{Dimension, Found};
 pub use level::{Level, Levels};
 pub use main_figure::{Landmark, MainFigure};

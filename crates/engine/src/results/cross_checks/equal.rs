@@ -1,10 +1,9 @@
 //! Operations that several experiments measure.
 
-use super::agreement::Agreement;
+use super::Agreement;
 use crate::results::accuracy::CLOSE;
 use fathom_core::experiment::At::{self, Any, Name, Number};
-use fathom_core::experiment::{Found, Known, Placement, Selector, Statement, said};
-use fathom_core::message::capitalize;
+use fathom_core::experiment::{Found, Known, Placement, Selector, Statement, capitalize, statement};
 
 /// One operation, and the points that measure it.
 pub(super) struct Equal {
@@ -239,20 +238,29 @@ impl Equal {
         let by_value =
             |(_, one): &&(&Reading, Found), (_, two): &&(&Reading, Found)| one.value.total_cmp(&two.value);
         let ((_, least), (_, most)) = (all.iter().min_by(by_value)?, all.iter().max_by(by_value)?);
-        let told = all.iter().map(|(reading, found)| {
+        let readings = all.iter().map(|(reading, found)| {
             let name = format!("{}, {}", self.what, reading.how);
-            said![found.named(&name), format!(" ({}, {})", reading.how, reading.points.experiment)]
+            statement!(
+                "{found} ({how}, {experiment})",
+                found = found.named(&name),
+                how = reading.how,
+                experiment = reading.points.experiment
+            )
         });
-        let told = Statement::joined(told.collect(), ", ").filter(|_| all.len() > 1)?;
+        let readings = Statement::joined(readings, ", ").filter(|_| all.len() > 1)?;
         let apart = most.over(*least).named(&format!("{}, most over least", self.what));
         let (agreement, verdict) = if most.differs_from(least) == Some(false) {
-            (Agreement::Agrees, said!["their intervals agree"])
+            (Agreement::Agrees, statement!("their intervals agree"))
         } else {
             let far = most.value > CLOSE * least.value;
             let agreement = if far { Agreement::Contradicts } else { Agreement::Differs };
-            (agreement, said!["they differ ", apart, format!(" times: {}", self.because)])
+            (agreement, statement!("they differ {apart} times: {because}", apart, because = self.because))
         };
-        Some((self.what, agreement, said![capitalize(self.what), ": ", told, "; ", verdict, "."]))
+        Some((
+            self.what,
+            agreement,
+            statement!("{what}: {readings}; {verdict}.", what = capitalize(self.what), readings, verdict),
+        ))
     }
 }
 
@@ -274,25 +282,25 @@ mod tests {
 
     #[test]
     fn a_hand_over_that_is_equal_everywhere_agrees() {
-        let (agreement, said) = judged([Some(1000.0), Some(1010.0), Some(2010.0)]).expect("a check");
-        assert_eq!(agreement, Agreement::Agrees, "{said}");
+        let (agreement, text) = judged([Some(1000.0), Some(1010.0), Some(2010.0)]).expect("a check");
+        assert_eq!(agreement, Agreement::Agrees, "{text}");
         assert!(
-            said.starts_with(
+            text.starts_with(
                 "A pipe's hand-over on one CPU: {1000} (switching, cpu/context_switch), {1010} ("
             )
         );
         assert!(
-            said.contains("{1005} (half of a round trip, network/round_trip); their intervals agree."),
-            "{said}"
+            text.contains("{1005} (half of a round trip, network/round_trip); their intervals agree."),
+            "{text}"
         );
     }
 
     #[test]
     fn one_that_is_not_says_how_far_and_why() {
-        let (agreement, said) = judged([Some(1000.0), Some(1100.0), None]).expect("a check");
+        let (agreement, text) = judged([Some(1000.0), Some(1100.0), None]).expect("a check");
         assert!(
-            agreement == Agreement::Differs && said.contains("they differ {1.1} times: one experiment hands"),
-            "{said}"
+            agreement == Agreement::Differs && text.contains("they differ {1.1} times: one experiment hands"),
+            "{text}"
         );
         assert_eq!(judged([Some(1000.0), Some(2080.0), None]).expect("a check").0, Agreement::Contradicts);
     }

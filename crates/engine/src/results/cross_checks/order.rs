@@ -1,9 +1,8 @@
 //! Pairs of operations of which one contains the other, and therefore costs no less.
 
-use super::agreement::Agreement;
+use super::Agreement;
 use fathom_core::experiment::At::{self, Name, Number};
-use fathom_core::experiment::{Known, Placement, Selector, Statement, said};
-use fathom_core::message::capitalize;
+use fathom_core::experiment::{Known, Placement, Selector, Statement, capitalize, statement};
 
 /// An operation that costs no more than another.
 pub(super) struct Ordered {
@@ -97,13 +96,13 @@ impl Ordered {
         let turned = low.differs_from(&high)? && low.value > high.value;
         let verdict = if turned { "it does, so one of the two is wrong" } else { "the order holds" };
         let agreement = if turned { Agreement::Contradicts } else { Agreement::Agrees };
-        let statement = said![
-            format!("{} (", capitalize(less)),
-            low.named(less),
-            format!(") cannot cost more than {more} ("),
-            high.named(more),
-            format!("), because {}: {verdict}.", self.because)
-        ];
+        let statement = statement!(
+            "{less} ({low}) cannot cost more than {more} ({high}), because {because}: {verdict}.",
+            less = capitalize(less),
+            low = low.named(less),
+            high = high.named(more),
+            because = self.because
+        );
         Some((self.what, agreement, statement))
     }
 }

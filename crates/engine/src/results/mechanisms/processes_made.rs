@@ -1,10 +1,10 @@
 //! Whether creating processes becomes slower, or less regular, as more of them are created in a short time: process ids are
 //! allocated, and ended processes are reaped.
 
-use super::rule::{Rule, Seen, Told};
+use super::{Conclusion, Rule, Seen};
 use crate::results::PointResult;
 use fathom_core::experiment::At::Name;
-use fathom_core::experiment::{Dimension, Found, Selector, Statement, said};
+use fathom_core::experiment::{Dimension, Found, Selector, Statement, statement};
 use fathom_core::statistics;
 
 pub(super) const RULE: Rule = Rule {
@@ -20,7 +20,7 @@ const FORK: Selector = Selector::only("cpu/process_creation", &[("measure", Name
 /// Ten in each third: quartiles of fewer are unreliable.
 const FEWEST: usize = 30;
 
-fn judge(seen: &Seen) -> Option<Told> {
+fn judge(seen: &Seen) -> Option<Conclusion> {
     let is_fork = |point: &&PointResult| {
         point.evidence_holds() && FORK.selects(&point.experiment, &point.point, seen.known.machine)
     };
@@ -36,24 +36,22 @@ fn judge(seen: &Seen) -> Option<Told> {
         Some((low, _)) if low > 1.0 => "gets slower with the number created",
         _ => "does not get slower with the number created",
     };
-    let headline = said![
-        format!("Creating a process {grows}: the last third of a trial costs "),
-        cost.named("last third over first, cost"),
-        " times the first."
-    ];
+    let headline = statement!(
+        "Creating a process {grows}: the last third of a trial costs {cost} times the first.",
+        cost = cost.named("last third over first, cost")
+    );
     let deviation = spread.map_or_else(Statement::default, |spread| {
-        said![
-            "; the interquartile range is ",
-            spread.named("last third over first, spread"),
-            " times that of the first"
-        ]
+        statement!(
+            "; the interquartile range is {spread} times that of the first",
+            spread = spread.named("last third over first, spread")
+        )
     });
-    let because = said![
-        format!("{} trials created at least {made} each (fork, exit, wait)", samples.len()),
-        deviation,
-        "."
-    ];
-    Some(Told { headline, because })
+    let because = statement!(
+        "{trials} trials created at least {made} each (fork, exit, wait){deviation}.",
+        trials = samples.len(),
+        deviation
+    );
+    Some(Conclusion { headline, because })
 }
 
 /// A statistic of the last third of each trial over that of its first, with the interval over trials.

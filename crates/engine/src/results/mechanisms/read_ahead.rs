@@ -1,9 +1,9 @@
 //! Read-ahead: sequential reads of a file are fetched in large requests in advance.
 
-use super::rule::{Rule, Seen, Told};
+use super::{Conclusion, Rule, Seen};
 use crate::results::accuracy::{FAIR, distance};
 use fathom_core::experiment::At::{Name, Number};
-use fathom_core::experiment::{Dimension, Found, Known, Selector, Statement, said};
+use fathom_core::experiment::{Dimension, Found, Known, Selector, Statement, statement};
 use fathom_core::quantity::Unit;
 
 pub(super) const RULE: Rule = Rule {
@@ -59,22 +59,28 @@ const RANDOM: Selector = Selector::only(
 /// The largest request that is measured, bytes.
 const REQUEST: u64 = 1 << 20;
 
-fn judge(seen: &Seen) -> Option<Told> {
+fn judge(seen: &Seen) -> Option<Conclusion> {
     let known = seen.known;
     let (ahead, without) = (AHEAD.found(known)?, WITHOUT.found(known)?);
     if ahead.value >= without.value || ahead.differs_from(&without) != Some(true) {
         return None;
     }
-    let headline = said![
-        "Read-ahead: sequential blocks of 4 KiB of a cold file take ",
-        ahead.named("block in sequence"),
-        ", without it ",
-        without.named("block in sequence, no read-ahead"),
-        ": ",
-        without.over(ahead).named("without read-ahead over with"),
-        " times as long."
-    ];
-    Some(Told { headline, because: said![window(known), in_large_requests(ahead, known), at_random(known)] })
+    let headline = statement!(
+        "Read-ahead: sequential blocks of 4 KiB of a cold file take {ahead}, without it {without}: {ratio} \
+         times as long.",
+        ahead = ahead.named("block in sequence"),
+        without = without.named("block in sequence, no read-ahead"),
+        ratio = without.over(ahead).named("without read-ahead over with")
+    );
+    Some(Conclusion {
+        headline,
+        because: statement!(
+            "{window}{in_large_requests}{at_random}",
+            window = window(known),
+            in_large_requests = in_large_requests(ahead, known),
+            at_random = at_random(known)
+        ),
+    })
 }
 
 fn window(known: &Known) -> Statement {
@@ -85,7 +91,10 @@ fn window(known: &Known) -> Statement {
             let size = |bytes: u64| {
                 Found::exact(bytes as f64, Dimension::Of(Unit::Bytes)).named("window of read-ahead")
             };
-            said!["The device's window is ", size(bytes), ", fetched by requests that hold many blocks. "]
+            statement!(
+                "The device's window is {size}, fetched by requests that hold many blocks. ",
+                size = size(bytes)
+            )
         },
     )
 }
@@ -99,22 +108,19 @@ fn in_large_requests(ahead: Found, known: &Known) -> Statement {
     } else {
         ", which differs from the sequential cost"
     };
-    said![
-        "In requests of 1 MiB past the page cache, the share of 4 KiB is ",
-        share.named("share of a large request"),
-        explains,
-        "."
-    ]
+    statement!(
+        "In requests of 1 MiB past the page cache, the share of 4 KiB is {share}{explains}.",
+        share = share.named("share of a large request")
+    )
 }
 
 /// In random order there is nothing to read ahead.
 fn at_random(known: &Known) -> Statement {
     RANDOM.found(known).map_or_else(Statement::default, |random| {
-        said![
-            " In random order, where nothing can be read ahead, they take ",
-            random.named("block at random"),
-            "."
-        ]
+        statement!(
+            " In random order, where nothing can be read ahead, they take {random}.",
+            random = random.named("block at random")
+        )
     })
 }
 
@@ -123,7 +129,7 @@ mod tests {
     use super::*;
     use crate::results::planted::{self, Plant as _};
 
-    fn told(ahead: f64, large: f64) -> Option<Told> {
+    fn conclusion(ahead: f64, large: f64) -> Option<Conclusion> {
         let machine = planted::machine();
         let mut known = Known::new(&machine, None);
         AHEAD.plant(&mut known, ahead);
@@ -134,16 +140,22 @@ mod tests {
 
     #[test]
     fn a_sequence_costs_the_share_of_a_large_request() {
-        let told = told(2e3, 512e3).expect("a mechanism");
-        assert!(told.headline.plain().contains("take {2000}, without it {60000}: {30} times as long."));
+        let conclusion = conclusion(2e3, 512e3).expect("a mechanism");
+        assert!(conclusion.headline.plain().contains("take {2000}, without it {60000}: {30} times as long."));
         assert!(
-            told.because.plain().contains("the share of 4 KiB is {2000}, which equals the sequential cost.")
+            conclusion
+                .because
+                .plain()
+                .contains("the share of 4 KiB is {2000}, which equals the sequential cost.")
         );
     }
 
     #[test]
     fn another_cost_is_not_explained_and_none_is_no_case() {
-        assert!(told(2e3, 5_120e3).is_some_and(|told| told.because.plain().contains("which differs from")));
-        assert!(told(60e3, 512e3).is_none());
+        assert!(
+            conclusion(2e3, 5_120e3)
+                .is_some_and(|conclusion| conclusion.because.plain().contains("which differs from"))
+        );
+        assert!(conclusion(60e3, 512e3).is_none());
     }
 }

@@ -1,9 +1,9 @@
 //! Sequential and random order over a network: the order makes no difference by itself; if a sequential read is faster,
 //! blocks are read ahead or cached.
 
-use super::rule::{Rule, Seen, Told};
+use super::{Conclusion, Rule, Seen};
 use fathom_core::experiment::At::{Any, Name, Number};
-use fathom_core::experiment::{Found, Placement, Point, Selector, Statement, said};
+use fathom_core::experiment::{Found, Placement, Point, Selector, Statement, statement};
 
 pub(super) const RULE: Rule = Rule {
     name: "remote_order",
@@ -25,7 +25,7 @@ const BLOCKS: Selector = Selector::only(
 )
 .at(Placement::Free);
 
-fn judge(seen: &Seen) -> Option<Told> {
+fn judge(seen: &Seen) -> Option<Conclusion> {
     let all: Vec<(&Point, Found)> = BLOCKS.all(seen.known);
     let of = |protocol: &str, order: &str| {
         let is = |point: &Point| name(point, "protocol") == protocol && name(point, "order") == order;
@@ -34,22 +34,20 @@ fn judge(seen: &Seen) -> Option<Told> {
     let mut protocols: Vec<&str> = all.iter().map(|(point, _)| name(point, "protocol")).collect();
     protocols.dedup();
     let mut ahead = vec![];
-    let told = protocols.into_iter().filter_map(|protocol| {
+    let protocols = protocols.into_iter().filter_map(|protocol| {
         let (sequence, random) = (of(protocol, "sequential")?, of(protocol, "random")?);
         let quicker = sequence.differs_from(&random)? && sequence.value < random.value;
         if quicker {
             ahead.push(protocol);
         }
         let why = if quicker { "read ahead" } else { "requested one by one" };
-        Some(said![
-            format!("{protocol}: "),
-            random.named(&format!("{protocol}, random")),
-            " at random, ",
-            sequence.named(&format!("{protocol}, in sequence")),
-            format!(" in sequence: blocks are {why}")
-        ])
+        Some(statement!(
+            "{protocol}: {random} at random, {sequence} in sequence: blocks are {why}",
+            random = random.named(&format!("{protocol}, random")),
+            sequence = sequence.named(&format!("{protocol}, in sequence"))
+        ))
     });
-    let because = said![Statement::joined(told.collect(), "; ")?, "."];
+    let because = statement!("{all}.", all = Statement::joined(protocols, "; ")?);
     let headline = match ahead.as_slice() {
         [] => "Over the network the order makes no difference: no block is read ahead.".to_owned(),
         some => {
@@ -59,7 +57,7 @@ fn judge(seen: &Seen) -> Option<Told> {
             )
         }
     };
-    Some(Told { headline: headline.into(), because })
+    Some(Conclusion { headline: headline.into(), because })
 }
 
 fn name<'a>(point: &'a Point, parameter: &str) -> &'a str {
@@ -73,7 +71,7 @@ mod tests {
     use fathom_core::experiment::Known;
     use serde_json::json;
 
-    fn told(sequence: f64) -> Told {
+    fn conclusion(sequence: f64) -> Conclusion {
         let machine = planted::machine();
         let mut known = Known::new(&machine, None);
         for (order, ns) in [("random", 100e3), ("sequential", sequence)] {
@@ -84,7 +82,7 @@ mod tests {
 
     #[test]
     fn a_quicker_sequence_is_read_ahead_and_one_as_slow_is_not() {
-        assert!(told(20e3).headline.plain().contains("faster with nfs, which reads ahead"));
-        assert!(told(100e3).headline.plain().contains("the order makes no difference"));
+        assert!(conclusion(20e3).headline.plain().contains("faster with nfs, which reads ahead"));
+        assert!(conclusion(100e3).headline.plain().contains("the order makes no difference"));
     }
 }

@@ -1,10 +1,10 @@
 //! Waking an idle CPU: the extra cost of a hand-over across CPUs over one on the same CPU recurs, as a whole number of
 //! wake-ups, in all other operations during which a CPU goes idle.
 
-use super::rule::{Rule, Seen, Told};
+use super::{Conclusion, Rule, Seen};
 use crate::results::accuracy::{CLOSE, distance};
 use fathom_core::experiment::At::{Name, Number};
-use fathom_core::experiment::{Found, Known, Placement, Selector, Statement, said};
+use fathom_core::experiment::{Found, Known, Placement, Selector, Statement, statement};
 use fathom_core::machine::Machine;
 
 pub(super) const RULE: Rule = Rule {
@@ -45,7 +45,7 @@ fn beyond(points: Selector, known: &Known) -> Option<Found> {
     Some(points.at(Placement::AcrossCpus).found(known)?.minus(points.found(known)?))
 }
 
-fn judge(seen: &Seen) -> Option<Told> {
+fn judge(seen: &Seen) -> Option<Conclusion> {
     let known = seen.known;
     let (one, across) = (HAND_OVER.found(known)?, HAND_OVER.at(Placement::AcrossCpus).found(known)?);
     let wake = across.minus(one);
@@ -55,43 +55,42 @@ fn judge(seen: &Seen) -> Option<Told> {
         .filter_map(|(what, points, times)| explained(what, beyond(points, known)?, times, wake))
         .collect();
     let others = Statement::joined(others, "; ").filter(|_| dominates)?;
-    let headline = said![
-        "Waking an idle CPU takes ",
-        wake.named("waking an idle CPU"),
-        "; a hand-over on one CPU takes ",
-        one.named("hand-over on one CPU"),
-        "."
-    ];
-    let because = said![
-        "A pipe's hand-over takes ",
-        across.named("hand-over across CPUs"),
-        " across CPUs. Other figures contain the same wake-up: ",
+    let headline = statement!(
+        "Waking an idle CPU takes {wake}; a hand-over on one CPU takes {one}.",
+        wake = wake.named("waking an idle CPU"),
+        one = one.named("hand-over on one CPU")
+    );
+    let because = statement!(
+        "A pipe's hand-over takes {across} across CPUs. Other figures contain the same wake-up: \
+         {others}.{asleep}{causes}",
+        across = across.named("hand-over across CPUs"),
         others,
-        ".",
-        asleep(known),
-        causes(known.machine)
-    ];
-    Some(Told { headline, because })
+        asleep = asleep(known),
+        causes = causes(known.machine)
+    );
+    Some(Conclusion { headline, because })
 }
 
 /// An operation whose extra cost across CPUs is this number of wake-ups.
 fn explained(what: &str, extra: Found, times: f64, wake: Found) -> Option<Statement> {
     let counted = extra.over(wake);
     (distance(counted.value / times) <= CLOSE).then(|| {
-        said![
-            format!("{what} takes "),
-            extra.named(&format!("{what}, across CPUs beyond one")),
-            " more across CPUs than on one CPU, which is ",
-            counted.named(&format!("{what}, wake-ups")),
-            format!(" wake-ups where the operation has {times}")
-        ]
+        statement!(
+            "{what} takes {extra} more across CPUs than on one CPU, which is {counted} wake-ups where the \
+             operation has {times}",
+            extra = extra.named(&format!("{what}, across CPUs beyond one")),
+            counted = counted.named(&format!("{what}, wake-ups"))
+        )
     })
 }
 
 /// A sleeper is woken by its own timer, without the other CPU's share of the cost.
 fn asleep(known: &Known) -> Statement {
     SLEEP.found(known).map_or_else(Statement::default, |late| {
-        said![" A timer wakes a sleeping thread ", late.named("a timer's sleeper, late by"), " late."]
+        statement!(
+            " A timer wakes a sleeping thread {late} late.",
+            late = late.named("a timer's sleeper, late by")
+        )
     })
 }
 
@@ -106,11 +105,10 @@ fn causes(machine: &Machine) -> Statement {
         some => format!(" The kernel was started with {}.", some.join(" ")),
     };
     if machine.is_virtual() {
-        return said![
-            " This machine is virtual: an idle CPU halts, which leaves the guest, and the interrupt that wakes it passes \
-             through the hypervisor.",
-            set
-        ];
+        return statement!(
+            " This machine is virtual: an idle CPU halts, which leaves the guest, and the interrupt that \
+             wakes it passes through the hypervisor.{set}"
+        );
     }
     let states = machine.conditions.idle_states.value().into_iter().flatten();
     let deepest = states.filter(|state| !state.disabled).max_by_key(|state| state.exit_latency_us);
@@ -118,7 +116,7 @@ fn causes(machine: &Machine) -> Statement {
         let latency = state.exit_latency_us?;
         Some(format!(" The deepest idle state, {}, has a declared exit latency of {latency} µs.", state.name))
     });
-    said![idle.unwrap_or_default(), set]
+    statement!("{idle}{set}", idle = idle.unwrap_or_default())
 }
 
 /// Settings of the kernel's command line that say how an idle CPU waits (Documentation/admin-guide/kernel-parameters.txt and
@@ -133,7 +131,7 @@ mod tests {
     use fathom_core::machine::Fact;
 
     /// A hand-over of 1 µs on one CPU, a wake-up of 28 µs, and a round trip with this number of wake-ups.
-    fn told(wake_ups: f64, without: Option<usize>) -> Option<Told> {
+    fn conclusion(wake_ups: f64, without: Option<usize>) -> Option<Conclusion> {
         let mut machine = planted::machine();
         machine.virtualization.hypervisor = Fact::known(Some("KVM".to_owned()), "a test");
         machine.kernel.command_line = Fact::known("quiet haltpoll.guest_halt_poll_ns=0".to_owned(), "a test");
@@ -155,11 +153,14 @@ mod tests {
 
     #[test]
     fn a_round_trip_of_two_wake_ups_is_explained_by_them() {
-        let told = told(2.0, None).expect("a mechanism");
+        let conclusion = conclusion(2.0, None).expect("a mechanism");
         assert!(
-            told.headline.plain().contains("idle CPU takes {28000}; a hand-over on one CPU takes {1000}")
+            conclusion
+                .headline
+                .plain()
+                .contains("idle CPU takes {28000}; a hand-over on one CPU takes {1000}")
         );
-        let because = told.because.plain();
+        let because = conclusion.because.plain();
         assert!(
             because.contains(
                 "{56000} more across CPUs than on one CPU, which is {2} wake-ups where the operation has 2"
@@ -175,7 +176,7 @@ mod tests {
 
     #[test]
     fn what_is_no_whole_number_of_them_or_not_known_is_not_explained() {
-        assert!(told(3.0, None).is_none());
-        assert!((0..4).all(|missing| told(2.0, Some(missing)).is_none()));
+        assert!(conclusion(3.0, None).is_none());
+        assert!((0..4).all(|missing| conclusion(2.0, Some(missing)).is_none()));
     }
 }

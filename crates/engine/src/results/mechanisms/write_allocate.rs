@@ -1,10 +1,10 @@
 //! Write-allocate: a store through the caches reads its line first; a non-temporal one does not, so a line crosses the bus
 //! once instead of twice.
 
-use super::rule::{Rule, Seen, Told};
+use super::{Conclusion, Rule, Seen};
 use crate::results::accuracy::{CLOSE, distance};
 use fathom_core::experiment::At::{Any, Name};
-use fathom_core::experiment::{Found, Known, Selector, Statement, said};
+use fathom_core::experiment::{Found, Known, Selector, Statement, statement};
 
 pub(super) const RULE: Rule = Rule {
     name: "write_allocate",
@@ -33,7 +33,7 @@ struct Pair {
     past: Found,
 }
 
-fn judge(seen: &Seen) -> Option<Told> {
+fn judge(seen: &Seen) -> Option<Conclusion> {
     let known = seen.known;
     let Pair { method, through, past } = quickest(&WRITE, known)?;
     let times = past.over(through);
@@ -41,27 +41,26 @@ fn judge(seen: &Seen) -> Option<Told> {
     if !faster || distance(times.value / 2.0) > CLOSE {
         return None;
     }
-    let headline = said![
-        "Non-temporal stores write memory ",
-        times.named("non-temporal over through the caches, write"),
-        " times as fast: a store through the caches reads its line first."
-    ];
-    let because = said![
-        format!("{method}: "),
-        past.named("write, non-temporal"),
-        ", through the caches ",
-        through.named("write, through the caches"),
-        "; without the read for ownership a line crosses the bus once instead of twice.",
-        copied(known)
-    ];
-    Some(Told { headline, because })
+    let headline = statement!(
+        "Non-temporal stores write memory {times} times as fast: a store through the caches reads its line \
+         first.",
+        times = times.named("non-temporal over through the caches, write")
+    );
+    let because = statement!(
+        "{method}: {past}, through the caches {through}; without the read for ownership a line crosses the \
+         bus once instead of twice.{copied}",
+        past = past.named("write, non-temporal"),
+        through = through.named("write, through the caches"),
+        copied = copied(known)
+    );
+    Some(Conclusion { headline, because })
 }
 
 /// One of the three transfers of a copy is the read for ownership.
 fn copied(known: &Known) -> Statement {
     let Some(Pair { method, through, past }) = quickest(&COPY, known) else { return Statement::default() };
     let times = past.times_as("fast", through, "non-temporal over through the caches, copy");
-    said![format!(" The same effect would make a copy ({method}) 1.5 times as fast; measured: "), times, "."]
+    statement!(" The same effect would make a copy ({method}) 1.5 times as fast; measured: {times}.", times)
 }
 
 /// The method whose non-temporal form is the fastest, in both forms.
@@ -83,7 +82,7 @@ mod tests {
     use crate::results::planted::{self, Plant as _};
     use serde_json::json;
 
-    fn told(past: f64) -> Option<Told> {
+    fn conclusion(past: f64) -> Option<Conclusion> {
         let machine = planted::machine();
         let mut known = Known::new(&machine, None);
         let mut plant = |points: &Selector, method: &str, rate| {
@@ -99,15 +98,15 @@ mod tests {
 
     #[test]
     fn stores_that_do_not_read_their_line_are_twice_as_fast() {
-        let told = told(20e9).expect("a mechanism");
-        assert!(told.headline.plain().contains("write memory {2} times as fast"));
-        assert!(told.because.plain().contains(
+        let conclusion = conclusion(20e9).expect("a mechanism");
+        assert!(conclusion.headline.plain().contains("write memory {2} times as fast"));
+        assert!(conclusion.because.plain().contains(
             "The same effect would make a copy (avx2) 1.5 times as fast; measured: {1.5} times as fast."
         ));
     }
 
     #[test]
     fn as_fast_or_much_faster_is_something_else() {
-        assert!(told(10e9).is_none() && told(40e9).is_none());
+        assert!(conclusion(10e9).is_none() && conclusion(40e9).is_none());
     }
 }
