@@ -62,6 +62,11 @@ impl<T: Timer> Span<T> {
     }
 }
 
+/// Trials of report 000 in almost every experiment.
+pub const TRIALS: u64 = Protocol::TEN.trials as u64;
+/// Iterations of such a trial, unless the report says otherwise (section 3.1.3).
+pub const ITERATIONS: u64 = 1_000_000;
+
 /// The ticks that work takes between two readings of the timer of report 000, without a sign, as the report took them.
 pub fn unsigned_ticks(work: impl FnOnce() -> Result<(), Failure>) -> Result<f64, Failure> {
     let mut outcome = Ok(());

@@ -1,10 +1,9 @@
 //! Section 6: the file system.
 
-use super::TRIALS;
 use super::files::{advise_random, drop_cached, expect_random, shuffled, zeros};
 use crate::mapping::Mapped;
 use crate::pace::reduced;
-use crate::protocol::unsigned_ticks;
+use crate::protocol::{TRIALS, unsigned_ticks};
 use crate::{Series, Stage};
 use fathom_core::experiment::{Failure, RemoteFile, ensure, errno};
 use fathom_equipment::remote::{Client, read_block};

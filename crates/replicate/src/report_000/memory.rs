@@ -1,11 +1,10 @@
 //! Section 4: memory.
 
-use super::TRIALS;
 use super::chain::Chain;
 use super::files::{drop_mapped, expect_random, shuffled, zeros};
 use crate::mapping::Mapped;
 use crate::pace::reduced;
-use crate::protocol::unsigned_ticks;
+use crate::protocol::{TRIALS, unsigned_ticks};
 use crate::{Series, Stage};
 use fathom_core::experiment::{Failure, ensure};
 
@@ -221,7 +220,7 @@ pub(super) fn faults(stage: &Stage) -> Result<Series, Failure> {
     file.sync_all().map_err(|error| Failure::Broke(format!("fsync: {error}")))?;
     evict(&file)?;
     let (mut values, mut seen) = (vec![], FaultCount::default());
-    for trial in 0..TRIALS {
+    for trial in 0..FAULT_TRIALS {
         values.push(faulting(stage, (&file, bytes), trial, &mut seen)?);
     }
     Ok(Series::of(values).seen(seen.note(bytes)))

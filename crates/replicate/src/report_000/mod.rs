@@ -9,15 +9,9 @@ mod network;
 
 use super::Report;
 use super::method::Measure;
-use super::protocol::Protocol;
 use super::timer::ENDS_WITH_RDTSCP;
 use fathom_core::experiment::PEER;
 use fathom_equipment::peer::other_side::LOOPBACK;
-
-/// Trials in almost every experiment.
-const TRIALS: u64 = Protocol::TEN.trials as u64;
-/// Iterations of a trial, unless the report says otherwise (section 3.1.3).
-const ITERATIONS: u64 = 1_000_000;
 
 /// Its methods, rows and figures.
 const DATA: &str = include_str!("../../references/replication-000.toml");

@@ -1,9 +1,8 @@
 //! Section 5: network, over loopback and to a second machine.
 
-use super::TRIALS;
 use crate::operations::{broke, echo_ns, set_timeouts, tcp_socket, tcp_stream};
 use crate::pace::reduced;
-use crate::protocol::{loop_trials, unsigned_ticks};
+use crate::protocol::{TRIALS, loop_trials, unsigned_ticks};
 use crate::{Series, Stage};
 use fathom_core::experiment::{Failure, PEER, PeerAddress};
 use fathom_core::sampling::partner::Process;

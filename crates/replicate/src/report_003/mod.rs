@@ -34,7 +34,7 @@ const MEASURES: [(&str, Measure); 25] = [
     ("file cache rate", filesystem::cached_rate),
     ("file read", filesystem::read),
     ("remote file read", filesystem::read_remote),
-    ("contention", filesystem::contention),
+    ("contention", filesystem::contention::contention),
 ];
 
 /// The report.

@@ -6,9 +6,8 @@ pub mod unoptimised;
 #[cfg(target_arch = "x86_64")]
 pub mod unoptimised;
 
-use super::{ITERATIONS, TRIALS};
 use crate::pace::reduced;
-use crate::protocol::{LoopTrials, loop_trials, unsigned_ticks};
+use crate::protocol::{ITERATIONS, LoopTrials, TRIALS, loop_trials, unsigned_ticks};
 use crate::timer::{start, stop_with_trailing_cpuid};
 use crate::usage::Usage;
 use crate::{Series, Stage, tasks};

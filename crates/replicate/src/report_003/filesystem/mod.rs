@@ -1,8 +1,6 @@
 //! Section 5 of the report: files.
 
-mod contention;
-
-pub(super) use contention::contention;
+pub mod contention;
 
 use crate::operations::{memory_ceiling, remote_file};
 use crate::sweep::beginnings;
@@ -237,7 +235,7 @@ pub(super) fn read_remote(stage: &Stage) -> Result<Series, Failure> {
     for order in [SEQUENTIAL, RANDOM] {
         for experiment in 1..=EXPERIMENTS {
             let mut values = vec![];
-            for _ in 0..PASSES {
+            for _ in 0..REMOTE_PASSES {
                 let random = (order == RANDOM).then_some(&mut chance);
                 let (each, made) = remote_pass(client.as_mut(), file, random, stage)?;
                 values.push(each);
