@@ -43,7 +43,8 @@ const RANDOM_MIXED: Pattern =
     Pattern { name: "random among mixed", main_random: true, competitor_random: |number| number % 2 == 1 };
 const PATTERNS: [Pattern; 4] = [SEQUENTIAL, RANDOM, SEQUENTIAL_MIXED, RANDOM_MIXED];
 
-pub(in crate::report_003) fn contention(stage: &Stage) -> Result<Series, Failure> {
+/// A block's time by pattern and number of competitors.
+pub fn contention(stage: &Stage) -> Result<Series, Failure> {
     let ns = stage.ns_per_tick()?;
     let counts: Vec<u64> = if stage.quick { FEW.into() } else { (1..=MOST).collect() };
     let mut main = BlockFile::of(stage, "contention-0", FILE)?;
