@@ -4,7 +4,7 @@ use clap::ValueEnum;
 use fathom::experiment::{Asked, PEER, Point, VIRTUAL_PEER};
 use fathom::experiments;
 use fathom::references::{self, Doubt, Fact, Figure, Kind, Role, Unit, Value};
-use fathom::report::published::{Library, Machines};
+use fathom::report::published::{MachineList, Machines};
 use fathom::report::{Facts, Form, RunReport, Style, Subject, appendix, render};
 use fathom::results::Results;
 use serde_json::json;
@@ -442,6 +442,6 @@ fn a_machine_is_shown_with_every_figure_and_its_doubts() {
         json["machines"][0]["figures"].as_array().unwrap().len(),
         references::of_machine(&machine.id).count()
     );
-    let list = Library.text(Style { width: 100, colour: false });
+    let list = MachineList.text(Style { width: 100, colour: false });
     assert!(references::machines().iter().all(|machine| list.contains(&machine.id)));
 }

@@ -37,7 +37,7 @@ pub fn text(results: &Results, published: &Published, style: Style) -> String {
 
 /// A row in JSON: numbers are not rounded, and the doubt is a field of the figure's row.
 #[derive(Serialize)]
-pub(super) struct Entry<'run> {
+pub(super) struct BesideEntry<'run> {
     machine: &'static str,
     figure: &'static Figure,
     experiment: &'run str,
@@ -65,12 +65,11 @@ struct Over {
     corrected: bool,
 }
 
-/// The rows for JSON.
-pub(super) fn entries<'run>(rows: &[Beside<'run>]) -> Vec<Entry<'run>> {
+pub(super) fn entries<'run>(rows: &[Beside<'run>]) -> Vec<BesideEntry<'run>> {
     rows.iter().map(entry).collect()
 }
 
-fn entry<'run>(row: &Beside<'run>) -> Entry<'run> {
+fn entry<'run>(row: &Beside<'run>) -> BesideEntry<'run> {
     let here = row.here;
     let estimate = here.estimate();
     let ends = estimate.and_then(quantities::ends);
@@ -78,7 +77,7 @@ fn entry<'run>(row: &Beside<'run>) -> Entry<'run> {
         Value::Doubtful { corrected, .. } => corrected,
         Value::Sound(_) => None,
     };
-    Entry {
+    BesideEntry {
         machine: &row.machine.id,
         figure: row.figure,
         experiment: &here.experiment,

@@ -41,9 +41,9 @@ pub fn value(figure: &Figure) -> String {
 }
 
 /// Every machine in a line, with the number of its figures.
-pub struct Library;
+pub struct MachineList;
 
-impl Facts for Library {
+impl Facts for MachineList {
     fn text(&self, style: Style) -> String {
         let mut text = String::new();
         for machine in references::machines() {
@@ -209,5 +209,4 @@ fn listed(machine: &Machine) -> Listed<'_> {
     }
 }
 
-/// The version of this schema.
 const SCHEMA: u32 = 1;
