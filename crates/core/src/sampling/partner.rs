@@ -3,9 +3,9 @@
 pub use crate::os::end_with;
 
 use super::affinity;
-use crate::experiment::Failure;
+use crate::experiment::{Failure, errno};
 use std::io;
-use std::os::fd::{FromRawFd, OwnedFd};
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
 /// A forked process for the other side of an operation, killed when it is dropped.
 #[derive(Debug)]
@@ -98,4 +98,20 @@ pub fn pipe() -> Result<(OwnedFd, OwnedFd), Failure> {
         }
         Ok((OwnedFd::from_raw_fd(ends[0]), OwnedFd::from_raw_fd(ends[1])))
     }
+}
+
+/// Writes a byte to a pipe.
+#[inline]
+pub fn write_byte(end: &OwnedFd, byte: u8) -> Result<(), Failure> {
+    // SAFETY: one byte, alive during the call.
+    errno("write to a pipe", unsafe { libc::write(end.as_raw_fd(), (&raw const byte).cast(), 1) }).map(drop)
+}
+
+/// The next byte of a pipe; `None` at its end.
+#[inline]
+pub fn read_byte(end: &OwnedFd) -> Result<Option<u8>, Failure> {
+    let mut byte = 0_u8;
+    // SAFETY: room for one byte, alive during the call.
+    let read = errno("read from a pipe", unsafe { libc::read(end.as_raw_fd(), (&raw mut byte).cast(), 1) })?;
+    Ok((read == 1).then_some(byte))
 }

@@ -4,7 +4,7 @@
 //! and wait, the other echoes: wait and give. So neither side runs ahead, and nothing deadlocks (R-CPU-29).
 
 use super::own_folder;
-use super::partner::{Process, pipe};
+use super::partner::{Process, pipe, read_byte, write_byte};
 use super::shared_memory::{Shareable, shared_memory};
 use crate::experiment::{Failure, Workload, ensure, errno};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
@@ -98,16 +98,11 @@ struct Bytes {
 
 impl End for Bytes {
     fn give(&mut self) -> Result<(), Failure> {
-        // SAFETY: one byte from a valid buffer.
-        let written = unsafe { libc::write(self.write.as_raw_fd(), c"x".as_ptr().cast(), 1) };
-        ensure(written == 1, "a byte could not be written to the pipe")
+        write_byte(&self.write, b'x')
     }
 
     fn wait(&mut self) -> Result<(), Failure> {
-        let mut byte = 0_u8;
-        // SAFETY: room for one byte.
-        let read = unsafe { libc::read(self.read.as_raw_fd(), (&raw mut byte).cast(), 1) };
-        ensure(read == 1, "the other side closed its pipe")
+        ensure(read_byte(&self.read)?.is_some(), "the other side closed its pipe")
     }
 }
 

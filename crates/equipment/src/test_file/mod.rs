@@ -16,7 +16,9 @@ pub use content::{Content, SECTOR};
 pub use device::{direct, ensure_accounted, served, served_to};
 pub use forget::forget;
 use forget::pass_on;
-pub use residency::{Passing, cached, cached_within, evict, page_bytes, warm};
+pub use residency::{
+    Passing, cached, cached_within, evict, evict_after_reads, evict_until, page_bytes, warm,
+};
 pub use room::{Room, ensure_on_a_device};
 
 use fathom_core::experiment::{Failure, Requirement, Site};

@@ -7,6 +7,7 @@ use fathom_core::experiment::Failure;
 use std::fs::File;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::FileExt;
+use std::time::Duration;
 
 /// `cachestat(2)`, since Linux 6.5; the number is the same on every architecture.
 const SYS_CACHESTAT: libc::c_long = 451;
@@ -115,6 +116,31 @@ pub fn evict(file: &File) -> Result<(), Failure> {
          keeps its files in memory, or something else reads them",
         left.bytes >> 10
     )))
+}
+
+/// Drops a file from the page cache, although a read-ahead may still be fetching pages of it: these cannot be dropped, so it waits
+/// for them.
+pub fn evict_after_reads(file: &File) -> Result<(), Failure> {
+    evict_until(file, || Ok(true))
+}
+
+/// Drops a file from the page cache until nothing of it is left there and the test is passed; gives up after a fifth of a second
+/// without progress.
+pub fn evict_until(file: &File, mut passes: impl FnMut() -> Result<bool, Failure>) -> Result<(), Failure> {
+    const IDLE_ATTEMPTS: usize = 200;
+    let (mut last, mut left, mut idle) = (Ok(()), u64::MAX, 0);
+    while idle < IDLE_ATTEMPTS {
+        last = evict(file);
+        if last.is_ok() && passes()? {
+            return Ok(());
+        }
+        std::thread::sleep(Duration::from_millis(1));
+        let still = cached(file)?.bytes;
+        idle = if still < left { 0 } else { idle + 1 };
+        left = still;
+    }
+    last?;
+    Err(Failure::Broke(format!("mincore finds {left} bytes of an evicted file in memory")))
 }
 
 /// Reads a file until the page cache holds all of it.

@@ -1,14 +1,14 @@
-//! Section 5: the timed code of the report.
+//! Section 5: network.
 
-use super::super::trials::trials;
-use crate::timer::without_trailing_cpuid as timed;
-use crate::{Series, Stage, tasks};
+use crate::operations::{broke, tcp_socket, tcp_stream, virtual_host};
+use crate::protocol::Protocol;
+use crate::timer::{CpuidRdtscRdtscp, Timer};
+use crate::{Series, Stage};
 use fathom_core::experiment::{Failure, PEER};
 use fathom_equipment::peer::Service;
 use fathom_equipment::peer::other_side::OtherSide;
 use fathom_equipment::peer::service::{Enough, StreamOptions, Transport};
-use socket2::{Domain, Protocol, Socket, Type};
-use std::io::{Error, Read, Write};
+use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::time::Duration;
 
@@ -16,32 +16,30 @@ use std::time::Duration;
 const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The parts of a connection, as variants of the series.
-pub const SET_UP: &str = "set up";
-/// Its end.
-pub const TAKEN_DOWN: &str = "taken down";
-/// A setup and the teardown after it.
-pub const BOTH: &str = "both";
+const SET_UP: &str = "set up";
+const TAKEN_DOWN: &str = "taken down";
+const BOTH: &str = "both";
 
 /// Bytes of a message: with its headers a TCP packet is then as long as that of ping.
-pub const MESSAGE: usize = 44;
+const MESSAGE: usize = 44;
 const EXCHANGES: usize = 10;
 
 /// Exchanges of a message and its echo.
-pub fn tripping(stage: &Stage, path: &str) -> Result<Series, Failure> {
-    let (tick_ns, priority) = (stage.ns_per_tick()?, tasks::raise_priority());
+pub(super) fn tripping(stage: &Stage, path: &str) -> Result<Series, Failure> {
+    let tick_ns = stage.ns_per_tick()?;
     let echo = Service::Echo { transport: Transport::Tcp, bytes: MESSAGE as u32 };
     let other = OtherSide::start(&echo, path, stage.site)?;
-    let values = trials(|| {
-        let mut stream = connected(&other)?;
+    let values = Protocol::TEN.values(|| {
+        let mut stream = tcp_stream(other.address, TIMEOUT)?;
         let mut ticks = 0;
         for _ in 0..EXCHANGES {
             let mut exchanged = Ok(());
-            ticks += timed(|| exchanged = exchange(&mut stream));
-            exchanged.map_err(|error| broke("exchanging a message", &error))?;
+            ticks += CpuidRdtscRdtscp::ticks(|| exchanged = exchange(&mut stream));
+            exchanged.map_err(broke("exchanging a message"))?;
         }
         Ok::<_, Failure>(ticks as f64 * tick_ns / EXCHANGES as f64)
     })?;
-    Ok(Series::of(values).seen_where(priority).seen_where(of_namespace(stage, path)))
+    Ok(Series::of(values).seen_where(note(stage, path)))
 }
 
 fn exchange(stream: &mut TcpStream) -> std::io::Result<()> {
@@ -51,23 +49,23 @@ fn exchange(stream: &mut TcpStream) -> std::io::Result<()> {
 }
 
 /// A stream of so many messages of 1 MB, received.
-pub fn pouring(stage: &Stage, path: &str, messages: u64) -> Result<Series, Failure> {
+pub(super) fn receiving(stage: &Stage, path: &str, messages: u64) -> Result<Series, Failure> {
     const MB: u32 = 1 << 20;
-    let (tick_ns, priority) = (stage.ns_per_tick()?, tasks::raise_priority());
+    let tick_ns = stage.ns_per_tick()?;
     let bytes = messages * u64::from(MB);
     let options = StreamOptions { chunk: MB, buffers: None };
     let source = Service::Source { stream: options, enough: Enough { ns: 0, bytes }, acknowledged: false };
     let other = OtherSide::start(&source, path, stage.site)?;
     let mut buffer = vec![0; MB as usize];
-    let values = trials(|| {
-        let mut stream = connected(&other)?;
+    let values = Protocol::TEN.values(|| {
+        let mut stream = tcp_stream(other.address, TIMEOUT)?;
         let mut received = Ok(0);
-        let ticks = timed(|| received = received_all(&mut stream, &mut buffer));
-        let received = received.map_err(|error| broke("receiving", &error))?;
+        let ticks = CpuidRdtscRdtscp::ticks(|| received = received_all(&mut stream, &mut buffer));
+        let received = received.map_err(broke("receiving"))?;
         fathom_core::experiment::ensure(received == bytes, "not all bytes of the stream have arrived")?;
         Ok::<_, Failure>(bytes as f64 / (ticks as f64 * tick_ns) * 1e9)
     })?;
-    Ok(Series::of(values).seen_where(priority).seen_where(of_namespace(stage, path)))
+    Ok(Series::of(values).seen_where(note(stage, path)))
 }
 
 fn received_all(stream: &mut impl Read, buffer: &mut [u8]) -> std::io::Result<u64> {
@@ -83,11 +81,11 @@ fn received_all(stream: &mut impl Read, buffer: &mut [u8]) -> std::io::Result<u6
 const CONNECTIONS: usize = 100;
 
 /// Connections, made and closed.
-pub fn connecting(stage: &Stage, path: &str) -> Result<Series, Failure> {
-    let (tick_ns, priority) = (stage.ns_per_tick()?, tasks::raise_priority());
+pub(super) fn connecting(stage: &Stage, path: &str) -> Result<Series, Failure> {
+    let tick_ns = stage.ns_per_tick()?;
     let other = OtherSide::start(&Service::Accept, path, stage.site)?;
     let mut down = vec![];
-    let up = trials(|| {
+    let up = Protocol::TEN.values(|| {
         let (mut connected, mut closed) = (0, 0);
         for _ in 0..CONNECTIONS {
             let (one, other) = connection(&other)?;
@@ -100,48 +98,24 @@ pub fn connecting(stage: &Stage, path: &str) -> Result<Series, Failure> {
     })?;
     let both = up.iter().zip(&down).map(|(up, down)| up + down).collect();
     let series = Series::default().and(SET_UP, 0.0, up).and(TAKEN_DOWN, 0.0, down).and(BOTH, 0.0, both);
-    Ok(series.seen_where(priority).seen_where(of_namespace(stage, path)))
+    Ok(series.seen_where(note(stage, path)))
 }
 
 /// Ticks of `connect` and of `close`.
 fn connection(other: &OtherSide) -> Result<(i64, i64), Failure> {
-    let socket = socket(other)?;
+    let socket = tcp_socket(other.address, TIMEOUT)?;
     let address = other.address.into();
-    let mut made = Ok(());
-    let up = timed(|| made = socket.connect(&address));
-    made.map_err(|error| broke("connect", &error))?;
+    let mut outcome = Ok(());
+    let up = CpuidRdtscRdtscp::ticks(|| outcome = socket.connect(&address));
+    outcome.map_err(broke("connect"))?;
     let mut stream = TcpStream::from(socket);
-    stream.read_exact(&mut [0]).map_err(|error| broke("waiting to be accepted", &error))?;
-    Ok((up, timed(|| drop(stream))))
+    stream.read_exact(&mut [0]).map_err(broke("waiting to be accepted"))?;
+    Ok((up, CpuidRdtscRdtscp::ticks(|| drop(stream))))
 }
 
-fn socket(other: &OtherSide) -> Result<Socket, Failure> {
-    let made = Socket::new(Domain::for_address(other.address), Type::STREAM, Some(Protocol::TCP));
-    let made = made.and_then(|socket| {
-        socket.set_read_timeout(Some(TIMEOUT))?;
-        socket.set_write_timeout(Some(TIMEOUT))?;
-        Ok(socket)
-    });
-    made.map_err(|error| broke("socket", &error))
-}
-
-/// A connection with the default options.
-fn connected(other: &OtherSide) -> Result<TcpStream, Failure> {
-    let socket = socket(other)?;
-    socket.connect(&other.address.into()).map_err(|error| broke("connect", &error))?;
-    Ok(socket.into())
-}
-
-/// Adds a sentence where the other host is a virtual one.
-fn of_namespace(stage: &Stage, path: &str) -> Option<String> {
-    let is_virtual = stage.site.peer.as_ref().is_some_and(|peer| peer.is_virtual);
-    (path == PEER && is_virtual).then(|| {
-        "The other host is a network namespace of this machine: there is no wire, and both share the processors.".to_owned()
-    })
-}
-
-fn broke(attempt: &str, error: &Error) -> Failure {
-    Failure::Broke(format!("a connection: {attempt}: {error}"))
+/// A sentence where the other host is a virtual one.
+fn note(stage: &Stage, path: &str) -> Option<String> {
+    (path == PEER).then(|| virtual_host(stage)).flatten()
 }
 
 #[cfg(test)]

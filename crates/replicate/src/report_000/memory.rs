@@ -1,31 +1,63 @@
-//! Section 4.2: bandwidth of two threads.
+//! Section 4: memory.
 
+use super::chain::Chain;
+use super::files::{drop_mapped, expect_random, shuffled, zeros};
+use crate::mapping::Mapped;
 use crate::pace::reduced;
-use crate::report_000::boilerplate::{TRIALS, timed_once};
-use crate::sweep::nearest;
-use crate::{Deviation, Fit, Method, Replica, Row, SameQuestion, Series, Stage, Statistic, Theirs};
-use fathom_core::experiment::{Dimension, Failure, Found, Known, Placement, Point, Requirement};
-use fathom_core::machine::Machine;
-use fathom_core::quantity::Unit;
-use std::time::Duration;
+use crate::protocol::{TRIALS, unsigned_ticks};
+use crate::{Series, Stage};
+use fathom_core::experiment::{Failure, ensure};
+
+use crate::usage::Usage;
+use fathom_equipment::test_file::{evict, page_bytes};
+use std::fs::File;
+
+/// Bytes that the report counts for an element of eight.
+const COUNTED: u64 = 4;
+
+/// Accesses of a trial: ten loops of ten million.
+const ACCESSES: u64 = 100_000_000;
+const CALLED_L1: u64 = 1 << 15;
+const CALLED_L2: u64 = 1 << 19;
+const CALLED_L3: u64 = 1 << 23;
+const CALLED_RAM: u64 = 1 << 27;
+
+fn sizes(stage: &Stage) -> Vec<u64> {
+    let all = (12..=27).map(|power| 1 << power).collect();
+    if stage.quick { vec![CALLED_L1, CALLED_L2, CALLED_L3, CALLED_RAM] } else { all }
+}
+
+pub(super) fn chase(stage: &Stage) -> Result<Series, Failure> {
+    let (sizes, tick) = (sizes(stage), stage.ns_per_tick()?);
+    let (mut series, mut fewest) = (Series::default(), ACCESSES);
+    for size in &sizes {
+        let chain = Chain::new((size / COUNTED) as usize, stage.site.seed);
+        let mut at = chain.first();
+        let mut follow = |n| {
+            at = chain.follow(at, n);
+            Ok(())
+        };
+        let share = 0.9 / (sizes.len() as u64 * TRIALS) as f64;
+        let count = stage.count_within_budget(ACCESSES, share, &mut follow)?;
+        let trial = |_| Ok(unsigned_ticks(|| follow(count))? * tick / count as f64);
+        let values = (0..TRIALS).map(trial).collect::<Result<_, Failure>>()?;
+        fewest = fewest.min(count);
+        series = series.and("", *size as f64, values).having_seen(shortened(&chain, *size));
+    }
+    Ok(series.having_seen(reduced("or more accesses per trial", ACCESSES, fewest)))
+}
+
+/// A sentence where a chain leaves out more than a tenth of its elements.
+fn shortened(chain: &Chain, size: u64) -> Option<String> {
+    let elements = size / COUNTED;
+    let round = chain.round(elements.min(1 << 22)).filter(|round| *round * 10 < elements * 9)?;
+    Some(format!("The chain through {elements} elements repeats after {round}."))
+}
 
 const READS: &str = "read";
 const READS_A_BYTE: &str = "read, time of a byte";
 const WRITES: &str = "write";
 const WRITES_A_BYTE: &str = "write, time of a byte";
-
-static BANDWIDTH: Method = Method {
-    name: "memory bandwidth",
-    text: "The memory is 1 GiB aligned to a cache line, half of it for each of two threads. Unoptimised code loads and adds words of 8 \
-           bytes, eight in a row (or stores them from a local variable), with the timer around both threads; ten trials. Both threads are \
-           on the one CPU that taskset leaves them.",
-    differs: "The loops are written in assembly, with the loads and stores of unoptimised code. Fathom writes the memory once before, \
-              which the report does not mention: memory that was never written is one page of zeros. With --quick there are 256 MiB.",
-    placement: Placement::OneCpu,
-    needs: &[Requirement::MemoryBytes(1 << 30)],
-    limit: Duration::from_mins(1),
-    measure: both_ways,
-};
 
 /// Words that are moved before the pointer is advanced.
 const UNROLLED: usize = 8;
@@ -33,23 +65,27 @@ const UNROLLED: usize = 8;
 /// The words of one thread.
 type Half<'memory> = &'memory mut [u64];
 
-fn both_ways(stage: &Stage) -> Result<Series, Failure> {
+pub(super) fn both_ways(stage: &Stage) -> Result<Series, Failure> {
     let bytes = stage.count(1 << 30, 1 << 28);
     let mut memory: Vec<u64> = (0..bytes / 8).collect();
-    let (reads, read_a_byte) = trials(stage, &mut memory, summed)?;
-    let (writes, written_a_byte) = trials(stage, &mut memory, stored)?;
+    let (reads, read_a_byte) = rates_and_times(stage, &mut memory, summed)?;
+    let (writes, written_a_byte) = rates_and_times(stage, &mut memory, stored)?;
     let series = Series::default().and(READS, 0.0, reads).and(READS_A_BYTE, 0.0, read_a_byte);
     let series = series.and(WRITES, 0.0, writes).and(WRITES_A_BYTE, 0.0, written_a_byte);
     Ok(series.having_seen(reduced("bytes", 1 << 30, bytes)))
 }
 
 /// Bytes per second and nanoseconds per byte, of ten trials.
-fn trials(stage: &Stage, memory: &mut [u64], work: fn(Half)) -> Result<(Vec<f64>, Vec<f64>), Failure> {
+fn rates_and_times(
+    stage: &Stage,
+    memory: &mut [u64],
+    work: fn(Half),
+) -> Result<(Vec<f64>, Vec<f64>), Failure> {
     let tick = stage.ns_per_tick()?;
     let bytes = size_of_val(memory) as f64;
     let (mut rates, mut times) = (vec![], vec![]);
     for _ in 0..TRIALS {
-        let ns = timed_once(|| by_two_threads(memory, work))? * tick;
+        let ns = unsigned_ticks(|| by_two_threads(memory, work))? * tick;
         rates.push(bytes / ns * 1e9);
         times.push(ns / bytes);
     }
@@ -176,101 +212,78 @@ fn store(mut frame: Frame) {
     }
 }
 
-const PARALLEL: &str = "memory/parallel_bandwidth";
+const FAULT_TRIALS: u64 = 15;
 
-/// The point of all threads with the widest instructions that the machine has.
-fn all_threads(machine: &Machine, kind: &'static str) -> Point {
-    let methods: &[&str] = &["avx512", "avx2", "sse", "8 words unrolled", "word loop", "compiled loop"];
-    nearest(PARALLEL, machine, &[("kind", &[kind]), ("method", methods)], &[("threads", u64::MAX >> 1)])
+pub(super) fn faults(stage: &Stage) -> Result<Series, Failure> {
+    let bytes = stage.count(512 << 20, 128 << 20);
+    let file = zeros(stage, bytes)?;
+    file.sync_all().map_err(|error| Failure::Broke(format!("fsync: {error}")))?;
+    evict(&file)?;
+    let (mut values, mut seen) = (vec![], FaultCount::default());
+    for trial in 0..FAULT_TRIALS {
+        values.push(faulting(stage, (&file, bytes), trial, &mut seen)?);
+    }
+    Ok(Series::of(values).seen(seen.note(bytes)))
 }
 
-fn reading(machine: &Machine) -> Point {
-    all_threads(machine, "read")
+/// The faults of all trials.
+#[derive(Default)]
+struct FaultCount {
+    touched: u64,
+    faults: Usage,
 }
 
-fn writing(machine: &Machine) -> Point {
-    all_threads(machine, "write")
-}
-
-/// Nanoseconds per byte, from a rate.
-fn time_of_a_byte(rate: Found) -> Found {
-    rate.inverse(1e9, Dimension::Of(Unit::Nanoseconds))
-}
-
-fn reading_a_byte(known: &Known) -> Option<Found> {
-    known.found(PARALLEL, &reading(known.machine)).map(time_of_a_byte)
-}
-
-fn writing_a_byte(known: &Known) -> Option<Found> {
-    known.found(PARALLEL, &writing(known.machine)).map(time_of_a_byte)
-}
-
-const fn moved(
-    operation: &'static str,
-    (unit, per): (Unit, &'static str),
-    variant: &'static str,
-    theirs: &'static str,
-    fathom: SameQuestion,
-    misleads: &'static str,
-) -> Row {
-    Row {
-        section: "4.2",
-        operation,
-        unit,
-        per,
-        theirs: Theirs::Printed(theirs),
-        replica: Replica::By(&BANDWIDTH),
-        statistic: Statistic::variant(variant, Fit::Mean(Deviation::Sample)),
-        fathom,
-        misleads,
+impl FaultCount {
+    fn note(&self, bytes: u64) -> String {
+        format!(
+            "Of {} pages that were touched, {} were major (hard) faults and {} minor ones; {} pages per trial, of {} in the file.",
+            self.touched,
+            self.faults.major,
+            self.faults.minor,
+            self.touched / FAULT_TRIALS,
+            bytes / page_bytes()
+        )
     }
 }
 
-const RATE: (Unit, &str) = (Unit::BytesPerSecond, "");
-const TIME: (Unit, &str) = (Unit::Nanoseconds, "byte");
+/// One trial: nanoseconds per page.
+fn faulting(
+    stage: &Stage,
+    (file, bytes): (&File, u64),
+    trial: u64,
+    seen: &mut FaultCount,
+) -> Result<f64, Failure> {
+    let page = page_bytes();
+    let map = Mapped::readable(file, bytes as usize)?;
+    expect_random(&map, file)?;
+    let order = shuffled(bytes / page, stage.site.seed ^ trial);
+    let (most_ns, before) = (stage.time_ns() / FAULT_TRIALS as f64, Usage::now());
+    let mut touched = 0;
+    let ticks = unsigned_ticks(|| {
+        touched = touch(&map, (&order, page), most_ns, stage);
+        Ok(())
+    })?;
+    let faults = Usage::now().since(before);
+    drop_mapped(map, file)?;
+    ensure(touched > 0, "no page was touched")?;
+    seen.touched += touched;
+    seen.faults.major += faults.major;
+    seen.faults.minor += faults.minor;
+    Ok(ticks * stage.ns_per_tick()? / touched as f64)
+}
 
-/// The summary's row.
-pub const READ: Row = moved(
-    "memory bandwidth, reads",
-    RATE,
-    READS,
-    "s000-0281",
-    SameQuestion::Point(PARALLEL, reading),
-    "taskset holds both threads on one CPU, so the second adds nothing; unoptimised code loads each word by four instructions. The figure \
-     is one core's bandwidth through such code, not the memory's. The report's GB/s are GiB/s.",
-);
-
-/// The summary's row.
-pub const WRITE: Row = moved(
-    "memory bandwidth, writes",
-    RATE,
-    WRITES,
-    "s000-0283",
-    SameQuestion::Point(PARALLEL, writing),
-    "As with reads: the threads share one CPU, the code is unoptimised, and GiB/s are called GB/s. The processor reads every line before \
-     it writes it, which neither method counts.",
-);
-
-/// The summary's row.
-pub const READ_A_BYTE: Row = moved(
-    "memory bandwidth, reads, time of a byte",
-    TIME,
-    READS_A_BYTE,
-    "s000-0282",
-    SameQuestion::Computed { of: |machine| vec![(PARALLEL, reading(machine))], value: reading_a_byte },
-    "The inverse of the same figure.",
-);
-
-/// The summary's row.
-pub const WRITE_A_BYTE: Row = moved(
-    "memory bandwidth, writes, time of a byte",
-    TIME,
-    WRITES_A_BYTE,
-    "s000-0284",
-    SameQuestion::Computed { of: |machine| vec![(PARALLEL, writing(machine))], value: writing_a_byte },
-    "The inverse of the same figure; in the report's tables its decimal point is misplaced (0.1141 ticks are 0.0606 \
-     ns).",
-);
+/// Touches pages in this order until all are touched or the time is over, and returns how many.
+fn touch(map: &Mapped, (order, page): (&[u64], u64), most_ns: f64, stage: &Stage) -> u64 {
+    let (began, mut touched) = (stage.site.stopwatch.now_ns(), 0);
+    for number in order {
+        std::hint::black_box(map.read((number * page) as usize));
+        touched += 1;
+        if touched % 16 == 0 && stage.site.stopwatch.now_ns() - began > most_ns {
+            break;
+        }
+    }
+    touched
+}
 
 #[cfg(test)]
 mod tests {

@@ -1,6 +1,6 @@
 //! The chain of section 4.1.2. It is shuffled so that all elements would form one cycle, but then linked by another rule.
 
-use crate::report_000::shuffle::shuffled;
+use super::files::shuffled;
 
 /// An array of pointers into itself.
 pub struct Chain {
