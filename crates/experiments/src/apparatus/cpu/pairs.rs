@@ -1,7 +1,7 @@
 //! Pairs of CPUs: the points of experiments on the relation between two CPUs.
 
-use fathom_core::experiment::{Asked, Effort, Parameter, Placement, Point};
-use fathom_core::machine::{Machine, Nearness};
+use fathom_core::machine::Nearness;
+use fathom_core::prelude::*;
 use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use std::collections::BTreeMap;

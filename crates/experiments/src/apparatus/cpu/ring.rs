@@ -1,6 +1,6 @@
 //! Processes that pass a turn around a ring of pipes; each sums a working set on its turn (lmbench's `lat_ctx`).
 
-use fathom_core::experiment::{Failure, Site, ensure};
+use fathom_core::prelude::*;
 use fathom_core::sampling::partner::{self, Process};
 use fathom_core::sampling::turn::{self, AnyEnd};
 

@@ -1,7 +1,7 @@
 //! Processes that read concurrently, each its own file, from a barrier on until they are stopped.
 
 use super::reader::{Call, ReadAhead, Reader};
-use fathom_core::experiment::{Failure, Site, Stopwatch};
+use fathom_core::prelude::*;
 use fathom_core::sampling::partner::Process;
 use fathom_core::sampling::shared_memory::{Shareable, shared_memory};
 use fathom_equipment::test_file::blocks::{Order, Walk};

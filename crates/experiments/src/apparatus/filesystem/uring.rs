@@ -1,6 +1,6 @@
 //! Reads with several requests in flight (`io_uring`): one thread keeps the device busy.
 
-use fathom_core::experiment::{Failure, FigureValue, Site, Workload, ensure};
+use fathom_core::prelude::*;
 use fathom_equipment::test_file::blocks::Walk;
 use fathom_equipment::test_file::{Aligned, Content};
 use io_uring::{IoUring, opcode, types};

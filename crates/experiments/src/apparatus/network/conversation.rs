@@ -1,7 +1,7 @@
 //! A request and its echo over a stream of bytes.
 
 use super::datagrams::Numbered;
-use fathom_core::experiment::{Failure, Site, ensure};
+use fathom_core::prelude::*;
 use fathom_core::sampling::partner::{Process, pipe};
 use fathom_equipment::peer::other_side::OtherSide;
 use std::fs::File;

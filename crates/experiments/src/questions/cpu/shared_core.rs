@@ -1,12 +1,7 @@
 //! Which CPUs share a core, and how often?
 
 use crate::apparatus::cpu::pairs::{self, FROM, TO};
-use fathom_core::experiment::{
-    About, Asked, Basis, Bound, Check, Effort, Experiment, Failure, FigureValue, Finding, Found, Known,
-    Observed, Parameter, Point, Prediction, Question, Requirement, Shown, Site, Stopwatch, Workload, finding,
-};
-use fathom_core::machine::Machine;
-use fathom_core::quantity::Unit;
+use fathom_core::prelude::*;
 use fathom_core::sampling::{affinity, occupancy, partner};
 use fathom_core::statistics;
 use std::cell::Cell;

@@ -1,10 +1,6 @@
 //! What does it cost two processes to wait for each other, by mechanism?
 
-use fathom_core::experiment::{
-    About, At, Bound, Check, Experiment, Failure, Known, MainFigure, Observed, Parameter, Placement, Point,
-    Prediction, Requirement, Shown, Site, Workload,
-};
-use fathom_core::machine::Machine;
+use fathom_core::prelude::*;
 use fathom_core::sampling::partner::Process;
 use fathom_core::sampling::turn::{self, Ends};
 

@@ -2,12 +2,9 @@
 
 use crate::apparatus::filesystem::cache_search::{self, Search};
 use crate::apparatus::filesystem::reader::Call;
-use fathom_core::experiment::{
-    About, At, Basis, Check, Effort, Experiment, Failure, Finding, Found, Known, MainFigure, Observed,
-    Parameter, Point, Prediction, Question, Requirement, Shown, Site, Touch, Workload, ensure, finding,
-};
-use fathom_core::machine::{self, Machine};
-use fathom_core::quantity::{Unit, declared};
+use fathom_core::machine::{self};
+use fathom_core::prelude::*;
+use fathom_core::quantity::declared;
 use fathom_equipment::test_file::{self, Room, TestFile, cached, evict};
 use std::fs::File;
 use std::os::unix::fs::FileExt;

@@ -2,12 +2,7 @@
 
 use super::{cache_size, read};
 use crate::apparatus::filesystem::reader::{Call, ReadAhead, Reader};
-use fathom_core::experiment::{
-    About, At, Check, Dimension, Effort, Experiment, Failure, Finding, Found, Known, Landmark, MainFigure,
-    Observed, Parameter, Point, Prediction, Question, Requirement, Shown, Site, Touch, Workload, finding,
-};
-use fathom_core::machine::Machine;
-use fathom_core::quantity::Unit;
+use fathom_core::prelude::*;
 use fathom_equipment::test_file::{
     Passing, Room, TestFile, cached_within, direct, ensure_accounted, evict, served,
 };

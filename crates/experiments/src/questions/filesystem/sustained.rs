@@ -4,11 +4,7 @@ use super::{read, write};
 use crate::apparatus::filesystem::reader::{Call, ReadAhead, Reader};
 use crate::apparatus::filesystem::uring::Queue;
 use crate::apparatus::lasting::{self, FIGURE, LASTING, SUSTAINED, WINDOW};
-use fathom_core::experiment::{
-    About, At, Check, Effort, Experiment, Failure, Finding, Known, MainFigure, Observed, Parameter, Point,
-    Prediction, Question, Shown, Site, Statement, Touch, Workload, finding,
-};
-use fathom_core::machine::Machine;
+use fathom_core::prelude::*;
 use fathom_core::quantity::Kind;
 use fathom_equipment::test_file::blocks::{Order, Walk};
 use fathom_equipment::test_file::{Room, TestFile, direct, ensure_accounted, served};

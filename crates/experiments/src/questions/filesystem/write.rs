@@ -3,11 +3,7 @@
 use super::read;
 use crate::apparatus::device_facts;
 use crate::expected::kernel_service;
-use fathom_core::experiment::{
-    About, At, Bound, Check, Effort, Experiment, Failure, Finding, Known, MainFigure, Observed, Parameter,
-    Point, Prediction, Question, Shown, Site, TimedCode, Touch, Workload, errno, finding,
-};
-use fathom_core::machine::Machine;
+use fathom_core::prelude::*;
 use fathom_equipment::test_file::blocks::{Order, Walk};
 use fathom_equipment::test_file::{Aligned, Room, TestFile, cached, direct, existing};
 use std::fs::File;

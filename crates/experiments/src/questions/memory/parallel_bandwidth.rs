@@ -5,13 +5,8 @@ use crate::apparatus::memory::stream::fleet::{self, Fleet, Streaming, Task};
 use crate::apparatus::memory::stream::kernel::{Kernel, Kind};
 use crate::apparatus::memory::stream::working_set::{self, LEVEL, Level, SIZE};
 use crate::expected;
-use fathom_core::experiment::{
-    About, Asked, At, Basis, Bound, Check, Effort, Experiment, Failure, Finding, Found, Known, MainFigure,
-    Observed, Parameter, Placement, Point, Prediction, Question, Requirement, Shown, Site, Stopwatch, Touch,
-    Workload, finding, statement,
-};
-use fathom_core::machine::{self, Machine, Root};
-use fathom_core::quantity::Unit;
+use fathom_core::machine::{self, Root};
+use fathom_core::prelude::*;
 use fathom_core::sampling::affinity;
 use std::cell::Cell;
 use std::rc::Rc;

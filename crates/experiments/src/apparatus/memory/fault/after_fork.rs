@@ -4,7 +4,7 @@ use super::lap::Lap;
 use super::stretch::Mapped;
 use super::tally::{Faults, Tally};
 use crate::apparatus::memory::pages::{Mapping, Pages};
-use fathom_core::experiment::{Failure, Site, Workload, ensure, errno};
+use fathom_core::prelude::*;
 use fathom_core::sampling::partner::{Process, pipe};
 use fathom_core::sampling::shared_memory::shared_memory;
 use std::io::Read;

@@ -6,7 +6,7 @@ use super::stretch::Mapped;
 use super::tally::{Faults, Tally};
 use crate::apparatus::memory::backing::Backing;
 use crate::apparatus::memory::pages::{Mapping, Pages};
-use fathom_core::experiment::{Failure, Site, Workload, ensure};
+use fathom_core::prelude::*;
 use fathom_equipment::test_file::{self, Room, TestFile};
 use std::fs::File;
 use std::ops::Range;

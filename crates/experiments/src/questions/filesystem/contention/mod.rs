@@ -7,12 +7,7 @@ mod predicted;
 
 use crate::apparatus::device_facts;
 use crate::apparatus::filesystem::fleet::{Fleet, Member, Progress};
-use fathom_core::experiment::{
-    About, Asked, At, Bound, Check, Effort, Experiment, Failure, FigureValue, Finding, Known, MainFigure,
-    Observed, Parameter, Point, Prediction, Shown, Site, TimedCode, Touch, Trend, Workload,
-};
-use fathom_core::machine::Machine;
-use fathom_core::quantity::Unit;
+use fathom_core::prelude::*;
 use fathom_equipment::test_file::blocks::Order;
 use points::{
     ALL_RANDOM, ALL_SEQUENTIAL, BLOCK, COUNTS, EACH, FEW_COUNTS, FIGURE, FILE, NAME, OTHER_FILE_COUNT,

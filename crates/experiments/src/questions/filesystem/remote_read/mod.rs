@@ -5,11 +5,8 @@ mod points;
 mod predicted;
 mod reading;
 
-use fathom_core::experiment::{
-    About, Bound, Check, Effort, Experiment, Failure, Finding, Known, Observed, Point, Prediction,
-    RemoteFile, Requirement, Shown, Site, Touch, Workload,
-};
-use fathom_core::machine::{Machine, Remote, RemoteAddress, Root};
+use fathom_core::machine::{Remote, RemoteAddress, Root};
+use fathom_core::prelude::*;
 use fathom_equipment::remote::{self, Client};
 use fathom_equipment::test_file::{Room, TestFile};
 use points::{

@@ -1,8 +1,8 @@
 //! Blocks of a file as timed work: their order and cache state, with their content verified.
 
 use super::points::{CLIENT_CACHED, SERVER_CACHED, SERVER_COLD, UNPROVED};
-use fathom_core::experiment::{Check, Failure, Observed, RemoteFile, Site, Workload, ensure};
 use fathom_core::machine::{Protocol, Remote, RemoteAddress, Root};
+use fathom_core::prelude::*;
 use fathom_equipment::remote::{self, Client, Mounted, ServerCache, Stream, read_block};
 use fathom_equipment::test_file::{Content, SECTOR, TestFile};
 use rand_xoshiro::SplitMix64;

@@ -8,11 +8,7 @@ use crate::apparatus::network::caller::{self, ACCEPTED, CONNECTED, Caller, OPENE
 use crate::apparatus::network::path::{PATH, PEER, ensure_path, required};
 use crate::expected;
 use crate::expected::kernel_service;
-use fathom_core::experiment::{
-    About, At, Basis, Bound, Check, Effort, Experiment, Failure, Finding, Known, MainFigure, Observed, Point,
-    Prediction, Requirement, Shown, Site, TimedCode, Touch, Workload,
-};
-use fathom_core::machine::Machine;
+use fathom_core::prelude::*;
 use fathom_core::sampling::partner::Process;
 use fathom_equipment::peer::Service;
 use fathom_equipment::peer::other_side::{OtherSide, Version};
