@@ -158,7 +158,7 @@ fn serve_launcher(asked: &cli::Peer, addresses: &[SocketAddr], limits: Limits) -
         let ips: Vec<IpAddr> = addresses.iter().map(SocketAddr::ip).collect();
         launch::namespace::enter(parent, &ips)?;
     }
-    let token = launch::hear_token()?;
+    let token = launch::read_token()?;
     let server = bind(addresses, token, limits)?;
     let ips: Vec<IpAddr> = server.addresses()?.iter().map(SocketAddr::ip).collect();
     let port = server.addresses()?.first().map_or(0, SocketAddr::port);

@@ -8,7 +8,7 @@ use fathom::experiment::{Asked, Effort};
 use fathom::experiments;
 use fathom::plan;
 use fathom::record::{Journal, Run};
-use fathom::run::Campaign;
+use fathom::run::RunInProgress;
 use std::time::Duration;
 
 pub const TESTS: &[Test] = &alone![
@@ -72,11 +72,11 @@ fn kept_s(cpus: usize) -> (usize, f64) {
     let run = Run::begun(fathom::record::Header { machine, ..crate::described::header(plan.clone()) });
     let folder = tempfile::tempdir().unwrap();
     let journal = Journal::create(&folder.path().join("run.jsonl")).unwrap();
-    let mut campaign = Campaign::new(run, journal, Duration::from_mins(1), None).unwrap();
+    let mut in_progress = RunInProgress::new(run, journal, Duration::from_mins(1), None).unwrap();
     let seconds = timed(|| {
         for (index, planned) in plan.into_iter().enumerate() {
-            campaign.predict(experiment, index).unwrap();
-            campaign.keep(index, crate::described::trial(planned, 1));
+            in_progress.predict(experiment, index).unwrap();
+            in_progress.record_trial(index, crate::described::trial(planned, 1));
         }
     });
     (points, seconds)

@@ -12,7 +12,9 @@ pub const TESTS: &[Test] =
 fn example(name: &str) -> PathBuf {
     let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
     let mut build = Command::new(cargo);
-    build.args(["build", "--quiet", "-p", "fathom", "-p", "fathom-engine", "--example", name]).current_dir(env!("CARGO_MANIFEST_DIR"));
+    build
+        .args(["build", "--quiet", "-p", "fathom", "-p", "fathom-engine", "--example", name])
+        .current_dir(env!("CARGO_MANIFEST_DIR"));
     if !cfg!(debug_assertions) {
         build.arg("--release");
     }

@@ -4,7 +4,10 @@
 
 #![deny(clippy::disallowed_macros)]
 
-#[allow(clippy::disallowed_methods, reason = "a peer is outside of every trial, and times arrivals by the clock of its own host")]
+#[allow(
+    clippy::disallowed_methods,
+    reason = "a peer is outside of every trial, and times arrivals by the clock of its own host"
+)]
 pub mod peer;
 pub mod test_file;
 #[allow(clippy::disallowed_methods, reason = "a deadline for an answer is no figure")]

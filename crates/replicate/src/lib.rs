@@ -7,7 +7,10 @@
 //! fresh processes and recorded ([`record`]); the table is a pure function of that record and of Fathom's run ([`table`]).
 
 #![deny(clippy::disallowed_macros)]
-#![allow(clippy::disallowed_methods, reason = "where and how the authors read a clock is part of their method")]
+#![allow(
+    clippy::disallowed_methods,
+    reason = "where and how the authors read a clock is part of their method"
+)]
 
 mod mapping;
 mod past_cache;

@@ -109,8 +109,8 @@ pub(super) fn parent(root: &Root, controller: &str) -> Result<GroupParent, Strin
         format!("neither this control group nor one above it delegates the controller \"{controller}\"")
     })?;
     let own = group.folders.first().unwrap_or(folder);
-    let left: Vec<&String> = group.folders.iter().take_while(|left| *left != folder).collect();
-    if let Some(limit) = left.iter().find_map(|left| limit_of(root, left)) {
+    let below_manager: Vec<&String> = group.folders.iter().take_while(|below| *below != folder).collect();
+    if let Some(limit) = below_manager.iter().find_map(|folder| limit_of(root, folder)) {
         return Err(format!(
             "this control group has a limit ({limit}) that a group beside it would not have: work does not leave it"
         ));
@@ -131,8 +131,8 @@ pub(super) fn limit_left_for_a_scope(root: &Root) -> Option<String> {
         let group = group(root, groups.value()?, &mounts, controller).ok()?;
         // The mount itself has no limits that a process could leave.
         let below = group.folders.split_last().map_or(&[][..], |(_, below)| below);
-        let left = below.iter().take_while(|folder| !is_manager(folder));
-        left.into_iter().find_map(|folder| match group.version {
+        let below_manager = below.iter().take_while(|folder| !is_manager(folder));
+        below_manager.into_iter().find_map(|folder| match group.version {
             2 => limit_of(root, folder),
             _ => limit_of_version_1(root, controller, folder),
         })
@@ -167,9 +167,10 @@ fn limit_of(root: &Root, folder: &str) -> Option<String> {
 /// The first limit of a group of version 1 in the hierarchy of a controller. A `cpuset` always names CPUs: it is a limit where
 /// these are others than those of the group above.
 fn limit_of_version_1(root: &Root, controller: &str, folder: &str) -> Option<String> {
-    let told = |file: &str| root.text(&format!("{folder}/{file}")).value().map(|text| text.trim().to_owned());
+    let limit_in =
+        |file: &str| root.text(&format!("{folder}/{file}")).value().map(|text| text.trim().to_owned());
     let limit = |file: &str, is_limit: &dyn Fn(&str) -> bool| {
-        told(file).filter(|text| is_limit(text)).map(|text| format!("{folder}/{file}: {text}"))
+        limit_in(file).filter(|text| is_limit(text)).map(|text| format!("{folder}/{file}: {text}"))
     };
     let above = Path::new(folder).parent().map(|above| above.to_string_lossy().into_owned());
     match controller {
@@ -211,15 +212,15 @@ fn smallest<T: PartialOrd + Copy>(
     group: &Group,
     limit: impl Fn(&Group, &str) -> Option<T>,
 ) -> Option<(T, &String)> {
-    let mut found: Option<(T, &String)> = None;
+    let mut lowest: Option<(T, &String)> = None;
     for folder in &group.folders {
         if let Some(limit) = limit(group, folder)
-            && found.is_none_or(|(smallest, _)| limit < smallest)
+            && lowest.is_none_or(|(smallest, _)| limit < smallest)
         {
-            found = Some((limit, folder));
+            lowest = Some((limit, folder));
         }
     }
-    found
+    lowest
 }
 
 /// A fact of this process's own group only.
@@ -418,7 +419,7 @@ mod tests {
                 (SECOND[1].0.to_owned(), SECOND[1].1.to_owned()),
             ]
         };
-        let left = |unit: &str, limited: &str| {
+        let limit_for = |unit: &str, limited: &str| {
             let mut files = tables(unit).to_vec();
             files.push((format!("/sys/fs/cgroup{manager}{unit}/cgroup.procs"), String::new()));
             files.push((format!("/sys/fs/cgroup{limited}/memory.max"), "4294967296".to_owned()));
@@ -427,8 +428,8 @@ mod tests {
             let (_tree, root) = planted(&files);
             limit_left_for_a_scope(&root)
         };
-        assert_eq!(left("/app.slice/one.service", "/user.slice/user-7.slice"), None);
-        let limit = left("/app.slice/one.service", &format!("{manager}/app.slice/one.service"));
+        assert_eq!(limit_for("/app.slice/one.service", "/user.slice/user-7.slice"), None);
+        let limit = limit_for("/app.slice/one.service", &format!("{manager}/app.slice/one.service"));
         assert!(limit.is_some_and(|limit| limit.contains("one.service/memory.max: 4294967296")));
         let first = |limit: &'static str| {
             let (_tree, root) = planted(&[

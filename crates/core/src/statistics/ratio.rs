@@ -52,24 +52,24 @@ mod tests {
 
     #[test]
     fn equal_uncertainties_add_by_their_squares() {
-        let found = ratio(&estimate(20.0, 10.0, 40.0), &estimate(10.0, 5.0, 20.0)).expect("positive");
-        let interval = found.interval.expect("both have one");
+        let result = ratio(&estimate(20.0, 10.0, 40.0), &estimate(10.0, 5.0, 20.0)).expect("positive");
+        let interval = result.interval.expect("both have one");
         let reach = 2.0_f64.powf(2.0_f64.sqrt());
-        assert!((found.value - 2.0).abs() < 1e-12);
+        assert!((result.value - 2.0).abs() < 1e-12);
         assert!((interval.low - 2.0 / reach).abs() < 1e-12 && (interval.high - 2.0 * reach).abs() < 1e-12);
     }
 
     #[test]
     fn an_unresolved_estimate_gives_no_interval_and_a_negative_one_no_ratio() {
         let sound = estimate(10.0, 9.0, 11.0);
-        assert_eq!(ratio(&estimate(1.0, -1.0, 3.0), &sound).map(|found| found.interval), Some(None));
+        assert_eq!(ratio(&estimate(1.0, -1.0, 3.0), &sound).map(|result| result.interval), Some(None));
         assert_eq!(ratio(&sound, &estimate(-1.0, -2.0, 1.0)), None);
     }
 
     #[test]
     fn a_prediction_scales_value_and_interval() {
-        let found = Ratio::to_constant(&estimate(10.0, 8.0, 12.0), 4.0).expect("positive");
-        assert_eq!((found.value, found.interval), (2.5, Some(Interval { low: 2.0, high: 3.0 })));
+        let result = Ratio::to_constant(&estimate(10.0, 8.0, 12.0), 4.0).expect("positive");
+        assert_eq!((result.value, result.interval), (2.5, Some(Interval { low: 2.0, high: 3.0 })));
         assert_eq!(Ratio::to_constant(&estimate(10.0, 8.0, 12.0), 0.0), None);
     }
 }

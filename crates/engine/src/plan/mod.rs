@@ -25,7 +25,7 @@ pub use recorded::{Recorded, places};
 pub use selection::{UnknownExperiment, names, select};
 pub use set::{SETS, Set};
 pub use settlement::{Price, Settlement};
-pub use simulation::{Simulated, Spent, forecast, simulate};
+pub use simulation::{Simulated, VisitTimes, forecast, simulate};
 pub use step::{PlannerSettings, SHORTEST, Step, Visit};
 
 use crate::record::PlannedPoint;
@@ -76,16 +76,16 @@ fn skip(
     asked: &Asked,
 ) -> Option<String> {
     let requirements = experiment.requires(point);
-    let lacking = requirements
+    let missing = requirements
         .iter()
         .filter(|requirement| !asked.meets(requirement))
         .find_map(|requirement| requirement.lacking(machine));
-    lacking.or_else(|| cpus_lacking(experiment, point, machine)).or_else(|| {
+    missing.or_else(|| cpus_lacking(experiment, point, machine)).or_else(|| {
         let needed = experiment.effort(point, machine);
         // A point requested by its number is measured, unless it takes long; what takes all memory is requested by name.
         let whole = asked.whole_memory && requirements.contains(&Requirement::WholeMemory);
-        let wanted = whole || (needed < Effort::Thorough && asked.names(point));
-        (needed > effort && !wanted).then(|| match needed {
+        let is_explicit = whole || (needed < Effort::Thorough && asked.names(point));
+        (needed > effort && !is_explicit).then(|| match needed {
             Effort::Thorough => "left out, because it takes long: --thorough measures it".to_owned(),
             _ => "left out by --quick: the default run measures it".to_owned(),
         })

@@ -38,13 +38,13 @@ pub fn of_points(
     folder: &Path,
     peer: Option<&str>,
 ) -> Vec<Effect> {
-    let mut found = Collected::default();
+    let mut collected = Collected::default();
     for planned in points.iter().filter(|planned| planned.skip.is_none()) {
         if let Some(experiment) = registry::find(&planned.experiment) {
-            found.add(experiment, &planned.point, machine);
+            collected.add(experiment, &planned.point, machine);
         }
     }
-    found.told(machine, folder, peer)
+    collected.effects(machine, folder, peer)
 }
 
 /// Effects of many points, by their kind.
@@ -130,12 +130,12 @@ impl Collected {
         }
     }
 
-    fn told(&self, machine: &Machine, folder: &Path, peer: Option<&str>) -> Vec<Effect> {
-        let told = |(kind, by): (&Kind, &BTreeSet<String>)| Effect {
+    fn effects(&self, machine: &Machine, folder: &Path, peer: Option<&str>) -> Vec<Effect> {
+        let effect = |(kind, by): (&Kind, &BTreeSet<String>)| Effect {
             what: self.words(*kind, machine, folder, peer),
             by: by.iter().cloned().collect(),
         };
-        self.by.iter().map(told).collect()
+        self.by.iter().map(effect).collect()
     }
 
     fn words(&self, kind: Kind, machine: &Machine, folder: &Path, peer: Option<&str>) -> String {
@@ -203,7 +203,7 @@ mod tests {
         }
     }
 
-    fn told(names: &[&str], asked: &Asked) -> String {
+    fn lines_of(names: &[&str], asked: &Asked) -> String {
         let machine = Machine::from_root(&Root::new("/nowhere"), &FourCpus, Path::new("/nowhere"));
         let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
         let points = plan::points(&plan::select(&names).unwrap(), &machine, Effort::Thorough, asked);
@@ -214,8 +214,8 @@ mod tests {
 
     #[test]
     fn what_a_plan_does_to_the_machine_is_said_with_its_limits() {
-        let usual = told(&[], &Asked::default());
-        for said in [
+        let usual = lines_of(&[], &Asked::default());
+        for line in [
             "/measured",
             "filled up to a limit of 1 GiB",
             "SCHED_BATCH",
@@ -223,7 +223,7 @@ mod tests {
             "TCP and UDP on loopback",
             "up to 1 GiB each are kept",
         ] {
-            assert!(usual.contains(said), "{said}: {usual}");
+            assert!(usual.contains(line), "{line}: {usual}");
         }
         assert!(!usual.contains("WHOLE MACHINE") && !usual.contains("drop_caches"), "{usual}");
     }
@@ -231,14 +231,14 @@ mod tests {
     #[test]
     fn the_whole_memory_is_taken_only_when_it_was_asked_for_and_that_is_said() {
         let whole = Asked { whole_memory: true, ..Asked::default() };
-        let said = told(&["filesystem/cache_size"], &whole);
-        assert!(said.contains("WHOLE MACHINE"), "{said}");
-        assert!(told(&["cpu/system_call"], &whole).is_empty());
+        let line = lines_of(&["filesystem/cache_size"], &whole);
+        assert!(line.contains("WHOLE MACHINE"), "{line}");
+        assert!(lines_of(&["cpu/system_call"], &whole).is_empty());
     }
 
     #[test]
     fn a_peer_in_a_namespace_is_said_to_be_one() {
-        let said = told(&["network/round_trip"], &Asked { peer: true, ..Asked::default() });
-        assert!(said.contains("pair of virtual adapters") && said.contains("(network/round_trip)"), "{said}");
+        let line = lines_of(&["network/round_trip"], &Asked { peer: true, ..Asked::default() });
+        assert!(line.contains("pair of virtual adapters") && line.contains("(network/round_trip)"), "{line}");
     }
 }

@@ -60,9 +60,9 @@ pub fn described(
     let cpus = plan::choose(&machine, cpu).map_err(|reason| anyhow!(reason))?;
     machine.ask_on(cpus.home);
     if let Some(address) = remote {
-        let found =
+        let remote =
             Remote::find(&Root::default(), address).map_err(|reason| anyhow!("--remote: {reason}"))?;
-        machine.storage.remote = Some(found);
+        machine.storage.remote = Some(remote);
     }
     machine.storage.remote = machine.storage.remote.map(|remote| remote.with_route(&Root::default()));
     Ok((machine, cpus))
@@ -104,10 +104,12 @@ impl Options {
         let clock = Qualification::run(&machine, self.clock);
         observe_core(&mut machine, &clock);
         let tool = tool()?;
-        let kept = store::verification().and_then(|path| Verification::read(&path));
+        let verification = store::verification().and_then(|path| Verification::read(&path));
         Ok(Header {
             schema: SCHEMA_VERSION,
-            verification: kept.filter(|kept| kept.is_of(&tool, &machine)).map(Box::new),
+            verification: verification
+                .filter(|verification| verification.is_of(&tool, &machine))
+                .map(Box::new),
             tool,
             started: now(),
             settings,
@@ -145,10 +147,10 @@ impl Options {
         if self.points.is_empty() {
             return points;
         }
-        let wanted = |planned: &PlannedPoint| {
+        let is_selected = |planned: &PlannedPoint| {
             self.points.iter().any(|(name, point)| planned.experiment == *name && planned.point == *point)
         };
-        points.into_iter().filter(wanted).collect()
+        points.into_iter().filter(is_selected).collect()
     }
 }
 

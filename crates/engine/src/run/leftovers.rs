@@ -61,7 +61,7 @@ mod tests {
     fn only_what_dead_trials_left_is_swept() {
         let folder = tempfile::tempdir().unwrap();
         let own = Owner::of(std::process::id()).unwrap().name("here");
-        let dead = Owner::gone().name("there");
+        let dead = Owner::ended().name("there");
         for name in [dead.as_str(), own.as_str(), "somebody-elses", ".fathom-x"] {
             std::fs::write(folder.path().join(name), "").unwrap();
         }
@@ -75,7 +75,7 @@ mod tests {
     fn what_trials_of_a_run_share_goes_with_the_run_and_after_a_kill_with_the_next() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path();
-        let dead = Owner::gone().name("drawn");
+        let dead = Owner::ended().name("drawn");
         std::fs::create_dir(path.join(&dead)).unwrap();
         std::fs::write(path.join(&dead).join("file"), "").unwrap();
         let shared = Shared::of_this_run(path);

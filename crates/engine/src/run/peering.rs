@@ -3,7 +3,7 @@
 use crate::record::{Peer, PeerKind};
 use anyhow::{Context, Result, anyhow, bail};
 use fathom_equipment::peer::launch::ssh::Program;
-use fathom_equipment::peer::launch::{Launched, Wanted, namespace, ssh};
+use fathom_equipment::peer::launch::{Launched, PeerSpec, namespace, ssh};
 use fathom_equipment::peer::{PeerAddress, Token};
 use std::net::IpAddr;
 use std::time::{Duration, Instant};
@@ -36,15 +36,15 @@ impl Peering {
     pub fn reach(reach: &Reach) -> Result<Self> {
         let words = |error: fathom_equipment::peer::launch::NoPeer| anyhow!(error);
         let (kind, mut launched) = match reach.wanted.parse()? {
-            Wanted::Namespace => (PeerKind::Virtual, namespace::launch().map_err(words)?),
-            Wanted::At(address) => {
+            PeerSpec::Namespace => (PeerKind::Virtual, namespace::launch().map_err(words)?),
+            PeerSpec::At(address) => {
                 let token = reach.token.clone().context(
                     "a peer that was started by hand needs its token: put the token that it printed into a file and \
                      name the file with `--token-file`",
                 )?;
                 (PeerKind::ByHand, Launched::at(address, token).map_err(words)?)
             }
-            Wanted::Host(host) => (PeerKind::Ssh, by_ssh(&host, reach.address)?),
+            PeerSpec::Host(host) => (PeerKind::Ssh, by_ssh(&host, reach.address)?),
         };
         let description = launched.session.describe().map_err(|failure| anyhow!(failure))?;
         let described = Peer {

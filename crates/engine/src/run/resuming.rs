@@ -1,7 +1,7 @@
 //! Whether a run can be resumed here. Its file may have been edited or come from anybody: all of it is checked before
 //! anything that it requests is done.
 
-use super::obeyed::{LONGEST_S, obeyed};
+use super::file_settings::{LONGEST_S, checked_budget};
 use crate::record::{Header, Run, Tool, Trial};
 use anyhow::{Result, bail};
 use fathom_core::experiment::registry;
@@ -16,7 +16,7 @@ const MOST: u32 = 1_000_000_000;
 
 /// Refuses figures that no run can have, and returns the run's budget: the one that is given, or its own.
 pub fn ensure_sound(run: &Run, budget: Option<Duration>) -> Result<Duration> {
-    let budget = obeyed(&run.header.settings, budget)?;
+    let budget = checked_budget(&run.header.settings, budget)?;
     let rate = run.header.clock.ticks_per_second;
     if !(rate.is_finite() && rate > 0.0) {
         bail!("the run's settings have impossible values: its file was edited; start a new run");

@@ -49,8 +49,8 @@ impl Session {
             return Err(Failure::Broke(difference));
         }
         let nonces = Nonces { client: &nonce, peer: &challenge.nonce };
-        let shown = proof(token, Side::Client, nonces);
-        match self.ask(&Request::Proof { proof: shown }, TIMEOUT)? {
+        let digest = proof(token, Side::Client, nonces);
+        match self.ask(&Request::Proof { proof: digest }, TIMEOUT)? {
             Reply::Welcome { proof } if proves(&proof, token, Side::Peer, nonces) => {
                 self.wire.seal(Seals::of(Side::Client, token, nonces));
                 Ok(())

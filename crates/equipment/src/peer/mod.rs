@@ -8,7 +8,7 @@
 //! supported later.
 
 pub(crate) mod client;
-mod guest;
+mod connection;
 pub mod launch;
 pub mod other_side;
 pub mod ping;

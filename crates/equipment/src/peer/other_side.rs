@@ -93,8 +93,8 @@ impl OtherSide {
     fn here(service: &Service, version: Version, site: &Site) -> Result<Self, Failure> {
         version.listen()?;
         let place = Place { listen: version.loopback(), only: Some(version.loopback()), cpu: site.partner };
-        let wanted = service.clone();
-        let helper = Helper::start(site.partner, move || service::serve(&wanted, &place))?;
+        let own_service = service.clone();
+        let helper = Helper::start(site.partner, move || service::serve(&own_service, &place))?;
         Ok(OtherSide { address: SocketAddr::new(version.loopback(), helper.port), half: Half::Here(helper) })
     }
 
@@ -149,11 +149,11 @@ fn converse(
     begin: impl FnOnce() -> Result<Running, Failure>,
 ) -> Result<(), Failure> {
     let begun = begin();
-    let told = match &begun {
+    let report = match &begun {
         Ok(running) => Ok(running.port()),
         Err(failure) => Err((matches!(failure, Failure::Unsupported(_)), failure.to_string())),
     };
-    tell(&mut control, &told)?;
+    tell(&mut control, &report)?;
     let running = begun?;
     control.read_exact(&mut [0]).map_err(|error| broke("waiting", &error))?;
     tell(&mut control, &running.stop())

@@ -48,9 +48,9 @@ pub fn proof(token: &Token, side: Side, nonces: Nonces) -> String {
 }
 
 /// Whether a proof is valid, compared in constant time.
-pub fn proves(shown: &str, token: &Token, side: Side, nonces: Nonces) -> bool {
-    let shown = HEXLOWER.decode(shown.as_bytes());
-    shown.is_ok_and(|shown| code(token, shown_by(side), nonces).verify_slice(&shown).is_ok())
+pub fn proves(digest: &str, token: &Token, side: Side, nonces: Nonces) -> bool {
+    let digest = HEXLOWER.decode(digest.as_bytes());
+    digest.is_ok_and(|digest| code(token, shown_by(side), nonces).verify_slice(&digest).is_ok())
 }
 
 /// The key of this side's messages after the handshake.
@@ -93,12 +93,12 @@ mod tests {
     #[test]
     fn only_the_same_token_side_and_numbers_prove() {
         let (token, nonces) = (Token("t".repeat(16)), Nonces { client: "1", peer: "2" });
-        let shown = proof(&token, Side::Client, nonces);
-        assert!(proves(&shown, &token, Side::Client, nonces));
-        assert!(!proves(&shown, &token, Side::Peer, nonces), "an answer sent back proves nothing");
-        assert!(!proves(&shown, &Token("u".repeat(16)), Side::Client, nonces));
-        assert!(!proves(&shown, &token, Side::Client, Nonces { client: "12", peer: "" }));
-        for garbage in ["", "zz", "é", &shown[2..], &(shown.clone() + "00")] {
+        let digest = proof(&token, Side::Client, nonces);
+        assert!(proves(&digest, &token, Side::Client, nonces));
+        assert!(!proves(&digest, &token, Side::Peer, nonces), "an answer sent back proves nothing");
+        assert!(!proves(&digest, &Token("u".repeat(16)), Side::Client, nonces));
+        assert!(!proves(&digest, &token, Side::Client, Nonces { client: "12", peer: "" }));
+        for garbage in ["", "zz", "é", &digest[2..], &(digest.clone() + "00")] {
             assert!(!proves(garbage, &token, Side::Client, nonces), "{garbage}");
         }
     }

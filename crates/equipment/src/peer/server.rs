@@ -1,7 +1,7 @@
 //! `fathom peer`: serves one run of a client that knows its token, and ends with it.
 
 use super::Token;
-use super::guest;
+use super::connection;
 pub use super::shared::{End, Limits, Shared};
 use super::waking::waker;
 use std::io;
@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// The delay after a caller could not be accepted.
-const MOMENT: Duration = Duration::from_millis(100);
+const RETRY_DELAY: Duration = Duration::from_millis(100);
 
 /// A peer before it serves.
 pub struct Server {
@@ -46,47 +46,47 @@ impl Server {
     /// Serves until its client has left or a limit is reached. Afterwards it no longer listens.
     pub fn run(self) -> io::Result<End> {
         let wakers = self.listeners.iter().map(waker).collect::<io::Result<Vec<_>>>()?;
-        let mut doors = vec![];
+        let mut threads = vec![];
         for listener in self.listeners {
             let shared = Arc::clone(&self.shared);
-            doors.push(std::thread::Builder::new().spawn(move || keep_door(&listener, &shared))?);
+            threads.push(std::thread::Builder::new().spawn(move || accept_callers(&listener, &shared))?);
         }
         let end = self.shared.wait();
         for wake in &wakers {
             wake();
         }
         self.shared.close();
-        for door in doors {
-            let _ = door.join();
+        for thread in threads {
+            let _ = thread.join();
         }
         Ok(end)
     }
 }
 
 /// Accepts callers, each into a separate thread.
-fn keep_door(listener: &TcpListener, shared: &Arc<Shared>) {
+fn accept_callers(listener: &TcpListener, shared: &Arc<Shared>) {
     while !shared.has_ended() {
         match listener.accept() {
-            Ok((stream, caller)) if !shared.has_ended() => welcome(shared, stream, caller.ip()),
+            Ok((stream, caller)) if !shared.has_ended() => serve_in_thread(shared, stream, caller.ip()),
             Ok(_) => {}
             Err(_) if shared.has_ended() => return,
             // The caller has already gone, or descriptors are exhausted: the next accept may succeed a little later.
-            Err(_) => std::thread::sleep(MOMENT),
+            Err(_) => std::thread::sleep(RETRY_DELAY),
         }
     }
 }
 
 /// Serves a caller in a separate thread.
-fn welcome(shared: &Arc<Shared>, stream: TcpStream, from: IpAddr) {
+fn serve_in_thread(shared: &Arc<Shared>, stream: TcpStream, from: IpAddr) {
     shared.make_room();
     let Ok(other) = stream.try_clone() else { return };
-    let (number, peer) = (shared.entered(other, from), Arc::clone(shared));
+    let (number, peer) = (shared.add(other, from), Arc::clone(shared));
     let serve = move || {
-        guest::serve(stream, number, &peer);
-        peer.left(number);
+        connection::serve(stream, number, &peer);
+        peer.remove(number);
     };
     match std::thread::Builder::new().spawn(serve) {
         Ok(thread) => shared.keep(thread),
-        Err(_) => shared.left(number),
+        Err(_) => shared.remove(number),
     }
 }

@@ -36,10 +36,10 @@ impl Default for Limits {
 
 /// Simultaneous callers that have not proved the token: one for each of a burst of trials, and a few threads for other
 /// callers.
-const STRANGERS: usize = 16;
+const MOST_UNAUTHENTICATED: usize = 16;
 
-/// The time to wait for a dismissed caller, before it is dismissed again.
-const MOMENT: Duration = Duration::from_millis(100);
+/// The time to wait for a disconnected caller, before it is disconnected again.
+const DISCONNECT_TIMEOUT: Duration = Duration::from_millis(100);
 
 /// The reason why a peer has ended.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -72,41 +72,41 @@ pub struct Shared {
 pub(super) struct State {
     end: Option<End>,
     began: Instant,
-    heard: Instant,
+    last_contact: Instant,
     held: bool,
     moved: u64,
     /// By their numbers, in the order of arrival.
     callers: BTreeMap<u64, Caller>,
     threads: Vec<JoinHandle<()>>,
-    called: u64,
+    next_number: u64,
 }
 
 /// A caller that has not left.
 struct Caller {
     stream: TcpStream,
-    /// Its address, or that of its network (`share`).
+    /// Its address, or that of its network (`network_of`).
     from: IpAddr,
     /// Whether it has proved the token.
-    let_in: bool,
+    is_authenticated: bool,
 }
 
 impl State {
-    fn strangers(&self) -> impl Iterator<Item = &Caller> {
-        self.callers.values().filter(|caller| !caller.let_in)
+    fn unauthenticated(&self) -> impl Iterator<Item = &Caller> {
+        self.callers.values().filter(|caller| !caller.is_authenticated)
     }
 
-    /// The stranger to dismiss first: the one that has waited longest among those from the address with the most strangers,
-    /// so that the calls of one host displace each other.
-    fn first_to_go(&self) -> Option<&Caller> {
-        let from = |address| self.strangers().filter(|caller| caller.from == address).count();
+    /// The unauthenticated caller to disconnect first: of the address with the most of them, the one that has waited longest,
+    /// so that the calls of one host displace one another.
+    fn next_to_disconnect(&self) -> Option<&Caller> {
+        let from = |address| self.unauthenticated().filter(|caller| caller.from == address).count();
         // The first of equals: `max_by_key` would return the last.
-        self.strangers().min_by_key(|caller| std::cmp::Reverse(from(caller.from)))
+        self.unauthenticated().min_by_key(|caller| std::cmp::Reverse(from(caller.from)))
     }
 }
 
-/// What shares one place among strangers: an address, or in version 6 the network of 64 bits that every host may draw its
+/// What shares one place among unauthenticated callers: an address, or in version 6 the network of 64 bits that every host may draw its
 /// addresses from (RFC 4291, 2.5.4), so that one host is not counted as many.
-fn share(from: IpAddr) -> IpAddr {
+fn network_of(from: IpAddr) -> IpAddr {
     match from.to_canonical() {
         IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() & !u128::from(u64::MAX)).into(),
         address @ IpAddr::V4(_) => address,
@@ -120,12 +120,12 @@ impl Shared {
         let state = State {
             end: None,
             began: now,
-            heard: now,
+            last_contact: now,
             held: false,
             moved: 0,
             callers: BTreeMap::new(),
             threads: vec![],
-            called: 0,
+            next_number: 0,
         };
         Shared { token, limits, state: Mutex::new(state), changed: Condvar::new() }
     }
@@ -145,12 +145,12 @@ impl Shared {
     }
 
     /// Records contact with an authenticated caller.
-    pub(super) fn heard(&self) {
-        self.state().heard = Instant::now();
+    pub(super) fn touch(&self) {
+        self.state().last_contact = Instant::now();
     }
 
     /// Adds moved bytes; returns the reason to end if they exceed the limit.
-    pub(super) fn moved(&self, bytes: u64) -> Option<End> {
+    pub(super) fn add_bytes(&self, bytes: u64) -> Option<End> {
         let moved = {
             let mut state = self.state();
             state.moved += bytes;
@@ -159,40 +159,40 @@ impl Shared {
         (moved > self.limits.bytes).then_some(End::Bytes(self.limits.bytes))
     }
 
-    /// Makes room for one more stranger.
+    /// Makes room for one more unauthenticated caller, by disconnecting others.
     pub(super) fn make_room(&self) {
         let mut state = self.state();
-        while state.end.is_none() && state.strangers().count() >= STRANGERS {
-            if let Some(caller) = state.first_to_go() {
+        while state.end.is_none() && state.unauthenticated().count() >= MOST_UNAUTHENTICATED {
+            if let Some(caller) = state.next_to_disconnect() {
                 let _ = caller.stream.shutdown(Shutdown::Both);
             }
-            let woken = self.changed.wait_timeout(state, MOMENT);
+            let woken = self.changed.wait_timeout(state, DISCONNECT_TIMEOUT);
             state = woken.unwrap_or_else(PoisonError::into_inner).0;
         }
     }
 
     /// Adds a caller and returns its number.
-    pub(super) fn entered(&self, stream: TcpStream, from: IpAddr) -> u64 {
+    pub(super) fn add(&self, stream: TcpStream, from: IpAddr) -> u64 {
         let mut state = self.state();
-        let number = state.called;
-        state.called += 1;
-        state.callers.insert(number, Caller { stream, from: share(from), let_in: false });
+        let number = state.next_number;
+        state.next_number += 1;
+        state.callers.insert(number, Caller { stream, from: network_of(from), is_authenticated: false });
         number
     }
 
     /// Records that a caller has proved the token; false if there are as many as the limit allows.
-    pub(super) fn let_in(&self, number: u64) -> bool {
+    pub(super) fn authenticate(&self, number: u64) -> bool {
         let mut state = self.state();
-        let is_full = state.callers.len() - state.strangers().count() >= self.limits.connections;
+        let is_full = state.callers.len() - state.unauthenticated().count() >= self.limits.connections;
         match state.callers.get_mut(&number) {
-            Some(caller) if !is_full => caller.let_in = true,
+            Some(caller) if !is_full => caller.is_authenticated = true,
             _ => return false,
         }
         true
     }
 
     /// Removes a caller.
-    pub(super) fn left(&self, number: u64) {
+    pub(super) fn remove(&self, number: u64) {
         self.state().callers.remove(&number);
         self.changed.notify_all();
     }
@@ -213,7 +213,7 @@ impl Shared {
     pub(super) fn wait(&self) -> End {
         let mut state = self.state();
         loop {
-            let idle = self.limits.idle.saturating_sub(state.heard.elapsed());
+            let idle = self.limits.idle.saturating_sub(state.last_contact.elapsed());
             let life = self.limits.lifetime.saturating_sub(state.began.elapsed());
             let overdue = match (idle.is_zero(), life.is_zero()) {
                 (true, _) => Some(End::Idle(self.limits.idle)),
@@ -254,15 +254,15 @@ mod tests {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         let shared = Shared::new(Token("t".repeat(32)), Limits::default());
-        let calls = |from: &str| shared.entered(TcpStream::connect(address).unwrap(), from.parse().unwrap());
+        let calls = |from: &str| shared.add(TcpStream::connect(address).unwrap(), from.parse().unwrap());
         calls("2001:db8:1::7");
         calls("192.0.2.7");
         for host in 0..4 {
             calls(&format!("2001:db8:2::{host}"));
         }
         calls("::ffff:192.0.2.8");
-        let first = shared.state().first_to_go().unwrap().from;
+        let first = shared.state().next_to_disconnect().unwrap().from;
         assert_eq!(first, "2001:db8:2::".parse::<IpAddr>().unwrap());
-        assert_eq!(share("::ffff:192.0.2.8".parse().unwrap()), "192.0.2.8".parse::<IpAddr>().unwrap());
+        assert_eq!(network_of("::ffff:192.0.2.8".parse().unwrap()), "192.0.2.8".parse::<IpAddr>().unwrap());
     }
 }

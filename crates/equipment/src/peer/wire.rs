@@ -72,11 +72,11 @@ impl Wire {
             if let Some(frame) = self.frames.take_frame()? {
                 return self.opened(&frame);
             }
-            let left = deadline.saturating_duration_since(Instant::now());
-            if left.is_zero() {
+            let remaining = deadline.saturating_duration_since(Instant::now());
+            if remaining.is_zero() {
                 return Err(WireError::Silence(timeout));
             }
-            self.read(left, timeout)?;
+            self.read(remaining, timeout)?;
         }
     }
 
@@ -88,9 +88,9 @@ impl Wire {
         Ok(understood(text)?)
     }
 
-    fn read(&mut self, left: Duration, timeout: Duration) -> Result<(), WireError> {
+    fn read(&mut self, remaining: Duration, timeout: Duration) -> Result<(), WireError> {
         let mut piece = [0; 16 << 10];
-        self.stream.set_read_timeout(Some(left.max(Duration::from_millis(1))))?;
+        self.stream.set_read_timeout(Some(remaining.max(Duration::from_millis(1))))?;
         match self.stream.read(&mut piece) {
             Ok(0) => Err(WireError::Closed),
             Ok(some) => {

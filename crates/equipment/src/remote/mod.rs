@@ -5,7 +5,7 @@
 
 mod client;
 pub mod deadline;
-pub mod made;
+pub mod own_file;
 mod mounted;
 mod nfs;
 mod rpc;

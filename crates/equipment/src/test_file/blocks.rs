@@ -73,8 +73,8 @@ mod tests {
         assert_eq!(round.iter().collect::<BTreeSet<_>>().len(), 10);
         assert!(round.windows(2).all(|pair| pair[1] == (pair[0] + 4096) % 40_960));
         let mut walk = Walk::through(40_960, 4096, Order::Random, 3);
-        let seen: BTreeSet<u64> = (0..200).map(|_| walk.step()).collect();
-        assert_eq!(seen.len(), 10);
+        let places: BTreeSet<u64> = (0..200).map(|_| walk.step()).collect();
+        assert_eq!(places.len(), 10);
     }
 
     #[test]

@@ -5,7 +5,7 @@ use fathom_core::experiment::{Failure, Site, Stopwatch};
 use fathom_core::sampling::partner::Process;
 use fathom_core::sampling::shared_memory::{Shareable, shared_memory};
 use fathom_equipment::test_file::blocks::{Order, Walk};
-use fathom_equipment::test_file::{Room, TestFile, direct, ensure_accounted, served_to};
+use fathom_equipment::test_file::{DiskQuota, TestFile, direct, ensure_accounted, served_to};
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -205,8 +205,12 @@ fn since(now: (u64, f64), before: (u64, f64)) -> Progress {
 }
 
 fn prepared(member: &Member, site: &Site) -> Result<(Reader, Walk), Failure> {
-    let test =
-        TestFile::kept(site, &format!("contention{}", member.number), member.file_bytes, Room::DEFAULT)?;
+    let test = TestFile::named(
+        site,
+        &format!("contention{}", member.number),
+        member.file_bytes,
+        DiskQuota::DEFAULT,
+    )?;
     ensure_accounted(&test)?;
     let file = direct(&test, member.block)?.file;
     let sizes = (test.bytes, test.content);

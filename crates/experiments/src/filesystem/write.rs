@@ -9,7 +9,7 @@ use fathom_core::experiment::{
 };
 use fathom_core::machine::Machine;
 use fathom_equipment::test_file::blocks::{Order, Walk};
-use fathom_equipment::test_file::{Aligned, Room, TestFile, cached, direct, existing};
+use fathom_equipment::test_file::{Aligned, DiskQuota, TestFile, cached, direct, existing};
 use std::fs::File;
 use std::os::fd::AsRawFd;
 use std::time::Duration;
@@ -145,7 +145,7 @@ impl Experiment for Write {
         point.ensure_variant(&DURABILITY, &[CACHED, SENT, DATA_SYNCED, SYNCED])?;
         point.ensure_variant(&ORDER, &[RANDOM, SEQUENTIAL])?;
         let (durability, block) = (point.name(&DURABILITY), point.number(&BLOCK));
-        let test = TestFile::kept(site, "written", FILE, Room::DEFAULT)?;
+        let test = TestFile::named(site, "written", FILE, DiskQuota::DEFAULT)?;
         let file = if durability == SENT { direct(&test, block)?.file } else { reopened(&test)? };
         let order = if point.name(&ORDER) == RANDOM { Order::Random } else { Order::Sequential };
         let flush: Flush = match durability {
@@ -215,7 +215,7 @@ pub fn sent_point() -> Point {
 
 /// Writes random blocks of a file of this run with direct I/O; the file is flushed when the writer is dropped.
 pub fn writing(site: &Site) -> Result<impl FnMut() -> Result<(), Failure>, Failure> {
-    let test = TestFile::kept(site, "written", FILE, Room::DEFAULT)?;
+    let test = TestFile::named(site, "written", FILE, DiskQuota::DEFAULT)?;
     let file = direct(&test, USUAL_BLOCK)?.file;
     let walk = Walk::through(FILE, USUAL_BLOCK, Order::Random, site.seed);
     let mut writer = Writer::new(file, walk, USUAL_BLOCK, |_| Ok(0))?;

@@ -2,14 +2,14 @@
 
 use crate::Stage;
 use fathom_core::experiment::Failure;
-use fathom_equipment::test_file::{Room, new_file, refused, shared_path};
+use fathom_equipment::test_file::{DiskQuota, new_file, refused, shared_path};
 use std::fs::File;
 use std::io::Write;
 
 /// A file of so many zeros, a multiple of a MiB. It has no name any more, and the kernel removes it when this process ends.
 pub fn file(stage: &Stage, bytes: u64) -> Result<File, Failure> {
     let path = shared_path(stage.site, &format!("zeros-{}", std::process::id()))?;
-    Room::DEFAULT.check(stage.site, bytes)?;
+    DiskQuota::DEFAULT.check(stage.site, bytes)?;
     let mut file = new_file(&path).map_err(|error| refused("made", &path, &error))?;
     std::fs::remove_file(&path).map_err(|error| refused("unlinked", &path, &error))?;
     let piece = vec![0; 1 << 20];

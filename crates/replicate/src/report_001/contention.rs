@@ -10,7 +10,7 @@ use fathom_core::quantity::Unit;
 use fathom_core::sampling::partner::Process;
 use fathom_core::sampling::shared_memory::{Shareable, shared_memory};
 use fathom_equipment::test_file::blocks::below;
-use fathom_equipment::test_file::{Room, TestFile};
+use fathom_equipment::test_file::{DiskQuota, TestFile};
 use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::SeedableRng;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -89,7 +89,7 @@ const FAILED: u64 = u64::MAX;
 fn contending(stage: &Stage) -> Result<Series, Failure> {
     let (tick_ns, priority) = (stage.ns_per_tick()?, tasks::raise_priority());
     let files: Result<Vec<TestFile>, Failure> =
-        (0..MOST).map(|_| TestFile::nameless(stage.site, FILE, Room::DEFAULT)).collect();
+        (0..MOST).map(|_| TestFile::nameless(stage.site, FILE, DiskQuota::DEFAULT)).collect();
     let (files, blocks) = (files?, stage.count(1000, 100));
     let board: &'static Board =
         shared_memory().map_err(|error| Failure::Broke(format!("shared memory: {error}")))?;

@@ -13,7 +13,7 @@ use crate::{
 use fathom_core::experiment::{Failure, Placement, Point};
 use fathom_core::machine::Machine;
 use fathom_core::quantity::Unit;
-use fathom_equipment::test_file::{Room, TestFile};
+use fathom_equipment::test_file::{DiskQuota, TestFile};
 use std::time::Duration;
 
 const MINUTE: Duration = Duration::from_mins(1);
@@ -297,7 +297,7 @@ const FILE: u64 = 64 << 20;
 
 fn faulting(stage: &Stage) -> Result<Series, Failure> {
     let (tick_ns, priority) = (stage.ns_per_tick()?, tasks::raise_priority());
-    let test = TestFile::nameless(stage.site, FILE, Room::DEFAULT)?;
+    let test = TestFile::nameless(stage.site, FILE, DiskQuota::DEFAULT)?;
     let before = Usage::now();
     let values = trials(|| {
         forgotten(&test.file)?;

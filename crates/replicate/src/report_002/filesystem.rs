@@ -11,7 +11,7 @@ use fathom_core::quantity::Unit;
 use fathom_equipment::peer::ping::Ping;
 use fathom_equipment::remote::{self, Client, read_block};
 use fathom_equipment::test_file::blocks::below;
-use fathom_equipment::test_file::{Room, TestFile};
+use fathom_equipment::test_file::{DiskQuota, TestFile};
 use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::SeedableRng;
 use std::time::Duration;
@@ -177,7 +177,7 @@ fn caching(stage: &Stage) -> Result<Series, Failure> {
     let sizes: Vec<u64> = (-8..=1).map(|quarters| beginning(ceiling, quarters)).collect();
     let largest = sizes.last().copied().unwrap_or_default();
     let (tick_ns, priority) = (stage.ns_per_tick()?, tasks::raise_priority());
-    let test = TestFile::nameless(stage.site, largest, Room::DEFAULT)?;
+    let test = TestFile::nameless(stage.site, largest, DiskQuota::DEFAULT)?;
     let mut blocks = Blocks::of(opened(&test, 0)?, BLOCK)?;
     let mut series = Series::default();
     for size in sizes {
@@ -212,7 +212,7 @@ fn reading(stage: &Stage) -> Result<Series, Failure> {
     let mut chance = SplitMix64::seed_from_u64(stage.site.seed);
     let mut series = Series::default();
     for bytes in FILES {
-        let test = TestFile::nameless(stage.site, bytes, Room::DEFAULT)?;
+        let test = TestFile::nameless(stage.site, bytes, DiskQuota::DEFAULT)?;
         let whole = bytes / BLOCK as u64;
         let mut number = 0;
         let forward = each(&test, tick_ns, || {

@@ -14,7 +14,7 @@ use fathom_core::experiment::{Failure, Placement, Point, ensure};
 use fathom_core::machine::Machine;
 use fathom_core::quantity::Unit;
 use fathom_equipment::test_file::blocks::below;
-use fathom_equipment::test_file::{Room, TestFile};
+use fathom_equipment::test_file::{DiskQuota, TestFile};
 use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::SeedableRng;
 use std::time::Duration;
@@ -205,7 +205,7 @@ fn faulting(stage: &Stage) -> Result<Series, Failure> {
 
 /// Nanoseconds per page of a file that was just created.
 fn written(stage: &Stage, tick_ns: f64) -> Result<f64, Failure> {
-    let test = TestFile::nameless(stage.site, FILE as u64, Room::DEFAULT)?;
+    let test = TestFile::nameless(stage.site, FILE as u64, DiskQuota::DEFAULT)?;
     let mut mapped = Mapped::shared(&test.file, FILE)?;
     let mut synced = Ok(());
     let ticks = timed(|| {

@@ -5,7 +5,7 @@
 //! is copied through the same connection into a new folder, and removes itself as soon as it runs: nothing is left, even
 //! after a kill. The measured traffic does not use ssh, but direct connections.
 
-use super::{Launched, Launcher, NoPeer, Said, ready};
+use super::{Launched, Launcher, LineReader, NoPeer, ready};
 use crate::peer::proof::chance;
 use crate::peer::{PeerAddress, Token};
 use fathom_core::experiment::Access;
@@ -105,13 +105,13 @@ fn converse(
     program: &Program,
     token: &Token,
 ) -> Result<Option<String>, NoPeer> {
-    let said = Said::by_child(child)?;
+    let lines = LineReader::by_child(child)?;
     let Some(mut stdin) = child.stdin.take() else {
         return Err(NoPeer("ssh was started without its pipes".to_owned()));
     };
     let mut timeout = LOGIN;
     let found = loop {
-        let Some((word, rest)) = said.next(timeout)? else { break None };
+        let Some((word, rest)) = lines.next(timeout)? else { break None };
         timeout = STEP;
         // A failed write means that ssh has ended, which the next read shows.
         let _ = match word.as_str() {
@@ -179,7 +179,10 @@ fn resolved(host: &str) -> Vec<IpAddr> {
     let output = ssh.stderr(Stdio::null()).output();
     let text = output.map(|output| String::from_utf8_lossy(&output.stdout).into_owned()).unwrap_or_default();
     let name = text.lines().find_map(|line| line.strip_prefix("hostname ")).unwrap_or(host);
-    (name, 0).to_socket_addrs().map(|found| found.map(|address| address.ip()).collect()).unwrap_or_default()
+    (name, 0)
+        .to_socket_addrs()
+        .map(|addresses| addresses.map(|address| address.ip()).collect())
+        .unwrap_or_default()
 }
 
 /// The commands for the other end's shell. They are put between single quotes and contain none, nor a line feed, so that any
@@ -267,17 +270,19 @@ mod tests {
 
     #[test]
     fn what_ssh_and_the_host_say_is_limited_and_commands_no_terminal() {
-        let heard = |said: &[u8]| {
+        let complaints_of = |text: &[u8]| {
             let mut lines = vec![];
-            pass_on(said, |line| lines.push(line.to_owned()));
+            pass_on(text, |line| lines.push(line.to_owned()));
             lines
         };
         assert_eq!(
-            heard(b"Permission \x1b]0;x\x07denied.\r\nno end"),
+            complaints_of(b"Permission \x1b]0;x\x07denied.\r\nno end"),
             ["Permission \u{fffd}]0;x\u{fffd}denied.", "no end"]
         );
-        assert_eq!(heard(&b"x\n".repeat(1 << 20)).len(), MOST_COMPLAINTS);
-        assert!(heard(&b"x".repeat(1 << 24)).iter().all(|line| line.len() as u64 <= LONGEST_COMPLAINT));
+        assert_eq!(complaints_of(&b"x\n".repeat(1 << 20)).len(), MOST_COMPLAINTS);
+        assert!(
+            complaints_of(&b"x".repeat(1 << 24)).iter().all(|line| line.len() as u64 <= LONGEST_COMPLAINT)
+        );
     }
 
     #[test]
@@ -299,11 +304,11 @@ mod tests {
             std::fs::File::open(&folder).unwrap().set_modified(then).unwrap();
             folder
         };
-        let gone = [
+        let stale = [
             planted(temporary.path(), ".fathom-copy-aaaaaa", "fathom", 2),
             planted(home.path(), ".fathom-copy-bbbbbb", "fathom", 30),
         ];
-        let kept = [
+        let fresh = [
             planted(temporary.path(), ".fathom-copy-cccccc", "fathom", 0),
             planted(temporary.path(), ".fathom-copy-dddddd", "letter", 2),
             planted(temporary.path(), ".fathom-1-2-3-4-x", "fathom", 2),
@@ -320,12 +325,12 @@ mod tests {
         let path = format!("{}:/usr/bin:/bin", tools.path().display());
         sh.env_clear().env("PATH", path).env("TMPDIR", temporary.path()).env("HOME", home.path());
         let output = sh.stdin(Stdio::null()).output().unwrap();
-        let said = String::from_utf8_lossy(&output.stdout);
-        assert!(said.contains("fathom-peer torn"), "no copy arrived: {said}");
-        for folder in gone {
+        let stdout = String::from_utf8_lossy(&output.stdout);
+        assert!(stdout.contains("fathom-peer torn"), "no copy arrived: {stdout}");
+        for folder in stale {
             assert!(!folder.exists(), "{} is left", folder.display());
         }
-        for folder in kept {
+        for folder in fresh {
             assert!(folder.read_dir().unwrap().count() == 1, "{} is touched", folder.display());
         }
         assert_eq!(temporary.path().read_dir().unwrap().count(), 3, "its own folder is gone too");

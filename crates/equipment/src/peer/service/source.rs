@@ -35,21 +35,21 @@ pub fn begin(
         if acknowledged {
             converse(&mut stream, &data, tally)
         } else {
-            pour(&mut stream, &data, enough, tally)
+            send_all(&mut stream, &data, enough, tally)
         }
     })
 }
 
 /// Bytes between two readings of the clock: a reading after every chunk of 512 bytes would slow the stream.
-const BETWEEN_LOOKS: u64 = 64 << 10;
+const BYTES_PER_CLOCK_READING: u64 = 64 << 10;
 
 /// Writes the stream, shuts it down, and waits until the client has read it.
-fn pour(stream: &mut TcpStream, data: &[u8], enough: Enough, tally: &Arc<Tally>) -> std::io::Result<()> {
+fn send_all(stream: &mut TcpStream, data: &[u8], enough: Enough, tally: &Arc<Tally>) -> std::io::Result<()> {
     let (began, limit) = (Instant::now(), Duration::from_nanos(enough.ns).min(LONGEST));
     let (mut sent, mut passed) = (0, Duration::ZERO);
     while (passed < limit || sent < enough.bytes) && passed < LONGEST {
-        let look_at = sent + BETWEEN_LOOKS;
-        while sent < look_at {
+        let next_reading = sent + BYTES_PER_CLOCK_READING;
+        while sent < next_reading {
             stream.write_all(data)?;
             sent += data.len() as u64;
             tally.sent_bytes.fetch_add(data.len() as u64, Ordering::Relaxed);

@@ -46,15 +46,15 @@ pub struct Challenge {
 impl Challenge {
     /// Parses a challenge.
     pub fn parse(bytes: &[u8]) -> Result<Self, Failure> {
-        let mut said = Message::new(bytes);
-        if said.bytes(8)? != SIGNATURE || said.u32_le()? != 2 {
+        let mut message = Message::new(bytes);
+        if message.bytes(8)? != SIGNATURE || message.u32_le()? != 2 {
             return Err(Failure::Broke("the server does not speak NTLM".to_owned()));
         }
-        said.bytes(12)?;
+        message.bytes(12)?;
         let mut number = [0; 8];
-        number.copy_from_slice(said.bytes(8)?);
-        said.bytes(8)?;
-        let (length, _, offset) = (said.u16_le()?, said.u16_le()?, said.u32_le()?);
+        number.copy_from_slice(message.bytes(8)?);
+        message.bytes(8)?;
+        let (length, _, offset) = (message.u16_le()?, message.u16_le()?, message.u32_le()?);
         let mut whole = Message::new(bytes);
         whole.bytes(offset as usize)?;
         Ok(Challenge { number, facts: whole.bytes(usize::from(length))?.to_vec() })

@@ -106,7 +106,7 @@ impl Session {
             self.message[4 + 48..4 + HEADER].copy_from_slice(&signature);
         }
         self.requests += 1;
-        self.unanswered.asked(number);
+        self.unanswered.add(number);
         self.wire.send(&self.message)?;
         Ok(number)
     }

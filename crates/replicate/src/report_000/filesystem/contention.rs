@@ -9,7 +9,7 @@ use fathom_core::experiment::{Failure, Placement, Point, ensure, errno};
 use fathom_core::machine::Machine;
 use fathom_core::quantity::Unit;
 use fathom_core::sampling::partner::{Process, pipe};
-use fathom_equipment::test_file::{Aligned, Room, TestFile, direct, evict};
+use fathom_equipment::test_file::{Aligned, DiskQuota, TestFile, direct, evict};
 use std::fs::File;
 use std::io::Read;
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -54,7 +54,7 @@ fn contention(stage: &Stage) -> Result<Series, Failure> {
 fn files(stage: &Stage) -> Result<Vec<TestFile>, Failure> {
     let bytes = BLOCKS * BLOCK;
     (0..MOST)
-        .map(|number| TestFile::kept(stage.site, &format!("contention{number}"), bytes, Room::DEFAULT))
+        .map(|number| TestFile::named(stage.site, &format!("contention{number}"), bytes, DiskQuota::DEFAULT))
         .collect()
 }
 

@@ -9,7 +9,7 @@ use crate::{Fit, Method, Replica, Row, SameQuestion, Series, Stage, Statistic, T
 use fathom_core::experiment::{Failure, Placement, Point, ensure, errno};
 use fathom_core::machine::Machine;
 use fathom_core::quantity::Unit;
-use fathom_equipment::test_file::{Aligned, Room, TestFile};
+use fathom_equipment::test_file::{Aligned, DiskQuota, TestFile};
 use std::os::fd::AsRawFd;
 use std::time::Duration;
 
@@ -40,7 +40,7 @@ fn blocks(stage: &Stage) -> Result<Series, Failure> {
     let mut series = Series::default();
     let mut seen = Seen::default();
     for bytes in sizes {
-        let test = TestFile::nameless(stage.site, bytes, Room::DEFAULT)?;
+        let test = TestFile::nameless(stage.site, bytes, DiskQuota::DEFAULT)?;
         let in_order = trials(stage, |stage| in_order(stage, &test, time_ns * 0.25, &mut seen))?;
         let order = shuffled(bytes / BLOCK, stage.site.seed);
         advise_random(&test)?;

@@ -83,7 +83,7 @@ struct Trial {
 
 fn connections(stage: &Stage, address: SocketAddr, greeted: bool) -> Result<Series, Failure> {
     let (tick, overflows) = (stage.ns_per_tick()?, ports::backlog_overflows());
-    let most = CONNECTIONS.min(ports::left()? / SHARE_OF_PORTS / TRIALS).max(1);
+    let most = CONNECTIONS.min(ports::available()? / SHARE_OF_PORTS / TRIALS).max(1);
     let mut found: Vec<Trial> = vec![];
     for _ in 0..TRIALS {
         found.push(trial(stage, (address, greeted), most)?);

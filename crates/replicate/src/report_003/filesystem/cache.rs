@@ -7,7 +7,7 @@ use fathom_core::experiment::{Dimension, Failure, Found, Placement, Point, Requi
 use fathom_core::machine::{self, Machine};
 use fathom_core::quantity::Unit;
 use fathom_core::quantity::declared::size;
-use fathom_equipment::test_file::{self, Room, TestFile};
+use fathom_equipment::test_file::{self, DiskQuota, TestFile};
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::time::Duration;
@@ -98,7 +98,7 @@ fn rate(block: Found) -> Found {
 fn cached_rate(stage: &Stage) -> Result<Series, Failure> {
     let ns = stage.ns_per_tick()?;
     let largest = stage.count(512 << 20, 128 << 20);
-    let test = TestFile::kept(stage.site, "cached", largest, Room::DEFAULT)?;
+    let test = TestFile::named(stage.site, "cached", largest, DiskQuota::DEFAULT)?;
     let sizes =
         std::iter::successors(Some(SMALLEST), |size| Some(size * 2)).take_while(|size| *size <= largest);
     let mut series = Series::default();
@@ -117,7 +117,7 @@ fn cache_size(stage: &Stage) -> Result<Series, Failure> {
     let ns = stage.ns_per_tick()?;
     let ceiling = machine::memory_ceiling()
         .ok_or_else(|| Failure::Unsupported("the amount of memory is unknown".to_owned()))?;
-    let test = TestFile::kept(stage.site, "cache-size", 2 * ceiling, Room::DEFAULT)?;
+    let test = TestFile::named(stage.site, "cache-size", 2 * ceiling, DiskQuota::DEFAULT)?;
     let each = |bytes: u64| Ok(read_again(&test.file, bytes)?.ticks_per_byte * ns);
     let mut doubled: Vec<(u64, f64)> = vec![];
     let mut bytes = SMALLEST.min(ceiling / 8);

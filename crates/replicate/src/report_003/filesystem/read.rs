@@ -7,7 +7,7 @@ use fathom_core::experiment::{Failure, Placement, Point};
 use fathom_core::machine::Machine;
 use fathom_core::quantity::Unit;
 use fathom_core::quantity::declared::size;
-use fathom_equipment::test_file::{self, Aligned, Room, TestFile};
+use fathom_equipment::test_file::{self, Aligned, DiskQuota, TestFile};
 use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use std::fs::File;
@@ -106,7 +106,7 @@ pub struct BlockFile {
 impl BlockFile {
     /// The run's file of this name, of random bytes, none of them in memory.
     pub fn of(stage: &Stage, what: &str, bytes: u64) -> Result<Self, Failure> {
-        let test = TestFile::kept(stage.site, &format!("blocks-{what}"), bytes, Room::DEFAULT)?;
+        let test = TestFile::named(stage.site, &format!("blocks-{what}"), bytes, DiskQuota::DEFAULT)?;
         test_file::evict(&test.file)?;
         let file = test_file::direct(&test, BLOCK as u64)?.file;
         Ok(BlockFile { file, blocks: bytes / BLOCK as u64, buffer: Aligned::new(BLOCK)? })

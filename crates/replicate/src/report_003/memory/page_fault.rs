@@ -7,7 +7,7 @@ use fathom_core::experiment::{Failure, Found, Placement, Point};
 use fathom_core::machine::Machine;
 use fathom_core::quantity::Unit;
 use fathom_core::quantity::declared::size;
-use fathom_equipment::test_file::{self, Room, TestFile};
+use fathom_equipment::test_file::{self, DiskQuota, TestFile};
 use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use std::fs::File;
@@ -136,7 +136,7 @@ fn by_the_byte(fault: Found) -> Found {
 fn faults(stage: &Stage) -> Result<Series, Failure> {
     let ns = stage.ns_per_tick()?;
     let bytes = stage.count(BYTES, QUICK_BYTES);
-    let test = TestFile::kept(stage.site, "faults", bytes, Room::DEFAULT)?;
+    let test = TestFile::named(stage.site, "faults", bytes, DiskQuota::DEFAULT)?;
     let mut chance = SplitMix64::seed_from_u64(stage.site.seed);
     let (mut series, mut tally) = (Series::default(), Tally::default());
     let clock = (0..PAIRS).map(|_| timer::paoloni(|| ())).sum::<i64>() as f64 / f64::from(PAIRS);

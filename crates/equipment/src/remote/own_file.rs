@@ -37,12 +37,12 @@ pub fn find_or_make(
         Kind::File(bytes) => Ok(file(address.clone(), bytes, false)),
         Kind::Folder => {
             let place = below(address, name);
-            let made = make(client.as_mut(), &place, patient);
-            if made.is_err() {
+            let result = make(client.as_mut(), &place, patient);
+            if result.is_err() {
                 // A partial file is useless; if it cannot be removed either, the ledger still lists it.
                 let _ = client.remove(&path(&place));
             }
-            Ok(file(place.clone(), made?, true))
+            Ok(file(place.clone(), result?, true))
         }
     }
 }

@@ -10,15 +10,15 @@ const SHARE: u64 = 4;
 
 /// Maximum total size of all test files of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Room {
+pub struct DiskQuota {
     bytes: u64,
 }
 
-impl Room {
+impl DiskQuota {
     /// For points that the default run measures.
-    pub const DEFAULT: Room = Room { bytes: 4 << 30 };
+    pub const DEFAULT: DiskQuota = DiskQuota { bytes: 4 << 30 };
     /// For points that only a thorough run measures.
-    pub const THOROUGH: Room = Room { bytes: 24 << 30 };
+    pub const THOROUGH: DiskQuota = DiskQuota { bytes: 24 << 30 };
 
     /// Checks whether a further file fits: within the limit of a run, and within a quarter of the space that was free before the
     /// run.

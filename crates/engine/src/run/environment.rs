@@ -16,7 +16,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 /// The settings and resources common to all processes of a run.
-pub struct Testbed {
+pub struct Environment {
     header: Header,
     cpu_stat: Option<String>,
     peering: Option<Peering>,
@@ -43,13 +43,13 @@ impl Pace {
     }
 }
 
-impl Testbed {
+impl Environment {
     /// The testbed of a run with this header; the file to read over a network is found or created if a point needs it.
     pub fn new(header: &Header, active: &[PlannedPoint], peering: Option<Peering>) -> Self {
         let folder = PathBuf::from(&header.settings.folder);
         leftovers::sweep(&folder);
         memory_group::sweep();
-        Testbed {
+        Environment {
             header: header.clone(),
             cpu_stat: machine::cpu_stat_path(&Root::default()),
             peering,
