@@ -162,7 +162,7 @@ fn serve_launcher(asked: &cli::Peer, addresses: &[SocketAddr], limits: Limits) -
     let server = bind(addresses, token, limits)?;
     let ips: Vec<IpAddr> = server.addresses()?.iter().map(SocketAddr::ip).collect();
     let port = server.addresses()?.first().map_or(0, SocketAddr::port);
-    Ready { ips, port }.say()?;
+    Ready { ips, port }.print()?;
     let shared = server.shared();
     std::thread::spawn(move || {
         launch::wait_for_launcher();
