@@ -1,5 +1,6 @@
 //! Words that no sentence of the program or its documents has: figures of speech, and private words where the field has one.
 
+use crate::sources::{roots, texts};
 use std::path::{Path, PathBuf};
 
 /// What is not said, and what is said instead.
@@ -87,13 +88,11 @@ fn literals(code: &str) -> Vec<String> {
     found
 }
 
-/// The files below a folder with this ending, without those that hold only tests.
-fn files(folder: &Path, ending: &str) -> Vec<PathBuf> {
+/// The Markdown files below a folder.
+fn documents(folder: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(folder).unwrap().flatten().map(|entry| entry.path());
-    let below = |path: PathBuf| if path.is_dir() { files(&path, ending) } else { vec![path] };
-    let wanted =
-        |path: &PathBuf| path.extension().is_some_and(|found| found == ending) && !path.ends_with("tests.rs");
-    entries.flat_map(below).filter(wanted).collect()
+    let below = |path: PathBuf| if path.is_dir() { documents(&path) } else { vec![path] };
+    entries.flat_map(below).filter(|path| path.extension().is_some_and(|ending| ending == "md")).collect()
 }
 
 /// The prose of Markdown: its lines joined, without what back ticks set apart.
@@ -118,10 +117,10 @@ fn has(text: &str, words: &str) -> bool {
 
 #[test]
 fn sentences_have_the_words_of_the_field() {
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let (mut seen, mut wrong) = (0, vec![]);
-    for file in files(&source, "rs") {
-        for text in literals(&std::fs::read_to_string(&file).unwrap()) {
+    let sources = roots().into_iter().flat_map(|root| texts(&root));
+    for (file, source) in sources.filter(|(file, _)| !file.ends_with("tests.rs")) {
+        for text in literals(&source) {
             seen += 1;
             wrong.extend(banned(&file, &text));
         }
@@ -134,7 +133,7 @@ fn sentences_have_the_words_of_the_field() {
 fn documents_have_the_words_of_the_field() {
     let home = Path::new(env!("CARGO_MANIFEST_DIR"));
     let named = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md"].map(|name| home.join(name));
-    let all: Vec<PathBuf> = files(&home.join("docs"), "md").into_iter().chain(named).collect();
+    let all: Vec<PathBuf> = documents(&home.join("docs")).into_iter().chain(named).collect();
     assert!(all.len() > 50, "{} documents", all.len());
     for file in all {
         // A sentence or a cell at a time, so that a message is short.

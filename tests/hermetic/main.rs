@@ -15,6 +15,7 @@ mod committed;
 mod part_of_run;
 mod reported;
 
+mod circles;
 mod command_line;
 mod comparison;
 mod core_state;
@@ -44,6 +45,7 @@ mod replicated_figures;
 mod replication;
 mod report_properties;
 mod run_file;
+mod sources;
 mod streams;
 mod unlike_machines;
 mod unread_counters;

@@ -2,8 +2,7 @@
 
 use crate::reported::FIXED;
 use fathom::report::{Form, RunReport, Style, render};
-use std::fs;
-use std::path::{Path, PathBuf};
+use crate::sources::{roots, texts};
 
 fn in_form(form: Form, full: bool) -> String {
     render(&RunReport::of(&FIXED.results).in_full(full), form, Style { width: 120, colour: false })
@@ -41,24 +40,11 @@ const UNCLEAR: [&str; 8] = [
     "can be told to lose the most",
 ];
 
-fn files(folder: &Path, found: &mut Vec<PathBuf>) {
-    for entry in fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_dir() {
-            files(&path, found);
-        } else if path.extension().is_some_and(|extension| extension == "rs") {
-            found.push(path);
-        }
-    }
-}
-
 #[test]
 fn sentences_are_written_for_their_readers() {
-    let mut sources = vec![];
-    files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"), &mut sources);
+    let sources: Vec<_> = roots().iter().flat_map(|root| texts(root)).collect();
     assert!(sources.len() > 300, "the sources were not found");
-    for path in sources {
-        let text = fs::read_to_string(&path).unwrap();
+    for (path, text) in sources {
         let printed = text.lines().filter(|line| !line.trim_start().starts_with("//"));
         for line in printed {
             let unclear = UNCLEAR.iter().find(|words| line.contains(**words));

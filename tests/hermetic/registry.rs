@@ -8,6 +8,9 @@ use fathom::quantity::Kind;
 use std::collections::BTreeSet;
 use std::path::Path;
 
+/// Where experiments stand, each in the folder of its family.
+const QUESTIONS: &str = "crates/experiments/src/questions";
+
 fn points(experiment: &dyn Experiment) -> Vec<Point> {
     experiment.sweep(&crate::described::machine())
 }
@@ -18,7 +21,7 @@ fn names_are_those_of_the_files_and_unique() {
     for experiment in experiments::all() {
         let name = experiment.about().name;
         assert!(seen.insert(name), "{name} is registered twice");
-        let place = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/experiments").join(name);
+        let place = Path::new(env!("CARGO_MANIFEST_DIR")).join(QUESTIONS).join(name);
         let stands = place.with_extension("rs").exists() || place.join("mod.rs").exists();
         assert!(stands, "{name} should stand in {0}.rs or {0}/mod.rs", place.display());
         assert!(std::ptr::addr_eq(experiments::find(name).unwrap(), experiment));
@@ -75,15 +78,15 @@ fn stem(path: &Path) -> String {
 #[test]
 fn every_file_of_a_family_that_asks_a_question_is_registered() {
     let registered: BTreeSet<&str> = experiments::all().map(|experiment| experiment.about().name).collect();
-    let families = format!("{}/src/experiments", env!("CARGO_MANIFEST_DIR"));
+    let families = Path::new(env!("CARGO_MANIFEST_DIR")).join(QUESTIONS);
     let entries = |folder: &Path| std::fs::read_dir(folder).unwrap().flatten().map(|entry| entry.path());
-    for family in entries(Path::new(&families)).filter(|path| path.is_dir()) {
+    for family in entries(&families).filter(|path| path.is_dir()) {
         for file in entries(&family).filter(|path| path.is_file()) {
             let text = std::fs::read_to_string(&file).unwrap();
             let (family, stem) = (stem(&family), stem(&file));
             assert!(
                 !text.contains("impl Experiment for") || registered.contains(&*format!("{family}/{stem}")),
-                "add `&{stem}::…` to EXPERIMENTS in src/experiments/{family}/mod.rs"
+                "add `&{stem}::…` to EXPERIMENTS in {QUESTIONS}/{family}/mod.rs"
             );
         }
     }

@@ -1,20 +1,18 @@
-//! The experiments, each a file, or a file and its folder; and the registry of their families, in the order of every report.
+//! The experiments of `fathom run`: [`questions`] to the machine, each in a file (or in a folder of its name), and the registry of
+//! their families in the order of every report. Adding one takes one file and two lines in its family's `mod.rs`.
 //!
-//! Adding an experiment takes one file and two lines in its family's `mod.rs`.
+//! A question is asked with the [`apparatus`]: the word of method sections for what work is done with, be it a chain of loads, a
+//! ring of pipes or a disassembler. (Equipment is what stands outside of the measuring process: a peer, a file, a server.)
+//! Apparatus knows no question. What several questions derive their predictions from stands in `expected`.
 
 #![deny(clippy::disallowed_macros)]
 
-pub mod cpu;
-mod core_facts;
-mod device_facts;
-pub(crate) mod filesystem;
-mod lasting;
-mod listing;
-pub mod memory;
-pub mod network;
-mod rule_of_thumb;
+pub mod apparatus;
+mod expected;
+pub mod questions;
 
 use fathom_core::experiment::{Experiment, registry};
+use questions::{cpu, filesystem, memory, network};
 
 /// Every experiment of `fathom run`, in the order of the report.
 pub fn all() -> impl Iterator<Item = &'static dyn Experiment> {

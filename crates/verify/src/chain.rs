@@ -58,7 +58,7 @@ fn wanted(multiplications: u64) -> Wanted {
 
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 fn prepare<'site>(point: &Point, _: &'site Site) -> Result<Workload<'site>, Failure> {
-    use fathom_experiments::cpu::arithmetic_kernel::{UNROLLED, find};
+    use fathom_experiments::apparatus::cpu::arithmetic_kernel::{UNROLLED, find};
     let kernel = find("integer-multiply", 1)
         .ok_or_else(|| Failure::Unsupported("there is no such chain in assembly".to_owned()))?;
     let turns = point.number(&MULTIPLICATIONS) / UNROLLED;

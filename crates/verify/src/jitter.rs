@@ -10,7 +10,7 @@ use fathom_core::quantity::Unit;
 use fathom_engine::record::Truth;
 use fathom_engine::results::{PointResult, Results};
 use fathom_engine::run::Options;
-use fathom_experiments::network::DATAGRAMS_LOST;
+use fathom_experiments::apparatus::network::datagrams::LOST as DATAGRAMS_LOST;
 use std::net::{IpAddr, Ipv4Addr};
 use std::time::Duration;
 

@@ -5,7 +5,7 @@ use super::truth::{Claim, found};
 use fathom_core::quantity::Unit;
 use fathom_engine::record::Truth;
 use fathom_engine::results::Results;
-use fathom_experiments::memory::user_fault;
+use fathom_experiments::questions::memory::user_fault;
 use std::time::Duration;
 
 pub static RIG: Rig = Rig {

@@ -1,11 +1,11 @@
 //! Loops of instructions that not every processor has, and threads that stream on this machine's CPUs.
 
 use crate::tier::{Outcome, Test, beside, skipped};
-use fathom::experiments::memory::stream::arrays::Arrays;
-use fathom::experiments::memory::stream::filled::Filled;
-use fathom::experiments::memory::stream::fleet::{Fleet, Task};
-use fathom::experiments::memory::stream::kernel::{KERNELS, Kernel, Kind};
 use fathom::sampling::affinity;
+use fathom_experiments::apparatus::memory::stream::arrays::Arrays;
+use fathom_experiments::apparatus::memory::stream::filled::Filled;
+use fathom_experiments::apparatus::memory::stream::fleet::{Fleet, Task};
+use fathom_experiments::apparatus::memory::stream::kernel::{KERNELS, Kernel, Kind};
 use std::rc::Rc;
 use std::time::Duration;
 

@@ -2,10 +2,10 @@
 
 use crate::tier::{Outcome, Test, beside, skipped};
 use fathom::experiment::Failure;
-use fathom::experiments::memory::backing::Backing;
-use fathom::experiments::memory::fault::stretch::Mapped;
-use fathom::experiments::memory::pages::{Mapping, Pages};
 use fathom::replicate::usage::Usage;
+use fathom_experiments::apparatus::memory::backing::Backing;
+use fathom_experiments::apparatus::memory::fault::stretch::Mapped;
+use fathom_experiments::apparatus::memory::pages::{Mapping, Pages};
 
 pub const TESTS: &[Test] = &beside![
     base_pages_are_got_where_they_are_asked_for,

@@ -1,0 +1,57 @@
+//! Memory in which cycles are laid out one after the other: the points of a block map it once.
+
+use crate::apparatus::memory::backing::Backing;
+use crate::apparatus::memory::pages::{Mapping, Pages};
+use fathom_core::experiment::{Failure, Site};
+use std::cell::RefCell;
+use std::ptr::NonNull;
+use std::rc::Rc;
+
+/// Memory on pages of one kind.
+pub struct Arena {
+    mapping: Mapping,
+    pages: Pages,
+    /// The pages behind it.
+    pub backing: Backing,
+}
+
+/// The block's arena, if it exists already.
+#[derive(Default)]
+struct Kept(RefCell<Option<Rc<Arena>>>);
+
+impl Arena {
+    /// At least `bytes` of memory on pages of this kind.
+    pub fn new(bytes: usize, pages: Pages) -> Result<Self, Failure> {
+        let (mapping, backing) = Mapping::resident(bytes, pages)?;
+        Ok(Arena { mapping, pages, backing })
+    }
+
+    /// Memory of which nobody asked the kernel what is behind it: base pages, as far as a test is concerned.
+    #[cfg(test)]
+    pub fn unasked(bytes: usize) -> Self {
+        let mapping = Mapping::untouched(bytes, Pages::Base).expect("memory");
+        let mapped = mapping.bytes() as u64;
+        Arena { mapping, pages: Pages::Base, backing: Backing { mapped, resident: mapped, huge: 0 } }
+    }
+
+    /// The block's arena if it is large enough, else a larger one in its place: there is never more memory than the block's
+    /// largest point needs.
+    pub fn of_block(site: &Site, bytes: usize, pages: Pages) -> Result<Rc<Self>, Failure> {
+        let kept = site.shared.get_or_make(|| Ok(Kept::default()))?;
+        let mut kept = kept.0.borrow_mut();
+        let fits = |arena: &&Rc<Arena>| arena.pages == pages && arena.mapping.bytes() >= bytes;
+        if let Some(arena) = kept.as_ref().filter(fits) {
+            return Ok(Rc::clone(arena));
+        }
+        // The smaller one is freed first: memory was requested for one point, not for two.
+        *kept = None;
+        let arena = Rc::new(Arena::new(bytes, pages)?);
+        *kept = Some(Rc::clone(&arena));
+        Ok(arena)
+    }
+
+    /// Its first byte.
+    pub fn start(&self) -> NonNull<u8> {
+        self.mapping.start()
+    }
+}

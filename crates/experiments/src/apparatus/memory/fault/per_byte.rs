@@ -1,0 +1,57 @@
+//! A fault compared with a load from memory, per byte: computed with this run's latencies, not with a bandwidth or with another
+//! day's figure (R-FIX-40).
+
+use crate::apparatus::memory::pages::{PAGES, Pages};
+use fathom_core::experiment::{Basis, Finding, Found, Known, Parameter, Point, Question, Scale, said};
+use fathom_core::quantity::declared;
+
+const LINE: f64 = 64.0;
+
+/// The parameters of `memory/load_latency` by which its memory plateau is looked up.
+const ORDER: Parameter = Parameter { name: "order", meaning: "", scale: Scale::Name };
+const SIZE: Parameter = Parameter { name: "size", meaning: "", scale: Scale::Bytes };
+
+const LATENCY: &str = "memory/load_latency";
+
+/// The point of the largest array that this run visited in random order, and its size, bytes.
+fn memory(known: &Known) -> Option<(Point, u64)> {
+    let largest = |pages: Pages| {
+        let group = Point::new().named(&ORDER, "random cycle").named(&PAGES, pages.name());
+        let sizes = known.along(LATENCY, &group, &SIZE).into_iter().map(|(size, _)| size);
+        sizes.max().map(|size| (group.with(&SIZE, size), size))
+    };
+    Pages::ALL.into_iter().filter_map(largest).max_by_key(|(_, size)| *size)
+}
+
+/// The latency of a dependent load from that array.
+pub fn load(known: &Known) -> Basis {
+    const REASON: &str = "a load from memory takes about 100 ns";
+    match memory(known) {
+        Some((point, _)) => known.measured_or_assumed(LATENCY, &point, 100.0, REASON),
+        None => Basis::assumed(100.0, REASON),
+    }
+}
+
+/// The cost per byte of a fault of this kind that brings in one page, compared with that of a load that brings in one line
+/// (R-MEM-31).
+pub fn finding(kind: &str, fault: Found, known: &Known) -> Option<Finding> {
+    let (point, size) = memory(known)?;
+    let load = known.found(LATENCY, &point)?;
+    let (by_fault, by_load) = (fault.scaled(1.0 / Pages::Base.bytes() as f64), load.scaled(1.0 / LINE));
+    Some(Finding::of(
+        Question::Fault,
+        said![
+            format!("A byte costs, by a {kind} fault, "),
+            by_fault.named(&format!("byte by a {kind} fault")),
+            ", by a dependent load from ",
+            declared::size(size),
+            " ",
+            by_load.named("byte by a load from memory"),
+            ": ",
+            by_fault.times_as("much", by_load, &format!("{kind} fault over load, per byte")),
+            "; per access it is ",
+            fault.over(load).named(&format!("{kind} fault over load, per access")),
+            " times."
+        ],
+    ))
+}

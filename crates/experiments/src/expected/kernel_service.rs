@@ -1,0 +1,47 @@
+//! Predictions of kernel services from the cost of a kernel entry on this machine.
+//!
+//! Report 000 gives all its figures for one machine, including a null write. Expressed in null writes its figures transfer better
+//! than in nanoseconds to machines whose kernel entry is slower because of mitigations or a hypervisor.
+
+use crate::apparatus::cpu::mode_switch;
+use crate::questions::cpu::system_call;
+use fathom_core::experiment::{Basis, Known, Prediction};
+
+/// A null write in report 000, nanoseconds (table 5).
+const REPORT_000_NS: f64 = 74.2;
+const CITATION: &str = "report 000, table 5: a null write takes 74.2 ns";
+
+/// The cost of a bare kernel entry: `getppid`, as measured in this run, else predicted.
+pub fn entry(known: &Known) -> Basis {
+    mode_switch::measured_or_predicted(
+        known.measured("cpu/system_call", &system_call::point("getppid")),
+        known,
+    )
+}
+
+/// Adds a share of a service that took `reported_ns` in report 000, converted to null writes of this machine.
+pub fn scaled(prediction: Prediction, what: &str, share: f64, reported_ns: f64, known: &Known) -> Prediction {
+    let what = format!("{what}, in null writes as in report 000 ({reported_ns} ns / {REPORT_000_NS} ns)");
+    in_null_writes(prediction, &what, share * reported_ns, known)
+}
+
+/// Adds a service for which no report has a figure, assumed to take `ns` nanoseconds on report 000's machine.
+pub fn assumed(prediction: Prediction, what: &str, ns: f64, known: &Known) -> Prediction {
+    let what = format!("{what}, assumed: {ns} ns where a null write takes {REPORT_000_NS} ns");
+    in_null_writes(prediction, &what, ns, known)
+}
+
+/// The cost on this machine of a service assumed to take `ns` nanoseconds on report 000's machine.
+pub fn assumed_here(ns: f64, known: &Known) -> Basis {
+    let null_write = null_write(known);
+    Basis { value: ns / REPORT_000_NS * null_write.value, source: null_write.source }
+}
+
+fn in_null_writes(prediction: Prediction, what: &str, ns: f64, known: &Known) -> Prediction {
+    prediction.software(what, ns / REPORT_000_NS, null_write(known))
+}
+
+fn null_write(known: &Known) -> Basis {
+    let point = system_call::point("write nothing to /dev/null");
+    known.measured_or("cpu/system_call", &point, REPORT_000_NS, CITATION)
+}

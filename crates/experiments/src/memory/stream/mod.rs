@@ -1,9 +1,0 @@
-//! Streaming through arrays: the kernels, their traffic, and their expected rates.
-
-pub mod arrays;
-pub mod drawn;
-pub mod filled;
-pub mod fleet;
-pub mod kernel;
-pub mod prediction;
-pub mod working_set;

@@ -1,0 +1,247 @@
+//! What does an arithmetic instruction cost, alone and with others in flight?
+
+use crate::apparatus::core_facts;
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+use crate::apparatus::cpu::arithmetic_kernel;
+use fathom_core::experiment::{
+    About, At, Bound, Check, Dimension, Experiment, Failure, Finding, Found, Known, MainFigure, Observed,
+    Parameter, Point, Prediction, Question, Requirement, Scale, Shown, Site, Statement, Workload, said,
+};
+use fathom_core::machine::Machine;
+use fathom_core::quantity::Nanoseconds;
+
+/// Parameter: the instruction.
+const INSTRUCTION: Parameter =
+    Parameter { name: "instruction", meaning: "what is computed", scale: Scale::Name };
+/// Parameter: independent dependency chains.
+const CHAINS: Parameter = Parameter {
+    name: "chains",
+    meaning: "independent chains of dependent instructions in flight",
+    scale: Scale::Count,
+};
+
+/// The experiment `cpu/arithmetic`.
+pub struct Arithmetic;
+
+static ABOUT: About = About {
+    name: "cpu/arithmetic",
+    question: "What does an arithmetic instruction cost, alone and with others in flight?",
+    operation: "one instruction; for the branch, one misprediction",
+    method: "Unrolled chains of dependent instructions on registers are timed. With one chain the time per \
+             instruction is its latency; with more chains in flight it falls to the reciprocal of the throughput. The \
+             ratio of the two is the instruction-level parallelism of the core (lmbench's par_ops). The loop around \
+             256 instructions takes less than one per cent of the time.\n\nThe integer division divides 64-bit \
+             numbers by 1, so the quotient keeps all its bits: the slow case. Floating point is scalar double \
+             precision.\n\nThe mispredicted branch depends on bits of a pseudo-random number that is computed in the \
+             loop, so no predictor can learn them, and half of the branches are mispredicted. The baseline is the \
+             same loop with a branch that always goes the same way.",
+    caveats: "The processor may eliminate an addition with an immediate operand (`add rax, 1`) at rename, and it \
+              would seem to cost nothing; so all operands are registers.",
+    version: 1,
+    timed: None,
+    parameters: &[INSTRUCTION, CHAINS],
+    trends: &[],
+    shown: Shown::by(&[
+        MainFigure::of(
+            "integer addition, each waiting for the last",
+            &[("instruction", At::Name("integer-add")), ("chains", At::Number(1))],
+        ),
+        MainFigure::of(
+            "double division, each waiting for the last",
+            &[("instruction", At::Name("double-divide")), ("chains", At::Number(1))],
+        ),
+        MainFigure::of("mispredicted branch", &[("instruction", At::Name("mispredicted-branch"))]),
+    ]),
+};
+
+/// An instruction: its name, and its expected latency (cycles) and parallelism (instructions in flight) on a current core.
+struct Expected {
+    name: &'static str,
+    latency: f64,
+    parallelism: f64,
+}
+
+/// Figures for current x86-64 cores.
+const X86_64: [Expected; 6] = [
+    Expected { name: "integer-add", latency: 1.0, parallelism: 4.0 },
+    Expected { name: "integer-multiply", latency: 3.0, parallelism: 3.0 },
+    Expected { name: "integer-divide", latency: 18.0, parallelism: 1.6 },
+    Expected { name: "double-add", latency: 4.0, parallelism: 8.0 },
+    Expected { name: "double-multiply", latency: 4.0, parallelism: 8.0 },
+    Expected { name: "double-divide", latency: 13.0, parallelism: 3.0 },
+];
+/// Figures for current Arm cores: three units for simple integer operations, one of which also multiplies and divides; two for
+/// doubles, one of which also divides.
+const AARCH64: [Expected; 6] = [
+    Expected { name: "integer-add", latency: 1.0, parallelism: 3.0 },
+    Expected { name: "integer-multiply", latency: 4.0, parallelism: 1.3 },
+    Expected { name: "integer-divide", latency: 20.0, parallelism: 1.0 },
+    Expected { name: "double-add", latency: 2.0, parallelism: 4.0 },
+    Expected { name: "double-multiply", latency: 3.0, parallelism: 6.0 },
+    Expected { name: "double-divide", latency: 15.0, parallelism: 2.0 },
+];
+/// Stated: instructions in the disassembled loop per instruction claimed.
+const LISTED: &str = "instructions_listed";
+const BRANCH: &str = "mispredicted-branch";
+const FOG: &str = "Fog, Instruction tables, 2022, typical of current x86-64 cores";
+const ARM: &str = "Arm, Neoverse N1 Software Optimization Guide, typical of current cores of Arm";
+
+/// The figures expected on this machine, and their source.
+fn expected_on(machine: &Machine) -> (&'static [Expected], &'static str) {
+    if machine.is_aarch64() { (&AARCH64, ARM) } else { (&X86_64, FOG) }
+}
+
+impl Experiment for Arithmetic {
+    fn about(&self) -> &'static About {
+        &ABOUT
+    }
+
+    fn sweep(&self, _: &Machine) -> Vec<Point> {
+        let chains = X86_64.iter().flat_map(|expected| {
+            [1, 2, 4, 8].map(|chains| Point::new().named(&INSTRUCTION, expected.name).with(&CHAINS, chains))
+        });
+        // A division's operands are in fixed registers: either one chain, or independent instructions.
+        let divides = |point: &Point| point.name(&INSTRUCTION) == "integer-divide";
+        chains
+            .filter(|point| !divides(point) || [1, 8].contains(&point.number(&CHAINS)))
+            .chain([Point::new().named(&INSTRUCTION, BRANCH).with(&CHAINS, 1)])
+            .collect()
+    }
+
+    fn requires(&self, _: &Point) -> Vec<Requirement> {
+        vec![Requirement::ASSEMBLY]
+    }
+
+    fn predict(&self, point: &Point, known: &Known) -> Result<Prediction, String> {
+        let name = point.name(&INSTRUCTION);
+        if name == BRANCH {
+            let (cycles, citation) = if known.machine.is_aarch64() {
+                (11.0, "Arm, Neoverse N1 Technical Overview: a pipeline of 11 stages")
+            } else {
+                (17.0, "Fog, Microarchitecture manual, 2022: 15 to 20 cycles on current x86-64 cores")
+            };
+            return Ok(Prediction::new().hardware(
+                "refilling the pipeline",
+                1.0,
+                known.cycles(cycles, citation),
+            ));
+        }
+        let (expected, source) = expected_on(known.machine);
+        let expected =
+            expected.iter().find(|expected| expected.name == name).ok_or("an unknown instruction")?;
+        let in_flight = (point.number(&CHAINS) as f64).min(expected.parallelism);
+        let basis = if name == "double-add" {
+            let core = core_facts::of(known.machine);
+            known.cycles(core.double_add, core.source)
+        } else {
+            known.cycles(expected.latency, source)
+        };
+        Ok(Prediction::new().hardware("latency shared by the chains in flight", 1.0 / in_flight, basis))
+    }
+
+    fn bound(&self, point: &Point, known: &Known) -> Option<Bound> {
+        let latency_bound = point.number(&CHAINS) == 1;
+        let (cycles, because) = if latency_bound {
+            (0.9, "a dependent instruction takes at least one cycle")
+        } else {
+            (0.1, "no core retires ten instructions in a cycle")
+        };
+        Some(Bound { limit: cycles * known.shortest_cycle(), because: because.to_owned() })
+    }
+
+    #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+    fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
+        if point.name(&INSTRUCTION) == BRANCH {
+            return Ok(branch_workload(site.seed));
+        }
+        let kernel = arithmetic_kernel::find(point.name(&INSTRUCTION), point.number(&CHAINS))
+            .ok_or_else(|| Failure::no_variant(&INSTRUCTION, point.name(&INSTRUCTION)))?;
+        let run = move |n| {
+            kernel(n);
+            Ok(())
+        };
+        let workload = Workload::batched(run).per_iteration(arithmetic_kernel::UNROLLED);
+        Ok(match arithmetic_kernel::instructions(kernel) {
+            Some(count) => workload.stating(LISTED, count as f64 / arithmetic_kernel::UNROLLED as f64),
+            None => workload,
+        })
+    }
+
+    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+    fn prepare<'site>(&self, _: &Point, _: &'site Site) -> Result<Workload<'site>, Failure> {
+        Err(Failure::Unsupported("the chains are written in assembly".to_owned()))
+    }
+
+    fn evidence(&self, point: &Point, seen: &Observed) -> Vec<Check> {
+        if point.name(&INSTRUCTION) == BRANCH {
+            let claim = "share of the random branches that were taken: 0.5, so that half are mispredicted";
+            let share = seen.witness("taken").zip(seen.witness("branches")).map(|(taken, all)| taken / all);
+            return vec![
+                share.map_or_else(|| Check::missing(claim), |share| Check::within(claim, share, 0.48, 0.52)),
+            ];
+        }
+        let most = if point.name(&INSTRUCTION) == "integer-divide" { 3.2 } else { 1.05 };
+        let listed = seen.witness(LISTED).map(|listed| ("in the disassembled loop", listed));
+        let retired = seen.counters.instructions.map(|count| ("retired", seen.per_operation(count)));
+        let check = |(how, count)| {
+            Check::within(format!("instructions {how} per instruction claimed"), count, 1.0, most)
+        };
+        listed.into_iter().chain(retired).map(check).collect()
+    }
+
+    fn findings(&self, known: &Known) -> Vec<Finding> {
+        let cost = |name, chains| {
+            known.found(ABOUT.name, &Point::new().named(&INSTRUCTION, name).with(&CHAINS, chains))
+        };
+        let describe = |expected: &Expected| {
+            let name = expected.name;
+            let (latency, throughput) = (cost(name, 1)?, cost(name, 8)?);
+            let cycles = latency.counted(Nanoseconds(1.0).cycles(known.core_hz?).0, Dimension::Cycles);
+            let in_flight = Found { dimension: Dimension::Count, ..latency.over(throughput) };
+            Some(said![
+                name,
+                " ",
+                cycles.named(&format!("{name}, latency")),
+                ", ",
+                in_flight.named(&format!("{name}, in flight")),
+                " in flight"
+            ])
+        };
+        let described = Statement::joined(X86_64.iter().filter_map(describe).collect(), "; ");
+        let said =
+            |described| said!["Latency and parallelism at the observed core frequency: ", described, "."];
+        described.map(|described| Finding::of(Question::Experiment, said(described))).into_iter().collect()
+    }
+}
+
+/// The point of an instruction with this many chains.
+pub fn point(instruction: &str, chains: u64) -> Point {
+    Point::new().named(&INSTRUCTION, instruction).with(&CHAINS, chains)
+}
+
+/// Branches in one iteration of the random loop.
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+const BRANCHES: u64 = 64;
+
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+fn branch_workload<'site>(seed: u64) -> Workload<'site> {
+    let taken = std::rc::Rc::new(std::cell::Cell::new((0_u64, 0_u64)));
+    let counted = taken.clone();
+    let mut state = seed | 1;
+    let mut idle_state = seed | 1;
+    let random = move |n| {
+        let (hits, all) = taken.get();
+        taken
+            .set((hits + arithmetic_kernel::branches(n * BRANCHES, &mut state, 1 << 40), all + n * BRANCHES));
+        Ok(())
+    };
+    let never = move |n| {
+        arithmetic_kernel::branches(n * BRANCHES, &mut idle_state, 0);
+        Ok(())
+    };
+    // Half of the random branches are mispredicted.
+    Workload::batched(random).against(never).per_iteration(BRANCHES / 2).witnessed(move || {
+        let (hits, all) = counted.get();
+        vec![("taken", hits as f64), ("branches", all as f64)]
+    })
+}

@@ -1,0 +1,145 @@
+//! What does it cost to hand a cache line from one core to another?
+
+use crate::apparatus::cpu::pairs::{self, FROM, TO};
+use fathom_core::experiment::{
+    About, Asked, Basis, Bound, Check, Effort, Experiment, Failure, Known, Observed, Point, Prediction,
+    Requirement, Shown, Site, Workload,
+};
+use fathom_core::machine::{Machine, Nearness};
+use fathom_core::sampling::partner;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// The experiment `cpu/core_to_core`.
+pub struct CoreToCore;
+
+static ABOUT: About = About {
+    name: "cpu/core_to_core",
+    question: "What does it cost to hand a cache line from one core to another?",
+    operation: "one hand-over of the line; a round trip is two",
+    method: "Two threads, pinned to the two CPUs, take turns in writing the next number into one cache line; each \
+             spins until it sees its turn. The line is newly allocated for every trial, by the CPU that begins. Every \
+             pair of CPUs that this process may use is a point (a quick run measures the pairs with the first CPU). \
+             With more than 16 CPUs, 120 pairs are sampled at random with the run's seed, in equal numbers from pairs \
+             that share a core, a cache, a node or a package, and pairs in two packages; the first pair of each kind \
+             is always included. `--thorough` measures every pair.",
+    caveats: "On a virtual machine two CPUs may sometimes share a core of the host, or not run at the same time.",
+    version: 1,
+    timed: None,
+    parameters: &[FROM, TO],
+    trends: &[],
+    shown: Shown::by(&[]).matrix((&FROM, &TO)),
+};
+
+impl Experiment for CoreToCore {
+    fn about(&self) -> &'static About {
+        &ABOUT
+    }
+
+    fn sweep(&self, machine: &Machine) -> Vec<Point> {
+        pairs::sweep(machine, &Asked::default())
+    }
+
+    fn sweep_for(&self, machine: &Machine, asked: &Asked) -> Vec<Point> {
+        pairs::sweep(machine, asked)
+    }
+
+    fn cpus(&self, point: &Point) -> Option<(usize, usize)> {
+        Some(pairs::of(point))
+    }
+
+    fn requires(&self, _: &Point) -> Vec<Requirement> {
+        vec![Requirement::Cpus(2)]
+    }
+
+    fn effort(&self, point: &Point, machine: &Machine) -> Effort {
+        pairs::effort(point, machine)
+    }
+
+    fn predict(&self, point: &Point, known: &Known) -> Result<Prediction, String> {
+        let (from, to) = pairs::of(point);
+        let basis = match known.machine.nearness(from, to) {
+            Nearness::Core => {
+                Basis::assumed(10.0, "threads of one core share its first-level cache: some tens of cycles")
+            }
+            Nearness::OtherPackage => Basis::published(
+                150.0,
+                "cores of two sockets hand a line over in 100 to 250 ns (core-to-core-latency, figures of its users)",
+            ),
+            _ => Basis::published(
+                60.0,
+                "cores of one socket hand a line over in 40 to 100 ns (core-to-core-latency, figures of its users)",
+            ),
+        };
+        Ok(Prediction::new().hardware("a modified line fetched from another core", 1.0, basis))
+    }
+
+    fn bound(&self, _: &Point, known: &Known) -> Option<Bound> {
+        Some(Bound {
+            limit: 5.0 * known.shortest_cycle(),
+            because:
+                "a load that another core's store must reach first takes longer than one from the own cache"
+                    .to_owned(),
+        })
+    }
+
+    fn prepare<'site>(&self, point: &Point, _: &'site Site) -> Result<Workload<'site>, Failure> {
+        let line = Arc::new(Line::default());
+        let theirs = Arc::clone(&line);
+        partner::thread(Some(point.number(&TO) as usize), move || {
+            theirs.answer();
+            Ok(())
+        })?;
+        let mut next = 0;
+        let counted = Arc::clone(&line);
+        let play = move |n| {
+            for _ in 0..n {
+                line.0.store(next + 1, Ordering::Release);
+                while line.0.load(Ordering::Acquire) != next + 2 {
+                    std::hint::spin_loop();
+                }
+                next += 2;
+            }
+            Ok(())
+        };
+        let hand_overs = move || vec![("numbers", counted.0.load(Ordering::Acquire) as f64)];
+        Ok(Workload::batched(play).per_iteration(2).witnessed(hand_overs))
+    }
+
+    fn evidence(&self, _: &Point, seen: &Observed) -> Vec<Check> {
+        vec![
+            Check::witnessed(
+                "numbers written into the line per hand-over claimed",
+                seen,
+                "numbers",
+                1.0,
+                1.0,
+            ),
+            Check::within(
+                "neither side slept: voluntary switches per hand-over",
+                seen.per_operation(seen.counters.voluntary_switches),
+                0.0,
+                0.001 + seen.others_per_operation(1.0),
+            ),
+        ]
+    }
+}
+
+/// A number in a cache line of its own; aligned to two lines, for processors that fetch lines in pairs.
+#[repr(align(128))]
+#[derive(Default)]
+struct Line(AtomicU64);
+
+impl Line {
+    /// The other side: answers every odd number with the next even one, until the process ends.
+    fn answer(&self) {
+        let mut expected = 1;
+        loop {
+            while self.0.load(Ordering::Acquire) != expected {
+                std::hint::spin_loop();
+            }
+            self.0.store(expected + 1, Ordering::Release);
+            expected += 2;
+        }
+    }
+}

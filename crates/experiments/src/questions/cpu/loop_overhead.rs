@@ -1,0 +1,247 @@
+//! What does a loop cost by itself?
+
+use crate::apparatus::core_facts;
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+use crate::apparatus::cpu::loop_kernel;
+use fathom_core::experiment::{
+    About, At, Bound, Check, Dimension, Experiment, Failure, Finding, Found, Known, MainFigure, Observed,
+    Parameter, Point, Prediction, Question, Requirement, Scale, Shown, Site, Trend, Workload, said,
+};
+use fathom_core::machine::Machine;
+use fathom_core::quantity::Nanoseconds;
+use fathom_core::statistics::Interval;
+
+/// Parameter: the form of the counter.
+const FORM: Parameter = Parameter { name: "form", meaning: "where the counter lives", scale: Scale::Name };
+/// Parameter: iterations of the loop.
+const COUNT: Parameter =
+    Parameter { name: "iterations", meaning: "iterations of the loop", scale: Scale::Count };
+
+/// The experiment `cpu/loop_overhead`.
+pub struct LoopOverhead;
+
+static ABOUT: About = About {
+    name: "cpu/loop_overhead",
+    question: "What does one iteration of a loop cost, and what does entering the loop cost?",
+    operation: "one whole loop of the given number of iterations, including entry and exit",
+    method: "Sixteen whole loops of 0 to 8192 iterations follow one another, so that the outer loop that repeats them \
+             adds at most a sixteenth of a cycle to each; nothing is subtracted. The slope over the number of \
+             iterations is the cost of one iteration; the intercept is the cost of entry and exit.\n\nThree forms: a \
+             counter in a register; a counter in memory, loaded, incremented, stored and compared in each iteration, \
+             as compilers write it without optimisation; and the same with a store through a pointer in the body \
+             (report 000).",
+    caveats: "The memory forms measure store-to-load forwarding, not the loop; the reports measured these, at -O0. A \
+              loop with its counter in a register overlaps with the surrounding code.",
+    version: 1,
+    timed: None,
+    parameters: &[FORM, COUNT],
+    trends: &[Trend { along: "iterations", step: 1.0, slope: "per iteration" }],
+    shown: Shown::by(&[
+        MainFigure::slope("each iteration, counter in a register", &[("form", At::Name("register"))]),
+        MainFigure::slope("each iteration, counter in memory", &[("form", At::Name("memory"))]),
+    ]),
+};
+
+const RENAMED: &str = "Fog, Microarchitecture manual, 2022: since Zen 2 and Golden Cove a store may be forwarded with zero latency";
+/// Stated: instructions per iteration, by disassembly.
+const LISTED: &str = "instructions_listed";
+const FORMS: [&str; 3] = ["register", "memory", "memory-and-pointer"];
+
+impl Experiment for LoopOverhead {
+    fn about(&self) -> &'static About {
+        &ABOUT
+    }
+
+    fn sweep(&self, _: &Machine) -> Vec<Point> {
+        let counts = || std::iter::once(0).chain((0..14).map(|power| 1 << power));
+        let points = FORMS.iter().flat_map(|form| counts().map(|count| (*form, count)));
+        points.map(|(form, count)| Point::new().named(&FORM, form).with(&COUNT, count)).collect()
+    }
+
+    fn requires(&self, _: &Point) -> Vec<Requirement> {
+        vec![Requirement::ASSEMBLY]
+    }
+
+    fn effort(&self, point: &Point, _: &Machine) -> fathom_core::experiment::Effort {
+        // The odd powers of two only make the fitted line more precise.
+        let count = point.number(&COUNT);
+        let odd_power = count > 1 && count.trailing_zeros() % 2 == 1 && count < 8192;
+        if odd_power {
+            fathom_core::experiment::Effort::Standard
+        } else {
+            fathom_core::experiment::Effort::Quick
+        }
+    }
+
+    fn predict(&self, point: &Point, known: &Known) -> Result<Prediction, String> {
+        let count = point.number(&COUNT) as f64;
+        let core = core_facts::of(known.machine);
+        let prediction = Prediction::new();
+        let round = match point.name(&FORM) {
+            "register" => {
+                prediction.hardware("a taken branch per iteration", count, known.cycles(1.0, core.source))
+            }
+            _ if core.renames_memory => prediction
+                .hardware("an addition per iteration", count, known.cycles(1.0, core.source))
+                .hardware(
+                    "a store forwarded to the next load at rename, in no cycle or one",
+                    count,
+                    known.cycles(0.5, RENAMED),
+                ),
+            _ => prediction.hardware(
+                "a store forwarded to the next load, per iteration",
+                count,
+                known.cycles(5.0, core.source),
+            ),
+        };
+        Ok(round.software("entering and leaving the loop", 3.0, core_facts::instruction(known)))
+    }
+
+    fn bound(&self, point: &Point, known: &Known) -> Option<Bound> {
+        // Small loops overlap with their neighbours; a long one cannot run more than two iterations per cycle.
+        let count = point.number(&COUNT) as f64;
+        (count >= 64.0).then(|| Bound {
+            limit: count * known.shortest_cycle() * 0.3,
+            because: "no core takes more than two branches in a cycle".to_owned(),
+        })
+    }
+
+    #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+    fn prepare<'site>(&self, point: &Point, _: &'site Site) -> Result<Workload<'site>, Failure> {
+        let count = point.number(&COUNT);
+        let run: fn(u64, u64) = match point.name(&FORM) {
+            "register" => loop_kernel::register,
+            "memory" => loop_kernel::memory,
+            "memory-and-pointer" => loop_kernel::memory_and_pointer,
+            form => return Err(Failure::no_variant(&FORM, form)),
+        };
+        let repeated = move |n| {
+            run(n, count);
+            Ok(())
+        };
+        let workload = Workload::batched(repeated).per_iteration(loop_kernel::LOOPS);
+        Ok(match loop_kernel::round(run) {
+            Some(count) => workload.stating(LISTED, count as f64),
+            None => workload,
+        })
+    }
+
+    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+    fn prepare<'site>(&self, _: &Point, _: &'site Site) -> Result<Workload<'site>, Failure> {
+        Err(Failure::Unsupported("the loops are written in assembly".to_owned()))
+    }
+
+    fn evidence(&self, point: &Point, seen: &Observed) -> Vec<Check> {
+        let count = point.number(&COUNT);
+        // Runs without this value are of x86-64.
+        let per_round = seen.witness(LISTED).unwrap_or(match point.name(&FORM) {
+            "register" => 2.0,
+            "memory" => 4.0,
+            _ => 6.0,
+        });
+        let expected = count as f64 * per_round;
+        match seen.counters.instructions {
+            Some(instructions) if count >= 64 => {
+                let claim = format!("instructions retired per loop, at least {per_round} per iteration");
+                vec![Check::within(claim, seen.per_operation(instructions), expected, expected * 1.2 + 60.0)]
+            }
+            _ => vec![],
+        }
+    }
+
+    fn findings(&self, known: &Known) -> Vec<Finding> {
+        let most = |form: &str| {
+            let group = Point::new().named(&FORM, form);
+            let along = known.found_along(ABOUT.name, &group, &COUNT);
+            let (count, total) = along.into_iter().max_by_key(|(count, _)| *count)?;
+            (count > 0).then(|| total.scaled(1.0 / count as f64))
+        };
+        let cycles = against_a_cycle(known).into_iter();
+        let (Some(register), Some(memory)) = (most("register"), most("memory")) else {
+            return cycles.collect();
+        };
+        let forms = Finding::of(
+            Question::Experiment,
+            said![
+                "A loop that keeps its counter in memory costs ",
+                memory.named("iteration, counter in memory"),
+                " per iteration, one in a register ",
+                register.named("iteration, counter in a register"),
+                ": ",
+                memory.times_as("much", register, "memory over register"),
+                ". Unoptimised code adds this to every loop of the reports."
+            ],
+        );
+        cycles.chain([forms]).collect()
+    }
+}
+
+/// Maximum relative deviation of the cost per iteration from its plateau, and from a whole number of cycles.
+const NEAR: f64 = 0.05;
+
+/// The cost per iteration over all counts, in cycles, and the count from which the total divided by the count is no more than
+/// that: from there on the cost of entering and leaving the loop is negligible (R-CPU-05). An iteration of one cycle shows that
+/// the counter resolves a single instruction (Paoloni's test, R-CPU-06).
+fn against_a_cycle(known: &Known) -> Option<Finding> {
+    let group = Point::new().named(&FORM, "register");
+    let (slope, _) = known.line(ABOUT.name, &group, &COUNT)?;
+    let cycles = slope.counted(Nanoseconds(1.0).cycles(known.core_hz?).0, Dimension::Cycles);
+    let along = known.found_along(ABOUT.name, &group, &COUNT);
+    let each = along.iter().filter(|(count, _)| *count > 0);
+    let is_flat = |(count, total): &&(u64, Found)| total.value / *count as f64 <= slope.value * (1.0 + NEAR);
+    let from = each.rev().take_while(is_flat).last().map(|(count, _)| *count);
+    let ends = cycles.interval.unwrap_or(Interval { low: cycles.value, high: cycles.value });
+    let judged = if ends.high < 1.0 - NEAR {
+        "less than one: the core completes several iterations per cycle"
+    } else if ends.low <= 1.0 + NEAR {
+        "one cycle, which the clock resolves"
+    } else {
+        "more than one: the core did not have all of its cycles, or a taken branch costs more"
+    };
+    let flat = match from {
+        Some(count) => {
+            format!(" From {count} iterations on, the total divided by their number is within 5 % of that.")
+        }
+        None => {
+            " At no number of iterations is the total divided by that number within 5 % of it.".to_owned()
+        }
+    };
+    Some(Finding::of(
+        Question::Experiment,
+        said![
+            "An iteration with the counter in a register costs ",
+            slope.named("iteration, slope"),
+            ", or ",
+            cycles.named("iteration, cycles"),
+            format!(": {judged}.{flat}")
+        ],
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fathom_core::quantity::Unit;
+
+    /// The finding for loops of `each` ns per iteration and `entered` ns to enter them, at 2 GHz.
+    fn said_of(each: f64, entered: f64) -> String {
+        let machine = fathom_described::machine();
+        let mut known = Known::new(&machine, Some(2e9));
+        for count in (0..14).map(|power| 1 << power) {
+            let found = Found::bare(entered + each * count as f64, Dimension::Of(Unit::Nanoseconds));
+            known.learn(ABOUT.name, &Point::new().named(&FORM, "register").with(&COUNT, count), found);
+        }
+        against_a_cycle(&known).unwrap().statement.plain()
+    }
+
+    #[test]
+    fn a_time_round_is_set_against_a_cycle_and_its_plateau_found() {
+        let one = said_of(0.5, 0.75);
+        assert!(
+            one.contains("one cycle, which the clock resolves") && one.contains("From 32 iterations on"),
+            "{one}"
+        );
+        assert!(said_of(0.75, 0.75).contains("more than one"), "one and a half pass unremarked");
+        assert!(said_of(0.25, 0.75).contains("less than one"));
+    }
+}

@@ -1,0 +1,36 @@
+//! The processor and the operating system's services.
+
+mod arithmetic;
+pub(crate) mod context_switch;
+mod core_to_core;
+mod loop_overhead;
+mod noise;
+mod procedure_call;
+mod process_creation;
+mod shared_core;
+mod sustained;
+mod synchronisation;
+pub(crate) mod system_call;
+mod thread_creation;
+mod timing_overhead;
+mod wake_up;
+
+use fathom_core::experiment::Experiment;
+
+/// The experiments of this family, in an order in which each may build on those before it.
+pub const EXPERIMENTS: &[&dyn Experiment] = &[
+    &timing_overhead::TimingOverhead,
+    &arithmetic::Arithmetic,
+    &loop_overhead::LoopOverhead,
+    &procedure_call::ProcedureCall,
+    &system_call::SystemCall,
+    &noise::Noise,
+    &shared_core::SharedCore,
+    &core_to_core::CoreToCore,
+    &context_switch::ContextSwitch,
+    &synchronisation::Synchronisation,
+    &wake_up::WakeUp,
+    &thread_creation::ThreadCreation,
+    &process_creation::ProcessCreation,
+    &sustained::Sustained,
+];

@@ -1,0 +1,373 @@
+//! What does calling a procedure cost, and what does one more argument add?
+
+use crate::apparatus::core_facts;
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+use crate::apparatus::cpu::call_kernel;
+use fathom_core::experiment::{
+    About, At, Bound, Check, Experiment, Failure, Finding, Found, Known, MainFigure, Observed, Parameter,
+    Point, Prediction, Question, Requirement, Scale, Shown, Site, Trend, Workload, ensure, said,
+};
+use fathom_core::machine::Machine;
+
+/// Parameter: the form of the call.
+const FORM: Parameter = Parameter {
+    name: "form",
+    meaning: "how arguments are passed, and what depends on what",
+    scale: Scale::Name,
+};
+/// Parameter: integer arguments.
+const ARGUMENTS: Parameter =
+    Parameter { name: "arguments", meaning: "integer arguments", scale: Scale::Count };
+
+/// The experiment `cpu/procedure_call`.
+pub struct ProcedureCall;
+
+static ABOUT: About = About {
+    name: "cpu/procedure_call",
+    question: "What does calling a procedure cost, and what does one more argument add?",
+    operation: "placing the arguments, calling a procedure that returns their sum, and returning",
+    method: "Eight procedures of 0 to 7 integer arguments return the sum of their arguments, so that every argument \
+             is used. On x86-64 six arguments are passed in registers and the seventh on the stack (System V ABI); on \
+             aarch64 all seven are passed in registers (AAPCS64). A loop contains sixteen calls and adds at most a \
+             sixteenth of a cycle to each; nothing is subtracted.\n\nForms: `abi`, as an optimising compiler writes \
+             it; `chained`, where each result is the first argument of the next call, so that calls cannot overlap \
+             (latency, whereas `abi` is throughput); `indirect`, through a pointer; and `spilled`, as a compiler \
+             writes it without optimisation: both sides store the arguments to the stack and load them again. The \
+             reports measured this form, at -O0. The instructions are counted by disassembling these loops in the \
+             running binary, and the sums are checked. `timed singly` is the method of report 003: one call between \
+             two readings of the clock, minus the cost of a reading.",
+    caveats: "`spilled` is naive: it measures stores and loads more than calls. `abi` calls overlap with each other: \
+              a cost below a few cycles is a throughput, not a latency. `timed singly` is naive: a call is shorter \
+              than the clock's resolution, and fences separate it from its neighbours.",
+    version: 1,
+    timed: None,
+    parameters: &[FORM, ARGUMENTS],
+    trends: &[Trend { along: "arguments", step: 1.0, slope: "per argument" }],
+    shown: Shown::by(&[
+        MainFigure::of("call without arguments", &[("form", At::Name("abi")), ("arguments", At::Number(0))]),
+        MainFigure::slope("each argument more, calls in a chain", &[("form", At::Name("chained"))]),
+    ]),
+};
+
+/// The forms in the order of the kernels' table.
+const FORMS: [&str; 5] = ["abi", "chained", "indirect", "spilled", SINGLE];
+
+/// Report 003: each call between two readings of the clock.
+const SINGLE: &str = "timed singly";
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+const CHAINED: usize = 1;
+
+const ARM: &str = "Arm, Neoverse N1 Software Optimization Guide";
+/// Stated: number of arguments passed in registers.
+const REGISTERS: &str = "argument_registers";
+/// Their number on x86-64, the architecture of runs without this value.
+const SYSTEM_V: f64 = 6.0;
+
+impl Experiment for ProcedureCall {
+    fn about(&self) -> &'static About {
+        &ABOUT
+    }
+
+    fn sweep(&self, _: &Machine) -> Vec<Point> {
+        let points = FORMS.iter().flat_map(|form| (0..8).map(move |arguments| (*form, arguments)));
+        points
+            // A call without arguments has no argument through which to chain.
+            .filter(|(form, arguments)| *form != "chained" || *arguments > 0)
+            .map(|(form, arguments)| Point::new().named(&FORM, form).with(&ARGUMENTS, arguments))
+            .collect()
+    }
+
+    fn requires(&self, _: &Point) -> Vec<Requirement> {
+        vec![Requirement::ASSEMBLY]
+    }
+
+    fn predict(&self, point: &Point, known: &Known) -> Result<Prediction, String> {
+        let is_arm = known.machine.is_aarch64();
+        let fog = if is_arm { ARM } else { "Fog, Microarchitecture manual, 2022" };
+        let arguments = point.number(&ARGUMENTS) as f64;
+        let every_second = if is_arm {
+            known.cycles(
+                2.0,
+                "Arm, Neoverse N1 Software Optimization Guide: one branch a cycle, and a call is two",
+            )
+        } else {
+            known
+                .cycles(2.0, "Fog, Instruction tables, 2022: a near call every second cycle, and so a return")
+        };
+        let moved = if is_arm { 0.0 } else { 1.0 };
+        let branches = Prediction::new().hardware("a call and a return", 2.0, every_second);
+        // Additions do not wait for calls: the slower of the two determines the rate.
+        let chain = Prediction::new()
+            .hardware("a chain of dependent additions", (arguments - 1.0).max(0.0), known.cycles(1.0, fog))
+            .hardware("the result moved to the first argument", moved, known.cycles(1.0, fog));
+        Ok(match point.name(&FORM) {
+            SINGLE => branches.hardware(
+                "the call, with the pipeline drained by the fences before and after it",
+                1.0,
+                known.assumed_cycles(15.0, "the depth of a pipeline"),
+            ),
+            "chained" => slower(branches, chain),
+            form => slower(branches, instructions(form, point.number(&ARGUMENTS), known)),
+        })
+    }
+
+    fn bound(&self, point: &Point, known: &Known) -> Option<Bound> {
+        // A call timed singly may be shorter than the clock's resolution.
+        (point.name(&FORM) != SINGLE).then(|| Bound {
+            limit: 0.45 * known.shortest_cycle(),
+            because: "a call and a return are two taken branches, of which no core takes more than two in half a cycle"
+                .to_owned(),
+        })
+    }
+
+    #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+    fn prepare<'site>(&self, point: &Point, _: &'site Site) -> Result<Workload<'site>, Failure> {
+        let arguments = point.number(&ARGUMENTS);
+        let form = FORMS.iter().position(|form| *form == point.name(&FORM));
+        let form = form.ok_or_else(|| Failure::no_variant(&FORM, point.name(&FORM)))?;
+        let kernel = call_kernel::kernel(form, arguments as usize);
+        let once = arguments * (arguments + 1) / 2;
+        // A chained call adds the constants 2, 3, … to the last result, in 32 bits; the first result is zero.
+        let chained = move |n: u64| u64::from((once - 1).wrapping_mul(n * call_kernel::CALLS) as u32);
+        let expected = move |n| if form == CHAINED { chained(n) } else { once };
+        let call = move |n| ensure(kernel.run(n) == expected(n), "a procedure returned a wrong sum");
+        let (workload, calls) = if point.name(&FORM) == SINGLE {
+            (Workload::each(call), 1)
+        } else {
+            (Workload::batched(call).per_iteration(call_kernel::CALLS), call_kernel::CALLS)
+        };
+        let workload = workload.stating(REGISTERS, call_kernel::ARGUMENT_REGISTERS as f64);
+        Ok(match kernel.instructions(calls) {
+            Some(count) => workload.stating("instructions_listed", count),
+            None => workload,
+        })
+    }
+
+    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+    fn prepare<'site>(&self, _: &Point, _: &'site Site) -> Result<Workload<'site>, Failure> {
+        Err(Failure::Unsupported("the calls are written in assembly".to_owned()))
+    }
+
+    fn evidence(&self, point: &Point, seen: &Observed) -> Vec<Check> {
+        let registers = seen.witness(REGISTERS).unwrap_or(SYSTEM_V) as u64;
+        let expected = expected_instructions(point.name(&FORM), point.number(&ARGUMENTS), registers);
+        let claim = format!("instructions of one call in the running binary, by disassembly: {expected}");
+        let mut checks = vec![match seen.witness("instructions_listed") {
+            Some(listed) => Check::equal(claim, listed, expected as f64),
+            None => Check::missing(claim),
+        }];
+        let batched = point.name(&FORM) != SINGLE;
+        if let Some(instructions) = seen.counters.instructions.filter(|_| batched) {
+            let claim = "instructions retired per call, by the processor's counter";
+            // The loop's own two instructions are shared by sixteen calls. Calls timed singly are between readings of the clock.
+            let per_call = seen.per_operation(instructions);
+            checks.push(Check::within(claim, per_call, expected as f64, expected as f64 * 1.1 + 0.5));
+        }
+        checks
+    }
+
+    fn findings(&self, known: &Known) -> Vec<Finding> {
+        let told = |form| [one_more(form, known), growth(form, known)];
+        ["abi", "spilled"]
+            .into_iter()
+            .flat_map(told)
+            .flatten()
+            .chain([on_the_stack(known), unoptimised(known)].into_iter().flatten())
+            .collect()
+    }
+}
+
+/// The slower of two activities that a core overlaps.
+fn slower(one: Prediction, other: Prediction) -> Prediction {
+    if other.total() > one.total() { other } else { one }
+}
+
+/// All instructions of a call at the core's throughput without waits (R-PRE-01: count × CPI × cycle time).
+fn instructions(form: &str, arguments: u64, known: &Known) -> Prediction {
+    let registers = if known.machine.is_aarch64() { 8.0 } else { SYSTEM_V };
+    let count = expected_instructions(form, arguments, registers as u64) as f64;
+    Prediction::new().software(
+        "instructions of a call, by disassembly",
+        count,
+        core_facts::instruction(known),
+    )
+}
+
+/// The point of a call without arguments, for comparisons.
+pub fn bare() -> Point {
+    point("abi", 0)
+}
+
+fn point(form: &str, arguments: u64) -> Point {
+    Point::new().named(&FORM, form).with(&ARGUMENTS, arguments)
+}
+
+/// The cost of one more argument: the slope of the line through the calls of a form.
+fn one_more(form: &str, known: &Known) -> Option<Finding> {
+    let (slope, call) = known.line(ABOUT.name, &point(form, 0), &ARGUMENTS)?;
+    let form = if form == "spilled" { "as unoptimised code passes it" } else { "as the ABI passes it" };
+    let judged = match slope.interval {
+        Some(interval) if interval.contains(0.0) => ", which is not significantly different from zero",
+        _ => "",
+    };
+    Some(Finding::of(
+        Question::Argument,
+        said![
+            "One more argument, ",
+            form,
+            ", costs ",
+            slope.named(&format!("one more argument, {form}")),
+            judged,
+            "; the call itself ",
+            call.named(&format!("call without arguments, {form}")),
+            "."
+        ],
+    ))
+}
+
+/// Whether each argument adds the same cost, and whether fewer arguments cost more than noise explains (R-CPU-12, R-CPU-13).
+fn growth(form: &'static str, known: &Known) -> Option<Finding> {
+    let along = known.found_along(ABOUT.name, &point(form, 0), &ARGUMENTS);
+    let steps = || along.windows(2).map(|pair| (pair[1].0, pair[0].1, pair[1].1));
+    let told_apart = |rises: bool| {
+        let differ = move |(_, fewer, more): &(u64, Found, Found)| {
+            more.differs_from(fewer) == Some(true) && (more.value > fewer.value) == rises
+        };
+        steps().filter(differ).map(|(more, ..)| more.to_string()).collect::<Vec<_>>()
+    };
+    let (rises, falls) = (told_apart(true), told_apart(false));
+    if along.len() < 3 {
+        return None;
+    }
+    let judged = match (rises.len() == along.len() - 1, falls.is_empty()) {
+        (true, _) => "Each argument adds to the cost.".to_owned(),
+        (false, true) => "The cost never falls; the other steps are not significant.".to_owned(),
+        (false, false) => {
+            format!("With {} arguments the cost is significantly less than with one fewer.", falls.join(", "))
+        }
+    };
+    let rising = if rises.is_empty() { "none".to_owned() } else { rises.join(", ") };
+    let registers = if known.machine.is_aarch64() { 8 } else { SYSTEM_V as u64 };
+    let added = expected_instructions(form, 6, registers) - expected_instructions(form, 5, registers);
+    let instruction = core_facts::instruction(known).value;
+    let slope = Found::exact(added as f64 * instruction, along[0].1.dimension);
+    let passed = if form == "spilled" { "as unoptimised code passes them" } else { "as the ABI passes them" };
+    Some(Finding::of(
+        Question::Argument,
+        said![
+            format!(
+                "Of the arguments from one to {}, {passed}, these make a call significantly slower than one fewer: \
+                 {rising}. {judged} The ",
+                along.len() - 1
+            ),
+            format!("{added} further instructions would add "),
+            slope.named(&format!("one more argument, {passed}, predicted")),
+            " each if they did not overlap with other work."
+        ],
+    ))
+}
+
+/// The cost of the seventh argument, which x86-64 passes on the stack.
+fn on_the_stack(known: &Known) -> Option<Finding> {
+    if known.machine.is_aarch64() {
+        return None;
+    }
+    let cost = |arguments| known.found(ABOUT.name, &point("abi", arguments));
+    let (none, six, seven) = (cost(0)?, cost(6)?, cost(7)?);
+    Some(Finding::of(
+        Question::Argument,
+        said![
+            "A call takes ",
+            none.named("call without arguments"),
+            " without arguments and ",
+            six.named("call with six arguments"),
+            " with six in registers; a seventh, on the stack, makes it ",
+            seven.named("call with seven arguments"),
+            if seven.differs_from(&six) == Some(false) {
+                ", which is not significantly different from six"
+            } else {
+                ""
+            },
+            "."
+        ],
+    ))
+}
+
+/// The cost that report 000 and others added by compiling without optimisation.
+fn unoptimised(known: &Known) -> Option<Finding> {
+    let (good, spilled) =
+        (known.found(ABOUT.name, &point("abi", 7))?, known.found(ABOUT.name, &point("spilled", 7))?);
+    Some(Finding::of(
+        Question::Argument,
+        said![
+            "A call with seven arguments takes ",
+            spilled.named("call with seven arguments, unoptimised"),
+            " in unoptimised code: ",
+            spilled.times_as("much", good, "unoptimised over optimised, seven arguments"),
+            "."
+        ],
+    ))
+}
+
+/// Instructions of one call by the ABI: placing the arguments, call, body, return, and clearing the stack.
+fn expected_instructions(form: &str, arguments: u64, registers: u64) -> u64 {
+    if registers as f64 == SYSTEM_V {
+        expected_on_x86_64(form, arguments)
+    } else {
+        expected_on_aarch64(form, arguments)
+    }
+}
+
+/// The first argument and the result share a register: nothing is moved, and each other argument takes one addition.
+fn expected_on_aarch64(form: &str, arguments: u64) -> u64 {
+    let call_and_return = 2;
+    let body = if arguments == 0 { 1 } else { arguments - 1 };
+    match form {
+        "abi" | "indirect" | SINGLE => arguments + body + call_and_return,
+        "chained" => arguments - 1 + body + call_and_return,
+        // The caller loads each argument; the callee makes and clears its frame, and stores and loads each argument.
+        _ => arguments + 2 + 2 * arguments + body + call_and_return,
+    }
+}
+
+fn expected_on_x86_64(form: &str, arguments: u64) -> u64 {
+    let on_stack = u64::from(arguments == 7);
+    let in_registers = arguments - on_stack;
+    let body = arguments.max(1); // the first is a move, the others are added; none is a zero made
+    let call_and_return = 2;
+    match form {
+        // `chained` moves the last result instead of a constant into the first argument.
+        "abi" | "chained" | "indirect" | SINGLE => in_registers + 2 * on_stack + body + call_and_return,
+        // The caller loads each argument from its frame; push, mov and pop for the frame; each spilled and added.
+        _ => in_registers + 2 * on_stack + 3 + in_registers + body + call_and_return,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fathom_core::experiment::Dimension;
+    use fathom_core::quantity::Unit;
+    use fathom_core::statistics::{Interval, Measured};
+
+    /// The findings for calls with none to three arguments of these costs in nanoseconds, known to a percent.
+    fn said_of(costs: [f64; 4]) -> String {
+        let machine = fathom_described::machine();
+        let mut known = Known::new(&machine, Some(2e9));
+        for (arguments, value) in costs.into_iter().enumerate() {
+            let interval = Some(Interval { low: value * 0.99, high: value * 1.01 });
+            let found = Found::measured(Measured { value, interval }, Dimension::Of(Unit::Nanoseconds));
+            known.learn(ABOUT.name, &point("abi", arguments as u64), found);
+        }
+        growth("abi", &known).unwrap().statement.plain()
+    }
+
+    #[test]
+    fn steps_are_told_from_noise() {
+        assert!(said_of([1.0, 1.2, 1.4, 1.6]).contains("Each argument adds to the cost"));
+        let noise = said_of([1.0, 1.005, 1.001, 1.4]);
+        assert!(noise.contains("one fewer: 3. The cost never falls"), "{noise}");
+        let falls = said_of([1.0, 1.2, 1.1, 1.4]);
+        assert!(falls.contains("With 2 arguments the cost is significantly less"), "{falls}");
+    }
+}

@@ -1,0 +1,329 @@
+//! Which CPUs share a core, and how often?
+
+use crate::apparatus::cpu::pairs::{self, FROM, TO};
+use fathom_core::experiment::{
+    About, Asked, Basis, Bound, Check, Effort, Experiment, Failure, FigureValue, Finding, Found, Known,
+    Observed, Parameter, Point, Prediction, Question, Requirement, Scale, Shown, Site, Stopwatch, Workload,
+    said,
+};
+use fathom_core::machine::Machine;
+use fathom_core::quantity::Unit;
+use fathom_core::sampling::{affinity, occupancy, partner};
+use fathom_core::statistics;
+use std::cell::Cell;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
+
+/// Parameter: the figure of a trial.
+const FIGURE: Parameter = Parameter {
+    name: "figure",
+    meaning: "the time of an addition while the other CPU is idle or busy, or the share of time in which the other \
+              CPU's load slows the additions",
+    scale: Scale::Name,
+};
+
+/// The experiment `cpu/shared_core`.
+pub struct SharedCore;
+
+static ABOUT: About = About {
+    name: "cpu/shared_core",
+    question: "Which CPUs share a core, and how often?",
+    operation: "one addition in a stream of independent additions that fills the core's width",
+    method: "A thread on the first CPU times a stream of independent additions and a chain of dependent ones, 64 \
+             times, while the other CPU is idle (its thread sleeps), and then while a thread on the other CPU runs \
+             such a stream as well; the two states alternate. The stream fills the core's width; the chain needs one \
+             unit in every cycle and shows the frequency. If the two CPUs are threads of one core, the stream gets \
+             about half of the width while the other CPU is busy. The load counts as slowing the stream where the \
+             median quotient of stream over chain is greater by a quarter. The pairs are those of \
+             `cpu/core_to_core`.\n\nThe topology that a guest sees may not be the real one, and the host may move its \
+             CPUs; so the figure is a share of time. What slows the stream while the other CPU is idle is a hardware \
+             thread that this machine does not see.",
+    caveats: "A slowdown of less than a quarter is not detected. Nothing is detected while neither CPU has a core to \
+              itself, for example on an overcommitted host.",
+    version: 1,
+    timed: None,
+    parameters: &[FROM, TO, FIGURE],
+    trends: &[],
+    shown: Shown::by(&[]),
+};
+
+const IDLE: &str = "other idle";
+const WORKING: &str = "other working";
+const SLOWED: &str = "slowed";
+
+/// Readings in each half of a window: about 50 µs.
+const READINGS: usize = 64;
+/// Windows per observation of the share.
+const WINDOWS: usize = 8;
+/// The growth of the quotient from which a load counts as slowing the stream: two threads that share a core slow each other at
+/// least this much on processors with two threads per core (their combined gain is below 1.6), and a core without a load on it
+/// varies less.
+const SLOWED_FROM: f64 = 1.25;
+
+/// Witnessed: streams that the other side ran while told to work, and while told to be idle.
+const WORKED: &str = "streams_of_the_other_while_working";
+const RESTED: &str = "streams_of_the_other_while_idle";
+/// Stated: whether the other side ran on its CPU.
+const ELSEWHERE: &str = "other_on_its_cpu";
+
+impl Experiment for SharedCore {
+    fn about(&self) -> &'static About {
+        &ABOUT
+    }
+
+    fn sweep(&self, machine: &Machine) -> Vec<Point> {
+        self.sweep_for(machine, &Asked::default())
+    }
+
+    fn sweep_for(&self, machine: &Machine, asked: &Asked) -> Vec<Point> {
+        let figures = |pair: Point| [IDLE, WORKING, SLOWED].map(|figure| pair.clone().named(&FIGURE, figure));
+        pairs::sweep(machine, asked).into_iter().flat_map(figures).collect()
+    }
+
+    fn cpus(&self, point: &Point) -> Option<(usize, usize)> {
+        Some(pairs::of(point))
+    }
+
+    fn requires(&self, _: &Point) -> Vec<Requirement> {
+        vec![Requirement::Cpus(2)]
+    }
+
+    fn effort(&self, point: &Point, machine: &Machine) -> Effort {
+        pairs::effort(point, machine)
+    }
+
+    fn figure(&self) -> Option<&'static Parameter> {
+        Some(&FIGURE)
+    }
+
+    fn unit(&self, point: &Point) -> Unit {
+        if point.name(&FIGURE) == SLOWED { Unit::PartsPerMillion } else { Unit::Nanoseconds }
+    }
+
+    fn predict(&self, point: &Point, known: &Known) -> Result<Prediction, String> {
+        let (from, to) = pairs::of(point);
+        let siblings = known.machine.smt_siblings(from).contains(&to);
+        if point.name(&FIGURE) == SLOWED {
+            if !siblings {
+                return Err("the kernel declares that the two CPUs are on different cores, which predicts a share of \
+                            zero; measured over predicted is undefined"
+                    .to_owned());
+            }
+            let share = Basis::fact(1e6, "the kernel declares that the two CPUs are threads of one core");
+            return Ok(Prediction::new().hardware(
+                "the share of time in which they share a core",
+                1.0,
+                share,
+            ));
+        }
+        let shared = if siblings && point.name(&FIGURE) == WORKING { 2.0 } else { 1.0 };
+        let what =
+            "a cycle for four additions (Fog, Instruction tables), the width halved by a second thread";
+        Ok(Prediction::new().hardware(what, shared / 4.0, known.cycle()))
+    }
+
+    fn bound(&self, point: &Point, known: &Known) -> Option<Bound> {
+        let because = "no core makes more than twelve additions per cycle".to_owned();
+        (point.name(&FIGURE) != SLOWED).then(|| Bound { limit: known.shortest_cycle() / 12.0, because })
+    }
+
+    fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
+        let other = Arc::new(Other::default());
+        let theirs = Arc::clone(&other);
+        let cpu = point.number(&TO) as usize;
+        partner::thread(Some(cpu), move || {
+            theirs.work(cpu);
+            Ok(())
+        })?;
+        let (worked, rested) = (Rc::new(Cell::new(0.0)), Rc::new(Cell::new(0.0)));
+        let told = (Rc::clone(&worked), Rc::clone(&rested), Arc::clone(&other));
+        let observe = move || {
+            let windows: Vec<Window> = (0..WINDOWS)
+                .map(|_| Window::observe(&other, site.stopwatch, (&worked, &rested)))
+                .collect::<Result<_, _>>()?;
+            Ok(numbers(&windows))
+        };
+        Ok(Workload::figures(observe).witnessed(move || {
+            let on_its_cpu = f64::from(u8::from(told.2.on_its_cpu.load(Ordering::Relaxed)));
+            vec![(WORKED, told.0.get()), (RESTED, told.1.get()), (ELSEWHERE, told.0.get() * on_its_cpu)]
+        }))
+    }
+
+    fn evidence(&self, _: &Point, seen: &Observed) -> Vec<Check> {
+        let count = |claim: &str, name, low, high| match seen.witness(name) {
+            Some(count) => Check::within(claim, count, low, high),
+            None => Check::missing(claim),
+        };
+        let worked = seen.witness(WORKED).unwrap_or(0.0);
+        vec![
+            count("streams that the other CPU ran while it should be busy", WORKED, 1.0, f64::INFINITY),
+            count("streams that it ran while it should be idle", RESTED, 0.0, 0.0),
+            count("share of its streams on the intended CPU", ELSEWHERE, worked, worked),
+        ]
+    }
+
+    fn findings(&self, known: &Known) -> Vec<Finding> {
+        let pairs = known.points(ABOUT.name).filter(|point| point.name(&FIGURE) == SLOWED);
+        pairs.filter_map(|point| told(&point.without(FIGURE.name), known)).collect()
+    }
+}
+
+/// Maximum attempts to read a window until the other CPU has run in it: some tens of milliseconds.
+const MOST_ATTEMPTS: usize = 1_000;
+
+/// One window: the median readings of both halves.
+struct Window {
+    idle_ns: f64,
+    working_ns: f64,
+    /// The quotient of the second half divided by that of the first.
+    growth: f64,
+}
+
+impl Window {
+    fn observe(
+        other: &Other,
+        stopwatch: &dyn Stopwatch,
+        (worked, rested): (&Cell<f64>, &Cell<f64>),
+    ) -> Result<Self, Failure> {
+        let before = other.streams();
+        let idle = readings(stopwatch);
+        rested.set(rested.get() + (other.streams() - before) as f64);
+        other.begin()?;
+        let begun = other.streams();
+        let mut working = readings(stopwatch);
+        // If CPUs are threads of a hypervisor, it may have paused the other one: those readings are of a core without load.
+        for _ in 0..MOST_ATTEMPTS {
+            if other.streams() > begun {
+                break;
+            }
+            working = readings(stopwatch);
+        }
+        worked.set(worked.get() + (other.streams() - begun) as f64);
+        other.end()?;
+        Ok(Window { idle_ns: idle.0, working_ns: working.0, growth: working.1 / idle.1 })
+    }
+}
+
+/// The median time of an addition, and the median quotient.
+fn readings(stopwatch: &dyn Stopwatch) -> (f64, f64) {
+    let (mut times, mut quotients) = ([0.0; READINGS], [0.0; READINGS]);
+    for (time, quotient) in times.iter_mut().zip(&mut quotients) {
+        let width = stopwatch.core();
+        (*time, *quotient) = (width.addition_ns, width.quotient);
+    }
+    (statistics::median(&times).unwrap_or(f64::NAN), statistics::median(&quotients).unwrap_or(f64::NAN))
+}
+
+/// The figures from the windows of one observation: both times of each, and the share of windows in which the load slowed the
+/// stream.
+fn numbers(windows: &[Window]) -> Vec<FigureValue> {
+    let slowed = windows.iter().filter(|window| window.growth >= SLOWED_FROM).count();
+    let times = windows.iter().flat_map(|window| [(IDLE, window.idle_ns), (WORKING, window.working_ns)]);
+    times.chain([(SLOWED, slowed as f64 / windows.len() as f64 * 1e6)]).collect()
+}
+
+/// The other side: fills its core when told to, and sleeps otherwise.
+#[derive(Default)]
+struct Other {
+    wanted: AtomicBool,
+    at_work: AtomicBool,
+    on_its_cpu: AtomicBool,
+    streams: AtomicU64,
+}
+
+impl Other {
+    /// Runs until the process ends. It checks for work every 100 µs: a CPU that wakes for a microsecond each time is idle.
+    fn work(&self, cpu: usize) {
+        self.on_its_cpu.store(affinity::current() == [cpu], Ordering::Relaxed);
+        loop {
+            while self.wanted.load(Ordering::Acquire) {
+                self.at_work.store(true, Ordering::Release);
+                occupancy::fill();
+                self.streams.fetch_add(1, Ordering::Relaxed);
+            }
+            self.at_work.store(false, Ordering::Release);
+            std::thread::sleep(Duration::from_micros(100));
+        }
+    }
+
+    fn streams(&self) -> u64 {
+        self.streams.load(Ordering::Relaxed)
+    }
+
+    /// Makes it work, and waits until it does.
+    fn begin(&self) -> Result<(), Failure> {
+        self.wanted.store(true, Ordering::Release);
+        self.wait_for(true)
+    }
+
+    /// Makes it stop, and waits until it has.
+    fn end(&self) -> Result<(), Failure> {
+        self.wanted.store(false, Ordering::Release);
+        self.wait_for(false)
+    }
+
+    fn wait_for(&self, at_work: bool) -> Result<(), Failure> {
+        const PAUSE: Duration = Duration::from_micros(20);
+        const MOST: Duration = Duration::from_secs(2);
+        for _ in 0..MOST.as_micros() / PAUSE.as_micros() {
+            if self.at_work.load(Ordering::Acquire) == at_work {
+                return Ok(());
+            }
+            std::thread::sleep(PAUSE);
+        }
+        Err(Failure::Broke("the thread on the other CPU does not run".to_owned()))
+    }
+}
+
+/// The finding on a pair, with the declared relation.
+fn told(pair: &Point, known: &Known) -> Option<Finding> {
+    let found = |figure| known.found(ABOUT.name, &pair.clone().named(&FIGURE, figure));
+    let (idle, working, slowed) = (found(IDLE)?, found(WORKING)?, found(SLOWED)?);
+    let (from, to) = pairs::of(pair);
+    let declared =
+        if known.machine.smt_siblings(from).contains(&to) { "one core" } else { "different cores" };
+    let figure = |found: Found, what: &str| found.named(&format!("CPU {to} on CPU {from}, {what}"));
+    Some(Finding::of(
+        Question::Experiment,
+        said![
+            format!(
+                "CPU {from} and CPU {to} are declared to be of {declared}. Load on the one slows a stream of additions on the other in "
+            ),
+            figure(slowed, "share of time slowed"),
+            " of the time; an addition takes ",
+            figure(idle, "other idle"),
+            " while the other is idle and ",
+            figure(working, "other working"),
+            " while it works."
+        ],
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_share_counts_windows_in_which_the_quotient_grew() {
+        let window = |growth| Window { idle_ns: 0.1, working_ns: 0.1 * growth, growth };
+        let told = numbers(&[window(1.0), window(1.6), window(1.2), window(2.0)]);
+        assert_eq!(told.last(), Some(&(SLOWED, 5e5)));
+        assert_eq!(told.len(), 9);
+    }
+
+    #[test]
+    fn a_load_that_rested_or_ran_elsewhere_is_found_out() {
+        let holds = |worked: f64, rested: f64, there: f64| {
+            let mut seen = Observed::default();
+            let counted = [(WORKED, worked), (RESTED, rested), (ELSEWHERE, there)];
+            seen.witnessed.extend(counted.map(|(name, count)| (name.to_owned(), count)));
+            SharedCore.evidence(&Point::new(), &seen).iter().all(|check| check.holds)
+        };
+        assert!(holds(100.0, 0.0, 100.0));
+        assert!(!holds(0.0, 0.0, 0.0), "it never worked");
+        assert!(!holds(100.0, 3.0, 100.0), "it worked when it was to rest");
+        assert!(!holds(100.0, 0.0, 0.0), "it ran elsewhere");
+    }
+}

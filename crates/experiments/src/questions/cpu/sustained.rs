@@ -1,0 +1,134 @@
+//! Does a core keep its speed under continuous load?
+
+use super::arithmetic;
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+use crate::apparatus::cpu::arithmetic_kernel;
+use crate::apparatus::lasting::{self, FIGURE, LASTING, SUSTAINED, WINDOW};
+use fathom_core::experiment::{
+    About, At, Bound, Check, Effort, Experiment, Failure, Finding, Known, MainFigure, Observed, Parameter,
+    Point, Prediction, Question, Requirement, Scale, Shown, Site, Workload, said,
+};
+use fathom_core::machine::Machine;
+use fathom_core::quantity::Kind;
+use std::time::Duration;
+
+/// Parameter: the instruction.
+const INSTRUCTION: Parameter =
+    Parameter { name: "instruction", meaning: "what is computed without a pause", scale: Scale::Name };
+
+/// The experiment `cpu/sustained`.
+pub struct Sustained;
+
+static ABOUT: About = About {
+    name: "cpu/sustained",
+    question: "Does a core keep its speed under continuous load?",
+    operation: "one multiplication of doubles, of eight chains in flight",
+    method: "The unrolled chains of `arithmetic` run for a second without a pause. The number of instructions is \
+             recorded at the end of every twentieth of the trial: the first twentieth shows what a short trial would \
+             measure, the second half shows the sustained speed. Thermal and power limits, CPU quotas and other \
+             programs on the same core appear here, and hardly in trials of milliseconds.",
+    caveats: "Only one core is loaded: a processor whose cores are all busy is slower for other reasons as well. \
+              Limits that take effect after minutes need `--thorough`, or an even longer time.",
+    version: 1,
+    timed: None,
+    parameters: &[INSTRUCTION, LASTING, FIGURE],
+    trends: &[],
+    shown: Shown::by(&[MainFigure::of(
+        "multiplication of doubles, without a pause",
+        &[("figure", At::Name("sustained")), ("lasting", At::Least)],
+    )])
+    .in_order(|point| point.name(&FIGURE) == WINDOW),
+};
+
+const MULTIPLY: &str = "double-multiply";
+const CHAINS: u64 = 8;
+
+/// Iterations of the loop between two readings of the clock: some hundred microseconds.
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+const BETWEEN_LOOKS: u64 = 2_000;
+
+/// Stated: instructions in the disassembled loop per instruction claimed.
+const LISTED: &str = "instructions_listed";
+
+impl Experiment for Sustained {
+    fn about(&self) -> &'static About {
+        &ABOUT
+    }
+
+    fn sweep(&self, _: &Machine) -> Vec<Point> {
+        lasting::points(Point::new().named(&INSTRUCTION, MULTIPLY)).collect()
+    }
+
+    fn requires(&self, _: &Point) -> Vec<Requirement> {
+        vec![Requirement::ASSEMBLY]
+    }
+
+    fn effort(&self, point: &Point, _: &Machine) -> Effort {
+        lasting::effort(point)
+    }
+
+    fn predict(&self, _: &Point, known: &Known) -> Result<Prediction, String> {
+        lasting::predicted((&arithmetic::Arithmetic, &arithmetic::point(MULTIPLY, CHAINS)), known)
+    }
+
+    fn bound(&self, _: &Point, known: &Known) -> Option<Bound> {
+        let because = "no core retires ten instructions in a cycle".to_owned();
+        Some(Bound { limit: 0.1 * known.shortest_cycle(), because })
+    }
+
+    fn figure(&self) -> Option<&'static Parameter> {
+        Some(&FIGURE)
+    }
+
+    #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+    fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
+        let kernel = arithmetic_kernel::find(point.name(&INSTRUCTION), CHAINS)
+            .ok_or_else(|| Failure::no_variant(&INSTRUCTION, point.name(&INSTRUCTION)))?;
+        let lasting_ns = point.number(&LASTING) as f64;
+        let act = move || {
+            kernel(BETWEEN_LOOKS);
+            Ok(BETWEEN_LOOKS * arithmetic_kernel::UNROLLED)
+        };
+        let observe = move || {
+            let progress = lasting::observed(lasting_ns, || site.stopwatch.now_ns(), act)?;
+            Ok(lasting::each_ns(&progress))
+        };
+        // The CPU time that other tasks take is part of the question.
+        let work = Workload::figures(observe).cold().about_its_cpu();
+        let listed = arithmetic_kernel::instructions(kernel);
+        Ok(match listed {
+            Some(count) => work.stating(LISTED, count as f64 / arithmetic_kernel::UNROLLED as f64),
+            None => work,
+        })
+    }
+
+    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+    fn prepare<'site>(&self, _: &Point, _: &'site Site) -> Result<Workload<'site>, Failure> {
+        Err(Failure::Unsupported("the chains are written in assembly".to_owned()))
+    }
+
+    fn evidence(&self, _: &Point, seen: &Observed) -> Vec<Check> {
+        let claim = "instructions in the disassembled loop per instruction claimed";
+        let listed = seen.witness(LISTED);
+        vec![listed.map_or_else(|| Check::missing(claim), |count| Check::within(claim, count, 1.0, 1.05))]
+    }
+
+    fn findings(&self, known: &Known) -> Vec<Finding> {
+        let short = known.found("cpu/arithmetic", &arithmetic::point(MULTIPLY, CHAINS));
+        let usual = Point::new().named(&INSTRUCTION, MULTIPLY).with(&LASTING, lasting::USUAL);
+        let sustained = known.found(ABOUT.name, &usual.named(&FIGURE, SUSTAINED));
+        let both = short.zip(sustained);
+        let said = both.map(|(short, sustained)| {
+            said![lasting::compared("A multiplication of doubles", short, sustained, Kind::Cost), "."]
+        });
+        said.map(|said| Finding::of(Question::Experiment, said)).into_iter().collect()
+    }
+
+    fn least_time(&self, point: &Point) -> Duration {
+        Duration::from_nanos(point.number(&LASTING))
+    }
+
+    fn time_limit(&self, point: &Point) -> Duration {
+        Duration::from_secs(10) + 4 * Duration::from_nanos(point.number(&LASTING))
+    }
+}

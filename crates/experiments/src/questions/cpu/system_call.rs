@@ -1,0 +1,374 @@
+//! What does a system call cost, from an empty one to small services?
+
+use super::procedure_call;
+use crate::apparatus::cpu::{mode_switch, signal, watched};
+use fathom_core::experiment::{
+    About, At, Basis, Bound, Check, Experiment, Failure, Finding, Known, MainFigure, Observed, Operation,
+    Parameter, Point, Prediction, Question, Requirement, Scale, Shown, Site, TimedCode, Workload, ensure,
+    errno, repeated, said,
+};
+use fathom_core::machine::Machine;
+use std::ffi::CStr;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+
+/// Parameter: the system call.
+pub const CALL: Parameter = Parameter { name: "call", meaning: "the system call", scale: Scale::Name };
+
+/// The experiment `cpu/system_call`.
+pub struct SystemCall;
+
+static ABOUT: About = About {
+    name: "cpu/system_call",
+    question: "What does a system call cost, from an empty one to small services?",
+    operation: "the call or calls named, once, with the return values checked",
+    method: "Calls are repeated in batches; every return value is checked inside the timed loop, because failing \
+             calls are fast. `getppid` is the empty system call: no library caches it, and the kernel does almost \
+             nothing for it. `getpid` is called directly and through the library, `clock_gettime` as a system call \
+             and through the library, which may answer from the vDSO without entering the kernel. Writing no bytes to \
+             /dev/null is lmbench's null write; reading one byte of /dev/zero is the same for reading.\n\nThe number \
+             of system calls of one operation is counted by tracing a forked copy of the work. The machine's \
+             description lists the mitigations in force, which can double these figures.",
+    caveats: "`getppid, one by one` is timed between fences, which add to its time; it is measured for its \
+              distribution. Loops keep caches and branch predictors warm: a program that does other work between its \
+              calls pays more.",
+    version: 1,
+    timed: Some(TimedCode {
+        of: "getppid, by its number",
+        source: include_str!("system_call.rs"),
+        begins: "fn getppid(",
+    }),
+    parameters: &[CALL],
+    trends: &[],
+    shown: Shown::by(&[
+        MainFigure::leading("getppid", &[("call", At::Name("getppid"))]),
+        MainFigure::of("write to /dev/null", &[("call", At::Name("write nothing to /dev/null"))]),
+    ]),
+};
+
+/// The call of a bare entry.
+const BARE: &str = "getppid";
+
+/// The bare entry between two readings of the clock, as in reports 002 and 003; also its distribution.
+const ONE_BY_ONE: &str = "getppid, one by one";
+
+const DELIVERY: &str = "deliver a signal";
+const PROTECTION_FAULT: &str = "catch a protection fault";
+
+/// A function that prepares a call.
+type Prepare = fn() -> Result<Box<dyn Operation>, Failure>;
+
+/// A service: its name, the number of its system calls, the expected cost of its work beyond the entry (nanoseconds, with the
+/// reason), and its preparation.
+struct Service {
+    name: &'static str,
+    system_calls: f64,
+    work_ns: f64,
+    why: &'static str,
+    prepare: Prepare,
+}
+
+macro_rules! service {
+    ($name:expr, $calls:literal, $work:literal, $why:literal, $prepare:expr) => {
+        Service { name: $name, system_calls: $calls, work_ns: $work, why: $why, prepare: $prepare }
+    };
+}
+
+const SERVICES: &[Service] = &[
+    service!(BARE, 1.0, 3.0, "the parent's id, read under RCU", getppid),
+    service!(ONE_BY_ONE, 1.0, 3.0, "the parent's id, read under RCU", getppid),
+    service!("getpid", 1.0, 3.0, "one id", getpid_raw),
+    service!("getpid by library", 1.0, 3.0, "one id; glibc has not cached it since 2.25", getpid_library),
+    service!("write nothing to /dev/null", 1.0, 40.0, "descriptor, permission and length checks", write_null),
+    service!(
+        "read a byte of /dev/zero",
+        1.0,
+        60.0,
+        "descriptor checks and a byte cleared in user memory",
+        read_zero
+    ),
+    service!("stat", 1.0, 450.0, "a path of two components looked up in the directory cache", stat),
+    service!("fstat", 1.0, 120.0, "attributes copied out", fstat),
+    service!("open and close", 2.0, 900.0, "path lookup, a file object made and freed", open_close),
+    service!("clock_gettime by syscall", 1.0, 40.0, "the counter read and scaled", clock_system_call),
+    service!(
+        "clock_gettime by library",
+        0.0,
+        25.0,
+        "the counter read and scaled in user space",
+        clock_library
+    ),
+    service!("select on 10", 1.0, 300.0, "10 descriptors at about 25 ns", watched::select_10),
+    service!("select on 100", 1.0, 2500.0, "100 descriptors at about 25 ns", watched::select_100),
+    service!("poll on 10", 1.0, 350.0, "10 descriptors at about 30 ns", watched::poll_10),
+    service!("poll on 100", 1.0, 3000.0, "100 descriptors at about 30 ns", watched::poll_100),
+    service!(
+        "epoll on 10",
+        1.0,
+        120.0,
+        "one ready descriptor, whatever the number watched",
+        watched::epoll_10
+    ),
+    service!(
+        "epoll on 100",
+        1.0,
+        120.0,
+        "one ready descriptor, whatever the number watched",
+        watched::epoll_100
+    ),
+    service!("install a signal handler", 1.0, 60.0, "two structures copied", signal::install),
+    service!(
+        "deliver a signal",
+        3.0,
+        700.0,
+        "a frame built on the stack, the handler, and the return from it",
+        signal::deliver
+    ),
+    service!(
+        "catch a protection fault",
+        0.0,
+        900.0,
+        "a fault instead of a call, delivered as a signal",
+        signal::fault
+    ),
+];
+
+impl Experiment for SystemCall {
+    fn about(&self) -> &'static About {
+        &ABOUT
+    }
+
+    fn sweep(&self, _: &Machine) -> Vec<Point> {
+        SERVICES.iter().map(|service| point(service.name)).collect()
+    }
+
+    fn requires(&self, point: &Point) -> Vec<Requirement> {
+        match point.name(&CALL) {
+            name if name.contains("/dev/null") => vec![Requirement::File("/dev/null")],
+            name if name.contains("/dev/zero") => vec![Requirement::File("/dev/zero")],
+            _ => vec![],
+        }
+    }
+
+    fn predict(&self, point: &Point, known: &Known) -> Result<Prediction, String> {
+        let service = find(point).map_err(|error| error.to_string())?;
+        if service.name == PROTECTION_FAULT {
+            let delivery = known.measured_or(
+                ABOUT.name,
+                &self::point(DELIVERY),
+                1_000.0,
+                "a signal delivered in about 1 µs",
+            );
+            return Ok(Prediction::new().software(
+                "a signal delivered, for a fault instead of a call",
+                1.0,
+                delivery,
+            ));
+        }
+        let mut prediction = Prediction::new();
+        if service.name == BARE {
+            prediction = mode_switch::predicted(known);
+        } else if service.system_calls > 0.0 {
+            let bare = known.measured(ABOUT.name, &self::point(BARE));
+            let mut switch = mode_switch::measured_or_predicted(bare, known);
+            // The two mode switches are hardware; a mitigation such as page-table isolation adds its cost to them.
+            switch.value /= 2.0;
+            prediction = prediction.hardware("mode switches, in and out", 2.0 * service.system_calls, switch);
+        }
+        Ok(prediction.software(
+            service.why,
+            1.0,
+            Basis::assumed(service.work_ns, "estimated from the path in the kernel"),
+        ))
+    }
+
+    fn bound(&self, point: &Point, known: &Known) -> Option<Bound> {
+        let enters = find(point).is_ok_and(|service| service.system_calls > 0.0);
+        enters.then(|| Bound {
+            limit: 40.0 * known.shortest_cycle(),
+            because: "SYSCALL and SYSRET alone take some forty cycles on every x86-64 core".to_owned(),
+        })
+    }
+
+    fn prepare<'site>(&self, point: &Point, _: &'site Site) -> Result<Workload<'site>, Failure> {
+        let service = find(point)?;
+        let mut operation = (service.prepare)()?;
+        let work = move |n| operation.run(n);
+        let workload =
+            if service.name == ONE_BY_ONE { Workload::each(work) } else { Workload::batched(work) };
+        // A tracer stops at the signals of the last two first; their handlers count them as witnesses.
+        Ok(if service.name == PROTECTION_FAULT {
+            workload.witnessed(signal::witness)
+        } else {
+            workload.traced()
+        })
+    }
+
+    fn evidence(&self, point: &Point, seen: &Observed) -> Vec<Check> {
+        let Ok(service) = find(point) else { return vec![] };
+        if service.name == PROTECTION_FAULT {
+            let claim = "protection faults that the handler caught, per operation claimed";
+            return vec![Check::witnessed(claim, seen, signal::CAUGHT, 1.0, 1.0)];
+        }
+        vec![Check::system_calls(seen, service.system_calls)]
+    }
+
+    fn findings(&self, known: &Known) -> Vec<Finding> {
+        [in_procedure_calls(known), id_cached(known), time_cached(known)].into_iter().flatten().collect()
+    }
+}
+
+/// The point of a service, also for other experiments.
+pub fn point(name: &str) -> Point {
+    Point::new().named(&CALL, name)
+}
+
+/// The point of a bare entry.
+pub fn bare() -> Point {
+    point(BARE)
+}
+
+/// The cost of a bare entry in procedure calls.
+fn in_procedure_calls(known: &Known) -> Option<Finding> {
+    let entry = known.found(ABOUT.name, &point("getppid"))?;
+    let procedure = known.found("cpu/procedure_call", &procedure_call::bare())?;
+    Some(Finding::of(
+        Question::SystemCall,
+        said![
+            "Entering the kernel and leaving it takes ",
+            entry.named("system call"),
+            ", a procedure call without arguments ",
+            procedure.named("procedure call"),
+            ": ",
+            entry.times_as("much", procedure, "system call over procedure call"),
+            "."
+        ],
+    ))
+}
+
+/// Whether the C library caches `getpid`, as older versions did.
+fn id_cached(known: &Known) -> Option<Finding> {
+    let raw = known.found(ABOUT.name, &point("getpid"))?;
+    let library = known.found(ABOUT.name, &point("getpid by library"))?;
+    let judged = match raw.differs_from(&library) {
+        Some(true) if library.value < raw.value / 2.0 => "the library caches the answer",
+        Some(_) => "the library does not cache the answer",
+        None => "too few trials to tell whether the library caches the answer",
+    };
+    Some(Finding::of(
+        Question::SystemCall,
+        said![
+            "getpid takes ",
+            raw.named("getpid by system call"),
+            " as a system call and ",
+            library.named("getpid by library"),
+            " through the library: ",
+            judged,
+            "."
+        ],
+    ))
+}
+
+/// The time saved by reading the clock without entering the kernel.
+fn time_cached(known: &Known) -> Option<Finding> {
+    let kernel = known.found(ABOUT.name, &point("clock_gettime by syscall"))?;
+    let library = known.found(ABOUT.name, &point("clock_gettime by library"))?;
+    Some(Finding::of(
+        Question::SystemCall,
+        said![
+            "The time from the library takes ",
+            library.named("clock_gettime by library"),
+            ", as a system call ",
+            kernel.named("clock_gettime by system call"),
+            ": ",
+            kernel.times_as("much", library, "system call over library, clock_gettime"),
+            "."
+        ],
+    ))
+}
+
+fn find(point: &Point) -> Result<&'static Service, Failure> {
+    let service = SERVICES.iter().find(|service| service.name == point.name(&CALL));
+    service.ok_or_else(|| Failure::Broke(format!("there is no service {}", point.name(&CALL))))
+}
+
+fn getppid() -> Result<Box<dyn Operation>, Failure> {
+    // SAFETY: takes no arguments.
+    repeated(|| errno("getppid", unsafe { libc::syscall(libc::SYS_getppid) }))
+}
+
+fn getpid_raw() -> Result<Box<dyn Operation>, Failure> {
+    // SAFETY: takes no arguments.
+    repeated(|| errno("getpid", unsafe { libc::syscall(libc::SYS_getpid) }))
+}
+
+fn getpid_library() -> Result<Box<dyn Operation>, Failure> {
+    // SAFETY: takes no arguments.
+    repeated(|| errno("getpid", unsafe { libc::getpid() }))
+}
+
+fn open(path: &CStr, flags: libc::c_int) -> Result<OwnedFd, Failure> {
+    // SAFETY: a C string; the descriptor is owned here alone.
+    unsafe {
+        let descriptor = errno("open", libc::open(path.as_ptr(), flags | libc::O_CLOEXEC))?;
+        Ok(OwnedFd::from_raw_fd(descriptor))
+    }
+}
+
+fn write_null() -> Result<Box<dyn Operation>, Failure> {
+    let null = open(c"/dev/null", libc::O_WRONLY)?;
+    // SAFETY: the empty buffer is not read.
+    repeated(move || errno("write", unsafe { libc::write(null.as_raw_fd(), c"".as_ptr().cast(), 0) }))
+}
+
+fn read_zero() -> Result<Box<dyn Operation>, Failure> {
+    let zero = open(c"/dev/zero", libc::O_RDONLY)?;
+    let mut byte = 0_u8;
+    repeated(move || {
+        // SAFETY: a buffer of one byte.
+        let read = unsafe { libc::read(zero.as_raw_fd(), (&raw mut byte).cast(), 1) };
+        ensure(read == 1, "read of a byte of /dev/zero did not return it")
+    })
+}
+
+fn stat() -> Result<Box<dyn Operation>, Failure> {
+    // SAFETY: a stat is plain integers.
+    let mut found: libc::stat = unsafe { std::mem::zeroed() };
+    // SAFETY: a C string and a valid stat.
+    repeated(move || errno("stat", unsafe { libc::stat(c"/dev/null".as_ptr(), &raw mut found) }))
+}
+
+fn fstat() -> Result<Box<dyn Operation>, Failure> {
+    let null = open(c"/dev/null", libc::O_RDONLY)?;
+    // SAFETY: a stat is plain integers.
+    let mut found: libc::stat = unsafe { std::mem::zeroed() };
+    // SAFETY: an open descriptor and a valid stat.
+    repeated(move || errno("fstat", unsafe { libc::fstat(null.as_raw_fd(), &raw mut found) }))
+}
+
+fn open_close() -> Result<Box<dyn Operation>, Failure> {
+    repeated(|| {
+        // SAFETY: a C string; the descriptor is closed here and nowhere else.
+        unsafe {
+            let descriptor = errno("open", libc::open(c"/dev/null".as_ptr(), libc::O_RDONLY))?;
+            errno("close", libc::close(descriptor))
+        }
+    })
+}
+
+fn clock_system_call() -> Result<Box<dyn Operation>, Failure> {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    repeated(move || {
+        // SAFETY: a valid timespec.
+        let returned =
+            unsafe { libc::syscall(libc::SYS_clock_gettime, libc::CLOCK_MONOTONIC, &raw mut time) };
+        errno("clock_gettime", returned)
+    })
+}
+
+fn clock_library() -> Result<Box<dyn Operation>, Failure> {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    repeated(move || {
+        // SAFETY: a valid timespec.
+        errno("clock_gettime", unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &raw mut time) })
+    })
+}

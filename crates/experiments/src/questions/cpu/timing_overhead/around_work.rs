@@ -1,0 +1,74 @@
+//! Two readings around work of known length: which forms keep the work between them (R-TIM-05).
+
+use super::points::{AROUND, MEASURE, NAME, PAIR, READING};
+use crate::apparatus::cpu::counter_forms::{self, Form, MULTIPLICATIONS};
+use fathom_core::experiment::{Finding, Found, Known, Point, Prediction, Question, Statement, said};
+
+/// The part of the known work that each form has between its readings (report 003 says that a bare pair is not enough).
+pub fn kept_between(known: &Known) -> Option<Finding> {
+    let seen = |Form { name, .. }: &Form| {
+        let found = |measure| known.found(NAME, &Point::new().named(&READING, name).named(&MEASURE, measure));
+        Some((*name, found(AROUND)?.minus(found(PAIR)?)))
+    };
+    let all: Vec<(&str, Found)> = counter_forms::ALL.iter().filter_map(seen).collect();
+    let (_, whole) = *all.iter().find(|(name, _)| *name == KEEPS)?;
+    let told = all.iter().filter(|(name, _)| *name != KEEPS).map(|(name, part)| {
+        let share = part.share_of(whole);
+        said![format!("`{name}` "), share.named(&format!("of the work, seen by {name}"))]
+    });
+    Some(Finding::of(
+        Question::Experiment,
+        said![
+            format!("{MULTIPLICATIONS} dependent multiplications lengthen a pair of `{KEEPS}` by "),
+            whole.named("work seen by readings that wait"),
+            ". The other forms see these shares of that: ",
+            Statement::joined(told.collect(), ", ")?,
+            ". The rest was still executing when the counter was read."
+        ],
+    ))
+}
+
+/// The form that keeps the work between its readings.
+const KEEPS: &str =
+    if cfg!(target_arch = "x86_64") { "lfence-rdtsc-lfence rdtscp-lfence" } else { "isb-cntvct-isb" };
+
+/// Whether the later reading waits for the instructions before it.
+fn waits(reading: &str) -> bool {
+    !matches!(reading, "rdtsc" | "cntvct")
+}
+
+/// The time of a pair back to back, plus the work if the later reading waits for it.
+pub fn predicted(pair: Prediction, reading: &str, known: &Known) -> Prediction {
+    if !waits(reading) {
+        return pair;
+    }
+    let why = "Fog, Instruction tables, 2022: a 64-bit multiplication takes 3 cycles on current cores";
+    let times = f64::from(MULTIPLICATIONS);
+    pair.hardware("dependent multiplications", times, known.cycles(3.0, why))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fathom_core::experiment::Dimension;
+
+    use fathom_core::quantity::Unit;
+
+    #[test]
+    fn a_reading_that_does_not_wait_sees_little_of_the_work() {
+        let machine = fathom_described::machine();
+        let mut known = Known::new(&machine, None);
+        for form in counter_forms::ALL {
+            let around = if waits(form.name) { 90.0 } else { 25.0 };
+            for (measure, value) in [(PAIR, 20.0), (AROUND, around)] {
+                let point = Point::new().named(&READING, form.name).named(&MEASURE, measure);
+                known.learn(NAME, &point, Found::bare(value, Dimension::Of(Unit::Nanoseconds)));
+            }
+        }
+        let told = kept_between(&known).map(|said| said.statement.plain());
+        if counter_forms::ALL.len() > 1 {
+            let told = told.expect("forms are compared");
+            assert!(told.contains(" by {70}.") && told.contains("{0.071") && told.contains("{1}"), "{told}");
+        }
+    }
+}

@@ -1,0 +1,404 @@
+//! What does it cost to read a clock, and how finely does it tell time?
+
+mod around_work;
+mod points;
+
+use crate::apparatus::cpu::counter_forms::{self, Form};
+use crate::apparatus::cpu::mode_switch;
+use fathom_core::experiment::{
+    About, At, Basis, Bound, Check, Effort, Experiment, Failure, Finding, Known, MainFigure, Observed, Point,
+    Prediction, Question, Requirement, Shown, Site, Workload, errno, said,
+};
+use fathom_core::machine::{ClockReading, Machine};
+use fathom_core::sampling::clock::kernel_clock;
+use points::{AROUND, COST, MEASURE, NAME, PAIR, READING, RESOLUTION};
+use std::cell::Cell;
+use std::hint::black_box;
+
+/// The experiment `cpu/timing_overhead`.
+pub struct TimingOverhead;
+
+static ABOUT: About = About {
+    name: NAME,
+    question: "What does reading a clock cost, and what is its resolution?",
+    operation: "one reading of the clock (cost), two with nothing between them (pair) or with work between them \
+                (around work), or the smallest step between successive readings (resolution)",
+    method: "Each way to read a clock is repeated back to back between two readings of the measuring clock: that is \
+             its cost. The overhead of a measurement is the pair: the difference between two consecutive readings. \
+             The resolution is the smallest non-zero difference. Readings around work of known length show whether \
+             the work stays between them: a reading that does not wait is made before the work has ended.\n\nThe ways \
+             are those of the reports: a bare `rdtsc`; `rdtscp`, which waits for earlier instructions; `lfence; \
+             rdtsc; lfence` with `rdtscp; lfence`, which orders the work on both sides and is what Fathom uses; \
+             `mfence; lfence; rdtsc`; on aarch64 `mrs cntvct_el0` with an `isb` before it, on both sides or on \
+             neither; the two CPUID forms (Paoloni 2010, with and without the trailing CPUID); and `clock_gettime` on \
+             each clock, through the library (which may answer in user space, from the vDSO) and as a system call.",
+    caveats: "The bare `rdtsc` pair is naive: the processor reorders it against the work. The CPUID forms exit to the \
+              hypervisor in a virtual machine and cost thousands of ticks there. Ticks of the time-stamp counter count \
+              time, not core cycles.",
+    version: 1,
+    timed: None,
+    parameters: &[READING, MEASURE],
+    trends: &[],
+    shown: Shown::by(&[
+        MainFigure::of(
+            "two readings of the clock with nothing between",
+            &[("measure", At::Name("pair")), ("reading", At::Name("lfence-rdtsc-lfence rdtscp-lfence"))],
+        ),
+        MainFigure::of(
+            "clock_gettime",
+            &[("measure", At::Name("cost")), ("reading", At::Name("monotonic by library"))],
+        ),
+    ]),
+};
+
+/// The kernel's clocks with their names.
+const KERNEL_CLOCKS: [(&str, libc::clockid_t); 7] = [
+    ("monotonic", libc::CLOCK_MONOTONIC),
+    ("monotonic-raw", libc::CLOCK_MONOTONIC_RAW),
+    ("monotonic-coarse", libc::CLOCK_MONOTONIC_COARSE),
+    ("realtime", libc::CLOCK_REALTIME),
+    ("boottime", libc::CLOCK_BOOTTIME),
+    ("process-cputime", libc::CLOCK_PROCESS_CPUTIME_ID),
+    ("thread-cputime", libc::CLOCK_THREAD_CPUTIME_ID),
+];
+
+/// The architecture that this program was built for, whose forms of reading the counter apply.
+const HERE: &[&str] = &[std::env::consts::ARCH];
+
+impl Experiment for TimingOverhead {
+    fn about(&self) -> &'static About {
+        &ABOUT
+    }
+
+    fn sweep(&self, _: &Machine) -> Vec<Point> {
+        let counter = counter_forms::ALL.iter().flat_map(|Form { name, .. }| {
+            // The cost of a no-op between two readings (report 000's question) shows in the pair alone.
+            let measures: &[&str] =
+                if name.contains("nop") { &[PAIR] } else { &[COST, PAIR, AROUND, RESOLUTION] };
+            measures.iter().map(|measure| Point::new().named(&READING, name).named(&MEASURE, measure))
+        });
+        let kernel = KERNEL_CLOCKS.iter().flat_map(|(name, _)| {
+            [("library", COST), ("syscall", COST), ("library", RESOLUTION)].map(|(way, measure)| {
+                Point::new().named(&READING, &format!("{name} by {way}")).named(&MEASURE, measure)
+            })
+        });
+        counter.chain(kernel).collect()
+    }
+
+    fn effort(&self, point: &Point, _: &Machine) -> Effort {
+        if point.name(&MEASURE) == AROUND { Effort::Standard } else { Effort::Quick }
+    }
+
+    fn requires(&self, point: &Point) -> Vec<Requirement> {
+        let reading = point.name(&READING);
+        let form = counter_forms::ALL.iter().any(|form| form.name == reading);
+        let architecture = form.then_some(Requirement::Architecture(HERE));
+        let instruction = reading.contains("rdtscp").then_some(Requirement::Instructions("rdtscp"));
+        architecture.into_iter().chain(instruction).collect()
+    }
+
+    fn predict(&self, point: &Point, known: &Known) -> Result<Prediction, String> {
+        let reading = point.name(&READING);
+        if point.name(&MEASURE) == RESOLUTION {
+            let is_coarse = reading.starts_with("monotonic-coarse");
+            // Two readings are at least the cost of one reading apart.
+            return Ok(if is_coarse { predicted_tick(known) } else { predicted_cost(reading, PAIR, known) });
+        }
+        Ok(predicted_cost(reading, point.name(&MEASURE), known))
+    }
+
+    fn bound(&self, point: &Point, known: &Known) -> Option<Bound> {
+        // A form that serialises twice cannot take less than a cycle per instruction (R-FIX-03: 15.4 cycles for CPUID + RDTSC +
+        // RDTSCP + CPUID were believed because they equalled the instruction count).
+        let reading = point.name(&READING);
+        if point.name(&MEASURE) == PAIR && reading.contains("fence") {
+            return Some(Bound {
+                limit: 6.0 * known.shortest_cycle(),
+                because: "the time between two ordered readings includes one reading, which takes at least six cycles \
+                          on any core"
+                    .to_owned(),
+            });
+        }
+        if point.name(&MEASURE) != COST {
+            return None;
+        }
+        if enters_the_kernel(reading) {
+            return Some(Bound {
+                limit: 40.0 * known.shortest_cycle(),
+                because: "it enters the kernel, which takes some forty cycles on every core".to_owned(),
+            });
+        }
+        reading.contains("cpuid").then(|| Bound {
+            limit: 20.0 * known.shortest_cycle(),
+            because: "a serialising CPUID empties the pipeline, which takes tens of cycles on every core"
+                .to_owned(),
+        })
+    }
+
+    fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
+        let reading = point.name(&READING);
+        let measure = point.name(&MEASURE);
+        point.ensure_variant(&MEASURE, &[COST, PAIR, AROUND, RESOLUTION])?;
+        if let Some(form) = counter_forms::ALL.iter().find(|form| form.name == reading) {
+            let ns_per_tick = 1e9 / site.ticks_per_second;
+            return Ok(form_workload(form, measure, ns_per_tick));
+        }
+        let unknown = || Failure::no_variant(&READING, reading);
+        let (name, way) = reading.split_once(" by ").ok_or_else(unknown)?;
+        let clock = KERNEL_CLOCKS.iter().find(|(clock, _)| *clock == name).map(|(_, id)| *id);
+        let clock = clock.ok_or_else(unknown)?;
+        match (measure, way) {
+            (RESOLUTION, "library") => Ok(Workload::recorded(move || Ok(Some(smallest_step(clock))))),
+            (COST, "syscall") => Ok(kernel_workload(clock, read_by_system_call)),
+            (COST, "library") => Ok(kernel_workload(clock, read_by_library)),
+            _ => Err(unknown()),
+        }
+    }
+
+    fn evidence(&self, point: &Point, seen: &Observed) -> Vec<Check> {
+        if let Some(negative) = seen.witness("negative") {
+            return vec![Check::equal("readings that ran backwards", negative, 0.0)];
+        }
+        let Some(advanced) = seen.witness("clock_advanced_ns") else { return vec![] };
+        let elapsed = seen.witness("raw_advanced_ns").unwrap_or(f64::NAN);
+        let reading = point.name(&READING);
+        let claim = "the clock advanced as CLOCK_MONOTONIC_RAW did: ratio";
+        let (least, most) = advance(reading);
+        vec![
+            Check::within(claim, advanced / elapsed, least, most),
+            // The library asks the kernel for CPU time, and reads the other clocks from the vDSO if it can.
+            if enters_the_kernel(reading) { Check::system_calls(seen, 1.0) } else { none_or_one_call(seen) },
+        ]
+    }
+
+    fn findings(&self, known: &Known) -> Vec<Finding> {
+        around_work::kept_between(known).into_iter().chain(read_by_the_kernel(known)).collect()
+    }
+}
+
+/// A reading by the library is no system call, or always one if programs cannot read the kernel's clock.
+fn none_or_one_call(seen: &Observed) -> Check {
+    let none = Check::system_calls(seen, 0.0);
+    let one = Check::system_calls(seen, 1.0);
+    Check {
+        claim: "system calls per operation, counted by a tracer: none, or one where the kernel alone can read the clock"
+            .to_owned(),
+        holds: none.holds || one.holds,
+        seen: one.seen.replace("expected 1", "expected 0 or 1"),
+        unasked: one.unasked,
+    }
+}
+
+/// Whether the library's clocks are system calls on this machine, and their cost.
+fn read_by_the_kernel(known: &Known) -> Option<Finding> {
+    let kernel = &known.machine.kernel;
+    if kernel.clock_reading()? != ClockReading::SystemCall {
+        return None;
+    }
+    let cost = |way: &str| {
+        let reading = format!("monotonic by {way}");
+        known.found(ABOUT.name, &Point::new().named(&READING, &reading).named(&MEASURE, COST))
+    };
+    let library = cost("library")?;
+    Some(Finding::of(
+        Question::Experiment,
+        said![
+            format!(
+                "The kernel's clock is {}, which programs cannot read directly: ",
+                kernel.clocksource.value()?
+            ),
+            "`clock_gettime` of the C library is a system call and takes ",
+            library.named("clock_gettime by the library, through the kernel"),
+            "."
+        ],
+    ))
+}
+
+/// Whether a reading is a system call: the vDSO provides clocks of real time only.
+fn enters_the_kernel(reading: &str) -> bool {
+    reading.ends_with("syscall") || reading.contains("cputime")
+}
+
+/// The minimum and maximum advance of a clock relative to real time: clocks of CPU time stand still while other tasks run, coarse
+/// ones step by more than a batch; the others are slewed by at most 500 ppm.
+fn advance(reading: &str) -> (f64, f64) {
+    match reading {
+        _ if reading.contains("cputime") => (0.3, 1.01),
+        _ if reading.contains("coarse") => (0.5, 1.5),
+        _ => (0.99, 1.01),
+    }
+}
+
+/// The predicted cost of a reading, or the predicted distance of two back to back.
+fn predicted_cost(reading: &str, measure: &str, known: &Known) -> Prediction {
+    match KERNEL_CLOCKS.iter().find(|(name, _)| reading.starts_with(&format!("{name} by"))) {
+        Some((clock, _)) => predicted_kernel_clock(clock, reading.ends_with("syscall"), known),
+        None if measure == AROUND => {
+            around_work::predicted(predicted_form(reading, PAIR, known), reading, known)
+        }
+        None => predicted_form(reading, measure, known),
+    }
+}
+
+fn predicted_form(reading: &str, measure: &str, known: &Known) -> Prediction {
+    if known.machine.is_aarch64() {
+        let counter =
+            known.cycles(36.0, "assumed: as long as an RDTSC of x86-64 (Fog, Instruction tables, 2022)");
+        let barrier = "Arm ARM, B2.7.3: the pipeline is emptied; 11 stages, Neoverse N1 Technical Overview";
+        return Prediction::new().hardware("reading the counter", 1.0, counter).hardware(
+            "barriers of instructions",
+            reading.matches("isb").count() as f64,
+            known.cycles(11.0, barrier),
+        );
+    }
+    let fog = "Fog, Instruction tables, 2022: RDTSC 20 to 40 cycles on current x86-64 cores";
+    let fences = reading.matches("fence").count() as f64;
+    let mut prediction = Prediction::new().hardware("reading the counter", 1.0, known.cycles(36.0, fog));
+    if fences > 0.0 {
+        let cost =
+            known.cycles(6.0, "Fog, Instruction tables, 2022: LFENCE 4 to 8 cycles with nothing in flight");
+        prediction = prediction.hardware("fences", fences, cost);
+    }
+    // CPUID is before the first reading and after the last: it is part of the cost, not of the pair.
+    let cpuids = reading.matches("cpuid").count() as f64 / 2.0;
+    if cpuids > 0.0 && measure == COST {
+        let cost = if known.machine.is_virtual() {
+            known.cycles(
+                1_300.0,
+                "Dall et al., ISCA 2016: 1 300 cycles to leave for the hypervisor and come back, KVM on x86",
+            )
+        } else {
+            known.cycles(100.0, "Paoloni 2010: CPUID takes some 100 cycles")
+        };
+        prediction = prediction.hardware("serialising CPUID", cpuids, cost);
+    }
+    prediction
+}
+
+fn predicted_kernel_clock(clock: &str, by_system_call: bool, known: &Known) -> Prediction {
+    let bare = if known.machine.is_aarch64() { "isb-cntvct" } else { "rdtscp" };
+    let counter = Point::new().named(&READING, bare).named(&MEASURE, COST);
+    let reading =
+        known.measured_or_assumed(ABOUT.name, &counter, 12.0, "a counter reading of 36 cycles at 3 GHz");
+    let prediction = Prediction::new();
+    let coarse = clock.ends_with("coarse");
+    let prediction =
+        if coarse { prediction } else { prediction.hardware("reading the counter", 1.0, reading) };
+    let work =
+        known.assumed_cycles(25.0, "some 25 dependent instructions to scale and check the sequence counter");
+    let prediction = prediction.software("scaling to nanoseconds", 1.0, work);
+    // Coarse clocks are never read from the hardware.
+    let unreadable = !coarse && known.machine.kernel.clock_reading() == Some(ClockReading::SystemCall);
+    if by_system_call || clock.ends_with("cputime") || unreadable {
+        let entry = mode_switch::measured_or_predicted(None, known);
+        return prediction.software("entering and leaving the kernel", 1.0, entry);
+    }
+    prediction
+}
+
+/// The coarse clocks advance at the timer tick (`clock_getres(2)`).
+fn predicted_tick(known: &Known) -> Prediction {
+    let tick = match known.machine.kernel.tick_hz.value() {
+        Some(hertz) => Basis::fact(1e9 / f64::from(*hertz), "the kernel's timer tick"),
+        None => Basis::assumed(4e6, "a timer tick at the usual 250 Hz"),
+    };
+    Prediction::new().hardware("smallest visible step", 1.0, tick)
+}
+
+fn form_workload<'site>(form: &Form, measure: &str, ns_per_tick: f64) -> Workload<'site> {
+    let pair = if measure == AROUND { form.around } else { form.pair };
+    match measure {
+        PAIR | AROUND => {
+            let negative = std::rc::Rc::new(Cell::new(0_u32));
+            let counted = negative.clone();
+            let observe = move || {
+                let difference = pair();
+                negative.set(negative.get() + u32::from(difference < 0));
+                Ok(Some(difference as f64 * ns_per_tick))
+            };
+            Workload::recorded(observe).witnessed(move || vec![("negative", f64::from(counted.get()))])
+        }
+        RESOLUTION => Workload::recorded(move || {
+            let smallest = (0..200).map(|_| pair()).filter(|difference| *difference > 0).min();
+            Ok(smallest.map(|ticks| ticks as f64 * ns_per_tick))
+        }),
+        _ => Workload::batched(move |n| {
+            for _ in 0..n {
+                black_box(pair());
+            }
+            Ok(())
+        })
+        .per_iteration(2),
+    }
+}
+
+fn kernel_workload<'site>(
+    clock: libc::clockid_t,
+    read: fn(libc::clockid_t) -> libc::c_int,
+) -> Workload<'site> {
+    let operation = move |n| {
+        for _ in 0..n {
+            errno("clock_gettime", read(clock))?;
+        }
+        Ok(())
+    };
+    let advance = move || {
+        let raw = kernel_clock(libc::CLOCK_MONOTONIC_RAW) as f64;
+        vec![("clock_advanced_ns", kernel_clock(clock) as f64), ("raw_advanced_ns", raw)]
+    };
+    Workload::batched(operation).traced().witnessed(advance)
+}
+
+fn read_by_library(clock: libc::clockid_t) -> libc::c_int {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: `time` is a valid timespec.
+    unsafe { libc::clock_gettime(clock, &raw mut time) }
+}
+
+fn read_by_system_call(clock: libc::clockid_t) -> libc::c_int {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: `time` is a valid timespec.
+    unsafe { libc::syscall(libc::SYS_clock_gettime, clock, &raw mut time) as libc::c_int }
+}
+
+/// The smallest step of a kernel clock, nanoseconds: over two hundred readings, and until one differs.
+fn smallest_step(clock: libc::clockid_t) -> f64 {
+    let mut smallest = u64::MAX;
+    let mut last = kernel_clock(clock);
+    for reading in 0.. {
+        let now = kernel_clock(clock);
+        if now > last {
+            smallest = smallest.min(now - last);
+        }
+        last = now;
+        if reading >= 200 && smallest < u64::MAX {
+            break;
+        }
+    }
+    smallest as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fathom_core::experiment::{TRACED_CALLS, TRACED_OPERATIONS};
+
+    #[test]
+    fn the_library_may_ask_the_kernel_for_every_reading_or_for_none() {
+        let holds = |reading: &str, calls: f64| {
+            let mut seen = Observed::default();
+            let counted = [
+                (TRACED_CALLS, calls),
+                (TRACED_OPERATIONS, 100.0),
+                ("clock_advanced_ns", 1e6),
+                ("raw_advanced_ns", 1e6),
+            ];
+            seen.witnessed.extend(counted.map(|(name, count)| (name.to_owned(), count)));
+            let point = Point::new().named(&READING, reading).named(&MEASURE, COST);
+            TimingOverhead.evidence(&point, &seen).iter().all(|check| check.holds)
+        };
+        assert!(holds("monotonic by library", 0.0) && holds("monotonic by library", 100.0));
+        assert!(!holds("monotonic by library", 50.0) && !holds("monotonic by library", 200.0));
+        assert!(holds("monotonic by syscall", 100.0) && !holds("monotonic by syscall", 0.0));
+    }
+}

@@ -1,0 +1,159 @@
+//! How late does a sleeping thread wake up?
+
+use crate::expected::kernel_service;
+use fathom_core::experiment::{
+    About, At, Basis, Bound, Check, Experiment, Failure, Known, MainFigure, Observed, Parameter, Point,
+    Prediction, Scale, Shown, Site, Workload, ensure, errno,
+};
+use fathom_core::machine::Machine;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::ptr::null_mut;
+
+/// Parameter: the call in which the thread sleeps.
+const TIMER: Parameter =
+    Parameter { name: "timer", meaning: "the call in which the thread sleeps", scale: Scale::Name };
+/// Parameter: the requested sleep.
+const SLEEP: Parameter =
+    Parameter { name: "sleep", meaning: "the requested sleep", scale: Scale::Nanoseconds };
+/// Parameter: the timer slack.
+const SLACK: Parameter = Parameter {
+    name: "slack",
+    meaning: "how much later the kernel may wake the thread, to save power",
+    scale: Scale::Nanoseconds,
+};
+
+/// The experiment `cpu/wake_up`.
+pub struct WakeUp;
+
+static ABOUT: About = About {
+    name: "cpu/wake_up",
+    question: "How late does a sleeping thread wake up?",
+    operation: "one sleep; the result is the time beyond the requested one",
+    method: "A pinned thread sleeps for 100 µs or 1 ms, with `clock_nanosleep` or by reading a timerfd that was just \
+             armed. The time beyond the requested one is an observation, so there is a distribution. The kernel may \
+             delay the wake-up by the timer slack, by default 50 µs; each sleep is measured with that and with a \
+             slack of 1 ns.",
+    caveats: "The lateness includes the system calls, on a CPU that may have entered an idle state.",
+    version: 1,
+    timed: None,
+    parameters: &[TIMER, SLEEP, SLACK],
+    trends: &[],
+    shown: Shown::by(&[MainFigure::of(
+        "late by, after a sleep of 1 ms",
+        &[
+            ("timer", At::Name("clock_nanosleep")),
+            ("sleep", At::Number(1_000_000)),
+            ("slack", At::Number(50_000)),
+        ],
+    )]),
+};
+
+/// The slack that the kernel gives a process by default, nanoseconds (prctl(2), `PR_SET_TIMERSLACK`).
+const DEFAULT_SLACK: u64 = 50_000;
+
+impl Experiment for WakeUp {
+    fn about(&self) -> &'static About {
+        &ABOUT
+    }
+
+    fn sweep(&self, _: &Machine) -> Vec<Point> {
+        let sleeps = ["clock_nanosleep", "timerfd"].into_iter().flat_map(|timer| {
+            [100_000, 1_000_000].map(|asked| Point::new().named(&TIMER, timer).with(&SLEEP, asked))
+        });
+        sleeps.flat_map(|point| [DEFAULT_SLACK, 1].map(|slack| point.clone().with(&SLACK, slack))).collect()
+    }
+
+    fn predict(&self, point: &Point, known: &Known) -> Result<Prediction, String> {
+        // A timerfd is exact whatever the slack (timerfd_create(2) does not mention it).
+        let slack = if point.name(&TIMER) == "timerfd" { 0.0 } else { point.number(&SLACK) as f64 };
+        let entry = kernel_service::entry(known);
+        let woken = if known.machine.is_virtual() {
+            Basis::assumed(
+                20_000.0,
+                "order of a timer interrupt that a hypervisor must deliver to a sleeping virtual CPU",
+            )
+        } else {
+            Basis::assumed(3_000.0, "order of a timer interrupt, leaving a shallow sleep, and a switch")
+        };
+        Ok(Prediction::new()
+            .hardware("the timer's interrupt reaches a sleeping CPU", 1.0, woken)
+            .software("system calls", 2.0, entry)
+            .software(
+                "timer slack, used in full when nothing else wakes the CPU",
+                1.0,
+                Basis::fact(slack, "the slack set with prctl"),
+            ))
+    }
+
+    fn bound(&self, _: &Point, _: &Known) -> Option<Bound> {
+        Some(Bound {
+            limit: 0.0,
+            because: "a sleeper is never woken before its time (clock_nanosleep(2))".to_owned(),
+        })
+    }
+
+    fn prepare<'site>(&self, point: &Point, _: &'site Site) -> Result<Workload<'site>, Failure> {
+        let asked = point.number(&SLEEP);
+        // SAFETY: sets a number of this thread.
+        errno("prctl of the timer slack", unsafe {
+            libc::prctl(libc::PR_SET_TIMERSLACK, point.number(&SLACK))
+        })?;
+        let workload = match point.name(&TIMER) {
+            "timerfd" => Workload::each(timerfd(asked)?),
+            "clock_nanosleep" => Workload::each(nanosleep(asked)),
+            timer => return Err(Failure::no_variant(&TIMER, timer)),
+        };
+        Ok(workload.beyond(asked as f64))
+    }
+
+    fn evidence(&self, _: &Point, seen: &Observed) -> Vec<Check> {
+        let switches = seen.per_operation(seen.counters.voluntary_switches);
+        // A page fault that the process waits for, or the run that requests the trial.
+        let most = 1.05 + seen.others_per_operation(2.0);
+        vec![Check::within("the thread slept: voluntary switches per sleep", switches, 0.98, most)]
+    }
+}
+
+fn timespec(nanoseconds: u64) -> libc::timespec {
+    libc::timespec {
+        tv_sec: (nanoseconds / 1_000_000_000) as i64,
+        tv_nsec: (nanoseconds % 1_000_000_000) as i64,
+    }
+}
+
+fn nanosleep(asked: u64) -> impl FnMut(u64) -> Result<(), Failure> {
+    let asked = timespec(asked);
+    move |n| {
+        for _ in 0..n {
+            // SAFETY: a valid time; the remaining time after a signal is not requested.
+            let slept =
+                unsafe { libc::clock_nanosleep(libc::CLOCK_MONOTONIC, 0, &raw const asked, null_mut()) };
+            ensure(slept == 0, "a sleep was interrupted")?;
+        }
+        Ok(())
+    }
+}
+
+fn timerfd(asked: u64) -> Result<impl FnMut(u64) -> Result<(), Failure>, Failure> {
+    // SAFETY: the new descriptor is owned here alone.
+    let timer = unsafe {
+        let descriptor = libc::timerfd_create(libc::CLOCK_MONOTONIC, libc::TFD_CLOEXEC);
+        OwnedFd::from_raw_fd(errno("timerfd_create", descriptor)?)
+    };
+    let once = libc::itimerspec { it_interval: timespec(0), it_value: timespec(asked) };
+    Ok(move |n| {
+        for _ in 0..n {
+            let mut expirations = 0_u64;
+            // SAFETY: a valid time, and room for the eight bytes that a timerfd returns.
+            let read = unsafe {
+                errno(
+                    "timerfd_settime",
+                    libc::timerfd_settime(timer.as_raw_fd(), 0, &raw const once, null_mut()),
+                )?;
+                libc::read(timer.as_raw_fd(), (&raw mut expirations).cast(), 8)
+            };
+            ensure(read == 8 && expirations == 1, "a timer did not expire exactly once")?;
+        }
+        Ok(())
+    })
+}

@@ -1,0 +1,363 @@
+//! How much of a file does the page cache hold?
+
+use crate::apparatus::filesystem::cache_search::{self, Search};
+use crate::apparatus::filesystem::reader::Call;
+use fathom_core::experiment::{
+    About, At, Basis, Check, Effort, Experiment, Failure, Finding, Found, Known, MainFigure, Observed,
+    Parameter, Point, Prediction, Question, Requirement, Scale, Shown, Site, Touch, Workload, ensure, said,
+};
+use fathom_core::machine::{self, Machine};
+use fathom_core::quantity::{Unit, declared};
+use fathom_equipment::test_file::{self, DiskQuota, TestFile, cached, evict};
+use std::fs::File;
+use std::os::unix::fs::FileExt;
+use std::time::Duration;
+
+/// Parameter: the method.
+const METHOD: Parameter =
+    Parameter { name: "method", meaning: "how the size is measured", scale: Scale::Name };
+/// Parameter: the order in which prefixes are read again.
+const ORDER: Parameter =
+    Parameter { name: "order", meaning: "the order in which a prefix is read again", scale: Scale::Name };
+/// Parameter: the call.
+const CALL: Parameter =
+    Parameter { name: "call", meaning: "the call that reads it again", scale: Scale::Name };
+/// Parameter: the content of the file.
+const CONTENT: Parameter = Parameter { name: "content", meaning: "what the file holds", scale: Scale::Name };
+
+/// The experiment `filesystem/cache_size`.
+pub struct CacheSize;
+
+static ABOUT: About = About {
+    name: "filesystem/cache_size",
+    question: "How much of a file does the page cache hold?",
+    operation: "one determination of the size, in bytes",
+    method: "A file that is larger than the cache can be is read, and two methods determine how much of it stays. \
+             `residency` reads it whole and lets the kernel count its pages in the cache (cachestat or mincore). \
+             `timing` needs no such count: a prefix is read, so that it is cached as far as it fits, and read again \
+             in pieces of 64 KiB, each timed. A piece is slow if it takes longer than the geometric mean of a cached \
+             and an evicted piece, both measured just before. A prefix fits if fewer than one piece in a hundred is \
+             slow. The largest prefix that fits is bracketed and then bisected to 1 %; the middle of the bracket is \
+             the result.\n\nWhen the prefix is read again `backward`, the pieces read last come first, and only the \
+             pieces that do not fit miss; `random` does the same in an order that a prefetcher cannot predict. \
+             `forward`, a least-recently-used cache drops every piece just before it is needed: all pieces miss as \
+             soon as the file is a little too large, so the drop is steep, but does not show how much is missing. The \
+             kernel does not read ahead (POSIX_FADV_RANDOM). All of this happens within a memory limit of 1 GiB, \
+             including the page cache, unless the memory or an existing limit is smaller: in a control group that the \
+             run makes and removes, or in a systemd scope.\n\nThe file is evicted first, and within the limit nothing of \
+             other programs' is: no setting of the machine is changed.",
+    caveats: "Filling the page cache of a whole machine takes minutes and evicts the files of other programs. So the \
+              size is measured within a limit; it shows which share of memory files can use. With `--whole-memory` a run \
+              also counts how much of all memory files can use, with a sparse file, whose pages take the same space: \
+              the files of other programs are then evicted, and their memory may be swapped out. Above 64 GiB this \
+              would take too long as well.",
+    version: 2,
+    timed: None,
+    parameters: &[METHOD, ORDER, CALL, CONTENT],
+    trends: &[],
+    shown: Shown::by(&[MainFigure::of(
+        "file data that stays in memory",
+        &[("method", At::Name("residency"))],
+    )]),
+};
+
+const RESIDENCY: &str = "residency";
+const TIMING: &str = "timing";
+const BACKWARD: &str = "backward";
+const RANDOM: &str = "random";
+const FORWARD: &str = "forward";
+const READ: &str = "read";
+const MMAP: &str = "mmap";
+const DATA: &str = "random data";
+const HOLES: &str = "holes";
+
+/// Maximum size of a file of holes: a larger cache takes minutes to fill, even with holes.
+const LARGEST: u64 = 64 << 30;
+
+impl Experiment for CacheSize {
+    fn about(&self) -> &'static About {
+        &ABOUT
+    }
+
+    fn sweep(&self, _: &Machine) -> Vec<Point> {
+        let timed = |order, call| point(TIMING, DATA).named(&ORDER, order).named(&CALL, call);
+        let mut points = vec![residency(DATA), residency(HOLES)];
+        for call in [READ, MMAP] {
+            points.extend([BACKWARD, RANDOM, FORWARD].map(|order| timed(order, call)));
+        }
+        points
+    }
+
+    fn effort(&self, point: &Point, _: &Machine) -> Effort {
+        match (point.name(&CONTENT), point.name(&ORDER), point.name(&CALL)) {
+            (HOLES, _, _) => Effort::Thorough,
+            (_, "", _) => Effort::Quick,
+            (_, BACKWARD, READ) => Effort::Standard,
+            _ => Effort::Thorough,
+        }
+    }
+
+    fn unit(&self, _: &Point) -> Unit {
+        Unit::Bytes
+    }
+
+    /// A file of holes needs no disk space: it alone requests all of the memory.
+    fn requires(&self, point: &Point) -> Vec<Requirement> {
+        vec![if point.name(&CONTENT) == HOLES { Requirement::WholeMemory } else { Requirement::MemoryLimit }]
+    }
+
+    /// The available memory, including cache that can be dropped: files compete with the memory of processes, and can get all
+    /// else.
+    fn predict(&self, point: &Point, known: &Known) -> Result<Prediction, String> {
+        let limit = Requirement::LIMIT_BYTES;
+        let available = match known.machine.available_bytes() {
+            available if point.name(&CONTENT) == DATA && available.is_none_or(|bytes| bytes > limit) => {
+                Basis::fact(limit as f64, "the limit that this run sets")
+            }
+            Some(bytes) => Basis::fact(
+                bytes as f64,
+                "memory that this process could have, within the control group's limit",
+            ),
+            None => {
+                Basis::assumed(4e9, "the memory of a small machine, because the amount of memory is unknown")
+            }
+        };
+        Ok(Prediction::new().hardware("memory that nothing else uses", 1.0, available))
+    }
+
+    fn touches(&self, point: &Point) -> Vec<Touch> {
+        match point.name(&CONTENT) {
+            // It has no data: only the page cache is filled.
+            HOLES => vec![],
+            _ => vec![Touch::File(enough(Requirement::LIMIT_BYTES))],
+        }
+    }
+
+    fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
+        point.ensure_variant(&METHOD, &[RESIDENCY, TIMING])?;
+        point.ensure_variant(&ORDER, &[BACKWARD, RANDOM, FORWARD])?;
+        point.ensure_variant(&CALL, &[READ, MMAP])?;
+        point.ensure_variant(&CONTENT, &[DATA, HOLES])?;
+        let ceiling = machine::memory_ceiling()
+            .ok_or_else(|| Failure::Unsupported("the amount of memory is unknown".to_owned()))?;
+        match (point.name(&METHOD), point.name(&CONTENT)) {
+            (RESIDENCY, HOLES) => by_residency(holes(site, ceiling)?),
+            (RESIDENCY, _) => by_residency(data(site, ceiling)?.file),
+            _ => by_timing(point, data(site, ceiling)?, ceiling, site),
+        }
+    }
+
+    fn evidence(&self, point: &Point, seen: &Observed) -> Vec<Check> {
+        if point.name(&METHOD) == RESIDENCY {
+            let claim = "the file was larger than the cache: share of it that stayed";
+            return vec![share_of(seen, STAYED, FILE_BYTES, claim, 0.01, 0.999)];
+        }
+        vec![
+            share_of(
+                seen,
+                MISS_NS,
+                HIT_NS,
+                "a piece that is not cached takes longer: times as long",
+                CONTRAST,
+                1e6,
+            ),
+            share_of(
+                seen,
+                cache_search::MISJUDGED,
+                cache_search::JUDGED,
+                "the pieces judged slow are those read from the device: share of the bytes by which the two differ",
+                0.0,
+                0.02,
+            ),
+        ]
+    }
+
+    fn findings(&self, known: &Known) -> Vec<Finding> {
+        let found = |point: &Point| known.found(ABOUT.name, point);
+        let timed = point(TIMING, DATA).named(&ORDER, BACKWARD).named(&CALL, READ);
+        let (limited, whole) = (found(&residency(DATA)), found(&residency(HOLES)));
+        let agreed = limited.zip(found(&timed)).map(|(counted, timed)| agreement(counted, timed));
+        let limited = limited.map(|counted| share(counted, allowed(known.machine)));
+        let of_all = whole.zip(all(known.machine)).map(|(counted, all)| share(counted, all));
+        let whole = whole.map(alone).into_iter().chain(of_all);
+        agreed.into_iter().chain(limited).chain(whole).collect()
+    }
+
+    fn time_limit(&self, _: &Point) -> Duration {
+        Duration::from_mins(3)
+    }
+}
+
+fn point(method: &str, file: &str) -> Point {
+    Point::new().named(&METHOD, method).named(&CONTENT, file)
+}
+
+fn residency(file: &str) -> Point {
+    point(RESIDENCY, file)
+}
+
+fn agreement(counted: Found, timed: Found) -> Finding {
+    Finding::of(
+        Question::FileCache,
+        said![
+            "The page cache holds ",
+            counted.named("page cache, counted"),
+            " of a file by the kernel's count and ",
+            timed.named("page cache, timed"),
+            " by timing, which is ",
+            timed.share_of(counted).named("timed over counted"),
+            " of it."
+        ],
+    )
+}
+
+fn alone(counted: Found) -> Finding {
+    Finding::of(
+        Question::FileCache,
+        said![
+            "In the whole memory the page cache holds ",
+            counted.named("page cache of all memory, counted"),
+            " of a sparse file by the kernel's count."
+        ],
+    )
+}
+
+/// The memory of a trial of this experiment, and its name: all memory, the limit of the existing control group, or that of the
+/// run.
+pub fn allowed(machine: &Machine) -> (u64, &'static str) {
+    let own = (Requirement::LIMIT_BYTES, "limit that the run sets");
+    all(machine).filter(|(bytes, _)| *bytes <= own.0).unwrap_or(own)
+}
+
+fn all(machine: &Machine) -> Option<(u64, &'static str)> {
+    let total = machine.memory.total_bytes.value().map(|bytes| (*bytes, "memory"));
+    let limit = machine.conditions.limits.memory_bytes.value().copied().flatten();
+    let limit = limit.map(|bytes| (bytes, "limit of the control group"));
+    total.into_iter().chain(limit).min_by_key(|(bytes, _)| *bytes)
+}
+
+/// Bytes of a file that the page cache holds within [`allowed`], as measured in this run; else all that is allowed.
+pub fn held(known: &Known) -> f64 {
+    known.median(ABOUT.name, &residency(DATA)).unwrap_or(allowed(known.machine).0 as f64)
+}
+
+/// The share of the memory that a file can occupy.
+fn share(counted: Found, (bytes, what): (u64, &'static str)) -> Finding {
+    let whole = Found::exact(bytes as f64, counted.dimension);
+    Finding::of(
+        Question::FileCache,
+        said![
+            "That is ",
+            counted.share_of(whole).named("page cache over memory"),
+            format!(" of the {what}, "),
+            whole.named(what),
+            "."
+        ],
+    )
+}
+
+/// A tenth more than the maximum capacity of the cache.
+fn enough(ceiling: u64) -> u64 {
+    (ceiling + ceiling / 10).next_multiple_of(1 << 20)
+}
+
+fn data(site: &Site, ceiling: u64) -> Result<TestFile, Failure> {
+    let test = TestFile::named(site, "cache", enough(ceiling), DiskQuota::DEFAULT)?;
+    evict(&test.file)?;
+    Ok(test)
+}
+
+/// A file without data: its pages are created when they are read, and occupy as much of the cache as any.
+fn holes(site: &Site, ceiling: u64) -> Result<File, Failure> {
+    if ceiling > LARGEST {
+        return Err(Failure::Unsupported(format!(
+            "the page cache may hold up to {}, and filling it takes minutes each time; a run within a memory limit \
+             (systemd-run --scope -p MemoryMax=1G) measures it",
+            declared::size(ceiling)
+        )));
+    }
+    test_file::ensure_on_a_device(&site.folder)?;
+    let path = test_file::shared_path(site, &format!("holes-{}", std::process::id()))?;
+    let made = test_file::new_file(&path).and_then(|file| {
+        std::fs::remove_file(&path)?;
+        file.set_len(enough(ceiling)).map(|()| file)
+    });
+    made.map_err(|error| test_file::refused("made", &path, &error))
+}
+
+/// Witnesses of the count: bytes that stayed, and bytes of the file.
+const STAYED: &str = "bytes_that_stayed";
+const FILE_BYTES: &str = "bytes_of_the_file";
+/// Stated: time of a cached and of an evicted piece, nanoseconds.
+const HIT_NS: &str = "cached_piece_ns";
+const MISS_NS: &str = "evicted_piece_ns";
+/// Ratio of their times below which single pieces of the two kinds are not significantly different.
+const CONTRAST: f64 = 2.5;
+
+/// Reads a file completely, then counts the bytes that are still cached.
+fn by_residency<'site>(file: File) -> Result<Workload<'site>, Failure> {
+    let bytes = file.metadata().map_err(|error| Failure::Broke(format!("fstat: {error}")))?.len();
+    let mut piece = vec![0; 1 << 20];
+    // SAFETY: takes no pointers. Read-ahead is off: it would be useless, and evict counted pages.
+    unsafe { libc::posix_fadvise(std::os::fd::AsRawFd::as_raw_fd(&file), 0, 0, libc::POSIX_FADV_RANDOM) };
+    let total = std::rc::Rc::new(std::cell::Cell::new((0.0, 0.0)));
+    let sums = std::rc::Rc::clone(&total);
+    let count = move || {
+        let mut offset = 0;
+        while offset < bytes {
+            let read = file.read_at(&mut piece, offset);
+            offset += read.map_err(|error| Failure::Broke(format!("reading the file: {error}")))? as u64;
+        }
+        let stayed = cached(&file)?.bytes;
+        test_file::forget(&file);
+        ensure(
+            stayed < bytes,
+            "all of the file stayed in the cache: the cache is larger than the limit that was read",
+        )?;
+        total.set((total.get().0 + stayed as f64, total.get().1 + bytes as f64));
+        Ok(Some(stayed as f64))
+    };
+    Ok(Workload::recorded(count)
+        .cold()
+        .witnessed(move || vec![(STAYED, sums.get().0), (FILE_BYTES, sums.get().1)]))
+}
+
+fn by_timing<'site>(
+    point: &Point,
+    test: TestFile,
+    ceiling: u64,
+    site: &'site Site,
+) -> Result<Workload<'site>, Failure> {
+    let call = if point.name(&CALL) == MMAP { Call::Map } else { Call::Pread };
+    let order = match point.name(&ORDER) {
+        FORWARD => cache_search::Order::Forward,
+        RANDOM => cache_search::Order::Random,
+        _ => cache_search::Order::Backward,
+    };
+    test_file::ensure_accounted(&test)?;
+    let mut search = Search::new(test, call, order, site)?;
+    let (hit, miss) = search.contrast()?;
+    if miss < CONTRAST * hit {
+        return Err(Failure::Unsupported(format!(
+            "64 KiB take {:.0} µs from the cache and {:.0} µs from the device: the difference is too small to \
+             distinguish pieces",
+            hit / 1e3,
+            miss / 1e3
+        )));
+    }
+    let tally = search.tally();
+    let find = move || search.find(ceiling).map(|bytes| Some(bytes as f64));
+    Ok(Workload::recorded(find)
+        .cold()
+        .witnessed(move || tally.counts())
+        .stating(HIT_NS, hit)
+        .stating(MISS_NS, miss))
+}
+
+/// Checks that the ratio of two witnesses is between two values.
+fn share_of(seen: &Observed, part: &str, whole: &str, claim: &str, low: f64, high: f64) -> Check {
+    match (seen.witness(part), seen.witness(whole)) {
+        (Some(part), Some(whole)) if whole > 0.0 => Check::within(claim, part / whole, low, high),
+        _ => Check::missing(claim),
+    }
+}

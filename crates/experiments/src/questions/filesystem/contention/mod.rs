@@ -1,0 +1,247 @@
+//! How much do processes that read at the same time slow each other down?
+
+mod competition;
+mod findings;
+mod points;
+mod predicted;
+
+use crate::apparatus::device_facts;
+use crate::apparatus::filesystem::fleet::{Fleet, Member, Progress};
+use fathom_core::experiment::{
+    About, Asked, At, Bound, Check, Effort, Experiment, Failure, FigureValue, Finding, Known, MainFigure,
+    Observed, Parameter, Point, Prediction, Shown, Site, TimedCode, Touch, Trend, Workload,
+};
+use fathom_core::machine::Machine;
+use fathom_core::quantity::Unit;
+use fathom_equipment::test_file::blocks::Order;
+use points::{
+    ALL_RANDOM, ALL_SEQUENTIAL, BLOCK, COUNTS, EACH, FEW_COUNTS, FIGURE, FILE, NAME, OTHER_FILE_COUNT,
+    OTHER_FILES, PATTERN, PATTERNS, PROCESSES, QUICK_COUNTS, RANDOM_AMONG, SEQUENTIAL_AMONG, TOGETHER,
+    UNFAIRNESS, USUAL_FILE, point,
+};
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::time::Duration;
+
+/// The experiment `filesystem/contention`.
+pub struct Contention;
+
+static ABOUT: About = About {
+    name: NAME,
+    question: "How much do processes that read at the same time slow each other down?",
+    operation: "one block of 4 KiB read by a process while all others read",
+    method: "Each process has its own file and continuously reads blocks of 4 KiB from the device (O_DIRECT), \
+             sequentially or in random order: all in the same order, or every second one in random order. They wait \
+             at a barrier until all are ready, and read until they are stopped; only the time in which all of them \
+             run counts. Each records when it has completed how many blocks; its time per block is the time between \
+             two completions over the blocks between them, and the observation is the mean over processes. The total \
+             rate is the sum of their rates over the same time. Fairness is the share by which the rate of the \
+             slowest process is below the mean rate.\n\nThe slope over the number of processes is fitted by least \
+             squares, with its interval; two connected lines are fitted as well, and used where they fit \
+             significantly better.",
+    caveats: "The files are small and close together; where a device seeks, files that are far apart cost more. In \
+              `all sequential` the device sees the interleaved blocks of many files, which is not a sequential \
+              pattern.",
+    version: 1,
+    timed: Some(TimedCode {
+        of: "one of the processes",
+        source: include_str!("../../../apparatus/filesystem/fleet.rs"),
+        begins: "fn read_on(",
+    }),
+    parameters: &[PATTERN, FIGURE, FILE, PROCESSES],
+    trends: &[Trend { along: "processes", step: 1.0, slope: "per process" }],
+    shown: Shown::by(&[
+        MainFigure::of(
+            "4 KiB block, one process alone",
+            &[
+                ("figure", At::Name("each process")),
+                ("pattern", At::Name("all sequential")),
+                ("file", At::Number(4_096_000)),
+                ("processes", At::Least),
+            ],
+        ),
+        MainFigure::of(
+            "4 KiB block, most processes",
+            &[
+                ("figure", At::Name("each process")),
+                ("pattern", At::Name("all sequential")),
+                ("file", At::Number(4_096_000)),
+                ("processes", At::Most),
+            ],
+        ),
+    ]),
+};
+
+impl Experiment for Contention {
+    fn about(&self) -> &'static About {
+        &ABOUT
+    }
+
+    fn sweep(&self, machine: &Machine) -> Vec<Point> {
+        self.sweep_for(machine, &Asked::default())
+    }
+
+    /// If numbers of processes were requested, these and no others.
+    fn sweep_for(&self, _: &Machine, asked: &Asked) -> Vec<Point> {
+        let given = asked.processes.as_slice();
+        let counts = |usual: &'static [u64]| if given.is_empty() { usual.to_vec() } else { given.to_vec() };
+        let mut points = vec![];
+        for pattern in PATTERNS {
+            let mixed = [SEQUENTIAL_AMONG, RANDOM_AMONG].contains(&pattern);
+            let several = |processes: &u64| *processes > u64::from(mixed);
+            let usual = counts(&COUNTS).into_iter().filter(several);
+            points.extend(usual.map(|processes| point(pattern, EACH, USUAL_FILE, processes)));
+        }
+        for pattern in [ALL_SEQUENTIAL, ALL_RANDOM] {
+            points
+                .extend(counts(&COUNTS).into_iter().map(|count| point(pattern, TOGETHER, USUAL_FILE, count)));
+            let several = counts(&[8, 32]).into_iter().filter(|count| *count > 1);
+            points.extend(several.map(|count| point(pattern, UNFAIRNESS, USUAL_FILE, count)));
+            for file in OTHER_FILES {
+                points.extend(counts(&FEW_COUNTS).into_iter().map(|count| point(pattern, EACH, file, count)));
+            }
+        }
+        points
+    }
+
+    fn effort(&self, point: &Point, _: &Machine) -> Effort {
+        let (count, pattern) = (point.number(&PROCESSES), point.name(&PATTERN));
+        let ours = COUNTS.contains(&count);
+        match point.name(&FIGURE) {
+            _ if point.number(&FILE) == OTHER_FILES[0] && count == OTHER_FILE_COUNT => Effort::Standard,
+            _ if point.number(&FILE) != USUAL_FILE => Effort::Thorough,
+            // Numbers outside the usual sweep were requested.
+            _ if !ours => Effort::Quick,
+            EACH if QUICK_COUNTS.contains(&count) && [ALL_SEQUENTIAL, ALL_RANDOM].contains(&pattern) => {
+                Effort::Quick
+            }
+            TOGETHER if count > 1 && QUICK_COUNTS.contains(&count) => Effort::Quick,
+            _ => Effort::Standard,
+        }
+    }
+
+    fn unit(&self, point: &Point) -> Unit {
+        match point.name(&FIGURE) {
+            TOGETHER => Unit::BytesPerSecond,
+            UNFAIRNESS => Unit::PartsPerMillion,
+            _ => Unit::Nanoseconds,
+        }
+    }
+
+    fn predict(&self, point: &Point, known: &Known) -> Result<Prediction, String> {
+        Ok(predicted::predicted(point, known))
+    }
+
+    fn bound(&self, point: &Point, known: &Known) -> Option<Bound> {
+        let (soonest, because) = device_facts::soonest_answer(known)?;
+        let limit = match point.name(&FIGURE) {
+            EACH => soonest,
+            TOGETHER => point.number(&PROCESSES) as f64 * BLOCK as f64 * 1e9 / soonest,
+            _ => return None,
+        };
+        let because = format!("each process waits for one block before it asks for the next: {because}");
+        Some(Bound { limit, because })
+    }
+
+    fn figure(&self) -> Option<&'static Parameter> {
+        Some(&FIGURE)
+    }
+
+    fn touches(&self, point: &Point) -> Vec<Touch> {
+        vec![Touch::Files(point.number(&PROCESSES), point.number(&FILE))]
+    }
+
+    fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
+        point.ensure_variant(&PATTERN, &PATTERNS)?;
+        let members: Vec<Member> =
+            (0..point.number(&PROCESSES)).map(|number| member(point, number)).collect();
+        let timed: Vec<usize> = (0..members.len()).filter(|number| is_timed(point, *number)).collect();
+        let fleet = Rc::new(RefCell::new(Fleet::start(&members, site)?));
+        let (watched, mut asked) = (Rc::clone(&fleet), false);
+        let observe = move || {
+            // The untimed first observation lets all processes start reading.
+            let whole = std::mem::replace(&mut asked, true);
+            let seen = fleet.borrow_mut().watch(if whole { 1.0 } else { 0.2 }, site)?;
+            let mine: Vec<Progress> = timed.iter().map(|number| seen[*number]).collect();
+            Ok(figures(&mine))
+        };
+        Ok(Workload::figures(observe).witnessed(move || watched.borrow().account()))
+    }
+
+    fn evidence(&self, point: &Point, seen: &Observed) -> Vec<Check> {
+        let (device, read) = (seen.witness(Fleet::SERVED), seen.witness(Fleet::READ));
+        let claim = "every block came from the device: bytes read from devices, by the kernel's accounting of the \
+                     processes, per byte they read";
+        let served = match (device, read) {
+            (Some(device), Some(read)) if read > 0.0 => {
+                // At either end of an observation each process has one block in flight, and the accounts are read one after the
+                // other.
+                let meanwhile = seen.witness(Fleet::MEANWHILE).unwrap_or_default();
+                let under_way = ((seen.trials * point.number(&PROCESSES) * BLOCK) as f64 + meanwhile) / read;
+                Check::within(claim, device / read, 0.98 - under_way, 1.02 + under_way)
+            }
+            _ => Check::missing(claim),
+        };
+        let all = "all processes read all the time: the fewest blocks of a process in an observation, mean over trials";
+        let fewest = seen.witness(Fleet::FEWEST);
+        vec![
+            served,
+            fewest
+                .map_or_else(|| Check::missing(all), |fewest| Check::within(all, fewest, 1.0, f64::INFINITY)),
+        ]
+    }
+
+    fn findings(&self, known: &Known) -> Vec<Finding> {
+        findings::findings(known).into_iter().chain(competition::findings(known)).collect()
+    }
+
+    /// A rotating disk takes half a second for one block of each of fifty processes; the first trial creates the files.
+    fn time_limit(&self, _: &Point) -> Duration {
+        Duration::from_mins(1)
+    }
+}
+
+/// In a mixture every second process reads in random order, and the first in sequence.
+fn member(point: &Point, number: u64) -> Member {
+    let random = match point.name(&PATTERN) {
+        ALL_SEQUENTIAL => false,
+        ALL_RANDOM => true,
+        _ => number % 2 == 1,
+    };
+    let order = if random { Order::Random } else { Order::Sequential };
+    Member { number, file_bytes: point.number(&FILE), block: BLOCK, order }
+}
+
+fn is_timed(point: &Point, number: usize) -> bool {
+    match point.name(&PATTERN) {
+        SEQUENTIAL_AMONG => number.is_multiple_of(2),
+        RANDOM_AMONG => !number.is_multiple_of(2),
+        _ => true,
+    }
+}
+
+/// The figures from processes observed together.
+fn figures(seen: &[Progress]) -> Vec<FigureValue> {
+    let told = [(EACH, each(seen)), (TOGETHER, together(seen)), (UNFAIRNESS, unfairness(seen))];
+    told.into_iter().filter_map(|(figure, value)| Some((figure, value?))).collect()
+}
+
+/// Time per block, nanoseconds, mean over the processes.
+fn each(seen: &[Progress]) -> Option<f64> {
+    let times: Vec<f64> = seen.iter().filter_map(|one| Some(1.0 / one.blocks_per_ns()?)).collect();
+    (times.len() == seen.len()).then(|| times.iter().sum::<f64>() / times.len() as f64)
+}
+
+/// Total rate, bytes per second.
+fn together(seen: &[Progress]) -> Option<f64> {
+    let rates: Vec<f64> = seen.iter().filter_map(Progress::blocks_per_ns).collect();
+    (rates.len() == seen.len()).then(|| rates.iter().sum::<f64>() * BLOCK as f64 * 1e9)
+}
+
+/// Deviation of the slowest rate below the mean rate, in millionths of the mean.
+fn unfairness(seen: &[Progress]) -> Option<f64> {
+    let rates: Vec<f64> = seen.iter().filter_map(Progress::blocks_per_ns).collect();
+    let mean = rates.iter().sum::<f64>() / rates.len() as f64;
+    let slowest = rates.iter().copied().fold(f64::INFINITY, f64::min);
+    (rates.len() == seen.len()).then(|| (1.0 - slowest / mean) * 1e6)
+}

@@ -1,0 +1,215 @@
+//! What do operations on a file's name and attributes cost?
+
+use crate::apparatus::device_facts;
+use crate::expected::kernel_service;
+use fathom_core::experiment::{
+    About, At, Bound, Check, Effort, Experiment, Failure, Known, MainFigure, Observed, Parameter, Point,
+    Prediction, Scale, Shown, Site, Touch, Workload, errno,
+};
+use fathom_core::machine::Machine;
+use fathom_equipment::test_file::{new_file, refused, shared_path};
+use rand_xoshiro::SplitMix64;
+use rand_xoshiro::rand_core::SeedableRng;
+use std::ffi::CString;
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+/// Parameter: the operation.
+const OPERATION: Parameter = Parameter { name: "operation", meaning: "what is done", scale: Scale::Name };
+
+/// The experiment `filesystem/metadata`.
+pub struct Metadata;
+
+static ABOUT: About = About {
+    name: "filesystem/metadata",
+    question: "What do operations on a file's name and attributes cost?",
+    operation: "the named operation on one file",
+    method: "`create and delete` creates a new empty file, closes it and removes it; every return value is checked. \
+             The file system may journal this later, or never. `open and close` and `stat, warm` use random files of \
+             a tree of 1024 empty files in 32 folders, made once per run, whose names and attributes were just looked \
+             up, so they are in the kernel's caches. The system calls of one operation are counted by tracing a \
+             forked copy of the work.",
+    caveats: "`stat, cold` would need the tree to be evicted from the kernel's caches. That takes unmounting the file \
+              system or dropping the caches of the whole machine, and Fathom does neither. The point is listed so \
+              that the warm figure is not mistaken for it.",
+    version: 2,
+    timed: None,
+    parameters: &[OPERATION],
+    trends: &[],
+    shown: Shown::by(&[
+        MainFigure::of("stat of a known name", &[("operation", At::Name("stat, warm"))]),
+        MainFigure::of("create and delete", &[("operation", At::Name("create and delete"))]),
+    ]),
+};
+
+const CREATE: &str = "create and delete";
+const OPEN: &str = "open and close";
+const STAT: &str = "stat, warm";
+const COLD_STAT: &str = "stat, cold";
+const MISSING: &str = "stat of a missing name";
+
+const FOLDERS: usize = 32;
+const FILES_OF_A_FOLDER: usize = 32;
+
+impl Experiment for Metadata {
+    fn about(&self) -> &'static About {
+        &ABOUT
+    }
+
+    fn sweep(&self, _: &Machine) -> Vec<Point> {
+        [STAT, MISSING, OPEN, CREATE, COLD_STAT]
+            .map(|operation| Point::new().named(&OPERATION, operation))
+            .to_vec()
+    }
+
+    fn effort(&self, point: &Point, _: &Machine) -> Effort {
+        if [STAT, CREATE].contains(&point.name(&OPERATION)) { Effort::Quick } else { Effort::Standard }
+    }
+
+    fn predict(&self, point: &Point, known: &Known) -> Result<Prediction, String> {
+        let operation = point.name(&OPERATION);
+        let entered =
+            Prediction::new().software("entering the kernel", calls(operation), kernel_service::entry(known));
+        let (work, ns) = match operation {
+            STAT | MISSING => ("a path of four names looked up, and attributes copied", 400.0),
+            OPEN => ("a path of four names looked up, a file object made and released", 900.0),
+            CREATE => ("an inode and a name created and removed, and both journalled", 15_000.0),
+            _ => ("the same as warm", 400.0),
+        };
+        let prediction = kernel_service::assumed(entered, work, ns, known);
+        Ok(if operation == COLD_STAT {
+            prediction.hardware("a block of inodes from the device", 1.0, device_facts::random_read(known))
+        } else {
+            prediction
+        })
+    }
+
+    fn bound(&self, point: &Point, known: &Known) -> Option<Bound> {
+        Some(Bound {
+            limit: 40.0 * calls(point.name(&OPERATION)) * known.shortest_cycle(),
+            because: "every call enters the kernel, which takes some forty cycles on every core".to_owned(),
+        })
+    }
+
+    fn touches(&self, _: &Point) -> Vec<Touch> {
+        vec![Touch::Names]
+    }
+
+    fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
+        match point.name(&OPERATION) {
+            CREATE => create_and_delete(site),
+            OPEN => over_the_tree(site, open_and_close),
+            STAT => over_the_tree(site, |path| stat(path, 0)),
+            MISSING => {
+                let missing = c_path(&shared_path(site, "missing")?)?;
+                Ok(Workload::batched(move |n| (0..n).try_for_each(|_| stat(&missing, -1))).traced())
+            }
+            COLD_STAT => Err(Failure::Unsupported(
+                "an ordinary program cannot evict the names of a tree from the kernel's caches: remount the file \
+                 system to see the first `stat`"
+                    .to_owned(),
+            )),
+            operation => Err(Failure::no_variant(&OPERATION, operation)),
+        }
+    }
+
+    fn evidence(&self, point: &Point, seen: &Observed) -> Vec<Check> {
+        let waited = Check::within(
+            "nothing waited for a device: voluntary switches per operation",
+            seen.per_operation(seen.counters.voluntary_switches),
+            0.0,
+            if point.name(&OPERATION) == CREATE { 0.2 } else { 0.001 },
+        );
+        vec![waited, Check::system_calls(seen, calls(point.name(&OPERATION)))]
+    }
+}
+
+fn calls(operation: &str) -> f64 {
+    match operation {
+        CREATE => 3.0,
+        OPEN => 2.0,
+        _ => 1.0,
+    }
+}
+
+fn c_path(path: &Path) -> Result<CString, Failure> {
+    CString::new(path.as_os_str().as_bytes())
+        .map_err(|_| Failure::Broke(format!("{} cannot be a path", path.display())))
+}
+
+fn stat(path: &CString, expected: libc::c_int) -> Result<(), Failure> {
+    // SAFETY: a stat is plain integers, for which zero is valid, and the path ends with a zero.
+    let told = unsafe {
+        let mut attributes: libc::stat = std::mem::zeroed();
+        libc::stat(path.as_ptr(), &raw mut attributes)
+    };
+    if told == expected { Ok(()) } else { Err(Failure::last(&format!("stat gave {told}"))) }
+}
+
+fn open_and_close(path: &CString) -> Result<(), Failure> {
+    // SAFETY: the path ends with a zero, and the descriptor is closed once.
+    unsafe {
+        let descriptor = errno("open", libc::open(path.as_ptr(), libc::O_RDONLY | libc::O_CLOEXEC))?;
+        errno("close", libc::close(descriptor)).map(drop)
+    }
+}
+
+/// The file belongs to this trial alone; if the trial is killed, the run removes it.
+fn create_and_delete<'site>(site: &Site) -> Result<Workload<'site>, Failure> {
+    let place = shared_path(site, &format!("created-{}", std::process::id()))?;
+    let once = new_file(&place).and_then(|_| std::fs::remove_file(&place));
+    once.map_err(|error| refused("made", &place, &error))?;
+    let path = c_path(&place)?;
+    let flags = libc::O_CREAT | libc::O_EXCL | libc::O_WRONLY | libc::O_CLOEXEC;
+    let create = move |n| {
+        for _ in 0..n {
+            // SAFETY: the path ends with a zero, and the descriptor is closed once.
+            unsafe {
+                let descriptor = errno("open of a new file", libc::open(path.as_ptr(), flags, 0o600))?;
+                errno("close", libc::close(descriptor))?;
+                errno("unlink", libc::unlink(path.as_ptr()))?;
+            }
+        }
+        Ok(())
+    };
+    Ok(Workload::each(create).traced())
+}
+
+/// An action on randomly drawn files of the tree.
+fn over_the_tree<'site>(
+    site: &Site,
+    operation: fn(&CString) -> Result<(), Failure>,
+) -> Result<Workload<'site>, Failure> {
+    let paths = tree(site)?;
+    paths.iter().try_for_each(operation)?;
+    let mut chance = SplitMix64::seed_from_u64(site.seed);
+    let act = move |n| {
+        (0..n).try_for_each(|_| {
+            operation(
+                &paths[fathom_equipment::test_file::blocks::below(&mut chance, paths.len() as u64) as usize],
+            )
+        })
+    };
+    Ok(Workload::batched(act).traced())
+}
+
+/// The paths of the tree, which the first trial that needs it creates.
+fn tree(site: &Site) -> Result<Vec<CString>, Failure> {
+    let mut paths = Vec::with_capacity(FOLDERS * FILES_OF_A_FOLDER);
+    for number in 0..FOLDERS {
+        let folder = shared_path(site, &format!("folder{number}"))?;
+        there_already(std::fs::create_dir(&folder)).map_err(|error| refused("made", &folder, &error))?;
+        for number in 0..FILES_OF_A_FOLDER {
+            let file = folder.join(format!("file{number}"));
+            there_already(new_file(&file).map(drop)).map_err(|error| refused("made", &file, &error))?;
+            paths.push(c_path(&file)?);
+        }
+    }
+    Ok(paths)
+}
+
+/// Accepts what an earlier trial has created: nobody else can have created it in the folder of the run.
+fn there_already(made: io::Result<()>) -> io::Result<()> {
+    made.or_else(|error| if error.kind() == io::ErrorKind::AlreadyExists { Ok(()) } else { Err(error) })
+}

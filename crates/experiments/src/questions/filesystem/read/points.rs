@@ -1,0 +1,165 @@
+//! Points of `filesystem/read`, with their effort.
+
+use crate::apparatus::filesystem::uring::{INTERVAL, LATENCY};
+use fathom_core::experiment::{Effort, Known, Parameter, Point, Scale};
+
+/// Name of the experiment.
+pub const NAME: &str = "filesystem/read";
+
+/// Parameter: the layer that serves the read.
+pub const STATE: Parameter = Parameter {
+    name: "state",
+    meaning: "where the bytes come from: past the page cache (direct), through it but not in it (cold), or from it \
+              (warm)",
+    scale: Scale::Name,
+};
+/// Parameter: the order of the blocks.
+pub const ORDER: Parameter =
+    Parameter { name: "order", meaning: "the order of the blocks", scale: Scale::Name };
+/// Parameter: the call.
+pub const CALL: Parameter = Parameter { name: "call", meaning: "the call that reads", scale: Scale::Name };
+/// Parameter: bytes per operation.
+pub const BLOCK: Parameter =
+    Parameter { name: "block", meaning: "bytes of one operation", scale: Scale::Bytes };
+/// Parameter: the size of the file.
+pub const FILE: Parameter = Parameter { name: "file", meaning: "size of the file", scale: Scale::Bytes };
+/// Parameter: the kernel's read-ahead.
+pub const READ_AHEAD: Parameter = Parameter {
+    name: "read_ahead",
+    meaning: "whether the kernel may read more than is requested",
+    scale: Scale::Name,
+};
+/// Parameter: requests in flight.
+pub const QUEUE_DEPTH: Parameter =
+    Parameter { name: "queue_depth", meaning: "requests in flight", scale: Scale::Count };
+/// Parameter: the figure of an observation with several requests in flight.
+pub const FIGURE: Parameter = Parameter {
+    name: "figure",
+    meaning: "with several requests in flight: the latency of each, or the time from one completion to the next",
+    scale: Scale::Name,
+};
+
+/// State: direct I/O, past the page cache.
+pub const DIRECT: &str = "direct";
+/// State: through the page cache, without cached pages.
+pub const COLD: &str = "cold";
+/// State: in the page cache.
+pub const WARM: &str = "warm";
+/// Order: one block after another.
+pub const SEQUENTIAL: &str = "sequential";
+/// Order: random blocks.
+pub const RANDOM: &str = "random";
+/// Call: `read`.
+pub const READ: &str = "read";
+/// Call: `pread`.
+pub const PREAD: &str = "pread";
+/// Calls: `lseek`, then `read`.
+pub const SEEK: &str = "lseek + read";
+/// Call: loads from a mapping.
+pub const MMAP: &str = "mmap";
+/// Call: `io_uring`, with several requests in flight.
+pub const IO_URING: &str = "io_uring";
+/// Read-ahead: off.
+pub const OFF: &str = "off";
+
+/// The block size of the common file systems, and of the reports.
+pub const USUAL_BLOCK: u64 = 4096;
+/// The size of the file at all points that do not vary it.
+pub const USUAL_FILE: u64 = 64 << 20;
+
+const KIB: u64 = 1 << 10;
+const MIB: u64 = 1 << 20;
+const GIB: u64 = 1 << 30;
+
+/// File sizes by factors of 4 to 16, as in the reports (R-FS-09); the largest on request.
+pub const FILES: [u64; 8] = [4 * KIB, 64 * KIB, MIB, 16 * MIB, 64 * MIB, 256 * MIB, GIB, 4 * GIB];
+const BLOCKS: [u64; 5] = [512, 16 * KIB, 64 * KIB, 256 * KIB, MIB];
+/// Numbers of requests in flight.
+pub const QUEUE_DEPTHS: [u64; 7] = [1, 2, 4, 8, 16, 32, 64];
+
+/// A point of the sweep over files; all others vary it.
+pub fn at(state: &str, order: &str, call: &str, block: u64, file: u64) -> Point {
+    let point = Point::new().named(&STATE, state).named(&ORDER, order).named(&CALL, call);
+    point.with(&BLOCK, block).with(&FILE, file)
+}
+
+/// The usual call for an order.
+pub fn usual_call(order: &str) -> &'static str {
+    if order == RANDOM { PREAD } else { READ }
+}
+
+/// The point of a block of 4 KiB with the usual call.
+pub fn usual(state: &str, order: &str, file: u64) -> Point {
+    at(state, order, usual_call(order), USUAL_BLOCK, file)
+}
+
+/// Every point, in the order of the table: each may be predicted from those before it.
+pub fn all() -> Vec<Point> {
+    let mut points = vec![];
+    // Direct I/O first: reading through the cache is predicted from the device's time.
+    for state in [DIRECT, COLD, WARM] {
+        for order in [SEQUENTIAL, RANDOM] {
+            points.extend(FILES.map(|file| usual(state, order, file)));
+        }
+        if state != COLD {
+            for order in [SEQUENTIAL, RANDOM] {
+                points.extend(BLOCKS.map(|block| at(state, order, usual_call(order), block, USUAL_FILE)));
+            }
+        }
+    }
+    points.extend(other_calls());
+    points.extend(
+        [LATENCY, INTERVAL].into_iter().flat_map(|figure| QUEUE_DEPTHS.map(|depth| queue(depth, figure))),
+    );
+    points
+}
+
+fn other_calls() -> Vec<Point> {
+    let usual = |state, order, call| at(state, order, call, USUAL_BLOCK, USUAL_FILE);
+    let without = |point: Point| point.named(&READ_AHEAD, OFF);
+    vec![
+        usual(DIRECT, RANDOM, SEEK),
+        usual(WARM, RANDOM, SEEK),
+        usual(WARM, SEQUENTIAL, PREAD),
+        usual(WARM, SEQUENTIAL, MMAP),
+        usual(WARM, RANDOM, MMAP),
+        usual(COLD, SEQUENTIAL, MMAP),
+        usual(COLD, RANDOM, MMAP),
+        without(usual(COLD, SEQUENTIAL, READ)),
+        without(usual(COLD, SEQUENTIAL, MMAP)),
+        without(usual(COLD, RANDOM, MMAP)),
+    ]
+}
+
+/// The point of the largest sequential blocks of a file with direct I/O, which shows the device's rate.
+pub fn largest_direct() -> Point {
+    at(DIRECT, SEQUENTIAL, READ, MIB, USUAL_FILE)
+}
+
+/// The measured queue depths, each with the latency of a request, nanoseconds.
+pub fn waits_by_depth(known: &Known) -> Vec<(u64, f64)> {
+    let found = |depth| Some((depth, known.median(NAME, &queue(depth, LATENCY))?));
+    QUEUE_DEPTHS.into_iter().filter_map(found).collect()
+}
+
+/// The point of random direct reads with several in flight.
+pub fn queue(depth: u64, figure: &str) -> Point {
+    at(DIRECT, RANDOM, IO_URING, USUAL_BLOCK, USUAL_FILE).with(&QUEUE_DEPTH, depth).named(&FIGURE, figure)
+}
+
+/// The effort from which on a point is measured.
+pub fn effort(point: &Point) -> Effort {
+    let (file, warm) = (point.number(&FILE), point.name(&STATE) == WARM);
+    let sweep = point.get(READ_AHEAD.name).is_none() && point.name(&CALL) == usual_call(point.name(&ORDER));
+    match point.number(&QUEUE_DEPTH) {
+        _ if file > GIB || (warm && file > 256 * MIB) => Effort::Thorough,
+        1 | 32 => Effort::Quick,
+        0 if sweep
+            && [USUAL_BLOCK, MIB].contains(&point.number(&BLOCK))
+            && [64 * KIB, USUAL_FILE].contains(&file) =>
+        {
+            Effort::Quick
+        }
+        _ => Effort::Standard,
+    }
+}

@@ -1,0 +1,344 @@
+//! What does reading a file again cost when it fits into the page cache, and when it does not?
+
+use super::cache_size;
+use super::read;
+use crate::apparatus::filesystem::reader::{Call, ReadAhead, Reader};
+use fathom_core::experiment::{
+    About, At, Check, Dimension, Effort, Experiment, Failure, Finding, Found, Known, Landmark, MainFigure,
+    Observed, Parameter, Point, Prediction, Question, Requirement, Scale, Shown, Site, Touch, Workload, said,
+};
+use fathom_core::machine::Machine;
+use fathom_core::quantity::Unit;
+use fathom_equipment::test_file::{
+    DiskQuota, Passing, TestFile, cached_within, direct, ensure_accounted, evict, served,
+};
+use std::cell::Cell;
+use std::fs::File;
+use std::rc::Rc;
+use std::time::Duration;
+
+const STATE: Parameter = Parameter {
+    name: "state",
+    meaning: "whether the file was read just before, or is read past the page cache (direct)",
+    scale: Scale::Name,
+};
+const ORDER: Parameter =
+    Parameter { name: "order", meaning: "the order in which it is read again", scale: Scale::Name };
+const FILE: Parameter =
+    Parameter { name: "file", meaning: "how much of a file is read", scale: Scale::Bytes };
+
+const READ_BEFORE: &str = "read before";
+const DIRECT: &str = "direct";
+const FORWARD: &str = "forward";
+const BACKWARD: &str = "backward";
+
+/// Bytes per read: large enough that a device gets requests of its maximum size.
+const BLOCK: u64 = 1 << 20;
+/// File sizes in sixteenths of the available memory, dense around all of it, and the least effort at which each is read.
+const SIXTEENTHS: [(u64, Effort); 10] = [
+    (4, Effort::Thorough),
+    (8, Effort::Standard),
+    (12, Effort::Thorough),
+    (14, Effort::Thorough),
+    (15, Effort::Standard),
+    (16, Effort::Thorough),
+    (17, Effort::Standard),
+    (18, Effort::Thorough),
+    (20, Effort::Thorough),
+    (24, Effort::Standard),
+];
+/// Sizes at which the device alone is read, sixteenths: below, at and above the available memory.
+const ALONG_THE_DEVICE: [u64; 3] = [8, 16, 24];
+/// Bytes read from the device at each of them.
+const STRETCH: u64 = 64 << 20;
+/// Bytes of a file that are read again forward: those met first when the reading restarts. If they miss, so do all that follow.
+const FIRST: u64 = 256 << 20;
+
+/// The experiment `filesystem/reread`.
+pub struct Reread;
+
+static ABOUT: About = About {
+    name: "filesystem/reread",
+    question: "What does reading a file again cost when it fits into the page cache, and when it does not?",
+    operation: "one MiB of the file, read for the second time",
+    method: "Within the memory limit of filesystem/cache_size, a file of random bytes is evicted, and the given size \
+             is read from its beginning, and read again: `forward`, the first 256 MiB; `backward`, all of it from the \
+             end. Only the second reading is timed, in blocks of 1 MiB (pread, without read-ahead), and the mean of \
+             its blocks is an observation. For comparison, `direct` reads the 64 MiB before each size past the page \
+             cache (O_DIRECT), in the same blocks: the rate of the device.\n\nOf a file that is too large, a \
+             least-recently-used cache holds the end. When it is read again forward, each block evicts the next one \
+             needed: all of a file that is a little too large comes from the device. Backward, only the part that \
+             does not fit does. The kernel counts how much of the file the cache holds between the readings, and the \
+             bytes from the device during the second.",
+    caveats: "Where the kernel protects pages that were read twice, reading forward also finds some of the file.",
+    version: 1,
+    timed: None,
+    parameters: &[STATE, ORDER, FILE],
+    trends: &[],
+    shown: Shown::by(&[MainFigure::of(
+        "1 MiB of a file too large for the page cache, read again",
+        &[("state", At::Name(READ_BEFORE)), ("order", At::Name(FORWARD)), ("file", At::Most)],
+    )])
+    .landmarks(|machine| {
+        let (at, name) = cache_size::allowed(machine);
+        vec![Landmark { along: FILE.name, at: at as f64, name: name.to_owned() }]
+    }),
+};
+
+/// Witnesses: bytes cached before they were read again, bytes from the device meanwhile, and bytes read.
+const HELD: &str = "bytes_cached_before";
+const SENT: &str = "bytes_from_device";
+const READ: &str = "bytes_read_again";
+
+impl Experiment for Reread {
+    fn about(&self) -> &'static About {
+        &ABOUT
+    }
+
+    fn sweep(&self, machine: &Machine) -> Vec<Point> {
+        let before = |order| SIXTEENTHS.map(|(part, _)| point(READ_BEFORE, order, size(machine, part)));
+        let device = ALONG_THE_DEVICE.map(|part| point(DIRECT, FORWARD, size(machine, part)));
+        [before(FORWARD).to_vec(), before(BACKWARD).to_vec(), device.to_vec()].concat()
+    }
+
+    fn requires(&self, _: &Point) -> Vec<Requirement> {
+        vec![Requirement::MemoryLimit]
+    }
+
+    fn effort(&self, point: &Point, machine: &Machine) -> Effort {
+        if point.name(&ORDER) == BACKWARD {
+            return Effort::Thorough;
+        }
+        let is_this = |(part, _): &&(u64, Effort)| size(machine, *part) == point.number(&FILE);
+        SIXTEENTHS.iter().find(is_this).map_or(Effort::Standard, |(_, effort)| *effort)
+    }
+
+    /// Bytes that fit are copied, the others come from the device: read forward, all of a file that does not fit.
+    fn predict(&self, point: &Point, known: &Known) -> Result<Prediction, String> {
+        let device = read::direct_block(BLOCK, known);
+        if point.name(&STATE) == DIRECT {
+            return Ok(Prediction::new().hardware("the device's time for 1 MiB", 1.0, device));
+        }
+        let (file, cache) = (point.number(&FILE) as f64, cache_size::held(known));
+        let hits = match point.name(&ORDER) {
+            BACKWARD => (cache / file).min(1.0),
+            _ => f64::from(file <= cache),
+        };
+        let copied = read::cached_block(BLOCK, known);
+        let prediction = Prediction::new();
+        let prediction = if hits > 0.0 {
+            prediction.software("the share that the cache holds, copied from it", hits, copied)
+        } else {
+            prediction
+        };
+        Ok(if hits < 1.0 {
+            prediction.hardware("the rest, from the device", 1.0 - hits, device)
+        } else {
+            prediction
+        })
+    }
+
+    /// All points read one file.
+    fn block(&self, _: &Point) -> Option<String> {
+        Some("one file".to_owned())
+    }
+
+    fn touches(&self, _: &Point) -> Vec<Touch> {
+        vec![Touch::File(Requirement::LIMIT_BYTES / 2 * 3)]
+    }
+
+    fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
+        point.ensure_variant(&STATE, &[READ_BEFORE, DIRECT])?;
+        point.ensure_variant(&ORDER, &[FORWARD, BACKWARD])?;
+        let test = site.shared.get_or_make(|| file(site))?;
+        let again = |file| Again::of(file, &test.0, site);
+        let bytes = point.number(&FILE);
+        if bytes > test.0.bytes {
+            return Err(Failure::Broke(format!("the file has {} bytes, not {bytes}", test.0.bytes)));
+        }
+        let blocks = bytes / BLOCK;
+        if point.name(&STATE) == DIRECT {
+            let stretch = bytes.saturating_sub(STRETCH) / BLOCK..blocks;
+            let again = again(direct(&test.0, BLOCK)?.file)?;
+            return Ok(again.observing(move |again| again.pass(&stretch.clone().collect::<Vec<_>>())));
+        }
+        let order: Vec<u64> = match point.name(&ORDER) {
+            BACKWARD => (0..blocks).rev().collect(),
+            _ => (0..blocks.min(FIRST / BLOCK)).collect(),
+        };
+        let again = again(opened(&test.0)?)?;
+        Ok(again.observing(move |again| {
+            again.fill(&test.0, blocks, order.len() as u64)?;
+            again.pass(&order)
+        }))
+    }
+
+    fn evidence(&self, point: &Point, seen: &Observed) -> Vec<Check> {
+        let claim = "what the page cache did not hold came from the device: bytes that it delivered per byte read again";
+        let (Some(held), Some(sent), Some(read)) =
+            (seen.witness(HELD), seen.witness(SENT), seen.witness(READ))
+        else {
+            return vec![Check::missing(claim)];
+        };
+        let missing = if point.name(&STATE) == DIRECT { 1.0 } else { 1.0 - held / read };
+        // If the file is cached completely, no bytes come from the device; if it is not, up to all: reading evicts blocks to be
+        // read later.
+        let most = if missing > 0.0 { 1.05 } else { 0.01 };
+        vec![Check::within(claim, sent / read, (missing - 0.02).max(0.0), most)]
+    }
+
+    fn findings(&self, known: &Known) -> Vec<Finding> {
+        cliff(known).into_iter().collect()
+    }
+
+    fn time_limit(&self, _: &Point) -> Duration {
+        Duration::from_mins(3)
+    }
+}
+
+fn point(state: &str, order: &str, file: u64) -> Point {
+    Point::new().named(&STATE, state).named(&ORDER, order).with(&FILE, file)
+}
+
+/// This many sixteenths of the available memory, in whole blocks.
+fn size(machine: &Machine, sixteenths: u64) -> u64 {
+    (cache_size::allowed(machine).0 / 16 * sixteenths / BLOCK).max(1) * BLOCK
+}
+
+/// The file of all sizes: one and a half times the available memory.
+fn file(site: &Site) -> Result<Passing, Failure> {
+    let ceiling = fathom_core::machine::memory_ceiling()
+        .ok_or_else(|| Failure::Unsupported("the amount of memory is unknown".to_owned()))?;
+    let bytes = (ceiling + ceiling / 2).next_multiple_of(BLOCK);
+    let test = TestFile::named(site, "reread", bytes, DiskQuota::DEFAULT)?;
+    ensure_accounted(&test)?;
+    Ok(Passing(test))
+}
+
+fn opened(test: &TestFile) -> Result<File, Failure> {
+    File::open(&test.path).map_err(|error| Failure::Broke(format!("the test file is gone: {error}")))
+}
+
+/// Reads blocks and keeps an account.
+struct Again<'site> {
+    reader: Reader,
+    site: &'site Site<'site>,
+    account: Rc<Cell<Account>>,
+}
+
+/// Bytes, summed over all observations.
+#[derive(Debug, Clone, Copy, Default)]
+struct Account {
+    held: f64,
+    sent: f64,
+    read: f64,
+}
+
+impl<'site> Again<'site> {
+    fn of(file: File, test: &TestFile, site: &'site Site) -> Result<Self, Failure> {
+        let reader = Reader::new(file, (test.bytes, test.content), BLOCK, Call::Pread, ReadAhead::Off)?;
+        Ok(Again { reader, site, account: Rc::default() })
+    }
+
+    /// Work with these observations and their account.
+    fn observing(
+        self,
+        mut observe: impl FnMut(&mut Self) -> Result<f64, Failure> + 'site,
+    ) -> Workload<'site> {
+        let (account, mut again) = (Rc::clone(&self.account), self);
+        let told = move || {
+            let Account { held, sent, read } = account.get();
+            vec![(HELD, held), (SENT, sent), (READ, read)]
+        };
+        Workload::recorded(move || observe(&mut again).map(Some)).cold().witnessed(told)
+    }
+
+    /// Reads the beginning of an uncached file, and counts the cached bytes of those blocks that will be read again.
+    fn fill(&mut self, test: &TestFile, blocks: u64, again: u64) -> Result<(), Failure> {
+        evict(&test.file)?;
+        (0..blocks).try_for_each(|number| self.reader.read(number * BLOCK))?;
+        let held = cached_within(&test.file, 0, again * BLOCK)?.bytes as f64;
+        let account = self.account.get();
+        self.account.set(Account { held: account.held + held, ..account });
+        Ok(())
+    }
+
+    /// The mean time per block, nanoseconds.
+    fn pass(&mut self, blocks: &[u64]) -> Result<f64, Failure> {
+        let (before, count) = (served(), blocks.len() as f64);
+        let began = self.site.stopwatch.now_ns();
+        blocks.iter().try_for_each(|number| self.reader.read(number * BLOCK))?;
+        let took = self.site.stopwatch.now_ns() - began;
+        let account = self.account.get();
+        let sent = account.sent + served().zip(before).map_or(f64::NAN, |(after, before)| after - before);
+        self.account.set(Account { sent, read: account.read + count * BLOCK as f64, ..account });
+        Ok(took / count)
+    }
+}
+
+/// The rate of a file that is cached, of one that is too large, and of the device.
+fn cliff(known: &Known) -> Option<Finding> {
+    let found = |state, part| known.found(ABOUT.name, &point(state, FORWARD, size(known.machine, part)));
+    let mut within = SIXTEENTHS.iter().filter(|(part, _)| *part < 16);
+    let least = within.find_map(|(part, _)| Some((*part, found(READ_BEFORE, *part)?)))?;
+    let most = SIXTEENTHS.last().and_then(|(part, _)| found(READ_BEFORE, *part))?;
+    let device = ALONG_THE_DEVICE.last().and_then(|part| found(DIRECT, *part))?;
+    let rate = |block: Found| block.inverse(BLOCK as f64 * 1e9, Dimension::Of(Unit::BytesPerSecond));
+    let bytes = |part| Found::exact(size(known.machine, part) as f64, Dimension::Of(Unit::Bytes));
+    Some(Finding::of(
+        Question::FileCache,
+        said![
+            "Read again, a file of ",
+            bytes(least.0).named("file that the page cache holds"),
+            " comes at ",
+            rate(least.1).named("rate within the page cache"),
+            ", one of ",
+            bytes(SIXTEENTHS[SIXTEENTHS.len() - 1].0).named("file too large for the page cache"),
+            " at ",
+            rate(most).named("rate beyond the page cache"),
+            ": ",
+            rate(most).share_of(rate(device)).named("rate beyond the cache over the device's"),
+            " of the device's rate past the cache, ",
+            rate(device).named("rate of direct reads"),
+            "."
+        ],
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fathom_core::machine::{Host, Root};
+
+    struct Unknown;
+    impl Host for Unknown {}
+
+    #[test]
+    fn what_is_missing_must_have_come_from_the_device() {
+        let seen = |held: f64, sent: f64| {
+            let witnessed =
+                [(HELD, held), (SENT, sent), (READ, 100.0)].map(|(name, bytes)| (name.to_owned(), bytes));
+            Observed { witnessed: witnessed.into(), ..Observed::default() }
+        };
+        let holds =
+            |state, held, sent| Reread.evidence(&point(state, FORWARD, 1 << 30), &seen(held, sent))[0].holds;
+        assert!(holds(READ_BEFORE, 100.0, 0.0) && !holds(READ_BEFORE, 100.0, 5.0));
+        assert!(holds(READ_BEFORE, 60.0, 40.0) && holds(READ_BEFORE, 60.0, 100.0));
+        assert!(!holds(READ_BEFORE, 60.0, 30.0), "some of it was cached by somebody else");
+        assert!(holds(DIRECT, 0.0, 100.0) && !holds(DIRECT, 0.0, 50.0));
+        assert!(!Reread.evidence(&point(DIRECT, FORWARD, 1), &Observed::default())[0].holds);
+    }
+
+    #[test]
+    fn forward_all_of_a_file_that_is_too_large_is_predicted_from_the_device_and_backward_the_rest() {
+        let machine = Machine::from_root(&Root::new("/nowhere"), &Unknown, std::path::Path::new("/"));
+        let known = Known::new(&machine, None);
+        let total = |order, part| {
+            Reread.predict(&point(READ_BEFORE, order, size(&machine, part)), &known).unwrap().total()
+        };
+        let device = Reread.predict(&point(DIRECT, FORWARD, 1), &known).unwrap().total();
+        assert!((total(FORWARD, 24) - device).abs() < 1e-6 && total(FORWARD, 8) < device / 2.0);
+        let (third, all) = (total(BACKWARD, 24), total(BACKWARD, 8));
+        assert!((third - (all * 2.0 + device) / 3.0).abs() < 1e-6 * device, "{third} {all} {device}");
+    }
+}

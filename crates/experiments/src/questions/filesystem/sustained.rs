@@ -1,0 +1,208 @@
+//! Does a storage device keep its speed under continuous load?
+
+use super::{read, write};
+use crate::apparatus::filesystem::reader::{Call, ReadAhead, Reader};
+use crate::apparatus::filesystem::uring::Queue;
+use crate::apparatus::lasting::{self, FIGURE, LASTING, SUSTAINED, WINDOW};
+use fathom_core::experiment::{
+    About, At, Check, Effort, Experiment, Failure, Finding, Known, MainFigure, Observed, Parameter, Point,
+    Prediction, Question, Scale, Shown, Site, Statement, Touch, Workload, said,
+};
+use fathom_core::machine::Machine;
+use fathom_core::quantity::Kind;
+use fathom_equipment::test_file::blocks::{Order, Walk};
+use fathom_equipment::test_file::{DiskQuota, TestFile, direct, ensure_accounted, served};
+use std::cell::Cell;
+use std::rc::Rc;
+use std::time::Duration;
+
+/// Parameter: the kind of request.
+const REQUEST: Parameter = Parameter {
+    name: "request",
+    meaning: "the requests to the device, without a pause and past the page cache",
+    scale: Scale::Name,
+};
+
+/// The experiment `filesystem/sustained`.
+pub struct Sustained;
+
+static ABOUT: About = About {
+    name: "filesystem/sustained",
+    question: "Does a storage device keep its speed under continuous load?",
+    operation: "one block read or written past the page cache, of many without a pause",
+    method: "The direct requests of `read` and `write` (O_DIRECT) continue for a second, and the number completed is \
+             recorded at the end of every twentieth of the trial: the first twentieth shows what a short trial would \
+             measure, the second half shows the sustained speed. Cloud disks and control-group limits often allow a \
+             burst and then throttle; the write cache of a solid-state disk fills. With 32 requests in flight the \
+             figure is the time from one completion to the next, the inverse of the device's rate in requests a \
+             second.",
+    caveats: "Limits whose burst lasts for minutes or half an hour, like those of some cloud disks, need `--thorough` \
+              (20 s), or an even longer time; earlier parts of the run use up the same burst. Writes go to the same 4 \
+              MiB repeatedly.",
+    version: 1,
+    timed: None,
+    parameters: &[REQUEST, LASTING, FIGURE],
+    trends: &[],
+    shown: Shown::by(&[
+        MainFigure::of(
+            "4 KiB at random, from the device, without a pause",
+            &[
+                ("request", At::Name("random read")),
+                ("figure", At::Name("sustained")),
+                ("lasting", At::Least),
+            ],
+        ),
+        MainFigure::of(
+            "4 KiB at random, 32 in flight, without a pause",
+            &[
+                ("request", At::Name("random read, 32 in flight")),
+                ("figure", At::Name("sustained")),
+                ("lasting", At::Least),
+            ],
+        ),
+    ])
+    .in_order(|point| point.name(&FIGURE) == WINDOW),
+};
+
+const RANDOM_READ: &str = "random read";
+const QUEUED_READ: &str = "random read, 32 in flight";
+const SEQUENTIAL_READ: &str = "sequential read of 1 MiB";
+const RANDOM_WRITE: &str = "random write";
+const REQUESTS: [&str; 4] = [RANDOM_READ, QUEUED_READ, SEQUENTIAL_READ, RANDOM_WRITE];
+
+const DEPTH: u64 = 32;
+const BLOCK: u64 = 4096;
+const LARGE_BLOCK: u64 = 1 << 20;
+const FILE: u64 = 64 << 20;
+
+/// Witnesses: bytes read, and bytes sent by the device.
+const READ: &str = "bytes_read";
+const SERVED: &str = "bytes_from_device";
+
+/// The experiment and point that measure the same request in short trials.
+fn in_short_trials(request: &str) -> (&'static dyn Experiment, Point) {
+    match request {
+        RANDOM_READ => (&read::Read, read::direct_point(true)),
+        QUEUED_READ => (&read::Read, read::queued_point(DEPTH)),
+        SEQUENTIAL_READ => (&read::Read, read::largest_direct_point()),
+        _ => (&write::Write, write::sent_point()),
+    }
+}
+
+impl Experiment for Sustained {
+    fn about(&self) -> &'static About {
+        &ABOUT
+    }
+
+    fn sweep(&self, _: &Machine) -> Vec<Point> {
+        let of = |request: &&str| lasting::points(Point::new().named(&REQUEST, request));
+        REQUESTS.iter().flat_map(of).collect()
+    }
+
+    fn effort(&self, point: &Point, _: &Machine) -> Effort {
+        lasting::effort(point)
+    }
+
+    fn predict(&self, point: &Point, known: &Known) -> Result<Prediction, String> {
+        let (experiment, short) = in_short_trials(point.name(&REQUEST));
+        lasting::predicted((experiment, &short), known)
+    }
+
+    fn figure(&self) -> Option<&'static Parameter> {
+        Some(&FIGURE)
+    }
+
+    fn touches(&self, _: &Point) -> Vec<Touch> {
+        vec![Touch::File(FILE)]
+    }
+
+    fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
+        let lasting_ns = point.number(&LASTING) as f64;
+        let (mut act, bytes_read) = requests(point.name(&REQUEST), site)?;
+        let observe = move || {
+            let progress = lasting::observed(lasting_ns, || site.stopwatch.now_ns(), &mut act)?;
+            Ok(lasting::each_ns(&progress))
+        };
+        let counts = move || {
+            let served = served().map(|bytes| (SERVED, bytes));
+            served.into_iter().chain([(READ, bytes_read.get())]).collect()
+        };
+        Ok(Workload::figures(observe).cold().witnessed(counts))
+    }
+
+    fn evidence(&self, point: &Point, seen: &Observed) -> Vec<Check> {
+        if point.name(&REQUEST) == RANDOM_WRITE {
+            return vec![];
+        }
+        let claim = "every block came from the device: bytes read from devices, by the kernel's accounting, per byte \
+                     read";
+        // The account counts requests when they are sent: those in flight at its first reading were sent before.
+        let under_way = (DEPTH * BLOCK * seen.trials) as f64;
+        let both = seen.witness(SERVED).zip(seen.witness(READ).filter(|read| *read > 0.0));
+        vec![both.map_or_else(
+            || Check::missing(claim),
+            |(served, read)| Check::within(claim, served / read, 0.99 - under_way / read, 1.5),
+        )]
+    }
+
+    fn findings(&self, known: &Known) -> Vec<Finding> {
+        let told = |request: &&str| {
+            let (experiment, short) = in_short_trials(request);
+            let usual = Point::new().named(&REQUEST, request).with(&LASTING, lasting::USUAL);
+            let sustained = known.found(ABOUT.name, &usual.named(&FIGURE, SUSTAINED))?;
+            Some(lasting::compared(
+                request,
+                known.found(experiment.about().name, &short)?,
+                sustained,
+                Kind::Cost,
+            ))
+        };
+        let told = Statement::joined(REQUESTS.iter().filter_map(told).collect(), "; ");
+        let said =
+            |told| said!["Time of the device for a request, sustained and in short trials: ", told, "."];
+        told.map(|told| Finding::of(Question::Experiment, said(told))).into_iter().collect()
+    }
+
+    fn least_time(&self, point: &Point) -> Duration {
+        Duration::from_nanos(point.number(&LASTING))
+    }
+
+    fn time_limit(&self, point: &Point) -> Duration {
+        Duration::from_secs(90) + 4 * Duration::from_nanos(point.number(&LASTING))
+    }
+}
+
+/// Does one request, or waits for the next completion, and returns the number of requests done.
+type Act<'site> = Box<dyn FnMut() -> Result<u64, Failure> + 'site>;
+
+/// The function that does the requests, and the bytes that they have read so far.
+fn requests<'site>(request: &str, site: &'site Site) -> Result<(Act<'site>, Rc<Cell<f64>>), Failure> {
+    if request == RANDOM_WRITE {
+        let mut write = write::writing(site)?;
+        return Ok((Box::new(move || write().map(|()| 1)), Rc::default()));
+    }
+    let (order, block) = match request {
+        RANDOM_READ | QUEUED_READ => (Order::Random, BLOCK),
+        SEQUENTIAL_READ => (Order::Sequential, LARGE_BLOCK),
+        request => return Err(Failure::no_variant(&REQUEST, request)),
+    };
+    let test = TestFile::named(site, "cold", FILE, DiskQuota::DEFAULT)?;
+    ensure_accounted(&test)?;
+    let file = direct(&test, block)?.file;
+    let mut walk = Walk::through(test.bytes, block, order, site.seed);
+    if request == QUEUED_READ {
+        let mut queue = Queue::new(file, test.content, (walk, block), DEPTH)?;
+        let read = queue.bytes_read();
+        return Ok((Box::new(move || queue.next(site).map(|_| 1)), read));
+    }
+    let sizes = (test.bytes, test.content);
+    let mut reader = Reader::new(file, sizes, block, Call::Pread, ReadAhead::Usual)?;
+    let read = Rc::new(Cell::new(0.0));
+    let counted = Rc::clone(&read);
+    let act = move || {
+        reader.read(walk.step())?;
+        counted.set(counted.get() + block as f64);
+        Ok(1)
+    };
+    Ok((Box::new(act), read))
+}

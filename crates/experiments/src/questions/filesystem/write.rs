@@ -1,0 +1,298 @@
+//! What does writing a block to a file cost, and what does it cost to make it durable on the device?
+
+use super::read;
+use crate::apparatus::device_facts;
+use crate::expected::kernel_service;
+use fathom_core::experiment::{
+    About, At, Bound, Check, Effort, Experiment, Failure, Finding, Known, MainFigure, Observed, Parameter,
+    Point, Prediction, Question, Scale, Shown, Site, TimedCode, Touch, Workload, errno, said,
+};
+use fathom_core::machine::Machine;
+use fathom_equipment::test_file::blocks::{Order, Walk};
+use fathom_equipment::test_file::{Aligned, DiskQuota, TestFile, cached, direct, existing};
+use std::fs::File;
+use std::os::fd::AsRawFd;
+use std::time::Duration;
+
+/// Parameter: the durability of the written bytes.
+const DURABILITY: Parameter = Parameter {
+    name: "durability",
+    meaning: "where the bytes are when the operation ends",
+    scale: Scale::Name,
+};
+/// Parameter: the order of the blocks.
+const ORDER: Parameter = Parameter { name: "order", meaning: "the order of the blocks", scale: Scale::Name };
+/// Parameter: bytes per operation.
+const BLOCK: Parameter = Parameter { name: "block", meaning: "bytes of one operation", scale: Scale::Bytes };
+
+/// The experiment `filesystem/write`.
+pub struct Write;
+
+static ABOUT: About = About {
+    name: "filesystem/write",
+    question: "What does writing a block to a file cost, and what does it cost to have it on the device?",
+    operation: "one block of an existing file overwritten, and flushed where the point says so",
+    method: "A fully allocated file of 4 MiB is overwritten block by block with pwrite. `in the page cache`: the call \
+             returns when the block is copied; the kernel's count of dirty pages (cachestat) shows that it is still \
+             to be written. `sent to the device` writes past the page cache (O_DIRECT); the device may hold the block \
+             in its own cache. `on the device, fdatasync` and `on the device, fsync` flush after every block, \
+             including the device's cache; the same count shows that nothing is left to write. After each trial the \
+             file is flushed, so that no other trial pays for its blocks.",
+    caveats: "Whether a device, or the host of a virtual one, really flushes its cache is not visible from here. \
+              Blocks that extend a file cost more, because they must be allocated.",
+    version: 1,
+    timed: Some(TimedCode {
+        of: "a block, and what makes it last",
+        source: include_str!("write.rs"),
+        begins: "fn write(",
+    }),
+    parameters: &[DURABILITY, ORDER, BLOCK],
+    trends: &[],
+    shown: Shown::by(&[
+        MainFigure::of(
+            "4 KiB in random order into the page cache",
+            &[
+                ("block", At::Number(4_096)),
+                ("order", At::Name("random")),
+                ("durability", At::Name("in the page cache")),
+            ],
+        ),
+        MainFigure::leading(
+            "4 KiB in random order and fsync",
+            &[
+                ("block", At::Number(4_096)),
+                ("order", At::Name("random")),
+                ("durability", At::Name("on the device, fsync")),
+            ],
+        ),
+    ]),
+};
+
+const CACHED: &str = "in the page cache";
+const SENT: &str = "sent to the device";
+const DATA_SYNCED: &str = "on the device, fdatasync";
+const SYNCED: &str = "on the device, fsync";
+const RANDOM: &str = "random";
+const SEQUENTIAL: &str = "sequential";
+
+const USUAL_BLOCK: u64 = 4096;
+const LARGE_BLOCK: u64 = 1 << 20;
+/// Size of the file, bytes: small, so that flushing it after a trial is quick and the kernel never throttles the writer.
+const FILE: u64 = 4 << 20;
+
+/// Witness: bytes that are waiting to be written.
+const WAITING: &str = "bytes_waiting";
+/// Stated: whether the kernel counts them.
+const COUNTED: &str = "dirty_pages_are_counted";
+
+impl Experiment for Write {
+    fn about(&self) -> &'static About {
+        &ABOUT
+    }
+
+    fn sweep(&self, _: &Machine) -> Vec<Point> {
+        let mut points = vec![];
+        for durability in [CACHED, SENT, DATA_SYNCED, SYNCED] {
+            points.extend([SEQUENTIAL, RANDOM].map(|order| point(durability, order, USUAL_BLOCK)));
+            points.push(point(durability, SEQUENTIAL, LARGE_BLOCK));
+        }
+        points
+    }
+
+    fn effort(&self, point: &Point, _: &Machine) -> Effort {
+        let usual = point.number(&BLOCK) == USUAL_BLOCK && point.name(&ORDER) == RANDOM;
+        if usual && point.name(&DURABILITY) != DATA_SYNCED { Effort::Quick } else { Effort::Standard }
+    }
+
+    fn predict(&self, point: &Point, known: &Known) -> Result<Prediction, String> {
+        let bytes = point.number(&BLOCK) as f64;
+        let calls =
+            Prediction::new().software("entering the kernel", calls(point), kernel_service::entry(known));
+        let device = |prediction: Prediction, times, what| {
+            prediction.hardware(what, times, device_facts::sequential_read(known)).hardware(
+                "the bytes, at the device's rate",
+                bytes,
+                device_facts::byte(known),
+            )
+        };
+        Ok(match point.name(&DURABILITY) {
+            CACHED => {
+                let read = read::from_the_cache(point.name(&ORDER) == RANDOM, point.number(&BLOCK), known);
+                let copied = read.unwrap_or_else(|| {
+                    let copy = known.assumed_cycles(0.25, "a byte copied: some 4 bytes a cycle");
+                    calls.hardware("the copy", bytes, copy)
+                });
+                let batches = (bytes / 4096.0 / read::PAGES_AT_ONCE).max(1.0);
+                kernel_service::assumed(copied, "pages marked dirty, 15 at once", 300.0 * batches, known)
+            }
+            SENT => device(calls, 1.0, "a request to the device, assumed as long as a small read"),
+            _ => device(calls, 3.0, "the block, the journal's record and a flush, each a request (assumed)"),
+        })
+    }
+
+    fn bound(&self, point: &Point, known: &Known) -> Option<Bound> {
+        Some(Bound {
+            limit: 40.0 * calls(point) * known.shortest_cycle(),
+            because: "every call enters the kernel, which takes some forty cycles on every core".to_owned(),
+        })
+    }
+
+    fn touches(&self, _: &Point) -> Vec<Touch> {
+        vec![Touch::File(FILE)]
+    }
+
+    fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
+        point.ensure_variant(&DURABILITY, &[CACHED, SENT, DATA_SYNCED, SYNCED])?;
+        point.ensure_variant(&ORDER, &[RANDOM, SEQUENTIAL])?;
+        let (durability, block) = (point.name(&DURABILITY), point.number(&BLOCK));
+        let test = TestFile::named(site, "written", FILE, DiskQuota::DEFAULT)?;
+        let file = if durability == SENT { direct(&test, block)?.file } else { reopened(&test)? };
+        let order = if point.name(&ORDER) == RANDOM { Order::Random } else { Order::Sequential };
+        let flush: Flush = match durability {
+            DATA_SYNCED => |file| errno("fdatasync", unsafe_sync(file, libc::fdatasync)),
+            SYNCED => |file| errno("fsync", unsafe_sync(file, libc::fsync)),
+            _ => |_| Ok(0),
+        };
+        let mut writer = Writer::new(file, Walk::through(FILE, block, order, site.seed), block, flush)?;
+        let counted = counts_dirty_pages(&test)?;
+        let settled = Settled(test);
+        let waiting = move || {
+            let held = cached(&settled.0.file).ok();
+            held.map(|held| (WAITING, held.unwritten as f64)).into_iter().collect()
+        };
+        let write = move |n| (0..n).try_for_each(|_| writer.write());
+        let work = if durability == CACHED { Workload::batched(write) } else { Workload::each(write) };
+        Ok(work.gauged(waiting).stating(COUNTED, f64::from(u8::from(counted))))
+    }
+
+    fn evidence(&self, point: &Point, seen: &Observed) -> Vec<Check> {
+        if seen.witness(COUNTED) != Some(1.0) {
+            return vec![];
+        }
+        let stays = point.name(&DURABILITY) == CACHED;
+        let claim = if stays {
+            "blocks stayed in the cache: dirty bytes at the end, per trial"
+        } else {
+            "nothing is left to write when the operation has ended: dirty bytes"
+        };
+        vec![match seen.witness(WAITING) {
+            None => Check::missing(claim),
+            Some(waiting) if stays => {
+                let each = waiting / seen.trials.max(1) as f64;
+                Check::within(claim, each, point.number(&BLOCK) as f64, FILE as f64)
+            }
+            Some(waiting) => Check::equal(claim, waiting, 0.0),
+        }]
+    }
+
+    fn findings(&self, known: &Known) -> Vec<Finding> {
+        let found = |durability| known.found(ABOUT.name, &point(durability, RANDOM, USUAL_BLOCK));
+        let (Some(cached), Some(synced)) = (found(CACHED), found(SYNCED)) else { return vec![] };
+        vec![Finding::of(
+            Question::Experiment,
+            said![
+                "Writing 4 KiB in random order takes ",
+                cached.named("write, in the page cache"),
+                "; to have them on the device takes ",
+                synced.named("write, on the device"),
+                ": ",
+                synced.times_as("long", cached, "on the device over in the page cache"),
+                "."
+            ],
+        )]
+    }
+
+    /// A rotating disk takes tens of milliseconds for a flush.
+    fn time_limit(&self, _: &Point) -> Duration {
+        Duration::from_secs(30)
+    }
+}
+
+/// The point of random blocks sent to the device with direct I/O.
+pub fn sent_point() -> Point {
+    point(SENT, RANDOM, USUAL_BLOCK)
+}
+
+/// Writes random blocks of a file of this run with direct I/O; the file is flushed when the writer is dropped.
+pub fn writing(site: &Site) -> Result<impl FnMut() -> Result<(), Failure>, Failure> {
+    let test = TestFile::named(site, "written", FILE, DiskQuota::DEFAULT)?;
+    let file = direct(&test, USUAL_BLOCK)?.file;
+    let walk = Walk::through(FILE, USUAL_BLOCK, Order::Random, site.seed);
+    let mut writer = Writer::new(file, walk, USUAL_BLOCK, |_| Ok(0))?;
+    let settled = Settled(test);
+    Ok(move || {
+        let _kept = &settled;
+        writer.write()
+    })
+}
+
+fn point(durability: &str, order: &str, block: u64) -> Point {
+    Point::new().named(&DURABILITY, durability).named(&ORDER, order).with(&BLOCK, block)
+}
+
+fn calls(point: &Point) -> f64 {
+    if [CACHED, SENT].contains(&point.name(&DURABILITY)) { 1.0 } else { 2.0 }
+}
+
+fn reopened(test: &TestFile) -> Result<File, Failure> {
+    let opened = existing().open(&test.path);
+    opened.map_err(|error| Failure::Broke(format!("the test file is gone: {error}")))
+}
+
+/// Whether this kernel reports the dirty pages of a file (cachestat, since 6.5): tested with one written byte.
+fn counts_dirty_pages(test: &TestFile) -> Result<bool, Failure> {
+    use std::os::unix::fs::FileExt;
+    let broke = |error: std::io::Error| Failure::Broke(format!("writing to the test file: {error}"));
+    test.file.write_all_at(&[0], FILE - 1).map_err(broke)?;
+    let counted = cached(&test.file)?.unwritten > 0;
+    test.file.sync_all().map_err(broke)?;
+    Ok(counted)
+}
+
+/// The call after every block.
+type Flush = fn(&File) -> Result<libc::c_int, Failure>;
+
+fn unsafe_sync(file: &File, call: unsafe extern "C" fn(libc::c_int) -> libc::c_int) -> libc::c_int {
+    // SAFETY: both calls that come here take a descriptor, which is open.
+    unsafe { call(file.as_raw_fd()) }
+}
+
+/// Writes blocks without counting.
+struct Writer {
+    file: File,
+    walk: Walk,
+    buffer: Aligned,
+    block: usize,
+    flush: Flush,
+}
+
+impl Writer {
+    fn new(file: File, walk: Walk, block: u64, flush: Flush) -> Result<Self, Failure> {
+        let mut buffer = Aligned::new(block as usize)?;
+        // Incompressible bytes: consecutive words differ by an odd constant.
+        for (number, word) in (1_u64..).zip(buffer.bytes_mut().chunks_exact_mut(8)) {
+            word.copy_from_slice(&number.wrapping_mul(0x9e37_79b9_7f4a_7c15).to_le_bytes());
+        }
+        Ok(Writer { file, walk, buffer, block: block as usize, flush })
+    }
+
+    fn write(&mut self) -> Result<(), Failure> {
+        let (descriptor, offset) = (self.file.as_raw_fd(), self.walk.step() as libc::off_t);
+        // SAFETY: the buffer holds a block.
+        let written = unsafe { libc::pwrite(descriptor, self.buffer.start().cast(), self.block, offset) };
+        if written != self.block as isize {
+            return Err(Failure::last(&format!("pwrite gave {written} of {} bytes", self.block)));
+        }
+        (self.flush)(&self.file).map(drop)
+    }
+}
+
+/// The file, flushed at the end of the trial, so that its dirty pages do not delay another trial.
+struct Settled(TestFile);
+
+impl Drop for Settled {
+    fn drop(&mut self) {
+        // If the device fails here, the trial has failed already, or the next one will.
+        let _ = self.0.file.sync_all();
+    }
+}

@@ -1,0 +1,140 @@
+//! Findings from the curves of latency: levels, translation, and the naive variants compared.
+
+use super::points::{
+    FIXED, NAME, SIZE, STRIDE, WIDE_STRIDE, WITHIN, WITHIN_ROLLED, cycle_point, naive_point,
+};
+use crate::apparatus::memory::chase::{found_levels, last_cache};
+use crate::apparatus::memory::pages::Pages;
+use fathom_core::experiment::{Finding, Found, Known, Levels, Question, said};
+use fathom_core::quantity::declared;
+
+/// All findings from `memory/load_latency`.
+pub fn findings(known: &Known) -> Vec<Finding> {
+    let curve = |pages| found_levels::curve(known, NAME, &cycle_point(pages, 0), &SIZE);
+    let levels = |pages: Pages| found_levels::of_caches(known, pages.name(), &curve(pages));
+    let huge = known.found_along(NAME, &cycle_point(Pages::Huge, 0), &SIZE);
+    let last = last_cache::short_of_declared(known, &huge);
+    let found = Pages::ALL.into_iter().filter_map(levels).chain(last);
+    found.chain(translation_share(known)).chain(three_versions(known)).collect()
+}
+
+/// The levels of the curve on huge pages, where translation adds least; if none were available, on base pages.
+pub fn levels(known: &Known) -> Option<Levels> {
+    Pages::ALL.into_iter().find_map(|pages| {
+        let of = cycle_point(pages, 0);
+        let curve = found_levels::curve(known, NAME, &of, &SIZE);
+        let levels = found_levels::levels(&found_levels::limits_of_caches(known), &curve);
+        let of = of.without(SIZE.name);
+        (!levels.is_empty()).then_some(Levels { of, along: SIZE.name, levels })
+    })
+}
+
+/// Report 003's three versions of the chase, over the largest array that all of them visited.
+fn three_versions(known: &Known) -> Option<Finding> {
+    let along = |order| known.found_along(NAME, &naive_point(order, 0).with(&STRIDE, WIDE_STRIDE), &SIZE);
+    let of = |order, size| {
+        let found = along(order).into_iter().find(|(other, _)| *other == size);
+        found.map(|(_, found)| found)
+    };
+    let both = |(size, fixed)| Some((size, fixed, of(WITHIN_ROLLED, size)?, of(WITHIN, size)?));
+    let (size, fixed, rolled, unrolled) =
+        along(FIXED).into_iter().filter_map(both).max_by_key(|(size, ..)| *size)?;
+    let verdict =
+        |one: Found, other: Found, more: &str, less: &str, alike: &str| match one.differs_from(&other) {
+            Some(true) if one.value > other.value => more.to_owned(),
+            Some(true) => less.to_owned(),
+            _ => alike.to_owned(),
+        };
+    let prefetched = verdict(
+        unrolled,
+        fixed,
+        "so a prefetcher follows the fixed stride",
+        "so prefetchers follow the fixed stride no better than the random offsets",
+        "the two are not significantly different, so the random offsets defeat no prefetcher",
+    );
+    let looped = verdict(
+        rolled,
+        unrolled,
+        "the loop adds to it",
+        "unrolling does not help",
+        "the loop adds nothing significant",
+    );
+    Some(Finding::of(
+        Question::Caches,
+        said![
+            format!("Over {} in steps of {WIDE_STRIDE} bytes, a load takes ", declared::size(size)),
+            fixed.named("fixed stride"),
+            " with a fixed stride and ",
+            unrolled.named("random within stride"),
+            format!(" with a random offset within the stride: {prefetched}. Not unrolled, the latter takes "),
+            rolled.named("random within stride, not unrolled"),
+            format!(": {looped}.")
+        ],
+    ))
+}
+
+/// The latency that base pages add in memory.
+fn translation_share(known: &Known) -> Option<Finding> {
+    let base = known.found_along(NAME, &cycle_point(Pages::Base, 0), &SIZE);
+    let both =
+        |(size, base): (u64, Found)| Some((size, base, known.found(NAME, &cycle_point(Pages::Huge, size))?));
+    let (size, base, huge) = base.into_iter().filter_map(both).max_by_key(|(size, ..)| *size)?;
+    let told = if base.differs_from(&huge) == Some(false) {
+        said!["the two are not significantly different, so the cost of address translation is unknown"]
+    } else {
+        let share = huge.share_of(base).rest().named("translation over load, base pages");
+        said!["address translation is ", share, " of the former"]
+    };
+    Some(Finding::of(
+        Question::Caches,
+        said![
+            format!("Over {}, a load takes ", declared::size(size)),
+            base.named("load, base pages"),
+            " with base pages and ",
+            huge.named("load, huge pages"),
+            " with huge ones: ",
+            told,
+            "."
+        ],
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fathom_core::experiment::Dimension;
+
+    use fathom_core::quantity::Unit;
+    use fathom_core::statistics::{Interval, Measured};
+
+    /// The finding for three versions of these latencies in nanoseconds.
+    fn compared(fixed: f64, unrolled: f64, rolled: f64) -> String {
+        let machine = fathom_described::machine();
+        let mut known = Known::new(&machine, None);
+        for (order, ns) in [(FIXED, fixed), (WITHIN, unrolled), (WITHIN_ROLLED, rolled)] {
+            for size in [1 << 20, 1 << 30] {
+                // Over the smaller array the versions do not differ.
+                let value = if size == 1 << 30 { ns } else { 5.0 };
+                let interval = Some(Interval { low: value * 0.98, high: value * 1.02 });
+                let found = Found::measured(Measured { value, interval }, Dimension::Of(Unit::Nanoseconds));
+                known.learn(NAME, &naive_point(order, size).with(&STRIDE, WIDE_STRIDE), found);
+            }
+        }
+        three_versions(&known).unwrap().statement.plain()
+    }
+
+    #[test]
+    fn the_three_versions_are_told_apart_where_intervals_tell() {
+        let hidden = compared(20.0, 90.0, 90.5);
+        assert!(
+            hidden.contains("Over 1 GiB") && hidden.contains("a prefetcher follows the fixed stride"),
+            "{hidden}"
+        );
+        assert!(hidden.contains("the loop adds nothing significant"), "{hidden}");
+        let alike = compared(90.0, 90.5, 99.0);
+        assert!(
+            alike.contains("are not significantly different") && alike.contains("the loop adds to it"),
+            "{alike}"
+        );
+    }
+}

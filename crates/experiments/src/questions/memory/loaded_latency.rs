@@ -1,0 +1,266 @@
+//! What is the latency of memory while other cores use its bandwidth?
+
+use super::load_latency::{self, SIZE};
+use super::memory_parallelism;
+use super::parallel_bandwidth;
+use crate::apparatus::memory::backing::Backing;
+use crate::apparatus::memory::chase::cycle;
+use crate::apparatus::memory::chase::hierarchy;
+use crate::apparatus::memory::chase::walk;
+use crate::apparatus::memory::pages::Pages;
+use crate::apparatus::memory::stream::drawn::{self, DRAWN, LATENCY};
+use crate::apparatus::memory::stream::fleet::{Fleet, Streaming, Task};
+use crate::apparatus::memory::stream::kernel::{KERNELS, Kernel, Kind};
+use crate::apparatus::memory::stream::working_set::{self, LEVEL, Level};
+use crate::expected;
+use fathom_core::experiment::{
+    About, At, Basis, Bound, Check, Effort, Experiment, Failure, Finding, Known, MainFigure, Observed,
+    Parameter, Placement, Point, Prediction, Question, Requirement, Scale, Shown, Site, Statement, Workload,
+    said,
+};
+use fathom_core::machine::Machine;
+use fathom_core::quantity::Unit;
+use fathom_core::sampling::affinity;
+
+/// Parameter: the activity of the other threads.
+const LOAD: Parameter =
+    Parameter { name: "load", meaning: "what the other threads do meanwhile", scale: Scale::Name };
+/// Parameter: the pause of the other threads.
+const DELAY: Parameter = Parameter {
+    name: "delay",
+    meaning: "iterations of an empty loop, about one core cycle each, for which every other thread pauses after each \
+              4 KiB",
+    scale: Scale::Count,
+};
+/// Parameter: the number of other threads.
+const LOAD_THREADS: Parameter =
+    Parameter { name: "load_threads", meaning: "other threads, each on its own CPU", scale: Scale::Count };
+/// Parameter: which of the two coordinates of the curve.
+const FIGURE: Parameter = Parameter {
+    name: "figure",
+    meaning: "latency: of a load; drawn: the bandwidth that the other threads use meanwhile",
+    scale: Scale::Name,
+};
+
+const NOTHING: &str = "nothing";
+
+/// The experiment `memory/loaded_latency`.
+pub struct LoadedLatency;
+
+static ABOUT: About = About {
+    name: "memory/loaded_latency",
+    question: "What is the latency of memory while other cores use its bandwidth?",
+    operation: "one dependent load; for `drawn`, one byte that the other threads load or store",
+    method: "One thread chases pointers through a random cycle of lines on huge pages, too large for the caches, as \
+             in memory/load_latency. Every other CPU that this process may use runs a thread that reads or writes its \
+             own arrays with the widest vectors, 4 KiB at a time, and pauses after each 4 KiB for some iterations of \
+             an empty loop; without a pause these threads use all the bandwidth they can. All of them run from before \
+             the first observation until after the last. Every thread, including the chase, is pinned to its own CPU \
+             and records on which CPU it ran.\n\nAn observation is a window of 4096 loads. Its time divided by the \
+             number of loads is the latency; the bytes that the others moved in the window divided by the same time \
+             are their bandwidth. So both coordinates of the curve come from the same windows.",
+    caveats: "On few cores the others cannot saturate memory, and the curve ends before its knee. The bandwidth of \
+              the others is counted in bytes of the program; for writes the bus moves twice as much.",
+    version: 2,
+    timed: None,
+    parameters: &[LOAD, DELAY, LOAD_THREADS, LEVEL, SIZE, FIGURE],
+    trends: &[],
+    shown: Shown::by(&[
+        MainFigure::of("idle memory", &[("load", At::Name("nothing"))]),
+        MainFigure::of(
+            "while others read at full speed",
+            &[("load", At::Name("read")), ("figure", At::Name("latency")), ("delay", At::Least)],
+        ),
+    ])
+    .against(against),
+};
+
+/// Pauses of readers and of writers.
+const READERS_PAUSE: [u64; 4] = [4096, 1024, 256, 0];
+const WRITERS_PAUSE: [u64; 2] = [1024, 0];
+/// Bytes that another thread moves before it pauses and counts.
+const PIECE_BYTES: u64 = 4096;
+
+impl Experiment for LoadedLatency {
+    fn about(&self) -> &'static About {
+        &ABOUT
+    }
+
+    fn sweep(&self, machine: &Machine) -> Vec<Point> {
+        let settings = settings().into_iter();
+        settings
+            .flat_map(|(load, pause)| results(load).iter().map(move |result| (load, pause, *result)))
+            .map(|(load, pause, result)| point(load, pause, result, machine))
+            .collect()
+    }
+
+    fn requires(&self, point: &Point) -> Vec<Requirement> {
+        let others = working_set::SMALLEST.max(point.number(&SIZE));
+        vec![Requirement::Cpus(2), Requirement::MemoryBytes(point.number(&SIZE) + others)]
+    }
+
+    fn effort(&self, point: &Point, _: &Machine) -> Effort {
+        let ends = point.name(&LOAD) != Kind::Write.name() && point.number(&DELAY) == 0;
+        let some_writing = point.name(&LOAD) == Kind::Write.name() && point.number(&DELAY) > 0;
+        match () {
+            () if ends => Effort::Quick,
+            () if some_writing => Effort::Thorough,
+            () => Effort::Standard,
+        }
+    }
+
+    fn unit(&self, point: &Point) -> Unit {
+        if point.name(&FIGURE) == DRAWN { Unit::BytesPerSecond } else { Unit::Nanoseconds }
+    }
+
+    /// All loads use the same chase, and the same threads with their arrays.
+    fn block(&self, _: &Point) -> Option<String> {
+        Some("all loads".to_owned())
+    }
+
+    fn figure(&self) -> Option<&'static Parameter> {
+        Some(&FIGURE)
+    }
+
+    fn predict(&self, point: &Point, known: &Known) -> Result<Prediction, String> {
+        let busy = busy_share(point, known);
+        if point.name(&FIGURE) == DRAWN {
+            let kernel =
+                kernel(point.name(&LOAD), known.machine).ok_or("there is no such background load")?;
+            let one = parallel_bandwidth::one_thread(kernel, known);
+            let what = "the bandwidth of one thread alone, for the share of time in which it does not pause";
+            return Ok(Prediction::new().hardware(what, busy * point.number(&LOAD_THREADS) as f64, one));
+        }
+        let size = point.number(&SIZE);
+        let modelled =
+            hierarchy::answered(Prediction::new(), known, size as f64, Pages::Huge.bytes() as u64).total();
+        let idle = known.measured_or(
+            "memory/load_latency",
+            &load_latency::cycle_point(Pages::Huge, size),
+            modelled,
+            "the loads of this set as declared sizes and published latencies give them",
+        );
+        let queue = Basis::published(
+            idle.value,
+            "near saturation a load takes about twice as long as in an idle memory (Esmaili-Dokht et al. 2024)",
+        );
+        let prediction = Prediction::new().hardware("a load while no other core uses memory", 1.0, idle);
+        Ok(if busy > 0.0 {
+            prediction.hardware("waiting in the queue behind the others' lines", busy, queue)
+        } else {
+            prediction
+        })
+    }
+
+    fn bound(&self, point: &Point, known: &Known) -> Option<Bound> {
+        if point.name(&FIGURE) == LATENCY {
+            let because = "a dependent load takes at least two cycles".to_owned();
+            return Some(Bound { limit: 2.0 * known.shortest_cycle(), because });
+        }
+        let mut bound = expected::stream::bound(kernel(point.name(&LOAD), known.machine)?, known);
+        bound.limit *= point.number(&LOAD_THREADS) as f64;
+        Some(bound)
+    }
+
+    fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
+        point.ensure_variant(&LEVEL, &[Level::Memory.name()])?;
+        point.ensure_variant(&LOAD, &[NOTHING, Kind::Read.name(), Kind::Write.name()])?;
+        let cpus = parallel_bandwidth::cpus(site, point.number(&LOAD_THREADS) as usize + 1)?;
+        affinity::pin(cpus[0])?;
+        let bytes = point.number(&SIZE) as usize;
+        let cycle = site.shared.get_or_make(|| load_latency::random_cycle(bytes, Pages::Huge, site))?;
+        let others = start(point, &cpus[1..], site)?;
+        drawn::windows(walk::one(cycle, bytes, false), others, site.stopwatch)
+    }
+
+    fn evidence(&self, point: &Point, seen: &Observed) -> Vec<Check> {
+        let mut checks = Backing::evidence(true, seen);
+        checks.push(cycle::whole(seen));
+        checks.extend(cycle::unpredictable(seen));
+        checks.extend(drawn::evidence(point.number(&LOAD_THREADS), seen));
+        checks
+    }
+
+    fn findings(&self, known: &Known) -> Vec<Finding> {
+        let idle = known.found(ABOUT.name, &point(NOTHING, 0, LATENCY, known.machine));
+        let Some(idle) = idle else { return vec![] };
+        let told = |(load, pause): &(&'static str, u64)| {
+            let found = |result| known.found(ABOUT.name, &point(load, *pause, result, known.machine));
+            let (latency, drawn) = (found(LATENCY)?, found(DRAWN)?);
+            let setting = format!("{load}, pause {pause}");
+            Some(said![
+                latency.named(&format!("load, {setting}")),
+                " beside background traffic of ",
+                drawn.named(&format!("drawn, {setting}")),
+                format!(" ({load}), "),
+                latency.times_as("long", idle, &format!("loaded over idle, {setting}"))
+            ])
+        };
+        let told = Statement::joined(settings().iter().filter_map(told).collect(), "; ");
+        let said = |told| {
+            said!["A load takes ", idle.named("load, idle"), " while no other core uses memory; ", told, "."]
+        };
+        told.map(|told| Finding::of(Question::Experiment, said(told))).into_iter().collect()
+    }
+}
+
+/// The latency is plotted against the bandwidth that the others drew.
+fn against(point: &Point) -> Option<Point> {
+    let drawn = point.clone().named(&FIGURE, DRAWN);
+    (point.name(&FIGURE) == LATENCY && point.name(&LOAD) != NOTHING).then_some(drawn)
+}
+
+/// The activities of the other threads with their pauses, from none to the maximum.
+fn settings() -> Vec<(&'static str, u64)> {
+    let reading = READERS_PAUSE.map(|pause| (Kind::Read.name(), pause));
+    let writing = WRITERS_PAUSE.map(|pause| (Kind::Write.name(), pause));
+    [(NOTHING, 0)].into_iter().chain(reading).chain(writing).collect()
+}
+
+/// The coordinates of a setting: without other threads nothing is drawn.
+fn results(load: &str) -> &'static [&'static str] {
+    if load == NOTHING { &[LATENCY] } else { &[LATENCY, DRAWN] }
+}
+
+fn point(load: &str, pause: u64, result: &str, machine: &Machine) -> Point {
+    let others = machine.allowed_cpus().len().saturating_sub(1).max(1) as u64;
+    Point::at(Placement::Spread)
+        .named(&LOAD, load)
+        .with(&DELAY, pause)
+        .with(&LOAD_THREADS, if load == NOTHING { 0 } else { others })
+        .named(&LEVEL, Level::Memory.name())
+        .with(&SIZE, memory_parallelism::set_bytes(machine))
+        .named(&FIGURE, result)
+}
+
+/// The kernel of the other threads: the widest vectors.
+fn kernel(load: &str, machine: &Machine) -> Option<&'static Kernel> {
+    let widest = expected::stream::reference(machine).method;
+    KERNELS.iter().find(|kernel| kernel.kind.name() == load && kernel.method == widest)
+}
+
+/// The share of the time in which the others do not pause.
+fn busy_share(point: &Point, known: &Known) -> f64 {
+    let Some(kernel) = kernel(point.name(&LOAD), known.machine) else { return 0.0 };
+    let piece_ns = PIECE_BYTES as f64 / parallel_bandwidth::one_thread(kernel, known).value * 1e9;
+    let rest_ns = point.number(&DELAY) as f64 * known.cycle().value;
+    piece_ns / (piece_ns + rest_ns)
+}
+
+/// Starts the other threads; `None` if there are none.
+fn start(point: &Point, cpus: &[usize], site: &Site) -> Result<Option<Streaming>, Failure> {
+    if cpus.is_empty() {
+        return Ok(None);
+    }
+    let load = point.name(&LOAD);
+    // The widest kernel that this CPU executes is the one offered by the machine's description.
+    let of_kind = KERNELS.iter().filter(|kernel| kernel.kind.name() == load && kernel.runs_here());
+    let widest = of_kind
+        .filter(|kernel| !kernel.is_non_temporal())
+        .max_by_key(|kernel| expected::stream::width(kernel));
+    let kernel = widest.ok_or_else(|| Failure::Broke(format!("there is no load called {load}")))?;
+    let bytes = working_set::SMALLEST.max(point.number(&SIZE)) / cpus.len() as u64;
+    let fleet = site.shared.get_or_make(|| Fleet::new(cpus, bytes, site.seed))?;
+    let task = Task { kernel, piece_bytes: PIECE_BYTES as usize, pause: point.number(&DELAY) };
+    fleet.stream(task).map(Some)
+}

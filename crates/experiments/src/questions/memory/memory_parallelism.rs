@@ -1,0 +1,160 @@
+//! How many loads from memory can be in flight at once?
+
+use super::load_latency::{self, SIZE};
+use crate::apparatus::memory::backing::Backing;
+use crate::apparatus::memory::chase::cycle;
+use crate::apparatus::memory::chase::hierarchy;
+use crate::apparatus::memory::chase::walk;
+use crate::apparatus::memory::pages::{PAGES, Pages};
+use crate::apparatus::memory::stream::working_set::{LEVEL, Level};
+use fathom_core::experiment::{
+    About, At, Bound, Check, Dimension, Effort, Experiment, Failure, Finding, Found, Known, MainFigure,
+    Observed, Parameter, Point, Prediction, Question, Requirement, Scale, Shown, Site, Workload, said,
+};
+use fathom_core::machine::Machine;
+use fathom_core::quantity::declared;
+
+/// Parameter: the number of concurrent chases.
+const CHASES: Parameter =
+    Parameter { name: "chases", meaning: "independent chases of dependent loads", scale: Scale::Count };
+
+/// The experiment `memory/memory_parallelism`.
+pub struct MemoryParallelism;
+
+static ABOUT: About = About {
+    name: "memory/memory_parallelism",
+    question: "How many loads from memory can be in flight at once?",
+    operation: "one load, of all chases together",
+    method: "Several chases run through the same random cycle of lines on huge pages, starting at evenly spaced \
+             places. Each load depends on the previous one of its own chase only, so the time per load falls with the \
+             number of chases until the core has no more buffers for lines in flight, or memory is saturated. The \
+             array is four times the last-level cache that the core uses, but at least 64 MiB and at most 512 MiB.",
+    caveats: "Where the last-level cache is larger than 128 MiB, some of the loads hit it.",
+    version: 1,
+    timed: None,
+    parameters: &[CHASES, PAGES, LEVEL, SIZE],
+    trends: &[],
+    shown: Shown::by(&[
+        MainFigure::of("a load, one in flight", &[("chases", At::Least)]),
+        MainFigure::of("a load, many in flight", &[("chases", At::Most)]),
+    ]),
+};
+
+const NUMBERS: [u64; 8] = [1, 2, 4, 8, 12, 16, 24, 32];
+
+/// Lines that a core is assumed to fetch concurrently.
+const IN_FLIGHT: f64 = 12.0;
+
+impl Experiment for MemoryParallelism {
+    fn about(&self) -> &'static About {
+        &ABOUT
+    }
+
+    fn sweep(&self, machine: &Machine) -> Vec<Point> {
+        let size = set_bytes(machine);
+        NUMBERS.map(|chases| point(chases, size)).to_vec()
+    }
+
+    fn requires(&self, point: &Point) -> Vec<Requirement> {
+        vec![Requirement::MemoryBytes(point.number(&SIZE))]
+    }
+
+    fn effort(&self, point: &Point, _: &Machine) -> Effort {
+        if [1, 16].contains(&point.number(&CHASES)) { Effort::Quick } else { Effort::Standard }
+    }
+
+    /// All chases use the same cycle.
+    fn block(&self, point: &Point) -> Option<String> {
+        Some(declared::size(point.number(&SIZE)))
+    }
+
+    fn predict(&self, point: &Point, known: &Known) -> Result<Prediction, String> {
+        let size = point.number(&SIZE);
+        let modelled =
+            hierarchy::answered(Prediction::new(), known, size as f64, Pages::Huge.bytes() as u64).total();
+        let basis = known.measured_or(
+            "memory/load_latency",
+            &load_latency::cycle_point(Pages::Huge, size),
+            modelled,
+            "the loads of this set as declared sizes and published latencies give them",
+        );
+        let at_once = (point.number(&CHASES) as f64).min(IN_FLIGHT);
+        let what =
+            "a load, shared by as many as go on at once (10 to 16 fill buffers: Intel optimization manual)";
+        Ok(Prediction::new().hardware(what, 1.0 / at_once, basis))
+    }
+
+    fn bound(&self, _: &Point, known: &Known) -> Option<Bound> {
+        let because = "no core begins more than four loads in a cycle".to_owned();
+        Some(Bound { limit: 0.25 * known.shortest_cycle(), because })
+    }
+
+    fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
+        Pages::ensure(point)?;
+        point.ensure_variant(&LEVEL, &[Level::Memory.name()])?;
+        let bytes = point.number(&SIZE) as usize;
+        let cycle = site.shared.get_or_make(|| load_latency::random_cycle(bytes, Pages::Huge, site))?;
+        match point.number(&CHASES) {
+            1 => Ok(walk::many::<1, _>(cycle, bytes)),
+            2 => Ok(walk::many::<2, _>(cycle, bytes)),
+            4 => Ok(walk::many::<4, _>(cycle, bytes)),
+            8 => Ok(walk::many::<8, _>(cycle, bytes)),
+            12 => Ok(walk::many::<12, _>(cycle, bytes)),
+            16 => Ok(walk::many::<16, _>(cycle, bytes)),
+            24 => Ok(walk::many::<24, _>(cycle, bytes)),
+            32 => Ok(walk::many::<32, _>(cycle, bytes)),
+            chases => Err(Failure::Broke(format!("there is no kernel of {chases} chases"))),
+        }
+    }
+
+    fn evidence(&self, _: &Point, seen: &Observed) -> Vec<Check> {
+        let mut checks = Backing::evidence(true, seen);
+        checks.push(cycle::whole(seen));
+        checks.extend(walk::evidence(seen, walk::ROLLED_MOST));
+        checks.extend(cycle::unpredictable(seen));
+        checks
+    }
+
+    fn findings(&self, known: &Known) -> Vec<Finding> {
+        let found = known.found_along(ABOUT.name, &point(1, set_bytes(known.machine)), &CHASES);
+        let alone = found.iter().find(|(chases, _)| *chases == 1);
+        let best = found.iter().min_by(|(_, one), (_, other)| one.value.total_cmp(&other.value));
+        let (Some((_, alone)), Some((chases, best))) = (alone, best) else { return vec![] };
+        let at_once = Found { dimension: Dimension::Count, ..alone.over(*best) };
+        vec![Finding::of(
+            Question::Experiment,
+            said![
+                "One load from memory takes ",
+                alone.named("load, one chase"),
+                format!("; with {chases} chases at once a load takes "),
+                best.named("load, most chases"),
+                ": ",
+                at_once.named("loads at once"),
+                format!(" loads are in flight at once. More chases help up to {}.", paying(&found))
+            ],
+        )]
+    }
+}
+
+/// The number of chases up to which more of them are worthwhile. A step that gains less than a tenth of the possible gain is not.
+fn paying(found: &[(u64, Found)]) -> u64 {
+    let pays = |pair: &&[(u64, Found)]| {
+        let could = pair[1].0 as f64 / pair[0].0 as f64;
+        pair[0].1.value / pair[1].1.value > 1.0 + 0.1 * (could - 1.0)
+    };
+    found.windows(2).take_while(pays).last().map_or(1, |pair| pair[1].0)
+}
+
+fn point(chases: u64, size: u64) -> Point {
+    Point::new()
+        .with(&CHASES, chases)
+        .named(&PAGES, Pages::Huge.name())
+        .named(&LEVEL, Level::Memory.name())
+        .with(&SIZE, size)
+}
+
+/// Four times the last-level cache of the measured CPU: in a random cycle the cache then holds one line in fifty of the set.
+pub fn set_bytes(machine: &Machine) -> u64 {
+    let own = hierarchy::declared(machine).last().map_or(16 << 20, |(_, bytes)| *bytes);
+    own.saturating_mul(4).clamp(64 << 20, 512 << 20).next_power_of_two()
+}

@@ -1,0 +1,259 @@
+//! What does a page fault cost that needs no device?
+
+mod points;
+
+pub use points::{NAME, cached_point, made_writable, minor, minor_with_neighbours, page_cleared};
+
+use crate::apparatus::memory::backing::Backing;
+use crate::apparatus::memory::fault::after_fork::{self, Writer};
+use crate::apparatus::memory::fault::file_mapping::{FileMapping, Sharing};
+use crate::apparatus::memory::fault::per_byte;
+use crate::apparatus::memory::fault::tally::{self, Kind};
+use crate::apparatus::memory::fault::touched::{
+    IN_CACHE, MAPPED, cached, cleared, file, huge, populate, read, touched, write,
+};
+use crate::apparatus::memory::pages::{Mapping, Pages};
+use crate::expected::fault::{handling, trap};
+use fathom_core::experiment::{
+    About, At, Bound, Check, Effort, Experiment, Failure, Finding, Known, MainFigure, Observed, Point,
+    Prediction, Question, Requirement, Shown, Site, Touch, Workload, said,
+};
+use fathom_core::machine::Machine;
+use points::{
+    ACCESS, BATCH, CACHED, CACHED_ALONE, CACHED_PRIVATE, CACHED_SHARED, CHILD, CLEARED, FIRST_READ,
+    FIRST_WRITE, HUGE, HUGE_STRETCH, LARGE, PARENT, POPULATED, SMALL, SURVIVOR, point,
+};
+
+/// The experiment `memory/minor_fault`.
+pub struct MinorFault;
+
+static ABOUT: About = About {
+    name: NAME,
+    question: "What does a page fault cost that needs no device?",
+    operation: "one fault, counted by the kernel; its time includes the touches of pages that the same fault mapped \
+                as well",
+    method: "A stretch of pages is touched in the order of addresses, one byte per page, between two readings of the \
+             clock. The time is divided by the faults that the kernel counted meanwhile (getrusage), never by an \
+             assumed number. Before each observation the pages are removed from the page table (madvise with \
+             MADV_DONTNEED, untimed). Anonymous memory is first written (a page is allocated, cleared and mapped) or \
+             first read (the shared zero page is mapped); with huge pages one fault clears 512 times as much. \
+             `cleared by the program` is the cost of clearing without a fault, to separate it from the rest. \
+             MADV_POPULATE_WRITE maps the same pages in one system call, without the traps.\n\nFor a file in the page \
+             cache the kernel also maps the neighbours of the page touched; in a mapping of single pages there are \
+             none. A written page of a shared mapping is the file's, of a private one a copy. After fork both \
+             processes share every page until one writes: the child or the parent gets a copy; after the child has \
+             ended, the page is only made writable.\n\nThe number of faults of a pass over the stretch is determined \
+             beforehand from the page table (/proc/self/pagemap), by touching each page only if it is not yet mapped. \
+             The kernel's count during the timed passes must agree with that to one per cent.",
+    caveats: "The kernel reuses pages that were freed a moment ago, so clearing may find them in a cache, less so in \
+              the large stretch. The first use of memory in a virtual machine may cost more, because the hypervisor \
+              must allocate it.",
+    version: 1,
+    timed: None,
+    parameters: &[ACCESS, BATCH],
+    trends: &[],
+    shown: Shown::by(&[MainFigure::of(
+        "anonymous page, first write",
+        &[("access", At::Name("anonymous, first write"))],
+    )]),
+};
+
+impl Experiment for MinorFault {
+    fn about(&self) -> &'static About {
+        &ABOUT
+    }
+
+    fn sweep(&self, _: &Machine) -> Vec<Point> {
+        points::all()
+    }
+
+    fn effort(&self, point: &Point, _: &Machine) -> Effort {
+        let spared = matches!(point.name(&ACCESS), POPULATED | SURVIVOR) || point.number(&BATCH) == LARGE;
+        if spared { Effort::Standard } else { Effort::Quick }
+    }
+
+    fn requires(&self, point: &Point) -> Vec<Requirement> {
+        vec![Requirement::MemoryBytes(2 * point.number(&BATCH))]
+    }
+
+    fn predict(&self, point: &Point, known: &Known) -> Result<Prediction, String> {
+        let page = Pages::Base.bytes() as f64;
+        let access = point.name(&ACCESS);
+        if access == CLEARED {
+            let bytes = known.assumed_cycles(page / 32.0, "32 bytes stored a cycle, as far as caches allow");
+            return Ok(Prediction::new().hardware("a page stored through", 1.0, bytes));
+        }
+        let trapped = if access == POPULATED { Prediction::new() } else { trap(Prediction::new(), known) };
+        let (what, ns) = handled(access);
+        let handled = handling(trapped, what, ns, known);
+        let pages = match access {
+            FIRST_WRITE | POPULATED => 1.0,
+            HUGE => Pages::Huge.bytes() as f64 / page,
+            CACHED_PRIVATE | CHILD | PARENT => 2.0,
+            _ => return Ok(handled),
+        };
+        let what = "pages cleared, or read and written where they are copied";
+        Ok(handled.hardware(what, pages, page_cleared(known, page)))
+    }
+
+    fn bound(&self, point: &Point, known: &Known) -> Option<Bound> {
+        let (cycles, because) = match point.name(&ACCESS) {
+            CLEARED => {
+                (Pages::Base.bytes() as f64 / 128.0, "no core stores more than two lines of 64 bytes a cycle")
+            }
+            _ => (40.0, "a fault enters the kernel, which takes some forty cycles on every core"),
+        };
+        Some(Bound { limit: cycles * known.shortest_cycle(), because: because.to_owned() })
+    }
+
+    fn touches(&self, point: &Point) -> Vec<Touch> {
+        match point.name(&ACCESS) {
+            CACHED | CACHED_ALONE | CACHED_SHARED | CACHED_PRIVATE => vec![Touch::File(point.number(&BATCH))],
+            _ => vec![],
+        }
+    }
+
+    fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
+        let bytes = point.number(&BATCH) as usize;
+        match point.name(&ACCESS) {
+            CLEARED => cleared(bytes, site),
+            FIRST_READ => touched(Mapping::untouched(bytes, Pages::Base)?, read, site),
+            FIRST_WRITE => touched(Mapping::untouched(bytes, Pages::Base)?, write, site),
+            POPULATED => touched(Mapping::untouched(bytes, Pages::Base)?, populate, site),
+            HUGE => huge(bytes, site),
+            CACHED => cached(FileMapping::whole(&file(bytes, site)?, bytes, Sharing::Shared)?, read, site),
+            CACHED_ALONE => cached(FileMapping::in_single_pages(&file(bytes, site)?, bytes)?, read, site),
+            CACHED_SHARED => {
+                cached(FileMapping::whole(&file(bytes, site)?, bytes, Sharing::Shared)?, write, site)
+            }
+            CACHED_PRIVATE => {
+                cached(FileMapping::whole(&file(bytes, site)?, bytes, Sharing::Private)?, write, site)
+            }
+            CHILD => after_fork::workload(Writer::Child, bytes, site),
+            PARENT => after_fork::workload(Writer::Parent, bytes, site),
+            SURVIVOR => after_fork::workload(Writer::Survivor, bytes, site),
+            access => Err(Failure::no_variant(&ACCESS, access)),
+        }
+    }
+
+    fn evidence(&self, point: &Point, seen: &Observed) -> Vec<Check> {
+        let access = point.name(&ACCESS);
+        if access == CLEARED {
+            return vec![tally::none(seen)];
+        }
+        let mut checks = tally::checks(seen, Kind::Minor);
+        if !matches!(access, CHILD | PARENT | SURVIVOR) {
+            checks.push(mapped_check(access, point.number(&BATCH), seen));
+        }
+        match access {
+            HUGE => checks.extend(Backing::evidence(true, seen)),
+            CACHED | CACHED_ALONE | CACHED_SHARED | CACHED_PRIVATE => {
+                let claim = "share of the file in the page cache before it was touched";
+                checks.push(match seen.witness(IN_CACHE) {
+                    Some(share) => Check::equal(claim, share, 1.0),
+                    None => Check::missing(claim),
+                });
+            }
+            _ => {}
+        }
+        checks
+    }
+
+    fn findings(&self, known: &Known) -> Vec<Finding> {
+        let cached = known.found(NAME, &cached_point());
+        let per_byte = cached.and_then(|fault| per_byte::finding("minor", fault, known));
+        [what_clearing_costs(known), fresh_memory(known), after_a_fork(known), per_byte]
+            .into_iter()
+            .flatten()
+            .collect()
+    }
+}
+
+fn what_clearing_costs(known: &Known) -> Option<Finding> {
+    let cost = |access| known.found(NAME, &point(access, SMALL));
+    let (write, read, clear) = (cost(FIRST_WRITE)?, cost(FIRST_READ)?, cost(CLEARED)?);
+    let told = if write.differs_from(&read) == Some(false) {
+        said!["the two are not significantly different"]
+    } else {
+        said!["allocating and clearing a page takes ", write.minus(read).named("write less read"), " more"]
+    };
+    Some(Finding::of(
+        Question::Experiment,
+        said![
+            "The first write of a page takes ",
+            write.named("first write"),
+            ", the first read, which maps the zero page, ",
+            read.named("first read"),
+            ": ",
+            told,
+            ". A program clears a page in ",
+            clear.named("page cleared by a program"),
+            "."
+        ],
+    ))
+}
+
+fn fresh_memory(known: &Known) -> Option<Finding> {
+    let by = |access, stretch, pages: Pages| {
+        known.found(NAME, &point(access, stretch)).map(|page| page.scaled(1.0 / pages.bytes() as f64))
+    };
+    let base = by(FIRST_WRITE, SMALL, Pages::Base)?;
+    let huge = by(HUGE, HUGE_STRETCH, Pages::Huge)?;
+    Some(Finding::of(
+        Question::Experiment,
+        said![
+            "A byte of fresh memory costs ",
+            base.named("byte by base pages"),
+            " by base pages and ",
+            huge.named("byte by huge pages"),
+            " by huge ones: ",
+            base.times_as("much", huge, "base over huge pages, per byte"),
+            "."
+        ],
+    ))
+}
+
+fn after_a_fork(known: &Known) -> Option<Finding> {
+    let cost = |access| known.found(NAME, &point(access, SMALL));
+    let (copied, reused) = (cost(CHILD)?, cost(SURVIVOR)?);
+    Some(Finding::of(
+        Question::Experiment,
+        said![
+            "A page that is copied after fork costs ",
+            copied.named("page copied"),
+            ", one that is only made writable again ",
+            reused.named("page reused"),
+            ": ",
+            copied.times_as("much", reused, "copied over reused"),
+            "."
+        ],
+    ))
+}
+
+/// The kernel's work at a fault besides trapping and clearing, and its assumed time on report 000's machine.
+fn handled(access: &str) -> (&'static str, f64) {
+    match access {
+        FIRST_READ => ("the mapping looked up and the zero page mapped", 150.0),
+        HUGE => ("a huge page allocated, accounted and mapped", 2_000.0),
+        CACHED => ("the page found in the cache, sixteen mapped, and fifteen touches without a fault", 700.0),
+        CACHED_ALONE => ("the page found in the cache and mapped", 300.0),
+        CACHED_SHARED => {
+            ("the page found, the file system notified of the write, and the page mapped", 500.0)
+        }
+        SURVIVOR => ("the page found to be unshared and made writable", 150.0),
+        CHILD | PARENT => ("a page allocated and accounted, the other's TLB entry invalidated", 500.0),
+        _ => ("a page allocated, accounted and mapped", 400.0),
+    }
+}
+
+/// The number of pages mapped per fault. With a file the kernel decides: some neighbours, or all of a large folio.
+fn mapped_check(access: &str, stretch: u64, seen: &Observed) -> Check {
+    let claim = "pages that one fault maps, on average, as the page table shows";
+    let page = Pages::Base.bytes() as u64;
+    match (seen.witness(MAPPED), access) {
+        (None, _) => Check::missing(claim),
+        (Some(mapped), CACHED | CACHED_SHARED) => Check::within(claim, mapped, 1.0, (stretch / page) as f64),
+        (Some(mapped), HUGE) => Check::equal(claim, mapped, (Pages::Huge.bytes() as u64 / page) as f64),
+        (Some(mapped), _) => Check::equal(claim, mapped, 1.0),
+    }
+}

@@ -1,0 +1,111 @@
+//! Points of `memory/minor_fault`: the pages, and how they are touched; and what other questions expect from them.
+
+use fathom_core::experiment::{Basis, Known, Parameter, Point, Scale};
+
+/// Name of the experiment, also for other experiments.
+pub const NAME: &str = "memory/minor_fault";
+
+/// Parameter: the page, and how it is touched.
+pub const ACCESS: Parameter =
+    Parameter { name: "access", meaning: "which page is touched, and how", scale: Scale::Name };
+/// Parameter: the amount of memory.
+pub const BATCH: Parameter = Parameter {
+    name: "batch",
+    meaning: "memory that is touched page by page between two readings of the clock",
+    scale: Scale::Bytes,
+};
+
+/// Touch: a page written completely by the program, without a fault.
+pub const CLEARED: &str = "no fault: cleared by the program";
+/// Touch: anonymous memory, read.
+pub const FIRST_READ: &str = "anonymous, first read";
+/// Touch: anonymous memory, written.
+pub const FIRST_WRITE: &str = "anonymous, first write";
+/// Touch: anonymous pages populated by one system call.
+pub const POPULATED: &str = "anonymous, populated by one call";
+/// Touch: a huge page, written.
+pub const HUGE: &str = "anonymous huge page, first write";
+/// Touch: a page in the page cache, with its neighbours mapped.
+pub const CACHED: &str = "cached file, read with neighbours";
+/// Touch: a page in the page cache, alone.
+pub const CACHED_ALONE: &str = "cached file, read, page by page";
+/// Touch: a page of a file written through a shared mapping.
+pub const CACHED_SHARED: &str = "cached file, written, shared";
+/// Touch: the same through a private mapping.
+pub const CACHED_PRIVATE: &str = "cached file, written, private copy";
+/// Touch: a page shared after fork, written by the child.
+pub const CHILD: &str = "after fork, written by the child";
+/// Touch: the same, written by the parent.
+pub const PARENT: &str = "after fork, written by the parent";
+/// Touch: the same, when it is no longer shared.
+pub const SURVIVOR: &str = "after fork, written when the child is gone";
+
+/// The usual batch, bytes: about the size of a second-level cache, with five hundred faults between two readings.
+pub const SMALL: u64 = 2 << 20;
+/// A batch larger than one core's share of most last-level caches, bytes.
+pub const LARGE: u64 = 64 << 20;
+/// Four huge pages of the usual size, bytes.
+pub const HUGE_STRETCH: u64 = 8 << 20;
+
+/// Every point, in the order of the table.
+pub fn all() -> Vec<Point> {
+    let small = [
+        CLEARED,
+        FIRST_READ,
+        FIRST_WRITE,
+        POPULATED,
+        CACHED,
+        CACHED_ALONE,
+        CACHED_SHARED,
+        CACHED_PRIVATE,
+        CHILD,
+        PARENT,
+        SURVIVOR,
+    ];
+    let mut points: Vec<Point> = small.map(|access| point(access, SMALL)).into();
+    points.insert(3, point(FIRST_WRITE, LARGE));
+    points.insert(4, point(HUGE, HUGE_STRETCH));
+    points
+}
+
+/// The point of a way to touch the pages of a stretch of memory.
+pub fn point(access: &str, batch: u64) -> Point {
+    Point::new().named(&ACCESS, access).with(&BATCH, batch)
+}
+
+/// The point of a fault on one page in the page cache, for predictions.
+pub fn cached_point() -> Point {
+    point(CACHED_ALONE, SMALL)
+}
+
+/// The cost of clearing a page without a fault, as measured in this run, else at an assumed bandwidth.
+pub fn page_cleared(known: &Known, page_bytes: f64) -> Basis {
+    known.measured_or(
+        NAME,
+        &point(CLEARED, SMALL),
+        page_bytes / 10.0,
+        "a base page cleared at 10 GB/s, which one core of most machines reaches",
+    )
+}
+
+/// The cost of a fault on a page in the page cache, as measured in this run, else assumed.
+pub fn minor(known: &Known) -> Basis {
+    known.measured_or_assumed(
+        NAME,
+        &cached_point(),
+        800.0,
+        "a minor fault on a page of a file in about 0.8 µs",
+    )
+}
+
+/// The cost of a fault on a page in the page cache whose neighbours are mapped with it.
+pub fn minor_with_neighbours(known: &Known) -> Basis {
+    let (point, citation) = (point(CACHED, SMALL), "a minor fault on a page of a file in about 0.8 µs");
+    known.measured_or(NAME, &point, 800.0, citation)
+}
+
+/// The cost of the first write to a page of a shared file, as measured in this run; else that of any fault.
+pub fn made_writable(known: &Known) -> Basis {
+    let written = known.measured(NAME, &point(CACHED_SHARED, SMALL));
+    written.unwrap_or_else(|| minor(known))
+}

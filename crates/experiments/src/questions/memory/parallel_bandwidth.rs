@@ -1,0 +1,368 @@
+//! How many bytes per second do several cores move together?
+
+use super::bandwidth::{self, KIND, METHOD};
+use crate::apparatus::memory::stream::fleet::{self, Fleet, Streaming, Task};
+use crate::apparatus::memory::stream::kernel::{Kernel, Kind};
+use crate::apparatus::memory::stream::working_set::{self, LEVEL, Level, SIZE};
+use crate::expected;
+use fathom_core::experiment::{
+    About, Asked, At, Basis, Bound, Check, Effort, Experiment, Failure, Finding, Found, Known, MainFigure,
+    Observed, Parameter, Placement, Point, Prediction, Question, Requirement, Scale, Shown, Site, Stopwatch,
+    Touch, Workload, said,
+};
+use fathom_core::machine::{self, Machine, Root};
+use fathom_core::quantity::Unit;
+use fathom_core::sampling::affinity;
+use std::cell::Cell;
+use std::rc::Rc;
+use std::time::Duration;
+
+/// Parameter: the number of concurrent threads.
+const THREADS: Parameter =
+    Parameter { name: "threads", meaning: "threads that stream at the same time", scale: Scale::Count };
+
+/// The experiment `memory/parallel_bandwidth`.
+pub struct ParallelBandwidth;
+
+static ABOUT: About = About {
+    name: "memory/parallel_bandwidth",
+    question: "How many bytes a second do several cores move together?",
+    operation: "one byte that any of the threads loads or stores; a copied byte counts twice, as in STREAM",
+    method: "Each thread is pinned to its own CPU, one per core before the second hardware threads of cores, and \
+             initialises its own arrays, so that on a NUMA machine they are on its node. The threads stream in pieces \
+             of 64 KiB from before the first observation until after the last; after each piece a thread records in \
+             its own cache line how many bytes it has moved. The measuring thread sleeps for 1 ms and reads all \
+             counters and the clock before and after: the rate is the bytes of all threads over the time between. \
+             Windows in which a thread moved nothing are counted, as evidence.\n\nAll arrays together are four times \
+             the last-level caches of the CPUs in use (at most 2 GiB). The kernels are those of memory/bandwidth with \
+             the widest vectors: for reading, and for writing, copying and triads with and without read for ownership \
+             (2, 1.5 and 1.33 bytes on the bus for each byte moved, or 1). The same threads run them one after the \
+             other, on the same arrays.",
+    caveats: "The measuring thread runs on one of the busy CPUs for some microseconds in each window. With a CPU \
+              quota below the number of threads, the quota is measured.",
+    version: 2,
+    timed: None,
+    parameters: &[KIND, METHOD, LEVEL, SIZE, THREADS],
+    trends: &[],
+    shown: Shown::by(&[
+        MainFigure::leading(
+            "read, all cores",
+            &[("kind", At::Name("read")), ("threads", At::Most), ("method", At::Best)],
+        ),
+        MainFigure::of(
+            "write, all cores",
+            &[("kind", At::Name("write")), ("threads", At::Most), ("method", At::Best)],
+        ),
+        MainFigure::of(
+            "copy, all cores",
+            &[("kind", At::Name("copy")), ("threads", At::Most), ("method", At::Best)],
+        ),
+        MainFigure::of(
+            "triad, all cores",
+            &[("kind", At::Name("triad")), ("threads", At::Most), ("method", At::Best)],
+        ),
+    ]),
+};
+
+/// Time that the measuring thread sleeps between two readings of the counters.
+const WINDOW: Duration = Duration::from_millis(1);
+/// Bytes that a thread passes over between two counts: about ten microseconds.
+const PIECE_BYTES: usize = 64 << 10;
+/// Maximum size of the arrays of all threads together, bytes.
+const LARGEST: u64 = 2 << 30;
+
+/// Witnessed: threads that moved bytes, summed over windows.
+const RUNNING: &str = "threads_running";
+/// Witnessed: the fewest bytes that a thread moved, as a share of an equal share, summed over windows.
+const LEAST: &str = "least_share_of_an_equal_share";
+
+impl Experiment for ParallelBandwidth {
+    fn about(&self) -> &'static About {
+        &ABOUT
+    }
+
+    fn sweep(&self, machine: &Machine) -> Vec<Point> {
+        self.sweep_for(machine, &Asked::default())
+    }
+
+    /// If the memory is limited, also arrays of that size, if they are in memory.
+    fn sweep_for(&self, machine: &Machine, asked: &Asked) -> Vec<Point> {
+        let counts = thread_counts(machine.allowed_cpus().len());
+        let of_kernel = |kernel: &'static Kernel| {
+            let points = |threads: u64| {
+                let sizes = [Some(all_bytes(threads, machine)), within(threads, machine, asked)];
+                sizes.into_iter().flatten().map(move |size| point(kernel, threads, size))
+            };
+            counts.iter().copied().flat_map(points).collect::<Vec<_>>()
+        };
+        kernels(machine).into_iter().flat_map(of_kernel).collect()
+    }
+
+    fn requires(&self, point: &Point) -> Vec<Requirement> {
+        let needs = bandwidth::kernel_of(point).ok().and_then(|kernel| kernel.needs);
+        let needs = needs.map(Requirement::Instructions).into_iter();
+        let cpus = Requirement::Cpus(point.number(&THREADS) as usize);
+        needs.chain([cpus, Requirement::MemoryBytes(point.number(&SIZE))]).collect()
+    }
+
+    fn effort(&self, point: &Point, _: &Machine) -> Effort {
+        // Reading with one thread is also measured by memory/bandwidth.
+        let quick = point.name(&KIND) == Kind::Read.name() && point.number(&THREADS) > 1;
+        if quick { Effort::Quick } else { Effort::Standard }
+    }
+
+    fn unit(&self, _: &Point) -> Unit {
+        Unit::BytesPerSecond
+    }
+
+    /// The same threads, each with its own arrays, are used for all points with this number of threads.
+    fn block(&self, point: &Point) -> Option<String> {
+        Some(format!("{} threads", point.number(&THREADS)))
+    }
+
+    fn predict(&self, point: &Point, known: &Known) -> Result<Prediction, String> {
+        let kernel = bandwidth::kernel_of(point)?;
+        let threads = point.number(&THREADS) as f64;
+        let one = one_thread(kernel, known);
+        let crossing = kernel.bus_bytes().0;
+        let theory = known.machine.memory.theoretical_bandwidth.value();
+        if let Some(theory) = theory.filter(|theory| theory.bytes_per_second / crossing < threads * one.value)
+        {
+            let fact = format!("theoretical bandwidth: {}", theory.formula);
+            let all = Basis::fact(theory.bytes_per_second, &fact);
+            let what = "the bandwidth of the channels, in bytes on the bus";
+            return Ok(Prediction::new().hardware(what, 1.0 / crossing, all));
+        }
+        let what = "the bandwidth of one thread, up to that of the channels";
+        Ok(Prediction::new().hardware(what, threads, one))
+    }
+
+    fn bound(&self, point: &Point, known: &Known) -> Option<Bound> {
+        let mut bound = expected::stream::bound(bandwidth::kernel_of(point).ok()?, known);
+        bound.limit *= point.number(&THREADS) as f64;
+        Some(bound)
+    }
+
+    fn touches(&self, _: &Point) -> Vec<Touch> {
+        vec![Touch::EveryCpu]
+    }
+
+    fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
+        let kernel = bandwidth::kernel_of(point).map_err(Failure::Unsupported)?;
+        point.ensure_variant(&LEVEL, &[Level::Memory.name()])?;
+        bandwidth::executable(kernel)?;
+        let threads = point.number(&THREADS);
+        let bytes = point.number(&SIZE) / threads;
+        let cpus = cpus(site, threads as usize)?;
+        let fleet = site.shared.get_or_make(|| Fleet::new(&cpus, bytes, site.seed))?;
+        let streaming = fleet.stream(Task { kernel, piece_bytes: PIECE_BYTES, pause: 0 })?;
+        let stated = streaming.stated(Workload::recorded(|| Ok(None))).stated;
+        let windows = Rc::new(Windows::default());
+        let counted = Rc::clone(&windows);
+        let mut workload = Workload::recorded(move || windows.next(&streaming, site.stopwatch));
+        workload.stated = stated;
+        Ok(workload.witnessed(move || vec![(RUNNING, counted.running.get()), (LEAST, counted.least.get())]))
+    }
+
+    fn evidence(&self, point: &Point, seen: &Observed) -> Vec<Check> {
+        let threads = point.number(&THREADS) as f64;
+        let cpus = "CPUs on which the threads ran: one each";
+        vec![
+            // A host may take a CPU away for a whole window; one in twenty does not change a median.
+            Check::witnessed(
+                "threads that moved bytes, in the average window",
+                seen,
+                RUNNING,
+                0.95 * threads,
+                threads,
+            ),
+            Check::witnessed("the slowest thread's share over an equal share", seen, LEAST, 0.1, 1.0),
+            seen.witness(fleet::STREAMING_CPUS)
+                .map_or_else(|| Check::missing(cpus), |seen| Check::equal(cpus, seen, threads)),
+        ]
+    }
+
+    fn findings(&self, known: &Known) -> Vec<Finding> {
+        Kind::ALL.into_iter().filter_map(|kind| said(best(kind, known)?, known)).collect()
+    }
+}
+
+/// Cumulative counts over the windows.
+#[derive(Default)]
+struct Windows {
+    running: Cell<f64>,
+    least: Cell<f64>,
+}
+
+impl Windows {
+    /// The rate of all threads together in the next window, bytes per second.
+    fn next(&self, streaming: &Streaming, stopwatch: &dyn Stopwatch) -> Result<Option<f64>, Failure> {
+        let (before, began) = (streaming.bytes()?, stopwatch.now_ns());
+        std::thread::sleep(WINDOW);
+        let (after, ended) = (streaming.bytes()?, stopwatch.now_ns());
+        let moved: Vec<u64> = after.iter().zip(&before).map(|(after, before)| after - before).collect();
+        let sum = moved.iter().sum::<u64>() as f64;
+        let slowest = moved.iter().copied().min().unwrap_or_default() as f64;
+        let running = moved.iter().filter(|bytes| **bytes > 0).count() as f64;
+        self.running.set(self.running.get() + running);
+        self.least.set(self.least.get() + slowest * moved.len() as f64 / sum.max(1.0));
+        Ok(Some(sum / (ended - began) * 1e9))
+    }
+}
+
+fn point(kernel: &Kernel, threads: u64, size: u64) -> Point {
+    Point::at(Placement::Spread)
+        .named(&KIND, kernel.kind.name())
+        .named(&METHOD, kernel.method)
+        .named(&LEVEL, Level::Memory.name())
+        .with(&SIZE, size)
+        .with(&THREADS, threads)
+}
+
+/// Thread counts: powers of two, and all CPUs.
+fn thread_counts(cpus: usize) -> Vec<u64> {
+    let all = cpus.max(1) as u64;
+    let mut counts: Vec<u64> = (0..64).map(|power| 1 << power).take_while(|count| *count < all).collect();
+    counts.push(all);
+    counts
+}
+
+/// Four times the last-level caches used by this many threads spread evenly, bytes.
+fn all_bytes(threads: u64, machine: &Machine) -> u64 {
+    let one = working_set::memory_bytes(machine);
+    let cpus = machine.allowed_cpus().len().max(1) as u64;
+    let last_levels = machine.last_level_caches_bytes().unwrap_or_default();
+    let share = last_levels.saturating_mul(4).saturating_mul(threads) / cpus;
+    one.max(share).min(LARGEST)
+}
+
+/// The size of all arrays together if the memory is limited, if that is less than usual and the caches of all cores do not hold
+/// it.
+fn within(threads: u64, machine: &Machine, asked: &Asked) -> Option<u64> {
+    let most = asked.most_bytes.filter(|most| *most < all_bytes(threads, machine))?;
+    let cpus = machine.allowed_cpus();
+    let second = cpus.first().and_then(|cpu| machine.data_cache_bytes(*cpu, 2)).unwrap_or_default();
+    let last = machine.last_level_caches_bytes().unwrap_or_default();
+    let counted_on = if machine.is_virtual() { working_set::last_cache_bytes(machine) } else { last };
+    working_set::memory_bytes_within(most, counted_on.max(second * cpus.len() as u64))
+}
+
+/// The kernels of the threads: the widest vectors, with and without read-for-ownership; else those available.
+fn kernels(machine: &Machine) -> Vec<&'static Kernel> {
+    let read = expected::stream::reference(machine);
+    let around = format!("{} non-temporal", read.method);
+    let in_halves = format!("{around}, two halves");
+    let of_kind = |(kind, otherwise): (Kind, &str)| {
+        let offered = |method: &str| Kernel::find(kind.name(), method);
+        let usual = [read.method, &around].map(|method| offered(method).or_else(|| offered(otherwise)));
+        usual.into_iter().chain([offered(&in_halves)])
+    };
+    let written = [(Kind::Write, "memset"), (Kind::Copy, "memcpy"), (Kind::Triad, "compiled loop")];
+    let mut found = vec![read];
+    for kernel in written.into_iter().flat_map(of_kind).flatten() {
+        if !found.iter().any(|known| std::ptr::eq(*known, kernel)) {
+            found.push(kernel);
+        }
+    }
+    found
+}
+
+/// CPUs in the order in which threads are spread over them.
+struct Spread(Vec<usize>);
+
+/// The CPUs of the threads in the order of use. Determined once in a trial's process: a thread that a point has pinned may use no
+/// other.
+pub fn cpus(site: &Site, threads: usize) -> Result<Vec<usize>, Failure> {
+    let order = site.shared.get_or_make(|| {
+        let allowed = affinity::current();
+        let home = site.home.or(allowed.first().copied());
+        let home =
+            home.ok_or_else(|| Failure::Broke("the CPUs that this process may use are unknown".to_owned()))?;
+        Ok(Spread(machine::spread(&Root::default(), home, &allowed)))
+    })?;
+    let taken = order.0.get(..threads).map(<[usize]>::to_vec);
+    let offered = order.0.len();
+    taken.ok_or_else(|| Failure::Unsupported(format!("needs {threads} CPUs; this process may use {offered}")))
+}
+
+/// The rate of one thread, from memory/bandwidth at its memory size, else predicted.
+pub fn one_thread(kernel: &Kernel, known: &Known) -> Basis {
+    let in_memory = working_set::in_memory(known.machine);
+    if let Some(found) = known.measured("memory/bandwidth", &bandwidth::point(kernel, in_memory)) {
+        return found;
+    }
+    let predicted = {
+        let level = Level::Memory;
+        expected::stream::predict(kernel, level, bandwidth::reference_rate(kernel, level, known), known)
+    };
+    let term = &predicted.terms[0];
+    Basis::published(predicted.total(), &format!("{:.1} × {:.3e}: {}", term.times, term.each, term.what))
+}
+
+/// The kernel of a kind with the highest rate of all threads together.
+fn best(kind: Kind, known: &Known) -> Option<&'static Kernel> {
+    let all = known.machine.allowed_cpus().len() as u64;
+    let measured =
+        kernels(known.machine).into_iter().filter(|kernel| kernel.kind == kind).filter_map(|kernel| {
+            Some((kernel, known.found(ABOUT.name, &point(kernel, all, all_bytes(all, known.machine)))?.value))
+        });
+    measured.max_by(|(_, one), (_, other)| one.total_cmp(other)).map(|(kernel, _)| kernel)
+}
+
+fn said(kernel: &Kernel, known: &Known) -> Option<Finding> {
+    let all = known.machine.allowed_cpus().len() as u64;
+    let rate = |threads| known.found(ABOUT.name, &point(kernel, threads, all_bytes(threads, known.machine)));
+    let (one, together) = (rate(1)?, rate(all).filter(|_| all > 1)?);
+    let what = format!("{}, {}", kernel.kind.name(), kernel.method);
+    let share = known.machine.memory.theoretical_bandwidth.value().map(|theory| {
+        let carried = Found::exact(theory.bytes_per_second, together.dimension);
+        let part = together.scaled(kernel.bus_bytes().0).share_of(carried);
+        said![
+            ", at least ",
+            part.named(&format!("{all} threads over theory, {what}")),
+            format!(" of the theoretical bandwidth of the channels ({})", theory.formula)
+        ]
+    });
+    Some(Finding::of(
+        Question::Bandwidth,
+        said![
+            format!("{all} threads {} ({}) ", kernel.kind.name(), kernel.method),
+            together.named(&format!("{all} threads, {what}")),
+            " together, one ",
+            one.named(&format!("one thread, {what}")),
+            ": ",
+            together.times_as("much", one, &format!("{all} threads over one, {what}")),
+            share.unwrap_or_default(),
+            "."
+        ],
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn threads_double_up_to_all() {
+        assert_eq!(thread_counts(1), [1]);
+        assert_eq!(thread_counts(2), [1, 2]);
+        assert_eq!(thread_counts(6), [1, 2, 4, 6]);
+        assert_eq!(thread_counts(64), [1, 2, 4, 8, 16, 32, 64]);
+    }
+
+    #[test]
+    fn threads_that_did_not_run_all_the_time_are_found_out() {
+        let machine = fathom_described::machine();
+        let point = point(kernels(&machine)[0], 2, all_bytes(2, &machine));
+        let holds = |running: f64, least: f64, cpus: f64| {
+            let mut seen = Observed { operations: 10, ..Observed::default() };
+            seen.witnessed.extend([(RUNNING.to_owned(), running), (LEAST.to_owned(), least)]);
+            seen.stated.insert(fleet::STREAMING_CPUS.to_owned(), cpus);
+            ParallelBandwidth.evidence(&point, &seen).iter().all(|check| check.holds)
+        };
+        assert!(holds(20.0, 9.0, 2.0));
+        assert!(!holds(15.0, 9.0, 2.0), "one of the two stood still in half of the windows");
+        assert!(!holds(20.0, 0.5, 2.0), "one of them was starved");
+        assert!(!holds(20.0, 9.0, 1.0), "both on one CPU");
+    }
+}

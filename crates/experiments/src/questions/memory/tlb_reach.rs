@@ -1,0 +1,187 @@
+//! How many pages do the TLBs of a core cover?
+
+use crate::apparatus::memory::backing::Backing;
+use crate::apparatus::memory::chase::arena::Arena;
+use crate::apparatus::memory::chase::cycle::{self, Cycle, Places};
+use crate::apparatus::memory::chase::found_levels::{self, Along, Limit};
+use crate::apparatus::memory::chase::hierarchy;
+use crate::apparatus::memory::chase::random_order::RandomOrder;
+use crate::apparatus::memory::chase::{sizes, walk};
+use crate::apparatus::memory::pages::Pages;
+use fathom_core::experiment::{
+    About, At, Bound, Check, Effort, Experiment, Failure, Finding, Known, Landmark, MainFigure, Observed,
+    Parameter, Point, Prediction, Question, Requirement, Scale, Shown, Site, Statement, Workload, said,
+};
+use fathom_core::machine::Machine;
+use fathom_core::statistics::CurvePoint;
+use std::rc::Rc;
+
+/// Parameter: the number of lines visited.
+const LINES: Parameter = Parameter {
+    name: "lines",
+    meaning: "lines in the cycle; with one line per page, the number of pages",
+    scale: Scale::Count,
+};
+/// Parameter: the layout of the lines.
+const LAYOUT: Parameter = Parameter {
+    name: "layout",
+    meaning: "one line per page, or all lines next to each other",
+    scale: Scale::Name,
+};
+
+/// The experiment `memory/tlb_reach`.
+pub struct TlbReach;
+
+static ABOUT: About = About {
+    name: "memory/tlb_reach",
+    question: "How many pages do the TLBs of a core cover?",
+    operation: "one load of a pointer, whose address is the result of the previous load",
+    method: "A chase runs through one random cycle that has one line on each of a number of base pages, at varying \
+             offsets, so that the lines spread over all sets of the caches. The same number of lines packed next to \
+             each other needs a sixty-fourth of the pages and the same space in the caches, so the difference is the \
+             cost of address translation. Plateaus are found in that difference, added to the latency of the \
+             first-level cache, as for the caches.",
+    caveats: "Page walks go through the caches: where the page tables no longer fit into a level, a walk takes \
+              longer, and the curve rises although no TLB ends there. On a virtual machine whose host backs it with \
+              small pages, the TLB may hold translations for those instead.",
+    version: 1,
+    timed: None,
+    parameters: &[LAYOUT, LINES],
+    trends: &[],
+    shown: Shown::by(&[MainFigure::of(
+        "a line of each of very many pages",
+        &[("layout", At::Name("one line a page")), ("lines", At::Most)],
+    )])
+    .landmarks(landmarks),
+};
+
+const SPREAD: &str = "one line a page";
+const PACKED: &str = "packed";
+const LEAST: u64 = 16;
+const MOST: u64 = 16 << 10;
+const QUICK_MOST: u64 = 8 << 10;
+
+impl Experiment for TlbReach {
+    fn about(&self) -> &'static About {
+        &ABOUT
+    }
+
+    fn sweep(&self, _: &Machine) -> Vec<Point> {
+        let lines = sizes::four_an_octave(LEAST, MOST);
+        let along = |layout| lines.iter().map(move |lines| point(layout, *lines));
+        along(SPREAD).chain(along(PACKED)).collect()
+    }
+
+    fn requires(&self, point: &Point) -> Vec<Requirement> {
+        let page = Pages::Base.bytes() as u64;
+        vec![Requirement::MemoryBytes(point.number(&LINES) * page)]
+    }
+
+    fn effort(&self, point: &Point, _: &Machine) -> Effort {
+        let lines = point.number(&LINES);
+        if sizes::fineness(lines) == 1 && lines <= QUICK_MOST { Effort::Quick } else { Effort::Standard }
+    }
+
+    /// All numbers of lines are laid out in the same memory, one after the other.
+    fn block(&self, point: &Point) -> Option<String> {
+        Some(point.name(&LAYOUT).to_owned())
+    }
+
+    fn predict(&self, point: &Point, known: &Known) -> Result<Prediction, String> {
+        let lines = point.number(&LINES) as f64;
+        let (line, page) = (known.machine.line_bytes() as f64, known.machine.page_bytes());
+        let bytes = lines * line;
+        let pages = if point.name(&LAYOUT) == SPREAD { lines } else { (bytes / page as f64).ceil() };
+        let prediction = hierarchy::answered(Prediction::new(), known, bytes, page);
+        Ok(hierarchy::translated(prediction, known, pages, page))
+    }
+
+    fn bound(&self, _: &Point, known: &Known) -> Option<Bound> {
+        let because = "a dependent load takes at least two cycles in any first-level cache";
+        Some(Bound { limit: 2.0 * known.shortest_cycle(), because: because.to_owned() })
+    }
+
+    fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
+        point.ensure_variant(&LAYOUT, &[SPREAD, PACKED])?;
+        let lines = point.number(&LINES);
+        let line = sizes::line_bytes(site.home);
+        if point.name(&LAYOUT) == PACKED {
+            let bytes = lines as usize * line;
+            let order = RandomOrder::new(lines, site.seed);
+            let place = move |element| order.at(element) as usize * line;
+            return built(bytes, lines, place, site);
+        }
+        let page = Pages::Base.bytes();
+        let order = RandomOrder::new(lines, site.seed);
+        // The line within a page rotates with the page's number: every set of the nearest cache gets as many lines as if they
+        // were packed.
+        let place = move |element| {
+            let number = order.at(element) as usize;
+            number * page + number % (page / line) * line
+        };
+        built(lines as usize * page, lines, place, site)
+    }
+
+    fn evidence(&self, _: &Point, seen: &Observed) -> Vec<Check> {
+        let mut checks = Backing::evidence(false, seen);
+        checks.push(cycle::whole(seen));
+        checks.extend(walk::evidence(seen, walk::UNROLLED_MOST));
+        checks.extend(cycle::unpredictable(seen));
+        checks
+    }
+
+    fn findings(&self, known: &Known) -> Vec<Finding> {
+        let entries = hierarchy::tlb_entries(known.machine, known.machine.page_bytes());
+        let published = hierarchy::published_tlb_entries(known.machine);
+        let limit = |(level, entries): (usize, Option<u64>)| {
+            let name = format!("level {} TLB", level + 1);
+            let declared = entries.map(|entries| (entries, "declared".to_owned()));
+            let published = || published.map(|(all, source)| (all[level], format!("published ({source})")));
+            let (at, said_by) = declared.or_else(published)?;
+            Some(Limit { name, at, said_by, expected: None })
+        };
+        let limits: Vec<Limit> = entries.into_iter().enumerate().filter_map(limit).collect();
+        let told = found_levels::levels_told(&limits, &translation(known), Along::PAGES);
+        let lead = "Found in the cost of translation, added to a load from the first-level cache: ";
+        let said = |told| Finding::of(Question::Caches, said![lead, told, "."]);
+        Statement::joined(told, "; ").map(said).into_iter().collect()
+    }
+}
+
+/// The capacities of the TLBs.
+fn landmarks(machine: &Machine) -> Vec<Landmark> {
+    let entries = hierarchy::tlb_entries(machine, machine.page_bytes()).into_iter().enumerate();
+    let landmark = |(level, entries): (usize, Option<u64>)| {
+        let at = entries? as f64;
+        Some(Landmark { along: LINES.name, at, name: format!("L{} TLB {at}", level + 1) })
+    };
+    entries.filter_map(landmark).collect()
+}
+
+fn point(layout: &str, lines: u64) -> Point {
+    Point::new().named(&LAYOUT, layout).with(&LINES, lines)
+}
+
+fn built<'site, P: Places + 'site>(
+    bytes: usize,
+    lines: u64,
+    place: P,
+    site: &Site,
+) -> Result<Workload<'site>, Failure> {
+    // Lines on their own pages begin at the start of the page; packed ones anywhere in a page.
+    let offset = if bytes as u64 / lines < Pages::Base.bytes() as u64 { site.buffer_offset } else { 0 };
+    let arena = Arena::of_block(site, bytes + offset, Pages::Base)?;
+    Ok(walk::one(Rc::new(Cycle::build(arena, offset, lines, place)?), bytes, false))
+}
+
+/// The latency that translation adds to a load from the first-level cache, by the number of pages.
+fn translation(known: &Known) -> Vec<CurvePoint> {
+    let spread = found_levels::curve(known, ABOUT.name, &point(SPREAD, 0), &LINES);
+    let packed = found_levels::curve(known, ABOUT.name, &point(PACKED, 0), &LINES);
+    let Some(nearest) = packed.iter().map(|point| point.1).reduce(f64::min) else { return vec![] };
+    let added = |(x, y, interval): CurvePoint| {
+        let beside = packed.iter().find(|packed| packed.0.total_cmp(&x).is_eq())?;
+        Some((x, y - beside.1 + nearest, interval))
+    };
+    spread.into_iter().filter_map(added).collect()
+}

@@ -1,0 +1,258 @@
+//! Findings from the rates of streams: methods compared, the network's share, and the bottleneck.
+
+use super::directions;
+use super::points::{
+    CHUNK, FIGURE, PIPE, READ, READ_CHUNKS, RECEIVE, RECEIVER, SEND, SENDER, TCP, UNIX, point, usual,
+};
+use super::processor_cost;
+use crate::apparatus::network::path::{LOOPBACK, PEER, WITHIN};
+use crate::apparatus::rule_of_thumb::{self, Rule};
+use crate::expected::network::{adapter, chosen};
+use crate::questions::network::round_trip;
+use fathom_core::experiment::{Dimension, Finding, Found, Known, Placement, Question, Statement, said};
+use fathom_core::quantity::{Unit, declared};
+
+const NAME: &str = "network/bandwidth";
+
+/// All findings from the figures.
+pub fn findings(known: &Known) -> Vec<Finding> {
+    let windows = [LOOPBACK, PEER].map(|path| window_over_round_trip(path, known));
+    let costs = [LOOPBACK, PEER].map(|path| processor_cost::finding(path, known));
+    let reads = [LOOPBACK, PEER].map(|path| read_sizes(path, known));
+    let mine = [ways_compared(known), collapse(known), network_share(known), the_limit(known)];
+    mine.into_iter()
+        .chain(costs)
+        .chain(windows)
+        .chain(reads)
+        .flatten()
+        .chain(directions::findings(known))
+        .collect()
+}
+
+/// The figure for the reports' comparison: the best of a sweep over chunks, across CPUs.
+fn best(by: &str, path: &str, known: &Known) -> Option<(u64, Found)> {
+    best_at(Placement::AcrossCpus, by, path, known)
+}
+
+fn best_at(placement: Placement, by: &str, path: &str, known: &Known) -> Option<(u64, Found)> {
+    let groups = [SEND, RECEIVE].into_iter().map(|direction| point(by, path, direction, 0, placement));
+    let all = groups.flat_map(|group| known.found_along(NAME, &group, &CHUNK));
+    all.max_by(|(_, one), (_, other)| one.value.total_cmp(&other.value))
+}
+
+/// One window per round trip, as report 000 predicted loopback (R-NET-16): the maximum rate of a TCP without window scaling (RFC
+/// 9293, RFC 7323).
+fn window_over_round_trip(path: &str, known: &Known) -> Option<Finding> {
+    const WINDOW: f64 = 65_536.0;
+    let (_, measured) = best(TCP, path, known)?;
+    let point = round_trip::closed(TCP, path, 1, Placement::AcrossCpus);
+    let round_trip = known.found("network/round_trip", &point)?;
+    let rule = Rule {
+        text: "a window of 64 KiB in each round trip",
+        says: round_trip.inverse(WINDOW * 1e9, Dimension::Of(Unit::BytesPerSecond)),
+    };
+    let what = if path == PEER { "TCP to or from the peer" } else { "TCP over loopback" };
+    rule_of_thumb::beside(what, measured, [rule])
+}
+
+fn ways_compared(known: &Known) -> Option<Finding> {
+    let (chunk, tcp) = best(TCP, LOOPBACK, known)?;
+    let on_one = |by: &str, path: &str| {
+        let rate = best_at(Placement::OneCpu, by, path, known).map(|(_, rate)| rate);
+        rate.map_or_else(Statement::default, |rate| {
+            said![", on one CPU ", rate.named(&format!("best of {by}, one CPU"))]
+        })
+    };
+    let other = |by: &'static str| {
+        let (_, rate) = best(by, WITHIN, known)?;
+        let times = rate.times_as("fast", tcp, &format!("{by} over TCP"));
+        let rate = rate.named(&format!("best of a {by}"));
+        Some(said![format!("; a {by} "), rate, ", ", times, on_one(by, WITHIN)])
+    };
+    Some(Finding::of(
+        Question::Experiment,
+        said![
+            "Across CPUs TCP over loopback moves ",
+            tcp.named("best of TCP, loopback"),
+            format!(" at its best, in chunks of {}", declared::size(chunk)),
+            on_one(TCP, LOOPBACK),
+            other(UNIX).unwrap_or_default(),
+            other(PIPE).unwrap_or_default(),
+            ".",
+            fastest(known).unwrap_or_default()
+        ],
+    ))
+}
+
+/// The fastest method within this machine, with its placement and its chunk; `None` if there is only one.
+fn fastest(known: &Known) -> Option<Statement> {
+    let ways =
+        [(TCP, LOOPBACK, "TCP over loopback"), (UNIX, WITHIN, "a UNIX socket"), (PIPE, WITHIN, "a pipe")];
+    let places = [
+        (Placement::AcrossCpus, "across CPUs"),
+        (Placement::OneCpu, "on one CPU"),
+        (Placement::Free, "wherever the scheduler puts it"),
+    ];
+    let all = ways.into_iter().flat_map(|(by, path, way)| {
+        places.into_iter().filter_map(move |(placement, place)| {
+            let (chunk, rate) = best_at(placement, by, path, known)?;
+            Some((format!("{way} {place} in chunks of {}", declared::size(chunk)), rate))
+        })
+    });
+    let mut all: Vec<(String, Found)> = all.collect();
+    all.sort_by(|(_, one), (_, other)| other.value.total_cmp(&one.value));
+    let [(first, most), (second, next), ..] = &all[..] else { return None };
+    let apart = if most.differs_from(next) == Some(true) {
+        Statement::default()
+    } else {
+        said![
+            format!(", which is not significantly different from {second}, "),
+            next.named("second fastest way")
+        ]
+    };
+    Some(said![format!(" The fastest of all is {first}, "), most.named("fastest way"), apart, "."])
+}
+
+/// Report 003 saw loopback drop to a hundredth with large buffers and attributed it to slow start (R-FIX-44).
+fn collapse(known: &Known) -> Option<Finding> {
+    let sizes = known.found_along(NAME, &usual(LOOPBACK), &CHUNK);
+    let (at, best) = sizes.iter().max_by(|(_, one), (_, other)| one.value.total_cmp(&other.value))?;
+    let (most, largest) = sizes.iter().max_by_key(|(chunk, _)| *chunk)?;
+    let falls = largest.value < best.value / 4.0 && largest.differs_from(best) != Some(false);
+    falls.then(|| {
+        Finding::of(
+            Question::Experiment,
+            said![
+                format!("With chunks of {} TCP over loopback falls to ", declared::size(*most)),
+                largest.named("largest chunks"),
+                ", from ",
+                best.named("best chunks"),
+                format!(" with {}: ", declared::size(*at)),
+                "buffers larger than the caches are copied from and to memory. A fall to a hundredth would be an \
+                 error in the receiving loop."
+            ],
+        )
+    })
+}
+
+/// The share of its buffer that a read fills: report 003 looked at every read (R-NET-14).
+fn read_sizes(path: &str, known: &Known) -> Option<Finding> {
+    let [small, large] = READ_CHUNKS;
+    let read = |chunk| known.found(NAME, &usual(path).with(&CHUNK, chunk).named(&FIGURE, READ));
+    let over = if path == PEER { "from this host to the peer" } else { "over loopback" };
+    Some(Finding::of(
+        Question::Experiment,
+        said![
+            format!("Of a TCP stream {over} a read brings "),
+            read(small)?.named(&format!("bytes of a read, usual chunk, {path}")),
+            format!(" on average with a buffer of {}, and ", declared::size(small)),
+            read(large)?.named(&format!("bytes of a read, largest chunk, {path}")),
+            format!(
+                " with one of {}: a read into a large buffer returns what has arrived since the previous read, not a \
+                 full buffer.",
+                declared::size(large)
+            )
+        ],
+    ))
+}
+
+fn network_share(known: &Known) -> Option<Finding> {
+    let ((_, remote), (_, here)) = (best(TCP, PEER, known)?, best(TCP, LOOPBACK, known)?);
+    let told = match here.differs_from(&remote) {
+        Some(true) if here.value > remote.value => said![
+            "the software alone moves ",
+            here.over(remote).named("loopback over peer, rate"),
+            " times as much"
+        ],
+        Some(true) => {
+            said!["more than the software alone within one machine, where both sides share the processors"]
+        }
+        _ => said!["the two are not significantly different"],
+    };
+    Some(Finding::of(
+        Question::Software,
+        said![
+            "To or from the peer TCP moves ",
+            remote.named("best of TCP, peer"),
+            " of payload at its best, over loopback ",
+            here.named("best of TCP, loopback"),
+            ": ",
+            told,
+            "."
+        ],
+    ))
+}
+
+/// The share from which a resource counts as used up: of Ethernet's rate TCP's payload is at most 94 % (1448 of 1538 bytes of a
+/// full packet), and a processor that is hardly ever idle has no more to give.
+const ALL: f64 = 0.9;
+
+/// Whether the adapter or the processors are used up by the usual stream to the peer (R-CMP-10).
+fn the_limit(known: &Known) -> Option<Finding> {
+    let rate = known.found(NAME, &usual(PEER))?;
+    let busy = |aspect: &'static str| {
+        let per_mib = known.found(NAME, &usual(PEER).named(&FIGURE, aspect))?;
+        Some((aspect, busy_share(per_mib, rate)))
+    };
+    let sides: Vec<(&str, Found)> = [SENDER, RECEIVER].into_iter().filter_map(busy).collect();
+    let busiest = sides.iter().max_by(|(_, one), (_, other)| one.value.total_cmp(&other.value));
+    let wire = adapter(known).filter(|_| !known.virtual_peer).map(|(adapter, bits)| {
+        let carried = Found::exact(bits / 8.0, rate.dimension);
+        (&adapter.name, rate.share_of(carried))
+    });
+    let told = [
+        wire.as_ref().map(|(name, share)| {
+            said![
+                share.named("payload over adapter's rate"),
+                format!(" of the rate of {name} ({})", chosen(known))
+            ]
+        }),
+        busiest.map(|(side, share)| {
+            said![
+                format!("the {side} is "),
+                share.named(&format!("{side}, share of the time")),
+                " of the time"
+            ]
+        }),
+    ];
+    let told = Statement::joined(told.into_iter().flatten().collect(), "; ")?;
+    let wire = wire.map(|(_, share)| share);
+    let verdict = verdict(wire, busiest.map(|(side, share)| (*side, *share)), known);
+    Some(Finding::of(
+        Question::Adapter,
+        said!["One stream to the peer moves ", rate.named("usual stream, peer"), ": ", told, ". ", verdict],
+    ))
+}
+
+/// Processor time at a rate, as a share of one processor's time.
+fn busy_share(ns_per_mib: Found, rate: Found) -> Found {
+    let mib_per_ns = rate.counted(1e-9 / f64::from(1 << 20), Dimension::Of(Unit::BytesPerSecond));
+    let idle = mib_per_ns.inverse(1.0, Dimension::Of(Unit::Nanoseconds));
+    ns_per_mib.share_of(idle)
+}
+
+fn verdict(wire: Option<Found>, busiest: Option<(&str, Found)>, known: &Known) -> String {
+    let full = |share: Found| share.interval.map_or(share.value, |ends| ends.low) >= ALL;
+    match (wire, busiest) {
+        (Some(share), _) if share.value <= 1.0 && full(share) => "The adapter is the limit.".to_owned(),
+        (_, Some((side, share))) if full(share) => {
+            format!("The {side} is the limit: software, not the adapter.")
+        }
+        _ => format!("These figures do not show what the limit is.{}", causes(known)),
+    }
+}
+
+/// The observable properties of the adapter that slow a transfer.
+fn causes(known: &Known) -> String {
+    let on_the_way = adapter(known).filter(|_| !known.virtual_peer);
+    let seen = on_the_way.map(|(adapter, _)| {
+        let half = adapter.duplex.value().is_some_and(|duplex| duplex == "half");
+        [
+            (half, "it cannot send and receive at the same time (half duplex)"),
+            (adapter.kind == "wireless", "its air is shared"),
+        ]
+    });
+    let seen: Vec<&str> =
+        seen.into_iter().flatten().filter(|(is_so, _)| *is_so).map(|(_, cause)| cause).collect();
+    if seen.is_empty() { String::new() } else { format!(" About the adapter: {}.", seen.join("; ")) }
+}

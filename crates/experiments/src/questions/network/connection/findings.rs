@@ -1,0 +1,126 @@
+//! Findings from opening and ending connections: in round trips, and as shares of software and network.
+
+use super::points::{CLOSE, CONNECT, GRACEFUL, phase};
+use crate::apparatus::network::path::{LOOPBACK, PEER};
+use crate::apparatus::network::software_share::software_and_network;
+use crate::questions::network::round_trip::{self, TCP};
+use fathom_core::experiment::{Finding, Found, Known, Placement, Question, Statement, said};
+
+const NAME: &str = "network/connection";
+
+/// All findings from the figures.
+pub fn findings(known: &Known) -> Vec<Finding> {
+    let shares = [CONNECT, GRACEFUL].into_iter().filter_map(|of| share(of, known));
+    let others = [
+        in_round_trips(known),
+        graceful_in_round_trips(known),
+        close_against_end(known),
+        close_far_and_near(known),
+    ];
+    others.into_iter().flatten().chain(shares).collect()
+}
+
+fn found(of: &str, path: &str, known: &Known) -> Option<Found> {
+    known.found(NAME, &phase(of, path))
+}
+
+/// A message of one byte and its echo by TCP.
+fn round_trip(path: &str, known: &Known) -> Option<Found> {
+    let point = round_trip::closed(TCP, path, 1, Placement::AcrossCpus);
+    known.found("network/round_trip", &point)
+}
+
+/// A phase in round trips of one byte.
+fn round_trips(of: &str, path: &str, known: &Known) -> Option<Statement> {
+    let (whole, round_trip) = (found(of, path, known)?, round_trip(path, known)?);
+    let way = if path == PEER { "to the peer" } else { "over loopback across CPUs" };
+    Some(said![
+        whole.named(&format!("{of}, {path}")),
+        format!(" {way}, or "),
+        whole.over(round_trip).named(&format!("{of} over round trip, {path}")),
+        " round trips of a byte by TCP"
+    ])
+}
+
+/// Opening takes at least one round trip between the kernels: a result that contradicts this is reported as such (R-FIX-47).
+fn in_round_trips(known: &Known) -> Option<Finding> {
+    let told = [LOOPBACK, PEER].into_iter().filter_map(|path| round_trips(CONNECT, path, known));
+    let told = Statement::joined(told.collect(), "; ")?;
+    Some(Finding::of(
+        Question::SetUp,
+        said!["Opening a connection takes ", told, ".", against_ping(known).unwrap_or_default()],
+    ))
+}
+
+/// A ping is a round trip between the kernels, and no connection to the peer opens faster.
+fn against_ping(known: &Known) -> Option<Statement> {
+    let ping = known.found("network/round_trip", &round_trip::ping(PEER))?;
+    let connect = found(CONNECT, PEER, known)?;
+    let shorter = connect.value < 0.8 * ping.value && connect.differs_from(&ping) == Some(true);
+    let judged = if shorter { ", a contradiction: one of the two is wrong" } else { ", as it must" };
+    Some(said![
+        " A ping to the peer takes ",
+        ping.named("ping, peer"),
+        "; opening includes a round trip",
+        judged,
+        "."
+    ])
+}
+
+fn graceful_in_round_trips(known: &Known) -> Option<Finding> {
+    let told = [LOOPBACK, PEER].into_iter().filter_map(|path| round_trips(GRACEFUL, path, known));
+    let told = Statement::joined(told.collect(), "; ")?;
+    Some(Finding::of(Question::SetUp, said!["Time until both sides have ended a connection: ", told, "."]))
+}
+
+/// The `close()` call alone, which published reports called teardown (R-FIX-48).
+fn close_against_end(known: &Known) -> Option<Finding> {
+    let (close, end) = (found(CLOSE, LOOPBACK, known)?, found(GRACEFUL, LOOPBACK, known)?);
+    Some(Finding::of(
+        Question::SetUp,
+        said![
+            "Over loopback across CPUs close returns after ",
+            close.named("close, loopback"),
+            "; until both sides have ended it takes ",
+            end.named("graceful end, loopback"),
+            ": ",
+            end.times_as("long", close, "graceful end over close, loopback"),
+            "."
+        ],
+    ))
+}
+
+/// Whether the `close()` call alone depends on the distance of the other side.
+fn close_far_and_near(known: &Known) -> Option<Finding> {
+    let (near, far) = (found(CLOSE, LOOPBACK, known)?, found(CLOSE, PEER, known)?);
+    Some(Finding::of(
+        Question::SetUp,
+        said![
+            "close of a connection to the peer returns after ",
+            far.named("close, peer"),
+            ", of one over loopback after ",
+            near.named("close, loopback"),
+            ": ",
+            far.times_as("long", near, "close, peer over loopback"),
+            ". It does not wait for the other side."
+        ],
+    ))
+}
+
+/// Shares of software and network in a phase that waits for the other side.
+fn share(of: &str, known: &Known) -> Option<Finding> {
+    let (here, remote) = (found(of, LOOPBACK, known)?, found(of, PEER, known)?);
+    let what = if of == CONNECT { "Opening a connection" } else { "Ending a connection gracefully" };
+    Some(Finding::of(
+        Question::Software,
+        said![
+            format!("{what} takes "),
+            remote.named(&format!("{of}, peer")),
+            " to the peer, ",
+            here.named(&format!("{of}, loopback")),
+            " over loopback: ",
+            software_and_network(here, remote, of),
+            "."
+        ],
+    ))
+}

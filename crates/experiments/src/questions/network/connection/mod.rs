@@ -1,0 +1,277 @@
+//! What does it cost to open a connection, and to end it?
+
+mod findings;
+mod points;
+
+use super::round_trip;
+use crate::apparatus::network::caller::{self, ACCEPTED, CONNECTED, Caller, OPENED_AGAIN, OVERFLOWS, timed};
+use crate::apparatus::network::path::{PATH, PEER, ensure_path, required};
+use crate::expected;
+use crate::expected::kernel_service;
+use fathom_core::experiment::{
+    About, At, Basis, Bound, Check, Effort, Experiment, Failure, Finding, Known, MainFigure, Observed, Point,
+    Prediction, Requirement, Shown, Site, TimedCode, Touch, Workload,
+};
+use fathom_core::machine::Machine;
+use fathom_core::sampling::partner::Process;
+use fathom_equipment::peer::Service;
+use fathom_equipment::peer::other_side::{OtherSide, Version};
+use fathom_equipment::peer::ports;
+use fathom_equipment::peer::service::accept;
+use points::{CLOSE, CONNECT, FOUR, GRACEFUL, IP_VERSION, PHASE, RESET, SIX, TO_ACCEPT};
+use std::net::TcpStream;
+use std::rc::Rc;
+use std::time::Duration;
+
+/// The experiment `network/connection`.
+pub struct Connection;
+
+static ABOUT: About = About {
+    name: "network/connection",
+    question: "What does it cost to open a connection, and to end it?",
+    operation: "one TCP connection, without data; the named part of its lifetime",
+    method: "A server accepts each connection, sends one byte and waits for its end. Connections are made one after \
+             the other, each only after the previous one was accepted and ended, so that no backlog ever fills. \
+             Retransmitted opening segments and full backlogs are counted.\n\n`connect` is the system call as the \
+             client sees it: it returns when the answer to its first segment has arrived, before the server has the \
+             last one. `connect to accept` ends when accept returns at the server (on loopback, where both sides read \
+             the same clock). `graceful end` is shutdown, then reading until the other side has read to the end of \
+             its stream and closed as well. `reset` is close with SO_LINGER of zero, which waits for nothing. `close` \
+             is the call alone: it queues the last segment and releases the descriptor.\n\nThe cost of the two clock \
+             readings, some tens of nanoseconds, is not subtracted. Connections whose end is not timed are reset, so \
+             that their ports are free at once; of the others, a trial makes at most a hundred, and half of the \
+             machine's ephemeral ports are left to other programs.",
+    caveats: "`close` is what the published reports called teardown; it does not wait for the other side, and its \
+              cost does not depend on the distance. A very long `connect` means a lost segment: the first segment is \
+              retransmitted after a second.",
+    version: 1,
+    timed: Some(TimedCode { of: "connecting", source: include_str!("mod.rs"), begins: "fn connect<" }),
+    parameters: &[PHASE, PATH, IP_VERSION],
+    trends: &[],
+    shown: Shown::by(&[
+        MainFigure::of(
+            "connect over loopback, across CPUs",
+            &[
+                ("phase", At::Name("connect")),
+                ("path", At::Name("loopback")),
+                ("placement", At::Name("across-cpus")),
+            ],
+        ),
+        MainFigure::of(
+            "close over loopback, across CPUs",
+            &[
+                ("phase", At::Name("close")),
+                ("path", At::Name("loopback")),
+                ("placement", At::Name("across-cpus")),
+            ],
+        ),
+        MainFigure::of("connect to the peer", &[("phase", At::Name("connect")), ("path", At::Name("peer"))]),
+    ]),
+};
+
+/// Report 000's median of `connect` over loopback, nanoseconds.
+const REPORT_000_CONNECT_NS: f64 = 8_300.0;
+
+/// Report 000's figure of `close` over loopback, nanoseconds (table 24, whose caption is exchanged with that of table 25).
+const REPORT_000_CLOSE_NS: f64 = 3_245.3;
+
+impl Experiment for Connection {
+    fn about(&self) -> &'static About {
+        &ABOUT
+    }
+
+    fn sweep(&self, _: &Machine) -> Vec<Point> {
+        points::all()
+    }
+
+    fn requires(&self, point: &Point) -> Vec<Requirement> {
+        required(point)
+    }
+
+    fn effort(&self, point: &Point, _: &Machine) -> Effort {
+        if point.name(&IP_VERSION) == FOUR { Effort::Quick } else { Effort::Standard }
+    }
+
+    fn predict(&self, point: &Point, known: &Known) -> Result<Prediction, String> {
+        let (what, each) = expected::network::hand_over(point.placement(), known);
+        let handshake = |prediction| {
+            kernel_service::scaled(
+                prediction,
+                "three segments through this kernel",
+                1.0,
+                REPORT_000_CONNECT_NS,
+                known,
+            )
+        };
+        let segment = |prediction| {
+            kernel_service::assumed(prediction, "one segment through this kernel", 2_500.0, known)
+        };
+        let calls = |count| Prediction::new().software("system calls", count, kernel_service::entry(known));
+        let software = match point.name(&PHASE) {
+            CONNECT => handshake(calls(1.0)),
+            TO_ACCEPT => handshake(calls(2.0)).software(what, 1.0, each),
+            GRACEFUL => segment(segment(calls(4.0))).software(what, 2.0, each),
+            // The last segment of either kind is queued, and the call returns.
+            _ => kernel_service::scaled(
+                Prediction::new(),
+                "close, as the caller sees it",
+                1.0,
+                REPORT_000_CLOSE_NS,
+                known,
+            ),
+        };
+        let waits = matches!(point.name(&PHASE), CONNECT | GRACEFUL) && point.name(&PATH) == PEER;
+        Ok(if waits { software.hardware("the path to the peer and back", 1.0, way(known)) } else { software })
+    }
+
+    fn bound(&self, point: &Point, known: &Known) -> Option<Bound> {
+        let ping = known.median("network/round_trip", &round_trip::ping(PEER));
+        match (point.name(&PHASE), point.name(&PATH), ping) {
+            (CONNECT | GRACEFUL, PEER, Some(ping)) => Some(Bound {
+                limit: ping / 2.0,
+                because:
+                    "both kernels must answer each other, as for a ping, whose median is twice this bound"
+                        .to_owned(),
+            }),
+            _ => Some(Bound {
+                limit: 40.0 * known.shortest_cycle(),
+                because: "it enters the kernel, which takes some forty cycles on every core".to_owned(),
+            }),
+        }
+    }
+
+    fn touches(&self, _: &Point) -> Vec<Touch> {
+        vec![Touch::Sockets]
+    }
+
+    fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
+        ensure_path(point)?;
+        point.ensure_variant(&IP_VERSION, &[FOUR, SIX])?;
+        point.ensure_variant(&PHASE, &[CONNECT, TO_ACCEPT, GRACEFUL, RESET, CLOSE])?;
+        let version = if point.name(&IP_VERSION) == SIX { Version::Six } else { Version::Four };
+        if point.name(&PHASE) == TO_ACCEPT {
+            return until_accepted(version, site);
+        }
+        let other = OtherSide::by_version(&Service::Accept, version, point.name(&PATH), site)?;
+        let caller = Caller::of(other.address, other);
+        let calls = Rc::clone(&caller.calls);
+        let workload = match point.name(&PHASE) {
+            CONNECT => Workload::recorded(connect(caller, site)),
+            RESET => Workload::recorded(ended(caller, site, u64::MAX, caller::to_be_reset, close)),
+            GRACEFUL => {
+                Workload::recorded(ended(caller, site, ports::allowance()?, as_it_is, caller::end_gracefully))
+            }
+            _ => Workload::recorded(ended(caller, site, ports::allowance()?, as_it_is, close)),
+        };
+        Ok(workload.with_a_partner(point.placement()).witnessed(move || calls.witness()))
+    }
+
+    fn evidence(&self, point: &Point, seen: &Observed) -> Vec<Check> {
+        let (Some(made), Some(accepted)) = (seen.witness(CONNECTED), seen.witness(ACCEPTED)) else {
+            return vec![Check::missing("every connect had an accept")];
+        };
+        let again = if point.name(&PATH) == PEER { 0.02 } else { 0.0 };
+        let mut checks = vec![
+            Check::equal(
+                "every connect had an accept: accepted connections per connection made",
+                accepted / made,
+                1.0,
+            ),
+            Check::within(
+                "connections made per one that is observed",
+                made / seen.operations as f64,
+                1.0,
+                1.01,
+            ),
+            Check::witnessed("retransmitted opening segments per connection", seen, OPENED_AGAIN, 0.0, again),
+        ];
+        // Counted for all programs of the network namespace: overflows of others must not invalidate this measurement.
+        if let Some(overflows) = seen.witness(OVERFLOWS) {
+            checks.push(Check::within(
+                "full backlogs per connection, of all programs",
+                overflows / made,
+                0.0,
+                0.01,
+            ));
+        }
+        checks
+    }
+
+    fn findings(&self, known: &Known) -> Vec<Finding> {
+        findings::findings(known)
+    }
+}
+
+/// The round trip to the peer between the kernels: a ping of this run, else an assumed one.
+fn way(known: &Known) -> Basis {
+    let ping = known.measured("network/round_trip", &round_trip::ping(PEER));
+    ping.unwrap_or_else(expected::network::network_round_trip)
+}
+
+fn connect<'site>(caller: Caller, site: &'site Site) -> impl FnMut() -> Result<Option<f64>, Failure> + 'site {
+    move || {
+        let socket = caller.socket()?;
+        let ((), ns) = timed(site.stopwatch, || caller.connect(&socket))?;
+        caller::to_be_reset(&caller.await_greeting(socket)?)?;
+        Ok(Some(ns))
+    }
+}
+
+/// Opens connections, does `before`, and times how they are ended. At most `left` connections: each may leave a port in
+/// `TIME_WAIT`.
+fn ended<'site>(
+    caller: Caller,
+    site: &'site Site,
+    mut left: u64,
+    before: fn(&TcpStream) -> Result<(), Failure>,
+    end: fn(TcpStream) -> Result<Option<TcpStream>, Failure>,
+) -> impl FnMut() -> Result<Option<f64>, Failure> + 'site {
+    move || {
+        let Some(fewer) = left.checked_sub(1) else { return Ok(rest()) };
+        left = fewer;
+        let stream = caller.open()?;
+        before(&stream)?;
+        let (_ended, ns) = timed(site.stopwatch, || end(stream))?;
+        Ok(Some(ns))
+    }
+}
+
+fn as_it_is(_: &TcpStream) -> Result<(), Failure> {
+    Ok(())
+}
+
+fn close(stream: TcpStream) -> Result<Option<TcpStream>, Failure> {
+    drop(stream);
+    Ok(None)
+}
+
+/// No further observation until the trial's time is over.
+fn rest() -> Option<f64> {
+    std::thread::sleep(Duration::from_millis(1));
+    None
+}
+
+/// From before connect until accept returns in the other process, which stamps the clock.
+fn until_accepted<'site>(version: Version, site: &'site Site) -> Result<Workload<'site>, Failure> {
+    let (listener, address) = version.listen()?;
+    let watch = site.stopwatch;
+    let process = Process::start(site.partner, move || {
+        loop {
+            let (stream, _) = listener.accept().map_err(|error| Failure::Broke(error.to_string()))?;
+            watch.stamp();
+            // The client resets the connection.
+            let _ = accept::greet_and_await_end(&stream);
+        }
+    })?;
+    let caller = Caller::of(address, process);
+    let calls = Rc::clone(&caller.calls);
+    let act = move |n| {
+        for _ in 0..n {
+            let socket = caller.socket()?;
+            caller.connect(&socket)?;
+            caller::to_be_reset(&caller.await_greeting(socket)?)?;
+        }
+        Ok(())
+    };
+    Ok(Workload::until_marked(act).witnessed(move || calls.witness()))
+}

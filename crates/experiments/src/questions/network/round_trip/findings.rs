@@ -1,0 +1,154 @@
+//! Findings from the figures of round trips.
+
+use super::points::{ICMP, PAYLOAD, TCP, closed};
+use crate::apparatus::network::path::{LOOPBACK, PEER};
+use crate::apparatus::network::software_share::software_and_network;
+use crate::questions::cpu::{context_switch, system_call};
+use fathom_core::experiment::{Finding, Found, Known, Placement, Question, Statement, said};
+
+const NAME: &str = "network/round_trip";
+
+/// All findings from the figures.
+pub fn findings(known: &Known) -> Vec<Finding> {
+    [tcp_against_ping(known), network_share(known), what_bytes_cost(known)].into_iter().flatten().collect()
+}
+
+/// The round trip of 56 bytes.
+fn told(known: &Known, by: &str, path: &str, placement: Placement) -> Option<Found> {
+    known.found(NAME, &closed(by, path, 56, placement))
+}
+
+/// TCP compared with ping on either path, with the reason for the difference.
+fn tcp_against_ping(known: &Known) -> Option<Finding> {
+    let on = |path: &str, placement| {
+        let (tcp, ping) = (told(known, TCP, path, placement)?, told(known, ICMP, path, placement)?);
+        let way = if path == PEER { "to the peer" } else { "over loopback, on one CPU," };
+        Some(said![
+            format!("{way} 56 bytes take "),
+            tcp.named(&format!("TCP, {path}")),
+            " by TCP and ",
+            ping.named(&format!("ICMP echo, {path}")),
+            " by ICMP echo: ",
+            tcp.times_as("long", ping, &format!("TCP over ICMP echo, {path}")),
+            why(tcp, ping, path, known)
+        ])
+    };
+    let both = [on(LOOPBACK, Placement::OneCpu), on(PEER, Placement::AcrossCpus)];
+    let told = Statement::joined(both.into_iter().flatten().collect(), "; ")?;
+    Some(Finding::of(Question::Ping, said!["There and back, ", told, "."]))
+}
+
+/// The reason for the difference, depending on which is faster; if they do not differ significantly, a note on that.
+fn why(tcp: Found, ping: Found, path: &str, known: &Known) -> Statement {
+    match tcp.differs_from(&ping) {
+        Some(true) if tcp.value > ping.value => said![
+            ", because the kernel answers a ping itself and TCP's answer needs the other process, ",
+            process_part(tcp.minus(ping), path, known)
+        ],
+        Some(true) if path == PEER => {
+            ", although TCP's answer needs the other process: the echo takes longer, for example because hosts and \
+             networks give ICMP a low priority or limit its rate"
+                .into()
+        }
+        Some(true) => {
+            ", although TCP's answer needs the other process: this kernel takes longer for ICMP than for an \
+                       established connection's segments and both processes"
+                .into()
+        }
+        Some(false) => ", so the cost of the other process in TCP's answer is not visible".into(),
+        None => Statement::default(),
+    }
+}
+
+/// The cost of the other process. On one CPU its switches and calls are known from other experiments; on a peer it is woken
+/// there.
+fn process_part(longer: Found, path: &str, known: &Known) -> Statement {
+    let longer = longer.named(&format!("TCP less ICMP echo, {path}"));
+    let switch = known.found("cpu/context_switch", &context_switch::between_processes());
+    let call = known.found("cpu/system_call", &system_call::bare());
+    if let Some((switch, call)) = switch.zip(call).filter(|_| path != PEER) {
+        said![
+            "two switches and two more system calls, which take ",
+            switch.plus(call).scaled(2.0).named("two switches and two system calls"),
+            " of the ",
+            longer
+        ]
+    } else {
+        said!["which must be woken and makes two more system calls: ", longer]
+    }
+}
+
+/// The software's share is the same exchange over loopback, where the kernels and processes of both sides do the same work.
+fn network_share(known: &Known) -> Option<Finding> {
+    let remote = told(known, TCP, PEER, Placement::AcrossCpus)?;
+    let here = told(known, TCP, LOOPBACK, Placement::AcrossCpus)?;
+    Some(Finding::of(
+        Question::Software,
+        said![
+            "To the peer 56 bytes take ",
+            remote.named("TCP, peer"),
+            " by TCP and back, over loopback ",
+            here.named("TCP, loopback"),
+            ": ",
+            software_and_network(here, remote, "round trip"),
+            "."
+        ],
+    ))
+}
+
+fn what_bytes_cost(known: &Known) -> Option<Finding> {
+    let group = closed(TCP, LOOPBACK, 0, Placement::OneCpu);
+    let sizes = known.found_along(NAME, &group, &PAYLOAD);
+    let (least, short) = sizes.iter().min_by_key(|(bytes, _)| bytes)?;
+    let (most, long) = sizes.iter().max_by_key(|(bytes, _)| bytes)?;
+    (most > least).then(|| {
+        Finding::of(
+            Question::Experiment,
+            said![
+                format!("By TCP over loopback, on one CPU, a message of {most} bytes over one of {least}: "),
+                long.times_as("long", *short, "longest over shortest message"),
+                "."
+            ],
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fathom_core::experiment::Dimension;
+
+    use fathom_core::quantity::Unit;
+    use fathom_core::statistics::{Interval, Measured};
+
+    /// The finding for these times of TCP and ping on a path, and of a switch and a call.
+    fn said_of(path: &str, tcp: f64, ping: f64) -> String {
+        let machine = fathom_described::machine();
+        let mut known = Known::new(&machine, None);
+        let mut learn = |experiment: &str, point, value: f64| {
+            let interval = Some(Interval { low: 0.99 * value, high: 1.01 * value });
+            let measured = Measured { value, interval };
+            known.learn(experiment, &point, Found::measured(measured, Dimension::Of(Unit::Nanoseconds)));
+        };
+        let placement = if path == PEER { Placement::AcrossCpus } else { Placement::OneCpu };
+        learn(NAME, closed(TCP, path, 56, placement), tcp);
+        learn(NAME, closed(ICMP, path, 56, placement), ping);
+        learn("cpu/context_switch", context_switch::between_processes(), 1500.0);
+        learn("cpu/system_call", system_call::bare(), 100.0);
+        tcp_against_ping(&known).expect("a finding").statement.plain()
+    }
+
+    #[test]
+    fn the_reason_follows_from_which_is_the_quicker() {
+        let slower = said_of(LOOPBACK, 12e3, 8e3);
+        assert!(slower.contains("two more system calls, which take {3200} of the {4000}"), "{slower}");
+        let far = said_of(PEER, 60e3, 50e3);
+        assert!(far.contains("which must be woken and makes two more system calls: {10000}"), "{far}");
+        for (path, why) in [(LOOPBACK, "this kernel takes longer for ICMP"), (PEER, "a low priority")] {
+            let quicker = said_of(path, 8e3, 12e3);
+            assert!(quicker.contains(why) && !quicker.contains("two more system calls"), "{quicker}");
+            let alike = said_of(path, 8e3, 8.01e3);
+            assert!(alike.contains("is not visible") && !alike.contains("although"), "{alike}");
+        }
+    }
+}

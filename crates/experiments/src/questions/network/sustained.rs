@@ -1,0 +1,148 @@
+//! Does a TCP stream keep its rate?
+
+use super::bandwidth;
+use crate::apparatus::lasting::{self, FIGURE, LASTING, SUSTAINED, WINDOW};
+use crate::apparatus::network::account::{self, Account};
+use crate::apparatus::network::arrival_rate::received_by;
+use crate::apparatus::network::path::{LOOPBACK, PATH, PEER, ensure_path, required};
+use crate::apparatus::network::sending::WRITE;
+use crate::apparatus::network::transfer::{self, Order};
+use fathom_core::experiment::{
+    About, At, Bound, Check, Effort, Experiment, Failure, Finding, Known, MainFigure, Observed, Parameter,
+    Placement, Point, Prediction, Question, Requirement, Shown, Site, Statement, Touch, Workload, said,
+};
+use fathom_core::machine::Machine;
+use fathom_core::quantity::{Kind, Unit};
+use fathom_equipment::peer::service::Enough;
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::time::Duration;
+
+/// The experiment `network/sustained`.
+pub struct Sustained;
+
+static ABOUT: About = About {
+    name: "network/sustained",
+    question: "Does a TCP stream keep its rate?",
+    operation: "one byte of payload, moved from one process to another by a long TCP stream",
+    method: "One TCP stream, as in `bandwidth`, runs for a second. The receiver counts and times the bytes. The first \
+             twentieth of the time shows what a short transfer would measure, the second half shows the sustained \
+             rate: cloud networks often allow a burst and then limit the rate (a token bucket).",
+    caveats: "Limits whose burst lasts for minutes need `--thorough` (20 s), or an even longer time. Over loopback \
+              both sides share this machine's processors.",
+    version: 1,
+    timed: None,
+    parameters: &[PATH, LASTING, FIGURE],
+    trends: &[],
+    shown: Shown::by(&[
+        MainFigure::of(
+            "TCP to the peer, without a pause",
+            &[("path", At::Name("peer")), ("figure", At::Name("sustained")), ("lasting", At::Least)],
+        ),
+        MainFigure::of(
+            "TCP over loopback, without a pause",
+            &[("path", At::Name("loopback")), ("figure", At::Name("sustained")), ("lasting", At::Least)],
+        ),
+    ])
+    .in_order(|point| point.name(&FIGURE) == WINDOW),
+};
+
+const PATHS: [&str; 2] = [LOOPBACK, PEER];
+const CHUNK: u32 = 128 << 10;
+
+impl Experiment for Sustained {
+    fn about(&self) -> &'static About {
+        &ABOUT
+    }
+
+    fn sweep(&self, _: &Machine) -> Vec<Point> {
+        PATHS.iter().flat_map(|path| lasting::points(stream(path))).collect()
+    }
+
+    fn requires(&self, point: &Point) -> Vec<Requirement> {
+        required(point)
+    }
+
+    fn effort(&self, point: &Point, _: &Machine) -> Effort {
+        lasting::effort(point)
+    }
+
+    fn unit(&self, _: &Point) -> Unit {
+        Unit::BytesPerSecond
+    }
+
+    fn predict(&self, point: &Point, known: &Known) -> Result<Prediction, String> {
+        lasting::predicted((&bandwidth::Bandwidth, &bandwidth::usual_point(point.name(&PATH))), known)
+    }
+
+    fn bound(&self, _: &Point, known: &Known) -> Option<Bound> {
+        let because =
+            "the receiver copies every byte, and no core moves more than 64 bytes a cycle".to_owned();
+        Some(Bound { limit: 64e9 / known.shortest_cycle(), because })
+    }
+
+    fn figure(&self) -> Option<&'static Parameter> {
+        Some(&FIGURE)
+    }
+
+    fn touches(&self, _: &Point) -> Vec<Touch> {
+        vec![Touch::Sockets]
+    }
+
+    fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
+        ensure_path(point)?;
+        let lasting = point.number(&LASTING);
+        let order = Order {
+            by: WRITE.to_owned(),
+            path: point.name(&PATH).to_owned(),
+            chunk: CHUNK,
+            streams: 1,
+            buffers: None,
+            enough: Enough { ns: lasting + lasting / 20, bytes: 0 },
+            reads_after: Duration::ZERO,
+        };
+        let account = Rc::new(RefCell::new(Account::new()));
+        let kept = Rc::clone(&account);
+        let observe = move || {
+            let began = site.stopwatch.now_ns();
+            let transfer = transfer::send(&order, site)?;
+            kept.borrow_mut().add(&transfer, site.stopwatch.now_ns() - began);
+            let noted = |end| Some((end, received_by(&transfer.arrivals, end)?));
+            let progress: Option<Vec<lasting::Progress>> = lasting::ends(lasting as f64).map(noted).collect();
+            let progress = progress.ok_or_else(|| {
+                Failure::Broke("the stream ended before its time, or nothing of it arrived".to_owned())
+            })?;
+            Ok(lasting::per_second(&progress))
+        };
+        Ok(Workload::figures(observe).cold().witnessed(move || account.borrow().witness()))
+    }
+
+    fn evidence(&self, _: &Point, seen: &Observed) -> Vec<Check> {
+        vec![account::complete(seen)]
+    }
+
+    fn findings(&self, known: &Known) -> Vec<Finding> {
+        let told = |path: &&str| {
+            let short = known.found("network/bandwidth", &bandwidth::usual_point(path))?;
+            let usual = stream(path).with(&LASTING, lasting::USUAL).named(&FIGURE, SUSTAINED);
+            let name = format!("TCP, {path}");
+            Some(lasting::compared(&name, short, known.found(ABOUT.name, &usual)?, Kind::Rate))
+        };
+        let told = Statement::joined(PATHS.iter().filter_map(told).collect(), "; ");
+        let said = |told| said!["A TCP stream, sustained and in short trials: ", told, "."];
+        told.map(|told| Finding::of(Question::Experiment, said(told))).into_iter().collect()
+    }
+
+    fn least_time(&self, point: &Point) -> Duration {
+        Duration::from_nanos(point.number(&LASTING))
+    }
+
+    fn time_limit(&self, point: &Point) -> Duration {
+        Duration::from_secs(15) + 4 * Duration::from_nanos(point.number(&LASTING))
+    }
+}
+
+/// The point of a stream on this path.
+fn stream(path: &str) -> Point {
+    Point::at(Placement::AcrossCpus).named(&PATH, path)
+}
