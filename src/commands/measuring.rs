@@ -170,7 +170,7 @@ fn ensure_allowed(whole_memory: bool, header: &Header) -> Result<()> {
         planned.skip.is_none()
             && experiment.is_some_and(|experiment| {
                 experiment.requires(&planned.point).iter().any(|needed| {
-                    let is_lacking = |machine: &&Machine| needed.lacking(machine).is_some();
+                    let is_lacking = |machine: &&Machine| needed.unmet_reason(machine).is_some();
                     needed.is_met_by_whole_memory() && machines.iter().any(is_lacking)
                 })
             })

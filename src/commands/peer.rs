@@ -34,9 +34,9 @@ pub fn serve(asked: &cli::Peer) -> Result<()> {
 
 /// The peer requested for a new run.
 pub fn reach(asked: &cli::PeerOptions) -> Result<Option<Peering>> {
-    let reach = |wanted: &String| {
-        let reach = Reach { wanted: wanted.clone(), address: asked.peer_address, token: token(asked)? };
-        Peering::reach(&reach).with_context(|| format!("there is no peer {wanted}"))
+    let reach = |spec: &String| {
+        let reach = Reach { spec: spec.clone(), address: asked.peer_address, token: token(asked)? };
+        Peering::reach(&reach).with_context(|| format!("there is no peer {spec}"))
     };
     asked.peer.as_ref().map(reach).transpose()
 }
@@ -54,7 +54,7 @@ pub fn again(asked: &cli::PeerOptions, header: &Header) -> Result<Option<Peering
             address.collect::<String>()
         );
     }
-    let reached = Peering::reach(&Reach { wanted: "namespace".to_owned(), ..Reach::default() });
+    let reached = Peering::reach(&Reach { spec: "namespace".to_owned(), ..Reach::default() });
     reached.map(Some).context("the run's virtual peer cannot be made again")
 }
 

@@ -1,8 +1,8 @@
 //! What readers of the reports stumbled over, and must not find again.
 
 use crate::reported::FIXED;
-use fathom::report::{Form, RunReport, Style, render};
 use crate::sources::{roots, texts};
+use fathom::report::{Form, RunReport, Style, render};
 
 fn in_form(form: Form, full: bool) -> String {
     render(&RunReport::of(&FIXED.results).in_full(full), form, Style { width: 120, colour: false })

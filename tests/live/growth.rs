@@ -4,7 +4,7 @@ use crate::claim::{Figure, at_most, decided};
 use crate::described::planted::{Described, described, server};
 use crate::simulated_machine::{Machine as Simulated, run};
 use crate::tier::{Outcome, Test, alone};
-use fathom::experiment::{Asked, Effort};
+use fathom::experiment::{Effort, SweepOptions};
 use fathom::experiments;
 use fathom::plan;
 use fathom::record::{Journal, Run};
@@ -66,7 +66,7 @@ fn kept_s(cpus: usize) -> (usize, f64) {
     let table = server().replace("online = 0-127", &format!("online = 0-{}", cpus - 1));
     let machine = described(&table, &Described { affinity: (0..cpus).collect(), ..Described::default() });
     let experiment = experiments::find("cpu/core_to_core").unwrap();
-    let asked = Asked { every_pair: true, ..Asked::default() };
+    let asked = SweepOptions { every_pair: true, ..SweepOptions::default() };
     let plan = plan::points(&[experiment], &machine, Effort::Thorough, &asked);
     let points = plan.len();
     let run = Run::begun(fathom::record::Header { machine, ..crate::described::header(plan.clone()) });

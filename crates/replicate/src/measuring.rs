@@ -75,7 +75,7 @@ fn measured(
 fn lacking(report: &Report, method: &Method, machine: &Machine, has_peer: bool) -> Option<String> {
     let needs = report.timer_needs.iter().chain(method.needs);
     let mut missing = needs.filter(|need| !(has_peer && **need == Requirement::Peer));
-    missing.find_map(|need| need.lacking(machine))
+    missing.find_map(|need| need.unmet_reason(machine))
 }
 
 fn request(report: &Report, method: &Method, quick: bool, environment: &Environment) -> Request {

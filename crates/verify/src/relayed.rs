@@ -35,7 +35,7 @@ pub fn host_behind(
     let host = Host(server.shared());
     std::thread::spawn(move || server.run());
     let relay = Relay::start(address, relay, delay, datagrams).map_err(told)?;
-    let reach = Reach { wanted: relay.at.to_string(), address: None, token: Some(token) };
+    let reach = Reach { spec: relay.at.to_string(), address: None, token: Some(token) };
     let peering = Peering::reach(&reach).map_err(|error| format!("{error:#}"))?;
     Ok((Arranged { peering: Some(peering), ..Arranged::holding(host) }, relay))
 }

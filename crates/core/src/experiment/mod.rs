@@ -97,7 +97,7 @@ pub enum Effort {
 
 /// Requests for sweeps, beyond those that the effort implies.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Asked {
+pub struct SweepOptions {
     /// Whether the run has a second host.
     pub peer: bool,
     /// Requested numbers of competing processes; the usual ones if empty.
@@ -112,7 +112,7 @@ pub struct Asked {
     pub whole_memory: bool,
 }
 
-impl Asked {
+impl SweepOptions {
     /// Whether the run meets a requirement that no machine meets by itself.
     pub fn meets(&self, requirement: &Requirement) -> bool {
         (self.peer && *requirement == Requirement::Peer)
@@ -213,7 +213,7 @@ pub trait Experiment: Sync {
 
     /// The points with the user's requests considered, such as numbers of processes or a peer. Ignore requests that do not concern the
     /// experiment.
-    fn sweep_for(&self, machine: &Machine, _asked: &Asked) -> Vec<Point> {
+    fn sweep_for(&self, machine: &Machine, _options: &SweepOptions) -> Vec<Point> {
         self.sweep(machine)
     }
 

@@ -118,7 +118,7 @@ impl Collected {
                 Some(Kind::Swap)
             }
             // A limit that is all memory is none.
-            Requirement::MemoryLimit if need.lacking(machine).is_some() => Some(Kind::WholeMemory),
+            Requirement::MemoryLimit if need.unmet_reason(machine).is_some() => Some(Kind::WholeMemory),
             Requirement::MemoryLimit => Some(Kind::Limit),
             Requirement::WholeMemory => Some(Kind::WholeMemory),
             Requirement::Peer => Some(Kind::Peer),
@@ -193,7 +193,7 @@ impl Collected {
 mod tests {
     use super::*;
     use crate::plan;
-    use fathom_core::experiment::{Asked, Effort};
+    use fathom_core::experiment::{Effort, SweepOptions};
     use fathom_core::machine::{Host, Root};
 
     struct FourCpus;
@@ -203,18 +203,18 @@ mod tests {
         }
     }
 
-    fn lines_of(names: &[&str], asked: &Asked) -> String {
+    fn lines_of(names: &[&str], options: &SweepOptions) -> String {
         let machine = Machine::from_root(&Root::new("/nowhere"), &FourCpus, Path::new("/nowhere"));
         let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
-        let points = plan::points(&plan::select(&names).unwrap(), &machine, Effort::Thorough, asked);
-        let peer = asked.peer.then_some("namespace");
+        let points = plan::points(&plan::select(&names).unwrap(), &machine, Effort::Thorough, options);
+        let peer = options.peer.then_some("namespace");
         let effects = of_points(&points, &machine, Path::new("/measured"), peer);
         effects.iter().map(|effect| format!("{} ({})\n", effect.what, effect.by.join(", "))).collect()
     }
 
     #[test]
     fn what_a_plan_does_to_the_machine_is_said_with_its_limits() {
-        let usual = lines_of(&[], &Asked::default());
+        let usual = lines_of(&[], &SweepOptions::default());
         for line in [
             "/measured",
             "filled up to a limit of 1 GiB",
@@ -230,7 +230,7 @@ mod tests {
 
     #[test]
     fn the_whole_memory_is_taken_only_when_it_was_asked_for_and_that_is_said() {
-        let whole = Asked { whole_memory: true, ..Asked::default() };
+        let whole = SweepOptions { whole_memory: true, ..SweepOptions::default() };
         let line = lines_of(&["filesystem/cache_size"], &whole);
         assert!(line.contains("WHOLE MACHINE"), "{line}");
         assert!(lines_of(&["cpu/system_call"], &whole).is_empty());
@@ -238,7 +238,7 @@ mod tests {
 
     #[test]
     fn a_peer_in_a_namespace_is_said_to_be_one() {
-        let line = lines_of(&["network/round_trip"], &Asked { peer: true, ..Asked::default() });
+        let line = lines_of(&["network/round_trip"], &SweepOptions { peer: true, ..SweepOptions::default() });
         assert!(line.contains("pair of virtual adapters") && line.contains("(network/round_trip)"), "{line}");
     }
 }

@@ -6,7 +6,7 @@ use crate::record::{
 };
 use anyhow::{Context, Result, anyhow};
 use data_encoding::HEXLOWER;
-use fathom_core::experiment::{Asked, Effort, Experiment, Point};
+use fathom_core::experiment::{Effort, Experiment, Point, SweepOptions};
 use fathom_core::machine::{Machine, Remote, RemoteAddress, Root, Route};
 use fathom_core::sampling::{ClockKind, Qualification, observe_core};
 use sha2::{Digest, Sha256};
@@ -132,7 +132,7 @@ impl Options {
         // Points requested one by one are measured even if they take long.
         let by_point = !self.points.is_empty() || self.set.is_some();
         let effort = if by_point { Effort::Thorough } else { self.effort };
-        let asked = Asked {
+        let options = SweepOptions {
             peer,
             processes: self.processes.clone(),
             seed,
@@ -140,7 +140,7 @@ impl Options {
             most_bytes: self.set.map(Set::for_data),
             whole_memory: self.whole_memory,
         };
-        let mut points = plan::points(selected, machine, effort, &asked);
+        let mut points = plan::points(selected, machine, effort, &options);
         if let Some(set) = self.set {
             points = set.chosen(&points, machine);
         }

@@ -16,7 +16,7 @@ const CHECK_INTERVAL: Duration = Duration::from_secs(5);
 pub struct Peering {
     launched: Launched,
     described: Peer,
-    seen: Instant,
+    last_check: Instant,
     lost: Option<String>,
 }
 
@@ -24,7 +24,7 @@ pub struct Peering {
 #[derive(Debug, Clone, Default)]
 pub struct Reach {
     /// A host, an address with a port, or `namespace`.
-    pub wanted: String,
+    pub spec: String,
     /// The address for direct connections, if it is not the one that ssh uses.
     pub address: Option<IpAddr>,
     /// The token of a peer that was started manually.
@@ -35,7 +35,7 @@ impl Peering {
     /// Contacts the peer, reserves it for this run, and requests the description of its machine.
     pub fn reach(reach: &Reach) -> Result<Self> {
         let words = |error: fathom_equipment::peer::launch::NoPeer| anyhow!(error);
-        let (kind, mut launched) = match reach.wanted.parse()? {
+        let (kind, mut launched) = match reach.spec.parse()? {
             PeerSpec::Namespace => (PeerKind::Virtual, namespace::launch().map_err(words)?),
             PeerSpec::At(address) => {
                 let token = reach.token.clone().context(
@@ -48,13 +48,13 @@ impl Peering {
         };
         let description = launched.session.describe().map_err(|failure| anyhow!(failure))?;
         let described = Peer {
-            wanted: reach.wanted.clone(),
+            wanted: reach.spec.clone(),
             kind,
             asked_address: reach.address.map(|address| address.to_string()),
             address: launched.address.address.to_string(),
             machine: (kind != PeerKind::Virtual).then_some(description.machine),
         };
-        Ok(Peering { launched, described, seen: Instant::now(), lost: None })
+        Ok(Peering { launched, described, last_check: Instant::now(), lost: None })
     }
 
     /// The peer's record in the run file.
@@ -74,9 +74,9 @@ impl Peering {
 
     /// Checks that the peer answers, unless it has just done so. Once lost it remains lost: it ends with its session.
     pub fn look(&mut self, at_once: bool) {
-        if self.lost.is_none() && (at_once || self.seen.elapsed() > CHECK_INTERVAL) {
+        if self.lost.is_none() && (at_once || self.last_check.elapsed() > CHECK_INTERVAL) {
             self.lost = self.launched.session.touch().err().map(|failure| failure.to_string());
-            self.seen = Instant::now();
+            self.last_check = Instant::now();
         }
     }
 

@@ -157,9 +157,9 @@ fn ensure_own(folder: &Path, user: u32) -> io::Result<()> {
 }
 
 /// Removes what killed runs of this machine have left at the server that this run uses anyway; nothing is sent to others.
-fn sweep(folder: &Path, asked: &RemoteAddress, access: &Access) {
+fn sweep(folder: &Path, server: &RemoteAddress, access: &Access) {
     for (entry, address) in leftovers_in(folder, user()) {
-        if !same_server(&address, asked) {
+        if !same_server(&address, server) {
             continue;
         }
         // A file that no longer exists cannot be removed either: the server was reached, so the entry is done.

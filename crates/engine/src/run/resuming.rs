@@ -5,7 +5,7 @@ use super::file_settings::{LONGEST_S, checked_budget};
 use crate::record::{Header, Run, Tool, Trial};
 use anyhow::{Result, bail};
 use fathom_core::experiment::registry;
-use fathom_core::experiment::{Asked, Point, Value};
+use fathom_core::experiment::{Point, SweepOptions, Value};
 use fathom_core::machine::Machine;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -44,7 +44,7 @@ const SLACK: u64 = 2;
 
 /// Refuses points of the plan with numbers far beyond those that this program plans here: numbers of processes, sizes, depths.
 fn ensure_planned(begun: &Header, here: &Machine) -> Result<()> {
-    let asked = Asked {
+    let options = SweepOptions {
         peer: true,
         processes: begun.settings.processes.clone(),
         seed: begun.settings.seed,
@@ -56,7 +56,7 @@ fn ensure_planned(begun: &Header, here: &Machine) -> Result<()> {
     for planned in begun.plan.iter().filter(|planned| planned.skip.is_none()) {
         let Some(experiment) = registry::find(&planned.experiment) else { continue };
         let name = experiment.about().name;
-        let most = most.entry(name).or_insert_with(|| largest(&experiment.sweep_for(here, &asked)));
+        let most = most.entry(name).or_insert_with(|| largest(&experiment.sweep_for(here, &options)));
         let is_large = |(name, value): (&str, &Value)| match (value, most.get(name)) {
             (Value::Number(number), Some(most)) => *number / SLACK > *most,
             _ => false,
@@ -120,7 +120,7 @@ mod tests {
         let mut header = committed().header;
         let machine = header.machine.clone();
         ensure_planned(&header, &machine).unwrap();
-        let asked = Asked {
+        let options = SweepOptions {
             peer: true,
             processes: vec![],
             seed: 1,
@@ -130,7 +130,7 @@ mod tests {
         };
         let mut tried = 0;
         for experiment in registry::all() {
-            let points = experiment.sweep_for(&machine, &asked);
+            let points = experiment.sweep_for(&machine, &options);
             let is_number = |value: &Value| matches!(value, Value::Number(number) if *number > 0);
             let Some(point) =
                 points.iter().find(|point| point.parameters().any(|(_, value)| is_number(value)))

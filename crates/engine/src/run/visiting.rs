@@ -19,7 +19,7 @@ struct Measuring {
     /// Its number in the run, from 1.
     number: u32,
     /// The number of trials requested from it.
-    asked: u32,
+    trials: u32,
 }
 
 /// One trial to be made: of a point, or of several points that are its figures.
@@ -59,9 +59,9 @@ impl Due<'_> {
 const MOST_S: f64 = 3e7;
 
 /// The end of a trial.
-enum VisitEnd {
+enum TrialEnd {
     /// It is recorded, and took this time of its own, and this time to make files that later trials use too.
-    Yes(Duration, Duration),
+    Measured(Duration, Duration),
     /// It takes longer than the plan has time: it was not made, and takes at least this time.
     TooLong(Duration),
     /// The run was interrupted.
@@ -119,18 +119,18 @@ impl RunInProgress {
             if interrupted() {
                 return Ok(None);
             }
-            let asked = Instant::now();
+            let begun = Instant::now();
             let took = match self.measure_one(&due, &mut measuring, watcher)? {
-                VisitEnd::Yes(took, kept) => {
-                    elsewhere += kept;
+                TrialEnd::Measured(took, preparing_file) => {
+                    elsewhere += preparing_file;
                     took
                 }
-                VisitEnd::TooLong(least) => {
-                    elsewhere += asked.elapsed();
+                TrialEnd::TooLong(least) => {
+                    elsewhere += begun.elapsed();
                     ended = Some((due.points[0], least));
                     break;
                 }
-                VisitEnd::Interrupted => return Ok(None),
+                TrialEnd::Interrupted => return Ok(None),
             };
             let figures = due.points.len() as u32;
             own.extend(due.points.iter().map(|index| (*index, took / figures)));
@@ -183,30 +183,34 @@ impl RunInProgress {
         due: &Due,
         measuring: &mut Option<Measuring>,
         watcher: &mut dyn Watcher,
-    ) -> Result<VisitEnd> {
+    ) -> Result<TrialEnd> {
         let began = Instant::now();
         let end = self.ask(due, measuring, watcher)?;
         let took = began.elapsed();
         if let Some(least) = due.ended(&end, took) {
             measuring.take().into_iter().for_each(|measuring| measuring.process.end());
-            return Ok(VisitEnd::TooLong(least));
+            return Ok(TrialEnd::TooLong(least));
         }
-        let (own, kept) = match &end {
+        let (own, preparing_file) = match &end {
             End::Answered(visited) => {
                 let own = visited.took_s - visited.shared_s - visited.kept_s;
                 (Duration::from_secs_f64(own.max(0.0)), Duration::from_secs_f64(visited.kept_s))
             }
             _ => (took, Duration::ZERO),
         };
-        let place = measuring.as_ref().map(|measuring| (measuring.number, measuring.asked));
+        let place = measuring.as_ref().map(|measuring| (measuring.number, measuring.trials));
         if !matches!(end, End::Answered(_)) {
             *measuring = None;
         }
         let hung = matches!(end, End::TimedOut);
-        let Some(outcomes) = outcomes(end, due) else { return Ok(VisitEnd::Interrupted) };
+        let Some(outcomes) = outcomes(end, due) else { return Ok(TrialEnd::Interrupted) };
         self.write_down(due, &BlockTimes { began, took, shared: took.saturating_sub(own), place }, outcomes)?;
         // What a trial that hung has taken is no cost of the next.
-        Ok(if hung { VisitEnd::Yes(Duration::ZERO, own) } else { VisitEnd::Yes(own, kept) })
+        Ok(if hung {
+            TrialEnd::Measured(Duration::ZERO, own)
+        } else {
+            TrialEnd::Measured(own, preparing_file)
+        })
     }
 
     /// Requests a trial from the current process, or from a fresh one. If the peer is lost, no trial is begun.
@@ -223,7 +227,7 @@ impl RunInProgress {
             Some(measuring) => measuring,
             None => measuring.insert(self.start(due).context("a measuring process could not be started")?),
         };
-        measuring.asked += 1;
+        measuring.trials += 1;
         let points = due.points.iter().map(|index| self.active[*index].point.clone()).collect();
         let visit = Visit { points, seed: due.seed, making_s: Some(due.planned.1.as_secs_f64()) };
         let mut listener = |doing: &str| watcher.preparing(doing);
@@ -238,7 +242,7 @@ impl RunInProgress {
         let mut process = Process::start("trial", due.seed, setting.limit(), &self.launch)?;
         process.tell(&Request { experiment: due.experiment.about().name.to_owned(), setting })?;
         self.processes += 1;
-        Ok(Measuring { process, number: self.processes, asked: 0 })
+        Ok(Measuring { process, number: self.processes, trials: 0 })
     }
 
     /// Records a trial, one line for each of its points.

@@ -110,7 +110,7 @@ fn converse(
         return Err(NoPeer("ssh was started without its pipes".to_owned()));
     };
     let mut timeout = LOGIN;
-    let found = loop {
+    let addresses = loop {
         let Some((word, rest)) = lines.next(timeout)? else { break None };
         timeout = STEP;
         // A failed write means that ssh has ended, which the next read shows.
@@ -122,7 +122,7 @@ fn converse(
         };
     };
     child.stdin = Some(stdin);
-    Ok(found)
+    Ok(addresses)
 }
 
 fn complaint(host: &str, word: &str, rest: &str) -> String {

@@ -2,8 +2,8 @@
 
 use crate::apparatus::cpu::pairs::{self, FROM, TO};
 use fathom_core::experiment::{
-    About, Asked, Basis, Bound, Check, Effort, Experiment, Failure, Known, Observed, Point, Prediction,
-    Requirement, Shown, Site, Workload,
+    About, Basis, Bound, Check, Effort, Experiment, Failure, Known, Observed, Point, Prediction, Requirement,
+    Shown, Site, SweepOptions, Workload,
 };
 use fathom_core::machine::{Machine, Nearness};
 use fathom_core::sampling::partner;
@@ -37,11 +37,11 @@ impl Experiment for CoreToCore {
     }
 
     fn sweep(&self, machine: &Machine) -> Vec<Point> {
-        pairs::sweep(machine, &Asked::default())
+        pairs::sweep(machine, &SweepOptions::default())
     }
 
-    fn sweep_for(&self, machine: &Machine, asked: &Asked) -> Vec<Point> {
-        pairs::sweep(machine, asked)
+    fn sweep_for(&self, machine: &Machine, options: &SweepOptions) -> Vec<Point> {
+        pairs::sweep(machine, options)
     }
 
     fn cpus(&self, point: &Point) -> Option<(usize, usize)> {

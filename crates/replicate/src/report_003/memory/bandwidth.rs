@@ -187,7 +187,7 @@ fn offered(machine: &Machine, method: &str) -> bool {
         "avx2" => "avx2",
         _ => return true,
     };
-    Requirement::Instructions(needs).lacking(machine).is_none()
+    Requirement::Instructions(needs).unmet_reason(machine).is_none()
 }
 
 /// All of Fathom's points with every CPU at work.
