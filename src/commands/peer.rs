@@ -8,7 +8,7 @@ use fathom_engine::run::{Peering, Reach};
 use fathom_equipment::peer::Token;
 use fathom_equipment::peer::launch::{self, Ready};
 use fathom_equipment::peer::proof::{SHORTEST_TOKEN, chance};
-use fathom_equipment::peer::server::{End, Limits, Server};
+use fathom_equipment::peer::server::{PeerEnd, PeerLimits, Server};
 use std::fs::File;
 use std::io::{Read, Write};
 use std::net::{IpAddr, SocketAddr};
@@ -62,9 +62,9 @@ fn token(asked: &cli::PeerOptions) -> Result<Option<Token>> {
     asked.token_file.as_deref().map(read_token).transpose()
 }
 
-fn limits(asked: &cli::Peer) -> Limits {
-    let usual = Limits::default();
-    Limits {
+fn limits(asked: &cli::Peer) -> PeerLimits {
+    let usual = PeerLimits::default();
+    PeerLimits {
         connections: asked.most_connections.unwrap_or(usual.connections),
         bytes: asked.most_bytes.unwrap_or(usual.bytes),
         lifetime: asked.most_time.unwrap_or(usual.lifetime),
@@ -73,7 +73,7 @@ fn limits(asked: &cli::Peer) -> Limits {
     }
 }
 
-fn bind(addresses: &[SocketAddr], token: Token, limits: Limits) -> Result<Server> {
+fn bind(addresses: &[SocketAddr], token: Token, limits: PeerLimits) -> Result<Server> {
     let named: Vec<String> = addresses.iter().map(ToString::to_string).collect();
     Server::bind(addresses, token, limits)
         .with_context(|| format!("cannot listen at {}", named.join(" and ")))
@@ -121,8 +121,8 @@ fn is_hard_to_guess(token: &str) -> bool {
 }
 
 /// Reports why a peer has ended, unless that was intended.
-fn ended(end: &End) {
-    if !matches!(end, End::ClientLeft | End::Abandoned) {
+fn ended(end: &PeerEnd) {
+    if !matches!(end, PeerEnd::ClientLeft | PeerEnd::Abandoned) {
         tell(format!("fathom: the peer has ended: {end}"));
     }
 }
@@ -150,7 +150,7 @@ fn announce(addresses: &[SocketAddr], token: Option<&Token>) -> Result<()> {
 
 /// Serves as [`launch`] requires: reads the token on standard input, prints its addresses on standard output, and ends with
 /// standard input.
-fn serve_launcher(asked: &cli::Peer, addresses: &[SocketAddr], limits: Limits) -> Result<()> {
+fn serve_launcher(asked: &cli::Peer, addresses: &[SocketAddr], limits: PeerLimits) -> Result<()> {
     if asked.remove_itself {
         launch::ssh::remove_this_program().context("this copy of the program could not remove itself")?;
     }
@@ -166,7 +166,7 @@ fn serve_launcher(asked: &cli::Peer, addresses: &[SocketAddr], limits: Limits) -
     let shared = server.shared();
     std::thread::spawn(move || {
         launch::wait_for_launcher();
-        shared.end(End::Abandoned);
+        shared.end(PeerEnd::Abandoned);
     });
     ended(&server.run()?);
     Ok(())

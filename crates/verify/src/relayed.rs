@@ -5,8 +5,8 @@ use super::rig::Arranged;
 use fathom_engine::run::{Peering, Reach};
 use fathom_equipment::peer::Token;
 use fathom_equipment::peer::proof::chance;
-use fathom_equipment::peer::server::{End, Limits, Server};
-use fathom_equipment::peer::shared::Shared;
+use fathom_equipment::peer::server::{PeerEnd, PeerLimits, Server};
+use fathom_equipment::peer::shared::PeerShared;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,11 +14,11 @@ use std::time::Duration;
 const PEER: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 
 /// The second host; it ends when this is dropped.
-struct Host(Arc<Shared>);
+struct Host(Arc<PeerShared>);
 
 impl Drop for Host {
     fn drop(&mut self) {
-        self.0.end(End::Abandoned);
+        self.0.end(PeerEnd::Abandoned);
     }
 }
 
@@ -30,7 +30,8 @@ pub fn host_behind(
 ) -> Result<(Arranged, Relay), String> {
     let told = |error: std::io::Error| format!("a second host on loopback: {error}");
     let token = Token(chance(32).map_err(told)?);
-    let server = Server::bind(&[SocketAddr::new(PEER, 0)], token.clone(), Limits::default()).map_err(told)?;
+    let server =
+        Server::bind(&[SocketAddr::new(PEER, 0)], token.clone(), PeerLimits::default()).map_err(told)?;
     let address = server.addresses().map_err(told)?[0];
     let host = Host(server.shared());
     std::thread::spawn(move || server.run());

@@ -5,9 +5,9 @@ use super::input::Input;
 use fathom::peer::protocol::{
     Frames, Hello, LONGEST_REPLY, LONGEST_REQUEST, Malformed, Reply, Request, framed,
 };
-use fathom::peer::server::{Limits, Server};
+use fathom::peer::server::{PeerLimits, Server};
 use fathom::peer::service::Transport;
-use fathom::peer::{PeerAddress, Service, Session, Token};
+use fathom::peer::{PeerAddress, PeerSession, Service, Token};
 use std::io::{Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
@@ -84,7 +84,7 @@ fn parsed(bytes: &[u8], cut: usize) -> Result<(), String> {
 /// A peer that serves a run, and somebody who answers in a peer's place.
 struct Ends {
     peer: PeerAddress,
-    run: Mutex<Session>,
+    run: Mutex<PeerSession>,
     impostor: PeerAddress,
     answer: Arc<Mutex<Vec<u8>>>,
 }
@@ -98,10 +98,10 @@ impl Ends {
     fn begin() -> Self {
         let anywhere = SocketAddr::from(([127, 0, 0, 1], 0));
         let token = at(anywhere).token;
-        let server = Server::bind(&[anywhere], token, Limits::default()).unwrap();
+        let server = Server::bind(&[anywhere], token, PeerLimits::default()).unwrap();
         let peer = at(server.addresses().unwrap()[0]);
         std::thread::spawn(move || server.run().unwrap());
-        let mut run = Session::open(&peer).unwrap();
+        let mut run = PeerSession::open(&peer).unwrap();
         run.hold().unwrap();
         let listener = TcpListener::bind(anywhere).unwrap();
         let impostor = at(listener.local_addr().unwrap());
@@ -132,7 +132,7 @@ impl Ends {
     /// The answer of somebody who does not know the token.
     fn answered(&self, bytes: Vec<u8>) -> Result<(), String> {
         *self.answer.lock().unwrap() = bytes;
-        match Session::open(&self.impostor) {
+        match PeerSession::open(&self.impostor) {
             Ok(_) => Err("an impostor was believed".to_owned()),
             Err(failure) if failure.to_string().is_empty() => Err("a failure without a word".to_owned()),
             Err(_) => Ok(()),

@@ -4,7 +4,7 @@ use super::process::{ByHand, wait_until};
 use super::server::{ECHO, peer, where_is};
 use crate::tier::{Outcome, Test, beside};
 use fathom::peer::protocol::{LONGEST_REPLY, LONGEST_REQUEST, Reply, Request, framed};
-use fathom::peer::server::Limits;
+use fathom::peer::server::PeerLimits;
 use fathom::peer::service::{StreamOptions, Transport};
 use fathom::peer::{PeerAddress, Service, Session, Token};
 use std::io::{Read, Write};
@@ -74,7 +74,7 @@ fn relay<T: Send + 'static>(
 }
 
 fn short_lived() -> (PeerAddress, impl Sized) {
-    peer(Limits { idle: Duration::from_secs(10), ..Limits::default() })
+    peer(PeerLimits { idle: Duration::from_secs(10), ..PeerLimits::default() })
 }
 
 fn text(frame: &[u8]) -> String {

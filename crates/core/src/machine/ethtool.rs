@@ -7,7 +7,7 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
 /// `struct ethtool_value` of linux/ethtool.h.
 #[repr(C)]
-struct Value {
+struct EthtoolValue {
     command: u32,
     data: u32,
 }
@@ -56,7 +56,7 @@ fn datagram_socket() -> io::Result<OwnedFd> {
 }
 
 fn ask(socket: &OwnedFd, adapter: &str, command: u32) -> io::Result<u32> {
-    let mut value = Value { command, data: 0 };
+    let mut value = EthtoolValue { command, data: 0 };
     // SAFETY: all zeroes is a valid ifreq.
     let mut request: libc::ifreq = unsafe { mem::zeroed() };
     if adapter.len() >= request.ifr_name.len() {

@@ -156,8 +156,8 @@ impl<C: Clock> Sampler<'_, C> {
         mut baseline: Option<&mut (dyn Operation + '_)>,
         batch: u64,
         until: &Until,
-    ) -> Result<Timed, Failure> {
-        let mut timed = Timed::with_capacity(2 * until.most);
+    ) -> Result<TimedBatches, Failure> {
+        let mut timed = TimedBatches::with_capacity(2 * until.most);
         if let Some(baseline) = baseline.as_deref_mut() {
             baseline.run(batch)?;
         }
@@ -186,7 +186,7 @@ impl<C: Clock> Sampler<'_, C> {
 
     fn raw_sample(
         &self,
-        timed: Timed,
+        timed: TimedBatches,
         batch: u64,
         per_iteration: u64,
         beyond_ns: f64,
@@ -219,7 +219,7 @@ impl<C: Clock> Sampler<'_, C> {
     ) -> Result<(RawSample, T), Failure> {
         operation.run(1)?;
         let begun = self.warmed(begin);
-        let mut timed = Timed::with_capacity(MOST_SINGLES);
+        let mut timed = TimedBatches::with_capacity(MOST_SINGLES);
         timed.core.take(self.clock);
         let began = self.clock.stop();
         while timed.operation.len() < MOST_SINGLES {
@@ -329,17 +329,17 @@ impl Until {
 }
 
 /// Elapsed ticks, in the order of observation.
-struct Timed {
+struct TimedBatches {
     operation: Vec<i64>,
     baseline: Vec<i64>,
     migrations: u64,
     core: CoreReadings,
 }
 
-impl Timed {
+impl TimedBatches {
     /// Capacity is reserved beforehand: nothing is allocated between observations.
     fn with_capacity(most: usize) -> Self {
-        Timed {
+        TimedBatches {
             operation: Vec::with_capacity(most),
             baseline: Vec::with_capacity(most),
             migrations: 0,

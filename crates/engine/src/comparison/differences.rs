@@ -31,10 +31,10 @@ pub const REFUSED: [(&str, &str); 2] = [
 const SHARED_MORE: f64 = 0.1;
 
 /// Reads a fact from a run.
-type Reading = fn(&ReducedRun) -> String;
+type FactReading = fn(&ReducedRun) -> String;
 
 /// The compared facts, and the name of those that make a comparison doubtful.
-const READINGS: [(&str, Option<&str>, Reading); 25] = [
+const READINGS: [(&str, Option<&str>, FactReading); 25] = [
     ("setting", None, setting),
     ("processor", Some("processor"), |run| known(&machine(run).processor.model_name)),
     ("CPUs", Some("processor"), |run| machine(run).allowed_cpus().len().to_string()),
@@ -64,14 +64,14 @@ const READINGS: [(&str, Option<&str>, Reading); 25] = [
 
 /// The differences between two sides; for several runs of a side, all of their values.
 pub(super) fn between(before: &Side, after: &Side) -> Vec<Difference> {
-    let differs = |(what, doubtful, reading): &(&'static str, Option<&'static str>, Reading)| {
+    let differs = |(what, doubtful, reading): &(&'static str, Option<&'static str>, FactReading)| {
         let (before, after) = (reading_of(before, *reading), reading_of(after, *reading));
         (before != after).then_some(Difference { what, before, after, doubtful: *doubtful })
     };
     READINGS.iter().filter_map(differs).chain(shared_core(before, after)).collect()
 }
 
-fn reading_of(side: &Side, reading: Reading) -> String {
+fn reading_of(side: &Side, reading: FactReading) -> String {
     let all: BTreeSet<String> = side.runs.iter().map(reading).collect();
     all.into_iter().collect::<Vec<_>>().join("; ")
 }

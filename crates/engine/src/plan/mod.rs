@@ -21,7 +21,7 @@ pub use jobs::{Importance, Job, blocks, jobs};
 pub use placement::{Cpus, choose};
 pub use planner::Planner;
 pub use progress::Progress;
-pub use recorded::{Recorded, places};
+pub use recorded::{RecordedCosts, places};
 pub use selection::{UnknownExperiment, names, select};
 pub use set::{SETS, Set};
 pub use settlement::{Price, Settlement};

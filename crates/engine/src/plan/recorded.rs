@@ -15,14 +15,14 @@ use std::time::Duration;
 type PastVisit = (usize, Duration, Vec<(usize, Duration)>, Duration);
 
 /// The machine of a recorded run, with its costs at that time.
-pub struct Recorded {
+pub struct RecordedCosts {
     layout: Layout,
     prices: Prices,
     /// The number of points whose cost is known; the others are estimated from their neighbours.
     pub known: usize,
 }
 
-impl Recorded {
+impl RecordedCosts {
     /// The recorded costs of these points.
     pub fn of(run: &Run, points: &[PlannedPoint], jobs: &[Job]) -> Self {
         let layout = Layout::of(jobs);
@@ -31,11 +31,11 @@ impl Recorded {
             costs.saw_visit(&layout, block, preparation, &points, observe);
         }
         let known = layout.part_of.iter().filter(|part| costs.knows(**part)).count();
-        Recorded { prices: costs.prices(&layout), layout, known }
+        RecordedCosts { prices: costs.prices(&layout), layout, known }
     }
 }
 
-impl Simulated for Recorded {
+impl Simulated for RecordedCosts {
     fn spend(&mut self, visit: &Visit, _: Duration) -> VisitTimes {
         let point = |point: &usize| {
             let part = self.layout.part_of[*point];

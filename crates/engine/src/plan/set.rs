@@ -17,19 +17,23 @@ pub struct Set {
     pub precision: f64,
     /// The most memory that one of its processes may hold, bytes, including its own code.
     pub most_memory: u64,
-    members: &'static [Member],
+    members: &'static [SetMember],
 }
 
 /// A point of a set.
 #[derive(Debug)]
-struct Member {
+struct SetMember {
     experiment: &'static str,
     /// The meaning of its figure, and the settings by which it is found among the points of a machine.
     figure: MainFigure,
 }
 
-const fn member(experiment: &'static str, tells: &'static str, at: &'static [(&'static str, At)]) -> Member {
-    Member { experiment, figure: MainFigure::of(tells, at) }
+const fn member(
+    experiment: &'static str,
+    tells: &'static str,
+    at: &'static [(&'static str, At)],
+) -> SetMember {
+    SetMember { experiment, figure: MainFigure::of(tells, at) }
 }
 
 const KIB: u64 = 1 << 10;
@@ -250,7 +254,7 @@ impl Set {
     }
 }
 
-impl Member {
+impl SetMember {
     fn among<'a>(&self, points: &[&'a PlannedPoint], machine: &Machine) -> Option<&'a PlannedPoint> {
         let mine = || points.iter().copied().filter(|planned| planned.experiment == self.experiment);
         let landmarks = registry::find(self.experiment)

@@ -50,7 +50,7 @@ pub fn of_points(
 /// Effects of many points, by their kind.
 #[derive(Default)]
 struct Collected {
-    by: BTreeMap<Kind, BTreeSet<String>>,
+    by: BTreeMap<EffectKind, BTreeSet<String>>,
     largest_file: u64,
     most_memory: u64,
     most_cached: u64,
@@ -58,7 +58,7 @@ struct Collected {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Kind {
+enum EffectKind {
     Files,
     Names,
     Memory,
@@ -85,44 +85,44 @@ impl Collected {
         }
     }
 
-    fn touched(&mut self, touch: Touch) -> Kind {
+    fn touched(&mut self, touch: Touch) -> EffectKind {
         match touch {
             Touch::File(bytes) => {
                 self.largest_file = self.largest_file.max(bytes);
-                Kind::Files
+                EffectKind::Files
             }
             Touch::Files(number, bytes) => {
                 self.largest_file = self.largest_file.max(number * bytes);
-                Kind::Files
+                EffectKind::Files
             }
-            Touch::Names => Kind::Names,
-            Touch::Sockets => Kind::Sockets,
-            Touch::BatchPolicy => Kind::BatchPolicy,
-            Touch::EveryCpu => Kind::EveryCpu,
-            Touch::DropCaches => Kind::DropCaches,
+            Touch::Names => EffectKind::Names,
+            Touch::Sockets => EffectKind::Sockets,
+            Touch::BatchPolicy => EffectKind::BatchPolicy,
+            Touch::EveryCpu => EffectKind::EveryCpu,
+            Touch::DropCaches => EffectKind::DropCaches,
         }
     }
 
-    fn needed(&mut self, need: &Requirement, machine: &Machine) -> Option<Kind> {
+    fn needed(&mut self, need: &Requirement, machine: &Machine) -> Option<EffectKind> {
         match need {
             Requirement::MemoryBytes(bytes) => {
                 self.most_memory = self.most_memory.max(*bytes);
-                Some(Kind::Memory)
+                Some(EffectKind::Memory)
             }
             Requirement::PageCache(bytes) => {
                 self.most_cached = self.most_cached.max(*bytes);
-                Some(Kind::PageCache)
+                Some(EffectKind::PageCache)
             }
             Requirement::SwapBytes(bytes) => {
                 self.most_swapped = self.most_swapped.max(*bytes);
-                Some(Kind::Swap)
+                Some(EffectKind::Swap)
             }
             // A limit that is all memory is none.
-            Requirement::MemoryLimit if need.unmet_reason(machine).is_some() => Some(Kind::WholeMemory),
-            Requirement::MemoryLimit => Some(Kind::Limit),
-            Requirement::WholeMemory => Some(Kind::WholeMemory),
-            Requirement::Peer => Some(Kind::Peer),
-            Requirement::Remote => Some(Kind::Remote),
+            Requirement::MemoryLimit if need.unmet_reason(machine).is_some() => Some(EffectKind::WholeMemory),
+            Requirement::MemoryLimit => Some(EffectKind::Limit),
+            Requirement::WholeMemory => Some(EffectKind::WholeMemory),
+            Requirement::Peer => Some(EffectKind::Peer),
+            Requirement::Remote => Some(EffectKind::Remote),
             Requirement::Cpus(_)
             | Requirement::Architecture(_)
             | Requirement::Instructions(_)
@@ -131,56 +131,56 @@ impl Collected {
     }
 
     fn effects(&self, machine: &Machine, folder: &Path, peer: Option<&str>) -> Vec<Effect> {
-        let effect = |(kind, by): (&Kind, &BTreeSet<String>)| Effect {
+        let effect = |(kind, by): (&EffectKind, &BTreeSet<String>)| Effect {
             what: self.words(*kind, machine, folder, peer),
             by: by.iter().cloned().collect(),
         };
         self.by.iter().map(effect).collect()
     }
 
-    fn words(&self, kind: Kind, machine: &Machine, folder: &Path, peer: Option<&str>) -> String {
+    fn words(&self, kind: EffectKind, machine: &Machine, folder: &Path, peer: Option<&str>) -> String {
         let size = declared::size;
         let limit = size(Requirement::LIMIT_BYTES);
         let folder = folder.display();
         let all =
             machine.memory.total_bytes.value().map_or_else(|| "all memory".to_owned(), |bytes| size(*bytes));
         match kind {
-            Kind::Files => format!(
+            EffectKind::Files => format!(
                 "files: up to {} at once for one point, and a quarter of what is free at most, in a folder of the run below \
                  {folder}; gone with the run",
                 size(self.largest_file)
             ),
-            Kind::Names => format!("files: thousands of small ones in the run's folder below {folder}; gone with each trial"),
-            Kind::Memory => format!(
+            EffectKind::Names => format!("files: thousands of small ones in the run's folder below {folder}; gone with each trial"),
+            EffectKind::Memory => format!(
                 "memory: up to {} in one trial, and half of what is available at most",
                 size(self.most_memory)
             ),
-            Kind::Limit => format!(
+            EffectKind::Limit => format!(
                 "page cache: filled up to a limit of {limit}, by a control group of the run's own, or by `systemd-run --user \
                  --scope`; the group is gone with the run"
             ),
-            Kind::PageCache => format!(
+            EffectKind::PageCache => format!(
                 "page cache: files of up to {} each are kept in it until the run ends",
                 size(self.most_cached)
             ),
-            Kind::WholeMemory => format!(
+            EffectKind::WholeMemory => format!(
                 "page cache: that of the WHOLE MACHINE is taken ({all}): files of other programs are dropped from it, and \
                  their memory may be swapped out (--whole-memory)"
             ),
-            Kind::DropCaches => "page cache: dropped (/proc/sys/vm/drop_caches), as root and where the server is this machine"
+            EffectKind::DropCaches => "page cache: dropped (/proc/sys/vm/drop_caches), as root and where the server is this machine"
                 .to_owned(),
-            Kind::Swap => format!("swap space: the trial's own memory, up to {}", size(self.most_swapped)),
-            Kind::EveryCpu => "CPUs: all that this process may use work at once".to_owned(),
-            Kind::BatchPolicy => "policy: rings of processes run under SCHED_BATCH".to_owned(),
-            Kind::Sockets => "sockets: TCP and UDP on loopback; nothing listens at other addresses".to_owned(),
-            Kind::Peer => match peer {
+            EffectKind::Swap => format!("swap space: the trial's own memory, up to {}", size(self.most_swapped)),
+            EffectKind::EveryCpu => "CPUs: all that this process may use work at once".to_owned(),
+            EffectKind::BatchPolicy => "policy: rings of processes run under SCHED_BATCH".to_owned(),
+            EffectKind::Sockets => "sockets: TCP and UDP on loopback; nothing listens at other addresses".to_owned(),
+            EffectKind::Peer => match peer {
                 Some("namespace") => "network: a namespace of the run's own and a pair of virtual adapters with addresses of \
                                       198.18.0.0/15; gone with the run"
                     .to_owned(),
                 Some(host) => format!("network: traffic with {host}, on which the peer listens until the run ends"),
                 None => "network: traffic with the peer".to_owned(),
             },
-            Kind::Remote => {
+            EffectKind::Remote => {
                 "network: reads from the file server, on which a file of 32 MiB is made where a folder is named; gone with \
                  the run"
                     .to_owned()

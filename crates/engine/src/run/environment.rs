@@ -24,7 +24,7 @@ pub struct Environment {
     /// The memory limit for trials that need one; created for the first of them.
     memory: OnceCell<MemoryGroup>,
     /// The folder in which trials leave files for one another; removed with the run.
-    shared: leftovers::Shared,
+    shared: leftovers::OwnFiles,
 }
 
 /// How long a trial observes, and how long short work may wait for its core.
@@ -55,7 +55,7 @@ impl Environment {
             peering,
             remote: remote(&header.machine, active),
             memory: OnceCell::new(),
-            shared: leftovers::Shared::of_this_run(&folder),
+            shared: leftovers::OwnFiles::of_this_run(&folder),
         }
     }
 

@@ -28,7 +28,7 @@ pub use environment::{Environment, Pace};
 pub use file_settings::{checked_budget, options_of};
 pub use header::{COMPILER, Options, described, now, set_commit, tool};
 pub use interrupt::{catch_signals, interrupted};
-pub use leftovers::Shared as OwnFiles;
+pub use leftovers::OwnFiles;
 pub use lock::MeasuringLock;
 pub use peering::{Peering, Reach};
 pub use restoring::{COMMAND as RESTORE, restore_when_left};

@@ -2,7 +2,7 @@
 
 use crate::record::{Peer, PeerKind};
 use anyhow::{Context, Result, anyhow, bail};
-use fathom_equipment::peer::launch::ssh::Program;
+use fathom_equipment::peer::launch::ssh::PeerProgram;
 use fathom_equipment::peer::launch::{Launched, PeerSpec, namespace, ssh};
 use fathom_equipment::peer::{PeerAddress, Token};
 use std::net::IpAddr;
@@ -90,7 +90,8 @@ fn by_ssh(host: &str, address: Option<IpAddr>) -> Result<Launched> {
     let path = std::env::current_exe().context("this program cannot find its own executable file")?;
     let binary = std::fs::read(&path).with_context(|| format!("cannot read {}", path.display()))?;
     let sha256 = super::header::digest(&binary);
-    ssh::launch(host, address, &Program { binary: &binary, sha256: &sha256 }).map_err(|error| anyhow!(error))
+    ssh::launch(host, address, &PeerProgram { binary: &binary, sha256: &sha256 })
+        .map_err(|error| anyhow!(error))
 }
 
 /// A run can be resumed only with the peer with which it began.

@@ -27,7 +27,7 @@ pub struct RemoteFixture {
     /// Whether the file may exist on the server.
     begun: bool,
     /// Ends after the file was removed over it, and before the folder of its socket is removed.
-    _connection: Option<(Master, leftovers::Shared)>,
+    _connection: Option<(Master, leftovers::OwnFiles)>,
 }
 
 impl RemoteFixture {
@@ -87,14 +87,14 @@ impl Drop for RemoteFixture {
 
 /// The connection of `ssh` that the run's trials share, in a folder of its own that the next run removes after a kill: the
 /// path of the measured folder could be too long.
-fn connection(address: &RemoteAddress, access: &mut Access) -> Option<(Master, leftovers::Shared)> {
+fn connection(address: &RemoteAddress, access: &mut Access) -> Option<(Master, leftovers::OwnFiles)> {
     /// The longest path that fits into the address of a socket, less the suffix that `ssh` appends while it creates it
     /// (unix(7): 108 bytes).
     const LONGEST: usize = 85;
     let RemoteAddress::Url(url) = address else { return None };
     let temporary = std::env::temp_dir();
     leftovers::sweep(&temporary);
-    let folder = leftovers::Shared::of_this_run(&temporary);
+    let folder = leftovers::OwnFiles::of_this_run(&temporary);
     if url.protocol != Protocol::Sftp || folder.folder().as_os_str().len() + "/ssh".len() > LONGEST {
         return None;
     }

@@ -26,12 +26,12 @@ const OF_THE_MACHINE: [&str; 4] = ["/proc/sys/vm", "/sys/devices/system", "/sys/
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct Record {
     namespaces: Vec<PathBuf>,
-    files: BTreeMap<PathBuf, Entry>,
+    files: BTreeMap<PathBuf, LedgerEntry>,
 }
 
 /// A file that is set: its value before, and those that a run gives it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-struct Entry {
+struct LedgerEntry {
     original: String,
     set: Vec<String>,
 }
@@ -55,7 +55,7 @@ impl Ledger {
     fn begin_in(folder: &Path, originals: &Originals, set: &[&BTreeMap<PathBuf, String>]) -> Result<Self> {
         let entry = |(file, original): (&PathBuf, &String)| {
             let set = set.iter().filter_map(|files| files.get(file)).cloned().collect();
-            (file.clone(), Entry { original: original.clone(), set })
+            (file.clone(), LedgerEntry { original: original.clone(), set })
         };
         let files = originals.0.iter().map(entry).collect();
         let record = Record { namespaces: namespaces(), files };
@@ -161,7 +161,7 @@ fn namespaces() -> Vec<PathBuf> {
     ["net", "ipc", "uts", "user", "cgroup", "pid"].map(link).to_vec()
 }
 
-impl Entry {
+impl LedgerEntry {
     /// Restores the file if it still has a value that the run gave it; what was done, in words.
     fn restore(&self, file: &Path) -> Result<Option<String>> {
         let now = value(file)?;

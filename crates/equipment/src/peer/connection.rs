@@ -1,12 +1,12 @@
 //! The peer's end of one conversation: a caller must prove that it knows the token; its requests are served; when it leaves,
 //! its service ends.
 
-use super::proof::{Nonces, Side, chance, proof, proves};
-use super::protocol::{Description, Hello, LONGEST_REPLY, LONGEST_REQUEST, Reply, Request, mismatch};
+use super::proof::{Nonces, ProofSide, chance, proof, proves};
+use super::protocol::{ControlRequest, Description, Hello, LONGEST_REPLY, LONGEST_REQUEST, Reply, mismatch};
 use super::seals::Seals;
 use super::service::{self, Place, Running};
-use super::shared::{End, Shared};
-use super::wire::{Wire, WireError};
+use super::shared::{PeerEnd, PeerShared};
+use super::wire::{ControlWire, WireError};
 use fathom_core::machine::Machine;
 use std::io::Read;
 use std::net::{Shutdown, TcpStream};
@@ -20,19 +20,19 @@ const TIMEOUT: Duration = Duration::from_secs(5);
 const POLL_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Serves the caller with this number until it leaves.
-pub fn serve(stream: TcpStream, number: u64, shared: &Shared) {
-    let Ok(mut wire) = Wire::new(stream, LONGEST_REPLY, LONGEST_REQUEST) else { return };
+pub fn serve(stream: TcpStream, number: u64, shared: &PeerShared) {
+    let Ok(mut wire) = ControlWire::new(stream, LONGEST_REPLY, LONGEST_REQUEST) else { return };
     match authenticate(&mut wire, number, shared) {
         Ok(()) => {}
         Err(Some(reason)) => return refuse(wire, reason),
         Err(None) => return,
     }
-    let mut connection = Connection { wire, shared, service: None, holds: false };
+    let mut connection = ControlConnection { wire, shared, service: None, holds: false };
     let reason = connection.converse();
     // The last activity of a service counts too.
     connection.end_service();
     if connection.holds {
-        shared.end(End::ClientLeft);
+        shared.end(PeerEnd::ClientLeft);
     }
     if let Some(reason) = reason {
         refuse(connection.wire, reason);
@@ -41,7 +41,7 @@ pub fn serve(stream: TcpStream, number: u64, shared: &Shared) {
 
 /// Sends the reason and hangs up. Further data of the caller are read for a moment: unread, they would make the system reset
 /// the connection before the reason has arrived.
-fn refuse(mut wire: Wire, reason: String) {
+fn refuse(mut wire: ControlWire, reason: String) {
     let result = wire.send(&Reply::Refused { reason }, TIMEOUT);
     let mut stream = wire.stream();
     let _ = result.map(|()| stream.shutdown(Shutdown::Write));
@@ -51,9 +51,9 @@ fn refuse(mut wire: Wire, reason: String) {
 }
 
 /// The greeting and the proofs. The error is the reason to send, or none if the caller has gone.
-fn authenticate(wire: &mut Wire, number: u64, shared: &Shared) -> Result<(), Option<String>> {
+fn authenticate(wire: &mut ControlWire, number: u64, shared: &PeerShared) -> Result<(), Option<String>> {
     let deadline = Instant::now() + TIMEOUT;
-    let Request::Hello(hello) = receive(wire, deadline)? else {
+    let ControlRequest::Hello(hello) = receive(wire, deadline)? else {
         return Err(Some("the first message must be a greeting".to_owned()));
     };
     let nonce = chance(32).map_err(|error| Some(format!("no random number could be made: {error}")))?;
@@ -64,25 +64,26 @@ fn authenticate(wire: &mut Wire, number: u64, shared: &Shared) -> Result<(), Opt
     send(wire, &Reply::Challenge(ours))?;
     let nonces = Nonces { client: &hello.nonce, peer: &nonce };
     match receive(wire, deadline)? {
-        Request::Proof { proof: digest } if proves(&digest, &shared.token, Side::Client, nonces) => {}
-        Request::Proof { .. } => return Err(Some("the token is not that of this peer".to_owned())),
+        ControlRequest::Proof { proof: digest }
+            if proves(&digest, &shared.token, ProofSide::Client, nonces) => {}
+        ControlRequest::Proof { .. } => return Err(Some("the token is not that of this peer".to_owned())),
         _ => return Err(Some("the token must be presented before any request".to_owned())),
     }
     if !shared.authenticate(number) {
         return Err(Some("it has its maximum of connections".to_owned()));
     }
     shared.touch();
-    send(wire, &Reply::Welcome { proof: proof(&shared.token, Side::Peer, nonces) })?;
-    wire.seal(Seals::of(Side::Peer, &shared.token, nonces));
+    send(wire, &Reply::Welcome { proof: proof(&shared.token, ProofSide::Peer, nonces) })?;
+    wire.seal(Seals::of(ProofSide::Peer, &shared.token, nonces));
     Ok(())
 }
 
-fn receive(wire: &mut Wire, deadline: Instant) -> Result<Request, Option<String>> {
+fn receive(wire: &mut ControlWire, deadline: Instant) -> Result<ControlRequest, Option<String>> {
     let remaining = deadline.saturating_duration_since(Instant::now());
     wire.receive(remaining).map_err(|error| reason_to_send(&error))
 }
 
-fn send(wire: &mut Wire, reply: &Reply) -> Result<(), Option<String>> {
+fn send(wire: &mut ControlWire, reply: &Reply) -> Result<(), Option<String>> {
     wire.send(reply, TIMEOUT).map_err(|error| reason_to_send(&error))
 }
 
@@ -95,9 +96,9 @@ fn reason_to_send(error: &WireError) -> Option<String> {
 }
 
 /// A caller that has proved the token.
-struct Connection<'peer> {
-    wire: Wire,
-    shared: &'peer Shared,
+struct ControlConnection<'peer> {
+    wire: ControlWire,
+    shared: &'peer PeerShared,
     service: Option<Served>,
     holds: bool,
 }
@@ -110,7 +111,7 @@ struct Served {
     counted: u64,
 }
 
-impl Connection<'_> {
+impl ControlConnection<'_> {
     /// Serves requests until the caller leaves; returns the reason to send if it is dismissed.
     fn converse(&mut self) -> Option<String> {
         loop {
@@ -132,26 +133,28 @@ impl Connection<'_> {
         }
     }
 
-    fn answer(&mut self, request: Request) -> Reply {
+    fn answer(&mut self, request: ControlRequest) -> Reply {
         match request {
-            Request::Touch => Reply::Done,
-            Request::Hold if self.holds || self.shared.hold() => {
+            ControlRequest::Touch => Reply::Done,
+            ControlRequest::Hold if self.holds || self.shared.hold() => {
                 self.holds = true;
                 Reply::Done
             }
-            Request::Hold => refused("it serves another run"),
-            Request::Describe => {
+            ControlRequest::Hold => refused("it serves another run"),
+            ControlRequest::Describe => {
                 Reply::Description(Box::new(Description { machine: Machine::describe(Path::new(".")) }))
             }
-            Request::Start { .. } if self.service.is_some() => {
+            ControlRequest::Start { .. } if self.service.is_some() => {
                 refused("this connection already has a running service")
             }
-            Request::Start { service, cpu } => self.start(&service, cpu),
-            Request::Stop => match self.end_service() {
+            ControlRequest::Start { service, cpu } => self.start(&service, cpu),
+            ControlRequest::Stop => match self.end_service() {
                 Some(report) => Reply::Stopped(Box::new(report)),
                 None => refused("there is no running service to end"),
             },
-            Request::Hello(_) | Request::Proof { .. } => refused("this message was already sent"),
+            ControlRequest::Hello(_) | ControlRequest::Proof { .. } => {
+                refused("this message was already sent")
+            }
         }
     }
 

@@ -22,6 +22,6 @@ pub mod shared;
 mod waking;
 mod wire;
 
-pub use client::Session;
+pub use client::PeerSession;
 pub use fathom_core::experiment::{PeerAddress, Token};
 pub use service::{Place, Running, Service, ServiceReport};

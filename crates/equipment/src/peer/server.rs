@@ -2,7 +2,7 @@
 
 use super::Token;
 use super::connection;
-pub use super::shared::{End, Limits, Shared};
+pub use super::shared::{PeerEnd, PeerLimits, PeerShared};
 use super::waking::waker;
 use std::io;
 use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};
@@ -16,12 +16,12 @@ const RETRY_DELAY: Duration = Duration::from_millis(100);
 pub struct Server {
     listeners: Vec<TcpListener>,
     /// The state shared by its threads.
-    shared: Arc<Shared>,
+    shared: Arc<PeerShared>,
 }
 
 impl Server {
     /// Listens at the addresses; those with port 0 get the port of the first.
-    pub fn bind(addresses: &[SocketAddr], token: Token, limits: Limits) -> io::Result<Self> {
+    pub fn bind(addresses: &[SocketAddr], token: Token, limits: PeerLimits) -> io::Result<Self> {
         let mut listeners: Vec<TcpListener> = vec![];
         for address in addresses {
             let mut address = *address;
@@ -30,7 +30,7 @@ impl Server {
             }
             listeners.push(TcpListener::bind(address)?);
         }
-        Ok(Server { listeners, shared: Arc::new(Shared::new(token, limits)) })
+        Ok(Server { listeners, shared: Arc::new(PeerShared::new(token, limits)) })
     }
 
     /// The addresses on which it listens.
@@ -39,12 +39,12 @@ impl Server {
     }
 
     /// The shared state, by which another thread may end it.
-    pub fn shared(&self) -> Arc<Shared> {
+    pub fn shared(&self) -> Arc<PeerShared> {
         Arc::clone(&self.shared)
     }
 
     /// Serves until its client has left or a limit is reached. Afterwards it no longer listens.
-    pub fn run(self) -> io::Result<End> {
+    pub fn run(self) -> io::Result<PeerEnd> {
         let wakers = self.listeners.iter().map(waker).collect::<io::Result<Vec<_>>>()?;
         let mut threads = vec![];
         for listener in self.listeners {
@@ -64,7 +64,7 @@ impl Server {
 }
 
 /// Accepts callers, each into a separate thread.
-fn accept_callers(listener: &TcpListener, shared: &Arc<Shared>) {
+fn accept_callers(listener: &TcpListener, shared: &Arc<PeerShared>) {
     while !shared.has_ended() {
         match listener.accept() {
             Ok((stream, caller)) if !shared.has_ended() => serve_in_thread(shared, stream, caller.ip()),
@@ -77,7 +77,7 @@ fn accept_callers(listener: &TcpListener, shared: &Arc<Shared>) {
 }
 
 /// Serves a caller in a separate thread.
-fn serve_in_thread(shared: &Arc<Shared>, stream: TcpStream, from: IpAddr) {
+fn serve_in_thread(shared: &Arc<PeerShared>, stream: TcpStream, from: IpAddr) {
     shared.make_room();
     let Ok(other) = stream.try_clone() else { return };
     let (number, peer) = (shared.add(other, from), Arc::clone(shared));

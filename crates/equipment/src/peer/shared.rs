@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 /// The limits of a peer.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Limits {
+pub struct PeerLimits {
     /// Simultaneous control connections that have proved the token.
     pub connections: usize,
     /// Total bytes moved by all services.
@@ -22,9 +22,9 @@ pub struct Limits {
     pub idle: Duration,
 }
 
-impl Default for Limits {
+impl Default for PeerLimits {
     fn default() -> Self {
-        Limits {
+        PeerLimits {
             connections: 32,
             bytes: 10_000_000_000_000,
             lifetime: Duration::from_hours(12),
@@ -43,7 +43,7 @@ const DISCONNECT_TIMEOUT: Duration = Duration::from_millis(100);
 
 /// The reason why a peer has ended.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum End {
+pub enum PeerEnd {
     /// Its run has ended.
     #[error("its client has left")]
     ClientLeft,
@@ -62,27 +62,27 @@ pub enum End {
 }
 
 /// The state shared by the threads of a peer.
-pub struct Shared {
+pub struct PeerShared {
     pub(super) token: Token,
-    pub(super) limits: Limits,
-    state: Mutex<State>,
+    pub(super) limits: PeerLimits,
+    state: Mutex<PeerState>,
     changed: Condvar,
 }
 
-pub(super) struct State {
-    end: Option<End>,
+pub(super) struct PeerState {
+    end: Option<PeerEnd>,
     began: Instant,
     last_contact: Instant,
     held: bool,
     moved: u64,
     /// By their numbers, in the order of arrival.
-    callers: BTreeMap<u64, Caller>,
+    callers: BTreeMap<u64, ConnectedCaller>,
     threads: Vec<JoinHandle<()>>,
     next_number: u64,
 }
 
 /// A caller that has not left.
-struct Caller {
+struct ConnectedCaller {
     stream: TcpStream,
     /// Its address, or that of its network (`network_of`).
     from: IpAddr,
@@ -90,14 +90,14 @@ struct Caller {
     is_authenticated: bool,
 }
 
-impl State {
-    fn unauthenticated(&self) -> impl Iterator<Item = &Caller> {
+impl PeerState {
+    fn unauthenticated(&self) -> impl Iterator<Item = &ConnectedCaller> {
         self.callers.values().filter(|caller| !caller.is_authenticated)
     }
 
     /// The unauthenticated caller to disconnect first: of the address with the most of them, the one that has waited longest,
     /// so that the calls of one host displace one another.
-    fn next_to_disconnect(&self) -> Option<&Caller> {
+    fn next_to_disconnect(&self) -> Option<&ConnectedCaller> {
         let from = |address| self.unauthenticated().filter(|caller| caller.from == address).count();
         // The first of equals: `max_by_key` would return the last.
         self.unauthenticated().min_by_key(|caller| std::cmp::Reverse(from(caller.from)))
@@ -113,11 +113,11 @@ fn network_of(from: IpAddr) -> IpAddr {
     }
 }
 
-impl Shared {
+impl PeerShared {
     /// The state before the first call.
-    pub(super) fn new(token: Token, limits: Limits) -> Self {
+    pub(super) fn new(token: Token, limits: PeerLimits) -> Self {
         let now = Instant::now();
-        let state = State {
+        let state = PeerState {
             end: None,
             began: now,
             last_contact: now,
@@ -127,15 +127,15 @@ impl Shared {
             threads: vec![],
             next_number: 0,
         };
-        Shared { token, limits, state: Mutex::new(state), changed: Condvar::new() }
+        PeerShared { token, limits, state: Mutex::new(state), changed: Condvar::new() }
     }
 
-    pub(super) fn state(&self) -> MutexGuard<'_, State> {
+    pub(super) fn state(&self) -> MutexGuard<'_, PeerState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Ends the peer; the first reason is kept.
-    pub fn end(&self, why: End) {
+    pub fn end(&self, why: PeerEnd) {
         self.state().end.get_or_insert(why);
         self.changed.notify_all();
     }
@@ -150,13 +150,13 @@ impl Shared {
     }
 
     /// Adds moved bytes; returns the reason to end if they exceed the limit.
-    pub(super) fn add_bytes(&self, bytes: u64) -> Option<End> {
+    pub(super) fn add_bytes(&self, bytes: u64) -> Option<PeerEnd> {
         let moved = {
             let mut state = self.state();
             state.moved += bytes;
             state.moved
         };
-        (moved > self.limits.bytes).then_some(End::Bytes(self.limits.bytes))
+        (moved > self.limits.bytes).then_some(PeerEnd::Bytes(self.limits.bytes))
     }
 
     /// Makes room for one more unauthenticated caller, by disconnecting others.
@@ -176,7 +176,9 @@ impl Shared {
         let mut state = self.state();
         let number = state.next_number;
         state.next_number += 1;
-        state.callers.insert(number, Caller { stream, from: network_of(from), is_authenticated: false });
+        state
+            .callers
+            .insert(number, ConnectedCaller { stream, from: network_of(from), is_authenticated: false });
         number
     }
 
@@ -210,14 +212,14 @@ impl Shared {
     }
 
     /// Waits for a reason to end, without waking before there can be one.
-    pub(super) fn wait(&self) -> End {
+    pub(super) fn wait(&self) -> PeerEnd {
         let mut state = self.state();
         loop {
             let idle = self.limits.idle.saturating_sub(state.last_contact.elapsed());
             let life = self.limits.lifetime.saturating_sub(state.began.elapsed());
             let overdue = match (idle.is_zero(), life.is_zero()) {
-                (true, _) => Some(End::Idle(self.limits.idle)),
-                (_, true) => Some(End::Lifetime(self.limits.lifetime)),
+                (true, _) => Some(PeerEnd::Idle(self.limits.idle)),
+                (_, true) => Some(PeerEnd::Lifetime(self.limits.lifetime)),
                 _ => None,
             };
             if let Some(end) = state.end.clone().or(overdue) {
@@ -253,7 +255,7 @@ mod tests {
     fn a_network_of_many_addresses_displaces_its_own_callers_and_no_other() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
-        let shared = Shared::new(Token("t".repeat(32)), Limits::default());
+        let shared = PeerShared::new(Token("t".repeat(32)), PeerLimits::default());
         let calls = |from: &str| shared.add(TcpStream::connect(address).unwrap(), from.parse().unwrap());
         calls("2001:db8:1::7");
         calls("192.0.2.7");

@@ -30,18 +30,18 @@ pub enum WireError {
 
 /// A connection that carries messages.
 #[derive(Debug)]
-pub struct Wire {
+pub struct ControlWire {
     stream: TcpStream,
     frames: Frames,
     most_sent: usize,
     seals: Option<Seals>,
 }
 
-impl Wire {
+impl ControlWire {
     /// A connection for messages of up to these numbers of bytes, sent and received.
     pub fn new(stream: TcpStream, most_sent: usize, most_received: usize) -> Result<Self, WireError> {
         stream.set_nodelay(true)?;
-        Ok(Wire { stream, frames: Frames::new(most_received), most_sent, seals: None })
+        Ok(ControlWire { stream, frames: Frames::new(most_received), most_sent, seals: None })
     }
 
     /// The connection itself.

@@ -1,14 +1,14 @@
 //! A client of NFS version 3 over TCP (RFC 1813): mount protocol, look-up, read; one file at a time.
 
-use super::client::{Client, Kind, Ticket};
+use super::client::{Client, EntryKind, Ticket};
 use super::deadline::Deadline;
-use super::rpc::{Program, Rpc, counted, opaque};
+use super::rpc::{Rpc, RpcProgram, counted, opaque};
 use super::wire::Message;
 use fathom_core::experiment::Failure;
 use fathom_core::machine::RemoteUrl;
 
-const NFS: Program = Program { number: 100_003, version: 3, name: "NFS" };
-const MOUNT: Program = Program { number: 100_005, version: 3, name: "the mount protocol of NFS" };
+const NFS: RpcProgram = RpcProgram { number: 100_003, version: 3, name: "NFS" };
+const MOUNT: RpcProgram = RpcProgram { number: 100_005, version: 3, name: "the mount protocol of NFS" };
 
 const MOUNT_MNT: u32 = 1;
 const MOUNT_EXPORT: u32 = 5;
@@ -181,14 +181,14 @@ fn data(answer: &[u8], into: &mut [u8]) -> Result<usize, Failure> {
 }
 
 impl Client for Nfs {
-    fn kind(&mut self, path: &str) -> Result<Kind, Failure> {
+    fn kind(&mut self, path: &str) -> Result<EntryKind, Failure> {
         let handle = self.find(path)?;
         let answer = self.exchange(GETATTR, path, |call| opaque(call, &handle))?;
         let mut message = Message::new(&answer);
         let kind = message.u32()?;
         // Mode, links, owner, group, then the size.
         message.bytes(16)?;
-        Ok(if kind == 2 { Kind::Folder } else { Kind::File(message.u64()?) })
+        Ok(if kind == 2 { EntryKind::Folder } else { EntryKind::File(message.u64()?) })
     }
 
     fn open(&mut self, path: &str) -> Result<(), Failure> {

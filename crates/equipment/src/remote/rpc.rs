@@ -10,13 +10,13 @@ const LONGEST: usize = 4 << 20;
 
 /// Port mapper: its port, number and version (RFC 1833).
 const MAPPER_PORT: u16 = 111;
-const MAPPER: Program = Program { number: 100_000, version: 2, name: "the port mapper" };
+const MAPPER: RpcProgram = RpcProgram { number: 100_000, version: 2, name: "the port mapper" };
 const GETPORT: u32 = 3;
 const TCP: u32 = 6;
 
 /// A program on a server.
 #[derive(Debug, Clone, Copy)]
-pub struct Program {
+pub struct RpcProgram {
     /// Its number, as registered.
     pub number: u32,
     /// Its version.
@@ -25,7 +25,7 @@ pub struct Program {
     pub name: &'static str,
 }
 
-impl Program {
+impl RpcProgram {
     /// The port of the program on a server, by the server's port mapper.
     pub fn port(self, host: &str, deadline: Deadline) -> Result<u16, Failure> {
         let mut mapper = Rpc::over(Wire::connect(host, MAPPER_PORT, deadline)?, MAPPER);
@@ -47,7 +47,7 @@ impl Program {
 /// A connection to one program of a server.
 pub struct Rpc {
     wire: Wire,
-    program: Program,
+    program: RpcProgram,
     /// The caller's credentials: machine name, user and groups (`AUTH_SYS`, RFC 5531, appendix A).
     credentials: Vec<u8>,
     next: u32,
@@ -58,11 +58,11 @@ pub struct Rpc {
 
 impl Rpc {
     /// Connects, from a privileged port if this process is the superuser's: many servers require it.
-    pub fn connect(host: &str, port: u16, program: Program, deadline: Deadline) -> Result<Self, Failure> {
+    pub fn connect(host: &str, port: u16, program: RpcProgram, deadline: Deadline) -> Result<Self, Failure> {
         Ok(Rpc::over(Wire::connect_as_superuser(host, port, deadline)?, program))
     }
 
-    fn over(wire: Wire, program: Program) -> Self {
+    fn over(wire: Wire, program: RpcProgram) -> Self {
         let next = std::process::id().wrapping_mul(0x9e37_79b9);
         let (unanswered, message) = (Unanswered::default(), vec![]);
         Rpc { wire, program, credentials: credentials(), next, requests: 0, unanswered, message }

@@ -1,6 +1,6 @@
 //! A client of the SSH file transfer protocol, version 3 (draft-ietf-secsh-filexfer-02), over the user's own `ssh`.
 
-use super::client::{Client, Kind, Ticket};
+use super::client::{Client, EntryKind, Ticket};
 use super::deadline::Deadline;
 use super::ssh::Ssh;
 use super::unanswered::Unanswered;
@@ -47,7 +47,7 @@ pub struct Sftp {
 }
 
 /// An answer: its type and the bytes after the request's number.
-struct Answer {
+struct SftpAnswer {
     kind: u8,
     body: Vec<u8>,
 }
@@ -132,11 +132,11 @@ impl Sftp {
     }
 
     /// Waits for the answer to a request.
-    fn wait(&mut self, ticket: Ticket) -> Result<Answer, Failure> {
+    fn wait(&mut self, ticket: Ticket) -> Result<SftpAnswer, Failure> {
         loop {
             if let Some(mut bytes) = self.unanswered.take(ticket.0) {
                 let kind = bytes.remove(0);
-                return Ok(Answer { kind, body: bytes });
+                return Ok(SftpAnswer { kind, body: bytes });
             }
             let (kind, body) = self.packet()?;
             let id = Message::new(&body).u32()?;
@@ -146,7 +146,7 @@ impl Sftp {
         }
     }
 
-    fn exchanged(&mut self, kind: u8, fill: impl FnOnce(&mut Vec<u8>)) -> Result<Answer, Failure> {
+    fn exchanged(&mut self, kind: u8, fill: impl FnOnce(&mut Vec<u8>)) -> Result<SftpAnswer, Failure> {
         let ticket = self.request(kind, fill)?;
         self.wait(ticket)
     }
@@ -182,7 +182,7 @@ impl Sftp {
 
     fn answered(&mut self, ticket: Ticket, into: &mut [u8]) -> Result<usize, Failure> {
         if let Some(bytes) = self.unanswered.take(ticket.0) {
-            return late(&Answer { kind: bytes[0], body: bytes[1..].to_vec() }, into);
+            return late(&SftpAnswer { kind: bytes[0], body: bytes[1..].to_vec() }, into);
         }
         loop {
             let (kind, length) = self.header()?;
@@ -197,7 +197,7 @@ impl Sftp {
             }
             let body = self.wire.take(length.saturating_sub(4))?;
             if id == ticket.0 {
-                return late(&Answer { kind, body }, into);
+                return late(&SftpAnswer { kind, body }, into);
             }
             self.unanswered.keep(id, [vec![kind], body].concat())?;
         }
@@ -205,7 +205,7 @@ impl Sftp {
 }
 
 /// The data of an answer that was received earlier.
-fn late(answer: &Answer, into: &mut [u8]) -> Result<usize, Failure> {
+fn late(answer: &SftpAnswer, into: &mut [u8]) -> Result<usize, Failure> {
     let mut message = Message::new(&answer.body);
     match answer.kind {
         DATA => {
@@ -222,7 +222,7 @@ fn late(answer: &Answer, into: &mut [u8]) -> Result<usize, Failure> {
 }
 
 /// The message of a server's refusal.
-fn complaint(answer: &Answer) -> Result<String, Failure> {
+fn complaint(answer: &SftpAnswer) -> Result<String, Failure> {
     if answer.kind != STATUS {
         return Ok(format!("an answer of another kind ({})", answer.kind));
     }
@@ -243,7 +243,7 @@ pub fn named(path: &str) -> &str {
 }
 
 /// Size and permissions: the first fields of the attributes if present.
-fn attributes(body: &[u8]) -> Result<Kind, Failure> {
+fn attributes(body: &[u8]) -> Result<EntryKind, Failure> {
     let mut message = Message::new(body);
     let flags = message.u32()?;
     let size = if flags & 1 != 0 { message.u64()? } else { 0 };
@@ -251,11 +251,11 @@ fn attributes(body: &[u8]) -> Result<Kind, Failure> {
         message.bytes(8)?;
     }
     let mode = if flags & 4 != 0 { message.u32()? } else { 0 };
-    Ok(if mode & libc::S_IFMT == libc::S_IFDIR { Kind::Folder } else { Kind::File(size) })
+    Ok(if mode & libc::S_IFMT == libc::S_IFDIR { EntryKind::Folder } else { EntryKind::File(size) })
 }
 
 impl Client for Sftp {
-    fn kind(&mut self, path: &str) -> Result<Kind, Failure> {
+    fn kind(&mut self, path: &str) -> Result<EntryKind, Failure> {
         attributes(&self.exchange(STAT, ATTRIBUTES, path, |message| text(message, named(path).as_bytes()))?)
     }
 
@@ -346,9 +346,9 @@ mod tests {
         let mut body = vec![0, 0, 0, 0x0f, 0, 0, 0, 0, 0, 0, 0x10, 0];
         body.extend_from_slice(&[0; 8]);
         body.extend_from_slice(&0o100_644_u32.to_be_bytes());
-        assert_eq!(attributes(&body).unwrap(), Kind::File(4096));
+        assert_eq!(attributes(&body).unwrap(), EntryKind::File(4096));
         body[20..24].copy_from_slice(&0o040_755_u32.to_be_bytes());
-        assert_eq!(attributes(&body).unwrap(), Kind::Folder);
+        assert_eq!(attributes(&body).unwrap(), EntryKind::Folder);
         assert!(attributes(&body[..10]).is_err());
     }
 
@@ -356,7 +356,7 @@ mod tests {
         #[test]
         fn no_answer_makes_it_panic(kind in 0_u8.., body in prop::collection::vec(any::<u8>(), 0..64)) {
             let _ = attributes(&body);
-            let answer = Answer { kind, body };
+            let answer = SftpAnswer { kind, body };
             let _ = complaint(&answer);
             let _ = late(&answer, &mut [0; 16]);
         }

@@ -5,7 +5,7 @@ use fathom_core::experiment::Failure;
 use std::collections::VecDeque;
 
 /// Blocks of a file, read repeatedly in a given order.
-pub struct Stream {
+pub struct ReadStream {
     client: Box<dyn Client>,
     /// Offsets of the blocks, in the order in which they are read.
     offsets: Vec<u64>,
@@ -19,12 +19,12 @@ pub struct Stream {
     waiting: VecDeque<(Ticket, u64)>,
 }
 
-impl Stream {
+impl ReadStream {
     /// A stream that has not sent a request yet.
     pub fn new(client: Box<dyn Client>, offsets: Vec<u64>, block: usize, queue_depth: usize) -> Self {
         let piece = piece(block, client.most());
         let waiting = VecDeque::with_capacity(queue_depth);
-        Stream { client, offsets, block, piece, queue_depth, requests: 0, read: 0, waiting }
+        ReadStream { client, offsets, block, piece, queue_depth, requests: 0, read: 0, waiting }
     }
 
     /// Requests per block.

@@ -7,7 +7,7 @@ use crate::timer::without_trailing_cpuid as timed;
 use crate::{Fit, Method, Replica, Row, SameQuestion, Series, Stage, Statistic, Theirs, tasks};
 use fathom_core::experiment::{Failure, Found, Known, Placement, Point, ensure};
 use fathom_core::quantity::Unit;
-use fathom_core::sampling::partner::Process;
+use fathom_core::sampling::partner::PartnerProcess;
 use fathom_core::sampling::shared_memory::{Shareable, shared_memory};
 use fathom_equipment::test_file::blocks::below;
 use fathom_equipment::test_file::{DiskQuota, TestFile};
@@ -128,7 +128,7 @@ fn together(files: &[TestFile], board: &'static Board, reader: Reader) -> Result
     for (file, lane) in files.iter().zip(lanes) {
         // Each trial opens the files again, so that none continues where another ended.
         let own = Blocks::of(opened(file, libc::O_DIRECT | libc::O_SYNC)?, BLOCK)?;
-        processes.push(Process::start(None, move || {
+        processes.push(PartnerProcess::start(None, move || {
             let found = reader.read(own);
             lane.store(found.as_ref().map_or(FAILED, |ns| ns.to_bits()), Ordering::Release);
             found.map(drop)

@@ -9,7 +9,7 @@ use crate::usage::Usage;
 use crate::{Deviation, Fit, Method, Replica, Row, SameQuestion, Series, Stage, Statistic, Theirs};
 use fathom_core::experiment::{Failure, Placement, Point};
 use fathom_core::quantity::Unit;
-use fathom_core::sampling::partner::{self, Process};
+use fathom_core::sampling::partner::{self, PartnerProcess};
 use fathom_core::sampling::turn;
 use std::time::Duration;
 
@@ -284,7 +284,7 @@ fn switching(stage: &Stage, between: Between) -> Result<Series, Failure> {
     let (mut near, far) = turn::pipes()?;
     let (cpu, sides) = (stage.site.partner, if matches!(between, Between::Threads) { 2 } else { 1 });
     let _child = match between {
-        Between::Processes => Some(Process::start(cpu, move || turn::echo(far))?),
+        Between::Processes => Some(PartnerProcess::start(cpu, move || turn::echo(far))?),
         Between::Threads => partner::thread(cpu, move || turn::echo(far)).map(|()| None)?,
     };
     let before = Usage::now();

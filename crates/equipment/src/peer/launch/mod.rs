@@ -6,7 +6,7 @@
 pub mod namespace;
 pub mod ssh;
 
-use super::{PeerAddress, Session, Token};
+use super::{PeerAddress, PeerSession, Token};
 use serde::{Deserialize, Serialize};
 use std::convert::Infallible;
 use std::fs::File;
@@ -71,7 +71,7 @@ pub struct Launched {
     /// The address for trials.
     pub address: PeerAddress,
     /// The session that determines its lifetime.
-    pub session: Session,
+    pub session: PeerSession,
     // Dropped after the session: the end of the session ends the peer, for which the process is then awaited.
     process: Option<Launcher>,
 }
@@ -86,7 +86,7 @@ impl Launched {
     fn hold(candidates: &[PeerAddress], process: Option<Launcher>) -> Result<Self, NoPeer> {
         let mut complaints = vec![];
         for address in candidates {
-            let opened = Session::open(address).and_then(|mut session| session.hold().map(|()| session));
+            let opened = PeerSession::open(address).and_then(|mut session| session.hold().map(|()| session));
             match opened {
                 Ok(session) => return Ok(Launched { address: address.clone(), session, process }),
                 Err(failure) => complaints.push(failure.to_string()),

@@ -33,7 +33,7 @@ const LONGEST_COMPLAINT: u64 = 1 << 10;
 
 /// The program to run at the other end.
 #[derive(Debug)]
-pub struct Program<'run> {
+pub struct PeerProgram<'run> {
     /// Its bytes.
     pub binary: &'run [u8],
     /// Their SHA-256, in hexadecimal.
@@ -42,7 +42,7 @@ pub struct Program<'run> {
 
 /// Starts a peer at `host`. If an address is given, it listens and is reached there instead of at the address that ssh uses:
 /// at another adapter of the same host.
-pub fn launch(host: &str, address: Option<IpAddr>, program: &Program) -> Result<Launched, NoPeer> {
+pub fn launch(host: &str, address: Option<IpAddr>, program: &PeerProgram) -> Result<Launched, NoPeer> {
     let (mut child, complaints) = start(host, &shell(program, address)).map_err(|error| match error.kind() {
         io::ErrorKind::NotFound => NoPeer("there is no `ssh` here: install OpenSSH's client, or start `fathom peer` at the other host by hand and give its address and port".to_owned()),
         _ => NoPeer(format!("ssh could not be started: {error}")),
@@ -102,7 +102,7 @@ fn pass_on(complaints: impl Read, mut tell: impl FnMut(&str)) {
 fn converse(
     child: &mut Child,
     host: &str,
-    program: &Program,
+    program: &PeerProgram,
     token: &Token,
 ) -> Result<Option<String>, NoPeer> {
     let lines = LineReader::by_child(child)?;
@@ -187,7 +187,7 @@ fn resolved(host: &str) -> Vec<IpAddr> {
 
 /// The commands for the other end's shell. They are put between single quotes and contain none, nor a line feed, so that any
 /// login shell passes them on to `sh`.
-fn shell(program: &Program, address: Option<IpAddr>) -> String {
+fn shell(program: &PeerProgram, address: Option<IpAddr>) -> String {
     let lines = SHELL.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
     let script = lines
         .collect::<Vec<_>>()
@@ -287,7 +287,7 @@ mod tests {
 
     #[test]
     fn the_shell_is_one_line_between_quotes_and_has_everything_filled_in() {
-        let shell = shell(&Program { binary: b"abc", sha256: "1234" }, None);
+        let shell = shell(&PeerProgram { binary: b"abc", sha256: "1234" }, None);
         assert_eq!(shell.matches('\'').count(), 2, "{shell}");
         assert!(!shell.contains('\n') && !shell.contains('@') && !shell.contains('!'), "{shell}");
         assert!(shell.contains("head -c 3 "));
@@ -321,7 +321,7 @@ mod tests {
         let executable = std::os::unix::fs::PermissionsExt::from_mode(0o755);
         std::fs::set_permissions(tools.path().join("uname"), executable).unwrap();
         let mut sh = Command::new("sh");
-        sh.args(["-c", &shell(&Program { binary: b"abc", sha256: "1234" }, None)]);
+        sh.args(["-c", &shell(&PeerProgram { binary: b"abc", sha256: "1234" }, None)]);
         let path = format!("{}:/usr/bin:/bin", tools.path().display());
         sh.env_clear().env("PATH", path).env("TMPDIR", temporary.path()).env("HOME", home.path());
         let output = sh.stdin(Stdio::null()).output().unwrap();

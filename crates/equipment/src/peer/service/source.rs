@@ -1,7 +1,7 @@
 //! A source: it writes on every connection until a time and a number of bytes are reached.
 
 use super::place::Place;
-use super::running::{Running, Tally};
+use super::running::{Running, ServiceTally};
 use super::stream::{StreamOptions, accept_all};
 use fathom_core::experiment::Failure;
 use serde::{Deserialize, Serialize};
@@ -44,7 +44,12 @@ pub fn begin(
 const BYTES_PER_CLOCK_READING: u64 = 64 << 10;
 
 /// Writes the stream, shuts it down, and waits until the client has read it.
-fn send_all(stream: &mut TcpStream, data: &[u8], enough: Enough, tally: &Arc<Tally>) -> std::io::Result<()> {
+fn send_all(
+    stream: &mut TcpStream,
+    data: &[u8],
+    enough: Enough,
+    tally: &Arc<ServiceTally>,
+) -> std::io::Result<()> {
     let (began, limit) = (Instant::now(), Duration::from_nanos(enough.ns).min(LONGEST));
     let (mut sent, mut passed) = (0, Duration::ZERO);
     while (passed < limit || sent < enough.bytes) && passed < LONGEST {
@@ -61,7 +66,7 @@ fn send_all(stream: &mut TcpStream, data: &[u8], enough: Enough, tally: &Arc<Tal
 }
 
 /// Writes a chunk for every byte from the client.
-fn converse(stream: &mut TcpStream, data: &[u8], tally: &Arc<Tally>) -> std::io::Result<()> {
+fn converse(stream: &mut TcpStream, data: &[u8], tally: &Arc<ServiceTally>) -> std::io::Result<()> {
     while stream.read(&mut [0])? == 1 {
         stream.write_all(data)?;
         tally.sent_bytes.fetch_add(data.len() as u64, Ordering::Relaxed);

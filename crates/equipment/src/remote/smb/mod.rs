@@ -6,13 +6,13 @@
 mod ntlm;
 mod session;
 
-use super::client::{Client, Kind, Ticket};
+use super::client::{Client, EntryKind, Ticket};
 use super::deadline::Deadline;
 use super::wire::{Message, Wire};
 use fathom_core::experiment::{Access, Failure};
 use fathom_core::machine::RemoteUrl;
 use ntlm::{Challenge, User, utf16};
-use session::{Answer, HEADER, MORE, PER_CREDIT, Session};
+use session::{HEADER, MORE, PER_CREDIT, SmbAnswer, SmbSession};
 
 const PORT: u16 = 445;
 
@@ -50,7 +50,7 @@ const END_OF_FILE: u32 = 0xc000_0011;
 
 /// A connection.
 pub struct Smb {
-    session: Session,
+    session: SmbSession,
     share: String,
     handle: [u8; 16],
     most: usize,
@@ -59,7 +59,7 @@ pub struct Smb {
 /// The result of opening a file.
 struct Opened {
     handle: [u8; 16],
-    kind: Kind,
+    kind: EntryKind,
 }
 
 impl Smb {
@@ -69,7 +69,7 @@ impl Smb {
         let share = share.ok_or_else(|| Failure::Broke(format!("{url} names no share")))?.to_owned();
         let user = user(url, access)?;
         let signing = if user.is_some() { SIGNING_REQUIRED } else { SIGNING_ENABLED };
-        let session = Session::over(Wire::connect(&url.host, url.port.unwrap_or(PORT), deadline)?);
+        let session = SmbSession::over(Wire::connect(&url.host, url.port.unwrap_or(PORT), deadline)?);
         let mut client = Smb { session, share, handle: [0; 16], most: PER_CREDIT };
         client.negotiate(signing)?;
         client.log_in(user.as_ref(), signing)?;
@@ -123,7 +123,7 @@ impl Smb {
         Ok(())
     }
 
-    fn set_up(&mut self, token: &[u8], signing: u8) -> Result<Answer, Failure> {
+    fn set_up(&mut self, token: &[u8], signing: u8) -> Result<SmbAnswer, Failure> {
         let place = (HEADER as u16 + 24).to_le_bytes();
         let length = (token.len() as u16).to_le_bytes();
         let before = [&[25, 0, 0, signing, 0, 0, 0, 0, 0, 0, 0, 0][..], &place, &length, &[0; 8]].concat();
@@ -141,7 +141,7 @@ impl Smb {
     }
 
     /// An exchange that must succeed; else the server's reason as the failure.
-    fn exchange(&mut self, command: u16, what: &str, body: &[&[u8]]) -> Result<Answer, Failure> {
+    fn exchange(&mut self, command: u16, what: &str, body: &[&[u8]]) -> Result<SmbAnswer, Failure> {
         let answer = self.session.call(command, body)?;
         if answer.status == 0 { Ok(answer) } else { Err(self.refused(what, answer.status)) }
     }
@@ -204,20 +204,20 @@ fn drawn<const BYTES: usize>() -> Result<[u8; BYTES], Failure> {
 }
 
 /// The token in the answer to a session set-up.
-fn token(answer: &Answer) -> Result<&[u8], Failure> {
+fn token(answer: &SmbAnswer) -> Result<&[u8], Failure> {
     let mut message = answer.body();
     let (_, _, place, length) = (message.u16_le()?, message.u16_le()?, message.u16_le()?, message.u16_le()?);
     answer.part(usize::from(place), usize::from(length))
 }
 
-fn opened(answer: &Answer) -> Result<Opened, Failure> {
+fn opened(answer: &SmbAnswer) -> Result<Opened, Failure> {
     let mut message: Message = answer.body();
     message.bytes(48)?;
     let (bytes, attributes) = (message.u64_le()?, message.u32_le()?);
     message.bytes(4)?;
     let mut handle = [0; 16];
     handle.copy_from_slice(message.bytes(16)?);
-    let kind = if attributes & 0x10 != 0 { Kind::Folder } else { Kind::File(bytes) };
+    let kind = if attributes & 0x10 != 0 { EntryKind::Folder } else { EntryKind::File(bytes) };
     Ok(Opened { handle, kind })
 }
 
@@ -242,7 +242,7 @@ fn words(status: u32) -> String {
 }
 
 /// Copies the data of a read to `into`.
-fn data(answer: &Answer, into: &mut [u8]) -> Result<usize, Failure> {
+fn data(answer: &SmbAnswer, into: &mut [u8]) -> Result<usize, Failure> {
     match answer.status {
         0 => {}
         END_OF_FILE => return Ok(0),
@@ -258,7 +258,7 @@ fn data(answer: &Answer, into: &mut [u8]) -> Result<usize, Failure> {
 }
 
 impl Client for Smb {
-    fn kind(&mut self, path: &str) -> Result<Kind, Failure> {
+    fn kind(&mut self, path: &str) -> Result<EntryKind, Failure> {
         let opened = self.opened(path, TO_READ)?;
         self.closed(opened.handle)?;
         Ok(opened.kind)
@@ -346,7 +346,7 @@ mod tests {
     proptest! {
         #[test]
         fn no_answer_makes_it_panic(status in any::<bool>(), rest in prop::collection::vec(any::<u8>(), 64..200)) {
-            let answer = Answer { status: u32::from(status), bytes: rest };
+            let answer = SmbAnswer { status: u32::from(status), bytes: rest };
             let _ = (token(&answer).is_ok(), opened(&answer).is_ok(), data(&answer, &mut [0; 16]).is_ok());
         }
     }

@@ -77,7 +77,7 @@ impl Challenge {
 }
 
 /// The answer to a challenge, and the key of the session that follows from it.
-pub struct Answer {
+pub struct NtlmAnswer {
     /// The message to send.
     pub message: Vec<u8>,
     /// The key; `None` for an anonymous session.
@@ -85,9 +85,9 @@ pub struct Answer {
 }
 
 /// Answers a challenge; `own` is a random number.
-pub fn answer(challenge: &Challenge, user: Option<&User>, own: u64) -> Answer {
+pub fn answer(challenge: &Challenge, user: Option<&User>, own: u64) -> NtlmAnswer {
     let Some(user) = user else {
-        return Answer { message: message(FLAGS | ANONYMOUS, &[&[0], &[], &[], &[]]), key: None };
+        return NtlmAnswer { message: message(FLAGS | ANONYMOUS, &[&[0], &[], &[], &[]]), key: None };
     };
     let owner = owner_key(user);
     let facts = [
@@ -102,7 +102,7 @@ pub fn answer(challenge: &Challenge, user: Option<&User>, own: u64) -> Answer {
     let proof = hmac_md5(&owner, &[&challenge.number, &facts]);
     let response = [&proof[..], &facts].concat();
     let fields = [&[0; 24][..], &response, &utf16(user.domain), &utf16(user.name)];
-    Answer { message: message(FLAGS, &fields), key: Some(hmac_md5(&owner, &[&proof])) }
+    NtlmAnswer { message: message(FLAGS, &fields), key: Some(hmac_md5(&owner, &[&proof])) }
 }
 
 /// The key of a password (`NTOWFv2`).

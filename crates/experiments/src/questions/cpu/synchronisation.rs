@@ -5,7 +5,7 @@ use fathom_core::experiment::{
     Prediction, Requirement, Scale, Shown, Site, Workload,
 };
 use fathom_core::machine::Machine;
-use fathom_core::sampling::partner::Process;
+use fathom_core::sampling::partner::PartnerProcess;
 use fathom_core::sampling::turn::{self, Ends};
 
 /// Parameter: the mechanism.
@@ -96,7 +96,7 @@ impl Experiment for Synchronisation {
 
     fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
         let (near, far) = ends(point.name(&MECHANISM), site)?;
-        let other = Process::start(site.partner, move || turn::echo(far))?;
+        let other = PartnerProcess::start(site.partner, move || turn::echo(far))?;
         Ok(turn::rounds(near, Some(other)))
     }
 

@@ -10,7 +10,7 @@ use fathom_core::experiment::{
 };
 use fathom_core::machine::Machine;
 use fathom_core::quantity::Kind;
-use fathom_equipment::test_file::blocks::{Order, Walk};
+use fathom_equipment::test_file::blocks::{BlockWalk, Order};
 use fathom_equipment::test_file::{DiskQuota, TestFile, direct, ensure_accounted, served};
 use std::cell::Cell;
 use std::rc::Rc;
@@ -189,7 +189,7 @@ fn requests<'site>(request: &str, site: &'site Site) -> Result<(Act<'site>, Rc<C
     let test = TestFile::named(site, "cold", FILE, DiskQuota::DEFAULT)?;
     ensure_accounted(&test)?;
     let file = direct(&test, block)?.file;
-    let mut walk = Walk::through(test.bytes, block, order, site.seed);
+    let mut walk = BlockWalk::through(test.bytes, block, order, site.seed);
     if request == QUEUED_READ {
         let mut queue = Queue::new(file, test.content, (walk, block), DEPTH)?;
         let read = queue.bytes_read();

@@ -8,7 +8,7 @@ use fathom_core::experiment::{
     Point, Prediction, Question, Scale, Shown, Site, TimedCode, Touch, Workload, errno, said,
 };
 use fathom_core::machine::Machine;
-use fathom_equipment::test_file::blocks::{Order, Walk};
+use fathom_equipment::test_file::blocks::{BlockWalk, Order};
 use fathom_equipment::test_file::{Aligned, DiskQuota, TestFile, cached, direct, existing};
 use std::fs::File;
 use std::os::fd::AsRawFd;
@@ -153,7 +153,7 @@ impl Experiment for Write {
             SYNCED => |file| errno("fsync", unsafe_sync(file, libc::fsync)),
             _ => |_| Ok(0),
         };
-        let mut writer = Writer::new(file, Walk::through(FILE, block, order, site.seed), block, flush)?;
+        let mut writer = Writer::new(file, BlockWalk::through(FILE, block, order, site.seed), block, flush)?;
         let counted = counts_dirty_pages(&test)?;
         let settled = Settled(test);
         let waiting = move || {
@@ -217,7 +217,7 @@ pub fn sent_point() -> Point {
 pub fn writing(site: &Site) -> Result<impl FnMut() -> Result<(), Failure>, Failure> {
     let test = TestFile::named(site, "written", FILE, DiskQuota::DEFAULT)?;
     let file = direct(&test, USUAL_BLOCK)?.file;
-    let walk = Walk::through(FILE, USUAL_BLOCK, Order::Random, site.seed);
+    let walk = BlockWalk::through(FILE, USUAL_BLOCK, Order::Random, site.seed);
     let mut writer = Writer::new(file, walk, USUAL_BLOCK, |_| Ok(0))?;
     let settled = Settled(test);
     Ok(move || {
@@ -260,14 +260,14 @@ fn unsafe_sync(file: &File, call: unsafe extern "C" fn(libc::c_int) -> libc::c_i
 /// Writes blocks without counting.
 struct Writer {
     file: File,
-    walk: Walk,
+    walk: BlockWalk,
     buffer: Aligned,
     block: usize,
     flush: Flush,
 }
 
 impl Writer {
-    fn new(file: File, walk: Walk, block: u64, flush: Flush) -> Result<Self, Failure> {
+    fn new(file: File, walk: BlockWalk, block: u64, flush: Flush) -> Result<Self, Failure> {
         let mut buffer = Aligned::new(block as usize)?;
         // Incompressible bytes: consecutive words differ by an odd constant.
         for (number, word) in (1_u64..).zip(buffer.bytes_mut().chunks_exact_mut(8)) {

@@ -8,7 +8,7 @@ use crate::{Deviation, Fit, Method, Replica, Row, SameQuestion, Series, Stage, S
 use fathom_core::experiment::{Failure, Placement, Point, ensure, errno};
 use fathom_core::machine::Machine;
 use fathom_core::quantity::Unit;
-use fathom_core::sampling::partner::{Process, pipe};
+use fathom_core::sampling::partner::{PartnerProcess, pipe};
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::time::Duration;
 
@@ -125,7 +125,7 @@ fn watched(stage: &Stage, ends: &Ends) -> Result<(Timed, Usage, u64), Failure> {
 
 fn between_processes(stage: &Stage) -> Result<(Timed, Usage, u64), Failure> {
     let (first, second) = two_sides()?;
-    let _second = Process::start(stage.site.partner, move || {
+    let _second = PartnerProcess::start(stage.site.partner, move || {
         consume(&second);
         Ok(())
     })?;

@@ -8,7 +8,7 @@ use crate::{Fit, Method, Replica, Row, SameQuestion, Series, Stage, Statistic, T
 use fathom_core::experiment::{Failure, Placement, Point, ensure, errno};
 use fathom_core::machine::Machine;
 use fathom_core::quantity::Unit;
-use fathom_core::sampling::partner::{Process, pipe};
+use fathom_core::sampling::partner::{PartnerProcess, pipe};
 use fathom_equipment::test_file::{Aligned, DiskQuota, TestFile, direct, evict};
 use std::fs::File;
 use std::io::Read;
@@ -73,7 +73,7 @@ fn all_at_once(stage: &Stage, files: &[TestFile], time_ns: f64) -> Result<Vec<To
         evict(&test.file)?;
         let file = direct(test, BLOCK)?.file;
         let (say_go, say_ready, go, say_result) = (&say_go, &say_ready, &go, &say_result);
-        processes.push(Process::start(stage.site.home, move || {
+        processes.push(PartnerProcess::start(stage.site.home, move || {
             // SAFETY: this copy of the end is the child's own, and is not used again: open, it would never let anybody go.
             unsafe { libc::close(say_go.as_raw_fd()) };
             reader(stage, &file, (say_ready, go, say_result), time_ns)

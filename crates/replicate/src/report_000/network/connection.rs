@@ -8,7 +8,7 @@ use crate::{Deviation, Fit, Method, Replica, Row, SameQuestion, Series, Stage, S
 use fathom_core::experiment::{Failure, PEER, Placement, Point, Requirement};
 use fathom_core::machine::Machine;
 use fathom_core::quantity::Unit;
-use fathom_core::sampling::partner::Process;
+use fathom_core::sampling::partner::PartnerProcess;
 use fathom_equipment::peer::Service;
 use fathom_equipment::peer::other_side::{LOOPBACK, OtherSide};
 use fathom_equipment::peer::ports;
@@ -55,7 +55,7 @@ static THERE: Method = Method {
 fn here(stage: &Stage) -> Result<Series, Failure> {
     let listener = TcpListener::bind("127.0.0.1:0").map_err(broke("bind"))?;
     let address = listener.local_addr().map_err(broke("getsockname"))?;
-    let _server = Process::start(stage.site.partner, move || {
+    let _server = PartnerProcess::start(stage.site.partner, move || {
         loop {
             drop(listener.accept().map_err(broke("accept"))?);
         }

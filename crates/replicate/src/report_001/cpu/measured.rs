@@ -6,7 +6,7 @@ use crate::unoptimised::{ROUNDS, call, empty_loop};
 use crate::usage::Usage;
 use crate::{Series, Stage, tasks};
 use fathom_core::experiment::Failure;
-use fathom_core::sampling::partner::{self, Process};
+use fathom_core::sampling::partner::{self, PartnerProcess};
 use fathom_core::sampling::turn;
 
 /// The time between a reading before the work and one after it, less that of an empty pair, nanoseconds.
@@ -136,7 +136,7 @@ pub fn switching(stage: &Stage, between: Between) -> Result<Series, Failure> {
     let (span, rounds) = (Span::of(stage)?, stage.count(1000, 200));
     let (mut near, far) = turn::pipes()?;
     let (_child, sides) = match between {
-        Between::Processes => (Some(Process::start(None, move || turn::echo(far))?), 1),
+        Between::Processes => (Some(PartnerProcess::start(None, move || turn::echo(far))?), 1),
         Between::Threads => (partner::thread(None, move || turn::echo(far)).map(|()| None)?, 2),
     };
     let before = Usage::now();

@@ -5,7 +5,7 @@ use super::{LOOPBACK, PEER, TIMEOUT, broke, on_path};
 use crate::{Fit, Method, Replica, Row, SameQuestion, Series, Stage, Statistic, Theirs};
 use fathom_core::experiment::{Failure, Placement, Requirement, ensure};
 use fathom_core::quantity::Unit;
-use fathom_core::sampling::partner::Process;
+use fathom_core::sampling::partner::PartnerProcess;
 use fathom_equipment::peer::Service;
 use fathom_equipment::peer::other_side::OtherSide;
 use fathom_equipment::peer::service::{Arrival, StreamOptions};
@@ -86,7 +86,7 @@ fn local(stage: &Stage) -> Result<Series, Failure> {
     let repetitions = stage.count(REPETITIONS, QUICK_REPETITIONS);
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).map_err(|error| broke("bind", &error))?;
     let address = listener.local_addr().map_err(|error| broke("getsockname", &error))?;
-    let _client = Process::start(stage.site.partner, move || send_all(address, repetitions))?;
+    let _client = PartnerProcess::start(stage.site.partner, move || send_all(address, repetitions))?;
     let mut series = Series::default();
     for size in SIZES {
         let mut buffer = vec![0; size];

@@ -5,7 +5,7 @@ use super::{LOOPBACK, PEER, TIMEOUT, broke, on_path};
 use crate::{Deviation, Fit, Method, Replica, Row, SameQuestion, Series, Stage, Statistic, Theirs};
 use fathom_core::experiment::{Failure, Placement, Requirement};
 use fathom_core::quantity::Unit;
-use fathom_core::sampling::partner::Process;
+use fathom_core::sampling::partner::PartnerProcess;
 use fathom_equipment::peer::Service;
 use fathom_equipment::peer::other_side::OtherSide;
 use socket2::{Domain, Socket, Type};
@@ -101,7 +101,7 @@ fn end(
 fn local(stage: &Stage) -> Result<Series, Failure> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).map_err(|error| broke("bind", &error))?;
     let address = listener.local_addr().map_err(|error| broke("getsockname", &error))?;
-    let _server = Process::start(stage.site.partner, move || {
+    let _server = PartnerProcess::start(stage.site.partner, move || {
         loop {
             let (mut client, _) = listener.accept().map_err(|error| broke("accept", &error))?;
             client.read(&mut [0]).map_err(|error| broke("waiting for the client", &error))?;

@@ -4,7 +4,7 @@ use super::{LOOPBACK, PEER, TIMEOUT, broke, on_path};
 use crate::{Deviation, Fit, Method, Replica, Row, SameQuestion, Series, Stage, Statistic, Theirs};
 use fathom_core::experiment::{Failure, Placement, Requirement};
 use fathom_core::quantity::Unit;
-use fathom_core::sampling::partner::Process;
+use fathom_core::sampling::partner::PartnerProcess;
 use fathom_equipment::peer::Service;
 use fathom_equipment::peer::other_side::OtherSide;
 use fathom_equipment::peer::ping::{Ping, THIS_HOST};
@@ -153,7 +153,7 @@ pub const PING_REMOTE_ROW: Row = Row {
 fn tcp_local(stage: &Stage) -> Result<Series, Failure> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).map_err(|error| broke("bind", &error))?;
     let address = listener.local_addr().map_err(|error| broke("getsockname", &error))?;
-    let _server = Process::start(stage.site.partner, move || echo_server(&listener))?;
+    let _server = PartnerProcess::start(stage.site.partner, move || echo_server(&listener))?;
     let stream = TcpStream::connect(address).map_err(|error| broke("connect", &error))?;
     conversation(stream)
 }

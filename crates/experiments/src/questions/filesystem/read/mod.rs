@@ -16,7 +16,7 @@ use fathom_core::experiment::{
     Observed, Parameter, Point, Prediction, Requirement, Shown, Site, TimedCode, Touch, Workload,
 };
 use fathom_core::machine::Machine;
-use fathom_equipment::test_file::blocks::{Order, Walk};
+use fathom_equipment::test_file::blocks::{BlockWalk, Order};
 use fathom_equipment::test_file::{DiskQuota, TestFile, cached, direct, ensure_accounted, served, warm};
 use points::{
     BLOCK, CALL, COLD, DIRECT, FIGURE, FILE, IO_URING, MMAP, NAME, OFF, ORDER, PREAD, QUEUE_DEPTH, RANDOM,
@@ -245,8 +245,8 @@ fn reader(file: File, test: &TestFile, point: &Point) -> Result<Reader, Failure>
     Reader::new(file, (test.bytes, test.content), point.number(&BLOCK), call, read_ahead)
 }
 
-fn walk(test: &TestFile, point: &Point, site: &Site) -> Walk {
-    Walk::through(test.bytes, point.number(&BLOCK), order(point), site.seed)
+fn walk(test: &TestFile, point: &Point, site: &Site) -> BlockWalk {
+    BlockWalk::through(test.bytes, point.number(&BLOCK), order(point), site.seed)
 }
 
 /// A second open of the same file, for the work to own.
