@@ -6,7 +6,7 @@ use crate::cli;
 use anyhow::Result;
 use fathom_core::experiment::{Effort, Experiment, SweepOptions};
 use fathom_core::machine::Machine;
-use fathom_engine::plan::{self, Planner, PlannerSettings, Progress, Recorded, Set};
+use fathom_engine::plan::{self, Planner, PlannerSettings, Progress, RecordedCosts, Set};
 use fathom_engine::record::{Header, PlannedPoint, Run, store};
 use fathom_engine::run::{self, Effect};
 use fathom_report::Style;
@@ -80,7 +80,7 @@ fn forecast(
     // A forecast from impossible times would be none.
     run::ensure_sound(&run, Some(settings.budget)).ok()?;
     let jobs = plan::jobs(selected, machine, &measured);
-    let mut recorded = Recorded::of(&run, &measured, &jobs);
+    let mut recorded = RecordedCosts::of(&run, &measured, &jobs);
     let mut planner = Planner::new(settings, &jobs);
     let mut progress = vec![Progress::default(); measured.len()];
     let settlement = plan::forecast(&mut planner, &mut recorded, &mut progress)?;
