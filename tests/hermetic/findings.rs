@@ -430,7 +430,7 @@ fn contention_is_held_against_serving_one_after_the_other() {
         let experiment = experiments::find("filesystem/contention").expect("an experiment");
         let around = |value: f64| {
             let interval = Some(Interval { low: 0.99 * value, high: 1.01 * value });
-            Found { value, interval, dimension: Dimension::Of(Unit::Nanoseconds) }
+            Found::measured(Measured { value, interval }, Dimension::Of(Unit::Nanoseconds))
         };
         for count in [1_u16, 2, 3, 4] {
             let words = format!(
@@ -528,7 +528,7 @@ fn the_adapter_that_leads_to_the_peer_counts_and_not_the_fastest() {
 #[test]
 fn every_question_has_words_and_a_name_of_its_own() {
     for (place, question) in Question::ALL.iter().enumerate() {
-        assert!(question.asked().ends_with('?'), "{question:?}");
+        assert!(question.text().ends_with('?'), "{question:?}");
         assert!(Question::ALL[..place].iter().all(|other| other.name() != question.name()), "{question:?}");
     }
 }
@@ -541,7 +541,7 @@ fn all_learned<'run>(experiment: &dyn Experiment, machine: &'run Machine) -> Kno
         let value = 1e6 * (1 + place * 37 % 101) as f64 + place as f64;
         let interval = Some(Interval { low: 0.999 * value, high: 1.001 * value });
         let dimension = Dimension::Of(experiment.unit(point));
-        known.learn(experiment.about().name, point, Found { value, interval, dimension });
+        known.learn(experiment.about().name, point, Found::measured(Measured { value, interval }, dimension));
     }
     known
 }

@@ -8,7 +8,7 @@ use fathom::experiment::{
 };
 use fathom::experiments;
 use fathom::machine::{Fact, Machine};
-use fathom::statistics::Interval;
+use fathom::statistics::{Interval, Measured};
 use std::collections::BTreeMap;
 
 /// Machines as unlike one another as we can describe them.
@@ -52,7 +52,7 @@ fn same_measurements(plan: &Plan) -> Vec<Vec<usize>> {
 
 fn found(value: f64) -> Found {
     let interval = Some(Interval { low: value * 0.99, high: value * 1.01 });
-    Found { value, interval, dimension: Dimension::Count }
+    Found::measured(Measured { value, interval }, Dimension::Count)
 }
 
 /// What a run finds whose results are a third above what it expects.

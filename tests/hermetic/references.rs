@@ -253,21 +253,23 @@ fn sweep(experiment: &str) -> Vec<Point> {
 #[cfg(target_arch = "x86_64")]
 #[test]
 fn every_mapped_figure_has_its_point_in_the_sweep_and_its_unit() {
+    let machine = crate::described::machine();
     let mut seen = BTreeSet::new();
     for same in references::same_methods() {
-        let points = sweep(&same.experiment);
+        let points = sweep(same.points.experiment);
         let points: Vec<&Point> = points.iter().collect();
         assert!(same.note.ends_with('.') && !same.figures.is_empty(), "{same:?}");
         assert!(same.times > 0.0);
         for figure in &same.figures {
             let id = figure.id();
             assert!(seen.insert(id), "{id} is mapped twice");
-            let chosen = same.choose(figure, &points);
-            let chosen = chosen.unwrap_or_else(|| panic!("{id}: {} has no such point", same.experiment));
-            let unit = experiments::find(&same.experiment).unwrap().unit(points[chosen]);
+            let chosen = same.choose(figure, &points, &machine);
+            let chosen =
+                chosen.unwrap_or_else(|| panic!("{id}: {} has no such point", same.points.experiment));
+            let unit = experiments::find(same.points.experiment).unwrap().unit(points[chosen]);
             assert_eq!(figure.unit().quantity(), Some(unit), "{id}");
             assert!(
-                operations_of(&same.experiment).contains(&figure.operation()),
+                operations_of(same.points.experiment).contains(&figure.operation()),
                 "{id}: {}",
                 figure.operation()
             );
@@ -404,10 +406,11 @@ fn a_virtual_peer_is_never_set_beside_a_real_network() {
     let of_it = |same: &&references::SameMethod| same.figures.iter().any(|figure| figure.id() == remote.id());
     let same = references::same_methods().iter().find(of_it).unwrap();
     let text = r#"{"loop":"closed","path":"peer","payload":44,"placement":"across-cpus","transport":"TCP"}"#;
+    let machine = crate::described::machine();
     let real: Point = serde_json::from_str(text).unwrap();
     let virtual_one = real.renamed(PEER, VIRTUAL_PEER);
-    assert_eq!(same.choose(remote, &[&virtual_one]), None);
-    assert_eq!(same.choose(remote, &[&virtual_one, &real]), Some(1));
+    assert_eq!(same.choose(remote, &[&virtual_one], &machine), None);
+    assert_eq!(same.choose(remote, &[&virtual_one, &real], &machine), Some(1));
 }
 
 #[test]

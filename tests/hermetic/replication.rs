@@ -203,10 +203,10 @@ fn same_method(figure: &Figure, machine: &Machine) -> Option<(&'static str, Poin
     let of_it = |same: &&SameMethod| same.figures.iter().any(|assigned| assigned.id() == figure.id());
     let same = references::same_methods().iter().find(of_it)?;
     let asked = SweepOptions { peer: true, ..SweepOptions::default() };
-    let sweep = experiments::find(&same.experiment)?.sweep_for(machine, &asked);
+    let sweep = experiments::find(same.points.experiment)?.sweep_for(machine, &asked);
     let points: Vec<&Point> = sweep.iter().collect();
-    let chosen = same.choose(figure, &points).expect("a mapped figure has its point");
-    Some((&same.experiment, sweep[chosen].clone()))
+    let chosen = same.choose(figure, &points, machine).expect("a mapped figure has its point");
+    Some((same.points.experiment, sweep[chosen].clone()))
 }
 
 /// On other processors than that of the described machine some points are not in the sweeps.

@@ -87,7 +87,9 @@ fn intervals_hold_the_ratio_of_two_runs() {
             let mut slow = trials(Shape::Lognormal, Between::Factor, count, size, &mut chance);
             slow.iter_mut().flatten().for_each(|value| *value *= 1.7);
             let fast = trials(Shape::Lognormal, Between::Factor, count, size, &mut chance);
-            let found = estimate(&slow).zip(estimate(&fast)).and_then(|(slow, fast)| ratio(&slow, &fast));
+            let found = estimate(&slow)
+                .zip(estimate(&fast))
+                .and_then(|(slow, fast)| ratio(slow.measured(), fast.measured()));
             found.and_then(|found| found.interval).is_some_and(|interval| interval.contains(1.7))
         });
         println!("ratio {count} {size} {found:.1}");
@@ -128,7 +130,7 @@ fn held_by(shape: (Shape, f64), design: (usize, usize)) -> [f64; 4] {
     let count = repetitions(design);
     let pairs: Vec<_> = (0..count)
         .filter_map(|_| around(5.0, shape, design, &mut chance).zip(around(2.0, shape, design, &mut chance)))
-        .map(|(one, other)| (Measured::from(&one), Measured::from(&other)))
+        .map(|(one, other)| (one.measured(), other.measured()))
         .collect();
     COMPUTED.map(|(compute, truth)| {
         let holds = |&&(one, other): &&(Measured, Measured)| {

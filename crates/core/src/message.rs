@@ -6,6 +6,12 @@
 use std::fmt::Display;
 use std::io::Write;
 
+/// The text with a capital first letter, for sentences that begin with a name.
+pub fn capitalize(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
+
 /// Prints a message on standard error. It cannot fail: standard error may be closed, on a full disk, or a terminal that has
 /// gone, and what is measured must not end for that.
 pub fn tell(words: impl Display) {

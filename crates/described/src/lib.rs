@@ -1,8 +1,18 @@
-//! Described machines, for tests that must not depend on the machine that they run on.
+//! Described machines and planted figures, for tests that must not depend on the machine that they run on.
 
+use fathom_core::experiment::{Dimension, Found};
 use fathom_core::machine::{Host, Machine, Root};
+use fathom_core::statistics::{Interval, Measured};
 
 #[path = "../../core/src/machine/described.rs"]
 mod four_cores;
 
 pub use four_cores::machine;
+
+/// A figure that is known to one percent.
+pub fn found(value: f64, dimension: Dimension) -> Found {
+    Found::measured(
+        Measured { value, interval: Some(Interval { low: 0.99 * value, high: 1.01 * value }) },
+        dimension,
+    )
+}

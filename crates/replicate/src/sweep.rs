@@ -1,7 +1,7 @@
 //! Fathom's points as the rows of reports name them: by the names of parameters, not by their constants, and looked up in the
 //! sweeps of experiments.
 
-use fathom_core::experiment::{Parameter, Placement, Point, Scale, Value};
+use fathom_core::experiment::{Parameter, Placement, Point, Scale};
 use fathom_core::machine::Machine;
 
 /// A point of these variants and numbers.
@@ -46,32 +46,21 @@ pub fn nearest(
     let mut points = found.map(|found| found.sweep(machine)).unwrap_or_default();
     let fallback = points.first().cloned().unwrap_or_default();
     for (parameter, variants) in names {
-        let has = |variant: &&&str| points.iter().any(|point| is_named(point, parameter, variant));
+        let has = |variant: &&&str| points.iter().any(|point| point.is(parameter, variant));
         let chosen = variants.iter().find(has).copied().unwrap_or_default();
-        points.retain(|point| is_named(point, parameter, chosen));
+        points.retain(|point| point.is(parameter, chosen));
     }
-    points.retain(|point| numbers.iter().all(|(parameter, _)| number(point, parameter).is_some()));
+    points.retain(|point| numbers.iter().all(|(parameter, _)| point.number_of(parameter).is_some()));
     let told = |point: &Point| point.parameters().count();
     let least = points.iter().map(told).min();
     points.retain(|point| Some(told(point)) == least);
     let far = |point: &Point| {
         let each = numbers
             .iter()
-            .map(|(parameter, wanted)| octaves(number(point, parameter).unwrap_or_default(), *wanted));
+            .map(|(parameter, wanted)| octaves(point.number_of(parameter).unwrap_or_default(), *wanted));
         each.sum::<f64>()
     };
     points.into_iter().min_by(|one, other| far(one).total_cmp(&far(other))).unwrap_or(fallback)
-}
-
-fn is_named(point: &Point, parameter: &str, variant: &str) -> bool {
-    matches!(point.get(parameter), Some(Value::Name(name)) if name == variant)
-}
-
-fn number(point: &Point, parameter: &str) -> Option<u64> {
-    match point.get(parameter) {
-        Some(Value::Number(number)) => Some(*number),
-        _ => None,
-    }
 }
 
 /// The distance of two sizes in powers of two, such that 0 is as far from 1 as 1 is from 3.

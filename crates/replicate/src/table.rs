@@ -5,7 +5,7 @@ use super::record::Replication;
 use super::{Replica, Report, Row, SameQuestion, Summary, Theirs};
 use fathom_core::experiment::{Dimension, Found, Known, Point};
 use fathom_core::quantity::{Kind, Unit};
-use fathom_core::statistics::{self, Estimate, Interval, Ratio};
+use fathom_core::statistics::{self, Interval, Measured};
 use fathom_engine::record::TrialOutcome;
 use fathom_engine::results::{Results, TrendResult};
 use fathom_report::references::{self, Figure};
@@ -24,7 +24,7 @@ pub struct Compared {
     pub fathom: Result<Found, String>,
     /// The figure by the report's method over that by Fathom's, with its 95 % interval where both have one; or why there is no
     /// ratio.
-    pub ratio: Result<Ratio, NoRatio>,
+    pub ratio: Result<Measured, NoRatio>,
     /// Sentences on what else was observed with the report's method.
     pub seen: Vec<String>,
 }
@@ -142,10 +142,12 @@ fn compare(row: &'static Row, replication: &Replication, results: &Results, know
     let replicated = replicated(row, replication);
     let fathom = ours(row, results, known);
     let ratio = match (&replicated, &fathom) {
-        (Ok(theirs), Ok(ours)) => {
-            let (theirs, ours) = (estimate(theirs.value, theirs.interval), estimate(ours.value, ours.ends()));
-            ratio(&theirs, &ours, row.unit, row.fathom.is_difference())
-        }
+        (Ok(theirs), Ok(ours)) => ratio(
+            measured(theirs.value, theirs.interval),
+            ours.measured,
+            row.unit,
+            row.fathom.is_difference(),
+        ),
         _ => Err(NoRatio::Missing),
     };
     let theirs = match row.theirs {
@@ -205,7 +207,7 @@ fn ours(row: &Row, results: &Results, known: &Known) -> Result<Found, String> {
 
 fn slope(trend: &TrendResult) -> Found {
     let dimension = Dimension::Of(trend.unit);
-    Found { value: trend.slope(), interval: trend.slope_interval(), dimension }
+    Found::measured(Measured { value: trend.slope(), interval: trend.slope_interval() }, dimension)
 }
 
 /// Why a point has no value.
@@ -222,7 +224,7 @@ fn without_a_value(results: &Results, experiment: &str, point: &Point) -> String
 
 /// The ratio of two figures. There is none if one of them may be zero or negative. The report's times are often differences;
 /// Fathom's are where `differ` says so.
-fn ratio(theirs: &Estimate, ours: &Estimate, unit: Unit, differ: bool) -> Result<Ratio, NoRatio> {
+fn ratio(theirs: Measured, ours: Measured, unit: Unit, differ: bool) -> Result<Measured, NoRatio> {
     let below = |figure, other, side, may_be| {
         move |why| match why {
             NoRatio::Impossible(_) if may_be && is_below(figure, other, unit) => NoRatio::BelowNothing(side),
@@ -235,7 +237,7 @@ fn ratio(theirs: &Estimate, ours: &Estimate, unit: Unit, differ: bool) -> Result
 }
 
 /// Only times are differences, which noise can make zero or negative. Trials that agree on zero to the last digit are not noise.
-fn above_nothing(figure: &Estimate, unit: Unit, side: Side) -> Result<(), NoRatio> {
+fn above_nothing(figure: Measured, unit: Unit, side: Side) -> Result<(), NoRatio> {
     match (figure.interval, unit.kind()) {
         (None, _) if figure.value > 0.0 => Ok(()),
         (None, Kind::Cost) => Err(NoRatio::BelowResolution(side)),
@@ -251,54 +253,48 @@ fn above_nothing(figure: &Estimate, unit: Unit, side: Side) -> Result<(), NoRati
 
 /// Whether a difference of times that is certainly negative is plausible. A difference taken the wrong way round would be about
 /// as far below zero as the other figure is above it; where the other figure is not resolved either, any distance is plausible.
-fn is_below(figure: &Estimate, other: &Estimate, unit: Unit) -> bool {
+fn is_below(figure: Measured, other: Measured, unit: Unit) -> bool {
     let surely = figure.interval.is_some_and(|ends| ends.high < 0.0);
-    unit.kind() == Kind::Cost && surely && (!other.resolved() || -figure.value < other.value / 2.0)
+    unit.kind() == Kind::Cost && surely && (!other.is_resolved() || -figure.value < other.value / 2.0)
 }
 
-/// A figure as an estimate of `statistics`.
-fn estimate(value: f64, interval: Option<(f64, f64)>) -> Estimate {
-    let interval = interval.map(|(low, high)| Interval { low, high });
-    Estimate { value, interval, level: 0.95, min: None, max: None, trials: 0, observations: 0 }
+fn measured(value: f64, interval: Option<(f64, f64)>) -> Measured {
+    Measured { value, interval: interval.map(|(low, high)| Interval { low, high }) }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn found(value: f64, interval: Option<(f64, f64)>) -> Estimate {
-        estimate(value, interval)
-    }
-
     #[test]
     fn a_difference_that_is_lost_is_an_outcome_and_says_whose_it_is() {
-        let sound = found(10.0, Some((9.0, 11.0)));
+        let sound = measured(10.0, Some((9.0, 11.0)));
         let time = |theirs, ours| ratio(theirs, ours, Unit::Nanoseconds, false);
-        assert!(time(&sound, &sound).is_ok_and(|ratio| ratio.interval.is_some()));
-        let lost: [Estimate; 4] = [
-            found(-0.3, Some((-1.0, 0.4))),
-            found(0.3, Some((-0.4, 1.0))),
-            found(-0.022, Some((-0.054, -0.002))),
-            found(-0.3, None),
+        assert!(time(sound, sound).is_ok_and(|ratio| ratio.interval.is_some()));
+        let lost: [Measured; 4] = [
+            measured(-0.3, Some((-1.0, 0.4))),
+            measured(0.3, Some((-0.4, 1.0))),
+            measured(-0.022, Some((-0.054, -0.002))),
+            measured(-0.3, None),
         ];
-        for lost in &lost {
-            assert_eq!(time(lost, &sound), Err(NoRatio::BelowResolution(Side::Theirs)), "{lost:?}");
-            assert_eq!(time(&sound, lost), Err(NoRatio::BelowResolution(Side::Ours)), "{lost:?}");
+        for lost in lost {
+            assert_eq!(time(lost, sound), Err(NoRatio::BelowResolution(Side::Theirs)), "{lost:?}");
+            assert_eq!(time(sound, lost), Err(NoRatio::BelowResolution(Side::Ours)), "{lost:?}");
         }
     }
 
     #[test]
     fn a_method_that_subtracts_too_much_misleads_and_is_not_broken() {
-        let (below, sound) = (found(-0.3, Some((-0.35, -0.25))), found(1.4, Some((1.3, 1.5))));
+        let (below, sound) = (measured(-0.3, Some((-0.35, -0.25))), measured(1.4, Some((1.3, 1.5))));
         let time = |theirs, ours, differ| ratio(theirs, ours, Unit::Nanoseconds, differ);
-        assert_eq!(time(&below, &sound, false), Err(NoRatio::BelowNothing(Side::Theirs)));
-        assert_eq!(time(&sound, &below, false), Err(NoRatio::Impossible(Side::Ours)));
+        assert_eq!(time(below, sound, false), Err(NoRatio::BelowNothing(Side::Theirs)));
+        assert_eq!(time(sound, below, false), Err(NoRatio::Impossible(Side::Ours)));
         // A slope may fall, but not by as much as theirs rises.
-        assert_eq!(time(&sound, &below, true), Err(NoRatio::BelowNothing(Side::Ours)));
-        let opposite = found(-1.4, Some((-1.5, -1.3)));
-        assert_eq!(time(&sound, &opposite, true), Err(NoRatio::Impossible(Side::Ours)));
+        assert_eq!(time(sound, below, true), Err(NoRatio::BelowNothing(Side::Ours)));
+        let opposite = measured(-1.4, Some((-1.5, -1.3)));
+        assert_eq!(time(sound, opposite, true), Err(NoRatio::Impossible(Side::Ours)));
         assert_eq!(
-            ratio(&below, &sound, Unit::BytesPerSecond, true),
+            ratio(below, sound, Unit::BytesPerSecond, true),
             Err(NoRatio::Impossible(Side::Theirs)),
             "no rate is a difference"
         );
@@ -306,17 +302,17 @@ mod tests {
 
     #[test]
     fn what_cannot_be_is_no_matter_of_resolution() {
-        let sound = found(10.0, Some((9.0, 11.0)));
-        let below = found(-9.0, Some((-10.0, -8.0)));
-        let nothing = found(0.0, Some((0.0, 0.0)));
-        for wrong in [&below, &nothing] {
-            let told = ratio(wrong, &sound, Unit::Nanoseconds, true);
+        let sound = measured(10.0, Some((9.0, 11.0)));
+        let below = measured(-9.0, Some((-10.0, -8.0)));
+        let nothing = measured(0.0, Some((0.0, 0.0)));
+        for wrong in [below, nothing] {
+            let told = ratio(wrong, sound, Unit::Nanoseconds, true);
             assert_eq!(told, Err(NoRatio::Impossible(Side::Theirs)), "{wrong:?}");
         }
         for unit in [Unit::BytesPerSecond, Unit::Bytes] {
-            assert_eq!(ratio(&sound, &found(0.0, None), unit, true), Err(NoRatio::Impossible(Side::Ours)));
+            assert_eq!(ratio(sound, measured(0.0, None), unit, true), Err(NoRatio::Impossible(Side::Ours)));
             assert!(
-                ratio(&sound, &found(3.0, Some((-1.0, 7.0))), unit, true)
+                ratio(sound, measured(3.0, Some((-1.0, 7.0))), unit, true)
                     .is_ok_and(|ratio| ratio.interval.is_none())
             );
         }

@@ -66,7 +66,7 @@ pub(super) fn unit(dimension: Dimension) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fathom_core::experiment::said;
+    use fathom_core::experiment::statement;
     use fathom_core::statistics::{Interval, Measured};
 
     fn found(value: f64, low: f64, high: f64, dimension: Dimension) -> Found {
@@ -77,17 +77,21 @@ mod tests {
     fn figures_stop_where_their_intervals_begin_to_matter_and_carry_them() {
         let time = found(187.234, 186.91, 187.63, Dimension::Of(Unit::Nanoseconds));
         let other = found(36.0, 34.9, 37.1, Dimension::Of(Unit::Nanoseconds));
-        let said = said!["It takes ", time.named("it"), ", ", time.times_as("long", other, "ratio"), "."];
-        assert_eq!(text(&said), "It takes 187.2 ns (186.9–187.6), 5.2 (5.0–5.4) times as long.");
+        let statement = statement!(
+            "It takes {time}, {ratio}.",
+            time = time.named("it"),
+            ratio = time.times_as("long", other, "ratio")
+        );
+        assert_eq!(text(&statement), "It takes 187.2 ns (186.9–187.6), 5.2 (5.0–5.4) times as long.");
         assert_eq!(
-            text(&said![time.times_as("long", time, "ratio")]),
+            text(&statement!("{ratio}", ratio = time.times_as("long", time, "ratio"))),
             "the two are not significantly different"
         );
     }
 
     #[test]
     fn every_dimension_has_its_unit() {
-        let written = |found: Found| text(&said![found.named("a figure")]);
+        let written = |found: Found| text(&statement!("{found}", found = found.named("a figure")));
         assert_eq!(written(found(0.1234, 0.12, 0.127, Dimension::Share)), "12.3 % (12.0–12.7)");
         assert_eq!(written(found(3.02, 2.9, 3.1, Dimension::Cycles)), "3.0 cycles (2.9–3.1)");
         assert_eq!(written(Found::exact(4096.0, Dimension::Count)), "4096");

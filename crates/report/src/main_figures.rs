@@ -4,6 +4,7 @@
 use super::paper::Sign;
 use super::summary::{self, ABSENT};
 use super::words;
+use fathom_core::experiment;
 use fathom_core::experiment::{Landmark, MainFigure, PEER, Point, Shown, VIRTUAL_PEER, Value};
 use fathom_core::quantities::{self, Measure};
 use fathom_engine::results::{Outcome, PointResult, Results, TrendResult};
@@ -97,7 +98,7 @@ fn families(all: &[Ranked]) -> usize {
 impl<'run> Ranked<'run> {
     /// The family of its experiment, which begins the experiment's name.
     pub(super) fn family(&self) -> &'run str {
-        self.experiment.split('/').next().unwrap_or_default()
+        experiment::family(self.experiment)
     }
 }
 

@@ -5,6 +5,8 @@ use super::relayed::host_behind;
 use super::rig::{Arranged, Rig};
 use super::swept;
 use super::truth::{Claim, each};
+use fathom_core::experiment::At::{self, Name, Number};
+use fathom_core::experiment::Selector;
 use fathom_core::quantity::Unit;
 use fathom_engine::record::Truth;
 use fathom_engine::results::Results;
@@ -19,15 +21,20 @@ pub static RIG: Rig = Rig {
     budget: Duration::from_secs(12),
     arrange: Some(arrange),
     points: |machine| {
-        let round_trip = |transport| {
-            let parameters =
-                [("transport", transport), ("path", "peer"), ("payload", "56"), ("loop", "closed")];
-            swept::points(machine, "network/round_trip", &parameters)
-        };
-        Ok([round_trip("UDP")?, round_trip("TCP")?].concat())
+        let round_trip = |settings| swept::points(machine, &Selector::of("network/round_trip", settings));
+        Ok([round_trip(&const { closed("UDP") })?, round_trip(&const { closed("TCP") })?].concat())
     },
     judge,
 };
+
+const fn closed(transport: &'static str) -> [(&'static str, At); 4] {
+    [
+        ("transport", Name(transport)),
+        ("path", Name("peer")),
+        ("payload", Number(56)),
+        ("loop", Name("closed")),
+    ]
+}
 
 /// The delay in each direction, which is long against waking a relay's thread, some tens of microseconds.
 const DELAY: Duration = Duration::from_millis(10);

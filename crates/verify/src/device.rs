@@ -2,15 +2,19 @@
 
 use super::control_group::{ControlGroup, Setting};
 use super::disk::Disk;
-use super::rig::{Arranged, Rig, Wanted};
+use super::rig::{Arranged, Rig};
 use super::swept;
 use super::truth::{Claim, each};
-use fathom_core::machine::Machine;
+use fathom_core::experiment::At::{self, Name, Number};
+use fathom_core::experiment::Selector;
 use fathom_core::quantity::Unit;
 use fathom_engine::record::Truth;
 use fathom_engine::results::Results;
 use fathom_engine::run::Options;
 use std::time::Duration;
+
+const IN_ORDER: Selector = Selector::of("filesystem/contention", &fleet("all sequential"));
+const AT_RANDOM: Selector = Selector::of("filesystem/contention", &fleet("all random"));
 
 pub static BYTES: Rig = Rig {
     name: "device-bytes",
@@ -18,7 +22,7 @@ pub static BYTES: Rig = Rig {
     touches: DISK,
     budget: Duration::from_secs(25),
     arrange: Some(|options| held(options, ("read_bps_device", "rbps"), BYTES_A_SECOND)),
-    points: |machine| fleet(machine, "all sequential"),
+    points: |machine| swept::points(machine, &IN_ORDER),
     judge: |rig, results, _| rates(rig, results, BYTES_A_SECOND as f64),
 };
 
@@ -28,7 +32,7 @@ pub static REQUESTS: Rig = Rig {
     touches: DISK,
     budget: Duration::from_secs(25),
     arrange: Some(|options| held(options, ("read_iops_device", "riops"), REQUESTS_A_SECOND)),
-    points: |machine| fleet(machine, "all random"),
+    points: |machine| swept::points(machine, &AT_RANDOM),
     judge: |rig, results, _| rates(rig, results, (BLOCK * REQUESTS_A_SECOND) as f64),
 };
 
@@ -41,8 +45,14 @@ pub static BURST: Rig = Rig {
     points: |machine| {
         swept::points(
             machine,
-            "filesystem/sustained",
-            &[("request", "random read"), ("figure", "sustained"), ("lasting", "1000000000")],
+            &Selector::of(
+                "filesystem/sustained",
+                &[
+                    ("request", Name("random read")),
+                    ("figure", Name("sustained")),
+                    ("lasting", Number(1000000000)),
+                ],
+            ),
         )
     },
     judge: |rig, results, _| {
@@ -87,10 +97,13 @@ fn held(options: &mut Options, (one, two): (&str, &str), limit: u64) -> Result<A
 }
 
 /// The points with eight processes and their total rate.
-fn fleet(machine: &Machine, pattern: &str) -> Result<Vec<Wanted>, String> {
-    let parameters =
-        [("pattern", pattern), ("figure", "all together"), ("processes", "8"), ("file", "4096000")];
-    swept::points(machine, "filesystem/contention", &parameters)
+const fn fleet(pattern: &'static str) -> [(&'static str, At); 4] {
+    [
+        ("pattern", Name(pattern)),
+        ("figure", Name("all together")),
+        ("processes", Number(8)),
+        ("file", Number(4_096_000)),
+    ]
 }
 
 fn rates(rig: &Rig, results: &Results, set: f64) -> Vec<Truth> {

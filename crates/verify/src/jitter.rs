@@ -6,6 +6,8 @@ use super::relayed::host_behind;
 use super::rig::{Arranged, Rig};
 use super::swept;
 use super::truth::{Claim, Found, Nothing, estimate};
+use fathom_core::experiment::At::{Name, Number};
+use fathom_core::experiment::Selector;
 use fathom_core::quantity::Unit;
 use fathom_engine::record::Truth;
 use fathom_engine::results::{PointResult, Results};
@@ -23,8 +25,18 @@ pub static RIG: Rig = Rig {
     budget: Duration::from_secs(8),
     arrange: Some(arrange),
     points: |machine| {
-        let parameters = [("transport", "UDP"), ("path", "peer"), ("payload", "56"), ("loop", "closed")];
-        swept::points(machine, "network/round_trip", &parameters)
+        swept::points(
+            machine,
+            &Selector::of(
+                "network/round_trip",
+                &[
+                    ("transport", Name("UDP")),
+                    ("path", Name("peer")),
+                    ("payload", Number(56)),
+                    ("loop", Name("closed")),
+                ],
+            ),
+        )
     },
     judge,
 };

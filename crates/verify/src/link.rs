@@ -3,6 +3,8 @@
 use super::rig::{Arranged, Rig};
 use super::swept;
 use super::truth::{Claim, each};
+use fathom_core::experiment::At::{Name, Number};
+use fathom_core::experiment::Selector;
 use fathom_core::quantity::Unit;
 use fathom_engine::record::Truth;
 use fathom_engine::results::Results;
@@ -23,15 +25,20 @@ pub static RIG: Rig = Rig {
     budget: Duration::from_secs(12),
     arrange: Some(arrange),
     points: |machine| {
-        let parameters = [
-            ("transport", "TCP"),
-            ("path", "peer"),
-            ("chunk", "131072"),
-            ("streams", "1"),
-            ("figure", "steady"),
-            ("placement", "across-cpus"),
-        ];
-        swept::points(machine, "network/bandwidth", &parameters)
+        swept::points(
+            machine,
+            &Selector::of(
+                "network/bandwidth",
+                &[
+                    ("transport", Name("TCP")),
+                    ("path", Name("peer")),
+                    ("chunk", Number(131072)),
+                    ("streams", Number(1)),
+                    ("figure", Name("steady")),
+                    ("placement", Name("across-cpus")),
+                ],
+            ),
+        )
     },
     judge,
 };

@@ -4,6 +4,8 @@ use super::control_group::{ControlGroup, Setting};
 use super::rig::{Arranged, Rig};
 use super::swept;
 use super::truth::{Claim, each};
+use fathom_core::experiment::At::Name;
+use fathom_core::experiment::Selector;
 use fathom_core::machine;
 use fathom_core::quantity::Unit;
 use fathom_engine::record::Truth;
@@ -23,9 +25,9 @@ pub static RIG: Rig = Rig {
     budget: Duration::from_secs(45),
     arrange: Some(arrange),
     points: |machine| {
-        let by = |parameters: &[(&str, &str)]| swept::points(machine, "filesystem/cache_size", parameters);
-        let residency = by(&[("method", "residency"), ("content", "random data")])?;
-        let timing = by(&[("method", "timing"), ("order", "backward"), ("call", "read")])?;
+        let by = |settings| swept::points(machine, &Selector::of("filesystem/cache_size", settings));
+        let residency = by(&[("method", Name("residency")), ("content", Name("random data"))])?;
+        let timing = by(&[("method", Name("timing")), ("order", Name("backward")), ("call", Name("read"))])?;
         Ok([residency, timing].concat())
     },
     judge,

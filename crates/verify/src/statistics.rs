@@ -123,9 +123,9 @@ fn equal_runs() -> Counted {
             let mut drawn = trials(shape, Between::Small, DESIGN.0, DESIGN.1, chance);
             // Far from zero, as a cost is.
             drawn.iter_mut().flatten().for_each(|value| *value += 50.0);
-            estimate(&drawn)
+            Some(estimate(&drawn)?.measured())
         };
-        let found = run().zip(run()).and_then(|(one, other)| ratio(&one, &other)?.interval);
+        let found = run().zip(run()).and_then(|(one, other)| ratio(one, other)?.interval);
         found.is_some_and(|ends| !ends.contains(1.0))
     })
 }
@@ -148,9 +148,9 @@ fn differs_from_itself(point: &PointResult) -> Option<bool> {
     let half = |odd: usize| {
         let trials: Vec<[f64; 1]> =
             point.by_round.iter().skip(odd).step_by(2).map(|(_, median)| [*median]).collect();
-        estimate(&trials).filter(|found| found.interval.is_some())
+        Some(estimate(&trials)?.measured()).filter(|found| found.interval.is_some())
     };
-    let ends = ratio(&half(0)?, &half(1)?)?.interval?;
+    let ends = ratio(half(0)?, half(1)?)?.interval?;
     Some(!ends.contains(1.0))
 }
 

@@ -3,7 +3,7 @@
 
 use super::input::Input;
 use fathom::peer::protocol::{
-    Frames, Hello, LONGEST_REPLY, LONGEST_REQUEST, Malformed, Reply, Request, framed,
+    ControlRequest, Frames, Hello, LONGEST_REPLY, LONGEST_REQUEST, Malformed, Reply, framed,
 };
 use fathom::peer::server::{PeerLimits, Server};
 use fathom::peer::service::Transport;
@@ -16,13 +16,16 @@ use std::time::Duration;
 /// What a proper client would say, all of it.
 fn requests() -> Vec<Vec<u8>> {
     let requests = [
-        Request::Hello(Hello::ours("ab".repeat(32))),
-        Request::Proof { proof: "cd".repeat(32) },
-        Request::Hold,
-        Request::Touch,
-        Request::Describe,
-        Request::Start { service: Service::Echo { transport: Transport::Tcp, bytes: 4 }, cpu: Some(1) },
-        Request::Stop,
+        ControlRequest::Hello(Hello::ours("ab".repeat(32))),
+        ControlRequest::Proof { proof: "cd".repeat(32) },
+        ControlRequest::Hold,
+        ControlRequest::Touch,
+        ControlRequest::Describe,
+        ControlRequest::Start {
+            service: Service::Echo { transport: Transport::Tcp, bytes: 4 },
+            cpu: Some(1),
+        },
+        ControlRequest::Stop,
     ];
     requests.iter().map(|request| framed(request, LONGEST_REQUEST).unwrap()).collect()
 }
@@ -51,7 +54,7 @@ fn conversation(messages: &[Vec<u8>], input: &mut Input) -> Vec<u8> {
 }
 
 /// Every message in these bytes, and what ends them, when they come in these pieces.
-fn taken(pieces: &[&[u8]]) -> (Vec<Request>, Option<Malformed>) {
+fn taken(pieces: &[&[u8]]) -> (Vec<ControlRequest>, Option<Malformed>) {
     let (mut frames, mut messages) = (Frames::new(LONGEST_REQUEST), vec![]);
     for piece in pieces {
         frames.extend(piece);
@@ -74,7 +77,7 @@ fn parsed(bytes: &[u8], cut: usize) -> Result<(), String> {
         return Err("pieces matter".to_owned());
     }
     // What was understood can be said again and means the same.
-    let again = |message: &Request| {
+    let again = |message: &ControlRequest| {
         let said = framed(message, LONGEST_REQUEST).unwrap();
         taken(&[&said]) == (vec![message.clone()], None)
     };

@@ -3,11 +3,13 @@
 //! A statement is written as it is read:
 //!
 //! ```text
-//! said!["A process costs ", process.named("a process"), ", a thread ", thread.named("a thread"), "."]
+//! statement!("A process costs {process}, a thread {thread}.", process = process.named("a process"), thread = …)
 //! ```
 
 use super::found::Found;
 use super::point::Point;
+use std::cell::RefCell;
+use std::fmt::{self, Write as _};
 
 /// Questions about results: the comparisons of the published reports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -73,70 +75,71 @@ impl Question {
         Question::Experiment,
     ];
 
-    /// The question in words.
-    pub fn asked(self) -> &'static str {
-        match self {
-            Question::Prediction => {
-                "How close is each result to the cost of the base hardware and to its prediction?"
-            }
-            Question::Miss => "Where a prediction missed by more than a factor of two, what was wrong?",
-            Question::Argument => "What does one more argument cost?",
-            Question::SystemCall => {
-                "What does a system call cost in procedure calls, and what does a call cost whose answer is cached?"
-            }
-            Question::Thread => {
-                "What does it cost to create and to switch to a thread, compared with a process?"
-            }
-            Question::Fault => {
-                "What does a byte cost through a page fault, compared with a load from memory?"
-            }
-            Question::Caches => "Are the levels of the memory hierarchy as declared?",
-            Question::Bandwidth => {
-                "How much of the memory's theoretical bandwidth do one and many threads reach, reading and writing?"
-            }
-            Question::Software => {
-                "How much of the time between two hosts is software, and how much is the network?"
-            }
-            Question::Ping => "How long is a TCP round trip, compared with a ping?",
-            Question::Adapter => "Is the network adapter the limit?",
-            Question::SetUp => "What does it cost to open and to end a connection, in round trips?",
-            Question::FileCache => "How much of the memory can the page cache use for a file?",
-            Question::Order => {
-                "What does random order cost compared with sequential order, by the size of the file?"
-            }
-            Question::Penalty => {
-                "What does the network add to reading a file, compared with what its round trip and bandwidth predict?"
-            }
-            Question::Contention => {
-                "What does one more reading process cost, compared with a device that serves one request after the \
-                 other?"
-            }
-            Question::Published => "How do results compare with published ones?",
-            Question::Experiment => "What else do the results show?",
-        }
-    }
-
     /// The name in JSON and other machine-readable output.
     pub fn name(self) -> &'static str {
+        self.name_and_text().0
+    }
+
+    /// The question in words.
+    pub fn text(self) -> &'static str {
+        self.name_and_text().1
+    }
+
+    fn name_and_text(self) -> (&'static str, &'static str) {
         match self {
-            Question::Prediction => "prediction",
-            Question::Miss => "miss",
-            Question::Argument => "argument",
-            Question::SystemCall => "system_call",
-            Question::Thread => "thread",
-            Question::Fault => "fault",
-            Question::Caches => "caches",
-            Question::Bandwidth => "bandwidth",
-            Question::Software => "software",
-            Question::Ping => "ping",
-            Question::Adapter => "adapter",
-            Question::SetUp => "set_up",
-            Question::FileCache => "file_cache",
-            Question::Order => "order",
-            Question::Penalty => "penalty",
-            Question::Contention => "contention",
-            Question::Published => "published",
-            Question::Experiment => "experiment",
+            Question::Prediction => (
+                "prediction",
+                "How close is each result to the cost of the base hardware and to its prediction?",
+            ),
+            Question::Miss => {
+                ("miss", "Where a prediction missed by more than a factor of two, what was wrong?")
+            }
+            Question::Argument => ("argument", "What does one more argument cost?"),
+            Question::SystemCall => (
+                "system_call",
+                "What does a system call cost in procedure calls, and what does a call cost whose answer \
+                 is cached?",
+            ),
+            Question::Thread => {
+                ("thread", "What does it cost to create and to switch to a thread, compared with a process?")
+            }
+            Question::Fault => {
+                ("fault", "What does a byte cost through a page fault, compared with a load from memory?")
+            }
+            Question::Caches => ("caches", "Are the levels of the memory hierarchy as declared?"),
+            Question::Bandwidth => (
+                "bandwidth",
+                "How much of the memory's theoretical bandwidth do one and many threads reach, reading \
+                 and writing?",
+            ),
+            Question::Software => (
+                "software",
+                "How much of the time between two hosts is software, and how much is the network?",
+            ),
+            Question::Ping => ("ping", "How long is a TCP round trip, compared with a ping?"),
+            Question::Adapter => ("adapter", "Is the network adapter the limit?"),
+            Question::SetUp => {
+                ("set_up", "What does it cost to open and to end a connection, in round trips?")
+            }
+            Question::FileCache => {
+                ("file_cache", "How much of the memory can the page cache use for a file?")
+            }
+            Question::Order => (
+                "order",
+                "What does random order cost compared with sequential order, by the size of the file?",
+            ),
+            Question::Penalty => (
+                "penalty",
+                "What does the network add to reading a file, compared with what its round trip and \
+                 bandwidth predict?",
+            ),
+            Question::Contention => (
+                "contention",
+                "What does one more reading process cost, compared with a device that serves one request \
+                 after the other?",
+            ),
+            Question::Published => ("published", "How do results compare with published ones?"),
+            Question::Experiment => ("experiment", "What else do the results show?"),
         }
     }
 }
@@ -171,9 +174,14 @@ pub enum Piece {
 pub struct Statement(pub Vec<Piece>);
 
 impl Statement {
-    /// Appends words, a figure, or another statement.
+    /// Appends words, a figure, or another statement. Words after words become one piece.
     pub fn push(&mut self, more: impl Into<Statement>) {
-        self.0.extend(more.into().0);
+        for piece in more.into().0 {
+            match (self.0.last_mut(), piece) {
+                (Some(Piece::Text(before)), Piece::Text(text)) => before.push_str(&text),
+                (_, piece) => self.0.push(piece),
+            }
+        }
     }
 
     /// A statement of a point's name.
@@ -182,7 +190,7 @@ impl Statement {
     }
 
     /// Statements joined by a separator; `None` if there are none.
-    pub fn joined(parts: Vec<Statement>, between: &str) -> Option<Statement> {
+    pub fn joined(parts: impl IntoIterator<Item = Statement>, between: &str) -> Option<Statement> {
         let mut parts = parts.into_iter();
         let mut all = parts.next()?;
         for part in parts {
@@ -234,6 +242,25 @@ impl From<String> for Statement {
     }
 }
 
+impl From<&String> for Statement {
+    fn from(text: &String) -> Self {
+        text.as_str().into()
+    }
+}
+
+impl From<usize> for Statement {
+    fn from(count: usize) -> Self {
+        count.to_string().into()
+    }
+}
+
+/// A part that a statement may lack.
+impl From<Option<Statement>> for Statement {
+    fn from(part: Option<Statement>) -> Self {
+        part.unwrap_or_default()
+    }
+}
+
 impl From<Figure> for Statement {
     fn from(figure: Figure) -> Self {
         Statement(vec![Piece::Figure(figure)])
@@ -261,14 +288,70 @@ impl Finding {
     }
 }
 
-/// A statement from words, figures and other statements.
+/// The text and the pieces of a `statement!`, in the order of its template.
+#[derive(Default)]
+pub struct Template(RefCell<Statement>);
+
+/// A piece of a template: it enters the statement where the template's text has got to.
+pub struct Inserted<'a> {
+    piece: Statement,
+    template: &'a Template,
+}
+
+impl Template {
+    /// A named piece.
+    pub fn piece(&self, piece: impl Into<Statement>) -> Inserted<'_> {
+        Inserted { piece: piece.into(), template: self }
+    }
+
+    /// The statement. `text` names the pieces.
+    pub fn statement(&self, text: fmt::Arguments) -> Statement {
+        // Neither writing to a statement nor a piece fails; only text whose own `Display` fails is lost.
+        let _ = (&mut &*self).write_fmt(text);
+        self.0.take()
+    }
+}
+
+impl fmt::Write for &Template {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        self.0.borrow_mut().push(text);
+        Ok(())
+    }
+}
+
+impl fmt::Display for Inserted<'_> {
+    fn fmt(&self, _: &mut fmt::Formatter) -> fmt::Result {
+        self.template.0.borrow_mut().push(self.piece.clone());
+        Ok(())
+    }
+}
+
+/// A statement from a template and its pieces: figures, words and other statements. `name` alone stands for `name = name`. As
+/// in `format!`, values that are text may be written in the template without more: `{path}`, `{percent:.0}`.
 #[macro_export]
-macro_rules! said {
-    ($($piece:expr),+ $(,)?) => {{
-        let mut statement = $crate::experiment::Statement::default();
-        $(statement.push($piece);)+
-        statement
+macro_rules! statement {
+    ($text:literal $(, $name:ident $(= $piece:expr)?)* $(,)?) => {{
+        let template = $crate::experiment::Template::default();
+        template.statement(format_args!(
+            $text $(, $name = $crate::experiment::statement!(@ template $name $(= $piece)?))*
+        ))
     }};
+    (@ $template:ident $name:ident) => { $template.piece($name) };
+    (@ $template:ident $name:ident = $piece:expr) => { $template.piece($piece) };
+}
+
+/// A finding: the question, then a template and its pieces as for `statement!`.
+#[macro_export]
+macro_rules! finding {
+    ($question:expr, $($template:tt)+) => {
+        $crate::experiment::Finding::of($question, $crate::experiment::statement!($($template)+))
+    };
+}
+
+/// The text with its first letter in upper case.
+pub fn capitalize(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
 impl Found {
@@ -280,11 +363,28 @@ impl Found {
     /// The ratio to the other value in words, "times as" with `much` ("much", "long" or "fast"), if the intervals show a
     /// difference; `~` marks a ratio without an interval.
     pub fn times_as(self, much: &str, other: Found, name: &str) -> Statement {
-        let times = said![self.over(other).named(name), format!(" times as {much}")];
+        let ratio = self.over(other).named(name);
         match self.differs_from(&other) {
-            Some(true) => times,
-            Some(false) => said!["the two are not significantly different"],
-            None => said!["~", times],
+            Some(true) => statement!("{ratio} times as {much}", ratio),
+            Some(false) => "the two are not significantly different".into(),
+            None => statement!("~{ratio} times as {much}", ratio),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::experiment::Dimension;
+
+    #[test]
+    fn a_template_takes_text_and_pieces_in_its_own_order() {
+        let figure = |value| Found::bare(value, Dimension::Ratio).named("a figure");
+        let (path, percent, none) = ("loopback", 12.4, None::<Statement>);
+        let inner = statement!("{one}, {{{path}}}", one = figure(1.0));
+        let whole = statement!("{two} of {inner}{none}: {percent:.0} %.", inner, none, two = figure(2.0));
+        assert_eq!(whole.plain(), "{2} of {1}, {loopback}: 12 %.");
+        assert_eq!(whole.0.len(), 4, "text after text is one piece");
+        assert_eq!(statement!("").plain(), "");
     }
 }

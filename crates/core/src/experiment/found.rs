@@ -1,7 +1,8 @@
 //! Results of a run: a value with its interval and dimension. Findings are computed with these, and rounded only by the report.
 
 use crate::quantity::Unit;
-use crate::statistics::{Estimate, Interval, Measured};
+use crate::statistics::{Estimate, Measured};
+use std::ops::Deref;
 
 /// The dimension of a figure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,26 +19,33 @@ pub enum Dimension {
     Cycles,
 }
 
-/// A result of this run, of a point or computed from such results.
+/// A result of this run, of a point or computed from such results: a measured value with its dimension.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Found {
-    /// The value: of a point, its median.
-    pub value: f64,
-    /// Its 95 % interval; `None` with too few trials.
-    pub interval: Option<Interval>,
+    /// The value, of a point its median, with its interval.
+    pub measured: Measured,
     /// Its dimension.
     pub dimension: Dimension,
+}
+
+/// Its value and interval are read as those of a measured value; only sums and products have to consider the dimension.
+impl Deref for Found {
+    type Target = Measured;
+
+    fn deref(&self) -> &Measured {
+        &self.measured
+    }
 }
 
 impl Found {
     /// The result with this estimate.
     pub fn of(estimate: &Estimate, unit: Unit) -> Self {
-        Found { value: estimate.value, interval: estimate.interval, dimension: Dimension::Of(unit) }
+        Found::measured(estimate.measured(), Dimension::Of(unit))
     }
 
     /// A value without an interval.
     pub fn bare(value: f64, dimension: Dimension) -> Self {
-        Found { value, interval: None, dimension }
+        Found::measured(Measured { value, interval: None }, dimension)
     }
 
     /// A number that is certain: declared, or counted.
@@ -47,41 +55,37 @@ impl Found {
 
     /// A value with an interval that was computed elsewhere.
     pub fn measured(measured: Measured, dimension: Dimension) -> Self {
-        Found { value: measured.value, interval: measured.interval, dimension }
-    }
-
-    fn plain(self) -> Measured {
-        Measured { value: self.value, interval: self.interval }
+        Found { measured, dimension }
     }
 
     /// The value multiplied by a factor.
     #[must_use]
     pub fn scaled(self, by: f64) -> Self {
-        Found::measured(self.plain().scaled(by), self.dimension)
+        Found { measured: self.measured.scaled(by), ..self }
     }
 
     /// The value multiplied by a factor, in another dimension.
     #[must_use]
     pub fn counted(self, by: f64, dimension: Dimension) -> Self {
-        Found { dimension, ..self.scaled(by) }
+        Found { measured: self.measured.scaled(by), dimension }
     }
 
     /// The sum of both.
     #[must_use]
     pub fn plus(self, other: Found) -> Self {
-        Found::measured(self.plain().plus(other.plain()), self.dimension)
+        Found { measured: self.measured.plus(other.measured), ..self }
     }
 
     /// The difference to the other.
     #[must_use]
     pub fn minus(self, other: Found) -> Self {
-        Found::measured(self.plain().minus(other.plain()), self.dimension)
+        Found { measured: self.measured.minus(other.measured), ..self }
     }
 
     /// The ratio to the other.
     #[must_use]
     pub fn over(self, other: Found) -> Self {
-        Found::measured(self.plain().over(other.plain()), Dimension::Ratio)
+        Found { measured: self.measured.over(other.measured), dimension: Dimension::Ratio }
     }
 
     /// The share of the other.
@@ -93,27 +97,17 @@ impl Found {
     /// The remainder of the whole: 1 minus this share.
     #[must_use]
     pub fn rest(self) -> Self {
-        Found::measured(Measured::exact(1.0).minus(self.plain()), self.dimension)
+        Found { measured: Measured::exact(1.0).minus(self.measured), ..self }
     }
 
     /// `scale` divided by the value: a rate from a time, a time from a rate.
     #[must_use]
     pub fn inverse(self, scale: f64, dimension: Dimension) -> Self {
-        Found::measured(Measured::exact(scale).over(self.plain()), dimension)
-    }
-
-    /// The ends of its interval.
-    pub fn ends(&self) -> Option<(f64, f64)> {
-        self.interval.map(|interval| (interval.low, interval.high))
+        Found { measured: Measured::exact(scale).over(self.measured), dimension }
     }
 
     /// Whether the intervals show a difference; `None` if either has none.
     pub fn differs_from(&self, other: &Found) -> Option<bool> {
-        self.plain().differs_from(other.plain())
-    }
-
-    /// Whether its interval is above zero.
-    pub fn is_resolved(&self) -> bool {
-        self.interval.is_some_and(|interval| interval.low > 0.0)
+        self.measured.differs_from(other.measured)
     }
 }

@@ -1,6 +1,7 @@
 //! The figures that represent an experiment on one page.
 
-use super::point::{PEER, Point, VIRTUAL_PEER, Value};
+use super::point::{Point, Value};
+use super::selector::{At, Settings};
 
 /// A limit declared by the machine that a sweep may show: the size of a cache, the entries of a TLB.
 #[derive(Debug, Clone, PartialEq)]
@@ -23,41 +24,23 @@ pub struct MainFigure {
     /// Whether it is one of the dozen figures that represent a machine if there is no space for more.
     pub leads: bool,
     /// The setting; the first point of the sweep that has it is taken.
-    pub at: &'static [(&'static str, At)],
-}
-
-/// The required value of a parameter.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum At {
-    /// This name.
-    Name(&'static str),
-    /// This number.
-    Number(u64),
-    /// The smallest among the points that satisfy all conditions before.
-    Least,
-    /// The greatest among them.
-    Most,
-    /// The greatest that is at most half of the machine's declared limit with this number, from 1: well within a cache.
-    Within(usize),
-    /// Any: of the settings that satisfy the other conditions, the one with the best result is taken, and this parameter's value
-    /// named.
-    Best,
+    pub at: Settings,
 }
 
 impl MainFigure {
     /// The figure of a point.
     pub const fn of(words: &'static str, at: &'static [(&'static str, At)]) -> Self {
-        MainFigure { words, slope: false, leads: false, at }
+        MainFigure { words, slope: false, leads: false, at: Settings(at) }
     }
 
     /// The figure of a point, and one of the dozen that represent a machine.
     pub const fn leading(words: &'static str, at: &'static [(&'static str, At)]) -> Self {
-        MainFigure { words, slope: false, leads: true, at }
+        MainFigure { words, slope: false, leads: true, at: Settings(at) }
     }
 
     /// The cost of one step, by the line through the points of this setting.
     pub const fn slope(words: &'static str, at: &'static [(&'static str, At)]) -> Self {
-        MainFigure { words, slope: true, leads: false, at }
+        MainFigure { words, slope: true, leads: false, at: Settings(at) }
     }
 
     /// The first of these points that satisfies the setting; `landmarks` are the machine's declared limits.
@@ -78,9 +61,7 @@ impl MainFigure {
         merit: impl Fn(&Point) -> f64,
     ) -> Option<&'a Point> {
         let mut left: Vec<&Point> = points.collect();
-        for (name, at) in self.at {
-            keep(&mut left, name, *at, landmarks);
-        }
+        self.at.narrow(&mut left, None, landmarks);
         if self.best_over().next().is_none() {
             return left.first().copied();
         }
@@ -96,47 +77,8 @@ impl MainFigure {
     }
 
     fn best_over(&self) -> impl Iterator<Item = &'static str> {
-        self.at.iter().filter(|(_, at)| *at == At::Best).map(|(name, _)| *name)
+        self.at.0.iter().filter(|(_, at)| *at == At::Best).map(|(name, _)| *name)
     }
-}
-
-fn keep(points: &mut Vec<&Point>, name: &str, at: At, landmarks: &[Landmark]) {
-    let wanted = match at {
-        At::Best => return,
-        At::Name(wanted) => return points.retain(|point| is_named(point, name, wanted)),
-        At::Number(wanted) => Some(wanted),
-        At::Least => numbers(points, name).min(),
-        At::Most => numbers(points, name).max(),
-        At::Within(place) => within(points, name, place, landmarks),
-    };
-    points.retain(|point| wanted.is_some() && number(point, name) == wanted);
-}
-
-fn numbers(points: &[&Point], name: &str) -> impl Iterator<Item = u64> {
-    points.iter().filter_map(move |point| number(point, name))
-}
-
-fn number(point: &Point, name: &str) -> Option<u64> {
-    match point.get(name) {
-        Some(Value::Number(number)) => Some(*number),
-        _ => None,
-    }
-}
-
-/// A virtual peer counts as a peer.
-fn is_named(point: &Point, name: &str, wanted: &str) -> bool {
-    match point.get(name) {
-        Some(Value::Name(given)) => given == wanted || (wanted == PEER && given == VIRTUAL_PEER),
-        _ => false,
-    }
-}
-
-fn within(points: &[&Point], name: &str, place: usize, landmarks: &[Landmark]) -> Option<u64> {
-    let mut limits: Vec<f64> =
-        landmarks.iter().filter(|mark| mark.along == name).map(|mark| mark.at).collect();
-    limits.sort_by(f64::total_cmp);
-    let limit = limits.get(place.checked_sub(1)?)? / 2.0;
-    numbers(points, name).filter(|number| *number as f64 <= limit).max()
 }
 
 #[cfg(test)]

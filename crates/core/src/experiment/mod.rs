@@ -16,24 +16,26 @@ mod prediction;
 pub mod registry;
 mod remote_file;
 mod requirement;
+mod selector;
 mod shared;
 mod shown;
 mod touch;
 mod workload;
 
-pub use crate::said;
+pub use crate::{finding, statement};
 pub use evidence::{Bound, Check, Counters, Observed};
 pub use excerpt::TimedCode;
 pub use failure::{Failure, ensure, errno};
-pub use finding::{Figure, Finding, Piece, Question, Statement};
+pub use finding::{Figure, Finding, Piece, Question, Statement, Template, capitalize};
 pub use found::{Dimension, Found};
 pub use level::{Level, Levels};
-pub use main_figure::{At, Landmark, MainFigure};
+pub use main_figure::{Landmark, MainFigure};
 pub use peer_address::{PeerAddress, Token};
 pub use point::{AXIS_PLACEMENT, PEER, Parameter, Placement, Point, Scale, VIRTUAL_PEER, Value};
 pub use prediction::{Basis, Known, Learnt, Part, Prediction, Source, Term};
 pub use remote_file::{Access, RemoteFile};
 pub use requirement::Requirement;
+pub use selector::{At, Others, Selector, Settings};
 pub use shared::Shared;
 pub use shown::Shown;
 pub use touch::Touch;
@@ -69,6 +71,11 @@ pub struct About {
     pub trends: &'static [Trend],
     /// The display of its results.
     pub shown: Shown,
+}
+
+/// The family of an experiment, which begins its name: `cpu` of `cpu/system_call`.
+pub fn family(name: &str) -> &str {
+    name.split('/').next().unwrap_or_default()
 }
 
 /// A straight line expected along one parameter, all others held: the cost of one more argument, page or iteration.
@@ -121,7 +128,7 @@ impl SweepOptions {
 
     /// Whether a point's number of processes was requested.
     pub fn names(&self, point: &Point) -> bool {
-        matches!(point.get("processes"), Some(Value::Number(processes)) if self.processes.contains(processes))
+        point.number_of("processes").is_some_and(|processes| self.processes.contains(&processes))
     }
 }
 

@@ -126,27 +126,19 @@ impl Point {
 
     /// A number set by `sweep`; 0 if not set, as for points to which the parameter does not apply.
     pub fn number(&self, parameter: &Parameter) -> u64 {
-        match self.0.get(parameter.name) {
-            Some(Value::Number(number)) => *number,
-            _ => 0,
-        }
+        self.number_of(parameter.name).unwrap_or(0)
     }
 
     /// A name set by `sweep`; empty if not set.
     pub fn name(&self, parameter: &Parameter) -> &str {
-        match self.0.get(parameter.name) {
-            Some(Value::Name(name)) => name,
-            _ => "",
-        }
+        self.name_of(parameter.name).unwrap_or("")
     }
 
     /// Refuses a point whose variant is none of these, so that nothing else is measured under its name; points without the
     /// parameter pass.
     pub fn ensure_variant(&self, parameter: &Parameter, variants: &[&str]) -> Result<(), Failure> {
-        match self.0.get(parameter.name) {
-            Some(Value::Name(name)) if !variants.contains(&name.as_str()) => {
-                Err(Failure::no_variant(parameter, name))
-            }
+        match self.name_of(parameter.name) {
+            Some(name) if !variants.contains(&name) => Err(Failure::no_variant(parameter, name)),
             _ => Ok(()),
         }
     }
@@ -165,6 +157,27 @@ impl Point {
     /// The value of the parameter with this name.
     pub fn get(&self, name: &str) -> Option<&Value> {
         self.0.get(name)
+    }
+
+    /// The number with this parameter's name; `None` if there is none.
+    pub fn number_of(&self, parameter: &str) -> Option<u64> {
+        match self.0.get(parameter) {
+            Some(Value::Number(number)) => Some(*number),
+            _ => None,
+        }
+    }
+
+    /// The variant with this parameter's name; `None` if there is none.
+    pub fn name_of(&self, parameter: &str) -> Option<&str> {
+        match self.0.get(parameter) {
+            Some(Value::Name(name)) => Some(name),
+            _ => None,
+        }
+    }
+
+    /// Whether the parameter with this name is this variant.
+    pub fn is(&self, parameter: &str, variant: &str) -> bool {
+        self.name_of(parameter) == Some(variant)
     }
 
     /// The same point with every value `name` replaced by `other`.

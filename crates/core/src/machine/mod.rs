@@ -60,7 +60,7 @@ pub use privileges::Privileges;
 pub use processor::{Processor, TickCounter};
 pub use remote::{Protocol, Remote, RemoteAddress, RemoteUrl, network_mount};
 pub use route::Route;
-pub use source::Root;
+pub use source::{Root, bracketed};
 pub use storage::{Device, Storage};
 pub use tlbs::{Tlb, TlbKind};
 pub use topology::{CoreClass, NumaNode, Topology, spread};

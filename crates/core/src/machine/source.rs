@@ -130,11 +130,9 @@ fn reason(error: &io::Error) -> String {
     }
 }
 
-/// The word in the first pair of brackets.
-pub(super) fn bracketed(text: &str) -> Option<&str> {
-    let (_, rest) = text.split_once('[')?;
-    let (choice, _) = rest.split_once(']')?;
-    Some(choice)
+/// The word in brackets, which is the chosen one of a list.
+pub fn bracketed(text: &str) -> Option<&str> {
+    text.split_whitespace().find_map(|word| word.strip_prefix('[')?.strip_suffix(']'))
 }
 
 /// A size in the kernel's notation, in bytes: `32K`, `1024 kB`, `2M`, `512`.

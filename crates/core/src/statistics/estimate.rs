@@ -30,6 +30,7 @@
 //! [`super::minimum_sample`]).
 
 use super::distribution::student_quantile;
+use super::measured::Measured;
 use super::pool::Pool;
 use super::quantile::LEVEL;
 use serde::{Deserialize, Serialize};
@@ -54,7 +55,7 @@ impl Interval {
     }
 }
 
-/// A value with its interval over trials; everything in the unit of the observations.
+/// A value with its interval over trials, as it is recorded; everything in the unit of the observations.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Estimate {
@@ -75,10 +76,14 @@ pub struct Estimate {
 }
 
 impl Estimate {
-    /// Whether the value is known to be greater than zero: its whole interval lies above zero. A difference that is not resolved
-    /// is *below resolution*; it is neither zero nor a value. Without an interval nothing is resolved.
+    /// The value with its interval, to compute with.
+    pub fn measured(&self) -> Measured {
+        Measured { value: self.value, interval: self.interval }
+    }
+
+    /// Whether the value is known to be greater than zero, as [`Measured::is_resolved`] says.
     pub fn resolved(&self) -> bool {
-        self.interval.is_some_and(|interval| interval.low > 0.0)
+        self.measured().is_resolved()
     }
 }
 

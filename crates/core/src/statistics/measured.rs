@@ -10,9 +10,10 @@
 //!
 //! Where a part has no interval, or on logarithms one that reaches zero, the result has none.
 
-use super::estimate::{Estimate, Interval};
+use super::estimate::Interval;
 
-/// A value that may have a 95 % interval.
+/// A value that may have a 95 % interval: the one type to compute with. An [`Estimate`](super::Estimate) is such a value as it is
+/// recorded, with the trials and observations that it rests on; a [`Found`](crate::experiment::Found) has a dimension.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Measured {
     /// The value.
@@ -47,6 +48,17 @@ impl Measured {
             high: value + above.hypot(other_above),
         });
         Measured { value, interval }
+    }
+
+    /// The ends of its interval.
+    pub fn ends(&self) -> Option<(f64, f64)> {
+        self.interval.map(|interval| (interval.low, interval.high))
+    }
+
+    /// Whether the value is known to be greater than zero: its whole interval lies above zero. A difference that is not resolved
+    /// is *below resolution*; it is neither zero nor a value. Without an interval nothing is resolved.
+    pub fn is_resolved(&self) -> bool {
+        self.interval.is_some_and(|interval| interval.low > 0.0)
     }
 
     /// The difference to the other.
@@ -86,12 +98,6 @@ impl Measured {
         let interval = self.interval.filter(|interval| interval.low > 0.0)?;
         let ends = Interval { low: interval.low.ln(), high: interval.high.ln() };
         Some(Measured { value: self.value.ln(), interval: Some(ends) })
-    }
-}
-
-impl From<&Estimate> for Measured {
-    fn from(estimate: &Estimate) -> Self {
-        Measured { value: estimate.value, interval: estimate.interval }
     }
 }
 

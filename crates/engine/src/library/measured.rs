@@ -4,7 +4,7 @@ use super::operation::named;
 use crate::record::Run;
 use crate::results::{PointResult, Results};
 use fathom_core::quantities;
-use fathom_core::statistics::{self, Ratio};
+use fathom_core::statistics;
 use std::fmt;
 
 /// The results of every operation. It is displayed with a line for each: the median with its 95 % interval, or its outcome
@@ -31,9 +31,9 @@ impl Measured {
     }
 
     /// The time of one operation over that of another, with its interval; `None` unless both have a value.
-    pub fn ratio(&self, operation: &str, other: &str) -> Option<Ratio> {
-        let estimate = |name| self.result(name)?.estimate();
-        statistics::ratio(estimate(operation)?, estimate(other)?)
+    pub fn ratio(&self, operation: &str, other: &str) -> Option<statistics::Measured> {
+        let time = |name| Some(self.result(name)?.estimate()?.measured());
+        statistics::ratio(time(operation)?, time(other)?)
     }
 
     /// The complete record: the machine, the clock, every trial with its observations and conditions.

@@ -29,6 +29,7 @@ pub use simulation::{Simulated, VisitTimes, forecast, simulate};
 pub use step::{PlannerSettings, SHORTEST, Step, Visit};
 
 use crate::record::PlannedPoint;
+use fathom_core::experiment;
 use fathom_core::experiment::{Effort, Experiment, Point, Requirement, SweepOptions};
 use fathom_core::machine::Machine;
 use fathom_core::statistics::MINIMUM_TRIALS;
@@ -116,9 +117,9 @@ fn family_budget(family: &str, effort: Effort) -> Duration {
 /// The budget of a selection: that of each family times the share of its experiments that are selected; three seconds at
 /// least.
 pub fn default_budget(selected: &[&'static dyn Experiment], effort: Effort) -> Duration {
-    let family = |experiment: &dyn Experiment| experiment.about().name.split('/').next().unwrap_or_default();
+    let family = |experiment: &dyn Experiment| experiment::family(experiment.about().name);
     let mut of_family = std::collections::BTreeMap::<&str, (u32, u32)>::new();
-    for experiment in fathom_core::experiment::registry::all() {
+    for experiment in experiment::registry::all() {
         of_family.entry(family(experiment)).or_default().1 += 1;
     }
     for experiment in selected {

@@ -1,8 +1,9 @@
 //! Sets: points of several experiments under one name, chosen for a purpose, with limits on time and memory.
 
 use crate::record::PlannedPoint;
+use fathom_core::experiment::At::{Least, Most, Name, Number};
 use fathom_core::experiment::registry;
-use fathom_core::experiment::{At, Experiment, MainFigure, Requirement};
+use fathom_core::experiment::{Experiment, Requirement, Selector};
 use fathom_core::machine::Machine;
 use std::time::Duration;
 
@@ -17,23 +18,8 @@ pub struct Set {
     pub precision: f64,
     /// The most memory that one of its processes may hold, bytes, including its own code.
     pub most_memory: u64,
-    members: &'static [SetMember],
-}
-
-/// A point of a set.
-#[derive(Debug)]
-struct SetMember {
-    experiment: &'static str,
-    /// The meaning of its figure, and the settings by which it is found among the points of a machine.
-    figure: MainFigure,
-}
-
-const fn member(
-    experiment: &'static str,
-    tells: &'static str,
-    at: &'static [(&'static str, At)],
-) -> SetMember {
-    SetMember { experiment, figure: MainFigure::of(tells, at) }
+    /// The meaning of each of its figures, and its points.
+    members: &'static [(&'static str, Selector)],
 }
 
 const KIB: u64 = 1 << 10;
@@ -47,164 +33,170 @@ static FLEET: Set = Set {
     precision: 0.02,
     most_memory: 256 * MIB,
     members: &[
-        member(
-            "cpu/arithmetic",
+        (
             "the clock of a core",
-            &[("instruction", At::Name("integer-add")), ("chains", At::Number(1))],
+            Selector::of("cpu/arithmetic", &[("instruction", Name("integer-add")), ("chains", Number(1))]),
         ),
-        member(
-            "cpu/arithmetic",
+        (
             "the floating-point units of a core",
-            &[("instruction", At::Name("double-multiply")), ("chains", At::Number(8))],
+            Selector::of(
+                "cpu/arithmetic",
+                &[("instruction", Name("double-multiply")), ("chains", Number(8))],
+            ),
         ),
-        member(
-            "cpu/arithmetic",
+        (
             "the depth of the pipeline",
-            &[("instruction", At::Name("mispredicted-branch"))],
+            Selector::of("cpu/arithmetic", &[("instruction", Name("mispredicted-branch"))]),
         ),
-        member(
-            "cpu/sustained",
+        (
             "a quota, heat: what lasts of it for a second",
-            &[("figure", At::Name("sustained")), ("lasting", At::Least)],
+            Selector::of("cpu/sustained", &[("figure", Name("sustained")), ("lasting", Least)]),
         ),
-        member("cpu/system_call", "entering the kernel", &[("call", At::Name("getppid"))]),
-        member("cpu/system_call", "work in the kernel", &[("call", At::Name("open and close"))]),
-        member("cpu/noise", "time that others take", &[("figure", At::Name("lost")), ("cpu", At::Least)]),
-        member("cpu/core_to_core", "a line between two cores", &[("from", At::Least), ("to", At::Least)]),
-        member(
-            "cpu/context_switch",
+        ("entering the kernel", Selector::of("cpu/system_call", &[("call", Name("getppid"))])),
+        ("work in the kernel", Selector::of("cpu/system_call", &[("call", Name("open and close"))])),
+        ("time that others take", Selector::of("cpu/noise", &[("figure", Name("lost")), ("cpu", Least)])),
+        ("a line between two cores", Selector::of("cpu/core_to_core", &[("from", Least), ("to", Least)])),
+        (
             "the scheduler",
-            &[
-                ("mechanism", At::Name("pipe")),
-                ("between", At::Name("processes")),
-                ("placement", At::Name("one-cpu")),
-            ],
+            Selector::of(
+                "cpu/context_switch",
+                &[
+                    ("mechanism", Name("pipe")),
+                    ("between", Name("processes")),
+                    ("placement", Name("one-cpu")),
+                ],
+            ),
         ),
-        member(
-            "cpu/wake_up",
+        (
             "leaving an idle state, timers",
-            &[
-                ("timer", At::Name("clock_nanosleep")),
-                ("slack", At::Number(1)),
-                ("sleep", At::Number(100_000)),
-            ],
+            Selector::of(
+                "cpu/wake_up",
+                &[("timer", Name("clock_nanosleep")), ("slack", Number(1)), ("sleep", Number(100_000))],
+            ),
         ),
-        member(
-            "cpu/process_creation",
+        (
             "page tables and processes",
-            &[("measure", At::Name("fork, exit, wait")), ("placement", At::Name("one-cpu"))],
+            Selector::of(
+                "cpu/process_creation",
+                &[("measure", Name("fork, exit, wait")), ("placement", Name("one-cpu"))],
+            ),
         ),
-        member(
-            "memory/load_latency",
+        (
             "loads from L1",
-            &[
-                ("order", At::Name("random cycle")),
-                ("pages", At::Name("huge")),
-                ("size", At::Number(16 * KIB)),
-            ],
+            Selector::of(
+                "memory/load_latency",
+                &[("order", Name("random cycle")), ("pages", Name("huge")), ("size", Number(16 * KIB))],
+            ),
         ),
-        member(
-            "memory/load_latency",
+        (
             "loads from L2 of most machines",
-            &[
-                ("order", At::Name("random cycle")),
-                ("pages", At::Name("huge")),
-                ("size", At::Number(512 * KIB)),
-            ],
+            Selector::of(
+                "memory/load_latency",
+                &[("order", Name("random cycle")), ("pages", Name("huge")), ("size", Number(512 * KIB))],
+            ),
         ),
-        member(
-            "memory/load_latency",
+        (
             "loads from a share of the last cache",
-            &[
-                ("order", At::Name("random cycle")),
-                ("pages", At::Name("huge")),
-                ("size", At::Number(4 * MIB)),
-            ],
+            Selector::of(
+                "memory/load_latency",
+                &[("order", Name("random cycle")), ("pages", Name("huge")), ("size", Number(4 * MIB))],
+            ),
         ),
-        member(
-            "memory/load_latency",
+        (
             "loads from more of the last cache",
-            &[
-                ("order", At::Name("random cycle")),
-                ("pages", At::Name("huge")),
-                ("size", At::Number(16 * MIB)),
-            ],
+            Selector::of(
+                "memory/load_latency",
+                &[("order", Name("random cycle")), ("pages", Name("huge")), ("size", Number(16 * MIB))],
+            ),
         ),
-        member(
-            "memory/load_latency",
+        (
             "loads from memory",
-            &[
-                ("order", At::Name("random cycle")),
-                ("pages", At::Name("huge")),
-                ("size", At::Number(128 * MIB)),
-            ],
+            Selector::of(
+                "memory/load_latency",
+                &[("order", Name("random cycle")), ("pages", Name("huge")), ("size", Number(128 * MIB))],
+            ),
         ),
-        member(
-            "memory/bandwidth",
+        (
             "reading memory, one core",
-            &[("kind", At::Name("read")), ("level", At::Name("memory")), ("size", At::Most)],
+            Selector::of(
+                "memory/bandwidth",
+                &[("kind", Name("read")), ("level", Name("memory")), ("size", Most)],
+            ),
         ),
-        member(
-            "memory/bandwidth",
+        (
             "writing memory, one core",
-            &[("method", At::Name("memset")), ("level", At::Name("memory")), ("size", At::Most)],
+            Selector::of(
+                "memory/bandwidth",
+                &[("method", Name("memset")), ("level", Name("memory")), ("size", Most)],
+            ),
         ),
-        member(
-            "memory/bandwidth",
+        (
             "copying memory, one core",
-            &[("method", At::Name("memcpy")), ("level", At::Name("memory")), ("size", At::Most)],
+            Selector::of(
+                "memory/bandwidth",
+                &[("method", Name("memcpy")), ("level", Name("memory")), ("size", Most)],
+            ),
         ),
-        member(
-            "memory/parallel_bandwidth",
+        (
             "the channels of memory",
-            &[("kind", At::Name("read")), ("threads", At::Most), ("size", At::Most)],
+            Selector::of(
+                "memory/parallel_bandwidth",
+                &[("kind", Name("read")), ("threads", Most), ("size", Most)],
+            ),
         ),
-        member(
-            "memory/minor_fault",
+        (
             "the kernel's memory",
-            &[("access", At::Name("anonymous, first write"))],
+            Selector::of("memory/minor_fault", &[("access", Name("anonymous, first write"))]),
         ),
-        member(
-            "network/round_trip",
+        (
             "the network stack",
-            &[
-                ("transport", At::Name("TCP")),
-                ("path", At::Name("loopback")),
-                ("loop", At::Name("closed")),
-                ("payload", At::Number(56)),
-                ("placement", At::Name("one-cpu")),
-            ],
+            Selector::of(
+                "network/round_trip",
+                &[
+                    ("transport", Name("TCP")),
+                    ("path", Name("loopback")),
+                    ("loop", Name("closed")),
+                    ("payload", Number(56)),
+                    ("placement", Name("one-cpu")),
+                ],
+            ),
         ),
-        member(
-            "filesystem/read",
+        (
             "a block from the device",
-            &[
-                ("state", At::Name("direct")),
-                ("call", At::Name("pread")),
-                ("order", At::Name("random")),
-                ("block", At::Number(4 * KIB)),
-                ("file", At::Number(64 * MIB)),
-            ],
+            Selector::of(
+                "filesystem/read",
+                &[
+                    ("state", Name("direct")),
+                    ("call", Name("pread")),
+                    ("order", Name("random")),
+                    ("block", Number(4 * KIB)),
+                    ("file", Number(64 * MIB)),
+                ],
+            ),
         ),
-        member(
-            "filesystem/read",
+        (
             "a stream from the device",
-            &[
-                ("state", At::Name("direct")),
-                ("call", At::Name("read")),
-                ("order", At::Name("sequential")),
-                ("block", At::Number(MIB)),
-                ("file", At::Number(64 * MIB)),
-            ],
+            Selector::of(
+                "filesystem/read",
+                &[
+                    ("state", Name("direct")),
+                    ("call", Name("read")),
+                    ("order", Name("sequential")),
+                    ("block", Number(MIB)),
+                    ("file", Number(64 * MIB)),
+                ],
+            ),
         ),
-        member(
-            "filesystem/write",
+        (
             "a block onto the device",
-            &[
-                ("durability", At::Name("on the device, fsync")),
-                ("order", At::Name("random")),
-                ("block", At::Number(4 * KIB)),
-            ],
+            Selector::of(
+                "filesystem/write",
+                &[
+                    ("durability", Name("on the device, fsync")),
+                    ("order", Name("random")),
+                    ("block", Number(4 * KIB)),
+                ],
+            ),
         ),
     ],
 };
@@ -220,7 +212,7 @@ impl Set {
 
     /// The experiments of its points, in the order of the report.
     pub fn experiments(&self) -> Vec<&'static dyn Experiment> {
-        let named = |name: &str| self.members.iter().any(|member| member.experiment == name);
+        let named = |name: &str| self.members.iter().any(|(_, member)| member.experiment == name);
         registry::all().filter(|experiment| named(experiment.about().name)).collect()
     }
 
@@ -229,7 +221,7 @@ impl Set {
     pub fn chosen(&self, points: &[PlannedPoint], machine: &Machine) -> Vec<PlannedPoint> {
         let fitting: Vec<&PlannedPoint> = points.iter().filter(|planned| self.holds(planned)).collect();
         let chosen: Vec<&PlannedPoint> =
-            self.members.iter().filter_map(|member| member.among(&fitting, machine)).collect();
+            self.members.iter().filter_map(|(_, member)| first(member, &fitting, machine)).collect();
         points
             .iter()
             .filter(|planned| chosen.iter().any(|one| std::ptr::eq(*one, *planned)))
@@ -254,16 +246,12 @@ impl Set {
     }
 }
 
-impl SetMember {
-    fn among<'a>(&self, points: &[&'a PlannedPoint], machine: &Machine) -> Option<&'a PlannedPoint> {
-        let mine = || points.iter().copied().filter(|planned| planned.experiment == self.experiment);
-        let landmarks = registry::find(self.experiment)
-            .map(|experiment| (experiment.about().shown.landmarks)(machine))
-            .unwrap_or_default();
-        let choose = |among: Vec<&'a PlannedPoint>| {
-            let point = self.figure.choose(among.iter().map(|planned| &planned.point), &landmarks)?;
-            among.into_iter().find(|planned| planned.point == *point)
-        };
-        choose(mine().filter(|planned| planned.skip.is_none()).collect()).or_else(|| choose(mine().collect()))
-    }
+/// The first selected point that can be measured; without any, the first selected.
+fn first<'a>(member: &Selector, points: &[&'a PlannedPoint], machine: &Machine) -> Option<&'a PlannedPoint> {
+    let mine = || points.iter().copied().filter(|planned| planned.experiment == member.experiment);
+    let choose = |among: Vec<&'a PlannedPoint>| {
+        let point = *member.among(among.iter().map(|planned| &planned.point), machine).first()?;
+        among.into_iter().find(|planned| planned.point == *point)
+    };
+    choose(mine().filter(|planned| planned.skip.is_none()).collect()).or_else(|| choose(mine().collect()))
 }

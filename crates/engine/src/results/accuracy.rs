@@ -1,6 +1,7 @@
 //! The accuracy of the predictions of a run: by experiment, by chapter, and in all.
 
 use super::PointResult;
+use fathom_core::experiment::family;
 use fathom_core::experiment::{Point, Prediction};
 use fathom_core::statistics::{self, Interval};
 
@@ -110,7 +111,7 @@ fn of_kind(points: &[PointResult], name: &str, independent: bool) -> Option<Tall
 
 /// The family of a point's experiment.
 fn chapter(point: &PointResult) -> &str {
-    point.experiment.split('/').next().unwrap_or_default()
+    family(&point.experiment)
 }
 
 fn tallies(points: &[PointResult], group: fn(&PointResult) -> &str) -> Vec<Tally> {

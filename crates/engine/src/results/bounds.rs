@@ -5,8 +5,8 @@
 //! move, a difference that the clock does not resolve) are judged with its own trials (`outcome.rs`, `Experiment::bound`).
 
 use super::PointResult;
-use super::place::Place;
-use fathom_core::experiment::{Bound, Dimension, Found, Known, Placement, Point, Value};
+use fathom_core::experiment::At::{self, Any, Cache, Memory, Name, Number};
+use fathom_core::experiment::{Bound, Dimension, Found, Known, Placement, Point, Selector};
 use fathom_core::machine::Machine;
 use fathom_core::quantity::Unit;
 
@@ -26,63 +26,82 @@ pub struct Order {
 /// One figure of an order.
 #[derive(Debug)]
 enum Side {
-    /// The figure of the point at the place; the greatest if there are several points.
-    At(Place),
+    /// The figure of the point selected; the greatest if there are several points.
+    At(Selector),
     /// A multiple of that figure.
-    Share(f64, Place),
-    /// The latency of a load from a cache level: of an array of at least twice the capacity of the level before and at most
-    /// half the capacity of this one.
-    Cache(u8),
-    /// The latency of a load from memory: of the largest array, if it is at least four times the last-level cache.
-    Memory,
+    Share(f64, Selector),
     /// The rate of the adapter that leads to the peer, if it is a real one.
     Link,
 }
 
-const LOAD: Place =
-    Place::of("memory/load_latency", &[("order", "random cycle"), ("pages", "huge")]).any(&["size"]);
-const CALL: Place = Place::of("cpu/procedure_call", &[("form", "abi")]).with(&[("arguments", 0)]);
-const GETPPID: Place = Place::of("cpu/system_call", &[("call", "getppid")]);
-const SWITCH: Place = Place::of("cpu/context_switch", &[("between", "processes"), ("mechanism", "pipe")]);
-const THREAD: Place = Place::of("cpu/thread_creation", &[("measure", "create and join")]);
-const PROCESS: Place = Place::of("cpu/process_creation", &[("measure", "fork, exit, wait")]);
-const PROGRAM: Place = Place::of("cpu/process_creation", &[("measure", "fork and exec of a static program")]);
-const COPY: Place = Place::of("memory/bandwidth", &[("kind", "copy")]).any(&["method", "level", "size"]);
-const LOOPBACK: Place =
-    Place::of("network/bandwidth", &[("transport", "TCP"), ("path", "loopback"), ("figure", "steady")])
-        .with(&[("streams", 1)])
-        .any(&["direction", "chunk"])
-        .at(Placement::AcrossCpus);
-const REMOTE: Place =
-    Place::of("network/bandwidth", &[("transport", "TCP"), ("path", "peer"), ("figure", "steady")])
-        .with(&[("streams", 1)])
-        .any(&["direction", "chunk"])
-        .at(Placement::AcrossCpus);
-const fn block(names: &'static [(&'static str, &'static str)]) -> Side {
-    Side::At(Place::of("filesystem/read", names).with(&[("block", 4096), ("file", 64 << 20)]))
+const CALL: Selector =
+    Selector::only("cpu/procedure_call", &[("form", Name("abi")), ("arguments", Number(0))]);
+const GETPPID: Selector = Selector::only("cpu/system_call", &[("call", Name("getppid"))]);
+const SWITCH: Selector =
+    Selector::only("cpu/context_switch", &[("between", Name("processes")), ("mechanism", Name("pipe"))]);
+const THREAD: Selector = Selector::only("cpu/thread_creation", &[("measure", Name("create and join"))]);
+const PROCESS: Selector = Selector::only("cpu/process_creation", &[("measure", Name("fork, exit, wait"))]);
+const PROGRAM: Selector =
+    Selector::only("cpu/process_creation", &[("measure", Name("fork and exec of a static program"))]);
+const COPY: Selector = Selector::only(
+    "memory/bandwidth",
+    &[("kind", Name("copy")), ("method", Any), ("level", Any), ("size", Any)],
+);
+const LOOPBACK: Selector = Selector::only("network/bandwidth", &stream("loopback")).at(Placement::AcrossCpus);
+const REMOTE: Selector = Selector::only("network/bandwidth", &stream("peer")).at(Placement::AcrossCpus);
+const FIRST: Side = Side::At(Selector::only("memory/load_latency", &load(Cache(1))));
+const SECOND: Side = Side::At(Selector::only("memory/load_latency", &load(Cache(2))));
+const THIRD: Side = Side::At(Selector::only("memory/load_latency", &load(Cache(3))));
+const MEMORY: Side = Side::At(Selector::only("memory/load_latency", &load(Memory)));
+const CACHED: Side = Side::At(Selector::only("filesystem/read", &block("warm")));
+const FETCHED: Side = Side::At(Selector::only("filesystem/read", &block("cold")));
+
+const fn stream(path: &'static str) -> [(&'static str, At); 6] {
+    [
+        ("transport", Name("TCP")),
+        ("path", Name(path)),
+        ("figure", Name("steady")),
+        ("streams", Number(1)),
+        ("direction", Any),
+        ("chunk", Any),
+    ]
+}
+
+const fn load(size: At) -> [(&'static str, At); 3] {
+    [("order", Name("random cycle")), ("pages", Name("huge")), ("size", size)]
+}
+
+const fn block(state: &'static str) -> [(&'static str, At); 5] {
+    [
+        ("call", Name("pread")),
+        ("order", Name("random")),
+        ("state", Name(state)),
+        ("block", Number(4096)),
+        ("file", Number(64 << 20)),
+    ]
 }
 
 /// Every order.
 pub static ORDERS: &[Order] = &[
     Order {
         less: "a load from the first cache",
-        lower: Side::Cache(1),
+        lower: FIRST,
         more: "one from the second",
-        upper: Side::Cache(2),
+        upper: SECOND,
         because: "a load asks the second cache after the first",
     },
     Order {
         less: "a load from the second cache",
-        lower: Side::Cache(2),
+        lower: SECOND,
         more: "one from the third",
-        upper: Side::Cache(3),
+        upper: THIRD,
         because: "a load asks the third cache after the second",
     },
     Order {
         less: "a load from the third cache",
-        lower: Side::Cache(3),
+        lower: THIRD,
         more: "one from memory",
-        upper: Side::Memory,
+        upper: MEMORY,
         because: "a load asks memory after the last cache",
     },
     Order {
@@ -129,9 +148,9 @@ pub static ORDERS: &[Order] = &[
     },
     Order {
         less: "a random block from the page cache",
-        lower: block(&[("call", "pread"), ("order", "random"), ("state", "warm")]),
+        lower: CACHED,
         more: "one from the device through it",
-        upper: block(&[("call", "pread"), ("order", "random"), ("state", "cold")]),
+        upper: FETCHED,
         because: "a block that is not cached is fetched, and then copied like a cached one",
     },
 ];
@@ -180,16 +199,9 @@ fn exceeds(low: &Found, high: &Found) -> bool {
 impl Side {
     fn reading(&self, known: &Known) -> Option<Reading> {
         match self {
-            Side::At(place) => most(place, known),
-            Side::Share(share, place) => {
-                most(place, known).map(|most| Reading { found: most.found.scaled(*share), ..most })
-            }
-            Side::Cache(_) | Side::Memory => {
-                let sizes: Vec<u64> = LOAD.along("size", known).iter().map(|(size, _)| *size).collect();
-                let size = self.size(known.machine, &sizes)?;
-                let of_it = |(point, _): &(&Point, Found)| point.get("size") == Some(&Value::Number(size));
-                let (point, found) = LOAD.all(known).find(of_it)?;
-                Some(Reading { at: Some((LOAD.experiment(), point.clone())), found })
+            Side::At(points) => greatest(points, known),
+            Side::Share(share, points) => {
+                greatest(points, known).map(|most| Reading { found: most.found.scaled(*share), ..most })
             }
             Side::Link => {
                 let machine = known.machine;
@@ -201,50 +213,19 @@ impl Side {
         }
     }
 
-    /// The size among these whose array represents the level.
-    fn size(&self, machine: &Machine, sizes: &[u64]) -> Option<u64> {
-        let cpu = machine.measured_cpu();
-        let held = |level: u8| machine.data_cache_bytes(cpu, level);
-        match self {
-            Side::Cache(level) => {
-                let least = if *level > 1 { 2 * held(level - 1)? } else { 0 };
-                let most = machine.data_cache_share_bytes(cpu, *level)? / 2;
-                sizes.iter().copied().filter(|size| (least..=most).contains(size)).min()
-            }
-            Side::Memory => {
-                let last = held(machine.last_level(cpu)?)?;
-                sizes.iter().copied().max().filter(|size| *size >= 4 * last)
-            }
-            Side::At(_) | Side::Share(..) | Side::Link => None,
-        }
-    }
-
-    /// The point of this machine; `None` if no point or several match.
+    /// The point of this machine; `None` if no point or several are selected.
     fn point(&self, machine: &Machine, swept: impl Fn(&str) -> Vec<Point>) -> Option<(&'static str, Point)> {
-        let place = match self {
-            Side::At(place) => place,
-            Side::Cache(_) | Side::Memory => &LOAD,
-            Side::Share(..) | Side::Link => return None,
-        };
-        let name = place.experiment();
-        let mut meant: Vec<Point> =
-            swept(name).into_iter().filter(|point| place.means(name, point)).collect();
-        if !matches!(self, Side::At(_)) {
-            let number = |point: &Point| match point.get("size") {
-                Some(Value::Number(size)) => *size,
-                _ => 0,
-            };
-            let size = self.size(machine, &meant.iter().map(number).collect::<Vec<u64>>())?;
-            meant.retain(|point| number(point) == size);
+        let Side::At(points) = self else { return None };
+        match points.among(&swept(points.experiment), machine)[..] {
+            [point] => Some((points.experiment, point.clone())),
+            _ => None,
         }
-        (meant.len() == 1).then(|| meant.pop().map(|point| (name, point)))?
     }
 }
 
-fn most(place: &Place, known: &Known) -> Option<Reading> {
-    let by_value = |one: &(&Point, Found), other: &(&Point, Found)| one.1.value.total_cmp(&other.1.value);
-    let (point, found) = place.all(known).max_by(by_value)?;
-    Some(Reading { at: Some((place.experiment(), point.clone())), found })
+fn greatest(points: &Selector, known: &Known) -> Option<Reading> {
+    let (point, found) = points.greatest(known)?;
+    Some(Reading { at: Some((points.experiment, point.clone())), found })
 }
 
 /// Marks both figures of each order that is broken beyond doubt as implausible; whether there was any.
@@ -270,7 +251,9 @@ pub(super) fn mark(points: &mut [PointResult], known: &Known) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::results::planted::Plant as _;
     use fathom_core::experiment::registry;
+    use fathom_core::experiment::{Parameter, Scale, Settings};
     use fathom_core::statistics::{Interval, Measured};
 
     struct OneCpu;
@@ -331,15 +314,22 @@ mod tests {
 
     #[test]
     fn a_level_is_told_by_an_array_well_inside_of_it() {
+        const SIZE: Parameter = Parameter { name: "size", meaning: "", scale: Scale::Bytes };
         let machine = machine();
+        let point = |size: u64| Point::new().with(&SIZE, size);
         let sizes = [8 << 10, 32 << 10, 128 << 10, 2 << 20, 16 << 20, 32 << 20, 256 << 20];
-        let size = |side: Side| side.size(&machine, &sizes);
-        assert_eq!(size(Side::Cache(1)), Some(8 << 10));
-        assert_eq!(size(Side::Cache(2)), Some(128 << 10));
-        assert_eq!(size(Side::Cache(3)), Some(2 << 20));
-        assert_eq!(size(Side::Memory), Some(256 << 20));
-        assert_eq!(Side::Memory.size(&machine, &sizes[..6]), None, "32 MiB may lie in the last cache");
-        assert_eq!(size(Side::Cache(4)), None);
+        let size = |size: At, sizes: &[u64]| {
+            let points: Vec<Point> = sizes.iter().map(|size| point(*size)).collect();
+            let mut left = points.iter().collect();
+            Settings(Vec::leak(vec![("size", size)])).narrow(&mut left, Some(&machine), &[]);
+            left.first()?.number_of("size")
+        };
+        assert_eq!(size(Cache(1), &sizes), Some(8 << 10));
+        assert_eq!(size(Cache(2), &sizes), Some(128 << 10));
+        assert_eq!(size(Cache(3), &sizes), Some(2 << 20));
+        assert_eq!(size(Memory, &sizes), Some(256 << 20));
+        assert_eq!(size(Memory, &sizes[..6]), None, "32 MiB may lie in the last cache");
+        assert_eq!(size(Cache(4), &sizes), None);
     }
 
     #[test]

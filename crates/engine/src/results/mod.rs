@@ -15,7 +15,8 @@ mod method;
 mod missed;
 mod nearness;
 mod outcome;
-mod place;
+#[cfg(test)]
+mod planted;
 mod point;
 mod point_core;
 mod processor_time;
@@ -86,21 +87,22 @@ impl<'run> Results<'run> {
         let all = everything(run, &points, core_hz);
         let methods: Vec<&dyn Experiment> = experiments_of(&points).collect();
         let names: Vec<&str> = methods.iter().map(|experiment| experiment.about().name).collect();
-        let misses = missed::told(&names, &points, &all);
-        let said = methods.iter().zip(misses.others);
-        let mut findings: Vec<(String, Vec<Finding>)> = said
+        let misses = missed::findings(&names, &points, &all);
+        let mut findings: Vec<(String, Vec<Finding>)> = methods
+            .iter()
+            .zip(misses.others)
             .map(|(experiment, (name, missed))| {
                 (name, experiment.findings(&known).into_iter().chain(missed).collect())
             })
-            .filter(|(_, said): &(String, Vec<Finding>)| !said.is_empty())
+            .filter(|(_, findings): &(String, Vec<Finding>)| !findings.is_empty())
             .collect();
         let levels = methods.iter().filter_map(|experiment| {
             let about = experiment.about();
             Some((about.name.to_owned(), (about.shown.levels)(&known)?))
         });
         let levels = levels.collect();
-        let mut mechanisms = mechanisms::found(&known, &points);
-        let mut cross_checks = cross_checks::made(&known);
+        let mut mechanisms = mechanisms::all(&known, &points);
+        let mut cross_checks = cross_checks::all(&known);
         let mut trends = trend::trends(run, &points, |_| true);
         let mut overall: Vec<Finding> = nearness::finding(&points).into_iter().chain(misses.roots).collect();
         if virtual_peer::has_one(run) {

@@ -1,7 +1,9 @@
 //! The distance of results from their base hardware and from their predictions, over the run (R-CMP-01).
 
 use super::PointResult;
-use fathom_core::experiment::{Dimension, Finding, Found, Part, Prediction, Question, Statement, said};
+use fathom_core::experiment::{
+    Dimension, Finding, Found, Part, Prediction, Question, Statement, finding, statement,
+};
 use fathom_core::quantity::Unit;
 use fathom_core::statistics;
 
@@ -19,15 +21,12 @@ pub fn finding(points: &[PointResult]) -> Option<Finding> {
     };
     let hardware = quarters("base hardware", &over(&|prediction| prediction.part(Part::Hardware)))?;
     let predicted = quarters("prediction", &over(&|prediction| Some(prediction.total())))?;
-    Some(Finding::of(
+    Some(finding!(
         Question::Prediction,
-        said![
-            "Measured times over the predicted cost of the base hardware: ",
-            hardware,
-            "; over the whole prediction: ",
-            predicted,
-            "."
-        ],
+        "Measured times over the predicted cost of the base hardware: {hardware}; over the whole prediction: \
+         {predicted}.",
+        hardware,
+        predicted
     ))
 }
 
@@ -38,16 +37,13 @@ fn quarters(of: &str, ratios: &[f64]) -> Option<Statement> {
         Found::bare(value, Dimension::Ratio).named(&format!("measured over {of}, {name}"))
     };
     let count = Found::exact(ratios.len() as f64, Dimension::Count);
-    Some(said![
-        figure(at(0.5)?, "median"),
-        " times in the median of ",
-        count.named(&format!("times with a {of}")),
-        ", half of them from ",
-        figure(at(0.25)?, "lower quartile"),
-        " to ",
-        figure(at(0.75)?, "upper quartile"),
-        " times"
-    ])
+    Some(statement!(
+        "{median} times in the median of {count}, half of them from {lower} to {upper} times",
+        median = figure(at(0.5)?, "median"),
+        count = count.named(&format!("times with a {of}")),
+        lower = figure(at(0.25)?, "lower quartile"),
+        upper = figure(at(0.75)?, "upper quartile")
+    ))
 }
 
 #[cfg(test)]
@@ -56,9 +52,9 @@ mod tests {
 
     #[test]
     fn the_median_and_the_middle_half_are_told_with_their_number() {
-        let said = quarters("prediction", &[1.0, 2.0, 3.0, 4.0, 5.0]).map(|said| said.plain());
+        let text = quarters("prediction", &[1.0, 2.0, 3.0, 4.0, 5.0]).map(|text| text.plain());
         assert_eq!(
-            said.as_deref(),
+            text.as_deref(),
             Some("{3} times in the median of {5}, half of them from {2} to {4} times")
         );
         assert_eq!(quarters("prediction", &[]), None);

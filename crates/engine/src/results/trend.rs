@@ -3,9 +3,9 @@
 use super::method::method;
 use super::point::{PointResult, first_of_each};
 use crate::record::{MethodParameter, MethodTrend, Run};
-use fathom_core::experiment::{Dimension, Found, Known, Point, Value};
+use fathom_core::experiment::{Dimension, Found, Known, Point};
 use fathom_core::quantity::Unit;
-use fathom_core::statistics::{self, Interval, Line};
+use fathom_core::statistics::{self, Interval, Line, Measured};
 use std::collections::BTreeMap;
 
 /// A line fitted through the points of a sweep.
@@ -58,7 +58,7 @@ impl TrendResult {
 
     /// Adds the line to the known figures, with the experiments' own name of its group.
     pub fn teach(&self, known: &mut Known, group: &Point) {
-        let found = |value, interval| Found { value, interval, dimension: Dimension::Of(self.unit) };
+        let found = |value, interval| Found::measured(Measured { value, interval }, Dimension::Of(self.unit));
         let slope = found(self.line.slope, self.line.slope_interval);
         let intercept = found(self.line.intercept, self.line.intercept_interval);
         known.learn_line(&self.experiment, group, &self.along, (slope, intercept));
@@ -124,10 +124,7 @@ fn fit(trend: &MethodTrend, group: &Point, points: &[&PointResult]) -> Option<Tr
 }
 
 fn place(point: &PointResult, along: &str) -> Option<(f64, f64)> {
-    match point.point.get(along)? {
-        Value::Number(x) => Some((*x as f64, point.estimate()?.value)),
-        Value::Name(_) => None,
-    }
+    Some((point.point.number_of(along)? as f64, point.estimate()?.value))
 }
 
 /// The median of each round at each of some points.

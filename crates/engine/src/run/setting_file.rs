@@ -2,6 +2,7 @@
 //! system. Any other file has content that a short value would destroy.
 
 use anyhow::{Context, Result, anyhow, bail};
+use fathom_core::machine::bracketed;
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Write};
 use std::os::fd::AsRawFd;
@@ -74,8 +75,7 @@ fn ensure_kernels(file: &File) -> Result<()> {
 
 /// The value of a file: in a list with one word in brackets that word.
 pub(super) fn chosen(text: &str) -> String {
-    let bracketed = text.split_whitespace().find_map(|word| word.strip_prefix('[')?.strip_suffix(']'));
-    bracketed.unwrap_or(text.trim()).to_owned()
+    bracketed(text).unwrap_or(text.trim()).to_owned()
 }
 
 #[cfg(test)]

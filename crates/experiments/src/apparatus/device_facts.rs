@@ -1,7 +1,7 @@
 //! Typical times per block for each kind of device, for predictions made before any measurement. The kind is a fact of the
 //! machine; the figures are rounded from data sheets, and wrong by a factor of two for many devices.
 
-use fathom_core::experiment::{Basis, Found, Known, Statement, said};
+use fathom_core::experiment::{Basis, Found, Known, Statement, statement};
 use fathom_core::machine::Machine;
 
 /// A kind of device.
@@ -174,10 +174,11 @@ pub fn against_the_usual(read: Found, known: &Known) -> Option<Statement> {
     } else {
         "at the edge of"
     };
-    Some(said![
-        read.named("small random read"),
-        format!(", {place} the usual {low:.0} to {high:.0} µs of its kind of device ({})", device.kind)
-    ])
+    Some(statement!(
+        "{read}, {place} the usual {low:.0} to {high:.0} µs of its kind of device ({kind})",
+        read = read.named("small random read"),
+        kind = &device.kind
+    ))
 }
 
 /// The minimum time of an answer from the device, nanoseconds, with the reason; `None` if the device may be memory.

@@ -5,7 +5,7 @@
 
 use fathom_core::experiment::{
     Effort, Experiment, Failure, FigureValue, Found, Known, Parameter, Point, Prediction, Scale, Statement,
-    said,
+    statement,
 };
 use fathom_core::quantity::Kind;
 
@@ -120,12 +120,20 @@ pub fn compared(operation: &str, short: Found, sustained: Found, kind: Kind) -> 
     let slower = if kind == Kind::Rate { short.over(sustained) } else { sustained.over(short) };
     let (short_named, sustained_named) =
         (short.named(&format!("{operation}, short")), sustained.named(&format!("{operation}, sustained")));
-    let both = said![operation, ": ", short_named, " in short trials, ", sustained_named, " without a pause"];
+    let both = statement!(
+        "{operation}: {short_named} in short trials, {sustained_named} without a pause",
+        short_named,
+        sustained_named
+    );
     if slower.value > LASTS && short.differs_from(&sustained) == Some(true) {
         let times = slower.named(&format!("{operation}, sustained over short"));
-        said![both, ", ", times, " times as slow: the speed of the first milliseconds does not last"]
+        statement!(
+            "{both}, {times} times as slow: the speed of the first milliseconds does not last",
+            both,
+            times
+        )
     } else {
-        said![both, ": it lasts"]
+        statement!("{both}: it lasts", both)
     }
 }
 
@@ -134,7 +142,7 @@ mod tests {
     use super::*;
     use fathom_core::experiment::Dimension;
     use fathom_core::quantity::Unit;
-    use fathom_core::statistics::Interval;
+    use fathom_core::statistics::{Interval, Measured};
     use std::cell::Cell;
 
     /// A device of 70 µs per request that lets 100 requests pass and then one every 3 ms, for a second of a simulated clock.
@@ -176,18 +184,17 @@ mod tests {
 
     #[test]
     fn only_what_is_surely_and_clearly_slower_does_not_last() {
-        let found = |value: f64, width: f64| Found {
-            value,
-            interval: Some(Interval { low: value - width, high: value + width }),
-            dimension: Dimension::Of(Unit::Nanoseconds),
+        let found = |value: f64, width: f64| {
+            let interval = Some(Interval { low: value - width, high: value + width });
+            Found::measured(Measured { value, interval }, Dimension::Of(Unit::Nanoseconds))
         };
-        let said = |sustained| compared("a read", found(100.0, 1.0), sustained, Kind::Cost).plain();
+        let text = |sustained| compared("a read", found(100.0, 1.0), sustained, Kind::Cost).plain();
         assert!(
-            said(found(300.0, 1.0))
+            text(found(300.0, 1.0))
                 .ends_with("{3} times as slow: the speed of the first milliseconds does not last")
         );
-        assert!(said(found(110.0, 1.0)).ends_with("it lasts"));
-        assert!(said(found(300.0, 250.0)).ends_with("it lasts"), "the intervals overlap");
+        assert!(text(found(110.0, 1.0)).ends_with("it lasts"));
+        assert!(text(found(300.0, 250.0)).ends_with("it lasts"), "the intervals overlap");
         let rate = compared("a stream", found(100.0, 1.0), found(50.0, 1.0), Kind::Rate).plain();
         assert!(rate.contains("{2} times as slow"), "{rate}");
     }

@@ -1,6 +1,6 @@
 //! Rules of thumb from the literature, compared with the measured results: their errors are part of the result (R-FIX-27).
 
-use fathom_core::experiment::{Finding, Found, Known, Question, Statement, said};
+use fathom_core::experiment::{Finding, Found, Known, Question, Statement, finding, statement};
 
 /// A rule, and its prediction for this machine.
 pub struct Rule {
@@ -18,26 +18,24 @@ impl Rule {
         Some(Rule { text, says })
     }
 
-    fn told(&self, measured: Found) -> Statement {
+    fn statement(&self, measured: Found) -> Statement {
         let text = self.text;
         let (says, over) = (format!("{text}, predicted"), format!("{text}, measured over predicted"));
-        said![
-            text,
-            " says ",
-            self.says.named(&says),
-            " (measured over it: ",
-            measured.over(self.says).named(&over),
-            ")"
-        ]
+        statement!(
+            "{text} says {says} (measured over it: {ratio})",
+            says = self.says.named(&says),
+            ratio = measured.over(self.says).named(&over)
+        )
     }
 }
 
 /// The finding that compares a figure with the predictions of rules; `None` if no rule predicts it.
 pub fn beside(what: &'static str, measured: Found, rules: impl IntoIterator<Item = Rule>) -> Option<Finding> {
-    let told = rules.into_iter().map(|rule| rule.told(measured)).collect();
-    let told = Statement::joined(told, "; ")?;
-    Some(Finding::of(
+    let rules = Statement::joined(rules.into_iter().map(|rule| rule.statement(measured)), "; ")?;
+    Some(finding!(
         Question::Prediction,
-        said![format!("Rules of thumb for {what}; measured: "), measured.named(what), ": ", told, "."],
+        "Rules of thumb for {what}; measured: {measured}: {rules}.",
+        measured = measured.named(what),
+        rules
     ))
 }

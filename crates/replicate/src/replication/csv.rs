@@ -1,9 +1,7 @@
 //! A replication as comma-separated values: one row for each operation of the report.
 
 use crate::table::Compared;
-use fathom_core::experiment::Found;
 use fathom_core::quantity::Unit;
-use fathom_core::statistics::Ratio;
 use fathom_report::csv::{cell, table};
 use fathom_report::references::{Figure, Value};
 use serde::Serialize;
@@ -55,9 +53,9 @@ fn row(compared: &Compared) -> Row {
         trials: replicated.ok().map(|found| found.trials),
         not_replicated: replicated.err().map(|reason| cell(reason)),
         fathom: fathom.map(|found| found.value),
-        fathom_low: fathom.and_then(Found::ends).map(|(low, _)| low),
-        fathom_high: fathom.and_then(Found::ends).map(|(_, high)| high),
-        ratio: compared.ratio.as_ref().ok().map(|ratio: &Ratio| ratio.value),
+        fathom_low: fathom.and_then(|fathom| fathom.ends()).map(|(low, _)| low),
+        fathom_high: fathom.and_then(|fathom| fathom.ends()).map(|(_, high)| high),
+        ratio: compared.ratio.as_ref().ok().map(|ratio| ratio.value),
         verdict: compared.verdict().name(),
     }
 }

@@ -55,7 +55,7 @@ struct Row<'a> {
     deviation: Option<f64>,
     trials: Option<usize>,
     fathom: Cell<'a>,
-    ratio: Option<&'a Ratio>,
+    ratio: Option<Ratio>,
     /// Why there is no ratio of two figures; absent where there is one, or a figure is missing.
     no_ratio: Option<&'static str>,
     verdict: &'a str,
@@ -158,7 +158,7 @@ fn row(compared: &Compared) -> Row<'_> {
         deviation: summary.and_then(|found| found.deviation),
         trials: summary.map(|found| found.trials),
         fathom: value(&compared.fathom, |found| (found.value, found.ends())),
-        ratio: compared.ratio.as_ref().ok(),
+        ratio: compared.ratio.as_ref().ok().copied().map(Ratio::from),
         no_ratio: compared
             .ratio
             .as_ref()

@@ -5,6 +5,7 @@ use crate::paper::{Block, Column, Group, Key, Row, Section, Table, Text, Weight}
 use crate::words::plural;
 use crate::{finding, words};
 use fathom_core::experiment::Finding;
+use fathom_core::experiment::family;
 use fathom_core::quantities;
 use fathom_engine::results::{CLOSE, FAIR, Results, Share, Tally};
 
@@ -67,7 +68,7 @@ fn by_experiment(found: &Results) -> Table {
     let mut table = table("accuracy-of-each", "experiment");
     for chapter in &found.accuracy.chapters {
         let mine = found.accuracy.experiments.iter();
-        let mine = mine.filter(|tally| tally.name.split('/').next() == Some(&*chapter.name));
+        let mine = mine.filter(|tally| family(&tally.name) == chapter.name);
         let rows = mine.map(|tally| row(Text::link(&place_of(found, &tally.name), &*tally.name), tally));
         table = table.group(Group::named(title(&chapter.name)).rows(rows));
     }

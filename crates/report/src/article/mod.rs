@@ -28,6 +28,7 @@ mod works;
 use super::paper::{Block, Document, Key, Section, Text};
 use super::{run, screen};
 use beside::Published;
+use fathom_core::experiment::family;
 use fathom_engine::results::Results;
 use opening::Shown;
 use places::{place_of, title};
@@ -68,7 +69,7 @@ fn front(found: &Results) -> Section {
 fn chapters(found: &Results) -> Vec<Section> {
     let mut chapters: Vec<(&str, Section)> = vec![];
     for (place, name) in found.experiments().into_iter().enumerate() {
-        let family = name.split('/').next().unwrap_or_default();
+        let family = family(name);
         if chapters.last().is_none_or(|(last, _)| *last != family) {
             let key = Key::numbered("chapter", chapters.len() + 1);
             let chapter = Section::new(key, title(family));

@@ -4,7 +4,7 @@ use super::curves::{Curve, Curves};
 use super::drawn::Figure;
 use super::mark::Mark;
 use crate::words;
-use fathom_core::experiment::{Point, Value};
+use fathom_core::experiment::Point;
 use fathom_core::quantities;
 use fathom_core::quantity::Unit;
 use fathom_core::statistics::Measured;
@@ -43,14 +43,14 @@ fn split<'a>(rows: &[&'a Row], along: &str) -> (Vec<Sweep<'a>>, Vec<&'a Row>) {
     let mut sweeps: Vec<Sweep> = vec![];
     let mut rest = vec![];
     for row in rows {
-        let Some(Value::Number(setting)) = row.point.get(along) else {
+        let Some(setting) = row.point.number_of(along) else {
             rest.push(*row);
             continue;
         };
         let group = (row.point.without(along), row.unit);
         match sweeps.iter_mut().find(|(of, _)| *of == group) {
-            Some((_, members)) => members.push((*setting as f64, row)),
-            None => sweeps.push((group, vec![(*setting as f64, row)])),
+            Some((_, members)) => members.push((setting as f64, row)),
+            None => sweeps.push((group, vec![(setting as f64, row)])),
         }
     }
     let (mut whole, short): (Vec<Sweep>, Vec<Sweep>) =

@@ -59,10 +59,7 @@ pub(crate) fn figure<'a>(results: &'a Results) -> Option<(Figure, Vec<&'a str>)>
 
 /// The marks of some points by a numeric parameter, ascending.
 fn marks(points: &[&PointResult], along: &str) -> Vec<(f64, Mark)> {
-    let placed = |point: &&PointResult| match point.point.get(along) {
-        Some(Value::Number(setting)) => Some((*setting as f64, mark(point)?)),
-        _ => None,
-    };
+    let placed = |point: &&PointResult| Some((point.point.number_of(along)? as f64, mark(point)?));
     let mut marks: Vec<(f64, Mark)> = points.iter().filter_map(placed).collect();
     marks.sort_by(|(one, _), (other, _)| one.total_cmp(other));
     marks
@@ -72,10 +69,10 @@ fn marks(points: &[&PointResult], along: &str) -> Vec<(f64, Mark)> {
 fn rates<'a>(results: &'a Results) -> Vec<Curve<'a>> {
     let mut best: Vec<(&str, &Value, &PointResult)> = vec![];
     for point in results.of_experiment(RATES).filter(|point| is_drawn(point)) {
-        let (Some(Value::Name(kind)), Some(size)) = (point.point.get("kind"), point.point.get("size")) else {
+        let (Some(kind), Some(size)) = (point.point.name_of("kind"), point.point.get("size")) else {
             continue;
         };
-        match best.iter_mut().find(|(known, at, _)| known == kind && *at == size) {
+        match best.iter_mut().find(|(known, at, _)| *known == kind && *at == size) {
             Some((.., known)) if point.merit() > known.merit() => *known = point,
             Some(_) => {}
             None => best.push((kind, size, point)),

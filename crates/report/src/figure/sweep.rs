@@ -86,10 +86,7 @@ fn settings(points: &[&PointResult], name: &str) -> usize {
 }
 
 fn number(point: &PointResult, name: &str) -> Option<f64> {
-    match point.point.get(name) {
-        Some(Value::Number(number)) => Some(*number as f64),
-        _ => None,
-    }
+    point.point.number_of(name).map(|number| number as f64)
 }
 
 /// The figures, each with as many series as can be distinguished.

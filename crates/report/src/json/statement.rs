@@ -46,7 +46,7 @@ impl<'run> StatementReport<'run> {
     pub(super) fn of(finding: &'run Finding) -> Self {
         StatementReport {
             question: finding.question.name(),
-            asked: finding.question.asked(),
+            asked: finding.question.text(),
             text: finding::text(&finding.statement),
             figures: figures(&finding.statement).collect(),
         }

@@ -51,11 +51,14 @@ pub struct Ratio {
 pub fn beside<'run>(results: &'run Results, machines: &[&'static Machine]) -> Vec<Beside<'run>> {
     let mut found: Vec<(usize, usize, Beside)> = vec![];
     for same in same_methods() {
-        let places = candidates(results, &same.experiment);
+        let places = candidates(results, same.points.experiment);
         let points: Vec<&Point> = places.iter().map(|place| &results.points[*place].point).collect();
         for figure in &same.figures {
             let whose = machines.iter().position(|machine| machine.id == figure.machine());
-            let Some((whose, chosen)) = whose.zip(same.choose(figure, &points)) else { continue };
+            let Some((whose, chosen)) = whose.zip(same.choose(figure, &points, &results.run.header.machine))
+            else {
+                continue;
+            };
             let place = places[chosen];
             let row = row(&results.points[place], same, figure, machines[whose]);
             found.extend(row.map(|row| (place, whose, row)));

@@ -5,23 +5,20 @@
 //! `tests/hermetic/replication.rs` lists the figures for which the two relations name different points, each with its reason.
 
 use super::figure::Figure;
-use fathom_core::experiment::{Point, Value};
+use fathom_core::experiment::{Point, Selector, Settings};
+use fathom_core::machine::Machine;
 use serde::Deserialize;
 use std::sync::LazyLock;
 
 /// Figures by the method that points of one experiment repeat.
 #[derive(Debug, Clone)]
 pub struct SameMethod {
-    /// Name of the experiment.
-    pub experiment: String,
-    /// Parameters of the point; others may have any value.
-    pub point: Point,
+    /// The points of the experiment.
+    pub points: Selector,
     /// The parameter whose value is that of each figure's own parameter.
     pub along: Option<String>,
     /// Added to that value.
     pub plus: u64,
-    /// The parameter whose largest value is taken.
-    pub largest: Option<String>,
     /// The factor that converts the printed figure to Fathom's operation: half of a round trip is one switch.
     pub times: f64,
     /// The figures.
@@ -34,11 +31,10 @@ pub struct SameMethod {
 #[serde(deny_unknown_fields)]
 struct Row {
     experiment: String,
-    point: Point,
+    point: Settings,
     along: Option<String>,
     #[serde(default)]
     plus: u64,
-    largest: Option<String>,
     #[serde(default = "one")]
     times: f64,
     figures: Vec<String>,
@@ -86,11 +82,9 @@ impl SameMethod {
             super::figure(&id).unwrap_or_else(|| panic!("references/points.toml: there is no figure {id}"))
         };
         SameMethod {
-            experiment: row.experiment,
-            point: row.point,
+            points: Selector::of(String::leak(row.experiment), row.point.0),
             along: row.along,
             plus: row.plus,
-            largest: row.largest,
             times: row.times,
             figures: row.figures.iter().flat_map(|text| ids(text)).map(known).collect(),
             note: row.note,
@@ -98,25 +92,17 @@ impl SameMethod {
     }
 
     /// The point of the experiment that repeats the figure's method; of several the first.
-    pub fn choose(&self, figure: &Figure, points: &[&Point]) -> Option<usize> {
-        let fits = |point: &Point| {
-            let named = self.point.parameters().all(|(name, value)| point.get(name) == Some(value));
-            named && self.along.as_deref().is_none_or(|along| point.get(along) == self.at(figure).as_ref())
-        };
-        let fitting = || points.iter().enumerate().filter(|(_, point)| fits(point));
-        let Some(largest) = self.largest.as_deref() else { return Some(fitting().next()?.0) };
-        let size = |point: &Point| match point.get(largest) {
-            Some(Value::Number(number)) => *number,
-            _ => 0,
-        };
-        let most = fitting().map(|(_, point)| size(point)).max()?;
-        Some(fitting().find(|(_, point)| size(point) == most)?.0)
+    pub fn choose(&self, figure: &Figure, points: &[&Point], machine: &Machine) -> Option<usize> {
+        let along = self.along.as_deref();
+        let is_at = |point: &&&Point| along.is_none_or(|along| point.number_of(along) == self.at(figure));
+        let chosen = *self.points.among(points.iter().filter(is_at).copied(), machine).first()?;
+        points.iter().position(|point| std::ptr::eq(*point, chosen))
     }
 
     /// The value of the parameter `along` for the figure.
-    fn at(&self, figure: &Figure) -> Option<Value> {
+    fn at(&self, figure: &Figure) -> Option<u64> {
         let (_, at) = figure.parameter()?;
-        Some(Value::Number(at + self.plus))
+        Some(at + self.plus)
     }
 }
 

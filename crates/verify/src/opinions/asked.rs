@@ -2,7 +2,7 @@
 
 use super::keeper::{COMMAND, Line, Task, Told, free_port};
 use super::opinion::{Opinion, Tool};
-use fathom_core::experiment::{Placement, Point, Value};
+use fathom_core::experiment::{Placement, Point};
 use fathom_core::sampling::child::{End, Launch, Process};
 use fathom_engine::plan::Cpus;
 use std::path::Path;
@@ -76,9 +76,8 @@ impl Asked {
 
     fn task(&self, cpus: Cpus, file: &Path) -> Result<Task, String> {
         let port = free_port().map_err(|error| format!("no port of loopback is free: {error}"))?;
-        let words = |line: &str| {
-            words(line, port, file, self.point.as_ref().and_then(|point| size(point.get("size")?)))
-        };
+        let size = self.point.as_ref().and_then(|point| point.number_of("size"));
+        let words = |line: &str| words(line, port, file, size);
         let (home, partner) = (vec![cpus.home], vec![cpus.partner.unwrap_or(cpus.home)]);
         let server = self.opinion.server.as_ref();
         let both =
@@ -91,13 +90,6 @@ impl Asked {
             server: server.map(|server| (Line { words: words(server.command), cpus: partner }, port)),
             apart: server.is_some_and(|server| server.listens_everywhere),
         })
-    }
-}
-
-fn size(value: &Value) -> Option<u64> {
-    match value {
-        Value::Number(bytes) => Some(*bytes),
-        Value::Name(_) => None,
     }
 }
 

@@ -1,28 +1,35 @@
 //! `fio`.
 
 use super::opinion::{Opinion, Tool};
+use fathom_core::experiment::At::{self, Name, Number};
+use fathom_core::experiment::Selector;
 use serde_json::Value;
 
 static TOOL: Tool = Tool { name: "fio", program: "fio", package: "fio" };
 
-const DIRECT: &[(&str, &str)] =
-    &[("state", "direct"), ("order", "random"), ("call", "pread"), ("block", "4096"), ("file", "67108864")];
+const DIRECT: &[(&str, At)] = &[
+    ("state", Name("direct")),
+    ("order", Name("random")),
+    ("call", Name("pread")),
+    ("block", Number(4096)),
+    ("file", Number(67108864)),
+];
 
-const IN_FLIGHT: &[(&str, &str)] = &[
-    ("state", "direct"),
-    ("order", "random"),
-    ("call", "io_uring"),
-    ("block", "4096"),
-    ("file", "67108864"),
-    ("queue_depth", "8"),
-    ("figure", "between completions"),
+const IN_FLIGHT: &[(&str, At)] = &[
+    ("state", Name("direct")),
+    ("order", Name("random")),
+    ("call", Name("io_uring")),
+    ("block", Number(4096)),
+    ("file", Number(67108864)),
+    ("queue_depth", Number(8)),
+    ("figure", Name("between completions")),
 ];
 
 pub(super) const OPINIONS: &[Opinion] = &[
     Opinion {
         operation: "random block of 4 KiB past the page cache",
         tool: &TOOL,
-        ours: ("filesystem/read", DIRECT),
+        points: Selector::of("filesystem/read", DIRECT),
         command: "fio --output-format=json --name=blocks --thread --filename={file} --size=64m --rw=randread --bs=4k --direct=1 \
                   --ioengine=psync --runtime=1 --time_based",
         server: None,
@@ -32,7 +39,7 @@ pub(super) const OPINIONS: &[Opinion] = &[
     Opinion {
         operation: "random block of 4 KiB, eight in flight",
         tool: &TOOL,
-        ours: ("filesystem/read", IN_FLIGHT),
+        points: Selector::of("filesystem/read", IN_FLIGHT),
         command: "fio --output-format=json --name=blocks --thread --filename={file} --size=64m --rw=randread --bs=4k --direct=1 \
                   --ioengine=io_uring --iodepth=8 --runtime=1 --time_based",
         server: None,

@@ -2,6 +2,8 @@
 
 use super::opinion::{Opinion, Tool};
 use super::reading::behind;
+use fathom_core::experiment::At::{Name, Number};
+use fathom_core::experiment::Selector;
 
 static TOOL: Tool = Tool { name: "hackbench", program: "hackbench", package: "rt-tests" };
 
@@ -11,15 +13,15 @@ const MOVED: f64 = 200_000.0 * 4096.0;
 pub(super) const OPINIONS: &[Opinion] = &[Opinion {
     operation: "bytes through a pipe, by 4 KiB",
     tool: &TOOL,
-    ours: (
+    points: Selector::of(
         "network/bandwidth",
         &[
-            ("transport", "pipe"),
-            ("path", "within"),
-            ("chunk", "4096"),
-            ("streams", "1"),
-            ("figure", "steady"),
-            ("placement", "across-cpus"),
+            ("transport", Name("pipe")),
+            ("path", Name("within")),
+            ("chunk", Number(4096)),
+            ("streams", Number(1)),
+            ("figure", Name("steady")),
+            ("placement", Name("across-cpus")),
         ],
     ),
     command: "hackbench -p -g 1 -f 1 -s 4096 -l 200000",

@@ -1,28 +1,30 @@
 //! `iperf3`.
 
 use super::opinion::{Opinion, Server, Tool};
+use fathom_core::experiment::At::{Name, Number};
+use fathom_core::experiment::Selector;
 use serde_json::Value;
 
 static TOOL: Tool = Tool { name: "iperf3", program: "iperf3", package: "iperf3" };
 
 /// The point of a stream over loopback, which `qperf` measures too.
-pub(super) const STREAM: (&str, &[(&str, &str)]) = (
+pub(super) const STREAM: Selector = Selector::of(
     "network/bandwidth",
     &[
-        ("transport", "TCP"),
-        ("path", "loopback"),
-        ("direction", "send"),
-        ("chunk", "131072"),
-        ("streams", "1"),
-        ("figure", "steady"),
-        ("placement", "across-cpus"),
+        ("transport", Name("TCP")),
+        ("path", Name("loopback")),
+        ("direction", Name("send")),
+        ("chunk", Number(131072)),
+        ("streams", Number(1)),
+        ("figure", Name("steady")),
+        ("placement", Name("across-cpus")),
     ],
 );
 
 pub(super) const OPINIONS: &[Opinion] = &[Opinion {
     operation: "bytes by TCP over loopback",
     tool: &TOOL,
-    ours: STREAM,
+    points: STREAM,
     command: "iperf3 -J -c 127.0.0.1 -p {port} -t 1 -l 128K",
     server: Some(Server { command: "iperf3 -s -1 -B 127.0.0.1 -p {port}", listens_everywhere: false }),
     read: received,

@@ -2,17 +2,21 @@
 
 use super::opinion::{Opinion, Tool};
 use super::reading::behind;
+use fathom_core::experiment::At::Name;
+use fathom_core::experiment::Selector;
 
 static TOOL: Tool = Tool { name: "mbw", program: "mbw", package: "mbw" };
 
 /// The point of a copy in memory by the C library, which `perf bench` measures too.
-pub(super) const MEMCPY: (&str, &[(&str, &str)]) =
-    ("memory/bandwidth", &[("kind", "copy"), ("method", "memcpy"), ("level", "memory")]);
+pub(super) const MEMCPY: Selector = Selector::of(
+    "memory/bandwidth",
+    &[("kind", Name("copy")), ("method", Name("memcpy")), ("level", Name("memory"))],
+);
 
 pub(super) const OPINIONS: &[Opinion] = &[Opinion {
     operation: "memcpy in memory",
     tool: &TOOL,
-    ours: MEMCPY,
+    points: MEMCPY,
     command: "mbw -q -n 2 -t0 {half_mib}",
     server: None,
     read: copied,

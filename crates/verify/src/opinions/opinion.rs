@@ -1,5 +1,7 @@
 //! The form of a second opinion: an operation, Fathom's point for it, and how a tool is run and parsed.
 
+use fathom_core::experiment::Selector;
+
 /// A tool by others.
 #[derive(Debug)]
 pub struct Tool {
@@ -18,8 +20,8 @@ pub struct Opinion {
     pub operation: &'static str,
     /// The tool.
     pub tool: &'static Tool,
-    /// Fathom's experiment, and the parameters that identify the point.
-    pub ours: (&'static str, &'static [(&'static str, &'static str)]),
+    /// Fathom's points of the operation; the first is measured.
+    pub points: Selector,
     /// The command line. `{port}` is a free port of loopback, `{file}` a file that may be created, `{half}` and `{half_mib}`
     /// half of the point's memory in bytes and in MiB.
     pub command: &'static str,

@@ -2,6 +2,8 @@
 
 use super::opinion::{Opinion, Tool};
 use super::reading::before;
+use fathom_core::experiment::At::Name;
+use fathom_core::experiment::Selector;
 
 static TOOL: Tool = Tool { name: "perf bench", program: "perf", package: "linux-perf" };
 
@@ -9,7 +11,7 @@ pub(super) const OPINIONS: &[Opinion] = &[
     Opinion {
         operation: "getppid",
         tool: &TOOL,
-        ours: ("cpu/system_call", &[("call", "getppid")]),
+        points: Selector::of("cpu/system_call", &[("call", Name("getppid"))]),
         command: "perf bench syscall basic --loop 1000000",
         server: None,
         read: |said| Some(before(said, "usecs/op")? * 1e3),
@@ -18,7 +20,7 @@ pub(super) const OPINIONS: &[Opinion] = &[
     Opinion {
         operation: "switch between processes, by pipes",
         tool: &TOOL,
-        ours: SWITCH_PROCESSES,
+        points: SWITCH_PROCESSES,
         command: "perf bench sched pipe -l 20000",
         server: None,
         read: half_of_a_round_trip,
@@ -27,9 +29,9 @@ pub(super) const OPINIONS: &[Opinion] = &[
     Opinion {
         operation: "switch between threads, by pipes",
         tool: &TOOL,
-        ours: (
+        points: Selector::of(
             "cpu/context_switch",
-            &[("mechanism", "pipe"), ("between", "threads"), ("placement", "one-cpu")],
+            &[("mechanism", Name("pipe")), ("between", Name("threads")), ("placement", Name("one-cpu"))],
         ),
         command: "perf bench sched pipe -T -l 20000",
         server: None,
@@ -39,7 +41,10 @@ pub(super) const OPINIONS: &[Opinion] = &[
     Opinion {
         operation: "memcpy within L2",
         tool: &TOOL,
-        ours: ("memory/bandwidth", &[("kind", "copy"), ("method", "memcpy"), ("level", "L2")]),
+        points: Selector::of(
+            "memory/bandwidth",
+            &[("kind", Name("copy")), ("method", Name("memcpy")), ("level", Name("L2"))],
+        ),
         command: "perf bench mem memcpy -f default -s {half} -l 8000",
         server: None,
         read: copied,
@@ -48,7 +53,7 @@ pub(super) const OPINIONS: &[Opinion] = &[
     Opinion {
         operation: "memcpy in memory",
         tool: &TOOL,
-        ours: super::mbw::MEMCPY,
+        points: super::mbw::MEMCPY,
         command: "perf bench mem memcpy -f default -s {half} -l 2",
         server: None,
         read: copied,
@@ -57,8 +62,10 @@ pub(super) const OPINIONS: &[Opinion] = &[
 ];
 
 /// The point of a switch between two processes, which `stress-ng` measures too.
-pub(super) const SWITCH_PROCESSES: (&str, &[(&str, &str)]) =
-    ("cpu/context_switch", &[("mechanism", "pipe"), ("between", "processes"), ("placement", "one-cpu")]);
+pub(super) const SWITCH_PROCESSES: Selector = Selector::of(
+    "cpu/context_switch",
+    &[("mechanism", Name("pipe")), ("between", Name("processes")), ("placement", Name("one-cpu"))],
+);
 
 /// An operation of `sched pipe` is a round trip: two switches.
 fn half_of_a_round_trip(said: &str) -> Option<f64> {

@@ -13,7 +13,7 @@ pub(super) const OPINIONS: &[Opinion] = &[
     Opinion {
         operation: "round trip by TCP over loopback",
         tool: &TOOL,
-        ours: TCP,
+        points: TCP,
         command: "qperf -lp {port} -t 1 -m 56 -uu 127.0.0.1 tcp_lat",
         server: SERVER,
         read: there_and_back,
@@ -22,7 +22,7 @@ pub(super) const OPINIONS: &[Opinion] = &[
     Opinion {
         operation: "round trip by UDP over loopback",
         tool: &TOOL,
-        ours: UDP,
+        points: UDP,
         command: "qperf -lp {port} -t 1 -m 56 -uu 127.0.0.1 udp_lat",
         server: SERVER,
         read: there_and_back,
@@ -31,7 +31,7 @@ pub(super) const OPINIONS: &[Opinion] = &[
     Opinion {
         operation: "bytes by TCP over loopback",
         tool: &TOOL,
-        ours: STREAM,
+        points: STREAM,
         command: "qperf -lp {port} -t 1 -m 128K -uu 127.0.0.1 tcp_bw",
         server: SERVER,
         read: |said| behind(said, " bw "),

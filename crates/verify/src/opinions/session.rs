@@ -38,7 +38,8 @@ pub fn second_opinions(
     let asked = opinions.iter().map(|opinion| Asked::of(opinion, wanted(opinion, &machine))).collect();
     let mut beside = Beside { asked, keeper: Keeper::default(), cpus, file, watcher };
     let able = beside.asked.iter().filter(|asked| asked.broke.is_none());
-    options.points = able.filter_map(|asked| Some((asked.opinion.ours.0, asked.point.clone()?))).collect();
+    options.points =
+        able.filter_map(|asked| Some((asked.opinion.points.experiment, asked.point.clone()?))).collect();
     let run = if options.points.is_empty() { None } else { Some(run(&mut options, None, &mut beside)?) };
     let results = run.as_ref().map(Results::of);
     Ok(beside.asked.into_iter().map(|asked| weighed(asked, results.as_ref())).collect())
@@ -46,9 +47,7 @@ pub fn second_opinions(
 
 /// Fathom's point for the operation on this machine.
 fn wanted(opinion: &Opinion, machine: &Machine) -> Result<Point, String> {
-    let (experiment, parameters) = opinion.ours;
-    let first = swept::points(machine, experiment, parameters)?.into_iter().next();
-    first.map(|(_, point)| point).ok_or_else(|| format!("{experiment} has no such point on this machine"))
+    swept::points(machine, &opinion.points).map(|mut points| points.remove(0).1)
 }
 
 /// Runs tools between trials.
@@ -64,7 +63,7 @@ impl Watcher for Beside<'_> {
     fn trial(&mut self, tick: &Tick) {
         let planned = tick.planned;
         let of_it = |asked: &&mut Asked| {
-            (asked.opinion.ours.0, asked.point.as_ref())
+            (asked.opinion.points.experiment, asked.point.as_ref())
                 == (planned.experiment.as_str(), Some(&planned.point))
         };
         for asked in self.asked.iter_mut().filter(of_it) {
@@ -84,8 +83,9 @@ impl Watcher for Beside<'_> {
 
 fn weighed(asked: Asked, results: Option<&Results>) -> Weighed {
     let opinion = asked.opinion;
-    let is_it =
-        |experiment: &str, point: &Point| (experiment, Some(point)) == (opinion.ours.0, asked.point.as_ref());
+    let is_it = |experiment: &str, point: &Point| {
+        (experiment, Some(point)) == (opinion.points.experiment, asked.point.as_ref())
+    };
     let found = results
         .and_then(|results| results.points.iter().find(|result| is_it(&result.experiment, &result.point)));
     // The duration of the point's trials.
@@ -118,7 +118,10 @@ fn nothing(asked: &Asked) -> Weighed {
         operation: opinion.operation,
         tool: opinion.tool.name,
         command: opinion.command,
-        point: asked.point.as_ref().map_or_else(String::new, |point| format!("{} {point}", opinion.ours.0)),
+        point: asked
+            .point
+            .as_ref()
+            .map_or_else(String::new, |point| format!("{} {point}", opinion.points.experiment)),
         unit: None,
         theirs: None,
         ours: None,

@@ -2,20 +2,22 @@
 
 use super::opinion::{Opinion, Server, Tool};
 use super::reading::behind;
+use fathom_core::experiment::At::{self, Name, Number};
+use fathom_core::experiment::Selector;
 
 static TOOL: Tool = Tool { name: "sockperf", program: "sockperf", package: "sockperf" };
 
 /// The points of a round trip of 56 bytes over loopback, which `qperf` measures too.
-pub(super) const TCP: (&str, &[(&str, &str)]) = ("network/round_trip", &round_trip("TCP"));
-pub(super) const UDP: (&str, &[(&str, &str)]) = ("network/round_trip", &round_trip("UDP"));
+pub(super) const TCP: Selector = Selector::of("network/round_trip", &round_trip("TCP"));
+pub(super) const UDP: Selector = Selector::of("network/round_trip", &round_trip("UDP"));
 
-const fn round_trip(transport: &'static str) -> [(&'static str, &'static str); 5] {
+const fn round_trip(transport: &'static str) -> [(&'static str, At); 5] {
     [
-        ("transport", transport),
-        ("path", "loopback"),
-        ("payload", "56"),
-        ("loop", "closed"),
-        ("placement", "across-cpus"),
+        ("transport", Name(transport)),
+        ("path", Name("loopback")),
+        ("payload", Number(56)),
+        ("loop", Name("closed")),
+        ("placement", Name("across-cpus")),
     ]
 }
 
@@ -23,7 +25,7 @@ pub(super) const OPINIONS: &[Opinion] = &[
     Opinion {
         operation: "round trip by TCP over loopback",
         tool: &TOOL,
-        ours: TCP,
+        points: TCP,
         command: "sockperf ping-pong --tcp -i 127.0.0.1 -p {port} -t 1 -m 56",
         server: Some(Server {
             command: "sockperf server --tcp -i 127.0.0.1 -p {port}",
@@ -36,7 +38,7 @@ pub(super) const OPINIONS: &[Opinion] = &[
     Opinion {
         operation: "round trip by UDP over loopback",
         tool: &TOOL,
-        ours: UDP,
+        points: UDP,
         command: "sockperf ping-pong -i 127.0.0.1 -p {port} -t 1 -m 56",
         server: Some(Server { command: "sockperf server -i 127.0.0.1 -p {port}", listens_everywhere: false }),
         read: there_and_back,

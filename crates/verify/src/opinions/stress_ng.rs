@@ -3,6 +3,8 @@
 use super::opinion::{Opinion, Tool};
 use super::perf_bench::SWITCH_PROCESSES;
 use super::reading::before;
+use fathom_core::experiment::At::Name;
+use fathom_core::experiment::Selector;
 
 static TOOL: Tool = Tool { name: "stress-ng", program: "stress-ng", package: "stress-ng" };
 
@@ -10,7 +12,7 @@ pub(super) const OPINIONS: &[Opinion] = &[
     Opinion {
         operation: "switch between processes, by pipes",
         tool: &TOOL,
-        ours: SWITCH_PROCESSES,
+        points: SWITCH_PROCESSES,
         command: "stress-ng --stdout --switch 1 --switch-method pipe --timeout 1 --metrics-brief",
         server: None,
         read: |said| before(said, "nanosecs"),
@@ -19,7 +21,10 @@ pub(super) const OPINIONS: &[Opinion] = &[
     Opinion {
         operation: "thread, to its first instruction",
         tool: &TOOL,
-        ours: ("cpu/thread_creation", &[("measure", "to first instruction"), ("placement", "one-cpu")]),
+        points: Selector::of(
+            "cpu/thread_creation",
+            &[("measure", Name("to first instruction")), ("placement", Name("one-cpu"))],
+        ),
         command: "stress-ng --stdout --pthread 1 --pthread-max 1 --timeout 1 --metrics-brief",
         server: None,
         read: |said| before(said, "nanosecs"),

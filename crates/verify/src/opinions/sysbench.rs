@@ -2,13 +2,18 @@
 
 use super::opinion::{Opinion, Tool};
 use super::reading::before;
+use fathom_core::experiment::At::Name;
+use fathom_core::experiment::Selector;
 
 static TOOL: Tool = Tool { name: "sysbench", program: "sysbench", package: "sysbench" };
 
 pub(super) const OPINIONS: &[Opinion] = &[Opinion {
     operation: "reading words within L2",
     tool: &TOOL,
-    ours: ("memory/bandwidth", &[("kind", "read"), ("method", "word loop"), ("level", "L2")]),
+    points: Selector::of(
+        "memory/bandwidth",
+        &[("kind", Name("read")), ("method", Name("word loop")), ("level", Name("L2"))],
+    ),
     command: "sysbench memory --memory-block-size=1M --memory-total-size=100T --memory-oper=read --time=1 run",
     server: None,
     read: |said| Some(before(said, "MiB/sec")? * f64::from(1 << 20)),

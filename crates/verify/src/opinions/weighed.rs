@@ -75,14 +75,14 @@ impl Weighed {
 
 /// The ratio of Fathom's figure to the tool's, and the agreement.
 pub(super) fn weigh(ours: &Estimate, theirs: &Estimate) -> (Option<Ratio>, Agreement) {
-    let found = ratio(ours, theirs);
-    let interval = found.as_ref().and_then(|found| found.interval);
+    let found = ratio(ours.measured(), theirs.measured());
+    let interval = found.and_then(|found| found.interval);
     let agreement = match interval {
         Some(ends) if 1.0 - NEAR <= ends.low && ends.high <= 1.0 + NEAR => Agreement::Agree,
         Some(ends) if ends.high < 1.0 - NEAR || 1.0 + NEAR < ends.low => Agreement::Differ,
         _ => Agreement::Open,
     };
-    (found, agreement)
+    (found.map(Ratio::from), agreement)
 }
 
 #[cfg(test)]

@@ -1,10 +1,9 @@
 //! Operations that several experiments measure.
 
-use super::agreement::Agreement;
-use super::wording::capital;
+use super::Agreement;
 use crate::results::accuracy::CLOSE;
-use crate::results::place::Place;
-use fathom_core::experiment::{Found, Known, Placement, Statement, said};
+use fathom_core::experiment::At::{self, Any, Name, Number};
+use fathom_core::experiment::{Found, Known, Placement, Selector, Statement, capitalize, statement};
 
 /// One operation, and the points that measure it.
 pub(super) struct Equal {
@@ -16,26 +15,41 @@ pub(super) struct Equal {
 
 /// A point that measures the operation, the factor on its figure, and a word for the way of measuring.
 struct Reading {
-    place: Place,
+    points: Selector,
     times: f64,
     how: &'static str,
 }
 
-const fn once(place: Place, how: &'static str) -> Reading {
-    Reading { place, times: 1.0, how }
+const fn once(points: Selector, how: &'static str) -> Reading {
+    Reading { points, times: 1.0, how }
 }
 
-const SWITCH: Place = Place::of("cpu/context_switch", &[("between", "processes"), ("mechanism", "pipe")]);
-const TURN: Place = Place::of("cpu/synchronisation", &[("mechanism", "pipe")]);
-const MESSAGE: Place =
-    Place::of("network/round_trip", &[("loop", "closed"), ("path", "within"), ("transport", "pipe")])
-        .with(&[("payload", 1)]);
-const TCP: &[(&str, &str)] =
-    &[("direction", "send"), ("figure", "steady"), ("path", "loopback"), ("transport", "TCP")];
-const TCP_RECEIVED: &[(&str, &str)] =
-    &[("direction", "receive"), ("figure", "steady"), ("path", "loopback"), ("transport", "TCP")];
-const USUAL_STREAM: &[(&str, u64)] = &[("chunk", 131_072), ("streams", 1)];
-const BLOCK: &[(&str, u64)] = &[("block", 4096), ("file", 64 << 20)];
+const SWITCH: Selector =
+    Selector::only("cpu/context_switch", &[("between", Name("processes")), ("mechanism", Name("pipe"))]);
+const TURN: Selector = Selector::only("cpu/synchronisation", &[("mechanism", Name("pipe"))]);
+const MESSAGE: Selector = Selector::only(
+    "network/round_trip",
+    &[
+        ("loop", Name("closed")),
+        ("path", Name("within")),
+        ("transport", Name("pipe")),
+        ("payload", Number(1)),
+    ],
+);
+const SENT: Selector = Selector::only("network/bandwidth", &usual_stream("send")).at(Placement::AcrossCpus);
+const RECEIVED: Selector =
+    Selector::only("network/bandwidth", &usual_stream("receive")).at(Placement::AcrossCpus);
+
+const fn usual_stream(direction: &'static str) -> [(&'static str, At); 6] {
+    [
+        ("direction", Name(direction)),
+        ("figure", Name("steady")),
+        ("path", Name("loopback")),
+        ("transport", Name("TCP")),
+        ("chunk", Number(131_072)),
+        ("streams", Number(1)),
+    ]
+}
 
 pub(super) const EQUAL: &[Equal] = &[
     Equal {
@@ -43,7 +57,7 @@ pub(super) const EQUAL: &[Equal] = &[
         readings: &[
             once(SWITCH, "switching"),
             once(TURN, "taking turns"),
-            Reading { place: MESSAGE, times: 2.0, how: "half of a round trip" },
+            Reading { points: MESSAGE, times: 2.0, how: "half of a round trip" },
         ],
         because: "one experiment hands over a byte between two processes, another a message",
     },
@@ -52,7 +66,7 @@ pub(super) const EQUAL: &[Equal] = &[
         readings: &[
             once(SWITCH.at(Placement::AcrossCpus), "switching"),
             once(TURN.at(Placement::AcrossCpus), "taking turns"),
-            Reading { place: MESSAGE.at(Placement::AcrossCpus), times: 2.0, how: "half of a round trip" },
+            Reading { points: MESSAGE.at(Placement::AcrossCpus), times: 2.0, how: "half of a round trip" },
         ],
         because: "how deeply the other CPU sleeps depends on the length of the previous turn",
     },
@@ -60,18 +74,29 @@ pub(super) const EQUAL: &[Equal] = &[
         what: "a load from memory",
         readings: &[
             once(
-                Place::of("memory/memory_parallelism", &[("level", "memory"), ("pages", "huge")])
-                    .with(&[("chases", 1)])
-                    .any(&["size"]),
+                Selector::only(
+                    "memory/memory_parallelism",
+                    &[
+                        ("level", Name("memory")),
+                        ("pages", Name("huge")),
+                        ("chases", Number(1)),
+                        ("size", Any),
+                    ],
+                ),
                 "one chase",
             ),
             once(
-                Place::of(
+                Selector::only(
                     "memory/loaded_latency",
-                    &[("figure", "latency"), ("level", "memory"), ("load", "nothing")],
+                    &[
+                        ("figure", Name("latency")),
+                        ("level", Name("memory")),
+                        ("load", Name("nothing")),
+                        ("delay", Number(0)),
+                        ("load_threads", Number(0)),
+                        ("size", Any),
+                    ],
                 )
-                .with(&[("delay", 0), ("load_threads", 0)])
-                .any(&["size"])
                 .at(Placement::Spread),
                 "without load",
             ),
@@ -81,9 +106,15 @@ pub(super) const EQUAL: &[Equal] = &[
     Equal {
         what: "a child's first instruction after fork",
         readings: &[
-            once(Place::of("cpu/process_creation", &[("measure", "fork to first instruction")]), "creating"),
             once(
-                Place::of("cpu/context_switch", &[("between", "processes"), ("mechanism", "start of child")]),
+                Selector::only("cpu/process_creation", &[("measure", Name("fork to first instruction"))]),
+                "creating",
+            ),
+            once(
+                Selector::only(
+                    "cpu/context_switch",
+                    &[("between", Name("processes")), ("mechanism", Name("start of child"))],
+                ),
                 "switching",
             ),
         ],
@@ -92,9 +123,15 @@ pub(super) const EQUAL: &[Equal] = &[
     Equal {
         what: "the time from the library",
         readings: &[
-            once(Place::of("cpu/system_call", &[("call", "clock_gettime by library")]), "as a call"),
             once(
-                Place::of("cpu/timing_overhead", &[("measure", "cost"), ("reading", "monotonic by library")]),
+                Selector::only("cpu/system_call", &[("call", Name("clock_gettime by library"))]),
+                "as a call",
+            ),
+            once(
+                Selector::only(
+                    "cpu/timing_overhead",
+                    &[("measure", Name("cost")), ("reading", Name("monotonic by library"))],
+                ),
                 "as a clock",
             ),
         ],
@@ -103,9 +140,9 @@ pub(super) const EQUAL: &[Equal] = &[
     Equal {
         what: "opening and closing a file",
         readings: &[
-            once(Place::of("cpu/system_call", &[("call", "open and close")]), "as a system call"),
+            once(Selector::only("cpu/system_call", &[("call", Name("open and close"))]), "as a system call"),
             once(
-                Place::of("filesystem/metadata", &[("operation", "open and close")]),
+                Selector::only("filesystem/metadata", &[("operation", Name("open and close"))]),
                 "in the measured folder",
             ),
         ],
@@ -115,27 +152,44 @@ pub(super) const EQUAL: &[Equal] = &[
         what: "a random block of 4 KiB from the device",
         readings: &[
             once(
-                Place::of("filesystem/read", &[("call", "pread"), ("order", "random"), ("state", "direct")])
-                    .with(BLOCK),
+                Selector::only(
+                    "filesystem/read",
+                    &[
+                        ("call", Name("pread")),
+                        ("order", Name("random")),
+                        ("state", Name("direct")),
+                        ("block", Number(4096)),
+                        ("file", Number(64 << 20)),
+                    ],
+                ),
                 "pread",
             ),
             once(
-                Place::of(
+                Selector::only(
                     "filesystem/read",
                     &[
-                        ("call", "io_uring"),
-                        ("figure", "each request"),
-                        ("order", "random"),
-                        ("state", "direct"),
+                        ("call", Name("io_uring")),
+                        ("figure", Name("each request")),
+                        ("order", Name("random")),
+                        ("state", Name("direct")),
+                        ("block", Number(4096)),
+                        ("file", Number(64 << 20)),
+                        ("queue_depth", Number(1)),
                     ],
-                )
-                .with(&[("block", 4096), ("file", 64 << 20), ("queue_depth", 1)]),
+                ),
                 "io_uring",
             ),
             once(
-                Place::of("filesystem/contention", &[("figure", "each process"), ("pattern", "all random")])
-                    .with(&[("file", 4_096_000), ("processes", 1)])
-                    .at(Placement::Free),
+                Selector::only(
+                    "filesystem/contention",
+                    &[
+                        ("figure", Name("each process")),
+                        ("pattern", Name("all random")),
+                        ("file", Number(4_096_000)),
+                        ("processes", Number(1)),
+                    ],
+                )
+                .at(Placement::Free),
                 "one process of a fleet",
             ),
         ],
@@ -144,13 +198,22 @@ pub(super) const EQUAL: &[Equal] = &[
     Equal {
         what: "a page of a cold file by a fault, without read-ahead",
         readings: &[
-            once(Place::of("memory/major_fault", &[("access", "shuffled pages, no read-ahead")]), "faulting"),
             once(
-                Place::of(
+                Selector::only("memory/major_fault", &[("access", Name("shuffled pages, no read-ahead"))]),
+                "faulting",
+            ),
+            once(
+                Selector::only(
                     "filesystem/read",
-                    &[("call", "mmap"), ("order", "random"), ("read_ahead", "off"), ("state", "cold")],
-                )
-                .with(BLOCK),
+                    &[
+                        ("call", Name("mmap")),
+                        ("order", Name("random")),
+                        ("read_ahead", Name("off")),
+                        ("state", Name("cold")),
+                        ("block", Number(4096)),
+                        ("file", Number(64 << 20)),
+                    ],
+                ),
                 "reading by mapping",
             ),
         ],
@@ -158,13 +221,7 @@ pub(super) const EQUAL: &[Equal] = &[
     },
     Equal {
         what: "TCP over loopback, sent and received",
-        readings: &[
-            once(Place::of("network/bandwidth", TCP).with(USUAL_STREAM).at(Placement::AcrossCpus), "sent"),
-            once(
-                Place::of("network/bandwidth", TCP_RECEIVED).with(USUAL_STREAM).at(Placement::AcrossCpus),
-                "received",
-            ),
-        ],
+        readings: &[once(SENT, "sent"), once(RECEIVED, "received")],
         because: "both directions are the same work here; the state of congestion control or the use of the CPUs \
                   differed",
     },
@@ -174,41 +231,50 @@ impl Equal {
     /// The name of the check, its agreement, and the sentence; `None` with fewer than two intervals.
     pub(super) fn judge(&self, known: &Known) -> Option<(&'static str, Agreement, Statement)> {
         let found = |reading: &'static Reading| {
-            let found = reading.place.found(known)?.scaled(1.0 / reading.times);
+            let found = reading.points.found(known)?.scaled(1.0 / reading.times);
             found.interval.is_some().then_some((reading, found))
         };
         let all: Vec<(&Reading, Found)> = self.readings.iter().filter_map(found).collect();
         let by_value =
             |(_, one): &&(&Reading, Found), (_, two): &&(&Reading, Found)| one.value.total_cmp(&two.value);
         let ((_, least), (_, most)) = (all.iter().min_by(by_value)?, all.iter().max_by(by_value)?);
-        let told = all.iter().map(|(reading, found)| {
+        let readings = all.iter().map(|(reading, found)| {
             let name = format!("{}, {}", self.what, reading.how);
-            said![found.named(&name), format!(" ({}, {})", reading.how, reading.place.experiment())]
+            statement!(
+                "{found} ({how}, {experiment})",
+                found = found.named(&name),
+                how = reading.how,
+                experiment = reading.points.experiment
+            )
         });
-        let told = Statement::joined(told.collect(), ", ").filter(|_| all.len() > 1)?;
+        let readings = Statement::joined(readings, ", ").filter(|_| all.len() > 1)?;
         let apart = most.over(*least).named(&format!("{}, most over least", self.what));
         let (agreement, verdict) = if most.differs_from(least) == Some(false) {
-            (Agreement::Agrees, said!["their intervals agree"])
+            (Agreement::Agrees, statement!("their intervals agree"))
         } else {
             let far = most.value > CLOSE * least.value;
             let agreement = if far { Agreement::Contradicts } else { Agreement::Differs };
-            (agreement, said!["they differ ", apart, format!(" times: {}", self.because)])
+            (agreement, statement!("they differ {apart} times: {because}", apart, because = self.because))
         };
-        Some((self.what, agreement, said![capital(self.what), ": ", told, "; ", verdict, "."]))
+        Some((
+            self.what,
+            agreement,
+            statement!("{what}: {readings}; {verdict}.", what = capitalize(self.what), readings, verdict),
+        ))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::results::place::tests as planted;
+    use crate::results::planted::{self, Plant as _};
 
     fn judged(values: [Option<f64>; 3]) -> Option<(Agreement, String)> {
         let machine = planted::machine();
         let mut known = Known::new(&machine, None);
         for (reading, value) in EQUAL[0].readings.iter().zip(values) {
             if let Some(value) = value {
-                reading.place.plant(&mut known, value);
+                reading.points.plant(&mut known, value);
             }
         }
         EQUAL[0].judge(&known).map(|(_, agreement, statement)| (agreement, statement.plain()))
@@ -216,25 +282,25 @@ mod tests {
 
     #[test]
     fn a_hand_over_that_is_equal_everywhere_agrees() {
-        let (agreement, said) = judged([Some(1000.0), Some(1010.0), Some(2010.0)]).expect("a check");
-        assert_eq!(agreement, Agreement::Agrees, "{said}");
+        let (agreement, text) = judged([Some(1000.0), Some(1010.0), Some(2010.0)]).expect("a check");
+        assert_eq!(agreement, Agreement::Agrees, "{text}");
         assert!(
-            said.starts_with(
+            text.starts_with(
                 "A pipe's hand-over on one CPU: {1000} (switching, cpu/context_switch), {1010} ("
             )
         );
         assert!(
-            said.contains("{1005} (half of a round trip, network/round_trip); their intervals agree."),
-            "{said}"
+            text.contains("{1005} (half of a round trip, network/round_trip); their intervals agree."),
+            "{text}"
         );
     }
 
     #[test]
     fn one_that_is_not_says_how_far_and_why() {
-        let (agreement, said) = judged([Some(1000.0), Some(1100.0), None]).expect("a check");
+        let (agreement, text) = judged([Some(1000.0), Some(1100.0), None]).expect("a check");
         assert!(
-            agreement == Agreement::Differs && said.contains("they differ {1.1} times: one experiment hands"),
-            "{said}"
+            agreement == Agreement::Differs && text.contains("they differ {1.1} times: one experiment hands"),
+            "{text}"
         );
         assert_eq!(judged([Some(1000.0), Some(2080.0), None]).expect("a check").0, Agreement::Contradicts);
     }
@@ -248,7 +314,7 @@ mod tests {
     fn every_reading_is_of_a_point_that_there_is() {
         let machine = planted::machine();
         for reading in EQUAL.iter().flat_map(|equal| equal.readings) {
-            assert!(reading.place.stands(&machine), "no point is meant by {:?}", reading.place);
+            assert!(reading.points.exist(&machine), "no point is meant by {:?}", reading.points);
         }
     }
 }

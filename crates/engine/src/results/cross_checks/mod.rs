@@ -1,15 +1,34 @@
 //! Cross-checks: an operation that several experiments measure must cost the same in all of them, and some must cost no more
 //! than others; otherwise the report says so and names the difference between the measurements.
 
-mod agreement;
 mod equal;
 mod order;
-mod wording;
 
-pub use agreement::Agreement;
 use equal::EQUAL;
 use fathom_core::experiment::{Known, Statement};
 use order::ORDERED;
+
+/// The degree of agreement between figures of several experiments.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Agreement {
+    /// The intervals overlap, or the order holds.
+    Agrees,
+    /// The intervals do not overlap; the figures are within a factor of 1.25.
+    Differs,
+    /// The figures are further apart, or the order is reversed.
+    Contradicts,
+}
+
+impl Agreement {
+    /// The name in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Agreement::Agrees => "agrees",
+            Agreement::Differs => "differs",
+            Agreement::Contradicts => "contradicts",
+        }
+    }
+}
 
 /// A comparison of figures of several experiments.
 #[derive(Debug, Clone, PartialEq)]
@@ -23,7 +42,7 @@ pub struct CrossCheck {
 }
 
 /// Every check for which there are at least two figures with intervals.
-pub(super) fn made(known: &Known) -> Vec<CrossCheck> {
+pub(super) fn all(known: &Known) -> Vec<CrossCheck> {
     let equal = EQUAL.iter().filter_map(|check| check.judge(known));
     let ordered = ORDERED.iter().filter_map(|check| check.judge(known));
     let check = |(what, agreement, statement)| CrossCheck { what, agreement, statement };

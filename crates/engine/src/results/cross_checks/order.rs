@@ -1,58 +1,64 @@
 //! Pairs of operations of which one contains the other, and therefore costs no less.
 
-use super::agreement::Agreement;
-use super::wording::capital;
-use crate::results::place::Place;
-use fathom_core::experiment::{Known, Placement, Statement, said};
+use super::Agreement;
+use fathom_core::experiment::At::{self, Name, Number};
+use fathom_core::experiment::{Known, Placement, Selector, Statement, capitalize, statement};
 
 /// An operation that costs no more than another.
 pub(super) struct Ordered {
     what: &'static str,
-    less: (&'static str, Place),
-    more: (&'static str, Place),
+    less: (&'static str, Selector),
+    more: (&'static str, Selector),
     /// The reason why it cannot cost more.
     because: &'static str,
 }
 
-const TCP_PEER: Place =
-    Place::of("network/round_trip", &[("loop", "closed"), ("path", "peer"), ("transport", "TCP")])
-        .with(&[("payload", 56)])
-        .at(Placement::AcrossCpus);
-const PING_PEER: Place =
-    Place::of("network/round_trip", &[("loop", "closed"), ("path", "peer"), ("transport", "ICMP echo")])
-        .with(&[("payload", 56)]);
-const TCP_HERE: Place =
-    Place::of("network/round_trip", &[("loop", "closed"), ("path", "loopback"), ("transport", "TCP")])
-        .with(&[("payload", 56)]);
-const PING_HERE: Place =
-    Place::of("network/round_trip", &[("loop", "closed"), ("path", "loopback"), ("transport", "ICMP echo")])
-        .with(&[("payload", 56)]);
-const fn connection(names: &'static [(&'static str, &'static str)]) -> Place {
-    Place::of("network/connection", names)
+const TCP_PEER: Selector =
+    Selector::only("network/round_trip", &trip("peer", "TCP")).at(Placement::AcrossCpus);
+const PING_PEER: Selector = Selector::only("network/round_trip", &trip("peer", "ICMP echo"));
+const TCP_HERE: Selector = Selector::only("network/round_trip", &trip("loopback", "TCP"));
+const PING_HERE: Selector = Selector::only("network/round_trip", &trip("loopback", "ICMP echo"));
+
+const fn trip(path: &'static str, transport: &'static str) -> [(&'static str, At); 4] {
+    [("loop", Name("closed")), ("path", Name(path)), ("transport", Name(transport)), ("payload", Number(56))]
 }
-const CONNECT_HERE: Place = connection(&[("ip_version", "IPv4"), ("path", "loopback"), ("phase", "connect")]);
-const CONNECT_PEER: Place =
-    connection(&[("ip_version", "IPv4"), ("path", "peer"), ("phase", "connect")]).at(Placement::AcrossCpus);
+
+const CONNECT_HERE: Selector = Selector::only("network/connection", &connect("loopback"));
+const CONNECT_PEER: Selector =
+    Selector::only("network/connection", &connect("peer")).at(Placement::AcrossCpus);
+
+const fn connect(path: &'static str) -> [(&'static str, At); 3] {
+    [("ip_version", Name("IPv4")), ("path", Name(path)), ("phase", Name("connect"))]
+}
 
 pub(super) const ORDERED: &[Ordered] = &[
     Ordered {
         what: "creating a thread and a process",
         less: (
             "creating and joining a thread",
-            Place::of("cpu/thread_creation", &[("measure", "create and join")]),
+            Selector::only("cpu/thread_creation", &[("measure", Name("create and join"))]),
         ),
-        more: ("fork, exit and wait", Place::of("cpu/process_creation", &[("measure", "fork, exit, wait")])),
+        more: (
+            "fork, exit and wait",
+            Selector::only("cpu/process_creation", &[("measure", Name("fork, exit, wait"))]),
+        ),
         because: "a process also has its own address space",
     },
     Ordered {
         what: "switching between threads and processes",
         less: (
             "a switch between threads",
-            Place::of("cpu/context_switch", &[("between", "threads"), ("mechanism", "pipe")]),
+            Selector::only(
+                "cpu/context_switch",
+                &[("between", Name("threads")), ("mechanism", Name("pipe"))],
+            ),
         ),
         more: (
             "a switch between processes",
-            Place::of("cpu/context_switch", &[("between", "processes"), ("mechanism", "pipe")]),
+            Selector::only(
+                "cpu/context_switch",
+                &[("between", Name("processes")), ("mechanism", Name("pipe"))],
+            ),
         ),
         because: "a switch between processes also changes the address space",
     },
@@ -90,13 +96,13 @@ impl Ordered {
         let turned = low.differs_from(&high)? && low.value > high.value;
         let verdict = if turned { "it does, so one of the two is wrong" } else { "the order holds" };
         let agreement = if turned { Agreement::Contradicts } else { Agreement::Agrees };
-        let statement = said![
-            format!("{} (", capital(less)),
-            low.named(less),
-            format!(") cannot cost more than {more} ("),
-            high.named(more),
-            format!("), because {}: {verdict}.", self.because)
-        ];
+        let statement = statement!(
+            "{less} ({low}) cannot cost more than {more} ({high}), because {because}: {verdict}.",
+            less = capitalize(less),
+            low = low.named(less),
+            high = high.named(more),
+            because = self.because
+        );
         Some((self.what, agreement, statement))
     }
 }
@@ -104,7 +110,7 @@ impl Ordered {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::results::place::tests as planted;
+    use crate::results::planted::{self, Plant as _};
 
     #[test]
     fn an_order_that_is_turned_is_found() {
@@ -127,7 +133,7 @@ mod tests {
         let machine = planted::machine();
         for place in ORDERED.iter().flat_map(|check| [check.less.1, check.more.1]) {
             let names = format!("{place:?}");
-            assert!(names.contains("\"peer\"") || place.stands(&machine), "no point is meant by {names}");
+            assert!(names.contains("\"peer\"") || place.exist(&machine), "no point is meant by {names}");
         }
     }
 }

@@ -2,9 +2,9 @@
 //! stays within small windows (Intel 64 and IA-32 Architectures Optimization Reference Manual, "spatial prefetcher": pairs
 //! of 128 bytes).
 
-use super::rule::{Rule, Seen, Told};
-use crate::results::place::Place;
-use fathom_core::experiment::said;
+use super::{Conclusion, Rule, Seen};
+use fathom_core::experiment::At::{Name, Number};
+use fathom_core::experiment::{Selector, statement};
 
 pub(super) const RULE: Rule = Rule {
     name: "adjacent_line",
@@ -12,57 +12,63 @@ pub(super) const RULE: Rule = Rule {
                 whole array",
     judge,
     #[cfg(test)]
-    places: &[WHOLE, WINDOWED],
+    points: &[WHOLE, WINDOWED],
 };
 
-const WHOLE: Place = Place::of("memory/load_latency", &[("order", "random cycle"), ("pages", "huge")])
-    .with(&[("size", 1 << 30)]);
-const WINDOWED: Place =
-    Place::of("memory/load_latency", &[("order", "random within windows of 256 KiB"), ("pages", "huge")])
-        .with(&[("size", 1 << 30)]);
+const WHOLE: Selector = Selector::only(
+    "memory/load_latency",
+    &[("order", Name("random cycle")), ("pages", Name("huge")), ("size", Number(1 << 30))],
+);
+const WINDOWED: Selector = Selector::only(
+    "memory/load_latency",
+    &[
+        ("order", Name("random within windows of 256 KiB")),
+        ("pages", Name("huge")),
+        ("size", Number(1 << 30)),
+    ],
+);
 
-fn judge(seen: &Seen) -> Option<Told> {
+fn judge(seen: &Seen) -> Option<Conclusion> {
     let (whole, windowed) = (WHOLE.found(seen.known)?, WINDOWED.found(seen.known)?);
     if windowed.value >= whole.value || windowed.differs_from(&whole) != Some(true) {
         return None;
     }
-    let headline = said![
-        "A load from memory takes ",
-        whole.named("random over the whole"),
-        " in random order over the whole array, and ",
-        windowed.named("random within windows"),
-        " within windows of 256 KiB: the prefetcher also fetches the adjacent line."
-    ];
-    let because = said![
-        "Within a window both lines of a pair are visited shortly after each other. If the second were free, the \
-         ratio would be 0.5; the measured ratio is ",
-        windowed.share_of(whole).named("random within windows over whole"),
-        ". Tools that chase within windows report that value as memory latency."
-    ];
-    Some(Told { headline, because })
+    let headline = statement!(
+        "A load from memory takes {whole} in random order over the whole array, and {windowed} within \
+         windows of 256 KiB: the prefetcher also fetches the adjacent line.",
+        whole = whole.named("random over the whole"),
+        windowed = windowed.named("random within windows")
+    );
+    let because = statement!(
+        "Within a window both lines of a pair are visited shortly after each other. If the second were free, \
+         the ratio would be 0.5; the measured ratio is {share}. Tools that chase within windows report that \
+         value as memory latency.",
+        share = windowed.share_of(whole).named("random within windows over whole")
+    );
+    Some(Conclusion { headline, because })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::results::place::tests as planted;
+    use crate::results::planted::{self, Plant as _};
     use fathom_core::experiment::Known;
 
-    fn told(windowed: f64) -> Option<String> {
+    fn text(windowed: f64) -> Option<String> {
         let machine = planted::machine();
         let mut known = Known::new(&machine, None);
         WHOLE.plant(&mut known, 160.0);
         WINDOWED.plant(&mut known, windowed);
-        judge(&Seen { known: &known, points: &[] }).map(|told| told.because.plain())
+        judge(&Seen { known: &known, points: &[] }).map(|conclusion| conclusion.because.plain())
     }
 
     #[test]
     fn a_load_that_its_neighbour_fetched_takes_less() {
-        assert!(told(64.0).is_some_and(|said| said.contains("the measured ratio is {0.4}.")));
+        assert!(text(64.0).is_some_and(|text| text.contains("the measured ratio is {0.4}.")));
     }
 
     #[test]
     fn where_windows_make_no_difference_nothing_is_fetched_besides() {
-        assert_eq!((told(160.0), told(200.0)), (None, None));
+        assert_eq!((text(160.0), text(200.0)), (None, None));
     }
 }

@@ -1,8 +1,8 @@
 //! How a call's cost grows with the number of its arguments: one by one, in steps, or not monotonically.
 
-use super::rule::{Rule, Seen, Told};
-use crate::results::place::Place;
-use fathom_core::experiment::{Found, Statement, said};
+use super::{Conclusion, Rule, Seen};
+use fathom_core::experiment::At::{Any, Name};
+use fathom_core::experiment::{Found, Selector, Statement, statement};
 
 pub(super) const RULE: Rule = Rule {
     name: "growth_with_arguments",
@@ -10,26 +10,27 @@ pub(super) const RULE: Rule = Rule {
                 difference",
     judge,
     #[cfg(test)]
-    places: &[BY_ABI, UNOPTIMISED],
+    points: &[BY_ABI, UNOPTIMISED],
 };
 
-const BY_ABI: Place = Place::of("cpu/procedure_call", &[("form", "abi")]).any(&["arguments"]);
-const UNOPTIMISED: Place = Place::of("cpu/procedure_call", &[("form", "spilled")]).any(&["arguments"]);
+const BY_ABI: Selector = Selector::only("cpu/procedure_call", &[("form", Name("abi")), ("arguments", Any)]);
+const UNOPTIMISED: Selector =
+    Selector::only("cpu/procedure_call", &[("form", Name("spilled")), ("arguments", Any)]);
 
 /// The fewest points for a line.
 const FEWEST: usize = 3;
 
-fn judge(seen: &Seen) -> Option<Told> {
+fn judge(seen: &Seen) -> Option<Conclusion> {
     let [abi, other] = [BY_ABI, UNOPTIMISED].map(|place| place.along("arguments", seen.known));
-    let headline = said!["As the ABI passes arguments, a call's cost ", growth(&abi)?, "."];
-    let unoptimised = growth(&other).map(|told| said![" In unoptimised code it ", told, "."]);
-    let because = said![
-        ends(&abi),
-        unoptimised.unwrap_or_default(),
-        " An argument adds work: where the cost falls, that work overlaps with the call, and the alignment of the \
-         code decides."
-    ];
-    Some(Told { headline, because })
+    let headline = statement!("As the ABI passes arguments, a call's cost {growth}.", growth = growth(&abi)?);
+    let unoptimised = growth(&other).map(|growth| statement!(" In unoptimised code it {growth}.", growth));
+    let because = statement!(
+        "{ends}{unoptimised} An argument adds work: where the cost falls, that work overlaps with the call, \
+         and the alignment of the code decides.",
+        ends = ends(&abi),
+        unoptimised
+    );
+    Some(Conclusion { headline, because })
 }
 
 /// The cost of a call with the fewest and with the most arguments.
@@ -37,13 +38,11 @@ fn ends(curve: &[(u64, Found)]) -> Statement {
     let (Some((few, low)), Some((many, high))) = (curve.first(), curve.last()) else {
         return Statement::default();
     };
-    said![
-        format!("With {few} arguments it takes "),
-        low.named("call with the fewest arguments"),
-        format!(", with {many} "),
-        high.named("call with the most arguments"),
-        "."
-    ]
+    statement!(
+        "With {few} arguments it takes {low}, with {many} {high}.",
+        low = low.named("call with the fewest arguments"),
+        high = high.named("call with the most arguments")
+    )
 }
 
 /// The numbers of arguments at which the cost rises and falls, as far as intervals show it.
@@ -53,12 +52,12 @@ fn growth(curve: &[(u64, Found)]) -> Option<Statement> {
         (*arguments, after.differs_from(before), after.value - before.value)
     });
     let steps: Vec<(u64, Option<bool>, f64)> = steps.collect();
-    if curve.len() < FEWEST || steps.iter().any(|(_, told, _)| told.is_none()) {
+    if curve.len() < FEWEST || steps.iter().any(|(_, differs, _)| differs.is_none()) {
         return None;
     }
     let at = |rising: bool| -> Vec<u64> {
-        let told = steps.iter().filter(|(_, told, by)| *told == Some(true) && (*by > 0.0) == rising);
-        told.map(|(arguments, ..)| *arguments).collect()
+        let differs = steps.iter().filter(|(_, differs, by)| *differs == Some(true) && (*by > 0.0) == rising);
+        differs.map(|(arguments, ..)| *arguments).collect()
     };
     let (rises, falls) = (at(true), at(false));
     Some(match (rises.len(), falls.len()) {
@@ -77,17 +76,17 @@ fn listed(numbers: &[u64]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::results::place::tests as planted;
+    use crate::results::planted::{self, Plant as _};
     use fathom_core::experiment::Known;
     use serde_json::json;
 
-    fn told(costs: &[f64]) -> Option<String> {
+    fn text(costs: &[f64]) -> Option<String> {
         let machine = planted::machine();
         let mut known = Known::new(&machine, None);
         for (arguments, ns) in costs.iter().enumerate() {
             BY_ABI.plant_at(&mut known, &[("arguments", json!(arguments))], *ns);
         }
-        judge(&Seen { known: &known, points: &[] }).map(|told| told.headline.plain())
+        judge(&Seen { known: &known, points: &[] }).map(|conclusion| conclusion.headline.plain())
     }
 
     #[test]
@@ -99,9 +98,13 @@ mod tests {
             (&[1.0, 0.8, 0.8, 0.8], "falls, with argument 1."),
             (&[1.0, 1.005, 0.995, 1.0], "does not grow significantly."),
         ];
-        for (costs, said) in cases {
-            assert!(told(costs).is_some_and(|told| told.ends_with(said)), "{costs:?}: {:?}", told(costs));
+        for (costs, end) in cases {
+            assert!(
+                text(costs).is_some_and(|conclusion| conclusion.ends_with(end)),
+                "{costs:?}: {:?}",
+                text(costs)
+            );
         }
-        assert_eq!(told(&[1.0, 2.0]), None);
+        assert_eq!(text(&[1.0, 2.0]), None);
     }
 }

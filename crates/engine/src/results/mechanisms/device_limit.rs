@@ -1,10 +1,10 @@
 //! The knee of contention: a device with a limited rate of blocks makes many readers queue. By Little's law the number of
 //! readers that saturate it is the latency of a block times that rate; each further reader adds one block's share.
 
-use super::rule::{Rule, Seen, Told};
+use super::{Conclusion, Rule, Seen};
 use crate::results::accuracy::{CLOSE, distance};
-use crate::results::place::Place;
-use fathom_core::experiment::{Dimension, Found, Placement, Statement, said};
+use fathom_core::experiment::At::{Any, Name, Number};
+use fathom_core::experiment::{Dimension, Found, Placement, Selector, Statement, statement};
 use fathom_core::quantity::Unit;
 
 pub(super) const RULE: Rule = Rule {
@@ -13,22 +13,33 @@ pub(super) const RULE: Rule = Rule {
                 the device's limit predicts, within a factor of 1.25",
     judge,
     #[cfg(test)]
-    places: &[BETWEEN, READERS],
+    points: &[BETWEEN, READERS],
 };
 
-const BETWEEN: Place = Place::of(
+const BETWEEN: Selector = Selector::only(
     "filesystem/read",
-    &[("call", "io_uring"), ("figure", "between completions"), ("order", "random"), ("state", "direct")],
+    &[
+        ("call", Name("io_uring")),
+        ("figure", Name("between completions")),
+        ("order", Name("random")),
+        ("state", Name("direct")),
+        ("block", Number(4096)),
+        ("file", Number(64 << 20)),
+        ("queue_depth", Any),
+    ],
+);
+const READERS: Selector = Selector::only(
+    "filesystem/contention",
+    &[
+        ("figure", Name("each process")),
+        ("pattern", Name("all random")),
+        ("file", Number(4_096_000)),
+        ("processes", Any),
+    ],
 )
-.with(&[("block", 4096), ("file", 64 << 20)])
-.any(&["queue_depth"]);
-const READERS: Place =
-    Place::of("filesystem/contention", &[("figure", "each process"), ("pattern", "all random")])
-        .with(&[("file", 4_096_000)])
-        .any(&["processes"])
-        .at(Placement::Free);
+.at(Placement::Free);
 
-fn judge(seen: &Seen) -> Option<Told> {
+fn judge(seen: &Seen) -> Option<Conclusion> {
     let known = seen.known;
     let gaps = BETWEEN.along("queue_depth", known);
     let (depth, gap) = gaps.iter().min_by(|(_, one), (_, other)| one.value.total_cmp(&other.value))?;
@@ -41,26 +52,23 @@ fn judge(seen: &Seen) -> Option<Told> {
     if (*most as f64) <= knee.value || distance(held.value) > CLOSE {
         return None;
     }
-    let headline = said![
-        format!("{most} processes that read in random order are limited by the device: "),
-        wait.named("a block of the most readers"),
-        " a block, where the device's limit predicts ",
-        allowed.named("a block at the device's limit"),
-        "."
-    ];
-    let because = said![
-        format!("With {depth} requests in flight the device completes one every "),
-        gap.named("between completions"),
-        ", ",
-        gap.inverse(1e9, Dimension::Count).named("blocks a second"),
-        " a second. One reader alone takes ",
-        alone.named("a block of one reader"),
-        " for a block, so ",
-        knee.named("readers that keep the device busy"),
-        " readers keep the device busy (Little's law); each further reader adds the device's time for one block.",
-        slope(&readers, knee.value)
-    ];
-    Some(Told { headline, because })
+    let headline = statement!(
+        "{most} processes that read in random order are limited by the device: {wait} a block, where the \
+         device's limit predicts {allowed}.",
+        wait = wait.named("a block of the most readers"),
+        allowed = allowed.named("a block at the device's limit")
+    );
+    let because = statement!(
+        "With {depth} requests in flight the device completes one every {gap}, {rate} a second. One reader \
+         alone takes {alone} for a block, so {knee} readers keep the device busy (Little's law); each \
+         further reader adds the device's time for one block.{slope}",
+        gap = gap.named("between completions"),
+        rate = gap.inverse(1e9, Dimension::Count).named("blocks a second"),
+        alone = alone.named("a block of one reader"),
+        knee = knee.named("readers that keep the device busy"),
+        slope = slope(&readers, knee.value)
+    );
+    Some(Conclusion { headline, because })
 }
 
 /// The observed latency that each further reader adds beyond the knee.
@@ -71,24 +79,22 @@ fn slope(readers: &[(u64, Found)], knee: f64) -> Statement {
     };
     let each = high.minus(*low).scaled(1.0 / (many - few) as f64);
     let each = Found { dimension: Dimension::Of(Unit::Nanoseconds), ..each };
-    said![
-        " Measured from ",
-        few.to_string(),
-        " on: ",
-        each.named("a further reader beyond the knee"),
-        " each."
-    ]
+    statement!(
+        " Measured from {to_string} on: {each} each.",
+        to_string = few.to_string(),
+        each = each.named("a further reader beyond the knee")
+    )
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::results::place::tests as planted;
+    use crate::results::planted::{self, Plant as _};
     use fathom_core::experiment::Known;
     use serde_json::json;
 
     /// A device that completes a block every 10 µs, with the block latency in nanoseconds for each number of readers.
-    fn told(readers: &[(u64, f64)]) -> Option<Told> {
+    fn conclusion(readers: &[(u64, f64)]) -> Option<Conclusion> {
         let machine = planted::machine();
         let mut known = Known::new(&machine, None);
         for (depth, ns) in [(1, 60e3), (32, 10e3)] {
@@ -102,11 +108,14 @@ mod tests {
 
     #[test]
     fn many_readers_wait_as_long_as_the_device_makes_them() {
-        let told = told(&[(1, 60e3), (8, 82e3), (50, 502e3)]).expect("a mechanism");
+        let conclusion = conclusion(&[(1, 60e3), (8, 82e3), (50, 502e3)]).expect("a mechanism");
         assert!(
-            told.headline.plain().contains("{502000} a block, where the device's limit predicts {500000}.")
+            conclusion
+                .headline
+                .plain()
+                .contains("{502000} a block, where the device's limit predicts {500000}.")
         );
-        let because = told.because.plain();
+        let because = conclusion.because.plain();
         assert!(
             because.contains("so {6} readers keep") && because.contains("from 8 on: {10000} each."),
             "{because}"
@@ -115,7 +124,10 @@ mod tests {
 
     #[test]
     fn few_readers_and_those_that_wait_for_something_else_are_no_case() {
-        assert!(told(&[(1, 60e3), (4, 60e3)]).is_none(), "below the knee");
-        assert!(told(&[(1, 60e3), (50, 900e3)]).is_none(), "they wait longer than the device makes them");
+        assert!(conclusion(&[(1, 60e3), (4, 60e3)]).is_none(), "below the knee");
+        assert!(
+            conclusion(&[(1, 60e3), (50, 900e3)]).is_none(),
+            "they wait longer than the device makes them"
+        );
     }
 }

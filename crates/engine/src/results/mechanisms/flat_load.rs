@@ -2,9 +2,10 @@
 //! function of its load that begins at zero (Pollaczek and Khinchine: proportional to ρ ÷ (1 − ρ)), so a fraction of the
 //! traffic causes at most that fraction of the wait.
 
-use super::rule::{Rule, Seen, Told};
-use crate::results::place::Place;
-use fathom_core::experiment::{Dimension, Found, Placement, said};
+use super::{Conclusion, Rule, Seen};
+use fathom_core::experiment::At::{self, Any, Name};
+use fathom_core::experiment::{Dimension, Found, Placement, Selector, statement};
+use fathom_core::statistics::Measured;
 
 pub(super) const RULE: Rule = Rule {
     name: "flat_load",
@@ -12,18 +13,29 @@ pub(super) const RULE: Rule = Rule {
                 would",
     judge,
     #[cfg(test)]
-    places: &[IDLE, LOADED, DRAWN],
+    points: &[IDLE, LOADED, DRAWN],
 };
 
-const IDLE: Place = place(&[("figure", "latency"), ("level", "memory"), ("load", "nothing")]);
-const LOADED: Place = place(&[("figure", "latency"), ("level", "memory"), ("load", "read")]);
-const DRAWN: Place = place(&[("figure", "drawn"), ("level", "memory"), ("load", "read")]);
+const IDLE: Selector = loaded(&setting("latency", "nothing"));
+const LOADED: Selector = loaded(&setting("latency", "read"));
+const DRAWN: Selector = loaded(&setting("drawn", "read"));
 
-const fn place(names: &'static [(&'static str, &'static str)]) -> Place {
-    Place::of("memory/loaded_latency", names).at(Placement::Spread).any(&["delay", "load_threads", "size"])
+const fn loaded(settings: &'static [(&'static str, At)]) -> Selector {
+    Selector::only("memory/loaded_latency", settings).at(Placement::Spread)
 }
 
-fn judge(seen: &Seen) -> Option<Told> {
+const fn setting(figure: &'static str, load: &'static str) -> [(&'static str, At); 6] {
+    [
+        ("figure", Name(figure)),
+        ("level", Name("memory")),
+        ("load", Name(load)),
+        ("delay", Any),
+        ("load_threads", Any),
+        ("size", Any),
+    ]
+}
+
+fn judge(seen: &Seen) -> Option<Conclusion> {
     let idle = IDLE.found(seen.known)?;
     let drawn = DRAWN.along("delay", seen.known);
     let loaded = LOADED.along("delay", seen.known);
@@ -36,45 +48,43 @@ fn judge(seen: &Seen) -> Option<Told> {
     let [(least, at_once), _, .., (most, in_all)] = &settings[..] else { return None };
     let of_traffic = least.share_of(*most);
     let by_queue = in_all.scaled(of_traffic.value.min(1.0));
-    let beyond = at_once.minus(Found { value: by_queue.value.max(0.0), ..by_queue });
+    let beyond = at_once.minus(Found::measured(
+        Measured { value: by_queue.value.max(0.0), ..by_queue.measured },
+        by_queue.dimension,
+    ));
     if !beyond.is_resolved() {
         return None;
     }
-    let headline = said![
-        "The added latency of a load beside background readers is not all queueing: beside ",
-        least.named("lightest traffic"),
-        " it takes ",
-        at_once.named("longer beside the lightest traffic"),
-        " longer than alone, and beside ",
-        most.named("most traffic"),
-        " ",
-        in_all.named("longer beside the most traffic"),
-        "."
-    ];
-    let because = said![
-        "Queueing delay grows at least in proportion to the load: ",
-        of_traffic.named("lightest over most traffic"),
-        " of the traffic would add at most ",
-        Found { dimension: Dimension::Of(fathom_core::quantity::Unit::Nanoseconds), ..by_queue }
+    let headline = statement!(
+        "The added latency of a load beside background readers is not all queueing: beside {least} it takes \
+         {at_once} longer than alone, and beside {most} {in_all}.",
+        least = least.named("lightest traffic"),
+        at_once = at_once.named("longer beside the lightest traffic"),
+        most = most.named("most traffic"),
+        in_all = in_all.named("longer beside the most traffic")
+    );
+    let because = statement!(
+        "Queueing delay grows at least in proportion to the load: {of_traffic} of the traffic would add at \
+         most {queue} of it. The other {beyond} appears as soon as another CPU reads and does not grow with \
+         its traffic. Possible causes are a frequency that all cores share, coherence checks in the \
+         last-level cache, or DRAM row conflicts; these figures do not distinguish them.",
+        of_traffic = of_traffic.named("lightest over most traffic"),
+        queue = Found { dimension: Dimension::Of(fathom_core::quantity::Unit::Nanoseconds), ..by_queue }
             .named("a queue's part"),
-        " of it. The other ",
-        beyond.named("beyond a queue"),
-        " appears as soon as another CPU reads and does not grow with its traffic. Possible causes are a frequency \
-         that all cores share, coherence checks in the last-level cache, or DRAM row conflicts; these figures do not \
-         distinguish them."
-    ];
-    Some(Told { headline, because })
+        beyond = beyond.named("beyond a queue")
+    );
+    Some(Conclusion { headline, because })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::results::place::tests as planted;
+    use crate::results::planted::{self, Plant as _};
     use fathom_core::experiment::Known;
     use serde_json::json;
 
     /// A load of 100 ns alone, and these latencies next to traffic of one, two, four and eight gigabytes per second.
-    fn told(loaded: &[f64]) -> Option<Told> {
+    fn conclusion(loaded: &[f64]) -> Option<Conclusion> {
         let machine = planted::machine();
         let mut known = Known::new(&machine, None);
         let free = |delay: u64, threads: u64| {
@@ -91,9 +101,9 @@ mod tests {
 
     #[test]
     fn a_rise_at_once_that_stays_is_no_queue() {
-        let told = told(&[140.0, 140.0, 140.0, 140.0]).expect("a mechanism");
-        assert!(told.headline.plain().contains("beside {1000000000} it takes {40} longer than alone"));
-        let because = told.because.plain();
+        let conclusion = conclusion(&[140.0, 140.0, 140.0, 140.0]).expect("a mechanism");
+        assert!(conclusion.headline.plain().contains("beside {1000000000} it takes {40} longer than alone"));
+        let because = conclusion.because.plain();
         assert!(
             because.contains("{0.125} of the traffic would add at most {5} of it. The other {35}"),
             "{because}"
@@ -102,13 +112,19 @@ mod tests {
 
     #[test]
     fn a_rise_with_the_traffic_may_be_one() {
-        assert_eq!(told(&[105.0, 110.0, 120.0, 140.0]).map(|told| told.headline.plain()), None);
-        assert_eq!(told(&[100.5, 101.0, 110.0, 400.0]).map(|told| told.headline.plain()), None);
+        assert_eq!(
+            conclusion(&[105.0, 110.0, 120.0, 140.0]).map(|conclusion| conclusion.headline.plain()),
+            None
+        );
+        assert_eq!(
+            conclusion(&[100.5, 101.0, 110.0, 400.0]).map(|conclusion| conclusion.headline.plain()),
+            None
+        );
     }
 
     #[test]
     fn no_rise_and_two_settings_say_nothing() {
-        assert!(told(&[100.0, 100.0, 100.0, 100.0]).is_none());
-        assert!(told(&[140.0, 140.0]).is_none());
+        assert!(conclusion(&[100.0, 100.0, 100.0, 100.0]).is_none());
+        assert!(conclusion(&[140.0, 140.0]).is_none());
     }
 }

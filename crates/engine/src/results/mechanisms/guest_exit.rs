@@ -1,9 +1,9 @@
 //! The cost of a VM exit: CPUID always exits, so its time is that of an exit; many times a published one suggests a nested
 //! hypervisor.
 
-use super::rule::{Rule, Seen, Told};
-use crate::results::place::Place;
-use fathom_core::experiment::{Dimension, Found, Known, Statement, said};
+use super::{Conclusion, Rule, Seen};
+use fathom_core::experiment::At::Name;
+use fathom_core::experiment::{Dimension, Found, Known, Selector, Statement, statement};
 use fathom_core::quantity::Unit;
 
 pub(super) const RULE: Rule = Rule {
@@ -11,19 +11,23 @@ pub(super) const RULE: Rule = Rule {
     condition: "the machine is virtual, and a second CPUID in a clock reading takes significant time",
     judge,
     #[cfg(test)]
-    places: PLACES,
+    points: POINTS,
 };
 
 #[cfg(all(test, not(target_arch = "x86_64")))]
-const PLACES: &[Place] = &[GETPPID];
+const POINTS: &[Selector] = &[GETPPID];
 #[cfg(all(test, target_arch = "x86_64"))]
-const PLACES: &[Place] = &[TWO, ONE, GETPPID];
+const POINTS: &[Selector] = &[TWO, ONE, GETPPID];
 
-const TWO: Place =
-    Place::of("cpu/timing_overhead", &[("measure", "cost"), ("reading", "cpuid-rdtsc rdtscp-cpuid")]);
-const ONE: Place =
-    Place::of("cpu/timing_overhead", &[("measure", "cost"), ("reading", "cpuid-rdtsc rdtscp")]);
-const GETPPID: Place = Place::of("cpu/system_call", &[("call", "getppid")]);
+const TWO: Selector = Selector::only(
+    "cpu/timing_overhead",
+    &[("measure", Name("cost")), ("reading", Name("cpuid-rdtsc rdtscp-cpuid"))],
+);
+const ONE: Selector = Selector::only(
+    "cpu/timing_overhead",
+    &[("measure", Name("cost")), ("reading", Name("cpuid-rdtsc rdtscp"))],
+);
+const GETPPID: Selector = Selector::only("cpu/system_call", &[("call", Name("getppid"))]);
 
 /// A VM exit and return, core cycles: Dall et al., "ARM Virtualization: Performance and Architectural Implications", ISCA
 /// 2016, table 2 (KVM on x86, "Hypercall").
@@ -36,31 +40,31 @@ const NESTED: f64 = 4.0;
 /// An exit within this factor of the published one is a single exit.
 const SINGLE: f64 = 2.0;
 
-fn judge(seen: &Seen) -> Option<Told> {
+fn judge(seen: &Seen) -> Option<Conclusion> {
     let known = seen.known;
     let exit = TWO.found(known)?.minus(ONE.found(known)?);
     if !known.machine.is_virtual() || !exit.is_resolved() {
         return None;
     }
-    let headline =
-        said!["Leaving the guest takes ", exit.named("CPUID"), " (CPUID).", published(exit, known)?];
+    let headline = statement!(
+        "Leaving the guest takes {exit} (CPUID).{published}",
+        exit = exit.named("CPUID"),
+        published = published(exit, known)?
+    );
     let call = GETPPID.found(known).map_or_else(Statement::default, |call| {
-        said![
-            " A system call, which does not leave it, takes ",
-            call.named("getppid"),
-            ": an exit is worth ",
-            exit.over(call).named("exits in system calls"),
-            " of them."
-        ]
+        statement!(
+            " A system call, which does not leave it, takes {call}: an exit is worth {ratio} of them.",
+            call = call.named("getppid"),
+            ratio = exit.over(call).named("exits in system calls")
+        )
     });
-    let because = said![
-        "The cost of one CPUID is the difference between clock readings with two CPUIDs and with one; every x86 \
-         hypervisor intercepts CPUID.",
-        call,
-        " Halting, waking another CPU and notifying a device leave the guest as well, unless the hypervisor lets the \
-         guest do them directly."
-    ];
-    Some(Told { headline, because })
+    let because = statement!(
+        "The cost of one CPUID is the difference between clock readings with two CPUIDs and with one; every \
+         x86 hypervisor intercepts CPUID.{call} Halting, waking another CPU and notifying a device leave the \
+         guest as well, unless the hypervisor lets the guest do them directly.",
+        call
+    );
+    Some(Conclusion { headline, because })
 }
 
 /// The exit compared with a published one, and the conclusion.
@@ -81,53 +85,49 @@ fn published(exit: Found, known: &Known) -> Option<Statement> {
         _ => ": whether the guest is nested is unknown".to_owned(),
     };
     let published = Found::exact(one, Dimension::Of(Unit::Nanoseconds));
-    Some(said![
-        " That is ",
-        times.named("exit over a published one"),
-        " times a published exit (",
-        published.named("published exit"),
-        ")",
-        verdict,
-        "."
-    ])
+    Some(statement!(
+        " That is {times} times a published exit ({published}){verdict}.",
+        times = times.named("exit over a published one"),
+        published = published.named("published exit")
+    ))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::results::place::tests as planted;
+    use crate::results::planted::{self, Plant as _};
     use fathom_core::machine::Fact;
 
     /// The rule's conclusion for a CPUID that takes this multiple of a published exit, on a core of 1 GHz.
-    fn told(times: f64, hypervisor: Option<&str>, command_line: &str) -> Option<String> {
+    fn text(times: f64, hypervisor: Option<&str>, command_line: &str) -> Option<String> {
         let mut machine = planted::machine();
         machine.virtualization.hypervisor = Fact::known(hypervisor.map(str::to_owned), "a test");
         machine.kernel.command_line = Fact::known(command_line.to_owned(), "a test");
         let mut known = Known::new(&machine, Some(1e9));
         ONE.plant(&mut known, times * PUBLISHED_EXIT);
         TWO.plant(&mut known, 2.0 * times * PUBLISHED_EXIT);
-        judge(&Seen { known: &known, points: &[] }).map(|told| told.headline.plain())
+        judge(&Seen { known: &known, points: &[] }).map(|conclusion| conclusion.headline.plain())
     }
 
     #[test]
     fn an_exit_of_many_published_ones_is_nested_and_one_of_about_one_is_not() {
-        let nested = told(8.0, Some("KVM"), "quiet").expect("a mechanism");
+        let nested = text(8.0, Some("KVM"), "quiet").expect("a mechanism");
         assert!(
             nested.contains("takes {10400} (CPUID). That is {8} times a published exit ({1300}): the guest is probably nested"),
             "{nested}"
         );
         assert!(
-            told(8.0, Some("KVM"), "nested_pvm=1").is_some_and(|said| said.contains("as nested_pvm=1 on"))
+            text(8.0, Some("KVM"), "nested_pvm=1").is_some_and(|text| text.contains("as nested_pvm=1 on"))
         );
-        assert!(told(1.2, Some("KVM"), "").is_some_and(|said| said.contains("): one hypervisor.")));
+        assert!(text(1.2, Some("KVM"), "").is_some_and(|text| text.contains("): one hypervisor.")));
         assert!(
-            told(3.0, Some("KVM"), "")
-                .is_some_and(|said| said.contains("whether the guest is nested is unknown"))
+            text(3.0, Some("KVM"), "")
+                .is_some_and(|text| text.contains("whether the guest is nested is unknown"))
         );
     }
 
     #[test]
     fn hardware_has_no_guest_to_leave() {
-        assert_eq!(told(8.0, None, ""), None);
+        assert_eq!(text(8.0, None, ""), None);
     }
 }

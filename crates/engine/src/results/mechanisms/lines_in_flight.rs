@@ -1,48 +1,51 @@
 //! One core's bandwidth by Little's law: lines in flight = bytes per second × latency of one line ÷ bytes per line (Little
 //! 1961, "A proof for the queuing formula L = λW").
 
-use super::rule::{Rule, Seen, Told};
-use crate::results::place::Place;
-use fathom_core::experiment::{Dimension, Found, Known, Placement, Statement, said};
+use super::{Conclusion, Rule, Seen};
+use fathom_core::experiment::At::{Any, Name};
+use fathom_core::experiment::{Dimension, Found, Known, Placement, Selector, Statement, statement};
 
 pub(super) const RULE: Rule = Rule {
     name: "lines_in_flight",
     condition: "one core's best read bandwidth and the latency of a load from memory were both measured",
     judge,
     #[cfg(test)]
-    places: &[READ, CHASES, TOGETHER],
+    points: &[READ, CHASES, TOGETHER],
 };
 
-const READ: Place =
-    Place::of("memory/bandwidth", &[("kind", "read"), ("level", "memory")]).any(&["method", "size"]);
-const CHASES: Place = Place::of("memory/memory_parallelism", &[("level", "memory"), ("pages", "huge")])
-    .any(&["chases", "size"]);
-const TOGETHER: Place = Place::of("memory/parallel_bandwidth", &[("kind", "read"), ("level", "memory")])
-    .at(Placement::Spread)
-    .any(&["method", "size", "threads"]);
+const READ: Selector = Selector::only(
+    "memory/bandwidth",
+    &[("kind", Name("read")), ("level", Name("memory")), ("method", Any), ("size", Any)],
+);
+const CHASES: Selector = Selector::only(
+    "memory/memory_parallelism",
+    &[("level", Name("memory")), ("pages", Name("huge")), ("chases", Any), ("size", Any)],
+);
+const TOGETHER: Selector = Selector::only(
+    "memory/parallel_bandwidth",
+    &[("kind", Name("read")), ("level", Name("memory")), ("method", Any), ("size", Any), ("threads", Any)],
+)
+.at(Placement::Spread);
 
-fn judge(seen: &Seen) -> Option<Told> {
+fn judge(seen: &Seen) -> Option<Conclusion> {
     let known = seen.known;
-    let rate = READ.most(known)?;
+    let (_, rate) = READ.greatest(known)?;
     let chases = CHASES.along("chases", known);
     let (_, load) = chases.first().filter(|(chases, _)| *chases == 1)?;
     let line = known.machine.line_bytes();
     let lines = in_flight(rate, *load, line);
-    let headline = said![
-        "One core reads ",
-        rate.named("best read of memory"),
-        " of memory because it keeps ",
-        lines.named("lines in flight"),
-        " cache lines in flight, each for ",
-        load.named("a load from memory"),
-        "."
-    ];
-    let because = said![
-        format!("Little's law: lines in flight = bandwidth × latency ÷ line of {line} bytes."),
-        by_chases(&chases, *load, lines),
-        together(known)
-    ];
-    Some(Told { headline, because })
+    let headline = statement!(
+        "One core reads {rate} of memory because it keeps {lines} cache lines in flight, each for {load}.",
+        rate = rate.named("best read of memory"),
+        lines = lines.named("lines in flight"),
+        load = load.named("a load from memory")
+    );
+    let because = statement!(
+        "Little's law: lines in flight = bandwidth × latency ÷ line of {line} bytes.{by_chases}{together}",
+        by_chases = by_chases(&chases, *load, lines),
+        together = together(known)
+    );
+    Some(Conclusion { headline, because })
 }
 
 /// The number of lines in flight at a rate.
@@ -60,13 +63,10 @@ fn by_chases(chases: &[(u64, Found)], load: Found, lines: Found) -> Statement {
         Some(true) if lines.value > own.value => ": the others are prefetched",
         _ => "",
     };
-    said![
-        format!(" Loads of {most} independent chases keep "),
-        own.named("lines in flight by loads alone"),
-        " in flight",
-        ahead,
-        "."
-    ]
+    statement!(
+        " Loads of {most} independent chases keep {own} in flight{ahead}.",
+        own = own.named("lines in flight by loads alone")
+    )
 }
 
 /// Whether more cores read more: if so, the limit is the core's.
@@ -87,16 +87,16 @@ fn together(known: &Known) -> Statement {
         _ => "the limit is the memory, not the lines in flight of one core",
     };
     let times = many.over(one).named("read by all cores over one");
-    said![format!(" {most} cores read "), times, format!(" times as much as one: {limit}.")]
+    statement!(" {most} cores read {times} times as much as one: {limit}.", times)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::results::place::tests as planted;
+    use crate::results::planted::{self, Plant as _};
     use serde_json::json;
 
-    fn told(both: f64) -> Told {
+    fn conclusion(both: f64) -> Conclusion {
         let machine = planted::machine();
         let line = machine.line_bytes() as f64;
         let mut known = Known::new(&machine, None);
@@ -115,10 +115,10 @@ mod tests {
 
     #[test]
     fn rate_and_latency_make_the_lines_that_are_on_their_way() {
-        let told = told(19e9);
-        let lines = told.headline.figures().find(|figure| figure.name == "lines in flight").unwrap();
+        let conclusion = conclusion(19e9);
+        let lines = conclusion.headline.figures().find(|figure| figure.name == "lines in flight").unwrap();
         assert!((lines.found.value - 10.0).abs() < 1e-9, "{:?}", lines.found);
-        let because = told.because.plain();
+        let because = conclusion.because.plain();
         assert!(
             because.contains("Loads of 8 independent chases keep {5} in flight: the others are prefetched"),
             "{because}"
@@ -131,6 +131,6 @@ mod tests {
 
     #[test]
     fn where_more_cores_read_no_more_the_memory_is_the_limit() {
-        assert!(told(10e9).because.plain().contains("the limit is the memory"));
+        assert!(conclusion(10e9).because.plain().contains("the limit is the memory"));
     }
 }

@@ -13,15 +13,38 @@ mod processes_made;
 mod read_ahead;
 mod read_around;
 mod remote_order;
-mod rule;
 mod shared_cache;
 mod stream_ramp;
 mod wake_up;
 mod write_allocate;
 
 use crate::results::PointResult;
+#[cfg(test)]
+use fathom_core::experiment::Selector;
 use fathom_core::experiment::{Known, Statement};
-use rule::{Rule, Seen};
+
+/// The input of a rule: points whose evidence holds.
+struct Seen<'run> {
+    known: &'run Known<'run>,
+    /// All results of the run, for their observations.
+    points: &'run [PointResult],
+}
+
+/// The conclusion of a rule.
+struct Conclusion {
+    headline: Statement,
+    because: Statement,
+}
+
+/// A rule: it concludes nothing if its condition does not hold or a figure that it needs is missing.
+struct Rule {
+    name: &'static str,
+    condition: &'static str,
+    judge: fn(&Seen) -> Option<Conclusion>,
+    /// The points whose figures it uses.
+    #[cfg(test)]
+    points: &'static [Selector],
+}
 
 /// In the order of the report: the most far-reaching first.
 const RULES: &[Rule] = &[
@@ -57,12 +80,12 @@ pub struct Mechanism {
 }
 
 /// Every mechanism whose condition holds, in the order of the rules.
-pub(super) fn found(known: &Known, points: &[PointResult]) -> Vec<Mechanism> {
+pub(super) fn all(known: &Known, points: &[PointResult]) -> Vec<Mechanism> {
     let seen = Seen { known, points };
     let judged = |rule: &Rule| {
-        let told = (rule.judge)(&seen)?;
+        let conclusion = (rule.judge)(&seen)?;
         let Rule { name, condition, .. } = *rule;
-        Some(Mechanism { name, condition, headline: told.headline, because: told.because })
+        Some(Mechanism { name, condition, headline: conclusion.headline, because: conclusion.because })
     };
     RULES.iter().filter_map(judged).collect()
 }
@@ -70,13 +93,13 @@ pub(super) fn found(known: &Known, points: &[PointResult]) -> Vec<Mechanism> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::results::place::tests::machine;
+    use crate::results::planted::{Plant as _, machine};
     use std::collections::BTreeSet;
 
     #[test]
     fn of_nothing_nothing_is_concluded() {
         let machine = machine();
-        assert_eq!(found(&Known::new(&machine, None), &[]), []);
+        assert_eq!(all(&Known::new(&machine, None), &[]), []);
     }
 
     #[test]
@@ -86,8 +109,8 @@ mod tests {
         assert_eq!(names.len(), RULES.len());
         for rule in RULES {
             assert!(!rule.condition.ends_with('.'), "{}", rule.name);
-            for place in rule.places {
-                assert!(place.stands(&machine), "{}: no point is meant by {place:?}", rule.name);
+            for points in rule.points {
+                assert!(points.exist(&machine), "{}: no point is meant by {points:?}", rule.name);
             }
         }
     }

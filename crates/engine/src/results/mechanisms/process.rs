@@ -1,29 +1,31 @@
 //! Why a process costs what a thread does not: its own address space, with page tables to copy and pages to copy on writing.
 
-use super::rule::{Rule, Seen, Told};
-use crate::results::place::Place;
-use fathom_core::experiment::{Dimension, Found, Known, Statement, said};
+use super::{Conclusion, Rule, Seen};
+use fathom_core::experiment::At::{Any, Name};
+use fathom_core::experiment::{Dimension, Found, Known, Selector, Statement, statement};
 
 pub(super) const RULE: Rule = Rule {
     name: "process_against_thread",
     condition: "a fork costs significantly more than a vfork, which shares the address space, and than a thread",
     judge,
     #[cfg(test)]
-    places: &[FORK, VFORK, THREAD, LARGE, COPIED],
+    points: &[FORK, VFORK, THREAD, LARGE, COPIED],
 };
 
-const FORK: Place = Place::of("cpu/process_creation", &[("measure", "fork, exit, wait")]);
-const VFORK: Place = Place::of("cpu/process_creation", &[("measure", "vfork, exit, wait")]);
-const THREAD: Place = Place::of("cpu/thread_creation", &[("measure", "create and join")]);
-const LARGE: Place =
-    Place::of("cpu/process_creation", &[("measure", "fork of a large parent")]).any(&["resident"]);
-const COPIED: Place =
-    Place::of("memory/minor_fault", &[("access", "after fork, written by the child")]).any(&["batch"]);
+const FORK: Selector = Selector::only("cpu/process_creation", &[("measure", Name("fork, exit, wait"))]);
+const VFORK: Selector = Selector::only("cpu/process_creation", &[("measure", Name("vfork, exit, wait"))]);
+const THREAD: Selector = Selector::only("cpu/thread_creation", &[("measure", Name("create and join"))]);
+const LARGE: Selector =
+    Selector::only("cpu/process_creation", &[("measure", Name("fork of a large parent")), ("resident", Any)]);
+const COPIED: Selector = Selector::only(
+    "memory/minor_fault",
+    &[("access", Name("after fork, written by the child")), ("batch", Any)],
+);
 
 /// The page of the series of large parents, bytes.
 const PAGE: f64 = 4096.0;
 
-fn judge(seen: &Seen) -> Option<Told> {
+fn judge(seen: &Seen) -> Option<Conclusion> {
     let known = seen.known;
     let (fork, vfork, thread) = (FORK.found(known)?, VFORK.found(known)?, THREAD.found(known)?);
     let more = |than: Found| fork.value > than.value && fork.differs_from(&than) == Some(true);
@@ -31,29 +33,24 @@ fn judge(seen: &Seen) -> Option<Told> {
         return None;
     }
     let space = fork.minus(vfork);
-    let headline = said![
-        "A process costs ",
-        fork.over(thread).named("process over thread"),
-        " times what a thread does; its own address space is ",
-        space.share_of(fork).named("address space, share of a process"),
-        " of it."
-    ];
-    let because = said![
-        "fork, exit and wait take ",
-        fork.named("fork, exit, wait"),
-        "; with vfork, which borrows the address space, ",
-        vfork.named("vfork, exit, wait"),
-        ", a thread ",
-        thread.named("create and join"),
-        ". The first difference is the address space, ",
-        space.named("address space"),
-        "; the second is descriptors, signal handlers and the wait of the parent, ",
-        vfork.minus(thread).named("descriptors and the like"),
-        ".",
-        page_tables(known),
-        copies(space, known)
-    ];
-    Some(Told { headline, because })
+    let headline = statement!(
+        "A process costs {ratio} times what a thread does; its own address space is {share} of it.",
+        ratio = fork.over(thread).named("process over thread"),
+        share = space.share_of(fork).named("address space, share of a process")
+    );
+    let because = statement!(
+        "fork, exit and wait take {fork}; with vfork, which borrows the address space, {vfork}, a thread \
+         {thread}. The first difference is the address space, {space}; the second is descriptors, signal \
+         handlers and the wait of the parent, {difference}.{page_tables}{copies}",
+        fork = fork.named("fork, exit, wait"),
+        vfork = vfork.named("vfork, exit, wait"),
+        thread = thread.named("create and join"),
+        space = space.named("address space"),
+        difference = vfork.minus(thread).named("descriptors and the like"),
+        page_tables = page_tables(known),
+        copies = copies(space, known)
+    );
+    Some(Conclusion { headline, because })
 }
 
 /// The cost of each further page of the parent, from the smallest and the largest parent.
@@ -66,33 +63,31 @@ fn page_tables(known: &Known) -> Statement {
         return Statement::default();
     }
     let each = many.minus(*few).scaled(PAGE / (large - small) as f64);
-    said![
-        " Page tables: ",
-        each.named("page of the parent"),
-        " for each page of 4 KiB that the parent has written."
-    ]
+    statement!(
+        " Page tables: {each} for each page of 4 KiB that the parent has written.",
+        each = each.named("page of the parent")
+    )
 }
 
 /// The cost of copying a page that is written afterwards.
 fn copies(space: Found, known: &Known) -> Statement {
     let Some(each) = COPIED.found(known) else { return Statement::default() };
     let copies = Found { dimension: Dimension::Count, ..space.over(each) };
-    said![
-        " Copy-on-write: ",
-        each.named("page copied on write"),
-        " for each page that is written afterwards; the whole address space costs as much as ",
-        copies.named("address space in pages copied"),
-        " of them."
-    ]
+    statement!(
+        " Copy-on-write: {each} for each page that is written afterwards; the whole address space costs as \
+         much as {copies} of them.",
+        each = each.named("page copied on write"),
+        copies = copies.named("address space in pages copied")
+    )
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::results::place::tests as planted;
+    use crate::results::planted::{self, Plant as _};
     use serde_json::json;
 
-    fn told(vfork: f64) -> Option<Told> {
+    fn conclusion(vfork: f64) -> Option<Conclusion> {
         let machine = planted::machine();
         let mut known = Known::new(&machine, None);
         for (place, ns) in [(FORK, 60e3), (VFORK, vfork), (THREAD, 10e3)] {
@@ -107,19 +102,20 @@ mod tests {
 
     #[test]
     fn what_a_process_has_of_its_own_is_told_part_by_part() {
-        let told = told(12e3).expect("a mechanism");
+        let conclusion = conclusion(12e3).expect("a mechanism");
         assert!(
-            told.headline
+            conclusion
+                .headline
                 .plain()
                 .contains("{6} times what a thread does; its own address space is {0.8} of it.")
         );
-        let because = told.because.plain();
+        let because = conclusion.because.plain();
         assert!(because.contains("Page tables: {100} for each page"), "{because}");
         assert!(because.contains("costs as much as {24} of them."), "{because}");
     }
 
     #[test]
     fn a_process_that_costs_no_more_has_nothing_to_explain() {
-        assert!(told(60e3).is_none());
+        assert!(conclusion(60e3).is_none());
     }
 }

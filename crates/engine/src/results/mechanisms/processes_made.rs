@@ -1,10 +1,10 @@
 //! Whether creating processes becomes slower, or less regular, as more of them are created in a short time: process ids are
 //! allocated, and ended processes are reaped.
 
-use super::rule::{Rule, Seen, Told};
+use super::{Conclusion, Rule, Seen};
 use crate::results::PointResult;
-use crate::results::place::Place;
-use fathom_core::experiment::{Dimension, Found, Statement, said};
+use fathom_core::experiment::At::Name;
+use fathom_core::experiment::{Dimension, Found, Selector, Statement, statement};
 use fathom_core::statistics;
 
 pub(super) const RULE: Rule = Rule {
@@ -12,17 +12,19 @@ pub(super) const RULE: Rule = Rule {
     condition: "six trials created at least thirty processes each, one after the other",
     judge,
     #[cfg(test)]
-    places: &[FORK],
+    points: &[FORK],
 };
 
-const FORK: Place = Place::of("cpu/process_creation", &[("measure", "fork, exit, wait")]);
+const FORK: Selector = Selector::only("cpu/process_creation", &[("measure", Name("fork, exit, wait"))]);
 
 /// Ten in each third: quartiles of fewer are unreliable.
 const FEWEST: usize = 30;
 
-fn judge(seen: &Seen) -> Option<Told> {
-    let mine = |point: &&PointResult| FORK.means(&point.experiment, &point.point) && point.evidence_holds();
-    let samples = &seen.points.iter().find(mine)?.samples;
+fn judge(seen: &Seen) -> Option<Conclusion> {
+    let is_fork = |point: &&PointResult| {
+        point.evidence_holds() && FORK.selects(&point.experiment, &point.point, seen.known.machine)
+    };
+    let samples = &seen.points.iter().find(is_fork)?.samples;
     let samples: Vec<&Vec<f64>> = samples.iter().filter(|sample| sample.len() >= FEWEST).collect();
     if samples.len() < statistics::MINIMUM_TRIALS {
         return None;
@@ -34,24 +36,22 @@ fn judge(seen: &Seen) -> Option<Told> {
         Some((low, _)) if low > 1.0 => "gets slower with the number created",
         _ => "does not get slower with the number created",
     };
-    let headline = said![
-        format!("Creating a process {grows}: the last third of a trial costs "),
-        cost.named("last third over first, cost"),
-        " times the first."
-    ];
+    let headline = statement!(
+        "Creating a process {grows}: the last third of a trial costs {cost} times the first.",
+        cost = cost.named("last third over first, cost")
+    );
     let deviation = spread.map_or_else(Statement::default, |spread| {
-        said![
-            "; the interquartile range is ",
-            spread.named("last third over first, spread"),
-            " times that of the first"
-        ]
+        statement!(
+            "; the interquartile range is {spread} times that of the first",
+            spread = spread.named("last third over first, spread")
+        )
     });
-    let because = said![
-        format!("{} trials created at least {made} each (fork, exit, wait)", samples.len()),
-        deviation,
-        "."
-    ];
-    Some(Told { headline, because })
+    let because = statement!(
+        "{trials} trials created at least {made} each (fork, exit, wait){deviation}.",
+        trials = samples.len(),
+        deviation
+    );
+    Some(Conclusion { headline, because })
 }
 
 /// A statistic of the last third of each trial over that of its first, with the interval over trials.
@@ -63,7 +63,7 @@ fn late_over_early(samples: &[&Vec<f64>], of: impl Fn(&[f64]) -> Option<f64>) ->
     };
     let ratios: Vec<Vec<f64>> = samples.iter().filter_map(ratio).collect();
     let estimate = statistics::estimate(&ratios)?;
-    Some(Found { value: estimate.value, interval: estimate.interval, dimension: Dimension::Ratio })
+    Some(Found::measured(estimate.measured(), Dimension::Ratio))
 }
 
 #[cfg(test)]

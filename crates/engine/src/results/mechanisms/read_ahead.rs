@@ -1,9 +1,9 @@
 //! Read-ahead: sequential reads of a file are fetched in large requests in advance.
 
-use super::rule::{Rule, Seen, Told};
+use super::{Conclusion, Rule, Seen};
 use crate::results::accuracy::{FAIR, distance};
-use crate::results::place::Place;
-use fathom_core::experiment::{Dimension, Found, Known, Statement, said};
+use fathom_core::experiment::At::{Name, Number};
+use fathom_core::experiment::{Dimension, Found, Known, Selector, Statement, statement};
 use fathom_core::quantity::Unit;
 
 pub(super) const RULE: Rule = Rule {
@@ -11,43 +11,76 @@ pub(super) const RULE: Rule = Rule {
     condition: "sequential blocks of a cold file cost significantly less with read-ahead than without",
     judge,
     #[cfg(test)]
-    places: &[AHEAD, WITHOUT, LARGE, RANDOM],
+    points: &[AHEAD, WITHOUT, LARGE, RANDOM],
 };
 
-const AHEAD: Place =
-    Place::of("filesystem/read", &[("call", "read"), ("order", "sequential"), ("state", "cold")])
-        .with(&[("block", 4096), ("file", 64 << 20)]);
-const WITHOUT: Place = Place::of(
+const AHEAD: Selector = Selector::only(
     "filesystem/read",
-    &[("call", "read"), ("order", "sequential"), ("state", "cold"), ("read_ahead", "off")],
-)
-.with(&[("block", 4096), ("file", 64 << 20)]);
-const LARGE: Place =
-    Place::of("filesystem/read", &[("call", "read"), ("order", "sequential"), ("state", "direct")])
-        .with(&[("block", REQUEST), ("file", 64 << 20)]);
-const RANDOM: Place =
-    Place::of("filesystem/read", &[("call", "pread"), ("order", "random"), ("state", "cold")])
-        .with(&[("block", 4096), ("file", 64 << 20)]);
+    &[
+        ("call", Name("read")),
+        ("order", Name("sequential")),
+        ("state", Name("cold")),
+        ("block", Number(4096)),
+        ("file", Number(64 << 20)),
+    ],
+);
+const WITHOUT: Selector = Selector::only(
+    "filesystem/read",
+    &[
+        ("call", Name("read")),
+        ("order", Name("sequential")),
+        ("state", Name("cold")),
+        ("read_ahead", Name("off")),
+        ("block", Number(4096)),
+        ("file", Number(64 << 20)),
+    ],
+);
+const LARGE: Selector = Selector::only(
+    "filesystem/read",
+    &[
+        ("call", Name("read")),
+        ("order", Name("sequential")),
+        ("state", Name("direct")),
+        ("block", Number(REQUEST)),
+        ("file", Number(64 << 20)),
+    ],
+);
+const RANDOM: Selector = Selector::only(
+    "filesystem/read",
+    &[
+        ("call", Name("pread")),
+        ("order", Name("random")),
+        ("state", Name("cold")),
+        ("block", Number(4096)),
+        ("file", Number(64 << 20)),
+    ],
+);
 
 /// The largest request that is measured, bytes.
 const REQUEST: u64 = 1 << 20;
 
-fn judge(seen: &Seen) -> Option<Told> {
+fn judge(seen: &Seen) -> Option<Conclusion> {
     let known = seen.known;
     let (ahead, without) = (AHEAD.found(known)?, WITHOUT.found(known)?);
     if ahead.value >= without.value || ahead.differs_from(&without) != Some(true) {
         return None;
     }
-    let headline = said![
-        "Read-ahead: sequential blocks of 4 KiB of a cold file take ",
-        ahead.named("block in sequence"),
-        ", without it ",
-        without.named("block in sequence, no read-ahead"),
-        ": ",
-        without.over(ahead).named("without read-ahead over with"),
-        " times as long."
-    ];
-    Some(Told { headline, because: said![window(known), in_large_requests(ahead, known), at_random(known)] })
+    let headline = statement!(
+        "Read-ahead: sequential blocks of 4 KiB of a cold file take {ahead}, without it {without}: {ratio} \
+         times as long.",
+        ahead = ahead.named("block in sequence"),
+        without = without.named("block in sequence, no read-ahead"),
+        ratio = without.over(ahead).named("without read-ahead over with")
+    );
+    Some(Conclusion {
+        headline,
+        because: statement!(
+            "{window}{in_large_requests}{at_random}",
+            window = window(known),
+            in_large_requests = in_large_requests(ahead, known),
+            at_random = at_random(known)
+        ),
+    })
 }
 
 fn window(known: &Known) -> Statement {
@@ -58,7 +91,10 @@ fn window(known: &Known) -> Statement {
             let size = |bytes: u64| {
                 Found::exact(bytes as f64, Dimension::Of(Unit::Bytes)).named("window of read-ahead")
             };
-            said!["The device's window is ", size(bytes), ", fetched by requests that hold many blocks. "]
+            statement!(
+                "The device's window is {size}, fetched by requests that hold many blocks. ",
+                size = size(bytes)
+            )
         },
     )
 }
@@ -72,31 +108,28 @@ fn in_large_requests(ahead: Found, known: &Known) -> Statement {
     } else {
         ", which differs from the sequential cost"
     };
-    said![
-        "In requests of 1 MiB past the page cache, the share of 4 KiB is ",
-        share.named("share of a large request"),
-        explains,
-        "."
-    ]
+    statement!(
+        "In requests of 1 MiB past the page cache, the share of 4 KiB is {share}{explains}.",
+        share = share.named("share of a large request")
+    )
 }
 
 /// In random order there is nothing to read ahead.
 fn at_random(known: &Known) -> Statement {
     RANDOM.found(known).map_or_else(Statement::default, |random| {
-        said![
-            " In random order, where nothing can be read ahead, they take ",
-            random.named("block at random"),
-            "."
-        ]
+        statement!(
+            " In random order, where nothing can be read ahead, they take {random}.",
+            random = random.named("block at random")
+        )
     })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::results::place::tests as planted;
+    use crate::results::planted::{self, Plant as _};
 
-    fn told(ahead: f64, large: f64) -> Option<Told> {
+    fn conclusion(ahead: f64, large: f64) -> Option<Conclusion> {
         let machine = planted::machine();
         let mut known = Known::new(&machine, None);
         AHEAD.plant(&mut known, ahead);
@@ -107,16 +140,22 @@ mod tests {
 
     #[test]
     fn a_sequence_costs_the_share_of_a_large_request() {
-        let told = told(2e3, 512e3).expect("a mechanism");
-        assert!(told.headline.plain().contains("take {2000}, without it {60000}: {30} times as long."));
+        let conclusion = conclusion(2e3, 512e3).expect("a mechanism");
+        assert!(conclusion.headline.plain().contains("take {2000}, without it {60000}: {30} times as long."));
         assert!(
-            told.because.plain().contains("the share of 4 KiB is {2000}, which equals the sequential cost.")
+            conclusion
+                .because
+                .plain()
+                .contains("the share of 4 KiB is {2000}, which equals the sequential cost.")
         );
     }
 
     #[test]
     fn another_cost_is_not_explained_and_none_is_no_case() {
-        assert!(told(2e3, 5_120e3).is_some_and(|told| told.because.plain().contains("which differs from")));
-        assert!(told(60e3, 512e3).is_none());
+        assert!(
+            conclusion(2e3, 5_120e3)
+                .is_some_and(|conclusion| conclusion.because.plain().contains("which differs from"))
+        );
+        assert!(conclusion(60e3, 512e3).is_none());
     }
 }

@@ -1,9 +1,9 @@
 //! Read-around: a page fault on an uncached file reads the window around its page (`do_sync_mmap_readahead` of
 //! mm/filemap.c), which is wasted if the next page is elsewhere.
 
-use super::rule::{Rule, Seen, Told};
-use crate::results::place::Place;
-use fathom_core::experiment::{Dimension, Found, Known, Statement, said};
+use super::{Conclusion, Rule, Seen};
+use fathom_core::experiment::At::{Name, Number};
+use fathom_core::experiment::{Dimension, Found, Known, Selector, Statement, statement};
 use fathom_core::quantity::Unit;
 
 pub(super) const RULE: Rule = Rule {
@@ -12,23 +12,44 @@ pub(super) const RULE: Rule = Rule {
                 mapping with read-around than without",
     judge,
     #[cfg(test)]
-    places: &[READ, RANDOM, WITHOUT, IN_ORDER],
+    points: &[READ, RANDOM, WITHOUT, IN_ORDER],
 };
 
-const READ: Place = Place::of("memory/fault_extent", &[("method", "residency"), ("state", "cold")]);
-const RANDOM: Place =
-    Place::of("filesystem/read", &[("call", "mmap"), ("order", "random"), ("state", "cold")])
-        .with(&[("block", 4096), ("file", 64 << 20)]);
-const WITHOUT: Place = Place::of(
+const READ: Selector =
+    Selector::only("memory/fault_extent", &[("method", Name("residency")), ("state", Name("cold"))]);
+const RANDOM: Selector = Selector::only(
     "filesystem/read",
-    &[("call", "mmap"), ("order", "random"), ("state", "cold"), ("read_ahead", "off")],
-)
-.with(&[("block", 4096), ("file", 64 << 20)]);
-const IN_ORDER: Place =
-    Place::of("filesystem/read", &[("call", "mmap"), ("order", "sequential"), ("state", "cold")])
-        .with(&[("block", 4096), ("file", 64 << 20)]);
+    &[
+        ("call", Name("mmap")),
+        ("order", Name("random")),
+        ("state", Name("cold")),
+        ("block", Number(4096)),
+        ("file", Number(64 << 20)),
+    ],
+);
+const WITHOUT: Selector = Selector::only(
+    "filesystem/read",
+    &[
+        ("call", Name("mmap")),
+        ("order", Name("random")),
+        ("state", Name("cold")),
+        ("read_ahead", Name("off")),
+        ("block", Number(4096)),
+        ("file", Number(64 << 20)),
+    ],
+);
+const IN_ORDER: Selector = Selector::only(
+    "filesystem/read",
+    &[
+        ("call", Name("mmap")),
+        ("order", Name("sequential")),
+        ("state", Name("cold")),
+        ("block", Number(4096)),
+        ("file", Number(64 << 20)),
+    ],
+);
 
-fn judge(seen: &Seen) -> Option<Told> {
+fn judge(seen: &Seen) -> Option<Conclusion> {
     let known = seen.known;
     let (read, random, without) = (READ.found(known)?, RANDOM.found(known)?, WITHOUT.found(known)?);
     let page = known.machine.page_bytes() as f64;
@@ -36,33 +57,30 @@ fn judge(seen: &Seen) -> Option<Told> {
     if read.value <= page || !dearer {
         return None;
     }
-    let headline = said![
-        "A page fault on a file that is not cached reads ",
-        read.named("read by one fault"),
-        " around its page: in random order, a block through a mapping costs ",
-        random.over(without).named("random by mapping, with read-around over without"),
-        " times as much as without read-around."
-    ];
-    let because = said![
-        "A random block of 4 KiB takes ",
-        random.named("random block by mapping"),
-        ", with read-around turned off by madvise(2) ",
-        without.named("random block by mapping, no read-around"),
-        ".",
-        in_order(known),
-        window(read.value, known)
-    ];
-    Some(Told { headline, because })
+    let headline = statement!(
+        "A page fault on a file that is not cached reads {read} around its page: in random order, a block \
+         through a mapping costs {ratio} times as much as without read-around.",
+        read = read.named("read by one fault"),
+        ratio = random.over(without).named("random by mapping, with read-around over without")
+    );
+    let because = statement!(
+        "A random block of 4 KiB takes {random}, with read-around turned off by madvise(2) \
+         {without}.{in_order}{window}",
+        random = random.named("random block by mapping"),
+        without = without.named("random block by mapping, no read-around"),
+        in_order = in_order(known),
+        window = window(read.value, known)
+    );
+    Some(Conclusion { headline, because })
 }
 
 /// In sequential order the same window is useful.
 fn in_order(known: &Known) -> Statement {
     IN_ORDER.found(known).map_or_else(Statement::default, |each| {
-        said![
-            " In sequential order the pages read around are used: ",
-            each.named("block in sequence by mapping"),
-            " a block."
-        ]
+        statement!(
+            " In sequential order the pages read around are used: {each} a block.",
+            each = each.named("block in sequence by mapping")
+        )
     })
 }
 
@@ -74,34 +92,37 @@ fn window(read: f64, known: &Known) -> Statement {
     };
     let window = Found::exact(bytes as f64, Dimension::Of(Unit::Bytes));
     let same = if read as u64 == bytes { ", as much as a fault reads" } else { "" };
-    said![" The device's window of read-ahead is ", window.named("window of read-ahead"), same, "."]
+    statement!(
+        " The device's window of read-ahead is {window}{same}.",
+        window = window.named("window of read-ahead")
+    )
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::results::place::tests as planted;
+    use crate::results::planted::{self, Plant as _};
 
-    fn told(read: f64, random: f64) -> Option<String> {
+    fn text(read: f64, random: f64) -> Option<String> {
         let machine = planted::machine();
         let mut known = Known::new(&machine, None);
         READ.plant(&mut known, read);
         RANDOM.plant(&mut known, random);
         WITHOUT.plant(&mut known, 60e3);
-        judge(&Seen { known: &known, points: &[] }).map(|told| told.headline.plain())
+        judge(&Seen { known: &known, points: &[] }).map(|conclusion| conclusion.headline.plain())
     }
 
     #[test]
     fn random_blocks_pay_for_what_is_read_around_them() {
-        let said = told(8_388_608.0, 6e6).expect("a mechanism");
-        assert!(said.contains(
+        let text = text(8_388_608.0, 6e6).expect("a mechanism");
+        assert!(text.contains(
             "reads {8388608} around its page: in random order, a block through a mapping costs {100} times"
         ));
     }
 
     #[test]
     fn where_nothing_is_read_around_or_it_costs_nothing_there_is_no_case() {
-        assert_eq!(told(4096.0, 6e6), None);
-        assert_eq!(told(8_388_608.0, 60e3), None);
+        assert_eq!(text(4096.0, 6e6), None);
+        assert_eq!(text(8_388_608.0, 60e3), None);
     }
 }

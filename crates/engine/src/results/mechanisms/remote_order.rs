@@ -1,25 +1,32 @@
 //! Sequential and random order over a network: the order makes no difference by itself; if a sequential read is faster,
 //! blocks are read ahead or cached.
 
-use super::rule::{Rule, Seen, Told};
-use crate::results::place::Place;
-use fathom_core::experiment::{Found, Placement, Point, Statement, Value, said};
+use super::{Conclusion, Rule, Seen};
+use fathom_core::experiment::At::{Any, Name, Number};
+use fathom_core::experiment::{Found, Placement, Point, Selector, Statement, statement};
 
 pub(super) const RULE: Rule = Rule {
     name: "remote_order",
     condition: "blocks of a file that the server has cached were read in both orders, with intervals",
     judge,
     #[cfg(test)]
-    places: &[],
+    points: &[],
 };
 
-const BLOCKS: Place = Place::of("filesystem/remote_read", &[("state", "server-cached")])
-    .with(&[("block", 4096), ("queue_depth", 1)])
-    .any(&["order", "protocol"])
-    .at(Placement::Free);
+const BLOCKS: Selector = Selector::only(
+    "filesystem/remote_read",
+    &[
+        ("state", Name("server-cached")),
+        ("block", Number(4096)),
+        ("queue_depth", Number(1)),
+        ("order", Any),
+        ("protocol", Any),
+    ],
+)
+.at(Placement::Free);
 
-fn judge(seen: &Seen) -> Option<Told> {
-    let all: Vec<(&Point, Found)> = BLOCKS.all(seen.known).collect();
+fn judge(seen: &Seen) -> Option<Conclusion> {
+    let all: Vec<(&Point, Found)> = BLOCKS.all(seen.known);
     let of = |protocol: &str, order: &str| {
         let is = |point: &Point| name(point, "protocol") == protocol && name(point, "order") == order;
         all.iter().find(|(point, _)| is(point)).map(|(_, found)| *found)
@@ -27,22 +34,20 @@ fn judge(seen: &Seen) -> Option<Told> {
     let mut protocols: Vec<&str> = all.iter().map(|(point, _)| name(point, "protocol")).collect();
     protocols.dedup();
     let mut ahead = vec![];
-    let told = protocols.into_iter().filter_map(|protocol| {
+    let protocols = protocols.into_iter().filter_map(|protocol| {
         let (sequence, random) = (of(protocol, "sequential")?, of(protocol, "random")?);
         let quicker = sequence.differs_from(&random)? && sequence.value < random.value;
         if quicker {
             ahead.push(protocol);
         }
         let why = if quicker { "read ahead" } else { "requested one by one" };
-        Some(said![
-            format!("{protocol}: "),
-            random.named(&format!("{protocol}, random")),
-            " at random, ",
-            sequence.named(&format!("{protocol}, in sequence")),
-            format!(" in sequence: blocks are {why}")
-        ])
+        Some(statement!(
+            "{protocol}: {random} at random, {sequence} in sequence: blocks are {why}",
+            random = random.named(&format!("{protocol}, random")),
+            sequence = sequence.named(&format!("{protocol}, in sequence"))
+        ))
     });
-    let because = said![Statement::joined(told.collect(), "; ")?, "."];
+    let because = statement!("{all}.", all = Statement::joined(protocols, "; ")?);
     let headline = match ahead.as_slice() {
         [] => "Over the network the order makes no difference: no block is read ahead.".to_owned(),
         some => {
@@ -52,24 +57,21 @@ fn judge(seen: &Seen) -> Option<Told> {
             )
         }
     };
-    Some(Told { headline: headline.into(), because })
+    Some(Conclusion { headline: headline.into(), because })
 }
 
 fn name<'a>(point: &'a Point, parameter: &str) -> &'a str {
-    match point.get(parameter) {
-        Some(Value::Name(name)) => name,
-        _ => "",
-    }
+    point.name_of(parameter).unwrap_or_default()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::results::place::tests as planted;
+    use crate::results::planted::{self, Plant as _};
     use fathom_core::experiment::Known;
     use serde_json::json;
 
-    fn told(sequence: f64) -> Told {
+    fn conclusion(sequence: f64) -> Conclusion {
         let machine = planted::machine();
         let mut known = Known::new(&machine, None);
         for (order, ns) in [("random", 100e3), ("sequential", sequence)] {
@@ -80,7 +82,7 @@ mod tests {
 
     #[test]
     fn a_quicker_sequence_is_read_ahead_and_one_as_slow_is_not() {
-        assert!(told(20e3).headline.plain().contains("faster with nfs, which reads ahead"));
-        assert!(told(100e3).headline.plain().contains("the order makes no difference"));
+        assert!(conclusion(20e3).headline.plain().contains("faster with nfs, which reads ahead"));
+        assert!(conclusion(100e3).headline.plain().contains("the order makes no difference"));
     }
 }

@@ -1,10 +1,10 @@
 //! The usable part of a last-level cache that is shared with others: loads, reading at full speed and reads of cached files
 //! each exceed it at some size, and these sizes agree.
 
-use super::rule::{Rule, Seen, Told};
+use super::{Conclusion, Rule, Seen};
 use crate::results::accuracy::CLOSE;
-use crate::results::place::Place;
-use fathom_core::experiment::{Dimension, Found, Known, Point, Statement, Value, said};
+use fathom_core::experiment::At::{Any, Name, Number};
+use fathom_core::experiment::{Dimension, Found, Known, Point, Selector, Statement, statement};
 use fathom_core::quantity::{Unit, declared};
 
 pub(super) const RULE: Rule = Rule {
@@ -12,18 +12,29 @@ pub(super) const RULE: Rule = Rule {
     condition: "loads, together with streaming reads or cached files, find the last-level cache smaller than declared",
     judge,
     #[cfg(test)]
-    places: &[LOADS, FILES, READ],
+    points: &[LOADS, FILES, READ],
 };
 
-const LOADS: Place =
-    Place::of("memory/load_latency", &[("order", "random cycle"), ("pages", "huge")]).any(&["size"]);
-const FILES: Place =
-    Place::of("filesystem/read", &[("call", "read"), ("order", "sequential"), ("state", "warm")])
-        .with(&[("block", 4096)])
-        .any(&["file"]);
-const READ: Place = Place::of("memory/bandwidth", &[("kind", "read")]).any(&["level", "method", "size"]);
+const LOADS: Selector = Selector::only(
+    "memory/load_latency",
+    &[("order", Name("random cycle")), ("pages", Name("huge")), ("size", Any)],
+);
+const FILES: Selector = Selector::only(
+    "filesystem/read",
+    &[
+        ("call", Name("read")),
+        ("order", Name("sequential")),
+        ("state", Name("warm")),
+        ("block", Number(4096)),
+        ("file", Any),
+    ],
+);
+const READ: Selector = Selector::only(
+    "memory/bandwidth",
+    &[("kind", Name("read")), ("level", Any), ("method", Any), ("size", Any)],
+);
 
-fn judge(seen: &Seen) -> Option<Told> {
+fn judge(seen: &Seen) -> Option<Conclusion> {
     let known = seen.known;
     let cpu = known.machine.measured_cpu();
     let stated = known.machine.data_cache_bytes(cpu, known.machine.last_level(cpu)?)?;
@@ -37,28 +48,30 @@ fn judge(seen: &Seen) -> Option<Told> {
     let size = |bytes: u64| Found::exact(bytes as f64, Dimension::Of(Unit::Bytes));
     let at_the_most = size(most).named("last cache, largest usable size");
     let part = if least == most {
-        said!["about ", at_the_most]
+        statement!("about {at_the_most}", at_the_most)
     } else {
-        said![size(least).named("last cache, smallest usable size"), " to ", at_the_most]
+        statement!(
+            "{least} to {at_the_most}",
+            least = size(least).named("last cache, smallest usable size"),
+            at_the_most
+        )
     };
-    let headline = said![
-        "Of the last-level cache, declared as ",
-        size(stated).named("last cache, declared"),
-        ", ",
-        part,
-        " answer this core."
-    ];
-    let told = Statement::joined(all.into_iter().map(|edge| edge.told).collect(), "; ")?;
+    let headline = statement!(
+        "Of the last-level cache, declared as {declared}, {part} answer this core.",
+        declared = size(stated).named("last cache, declared"),
+        part
+    );
+    let edges = Statement::joined(all.into_iter().map(|edge| edge.statement), "; ")?;
     let why = " The rest may be used by other guests, or not be available to this one; that is not visible from \
                inside.";
-    Some(Told { headline, because: said![told, ".", why] })
+    Some(Conclusion { headline, because: statement!("{edges}.{why}", edges) })
 }
 
 /// The two sizes between which a working set no longer fits into the cache.
 struct Edge {
     within: u64,
     beyond: u64,
-    told: Statement,
+    statement: Statement,
 }
 
 /// The range in which all edges overlap; if there is none, the range that covers all of them.
@@ -80,12 +93,13 @@ fn loads(known: &Known) -> Option<Edge> {
     let curve = LOADS.along("size", known);
     let (size, memory) = curve.last()?;
     let (within, beyond) = crossing(&curve, memory.value / 2.0)?;
-    let told = said![
-        format!("Beyond {} a load takes more than half of the ", declared::size(within)),
-        memory.named("a load from memory"),
-        format!(" that a load from {} takes", declared::size(*size))
-    ];
-    Some(Edge { within, beyond, told })
+    let statement = statement!(
+        "Beyond {within} a load takes more than half of the {memory} that a load from {size} takes",
+        within = declared::size(within),
+        memory = memory.named("a load from memory"),
+        size = declared::size(*size)
+    );
+    Some(Edge { within, beyond, statement })
 }
 
 /// By cached files: one that fits into the cache is copied faster than one that does not.
@@ -96,26 +110,26 @@ fn cached_files(known: &Known) -> Option<Edge> {
     let slower = slowest.value > CLOSE * quickest.value && slowest.differs_from(quickest) == Some(true);
     let level = (quickest.value * slowest.value).sqrt();
     let (within, beyond) = crossing(&curve, level).filter(|_| slower)?;
-    let told = said![
-        "4 KiB of a cached file take ",
-        quickest.named("block of a small cached file"),
-        format!(" of files up to {} and ", declared::size(within)),
-        slowest.named("block of a large cached file"),
-        format!(" of {} and more", declared::size(beyond))
-    ];
-    Some(Edge { within, beyond, told })
+    let statement = statement!(
+        "4 KiB of a cached file take {quickest} of files up to {within} and {slowest} of {beyond} and more",
+        quickest = quickest.named("block of a small cached file"),
+        within = declared::size(within),
+        slowest = slowest.named("block of a large cached file"),
+        beyond = declared::size(beyond)
+    );
+    Some(Edge { within, beyond, statement })
 }
 
 /// By reading at the rate of memory a set that fits into the declared cache.
 fn full_speed(stated: u64, known: &Known) -> Option<Edge> {
     let all = |level: &'static str| {
-        let mine = READ.all(known).filter(move |(point, _)| named(point, level));
+        let mine = READ.all(known).into_iter().filter(|(point, _)| point.is("level", level));
         mine.map(|(point, rate)| (size(point), rate))
             .max_by(|(_, one), (_, two)| one.value.total_cmp(&two.value))
     };
     let level = format!("L{}", known.machine.last_level(known.machine.measured_cpu())?);
     let (memory, second) = (all("memory")?, all("L2")?);
-    let mine = READ.all(known).filter(|(point, _)| named(point, &level));
+    let mine = READ.all(known).into_iter().filter(|(point, _)| point.is("level", &level));
     let (set, rate) = mine
         .map(|(point, rate)| (size(point), rate))
         .max_by(|(_, one), (_, two)| one.value.total_cmp(&two.value))?;
@@ -123,31 +137,23 @@ fn full_speed(stated: u64, known: &Known) -> Option<Edge> {
     as_memory.then(|| Edge {
         within: second.0,
         beyond: set,
-        told: said![
-            format!("{} are read at ", declared::size(set)),
-            rate.named("read of a set that the last cache should hold"),
-            ", as memory is (",
-            memory.1.named("read of memory"),
-            ")"
-        ],
+        statement: statement!(
+            "{set} are read at {rate}, as memory is ({memory})",
+            set = declared::size(set),
+            rate = rate.named("read of a set that the last cache should hold"),
+            memory = memory.1.named("read of memory")
+        ),
     })
 }
 
-fn named(point: &Point, level: &str) -> bool {
-    matches!(point.get("level"), Some(Value::Name(name)) if name == level)
-}
-
 fn size(point: &Point) -> u64 {
-    match point.get("size") {
-        Some(Value::Number(size)) => *size,
-        _ => 0,
-    }
+    point.number_of("size").unwrap_or_default()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::results::place::tests as planted;
+    use crate::results::planted::{self, Plant as _};
     use fathom_core::machine::{Fact, Machine};
     use serde_json::json;
 
@@ -167,7 +173,7 @@ mod tests {
         machine
     }
 
-    fn told(stated: u64, files: [f64; 3]) -> Option<Told> {
+    fn conclusion(stated: u64, files: [f64; 3]) -> Option<Conclusion> {
         let machine = declaring(stated);
         let mut known = Known::new(&machine, None);
         for (mib, ns) in [(1, 5.0), (8, 40.0), (16, 45.0), (32, 110.0), (1024, 150.0)] {
@@ -181,9 +187,9 @@ mod tests {
 
     #[test]
     fn what_loads_and_files_agree_about_is_the_usable_part() {
-        let told = told(480 * MIB, [200.0, 210.0, 600.0]).expect("a mechanism");
+        let conclusion = conclusion(480 * MIB, [200.0, 210.0, 600.0]).expect("a mechanism");
         assert_eq!(
-            told.headline.plain(),
+            conclusion.headline.plain(),
             format!(
                 "Of the last-level cache, declared as {{{}}}, {{{}}} to {{{}}} answer this core.",
                 480 * MIB,
@@ -195,7 +201,7 @@ mod tests {
 
     #[test]
     fn a_cache_that_holds_what_it_declares_is_no_case() {
-        assert!(told(24 * MIB, [200.0, 210.0, 600.0]).is_none());
-        assert!(told(480 * MIB, [200.0, 210.0, 205.0]).is_none(), "files of every size cost the same");
+        assert!(conclusion(24 * MIB, [200.0, 210.0, 600.0]).is_none());
+        assert!(conclusion(480 * MIB, [200.0, 210.0, 205.0]).is_none(), "files of every size cost the same");
     }
 }

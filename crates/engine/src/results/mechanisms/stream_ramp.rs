@@ -1,9 +1,9 @@
 //! The ramp of a TCP stream: slow start doubles the data in flight with every round trip, from ten segments (RFC 6928) until
 //! the path is full.
 
-use super::rule::{Rule, Seen, Told};
-use crate::results::place::Place;
-use fathom_core::experiment::{Dimension, Found, Placement, said};
+use super::{Conclusion, Rule, Seen};
+use fathom_core::experiment::At::{self, Any, Name, Number};
+use fathom_core::experiment::{Dimension, Found, Placement, Selector, statement};
 use fathom_core::quantity::Unit;
 
 pub(super) const RULE: Rule = Rule {
@@ -12,25 +12,36 @@ pub(super) const RULE: Rule = Rule {
                 measured on the same path",
     judge,
     #[cfg(test)]
-    places: &[WINDOW_HERE, TRIP_HERE],
+    points: &[WINDOW_HERE, TRIP_HERE],
 };
 
-const WINDOW_HERE: Place =
-    window(&[("direction", "send"), ("figure", "window"), ("path", "loopback"), ("transport", "TCP")]);
-const WINDOW_PEER: Place =
-    window(&[("direction", "send"), ("figure", "window"), ("path", "peer"), ("transport", "TCP")]);
-const TRIP_HERE: Place = trip(&[("loop", "closed"), ("path", "loopback"), ("transport", "TCP")]);
-const TRIP_PEER: Place = trip(&[("loop", "closed"), ("path", "peer"), ("transport", "TCP")]);
+const WINDOW_HERE: Selector = windows(&window("loopback"));
+const WINDOW_PEER: Selector = windows(&window("peer"));
+const TRIP_HERE: Selector = trips(&trip("loopback"));
+const TRIP_PEER: Selector = trips(&trip("peer"));
 
-const fn window(names: &'static [(&'static str, &'static str)]) -> Place {
-    Place::of("network/bandwidth", names)
-        .with(&[("streams", 1)])
-        .any(&["chunk", "start"])
-        .at(Placement::AcrossCpus)
+const fn windows(settings: &'static [(&'static str, At)]) -> Selector {
+    Selector::only("network/bandwidth", settings).at(Placement::AcrossCpus)
 }
 
-const fn trip(names: &'static [(&'static str, &'static str)]) -> Place {
-    Place::of("network/round_trip", names).with(&[("payload", 1)]).at(Placement::AcrossCpus)
+const fn window(path: &'static str) -> [(&'static str, At); 7] {
+    [
+        ("direction", Name("send")),
+        ("figure", Name("window")),
+        ("path", Name(path)),
+        ("transport", Name("TCP")),
+        ("streams", Number(1)),
+        ("chunk", Any),
+        ("start", Any),
+    ]
+}
+
+const fn trips(settings: &'static [(&'static str, At)]) -> Selector {
+    Selector::only("network/round_trip", settings).at(Placement::AcrossCpus)
+}
+
+const fn trip(path: &'static str) -> [(&'static str, At); 4] {
+    [("loop", Name("closed")), ("path", Name(path)), ("transport", Name("TCP")), ("payload", Number(1))]
 }
 
 /// Segments that a stream may send before the first is acknowledged (RFC 6928).
@@ -42,12 +53,12 @@ const LOOPBACK_PACKET: f64 = 65_536.0;
 /// The largest packet of Ethernet (IEEE 802.3), bytes.
 const ETHERNET_PACKET: f64 = 1_500.0;
 
-fn judge(seen: &Seen) -> Option<Told> {
+fn judge(seen: &Seen) -> Option<Conclusion> {
     path(seen, "to the peer", WINDOW_PEER, TRIP_PEER, ETHERNET_PACKET)
         .or_else(|| path(seen, "over loopback", WINDOW_HERE, TRIP_HERE, LOOPBACK_PACKET))
 }
 
-fn path(seen: &Seen, way: &str, window: Place, trip: Place, packet: f64) -> Option<Told> {
+fn path(seen: &Seen, way: &str, window: Selector, trip: Selector, packet: f64) -> Option<Conclusion> {
     let windows = window.along("start", seen.known);
     let trip = trip.found(seen.known)?;
     let (Some((_, first)), Some((start, last)), true) = (windows.first(), windows.last(), windows.len() > 2)
@@ -64,37 +75,33 @@ fn path(seen: &Seen, way: &str, window: Place, trip: Place, packet: f64) -> Opti
         (false, true) => " shows no ramp in its windows, though slow start would cause one",
         (false, false) => " has no ramp, and needs none",
     };
-    let headline = said![
-        format!("A TCP stream {way}{verdict}: its first window has "),
-        first.over(*last).named("first window over last"),
-        " of the rate of the last."
-    ];
+    let headline = statement!(
+        "A TCP stream {way}{verdict}: its first window has {ratio} of the rate of the last.",
+        ratio = first.over(*last).named("first window over last")
+    );
     let bytes = |value: f64| Found::bare(value, Dimension::Of(Unit::Bytes));
-    let because = said![
-        "The path holds ",
-        bytes(full).named("bytes in flight"),
-        " (rate × round trip of ",
-        trip.named("round trip"),
-        format!("); a stream starts with {} segments, ", FIRST_SEGMENTS),
-        bytes(begins).named("bytes of the first round trip"),
-        format!(", and doubles that with each round trip: {doublings} doublings, "),
-        trip.scaled(doublings).named("slow start"),
-        ". The last window starts ",
-        Found::exact(*start as f64, trip.dimension).named("start of the last window"),
-        " after the first byte."
-    ];
-    Some(Told { headline, because })
+    let because = statement!(
+        "The path holds {path} (rate × round trip of {trip}); a stream starts with {FIRST_SEGMENTS} \
+         segments, {first}, and doubles that with each round trip: {doublings} doublings, {ramp}. The last \
+         window starts {start} after the first byte.",
+        path = bytes(full).named("bytes in flight"),
+        trip = trip.named("round trip"),
+        first = bytes(begins).named("bytes of the first round trip"),
+        ramp = trip.scaled(doublings).named("slow start"),
+        start = Found::exact(*start as f64, trip.dimension).named("start of the last window")
+    );
+    Some(Conclusion { headline, because })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::results::place::tests as planted;
+    use crate::results::planted::{self, Plant as _};
     use fathom_core::experiment::Known;
     use serde_json::json;
 
     /// Windows of these rates, with a round trip of 1 ms to the peer.
-    fn told(rates: &[f64]) -> Option<Told> {
+    fn conclusion(rates: &[f64]) -> Option<Conclusion> {
         let machine = planted::machine();
         let mut known = Known::new(&machine, None);
         TRIP_PEER.plant(&mut known, 1e6);
@@ -108,21 +115,27 @@ mod tests {
     #[test]
     fn a_path_that_holds_more_than_ten_segments_needs_a_ramp() {
         // 115840 bytes are in flight: eight times ten segments of 1448, three doublings.
-        let told = told(&[10e6, 50e6, 115.84e6]).expect("a mechanism");
-        assert!(told.headline.plain().contains("has the ramp of slow start"));
-        assert!(told.because.plain().contains("3 doublings, {3000000}"), "{}", told.because.plain());
+        let conclusion = conclusion(&[10e6, 50e6, 115.84e6]).expect("a mechanism");
+        assert!(conclusion.headline.plain().contains("has the ramp of slow start"));
+        assert!(
+            conclusion.because.plain().contains("3 doublings, {3000000}"),
+            "{}",
+            conclusion.because.plain()
+        );
     }
 
     #[test]
     fn a_short_path_needs_none_and_two_windows_are_no_ramp() {
         assert!(
-            told(&[1e6, 1e6, 1e6])
-                .is_some_and(|told| told.headline.plain().contains("has no ramp, and needs none"))
+            conclusion(&[1e6, 1e6, 1e6]).is_some_and(|conclusion| conclusion
+                .headline
+                .plain()
+                .contains("has no ramp, and needs none"))
         );
         assert!(
-            told(&[1e6, 2e6, 4e6])
-                .is_some_and(|told| told.headline.plain().contains("not that of slow start"))
+            conclusion(&[1e6, 2e6, 4e6])
+                .is_some_and(|conclusion| conclusion.headline.plain().contains("not that of slow start"))
         );
-        assert!(told(&[10e6, 115.84e6]).is_none());
+        assert!(conclusion(&[10e6, 115.84e6]).is_none());
     }
 }

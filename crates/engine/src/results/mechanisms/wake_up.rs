@@ -1,10 +1,10 @@
 //! Waking an idle CPU: the extra cost of a hand-over across CPUs over one on the same CPU recurs, as a whole number of
 //! wake-ups, in all other operations during which a CPU goes idle.
 
-use super::rule::{Rule, Seen, Told};
+use super::{Conclusion, Rule, Seen};
 use crate::results::accuracy::{CLOSE, distance};
-use crate::results::place::Place;
-use fathom_core::experiment::{Found, Known, Placement, Statement, said};
+use fathom_core::experiment::At::{Name, Number};
+use fathom_core::experiment::{Found, Known, Placement, Selector, Statement, statement};
 use fathom_core::machine::Machine;
 
 pub(super) const RULE: Rule = Rule {
@@ -13,75 +13,84 @@ pub(super) const RULE: Rule = Rule {
                 operation across CPUs equals its number of wake-ups within a factor of 1.25",
     judge,
     #[cfg(test)]
-    places: &[HAND_OVER, HAND_OVER.at(Placement::AcrossCpus), TCP, USER_FAULT, SLEEP],
+    points: &[HAND_OVER, HAND_OVER.at(Placement::AcrossCpus), TCP, USER_FAULT, SLEEP],
 };
 
-const HAND_OVER: Place = Place::of("cpu/context_switch", &[("mechanism", "pipe"), ("between", "processes")]);
-const TCP: Place =
-    Place::of("network/round_trip", &[("loop", "closed"), ("path", "loopback"), ("transport", "TCP")])
-        .with(&[("payload", 1)]);
-const USER_FAULT: Place = Place::of("memory/user_fault", &[("fill", "a copy")]).with(&[("delay", 0)]);
-const SLEEP: Place =
-    Place::of("cpu/wake_up", &[("timer", "timerfd")]).with(&[("slack", 1), ("sleep", 1_000_000)]);
+const HAND_OVER: Selector =
+    Selector::only("cpu/context_switch", &[("mechanism", Name("pipe")), ("between", Name("processes"))]);
+const TCP: Selector = Selector::only(
+    "network/round_trip",
+    &[
+        ("loop", Name("closed")),
+        ("path", Name("loopback")),
+        ("transport", Name("TCP")),
+        ("payload", Number(1)),
+    ],
+);
+const USER_FAULT: Selector =
+    Selector::only("memory/user_fault", &[("fill", Name("a copy")), ("delay", Number(0))]);
+const SLEEP: Selector = Selector::only(
+    "cpu/wake_up",
+    &[("timer", Name("timerfd")), ("slack", Number(1)), ("sleep", Number(1_000_000))],
+);
 
 /// Operations that wake an idle CPU, with the number of wake-ups.
-const OTHERS: [(&str, Place, f64); 2] = [
+const OTHERS: [(&str, Selector, f64); 2] = [
     ("a round trip by TCP over loopback", TCP, 2.0),
     ("a page fault that a program answers", USER_FAULT, 2.0),
 ];
 
 /// The extra cost of an operation across CPUs over one CPU.
-fn beyond(place: Place, known: &Known) -> Option<Found> {
-    Some(place.at(Placement::AcrossCpus).found(known)?.minus(place.found(known)?))
+fn beyond(points: Selector, known: &Known) -> Option<Found> {
+    Some(points.at(Placement::AcrossCpus).found(known)?.minus(points.found(known)?))
 }
 
-fn judge(seen: &Seen) -> Option<Told> {
+fn judge(seen: &Seen) -> Option<Conclusion> {
     let known = seen.known;
     let (one, across) = (HAND_OVER.found(known)?, HAND_OVER.at(Placement::AcrossCpus).found(known)?);
     let wake = across.minus(one);
     let dominates = wake.differs_from(&one) == Some(true) && wake.value > one.value;
     let others: Vec<Statement> = OTHERS
         .into_iter()
-        .filter_map(|(what, place, times)| explained(what, beyond(place, known)?, times, wake))
+        .filter_map(|(what, points, times)| explained(what, beyond(points, known)?, times, wake))
         .collect();
     let others = Statement::joined(others, "; ").filter(|_| dominates)?;
-    let headline = said![
-        "Waking an idle CPU takes ",
-        wake.named("waking an idle CPU"),
-        "; a hand-over on one CPU takes ",
-        one.named("hand-over on one CPU"),
-        "."
-    ];
-    let because = said![
-        "A pipe's hand-over takes ",
-        across.named("hand-over across CPUs"),
-        " across CPUs. Other figures contain the same wake-up: ",
+    let headline = statement!(
+        "Waking an idle CPU takes {wake}; a hand-over on one CPU takes {one}.",
+        wake = wake.named("waking an idle CPU"),
+        one = one.named("hand-over on one CPU")
+    );
+    let because = statement!(
+        "A pipe's hand-over takes {across} across CPUs. Other figures contain the same wake-up: \
+         {others}.{asleep}{causes}",
+        across = across.named("hand-over across CPUs"),
         others,
-        ".",
-        asleep(known),
-        causes(known.machine)
-    ];
-    Some(Told { headline, because })
+        asleep = asleep(known),
+        causes = causes(known.machine)
+    );
+    Some(Conclusion { headline, because })
 }
 
 /// An operation whose extra cost across CPUs is this number of wake-ups.
 fn explained(what: &str, extra: Found, times: f64, wake: Found) -> Option<Statement> {
     let counted = extra.over(wake);
     (distance(counted.value / times) <= CLOSE).then(|| {
-        said![
-            format!("{what} takes "),
-            extra.named(&format!("{what}, across CPUs beyond one")),
-            " more across CPUs than on one CPU, which is ",
-            counted.named(&format!("{what}, wake-ups")),
-            format!(" wake-ups where the operation has {times}")
-        ]
+        statement!(
+            "{what} takes {extra} more across CPUs than on one CPU, which is {counted} wake-ups where the \
+             operation has {times}",
+            extra = extra.named(&format!("{what}, across CPUs beyond one")),
+            counted = counted.named(&format!("{what}, wake-ups"))
+        )
     })
 }
 
 /// A sleeper is woken by its own timer, without the other CPU's share of the cost.
 fn asleep(known: &Known) -> Statement {
     SLEEP.found(known).map_or_else(Statement::default, |late| {
-        said![" A timer wakes a sleeping thread ", late.named("a timer's sleeper, late by"), " late."]
+        statement!(
+            " A timer wakes a sleeping thread {late} late.",
+            late = late.named("a timer's sleeper, late by")
+        )
     })
 }
 
@@ -96,11 +105,10 @@ fn causes(machine: &Machine) -> Statement {
         some => format!(" The kernel was started with {}.", some.join(" ")),
     };
     if machine.is_virtual() {
-        return said![
-            " This machine is virtual: an idle CPU halts, which leaves the guest, and the interrupt that wakes it passes \
-             through the hypervisor.",
-            set
-        ];
+        return statement!(
+            " This machine is virtual: an idle CPU halts, which leaves the guest, and the interrupt that \
+             wakes it passes through the hypervisor.{set}"
+        );
     }
     let states = machine.conditions.idle_states.value().into_iter().flatten();
     let deepest = states.filter(|state| !state.disabled).max_by_key(|state| state.exit_latency_us);
@@ -108,7 +116,7 @@ fn causes(machine: &Machine) -> Statement {
         let latency = state.exit_latency_us?;
         Some(format!(" The deepest idle state, {}, has a declared exit latency of {latency} µs.", state.name))
     });
-    said![idle.unwrap_or_default(), set]
+    statement!("{idle}{set}", idle = idle.unwrap_or_default())
 }
 
 /// Settings of the kernel's command line that say how an idle CPU waits (Documentation/admin-guide/kernel-parameters.txt and
@@ -119,11 +127,11 @@ const IDLE_SETTINGS: [&str; 5] =
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::results::place::tests as planted;
+    use crate::results::planted::{self, Plant as _};
     use fathom_core::machine::Fact;
 
     /// A hand-over of 1 µs on one CPU, a wake-up of 28 µs, and a round trip with this number of wake-ups.
-    fn told(wake_ups: f64, without: Option<usize>) -> Option<Told> {
+    fn conclusion(wake_ups: f64, without: Option<usize>) -> Option<Conclusion> {
         let mut machine = planted::machine();
         machine.virtualization.hypervisor = Fact::known(Some("KVM".to_owned()), "a test");
         machine.kernel.command_line = Fact::known("quiet haltpoll.guest_halt_poll_ns=0".to_owned(), "a test");
@@ -145,11 +153,14 @@ mod tests {
 
     #[test]
     fn a_round_trip_of_two_wake_ups_is_explained_by_them() {
-        let told = told(2.0, None).expect("a mechanism");
+        let conclusion = conclusion(2.0, None).expect("a mechanism");
         assert!(
-            told.headline.plain().contains("idle CPU takes {28000}; a hand-over on one CPU takes {1000}")
+            conclusion
+                .headline
+                .plain()
+                .contains("idle CPU takes {28000}; a hand-over on one CPU takes {1000}")
         );
-        let because = told.because.plain();
+        let because = conclusion.because.plain();
         assert!(
             because.contains(
                 "{56000} more across CPUs than on one CPU, which is {2} wake-ups where the operation has 2"
@@ -165,7 +176,7 @@ mod tests {
 
     #[test]
     fn what_is_no_whole_number_of_them_or_not_known_is_not_explained() {
-        assert!(told(3.0, None).is_none());
-        assert!((0..4).all(|missing| told(2.0, Some(missing)).is_none()));
+        assert!(conclusion(3.0, None).is_none());
+        assert!((0..4).all(|missing| conclusion(2.0, Some(missing)).is_none()));
     }
 }

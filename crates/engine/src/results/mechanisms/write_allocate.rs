@@ -1,10 +1,10 @@
 //! Write-allocate: a store through the caches reads its line first; a non-temporal one does not, so a line crosses the bus
 //! once instead of twice.
 
-use super::rule::{Rule, Seen, Told};
+use super::{Conclusion, Rule, Seen};
 use crate::results::accuracy::{CLOSE, distance};
-use crate::results::place::Place;
-use fathom_core::experiment::{Found, Known, Point, Statement, Value, said};
+use fathom_core::experiment::At::{Any, Name};
+use fathom_core::experiment::{Found, Known, Selector, Statement, statement};
 
 pub(super) const RULE: Rule = Rule {
     name: "write_allocate",
@@ -12,13 +12,17 @@ pub(super) const RULE: Rule = Rule {
                 twice as fast within a factor of 1.25",
     judge,
     #[cfg(test)]
-    places: &[WRITE, COPY],
+    points: &[WRITE, COPY],
 };
 
-const WRITE: Place =
-    Place::of("memory/bandwidth", &[("kind", "write"), ("level", "memory")]).any(&["method", "size"]);
-const COPY: Place =
-    Place::of("memory/bandwidth", &[("kind", "copy"), ("level", "memory")]).any(&["method", "size"]);
+const WRITE: Selector = Selector::only(
+    "memory/bandwidth",
+    &[("kind", Name("write")), ("level", Name("memory")), ("method", Any), ("size", Any)],
+);
+const COPY: Selector = Selector::only(
+    "memory/bandwidth",
+    &[("kind", Name("copy")), ("level", Name("memory")), ("method", Any), ("size", Any)],
+);
 
 const NON_TEMPORAL: &str = " non-temporal";
 
@@ -29,7 +33,7 @@ struct Pair {
     past: Found,
 }
 
-fn judge(seen: &Seen) -> Option<Told> {
+fn judge(seen: &Seen) -> Option<Conclusion> {
     let known = seen.known;
     let Pair { method, through, past } = quickest(&WRITE, known)?;
     let times = past.over(through);
@@ -37,33 +41,33 @@ fn judge(seen: &Seen) -> Option<Told> {
     if !faster || distance(times.value / 2.0) > CLOSE {
         return None;
     }
-    let headline = said![
-        "Non-temporal stores write memory ",
-        times.named("non-temporal over through the caches, write"),
-        " times as fast: a store through the caches reads its line first."
-    ];
-    let because = said![
-        format!("{method}: "),
-        past.named("write, non-temporal"),
-        ", through the caches ",
-        through.named("write, through the caches"),
-        "; without the read for ownership a line crosses the bus once instead of twice.",
-        copied(known)
-    ];
-    Some(Told { headline, because })
+    let headline = statement!(
+        "Non-temporal stores write memory {times} times as fast: a store through the caches reads its line \
+         first.",
+        times = times.named("non-temporal over through the caches, write")
+    );
+    let because = statement!(
+        "{method}: {past}, through the caches {through}; without the read for ownership a line crosses the \
+         bus once instead of twice.{copied}",
+        past = past.named("write, non-temporal"),
+        through = through.named("write, through the caches"),
+        copied = copied(known)
+    );
+    Some(Conclusion { headline, because })
 }
 
 /// One of the three transfers of a copy is the read for ownership.
 fn copied(known: &Known) -> Statement {
     let Some(Pair { method, through, past }) = quickest(&COPY, known) else { return Statement::default() };
     let times = past.times_as("fast", through, "non-temporal over through the caches, copy");
-    said![format!(" The same effect would make a copy ({method}) 1.5 times as fast; measured: "), times, "."]
+    statement!(" The same effect would make a copy ({method}) 1.5 times as fast; measured: {times}.", times)
 }
 
 /// The method whose non-temporal form is the fastest, in both forms.
-fn quickest(place: &Place, known: &Known) -> Option<Pair> {
+fn quickest(points: &Selector, known: &Known) -> Option<Pair> {
+    let all = points.all(known).into_iter();
     let all: Vec<(&str, Found)> =
-        place.all(known).filter_map(|(point, rate)| Some((method(point)?, rate))).collect();
+        all.filter_map(|(point, rate)| Some((point.name_of("method")?, rate))).collect();
     let pair = |(name, past): &(&str, Found)| {
         let plain = name.strip_suffix(NON_TEMPORAL)?;
         let (_, through) = all.iter().find(|(other, _)| *other == plain)?;
@@ -72,24 +76,17 @@ fn quickest(place: &Place, known: &Known) -> Option<Pair> {
     all.iter().filter_map(pair).max_by(|one, other| one.past.value.total_cmp(&other.past.value))
 }
 
-fn method(point: &Point) -> Option<&str> {
-    match point.get("method") {
-        Some(Value::Name(method)) => Some(method),
-        _ => None,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::results::place::tests as planted;
+    use crate::results::planted::{self, Plant as _};
     use serde_json::json;
 
-    fn told(past: f64) -> Option<Told> {
+    fn conclusion(past: f64) -> Option<Conclusion> {
         let machine = planted::machine();
         let mut known = Known::new(&machine, None);
-        let mut plant = |place: &Place, method: &str, rate| {
-            place.plant_at(&mut known, &[("method", json!(method)), ("size", json!(1))], rate);
+        let mut plant = |points: &Selector, method: &str, rate| {
+            points.plant_at(&mut known, &[("method", json!(method)), ("size", json!(1))], rate);
         };
         plant(&WRITE, "avx2", 10e9);
         plant(&WRITE, "avx2 non-temporal", past);
@@ -101,15 +98,15 @@ mod tests {
 
     #[test]
     fn stores_that_do_not_read_their_line_are_twice_as_fast() {
-        let told = told(20e9).expect("a mechanism");
-        assert!(told.headline.plain().contains("write memory {2} times as fast"));
-        assert!(told.because.plain().contains(
+        let conclusion = conclusion(20e9).expect("a mechanism");
+        assert!(conclusion.headline.plain().contains("write memory {2} times as fast"));
+        assert!(conclusion.because.plain().contains(
             "The same effect would make a copy (avx2) 1.5 times as fast; measured: {1.5} times as fast."
         ));
     }
 
     #[test]
     fn as_fast_or_much_faster_is_something_else() {
-        assert!(told(10e9).is_none() && told(40e9).is_none());
+        assert!(conclusion(10e9).is_none() && conclusion(40e9).is_none());
     }
 }

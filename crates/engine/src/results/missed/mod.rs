@@ -15,13 +15,16 @@
 
 mod reason;
 mod root;
+mod sentences;
 #[cfg(test)]
 mod tests;
-mod told;
 
 use super::PointResult;
 use fathom_core::experiment::{Finding, Known};
 use reason::{Missed, Reason};
+
+/// A value that is within this factor of another has not changed in a way that explains a factor of two.
+const UNCHANGED: f64 = 1.25;
 
 /// The findings about all misses of a run.
 pub struct Misses {
@@ -32,8 +35,8 @@ pub struct Misses {
 }
 
 /// The findings about all misses. `known` holds the figures of the finished run.
-pub fn told(names: &[&str], points: &[PointResult], known: &Known) -> Misses {
-    let missed = root::of(points);
+pub fn findings(names: &[&str], points: &[PointResult], known: &Known) -> Misses {
+    let missed = root::valid(points);
     let (roots, explained) = root::causes(&missed, known);
     let others = names.iter().map(|name| {
         let mine = points.iter().filter(|point| point.experiment == *name);
@@ -53,5 +56,5 @@ fn by_reason<'run>(points: impl Iterator<Item = &'run PointResult>, known: &Know
             None => groups.push((reason, vec![missed])),
         }
     }
-    groups.iter().filter_map(|(reason, group)| told::finding(reason, group, known)).collect()
+    groups.iter().filter_map(|(reason, group)| sentences::finding(reason, group, known)).collect()
 }

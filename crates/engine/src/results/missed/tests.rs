@@ -63,7 +63,7 @@ fn spent(ran_ns: f64, kernel_share: f64, ticks: u64) -> PointResult {
     PointResult { processor_time: Some(time), ..cost(1000.0, predicted) }
 }
 
-fn said(points: &[PointResult]) -> Vec<String> {
+fn texts(points: &[PointResult]) -> Vec<String> {
     let machine = fathom_described::machine();
     let known = Known::new(&machine, None);
     by_reason(points.iter(), &known).iter().map(|finding| finding.statement.plain()).collect()
@@ -71,9 +71,9 @@ fn said(points: &[PointResult]) -> Vec<String> {
 
 /// The finding about one miss.
 fn why(point: PointResult) -> String {
-    let said = said(&[point]);
-    assert_eq!(said.len(), 1, "{said:?}");
-    said[0].clone()
+    let texts = texts(&[point]);
+    assert_eq!(texts.len(), 1, "{texts:?}");
+    texts[0].clone()
 }
 
 fn two(one: f64, other: f64) -> Prediction {
@@ -82,27 +82,27 @@ fn two(one: f64, other: f64) -> Prediction {
 
 #[test]
 fn within_a_factor_of_two_nothing_is_told() {
-    assert!(said(&[cost(199.0, two(60.0, 40.0)), cost(51.0, two(60.0, 40.0))]).is_empty());
-    assert_eq!(said(&[cost(201.0, two(60.0, 40.0))]).len(), 1);
+    assert!(texts(&[cost(199.0, two(60.0, 40.0)), cost(51.0, two(60.0, 40.0))]).is_empty());
+    assert_eq!(texts(&[cost(201.0, two(60.0, 40.0))]).len(), 1);
 }
 
 #[test]
 fn without_evidence_the_measurement_is_in_doubt() {
     let mut point = cost(10.0, two(60.0, 40.0));
     point.evidence = Evidence::judged(vec![Check::missing("it was the one named")]);
-    let said = why(point);
-    assert!(said.contains("in doubt, not the prediction") && !said.contains("alone are larger"), "{said}");
+    let text = why(point);
+    assert!(text.contains("in doubt, not the prediction") && !text.contains("alone are larger"), "{text}");
 }
 
 #[test]
 fn a_term_that_alone_is_more_than_was_measured_is_too_high_with_by_how_much() {
-    let said = why(cost(10.0, two(60.0, 9.0)));
-    assert!(said.contains("{10} measured, {69} predicted"), "{said}");
+    let text = why(cost(10.0, two(60.0, 9.0)));
+    assert!(text.contains("{10} measured, {69} predicted"), "{text}");
     assert!(
-        said.contains("The whole operation took {10}; these terms alone are larger: one, {60}."),
-        "{said}"
+        text.contains("The whole operation took {10}; these terms alone are larger: one, {60}."),
+        "{text}"
     );
-    assert!(!said.contains("other"), "9 is less than 10: {said}");
+    assert!(!text.contains("other"), "9 is less than 10: {text}");
     let both = why(cost(10.0, two(60.0, 12.0)));
     assert!(
         both.contains("The whole operation took {10}; these terms alone are larger: one, {60}; other, {12}."),
@@ -115,9 +115,9 @@ fn a_term_that_alone_is_more_than_was_measured_is_too_high_with_by_how_much() {
 #[test]
 fn where_no_term_alone_is_more_all_together_are() {
     let three = Prediction::new().hardware("each", 1.0, basis(9.0)).software("next", 1.0, basis(8.0));
-    let said = why(cost(10.0, three.software("last", 1.0, basis(7.0))));
-    assert!(said.contains("No single term exceeds") && said.contains("too high by {14}"), "{said}");
-    assert!(said.contains("the largest is: each ({9})"), "{said}");
+    let text = why(cost(10.0, three.software("last", 1.0, basis(7.0))));
+    assert!(text.contains("No single term exceeds") && text.contains("too high by {14}"), "{text}");
+    assert!(text.contains("the largest is: each ({9})"), "{text}");
 }
 
 #[test]
@@ -135,30 +135,30 @@ fn what_took_half_of_the_time_is_where_it_lacks() {
 
 #[test]
 fn a_split_that_ticks_do_not_resolve_tells_nothing() {
-    let said = why(spent(900.0, 0.6, 10));
-    assert!(said.contains("The wrong term is unknown. Too few kernel ticks"), "{said}");
-    assert!(!said.contains("According to the kernel"), "a share of six of ten ticks is none: {said}");
+    let text = why(spent(900.0, 0.6, 10));
+    assert!(text.contains("The wrong term is unknown. Too few kernel ticks"), "{text}");
+    assert!(!text.contains("According to the kernel"), "a share of six of ten ticks is none: {text}");
     // Twelve ticks in the program may be nine: the share is too uncertain to be printed.
-    let said = why(spent(900.0, 0.0, 12));
-    assert!(said.contains("Too few kernel ticks") && !said.contains("in the processor"), "{said}");
-    let said = why(cost(1000.0, two(60.0, 40.0)));
-    assert!(said.contains("The wrong term is unknown. Processor time was not counted"), "{said}");
+    let text = why(spent(900.0, 0.0, 12));
+    assert!(text.contains("Too few kernel ticks") && !text.contains("in the processor"), "{text}");
+    let text = why(cost(1000.0, two(60.0, 40.0)));
+    assert!(text.contains("The wrong term is unknown. Processor time was not counted"), "{text}");
 }
 
 #[test]
 fn a_mean_that_is_not_what_the_median_is_of_tells_nothing() {
     let mut point = spent(300.0, 0.5, 1000);
     point.processor_time = point.processor_time.map(|time| ProcessorTime { passed_ns: 9000.0, ..time });
-    let said = why(point);
-    assert!(said.contains("The wrong term is unknown"), "{said}");
+    let text = why(point);
+    assert!(text.contains("The wrong term is unknown"), "{text}");
 }
 
 #[test]
 fn a_rate_is_held_against_what_terms_allow_and_what_they_take() {
     let rate = |measured, takes: f64| {
-        let said =
+        let prediction =
             Prediction::new().hardware("the wire", 1.0, basis(100.0)).software("entries", 1.0, basis(takes));
-        result(Unit::BytesPerSecond, measured, said)
+        result(Unit::BytesPerSecond, measured, prediction)
     };
     let above = why(rate(300.0, -60.0));
     assert!(above.contains("before its deductions. These terms are too low: the wire."), "{above}");
@@ -177,10 +177,10 @@ fn a_rate_is_held_against_what_terms_allow_and_what_they_take() {
 fn misses_with_the_same_reason_are_told_together_by_the_furthest() {
     let mut further = cost(5.0, two(60.0, 4.0));
     further.point = Point::new().with(&COUNT, 7);
-    let said = said(&[cost(10.0, two(60.0, 4.0)), further, cost(1000.0, two(60.0, 40.0))]);
-    assert_eq!(said.len(), 2, "{said:?}");
-    let told = "{2} points missed; the furthest is <count=7 placement=one-cpu>: {5} measured, {64} predicted: a factor of {";
-    assert!(said[0].starts_with(told), "{said:?}");
+    let texts = texts(&[cost(10.0, two(60.0, 4.0)), further, cost(1000.0, two(60.0, 40.0))]);
+    assert_eq!(texts.len(), 2, "{texts:?}");
+    let lead = "{2} points missed; the furthest is <count=7 placement=one-cpu>: {5} measured, {64} predicted: a factor of {";
+    assert!(texts[0].starts_with(lead), "{texts:?}");
 }
 
 const COUNT: Parameter = Parameter { name: "count", meaning: "a count", scale: Scale::Count };
@@ -194,15 +194,16 @@ fn a_term_that_an_earlier_result_has_changed_since_is_told_with_its_last_value()
         let mut known = Known::new(&machine, None);
         let found = Found::bare(entry, Dimension::Of(Unit::Nanoseconds));
         known.learn(name, &call("getppid"), found);
-        let said = fathom_core::experiment::registry::find(name).unwrap().predict(&point, &known).unwrap();
-        (said, known)
+        let prediction =
+            fathom_core::experiment::registry::find(name).unwrap().predict(&point, &known).unwrap();
+        (prediction, known)
     };
     let ((early, _), (_, last), (_, same)) = (predicted(1000.0), predicted(100.0), predicted(1000.0));
     let result =
         || PointResult { experiment: name.to_owned(), point: point.clone(), ..cost(100.0, early.clone()) };
-    let told = |known: &Known| by_reason([result()].iter(), known)[0].statement.plain();
-    assert!(told(&last).contains("changed during the run: {1000} became {100}."), "{}", told(&last));
-    assert!(!told(&same).contains("changed during"), "{}", told(&same));
+    let text = |known: &Known| by_reason([result()].iter(), known)[0].statement.plain();
+    assert!(text(&last).contains("changed during the run: {1000} became {100}."), "{}", text(&last));
+    assert!(!text(&same).contains("changed during"), "{}", text(&same));
 }
 
 fn call(service: &str) -> Point {
@@ -222,7 +223,7 @@ fn an_assumed_input_that_misses_ask_to_be_another_is_named_once() {
     let known = Known::new(&machine, None);
     // All require a wake-up of 1000.
     let alike = [made("a/one", 10.0, 1010.0), made("a/two", 50.0, 1050.0), made("a/three", 20.0, 1020.0)];
-    let misses = told(&["a/one", "a/two", "a/three"], &alike, &known);
+    let misses = findings(&["a/one", "a/two", "a/three"], &alike, &known);
     let roots: Vec<String> = misses.roots.iter().map(|root| root.statement.plain()).collect();
     assert_eq!(roots.len(), 1, "{roots:?}");
     assert!(roots[0].contains(
@@ -232,11 +233,11 @@ fn an_assumed_input_that_misses_ask_to_be_another_is_named_once() {
         roots[0].contains("{1010} measured, {110} predicted, {1010} with the corrected input."),
         "{roots:?}"
     );
-    assert!(misses.others.iter().all(|(_, said)| said.is_empty()), "they are told once");
+    assert!(misses.others.iter().all(|(_, findings)| findings.is_empty()), "they are told once");
     // They agree about no value.
     let unlike = [made("a/one", 10.0, 310.0), made("a/two", 50.0, 9050.0), made("a/three", 20.0, 90020.0)];
-    let misses = told(&["a/one", "a/two", "a/three"], &unlike, &known);
-    assert!(misses.roots.is_empty() && misses.others.iter().all(|(_, said)| said.len() == 1));
+    let misses = findings(&["a/one", "a/two", "a/three"], &unlike, &known);
+    assert!(misses.roots.is_empty() && misses.others.iter().all(|(_, findings)| findings.len() == 1));
 }
 
 #[test]
@@ -259,7 +260,7 @@ fn a_figure_of_the_run_that_became_another_is_named_once() {
     };
     let points = [made("getpid"), made("getpid by library"), made("fstat")];
     let missed = points.iter().filter(|point| Missed::of(point).is_some()).count();
-    let misses = told(&[name], &points, &entry(100.0));
+    let misses = findings(&[name], &points, &entry(100.0));
     let roots: Vec<String> = misses.roots.iter().map(|root| root.statement.plain()).collect();
     assert!(missed > 1 && roots.len() == 1, "{missed}: {roots:?}");
     assert!(roots[0].contains("was taken as {1000} and measured as {100}"), "{roots:?}");

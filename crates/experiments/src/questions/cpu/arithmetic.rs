@@ -5,7 +5,8 @@ use crate::apparatus::core_facts;
 use crate::apparatus::cpu::arithmetic_kernel;
 use fathom_core::experiment::{
     About, At, Bound, Check, Dimension, Experiment, Failure, Finding, Found, Known, MainFigure, Observed,
-    Parameter, Point, Prediction, Question, Requirement, Scale, Shown, Site, Statement, Workload, said,
+    Parameter, Point, Prediction, Question, Requirement, Scale, Shown, Site, Statement, Workload, finding,
+    statement,
 };
 use fathom_core::machine::Machine;
 use fathom_core::quantity::Nanoseconds;
@@ -198,19 +199,21 @@ impl Experiment for Arithmetic {
             let (latency, throughput) = (cost(name, 1)?, cost(name, 8)?);
             let cycles = latency.counted(Nanoseconds(1.0).cycles(known.core_hz?).0, Dimension::Cycles);
             let in_flight = Found { dimension: Dimension::Count, ..latency.over(throughput) };
-            Some(said![
-                name,
-                " ",
-                cycles.named(&format!("{name}, latency")),
-                ", ",
-                in_flight.named(&format!("{name}, in flight")),
-                " in flight"
-            ])
+            Some(statement!(
+                "{name} {cycles}, {in_flight} in flight",
+                cycles = cycles.named(&format!("{name}, latency")),
+                in_flight = in_flight.named(&format!("{name}, in flight"))
+            ))
         };
-        let described = Statement::joined(X86_64.iter().filter_map(describe).collect(), "; ");
-        let said =
-            |described| said!["Latency and parallelism at the observed core frequency: ", described, "."];
-        described.map(|described| Finding::of(Question::Experiment, said(described))).into_iter().collect()
+        let described = Statement::joined(X86_64.iter().filter_map(describe), "; ");
+        let finding = |all| {
+            finding!(
+                Question::Experiment,
+                "Latency and parallelism at the observed core frequency: {all}.",
+                all
+            )
+        };
+        described.map(finding).into_iter().collect()
     }
 }
 

@@ -5,7 +5,7 @@ use crate::apparatus::core_facts;
 use crate::apparatus::cpu::loop_kernel;
 use fathom_core::experiment::{
     About, At, Bound, Check, Dimension, Experiment, Failure, Finding, Found, Known, MainFigure, Observed,
-    Parameter, Point, Prediction, Question, Requirement, Scale, Shown, Site, Trend, Workload, said,
+    Parameter, Point, Prediction, Question, Requirement, Scale, Shown, Site, Trend, Workload, finding,
 };
 use fathom_core::machine::Machine;
 use fathom_core::quantity::Nanoseconds;
@@ -160,17 +160,13 @@ impl Experiment for LoopOverhead {
         let (Some(register), Some(memory)) = (most("register"), most("memory")) else {
             return cycles.collect();
         };
-        let forms = Finding::of(
+        let forms = finding!(
             Question::Experiment,
-            said![
-                "A loop that keeps its counter in memory costs ",
-                memory.named("iteration, counter in memory"),
-                " per iteration, one in a register ",
-                register.named("iteration, counter in a register"),
-                ": ",
-                memory.times_as("much", register, "memory over register"),
-                ". Unoptimised code adds this to every loop of the reports."
-            ],
+            "A loop that keeps its counter in memory costs {memory} per iteration, one in a register \
+             {register}: {ratio}. Unoptimised code adds this to every loop of the reports.",
+            memory = memory.named("iteration, counter in memory"),
+            register = register.named("iteration, counter in a register"),
+            ratio = memory.times_as("much", register, "memory over register")
         );
         cycles.chain([forms]).collect()
     }
@@ -206,15 +202,11 @@ fn against_a_cycle(known: &Known) -> Option<Finding> {
             " At no number of iterations is the total divided by that number within 5 % of it.".to_owned()
         }
     };
-    Some(Finding::of(
+    Some(finding!(
         Question::Experiment,
-        said![
-            "An iteration with the counter in a register costs ",
-            slope.named("iteration, slope"),
-            ", or ",
-            cycles.named("iteration, cycles"),
-            format!(": {judged}.{flat}")
-        ],
+        "An iteration with the counter in a register costs {slope}, or {cycles}: {judged}.{flat}",
+        slope = slope.named("iteration, slope"),
+        cycles = cycles.named("iteration, cycles")
     ))
 }
 

@@ -2,7 +2,7 @@
 
 use fathom_core::experiment::{
     About, At, Basis, Check, Effort, Experiment, Failure, Finding, Known, MainFigure, Observed, Parameter,
-    Point, Prediction, Question, Scale, Shown, Site, Workload, said,
+    Point, Prediction, Question, Scale, Shown, Site, Workload, finding, statement,
 };
 use fathom_core::machine::Machine;
 use fathom_core::quantity::Unit;
@@ -127,19 +127,18 @@ impl Experiment for Noise {
         let Some((cpu, most)) = lost.first() else { return vec![] };
         let apart = lost.get(1).is_none_or(|(_, second)| most.differs_from(second) == Some(true));
         let most_lost = most.named("time lost, the most");
-        let told = match lost.last().filter(|_| !apart) {
-            None => said![format!("CPU {cpu} loses the largest share of its time: "), most_lost],
+        let shares = match lost.last().filter(|_| !apart) {
+            None => statement!("CPU {cpu} loses the largest share of its time: {most_lost}", most_lost),
             Some((_, least)) => {
                 let least_lost = least.named("time lost, the least");
-                said![
-                    format!("{} CPUs lose equal shares: ", lost.len()),
+                statement!(
+                    "{cpus} CPUs lose equal shares: {least_lost} to {most_lost} of their time",
+                    cpus = lost.len(),
                     least_lost,
-                    " to ",
-                    most_lost,
-                    " of their time"
-                ]
+                    most_lost
+                )
             }
         };
-        vec![Finding::of(Question::Experiment, said![told, "."])]
+        vec![finding!(Question::Experiment, "{shares}.", shares)]
     }
 }

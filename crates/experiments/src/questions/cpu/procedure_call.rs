@@ -5,7 +5,7 @@ use crate::apparatus::core_facts;
 use crate::apparatus::cpu::call_kernel;
 use fathom_core::experiment::{
     About, At, Bound, Check, Experiment, Failure, Finding, Found, Known, MainFigure, Observed, Parameter,
-    Point, Prediction, Question, Requirement, Scale, Shown, Site, Trend, Workload, ensure, said,
+    Point, Prediction, Question, Requirement, Scale, Shown, Site, Trend, Workload, ensure, finding,
 };
 use fathom_core::machine::Machine;
 
@@ -167,10 +167,10 @@ impl Experiment for ProcedureCall {
     }
 
     fn findings(&self, known: &Known) -> Vec<Finding> {
-        let told = |form| [one_more(form, known), growth(form, known)];
+        let of_form = |form| [one_more(form, known), growth(form, known)];
         ["abi", "spilled"]
             .into_iter()
-            .flat_map(told)
+            .flat_map(of_form)
             .flatten()
             .chain([on_the_stack(known), unoptimised(known)].into_iter().flatten())
             .collect()
@@ -210,18 +210,11 @@ fn one_more(form: &str, known: &Known) -> Option<Finding> {
         Some(interval) if interval.contains(0.0) => ", which is not significantly different from zero",
         _ => "",
     };
-    Some(Finding::of(
+    Some(finding!(
         Question::Argument,
-        said![
-            "One more argument, ",
-            form,
-            ", costs ",
-            slope.named(&format!("one more argument, {form}")),
-            judged,
-            "; the call itself ",
-            call.named(&format!("call without arguments, {form}")),
-            "."
-        ],
+        "One more argument, {form}, costs {slope}{judged}; the call itself {call}.",
+        slope = slope.named(&format!("one more argument, {form}")),
+        call = call.named(&format!("call without arguments, {form}"))
     ))
 }
 
@@ -229,13 +222,13 @@ fn one_more(form: &str, known: &Known) -> Option<Finding> {
 fn growth(form: &'static str, known: &Known) -> Option<Finding> {
     let along = known.found_along(ABOUT.name, &point(form, 0), &ARGUMENTS);
     let steps = || along.windows(2).map(|pair| (pair[1].0, pair[0].1, pair[1].1));
-    let told_apart = |rises: bool| {
+    let significant = |rises: bool| {
         let differ = move |(_, fewer, more): &(u64, Found, Found)| {
             more.differs_from(fewer) == Some(true) && (more.value > fewer.value) == rises
         };
         steps().filter(differ).map(|(more, ..)| more.to_string()).collect::<Vec<_>>()
     };
-    let (rises, falls) = (told_apart(true), told_apart(false));
+    let (rises, falls) = (significant(true), significant(false));
     if along.len() < 3 {
         return None;
     }
@@ -252,18 +245,13 @@ fn growth(form: &'static str, known: &Known) -> Option<Finding> {
     let instruction = core_facts::instruction(known).value;
     let slope = Found::exact(added as f64 * instruction, along[0].1.dimension);
     let passed = if form == "spilled" { "as unoptimised code passes them" } else { "as the ABI passes them" };
-    Some(Finding::of(
+    Some(finding!(
         Question::Argument,
-        said![
-            format!(
-                "Of the arguments from one to {}, {passed}, these make a call significantly slower than one fewer: \
-                 {rising}. {judged} The ",
-                along.len() - 1
-            ),
-            format!("{added} further instructions would add "),
-            slope.named(&format!("one more argument, {passed}, predicted")),
-            " each if they did not overlap with other work."
-        ],
+        "Of the arguments from one to {most}, {passed}, these make a call significantly slower than one \
+         fewer: {rising}. {judged} The {added} further instructions would add {slope} each if they did not \
+         overlap with other work.",
+        most = along.len() - 1,
+        slope = slope.named(&format!("one more argument, {passed}, predicted"))
     ))
 }
 
@@ -274,22 +262,18 @@ fn on_the_stack(known: &Known) -> Option<Finding> {
     }
     let cost = |arguments| known.found(ABOUT.name, &point("abi", arguments));
     let (none, six, seven) = (cost(0)?, cost(6)?, cost(7)?);
-    Some(Finding::of(
+    Some(finding!(
         Question::Argument,
-        said![
-            "A call takes ",
-            none.named("call without arguments"),
-            " without arguments and ",
-            six.named("call with six arguments"),
-            " with six in registers; a seventh, on the stack, makes it ",
-            seven.named("call with seven arguments"),
-            if seven.differs_from(&six) == Some(false) {
-                ", which is not significantly different from six"
-            } else {
-                ""
-            },
-            "."
-        ],
+        "A call takes {none} without arguments and {six} with six in registers; a seventh, on the stack, \
+         makes it {seven}{judged}.",
+        none = none.named("call without arguments"),
+        six = six.named("call with six arguments"),
+        seven = seven.named("call with seven arguments"),
+        judged = if seven.differs_from(&six) == Some(false) {
+            ", which is not significantly different from six"
+        } else {
+            ""
+        }
     ))
 }
 
@@ -297,15 +281,11 @@ fn on_the_stack(known: &Known) -> Option<Finding> {
 fn unoptimised(known: &Known) -> Option<Finding> {
     let (good, spilled) =
         (known.found(ABOUT.name, &point("abi", 7))?, known.found(ABOUT.name, &point("spilled", 7))?);
-    Some(Finding::of(
+    Some(finding!(
         Question::Argument,
-        said![
-            "A call with seven arguments takes ",
-            spilled.named("call with seven arguments, unoptimised"),
-            " in unoptimised code: ",
-            spilled.times_as("much", good, "unoptimised over optimised, seven arguments"),
-            "."
-        ],
+        "A call with seven arguments takes {spilled} in unoptimised code: {ratio}.",
+        spilled = spilled.named("call with seven arguments, unoptimised"),
+        ratio = spilled.times_as("much", good, "unoptimised over optimised, seven arguments")
     ))
 }
 

@@ -7,7 +7,7 @@ use crate::expected::kernel_service::{assumed, scaled};
 use fathom_core::experiment::{
     About, At, Bound, Check, Effort, Experiment, Failure, Finding, Known, MainFigure, Observed, Parameter,
     Placement, Point, Prediction, Question, Requirement, Scale, Shown, Site, TimedCode, Trend, Workload,
-    said,
+    finding,
 };
 use fathom_core::machine::Machine;
 use std::ptr::null_mut;
@@ -193,17 +193,13 @@ fn by_rules(known: &Known) -> Option<Finding> {
 fn against_thread(known: &Known) -> Option<Finding> {
     let process = known.found(ABOUT.name, &whole())?;
     let thread = known.found("cpu/thread_creation", &super::thread_creation::whole())?;
-    Some(Finding::of(
+    Some(finding!(
         Question::Thread,
-        said![
-            "Creating and ending a process (fork, exit, wait) takes ",
-            process.named("fork, exit, wait"),
-            ", a thread (create and join) ",
-            thread.named("create and join"),
-            ": ",
-            process.times_as("much", thread, "process over thread, creation"),
-            "."
-        ],
+        "Creating and ending a process (fork, exit, wait) takes {process}, a thread (create and join) \
+         {thread}: {ratio}.",
+        process = process.named("fork, exit, wait"),
+        thread = thread.named("create and join"),
+        ratio = process.times_as("much", thread, "process over thread, creation")
     ))
 }
 

@@ -4,7 +4,7 @@ use crate::apparatus::cpu::pairs::{self, FROM, TO};
 use fathom_core::experiment::{
     About, Basis, Bound, Check, Effort, Experiment, Failure, FigureValue, Finding, Found, Known, Observed,
     Parameter, Point, Prediction, Question, Requirement, Scale, Shown, Site, Stopwatch, SweepOptions,
-    Workload, said,
+    Workload, finding,
 };
 use fathom_core::machine::Machine;
 use fathom_core::quantity::Unit;
@@ -138,7 +138,7 @@ impl Experiment for SharedCore {
             Ok(())
         })?;
         let (worked, rested) = (Rc::new(Cell::new(0.0)), Rc::new(Cell::new(0.0)));
-        let told = (Rc::clone(&worked), Rc::clone(&rested), Arc::clone(&other));
+        let shared = (Rc::clone(&worked), Rc::clone(&rested), Arc::clone(&other));
         let observe = move || {
             let windows: Vec<Window> = (0..WINDOWS)
                 .map(|_| Window::observe(&other, site.stopwatch, (&worked, &rested)))
@@ -146,8 +146,8 @@ impl Experiment for SharedCore {
             Ok(numbers(&windows))
         };
         Ok(Workload::figures(observe).witnessed(move || {
-            let on_its_cpu = f64::from(u8::from(told.2.on_its_cpu.load(Ordering::Relaxed)));
-            vec![(WORKED, told.0.get()), (RESTED, told.1.get()), (ELSEWHERE, told.0.get() * on_its_cpu)]
+            let on_its_cpu = f64::from(u8::from(shared.2.on_its_cpu.load(Ordering::Relaxed)));
+            vec![(WORKED, shared.0.get()), (RESTED, shared.1.get()), (ELSEWHERE, shared.0.get() * on_its_cpu)]
         }))
     }
 
@@ -166,7 +166,7 @@ impl Experiment for SharedCore {
 
     fn findings(&self, known: &Known) -> Vec<Finding> {
         let pairs = known.points(ABOUT.name).filter(|point| point.name(&FIGURE) == SLOWED);
-        pairs.filter_map(|point| told(&point.without(FIGURE.name), known)).collect()
+        pairs.filter_map(|point| slowing(&point.without(FIGURE.name), known)).collect()
     }
 }
 
@@ -278,26 +278,21 @@ impl Other {
 }
 
 /// The finding on a pair, with the declared relation.
-fn told(pair: &Point, known: &Known) -> Option<Finding> {
+fn slowing(pair: &Point, known: &Known) -> Option<Finding> {
     let found = |figure| known.found(ABOUT.name, &pair.clone().named(&FIGURE, figure));
     let (idle, working, slowed) = (found(IDLE)?, found(WORKING)?, found(SLOWED)?);
     let (from, to) = pairs::of(pair);
     let declared =
         if known.machine.smt_siblings(from).contains(&to) { "one core" } else { "different cores" };
     let figure = |found: Found, what: &str| found.named(&format!("CPU {to} on CPU {from}, {what}"));
-    Some(Finding::of(
+    Some(finding!(
         Question::Experiment,
-        said![
-            format!(
-                "CPU {from} and CPU {to} are declared to be of {declared}. Load on the one slows a stream of additions on the other in "
-            ),
-            figure(slowed, "share of time slowed"),
-            " of the time; an addition takes ",
-            figure(idle, "other idle"),
-            " while the other is idle and ",
-            figure(working, "other working"),
-            " while it works."
-        ],
+        "CPU {from} and CPU {to} are declared to be of {declared}. Load on the one slows a stream of \
+         additions on the other in {share} of the time; an addition takes {idle} while the other is idle and \
+         {working} while it works.",
+        share = figure(slowed, "share of time slowed"),
+        idle = figure(idle, "other idle"),
+        working = figure(working, "other working")
     ))
 }
 
@@ -308,9 +303,9 @@ mod tests {
     #[test]
     fn the_share_counts_windows_in_which_the_quotient_grew() {
         let window = |growth| Window { idle_ns: 0.1, working_ns: 0.1 * growth, growth };
-        let told = numbers(&[window(1.0), window(1.6), window(1.2), window(2.0)]);
-        assert_eq!(told.last(), Some(&(SLOWED, 5e5)));
-        assert_eq!(told.len(), 9);
+        let figures = numbers(&[window(1.0), window(1.6), window(1.2), window(2.0)]);
+        assert_eq!(figures.last(), Some(&(SLOWED, 5e5)));
+        assert_eq!(figures.len(), 9);
     }
 
     #[test]

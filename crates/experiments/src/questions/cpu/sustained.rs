@@ -6,7 +6,7 @@ use crate::apparatus::cpu::arithmetic_kernel;
 use crate::apparatus::lasting::{self, FIGURE, LASTING, SUSTAINED, WINDOW};
 use fathom_core::experiment::{
     About, At, Bound, Check, Effort, Experiment, Failure, Finding, Known, MainFigure, Observed, Parameter,
-    Point, Prediction, Question, Requirement, Scale, Shown, Site, Workload, said,
+    Point, Prediction, Question, Requirement, Scale, Shown, Site, Workload, finding,
 };
 use fathom_core::machine::Machine;
 use fathom_core::quantity::Kind;
@@ -118,10 +118,11 @@ impl Experiment for Sustained {
         let usual = Point::new().named(&INSTRUCTION, MULTIPLY).with(&LASTING, lasting::USUAL);
         let sustained = known.found(ABOUT.name, &usual.named(&FIGURE, SUSTAINED));
         let both = short.zip(sustained);
-        let said = both.map(|(short, sustained)| {
-            said![lasting::compared("A multiplication of doubles", short, sustained, Kind::Cost), "."]
+        let finding = both.map(|(short, sustained)| {
+            let compared = lasting::compared("A multiplication of doubles", short, sustained, Kind::Cost);
+            finding!(Question::Experiment, "{compared}.", compared)
         });
-        said.map(|said| Finding::of(Question::Experiment, said)).into_iter().collect()
+        finding.into_iter().collect()
     }
 
     fn least_time(&self, point: &Point) -> Duration {

@@ -5,7 +5,7 @@ use crate::apparatus::cpu::{mode_switch, signal, watched};
 use fathom_core::experiment::{
     About, At, Basis, Bound, Check, Experiment, Failure, Finding, Known, MainFigure, Observed, Operation,
     Parameter, Point, Prediction, Question, Requirement, Scale, Shown, Site, TimedCode, Workload, ensure,
-    errno, repeated, said,
+    errno, finding, repeated,
 };
 use fathom_core::machine::Machine;
 use std::ffi::CStr;
@@ -231,17 +231,13 @@ pub fn bare() -> Point {
 fn in_procedure_calls(known: &Known) -> Option<Finding> {
     let entry = known.found(ABOUT.name, &point("getppid"))?;
     let procedure = known.found("cpu/procedure_call", &procedure_call::bare())?;
-    Some(Finding::of(
+    Some(finding!(
         Question::SystemCall,
-        said![
-            "Entering the kernel and leaving it takes ",
-            entry.named("system call"),
-            ", a procedure call without arguments ",
-            procedure.named("procedure call"),
-            ": ",
-            entry.times_as("much", procedure, "system call over procedure call"),
-            "."
-        ],
+        "Entering the kernel and leaving it takes {entry}, a procedure call without arguments {procedure}: \
+         {ratio}.",
+        entry = entry.named("system call"),
+        procedure = procedure.named("procedure call"),
+        ratio = entry.times_as("much", procedure, "system call over procedure call")
     ))
 }
 
@@ -254,17 +250,11 @@ fn id_cached(known: &Known) -> Option<Finding> {
         Some(_) => "the library does not cache the answer",
         None => "too few trials to tell whether the library caches the answer",
     };
-    Some(Finding::of(
+    Some(finding!(
         Question::SystemCall,
-        said![
-            "getpid takes ",
-            raw.named("getpid by system call"),
-            " as a system call and ",
-            library.named("getpid by library"),
-            " through the library: ",
-            judged,
-            "."
-        ],
+        "getpid takes {raw} as a system call and {library} through the library: {judged}.",
+        raw = raw.named("getpid by system call"),
+        library = library.named("getpid by library")
     ))
 }
 
@@ -272,17 +262,12 @@ fn id_cached(known: &Known) -> Option<Finding> {
 fn time_cached(known: &Known) -> Option<Finding> {
     let kernel = known.found(ABOUT.name, &point("clock_gettime by syscall"))?;
     let library = known.found(ABOUT.name, &point("clock_gettime by library"))?;
-    Some(Finding::of(
+    Some(finding!(
         Question::SystemCall,
-        said![
-            "The time from the library takes ",
-            library.named("clock_gettime by library"),
-            ", as a system call ",
-            kernel.named("clock_gettime by system call"),
-            ": ",
-            kernel.times_as("much", library, "system call over library, clock_gettime"),
-            "."
-        ],
+        "The time from the library takes {library}, as a system call {kernel}: {ratio}.",
+        library = library.named("clock_gettime by library"),
+        kernel = kernel.named("clock_gettime by system call"),
+        ratio = kernel.times_as("much", library, "system call over library, clock_gettime")
     ))
 }
 

@@ -6,7 +6,7 @@ use crate::expected::kernel_service::scaled;
 use fathom_core::experiment::{
     About, At, Bound, Check, Experiment, Failure, Finding, Found, Known, MainFigure, Observed, Parameter,
     Placement, Point, Prediction, Question, Requirement, Scale, Shown, Site, Stopwatch, TimedCode, Workload,
-    ensure, said,
+    ensure, finding,
 };
 use fathom_core::machine::Machine;
 use std::ptr::{null, null_mut};
@@ -135,17 +135,14 @@ impl Experiment for ThreadCreation {
     fn findings(&self, known: &Known) -> Vec<Finding> {
         let cost = |measure| known.found(ABOUT.name, &Point::new().named(&MEASURE, measure));
         let (Some(join), Some(create)) = (cost(JOIN), cost(CREATE)) else { return vec![] };
-        let told = Finding::of(
+        let creation = finding!(
             Question::Experiment,
-            said![
-                "Creating a thread takes its creator ",
-                create.named("create"),
-                "; until the thread has run and is joined, it takes ",
-                join.named("create and join"),
-                " pass."
-            ],
+            "Creating a thread takes its creator {create}; until the thread has run and is joined, it takes \
+             {join} pass.",
+            create = create.named("create"),
+            join = join.named("create and join")
         );
-        [told].into_iter().chain(by_rules(join, known)).collect()
+        [creation].into_iter().chain(by_rules(join, known)).collect()
     }
 }
 

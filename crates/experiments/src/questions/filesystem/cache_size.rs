@@ -4,7 +4,8 @@ use crate::apparatus::filesystem::cache_search::{self, Search};
 use crate::apparatus::filesystem::reader::Call;
 use fathom_core::experiment::{
     About, At, Basis, Check, Effort, Experiment, Failure, Finding, Found, Known, MainFigure, Observed,
-    Parameter, Point, Prediction, Question, Requirement, Scale, Shown, Site, Touch, Workload, ensure, said,
+    Parameter, Point, Prediction, Question, Requirement, Scale, Shown, Site, Touch, Workload, ensure,
+    finding,
 };
 use fathom_core::machine::{self, Machine};
 use fathom_core::quantity::{Unit, declared};
@@ -197,28 +198,21 @@ fn residency(file: &str) -> Point {
 }
 
 fn agreement(counted: Found, timed: Found) -> Finding {
-    Finding::of(
+    finding!(
         Question::FileCache,
-        said![
-            "The page cache holds ",
-            counted.named("page cache, counted"),
-            " of a file by the kernel's count and ",
-            timed.named("page cache, timed"),
-            " by timing, which is ",
-            timed.share_of(counted).named("timed over counted"),
-            " of it."
-        ],
+        "The page cache holds {counted} of a file by the kernel's count and {timed} by timing, which is \
+         {share} of it.",
+        counted = counted.named("page cache, counted"),
+        timed = timed.named("page cache, timed"),
+        share = timed.share_of(counted).named("timed over counted")
     )
 }
 
 fn alone(counted: Found) -> Finding {
-    Finding::of(
+    finding!(
         Question::FileCache,
-        said![
-            "In the whole memory the page cache holds ",
-            counted.named("page cache of all memory, counted"),
-            " of a sparse file by the kernel's count."
-        ],
+        "In the whole memory the page cache holds {counted} of a sparse file by the kernel's count.",
+        counted = counted.named("page cache of all memory, counted")
     )
 }
 
@@ -244,15 +238,11 @@ pub fn held(known: &Known) -> f64 {
 /// The share of the memory that a file can occupy.
 fn share(counted: Found, (bytes, what): (u64, &'static str)) -> Finding {
     let whole = Found::exact(bytes as f64, counted.dimension);
-    Finding::of(
+    finding!(
         Question::FileCache,
-        said![
-            "That is ",
-            counted.share_of(whole).named("page cache over memory"),
-            format!(" of the {what}, "),
-            whole.named(what),
-            "."
-        ],
+        "That is {share} of the {what}, {whole}.",
+        share = counted.share_of(whole).named("page cache over memory"),
+        whole = whole.named(what)
     )
 }
 

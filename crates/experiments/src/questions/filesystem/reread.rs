@@ -1,11 +1,11 @@
 //! What does reading a file again cost when it fits into the page cache, and when it does not?
 
-use super::cache_size;
-use super::read;
+use super::{cache_size, read};
 use crate::apparatus::filesystem::reader::{Call, ReadAhead, Reader};
 use fathom_core::experiment::{
     About, At, Check, Dimension, Effort, Experiment, Failure, Finding, Found, Known, Landmark, MainFigure,
-    Observed, Parameter, Point, Prediction, Question, Requirement, Scale, Shown, Site, Touch, Workload, said,
+    Observed, Parameter, Point, Prediction, Question, Requirement, Scale, Shown, Site, Touch, Workload,
+    finding,
 };
 use fathom_core::machine::Machine;
 use fathom_core::quantity::Unit;
@@ -246,11 +246,11 @@ impl<'site> Again<'site> {
         mut observe: impl FnMut(&mut Self) -> Result<f64, Failure> + 'site,
     ) -> Workload<'site> {
         let (account, mut again) = (Rc::clone(&self.account), self);
-        let told = move || {
+        let witness = move || {
             let Account { held, sent, read } = account.get();
             vec![(HELD, held), (SENT, sent), (READ, read)]
         };
-        Workload::recorded(move || observe(&mut again).map(Some)).cold().witnessed(told)
+        Workload::recorded(move || observe(&mut again).map(Some)).cold().witnessed(witness)
     }
 
     /// Reads the beginning of an uncached file, and counts the cached bytes of those blocks that will be read again.
@@ -285,23 +285,16 @@ fn cliff(known: &Known) -> Option<Finding> {
     let device = ALONG_THE_DEVICE.last().and_then(|part| found(DIRECT, *part))?;
     let rate = |block: Found| block.inverse(BLOCK as f64 * 1e9, Dimension::Of(Unit::BytesPerSecond));
     let bytes = |part| Found::exact(size(known.machine, part) as f64, Dimension::Of(Unit::Bytes));
-    Some(Finding::of(
+    Some(finding!(
         Question::FileCache,
-        said![
-            "Read again, a file of ",
-            bytes(least.0).named("file that the page cache holds"),
-            " comes at ",
-            rate(least.1).named("rate within the page cache"),
-            ", one of ",
-            bytes(SIXTEENTHS[SIXTEENTHS.len() - 1].0).named("file too large for the page cache"),
-            " at ",
-            rate(most).named("rate beyond the page cache"),
-            ": ",
-            rate(most).share_of(rate(device)).named("rate beyond the cache over the device's"),
-            " of the device's rate past the cache, ",
-            rate(device).named("rate of direct reads"),
-            "."
-        ],
+        "Read again, a file of {small} comes at {cached}, one of {large} at {uncached}: {share} of the \
+         device's rate past the cache, {direct}.",
+        small = bytes(least.0).named("file that the page cache holds"),
+        cached = rate(least.1).named("rate within the page cache"),
+        large = bytes(SIXTEENTHS[SIXTEENTHS.len() - 1].0).named("file too large for the page cache"),
+        uncached = rate(most).named("rate beyond the page cache"),
+        share = rate(most).share_of(rate(device)).named("rate beyond the cache over the device's"),
+        direct = rate(device).named("rate of direct reads")
     ))
 }
 

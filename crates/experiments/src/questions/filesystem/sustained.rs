@@ -6,7 +6,7 @@ use crate::apparatus::filesystem::uring::Queue;
 use crate::apparatus::lasting::{self, FIGURE, LASTING, SUSTAINED, WINDOW};
 use fathom_core::experiment::{
     About, At, Check, Effort, Experiment, Failure, Finding, Known, MainFigure, Observed, Parameter, Point,
-    Prediction, Question, Scale, Shown, Site, Statement, Touch, Workload, said,
+    Prediction, Question, Scale, Shown, Site, Statement, Touch, Workload, finding,
 };
 use fathom_core::machine::Machine;
 use fathom_core::quantity::Kind;
@@ -146,7 +146,7 @@ impl Experiment for Sustained {
     }
 
     fn findings(&self, known: &Known) -> Vec<Finding> {
-        let told = |request: &&str| {
+        let compared = |request: &&str| {
             let (experiment, short) = in_short_trials(request);
             let usual = Point::new().named(&REQUEST, request).with(&LASTING, lasting::USUAL);
             let sustained = known.found(ABOUT.name, &usual.named(&FIGURE, SUSTAINED))?;
@@ -157,10 +157,15 @@ impl Experiment for Sustained {
                 Kind::Cost,
             ))
         };
-        let told = Statement::joined(REQUESTS.iter().filter_map(told).collect(), "; ");
-        let said =
-            |told| said!["Time of the device for a request, sustained and in short trials: ", told, "."];
-        told.map(|told| Finding::of(Question::Experiment, said(told))).into_iter().collect()
+        let requests = Statement::joined(REQUESTS.iter().filter_map(compared), "; ");
+        let finding = |requests| {
+            finding!(
+                Question::Experiment,
+                "Time of the device for a request, sustained and in short trials: {requests}.",
+                requests
+            )
+        };
+        requests.map(finding).into_iter().collect()
     }
 
     fn least_time(&self, point: &Point) -> Duration {

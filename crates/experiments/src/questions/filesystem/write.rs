@@ -5,7 +5,7 @@ use crate::apparatus::device_facts;
 use crate::expected::kernel_service;
 use fathom_core::experiment::{
     About, At, Bound, Check, Effort, Experiment, Failure, Finding, Known, MainFigure, Observed, Parameter,
-    Point, Prediction, Question, Scale, Shown, Site, TimedCode, Touch, Workload, errno, said,
+    Point, Prediction, Question, Scale, Shown, Site, TimedCode, Touch, Workload, errno, finding,
 };
 use fathom_core::machine::Machine;
 use fathom_equipment::test_file::blocks::{BlockWalk, Order};
@@ -188,17 +188,13 @@ impl Experiment for Write {
     fn findings(&self, known: &Known) -> Vec<Finding> {
         let found = |durability| known.found(ABOUT.name, &point(durability, RANDOM, USUAL_BLOCK));
         let (Some(cached), Some(synced)) = (found(CACHED), found(SYNCED)) else { return vec![] };
-        vec![Finding::of(
+        vec![finding!(
             Question::Experiment,
-            said![
-                "Writing 4 KiB in random order takes ",
-                cached.named("write, in the page cache"),
-                "; to have them on the device takes ",
-                synced.named("write, on the device"),
-                ": ",
-                synced.times_as("long", cached, "on the device over in the page cache"),
-                "."
-            ],
+            "Writing 4 KiB in random order takes {cached}; to have them on the device takes {synced}: \
+             {ratio}.",
+            cached = cached.named("write, in the page cache"),
+            synced = synced.named("write, on the device"),
+            ratio = synced.times_as("long", cached, "on the device over in the page cache")
         )]
     }
 

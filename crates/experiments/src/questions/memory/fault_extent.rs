@@ -2,16 +2,15 @@
 
 use crate::apparatus::device_facts;
 use crate::apparatus::memory::fault::cold_file::{self, ColdFile};
-use crate::apparatus::memory::fault::device_reads;
 use crate::apparatus::memory::fault::lap::Lap;
-use crate::apparatus::memory::fault::peaks;
 use crate::apparatus::memory::fault::stretch::Mapped;
 use crate::apparatus::memory::fault::tally::Faults;
+use crate::apparatus::memory::fault::{device_reads, peaks};
 use crate::apparatus::memory::pages::{Mapping, Pages};
 use crate::expected;
 use fathom_core::experiment::{
     About, At, Basis, Check, Effort, Experiment, Failure, Finding, Known, MainFigure, Observed, Parameter,
-    Point, Prediction, Question, Scale, Shown, Site, Touch, Workload, said,
+    Point, Prediction, Question, Scale, Shown, Site, Touch, Workload, finding,
 };
 use fathom_core::machine::Machine;
 use fathom_core::quantity::Unit;
@@ -192,16 +191,11 @@ fn read_and_mapped(known: &Known) -> Option<Finding> {
         }
         _ => "",
     };
-    Some(Finding::of(
+    Some(finding!(
         Question::Experiment,
-        said![
-            "A fault on a cold file reads ",
-            read.named("read by a fault"),
-            " and maps ",
-            mapped.named("mapped by a fault on a cold file"),
-            then,
-            "."
-        ],
+        "A fault on a cold file reads {read} and maps {mapped}{then}.",
+        read = read.named("read by a fault"),
+        mapped = mapped.named("mapped by a fault on a cold file")
     ))
 }
 
@@ -209,15 +203,13 @@ fn by_the_page_table(known: &Known) -> Option<Finding> {
     let found = |method| known.found(ABOUT.name, &point(CACHED, method));
     let (table, peaks) = (found(PAGE_TABLE)?, found(PEAKS)?);
     let agree = (table.value - peaks.value).abs() < Pages::Base.bytes() as f64;
-    Some(Finding::of(
+    Some(finding!(
         Question::Experiment,
-        said![
-            "A fault on a cached file maps ",
-            table.named("mapped by a fault on a cached file"),
-            " according to the page table; the peaks of the access times are ",
-            peaks.named("distance of peaks"),
-            if agree { " apart: the two agree." } else { " apart: the two do not agree." }
-        ],
+        "A fault on a cached file maps {table} according to the page table; the peaks of the access times \
+         are {peaks}{judged}",
+        table = table.named("mapped by a fault on a cached file"),
+        peaks = peaks.named("distance of peaks"),
+        judged = if agree { " apart: the two agree." } else { " apart: the two do not agree." }
     ))
 }
 
@@ -259,7 +251,7 @@ impl Probed {
     /// One touch; the result is the number of bytes that came with it according to the kernel.
     fn looked_up<'site>(mut self, found: fn(&ColdFile) -> Result<usize, Failure>) -> Workload<'site> {
         let sums = Rc::new([const { Cell::new(0.0) }; 3]);
-        let told = Rc::clone(&sums);
+        let counted = Rc::clone(&sums);
         let observe = move || {
             let page = self.fresh_place()?;
             let before = Faults::so_far();
@@ -272,7 +264,7 @@ impl Probed {
             Ok(Some(bytes))
         };
         Workload::recorded(observe).witnessed(move || {
-            let sums = [MINOR, MAJOR, BROUGHT].into_iter().zip(told.iter().map(Cell::get));
+            let sums = [MINOR, MAJOR, BROUGHT].into_iter().zip(counted.iter().map(Cell::get));
             sums.chain(device_reads::count()).collect()
         })
     }
@@ -281,7 +273,7 @@ impl Probed {
     fn peaks<'site>(mut self, least: f64, site: &'site Site) -> Workload<'site> {
         let lap = Lap::new(site);
         let sums = Rc::new([const { Cell::new(0.0) }; 3]);
-        let told = Rc::clone(&sums);
+        let counted = Rc::clone(&sums);
         let observe = move || {
             let first = self.fresh_place()?;
             let (mut times, mut faulted) = (Vec::with_capacity(SERIES), Vec::with_capacity(SERIES));
@@ -309,7 +301,7 @@ impl Probed {
             Ok(Some(period * Pages::Base.bytes() as f64))
         };
         Workload::recorded(observe).witnessed(move || {
-            [FAULTED_PEAKS, MOVED, FAULTED].into_iter().zip(told.iter().map(Cell::get)).collect()
+            [FAULTED_PEAKS, MOVED, FAULTED].into_iter().zip(counted.iter().map(Cell::get)).collect()
         })
     }
 }

@@ -1,12 +1,9 @@
 //! What is the latency of memory while other cores use its bandwidth?
 
 use super::load_latency::{self, SIZE};
-use super::memory_parallelism;
-use super::parallel_bandwidth;
+use super::{memory_parallelism, parallel_bandwidth};
 use crate::apparatus::memory::backing::Backing;
-use crate::apparatus::memory::chase::cycle;
-use crate::apparatus::memory::chase::hierarchy;
-use crate::apparatus::memory::chase::walk;
+use crate::apparatus::memory::chase::{cycle, hierarchy, walk};
 use crate::apparatus::memory::pages::Pages;
 use crate::apparatus::memory::stream::drawn::{self, DRAWN, LATENCY};
 use crate::apparatus::memory::stream::fleet::{Fleet, Streaming, Task};
@@ -16,7 +13,7 @@ use crate::expected;
 use fathom_core::experiment::{
     About, At, Basis, Bound, Check, Effort, Experiment, Failure, Finding, Known, MainFigure, Observed,
     Parameter, Placement, Point, Prediction, Question, Requirement, Scale, Shown, Site, Statement, Workload,
-    said,
+    finding, statement,
 };
 use fathom_core::machine::Machine;
 use fathom_core::quantity::Unit;
@@ -184,23 +181,27 @@ impl Experiment for LoadedLatency {
     fn findings(&self, known: &Known) -> Vec<Finding> {
         let idle = known.found(ABOUT.name, &point(NOTHING, 0, LATENCY, known.machine));
         let Some(idle) = idle else { return vec![] };
-        let told = |(load, pause): &(&'static str, u64)| {
+        let loaded = |(load, pause): &(&'static str, u64)| {
             let found = |result| known.found(ABOUT.name, &point(load, *pause, result, known.machine));
             let (latency, drawn) = (found(LATENCY)?, found(DRAWN)?);
             let setting = format!("{load}, pause {pause}");
-            Some(said![
-                latency.named(&format!("load, {setting}")),
-                " beside background traffic of ",
-                drawn.named(&format!("drawn, {setting}")),
-                format!(" ({load}), "),
-                latency.times_as("long", idle, &format!("loaded over idle, {setting}"))
-            ])
+            Some(statement!(
+                "{latency} beside background traffic of {drawn} ({load}), {ratio}",
+                latency = latency.named(&format!("load, {setting}")),
+                drawn = drawn.named(&format!("drawn, {setting}")),
+                ratio = latency.times_as("long", idle, &format!("loaded over idle, {setting}"))
+            ))
         };
-        let told = Statement::joined(settings().iter().filter_map(told).collect(), "; ");
-        let said = |told| {
-            said!["A load takes ", idle.named("load, idle"), " while no other core uses memory; ", told, "."]
+        let all = Statement::joined(settings().iter().filter_map(loaded), "; ");
+        let finding = |all| {
+            finding!(
+                Question::Experiment,
+                "A load takes {idle} while no other core uses memory; {all}.",
+                idle = idle.named("load, idle"),
+                all
+            )
         };
-        told.map(|told| Finding::of(Question::Experiment, said(told))).into_iter().collect()
+        all.map(finding).into_iter().collect()
     }
 }
 

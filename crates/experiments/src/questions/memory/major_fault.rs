@@ -2,17 +2,15 @@
 
 use super::minor_fault;
 use crate::apparatus::device_facts;
-use crate::apparatus::memory::fault::cold_file;
 use crate::apparatus::memory::fault::cold_reader::{ColdReader, WINDOW, WRITTEN_PAGES};
-use crate::apparatus::memory::fault::device_reads;
-use crate::apparatus::memory::fault::per_byte;
 use crate::apparatus::memory::fault::tally::{self, Kind};
+use crate::apparatus::memory::fault::{cold_file, device_reads, per_byte};
 use crate::apparatus::memory::pages::Pages;
 use crate::expected;
 use crate::expected::fault::{handling, trap};
 use fathom_core::experiment::{
     About, At, Bound, Check, Effort, Experiment, Failure, Finding, Found, Known, MainFigure, Observed,
-    Parameter, Point, Prediction, Question, Scale, Shown, Site, TimedCode, Touch, Workload, said,
+    Parameter, Point, Prediction, Question, Scale, Shown, Site, TimedCode, Touch, Workload, finding,
 };
 use fathom_core::machine::Machine;
 use fathom_core::quantity::declared;
@@ -215,16 +213,15 @@ impl Experiment for MajorFault {
 
     fn findings(&self, known: &Known) -> Vec<Finding> {
         let Some(major) = known.found(ABOUT.name, &point(SHUFFLED)) else { return vec![] };
-        let usual = device_facts::against_the_usual(major, known).map(|place| {
-            Finding::of(Question::Published, said!["A fault that reads one page takes ", place, "."])
-        });
-        let said = [
+        let usual = device_facts::against_the_usual(major, known)
+            .map(|place| finding!(Question::Published, "A fault that reads one page takes {place}.", place));
+        let findings = [
             usual,
             against_minor(major, known),
             per_byte::finding("major", major, known),
             always_faulting(major, known),
         ];
-        said.into_iter().flatten().collect()
+        findings.into_iter().flatten().collect()
     }
 }
 
@@ -238,17 +235,13 @@ fn stride(access: &str, bytes: u64) -> Point {
 
 fn against_minor(major: Found, known: &Known) -> Option<Finding> {
     let minor = known.found(minor_fault::NAME, &minor_fault::cached_point())?;
-    Some(Finding::of(
+    Some(finding!(
         Question::Fault,
-        said![
-            "A fault that waits for the device takes ",
-            major.named("major fault"),
-            ", one that finds its page in memory ",
-            minor.named("minor fault"),
-            ": ",
-            major.times_as("long", minor, "major over minor fault"),
-            "."
-        ],
+        "A fault that waits for the device takes {major}, one that finds its page in memory {minor}: \
+         {ratio}.",
+        major = major.named("major fault"),
+        minor = minor.named("minor fault"),
+        ratio = major.times_as("long", minor, "major over minor fault")
     ))
 }
 
@@ -265,7 +258,7 @@ fn always_faulting(major: Found, known: &Known) -> Option<Finding> {
             declared::size(*from)
         )
     };
-    all.then(|| Finding::of(Question::Experiment, said![told()]))
+    all.then(|| finding!(Question::Experiment, "{told}", told = told()))
 }
 
 /// Some pages in random order, each once: the beginning of a shuffle of all (Fisher and Yates).

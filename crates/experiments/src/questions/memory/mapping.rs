@@ -8,7 +8,7 @@ use crate::expected::kernel_service;
 use fathom_core::experiment::{
     About, At, Bound, Check, Dimension, Effort, Experiment, Failure, Finding, Found, Known, MainFigure,
     Observed, Parameter, Point, Prediction, Question, Requirement, Scale, Shown, Site, Trend, Workload,
-    errno, said,
+    errno, finding,
 };
 use fathom_core::machine::Machine;
 use std::cell::Cell;
@@ -115,7 +115,7 @@ impl Experiment for MappingCalls {
         let count = slots.count();
         let call = Call { name: point.name(&CALL).to_owned(), slots, lap: Lap::new(site) };
         let written = Rc::new(Cell::new(0.0));
-        let told = Rc::clone(&written);
+        let counted = Rc::clone(&written);
         let (pages, timed_calls) = (call.pages_written(), count * call.per_slot());
         let observe = move || {
             let ns = call.round()?;
@@ -124,7 +124,7 @@ impl Experiment for MappingCalls {
         };
         let workload = Workload::recorded(observe).traced().per_iteration(count as u64);
         let readings = (LAPS * Lap::READINGS) as f64 / count as f64;
-        Ok(workload.stating(READINGS, readings).witnessed(move || vec![(WRITTEN, told.get())]))
+        Ok(workload.stating(READINGS, readings).witnessed(move || vec![(WRITTEN, counted.get())]))
     }
 
     fn evidence(&self, point: &Point, seen: &Observed) -> Vec<Check> {
@@ -159,19 +159,14 @@ impl Experiment for MappingCalls {
         let (Some(one), Some(all)) = (cost(MUNMAP, 4 << 10), cost(MUNMAP, LONGEST)) else { return vec![] };
         let pages = (LONGEST / Pages::Base.bytes() as u64) as f64;
         let each = all.minus(one).scaled(1.0 / (pages - 1.0));
-        vec![Finding::of(
+        vec![finding!(
             Question::Experiment,
-            said![
-                "Unmapping one written page takes ",
-                one.named("one page unmapped"),
-                ", unmapping ",
-                Found::exact(pages, Dimension::Count).named("pages"),
-                " of them ",
-                all.named("all pages unmapped"),
-                ": ",
-                each.named("each further page"),
-                " for each further page."
-            ],
+            "Unmapping one written page takes {one}, unmapping {pages} of them {all}: {each} for each \
+             further page.",
+            one = one.named("one page unmapped"),
+            pages = Found::exact(pages, Dimension::Count).named("pages"),
+            all = all.named("all pages unmapped"),
+            each = each.named("each further page")
         )]
     }
 }

@@ -2,14 +2,12 @@
 
 use super::load_latency::{self, SIZE};
 use crate::apparatus::memory::backing::Backing;
-use crate::apparatus::memory::chase::cycle;
-use crate::apparatus::memory::chase::hierarchy;
-use crate::apparatus::memory::chase::walk;
+use crate::apparatus::memory::chase::{cycle, hierarchy, walk};
 use crate::apparatus::memory::pages::{PAGES, Pages};
 use crate::apparatus::memory::stream::working_set::{LEVEL, Level};
 use fathom_core::experiment::{
     About, At, Bound, Check, Dimension, Effort, Experiment, Failure, Finding, Found, Known, MainFigure,
-    Observed, Parameter, Point, Prediction, Question, Requirement, Scale, Shown, Site, Workload, said,
+    Observed, Parameter, Point, Prediction, Question, Requirement, Scale, Shown, Site, Workload, finding,
 };
 use fathom_core::machine::Machine;
 use fathom_core::quantity::declared;
@@ -121,17 +119,14 @@ impl Experiment for MemoryParallelism {
         let best = found.iter().min_by(|(_, one), (_, other)| one.value.total_cmp(&other.value));
         let (Some((_, alone)), Some((chases, best))) = (alone, best) else { return vec![] };
         let at_once = Found { dimension: Dimension::Count, ..alone.over(*best) };
-        vec![Finding::of(
+        let paying = paying(&found);
+        vec![finding!(
             Question::Experiment,
-            said![
-                "One load from memory takes ",
-                alone.named("load, one chase"),
-                format!("; with {chases} chases at once a load takes "),
-                best.named("load, most chases"),
-                ": ",
-                at_once.named("loads at once"),
-                format!(" loads are in flight at once. More chases help up to {}.", paying(&found))
-            ],
+            "One load from memory takes {alone}; with {chases} chases at once a load takes {best}: {at_once} \
+             loads are in flight at once. More chases help up to {paying}.",
+            alone = alone.named("load, one chase"),
+            best = best.named("load, most chases"),
+            at_once = at_once.named("loads at once")
         )]
     }
 }

@@ -8,7 +8,7 @@ use crate::expected;
 use fathom_core::experiment::{
     About, At, Basis, Bound, Check, Effort, Experiment, Failure, Finding, Found, Known, MainFigure, Observed,
     Parameter, Placement, Point, Prediction, Question, Requirement, Scale, Shown, Site, Stopwatch,
-    SweepOptions, Touch, Workload, said,
+    SweepOptions, Touch, Workload, finding, statement,
 };
 use fathom_core::machine::{self, Machine, Root};
 use fathom_core::quantity::Unit;
@@ -183,7 +183,7 @@ impl Experiment for ParallelBandwidth {
     }
 
     fn findings(&self, known: &Known) -> Vec<Finding> {
-        Kind::ALL.into_iter().filter_map(|kind| said(best(kind, known)?, known)).collect()
+        Kind::ALL.into_iter().filter_map(|kind| of_kernel(best(kind, known)?, known)).collect()
     }
 }
 
@@ -309,7 +309,7 @@ fn best(kind: Kind, known: &Known) -> Option<&'static Kernel> {
     measured.max_by(|(_, one), (_, other)| one.total_cmp(other)).map(|(kernel, _)| kernel)
 }
 
-fn said(kernel: &Kernel, known: &Known) -> Option<Finding> {
+fn of_kernel(kernel: &Kernel, known: &Known) -> Option<Finding> {
     let all = known.machine.allowed_cpus().len() as u64;
     let rate = |threads| known.found(ABOUT.name, &point(kernel, threads, all_bytes(threads, known.machine)));
     let (one, together) = (rate(1)?, rate(all).filter(|_| all > 1)?);
@@ -317,24 +317,21 @@ fn said(kernel: &Kernel, known: &Known) -> Option<Finding> {
     let share = known.machine.memory.theoretical_bandwidth.value().map(|theory| {
         let carried = Found::exact(theory.bytes_per_second, together.dimension);
         let part = together.scaled(kernel.bus_bytes().0).share_of(carried);
-        said![
-            ", at least ",
-            part.named(&format!("{all} threads over theory, {what}")),
-            format!(" of the theoretical bandwidth of the channels ({})", theory.formula)
-        ]
+        statement!(
+            ", at least {part} of the theoretical bandwidth of the channels ({formula})",
+            part = part.named(&format!("{all} threads over theory, {what}")),
+            formula = &theory.formula
+        )
     });
-    Some(Finding::of(
+    Some(finding!(
         Question::Bandwidth,
-        said![
-            format!("{all} threads {} ({}) ", kernel.kind.name(), kernel.method),
-            together.named(&format!("{all} threads, {what}")),
-            " together, one ",
-            one.named(&format!("one thread, {what}")),
-            ": ",
-            together.times_as("much", one, &format!("{all} threads over one, {what}")),
-            share.unwrap_or_default(),
-            "."
-        ],
+        "{all} threads {name} ({method}) {together} together, one {one}: {ratio}{share}.",
+        name = kernel.kind.name(),
+        method = kernel.method,
+        together = together.named(&format!("{all} threads, {what}")),
+        one = one.named(&format!("one thread, {what}")),
+        ratio = together.times_as("much", one, &format!("{all} threads over one, {what}")),
+        share
     ))
 }
 

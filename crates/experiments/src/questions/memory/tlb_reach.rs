@@ -4,13 +4,12 @@ use crate::apparatus::memory::backing::Backing;
 use crate::apparatus::memory::chase::arena::Arena;
 use crate::apparatus::memory::chase::cycle::{self, Cycle, Places};
 use crate::apparatus::memory::chase::found_levels::{self, Along, Limit};
-use crate::apparatus::memory::chase::hierarchy;
 use crate::apparatus::memory::chase::random_order::RandomOrder;
-use crate::apparatus::memory::chase::{sizes, walk};
+use crate::apparatus::memory::chase::{hierarchy, sizes, walk};
 use crate::apparatus::memory::pages::Pages;
 use fathom_core::experiment::{
     About, At, Bound, Check, Effort, Experiment, Failure, Finding, Known, Landmark, MainFigure, Observed,
-    Parameter, Point, Prediction, Question, Requirement, Scale, Shown, Site, Statement, Workload, said,
+    Parameter, Point, Prediction, Question, Requirement, Scale, Shown, Site, Statement, Workload, finding,
 };
 use fathom_core::machine::Machine;
 use fathom_core::statistics::CurvePoint;
@@ -137,14 +136,14 @@ impl Experiment for TlbReach {
             let name = format!("level {} TLB", level + 1);
             let declared = entries.map(|entries| (entries, "declared".to_owned()));
             let published = || published.map(|(all, source)| (all[level], format!("published ({source})")));
-            let (at, said_by) = declared.or_else(published)?;
-            Some(Limit { name, at, said_by, expected: None })
+            let (at, origin) = declared.or_else(published)?;
+            Some(Limit { name, at, origin, expected: None })
         };
         let limits: Vec<Limit> = entries.into_iter().enumerate().filter_map(limit).collect();
-        let told = found_levels::levels_told(&limits, &translation(known), Along::PAGES);
+        let levels = found_levels::statements(&limits, &translation(known), Along::PAGES);
         let lead = "Found in the cost of translation, added to a load from the first-level cache: ";
-        let said = |told| Finding::of(Question::Caches, said![lead, told, "."]);
-        Statement::joined(told, "; ").map(said).into_iter().collect()
+        let finding = |levels| finding!(Question::Caches, "{lead}{levels}.", levels);
+        Statement::joined(levels, "; ").map(finding).into_iter().collect()
     }
 }
 

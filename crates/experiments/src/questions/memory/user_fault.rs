@@ -10,7 +10,7 @@ use crate::expected::fault::trap;
 use crate::expected::kernel_service;
 use fathom_core::experiment::{
     About, At, Basis, Bound, Check, Effort, Experiment, Failure, Finding, Found, Known, MainFigure, Observed,
-    Parameter, Placement, Point, Prediction, Question, Requirement, Scale, Shown, Site, Workload, said,
+    Parameter, Placement, Point, Prediction, Question, Requirement, Scale, Shown, Site, Workload, finding,
 };
 use fathom_core::machine::Machine;
 use std::rc::Rc;
@@ -183,34 +183,26 @@ impl Experiment for UserFault {
 fn what_was_put_in(known: &Known) -> Option<Finding> {
     let waited = known.found(ABOUT.name, &point(Placement::OneCpu, WAITED, KNOWN_WAIT))?;
     let set = Found::exact(KNOWN_WAIT as f64, waited.dimension);
-    Some(Finding::of(
+    Some(finding!(
         Question::Experiment,
-        said![
-            "A handler that waits ",
-            set.named("wait put in"),
-            " makes a fault longer by ",
-            waited.named("wait found"),
-            ": the instrument finds ",
-            waited.share_of(set).named("wait found over wait put in"),
-            " of the wait that was set."
-        ],
+        "A handler that waits {set} makes a fault longer by {waited}: the instrument finds {share} of the \
+         wait that was set.",
+        set = set.named("wait put in"),
+        waited = waited.named("wait found"),
+        share = waited.share_of(set).named("wait found over wait put in")
     ))
 }
 
 fn against_the_kernel(known: &Known) -> Option<Finding> {
     let own = known.found(ABOUT.name, &point(Placement::OneCpu, COPY, 0))?;
     let kernels = known.found(minor_fault::NAME, &minor_fault::cached_point())?;
-    Some(Finding::of(
+    Some(finding!(
         Question::Experiment,
-        said![
-            "A fault handled by a program takes ",
-            own.named("fault answered by a program"),
-            ", one handled by the kernel from its page cache ",
-            kernels.named("fault answered by the kernel"),
-            ": ",
-            own.times_as("long", kernels, "program over kernel"),
-            "."
-        ],
+        "A fault handled by a program takes {own}, one handled by the kernel from its page cache {kernels}: \
+         {ratio}.",
+        own = own.named("fault answered by a program"),
+        kernels = kernels.named("fault answered by the kernel"),
+        ratio = own.times_as("long", kernels, "program over kernel")
     ))
 }
 

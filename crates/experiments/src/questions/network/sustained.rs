@@ -9,7 +9,7 @@ use crate::apparatus::network::sending::WRITE;
 use crate::apparatus::network::transfer::{self, Order};
 use fathom_core::experiment::{
     About, At, Bound, Check, Effort, Experiment, Failure, Finding, Known, MainFigure, Observed, Parameter,
-    Placement, Point, Prediction, Question, Requirement, Shown, Site, Statement, Touch, Workload, said,
+    Placement, Point, Prediction, Question, Requirement, Shown, Site, Statement, Touch, Workload, finding,
 };
 use fathom_core::machine::Machine;
 use fathom_core::quantity::{Kind, Unit};
@@ -37,7 +37,7 @@ static ABOUT: About = About {
     shown: Shown::by(&[
         MainFigure::of(
             "TCP to the peer, without a pause",
-            &[("path", At::Name("peer")), ("figure", At::Name("sustained")), ("lasting", At::Least)],
+            &[("path", At::PEER), ("figure", At::Name("sustained")), ("lasting", At::Least)],
         ),
         MainFigure::of(
             "TCP over loopback, without a pause",
@@ -122,15 +122,17 @@ impl Experiment for Sustained {
     }
 
     fn findings(&self, known: &Known) -> Vec<Finding> {
-        let told = |path: &&str| {
+        let compared = |path: &&str| {
             let short = known.found("network/bandwidth", &bandwidth::usual_point(path))?;
             let usual = stream(path).with(&LASTING, lasting::USUAL).named(&FIGURE, SUSTAINED);
             let name = format!("TCP, {path}");
             Some(lasting::compared(&name, short, known.found(ABOUT.name, &usual)?, Kind::Rate))
         };
-        let told = Statement::joined(PATHS.iter().filter_map(told).collect(), "; ");
-        let said = |told| said!["A TCP stream, sustained and in short trials: ", told, "."];
-        told.map(|told| Finding::of(Question::Experiment, said(told))).into_iter().collect()
+        let paths = Statement::joined(PATHS.iter().filter_map(compared), "; ");
+        let finding = |paths| {
+            finding!(Question::Experiment, "A TCP stream, sustained and in short trials: {paths}.", paths)
+        };
+        paths.map(finding).into_iter().collect()
     }
 
     fn least_time(&self, point: &Point) -> Duration {

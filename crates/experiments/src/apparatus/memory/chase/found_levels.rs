@@ -2,7 +2,7 @@
 
 use super::hierarchy;
 use fathom_core::experiment::{
-    Dimension, Finding, Found, Known, Level, Parameter, Point, Question, Statement, said,
+    Dimension, Finding, Found, Known, Level, Parameter, Point, Question, Statement, finding, statement,
 };
 use fathom_core::quantity::Unit;
 use fathom_core::statistics::{Crossing, CurvePoint, Interval, Measured, Plateau, plateaus, rise};
@@ -34,12 +34,20 @@ impl Along {
     fn place(self, at: f64, interval: Interval, name: &str) -> Statement {
         let ends = Interval { low: interval.low.exp2(), high: interval.high.exp2() };
         let measured = Measured { value: at.exp2(), interval: Some(ends) };
-        said![Found::measured(measured, self.dimension).named(name), self.noun]
+        statement!(
+            "{place}{noun}",
+            place = Found::measured(measured, self.dimension).named(name),
+            noun = self.noun
+        )
     }
 
     fn declared(self, limit: &Limit) -> Statement {
-        let name = format!("{}, {}", limit.name, limit.said_by);
-        said![Found::exact(limit.at as f64, self.dimension).named(&name), self.noun]
+        let name = format!("{}, {}", limit.name, limit.origin);
+        statement!(
+            "{limit}{noun}",
+            limit = Found::exact(limit.at as f64, self.dimension).named(&name),
+            noun = self.noun
+        )
     }
 }
 
@@ -50,7 +58,7 @@ pub struct Limit {
     /// Its value.
     pub at: u64,
     /// Its origin: `declared`, or `published for Zen 4`.
-    pub said_by: String,
+    pub origin: String,
     /// Expected latency of the level and of the level beyond it, nanoseconds; `None` if nothing is known.
     pub expected: Option<(f64, f64)>,
 }
@@ -149,7 +157,7 @@ pub fn limits_of_caches(known: &Known) -> Vec<Limit> {
     let limit = |(index, (level, at)): (usize, (u8, u64))| Limit {
         name: format!("L{level}"),
         at,
-        said_by: "declared".to_owned(),
+        origin: "declared".to_owned(),
         expected: expected(index),
     };
     hierarchy::declared(known.machine).into_iter().enumerate().map(limit).collect()
@@ -157,10 +165,9 @@ pub fn limits_of_caches(known: &Known) -> Vec<Limit> {
 
 /// The finding on the caches from a curve over sizes, on pages of this name.
 pub fn of_caches(known: &Known, pages: &str, curve: &[CurvePoint]) -> Option<Finding> {
-    let told = levels_told(&limits_of_caches(known), curve, Along::BYTES);
-    let told = Statement::joined(told, "; ")?;
+    let levels = Statement::joined(statements(&limits_of_caches(known), curve, Along::BYTES), "; ")?;
     let lead = format!("Levels found in the curve on {pages} pages: ");
-    Some(Finding::of(Question::Caches, said![lead, told, "."]))
+    Some(finding!(Question::Caches, "{lead}{levels}.", levels))
 }
 
 /// The match of each limit, in the order of the limits. If the last is not matched, the plateau before memory is its level's.
@@ -202,7 +209,7 @@ pub fn levels(limits: &[Limit], curve: &[CurvePoint]) -> Vec<Level> {
 }
 
 /// The findings on each limit from a curve in the order of x, and its other plateaus.
-pub fn levels_told(limits: &[Limit], curve: &[CurvePoint], along: Along) -> Vec<Statement> {
+pub fn statements(limits: &[Limit], curve: &[CurvePoint], along: Along) -> Vec<Statement> {
     let found = Shown { curve, plateaus: plateaus(curve) };
     if found.plateaus.is_empty() {
         return vec![];
@@ -212,61 +219,79 @@ pub fn levels_told(limits: &[Limit], curve: &[CurvePoint], along: Along) -> Vec<
     let claimed = |plateau: &Plateau| {
         matches.iter().any(|matched| matches!(matched, LimitMatch::By(own, _) if std::ptr::eq(*own, plateau)))
     };
-    let told = limits.iter().zip(&matches).map(|(limit, matched)| limit_told(limit, matched, along));
-    let mut told: Vec<Statement> = told.collect();
+    let of_limits =
+        limits.iter().zip(&matches).map(|(limit, matched)| limit_statement(limit, matched, along));
+    let mut statements: Vec<Statement> = of_limits.collect();
     let is_memory = |plateau: &Plateau| memory.is_some_and(|memory| plateau.from >= memory);
     let unclaimed = |plateau: &&Plateau| !claimed(plateau) && !is_memory(plateau);
     let besides = found.plateaus.iter().filter(unclaimed);
-    told.extend(besides.filter_map(|plateau| {
+    statements.extend(besides.filter_map(|plateau| {
         let name = "a plateau besides";
         let ends = end(plateau, boundary(plateau)?, along, name);
-        Some(said!["a plateau of ", value(plateau, name), ends, ", where no level is declared to end"])
+        Some(statement!(
+            "a plateau of {value}{ends}, where no level is declared to end",
+            value = value(plateau, name),
+            ends
+        ))
     }));
-    told.extend(memory_told(&found, memory, along));
-    told
+    statements.extend(beyond_last(&found, memory, along));
+    statements
 }
 
 /// The finding on memory, or page walks: the latency of the largest sets, and its start.
-fn memory_told(found: &Shown, memory: Option<f64>, along: Along) -> Option<Statement> {
+fn beyond_last(found: &Shown, memory: Option<f64>, along: Along) -> Option<Statement> {
     let from = memory?.exp2().round();
     let last = found.plateaus.last()?;
     let beyond = along.beyond;
     let from = Found::exact(from, along.dimension).named(&format!("{beyond}, from"));
-    Some(said![format!("{beyond}: "), value(last, beyond), ", from ", from, along.noun, " on"])
+    Some(statement!(
+        "{beyond}: {value}, from {from}{noun} on",
+        value = value(last, beyond),
+        from,
+        noun = along.noun
+    ))
 }
 
 /// The finding on a declared limit.
-fn limit_told(limit: &Limit, matched: &LimitMatch, along: Along) -> Statement {
-    let (name, said_by, declared) = (limit.name.as_str(), limit.said_by.as_str(), along.declared(limit));
+fn limit_statement(limit: &Limit, matched: &LimitMatch, along: Along) -> Statement {
+    let (name, origin, declared) = (limit.name.as_str(), limit.origin.as_str(), along.declared(limit));
     match matched {
         LimitMatch::By(plateau, ends) => {
             let sized = end(plateau, *ends, along, name);
-            said![format!("{name}: "), value(plateau, name), sized, format!(", {said_by} "), declared]
+            statement!(
+                "{name}: {value}{sized}, {origin} {declared}",
+                value = value(plateau, name),
+                sized,
+                declared
+            )
         }
         LimitMatch::Beyond => {
-            said![format!("{name} ("), declared, format!(" {said_by}) reaches beyond the sweep")]
+            statement!("{name} ({declared} {origin}) reaches beyond the sweep", declared)
         }
-        LimitMatch::ByNone => said![
-            format!("{name} ("),
-            declared,
-            format!(" {said_by}) is not visible in the curve: no separate plateau ends there")
-        ],
+        LimitMatch::ByNone => statement!(
+            "{name} ({declared} {origin}) is not visible in the curve: no separate plateau ends there",
+            declared
+        ),
     }
 }
 
 fn value(plateau: &Plateau, name: &str) -> Statement {
     let measured = Measured { value: plateau.value, interval: Some(plateau.interval) };
-    said![Found::measured(measured, Dimension::Of(Unit::Nanoseconds)).named(&format!("{name}, latency"))]
+    statement!(
+        "{figure}",
+        figure =
+            Found::measured(measured, Dimension::Of(Unit::Nanoseconds)).named(&format!("{name}, latency"))
+    )
 }
 
 /// The statement on the end of a plateau, and whether it was flat up to there.
 fn end(plateau: &Plateau, ends: Crossing, along: Along, name: &str) -> Statement {
     let sloping = plateau.ends.filter(|flat| flat.high < ends.interval.low - 0.5).map(|flat| {
         let rises = along.place(plateau.to, flat, &format!("{name}, flat up to"));
-        said![" (rising from ", rises, " on)"]
+        statement!(" (rising from {rises} on)", rises)
     });
     let place = along.place(ends.at, ends.interval, &format!("{name}, found"));
-    said![" up to ", place, sloping.unwrap_or_default()]
+    statement!(" up to {place}{sloping}", place, sloping)
 }
 
 #[cfg(test)]
@@ -285,32 +310,31 @@ mod tests {
             .map(|(index, at)| Limit {
                 name: format!("L{}", index + 1),
                 at: 1 << at,
-                said_by: "declared".to_owned(),
+                origin: "declared".to_owned(),
                 expected: None,
             })
             .collect()
     }
 
-    fn said(limits: &[Limit], curve: &[CurvePoint]) -> String {
-        let told = levels_told(limits, curve, Along::BYTES);
-        Statement::joined(told, "; ").unwrap_or_default().plain()
+    fn text(limits: &[Limit], curve: &[CurvePoint]) -> String {
+        Statement::joined(statements(limits, curve, Along::BYTES), "; ").unwrap_or_default().plain()
     }
 
     #[test]
     fn levels_that_end_where_they_are_declared_are_named() {
-        let said = said(&limits(&[15, 20]), &steps(&[(15.0, 4.0), (20.0, 100.0)], 24.0));
+        let text = text(&limits(&[15, 20]), &steps(&[(15.0, 4.0), (20.0, 100.0)], 24.0));
         assert!(
-            said.contains("L1: {1} up to {")
-                && said.contains("L2: {4} up to {")
-                && said.contains("declared {32768}"),
-            "{said}"
+            text.contains("L1: {1} up to {")
+                && text.contains("L2: {4} up to {")
+                && text.contains("declared {32768}"),
+            "{text}"
         );
     }
 
     #[test]
     fn a_level_without_a_plateau_of_its_own_is_said_not_to_be_told_apart() {
-        let said = said(&limits(&[15, 20, 25]), &steps(&[(15.0, 4.0), (20.0, 100.0)], 28.0));
-        assert!(said.contains("L3 ({33554432} declared) is not visible"), "{said}");
+        let text = text(&limits(&[15, 20, 25]), &steps(&[(15.0, 4.0), (20.0, 100.0)], 28.0));
+        assert!(text.contains("L3 ({33554432} declared) is not visible"), "{text}");
     }
 
     #[test]
@@ -327,12 +351,12 @@ mod tests {
         for (limit, expected) in limits.iter_mut().zip([(1.0, 4.0), (4.0, 14.0), (14.0, 90.0)]) {
             limit.expected = Some(expected);
         }
-        let said = said(&limits, &curve);
+        let text = text(&limits, &curve);
         assert!(
-            said.contains("L2: {4} up to {") && said.contains("L3 ({33554432} declared) is not visible"),
-            "{said}"
+            text.contains("L2: {4} up to {") && text.contains("L3 ({33554432} declared) is not visible"),
+            "{text}"
         );
-        assert!(!said.contains("L3: {150"), "{said}");
+        assert!(!text.contains("L3: {150"), "{text}");
     }
 
     #[test]
@@ -343,9 +367,9 @@ mod tests {
         for (limit, expected) in limits.iter_mut().zip([(1.0, 4.0), (4.0, 33.0), (33.0, 110.0)]) {
             limit.expected = Some(expected);
         }
-        let said = said(&limits, &curve);
-        assert!(said.contains("L3: {34.99") && said.contains("declared {268435456}"), "{said}");
-        assert!(said.contains("memory: {141.99") && !said.contains("nothing is declared"), "{said}");
+        let text = text(&limits, &curve);
+        assert!(text.contains("L3: {34.99") && text.contains("declared {268435456}"), "{text}");
+        assert!(text.contains("memory: {141.99") && !text.contains("nothing is declared"), "{text}");
     }
 
     #[test]
@@ -354,8 +378,8 @@ mod tests {
         for (limit, expected) in limits.iter_mut().zip([(1.0, 4.0), (4.0, 33.0), (33.0, 110.0)]) {
             limit.expected = Some(expected);
         }
-        let said = said(&limits, &steps(&[(15.0, 4.0), (20.0, 35.0)], 26.0));
-        assert!(!said.contains("memory"), "{said}");
+        let text = text(&limits, &steps(&[(15.0, 4.0), (20.0, 35.0)], 26.0));
+        assert!(!text.contains("memory"), "{text}");
     }
 
     #[test]
@@ -372,7 +396,7 @@ mod tests {
 
     #[test]
     fn what_the_sweep_does_not_reach_is_said_so() {
-        let said = said(&limits(&[15, 40]), &steps(&[(15.0, 4.0)], 24.0));
-        assert!(said.contains("L2 ({1099511627776} declared) reaches beyond the sweep"), "{said}");
+        let text = text(&limits(&[15, 40]), &steps(&[(15.0, 4.0)], 24.0));
+        assert!(text.contains("L2 ({1099511627776} declared) reaches beyond the sweep"), "{text}");
     }
 }

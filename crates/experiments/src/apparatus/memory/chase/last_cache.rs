@@ -2,7 +2,7 @@
 //! size.
 
 use super::hierarchy;
-use fathom_core::experiment::{Dimension, Finding, Found, Known, Question, said};
+use fathom_core::experiment::{Dimension, Finding, Found, Known, Question, finding};
 use fathom_core::quantity::{Unit, declared};
 
 /// The finding if loads take half of the latency of memory although their set is less than half of the last-level cache. `curve`
@@ -18,23 +18,16 @@ pub fn short_of_declared(known: &Known, curve: &[(u64, Found)]) -> Option<Findin
     } else {
         " The rest may be used by other cores."
     };
-    Some(Finding::of(
+    Some(finding!(
         Question::Caches,
-        said![
-            format!("L{level} is declared as "),
-            size(bytes).named("last cache, declared"),
-            ", but from ",
-            size(from).named("half of memory's latency"),
-            " on a load takes more than half (",
-            load.named("load, half of memory's latency"),
-            ") of what it takes from ",
-            declared::size(largest),
-            " (",
-            memory.named("load, largest size"),
-            "): at most that much of it is effective for this core.",
-            whose,
-            " Multiples of the declared size are far beyond what this core can use."
-        ],
+        "L{level} is declared as {declared}, but from {from} on a load takes more than half ({load}) of what \
+         it takes from {largest} ({memory}): at most that much of it is effective for this core.{whose} \
+         Multiples of the declared size are far beyond what this core can use.",
+        declared = size(bytes).named("last cache, declared"),
+        from = size(from).named("half of memory's latency"),
+        load = load.named("load, half of memory's latency"),
+        largest = declared::size(largest),
+        memory = memory.named("load, largest size")
     ))
 }
 

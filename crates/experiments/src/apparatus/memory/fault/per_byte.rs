@@ -2,7 +2,7 @@
 //! day's figure (R-FIX-40).
 
 use crate::apparatus::memory::pages::{PAGES, Pages};
-use fathom_core::experiment::{Basis, Finding, Found, Known, Parameter, Point, Question, Scale, said};
+use fathom_core::experiment::{Basis, Finding, Found, Known, Parameter, Point, Question, Scale, finding};
 use fathom_core::quantity::declared;
 
 const LINE: f64 = 64.0;
@@ -38,20 +38,14 @@ pub fn finding(kind: &str, fault: Found, known: &Known) -> Option<Finding> {
     let (point, size) = memory(known)?;
     let load = known.found(LATENCY, &point)?;
     let (by_fault, by_load) = (fault.scaled(1.0 / Pages::Base.bytes() as f64), load.scaled(1.0 / LINE));
-    Some(Finding::of(
+    Some(finding!(
         Question::Fault,
-        said![
-            format!("A byte costs, by a {kind} fault, "),
-            by_fault.named(&format!("byte by a {kind} fault")),
-            ", by a dependent load from ",
-            declared::size(size),
-            " ",
-            by_load.named("byte by a load from memory"),
-            ": ",
-            by_fault.times_as("much", by_load, &format!("{kind} fault over load, per byte")),
-            "; per access it is ",
-            fault.over(load).named(&format!("{kind} fault over load, per access")),
-            " times."
-        ],
+        "A byte costs, by a {kind} fault, {by_fault}, by a dependent load from {size} {by_load}: {ratio}; \
+         per access it is {each} times.",
+        by_fault = by_fault.named(&format!("byte by a {kind} fault")),
+        size = declared::size(size),
+        by_load = by_load.named("byte by a load from memory"),
+        ratio = by_fault.times_as("much", by_load, &format!("{kind} fault over load, per byte")),
+        each = fault.over(load).named(&format!("{kind} fault over load, per access"))
     ))
 }

@@ -3,13 +3,13 @@
 use super::points::{NAME, PIPE_NET, PROCESSES, STACKS, THREADS, USER_LEVEL, between};
 use crate::apparatus::rule_of_thumb::{self, Rule};
 use crate::questions::cpu::{process_creation, thread_creation};
-use fathom_core::experiment::{Finding, Found, Known, Point, Question, Statement, said};
+use fathom_core::experiment::{Finding, Found, Known, Point, Question, Statement, finding, statement};
 
 /// All findings from `cpu/context_switch`.
 pub fn findings(known: &Known) -> Vec<Finding> {
-    let told =
+    let all =
         [address_space(known), switch_against_creation(known), without_the_kernel(known), by_rules(known)];
-    told.into_iter().flatten().collect()
+    all.into_iter().flatten().collect()
 }
 
 /// The rules by which reports 000 and 001 predicted a process switch from these.
@@ -25,55 +25,48 @@ fn by_rules(known: &Known) -> Option<Finding> {
 fn address_space(known: &Known) -> Option<Finding> {
     let process = known.found(NAME, &between(PIPE_NET, PROCESSES))?;
     let thread = known.found(NAME, &between(PIPE_NET, THREADS))?;
-    Some(Finding::of(
+    Some(finding!(
         Question::Thread,
-        said![
-            "A switch between processes costs ",
-            process.named("switch between processes"),
-            ", between threads of one process, which share an address space, ",
-            thread.named("switch between threads"),
-            ": ",
-            process.times_as("much", thread, "process over thread, switching"),
-            "."
-        ],
+        "A switch between processes costs {process}, between threads of one process, which share an address \
+         space, {thread}: {ratio}.",
+        process = process.named("switch between processes"),
+        thread = thread.named("switch between threads"),
+        ratio = process.times_as("much", thread, "process over thread, switching")
     ))
 }
 
 /// The cost of a switch compared with the cost of creating the process or thread.
 fn switch_against_creation(known: &Known) -> Option<Finding> {
-    let told = |what: &str, switch: Found, creation: Found| {
+    let in_switches = |what: &str, switch: Found, creation: Found| {
         let name = format!("creation over switch, {what}");
         match creation.differs_from(&switch) {
-            Some(false) => said![what, " and a switch: the two are not significantly different"],
+            Some(false) => statement!("{what} and a switch: the two are not significantly different"),
             apart => {
                 let about = if apart.is_none() { "~" } else { "" };
-                said![what, " costs ", about, creation.over(switch).named(&name), " switches"]
+                statement!("{what} costs {about}{ratio} switches", ratio = creation.over(switch).named(&name))
             }
         }
     };
     let found = |experiment, point: &Point| known.found(experiment, point);
     let process = found(NAME, &between(PIPE_NET, PROCESSES))
         .zip(found("cpu/process_creation", &process_creation::whole()))
-        .map(|(switch, creation)| told("a process", switch, creation));
+        .map(|(switch, creation)| in_switches("a process", switch, creation));
     let thread = found(NAME, &between(PIPE_NET, THREADS))
         .zip(found("cpu/thread_creation", &thread_creation::whole()))
-        .map(|(switch, creation)| told("a thread", switch, creation));
-    let told = Statement::joined(process.into_iter().chain(thread).collect(), ", ")?;
-    Some(Finding::of(Question::Thread, said!["Creation and end together: ", told, "."]))
+        .map(|(switch, creation)| in_switches("a thread", switch, creation));
+    let both = Statement::joined(process.into_iter().chain(thread), ", ")?;
+    Some(finding!(Question::Thread, "Creation and end together: {both}.", both))
 }
 
 /// The cost that the kernel entry and the scheduler add to a change of stacks.
 fn without_the_kernel(known: &Known) -> Option<Finding> {
     let thread = known.found(NAME, &between(PIPE_NET, THREADS))?;
     let stacks = known.found(NAME, &between(USER_LEVEL, STACKS))?;
-    Some(Finding::of(
+    Some(finding!(
         Question::Thread,
-        said![
-            "Changing stacks within one kernel thread takes ",
-            stacks.named("user-level switch"),
-            "; a switch between threads by the kernel ",
-            thread.times_as("much", stacks, "kernel thread over user-level thread, switching"),
-            "."
-        ],
+        "Changing stacks within one kernel thread takes {stacks}; a switch between threads by the kernel \
+         {ratio}.",
+        stacks = stacks.named("user-level switch"),
+        ratio = thread.times_as("much", stacks, "kernel thread over user-level thread, switching")
     ))
 }

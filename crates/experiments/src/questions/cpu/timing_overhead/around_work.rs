@@ -2,7 +2,9 @@
 
 use super::points::{AROUND, MEASURE, NAME, PAIR, READING};
 use crate::apparatus::cpu::counter_forms::{self, Form, MULTIPLICATIONS};
-use fathom_core::experiment::{Finding, Found, Known, Point, Prediction, Question, Statement, said};
+use fathom_core::experiment::{
+    Finding, Found, Known, Point, Prediction, Question, Statement, finding, statement,
+};
 
 /// The part of the known work that each form has between its readings (report 003 says that a bare pair is not enough).
 pub fn kept_between(known: &Known) -> Option<Finding> {
@@ -12,19 +14,16 @@ pub fn kept_between(known: &Known) -> Option<Finding> {
     };
     let all: Vec<(&str, Found)> = counter_forms::ALL.iter().filter_map(seen).collect();
     let (_, whole) = *all.iter().find(|(name, _)| *name == KEEPS)?;
-    let told = all.iter().filter(|(name, _)| *name != KEEPS).map(|(name, part)| {
+    let forms = all.iter().filter(|(name, _)| *name != KEEPS).map(|(name, part)| {
         let share = part.share_of(whole);
-        said![format!("`{name}` "), share.named(&format!("of the work, seen by {name}"))]
+        statement!("`{name}` {share}", share = share.named(&format!("of the work, seen by {name}")))
     });
-    Some(Finding::of(
+    Some(finding!(
         Question::Experiment,
-        said![
-            format!("{MULTIPLICATIONS} dependent multiplications lengthen a pair of `{KEEPS}` by "),
-            whole.named("work seen by readings that wait"),
-            ". The other forms see these shares of that: ",
-            Statement::joined(told.collect(), ", ")?,
-            ". The rest was still executing when the counter was read."
-        ],
+        "{MULTIPLICATIONS} dependent multiplications lengthen a pair of `{KEEPS}` by {whole}. The other \
+         forms see these shares of that: {forms}. The rest was still executing when the counter was read.",
+        whole = whole.named("work seen by readings that wait"),
+        forms = Statement::joined(forms, ", ")?
     ))
 }
 
@@ -65,10 +64,10 @@ mod tests {
                 known.learn(NAME, &point, Found::bare(value, Dimension::Of(Unit::Nanoseconds)));
             }
         }
-        let told = kept_between(&known).map(|said| said.statement.plain());
+        let text = kept_between(&known).map(|finding| finding.statement.plain());
         if counter_forms::ALL.len() > 1 {
-            let told = told.expect("forms are compared");
-            assert!(told.contains(" by {70}.") && told.contains("{0.071") && told.contains("{1}"), "{told}");
+            let text = text.expect("forms are compared");
+            assert!(text.contains(" by {70}.") && text.contains("{0.071") && text.contains("{1}"), "{text}");
         }
     }
 }

@@ -7,7 +7,7 @@ use crate::apparatus::cpu::counter_forms::{self, Form};
 use crate::apparatus::cpu::mode_switch;
 use fathom_core::experiment::{
     About, At, Basis, Bound, Check, Effort, Experiment, Failure, Finding, Known, MainFigure, Observed, Point,
-    Prediction, Question, Requirement, Shown, Site, Workload, errno, said,
+    Prediction, Question, Requirement, Shown, Site, Workload, errno, finding,
 };
 use fathom_core::machine::{ClockReading, Machine};
 use fathom_core::sampling::clock::kernel_clock;
@@ -200,17 +200,12 @@ fn read_by_the_kernel(known: &Known) -> Option<Finding> {
         known.found(ABOUT.name, &Point::new().named(&READING, &reading).named(&MEASURE, COST))
     };
     let library = cost("library")?;
-    Some(Finding::of(
+    Some(finding!(
         Question::Experiment,
-        said![
-            format!(
-                "The kernel's clock is {}, which programs cannot read directly: ",
-                kernel.clocksource.value()?
-            ),
-            "`clock_gettime` of the C library is a system call and takes ",
-            library.named("clock_gettime by the library, through the kernel"),
-            "."
-        ],
+        "The kernel's clock is {value}, which programs cannot read directly: `clock_gettime` of the C \
+         library is a system call and takes {library}.",
+        value = kernel.clocksource.value()?,
+        library = library.named("clock_gettime by the library, through the kernel")
     ))
 }
 

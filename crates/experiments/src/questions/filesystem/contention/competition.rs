@@ -1,11 +1,10 @@
 //! Findings on competition: whether order still matters, whether more processes slow each other further, how unequal they become,
 //! and whether the size of the files matters.
 
-use super::findings::capital;
 use super::points::{
     ALL_RANDOM, ALL_SEQUENTIAL, EACH, NAME, OTHER_FILES, PROCESSES, UNFAIRNESS, USUAL_FILE, point,
 };
-use fathom_core::experiment::{Finding, Found, Known, Question, Statement, said};
+use fathom_core::experiment::{Finding, Found, Known, Question, Statement, capitalize, finding, statement};
 use fathom_core::quantity::declared;
 
 /// The findings from the points.
@@ -41,15 +40,12 @@ fn order_lost(known: &Known) -> Option<Finding> {
         _ => "",
     };
     (most > 1).then(|| {
-        Finding::of(
+        finding!(
             Question::Contention,
-            said![
-                "A block at random takes ",
-                alone.named("random over sequential, one process alone"),
-                " times as long as a sequential one where one process reads, and ",
-                among.named("random over sequential, most processes"),
-                format!(" times as long where {most} processes read{judged}.")
-            ],
+            "A block at random takes {alone} times as long as a sequential one where one process reads, and \
+             {among} times as long where {most} processes read{judged}.",
+            alone = alone.named("random over sequential, one process alone"),
+            among = among.named("random over sequential, most processes")
         )
     })
 }
@@ -64,13 +60,11 @@ fn plateau(pattern: &str, known: &Known) -> Option<Finding> {
     };
     let (processes, time) = (0..found.len()).find_map(|from| level(&from))?;
     let (most, _) = found.last()?;
-    Some(Finding::of(
+    Some(finding!(
         Question::Contention,
-        said![
-            format!("{}: from {processes} processes to {most} a block costs the same, ", capital(pattern)),
-            time.named(&format!("{pattern}, where further processes add nothing")),
-            "."
-        ],
+        "{pattern}: from {processes} processes to {most} a block costs the same, {time}.",
+        pattern = capitalize(pattern),
+        time = time.named(&format!("{pattern}, where further processes add nothing"))
     ))
 }
 
@@ -86,16 +80,13 @@ fn fairness(pattern: &str, known: &Known) -> Option<Finding> {
         None => "",
     };
     (few < many).then(|| {
-        Finding::of(
+        finding!(
             Question::Contention,
-            said![
-                format!("{}: the slowest of {few} processes is ", capital(pattern)),
-                near.named(&format!("{pattern}, slowest of few")),
-                format!(" behind the mean of all, that of {many} "),
-                far.named(&format!("{pattern}, slowest of many")),
-                judged,
-                "."
-            ],
+            "{pattern}: the slowest of {few} processes is {near} behind the mean of all, that of {many} \
+             {far}{judged}.",
+            pattern = capitalize(pattern),
+            near = near.named(&format!("{pattern}, slowest of few")),
+            far = far.named(&format!("{pattern}, slowest of many"))
         )
     })
 }
@@ -111,16 +102,22 @@ fn by_file(pattern: &str, known: &Known) -> Option<Finding> {
             Some(false) => ", which are not significantly different",
             None => return None,
         };
-        Some(said![
-            format!("with files of {} {processes} processes take ", declared::size(file)),
-            found.named(&format!("{pattern}, {}", declared::size(file))),
-            format!(" a block, with those of {} ", declared::size(USUAL_FILE)),
-            usual.named(&format!("{pattern}, {}", declared::size(USUAL_FILE))),
-            judged
-        ])
+        Some(statement!(
+            "with files of {file} {processes} processes take {found} a block, with those of {usual_file} \
+             {usual}{judged}",
+            file = declared::size(file),
+            found = found.named(&format!("{pattern}, {}", declared::size(file))),
+            usual_file = declared::size(USUAL_FILE),
+            usual = usual.named(&format!("{pattern}, {}", declared::size(USUAL_FILE)))
+        ))
     });
-    let told = Statement::joined(compared.collect(), "; ")?;
-    Some(Finding::of(Question::Contention, said![format!("{}: ", capital(pattern)), told, "."]))
+    let comparisons = Statement::joined(compared, "; ")?;
+    Some(finding!(
+        Question::Contention,
+        "{pattern}: {comparisons}.",
+        pattern = capitalize(pattern),
+        comparisons
+    ))
 }
 
 #[cfg(test)]
@@ -129,19 +126,17 @@ mod tests {
     use fathom_core::experiment::Dimension;
 
     use fathom_core::quantity::Unit;
-    use fathom_core::statistics::Interval;
 
     /// The findings for these times per block, each known to one percent.
-    fn said_of(planted: &[(&str, &str, u64, u64, f64)]) -> String {
+    fn text_of(planted: &[(&str, &str, u64, u64, f64)]) -> String {
         let machine = fathom_described::machine();
         let mut known = Known::new(&machine, None);
         for (pattern, figure, file, processes, value) in planted {
             let unit = if *figure == EACH { Unit::Nanoseconds } else { Unit::PartsPerMillion };
-            let interval = Some(Interval { low: 0.99 * value, high: 1.01 * value });
-            let found = Found { value: *value, interval, dimension: Dimension::Of(unit) };
+            let found = fathom_described::found(*value, Dimension::Of(unit));
             known.learn(NAME, &point(pattern, figure, *file, *processes), found);
         }
-        findings(&known).iter().map(|said| said.statement.plain() + "\n").collect()
+        findings(&known).iter().map(|finding| finding.statement.plain() + "\n").collect()
     }
 
     fn curve(
@@ -156,7 +151,7 @@ mod tests {
         let both = |sequential: f64| {
             let mut all = curve(ALL_SEQUENTIAL, &[(1, 20e3), (8, sequential)]);
             all.extend(curve(ALL_RANDOM, &[(1, 80e3), (8, 400e3)]));
-            said_of(&all)
+            text_of(&all)
         };
         assert!(
             both(400e3).contains(
@@ -173,11 +168,11 @@ mod tests {
     fn a_plateau_begins_where_no_later_time_differs() {
         let level = curve(ALL_SEQUENTIAL, &[(1, 20e3), (2, 60e3), (4, 100e3), (8, 100.4e3), (16, 99.8e3)]);
         assert!(
-            said_of(&level)
+            text_of(&level)
                 .contains("All sequential: from 4 processes to 16 a block costs the same, {100000}.")
         );
         let grows = curve(ALL_SEQUENTIAL, &[(1, 20e3), (2, 60e3), (4, 100e3), (8, 100.4e3), (16, 200e3)]);
-        assert!(!said_of(&grows).contains("costs the same"));
+        assert!(!text_of(&grows).contains("costs the same"));
     }
 
     #[test]
@@ -186,14 +181,14 @@ mod tests {
         all.push((ALL_RANDOM, EACH, 1 << 20, 8, 400.2e3));
         all.push((ALL_RANDOM, UNFAIRNESS, USUAL_FILE, 8, 10_000.0));
         all.push((ALL_RANDOM, UNFAIRNESS, USUAL_FILE, 32, 50_000.0));
-        let said = said_of(&all);
-        assert!(said.contains("with files of 1 MiB 8 processes take {400200} a block"), "{said}");
-        assert!(said.contains("which are not significantly different"), "{said}");
+        let text = text_of(&all);
+        assert!(text.contains("with files of 1 MiB 8 processes take {400200} a block"), "{text}");
+        assert!(text.contains("which are not significantly different"), "{text}");
         assert!(
-            said.contains(
+            text.contains(
                 "behind the mean of all, that of 32 {50000}: with more processes the difference grows"
             ),
-            "{said}"
+            "{text}"
         );
     }
 }

@@ -4,7 +4,9 @@ use super::points::{
     ALL_RANDOM, ALL_SEQUENTIAL, EACH, NAME, PATTERNS, PROCESSES, RANDOM_AMONG, SEQUENTIAL_AMONG, TOGETHER,
     USUAL_FILE, point,
 };
-use fathom_core::experiment::{Dimension, Finding, Found, Known, Question, Statement, said};
+use fathom_core::experiment::{
+    Dimension, Finding, Found, Known, Question, Statement, capitalize, finding, statement,
+};
 use fathom_core::quantity::Unit;
 use fathom_core::statistics::{Segments, two_segments};
 
@@ -21,12 +23,18 @@ fn growth(pattern: &str, known: &Known) -> Option<Finding> {
     let group = point(pattern, EACH, USUAL_FILE, 1);
     let found = known.along(NAME, &group, &PROCESSES);
     let curve: Vec<(f64, f64)> = found.into_iter().map(|(processes, ns)| (processes as f64, ns)).collect();
-    let (told, slope) = match two_segments(&curve) {
+    let (growth, slope) = match two_segments(&curve) {
         Some(two) => two_lines(pattern, &two),
         None => one_line(pattern, known.line(NAME, &group, &PROCESSES)?),
     };
     let serial = serial(pattern, slope, known).unwrap_or_default();
-    Some(Finding::of(Question::Contention, said![capital(pattern), ": a block costs ", told, ".", serial]))
+    Some(finding!(
+        Question::Contention,
+        "{pattern}: a block costs {growth}.{serial}",
+        pattern = capitalize(pattern),
+        growth,
+        serial
+    ))
 }
 
 fn time(value: f64) -> Found {
@@ -37,25 +45,23 @@ fn time(value: f64) -> Found {
 fn two_lines(pattern: &str, two: &Segments) -> (Statement, Found) {
     let (before, after) = (time(two.slope_before), time(two.slope_after));
     let knee = Found::bare(two.break_at, Dimension::Count);
-    let told = said![
-        before.named(&format!("{pattern}, each further process, first")),
-        " for every further process up to ",
-        knee.named(&format!("{pattern}, processes at the knee")),
-        " processes, and ",
-        after.named(&format!("{pattern}, each further process, beyond")),
-        " beyond; two lines fit better than one"
-    ];
-    (told, after)
+    let growth = statement!(
+        "{before} for every further process up to {knee} processes, and {after} beyond; two lines fit better \
+         than one",
+        before = before.named(&format!("{pattern}, each further process, first")),
+        knee = knee.named(&format!("{pattern}, processes at the knee")),
+        after = after.named(&format!("{pattern}, each further process, beyond"))
+    );
+    (growth, after)
 }
 
 fn one_line(pattern: &str, (slope, besides): (Found, Found)) -> (Statement, Found) {
-    let told = said![
-        slope.named(&format!("{pattern}, each further process")),
-        " for every further process, and ",
-        besides.named(&format!("{pattern}, besides")),
-        " in addition; one line fits"
-    ];
-    (told, slope)
+    let growth = statement!(
+        "{slope} for every further process, and {besides} in addition; one line fits",
+        slope = slope.named(&format!("{pattern}, each further process")),
+        besides = besides.named(&format!("{pattern}, besides"))
+    );
+    (growth, slope)
 }
 
 /// A slope as a share of the time per block of one process alone.
@@ -68,15 +74,11 @@ fn serial(pattern: &str, slope: Found, known: &Known) -> Option<Statement> {
         Some(_) => ": the processes slow each other down by more than queueing",
         None => "",
     };
-    Some(said![
-        " A further process adds ",
-        share.named(&format!("{pattern}, slope over one process alone")),
-        " of the time of one process alone (",
-        alone.named(&format!("{pattern}, one process alone")),
-        ")",
-        serial,
-        "."
-    ])
+    Some(statement!(
+        " A further process adds {share} of the time of one process alone ({alone}){serial}.",
+        share = share.named(&format!("{pattern}, slope over one process alone")),
+        alone = alone.named(&format!("{pattern}, one process alone"))
+    ))
 }
 
 /// The pattern of one process alone, which reads in its own order: the mixtures have no point with one process.
@@ -92,22 +94,13 @@ fn best_rate(pattern: &str, known: &Known) -> Option<Finding> {
     let found = known.found_along(NAME, &point(pattern, TOGETHER, USUAL_FILE, 1), &PROCESSES);
     let (_, one) = found.iter().find(|(processes, _)| *processes == 1)?;
     let (processes, best) = found.iter().max_by(|(_, one), (_, other)| one.value.total_cmp(&other.value))?;
-    Some(Finding::of(
+    Some(finding!(
         Question::Contention,
-        said![
-            format!("{}: the highest total rate, ", capital(pattern)),
-            best.named(&format!("{pattern}, most together")),
-            format!(", is reached with {processes}; one process alone reads "),
-            one.named(&format!("{pattern}, one process's rate")),
-            ": ",
-            best.times_as("much", *one, &format!("{pattern}, most over one")),
-            "."
-        ],
+        "{pattern}: the highest total rate, {best}, is reached with {processes}; one process alone reads \
+         {one}: {ratio}.",
+        pattern = capitalize(pattern),
+        best = best.named(&format!("{pattern}, most together")),
+        one = one.named(&format!("{pattern}, one process's rate")),
+        ratio = best.times_as("much", *one, &format!("{pattern}, most over one"))
     ))
-}
-
-/// The text with its first letter in upper case.
-pub fn capital(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }

@@ -1,7 +1,7 @@
 //! Why a sequential block costs more or less in a larger file (R-FS-18).
 
 use super::points::{COLD, DIRECT, FILE, NAME, RANDOM, SEQUENTIAL, USUAL_BLOCK, WARM, usual};
-use fathom_core::experiment::{Finding, Found, Known, Question, Statement, said};
+use fathom_core::experiment::{Finding, Found, Known, Question, Statement, finding, statement};
 use fathom_core::quantity::declared;
 
 /// One finding for every state of the cache in which files of several sizes were read.
@@ -28,22 +28,20 @@ fn growth(state: &str, name: &str, larger: &str, known: &Known) -> Option<Findin
     found.sort_by_key(|(file, _)| *file);
     let ((small, few), (large, many)) = (*found.first()?, *found.last()?);
     let judged = match many.differs_from(&few)? {
-        false => said!["the size makes no significant difference"],
+        false => statement!("the size makes no significant difference"),
         true if many.value > few.value => larger.into(),
         true => shared((small, few), (large, many), state, known),
     };
     (small < large).then(|| {
-        Finding::of(
+        finding!(
             Question::Order,
-            said![
-                format!("A sequential block of 4 KiB, {name}, takes "),
-                few.named(&format!("in sequence, {state}, {}", declared::size(small))),
-                format!(" in a file of {} and ", declared::size(small)),
-                many.named(&format!("in sequence, {state}, {}", declared::size(large))),
-                format!(" in one of {}: ", declared::size(large)),
-                judged,
-                "."
-            ],
+            "A sequential block of 4 KiB, {name}, takes {few} in a file of {small} and {many} in one of \
+             {large}: {judged}.",
+            few = few.named(&format!("in sequence, {state}, {}", declared::size(small))),
+            small = declared::size(small),
+            many = many.named(&format!("in sequence, {state}, {}", declared::size(large))),
+            large = declared::size(large),
+            judged
         )
     })
 }
@@ -53,19 +51,17 @@ fn shared((small, few): (u64, Found), (large, many): (u64, Found), state: &str, 
     let once = few.minus(many).scaled(small as f64 / USUAL_BLOCK as f64);
     let first = known.found(NAME, &usual(state, RANDOM, large));
     let beside = first.map_or_else(Statement::default, |first| {
-        said![
-            " (a block at random takes ",
-            first.named(&format!("at random, {state}, {}", declared::size(large))),
-            ")"
-        ]
+        statement!(
+            " (a block at random takes {first})",
+            first = first.named(&format!("at random, {state}, {}", declared::size(large)))
+        )
     });
-    said![
-        "what is done once for a file, ",
-        once.named(&format!("once for a file, {state}")),
-        " of the time for the smaller file",
-        beside,
-        ", is spread over more blocks"
-    ]
+    statement!(
+        "what is done once for a file, {once} of the time for the smaller file{beside}, is spread over more \
+         blocks",
+        once = once.named(&format!("once for a file, {state}")),
+        beside
+    )
 }
 
 #[cfg(test)]
@@ -74,7 +70,6 @@ mod tests {
     use fathom_core::experiment::Dimension;
 
     use fathom_core::quantity::Unit;
-    use fathom_core::statistics::Interval;
 
     /// The findings for a cold file of 64 KiB and one of 64 MiB with these times per block, each known to one percent.
     fn said_of(small: f64, large: f64) -> String {
@@ -82,11 +77,10 @@ mod tests {
         let mut known = Known::new(&machine, None);
         let times = [(SEQUENTIAL, 64 << 10, small), (SEQUENTIAL, 64 << 20, large), (RANDOM, 64 << 20, 90e3)];
         for (order, file, value) in times {
-            let interval = Some(Interval { low: 0.99 * value, high: 1.01 * value });
-            let found = Found { value, interval, dimension: Dimension::Of(Unit::Nanoseconds) };
+            let found = fathom_described::found(value, Dimension::Of(Unit::Nanoseconds));
             known.learn(NAME, &usual(COLD, order, file), found);
         }
-        findings(&known).iter().map(|said| said.statement.plain()).collect()
+        findings(&known).iter().map(|finding| finding.statement.plain()).collect()
     }
 
     #[test]

@@ -4,7 +4,7 @@ use super::points::{
     COLD, DIRECT, FILE, NAME, QUEUE_DEPTHS, RANDOM, SEQUENTIAL, USUAL_FILE, WARM, queue, usual,
 };
 use crate::apparatus::filesystem::uring::INTERVAL;
-use fathom_core::experiment::{Dimension, Finding, Found, Known, Question, Statement, said};
+use fathom_core::experiment::{Dimension, Finding, Found, Known, Question, Statement, finding, statement};
 use fathom_core::quantity::declared;
 
 /// All findings across points.
@@ -25,31 +25,24 @@ fn random(state: &str, known: &Known) -> Option<Found> {
 
 fn cache_against_device(known: &Known) -> Option<Finding> {
     let (warm, cold) = (random(WARM, known)?, random(COLD, known)?);
-    Some(Finding::of(
+    Some(finding!(
         Question::Experiment,
-        said![
-            format!("A random block of 4 KiB of a file of {} costs ", declared::size(USUAL_FILE)),
-            warm.named("random block, warm"),
-            " from the page cache and ",
-            cold.named("random block, cold"),
-            " where it is not cached: ",
-            cold.times_as("much", warm, "cold over warm"),
-            "."
-        ],
+        "A random block of 4 KiB of a file of {usual_file} costs {warm} from the page cache and {cold} where \
+         it is not cached: {ratio}.",
+        usual_file = declared::size(USUAL_FILE),
+        warm = warm.named("random block, warm"),
+        cold = cold.named("random block, cold"),
+        ratio = cold.times_as("much", warm, "cold over warm")
     ))
 }
 
 fn past_the_cache(known: &Known) -> Option<Finding> {
     let (cold, direct) = (random(COLD, known)?, random(DIRECT, known)?);
-    Some(Finding::of(
+    Some(finding!(
         Question::Experiment,
-        said![
-            "Past the page cache such a block costs ",
-            direct.named("random block, direct"),
-            ", over the cost through it: ",
-            direct.times_as("much", cold, "direct over cold"),
-            "."
-        ],
+        "Past the page cache such a block costs {direct}, over the cost through it: {ratio}.",
+        direct = direct.named("random block, direct"),
+        ratio = direct.times_as("much", cold, "direct over cold")
     ))
 }
 
@@ -57,27 +50,25 @@ fn past_the_cache(known: &Known) -> Option<Finding> {
 /// the file.
 fn order(state: &str, name: &str, known: &Known) -> Option<Finding> {
     let sequential = known.found_along(NAME, &usual(state, SEQUENTIAL, 0), &FILE);
-    let told = sequential.into_iter().filter_map(|(file, sequential)| {
+    let sizes = sequential.into_iter().filter_map(|(file, sequential)| {
         let random = known.found(NAME, &usual(state, RANDOM, file))?;
         Some(one_file(file, sequential, random))
     });
-    let told = Statement::joined(told.collect(), "; ")?;
+    let sizes = Statement::joined(sizes, "; ")?;
     let lead =
         format!("A block of 4 KiB, {name}, in random over sequential order, by the size of the file: ");
-    Some(Finding::of(Question::Order, said![lead, told, "."]))
+    Some(finding!(Question::Order, "{lead}{sizes}.", sizes))
 }
 
 fn one_file(file: u64, sequential: Found, random: Found) -> Statement {
     let size = declared::size(file);
     let name = |what: &str| format!("{what}, {size}");
-    said![
-        format!("{size} "),
-        random.named(&name("random")),
-        " against ",
-        sequential.named(&name("sequential")),
-        ", ",
-        random.times_as("much", sequential, &name("random over sequential"))
-    ]
+    statement!(
+        "{size} {random} against {sequential}, {ratio}",
+        random = random.named(&name("random")),
+        sequential = sequential.named(&name("sequential")),
+        ratio = random.times_as("much", sequential, &name("random over sequential"))
+    )
 }
 
 /// The gain from more requests in flight.
@@ -87,16 +78,12 @@ fn deep(known: &Known) -> Option<Finding> {
     let (one, (depth, best)) =
         (interval(1)?, measured.min_by(|(_, one), (_, other)| one.value.total_cmp(&other.value))?);
     let a_second = |time: Found| time.inverse(1e9, Dimension::Count);
-    Some(Finding::of(
+    Some(finding!(
         Question::Experiment,
-        said![
-            "One request at a time, the device serves ",
-            a_second(one).named("random blocks a second, one in flight"),
-            " random blocks a second; the most, ",
-            a_second(best).named("random blocks a second, most"),
-            format!(", with {depth} in flight: "),
-            one.times_as("many", best, "most over one in flight"),
-            "."
-        ],
+        "One request at a time, the device serves {one} random blocks a second; the most, {most}, with \
+         {depth} in flight: {ratio}.",
+        one = a_second(one).named("random blocks a second, one in flight"),
+        most = a_second(best).named("random blocks a second, most"),
+        ratio = one.times_as("many", best, "most over one in flight")
     ))
 }

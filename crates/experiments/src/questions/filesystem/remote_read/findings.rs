@@ -5,7 +5,7 @@ use super::points::{
     CLIENT_CACHED, DEEP, FILES, LARGE, LOCAL, QUEUE_DEPTH, RANDOM, SEQUENTIAL, SERVER_CACHED, SERVER_COLD,
     SMALL, block, by_size, no_data,
 };
-use fathom_core::experiment::{Dimension, Finding, Found, Known, Question, said};
+use fathom_core::experiment::{Dimension, Finding, Found, Known, Question, finding, statement};
 use fathom_core::machine::Remote;
 use fathom_core::quantity::{Unit, declared};
 
@@ -41,28 +41,23 @@ fn near(order: &str, bytes: u64, known: &Known) -> Option<Found> {
 fn penalty(through: &str, order: &str, bytes: u64, known: &Known) -> Option<Finding> {
     let (far, near) = (far(through, order, bytes, known)?, near(order, bytes, known)?);
     let what = format!("{order} {}", declared::size(bytes));
-    let told = if far.differs_from(&near) == Some(false) {
-        said!["the two are not significantly different"]
+    let comparison = if far.differs_from(&near) == Some(false) {
+        statement!("the two are not significantly different")
     } else {
-        said![
-            "the network's penalty is ",
-            far.minus(near).named(&format!("penalty, {what}")),
-            "; the remote block takes ",
-            far.over(near).named(&format!("remote over local, {what}")),
-            " times as long"
-        ]
+        statement!(
+            "the network's penalty is {difference}; the remote block takes {ratio} times as long",
+            difference = far.minus(near).named(&format!("penalty, {what}")),
+            ratio = far.over(near).named(&format!("remote over local, {what}"))
+        )
     };
-    Some(Finding::of(
+    Some(finding!(
         Question::Penalty,
-        said![
-            format!("By {through} a {order} block of {} takes ", declared::size(bytes)),
-            far.named(&format!("remote, {what}")),
-            " from the server's cache and ",
-            near.named(&format!("local, {what}")),
-            " from this machine's: ",
-            told,
-            "."
-        ],
+        "By {through} a {order} block of {bytes} takes {far} from the server's cache and {near} from this \
+         machine's: {comparison}.",
+        bytes = declared::size(bytes),
+        far = far.named(&format!("remote, {what}")),
+        near = near.named(&format!("local, {what}")),
+        comparison
     ))
 }
 
@@ -71,18 +66,15 @@ fn by_file(through: &str, known: &Known) -> Option<Finding> {
     let found = |through, state, file| known.found(NAME, &by_size(through, state, RANDOM, file));
     let (small, large) = (FILES[0], FILES[FILES.len() - 1]);
     let penalty = |file| Some(found(through, SERVER_CACHED, file)?.minus(found(LOCAL, CLIENT_CACHED, file)?));
-    Some(Finding::of(
+    Some(finding!(
         Question::Penalty,
-        said![
-            format!(
-                "By the size of the file the penalty of a random block of {} by {through} is ",
-                declared::size(SMALL)
-            ),
-            penalty(small)?.named("penalty, smallest file"),
-            format!(" of {} and ", declared::size(small)),
-            penalty(large)?.named("penalty, largest file"),
-            format!(" of {}.", declared::size(large))
-        ],
+        "By the size of the file the penalty of a random block of {block} by {through} is {least} of {small} \
+         and {most} of {large}.",
+        block = declared::size(SMALL),
+        least = penalty(small)?.named("penalty, smallest file"),
+        small = declared::size(small),
+        most = penalty(large)?.named("penalty, largest file"),
+        large = declared::size(large)
     ))
 }
 
@@ -90,13 +82,11 @@ fn order(through: &str, bytes: u64, known: &Known) -> Option<Finding> {
     let random = far(through, RANDOM, bytes, known)?;
     let sequential = far(through, SEQUENTIAL, bytes, known)?;
     let name = format!("random over sequential, {}", declared::size(bytes));
-    Some(Finding::of(
+    Some(finding!(
         Question::Order,
-        said![
-            format!("By {through} a block of {} in random over sequential order: ", declared::size(bytes)),
-            random.times_as("much", sequential, &name),
-            "."
-        ],
+        "By {through} a block of {bytes} in random over sequential order: {ratio}.",
+        bytes = declared::size(bytes),
+        ratio = random.times_as("much", sequential, &name)
     ))
 }
 
@@ -111,45 +101,39 @@ fn predicted(through: &str, known: &Known) -> Option<Finding> {
     };
     let expected = round_trip.plus(streamed.scaled(SMALL as f64 / LARGE as f64));
     let found = far(through, RANDOM, SMALL, known)?.minus(near(RANDOM, SMALL, known)?);
-    let told = match found.differs_from(&expected) {
+    let comparison = match found.differs_from(&expected) {
         Some(false) => {
-            said!["the two are not significantly different: round trip and bandwidth account for it"]
+            statement!("the two are not significantly different: round trip and bandwidth account for it")
         }
-        _ if found.value > expected.value => said![
-            found.minus(expected).named("penalty less prediction"),
-            " more: the work of the server and the client on the file"
-        ],
-        _ => said![expected.minus(found).named("prediction less penalty"), " less"],
+        _ if found.value > expected.value => statement!(
+            "{difference} more: the work of the server and the client on the file",
+            difference = found.minus(expected).named("penalty less prediction")
+        ),
+        _ => statement!(
+            "{difference} less",
+            difference = expected.minus(found).named("prediction less penalty")
+        ),
     };
-    Some(Finding::of(
+    Some(finding!(
         Question::Penalty,
-        said![
-            format!(
-                "Of a random block of {} the round trip (an exchange without data, ",
-                declared::size(SMALL)
-            ),
-            round_trip.named("exchange without data"),
-            format!(") and the bytes, {rate}, predict "),
-            expected.named("penalty predicted"),
-            "; the penalty is ",
-            found.named("penalty found"),
-            ": ",
-            told,
-            "."
-        ],
+        "Of a random block of {small} the round trip (an exchange without data, {round_trip}) and the bytes, \
+         {rate}, predict {expected}; the penalty is {found}: {comparison}.",
+        small = declared::size(SMALL),
+        round_trip = round_trip.named("exchange without data"),
+        expected = expected.named("penalty predicted"),
+        found = found.named("penalty found"),
+        comparison
     ))
 }
 
 fn bytes_of_large_blocks(through: &str, known: &Known) -> Option<Finding> {
     let large = far(through, SEQUENTIAL, LARGE, known)?;
     let rate = large.inverse(LARGE as f64 * 1e9, Dimension::Of(Unit::BytesPerSecond));
-    Some(Finding::of(
+    Some(finding!(
         Question::Penalty,
-        said![
-            format!("A block of {}, one request at a time, comes at ", declared::size(LARGE)),
-            rate.named("rate, one request at a time"),
-            "."
-        ],
+        "A block of {large}, one request at a time, comes at {rate}.",
+        large = declared::size(LARGE),
+        rate = rate.named("rate, one request at a time")
     ))
 }
 
@@ -157,39 +141,36 @@ fn in_flight(through: &str, known: &Known) -> Option<Finding> {
     let one = block(through, SERVER_CACHED, SEQUENTIAL, SMALL);
     let many = one.clone().with(&QUEUE_DEPTH, DEEP);
     let (one, many) = (known.found(NAME, &one)?, known.found(NAME, &many)?);
-    Some(Finding::of(
+    Some(finding!(
         Question::Penalty,
-        said![
-            format!("With {DEEP} requests in flight a sequential block of {} takes ", declared::size(SMALL)),
-            many.named("block, several requests in flight"),
-            " instead of ",
-            one.named("block, one request at a time"),
-            ". One at a time: ",
-            one.times_as("long", many, "one at a time over several in flight"),
-            "."
-        ],
+        "With {DEEP} requests in flight a sequential block of {small} takes {many} instead of {one}. One at \
+         a time: {ratio}.",
+        small = declared::size(SMALL),
+        many = many.named("block, several requests in flight"),
+        one = one.named("block, one request at a time"),
+        ratio = one.times_as("long", many, "one at a time over several in flight")
     ))
 }
 
 fn coldness(through: &str, known: &Known) -> Option<Finding> {
     let cold = known.found(NAME, &block(through, SERVER_COLD, RANDOM, SMALL))?;
     let cached = far(through, RANDOM, SMALL, known)?;
-    let told = if cold.differs_from(&cached) == Some(true) {
-        said![
-            format!("From the server's disk a random block of {} takes ", declared::size(SMALL)),
-            cold.minus(cached).named("server's disk less its cache"),
-            " more than from its cache."
-        ]
+    let statement = if cold.differs_from(&cached) == Some(true) {
+        statement!(
+            "From the server's disk a random block of {small} takes {difference} more than from its cache.",
+            small = declared::size(SMALL),
+            difference = cold.minus(cached).named("server's disk less its cache")
+        )
     } else {
         "Between the server's cache and its disk, no significant difference is visible behind the variation of the \
          network."
             .into()
     };
-    Some(Finding::of(Question::Penalty, told))
+    Some(Finding::of(Question::Penalty, statement))
 }
 
 fn one_machine(remote: &Remote) -> Option<Finding> {
-    let told =
+    let statement =
         "The server is this machine: these figures include no wire, and both sides share its processors.";
-    remote.is_here().then(|| Finding::of(Question::Penalty, told.into()))
+    remote.is_here().then(|| Finding::of(Question::Penalty, statement.into()))
 }

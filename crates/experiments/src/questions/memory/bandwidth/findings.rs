@@ -3,7 +3,7 @@
 use super::points::point;
 use crate::apparatus::memory::stream::kernel::{KERNELS, Kernel, Kind, PER_LINE};
 use crate::apparatus::memory::stream::working_set::{self, Level};
-use fathom_core::experiment::{Finding, Found, Known, Question, Statement, said};
+use fathom_core::experiment::{Finding, Found, Known, Question, Statement, finding, statement};
 use fathom_core::machine::Bandwidth;
 use fathom_core::quantity::declared;
 
@@ -12,8 +12,8 @@ const NAME: &str = "memory/bandwidth";
 /// All findings from `memory/bandwidth`.
 pub fn findings(known: &Known) -> Vec<Finding> {
     let size = working_set::in_memory(known.machine);
-    let best = Kind::ALL.iter().filter_map(|kind| best_said(*kind, size, known));
-    let others = [read_against_write(size, known), caches_said(known), per_line_said(size, known)];
+    let best = Kind::ALL.iter().filter_map(|kind| best_of_kind(*kind, size, known));
+    let others = [read_against_write(size, known), best_in_caches(known), one_word_per_line(size, known)];
     best.chain(others.into_iter().flatten()).collect()
 }
 
@@ -24,19 +24,16 @@ fn best(kind: Kind, size: (Level, u64), known: &Known) -> Option<(&'static Kerne
     measured.max_by(|(_, one), (_, other)| one.value.total_cmp(&other.value))
 }
 
-fn best_said(kind: Kind, size: (Level, u64), known: &Known) -> Option<Finding> {
+fn best_of_kind(kind: Kind, size: (Level, u64), known: &Known) -> Option<Finding> {
     let (kernel, rate) = best(kind, size, known)?;
     let theory = known.machine.memory.theoretical_bandwidth.value();
     let kind = kind.name();
-    Some(Finding::of(
+    Some(finding!(
         Question::Bandwidth,
-        said![
-            format!("Best {kind} bandwidth of memory by one core: "),
-            rate.named(&format!("best {kind}")),
-            format!(" ({})", kernel.method),
-            theory.map(|theory| of_theory(kernel, rate, theory)).unwrap_or_default(),
-            "."
-        ],
+        "Best {kind} bandwidth of memory by one core: {rate} ({method}){of_theory}.",
+        rate = rate.named(&format!("best {kind}")),
+        method = kernel.method,
+        of_theory = theory.map(|theory| of_theory(kernel, rate, theory))
     ))
 }
 
@@ -50,61 +47,58 @@ fn of_theory(kernel: &Kernel, rate: Found, theory: &Bandwidth) -> Statement {
         rate.scaled(factor).share_of(carried).named(&format!("best {kind} over theory{which}"))
     };
     let crossing = if least >= most {
-        said![share(least, "")]
+        statement!("{share}", share = share(least, ""))
     } else {
-        said![share(least, ", at least"), " to ", share(most, ", at most")]
+        statement!("{least} to {most}", least = share(least, ", at least"), most = share(most, ", at most"))
     };
     let formula = format!(" that {} allow", theory.formula);
-    said![": the bus moves ", crossing, " of the ", carried.named("theoretical bandwidth"), formula]
+    statement!(
+        ": the bus moves {crossing} of the {carried}{formula}",
+        crossing,
+        carried = carried.named("theoretical bandwidth")
+    )
 }
 
 /// Reading compared with writing, each by its fastest method, in bytes of the program.
 fn read_against_write(size: (Level, u64), known: &Known) -> Option<Finding> {
     let ((_, read), (_, write)) = (best(Kind::Read, size, known)?, best(Kind::Write, size, known)?);
-    Some(Finding::of(
+    Some(finding!(
         Question::Bandwidth,
-        said![
-            "Reading from memory over writing to it, each with its best kernel: ",
-            read.times_as("fast", write, "best read over best write"),
-            "."
-        ],
+        "Reading from memory over writing to it, each with its best kernel: {ratio}.",
+        ratio = read.times_as("fast", write, "best read over best write")
     ))
 }
 
 /// The fastest method of each kind in each cache.
-fn caches_said(known: &Known) -> Option<Finding> {
+fn best_in_caches(known: &Known) -> Option<Finding> {
     let of_kind = |kind: Kind| {
         let sizes = working_set::sizes(known.machine).into_iter();
         let caches = sizes.filter(|(level, _)| *level != Level::Memory);
         let best = caches.filter_map(|size| {
             let (kernel, rate) = best(kind, size, known)?;
             let size = declared::size(size.1);
-            let figure = rate.named(&format!("best {} in {size}", kind.name()));
-            Some(said![figure, format!(" in {size} ({})", kernel.method)])
+            let rate = rate.named(&format!("best {} in {size}", kind.name()));
+            Some(statement!("{rate} in {size} ({method})", rate, method = kernel.method))
         });
-        let best = Statement::joined(best.collect(), ", ")?;
-        Some(said![kind.name(), " ", best])
+        let best = Statement::joined(best, ", ")?;
+        Some(statement!("{name} {best}", name = kind.name(), best))
     };
-    let told = Statement::joined(Kind::ALL.into_iter().filter_map(of_kind).collect(), "; ")?;
-    Some(Finding::of(Question::Bandwidth, said!["Best bandwidth of the caches: ", told, "."]))
+    let kinds = Statement::joined(Kind::ALL.into_iter().filter_map(of_kind), "; ")?;
+    Some(finding!(Question::Bandwidth, "Best bandwidth of the caches: {kinds}.", kinds))
 }
 
 /// The error from counting one word of a line as the whole line.
-fn per_line_said(size: (Level, u64), known: &Known) -> Option<Finding> {
+fn one_word_per_line(size: (Level, u64), known: &Known) -> Option<Finding> {
     let naive = Kernel::find("read", PER_LINE)?;
     let bytes = known.found(NAME, &point(naive, size))?;
     let (_, all) = best(Kind::Read, size, known)?;
-    Some(Finding::of(
+    Some(finding!(
         Question::Bandwidth,
-        said![
-            "One word of each line reads ",
-            bytes.named("one word of each line"),
-            " of the program's bytes, or ",
-            bytes.scaled(8.0).named("one word of each line, lines counted"),
-            " if whole lines are counted; reading all words of all lines reaches ",
-            all.named("best read"),
-            "."
-        ],
+        "One word of each line reads {one_word} of the program's bytes, or {whole_lines} if whole lines are \
+         counted; reading all words of all lines reaches {all}.",
+        one_word = bytes.named("one word of each line"),
+        whole_lines = bytes.scaled(8.0).named("one word of each line, lines counted"),
+        all = all.named("best read")
     ))
 }
 
@@ -134,8 +128,8 @@ mod tests {
         learn("write", "8 words unrolled", 10e9);
         learn("read", PER_LINE, 2e9);
         learn("read", "8 words unrolled", 30e9);
-        let said: Vec<String> = findings(&known).iter().map(|found| found.statement.plain()).collect();
-        let said = said.join("\n");
+        let text: Vec<String> = findings(&known).iter().map(|found| found.statement.plain()).collect();
+        let text = text.join("\n");
         // Each line written is also read for ownership, so that 20 of 40 GB/s cross the bus; other cores than x86-64's choose.
         let bus = if cfg!(target_arch = "x86_64") { "{0.5}" } else { "{0.25} to {0.5}" };
         let written =
@@ -146,7 +140,7 @@ mod tests {
             "reads {2000000000} of the program's bytes, or {16000000000} if whole lines are counted",
             "each with its best kernel: {3} times as fast",
         ] {
-            assert!(said.contains(sentence), "{sentence}: {said}");
+            assert!(text.contains(sentence), "{sentence}: {text}");
         }
     }
 }

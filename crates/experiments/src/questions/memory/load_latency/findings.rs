@@ -5,7 +5,7 @@ use super::points::{
 };
 use crate::apparatus::memory::chase::{found_levels, last_cache};
 use crate::apparatus::memory::pages::Pages;
-use fathom_core::experiment::{Finding, Found, Known, Levels, Question, said};
+use fathom_core::experiment::{Finding, Found, Known, Levels, Question, finding, statement};
 use fathom_core::quantity::declared;
 
 /// All findings from `memory/load_latency`.
@@ -59,17 +59,15 @@ fn three_versions(known: &Known) -> Option<Finding> {
         "unrolling does not help",
         "the loop adds nothing significant",
     );
-    Some(Finding::of(
+    Some(finding!(
         Question::Caches,
-        said![
-            format!("Over {} in steps of {WIDE_STRIDE} bytes, a load takes ", declared::size(size)),
-            fixed.named("fixed stride"),
-            " with a fixed stride and ",
-            unrolled.named("random within stride"),
-            format!(" with a random offset within the stride: {prefetched}. Not unrolled, the latter takes "),
-            rolled.named("random within stride, not unrolled"),
-            format!(": {looped}.")
-        ],
+        "Over {size} in steps of {WIDE_STRIDE} bytes, a load takes {fixed} with a fixed stride and \
+         {unrolled} with a random offset within the stride: {prefetched}. Not unrolled, the latter takes \
+         {rolled}: {looped}.",
+        size = declared::size(size),
+        fixed = fixed.named("fixed stride"),
+        unrolled = unrolled.named("random within stride"),
+        rolled = rolled.named("random within stride, not unrolled")
     ))
 }
 
@@ -79,23 +77,19 @@ fn translation_share(known: &Known) -> Option<Finding> {
     let both =
         |(size, base): (u64, Found)| Some((size, base, known.found(NAME, &cycle_point(Pages::Huge, size))?));
     let (size, base, huge) = base.into_iter().filter_map(both).max_by_key(|(size, ..)| *size)?;
-    let told = if base.differs_from(&huge) == Some(false) {
-        said!["the two are not significantly different, so the cost of address translation is unknown"]
+    let translation = if base.differs_from(&huge) == Some(false) {
+        statement!("the two are not significantly different, so the cost of address translation is unknown")
     } else {
         let share = huge.share_of(base).rest().named("translation over load, base pages");
-        said!["address translation is ", share, " of the former"]
+        statement!("address translation is {share} of the former", share)
     };
-    Some(Finding::of(
+    Some(finding!(
         Question::Caches,
-        said![
-            format!("Over {}, a load takes ", declared::size(size)),
-            base.named("load, base pages"),
-            " with base pages and ",
-            huge.named("load, huge pages"),
-            " with huge ones: ",
-            told,
-            "."
-        ],
+        "Over {size}, a load takes {base} with base pages and {huge} with huge ones: {translation}.",
+        size = declared::size(size),
+        base = base.named("load, base pages"),
+        huge = huge.named("load, huge pages"),
+        translation
     ))
 }
 

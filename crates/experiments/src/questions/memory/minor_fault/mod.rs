@@ -16,7 +16,7 @@ use crate::apparatus::memory::pages::{Mapping, Pages};
 use crate::expected::fault::{handling, trap};
 use fathom_core::experiment::{
     About, At, Bound, Check, Effort, Experiment, Failure, Finding, Known, MainFigure, Observed, Point,
-    Prediction, Question, Requirement, Shown, Site, Touch, Workload, said,
+    Prediction, Question, Requirement, Shown, Site, Touch, Workload, finding, statement,
 };
 use fathom_core::machine::Machine;
 use points::{
@@ -172,24 +172,22 @@ impl Experiment for MinorFault {
 fn what_clearing_costs(known: &Known) -> Option<Finding> {
     let cost = |access| known.found(NAME, &point(access, SMALL));
     let (write, read, clear) = (cost(FIRST_WRITE)?, cost(FIRST_READ)?, cost(CLEARED)?);
-    let told = if write.differs_from(&read) == Some(false) {
-        said!["the two are not significantly different"]
+    let clearing = if write.differs_from(&read) == Some(false) {
+        statement!("the two are not significantly different")
     } else {
-        said!["allocating and clearing a page takes ", write.minus(read).named("write less read"), " more"]
+        statement!(
+            "allocating and clearing a page takes {difference} more",
+            difference = write.minus(read).named("write less read")
+        )
     };
-    Some(Finding::of(
+    Some(finding!(
         Question::Experiment,
-        said![
-            "The first write of a page takes ",
-            write.named("first write"),
-            ", the first read, which maps the zero page, ",
-            read.named("first read"),
-            ": ",
-            told,
-            ". A program clears a page in ",
-            clear.named("page cleared by a program"),
-            "."
-        ],
+        "The first write of a page takes {write}, the first read, which maps the zero page, {read}: \
+         {clearing}. A program clears a page in {clear}.",
+        write = write.named("first write"),
+        read = read.named("first read"),
+        clearing,
+        clear = clear.named("page cleared by a program")
     ))
 }
 
@@ -199,34 +197,25 @@ fn fresh_memory(known: &Known) -> Option<Finding> {
     };
     let base = by(FIRST_WRITE, SMALL, Pages::Base)?;
     let huge = by(HUGE, HUGE_STRETCH, Pages::Huge)?;
-    Some(Finding::of(
+    Some(finding!(
         Question::Experiment,
-        said![
-            "A byte of fresh memory costs ",
-            base.named("byte by base pages"),
-            " by base pages and ",
-            huge.named("byte by huge pages"),
-            " by huge ones: ",
-            base.times_as("much", huge, "base over huge pages, per byte"),
-            "."
-        ],
+        "A byte of fresh memory costs {base} by base pages and {huge} by huge ones: {ratio}.",
+        base = base.named("byte by base pages"),
+        huge = huge.named("byte by huge pages"),
+        ratio = base.times_as("much", huge, "base over huge pages, per byte")
     ))
 }
 
 fn after_a_fork(known: &Known) -> Option<Finding> {
     let cost = |access| known.found(NAME, &point(access, SMALL));
     let (copied, reused) = (cost(CHILD)?, cost(SURVIVOR)?);
-    Some(Finding::of(
+    Some(finding!(
         Question::Experiment,
-        said![
-            "A page that is copied after fork costs ",
-            copied.named("page copied"),
-            ", one that is only made writable again ",
-            reused.named("page reused"),
-            ": ",
-            copied.times_as("much", reused, "copied over reused"),
-            "."
-        ],
+        "A page that is copied after fork costs {copied}, one that is only made writable again {reused}: \
+         {ratio}.",
+        copied = copied.named("page copied"),
+        reused = reused.named("page reused"),
+        ratio = copied.times_as("much", reused, "copied over reused")
     ))
 }
 

@@ -2,7 +2,7 @@
 
 use super::points::{CHUNK, DIRECTION, RECEIVE, SEND, STREAMS, usual, usual_beside};
 use crate::apparatus::network::path::{LOOPBACK, PEER};
-use fathom_core::experiment::{Finding, Found, Known, Parameter, Point, Question, Statement, said};
+use fathom_core::experiment::{Finding, Found, Known, Parameter, Point, Question, Statement, statement};
 use fathom_core::quantity::declared;
 
 const NAME: &str = "network/bandwidth";
@@ -33,20 +33,17 @@ fn differing(path: &str, known: &Known) -> Option<Finding> {
     let differing: Vec<&Pair> = compared.iter().filter(differ).collect();
     let widest = differing.iter().max_by(|one, other| one.times().total_cmp(&other.times()))?;
     let (way, how) = if path == PEER { ("To the peer", "from it") } else { ("Over loopback", "received") };
-    let told = said![
-        format!("{way} TCP moves "),
-        widest.sent.named(&format!("sent, {path}, {}", widest.what)),
-        format!(" and {how} "),
-        widest.received.named(&format!("received, {path}, {}", widest.what)),
-        format!(
-            ", {}: the two directions of one path differ in {} of {} settings. ",
-            widest.what,
-            differing.len(),
-            compared.len()
-        ),
-        because(path, known),
-    ];
-    Some(Finding::of(Question::Experiment, told))
+    let statement = statement!(
+        "{way} TCP moves {sent} and {how} {received}, {what}: the two directions of one path differ in \
+         {differing} of {settings} settings. {because}",
+        sent = widest.sent.named(&format!("sent, {path}, {}", widest.what)),
+        received = widest.received.named(&format!("received, {path}, {}", widest.what)),
+        what = &widest.what,
+        differing = differing.len(),
+        settings = compared.len(),
+        because = because(path, known)
+    );
+    Some(Finding::of(Question::Experiment, statement))
 }
 
 fn pairs(group: &Point, along: &Parameter, known: &Known) -> Vec<Pair> {

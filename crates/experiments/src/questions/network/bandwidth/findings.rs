@@ -1,15 +1,16 @@
 //! Findings from the rates of streams: methods compared, the network's share, and the bottleneck.
 
-use super::directions;
 use super::points::{
     CHUNK, FIGURE, PIPE, READ, READ_CHUNKS, RECEIVE, RECEIVER, SEND, SENDER, TCP, UNIX, point, usual,
 };
-use super::processor_cost;
+use super::{directions, processor_cost};
 use crate::apparatus::network::path::{LOOPBACK, PEER, WITHIN};
 use crate::apparatus::rule_of_thumb::{self, Rule};
 use crate::expected::network::{adapter, chosen};
 use crate::questions::network::round_trip;
-use fathom_core::experiment::{Dimension, Finding, Found, Known, Placement, Question, Statement, said};
+use fathom_core::experiment::{
+    Dimension, Finding, Found, Known, Placement, Question, Statement, finding, statement,
+};
 use fathom_core::quantity::{Unit, declared};
 
 const NAME: &str = "network/bandwidth";
@@ -60,27 +61,25 @@ fn ways_compared(known: &Known) -> Option<Finding> {
     let on_one = |by: &str, path: &str| {
         let rate = best_at(Placement::OneCpu, by, path, known).map(|(_, rate)| rate);
         rate.map_or_else(Statement::default, |rate| {
-            said![", on one CPU ", rate.named(&format!("best of {by}, one CPU"))]
+            statement!(", on one CPU {rate}", rate = rate.named(&format!("best of {by}, one CPU")))
         })
     };
     let other = |by: &'static str| {
         let (_, rate) = best(by, WITHIN, known)?;
         let times = rate.times_as("fast", tcp, &format!("{by} over TCP"));
         let rate = rate.named(&format!("best of a {by}"));
-        Some(said![format!("; a {by} "), rate, ", ", times, on_one(by, WITHIN)])
+        Some(statement!("; a {by} {rate}, {times}{on_one}", rate, times, on_one = on_one(by, WITHIN)))
     };
-    Some(Finding::of(
+    Some(finding!(
         Question::Experiment,
-        said![
-            "Across CPUs TCP over loopback moves ",
-            tcp.named("best of TCP, loopback"),
-            format!(" at its best, in chunks of {}", declared::size(chunk)),
-            on_one(TCP, LOOPBACK),
-            other(UNIX).unwrap_or_default(),
-            other(PIPE).unwrap_or_default(),
-            ".",
-            fastest(known).unwrap_or_default()
-        ],
+        "Across CPUs TCP over loopback moves {tcp} at its best, in chunks of \
+         {chunk}{on_one}{socket}{pipe}.{fastest}",
+        tcp = tcp.named("best of TCP, loopback"),
+        chunk = declared::size(chunk),
+        on_one = on_one(TCP, LOOPBACK),
+        socket = other(UNIX),
+        pipe = other(PIPE),
+        fastest = fastest(known)
     ))
 }
 
@@ -105,12 +104,16 @@ fn fastest(known: &Known) -> Option<Statement> {
     let apart = if most.differs_from(next) == Some(true) {
         Statement::default()
     } else {
-        said![
-            format!(", which is not significantly different from {second}, "),
-            next.named("second fastest way")
-        ]
+        statement!(
+            ", which is not significantly different from {second}, {next}",
+            next = next.named("second fastest way")
+        )
     };
-    Some(said![format!(" The fastest of all is {first}, "), most.named("fastest way"), apart, "."])
+    Some(statement!(
+        " The fastest of all is {first}, {most}{apart}.",
+        most = most.named("fastest way"),
+        apart
+    ))
 }
 
 /// Report 003 saw loopback drop to a hundredth with large buffers and attributed it to slow start (R-FIX-44).
@@ -120,17 +123,15 @@ fn collapse(known: &Known) -> Option<Finding> {
     let (most, largest) = sizes.iter().max_by_key(|(chunk, _)| *chunk)?;
     let falls = largest.value < best.value / 4.0 && largest.differs_from(best) != Some(false);
     falls.then(|| {
-        Finding::of(
+        finding!(
             Question::Experiment,
-            said![
-                format!("With chunks of {} TCP over loopback falls to ", declared::size(*most)),
-                largest.named("largest chunks"),
-                ", from ",
-                best.named("best chunks"),
-                format!(" with {}: ", declared::size(*at)),
-                "buffers larger than the caches are copied from and to memory. A fall to a hundredth would be an \
-                 error in the receiving loop."
-            ],
+            "With chunks of {most} TCP over loopback falls to {largest}, from {best} with {at}: buffers \
+             larger than the caches are copied from and to memory. A fall to a hundredth would be an error \
+             in the receiving loop.",
+            most = declared::size(*most),
+            largest = largest.named("largest chunks"),
+            best = best.named("best chunks"),
+            at = declared::size(*at)
         )
     })
 }
@@ -140,46 +141,38 @@ fn read_sizes(path: &str, known: &Known) -> Option<Finding> {
     let [small, large] = READ_CHUNKS;
     let read = |chunk| known.found(NAME, &usual(path).with(&CHUNK, chunk).named(&FIGURE, READ));
     let over = if path == PEER { "from this host to the peer" } else { "over loopback" };
-    Some(Finding::of(
+    Some(finding!(
         Question::Experiment,
-        said![
-            format!("Of a TCP stream {over} a read brings "),
-            read(small)?.named(&format!("bytes of a read, usual chunk, {path}")),
-            format!(" on average with a buffer of {}, and ", declared::size(small)),
-            read(large)?.named(&format!("bytes of a read, largest chunk, {path}")),
-            format!(
-                " with one of {}: a read into a large buffer returns what has arrived since the previous read, not a \
-                 full buffer.",
-                declared::size(large)
-            )
-        ],
+        "Of a TCP stream {over} a read brings {usual} on average with a buffer of {small}, and {largest} \
+         with one of {large}: a read into a large buffer returns what has arrived since the previous read, \
+         not a full buffer.",
+        usual = read(small)?.named(&format!("bytes of a read, usual chunk, {path}")),
+        small = declared::size(small),
+        largest = read(large)?.named(&format!("bytes of a read, largest chunk, {path}")),
+        large = declared::size(large)
     ))
 }
 
 fn network_share(known: &Known) -> Option<Finding> {
     let ((_, remote), (_, here)) = (best(TCP, PEER, known)?, best(TCP, LOOPBACK, known)?);
-    let told = match here.differs_from(&remote) {
-        Some(true) if here.value > remote.value => said![
-            "the software alone moves ",
-            here.over(remote).named("loopback over peer, rate"),
-            " times as much"
-        ],
+    let comparison = match here.differs_from(&remote) {
+        Some(true) if here.value > remote.value => statement!(
+            "the software alone moves {ratio} times as much",
+            ratio = here.over(remote).named("loopback over peer, rate")
+        ),
         Some(true) => {
-            said!["more than the software alone within one machine, where both sides share the processors"]
+            statement!(
+                "more than the software alone within one machine, where both sides share the processors"
+            )
         }
-        _ => said!["the two are not significantly different"],
+        _ => statement!("the two are not significantly different"),
     };
-    Some(Finding::of(
+    Some(finding!(
         Question::Software,
-        said![
-            "To or from the peer TCP moves ",
-            remote.named("best of TCP, peer"),
-            " of payload at its best, over loopback ",
-            here.named("best of TCP, loopback"),
-            ": ",
-            told,
-            "."
-        ],
+        "To or from the peer TCP moves {remote} of payload at its best, over loopback {here}: {comparison}.",
+        remote = remote.named("best of TCP, peer"),
+        here = here.named("best of TCP, loopback"),
+        comparison
     ))
 }
 
@@ -200,27 +193,29 @@ fn the_limit(known: &Known) -> Option<Finding> {
         let carried = Found::exact(bits / 8.0, rate.dimension);
         (&adapter.name, rate.share_of(carried))
     });
-    let told = [
+    let shares = [
         wire.as_ref().map(|(name, share)| {
-            said![
-                share.named("payload over adapter's rate"),
-                format!(" of the rate of {name} ({})", chosen(known))
-            ]
+            statement!(
+                "{share} of the rate of {name} ({chosen})",
+                share = share.named("payload over adapter's rate"),
+                chosen = chosen(known)
+            )
         }),
         busiest.map(|(side, share)| {
-            said![
-                format!("the {side} is "),
-                share.named(&format!("{side}, share of the time")),
-                " of the time"
-            ]
+            statement!(
+                "the {side} is {share} of the time",
+                share = share.named(&format!("{side}, share of the time"))
+            )
         }),
     ];
-    let told = Statement::joined(told.into_iter().flatten().collect(), "; ")?;
+    let shares = Statement::joined(shares.into_iter().flatten(), "; ")?;
     let wire = wire.map(|(_, share)| share);
     let verdict = verdict(wire, busiest.map(|(side, share)| (*side, *share)), known);
-    Some(Finding::of(
+    Some(finding!(
         Question::Adapter,
-        said!["One stream to the peer moves ", rate.named("usual stream, peer"), ": ", told, ". ", verdict],
+        "One stream to the peer moves {rate}: {shares}. {verdict}",
+        rate = rate.named("usual stream, peer"),
+        shares
     ))
 }
 

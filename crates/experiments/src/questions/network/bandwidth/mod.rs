@@ -94,7 +94,7 @@ static ABOUT: About = About {
             "TCP to the peer at its best, across CPUs",
             &[
                 ("transport", At::Name("TCP")),
-                ("path", At::Name("peer")),
+                ("path", At::PEER),
                 ("figure", At::Name("steady")),
                 ("streams", At::Number(1)),
                 ("placement", At::Name("across-cpus")),

@@ -2,7 +2,9 @@
 
 use super::points::{ACKNOWLEDGED, CHUNK, FIGURE, RECEIVER, SEND, SENDER, point, usual};
 use crate::apparatus::network::path::PEER;
-use fathom_core::experiment::{Dimension, Finding, Found, Known, Placement, Question, Statement, said};
+use fathom_core::experiment::{
+    Dimension, Finding, Found, Known, Placement, Question, Statement, finding, statement,
+};
 use fathom_core::quantity::Nanoseconds;
 
 const NAME: &str = "network/bandwidth";
@@ -15,15 +17,21 @@ pub fn finding(path: &str, known: &Known) -> Option<Finding> {
         let time = known.found(NAME, &usual(path).named(&FIGURE, side))?;
         let per_byte = known.core_hz.map_or_else(Statement::default, |hertz| {
             let cycles = time.counted(Nanoseconds(1.0 / MIB).cycles(hertz).0, Dimension::Cycles);
-            said![", ", cycles.named(&format!("{side} per byte, {path}")), " a byte"]
+            statement!(", {cycles} a byte", cycles = cycles.named(&format!("{side} per byte, {path}")))
         });
-        Some(said![time.named(&format!("{side} per MiB, {path}")), format!(" of the {side}"), per_byte])
+        Some(statement!(
+            "{time} of the {side}{per_byte}",
+            time = time.named(&format!("{side} per MiB, {path}")),
+            per_byte
+        ))
     });
-    let told = Statement::joined(sides.collect(), " and ")?;
+    let sides = Statement::joined(sides, " and ")?;
     let way = if path == PEER { "to the peer" } else { "over loopback" };
-    Some(Finding::of(
+    Some(finding!(
         Question::Experiment,
-        said![format!("A MiB by TCP {way} takes "), told, ".", by_the_clock(path, known).unwrap_or_default()],
+        "A MiB by TCP {way} takes {sides}.{by_the_clock}",
+        sides,
+        by_the_clock = by_the_clock(path, known)
     ))
 }
 
@@ -32,11 +40,11 @@ fn by_the_clock(path: &str, known: &Known) -> Option<Statement> {
     let group = point(ACKNOWLEDGED, path, SEND, 0, Placement::AcrossCpus);
     let (_, rate): (u64, Found) = known.found_along(NAME, &group, &CHUNK).into_iter().next()?;
     let cycles = rate.inverse(known.core_hz?, Dimension::Cycles);
-    Some(said![
-        " With a byte back per chunk, ",
-        cycles.named(&format!("cycles that pass per byte, {path}")),
-        " pass for each byte sent (report 000's figure, in core cycles)."
-    ])
+    Some(statement!(
+        " With a byte back per chunk, {cycles} pass for each byte sent (report 000's figure, in core \
+         cycles).",
+        cycles = cycles.named(&format!("cycles that pass per byte, {path}"))
+    ))
 }
 
 #[cfg(test)]
@@ -46,7 +54,7 @@ mod tests {
 
     use fathom_core::quantity::Unit;
 
-    fn told(core_hz: Option<f64>) -> String {
+    fn text(core_hz: Option<f64>) -> String {
         let machine = fathom_described::machine();
         let mut known = Known::new(&machine, core_hz);
         let mut learn = |point, value, unit| {
@@ -61,18 +69,18 @@ mod tests {
 
     #[test]
     fn time_per_mib_stands_beside_cycles_per_byte() {
-        let told = told(Some(4e9));
+        let text = text(Some(4e9));
         assert!(
-            told.contains("{524288} of the sender's processor time, {2} a byte and {262144} of"),
-            "{told}"
+            text.contains("{524288} of the sender's processor time, {2} a byte and {262144} of"),
+            "{text}"
         );
-        assert!(told.contains("With a byte back per chunk, {4} pass for each byte"), "{told}");
+        assert!(text.contains("With a byte back per chunk, {4} pass for each byte"), "{text}");
     }
 
     #[test]
     fn where_the_frequency_is_not_known_no_cycles_are_told() {
-        let told = told(None);
-        assert!(told.contains("{524288} of the sender's processor time and {262144} of"), "{told}");
-        assert!(!told.contains("byte back"), "{told}");
+        let text = text(None);
+        assert!(text.contains("{524288} of the sender's processor time and {262144} of"), "{text}");
+        assert!(!text.contains("byte back"), "{text}");
     }
 }

@@ -4,7 +4,7 @@ use super::points::{CLOSE, CONNECT, GRACEFUL, phase};
 use crate::apparatus::network::path::{LOOPBACK, PEER};
 use crate::apparatus::network::software_share::software_and_network;
 use crate::questions::network::round_trip::{self, TCP};
-use fathom_core::experiment::{Finding, Found, Known, Placement, Question, Statement, said};
+use fathom_core::experiment::{Finding, Found, Known, Placement, Question, Statement, finding, statement};
 
 const NAME: &str = "network/connection";
 
@@ -34,21 +34,22 @@ fn round_trip(path: &str, known: &Known) -> Option<Found> {
 fn round_trips(of: &str, path: &str, known: &Known) -> Option<Statement> {
     let (whole, round_trip) = (found(of, path, known)?, round_trip(path, known)?);
     let way = if path == PEER { "to the peer" } else { "over loopback across CPUs" };
-    Some(said![
-        whole.named(&format!("{of}, {path}")),
-        format!(" {way}, or "),
-        whole.over(round_trip).named(&format!("{of} over round trip, {path}")),
-        " round trips of a byte by TCP"
-    ])
+    Some(statement!(
+        "{whole} {way}, or {ratio} round trips of a byte by TCP",
+        whole = whole.named(&format!("{of}, {path}")),
+        ratio = whole.over(round_trip).named(&format!("{of} over round trip, {path}"))
+    ))
 }
 
 /// Opening takes at least one round trip between the kernels: a result that contradicts this is reported as such (R-FIX-47).
 fn in_round_trips(known: &Known) -> Option<Finding> {
-    let told = [LOOPBACK, PEER].into_iter().filter_map(|path| round_trips(CONNECT, path, known));
-    let told = Statement::joined(told.collect(), "; ")?;
-    Some(Finding::of(
+    let paths = [LOOPBACK, PEER].into_iter().filter_map(|path| round_trips(CONNECT, path, known));
+    let paths = Statement::joined(paths, "; ")?;
+    Some(finding!(
         Question::SetUp,
-        said!["Opening a connection takes ", told, ".", against_ping(known).unwrap_or_default()],
+        "Opening a connection takes {paths}.{against_ping}",
+        paths,
+        against_ping = against_ping(known)
     ))
 }
 
@@ -58,52 +59,41 @@ fn against_ping(known: &Known) -> Option<Statement> {
     let connect = found(CONNECT, PEER, known)?;
     let shorter = connect.value < 0.8 * ping.value && connect.differs_from(&ping) == Some(true);
     let judged = if shorter { ", a contradiction: one of the two is wrong" } else { ", as it must" };
-    Some(said![
-        " A ping to the peer takes ",
-        ping.named("ping, peer"),
-        "; opening includes a round trip",
-        judged,
-        "."
-    ])
+    Some(statement!(
+        " A ping to the peer takes {ping}; opening includes a round trip{judged}.",
+        ping = ping.named("ping, peer")
+    ))
 }
 
 fn graceful_in_round_trips(known: &Known) -> Option<Finding> {
-    let told = [LOOPBACK, PEER].into_iter().filter_map(|path| round_trips(GRACEFUL, path, known));
-    let told = Statement::joined(told.collect(), "; ")?;
-    Some(Finding::of(Question::SetUp, said!["Time until both sides have ended a connection: ", told, "."]))
+    let paths = [LOOPBACK, PEER].into_iter().filter_map(|path| round_trips(GRACEFUL, path, known));
+    let paths = Statement::joined(paths, "; ")?;
+    Some(finding!(Question::SetUp, "Time until both sides have ended a connection: {paths}.", paths))
 }
 
 /// The `close()` call alone, which published reports called teardown (R-FIX-48).
 fn close_against_end(known: &Known) -> Option<Finding> {
     let (close, end) = (found(CLOSE, LOOPBACK, known)?, found(GRACEFUL, LOOPBACK, known)?);
-    Some(Finding::of(
+    Some(finding!(
         Question::SetUp,
-        said![
-            "Over loopback across CPUs close returns after ",
-            close.named("close, loopback"),
-            "; until both sides have ended it takes ",
-            end.named("graceful end, loopback"),
-            ": ",
-            end.times_as("long", close, "graceful end over close, loopback"),
-            "."
-        ],
+        "Over loopback across CPUs close returns after {close}; until both sides have ended it takes {end}: \
+         {ratio}.",
+        close = close.named("close, loopback"),
+        end = end.named("graceful end, loopback"),
+        ratio = end.times_as("long", close, "graceful end over close, loopback")
     ))
 }
 
 /// Whether the `close()` call alone depends on the distance of the other side.
 fn close_far_and_near(known: &Known) -> Option<Finding> {
     let (near, far) = (found(CLOSE, LOOPBACK, known)?, found(CLOSE, PEER, known)?);
-    Some(Finding::of(
+    Some(finding!(
         Question::SetUp,
-        said![
-            "close of a connection to the peer returns after ",
-            far.named("close, peer"),
-            ", of one over loopback after ",
-            near.named("close, loopback"),
-            ": ",
-            far.times_as("long", near, "close, peer over loopback"),
-            ". It does not wait for the other side."
-        ],
+        "close of a connection to the peer returns after {far}, of one over loopback after {near}: {ratio}. \
+         It does not wait for the other side.",
+        far = far.named("close, peer"),
+        near = near.named("close, loopback"),
+        ratio = far.times_as("long", near, "close, peer over loopback")
     ))
 }
 
@@ -111,16 +101,11 @@ fn close_far_and_near(known: &Known) -> Option<Finding> {
 fn share(of: &str, known: &Known) -> Option<Finding> {
     let (here, remote) = (found(of, LOOPBACK, known)?, found(of, PEER, known)?);
     let what = if of == CONNECT { "Opening a connection" } else { "Ending a connection gracefully" };
-    Some(Finding::of(
+    Some(finding!(
         Question::Software,
-        said![
-            format!("{what} takes "),
-            remote.named(&format!("{of}, peer")),
-            " to the peer, ",
-            here.named(&format!("{of}, loopback")),
-            " over loopback: ",
-            software_and_network(here, remote, of),
-            "."
-        ],
+        "{what} takes {remote} to the peer, {here} over loopback: {software_and_network}.",
+        remote = remote.named(&format!("{of}, peer")),
+        here = here.named(&format!("{of}, loopback")),
+        software_and_network = software_and_network(here, remote, of)
     ))
 }

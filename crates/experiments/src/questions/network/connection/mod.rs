@@ -65,7 +65,7 @@ static ABOUT: About = About {
                 ("placement", At::Name("across-cpus")),
             ],
         ),
-        MainFigure::of("connect to the peer", &[("phase", At::Name("connect")), ("path", At::Name("peer"))]),
+        MainFigure::of("connect to the peer", &[("phase", At::Name("connect")), ("path", At::PEER)]),
     ]),
 };
 

@@ -4,7 +4,7 @@ use super::points::{ICMP, PAYLOAD, TCP, closed};
 use crate::apparatus::network::path::{LOOPBACK, PEER};
 use crate::apparatus::network::software_share::software_and_network;
 use crate::questions::cpu::{context_switch, system_call};
-use fathom_core::experiment::{Finding, Found, Known, Placement, Question, Statement, said};
+use fathom_core::experiment::{Finding, Found, Known, Placement, Question, Statement, finding, statement};
 
 const NAME: &str = "network/round_trip";
 
@@ -14,37 +14,34 @@ pub fn findings(known: &Known) -> Vec<Finding> {
 }
 
 /// The round trip of 56 bytes.
-fn told(known: &Known, by: &str, path: &str, placement: Placement) -> Option<Found> {
+fn round_trip(known: &Known, by: &str, path: &str, placement: Placement) -> Option<Found> {
     known.found(NAME, &closed(by, path, 56, placement))
 }
 
 /// TCP compared with ping on either path, with the reason for the difference.
 fn tcp_against_ping(known: &Known) -> Option<Finding> {
     let on = |path: &str, placement| {
-        let (tcp, ping) = (told(known, TCP, path, placement)?, told(known, ICMP, path, placement)?);
+        let (tcp, ping) =
+            (round_trip(known, TCP, path, placement)?, round_trip(known, ICMP, path, placement)?);
         let way = if path == PEER { "to the peer" } else { "over loopback, on one CPU," };
-        Some(said![
-            format!("{way} 56 bytes take "),
-            tcp.named(&format!("TCP, {path}")),
-            " by TCP and ",
-            ping.named(&format!("ICMP echo, {path}")),
-            " by ICMP echo: ",
-            tcp.times_as("long", ping, &format!("TCP over ICMP echo, {path}")),
-            why(tcp, ping, path, known)
-        ])
+        Some(statement!(
+            "{way} 56 bytes take {tcp} by TCP and {ping} by ICMP echo: {ratio}{why}",
+            tcp = tcp.named(&format!("TCP, {path}")),
+            ping = ping.named(&format!("ICMP echo, {path}")),
+            ratio = tcp.times_as("long", ping, &format!("TCP over ICMP echo, {path}")),
+            why = why(tcp, ping, path, known)
+        ))
     };
     let both = [on(LOOPBACK, Placement::OneCpu), on(PEER, Placement::AcrossCpus)];
-    let told = Statement::joined(both.into_iter().flatten().collect(), "; ")?;
-    Some(Finding::of(Question::Ping, said!["There and back, ", told, "."]))
+    let paths = Statement::joined(both.into_iter().flatten(), "; ")?;
+    Some(finding!(Question::Ping, "There and back, {paths}.", paths))
 }
 
 /// The reason for the difference, depending on which is faster; if they do not differ significantly, a note on that.
 fn why(tcp: Found, ping: Found, path: &str, known: &Known) -> Statement {
     match tcp.differs_from(&ping) {
-        Some(true) if tcp.value > ping.value => said![
-            ", because the kernel answers a ping itself and TCP's answer needs the other process, ",
-            process_part(tcp.minus(ping), path, known)
-        ],
+        Some(true) if tcp.value > ping.value => statement!(", because the kernel answers a ping itself and \
+                                                            TCP's answer needs the other process, {part}", part = process_part(tcp.minus(ping), path, known)),
         Some(true) if path == PEER => {
             ", although TCP's answer needs the other process: the echo takes longer, for example because hosts and \
              networks give ICMP a low priority or limit its rate"
@@ -67,32 +64,26 @@ fn process_part(longer: Found, path: &str, known: &Known) -> Statement {
     let switch = known.found("cpu/context_switch", &context_switch::between_processes());
     let call = known.found("cpu/system_call", &system_call::bare());
     if let Some((switch, call)) = switch.zip(call).filter(|_| path != PEER) {
-        said![
-            "two switches and two more system calls, which take ",
-            switch.plus(call).scaled(2.0).named("two switches and two system calls"),
-            " of the ",
+        statement!(
+            "two switches and two more system calls, which take {sum} of the {longer}",
+            sum = switch.plus(call).scaled(2.0).named("two switches and two system calls"),
             longer
-        ]
+        )
     } else {
-        said!["which must be woken and makes two more system calls: ", longer]
+        statement!("which must be woken and makes two more system calls: {longer}", longer)
     }
 }
 
 /// The software's share is the same exchange over loopback, where the kernels and processes of both sides do the same work.
 fn network_share(known: &Known) -> Option<Finding> {
-    let remote = told(known, TCP, PEER, Placement::AcrossCpus)?;
-    let here = told(known, TCP, LOOPBACK, Placement::AcrossCpus)?;
-    Some(Finding::of(
+    let remote = round_trip(known, TCP, PEER, Placement::AcrossCpus)?;
+    let here = round_trip(known, TCP, LOOPBACK, Placement::AcrossCpus)?;
+    Some(finding!(
         Question::Software,
-        said![
-            "To the peer 56 bytes take ",
-            remote.named("TCP, peer"),
-            " by TCP and back, over loopback ",
-            here.named("TCP, loopback"),
-            ": ",
-            software_and_network(here, remote, "round trip"),
-            "."
-        ],
+        "To the peer 56 bytes take {remote} by TCP and back, over loopback {here}: {software_and_network}.",
+        remote = remote.named("TCP, peer"),
+        here = here.named("TCP, loopback"),
+        software_and_network = software_and_network(here, remote, "round trip")
     ))
 }
 
@@ -102,13 +93,10 @@ fn what_bytes_cost(known: &Known) -> Option<Finding> {
     let (least, short) = sizes.iter().min_by_key(|(bytes, _)| bytes)?;
     let (most, long) = sizes.iter().max_by_key(|(bytes, _)| bytes)?;
     (most > least).then(|| {
-        Finding::of(
+        finding!(
             Question::Experiment,
-            said![
-                format!("By TCP over loopback, on one CPU, a message of {most} bytes over one of {least}: "),
-                long.times_as("long", *short, "longest over shortest message"),
-                "."
-            ],
+            "By TCP over loopback, on one CPU, a message of {most} bytes over one of {least}: {ratio}.",
+            ratio = long.times_as("long", *short, "longest over shortest message")
         )
     })
 }

@@ -72,15 +72,12 @@ static ABOUT: About = About {
             "TCP to the peer, 1 byte",
             &[
                 ("transport", At::Name("TCP")),
-                ("path", At::Name("peer")),
+                ("path", At::PEER),
                 ("loop", At::Name("closed")),
                 ("payload", At::Least),
             ],
         ),
-        MainFigure::of(
-            "ICMP to the peer",
-            &[("transport", At::Name("ICMP echo")), ("path", At::Name("peer"))],
-        ),
+        MainFigure::of("ICMP to the peer", &[("transport", At::Name("ICMP echo")), ("path", At::PEER)]),
     ]),
 };
 
