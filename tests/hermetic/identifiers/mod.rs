@@ -26,7 +26,6 @@ const INSTEAD: &[(&str, &str)] = &[
     ("meant", "intended, target"),
     ("left", "remaining"),
     ("lacking", "missing, shortfall"),
-    ("shown", "visible, digest, label"),
 ];
 
 /// Names that no type has, and what to say instead.
@@ -42,7 +41,6 @@ const TYPES_INSTEAD: &[(&str, &str)] = &[
     ("Kept", "Saved"),
     ("Wanted", "Spec, Selector"),
     ("Spent", "Times"),
-    ("Shown", "Presentation"),
     ("Nothing", "what is missing"),
 ];
 
@@ -61,6 +59,18 @@ const CLEAN: &[&str] = &[
 const ALLOWED: &[(&str, &str, &str)] = &[
     ("crates/core/src/statistics/dip.rs", "left", "the side of a place, against `right`"),
     ("crates/core/src/experiment/evidence.rs", "seen", "a field of the records of checks"),
+    (
+        "crates/core/src/experiment",
+        "found",
+        "the value of a point for findings: `Known::found`, `Figure`'s field",
+    ),
+    ("crates/core/src/experiment/found.rs", "Found", "the value of a point for findings"),
+    (
+        "crates/engine/src/record/lines.rs",
+        "found",
+        "a field of an error: the version of a file, against the known one",
+    ),
+    ("crates/engine/src/record/verification.rs", "found", "a field of the records of known truths"),
     ("crates/engine/src/record/mod.rs", "wanted", "a field of the records of peers"),
     ("crates/engine/src/run/peering.rs", "wanted", "a field of the records of peers"),
 ];

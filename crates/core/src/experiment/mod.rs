@@ -35,7 +35,7 @@ pub use point::{AXIS_PLACEMENT, PEER, Parameter, Placement, Point, Scale, VIRTUA
 pub use prediction::{Basis, Known, Learnt, Part, Prediction, Source, Term};
 pub use remote_file::{Access, RemoteFile};
 pub use requirement::Requirement;
-pub use selector::{At, Others, Selector, Settings};
+pub use selector::{At, Others, PointSettings, Selector};
 pub use shared::Shared;
 pub use shown::Shown;
 pub use touch::Touch;

@@ -205,7 +205,7 @@ impl<'run> Known<'run> {
 
     /// The median of a point in this run, in the point's unit.
     pub fn median(&self, experiment: &str, point: &Point) -> Option<f64> {
-        self.found(experiment, point).map(|found| found.value)
+        self.found(experiment, point).map(|figure| figure.value)
     }
 
     /// Medians of an experiment along one parameter, all others as in `group`: for findings over a sweep.
@@ -219,7 +219,7 @@ impl<'run> Known<'run> {
         let group = group.without(parameter.name);
         let all = self.learnt.0.get(experiment).into_iter().flatten();
         let mine = all.filter(|(point, _)| point.without(parameter.name) == group);
-        mine.map(|(point, found)| (point.number(parameter), *found)).collect()
+        mine.map(|(point, figure)| (point.number(parameter), *figure)).collect()
     }
 
     /// Records the line along a parameter: its slope and intercept.

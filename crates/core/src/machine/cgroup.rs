@@ -32,17 +32,17 @@ pub struct Limits {
 
 /// This process's group in one hierarchy: its folder and those above it, up to the mount.
 #[derive(Clone)]
-struct ControlGroup {
+struct ControllerGroup {
     version: u8,
     folders: Vec<String>,
     /// Where the hierarchy is mounted.
     mount: String,
 }
 
-impl ControlGroup {
+impl ControllerGroup {
     fn of(root: &Root, version: u8, mount: &Mount, path: &str) -> Self {
         let folders = folders(root, mount, path);
-        ControlGroup { version, folders, mount: mount.point.to_string_lossy().into_owned() }
+        ControllerGroup { version, folders, mount: mount.point.to_string_lossy().into_owned() }
     }
 
     /// A folder in the form in which a description may be published.
@@ -192,9 +192,9 @@ fn limit_of_version_1(root: &Root, controller: &str, folder: &str) -> Option<Str
 
 /// The smallest limit of this process's group and all above; `null` if none has one.
 fn tightest<T: PartialOrd + Copy>(
-    group: Result<ControlGroup, String>,
+    group: Result<ControllerGroup, String>,
     files: &str,
-    limit: impl Fn(&ControlGroup, &str) -> Option<T>,
+    limit: impl Fn(&ControllerGroup, &str) -> Option<T>,
 ) -> Fact<Option<T>> {
     let group = match group {
         Ok(group) => group,
@@ -209,8 +209,8 @@ fn tightest<T: PartialOrd + Copy>(
 
 /// The smallest limit of this process's group and all above, with its group.
 fn smallest<T: PartialOrd + Copy>(
-    group: &ControlGroup,
-    limit: impl Fn(&ControlGroup, &str) -> Option<T>,
+    group: &ControllerGroup,
+    limit: impl Fn(&ControllerGroup, &str) -> Option<T>,
 ) -> Option<(T, &String)> {
     let mut lowest: Option<(T, &String)> = None;
     for folder in &group.folders {
@@ -224,7 +224,10 @@ fn smallest<T: PartialOrd + Copy>(
 }
 
 /// A fact of this process's own group only.
-fn own<T>(group: Result<ControlGroup, String>, fact: impl Fn(&ControlGroup, &str) -> Fact<T>) -> Fact<T> {
+fn own<T>(
+    group: Result<ControllerGroup, String>,
+    fact: impl Fn(&ControllerGroup, &str) -> Fact<T>,
+) -> Fact<T> {
     match group {
         Ok(group) => match group.folders.first() {
             Some(folder) => fact(&group, folder),
@@ -235,7 +238,7 @@ fn own<T>(group: Result<ControlGroup, String>, fact: impl Fn(&ControlGroup, &str
 }
 
 /// This process's group of one controller: version 1 if that controller is mounted so, otherwise version 2.
-fn group(root: &Root, groups: &str, mounts: &[Mount], controller: &str) -> Result<ControlGroup, String> {
+fn group(root: &Root, groups: &str, mounts: &[Mount], controller: &str) -> Result<ControllerGroup, String> {
     let lines =
         || groups.lines().filter_map(|line| line.splitn(3, ':').skip(1).collect::<Vec<_>>().try_into().ok());
     let first =
@@ -244,12 +247,12 @@ fn group(root: &Root, groups: &str, mounts: &[Mount], controller: &str) -> Resul
         mount.file_system == "cgroup" && mount.super_options.split(',').any(|name| name == controller)
     });
     if let (Some([_, path]), Some(mount)) = (first, mounted) {
-        return Ok(ControlGroup::of(root, 1, mount, path));
+        return Ok(ControllerGroup::of(root, 1, mount, path));
     }
     let second = lines().find(|[controllers, _]: &[&str; 2]| controllers.is_empty());
     let mounted = mounts.iter().find(|mount| mount.file_system == "cgroup2");
     match (second, mounted) {
-        (Some([_, path]), Some(mount)) => Ok(ControlGroup::of(root, 2, mount, path)),
+        (Some([_, path]), Some(mount)) => Ok(ControllerGroup::of(root, 2, mount, path)),
         _ => Err(format!("no control group with the controller \"{controller}\" is mounted")),
     }
 }
@@ -307,7 +310,7 @@ fn memory_left(root: &Root, version: u8, folder: &str) -> Option<u64> {
 }
 
 /// Throttling is counted in the group that has the quota, and nowhere below.
-fn throttled(root: &Root, group: Result<ControlGroup, String>) -> Fact<u64> {
+fn throttled(root: &Root, group: Result<ControllerGroup, String>) -> Fact<u64> {
     let group = match group {
         Ok(group) => group,
         Err(reason) => return Fact::unknown(reason, "/proc/self/cgroup"),
@@ -326,7 +329,7 @@ fn throttled(root: &Root, group: Result<ControlGroup, String>) -> Fact<u64> {
 }
 
 /// The folder of the group with the tightest quota; this process's own if none has one.
-fn throttling<'group>(root: &Root, group: &'group ControlGroup) -> Option<&'group String> {
+fn throttling<'group>(root: &Root, group: &'group ControllerGroup) -> Option<&'group String> {
     let limited = smallest(group, |group, folder| quota(root, group.version, folder));
     limited.map(|(_, folder)| folder).or_else(|| group.folders.first())
 }

@@ -217,9 +217,9 @@ impl Row {
 
 /// The points of a side's first run, then those that only later ones have.
 fn in_order(side: &Side) -> Vec<&Level> {
-    let mut seen = std::collections::BTreeSet::new();
+    let mut distinct = std::collections::BTreeSet::new();
     let all = side.runs.iter().flat_map(|run| &run.levels);
-    all.filter(|level| seen.insert((level.experiment.as_str(), &level.point))).collect()
+    all.filter(|level| distinct.insert((level.experiment.as_str(), &level.point))).collect()
 }
 
 /// The points of the first side that the second has with another size, with the points of the second.

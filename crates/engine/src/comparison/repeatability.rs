@@ -31,16 +31,17 @@ const FEWEST_POINTS: usize = 10;
 impl Repeatability {
     /// The factors for the compared sides.
     pub fn of(sides: &[&Side]) -> Self {
-        let mut seen: BTreeMap<String, Vec<f64>> = BTreeMap::new();
+        let mut factors_by_experiment: BTreeMap<String, Vec<f64>> = BTreeMap::new();
         for side in sides {
             let factors_of_points =
                 if side.runs.len() > 1 { between_runs(side) } else { between_halves(side) };
             for (experiment, factor) in factors_of_points {
-                seen.entry(experiment).or_default().push(factor);
+                factors_by_experiment.entry(experiment).or_default().push(factor);
             }
         }
-        let all: Vec<f64> = seen.values().flatten().copied().collect();
-        let typical_factors = seen.into_iter().filter(|(_, factors)| factors.len() >= FEWEST_POINTS);
+        let all: Vec<f64> = factors_by_experiment.values().flatten().copied().collect();
+        let typical_factors =
+            factors_by_experiment.into_iter().filter(|(_, factors)| factors.len() >= FEWEST_POINTS);
         Repeatability {
             by_experiment: typical_factors
                 .map(|(experiment, factors)| (experiment, typical(&factors)))

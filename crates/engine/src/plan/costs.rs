@@ -155,17 +155,17 @@ fn filled<T: Copy>(
     group: impl Fn(usize) -> usize,
     of_all: impl Fn(&[T]) -> T,
 ) -> Vec<T> {
-    let mut found = known.to_vec();
-    for at in 1..found.len() {
-        if found[at].is_none() && group(at) == group(at - 1) {
-            found[at] = found[at - 1];
+    let mut costs = known.to_vec();
+    for at in 1..costs.len() {
+        if costs[at].is_none() && group(at) == group(at - 1) {
+            costs[at] = costs[at - 1];
         }
     }
-    for at in (1..found.len()).rev() {
-        if found[at - 1].is_none() && group(at) == group(at - 1) {
-            found[at - 1] = found[at];
+    for at in (1..costs.len()).rev() {
+        if costs[at - 1].is_none() && group(at) == group(at - 1) {
+            costs[at - 1] = costs[at];
         }
     }
     let all = of_all(&known.iter().flatten().copied().collect::<Vec<_>>());
-    found.into_iter().map(|own| own.unwrap_or(all)).collect()
+    costs.into_iter().map(|own| own.unwrap_or(all)).collect()
 }

@@ -145,8 +145,8 @@ impl Planner {
             let Some(first) = parts.first() else { continue };
             let block = self.layout.parts[*first].block;
             let room = self.room(&parts, now);
-            let kept = self.kept_back(&parts, now);
-            let parts = self.fitting(block, parts, room - kept);
+            let reserve = self.kept_back(&parts, now);
+            let parts = self.fitting(block, parts, room - reserve);
             if !parts.is_empty() {
                 let end = self.end_of_known(&parts, now);
                 return Some(self.visit(&parts, room.min(end), end, now));
