@@ -124,16 +124,16 @@ pub enum Command {
     Peer(Peer),
     /// Print the JSON Schema of run files.
     Schema,
-    /// Set back what was set, as the process that `ab` starts for it.
+    /// Restore the original settings, in the process that `ab` starts for this.
     #[command(hide = true)]
     Restore,
-    /// Start other tools, as the process that `verify --peers` starts for it.
+    /// Start other tools, in the process that `verify --peers` starts for this.
     #[command(hide = true)]
     Keep,
-    /// Do one trial, as the process that `run` starts for it.
+    /// Measure trials, in a process that `run` starts for this.
     #[command(hide = true)]
     Trial,
-    /// Measure one method of a published report, as the process that `replicate` starts for it.
+    /// Measure one method of a published report, in the process that `replicate` starts for this.
     #[command(hide = true)]
     Replica,
 }

@@ -72,7 +72,7 @@ fn answer() -> Result<()> {
 /// A standard descriptor reserved for this function; it is replaced by one without input and without a reader.
 fn take_standard(standard: RawFd) -> Result<File> {
     let nothing = File::options().read(true).write(true).open("/dev/null")?;
-    // SAFETY: the standard descriptors of a measuring process are open, for whoever started it made them.
+    // SAFETY: the standard descriptors of a measuring process are open, because its parent creates them.
     let own = unsafe { BorrowedFd::borrow_raw(standard) }.try_clone_to_owned()?;
     // SAFETY: both descriptors are open, and nothing of this process keeps the one that is replaced.
     if unsafe { libc::dup2(nothing.as_raw_fd(), standard) } < 0 {

@@ -48,7 +48,7 @@ impl MeasuringLock {
 /// the check fails.
 fn try_lock(name: &str, user: libc::uid_t) -> Result<Result<Socket, String>> {
     let address = SockAddr::unix(format!("\0{name}"))?;
-    // Twice: the holder may have ended between the two system calls.
+    // A second attempt, because the holder may end between `bind` and `connect`.
     for _ in 0..2 {
         match bound(&address) {
             Ok(held) => return Ok(Ok(held)),

@@ -22,9 +22,8 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// The longest time that a trial of short work may wait for its core to be alone, nanoseconds: as long as hosts let a guest
-/// run at a time (some ten milliseconds), and no longer than two further trials would take, which may not meet such a time
-/// either.
+/// The longest time that a trial of short work may wait for its core to be alone, nanoseconds: the time slice that hosts give a
+/// guest (some ten milliseconds), and no longer than two more trials would take, whose core may be shared as well.
 const CORE_WAIT_NS: u64 = 20_000_000;
 
 /// The state of a run after each trial, for its watcher.
