@@ -1,6 +1,6 @@
 //! The published reports' rows: each is whole, and each asks Fathom for points that exist.
 
-use fathom::experiment::{Asked, Point};
+use fathom::experiment::{Point, SweepOptions};
 use fathom::experiments;
 use fathom::machine::{Fact, Machine};
 use fathom::record::TrialOutcome;
@@ -73,7 +73,9 @@ fn fathoms_points_are_in_the_sweeps_of_a_described_machine() {
         for (name, point) in points {
             let experiment = experiments::find(name).expect(name);
             assert!(
-                experiment.sweep_for(&machine, &Asked { peer: true, ..Asked::default() }).contains(&point),
+                experiment
+                    .sweep_for(&machine, &SweepOptions { peer: true, ..SweepOptions::default() })
+                    .contains(&point),
                 "{} {}: {name} {point}",
                 report.id,
                 row.operation
@@ -200,7 +202,7 @@ const METHOD_AND_QUESTION: [(&str, &str); 13] = [
 fn same_method(figure: &Figure, machine: &Machine) -> Option<(&'static str, Point)> {
     let of_it = |same: &&SameMethod| same.figures.iter().any(|assigned| assigned.id() == figure.id());
     let same = references::same_methods().iter().find(of_it)?;
-    let asked = Asked { peer: true, ..Asked::default() };
+    let asked = SweepOptions { peer: true, ..SweepOptions::default() };
     let sweep = experiments::find(same.points.experiment)?.sweep_for(machine, &asked);
     let points: Vec<&Point> = sweep.iter().collect();
     let chosen = same.choose(figure, &points, machine).expect("a mapped figure has its point");

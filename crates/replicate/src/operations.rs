@@ -5,7 +5,7 @@ use super::timer::Timer;
 use super::usage::Usage;
 use super::{Series, Stage};
 use fathom_core::experiment::{Failure, RemoteFile, ensure};
-use fathom_core::sampling::partner::{self, Process};
+use fathom_core::sampling::partner::{self, PartnerProcess};
 use fathom_core::sampling::turn;
 use fathom_equipment::peer::ping::Ping;
 use fathom_equipment::remote::{self, Client};
@@ -59,7 +59,7 @@ impl Switching {
     pub fn measure<T: Timer>(self, protocol: Protocol, span: &Span<T>) -> Result<Series, Failure> {
         let (mut near, far) = turn::pipes()?;
         let (_child, sides) = match self.between {
-            Between::Processes => (Some(Process::start(self.cpu, move || turn::echo(far))?), 1),
+            Between::Processes => (Some(PartnerProcess::start(self.cpu, move || turn::echo(far))?), 1),
             Between::Threads => (partner::thread(self.cpu, move || turn::echo(far)).map(|()| None)?, 2),
         };
         let before = Usage::now();

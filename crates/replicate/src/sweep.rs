@@ -82,7 +82,7 @@ impl Selector {
         let is_offered = |point: &Point| {
             let needs = experiment.requires(point);
             let mut instructions = needs.iter().filter(|need| matches!(need, Requirement::Instructions(_)));
-            instructions.all(|need| need.lacking(machine).is_none())
+            instructions.all(|need| need.unmet_reason(machine).is_none())
         };
         for (parameter, choice) in &self.0 {
             if let Choice::FirstOf(variants) = choice {

@@ -6,7 +6,7 @@ use super::truth::{Claim, figure};
 use super::work::{Work, about};
 use fathom_core::experiment::{Failure, Placement, Point, Site, Workload, ensure};
 use fathom_core::quantity::Unit;
-use fathom_core::sampling::partner::{Process, pipe, read_byte, write_byte};
+use fathom_core::sampling::partner::{PartnerProcess, pipe, read_byte, write_byte};
 use fathom_engine::record::Truth;
 use fathom_engine::results::Results;
 use std::os::fd::OwnedFd;
@@ -45,12 +45,12 @@ const LATE: u8 = 1;
 struct PipePair {
     there: OwnedFd,
     back: OwnedFd,
-    _other: Process,
+    _other: PartnerProcess,
 }
 
 fn prepare<'site>(_: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
     let ((asked, there), (back, answers)) = (pipe()?, pipe()?);
-    let other = Process::start(site.partner, move || answer(&asked, &answers))?;
+    let other = PartnerProcess::start(site.partner, move || answer(&asked, &answers))?;
     let line = Rc::new(PipePair { there, back, _other: other });
     let rounds = |byte| {
         let line = Rc::clone(&line);

@@ -9,11 +9,11 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
 /// A forked process for the other side of an operation, killed when it is dropped.
 #[derive(Debug)]
-pub struct Process {
+pub struct PartnerProcess {
     pid: libc::pid_t,
 }
 
-impl Process {
+impl PartnerProcess {
     /// Forks a process that runs `work` on `cpu` (not pinned if `None`) and exits. Descriptors that `work` owns, such as the far
     /// ends of pipes, are closed on this side. The process dies with this one.
     pub fn start(cpu: Option<usize>, work: impl FnOnce() -> Result<(), Failure>) -> Result<Self, Failure> {
@@ -28,19 +28,19 @@ impl Process {
                 // SAFETY: ends the child without running the parent's destructors.
                 unsafe { libc::_exit(i32::from(outcome.is_err())) }
             }
-            pid => Ok(Process { pid }),
+            pid => Ok(PartnerProcess { pid }),
         }
     }
 }
 
-impl Process {
+impl PartnerProcess {
     /// Its process number, for what the kernel reports about it.
     pub fn id(&self) -> libc::pid_t {
         self.pid
     }
 }
 
-impl Drop for Process {
+impl Drop for PartnerProcess {
     fn drop(&mut self) {
         // SAFETY: the child is ours and was not waited for: a measuring process ignores no SIGCHLD (`signals.rs`), so the number
         // still names it.

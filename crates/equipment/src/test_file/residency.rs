@@ -53,18 +53,18 @@ fn by_cachestat(file: &File, offset: u64, bytes: u64) -> Option<Cached> {
     let range = [offset, bytes];
     let mut counts = [0_u64; 5];
     // SAFETY: both point to the arrays in the call's manual: offset and length; five counts, which it fills.
-    let asked =
+    let code =
         unsafe { libc::syscall(SYS_CACHESTAT, file.as_raw_fd(), range.as_ptr(), counts.as_mut_ptr(), 0_u32) };
     let [resident, dirty, writeback, ..] = counts;
     let (bytes, unwritten) = (resident * page_bytes(), (dirty + writeback) * page_bytes());
-    (asked == 0).then_some(Cached { bytes, unwritten, with_requested: true })
+    (code == 0).then_some(Cached { bytes, unwritten, with_requested: true })
 }
 
 /// The older way: maps the file and queries which of its pages are in memory.
 pub fn by_mincore(file: &File, offset: u64, bytes: u64) -> Result<Cached, Failure> {
     let mut pages = vec![0_u8; bytes.div_ceil(page_bytes()) as usize];
     // SAFETY: a new read-only mapping, of which no page is touched, with one byte of answer per page; unmapped at once.
-    let told = unsafe {
+    let code = unsafe {
         let (length, descriptor) = (bytes as usize, file.as_raw_fd());
         let start = libc::mmap(
             std::ptr::null_mut(),
@@ -77,11 +77,11 @@ pub fn by_mincore(file: &File, offset: u64, bytes: u64) -> Result<Cached, Failur
         if start == libc::MAP_FAILED {
             return Err(Failure::last("mmap to ask for residency"));
         }
-        let told = libc::mincore(start, length, pages.as_mut_ptr());
+        let code = libc::mincore(start, length, pages.as_mut_ptr());
         libc::munmap(start, length);
-        told
+        code
     };
-    if told != 0 {
+    if code != 0 {
         return Err(Failure::last("mincore"));
     }
     let resident = pages.iter().filter(|page| **page & 1 == 1).count() as u64;
@@ -101,12 +101,12 @@ impl Drop for Passing {
 
 /// Drops a file from the page cache and verifies that none of it is left there.
 pub fn evict(file: &File) -> Result<(), Failure> {
-    let mut left = Cached::default();
+    let mut remaining = Cached::default();
     // A page that is still in use, such as by a read-ahead that has just ended, is dropped at the second attempt.
     for _ in 0..5 {
         forget(file);
-        left = cached(file)?;
-        if left.bytes == 0 {
+        remaining = cached(file)?;
+        if remaining.bytes == 0 {
             return Ok(());
         }
         file.sync_data().map_err(|error| Failure::Broke(format!("fdatasync before eviction: {error}")))?;
@@ -114,7 +114,7 @@ pub fn evict(file: &File) -> Result<(), Failure> {
     Err(Failure::Unsupported(format!(
         "{} KiB of the test file stay in the page cache although the kernel was asked to drop them: the file system \
          keeps its files in memory, or something else reads them",
-        left.bytes >> 10
+        remaining.bytes >> 10
     )))
 }
 

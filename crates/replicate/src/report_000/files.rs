@@ -4,7 +4,7 @@ use crate::Stage;
 use crate::mapping::Mapped;
 use fathom_core::experiment::{Failure, ensure};
 use fathom_equipment::test_file::blocks::below;
-use fathom_equipment::test_file::{Room, new_file, refused, shared_path};
+use fathom_equipment::test_file::{DiskQuota, new_file, refused, shared_path};
 use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::SeedableRng;
 use std::fs::File;
@@ -14,7 +14,7 @@ use std::os::fd::AsRawFd;
 /// A zeros of so many zeros, a multiple of a MiB. It has no name any more, and the kernel removes it when this process ends.
 pub(super) fn zeros(stage: &Stage, bytes: u64) -> Result<File, Failure> {
     let path = shared_path(stage.site, &format!("zeros-{}", std::process::id()))?;
-    Room::DEFAULT.check(stage.site, bytes)?;
+    DiskQuota::DEFAULT.check(stage.site, bytes)?;
     let mut zeros = new_file(&path).map_err(|error| refused("made", &path, &error))?;
     std::fs::remove_file(&path).map_err(|error| refused("unlinked", &path, &error))?;
     let piece = vec![0; 1 << 20];

@@ -11,8 +11,8 @@ use fathom_equipment::remote::{Client, read_block};
 use crate::operations::{memory_ceiling, remote_file};
 use crate::sweep::beginnings;
 use crate::usage::Usage;
-use fathom_core::sampling::partner::{Process, pipe};
-use fathom_equipment::test_file::{Aligned, Room, TestFile, direct, evict, page_bytes};
+use fathom_core::sampling::partner::{PartnerProcess, pipe};
+use fathom_equipment::test_file::{Aligned, DiskQuota, TestFile, direct, evict, page_bytes};
 use std::fs::File;
 use std::io::Read;
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -135,7 +135,7 @@ pub(super) fn blocks(stage: &Stage) -> Result<Series, Failure> {
     let mut series = Series::default();
     let mut seen = BlocksRead::default();
     for bytes in sizes {
-        let test = TestFile::nameless(stage.site, bytes, Room::DEFAULT)?;
+        let test = TestFile::nameless(stage.site, bytes, DiskQuota::DEFAULT)?;
         let in_order = ten(stage, |stage| in_order(stage, &test, time_ns * 0.25, &mut seen))?;
         let order = shuffled(bytes / BLOCK, stage.site.seed);
         advise_random(&test.file)?;
@@ -292,7 +292,7 @@ pub(super) fn contention(stage: &Stage) -> Result<Series, Failure> {
 fn files(stage: &Stage) -> Result<Vec<TestFile>, Failure> {
     let bytes = BLOCKS * BLOCK;
     (0..MOST)
-        .map(|number| TestFile::kept(stage.site, &format!("contention{number}"), bytes, Room::DEFAULT))
+        .map(|number| TestFile::named(stage.site, &format!("contention{number}"), bytes, DiskQuota::DEFAULT))
         .collect()
 }
 
@@ -311,7 +311,7 @@ fn all_at_once(stage: &Stage, files: &[TestFile], time_ns: f64) -> Result<Vec<Re
         evict(&test.file)?;
         let file = direct(test, BLOCK)?.file;
         let (go_out, ready_out, go, result_out) = (&go_out, &ready_out, &go, &result_out);
-        processes.push(Process::start(stage.site.home, move || {
+        processes.push(PartnerProcess::start(stage.site.home, move || {
             // SAFETY: this copy of the end is the child's own, and is not used again. While it is open, nobody's read of the pipe returns.
             unsafe { libc::close(go_out.as_raw_fd()) };
             reader(stage, &file, (ready_out, go, result_out), time_ns)

@@ -5,7 +5,7 @@ use crate::pace::reduced;
 use crate::protocol::{TRIALS, loop_trials, unsigned_ticks};
 use crate::{Series, Stage};
 use fathom_core::experiment::{Failure, PEER, PeerAddress};
-use fathom_core::sampling::partner::Process;
+use fathom_core::sampling::partner::PartnerProcess;
 use fathom_equipment::peer::other_side::OtherSide;
 use fathom_equipment::peer::ping::{Ping, THIS_HOST};
 use fathom_equipment::peer::service::{Enough, StreamOptions, Transport};
@@ -136,7 +136,7 @@ const TIMEOUT: Duration = Duration::from_secs(4);
 pub(super) fn connections_here(stage: &Stage) -> Result<Series, Failure> {
     let listener = TcpListener::bind("127.0.0.1:0").map_err(broke("bind"))?;
     let address = listener.local_addr().map_err(broke("getsockname"))?;
-    let _server = Process::start(stage.site.partner, move || {
+    let _server = PartnerProcess::start(stage.site.partner, move || {
         loop {
             drop(listener.accept().map_err(broke("accept"))?);
         }
@@ -164,7 +164,7 @@ struct Trial {
 
 fn connections(stage: &Stage, address: SocketAddr, greeted: bool) -> Result<Series, Failure> {
     let (tick, overflows) = (stage.ns_per_tick()?, ports::backlog_overflows());
-    let most = CONNECTIONS.min(ports::left()? / SHARE_OF_PORTS / TRIALS).max(1);
+    let most = CONNECTIONS.min(ports::available()? / SHARE_OF_PORTS / TRIALS).max(1);
     let one = |_| trial(stage, (address, greeted), most);
     let trials: Vec<Trial> = (0..TRIALS).map(one).collect::<Result<_, _>>()?;
     let each =

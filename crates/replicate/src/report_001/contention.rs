@@ -5,10 +5,10 @@ use crate::protocol::Protocol;
 use crate::timer::{CpuidRdtscRdtscp, Timer};
 use crate::{Series, Stage};
 use fathom_core::experiment::{Failure, ensure};
-use fathom_core::sampling::partner::Process;
+use fathom_core::sampling::partner::PartnerProcess;
 use fathom_core::sampling::shared_memory::{Shareable, shared_memory};
 use fathom_equipment::test_file::blocks::below;
-use fathom_equipment::test_file::{Room, TestFile};
+use fathom_equipment::test_file::{DiskQuota, TestFile};
 use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::SeedableRng;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -32,7 +32,7 @@ const FAILED: u64 = u64::MAX;
 pub(super) fn contending(stage: &Stage) -> Result<Series, Failure> {
     let tick_ns = stage.ns_per_tick()?;
     let files: Result<Vec<TestFile>, Failure> =
-        (0..MOST).map(|_| TestFile::nameless(stage.site, FILE, Room::DEFAULT)).collect();
+        (0..MOST).map(|_| TestFile::nameless(stage.site, FILE, DiskQuota::DEFAULT)).collect();
     let (files, blocks) = (files?, stage.count(1000, 100));
     let board: &'static Board =
         shared_memory().map_err(|error| Failure::Broke(format!("shared memory: {error}")))?;
@@ -71,7 +71,7 @@ fn together(files: &[TestFile], board: &'static Board, reader: Reader) -> Result
     for (file, lane) in files.iter().zip(lanes) {
         // Each trial opens the files again, so that none continues where another ended.
         let own = Blocks::of(opened(file, libc::O_DIRECT | libc::O_SYNC)?, BLOCK)?;
-        processes.push(Process::start(None, move || {
+        processes.push(PartnerProcess::start(None, move || {
             let outcome = reader.read(own);
             lane.store(outcome.as_ref().map_or(FAILED, |ns| ns.to_bits()), Ordering::Release);
             outcome.map(drop)

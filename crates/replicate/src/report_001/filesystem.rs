@@ -9,7 +9,7 @@ use crate::{Series, Stage};
 use fathom_core::experiment::{Failure, RemoteFile};
 use fathom_equipment::remote::{Client, read_block};
 use fathom_equipment::test_file::blocks::below;
-use fathom_equipment::test_file::{Room, TestFile, served};
+use fathom_equipment::test_file::{DiskQuota, TestFile, served};
 use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::SeedableRng;
 
@@ -31,7 +31,7 @@ pub(super) fn caching(stage: &Stage) -> Result<Series, Failure> {
         (2..=18).map(|part| ceiling / 16 * part).map(|size| size & !(BLOCK as u64 - 1)).collect();
     let largest = sizes.last().copied().unwrap_or_default();
     let tick_ns = stage.ns_per_tick()?;
-    let test = TestFile::nameless(stage.site, largest, Room::DEFAULT)?;
+    let test = TestFile::nameless(stage.site, largest, DiskQuota::DEFAULT)?;
     let mut blocks = Blocks::of(opened(&test, 0)?, BLOCK)?;
     let mut series = Series::default();
     for size in sizes {
@@ -59,12 +59,12 @@ pub(super) fn reading(stage: &Stage) -> Result<Series, Failure> {
     let (before, count) = (served(), stage.count(1000, 200));
     let (mut series, mut read) = (Series::default(), 0);
     let mut kept =
-        if stage.quick { Some(TestFile::nameless(stage.site, FILE, Room::DEFAULT)?) } else { None };
+        if stage.quick { Some(TestFile::nameless(stage.site, FILE, DiskQuota::DEFAULT)?) } else { None };
     for bytes in FILES.into_iter().filter(|bytes| !stage.quick || *bytes == FILE) {
         let (mut forward, mut anywhere) = (vec![], vec![]);
         for _ in 0..Protocol::TEN.trials {
             let test =
-                kept.take().map_or_else(|| TestFile::nameless(stage.site, bytes, Room::DEFAULT), Ok)?;
+                kept.take().map_or_else(|| TestFile::nameless(stage.site, bytes, DiskQuota::DEFAULT), Ok)?;
             let (one, other) = in_both_orders(&test, count, &mut chance, tick_ns)?;
             forward.push(one);
             anywhere.push(other);
@@ -149,7 +149,7 @@ fn pass(client: &mut dyn Client, order: &[u64], tick_ns: f64) -> Result<f64, Fai
 
 /// A local block of 4 KiB in sequence, as in the method `file read`.
 fn local_block(stage: &Stage, tick_ns: f64) -> Result<f64, Failure> {
-    let test = TestFile::nameless(stage.site, FILES[0], Room::DEFAULT)?;
+    let test = TestFile::nameless(stage.site, FILES[0], DiskQuota::DEFAULT)?;
     let mut chance = SplitMix64::seed_from_u64(stage.site.seed);
     Ok(in_both_orders(&test, 1000, &mut chance, tick_ns)?.0)
 }

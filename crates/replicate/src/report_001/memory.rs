@@ -9,7 +9,7 @@ use crate::usage::Usage;
 use crate::{Series, Stage, caches};
 use fathom_core::experiment::Failure;
 use fathom_core::machine::Machine;
-use fathom_equipment::test_file::{Room, TestFile, evict_after_reads};
+use fathom_equipment::test_file::{DiskQuota, TestFile, evict_after_reads};
 
 /// The plateaus, as variants of the series.
 const LEVELS: [&str; 4] = ["first cache", "second cache", "third cache", "memory"];
@@ -84,7 +84,7 @@ const FILE: u64 = 64 << 20;
 
 pub(super) fn faulting(stage: &Stage) -> Result<Series, Failure> {
     let tick_ns = stage.ns_per_tick()?;
-    let test = TestFile::nameless(stage.site, FILE, Room::DEFAULT)?;
+    let test = TestFile::nameless(stage.site, FILE, DiskQuota::DEFAULT)?;
     let before = Usage::now();
     let values = Protocol::TEN.values(|| {
         evict_after_reads(&test.file)?;

@@ -10,7 +10,7 @@ use fathom_core::experiment::Failure;
 use fathom_equipment::peer::ping::Ping;
 use fathom_equipment::remote::{Client, read_block};
 use fathom_equipment::test_file::blocks::below;
-use fathom_equipment::test_file::{Room, TestFile, evict_after_reads};
+use fathom_equipment::test_file::{DiskQuota, TestFile, evict_after_reads};
 use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::SeedableRng;
 use std::time::Duration;
@@ -29,7 +29,7 @@ pub(super) fn caching(stage: &Stage) -> Result<Series, Failure> {
     let sizes: Vec<u64> = (-8..=1).map(|quarters| beginning(ceiling, quarters)).collect();
     let largest = sizes.last().copied().unwrap_or_default();
     let tick_ns = stage.ns_per_tick()?;
-    let test = TestFile::nameless(stage.site, largest, Room::DEFAULT)?;
+    let test = TestFile::nameless(stage.site, largest, DiskQuota::DEFAULT)?;
     let mut blocks = Blocks::of(opened(&test, 0)?, BLOCK)?;
     let mut series = Series::default();
     for size in sizes {
@@ -64,7 +64,7 @@ pub(super) fn reading(stage: &Stage) -> Result<Series, Failure> {
     let mut chance = SplitMix64::seed_from_u64(stage.site.seed);
     let mut series = Series::default();
     for bytes in FILES {
-        let test = TestFile::nameless(stage.site, bytes, Room::DEFAULT)?;
+        let test = TestFile::nameless(stage.site, bytes, DiskQuota::DEFAULT)?;
         let whole = bytes / BLOCK as u64;
         let mut number = 0;
         let forward = each(&test, tick_ns, || {

@@ -11,7 +11,7 @@ use crate::{Series, Stage};
 use fathom_core::experiment::{Failure, ensure};
 use fathom_core::machine::Machine;
 use fathom_equipment::test_file::blocks::below;
-use fathom_equipment::test_file::{Room, TestFile};
+use fathom_equipment::test_file::{DiskQuota, TestFile};
 use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::SeedableRng;
 
@@ -73,7 +73,7 @@ pub(super) fn faulting(stage: &Stage) -> Result<Series, Failure> {
 
 /// Nanoseconds per page of a file that was just created.
 fn written(stage: &Stage, tick_ns: f64) -> Result<f64, Failure> {
-    let test = TestFile::nameless(stage.site, FILE as u64, Room::DEFAULT)?;
+    let test = TestFile::nameless(stage.site, FILE as u64, DiskQuota::DEFAULT)?;
     let mut mapped = Mapped::shared(&test.file, FILE)?;
     let mut synced = Ok(());
     let ticks = Fenced::ticks(|| {

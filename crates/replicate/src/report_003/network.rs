@@ -3,7 +3,7 @@
 use crate::operations::{broke, echo_ns, tcp_socket, tcp_stream};
 use crate::{Series, Stage};
 use fathom_core::experiment::{Failure, PEER, ensure};
-use fathom_core::sampling::partner::Process;
+use fathom_core::sampling::partner::PartnerProcess;
 use fathom_equipment::peer::Service;
 use fathom_equipment::peer::other_side::OtherSide;
 use fathom_equipment::peer::ping::{Ping, THIS_HOST};
@@ -27,7 +27,7 @@ const QUICK_PAUSE: Duration = Duration::from_millis(10);
 pub(super) fn tcp_local(stage: &Stage) -> Result<Series, Failure> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).map_err(broke("bind"))?;
     let address = listener.local_addr().map_err(broke("getsockname"))?;
-    let _server = Process::start(stage.site.partner, move || echo_server(&listener))?;
+    let _server = PartnerProcess::start(stage.site.partner, move || echo_server(&listener))?;
     let stream = TcpStream::connect(address).map_err(broke("connect"))?;
     conversation(stream)
 }
@@ -163,7 +163,7 @@ pub(super) fn bandwidth_local(stage: &Stage) -> Result<Series, Failure> {
     let repetitions = stage.count(REPETITIONS, QUICK_REPETITIONS);
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).map_err(broke("bind"))?;
     let address = listener.local_addr().map_err(broke("getsockname"))?;
-    let _client = Process::start(stage.site.partner, move || send_all(address, repetitions))?;
+    let _client = PartnerProcess::start(stage.site.partner, move || send_all(address, repetitions))?;
     let mut series = Series::default();
     for size in SIZES {
         let mut buffer = vec![0; size];
@@ -265,7 +265,7 @@ const TEARDOWN: &str = "close";
 pub(super) fn connections_local(stage: &Stage) -> Result<Series, Failure> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).map_err(broke("bind"))?;
     let address = listener.local_addr().map_err(broke("getsockname"))?;
-    let _server = Process::start(stage.site.partner, move || {
+    let _server = PartnerProcess::start(stage.site.partner, move || {
         loop {
             let (mut client, _) = listener.accept().map_err(broke("accept"))?;
             client.read(&mut [0]).map_err(broke("waiting for the client"))?;

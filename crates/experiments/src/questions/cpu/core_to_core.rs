@@ -34,11 +34,11 @@ impl Experiment for CoreToCore {
     }
 
     fn sweep(&self, machine: &Machine) -> Vec<Point> {
-        pairs::sweep(machine, &Asked::default())
+        pairs::sweep(machine, &SweepOptions::default())
     }
 
-    fn sweep_for(&self, machine: &Machine, asked: &Asked) -> Vec<Point> {
-        pairs::sweep(machine, asked)
+    fn sweep_for(&self, machine: &Machine, options: &SweepOptions) -> Vec<Point> {
+        pairs::sweep(machine, options)
     }
 
     fn cpus(&self, point: &Point) -> Option<(usize, usize)> {

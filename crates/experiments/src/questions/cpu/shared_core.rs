@@ -66,12 +66,12 @@ impl Experiment for SharedCore {
     }
 
     fn sweep(&self, machine: &Machine) -> Vec<Point> {
-        self.sweep_for(machine, &Asked::default())
+        self.sweep_for(machine, &SweepOptions::default())
     }
 
-    fn sweep_for(&self, machine: &Machine, asked: &Asked) -> Vec<Point> {
+    fn sweep_for(&self, machine: &Machine, options: &SweepOptions) -> Vec<Point> {
         let figures = |pair: Point| [IDLE, WORKING, SLOWED].map(|figure| pair.clone().named(&FIGURE, figure));
-        pairs::sweep(machine, asked).into_iter().flat_map(figures).collect()
+        pairs::sweep(machine, options).into_iter().flat_map(figures).collect()
     }
 
     fn cpus(&self, point: &Point) -> Option<(usize, usize)> {

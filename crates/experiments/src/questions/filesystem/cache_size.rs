@@ -5,7 +5,7 @@ use crate::apparatus::filesystem::reader::Call;
 use fathom_core::machine::{self};
 use fathom_core::prelude::*;
 use fathom_core::quantity::declared;
-use fathom_equipment::test_file::{self, Room, TestFile, cached, evict};
+use fathom_equipment::test_file::{self, DiskQuota, TestFile, cached, evict};
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::time::Duration;
@@ -239,7 +239,7 @@ fn enough(ceiling: u64) -> u64 {
 }
 
 fn data(site: &Site, ceiling: u64) -> Result<TestFile, Failure> {
-    let test = TestFile::kept(site, "cache", enough(ceiling), Room::DEFAULT)?;
+    let test = TestFile::named(site, "cache", enough(ceiling), DiskQuota::DEFAULT)?;
     evict(&test.file)?;
     Ok(test)
 }

@@ -12,7 +12,7 @@ use crate::timer::{start, stop_with_trailing_cpuid};
 use crate::usage::Usage;
 use crate::{Series, Stage, tasks};
 use fathom_core::experiment::{Failure, errno};
-use fathom_core::sampling::partner::Process;
+use fathom_core::sampling::partner::PartnerProcess;
 use fathom_core::sampling::turn::{self, AnyEnd};
 use std::fs::OpenOptions;
 use std::os::fd::AsRawFd;
@@ -176,7 +176,7 @@ fn watched(stage: &Stage, mut near: AnyEnd) -> Result<(LoopTrials, Usage, u64), 
 
 fn between_processes(stage: &Stage) -> Result<(LoopTrials, Usage, u64), Failure> {
     let (near, far) = turn::pipes()?;
-    let _other = Process::start(stage.site.partner, move || turn::echo(far))?;
+    let _other = PartnerProcess::start(stage.site.partner, move || turn::echo(far))?;
     watched(stage, near)
 }
 

@@ -3,7 +3,7 @@
 use super::BlockFile;
 use crate::{Series, Stage};
 use fathom_core::experiment::{Failure, ensure};
-use fathom_core::sampling::partner::{Process, pipe};
+use fathom_core::sampling::partner::{PartnerProcess, pipe};
 use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::SeedableRng;
 use std::fs::File;
@@ -102,7 +102,7 @@ fn crowd(
 
 /// A process that reads its file so many times.
 struct Competitor {
-    _process: Process,
+    _process: PartnerProcess,
     /// Receives one byte when the process has read everything, and closes when it ends.
     done: File,
 }
@@ -113,7 +113,7 @@ impl Competitor {
         let seed = stage.site.seed.wrapping_add(number + 1);
         // Opened here, because only the parent finds a file of the run, and this process is not the parent of the other.
         let mut file = BlockFile::of(stage, &format!("contention-{}", number + 1), FILE)?;
-        let process = Process::start(stage.site.partner, move || {
+        let process = PartnerProcess::start(stage.site.partner, move || {
             let mut chance = SplitMix64::seed_from_u64(seed);
             for _ in 0..passes {
                 file.pass(random.then_some(&mut chance))?;

@@ -8,7 +8,7 @@ use crate::{Series, Stage, timer};
 use fathom_core::experiment::{Failure, RemoteFile};
 use fathom_core::quantity::declared::size;
 use fathom_equipment::remote::Client;
-use fathom_equipment::test_file::{Aligned, Room, TestFile};
+use fathom_equipment::test_file::{Aligned, DiskQuota, TestFile};
 use fathom_equipment::{remote, test_file};
 use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
@@ -29,7 +29,7 @@ const GROWN: f64 = 1.25;
 pub(super) fn cached_rate(stage: &Stage) -> Result<Series, Failure> {
     let ns = stage.ns_per_tick()?;
     let largest = stage.count(512 << 20, 128 << 20);
-    let test = TestFile::kept(stage.site, "cached", largest, Room::DEFAULT)?;
+    let test = TestFile::named(stage.site, "cached", largest, DiskQuota::DEFAULT)?;
     let sizes =
         std::iter::successors(Some(SMALLEST), |size| Some(size * 2)).take_while(|size| *size <= largest);
     let mut series = Series::default();
@@ -47,7 +47,7 @@ pub(super) fn cached_rate(stage: &Stage) -> Result<Series, Failure> {
 pub(super) fn cache_size(stage: &Stage) -> Result<Series, Failure> {
     let ns = stage.ns_per_tick()?;
     let ceiling = memory_ceiling()?;
-    let test = TestFile::kept(stage.site, "cache-size", 2 * ceiling, Room::DEFAULT)?;
+    let test = TestFile::named(stage.site, "cache-size", 2 * ceiling, DiskQuota::DEFAULT)?;
     let each = |bytes: u64| Ok(read_again(&test.file, bytes)?.ticks_per_byte * ns);
     let mut doubled: Vec<(u64, f64)> = vec![];
     let mut bytes = SMALLEST.min(ceiling / 8);
@@ -161,7 +161,7 @@ pub struct BlockFile {
 impl BlockFile {
     /// The run's file of this name, of random bytes, none of them in memory.
     pub fn of(stage: &Stage, what: &str, bytes: u64) -> Result<Self, Failure> {
-        let test = TestFile::kept(stage.site, &format!("blocks-{what}"), bytes, Room::DEFAULT)?;
+        let test = TestFile::named(stage.site, &format!("blocks-{what}"), bytes, DiskQuota::DEFAULT)?;
         test_file::evict(&test.file)?;
         let file = test_file::direct(&test, BLOCK as u64)?.file;
         Ok(BlockFile { file, blocks: bytes / BLOCK as u64, buffer: Aligned::new(BLOCK)? })

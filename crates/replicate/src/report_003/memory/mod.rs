@@ -9,7 +9,7 @@ use fathom_core::experiment::{Failure, ensure};
 use fathom_core::machine::Machine;
 use fathom_core::quantity::declared::size;
 use fathom_equipment::test_file;
-use fathom_equipment::test_file::{Aligned, Room, TestFile};
+use fathom_equipment::test_file::{Aligned, DiskQuota, TestFile};
 use pointer_list::{ELEMENT, PointerList};
 use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
@@ -159,7 +159,7 @@ const PER_BYTE: &str = "per byte";
 pub(super) fn faults(stage: &Stage) -> Result<Series, Failure> {
     let ns = stage.ns_per_tick()?;
     let bytes = stage.count(FILE_BYTES, FILE_QUICK_BYTES);
-    let test = TestFile::kept(stage.site, "faults", bytes, Room::DEFAULT)?;
+    let test = TestFile::named(stage.site, "faults", bytes, DiskQuota::DEFAULT)?;
     let mut chance = SplitMix64::seed_from_u64(stage.site.seed);
     let (mut series, mut tally) = (Series::default(), Tally::default());
     let clock =

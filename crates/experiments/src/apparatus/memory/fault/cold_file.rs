@@ -3,7 +3,7 @@
 use super::file_mapping::{FileMapping, Sharing};
 use super::stretch::Mapped;
 use fathom_core::experiment::{Failure, Site};
-use fathom_equipment::test_file::{self, Room, TestFile};
+use fathom_equipment::test_file::{self, DiskQuota, TestFile};
 use std::ffi::CString;
 use std::fs::File;
 use std::os::fd::AsRawFd;
@@ -37,7 +37,7 @@ impl ColdFile {
     /// Opens and maps the run's file; the first trial that needs it creates it.
     pub fn of(site: &Site) -> Result<Self, Failure> {
         refuse_memory(&site.folder)?;
-        let test = TestFile::kept(site, "page-faults", BYTES, Room::DEFAULT)?;
+        let test = TestFile::named(site, "page-faults", BYTES, DiskQuota::DEFAULT)?;
         test_file::ensure_accounted(&test)?;
         let mapping = FileMapping::whole(&test.file, BYTES as usize, Sharing::Shared)?;
         Ok(ColdFile { test, mapping })

@@ -73,13 +73,14 @@ impl Experiment for Contention {
     }
 
     fn sweep(&self, machine: &Machine) -> Vec<Point> {
-        self.sweep_for(machine, &Asked::default())
+        self.sweep_for(machine, &SweepOptions::default())
     }
 
     /// If numbers of processes were requested, these and no others.
-    fn sweep_for(&self, _: &Machine, asked: &Asked) -> Vec<Point> {
-        let given = asked.processes.as_slice();
-        let counts = |usual: &'static [u64]| if given.is_empty() { usual.to_vec() } else { given.to_vec() };
+    fn sweep_for(&self, _: &Machine, options: &SweepOptions) -> Vec<Point> {
+        let processes = options.processes.as_slice();
+        let counts =
+            |usual: &'static [u64]| if processes.is_empty() { usual.to_vec() } else { processes.to_vec() };
         let mut points = vec![];
         for pattern in PATTERNS {
             let mixed = [SEQUENTIAL_AMONG, RANDOM_AMONG].contains(&pattern);

@@ -1,6 +1,6 @@
 //! The file for remote reads: the named one, or one created in the named folder.
 
-use super::client::{Client, Kind};
+use super::client::{Client, EntryKind};
 use super::{connect_within, path};
 use crate::test_file::Content;
 use fathom_core::experiment::{Access, Failure, RemoteFile};
@@ -31,18 +31,18 @@ pub fn find_or_make(
     let file =
         |address: RemoteAddress, bytes, own| RemoteFile { address, bytes, own, access: access.clone() };
     match client.kind(&path(address))? {
-        Kind::File(bytes) if bytes < LEAST => Err(Failure::Unsupported(format!(
+        EntryKind::File(bytes) if bytes < LEAST => Err(Failure::Unsupported(format!(
             "{address} has {bytes} bytes; a file of {LEAST} at least is read, or one is made in a folder that is named"
         ))),
-        Kind::File(bytes) => Ok(file(address.clone(), bytes, false)),
-        Kind::Folder => {
+        EntryKind::File(bytes) => Ok(file(address.clone(), bytes, false)),
+        EntryKind::Folder => {
             let place = below(address, name);
-            let made = make(client.as_mut(), &place, patient);
-            if made.is_err() {
+            let result = make(client.as_mut(), &place, patient);
+            if result.is_err() {
                 // A partial file is useless; if it cannot be removed either, the ledger still lists it.
                 let _ = client.remove(&path(&place));
             }
-            Ok(file(place.clone(), made?, true))
+            Ok(file(place.clone(), result?, true))
         }
     }
 }

@@ -1,11 +1,11 @@
 //! The loop of a run: round by round, trial by trial, each recorded before the next begins.
 
+use super::environment::{Environment, Pace};
 use super::fitting::ensure_anything_fits;
 use super::header::{now, tool};
 use super::interrupt::interrupted;
 use super::peering::{Peering, same_peer};
 use super::resuming;
-use super::testbed::{Pace, Testbed};
 use super::variation::Arrangement;
 use crate::plan::{self, Planner, PlannerSettings, Progress, Settlement, Step};
 use crate::record::{
@@ -22,9 +22,8 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// The longest time that a trial of short work may wait for its core to be alone, nanoseconds: as long as hosts let a guest
-/// run at a time (some ten milliseconds), and no longer than two further trials would take, which may not meet such a time
-/// either.
+/// The longest time that a trial of short work may wait for its core to be alone, nanoseconds: the time slice that hosts give a
+/// guest (some ten milliseconds), and no longer than two more trials would take, whose core may be shared as well.
 const CORE_WAIT_NS: u64 = 20_000_000;
 
 /// The state of a run after each trial, for its watcher.
@@ -58,7 +57,7 @@ pub trait Watcher {
 }
 
 /// A run in progress.
-pub struct Campaign {
+pub struct RunInProgress {
     pub(super) run: Run,
     pub(super) journal: Journal,
     pub(super) active: Vec<PlannedPoint>,
@@ -78,17 +77,17 @@ pub struct Campaign {
     pub(super) pace: Pace,
     /// The readings of the core by the trials so far.
     core: CoreLevels,
-    pub(super) testbed: Testbed,
+    pub(super) environment: Environment,
     /// How measuring processes are started.
     pub(super) launch: Launch,
     /// The number of processes started, including those before the run was resumed.
     pub(super) processes: u32,
 }
 
-impl Campaign {
+impl RunInProgress {
     /// Begins a new run: its file is created and its header written before anything is measured.
     pub fn begin(header: Header, path: &Path, peering: Option<Peering>) -> Result<Self> {
-        Campaign::written_to(header, || Journal::create(path), peering)
+        RunInProgress::written_to(header, || Journal::create(path), peering)
     }
 
     /// The same, written to a journal that is created as soon as there is something to measure.
@@ -107,7 +106,7 @@ impl Campaign {
         let mut journal = journal()?;
         journal.append(&Line::Header(Box::new(header.clone())))?;
         let budget = Duration::from_secs_f64(header.settings.budget_s);
-        Campaign::new(Run::begun(header), journal, budget, peering)
+        RunInProgress::new(Run::begun(header), journal, budget, peering)
     }
 
     /// Resumes a run, on the same machine and by the same program; a complete run gets more rounds. Its peer is contacted
@@ -124,7 +123,7 @@ impl Campaign {
         same_peer(run.header.peer.as_deref(), peering.as_ref().map(Peering::described))?;
         let mut journal = Journal::resume(path, run.whole_bytes)?;
         journal.append(&Line::Resumed(Resumed { at: now(), tool, budget_s: budget.as_secs_f64() }))?;
-        Campaign::new(run, journal, budget, peering)
+        RunInProgress::new(run, journal, budget, peering)
     }
 
     /// A campaign for this run, which continues for the budget.
@@ -132,11 +131,11 @@ impl Campaign {
         let active: Vec<PlannedPoint> =
             run.header.plan.iter().filter(|point| point.skip.is_none()).cloned().collect();
         let earlier = run.trials.iter().map(|trial| trial.began_s + trial.took_s).fold(0.0, f64::max);
-        let testbed = Testbed::new(&run.header, &active, peering);
-        let mut campaign = Campaign {
-            pace: testbed.first_pace(),
+        let environment = Environment::new(&run.header, &active, peering);
+        let mut run_in_progress = RunInProgress {
+            pace: environment.first_pace(),
             core: CoreLevels::default(),
-            testbed,
+            environment,
             launch: Launch::default(),
             processes: run
                 .trials
@@ -158,21 +157,21 @@ impl Campaign {
             journal,
             budget,
         };
-        for trial in &campaign.run.trials {
-            campaign.core.add(&campaign.run.header, trial);
-            campaign.core_hz.extend(results::core_hz_of(trial));
+        for trial in &run_in_progress.run.trials {
+            run_in_progress.core.add(&run_in_progress.run.header, trial);
+            run_in_progress.core_hz.extend(results::core_hz_of(trial));
         }
-        (0..campaign.active.len()).for_each(|index| campaign.catch_up(index));
-        Ok(campaign)
+        (0..run_in_progress.active.len()).for_each(|index| run_in_progress.catch_up(index));
+        Ok(run_in_progress)
     }
 
     /// The settings and resources of the run's measuring processes.
-    pub fn testbed(&self) -> &Testbed {
-        &self.testbed
+    pub fn environment(&self) -> &Environment {
+        &self.environment
     }
 
     /// Changes how measuring processes are started, as a setting requires.
-    pub(super) fn arrange(&mut self, arrangement: &Arrangement) {
+    pub(super) fn set_launch(&mut self, arrangement: &Arrangement) {
         self.launch =
             Launch { prefix: arrangement.prefix.clone(), environment: arrangement.environment.clone() };
     }
@@ -184,7 +183,7 @@ impl Campaign {
 
     /// Measures until everything is as precise as requested, the time is up, or the user stops it.
     pub fn measure(&mut self, watcher: &mut dyn Watcher) -> Result<()> {
-        let before = Snapshot::take(self.testbed.cpu_stat());
+        let before = Snapshot::take(self.environment.cpu_stat());
         let mut planner = self.planner();
         let ending = loop {
             match planner.next(self.began.elapsed(), &self.progress) {
@@ -197,7 +196,7 @@ impl Campaign {
                 Step::Done(ending) => break ending,
             }
         };
-        let conditions = Snapshot::take(self.testbed.cpu_stat()).since(&before);
+        let conditions = Snapshot::take(self.environment.cpu_stat()).since(&before);
         self.close(ending, conditions)
     }
 
@@ -205,7 +204,7 @@ impl Campaign {
     pub(super) fn planner(&self) -> Planner {
         let settings = &self.run.header.settings;
         let experiments: Vec<_> = registry::all().collect();
-        let jobs = plan::jobs(&experiments, self.testbed.machine(), &self.active);
+        let jobs = plan::jobs(&experiments, self.environment.machine(), &self.active);
         let mut planner = Planner::new(
             PlannerSettings {
                 seed: settings.seed,
@@ -236,7 +235,7 @@ impl Campaign {
             rounds: self.whole_rounds(),
             ended,
             conditions,
-            peer_lost: self.testbed.peer_lost().map(str::to_owned),
+            peer_lost: self.environment.peer_lost().map(str::to_owned),
         };
         self.journal.append(&Line::Closing(closing.clone()))?;
         self.journal.sync()?;
@@ -265,13 +264,13 @@ impl Campaign {
         sound.map(|(progress, _)| progress.trials).min().unwrap_or(0) as u32
     }
 
-    pub(super) fn tell(&self, index: usize, round: u32, watcher: &mut dyn Watcher) {
-        let mut shown = self.active[index].clone();
+    pub(super) fn report_progress(&self, index: usize, round: u32, watcher: &mut dyn Watcher) {
+        let mut named = self.active[index].clone();
         if results::virtual_peer::has_one(&self.run) {
-            shown.point = results::virtual_peer::shown(&shown.point);
+            named.point = results::virtual_peer::shown(&named.point);
         }
         watcher.trial(&Tick {
-            planned: &shown,
+            planned: &named,
             headline: self.headlines[index].as_ref(),
             round,
             elapsed: self.began.elapsed(),
@@ -312,7 +311,7 @@ impl Campaign {
     }
 
     /// Keeps a recorded trial, and learns from it.
-    pub fn keep(&mut self, index: usize, trial: Trial) {
+    pub fn record_trial(&mut self, index: usize, trial: Trial) {
         self.core.add(&self.run.header, &trial);
         self.core_hz.extend(results::core_hz_of(&trial));
         self.trials[index].push(self.run.trials.len());
@@ -335,8 +334,8 @@ impl Campaign {
         let trials: Vec<&Trial> = self.trials[index].iter().map(|place| &self.run.trials[*place]).collect();
         let Standing { headline, sound, further } =
             Standing::of(&self.run, planned, &trials, self.core.levels().as_ref());
-        let found = headline.as_ref().map(|headline| Found::of(&headline.estimate, planned.unit));
-        self.learnt.learn(&planned.experiment, &planned.point, found);
+        let figure = headline.as_ref().map(|headline| Found::of(&headline.estimate, planned.unit));
+        self.learnt.learn(&planned.experiment, &planned.point, figure);
         let precision = self.run.header.settings.precision;
         let before = self.progress[index].is_precise(precision);
         self.progress[index] = Progress {
@@ -358,23 +357,23 @@ impl Campaign {
 /// Whether each active point has its prediction in the run.
 fn predicted(active: &[PlannedPoint], run: &Run) -> Vec<bool> {
     let indices = plan::places(active);
-    let mut found = vec![false; active.len()];
+    let mut is_predicted = vec![false; active.len()];
     for line in &run.predictions {
         if let Some(index) = indices.get(&(line.experiment.as_str(), &line.point)) {
-            found[*index] = true;
+            is_predicted[*index] = true;
         }
     }
-    found
+    is_predicted
 }
 
 /// The indices of each point's trials in a run that is resumed.
 fn trials_of(active: &[PlannedPoint], run: &Run) -> Vec<Vec<usize>> {
     let indices = plan::places(active);
-    let mut found = vec![vec![]; active.len()];
+    let mut trials = vec![vec![]; active.len()];
     for (place, trial) in run.trials.iter().enumerate() {
         if let Some(index) = indices.get(&(trial.experiment.as_str(), &trial.point)) {
-            found[*index].push(place);
+            trials[*index].push(place);
         }
     }
-    found
+    trials
 }

@@ -10,24 +10,24 @@ const SHARE: u64 = 4;
 
 /// Maximum total size of all test files of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Room {
+pub struct DiskQuota {
     bytes: u64,
 }
 
-impl Room {
+impl DiskQuota {
     /// For points that the default run measures.
-    pub const DEFAULT: Room = Room { bytes: 4 << 30 };
+    pub const DEFAULT: DiskQuota = DiskQuota { bytes: 4 << 30 };
     /// For points that only a thorough run measures.
-    pub const THOROUGH: Room = Room { bytes: 24 << 30 };
+    pub const THOROUGH: DiskQuota = DiskQuota { bytes: 24 << 30 };
 
     /// Checks whether a further file fits: within the limit of a run, and within a quarter of the space that was free before the
     /// run.
     pub fn check(self, site: &Site, bytes: u64) -> Result<(), Failure> {
         ensure_on_a_device(&site.folder)?;
-        let taken = taken(&site.own_folder);
-        let free = free_bytes(&site.folder).unwrap_or(u64::MAX).saturating_add(taken);
+        let used = used(&site.own_folder);
+        let free = free_bytes(&site.folder).unwrap_or(u64::MAX).saturating_add(used);
         let most = self.bytes.min(free / SHARE);
-        if taken.saturating_add(bytes) <= most {
+        if used.saturating_add(bytes) <= most {
             return Ok(());
         }
         let mib = |bytes: u64| bytes >> 20;
@@ -37,7 +37,7 @@ impl Room {
             mib(most),
             site.folder.display(),
             mib(self.bytes),
-            mib(taken),
+            mib(used),
             mib(bytes).max(1)
         )))
     }
@@ -52,8 +52,8 @@ pub fn ensure_on_a_device(folder: &Path) -> Result<(), Failure> {
     let kind = CString::new(folder.as_os_str().as_bytes()).ok().and_then(|path| {
         // SAFETY: a statfs is plain integers, which the call fills if it succeeds; the path ends in a zero.
         unsafe {
-            let mut told: libc::statfs = std::mem::zeroed();
-            (libc::statfs(path.as_ptr(), &raw mut told) == 0).then_some(told.f_type as i64)
+            let mut status: libc::statfs = std::mem::zeroed();
+            (libc::statfs(path.as_ptr(), &raw mut status) == 0).then_some(status.f_type as i64)
         }
     });
     match kind.map(|kind| kind & 0xffff_ffff) {
@@ -70,15 +70,15 @@ pub fn ensure_on_a_device(folder: &Path) -> Result<(), Failure> {
 pub fn free_bytes(folder: &Path) -> Option<u64> {
     let path = CString::new(folder.as_os_str().as_bytes()).ok()?;
     // SAFETY: a statvfs is plain integers, which the call fills if it succeeds.
-    let told = unsafe {
-        let mut told: libc::statvfs = std::mem::zeroed();
-        (libc::statvfs(path.as_ptr(), &raw mut told) == 0).then_some(told)
+    let status = unsafe {
+        let mut status: libc::statvfs = std::mem::zeroed();
+        (libc::statvfs(path.as_ptr(), &raw mut status) == 0).then_some(status)
     };
-    told.map(|told| told.f_bavail.saturating_mul(told.f_frsize))
+    status.map(|status| status.f_bavail.saturating_mul(status.f_frsize))
 }
 
 /// Total size of the files in the folder of this run, bytes.
-fn taken(own_folder: &Path) -> u64 {
+fn used(own_folder: &Path) -> u64 {
     let entries = std::fs::read_dir(own_folder).into_iter().flatten().flatten();
     entries.filter_map(|entry| entry.metadata().ok()).map(|file| file.len()).sum()
 }

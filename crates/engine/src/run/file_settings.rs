@@ -1,5 +1,5 @@
-//! What a run obeys of a file: the settings of a run that is resumed, and of a gate's baseline. The file may come from
-//! anybody, so its figures are held to what the command line takes, and its times to limits that only the command line exceeds.
+//! What a run takes from a file: the settings of a run that is resumed, and of a gate's baseline. The file may come from
+//! anyone, so its values must be ones that the command line accepts, and its times have limits that only the command line exceeds.
 
 use super::header::Options;
 use crate::plan::Set;
@@ -24,9 +24,9 @@ const PROCESSES: RangeInclusive<u64> = 1..=256;
 /// The most names, numbers and labels that a file may set.
 const MOST_VALUES: usize = 256;
 
-/// The budget of a run that obeys these settings: the given one, or theirs. Refuses settings that no run has, and those that
+/// The budget of a run with these settings: the requested one, or theirs. Refuses settings that no run has, and those that
 /// only the command line may ask for.
-pub fn obeyed(settings: &Settings, asked: Option<Duration>) -> Result<Duration> {
+pub fn checked_budget(settings: &Settings, requested: Option<Duration>) -> Result<Duration> {
     ensure_possible(settings)?;
     let trial = Duration::from_nanos(settings.trial_ns);
     if trial > LONGEST_TRIAL {
@@ -36,8 +36,8 @@ pub fn obeyed(settings: &Settings, asked: Option<Duration>) -> Result<Duration> 
             humantime::format_duration(LONGEST_TRIAL)
         );
     }
-    let budget = asked.unwrap_or(Duration::from_secs_f64(settings.budget_s));
-    if asked.is_none() && budget > LONGEST_BUDGET {
+    let budget = requested.unwrap_or(Duration::from_secs_f64(settings.budget_s));
+    if requested.is_none() && budget > LONGEST_BUDGET {
         bail!(
             "the run's budget is {} s, and no file may ask for more than {}: give it by `--budget`",
             settings.budget_s,
@@ -65,7 +65,7 @@ fn ensure_possible(settings: &Settings) -> Result<()> {
 /// The options of a new run with the settings of another. The folder is never that of the file, which would choose where
 /// this user's files are written.
 pub fn options_of(settings: &Settings, budget: Option<Duration>, folder: PathBuf) -> Result<Options> {
-    let budget = obeyed(settings, budget)?;
+    let budget = checked_budget(settings, budget)?;
     let set = settings.set.as_deref().map(|name| match Set::find(name) {
         Some(set) => Ok(set),
         None => bail!("there is no set of the name that the run's file has"),

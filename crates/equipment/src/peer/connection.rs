@@ -1,12 +1,12 @@
 //! The peer's end of one conversation: a caller must prove that it knows the token; its requests are served; when it leaves,
 //! its service ends.
 
-use super::proof::{Nonces, Side, chance, proof, proves};
-use super::protocol::{Description, Hello, LONGEST_REPLY, LONGEST_REQUEST, Reply, Request, mismatch};
+use super::proof::{Nonces, ProofSide, chance, proof, proves};
+use super::protocol::{ControlRequest, Description, Hello, LONGEST_REPLY, LONGEST_REQUEST, Reply, mismatch};
 use super::seals::Seals;
 use super::service::{self, Place, Running};
-use super::shared::{End, Shared};
-use super::wire::{Wire, WireError};
+use super::shared::{PeerEnd, PeerShared};
+use super::wire::{ControlWire, WireError};
 use fathom_core::machine::Machine;
 use std::io::Read;
 use std::net::{Shutdown, TcpStream};
@@ -20,40 +20,40 @@ const TIMEOUT: Duration = Duration::from_secs(5);
 const POLL_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Serves the caller with this number until it leaves.
-pub fn serve(stream: TcpStream, number: u64, shared: &Shared) {
-    let Ok(mut wire) = Wire::new(stream, LONGEST_REPLY, LONGEST_REQUEST) else { return };
-    match let_in(&mut wire, number, shared) {
+pub fn serve(stream: TcpStream, number: u64, shared: &PeerShared) {
+    let Ok(mut wire) = ControlWire::new(stream, LONGEST_REPLY, LONGEST_REQUEST) else { return };
+    match authenticate(&mut wire, number, shared) {
         Ok(()) => {}
         Err(Some(reason)) => return refuse(wire, reason),
         Err(None) => return,
     }
-    let mut guest = Guest { wire, shared, service: None, holds: false };
-    let parting = guest.converse();
+    let mut connection = ControlConnection { wire, shared, service: None, holds: false };
+    let reason = connection.converse();
     // The last activity of a service counts too.
-    guest.end_service();
-    if guest.holds {
-        shared.end(End::ClientLeft);
+    connection.end_service();
+    if connection.holds {
+        shared.end(PeerEnd::ClientLeft);
     }
-    if let Some(reason) = parting {
-        refuse(guest.wire, reason);
+    if let Some(reason) = reason {
+        refuse(connection.wire, reason);
     }
 }
 
 /// Sends the reason and hangs up. Further data of the caller are read for a moment: unread, they would make the system reset
 /// the connection before the reason has arrived.
-fn refuse(mut wire: Wire, reason: String) {
-    let said = wire.send(&Reply::Refused { reason }, TIMEOUT);
+fn refuse(mut wire: ControlWire, reason: String) {
+    let result = wire.send(&Reply::Refused { reason }, TIMEOUT);
     let mut stream = wire.stream();
-    let _ = said.map(|()| stream.shutdown(Shutdown::Write));
+    let _ = result.map(|()| stream.shutdown(Shutdown::Write));
     let _ = stream.set_read_timeout(Some(POLL_INTERVAL));
     let (deadline, mut rest) = (Instant::now() + Duration::from_secs(1), [0; 4096]);
     while Instant::now() < deadline && stream.read(&mut rest).is_ok_and(|some| some > 0) {}
 }
 
 /// The greeting and the proofs. The error is the reason to send, or none if the caller has gone.
-fn let_in(wire: &mut Wire, number: u64, shared: &Shared) -> Result<(), Option<String>> {
+fn authenticate(wire: &mut ControlWire, number: u64, shared: &PeerShared) -> Result<(), Option<String>> {
     let deadline = Instant::now() + TIMEOUT;
-    let Request::Hello(hello) = receive(wire, deadline)? else {
+    let ControlRequest::Hello(hello) = receive(wire, deadline)? else {
         return Err(Some("the first message must be a greeting".to_owned()));
     };
     let nonce = chance(32).map_err(|error| Some(format!("no random number could be made: {error}")))?;
@@ -64,30 +64,31 @@ fn let_in(wire: &mut Wire, number: u64, shared: &Shared) -> Result<(), Option<St
     send(wire, &Reply::Challenge(ours))?;
     let nonces = Nonces { client: &hello.nonce, peer: &nonce };
     match receive(wire, deadline)? {
-        Request::Proof { proof: shown } if proves(&shown, &shared.token, Side::Client, nonces) => {}
-        Request::Proof { .. } => return Err(Some("the token is not that of this peer".to_owned())),
+        ControlRequest::Proof { proof: digest }
+            if proves(&digest, &shared.token, ProofSide::Client, nonces) => {}
+        ControlRequest::Proof { .. } => return Err(Some("the token is not that of this peer".to_owned())),
         _ => return Err(Some("the token must be presented before any request".to_owned())),
     }
-    if !shared.let_in(number) {
+    if !shared.authenticate(number) {
         return Err(Some("it has its maximum of connections".to_owned()));
     }
-    shared.heard();
-    send(wire, &Reply::Welcome { proof: proof(&shared.token, Side::Peer, nonces) })?;
-    wire.seal(Seals::of(Side::Peer, &shared.token, nonces));
+    shared.touch();
+    send(wire, &Reply::Welcome { proof: proof(&shared.token, ProofSide::Peer, nonces) })?;
+    wire.seal(Seals::of(ProofSide::Peer, &shared.token, nonces));
     Ok(())
 }
 
-fn receive(wire: &mut Wire, deadline: Instant) -> Result<Request, Option<String>> {
-    let left = deadline.saturating_duration_since(Instant::now());
-    wire.receive(left).map_err(|error| parting(&error))
+fn receive(wire: &mut ControlWire, deadline: Instant) -> Result<ControlRequest, Option<String>> {
+    let remaining = deadline.saturating_duration_since(Instant::now());
+    wire.receive(remaining).map_err(|error| reason_to_send(&error))
 }
 
-fn send(wire: &mut Wire, reply: &Reply) -> Result<(), Option<String>> {
-    wire.send(reply, TIMEOUT).map_err(|error| parting(&error))
+fn send(wire: &mut ControlWire, reply: &Reply) -> Result<(), Option<String>> {
+    wire.send(reply, TIMEOUT).map_err(|error| reason_to_send(&error))
 }
 
 /// The reason to send to a caller that cannot be understood; `None` for one that has gone.
-fn parting(error: &WireError) -> Option<String> {
+fn reason_to_send(error: &WireError) -> Option<String> {
     match error {
         WireError::Closed | WireError::Broken(_) => None,
         WireError::Silence(_) | WireError::Malformed(_) | WireError::Forged => Some(error.to_string()),
@@ -95,9 +96,9 @@ fn parting(error: &WireError) -> Option<String> {
 }
 
 /// A caller that has proved the token.
-struct Guest<'peer> {
-    wire: Wire,
-    shared: &'peer Shared,
+struct ControlConnection<'peer> {
+    wire: ControlWire,
+    shared: &'peer PeerShared,
     service: Option<Served>,
     holds: bool,
 }
@@ -107,51 +108,53 @@ struct Served {
     running: Running,
     began: Instant,
     /// Bytes already added to the peer's total.
-    told: u64,
+    counted: u64,
 }
 
-impl Guest<'_> {
+impl ControlConnection<'_> {
     /// Serves requests until the caller leaves; returns the reason to send if it is dismissed.
     fn converse(&mut self) -> Option<String> {
         loop {
             match self.wire.receive(POLL_INTERVAL) {
                 Ok(request) => {
-                    self.shared.heard();
+                    self.shared.touch();
                     let reply = self.answer(request);
                     if let Err(error) = self.wire.send(&reply, TIMEOUT) {
-                        return parting(&error);
+                        return reason_to_send(&error);
                     }
                 }
                 Err(WireError::Silence(_)) => {
-                    if let Some(reason) = self.look_at_service() {
+                    if let Some(reason) = self.check_service() {
                         return Some(reason);
                     }
                 }
-                Err(error) => return parting(&error),
+                Err(error) => return reason_to_send(&error),
             }
         }
     }
 
-    fn answer(&mut self, request: Request) -> Reply {
+    fn answer(&mut self, request: ControlRequest) -> Reply {
         match request {
-            Request::Touch => Reply::Done,
-            Request::Hold if self.holds || self.shared.hold() => {
+            ControlRequest::Touch => Reply::Done,
+            ControlRequest::Hold if self.holds || self.shared.hold() => {
                 self.holds = true;
                 Reply::Done
             }
-            Request::Hold => refused("it serves another run"),
-            Request::Describe => {
+            ControlRequest::Hold => refused("it serves another run"),
+            ControlRequest::Describe => {
                 Reply::Description(Box::new(Description { machine: Machine::describe(Path::new(".")) }))
             }
-            Request::Start { .. } if self.service.is_some() => {
+            ControlRequest::Start { .. } if self.service.is_some() => {
                 refused("this connection already has a running service")
             }
-            Request::Start { service, cpu } => self.start(&service, cpu),
-            Request::Stop => match self.end_service() {
+            ControlRequest::Start { service, cpu } => self.start(&service, cpu),
+            ControlRequest::Stop => match self.end_service() {
                 Some(report) => Reply::Stopped(Box::new(report)),
                 None => refused("there is no running service to end"),
             },
-            Request::Hello(_) | Request::Proof { .. } => refused("this message was already sent"),
+            ControlRequest::Hello(_) | ControlRequest::Proof { .. } => {
+                refused("this message was already sent")
+            }
         }
     }
 
@@ -162,7 +165,7 @@ impl Guest<'_> {
         match begun {
             Ok(running) => {
                 let port = running.port();
-                self.service = Some(Served { running, began: Instant::now(), told: 0 });
+                self.service = Some(Served { running, began: Instant::now(), counted: 0 });
                 Reply::Started { port }
             }
             Err(reason) => refused(&reason),
@@ -178,12 +181,12 @@ impl Guest<'_> {
     }
 
     /// Enforces the limits on a running service; returns the reason to send if it exceeds one.
-    fn look_at_service(&mut self) -> Option<String> {
+    fn check_service(&mut self) -> Option<String> {
         let served = self.service.as_mut()?;
-        self.shared.heard();
+        self.shared.touch();
         let moved = served.running.moved_bytes();
-        let more = moved - std::mem::replace(&mut served.told, moved);
-        if let Some(end) = self.shared.moved(more) {
+        let more = moved - std::mem::replace(&mut served.counted, moved);
+        if let Some(end) = self.shared.add_bytes(more) {
             let reason = end.to_string();
             self.shared.end(end);
             return Some(reason);
@@ -194,10 +197,10 @@ impl Guest<'_> {
     }
 
     fn end_service(&mut self) -> Option<service::ServiceReport> {
-        let Served { running, told, .. } = self.service.take()?;
+        let Served { running, counted, .. } = self.service.take()?;
         let moved = running.moved_bytes();
         let report = running.stop();
-        if let Some(end) = self.shared.moved(moved.saturating_sub(told)) {
+        if let Some(end) = self.shared.add_bytes(moved.saturating_sub(counted)) {
             self.shared.end(end);
         }
         Some(report)

@@ -16,7 +16,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 /// The settings and resources common to all processes of a run.
-pub struct Testbed {
+pub struct Environment {
     header: Header,
     cpu_stat: Option<String>,
     peering: Option<Peering>,
@@ -24,7 +24,7 @@ pub struct Testbed {
     /// The memory limit for trials that need one; created for the first of them.
     memory: OnceCell<MemoryGroup>,
     /// The folder in which trials leave files for one another; removed with the run.
-    shared: leftovers::Shared,
+    shared: leftovers::OwnFiles,
 }
 
 /// How long a trial observes, and how long short work may wait for its core.
@@ -43,19 +43,19 @@ impl Pace {
     }
 }
 
-impl Testbed {
+impl Environment {
     /// The testbed of a run with this header; the file to read over a network is found or created if a point needs it.
     pub fn new(header: &Header, active: &[PlannedPoint], peering: Option<Peering>) -> Self {
         let folder = PathBuf::from(&header.settings.folder);
         leftovers::sweep(&folder);
         memory_group::sweep();
-        Testbed {
+        Environment {
             header: header.clone(),
             cpu_stat: machine::cpu_stat_path(&Root::default()),
             peering,
             remote: remote(&header.machine, active),
             memory: OnceCell::new(),
-            shared: leftovers::Shared::of_this_run(&folder),
+            shared: leftovers::OwnFiles::of_this_run(&folder),
         }
     }
 
