@@ -71,6 +71,7 @@ mod tests {
 
     #[test]
     fn the_longest_name_that_fits_holds() {
+        fathom_experiments::register();
         let margins =
             Margins::parse("margin = 0.03\n[experiments]\n\"memory/*\" = 0.1\n\"memory/tlb*\" = 0.2\n")
                 .unwrap();

@@ -81,6 +81,7 @@ mod tests {
 
     #[test]
     fn an_unknown_name_is_told_with_the_one_most_like_it() {
+        fathom_experiments::register();
         let error =
             select(&["sistem_call".to_owned()]).err().map(|error| error.to_string()).unwrap_or_default();
         assert!(error.contains("cpu/system_call"), "{error}");

@@ -264,25 +264,8 @@ mod tests {
     }
 
     /// A machine with caches of 32 KiB, 1 MiB and 32 MiB.
-    fn machine() -> Machine {
-        let tree = tempfile::tempdir().unwrap();
-        let cpus = tree.path().join("sys/devices/system/cpu");
-        let folder = cpus.join("cpu0/cache");
-        for (level, size) in [(1, "32K"), (2, "1024K"), (3, "32768K")] {
-            let cache = folder.join(format!("index{level}"));
-            std::fs::create_dir_all(&cache).unwrap();
-            let facts =
-                [("level", level.to_string()), ("type", "Data".to_owned()), ("size", size.to_owned())];
-            for (name, text) in facts.into_iter().chain([("shared_cpu_list", "0".to_owned())]) {
-                std::fs::write(cache.join(name), text + "\n").unwrap();
-            }
-        }
-        std::fs::write(cpus.join("online"), "0\n").unwrap();
-        Machine::from_root(&fathom_core::machine::Root::new(tree.path()), &OneCpu, "/".as_ref())
-    }
-
     fn swept(name: &str, machine: &Machine) -> Vec<Point> {
-        registry::all().find(|experiment| experiment.about().name == name).unwrap().sweep(machine)
+        registry::find(name).unwrap().sweep(machine)
     }
 
     fn learn(known: &mut Known, at: &(&'static str, Point), value: f64, half_width: f64) {
@@ -293,7 +276,7 @@ mod tests {
 
     #[test]
     fn an_order_is_broken_where_the_intervals_exclude_it_alone() {
-        let machine = machine();
+        let machine = fathom_described::machine();
         let mut judged = 0;
         for order in ORDERS {
             let Some([lower, upper]) = order.points(&machine, |name| swept(name, &machine)) else { continue };
@@ -315,7 +298,7 @@ mod tests {
     #[test]
     fn a_level_is_told_by_an_array_well_inside_of_it() {
         const SIZE: Parameter = Parameter::bytes("size", "");
-        let machine = machine();
+        let machine = fathom_described::machine();
         let point = |size: u64| Point::new().with(&SIZE, size);
         let sizes = [8 << 10, 32 << 10, 128 << 10, 2 << 20, 16 << 20, 32 << 20, 256 << 20];
         let size = |size: At, sizes: &[u64]| {
@@ -334,7 +317,7 @@ mod tests {
 
     #[test]
     fn the_best_copy_limits_loopback_and_each_of_its_bytes_counts_twice() {
-        let machine = machine();
+        let machine = fathom_described::machine();
         let order = ORDERS.iter().find(|order| order.less.contains("loopback")).unwrap();
         let kept = |loopback: f64| {
             let mut known = Known::new(&machine, None);
