@@ -256,14 +256,6 @@ mod tests {
     use fathom_core::experiment::{Parameter, Settings};
     use fathom_core::statistics::{Interval, Measured};
 
-    struct OneCpu;
-    impl fathom_core::machine::Host for OneCpu {
-        fn affinity(&self) -> Result<Vec<usize>, String> {
-            Ok(vec![0])
-        }
-    }
-
-    /// A machine with caches of 32 KiB, 1 MiB and 32 MiB.
     fn swept(name: &str, machine: &Machine) -> Vec<Point> {
         registry::find(name).unwrap().sweep(machine)
     }

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::results::{Disturbance, Evidence, Outcome, ProcessorTime};
-use fathom_core::experiment::{Basis, Check, Dimension, Found, Parameter, Point, Prediction, Scale};
+use fathom_core::experiment::{Basis, Check, Dimension, Found, Parameter, Point, Prediction};
 use fathom_core::quantity::Unit;
 use fathom_core::statistics::{Estimate, Interval};
 
