@@ -124,16 +124,16 @@ pub enum Command {
     Peer(Peer),
     /// Print the JSON Schema of run files.
     Schema,
-    /// Set back what was set, as the process that `ab` starts for it.
+    /// Restore the settings that `ab` changed, in a process of its own, which outlives `ab`.
     #[command(hide = true)]
     Restore,
-    /// Start other tools, as the process that `verify --peers` starts for it.
+    /// Run other tools for `verify --peers`, in a process of its own, which ends them.
     #[command(hide = true)]
-    Keep,
-    /// Do one trial, as the process that `run` starts for it.
+    RunTools,
+    /// Measure trials for `run`, in a process of its own.
     #[command(hide = true)]
     Trial,
-    /// Measure one method of a published report, as the process that `replicate` starts for it.
+    /// Measure a method of a published report for `replicate`, in a process of its own.
     #[command(hide = true)]
     Replica,
 }

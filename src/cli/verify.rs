@@ -24,18 +24,9 @@ pub struct Verify {
     /// Measure this many times as long as usual, for narrower intervals.
     #[arg(long, value_name = "NUMBER", default_value_t = 1.0, value_parser = parse_times)]
     pub times_as_long: f64,
-    /// The seed of all randomness.
-    #[arg(long, value_name = "NUMBER")]
-    pub seed: Option<u64>,
-    /// The CPU that pinned work runs on.
-    #[arg(long, value_name = "NUMBER")]
-    pub cpu: Option<usize>,
-    /// The folder in which files may be made; by default the folder for temporary files.
-    #[arg(long, value_name = "FOLDER", value_parser = parse_folder)]
-    pub dir: Option<PathBuf>,
-    /// Measure although another fathom is measuring on this machine.
-    #[arg(long)]
-    pub alongside: bool,
+    /// Where it is measured.
+    #[command(flatten)]
+    pub bench: BenchOptions,
     /// What to print at the end.
     #[arg(long, value_enum, default_value_t = Form::Text)]
     pub format: Form,
@@ -53,15 +44,9 @@ pub struct Replicate {
     /// `--quick`. The report's methods take additional time.
     #[arg(long, value_name = "TIME", value_parser = parse_time)]
     pub budget: Option<Duration>,
-    /// The seed of all randomness.
-    #[arg(long, value_name = "NUMBER")]
-    pub seed: Option<u64>,
-    /// The CPU that pinned work runs on.
-    #[arg(long, value_name = "NUMBER")]
-    pub cpu: Option<usize>,
-    /// The folder in which files may be made; by default the folder for temporary files.
-    #[arg(long, value_name = "FOLDER", value_parser = parse_folder)]
-    pub dir: Option<PathBuf>,
+    /// Where it is measured.
+    #[command(flatten)]
+    pub bench: BenchOptions,
     /// The file of the replication; Fathom's own run is written beside it. By default it is made in the data folder.
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
@@ -71,10 +56,24 @@ pub struct Replicate {
     /// The second host for the rows that need one.
     #[command(flatten)]
     pub peer: PeerOptions,
-    /// Measure although another fathom is measuring on this machine.
-    #[arg(long)]
-    pub alongside: bool,
     /// What to print at the end.
     #[arg(long, value_enum, default_value_t = Form::Text)]
     pub format: Form,
+}
+
+/// Where it is measured, and in which order.
+#[derive(Debug, Args)]
+pub struct BenchOptions {
+    /// The seed of all randomness.
+    #[arg(long, value_name = "NUMBER")]
+    pub seed: Option<u64>,
+    /// The CPU that pinned work runs on.
+    #[arg(long, value_name = "NUMBER")]
+    pub cpu: Option<usize>,
+    /// The folder in which files may be made; by default the folder for temporary files.
+    #[arg(long, value_name = "FOLDER", value_parser = parse_folder)]
+    pub dir: Option<PathBuf>,
+    /// Measure although another fathom is measuring on this machine.
+    #[arg(long)]
+    pub alongside: bool,
 }

@@ -1,8 +1,7 @@
 //! Two settings of this machine in one interleaved run.
 
-use super::lock;
-use super::status::SOME_FAILED;
-use super::streams::print;
+use super::measuring::take_lock;
+use super::streams::{SOME_FAILED, print};
 use crate::cli;
 use anyhow::Result;
 use fathom_core::message::{clean, tell};
@@ -12,7 +11,6 @@ use fathom_engine::record::{Header, Interleaved, Run, store};
 use fathom_engine::results::Results;
 use fathom_engine::run::{self, Alternation, Arrangement, Campaign, Options, Variation};
 use fathom_report::{self as report, ComparisonReport, ProgressForm, Style};
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -23,7 +21,7 @@ const MARGIN: f64 = 0.01;
 pub(super) fn ab(asked: &cli::Ab, style: Style) -> Result<ExitCode> {
     plan::select(&asked.experiments)?;
     let arrangements = [Arrangement::of(&asked.a)?, Arrangement::of(&asked.b)?];
-    let _lock = lock::take(asked.alongside, ProgressForm::Auto)?;
+    let _lock = take_lock(asked.alongside, ProgressForm::Auto)?;
     run::catch_signals()?;
     let (headers, paths) = prepared(asked, &arrangements)?;
     let [first, second] = headers;
@@ -78,21 +76,11 @@ fn margin(asked: &cli::Ab) -> f64 {
 fn options(asked: &cli::Ab, arrangement: &Arrangement, seed: Option<u64>) -> Options {
     let folder = arrangement.folder.clone().or_else(|| asked.dir.clone());
     Options {
-        selection: asked.experiments.clone(),
         effort: asked.extent.effort(),
-        budget: None,
         precision: Some(asked.precision.unwrap_or(margin(asked) / 2.0)),
         seed,
         cpu: arrangement.cpu,
-        clock: None,
-        trial: None,
-        folder: folder.unwrap_or_else(std::env::temp_dir),
-        processes: vec![],
-        remote: None,
-        points: vec![],
-        set: None,
-        labels: BTreeMap::new(),
-        whole_memory: false,
+        ..Options::of(asked.experiments.clone(), folder.unwrap_or_else(std::env::temp_dir))
     }
 }
 

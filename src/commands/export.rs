@@ -2,10 +2,11 @@
 
 use super::compare::files;
 use super::output::{Rendered, written};
+use super::report::latest;
 use crate::cli;
-use anyhow::{Context, Result, anyhow, bail};
+use anyhow::{Context, Result, bail};
 use fathom_engine::record::door::Door;
-use fathom_engine::record::{Run, regular, store};
+use fathom_engine::record::{Run, regular};
 use fathom_engine::results::Results;
 use fathom_report::export::{self, Format};
 use std::io::{BufRead, BufReader, BufWriter};
@@ -17,13 +18,6 @@ pub(super) fn export(asked: &cli::Export) -> Result<()> {
         Some(format) => one(asked, format),
         None => points(asked),
     }
-}
-
-/// The latest run in the data folder.
-fn latest() -> Result<PathBuf> {
-    let folder = store::folder();
-    store::latest(&folder)
-        .ok_or_else(|| anyhow!("there is no run in {} yet: `fathom run` makes one", folder.display()))
 }
 
 fn one(asked: &cli::Export, format: Format) -> Result<()> {

@@ -1,9 +1,9 @@
 //! Whether anything got worse than a baseline, by the exit status.
 
 use super::compare::{ensure_measured, files, margins, side};
-use super::status::{INCONCLUSIVE, REGRESSED};
-use super::streams::print;
-use super::{lock, page};
+use super::measuring::take_lock;
+use super::page;
+use super::streams::{INCONCLUSIVE, REGRESSED, print};
 use crate::cli::{self, Annotations};
 use anyhow::{Context, Result, bail};
 use fathom_core::experiment::Point;
@@ -68,7 +68,7 @@ fn compared(baseline: &Side, candidate: &Side, margins: &Margins, asked: &cli::G
 /// Measures, then measures the suspects again: their verdict comes from the confirmations only, because a suspect was chosen
 /// for its bad first figure.
 fn measured(asked: &cli::Gate, baseline: &Side, margins: &Margins) -> Result<(Comparison, Side)> {
-    let _lock = lock::take(asked.alongside, ProgressForm::Auto)?;
+    let _lock = take_lock(asked.alongside, ProgressForm::Auto)?;
     run::catch_signals()?;
     let first = baseline.runs.first().context("the baseline has no run")?;
     let options = options(asked, &first.header)?;

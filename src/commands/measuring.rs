@@ -1,8 +1,7 @@
 //! `fathom run`: from the command line to the exit status.
 
-use super::status::{DONE, INCONCLUSIVE, SOME_FAILED};
-use super::streams::print;
-use super::{lock, page, peer};
+use super::streams::{DONE, INCONCLUSIVE, SOME_FAILED, print};
+use super::{page, peer};
 use crate::cli;
 use anyhow::{Context, Result, anyhow, bail};
 use fathom_core::experiment::registry;
@@ -11,8 +10,8 @@ use fathom_engine::plan::{self, SETS, Set};
 use fathom_engine::record::file_name::{Fields, filled};
 use fathom_engine::record::{self, Ending, HOST, Header, PlannedPoint, store};
 use fathom_engine::results::{self, Outcome, PointResult, Results};
-use fathom_engine::run::{self, Campaign, Options, Peering};
-use fathom_report::{self as report, Form, RunReport, Style, Telling};
+use fathom_engine::run::{self, Campaign, MeasuringLock, Options, Peering};
+use fathom_report::{self as report, Form, ProgressForm, RunReport, Style, Telling};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -32,7 +31,7 @@ pub(super) fn measure(asked: &cli::Run, style: Style) -> Result<ExitCode> {
         // A name with the time belongs to this run alone, and is checked when the time is known.
         page::ensure_place(&output(asked, pattern, "")?)?;
     }
-    let _lock = lock::take(asked.alongside, asked.progress)?;
+    let _lock = take_lock(asked.alongside, asked.progress)?;
     run::catch_signals()?;
     let (mut campaign, path) = match &asked.resume {
         Some(path) => (take_up(asked, path)?, path.clone()),
@@ -66,7 +65,6 @@ pub(super) fn measure(asked: &cli::Run, style: Style) -> Result<ExitCode> {
     Ok(ExitCode::from(status))
 }
 
-/// The exit status.
 fn status(results: &Results) -> u8 {
     let ended = results.run.closing.as_ref().map(|closing| closing.ended);
     match () {
@@ -213,12 +211,10 @@ fn begin(asked: &cli::Run) -> Result<(Campaign, PathBuf)> {
     Ok((Campaign::begin(header, &path, peering)?, path))
 }
 
-/// The requested set.
 pub(super) fn set(asked: &cli::Run) -> Result<Option<&'static Set>> {
     asked.set.as_deref().map(set_named).transpose()
 }
 
-/// The set of this name.
 pub(super) fn set_named(name: &str) -> Result<&'static Set> {
     let known = || SETS.map(|set| format!("`{}`", set.name)).join(", ");
     Set::find(name).ok_or_else(|| anyhow!("there is no set `{name}`; there is {}", known()))
@@ -240,4 +236,18 @@ fn output(asked: &cli::Run, pattern: &Path, started: &str) -> Result<PathBuf> {
     let fields =
         Fields { host: host.as_deref().unwrap_or("unnamed"), time: started, set: asked.set.as_deref() };
     filled(pattern, fields).map_err(|reason| anyhow!("--output: {reason}"))
+}
+
+/// The lock, unless it is waived; a name of it held by another user is reported in this form. Before anything is measured, what a
+/// killed run has left set is restored.
+pub(super) fn take_lock(alongside: bool, form: ProgressForm) -> Result<Option<MeasuringLock>> {
+    let lock = if alongside { None } else { Some(MeasuringLock::take()?) };
+    let telling = Telling::of(form);
+    for stranger in lock.iter().flat_map(|lock| &lock.strangers) {
+        telling.note(stranger);
+    }
+    for restored in run::restore_what_was_left() {
+        telling.note(&restored);
+    }
+    Ok(lock)
 }

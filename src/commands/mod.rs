@@ -7,36 +7,28 @@ mod earlier;
 mod export;
 mod gate;
 mod history;
-mod lock;
 mod measuring;
 mod output;
 mod page;
 mod peer;
-mod references;
 mod replicate;
-mod status;
+mod report;
 mod streams;
 mod verify;
 
 use crate::cli::{self, Cli, Colour, Command};
-use anyhow::{Result, anyhow, bail};
+use anyhow::Result;
 use clap::Parser;
 use fathom_core::experiment::registry;
 use fathom_core::machine::Machine;
 use fathom_core::message::{clean, tell};
 use fathom_core::sampling;
 use fathom_engine::plan;
-use fathom_engine::record::door::Door;
-use fathom_engine::record::{Run, store};
-use fathom_engine::results::Results;
 use fathom_engine::run;
-use fathom_replicate::record::Replication;
-use fathom_report::{self as report, FactsForm, RunReport, Style, catalogue};
-use output::{Rendered, written};
-use status::COULD_NOT_RUN;
-use std::path::{Path, PathBuf};
+use fathom_report::{FactsForm, Style, catalogue, render_facts};
+use std::path::Path;
 use std::process::ExitCode;
-use streams::{print, request};
+use streams::{COULD_NOT_RUN, print, request};
 
 /// Parses the command line, runs the command, and reports errors.
 pub fn main() -> ExitCode {
@@ -55,7 +47,6 @@ pub fn main() -> ExitCode {
     }
 }
 
-/// Runs the command.
 fn run(cli: Cli) -> Result<ExitCode> {
     let style = style(cli.color);
     match cli.command {
@@ -63,7 +54,7 @@ fn run(cli: Cli) -> Result<ExitCode> {
         Command::Run(asked) => return measuring::measure(&asked, style),
         Command::Replicate(asked) => return replicate::replicate(&asked, style),
         Command::Verify(asked) => return verify::verify(&asked, style),
-        Command::Keep => fathom_verify::opinions::keep()?,
+        Command::RunTools => fathom_verify::opinions::run_tools()?,
         Command::Trial => trial()?,
         Command::Replica => replicate::replica()?,
         Command::Peer(asked) => peer::serve(&asked)?,
@@ -72,14 +63,14 @@ fn run(cli: Cli) -> Result<ExitCode> {
         }
         Command::Explain { experiment } => explain(&experiment, style)?,
         Command::Machine { format, dir } => machine(format, &dir, style)?,
-        Command::Report(asked) => show(&asked, style)?,
+        Command::Report(asked) => report::show(&asked, style)?,
         Command::Compare(asked) => compare::compare(&asked, style)?,
         Command::Ab(asked) => return ab::ab(&asked, style),
         Command::Export(asked) => export::export(&asked)?,
         Command::History(asked) => history::history(&asked, style)?,
         Command::Gate(asked) => return gate::gate(&asked, style),
         Command::Restore => run::restore_when_left()?,
-        Command::References { machine, format } => references::list(machine.as_deref(), format, style)?,
+        Command::References { machine, format } => report::list_machines(machine.as_deref(), format, style)?,
         Command::Schema => print(include_str!("../../docs/run-file.schema.json"))?,
     }
     Ok(ExitCode::SUCCESS)
@@ -124,62 +115,11 @@ fn machine(form: FactsForm, folder: &Path, style: Style) -> Result<()> {
     let mut machine = Machine::describe(folder);
     let clock = sampling::Qualification::run(&machine, None);
     sampling::observe_core(&mut machine, &clock);
-    print(&report::render_facts(&machine, form, style))
+    print(&render_facts(&machine, form, style))
 }
 
 /// A measuring process: a request on standard input, then visits, each answered on standard output before the next.
 fn trial() -> Result<()> {
     verify::register();
     run::answer_visits(&request("trial", "run")?, std::io::stdin().lines(), std::io::stdout())
-}
-
-fn show(asked: &cli::Report, style: Style) -> Result<()> {
-    let latest = || {
-        let folder = store::folder();
-        store::latest(&folder)
-            .ok_or_else(|| anyhow!("there is no run in {} yet: `fathom run` makes one", folder.display()))
-    };
-    let (file, experiments) = named(&asked.what)?;
-    let path = file.map_or_else(latest, Ok)?;
-    let (report, sources) = if Replication::is_at(&path) {
-        references::refuse(&asked.beside)?;
-        if !experiments.is_empty() {
-            bail!("{} is a replication, which is only shown as a whole", path.display());
-        }
-        replicate::show(&path, asked.format, style)?
-    } else {
-        (shown(&path, &experiments, asked, style)?, vec![path])
-    };
-    written(&report, asked.output.as_deref(), Door { sources: &sources, force: asked.force })
-}
-
-/// The run file and the experiments among the arguments: one that is no file, and not written as a path, is an experiment.
-fn named(what: &[PathBuf]) -> Result<(Option<PathBuf>, Vec<String>)> {
-    let is_path = |name: &&PathBuf| name.is_file() || name.is_absolute() || name.extension().is_some();
-    let (files, experiments): (Vec<&PathBuf>, Vec<&PathBuf>) = what.iter().partition(is_path);
-    if files.len() > 1 {
-        bail!("a report shows one run file: `fathom compare` compares several");
-    }
-    let experiments =
-        experiments.into_iter().map(|name| name.to_string_lossy().into_owned()).collect::<Vec<_>>();
-    plan::select(&experiments)?;
-    Ok((files.first().map(|path| (*path).clone()), experiments))
-}
-
-fn shown(path: &Path, experiments: &[String], asked: &cli::Report, style: Style) -> Result<Rendered> {
-    // A misspelt name is reported before a long file is read.
-    let machines = references::called(&asked.beside)?;
-    let run = Run::read(path)?;
-    if run.torn {
-        let file = clean(&path.display().to_string());
-        tell(format!("note: the last line of {file} is incomplete, as after a kill, and is left out"));
-    }
-    let mut results = Results::of(&run);
-    if !experiments.is_empty() {
-        results = results.only(|name| experiments.iter().any(|pattern| plan::names(pattern, name)));
-    }
-    let files = [("run file", path)];
-    let full = asked.full || !experiments.is_empty();
-    let report = RunReport::of(&results).beside(&machines).written_to(&files).in_full(full);
-    Ok(Rendered::of(&report, asked.format, style))
 }

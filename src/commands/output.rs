@@ -20,7 +20,6 @@ impl Rendered {
         Rendered { text, appendix: None }
     }
 
-    /// The report of a subject.
     pub(super) fn of(subject: &dyn Subject, form: Form, style: Style) -> Self {
         Rendered { text: report::render(subject, form, style), appendix: report::appendix(subject, form) }
     }

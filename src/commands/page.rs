@@ -8,7 +8,6 @@ use std::path::{Path, PathBuf};
 /// The extension of pages.
 const EXTENSION: &str = "html";
 
-/// The path of a run file's page.
 pub(super) fn beside(run_file: &Path) -> PathBuf {
     run_file.with_extension(EXTENSION)
 }

@@ -1,8 +1,9 @@
 //! `fathom replicate`: a published report's own methods, and its summary table next to Fathom's figures.
 
+use super::measuring::take_lock;
 use super::output::Rendered;
 use super::streams::{print, request};
-use super::{lock, page, peer};
+use super::{page, peer};
 use crate::cli;
 use anyhow::{Context, Result, anyhow};
 use fathom_core::experiment::Effort;
@@ -26,7 +27,7 @@ pub fn replicate(asked: &cli::Replicate, style: Style) -> Result<ExitCode> {
     let wanted = replicate::find(name).ok_or_else(|| {
         anyhow!("there is no report `{name}`: `fathom replicate` without a name lists them")
     })?;
-    let _lock = lock::take(asked.alongside, ProgressForm::Auto)?;
+    let _lock = take_lock(asked.bench.alongside, ProgressForm::Auto)?;
     run::catch_signals()?;
     let (mut campaign, path, run_path) = begin(asked, wanted)?;
     let mut live = report::live::Live::new();
@@ -45,8 +46,8 @@ pub fn replicate(asked: &cli::Replicate, style: Style) -> Result<ExitCode> {
 
 /// The campaign of Fathom's own points, the replication's file, and the run's.
 fn begin(asked: &cli::Replicate, report: &Report) -> Result<(Campaign, PathBuf, PathBuf)> {
-    let folder = asked.dir.clone().unwrap_or_else(std::env::temp_dir);
-    let mut points = report.points(&run::described(&folder, asked.remote.as_ref(), asked.cpu)?.0);
+    let folder = asked.bench.dir.clone().unwrap_or_else(std::env::temp_dir);
+    let mut points = report.points(&run::described(&folder, asked.remote.as_ref(), asked.bench.cpu)?.0);
     points.sort_by_key(|(name, _)| *name);
     let mut selection: Vec<String> = points.iter().map(|(name, _)| (*name).to_owned()).collect();
     selection.dedup();
@@ -55,8 +56,8 @@ fn begin(asked: &cli::Replicate, report: &Report) -> Result<(Campaign, PathBuf, 
         effort: if asked.quick { Effort::Quick } else { Effort::Standard },
         budget: Some(asked.budget.unwrap_or_else(|| budget(points.len(), asked.quick))),
         precision: None,
-        seed: asked.seed,
-        cpu: asked.cpu,
+        seed: asked.bench.seed,
+        cpu: asked.bench.cpu,
         clock: None,
         trial: None,
         folder,

@@ -1,6 +1,6 @@
 //! `fathom verify`: truths that are set on this machine, measured like everything else, with their verdicts.
 
-use super::lock;
+use super::measuring::take_lock;
 use super::streams::print;
 use crate::cli;
 use anyhow::{Context, Result, anyhow};
@@ -31,13 +31,13 @@ pub fn verify(asked: &cli::Verify, style: Style) -> Result<ExitCode> {
     if asked.dry_run {
         return planned(asked, &rigs, style);
     }
-    let _lock = lock::take(asked.alongside, ProgressForm::Auto)?;
+    let _lock = take_lock(asked.bench.alongside, ProgressForm::Auto)?;
     run::catch_signals()?;
     register();
     let bench = Bench {
-        folder: asked.dir.clone().unwrap_or_else(std::env::temp_dir),
-        cpu: asked.cpu,
-        seed: asked.seed,
+        folder: asked.bench.dir.clone().unwrap_or_else(std::env::temp_dir),
+        cpu: asked.bench.cpu,
+        seed: asked.bench.seed,
         times_as_long: asked.times_as_long,
     };
     if asked.peers {
@@ -95,7 +95,6 @@ fn of_other_tools() -> Vec<Effect> {
     tools.into_iter().chain(run::of_every_trial()).collect()
 }
 
-/// Runs other tools alternately with Fathom.
 fn peers(asked: &cli::Verify, bench: &Bench, style: Style) -> Result<ExitCode> {
     let mut live = report::live::Live::new();
     let all: Vec<_> = opinions::all().collect();

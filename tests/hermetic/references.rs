@@ -4,7 +4,7 @@ use clap::ValueEnum;
 use fathom::experiment::{Asked, PEER, Point, VIRTUAL_PEER};
 use fathom::experiments;
 use fathom::references::{self, Doubt, Fact, Figure, Kind, Role, Unit, Value};
-use fathom::report::published::{Library, Machines};
+use fathom::report::published::{MachineList, Machines};
 use fathom::report::{Facts, Form, RunReport, Style, Subject, appendix, render};
 use fathom::results::Results;
 use serde_json::json;
@@ -155,7 +155,7 @@ fn a_correction_and_a_misgiving_stand_only_with_a_doubt() {
     for figure in references::figures() {
         let corrected = figure.corrected().is_some() || figure.number("corrected_cycles").is_some();
         assert!(!corrected || figure.doubt().is_some(), "{}: corrected without a doubt", figure.id());
-        assert_eq!(figure.doubt().is_some(), figure.misgiving().is_some(), "{}", figure.id());
+        assert_eq!(figure.doubt().is_some(), figure.doubt_note().is_some(), "{}", figure.id());
         doubts.extend(figure.doubt());
     }
     assert_eq!(doubts, BTreeSet::from(Doubt::ALL), "every doubt is one of some figure");
@@ -352,7 +352,7 @@ fn every_form_tells_the_doubt_of_every_doubtful_figure() {
         runs.max_by_key(|run| run.len()).unwrap_or_default().to_owned()
     };
     for row in &rows {
-        let told = [row.figure.misgiving(), Some(row.differs)];
+        let told = [row.figure.doubt_note(), Some(row.differs)];
         for (form, told) in
             forms.iter().flat_map(|form| told.into_iter().flatten().map(move |told| (form, told)))
         {
@@ -389,7 +389,7 @@ fn programs_get_every_doubt_beside_its_figure() {
     for (row, entry) in rows.iter().zip(entries) {
         assert_eq!(entry["figure"]["id"], row.figure.id());
         assert_eq!(entry["doubt"].as_str(), row.figure.doubt().map(Doubt::name));
-        assert_eq!(entry["misgiving"].as_str(), row.figure.misgiving());
+        assert_eq!(entry["misgiving"].as_str(), row.figure.doubt_note());
         assert_eq!(entry["ratio"].is_null(), row.ratio.is_none());
     }
 }
@@ -442,6 +442,6 @@ fn a_machine_is_shown_with_every_figure_and_its_doubts() {
         json["machines"][0]["figures"].as_array().unwrap().len(),
         references::of_machine(&machine.id).count()
     );
-    let list = Library.text(Style { width: 100, colour: false });
+    let list = MachineList.text(Style { width: 100, colour: false });
     assert!(references::machines().iter().all(|machine| list.contains(&machine.id)));
 }

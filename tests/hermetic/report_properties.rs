@@ -190,7 +190,7 @@ fn on_paper_no_table_is_cited_as_there_that_stays_folded() {
     assert!(!folded.is_empty(), "the fixture has nothing that stays folded");
     let cited: BTreeSet<&str> = between(paper, "<a href=\"#table-", '"').collect();
     assert!(!cited.is_empty() && cited.is_disjoint(&folded), "{cited:?} {folded:?}");
-    assert!(paper.contains("<a class=\"kept-back\" href=\"#table-"), "none of them is cited");
+    assert!(paper.contains("<a class=\"of-appendix\" href=\"#table-"), "none of them is cited");
 }
 
 #[test]

@@ -37,7 +37,7 @@ pub fn text(results: &Results, published: &Published, style: Style) -> String {
 
 /// A row in JSON: numbers are not rounded, and the doubt is a field of the figure's row.
 #[derive(Serialize)]
-pub(super) struct Entry<'run> {
+pub(super) struct BesideEntry<'run> {
     machine: &'static str,
     figure: &'static Figure,
     experiment: &'run str,
@@ -64,12 +64,11 @@ struct Over {
     corrected: bool,
 }
 
-/// The rows for JSON.
-pub(super) fn entries<'run>(rows: &[Beside<'run>]) -> Vec<Entry<'run>> {
+pub(super) fn entries<'run>(rows: &[Beside<'run>]) -> Vec<BesideEntry<'run>> {
     rows.iter().map(entry).collect()
 }
 
-fn entry<'run>(row: &Beside<'run>) -> Entry<'run> {
+fn entry<'run>(row: &Beside<'run>) -> BesideEntry<'run> {
     let here = row.here;
     let estimate = here.estimate();
     let ends = estimate.and_then(quantities::ends);
@@ -77,7 +76,7 @@ fn entry<'run>(row: &Beside<'run>) -> Entry<'run> {
         Value::Doubtful { corrected, .. } => corrected,
         Value::Sound(_) => None,
     };
-    Entry {
+    BesideEntry {
         machine: &row.machine.id,
         figure: row.figure,
         experiment: &here.experiment,
@@ -91,7 +90,7 @@ fn entry<'run>(row: &Beside<'run>) -> Entry<'run> {
         deviation: row.there.deviation,
         doubt: row.figure.doubt().map(Doubt::name),
         corrected,
-        misgiving: row.figure.misgiving(),
+        misgiving: row.figure.doubt_note(),
         differs: row.differs,
         ratio: row.ratio.map(|ratio| Over {
             value: ratio.value,

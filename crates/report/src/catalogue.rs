@@ -190,7 +190,6 @@ fn required(experiment: &dyn Experiment, points: &[Point], style: Style) -> Stri
     lines.iter().map(|line| style.wrapped("  ", line)).collect()
 }
 
-/// The requirements that this machine lacks.
 fn missing(experiment: &dyn Experiment, points: &[Point], machine: &Machine, style: Style) -> String {
     let mut lacking: BTreeMap<String, usize> = BTreeMap::new();
     for point in points {

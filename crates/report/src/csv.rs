@@ -11,9 +11,8 @@ use fathom_core::quantity::Unit;
 use fathom_engine::results::{PointResult, Results, ticks_and_cycles};
 use serde::Serialize;
 
-/// A point.
 #[derive(Serialize)]
-struct Row<'run> {
+struct PointRow<'run> {
     experiment: String,
     method_version: u32,
     parameters: String,
@@ -63,14 +62,14 @@ pub fn cell(text: &str) -> String {
     format!("{quote}{}", clean(text))
 }
 
-fn row<'run>(found: &Results, point: &'run PointResult) -> Row<'run> {
+fn row<'run>(found: &Results, point: &'run PointResult) -> PointRow<'run> {
     let estimate = point.estimate();
     let interval = estimate.and_then(|estimate| estimate.interval);
     let published = point.published.as_ref();
     let of_observations = published.map(|published| published.observations);
     let in_clock =
         estimate.and_then(|median| ticks_and_cycles(found.run, found.core_hz, point.unit, median.value));
-    Row {
+    PointRow {
         experiment: cell(&point.experiment),
         method_version: point.method_version,
         parameters: cell(&point.point.to_string()),

@@ -37,12 +37,12 @@ impl Facts for StoredRuns<'_> {
     }
 
     fn json(&self) -> String {
-        pretty(&Document {
+        pretty(&HistoryEntry {
             runs: self
                 .names
                 .iter()
                 .zip(self.runs)
-                .map(|(name, run)| Entry { name, started: &run.header.started })
+                .map(|(name, run)| StoredRunEntry { name, started: &run.header.started })
                 .collect(),
             points: self.histories.iter().map(|history| self.series(history)).collect(),
         })
@@ -50,19 +50,19 @@ impl Facts for StoredRuns<'_> {
 }
 
 #[derive(Serialize)]
-struct Document<'a> {
-    runs: Vec<Entry<'a>>,
-    points: Vec<Series<'a>>,
+struct HistoryEntry<'a> {
+    runs: Vec<StoredRunEntry<'a>>,
+    points: Vec<HistorySeries<'a>>,
 }
 
 #[derive(Serialize)]
-struct Entry<'a> {
+struct StoredRunEntry<'a> {
     name: &'a str,
     started: &'a str,
 }
 
 #[derive(Serialize)]
-struct Series<'a> {
+struct HistorySeries<'a> {
     experiment: &'a str,
     method_version: u32,
     parameters: &'a fathom_core::experiment::Point,
@@ -118,7 +118,7 @@ impl StoredRuns<'_> {
         )
     }
 
-    fn series<'a>(&'a self, history: &'a History) -> Series<'a> {
+    fn series<'a>(&'a self, history: &'a History) -> HistorySeries<'a> {
         let level =
             |(at, (place, estimate)): (usize, &'a (usize, fathom_core::statistics::Estimate))| LevelEntry {
                 run: &self.names[*place],
@@ -128,7 +128,7 @@ impl StoredRuns<'_> {
                 high: estimate.interval.map(|interval| interval.high),
                 changed: history.changes.contains(&at),
             };
-        Series {
+        HistorySeries {
             experiment: &history.experiment,
             method_version: history.method_version,
             parameters: &history.point,

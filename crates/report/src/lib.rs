@@ -9,8 +9,6 @@
 
 #![deny(clippy::disallowed_macros)]
 
-mod accuracy;
-mod alike;
 mod article;
 mod beside;
 pub mod catalogue;
@@ -24,7 +22,6 @@ mod history;
 mod json;
 #[allow(clippy::disallowed_methods, reason = "how often a line on a terminal is renewed")]
 pub mod live;
-mod machine;
 mod main_figures;
 mod occupancy;
 pub mod paper;

@@ -18,13 +18,12 @@ pub(super) struct Main<'run> {
     pub words: String,
     /// Whether it is one of the dozen that represent a machine.
     pub leads: bool,
-    /// Its source.
-    pub source: Source<'run>,
+    pub source: FigureSource<'run>,
 }
 
 /// The source of a main figure.
 #[derive(Clone, Copy)]
-pub(super) enum Source<'run> {
+pub(super) enum FigureSource<'run> {
     /// The figure of a point, which may be an upper limit.
     Point(&'run PointResult),
     /// The slope of a line through a sweep.
@@ -33,10 +32,8 @@ pub(super) enum Source<'run> {
 
 /// A main figure with its experiment, and its position among the experiment's own.
 pub(super) struct Ranked<'run> {
-    /// The experiment's name.
     pub experiment: &'run str,
     rank: usize,
-    /// The figure.
     pub main: Main<'run>,
 }
 
@@ -103,11 +100,10 @@ impl<'run> Ranked<'run> {
 }
 
 impl Main<'_> {
-    /// The figure as text.
     pub(super) fn written(&self) -> Written {
         match self.source {
-            Source::Point(point) => of_point(point),
-            Source::Slope(trend) => of_slope(trend),
+            FigureSource::Point(point) => of_point(point),
+            FigureSource::Slope(trend) => of_slope(trend),
         }
     }
 }
@@ -131,7 +127,6 @@ fn of_point(point: &PointResult) -> Written {
     }
 }
 
-/// The ends of a slope's interval.
 pub(super) fn slope_ends(trend: &TrendResult) -> Option<(f64, f64)> {
     trend.slope_interval().map(|interval| (interval.low, interval.high))
 }
@@ -174,7 +169,7 @@ pub(super) fn of<'run>(found: &'run Results, name: &'run str) -> Vec<Main<'run>>
     match (chosen.is_empty(), measured.first()) {
         (true, Some(point)) => {
             let words = words::short_label(*point, &point.point);
-            vec![Main { words, leads: false, source: Source::Point(point) }]
+            vec![Main { words, leads: false, source: FigureSource::Point(point) }]
         }
         _ => distinct(chosen),
     }
@@ -192,14 +187,14 @@ fn choose<'run>(
         let group = figure.choose(groups().map(|trend| &trend.group), landmarks)?;
         let trend = groups().find(|trend| trend.group == *group)?;
         let words = figure.words.to_owned();
-        return Some(Main { words, leads: figure.leads, source: Source::Slope(trend) });
+        return Some(Main { words, leads: figure.leads, source: FigureSource::Slope(trend) });
     }
     let of = |point: &Point| measured.iter().copied().find(|found| found.point == *point);
     let merit = |point: &Point| of(point).and_then(PointResult::merit).unwrap_or(f64::NEG_INFINITY);
     let points = measured.iter().map(|point| &point.point);
     let point = of(figure.choose_best(points, landmarks, merit)?)?;
     let words = figure.said(&point.point, |name, value| words::value(point, name, value));
-    Some(Main { words: said(&words, &point.point), leads: figure.leads, source: Source::Point(point) })
+    Some(Main { words: said(&words, &point.point), leads: figure.leads, source: FigureSource::Point(point) })
 }
 
 /// A virtual peer is never shown as a real one.
@@ -218,10 +213,10 @@ fn distinct(chosen: Vec<Main>) -> Vec<Main> {
     kept
 }
 
-fn is_same(one: &Source, other: &Source) -> bool {
+fn is_same(one: &FigureSource, other: &FigureSource) -> bool {
     match (one, other) {
-        (Source::Point(one), Source::Point(other)) => std::ptr::eq(*one, *other),
-        (Source::Slope(one), Source::Slope(other)) => std::ptr::eq(*one, *other),
+        (FigureSource::Point(one), FigureSource::Point(other)) => std::ptr::eq(*one, *other),
+        (FigureSource::Slope(one), FigureSource::Slope(other)) => std::ptr::eq(*one, *other),
         _ => false,
     }
 }

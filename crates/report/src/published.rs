@@ -41,9 +41,9 @@ pub fn value(figure: &Figure) -> String {
 }
 
 /// Every machine in a line, with the number of its figures.
-pub struct Library;
+pub struct MachineList;
 
-impl Facts for Library {
+impl Facts for MachineList {
     fn text(&self, style: Style) -> String {
         let mut text = String::new();
         for machine in references::machines() {
@@ -183,8 +183,8 @@ fn line(figure: &Figure, style: Style) -> String {
         deviation.map(|(sd, unit)| format!(" ± {}", quantities::value(unit, sd))).unwrap_or_default();
     let lead = format!("  {:12}  ", figure.id());
     let mut text = style.wrapped(&lead, &clean(&format!("{what}: {}{deviation}", value(figure))));
-    if let Some(misgiving) = figure.misgiving() {
-        text += &style.careful(style.wrapped("                ", misgiving).trim_end());
+    if let Some(note) = figure.doubt_note() {
+        text += &style.careful(style.wrapped("                ", note).trim_end());
         text.push('\n');
     }
     text
@@ -209,5 +209,4 @@ fn listed(machine: &Machine) -> Listed<'_> {
     }
 }
 
-/// The version of this schema.
 const SCHEMA: u32 = 1;

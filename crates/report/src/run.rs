@@ -120,7 +120,6 @@ pub(super) struct Precision<'run> {
 }
 
 impl<'run> Precision<'run> {
-    /// The precision of a run.
     pub fn of(results: &'run Results) -> Self {
         let target = results.run.header.settings.precision;
         let estimates = || results.points.iter().filter_map(PointResult::estimate);
@@ -137,7 +136,7 @@ impl<'run> Precision<'run> {
     }
 
     /// Whether every value has an interval that reaches the target.
-    pub fn is_complete(&self) -> bool {
+    pub(crate) fn is_complete(&self) -> bool {
         self.missed.is_empty() && self.without == 0
     }
 
@@ -283,20 +282,17 @@ fn whole_run(results: &Results) -> Option<String> {
 
 /// Evidence that does not hold, so that the figure may be of another operation. The same claim about several points of an
 /// experiment is one entry.
-pub(super) struct Doubt<'run> {
-    /// The experiment's name.
+pub(super) struct FailingClaim<'run> {
     pub experiment: &'run str,
-    /// The claim.
     pub claim: &'run str,
     /// The observation at the first of the points.
     pub seen: &'run str,
-    /// The points.
     pub points: Vec<String>,
 }
 
 /// Every claim that does not hold.
-pub(super) fn doubts<'run>(results: &'run Results) -> Vec<Doubt<'run>> {
-    let mut doubts: Vec<Doubt> = vec![];
+pub(super) fn doubts<'run>(results: &'run Results) -> Vec<FailingClaim<'run>> {
+    let mut doubts: Vec<FailingClaim> = vec![];
     for point in &results.points {
         for check in point.evidence.checks().iter().filter(|check| !check.holds) {
             let label = words::label(point, &point.point);
@@ -305,7 +301,7 @@ pub(super) fn doubts<'run>(results: &'run Results) -> Vec<Doubt<'run>> {
                 .find(|doubt| doubt.experiment == point.experiment && doubt.claim == check.claim);
             match alike {
                 Some(doubt) => doubt.points.push(label),
-                None => doubts.push(Doubt {
+                None => doubts.push(FailingClaim {
                     experiment: &point.experiment,
                     claim: &check.claim,
                     seen: &check.seen,
@@ -327,7 +323,7 @@ pub(super) fn not_judged(results: &Results) -> Vec<String> {
     results.experiments().into_iter().filter_map(sentence).collect()
 }
 
-impl Doubt<'_> {
+impl FailingClaim<'_> {
     /// The points in a word or two, and the claim with the observation.
     pub fn sentence(&self) -> String {
         match self.points.as_slice() {

@@ -8,18 +8,16 @@ use fathom_core::statistics::{self, Estimate};
 use fathom_engine::results::{Outcome, PointResult, Results};
 
 /// The rows of one experiment.
-pub(super) struct Group<'run> {
-    /// The experiment's name.
+pub(super) struct OperationGroup<'run> {
     pub experiment: &'run str,
     /// The placement, if all of its points share one.
     pub placement: Option<&'static str>,
     /// Its points that have a value or an upper limit.
-    pub rows: Vec<Row<'run>>,
+    pub rows: Vec<OperationRow<'run>>,
 }
 
 /// One operation. Every text has its unit; an absent figure is `–`.
-pub(super) struct Row<'run> {
-    /// Its point.
+pub(super) struct OperationRow<'run> {
     pub point: &'run PointResult,
     /// The parameters.
     pub operation: String,
@@ -31,7 +29,6 @@ pub(super) struct Row<'run> {
     pub predicted: String,
     /// The median, or `< limit` below resolution.
     pub measured: String,
-    /// The interval.
     pub interval: String,
     /// Half the interval as a share of the median.
     pub half_width: String,
@@ -43,7 +40,6 @@ pub(super) struct Row<'run> {
 
 /// Points of one experiment without a value, for one reason.
 pub(super) struct Unmeasured<'run> {
-    /// The experiment's name.
     pub experiment: &'run str,
     /// `skipped`, `failed`, …
     pub outcome: &'static str,
@@ -58,14 +54,13 @@ pub(super) struct Unmeasured<'run> {
 /// The sign of a missing figure.
 pub const ABSENT: &str = "–";
 
-/// The summary table, by experiment.
-pub(super) fn groups<'run>(results: &'run Results) -> Vec<Group<'run>> {
+pub(super) fn groups<'run>(results: &'run Results) -> Vec<OperationGroup<'run>> {
     let groups = results.experiments().into_iter().map(|experiment| {
         let points: Vec<&PointResult> =
             results.of_experiment(experiment).filter(|point| is_in_table(point)).collect();
         let placement = shared_placement(results.of_experiment(experiment));
         let rows = points.iter().map(|point| row(point, &points, placement.is_some())).collect();
-        Group { experiment, placement, rows }
+        OperationGroup { experiment, placement, rows }
     });
     groups.filter(|group| !group.rows.is_empty()).collect()
 }
@@ -123,7 +118,7 @@ pub(super) fn operation(point: &PointResult, placement_said: bool) -> String {
     if label.is_empty() { words::label(point, &point.point) } else { label }
 }
 
-fn row<'run>(point: &'run PointResult, column: &[&PointResult], placement_said: bool) -> Row<'run> {
+fn row<'run>(point: &'run PointResult, column: &[&PointResult], placement_said: bool) -> OperationRow<'run> {
     let measure = measure(point, column);
     let unitised = |number: String| format!("{number} {}", measure.symbol);
     let predicted =
@@ -134,7 +129,7 @@ fn row<'run>(point: &'run PointResult, column: &[&PointResult], placement_said: 
         let (low, high) = quantities::ends(estimate)?;
         Some(unitised(measure.range(estimate.value, low, high)))
     };
-    Row {
+    OperationRow {
         point,
         operation: operation(point, placement_said),
         hardware: predicted(prediction.and_then(|prediction| prediction.part(Part::Hardware))),

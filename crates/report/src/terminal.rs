@@ -1,16 +1,17 @@
 //! The report on a terminal: the summary table, points without a value with their reasons, trends, findings, disturbances,
 //! precision.
 
-use super::finding;
-use super::run::{self, Precision};
-use super::summary::{self, Group, Row, Unmeasured};
+use super::run::Precision;
+use super::summary::{OperationGroup, OperationRow, Unmeasured};
 use super::text::{Style, clean, display_width, lines};
-use super::words::{self, plural};
-use super::{accuracy, machine};
+use super::words::plural;
+use super::{description, finding, run, summary, words};
 use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, LineStyle, Table, TableStyle};
 use fathom_core::experiment::Finding;
 use fathom_core::quantities;
-use fathom_engine::results::{Agreement, CrossCheck, Mechanism, Outcome, Results};
+use fathom_engine::results::{
+    Accuracy, Agreement, CLOSE, CrossCheck, FAIR, Mechanism, Outcome, Results, Tally,
+};
 use std::path::Path;
 
 /// The width from which the table has all columns.
@@ -42,11 +43,11 @@ pub fn summary(results: &Results, files: &[(&str, &Path)], style: Style) -> Stri
         cross_checks(results, style),
         findings(results, style),
         misses(results, style),
-        accuracy::text(&results.accuracy, style),
+        accuracy(&results.accuracy, style),
         doubts(results, style),
         not_judged(results, style),
         disturbances(results, style),
-        machine::warnings(&results.run.header.machine, style),
+        description::warnings(&results.run.header.machine, style),
         precision(results, style),
         places(files, style),
     ];
@@ -64,7 +65,7 @@ fn head(results: &Results, style: Style) -> String {
         + &style.wrapped("", &run::ending(results))
 }
 
-fn table(groups: &[Group], style: Style) -> String {
+fn table(groups: &[OperationGroup], style: Style) -> String {
     if groups.is_empty() {
         return "No point has a value.\n".to_owned();
     }
@@ -120,7 +121,7 @@ fn chosen(cells: &[String; 9], columns: &[usize]) -> Vec<String> {
     columns.iter().map(|column| cells[*column].clone()).collect()
 }
 
-fn cells(row: &Row) -> [String; 9] {
+fn cells(row: &OperationRow) -> [String; 9] {
     [
         clean(&row.operation),
         row.hardware.clone(),
@@ -157,7 +158,7 @@ fn marker(group: usize) -> String {
 }
 
 /// Inserts names and colours a finished line: column widths are those of the plain text.
-fn painted(line: &str, groups: &[Group], style: Style) -> String {
+fn painted(line: &str, groups: &[OperationGroup], style: Style) -> String {
     let named = groups.iter().enumerate().find(|(index, _)| line.trim_end() == marker(*index));
     if let Some((_, group)) = named {
         let placement = group.placement.map(|placement| format!(" ({placement})")).unwrap_or_default();
@@ -167,7 +168,7 @@ fn painted(line: &str, groups: &[Group], style: Style) -> String {
     line.replace('✗', &style.bad("✗"))
 }
 
-fn legend(groups: &[Group], style: Style) -> String {
+fn legend(groups: &[OperationGroup], style: Style) -> String {
     let rows = || groups.iter().flat_map(|group| &group.rows);
     let below = rows().any(|row| matches!(row.point.outcome, Outcome::BelowResolution { .. }));
     let unpredicted = rows().any(|row| row.point.prediction.is_none());
@@ -242,7 +243,7 @@ fn findings(results: &Results, style: Style) -> String {
     let overall = results.overall.iter().map(|said| style.wrapped("  ", &finding::text(&said.statement)));
     let text = overall.collect::<String>() + &by_experiment(results, |said| !said.is_miss(), style);
     let legend = if text.contains('~') { style.wrapped("  ", finding::APPROXIMATE) } else { String::new() };
-    if text.is_empty() { text } else { style.title("What it means") + "\n" + &text + &legend }
+    if text.is_empty() { text } else { style.title("Findings") + "\n" + &text + &legend }
 }
 
 fn misses(results: &Results, style: Style) -> String {
@@ -264,7 +265,7 @@ fn by_experiment(results: &Results, wanted: impl Fn(&Finding) -> bool, style: St
 }
 
 fn doubts(results: &Results, style: Style) -> String {
-    let line = |doubt: &run::Doubt| {
+    let line = |doubt: &run::FailingClaim| {
         let said = format!("{} {}", doubt.experiment, doubt.sentence());
         style.wrapped("  ✗ ", &said).replacen('✗', &style.bad("✗"), 1)
     };
@@ -304,4 +305,35 @@ pub(super) fn places(files: &[(&str, &Path)], style: Style) -> String {
     };
     let lines: String = files.iter().map(line).collect();
     if lines.is_empty() { lines } else { style.faint(lines.trim_end()) + "\n" }
+}
+
+/// The lines with their title; empty if nothing could be judged.
+fn accuracy(found: &Accuracy, style: Style) -> String {
+    let Some(total) = &found.total else { return String::new() };
+    // In a run of one chapter the whole is that chapter.
+    let chapters = if found.chapters.len() > 1 { found.chapters.as_slice() } else { &[] };
+    let tallies: Vec<&Tally> = chapters.iter().chain(found.by_kind()).chain([total]).collect();
+    let room = tallies.iter().map(|tally| display_width(&tally.name)).max().unwrap_or(0);
+    let line = |tally: &&Tally| {
+        let lead = format!("  {:room$}  ", clean(&tally.name));
+        style.wrapped(&lead, &accuracy_sentence(tally))
+    };
+    style.title("How good the predictions were") + "\n" + &tallies.iter().map(line).collect::<String>()
+}
+
+fn accuracy_sentence(tally: &Tally) -> String {
+    let unpredicted = match tally.unpredicted {
+        0 => String::new(),
+        some => format!("; {} without a prediction", plural(some, "value")),
+    };
+    format!(
+        "{}: {} within {CLOSE}×, {} within {FAIR}×; measured over predicted is {} in the median and {} at worst \
+         ({}){unpredicted}",
+        plural(tally.judged, "point"),
+        quantities::percent(tally.close.share),
+        quantities::percent(tally.fair.share),
+        quantities::factor(tally.median_factor),
+        quantities::factor(tally.worst.factor),
+        tally.worst.experiment,
+    )
 }

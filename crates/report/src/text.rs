@@ -23,17 +23,14 @@ impl Default for Style {
 }
 
 impl Style {
-    /// A title.
     pub(super) fn title(self, text: &str) -> String {
         self.paint(text, Paint::new().bold())
     }
 
-    /// Something that went well.
     pub(super) fn good(self, text: &str) -> String {
         self.paint(text, AnsiColor::Green.on_default())
     }
 
-    /// Something that went wrong.
     pub(super) fn bad(self, text: &str) -> String {
         self.paint(text, AnsiColor::Red.on_default().bold())
     }
@@ -43,7 +40,6 @@ impl Style {
         self.paint(text, AnsiColor::Yellow.on_default())
     }
 
-    /// A less important text.
     pub(super) fn faint(self, text: &str) -> String {
         self.paint(text, Paint::new().dimmed())
     }
@@ -62,7 +58,7 @@ impl Style {
 }
 
 /// Lines of code, each cleaned and ended by a line feed.
-pub fn cleaned(lines: &str) -> String {
+pub(crate) fn cleaned(lines: &str) -> String {
     lines.lines().map(|line| clean(line) + "\n").collect()
 }
 
@@ -89,6 +85,30 @@ pub(super) fn lines(text: &str, room: usize) -> Vec<String> {
         .word_splitter(WordSplitter::NoHyphenation)
         .wrap_algorithm(WrapAlgorithm::FirstFit);
     textwrap::wrap(text, options).into_iter().map(Cow::into_owned).collect()
+}
+
+/// The most lines of a sentence: a name in a run file may be of any length.
+const MOST_OF_ONE: usize = 2;
+
+/// Text in at most [`MOST_OF_ONE`] lines of the style's width, the first behind `lead`, the others below its text.
+pub(super) fn clipped(lead: &str, text: &str, style: Style) -> String {
+    let indent = display_width(lead);
+    let room = style.width.saturating_sub(indent).max(20);
+    let all = lines(&clean(text), room);
+    let mut shown: Vec<String> = all.iter().take(MOST_OF_ONE).map(|line| cut(line, room)).collect();
+    if let Some(last) = shown.last_mut().filter(|_| all.len() > MOST_OF_ONE) {
+        *last = cut(&format!("{last} …"), room);
+    }
+    format!("{lead}{}\n", shown.join(&format!("\n{}", " ".repeat(indent))))
+}
+
+/// A line of at most `room` letters; a longer one ends in an ellipsis.
+pub(super) fn cut(line: &str, room: usize) -> String {
+    if display_width(line) <= room {
+        return line.to_owned();
+    }
+    let kept: String = line.trim_end_matches(" …").chars().take(room.saturating_sub(1)).collect();
+    kept.trim_end().to_owned() + "…"
 }
 
 #[cfg(test)]

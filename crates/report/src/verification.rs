@@ -28,18 +28,18 @@ impl Facts for VerificationReport<'_> {
 
     fn json(&self) -> String {
         #[derive(Serialize)]
-        struct Report<'a> {
+        struct VerificationEntry<'a> {
             verdict: Verdict,
             #[serde(flatten)]
             verification: &'a Verification,
         }
-        form::pretty(&Report { verdict: self.0.verdict(), verification: self.0 })
+        form::pretty(&VerificationEntry { verdict: self.0.verdict(), verification: self.0 })
     }
 }
 
 impl Subject for VerificationReport<'_> {
     fn rows(&self) -> String {
-        csv::table(self.0.truths.iter().map(CsvRow::of))
+        csv::table(self.0.truths.iter().map(TruthRow::of))
     }
 
     fn document(&self) -> Document {
@@ -154,7 +154,7 @@ fn tone(verdict: Verdict) -> Tone {
 
 /// A truth as comma-separated values.
 #[derive(Serialize)]
-struct CsvRow {
+struct TruthRow {
     rig: String,
     truth: String,
     unit: Option<Unit>,
@@ -168,9 +168,9 @@ struct CsvRow {
     reason: String,
 }
 
-impl CsvRow {
+impl TruthRow {
     fn of(truth: &Truth) -> Self {
-        CsvRow {
+        TruthRow {
             rig: csv::cell(&truth.rig),
             truth: csv::cell(&truth.what),
             unit: truth.unit,

@@ -1,8 +1,7 @@
 //! Points, placements and outcomes in words, the same in every form of the report.
 
 use super::paper::Sign;
-use fathom_core::experiment::registry;
-use fathom_core::experiment::{AXIS_PLACEMENT, Effort, Placement, Point, Scale, Value};
+use fathom_core::experiment::{AXIS_PLACEMENT, Effort, Placement, Point, Scale, Value, registry};
 use fathom_core::quantities;
 use fathom_core::quantity::Unit;
 use fathom_engine::record::MethodParameter;
@@ -170,7 +169,6 @@ pub(super) fn reason(point: &PointResult) -> String {
     }
 }
 
-/// The effort of the run.
 pub(super) fn effort(effort: Effort) -> &'static str {
     match effort {
         Effort::Quick => "quick",
@@ -183,4 +181,24 @@ pub(super) fn effort(effort: Effort) -> &'static str {
 pub fn plural(number: usize, word: &str) -> String {
     let ending = if number == 1 { "" } else { "s" };
     format!("{} {word}{ending}", quantities::count(number))
+}
+
+/// The parameters with the same value at all of these points, of which there is at least one.
+pub(super) fn shared_parameters(points: &[&PointResult]) -> Vec<String> {
+    let names = points[0].point.parameters().map(|(name, _)| name.to_owned());
+    let same = |name: &String| points.iter().all(|point| point.point.get(name) == points[0].point.get(name));
+    names.filter(same).collect()
+}
+
+/// The point without the shared_parameters parameters, in words; a point that shares all of them keeps them.
+pub(super) fn differing_label(point: &PointResult, shared: &[String]) -> String {
+    let rest = shared.iter().fold(point.point.clone(), |rest, name| rest.without(name));
+    label(point, if rest.parameters().next().is_some() { &rest } else { &point.point })
+}
+
+/// The shared parameters, in words.
+pub(super) fn shared_label(point: &PointResult, shared: &[String]) -> String {
+    let others =
+        point.point.parameters().map(|(name, _)| name.to_owned()).filter(|name| !shared.contains(name));
+    label(point, &others.fold(point.point.clone(), |rest: Point, name| rest.without(&name)))
 }

@@ -1,8 +1,7 @@
 //! A chain of dependent multiplications: half as many take half the time, and each takes three cycles of the core's clock.
 
-use super::paired;
-use super::rig::{Rig, Wanted};
-use super::truth::{Claim, Found, Nothing, estimate, result};
+use super::rig::{PointRef, Rig};
+use super::truth::{Claim, NoFigure, TruthFigure, by_rounds, estimate, result};
 use super::work::{Work, about};
 use fathom_core::experiment::{Failure, Parameter, Point, Requirement, Site, Workload};
 use fathom_core::statistics;
@@ -11,29 +10,29 @@ use fathom_engine::results::{PointResult, Results, core_hz_of};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-pub static RIG: Rig = Rig {
-    name: "chain",
-    sets: "a chain of dependent multiplications",
-    touches: &[],
-    budget: Duration::from_secs(4),
-    arrange: None,
-    points: |_| Ok([LONG, LONG / 2].map(wanted).to_vec()),
+pub static RIG: Rig = Rig::of_known_work(
+    "chain",
+    "a chain of dependent multiplications",
+    Duration::from_secs(4),
+    |_| Ok([LONG, LONG / 2].map(wanted).to_vec()),
     judge,
-};
+);
 
 pub static WORK: Work = Work {
-    about: &about(
-        NAME,
-        "Does half the work take half the time, and the known number of cycles?",
-        "the whole chain",
-        "Each multiplication depends on the previous one. The two lengths are measured in one process, one after the \
-         other.",
-        &[MULTIPLICATIONS],
-    ),
     points: || [LONG, LONG / 2].map(point).to_vec(),
     requires: &[Requirement::ASSEMBLY],
     block: Some("chains"),
-    prepare,
+    ..Work::of(
+        &about(
+            NAME,
+            "Does half the work take half the time, and the known number of cycles?",
+            "the whole chain",
+            "Each multiplication depends on the previous one. The two lengths are measured in one process, one after the \
+             other.",
+            &[MULTIPLICATIONS],
+        ),
+        prepare,
+    )
 };
 
 const NAME: &str = "verify/chain";
@@ -51,7 +50,7 @@ fn point(multiplications: u64) -> Point {
     Point::new().with(&MULTIPLICATIONS, multiplications)
 }
 
-fn wanted(multiplications: u64) -> Wanted {
+fn wanted(multiplications: u64) -> PointRef {
     (NAME, point(multiplications))
 }
 
@@ -74,7 +73,7 @@ fn prepare<'site>(_: &Point, _: &'site Site) -> Result<Workload<'site>, Failure>
 
 fn judge(rig: &Rig, results: &Results, _: Option<f64>) -> Vec<Truth> {
     let of = |length| result(results, &wanted(length));
-    let ratio = || paired::of([of(LONG)?, of(LONG / 2)?], |[long, short]| long / short);
+    let ratio = || by_rounds([of(LONG)?, of(LONG / 2)?], |[long, short]| long / short);
     vec![
         Claim::of(rig, "whole chain over half of it, ratio", None, 2.0).judged(ratio()),
         Claim::of(rig, "a multiplication, core cycles", None, CYCLES)
@@ -83,7 +82,7 @@ fn judge(rig: &Rig, results: &Results, _: Option<f64>) -> Vec<Truth> {
 }
 
 /// The cycles of a multiplication, each trial by the frequency observed next to it.
-fn cycles(results: &Results, point: &PointResult) -> Result<Found, Nothing> {
+fn cycles(results: &Results, point: &PointResult) -> Result<TruthFigure, NoFigure> {
     estimate(point)?;
     let is_its = |trial: &&Trial| trial.experiment == point.experiment && trial.point == point.point;
     let frequency = |trial: &Trial| Some((trial.round, core_hz_of(trial)?));
@@ -92,10 +91,10 @@ fn cycles(results: &Results, point: &PointResult) -> Result<Found, Nothing> {
     let cycles = |(round, ns): &(u32, f64)| Some([ns * frequencies.get(round)? / 1e9 / LONG as f64]);
     let trials: Vec<[f64; 1]> = point.by_round.iter().filter_map(cycles).collect();
     let estimate = statistics::estimate(&trials).ok_or_else(|| {
-        Nothing::set("the core's frequency was not found: its chains of known latency do not agree")
+        NoFigure::skipped("the core's frequency was not found: its chains of known latency do not agree")
     })?;
     if 2 * trials.len() < point.by_round.len() {
-        return Err(Nothing::found("the core's frequency changed within most trials"));
+        return Err(NoFigure::inconclusive("the core's frequency changed within most trials"));
     }
-    Ok(Found::of(&estimate, &[point]))
+    Ok(TruthFigure::of(&estimate, &[point]))
 }

@@ -2,7 +2,7 @@
 //! and those that all are far.
 
 use super::rig::Rig;
-use super::truth::{Claim, Found, Nothing, estimate, result};
+use super::truth::{Claim, NoFigure, TruthFigure, estimate, result};
 use super::work::{Work, about};
 use fathom_core::experiment::{Failure, Point, Requirement, Site, Workload};
 use fathom_core::statistics;
@@ -18,32 +18,30 @@ use std::ptr::NonNull;
 use std::rc::Rc;
 use std::time::Duration;
 
-pub static RIG: Rig = Rig {
-    name: "chase",
-    sets: "a chase of dependent loads, every second of which misses the caches",
-    touches: &[],
-    budget: Duration::from_secs(8),
-    arrange: None,
-    points: |_| Ok(vec![(NAME, Point::new())]),
+pub static RIG: Rig = Rig::of_known_work(
+    "chase",
+    "a chase of dependent loads, every second of which misses the caches",
+    Duration::from_secs(8),
+    |_| Ok(vec![(NAME, Point::new())]),
     judge,
-};
+);
 
 pub static WORK: Work = Work {
-    about: &about(
-        NAME,
-        "Do mixed loads of two latencies take the mean of both?",
-        "two loads that hit the first cache, and two that miss the caches",
-        "Two chases in random order take turns, and the address of each load depends on the value of the previous \
-         one, also of the other chase. Near, both go through 1 KiB; far, both go through the same 192 MiB, a third of \
-         it apart, so that no line is visited twice; mixed, one of each. The time of two near and two far loads is \
-         measured in turn with that of two mixed ones, and must be twice as long: memory may change its latency from \
-         trial to trial, but not between the two.",
-        &[],
-    ),
-    points: || vec![Point::new()],
     requires: &[Requirement::MemoryBytes((FAR_BYTES + NEAR_BYTES) as u64)],
-    block: None,
-    prepare,
+    ..Work::of(
+        &about(
+            NAME,
+            "Do mixed loads of two latencies take the mean of both?",
+            "two loads that hit the first cache, and two that miss the caches",
+            "Two chases in random order take turns, and the address of each load depends on the value of the previous \
+             one, also of the other chase. Near, both go through 1 KiB; far, both go through the same 192 MiB, a third of \
+             it apart, so that no line is visited twice; mixed, one of each. The time of two near and two far loads is \
+             measured in turn with that of two mixed ones, and must be twice as long: memory may change its latency from \
+             trial to trial, but not between the two.",
+            &[],
+        ),
+        prepare,
+    )
 };
 
 const NAME: &str = "verify/chase";
@@ -114,13 +112,13 @@ fn judge(rig: &Rig, results: &Results, _: Option<f64>) -> Vec<Truth> {
 }
 
 /// The sum of both times measured separately over the time when mixed, trial by trial.
-fn over_mixed(point: &PointResult) -> Result<Found, Nothing> {
+fn over_mixed(point: &PointResult) -> Result<TruthFigure, NoFigure> {
     estimate(point)?;
     let of_trial = |(sample, (_, difference)): (&Vec<f64>, &(u32, f64))| {
         let apart = statistics::median(sample)?;
         Some([apart / (apart - difference)])
     };
     let trials: Vec<[f64; 1]> = point.samples.iter().zip(&point.by_round).filter_map(of_trial).collect();
-    let ratio = statistics::estimate(&trials).ok_or_else(|| Nothing::found("no trial has both"))?;
-    Ok(Found::of(&ratio, &[point]))
+    let ratio = statistics::estimate(&trials).ok_or_else(|| NoFigure::inconclusive("no trial has both"))?;
+    Ok(TruthFigure::of(&ratio, &[point]))
 }

@@ -1,6 +1,6 @@
 //! A control group with a limit, which contains this process and those that it starts for a while.
 
-use super::undone;
+use super::rig::cannot_undo;
 use fathom_core::machine;
 use fathom_core::sampling::owner::Owner;
 use std::path::{Path, PathBuf};
@@ -59,7 +59,7 @@ fn enter(folder: &Path) -> Result<(), String> {
 impl Drop for ControlGroup {
     fn drop(&mut self) {
         if let Err(error) = enter(&self.before) {
-            return undone::failed(format!("this process cannot return to its control group: {error}"));
+            return cannot_undo(format!("this process cannot return to its control group: {error}"));
         }
         let mut removed = Ok(());
         // Its last process may still be exiting.
@@ -71,22 +71,23 @@ impl Drop for ControlGroup {
             std::thread::sleep(Duration::from_millis(20));
         }
         if let Err(error) = removed {
-            undone::failed(format!("the control group {} cannot be removed: {error}", self.folder.display()));
+            cannot_undo(format!("the control group {} cannot be removed: {error}", self.folder.display()));
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::rig::ensure_undone;
     use super::*;
 
     #[test]
     fn a_group_that_cannot_be_left_ends_the_verification_in_words() {
-        assert!(undone::ensure().is_ok());
+        assert!(ensure_undone().is_ok());
         let place = tempfile::tempdir().unwrap();
         let nowhere = place.path().join("missing");
         drop(ControlGroup { folder: place.path().join("group"), before: nowhere.clone() });
-        let told = undone::ensure().unwrap_err().to_string();
+        let told = ensure_undone().unwrap_err().to_string();
         assert!(told.contains("cannot return") && told.contains(&nowhere.display().to_string()), "{told}");
     }
 }

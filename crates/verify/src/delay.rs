@@ -1,9 +1,8 @@
 //! A path that delays every packet by a known time, in both directions.
 
 use super::relay::Unreliable;
-use super::relayed::host_behind;
-use super::rig::{Arranged, Rig};
-use super::swept;
+use super::relay::host_behind;
+use super::rig::{Arranged, Rig, points_of};
 use super::truth::{Claim, each};
 use fathom_core::experiment::At::{self, Name, Number};
 use fathom_core::experiment::Selector;
@@ -21,7 +20,7 @@ pub static RIG: Rig = Rig {
     budget: Duration::from_secs(12),
     arrange: Some(arrange),
     points: |machine| {
-        let round_trip = |settings| swept::points(machine, &Selector::of("network/round_trip", settings));
+        let round_trip = |settings| points_of(machine, &Selector::of("network/round_trip", settings));
         Ok([round_trip(&const { closed("UDP") })?, round_trip(&const { closed("TCP") })?].concat())
     },
     judge,
@@ -42,7 +41,6 @@ const DELAY: Duration = Duration::from_millis(10);
 /// Some dozen round trips.
 const TRIAL: Duration = Duration::from_millis(300);
 
-/// The address of the relay.
 const RELAY: IpAddr = IpAddr::V4(Ipv4Addr::new(127, 0, 0, 3));
 
 fn arrange(options: &mut Options) -> Result<Arranged, String> {

@@ -2,8 +2,7 @@
 
 use super::control_group::{ControlGroup, Setting};
 use super::disk::Disk;
-use super::rig::{Arranged, Rig};
-use super::swept;
+use super::rig::{Arranged, Rig, points_of};
 use super::truth::{Claim, each};
 use fathom_core::experiment::At::{self, Name, Number};
 use fathom_core::experiment::Selector;
@@ -22,7 +21,7 @@ pub static BYTES: Rig = Rig {
     touches: DISK,
     budget: Duration::from_secs(25),
     arrange: Some(|options| held(options, ("read_bps_device", "rbps"), BYTES_A_SECOND)),
-    points: |machine| swept::points(machine, &IN_ORDER),
+    points: |machine| points_of(machine, &IN_ORDER),
     judge: |rig, results, _| rates(rig, results, BYTES_A_SECOND as f64),
 };
 
@@ -32,7 +31,7 @@ pub static REQUESTS: Rig = Rig {
     touches: DISK,
     budget: Duration::from_secs(25),
     arrange: Some(|options| held(options, ("read_iops_device", "riops"), REQUESTS_A_SECOND)),
-    points: |machine| swept::points(machine, &AT_RANDOM),
+    points: |machine| points_of(machine, &AT_RANDOM),
     judge: |rig, results, _| rates(rig, results, (BLOCK * REQUESTS_A_SECOND) as f64),
 };
 
@@ -43,7 +42,7 @@ pub static BURST: Rig = Rig {
     budget: Duration::from_secs(30),
     arrange: Some(|options| held(options, ("read_iops_device", "riops"), SUSTAINED_A_SECOND)),
     points: |machine| {
-        swept::points(
+        points_of(
             machine,
             &Selector::of(
                 "filesystem/sustained",

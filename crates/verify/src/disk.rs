@@ -1,6 +1,6 @@
 //! A temporary disk: a file system in a file, mounted from a loop device where no other process sees it.
 
-use super::undone;
+use super::rig::cannot_undo;
 use fathom_core::sampling::owner::Owner;
 use std::ffi::CString;
 use std::fs::File;
@@ -42,7 +42,6 @@ impl Disk {
         mounted.map(|()| disk)
     }
 
-    /// The mount point.
     pub fn mount(&self) -> &Path {
         &self.mount
     }
@@ -64,11 +63,11 @@ impl Drop for Disk {
                 Some(libc::EINVAL) => Ok(()),
                 _ => Err(error),
             }) {
-                undone::failed(format!("the disk at {} cannot be unmounted: {error}", self.mount.display()));
+                cannot_undo(format!("the disk at {} cannot be unmounted: {error}", self.mount.display()));
             }
         }
         if let Err(error) = std::fs::remove_dir(&self.mount) {
-            undone::failed(format!("{} cannot be removed: {error}", self.mount.display()));
+            cannot_undo(format!("{} cannot be removed: {error}", self.mount.display()));
         }
     }
 }
@@ -109,7 +108,7 @@ impl Namespace {
 impl Drop for Namespace {
     fn drop(&mut self) {
         if let Err(error) = self.leave() {
-            undone::failed(format!("this process cannot return to the machine's mounts: {error}"));
+            cannot_undo(format!("this process cannot return to the machine's mounts: {error}"));
         }
     }
 }

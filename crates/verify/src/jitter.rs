@@ -1,11 +1,10 @@
 //! A path with jitter and loss: every fifth datagram is delayed longer, and every fiftieth dropped.
 
-use super::of_trials::tail;
 use super::relay::Unreliable;
-use super::relayed::host_behind;
-use super::rig::{Arranged, Rig};
-use super::swept;
-use super::truth::{Claim, Found, Nothing, estimate};
+use super::relay::host_behind;
+use super::rig::{Arranged, Rig, points_of};
+use super::truth::tail;
+use super::truth::{Claim, NoFigure, TruthFigure, estimate};
 use fathom_core::experiment::At::{Name, Number};
 use fathom_core::experiment::Selector;
 use fathom_core::quantity::Unit;
@@ -25,7 +24,7 @@ pub static RIG: Rig = Rig {
     budget: Duration::from_secs(8),
     arrange: Some(arrange),
     points: |machine| {
-        swept::points(
+        points_of(
             machine,
             &Selector::of(
                 "network/round_trip",
@@ -65,12 +64,12 @@ fn arrange(options: &mut Options) -> Result<Arranged, String> {
 
 fn judge(rig: &Rig, results: &Results, dropped: Option<f64>) -> Vec<Truth> {
     let Some(point) = results.points.first() else {
-        return vec![Nothing::set("it is not in the plan").of(rig)];
+        return vec![NoFigure::skipped("it is not in the plan").of(rig)];
     };
     let set = 2.0 * DELAY.as_nanos() as f64;
     let of = |what: &str, set: f64| Claim::of(rig, what, Some(Unit::Nanoseconds), set);
     // The evidence of few losses fails, as intended, so figures that are off become inconclusive instead of wrong.
-    let median = estimate(point).map(|found| Found::of(found, &[point]));
+    let median = estimate(point).map(|found| TruthFigure::of(found, &[point]));
     vec![
         of("a round trip by UDP", set).judged(median),
         of("95th percentile, one in five 10 ms late", set + LATER.as_nanos() as f64)
@@ -81,8 +80,8 @@ fn judge(rig: &Rig, results: &Results, dropped: Option<f64>) -> Vec<Truth> {
 }
 
 /// The number of lost datagrams over all trials.
-fn lost(results: &Results, point: &PointResult) -> Result<Found, Nothing> {
+fn lost(results: &Results, point: &PointResult) -> Result<TruthFigure, NoFigure> {
     estimate(point)?;
     let counted = results.run.samples().filter_map(|sample| sample.witnessed.get(DATAGRAMS_LOST));
-    Ok(Found::exactly(counted.fold(0.0, |sum, lost| sum + lost)))
+    Ok(TruthFigure::exactly(counted.fold(0.0, |sum, lost| sum + lost)))
 }

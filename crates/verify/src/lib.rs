@@ -17,10 +17,8 @@ mod echo;
 mod jitter;
 mod link;
 mod neighbour;
-mod of_trials;
 pub mod opinions;
 mod page_fault;
-mod paired;
 mod opinions_report;
 mod order;
 mod page_cache;
@@ -28,15 +26,12 @@ pub mod population;
 mod quota;
 #[allow(clippy::disallowed_methods, reason = "until when a relay holds a packet is what it sets")]
 mod relay;
-mod relayed;
 mod rig;
 mod session;
 mod sleep;
 mod spin;
 mod statistics;
-mod swept;
 mod truth;
-mod undone;
 mod work;
 
 pub use neighbour::Spinner;

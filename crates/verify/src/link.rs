@@ -1,7 +1,6 @@
 //! A link of a known rate: a virtual adapter between two network namespaces of this machine, which the kernel limits.
 
-use super::rig::{Arranged, Rig};
-use super::swept;
+use super::rig::{Arranged, Rig, points_of};
 use super::truth::{Claim, each};
 use fathom_core::experiment::At::{Name, Number};
 use fathom_core::experiment::Selector;
@@ -25,7 +24,7 @@ pub static RIG: Rig = Rig {
     budget: Duration::from_secs(12),
     arrange: Some(arrange),
     points: |machine| {
-        swept::points(
+        points_of(
             machine,
             &Selector::of(
                 "network/bandwidth",

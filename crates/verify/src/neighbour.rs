@@ -2,8 +2,8 @@
 //! detect it, and the value must not change.
 
 use super::rig::{Arranged, Rig};
-use super::truth::{Claim, Found, found};
-use super::{of_trials, spin};
+use super::spin;
+use super::truth::{Claim, TruthFigure, figure, share_of_trials};
 use fathom_core::quantity::Unit;
 use fathom_core::sampling::affinity;
 use fathom_engine::record::Truth;
@@ -65,11 +65,11 @@ fn arrange(options: &mut Options) -> Result<Arranged, String> {
 
 fn judge(rig: &Rig, results: &Results, _: Option<f64>) -> Vec<Truth> {
     let point = spin::single();
-    let value = found(results, &point).map(Found::whatever_disturbs);
+    let value = figure(results, &point).map(TruthFigure::whatever_disturbs);
     let told = Claim::of(rig, "trials that report preemption", Some(Unit::PartsPerMillion), 1e6);
     vec![
         spin::of_single(rig, "spins of 100 µs, unchanged").judged(value),
-        told.judged(of_trials::share(results, &point, |sample| {
+        told.judged(share_of_trials(results, &point, |sample| {
             sample.on_cpu.map(|on_cpu| on_cpu.involuntary_switches > 0)
         })),
     ]

@@ -1,6 +1,6 @@
 //! Second opinions: the figures of other tools for operations that Fathom measures too, in the same session.
 
-use crate::opinions::{Agreement, Weighed};
+use crate::opinions::{Agreement, ToolComparison};
 use fathom_core::machine::Machine;
 use fathom_core::quantities::{self, percent};
 use fathom_core::quantity::Unit;
@@ -20,12 +20,12 @@ pub struct OpinionsReport {
     tool: Tool,
     processor: Option<String>,
     kernel: Option<String>,
-    opinions: Vec<Weighed>,
+    opinions: Vec<ToolComparison>,
 }
 
 impl OpinionsReport {
     /// The report of these opinions, by this build on this machine.
-    pub fn of(at: String, tool: Tool, machine: &Machine, opinions: Vec<Weighed>) -> Self {
+    pub fn of(at: String, tool: Tool, machine: &Machine, opinions: Vec<ToolComparison>) -> Self {
         let processor = machine.processor.model_name.value().cloned();
         OpinionsReport { at, tool, processor, kernel: machine.kernel.release.value().cloned(), opinions }
     }
@@ -59,7 +59,7 @@ impl Facts for OpinionsReport {
 
 impl Subject for OpinionsReport {
     fn rows(&self) -> String {
-        csv::table(self.opinions.iter().map(CsvRow::of))
+        csv::table(self.opinions.iter().map(ToolComparisonRow::of))
     }
 
     fn document(&self) -> Document {
@@ -78,7 +78,7 @@ impl Subject for OpinionsReport {
     }
 }
 
-fn table(opinions: &[Weighed]) -> Table {
+fn table(opinions: &[ToolComparison]) -> Table {
     Table::new(Key::of("opinions-table"), "Operations measured alternately by Fathom and another tool.")
         .columns([
             Column::words("operation"),
@@ -96,22 +96,22 @@ fn table(opinions: &[Weighed]) -> Table {
         .rows(opinions.iter().map(row))
 }
 
-fn row(found: &Weighed) -> Row {
+fn row(found: &ToolComparison) -> Row {
     let or_absent = |text: Option<String>| Text::plain(text.unwrap_or_else(|| ABSENT.to_owned()));
     let value = |side: &Option<Estimate>| {
         or_absent(found.unit.zip(side.as_ref()).map(|(unit, side)| quantities::estimate(unit, side)))
     };
-    let [their_spread, our_spread] = found.spreads().map(|spread| or_absent(spread.map(percent)));
+    let [tool_spread, fathom_spread] = found.spreads().map(|spread| or_absent(spread.map(percent)));
     let seconds = |took: f64| or_absent((took > 0.0).then(|| format!("{took:.1}")));
     let ratio = found.ratio.as_ref().map(|ratio| format!("{:.2}", ratio.value));
     let verdict = Text::toned(tone(found.agreement), found.agreement.name());
     Row::of([
         Text::prose(found.operation),
         Text::plain(found.tool),
-        value(&found.theirs),
-        their_spread,
-        value(&found.ours),
-        our_spread,
+        value(&found.tool_estimate),
+        tool_spread,
+        value(&found.fathom_estimate),
+        fathom_spread,
         or_absent(ratio),
         or_absent(found.spread_ratio().map(|ratio| format!("{ratio:.1}"))),
         seconds(found.took_s[0]),
@@ -131,9 +131,8 @@ fn tone(agreement: Agreement) -> Tone {
     }
 }
 
-/// An opinion as comma-separated values.
 #[derive(Serialize)]
-struct CsvRow {
+struct ToolComparisonRow {
     operation: &'static str,
     peer: &'static str,
     command: String,
@@ -151,18 +150,18 @@ struct CsvRow {
     reason: String,
 }
 
-impl CsvRow {
-    fn of(found: &Weighed) -> Self {
+impl ToolComparisonRow {
+    fn of(found: &ToolComparison) -> Self {
         let [their_spread, our_spread] = found.spreads();
-        CsvRow {
+        ToolComparisonRow {
             operation: found.operation,
             peer: found.tool,
             command: csv::cell(found.command),
             point: csv::cell(&found.point),
             unit: found.unit,
-            theirs: found.theirs.as_ref().map(|side| side.value),
+            theirs: found.tool_estimate.as_ref().map(|side| side.value),
             their_spread,
-            ours: found.ours.as_ref().map(|side| side.value),
+            ours: found.fathom_estimate.as_ref().map(|side| side.value),
             our_spread,
             ratio: found.ratio.as_ref().map(|ratio| ratio.value),
             spread_ratio: found.spread_ratio(),

@@ -2,7 +2,7 @@
 //! order.
 
 use super::rig::Rig;
-use super::truth::{Claim, Found, Nothing};
+use super::truth::{Claim, NoFigure, TruthFigure};
 use fathom_core::experiment::registry;
 use fathom_core::experiment::{Point, Value};
 use fathom_core::machine::Machine;
@@ -11,15 +11,13 @@ use fathom_engine::results::bounds::{ORDERS, Order};
 use fathom_engine::results::{Outcome, PointResult, Results};
 use std::time::Duration;
 
-pub static RIG: Rig = Rig {
-    name: "order",
-    sets: "operations of which one includes the other",
-    touches: &[],
-    budget: Duration::from_secs(5),
-    arrange: None,
-    points: |machine| Ok(orders(machine).into_iter().flat_map(|(_, points)| points).collect()),
+pub static RIG: Rig = Rig::of_known_work(
+    "order",
+    "operations of which one includes the other",
+    Duration::from_secs(5),
+    |machine| Ok(orders(machine).into_iter().flat_map(|(_, points)| points).collect()),
     judge,
-};
+);
 
 /// The most memory of a point here: preparing more takes seconds.
 const MOST_BYTES: u64 = 64 << 20;
@@ -52,12 +50,12 @@ fn judge(rig: &Rig, results: &Results, _: Option<f64>) -> Vec<Truth> {
         .filter(|pair| pair.iter().all(|result| interval_of(result)))
         .collect();
     if found.is_empty() {
-        return vec![Nothing::found("no two of them have an interval").of(rig)];
+        return vec![NoFigure::inconclusive("no two of them have an interval").of(rig)];
     }
     let broken = found.iter().find_map(|pair| pair.iter().find_map(|result| breaks(result)));
     let kept = found.iter().filter(|pair| pair.iter().all(|result| breaks(result).is_none())).count();
     let claim = Claim::of(rig, "pairs of figures in the right order", None, found.len() as f64).within(0.5);
-    let truth = claim.judged(Ok(Found::exactly(kept as f64)));
+    let truth = claim.judged(Ok(TruthFigure::exactly(kept as f64)));
     let because = broken.filter(|_| truth.verdict == Verdict::Wrong).or(truth.because);
     vec![Truth { because, ..truth }]
 }

@@ -1,8 +1,7 @@
 //! A page cache of a known size, set by a limit on memory.
 
 use super::control_group::{ControlGroup, Setting};
-use super::rig::{Arranged, Rig};
-use super::swept;
+use super::rig::{Arranged, Rig, points_of};
 use super::truth::{Claim, each};
 use fathom_core::experiment::At::Name;
 use fathom_core::experiment::Selector;
@@ -25,7 +24,7 @@ pub static RIG: Rig = Rig {
     budget: Duration::from_secs(45),
     arrange: Some(arrange),
     points: |machine| {
-        let by = |settings| swept::points(machine, &Selector::of("filesystem/cache_size", settings));
+        let by = |settings| points_of(machine, &Selector::of("filesystem/cache_size", settings));
         let residency = by(&[("method", Name("residency")), ("content", Name("random data"))])?;
         let timing = by(&[("method", Name("timing")), ("order", Name("backward")), ("call", Name("read"))])?;
         Ok([residency, timing].concat())

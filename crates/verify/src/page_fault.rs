@@ -1,7 +1,7 @@
 //! A page that a handler of this process supplies after a known time.
 
 use super::rig::Rig;
-use super::truth::{Claim, found};
+use super::truth::{Claim, figure};
 use fathom_core::quantity::Unit;
 use fathom_engine::record::Truth;
 use fathom_engine::results::Results;
@@ -9,18 +9,19 @@ use fathom_experiments::questions::memory::user_fault;
 use std::time::Duration;
 
 pub static RIG: Rig = Rig {
-    name: "page-fault",
-    sets: "a handler of page faults that waits for 100 µs before it answers",
     touches: &["memory: a stretch of the trial's own is registered with userfaultfd"],
-    budget: Duration::from_secs(4),
-    arrange: None,
-    points: |_| Ok(vec![user_fault::known_wait().0]),
-    judge,
+    ..Rig::of_known_work(
+        "page-fault",
+        "a handler of page faults that waits for 100 µs before it answers",
+        Duration::from_secs(4),
+        |_| Ok(vec![user_fault::known_wait().0]),
+        judge,
+    )
 };
 
 fn judge(rig: &Rig, results: &Results, _: Option<f64>) -> Vec<Truth> {
     let (wanted, waits_ns) = user_fault::known_wait();
     let claim =
         Claim::of(rig, "time that the wait adds to a fault", Some(Unit::Nanoseconds), waits_ns as f64);
-    vec![claim.judged(found(results, &wanted))]
+    vec![claim.judged(figure(results, &wanted))]
 }

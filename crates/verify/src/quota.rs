@@ -2,8 +2,8 @@
 
 use super::control_group::{ControlGroup, Setting};
 use super::rig::{Arranged, Rig};
-use super::truth::{Claim, Found, found};
-use super::{of_trials, spin};
+use super::spin;
+use super::truth::{Claim, TruthFigure, figure, median_of_trials, share_of_trials};
 use fathom_core::quantity::Unit;
 use fathom_engine::record::Truth;
 use fathom_engine::results::Results;
@@ -44,7 +44,7 @@ fn arrange(options: &mut Options) -> Result<Arranged, String> {
 
 fn judge(rig: &Rig, results: &Results, _: Option<f64>) -> Vec<Truth> {
     let point = spin::single();
-    let value = found(results, &point).map(Found::whatever_disturbs);
+    let value = figure(results, &point).map(TruthFigure::whatever_disturbs);
     let share = Claim::of(
         rig,
         "share of time on the CPU",
@@ -54,8 +54,8 @@ fn judge(rig: &Rig, results: &Results, _: Option<f64>) -> Vec<Truth> {
     let told = Claim::of(rig, "trials that report throttling", Some(Unit::PartsPerMillion), 1e6);
     vec![
         spin::of_single(rig, "spins of 100 µs, unchanged").judged(value),
-        share.judged(of_trials::median(results, &point, |sample| Some(1e6 * sample.on_cpu?.share()))),
-        told.judged(of_trials::share(results, &point, |sample| {
+        share.judged(median_of_trials(results, &point, |sample| Some(1e6 * sample.on_cpu?.share()))),
+        told.judged(share_of_trials(results, &point, |sample| {
             Some(sample.conditions.throttled_periods? > 0)
         })),
     ]

@@ -4,7 +4,14 @@
 //! It forwards the control connections byte for byte, and reads from the peer's answers the port of each service, at which
 //! it then listens on its own address before the client connects.
 
-use std::io::{self, Read, Write};
+use super::rig::Arranged;
+use fathom_engine::run::{Peering, Reach};
+use fathom_equipment::peer::Token;
+use fathom_equipment::peer::proof::chance;
+use fathom_equipment::peer::server::{End, Limits, Server};
+use fathom_equipment::peer::shared::Shared;
+use std::io;
+use std::io::{Read, Write};
 use std::net::{IpAddr, Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream, UdpSocket};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -170,4 +177,34 @@ fn port_in(bytes: &[u8]) -> Option<u16> {
     let started = text.find("\"started\"").map(|at| &text[at..])?;
     let digits = started.split("\"port\":").nth(1)?;
     digits.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok()
+}
+
+const PEER: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
+
+/// The second host; it ends when this is dropped.
+struct Host(Arc<Shared>);
+
+impl Drop for Host {
+    fn drop(&mut self) {
+        self.0.end(End::Abandoned);
+    }
+}
+
+/// A second host, and the relay at this address in front of it.
+pub fn host_behind(
+    relay: IpAddr,
+    delay: Duration,
+    datagrams: Unreliable,
+) -> Result<(Arranged, Relay), String> {
+    let failed = |error: io::Error| format!("a second host on loopback: {error}");
+    let token = Token(chance(32).map_err(failed)?);
+    let server =
+        Server::bind(&[SocketAddr::new(PEER, 0)], token.clone(), Limits::default()).map_err(failed)?;
+    let address = server.addresses().map_err(failed)?[0];
+    let host = Host(server.shared());
+    spawn(move || server.run());
+    let relay = Relay::start(address, relay, delay, datagrams).map_err(failed)?;
+    let reach = Reach { wanted: relay.at.to_string(), address: None, token: Some(token) };
+    let peering = Peering::reach(&reach).map_err(|error| format!("{error:#}"))?;
+    Ok((Arranged { peering: Some(peering), ..Arranged::holding(host) }, relay))
 }

@@ -1,11 +1,13 @@
 //! The form of a rig: a known condition on this machine, and the result that the instrument must find.
 
-use fathom_core::experiment::Point;
+use anyhow::{Result, bail};
+use fathom_core::experiment::{Point, Selector, registry};
 use fathom_core::machine::Machine;
 use fathom_engine::record::Truth;
 use fathom_engine::results::Results;
 use fathom_engine::run::{Options, Peering};
 use std::any::Any;
+use std::sync::Mutex;
 use std::time::Duration;
 
 /// A known condition on this machine, and the result that the instrument must find.
@@ -21,13 +23,26 @@ pub struct Rig {
     /// The arrangement during the measurement; `None` if the work itself is known. Such rigs are measured in one run.
     pub arrange: Option<Arrange>,
     /// The points to measure, by the names of experiments; or the reason why that is impossible here.
-    pub points: fn(&Machine) -> Result<Vec<Wanted>, String>,
+    pub points: fn(&Machine) -> Result<Vec<PointRef>, String>,
     /// Compares the results with the condition, with the arrangement's own account of the truth if it has one.
     pub judge: fn(&Rig, &Results, Option<f64>) -> Vec<Truth>,
 }
 
+impl Rig {
+    /// A rig whose work itself is known: nothing is arranged for it, and nothing else on the machine is touched.
+    pub(super) const fn of_known_work(
+        name: &'static str,
+        sets: &'static str,
+        budget: Duration,
+        points: fn(&Machine) -> Result<Vec<PointRef>, String>,
+        judge: fn(&Rig, &Results, Option<f64>) -> Vec<Truth>,
+    ) -> Self {
+        Rig { name, sets, touches: &[], budget, arrange: None, points, judge }
+    }
+}
+
 /// A point of the experiment of this name.
-pub type Wanted = (&'static str, Point);
+pub type PointRef = (&'static str, Point);
 
 /// Sets up a rig's arrangement for its measurement, and may change the options of the run; an error says why it is
 /// impossible here, with the remedy.
@@ -48,5 +63,33 @@ impl Arranged {
     /// An arrangement that holds this during the measurement.
     pub fn holding(held: impl Any) -> Self {
         Arranged { held: vec![Box::new(held)], ..Arranged::default() }
+    }
+}
+
+/// The selected points of this machine; or the reason why there are none.
+pub fn points_of(machine: &Machine, selector: &Selector) -> Result<Vec<PointRef>, String> {
+    let name = selector.experiment;
+    let known = registry::find(name).ok_or_else(|| format!("there is no {name}"))?;
+    let points: Vec<PointRef> = selector
+        .among(&known.sweep(machine), machine)
+        .into_iter()
+        .map(|point| (name, point.clone()))
+        .collect();
+    if points.is_empty() { Err(format!("{name} has no such point on this machine")) } else { Ok(points) }
+}
+
+/// The first arrangement that could not be undone.
+static LEFT: Mutex<Option<String>> = Mutex::new(None);
+
+/// Notes that an arrangement is still there; of several the first counts.
+pub fn cannot_undo(what: String) {
+    LEFT.lock().unwrap_or_else(std::sync::PoisonError::into_inner).get_or_insert(what);
+}
+
+/// Fails if an arrangement is still there: everything that follows would be measured under it, or leave it behind unsaid.
+pub fn ensure_undone() -> Result<()> {
+    match &*LEFT.lock().unwrap_or_else(std::sync::PoisonError::into_inner) {
+        Some(what) => bail!("a rig could not be undone, so the verification ends: {what}"),
+        None => Ok(()),
     }
 }

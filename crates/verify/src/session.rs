@@ -1,14 +1,11 @@
 //! Measuring rigs: a run of their points, and the judgement of its results.
 
-use super::rig::{Arranged, Rig};
-use super::truth::Nothing;
-use super::undone;
+use super::rig::{Arranged, Rig, ensure_undone};
+use super::truth::NoFigure;
 use anyhow::{Result, bail};
-use fathom_core::experiment::Effort;
 use fathom_engine::record::{Ending, Header, Journal, Run, Truth, Verdict};
 use fathom_engine::results::Results;
 use fathom_engine::run::{Campaign, Options, Peering, Watcher, described};
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -74,20 +71,20 @@ fn measured(rigs: &[&'static Rig], bench: &Bench, watcher: &mut dyn Watcher) -> 
                 options.points.extend(points);
                 able.push(*rig);
             }
-            Err(reason) => truths.push(Nothing::set(reason).of(rig)),
+            Err(reason) => truths.push(NoFigure::skipped(reason).of(rig)),
         }
     }
     let arrange = able.first().and_then(|rig| Some((rig, rig.arrange?)));
     let Arranged { peering, held, account } = match arrange.map(|(rig, arrange)| (rig, arrange(&mut options)))
     {
-        Some((rig, Err(reason))) => return Ok(vec![Nothing::set(reason).of(rig)]),
+        Some((rig, Err(reason))) => return Ok(vec![NoFigure::skipped(reason).of(rig)]),
         Some((_, Ok(arranged))) => arranged,
         None => Arranged::default(),
     };
     let run = run(&mut options, peering, watcher)?;
     let known = account.map(|account| account());
     drop(held);
-    undone::ensure()?;
+    ensure_undone()?;
     let results = Results::of(&run);
     truths.extend(able.iter().flat_map(|rig| (rig.judge)(rig, &results, known)));
     Ok(truths)
@@ -97,21 +94,11 @@ impl Bench {
     /// The options of a run: the usual budget times the factor, and the target half-width.
     pub(super) fn options(&self, budget: Duration, precision: f64) -> Options {
         Options {
-            selection: vec![],
-            effort: Effort::Standard,
             budget: Some(budget.mul_f64(self.times_as_long)),
             precision: Some(precision),
             seed: self.seed,
             cpu: self.cpu,
-            clock: None,
-            trial: None,
-            folder: self.folder.clone(),
-            processes: vec![],
-            remote: None,
-            points: vec![],
-            set: None,
-            labels: BTreeMap::new(),
-            whole_memory: false,
+            ..Options::of(vec![], self.folder.clone())
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::rig::Rig;
 use super::spin::now;
-use super::truth::{Claim, Found, Nothing, estimate, result};
+use super::truth::{Claim, NoFigure, TruthFigure, estimate, result};
 use super::work::{Work, about};
 use fathom_core::experiment::{Failure, Point, Site, Workload, errno};
 use fathom_core::quantity::Unit;
@@ -14,18 +14,16 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::time::Duration;
 
-pub static RIG: Rig = Rig {
-    name: "sleep",
-    sets: "a system call that sleeps for a time known from the kernel's clock",
-    touches: &[],
-    budget: Duration::from_secs(3),
-    arrange: None,
-    points: |_| Ok(vec![(NAME, Point::new())]),
+pub static RIG: Rig = Rig::of_known_work(
+    "sleep",
+    "a system call that sleeps for a time known from the kernel's clock",
+    Duration::from_secs(3),
+    |_| Ok(vec![(NAME, Point::new())]),
     judge,
-};
+);
 
-pub static WORK: Work = Work {
-    about: &about(
+pub static WORK: Work = Work::of(
+    &about(
         NAME,
         "Is the time of a sleeping call measured correctly?",
         "one clock_nanosleep of 100 µs",
@@ -33,11 +31,8 @@ pub static WORK: Work = Work {
          clock is read directly before and after each call, and the medians of these times are the truth.",
         &[],
     ),
-    points: || vec![Point::new()],
-    requires: &[],
-    block: None,
     prepare,
-};
+);
 
 const NAME: &str = "verify/sleep";
 
@@ -90,11 +85,11 @@ fn slept(results: &Results) -> BTreeMap<u32, f64> {
 }
 
 /// The measured time over the time really slept, trial by trial, because it differs in each; multiplied by the usual time.
-fn against(point: &PointResult, slept: &BTreeMap<u32, f64>, usual: f64) -> Result<Found, Nothing> {
+fn against(point: &PointResult, slept: &BTreeMap<u32, f64>, usual: f64) -> Result<TruthFigure, NoFigure> {
     estimate(point)?;
     let share = |(round, found): &(u32, f64)| slept.get(round).map(|slept| [found / slept * usual]);
     let trials: Vec<[f64; 1]> = point.by_round.iter().filter_map(share).collect();
     let found = statistics::estimate(&trials);
-    let found = found.ok_or_else(|| Nothing::found("no trial reported how long it slept"))?;
-    Ok(Found::of(&found, &[point]))
+    let found = found.ok_or_else(|| NoFigure::inconclusive("no trial reported how long it slept"))?;
+    Ok(TruthFigure::of(&found, &[point]))
 }

@@ -1,8 +1,8 @@
 //! Work that spins for a known time by the kernel's clock.
 
-use super::of_trials::tail;
-use super::rig::{Rig, Wanted};
-use super::truth::{Claim, found, result};
+use super::rig::{PointRef, Rig};
+use super::truth::tail;
+use super::truth::{Claim, figure, result};
 use super::work::{Work, about};
 use fathom_core::experiment::{Failure, Parameter, Point, Site, Workload};
 use fathom_core::quantity::Unit;
@@ -13,31 +13,29 @@ use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use std::time::Duration;
 
-pub static RIG: Rig = Rig {
-    name: "spin",
-    sets: "a loop that spins for a known time by the kernel's clock",
-    touches: &[],
-    budget: Duration::from_secs(8),
-    arrange: None,
-    points: |_| Ok(vec![wanted(ONE_BY_ONE), wanted(IN_BATCHES), wanted(SELDOM_LONG)]),
+pub static RIG: Rig = Rig::of_known_work(
+    "spin",
+    "a loop that spins for a known time by the kernel's clock",
+    Duration::from_secs(8),
+    |_| Ok(vec![wanted(ONE_BY_ONE), wanted(IN_BATCHES), wanted(SELDOM_LONG)]),
     judge,
-};
+);
 
 pub static WORK: Work = Work {
-    about: &about(
-        NAME,
-        "Is the time of a spinning loop measured correctly?",
-        "one spin",
-        "A loop reads the kernel's clock (CLOCK_MONOTONIC_RAW), which is not the measuring clock, until a known time \
-         has passed. One by one: 100 µs each, or 2 % more. In batches: 6 µs each, minus spins of 3 µs, so that 3 µs \
-         remain. Seldom long: one random spin in ten takes 200 µs and the others 20 µs, so that the median is 20 µs \
-         and the 95th percentile 200 µs.",
-        &[FORM],
-    ),
     points: || [ONE_BY_ONE, LONGER, IN_BATCHES, SELDOM_LONG].map(point).to_vec(),
-    requires: &[],
-    block: None,
-    prepare,
+    ..Work::of(
+        &about(
+            NAME,
+            "Is the time of a spinning loop measured correctly?",
+            "one spin",
+            "A loop reads the kernel's clock (CLOCK_MONOTONIC_RAW), which is not the measuring clock, until a known time \
+             has passed. One by one: 100 µs each, or 2 % more. In batches: 6 µs each, minus spins of 3 µs, so that 3 µs \
+             remain. Seldom long: one random spin in ten takes 200 µs and the others 20 µs, so that the median is 20 µs \
+             and the 95th percentile 200 µs.",
+            &[FORM],
+        ),
+        prepare,
+    )
 };
 
 const NAME: &str = "verify/spin";
@@ -65,17 +63,17 @@ fn point(form: &str) -> Point {
     Point::new().named(&FORM, form)
 }
 
-fn wanted(form: &str) -> Wanted {
+fn wanted(form: &str) -> PointRef {
     (NAME, point(form))
 }
 
 /// The point that spins for 100 µs, each timed singly, for rigs that disturb it.
-pub fn single() -> Wanted {
+pub fn single() -> PointRef {
     wanted(ONE_BY_ONE)
 }
 
 /// The same with 2 % more work.
-pub fn longer() -> Wanted {
+pub fn longer() -> PointRef {
     wanted(LONGER)
 }
 
@@ -122,7 +120,7 @@ fn judge(rig: &Rig, results: &Results, _: Option<f64>) -> Vec<Truth> {
     let reading = results.run.header.clock.overhead_ns();
     let median = |form: &str, what: &str, set: u64| {
         let claim = Claim::of(rig, what, Some(Unit::Nanoseconds), set as f64).within(reading);
-        claim.judged(found(results, &wanted(form)))
+        claim.judged(figure(results, &wanted(form)))
     };
     let long = Claim::of(rig, "95th percentile, one spin in ten long", Some(Unit::Nanoseconds), LONG as f64);
     vec![

@@ -1,10 +1,9 @@
 //! The statistics: simulated populations with a known truth, halves of one run that do not differ, and an added 2 %.
 
-use super::paired;
 use super::population::{Between, Chance, Shape, median, trials};
 use super::rig::Rig;
 use super::spin;
-use super::truth::{Claim, Found, Nothing, result};
+use super::truth::{Claim, NoFigure, TruthFigure, by_rounds, result};
 use fathom_core::quantity::Unit;
 use fathom_core::statistics::{
     Interval, MINIMUM_TRIALS, difference, estimate, fit_line, ratio, share_interval,
@@ -13,15 +12,13 @@ use fathom_engine::record::Truth;
 use fathom_engine::results::{PointResult, Results};
 use std::time::Duration;
 
-pub static RIG: Rig = Rig {
-    name: "statistics",
-    sets: "known populations, two halves of one run, and a shift of 2 %",
-    touches: &[],
-    budget: Duration::from_secs(3),
-    arrange: None,
-    points: |_| Ok(vec![spin::single(), spin::longer()]),
+pub static RIG: Rig = Rig::of_known_work(
+    "statistics",
+    "known populations, two halves of one run, and a shift of 2 %",
+    Duration::from_secs(3),
+    |_| Ok(vec![spin::single(), spin::longer()]),
     judge,
-};
+);
 
 /// The number of draws from all populations per question, so that the share is known to half a per cent. This takes seconds,
 /// while `tests/statistics` takes minutes and tests the populations one by one.
@@ -59,8 +56,8 @@ fn share(rig: &Rig, what: &str, (set, near): (f64, f64), (hits, all): Counted) -
     let interval =
         share_interval(hits, all).map(|ends| Interval { low: 1e6 * ends.low, high: 1e6 * ends.high });
     claim.judged(interval.map_or_else(
-        || Err(Nothing::found("nothing was drawn")),
-        |interval| Ok(Found::drawn(1e6 * hits as f64 / all as f64, interval)),
+        || Err(NoFigure::inconclusive("nothing was drawn")),
+        |interval| Ok(TruthFigure::drawn(1e6 * hits as f64 / all as f64, interval)),
     ))
 }
 
@@ -137,9 +134,9 @@ fn halves(rig: &Rig, results: &Results) -> Truth {
     let most = most_by_chance(told.len(), 1.0 - LEVEL);
     let claim = Claim::of(rig, "points whose alternate trials differ", None, 0.0);
     claim.within(most as f64).judged(if told.is_empty() {
-        Err(Nothing::found("no point has twelve trials"))
+        Err(NoFigure::inconclusive("no point has twelve trials"))
     } else {
-        Ok(Found::exactly(differ as f64))
+        Ok(TruthFigure::exactly(differ as f64))
     })
 }
 
@@ -173,7 +170,7 @@ fn added(rig: &Rig, results: &Results) -> Truth {
     let [set, tolerance] = [1e6 * ADDED, 0.5e6 * ADDED];
     let claim = Claim::of(rig, "an added 2 %", Some(Unit::PartsPerMillion), set).within(tolerance);
     let both = result(results, &spin::single()).and_then(|one| Ok([one, result(results, &spin::longer())?]));
-    claim.judged(both.and_then(|both| paired::of(both, |[one, more]| 1e6 * (more / one - 1.0))))
+    claim.judged(both.and_then(|both| by_rounds(both, |[one, more]| 1e6 * (more / one - 1.0))))
 }
 
 #[cfg(test)]

@@ -1,10 +1,13 @@
 //! The judgement of a truth: the set value compared with the found one, and with the instrument's own doubts about it.
 
-use super::rig::{Rig, Wanted};
+use super::rig::{PointRef, Rig};
 use fathom_core::quantity::Unit;
-use fathom_core::statistics::{Estimate, Interval};
+use fathom_core::sampling::Sample;
+use fathom_core::statistics;
+use fathom_core::statistics::{Estimate, Interval, quantile, quantile_interval};
 use fathom_engine::record::{Truth, Verdict};
 use fathom_engine::results::{CoreState, Outcome, PointResult, Results};
+use std::collections::BTreeMap;
 
 /// The tolerance of a figure, as a share of the set value.
 pub const TOLERANCE: f64 = 0.02;
@@ -17,7 +20,7 @@ pub struct Claim {
 }
 
 /// The figure found for a truth.
-pub struct Found {
+pub struct TruthFigure {
     value: f64,
     interval: Option<Interval>,
     /// A disturbance that may have changed it, by the instrument's own account.
@@ -39,10 +42,10 @@ impl Claim {
     }
 
     /// The verdict on the figure, or on the reason why there is none.
-    pub fn judged(self, found: Result<Found, Nothing>) -> Truth {
+    pub fn judged(self, found: Result<TruthFigure, NoFigure>) -> Truth {
         let found = match found {
             Ok(found) => found,
-            Err(Nothing { verdict, because }) => {
+            Err(NoFigure { verdict, because }) => {
                 return Truth { set: None, verdict, because: Some(because), ..self.truth };
             }
         };
@@ -59,7 +62,7 @@ impl Claim {
 
     /// Right and wrong are verdicts on whole intervals: a test of equivalence (Schuirmann 1987, "A comparison of the two
     /// one-sided tests procedure and the power approach", J. Pharmacokinet. Biopharm. 15).
-    fn verdict(&self, found: &Found) -> (Verdict, Option<String>) {
+    fn verdict(&self, found: &TruthFigure) -> (Verdict, Option<String>) {
         let Some(interval) = found.interval else {
             return inconclusive("too few trials were made for an interval");
         };
@@ -81,46 +84,45 @@ fn inconclusive(because: &str) -> (Verdict, Option<String>) {
     (Verdict::Inconclusive, Some(because.to_owned()))
 }
 
-impl Found {
+impl TruthFigure {
     /// An estimate from these points.
     pub fn of(estimate: &Estimate, points: &[&PointResult]) -> Self {
         let doubt = points.iter().find_map(|point| doubt(point));
-        Found { value: estimate.value, interval: estimate.interval, doubt }
+        TruthFigure { value: estimate.value, interval: estimate.interval, doubt }
     }
 
-    /// An exact count.
     pub fn exactly(value: f64) -> Self {
-        Found { value, interval: Some(Interval { low: value, high: value }), doubt: None }
+        TruthFigure { value, interval: Some(Interval { low: value, high: value }), doubt: None }
     }
 
     /// A share of random draws, with its interval.
     pub fn drawn(value: f64, interval: Interval) -> Self {
-        Found { value, interval: Some(interval), doubt: None }
+        TruthFigure { value, interval: Some(interval), doubt: None }
     }
 
     /// The figure without doubts, because the rig itself causes the disturbance.
     #[must_use]
     pub fn whatever_disturbs(self) -> Self {
-        Found { doubt: None, ..self }
+        TruthFigure { doubt: None, ..self }
     }
 }
 
 /// The reason why there is no figure, with the verdict.
 #[derive(Debug, Clone)]
-pub struct Nothing {
+pub struct NoFigure {
     verdict: Verdict,
     because: String,
 }
 
-impl Nothing {
+impl NoFigure {
     /// The truth could not be set.
-    pub fn set(because: impl Into<String>) -> Self {
-        Nothing { verdict: Verdict::Skipped, because: because.into() }
+    pub fn skipped(because: impl Into<String>) -> Self {
+        NoFigure { verdict: Verdict::Skipped, because: because.into() }
     }
 
     /// The truth was set, but no figure was found.
-    pub fn found(because: impl Into<String>) -> Self {
-        Nothing { verdict: Verdict::Inconclusive, because: because.into() }
+    pub fn inconclusive(because: impl Into<String>) -> Self {
+        NoFigure { verdict: Verdict::Inconclusive, because: because.into() }
     }
 
     /// The verdict on everything that a rig sets.
@@ -143,32 +145,31 @@ fn blank(rig: &Rig) -> Truth {
     }
 }
 
-/// The result of a point.
-pub fn result<'a>(results: &'a Results, (experiment, point): &Wanted) -> Result<&'a PointResult, Nothing> {
+pub fn result<'a>(results: &'a Results, (experiment, point): &PointRef) -> Result<&'a PointResult, NoFigure> {
     let is_it = |result: &&PointResult| result.experiment == *experiment && result.point == *point;
-    results.points.iter().find(is_it).ok_or_else(|| Nothing::set("it is not in the plan"))
+    results.points.iter().find(is_it).ok_or_else(|| NoFigure::skipped("it is not in the plan"))
 }
 
 /// A verdict on each point of the plan.
 pub fn each(rig: &Rig, results: &Results, claim: impl Fn(&PointResult) -> Claim) -> Vec<Truth> {
-    let judged = |point| claim(point).judged(estimate(point).map(|found| Found::of(found, &[point])));
+    let judged = |point| claim(point).judged(estimate(point).map(|found| TruthFigure::of(found, &[point])));
     let truths: Vec<Truth> = results.points.iter().map(judged).collect();
-    if truths.is_empty() { vec![Nothing::set("it is not in the plan").of(rig)] } else { truths }
+    if truths.is_empty() { vec![NoFigure::skipped("it is not in the plan").of(rig)] } else { truths }
 }
 
 /// The estimate of a point, whether it may be used or not; or the reason why there is none.
-pub fn estimate(point: &PointResult) -> Result<&Estimate, Nothing> {
+pub fn estimate(point: &PointResult) -> Result<&Estimate, NoFigure> {
     point.outcome.observed().ok_or_else(|| {
         let reason = point.outcome.reason().unwrap_or_default();
         let was_skipped = matches!(point.outcome, Outcome::Skipped { .. });
-        if was_skipped { Nothing::set(reason) } else { Nothing::found(reason) }
+        if was_skipped { NoFigure::skipped(reason) } else { NoFigure::inconclusive(reason) }
     })
 }
 
 /// The same with the disturbances of the point.
-pub fn found(results: &Results, wanted: &Wanted) -> Result<Found, Nothing> {
+pub fn figure(results: &Results, wanted: &PointRef) -> Result<TruthFigure, NoFigure> {
     let point = result(results, wanted)?;
-    Ok(Found::of(estimate(point)?, &[point]))
+    Ok(TruthFigure::of(estimate(point)?, &[point]))
 }
 
 /// The disturbances of a point that the instrument itself recorded; `None` without any.
@@ -194,6 +195,64 @@ fn doubt(point: &PointResult) -> Option<String> {
     Some(format!("its evidence fails: {}: {}", failing.claim, failing.seen))
 }
 
+/// The median of a quantity of each trial, with its interval over trials.
+pub fn median_of_trials(
+    results: &Results,
+    wanted: &PointRef,
+    told: impl Fn(&Sample) -> Option<f64>,
+) -> Result<TruthFigure, NoFigure> {
+    estimate(result(results, wanted)?)?;
+    let trials: Vec<[f64; 1]> = results.run.samples().filter_map(told).map(|told| [told]).collect();
+    let found = statistics::estimate(&trials).ok_or_else(|| NoFigure::inconclusive("no trial could tell"))?;
+    Ok(TruthFigure::of(&found, &[]))
+}
+
+/// The share of the trials for which `tells` is true, in parts per million.
+pub fn share_of_trials(
+    results: &Results,
+    wanted: &PointRef,
+    tells: impl Fn(&Sample) -> Option<bool>,
+) -> Result<TruthFigure, NoFigure> {
+    estimate(result(results, wanted)?)?;
+    let told: Vec<bool> = results.run.samples().filter_map(tells).collect();
+    let so = told.iter().filter(|told| **told).count() as f64;
+    let all = told.len() as f64;
+    if all < statistics::MINIMUM_TRIALS as f64 {
+        return Err(NoFigure::inconclusive("too few trials for a result"));
+    }
+    // All trials were counted, so there is no estimate.
+    Ok(TruthFigure::exactly(1e6 * so / all))
+}
+
+/// A percentile over all observations, for work whose duration does not depend on the trial.
+pub fn tail(point: &PointResult, level: f64) -> Result<TruthFigure, NoFigure> {
+    let mut all: Vec<f64> = point.samples.iter().flatten().copied().collect();
+    all.sort_by(f64::total_cmp);
+    let of = estimate(point)?;
+    let value = quantile(&all, level).ok_or_else(|| NoFigure::inconclusive("there are no observations"))?;
+    let interval = quantile_interval(&all, level).map(|(low, high)| Interval { low, high });
+    Ok(TruthFigure::of(&Estimate { value, interval, ..of.clone() }, &[point]))
+}
+
+/// The quantity computed from the points' medians in each round, with its interval over rounds.
+pub fn by_rounds<const N: usize>(
+    points: [&PointResult; N],
+    follows: impl Fn([f64; N]) -> f64,
+) -> Result<TruthFigure, NoFigure> {
+    for point in points {
+        estimate(point)?;
+    }
+    let rounds = points.map(|point| point.by_round.iter().copied().collect::<BTreeMap<u32, f64>>());
+    let in_round = |round: &u32| {
+        let medians: Option<Vec<f64>> = rounds.iter().map(|of_point| of_point.get(round).copied()).collect();
+        medians?.try_into().ok().map(|medians| [follows(medians)])
+    };
+    let trials: Vec<[f64; 1]> = rounds[0].keys().filter_map(in_round).collect();
+    let estimate = statistics::estimate(&trials)
+        .ok_or_else(|| NoFigure::inconclusive("no round has all of its points"))?;
+    Ok(TruthFigure::of(&estimate, &points))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -201,7 +260,8 @@ mod tests {
 
     fn judged(low: f64, high: f64, doubt: Option<&str>) -> Truth {
         let interval = Some(Interval { low, high });
-        let found = Found { value: f64::midpoint(low, high), interval, doubt: doubt.map(str::to_owned) };
+        let found =
+            TruthFigure { value: f64::midpoint(low, high), interval, doubt: doubt.map(str::to_owned) };
         Claim::of(RIGS[0], "what was set", None, 100.0).judged(Ok(found))
     }
 
@@ -224,8 +284,11 @@ mod tests {
 
     #[test]
     fn what_the_clock_cannot_tell_apart_is_near_enough() {
-        let found =
-            || Found { value: 104.0, interval: Some(Interval { low: 103.5, high: 104.5 }), doubt: None };
+        let found = || TruthFigure {
+            value: 104.0,
+            interval: Some(Interval { low: 103.5, high: 104.5 }),
+            doubt: None,
+        };
         let claim = || Claim::of(RIGS[0], "what was set", None, 100.0);
         assert_eq!(claim().judged(Ok(found())).verdict, Verdict::Wrong);
         assert_eq!(claim().within(5.0).judged(Ok(found())).verdict, Verdict::Right);
@@ -238,7 +301,7 @@ mod tests {
 
     #[test]
     fn without_an_interval_nothing_is_said() {
-        let found = Found { value: 100.0, interval: None, doubt: None };
+        let found = TruthFigure { value: 100.0, interval: None, doubt: None };
         assert_eq!(Claim::of(RIGS[0], "it", None, 100.0).judged(Ok(found)).verdict, Verdict::Inconclusive);
     }
 }

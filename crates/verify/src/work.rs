@@ -8,16 +8,23 @@ use fathom_core::machine::Machine;
 
 /// Work whose cost is known.
 pub struct Work {
-    /// Its header.
     pub about: &'static About,
-    /// Its points.
     pub points: fn() -> Vec<Point>,
-    /// Their requirements.
     pub requires: &'static [Requirement],
     /// The block of all of them; `None` if each is measured alone.
     pub block: Option<&'static str>,
     /// Builds it, as [`Experiment::prepare`] does.
     pub prepare: for<'site> fn(&Point, &'site Site) -> Result<Workload<'site>, Failure>,
+}
+
+impl Work {
+    /// Work of one point, which needs nothing of the machine.
+    pub const fn of(
+        about: &'static About,
+        prepare: for<'site> fn(&Point, &'site Site) -> Result<Workload<'site>, Failure>,
+    ) -> Self {
+        Work { about, points: || vec![Point::new()], requires: &[], block: None, prepare }
+    }
 }
 
 /// The header of such work.

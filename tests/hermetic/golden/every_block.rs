@@ -31,10 +31,10 @@ kinds!(block, BLOCKS, Block, {
     Block::Listing(_) => "a listing",
     Block::Table(_) => "a table",
     Block::Figure(_) => "a figure",
-    Block::Folded { long: true, open: true, .. } => "an open part of the appendix",
-    Block::Folded { long: true, open: false, .. } => "a part of the appendix",
-    Block::Folded { long: false, open: true, .. } => "an open part",
-    Block::Folded { long: false, open: false, .. } => "a folded part",
+    Block::Folded { appendix: true, open: true, .. } => "an open part of the appendix",
+    Block::Folded { appendix: true, open: false, .. } => "a part of the appendix",
+    Block::Folded { appendix: false, open: true, .. } => "an open part",
+    Block::Folded { appendix: false, open: false, .. } => "a folded part",
     Block::Works => "the works",
 });
 
@@ -138,8 +138,8 @@ fn signs() -> [Sign; 4] {
     [Sign::Holds, Sign::Fails, Sign::Unasked, Sign::NotJudged]
 }
 
-fn folded(summary: &str, long: bool, open: bool, blocks: Vec<Block>) -> Block {
-    Block::Folded { summary: Text::plain(summary).and(Text::code(" code")), long, open, blocks }
+fn folded(summary: &str, appendix: bool, open: bool, blocks: Vec<Block>) -> Block {
+    Block::Folded { summary: Text::plain(summary).and(Text::code(" code")), appendix, open, blocks }
 }
 
 fn blocks() -> Section {
@@ -198,10 +198,10 @@ fn tables() -> Section {
             Column::words("call"),
             Column::number("median time", "ns"),
             Column::signs("evidence"),
-            Column::words("what is said of it at some length").spare(),
+            Column::words("what is said of it at some length").optional(),
             Column::ratio("measured / predicted"),
             Column::count(Text::plain("trials").noted("in fresh processes")),
-            Column::mixed("longest").spare(),
+            Column::mixed("longest").optional(),
         ],
         groups: vec![
             Group { head: Text::default(), rows: vec![row("getppid", "38.1", Weight::Usual)] },

@@ -8,7 +8,7 @@ use fathom::remote::deadline::Deadline;
 use fathom::remote::trusted_port;
 use fathom::remote::wire::{TIMEOUT, Wire};
 use fathom::replicate::report_003::network::{bandwidth, connection, round_trip};
-use fathom::verify::opinions::keeper;
+use fathom::verify::opinions::tool_runner;
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, Shutdown, TcpListener, TcpStream, UdpSocket};
 use std::time::Duration;
@@ -222,7 +222,7 @@ fn the_kernel_tells_its_ports_and_its_overflows() -> Outcome {
 
 fn a_free_port_can_be_had() -> Outcome {
     listener()?;
-    assert!(keeper::free_port().unwrap() > 1023);
+    assert!(tool_runner::free_port().unwrap() > 1023);
     Ok(())
 }
 

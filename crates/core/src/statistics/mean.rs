@@ -1,8 +1,8 @@
 //! The mean of trials with its interval by Student's t, to compare with others who report means. Fathom's own headline is the
 //! median ([`super::estimate`]).
 
-use super::Interval;
 use super::distribution::student_quantile;
+use super::measured::Interval;
 
 /// A mean over trials.
 #[derive(Debug, Clone, PartialEq)]

@@ -1,6 +1,6 @@
 //! A share of counted events, with its interval.
 
-use super::Interval;
+use super::measured::Interval;
 
 /// The two-sided 95 % point of the standard normal distribution.
 const Z: f64 = 1.959_963_984_540_054;

@@ -7,9 +7,7 @@ use crate::plan::Settlement;
 use crate::record::Journal;
 use crate::run::{Campaign, MeasuringLock, Options, Tick, Watcher};
 use anyhow::anyhow;
-use fathom_core::experiment::Effort;
 use fathom_core::sampling::child::is_measured;
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -27,21 +25,8 @@ impl Session {
     /// A session with this number of operations.
     pub(super) fn of(operations: usize) -> Self {
         let options = Options {
-            selection: vec![FAMILY.to_owned()],
-            effort: Effort::Standard,
             budget: Some(TIME_EACH * operations as u32),
-            precision: None,
-            seed: None,
-            cpu: None,
-            clock: None,
-            trial: None,
-            folder: std::env::temp_dir(),
-            processes: vec![],
-            remote: None,
-            points: vec![],
-            set: None,
-            labels: BTreeMap::new(),
-            whole_memory: false,
+            ..Options::of(vec![FAMILY.to_owned()], std::env::temp_dir())
         };
         Session { options, run_file: None, alongside: false }
     }

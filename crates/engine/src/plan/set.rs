@@ -49,7 +49,7 @@ static FLEET: Set = Set {
             Selector::of("cpu/arithmetic", &[("instruction", Name("mispredicted-branch"))]),
         ),
         (
-            "a quota, heat: what lasts of it for a second",
+            "a quota or heat: the speed sustained for a second",
             Selector::of("cpu/sustained", &[("figure", Name("sustained")), ("lasting", Least)]),
         ),
         ("entering the kernel", Selector::of("cpu/system_call", &[("call", Name("getppid"))])),

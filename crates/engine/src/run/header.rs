@@ -69,6 +69,27 @@ pub fn described(
 }
 
 impl Options {
+    /// The options of a standard run of these experiments, with files in this folder and every other choice by default.
+    pub fn of(selection: Vec<String>, folder: PathBuf) -> Self {
+        Options {
+            selection,
+            effort: Effort::Standard,
+            budget: None,
+            precision: None,
+            seed: None,
+            cpu: None,
+            clock: None,
+            trial: None,
+            folder,
+            processes: vec![],
+            remote: None,
+            points: vec![],
+            set: None,
+            labels: BTreeMap::new(),
+            whole_memory: false,
+        }
+    }
+
     /// Describes the machine, qualifies the clock, makes the plan, and returns the header.
     pub fn header(&self, peer: Option<&Peer>) -> Result<Header> {
         let selected = self.set.map_or_else(|| plan::select(&self.selection), |set| Ok(set.experiments()))?;

@@ -5,7 +5,6 @@ use super::header::Options;
 use crate::plan::Set;
 use crate::record::Settings;
 use anyhow::{Result, bail};
-use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -72,20 +71,13 @@ pub fn options_of(settings: &Settings, budget: Option<Duration>, folder: PathBuf
         None => bail!("there is no set of the name that the run's file has"),
     });
     Ok(Options {
-        selection: settings.selection.clone(),
         effort: settings.effort,
         budget: Some(budget),
         precision: Some(settings.precision),
-        seed: None,
         cpu: Some(settings.home),
-        clock: None,
         trial: settings.trial_fixed.then(|| Duration::from_nanos(settings.trial_ns)),
-        folder,
         processes: settings.processes.clone(),
-        remote: None,
-        points: vec![],
         set: set.transpose()?,
-        labels: BTreeMap::new(),
-        whole_memory: false,
+        ..Options::of(settings.selection.clone(), folder)
     })
 }

@@ -121,12 +121,12 @@ pub fn compared(operation: &str, short: Found, sustained: Found, kind: Kind) -> 
     if slower.value > LASTS && short.differs_from(&sustained) == Some(true) {
         let times = slower.named(&format!("{operation}, sustained over short"));
         statement!(
-            "{both}, {times} times as slow: the speed of the first milliseconds does not last",
+            "{both}, {times} times as slow: the speed of the first milliseconds is not sustained",
             both,
             times
         )
     } else {
-        statement!("{both}: it lasts", both)
+        statement!("{both}: the speed is sustained", both)
     }
 }
 
@@ -184,10 +184,10 @@ mod tests {
         let text = |sustained| compared("a read", found(100.0, 1.0), sustained, Kind::Cost).plain();
         assert!(
             text(found(300.0, 1.0))
-                .ends_with("{3} times as slow: the speed of the first milliseconds does not last")
+                .ends_with("{3} times as slow: the speed of the first milliseconds is not sustained")
         );
-        assert!(text(found(110.0, 1.0)).ends_with("it lasts"));
-        assert!(text(found(300.0, 250.0)).ends_with("it lasts"), "the intervals overlap");
+        assert!(text(found(110.0, 1.0)).ends_with("the speed is sustained"));
+        assert!(text(found(300.0, 250.0)).ends_with("the speed is sustained"), "the intervals overlap");
         let rate = compared("a stream", found(100.0, 1.0), found(50.0, 1.0), Kind::Rate).plain();
         assert!(rate.contains("{2} times as slow"), "{rate}");
     }

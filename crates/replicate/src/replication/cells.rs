@@ -48,7 +48,7 @@ fn with_doubt(cell: Text, figure: &'static Figure, row: &Row) -> Text {
 /// A note on the doubt, with the correct value.
 fn doubt(figure: &'static Figure, row: &Row) -> Option<Text> {
     let doubt = figure.doubt()?;
-    let said = figure.misgiving().unwrap_or_default().trim_end_matches('.');
+    let said = figure.doubt_note().unwrap_or_default().trim_end_matches('.');
     let corrected = match figure.value() {
         Some(Value::Doubtful { corrected: Some(right), .. }) => {
             format!(" Corrected: {}.", quantities::value(row.unit, right))

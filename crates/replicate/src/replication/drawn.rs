@@ -4,9 +4,9 @@ use crate::{Series, Shape, Trials};
 use fathom_core::quantities;
 use fathom_core::quantity::Unit;
 use fathom_core::statistics;
+use fathom_report::figure::DrawnFigure;
 use fathom_report::figure::curves::{Curve, Curves};
 use fathom_report::figure::distribution;
-use fathom_report::figure::drawn::Figure;
 use fathom_report::figure::mark::Mark;
 use fathom_report::figure::svg::SERIES;
 use fathom_report::words;
@@ -20,7 +20,7 @@ pub(crate) fn figures(
     wanted: fn(&str) -> bool,
     unit: Unit,
     shape: Shape,
-) -> Vec<Figure> {
+) -> Vec<DrawnFigure> {
     let variants: Vec<(&str, Vec<&Trials>)> =
         series.variants().into_iter().filter(|(name, _)| wanted(name)).collect();
     match shape {

@@ -56,7 +56,7 @@ fn drawn(place: usize, picture: &Picture, replication: &Replication) -> Result<(
     if figures.is_empty() {
         return Err("too few settings or trials were measured".to_owned());
     }
-    let numbered = |(part, drawn): (usize, figure::Figure)| Figure {
+    let numbered = |(part, drawn): (usize, figure::DrawnFigure)| Figure {
         key: Key::of("figure").within(&format!("picture-{place}-{part}")),
         caption: Text::plain(format!("{} of the report. {}", titled(picture), drawn.explained())),
         data: Some(numbers.key.clone()),
@@ -81,7 +81,7 @@ fn found<'a>(method: &str, replication: &'a Replication) -> Result<&'a Series, S
 fn folded(table: Table) -> Block {
     let settings: usize = table.groups.iter().map(|group| group.rows.len()).sum();
     let summary = format!("The numbers: {}", words::plural(settings, "setting"));
-    Block::Folded { summary: summary.into(), long: true, open: false, blocks: vec![table.into()] }
+    Block::Folded { summary: summary.into(), appendix: true, open: false, blocks: vec![table.into()] }
 }
 
 /// A row for every setting.

@@ -184,7 +184,7 @@ fn printed(compared: &Compared) -> TheirFigure<'_> {
         deviation: figure.and_then(Figure::deviation),
         unit: figure.map(|figure| figure.unit().label()),
         doubt: figure.and_then(Figure::doubt).map(Doubt::name),
-        misgiving: figure.and_then(Figure::misgiving),
+        misgiving: figure.and_then(Figure::doubt_note),
         corrected: figure.and_then(Figure::corrected),
         reason,
     }

@@ -21,7 +21,7 @@ pub(super) fn table(replication: &Replication, rows: &[Compared]) -> Option<Bloc
         .columns([Column::words("operation"), Column::count("trials"), Column::words("each, in order")])
         .rows(told.clone());
     let blocks = vec![table.into()];
-    (!told.is_empty()).then(|| Block::Folded { summary: summary.into(), long: true, open: false, blocks })
+    (!told.is_empty()).then(|| Block::Folded { summary: summary.into(), appendix: true, open: false, blocks })
 }
 
 fn row(replication: &Replication, compared: &Compared) -> Option<Row> {

@@ -1,7 +1,7 @@
 //! Published figures next to those of the run. The doubt about a doubtful figure is in a note below its table, and every row
 //! has a note on how the methods differ.
 
-use super::places::place_of;
+use super::sections::place_of;
 use crate::paper::{Column, Group, Key, Row, Section, Table, Text, Tone};
 use crate::references::{self, Beside, Figure, Machine, Ratio, Value};
 use crate::summary::ABSENT;
@@ -11,7 +11,6 @@ use fathom_engine::results::{Outcome, Results};
 
 /// Published machines, and their figures next to those of a run.
 pub struct Published<'run> {
-    /// The requested machines.
     pub machines: Vec<&'static Machine>,
     /// Their figures, by the points of the run that repeat their methods.
     pub rows: Vec<Beside<'run>>,
@@ -24,13 +23,11 @@ impl<'run> Published<'run> {
     }
 }
 
-/// The reading of ratios.
 pub(crate) const READING: &str = "Ratios are this machine over the published one: above 1, a time is \
     longer here, or a rate or size larger. Published figures have no interval, so a ratio is no more certain than \
     they are. Marked figures are doubtful, and the notes say why. Where the source itself implies a corrected figure, \
     the ratio uses that; a figure that is implausible or was not measured has no ratio.";
 
-/// The section.
 pub(crate) fn of(found: &Results, published: &Published) -> Section {
     let mut section = Section::new(Key::of("beside"), "Beside published figures").say(READING);
     for (place, machine) in published.machines.iter().enumerate() {
@@ -82,12 +79,12 @@ pub(crate) fn table(
     let columns = [
         Column::words("operation"),
         Column::mixed("here"),
-        Column::mixed("95 % interval").spare(),
+        Column::mixed("95 % interval").optional(),
         Column::mixed("there"),
-        Column::mixed("deviation there").spare(),
+        Column::mixed("deviation there").optional(),
         Column::ratio("here/there"),
         // An id is not broken across lines, like a number.
-        Column::ratio("figure").spare(),
+        Column::ratio("figure").optional(),
     ];
     let mut table = Table::new(Key::numbered("beside", place + 1), caption(machine)).columns(columns);
     table.groups = groups.into_iter().map(|(_, group)| group).collect();
@@ -133,20 +130,20 @@ fn there(row: &Beside) -> Text {
 /// The doubt in words: the error, the corrected value, and the value used for the ratio.
 fn doubt(row: &Beside) -> Option<String> {
     let Value::Doubtful { doubt, corrected, .. } = row.there.value else { return None };
-    let mut text = format!("Doubtful ({}): {}", doubt.name(), misgiving(row.figure));
+    let mut text = format!("Doubtful ({}): {}", doubt.name(), doubt_note(row.figure));
     if let Some(corrected) = corrected {
         text += &format!(" Corrected: {}.", quantities::value(row.here.unit, corrected));
     }
     text += match row.ratio {
         Some(Ratio { corrected: true, .. }) => " The ratio uses the corrected figure.",
         Some(_) => " The ratio uses the printed figure.",
-        None if doubt.forbids_reckoning() => " No ratio is given.",
+        None if doubt.excluded_from_ratios() => " No ratio is given.",
         None => "",
     };
     Some(text)
 }
 
-fn misgiving(figure: &Figure) -> String {
-    let said = figure.misgiving().unwrap_or_default();
+fn doubt_note(figure: &Figure) -> String {
+    let said = figure.doubt_note().unwrap_or_default();
     if said.ends_with('.') { said.to_owned() } else { format!("{said}.") }
 }

@@ -75,7 +75,7 @@ pub(super) fn blocks(points: &[&PointResult], key: &Key) -> Vec<Block> {
         summary: Text::plain("What shows that the operation measured was the one named (")
             .and(Text::to(&table))
             .and(")"),
-        long: true,
+        appendix: true,
         open: false,
         blocks: vec![Block::Table(all)],
     }]

@@ -2,9 +2,9 @@
 //! prediction, all results, evidence, limits.
 
 use super::main_rows::MainRows;
-use super::places::section_of;
-use super::works::paragraphs;
-use super::{evidence, prediction, results, without};
+use super::method::paragraphs;
+use super::sections::{listed, section_of};
+use super::{evidence, operations, prediction, results};
 use crate::figure::{self, Figures};
 use crate::paper::{Block, Figure, Key, Section, Table, Text, Tone};
 use crate::summary::{self, Unmeasured};
@@ -53,7 +53,7 @@ pub(super) fn of(found: &Results, name: &str, place: usize) -> Section {
         .with_all(evidence::failing(&points))
         .with(Block::Folded {
             summary: "Method, prediction, all results, evidence and limits".into(),
-            long: true,
+            appendix: true,
             open: false,
             blocks: headed([
                 ("Method", self::method(method, points.first().copied())),
@@ -78,7 +78,6 @@ fn headed<const PARTS: usize>(parts: [(&str, Vec<Block>); PARTS]) -> Vec<Block> 
 const UNKNOWN: &str =
     "Neither this program nor the run file describes the method that measured these figures.";
 
-/// The measured operation, in a sentence.
 fn operation(method: &Method) -> Block {
     let is = Text::prose(&format!(" is {}.", method.operation));
     Block::Paragraph(Text::strong("One operation").and(is))
@@ -101,14 +100,14 @@ fn method(method: Option<&Method>, first: Option<&PointResult>) -> Vec<Block> {
 fn excerpt(timed: &Excerpt) -> Block {
     Block::Folded {
         summary: Text::plain("The source code of what is timed: ").and(Text::prose(&timed.of)),
-        long: false,
+        appendix: false,
         open: false,
         blocks: vec![Block::Listing(timed.text.clone())],
     }
 }
 
 /// A figure with its number and a reference to its data.
-fn numbered(name: &str, key: Key, drawn: figure::Figure, tables: &[(Unit, Table)]) -> Figure {
+fn numbered(name: &str, key: Key, drawn: figure::DrawnFigure, tables: &[(Unit, Table)]) -> Figure {
     let data = tables.iter().find(|(unit, _)| *unit == drawn.unit).map(|(_, table)| table.key.clone());
     Figure {
         key,
@@ -133,13 +132,8 @@ fn shown(
         .into_iter()
         .chain(tables)
         .chain(listed(of_trends, trends))
-        .chain(listed("Without a value:", without::items(without)))
+        .chain(listed("Without a value:", operations::items_without_value(without)))
         .collect()
-}
-
-/// A list with its lead sentence; empty if there are no items.
-fn listed(lead: &str, items: Vec<Text>) -> Vec<Block> {
-    if items.is_empty() { vec![] } else { vec![Block::Paragraph(lead.into()), Block::List(items)] }
 }
 
 /// The findings: the first of them for the paper, and the rest for the appendix.
@@ -204,7 +198,7 @@ fn standing(points: &[&PointResult], without: &[Unmeasured]) -> Block {
         }
         (shown, all) => Text::plain(format!("{shown} of {} have a value. ", plural(all, "point"))),
     };
-    if let Some(reasons) = without::reasons(without) {
+    if let Some(reasons) = operations::reasons_without_value(without) {
         said = said.and("Without one: ").and(reasons).and(" ");
     }
     if let Some(evidence) = evidence::judged(points) {

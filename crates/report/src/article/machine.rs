@@ -1,9 +1,13 @@
-//! The machine, and the second host if there is one: every fact with its source.
+//! The machine, and the second host if there is one: every fact with its source. What disturbed the run on it, the evidence that
+//! does not hold, and the points less precise than their target.
 
-use super::synopsis_machine;
-use crate::description::{self, Row as Fact};
-use crate::paper::{Block, Column, Key, Row, Section, Table, Text, Tone, Weight};
-use crate::run;
+use super::sections::{listed, place_of};
+use super::synopsis;
+use crate::description::FactRow;
+use crate::paper::{Block, Column, Key, Row, Section, Sign, Table, Text, Tone, Weight};
+use crate::run::{self, Precision};
+use crate::{description, words};
+use fathom_core::quantities;
 use fathom_engine::results::Results;
 
 /// The first section.
@@ -13,9 +17,9 @@ pub(super) fn of(found: &Results) -> Section {
     let peer = header.peer.as_deref().map(|peer| description::of_peer(peer, route)).unwrap_or_default();
     let parts = description::sections(&header.machine).into_iter().chain(peer);
     let parts = parts.filter(|part| !part.rows.is_empty()).enumerate();
-    let folded = |(place, part): (usize, description::Section)| Block::Folded {
+    let folded = |(place, part): (usize, description::FactSection)| Block::Folded {
         summary: part.title.clone().into(),
-        long: false,
+        appendix: false,
         open: place == 0,
         blocks: vec![Block::Table(table(place, &part))],
     };
@@ -24,22 +28,91 @@ pub(super) fn of(found: &Results) -> Section {
         section = section.say(peer);
     }
     let lead = "Every fact, with the file, instruction or call it was read from; where a fact is unknown, the reason.";
-    section.with(synopsis_machine::table(found)).with(Block::Folded {
+    section.with(synopsis::machine_table(found)).with(Block::Folded {
         summary: "Every fact".into(),
-        long: true,
+        appendix: true,
         open: false,
         blocks: std::iter::once(Block::Paragraph(lead.into())).chain(parts.map(folded)).collect(),
     })
 }
 
-fn table(place: usize, part: &description::Section) -> Table {
+fn table(place: usize, part: &description::FactSection) -> Table {
     Table::new(Key::numbered("machine", place + 1), format!("{}.", part.title))
         .columns([Column::words("fact"), Column::words("value, with its unit"), Column::words("read from")])
         .rows(part.rows.iter().map(row))
 }
 
-fn row(fact: &Fact) -> Row {
+fn row(fact: &FactRow) -> Row {
     let value = if fact.unknown { format!("unknown: {}", fact.value) } else { fact.value.clone() };
     let cells = [Text::plain(&*fact.name), value.into(), Text::toned(Tone::Faint, &*fact.source)];
     Row::of(cells).weighing(if fact.unknown { Weight::Faint } else { Weight::Usual })
+}
+
+/// The number of intervals wider than their target that are named.
+const MOST_MISSED: usize = 8;
+
+pub(super) fn conditions(found: &Results) -> Section {
+    Section::new(Key::of("conditions"), "Disturbances and limits")
+        .with_all(warned(found))
+        .with_all(listed(
+            "Seen while measuring:",
+            run::disturbances(found).iter().map(|said| Text::prose(said)),
+        ))
+        .with_all(listed(
+            "Evidence that fails; these figures may be of another operation than the one named:",
+            run::doubts(found).iter().map(|doubt| {
+                Text::sign(Sign::Fails)
+                    .and(" ")
+                    .and(Text::link(&place_of(found, doubt.experiment), doubt.experiment))
+                    .and(" ")
+                    .and(Text::prose(&doubt.sentence()))
+            }),
+        ))
+        .with_all(listed(
+            "Evidence that is not judged, because this program does not have the method that measured it:",
+            run::not_judged(found)
+                .iter()
+                .map(|said| Text::sign(Sign::NotJudged).and(" ").and(Text::prose(said))),
+        ))
+        .say(Precision::of(found).sentence())
+        .with_all(missed(found))
+}
+
+fn warned(found: &Results) -> Vec<Block> {
+    let warnings = found.run.header.machine.warnings();
+    if warnings.is_empty() {
+        return vec![Block::Paragraph("No known disturbance was found.".into())];
+    }
+    let item = |warning: &fathom_core::machine::Warning| {
+        Text::strong(&*warning.problem).and(" ").and(Text::prose(&warning.remedy))
+    };
+    listed("What may disturb results on this machine, and what to do about it:", warnings.iter().map(item))
+}
+
+/// The widest of the intervals that are wider than their target.
+fn missed(found: &Results) -> Option<Block> {
+    let precision = Precision::of(found);
+    let rows: Vec<Row> = precision
+        .missed
+        .iter()
+        .take(MOST_MISSED)
+        .map(|(point, width)| {
+            Row::of([
+                Text::link(&place_of(found, &point.experiment), &*point.experiment)
+                    .and(format!(" {}", words::label(*point, &point.point))),
+                quantities::plus_minus(*width).into(),
+            ])
+        })
+        .collect();
+    let caption = match precision.missed.len() {
+        all if all > MOST_MISSED => {
+            format!("The {MOST_MISSED} widest of {all} intervals that are wider than the target.")
+        }
+        _ => "Intervals that are wider than the target.".to_owned(),
+    };
+    let table = Table::new(Key::of("precision-missed"), caption).columns([
+        Column::words("operation"),
+        Column::number("half of the 95 % interval", "% of the median"),
+    ]);
+    (!rows.is_empty()).then(|| Block::Table(table.rows(rows)))
 }

@@ -1,9 +1,9 @@
 //! The few rows that represent an experiment in the paper: all of its points, or its main figures if there are too many
 //! points.
 
-use crate::main_figures::{self, Main, Source};
+use crate::main_figures::{self, FigureSource, Main};
 use crate::paper::{Column, Key, Row, Sign, Table, Text};
-use crate::{alike, summary, words};
+use crate::{summary, words};
 use fathom_core::experiment::Prediction;
 use fathom_core::quantities::{self, Measure};
 use fathom_core::quantity::Unit;
@@ -28,18 +28,17 @@ impl<'run> MainRows<'run> {
             rows.truncate(MOST);
             return MainRows { rows, shared: String::new() };
         }
-        let shared = alike::shared(&measured);
+        let shared = words::shared_parameters(&measured);
         let all = measured.iter().map(|point| Main {
-            words: alike::differing(point, &shared),
+            words: words::differing_label(point, &shared),
             leads: false,
-            source: Source::Point(point),
+            source: FigureSource::Point(point),
         });
-        let slopes = rows.into_iter().filter(|row| matches!(row.source, Source::Slope(_)));
+        let slopes = rows.into_iter().filter(|row| matches!(row.source, FigureSource::Slope(_)));
         let rows = all.chain(slopes).take(MOST).collect();
-        MainRows { rows, shared: alike::said(measured[0], &shared) }
+        MainRows { rows, shared: words::shared_label(measured[0], &shared) }
     }
 
-    /// The points in the rows.
     pub(super) fn points(&self) -> Vec<&'run PointResult> {
         self.rows.iter().filter_map(|row| point(&row.source)).collect()
     }
@@ -71,33 +70,33 @@ impl<'run> MainRows<'run> {
     }
 }
 
-fn unit(source: &Source) -> Unit {
+fn unit(source: &FigureSource) -> Unit {
     match source {
-        Source::Point(point) => point.unit,
-        Source::Slope(trend) => trend.unit,
+        FigureSource::Point(point) => point.unit,
+        FigureSource::Slope(trend) => trend.unit,
     }
 }
 
-fn point<'run>(source: &Source<'run>) -> Option<&'run PointResult> {
+fn point<'run>(source: &FigureSource<'run>) -> Option<&'run PointResult> {
     match source {
-        Source::Point(point) => Some(point),
-        Source::Slope(_) => None,
+        FigureSource::Point(point) => Some(point),
+        FigureSource::Slope(_) => None,
     }
 }
 
-fn figure(source: &Source) -> Option<f64> {
+fn figure(source: &FigureSource) -> Option<f64> {
     match source {
-        Source::Point(point) => summary::figure(point),
-        Source::Slope(trend) => Some(trend.slope()),
+        FigureSource::Point(point) => summary::figure(point),
+        FigureSource::Slope(trend) => Some(trend.slope()),
     }
 }
 
 /// The numbers of a row's source: the value, the interval's ends, and whether it is an upper limit.
-fn measured(source: &Source) -> (f64, Option<(f64, f64)>, bool) {
+fn measured(source: &FigureSource) -> (f64, Option<(f64, f64)>, bool) {
     let value = figure(source).unwrap_or(f64::NAN);
     match source {
-        Source::Slope(trend) => (value, main_figures::slope_ends(trend), false),
-        Source::Point(point) => {
+        FigureSource::Slope(trend) => (value, main_figures::slope_ends(trend), false),
+        FigureSource::Point(point) => {
             let limit = matches!(point.outcome, Outcome::BelowResolution { .. });
             (value, point.estimate().and_then(quantities::ends), limit)
         }

@@ -1,13 +1,12 @@
-//! The method of the measurements, in short.
+//! The method of the measurements, the works that it cites, the settings of the run, and the verification of the instrument.
 
-use super::works::cited;
-use crate::paper::{Key, Section, Text};
-use crate::{figure, run};
+use crate::paper::{Block, Column, Key, Row, Section, Table, Text};
+use crate::{figure, run, verification, words};
+use fathom_core::experiment::Effort;
 use fathom_core::quantities;
 use fathom_core::quantity::Unit;
 use fathom_engine::results::Results;
 
-/// The second section.
 pub(super) fn of(found: &Results) -> Section {
     let settings = &found.run.header.settings;
     let trial = quantities::value(Unit::Nanoseconds, settings.trial_ns as f64);
@@ -47,4 +46,164 @@ fn estimate() -> Text {
          zero is “below resolution”, and its upper limit is given. In figures, lines join points only where what lies \
          between them exists (Hoefler and Belli 2015).",
     )
+}
+
+/// The short citation in a method, and the full reference.
+const WORKS: [(&str, &str); 7] = [
+    (
+        "Paoloni 2010",
+        "G. Paoloni, How to Benchmark Code Execution Times on Intel IA-32 and IA-64 Instruction Set Architectures, Intel \
+         white paper 324264-001, 2010",
+    ),
+    (
+        "McVoy and Staelin 1996",
+        "L. McVoy and C. Staelin, lmbench: Portable Tools for Performance Analysis, USENIX Annual Technical Conference, 1996",
+    ),
+    (
+        "White 1997",
+        "K. P. White, An Effective Truncation Heuristic for Bias Reduction in Simulation Output, Simulation 69 (6), 1997",
+    ),
+    (
+        "Woodruff 1952",
+        "R. S. Woodruff, Confidence Intervals for Medians and Other Position Measures, Journal of the American Statistical \
+         Association 47, 1952",
+    ),
+    (
+        "Zou 2007",
+        "G. Y. Zou, Toward Using Confidence Intervals to Compare Correlations, Psychological Methods 12 (4), 2007",
+    ),
+    ("Tukey 1977", "J. W. Tukey, Exploratory Data Analysis, Addison-Wesley, 1977"),
+    (
+        "Hoefler and Belli 2015",
+        "T. Hoefler and R. Belli, Scientific Benchmarking of Parallel Computing Systems, International Conference for High \
+         Performance Computing (SC), 2015",
+    ),
+];
+
+/// Prose with the number of every cited work after its citation.
+fn cited(prose: &str) -> Text {
+    let first = WORKS.iter().filter_map(|(name, work)| Some((prose.find(name)? + name.len(), *work))).min();
+    match first {
+        Some((end, work)) => Text::prose(&prose[..end]).cite(work).and(cited(&prose[end..])),
+        None => Text::prose(prose),
+    }
+}
+
+/// Paragraphs separated by blank lines, with the works that they cite.
+pub(super) fn paragraphs(text: &str) -> impl Iterator<Item = Text> {
+    text.split("\n\n").filter(|part| !part.is_empty()).map(cited)
+}
+
+pub(super) fn settings(found: &Results) -> Section {
+    let table = Table::new(Key::of("settings-asked"), "Settings, given or by default, with their units.")
+        .columns([Column::words("setting"), Column::words("value")])
+        .rows(
+            settings_rows(found)
+                .into_iter()
+                .map(|(name, value)| Row::of([Text::plain(name), Text::plain(value)])),
+        );
+    Section::new(Key::of("settings"), "Settings and how to repeat this")
+        .lettered()
+        .with(Block::Folded {
+            summary: "Every setting".into(),
+            appendix: true,
+            open: false,
+            blocks: vec![table.into()],
+        })
+        .say(Text::plain("To repeat it: ").and(Text::code(command(found))))
+        .say(Text::prose(
+            "`fathom report RUN --format json` prints all figures unrounded, with their units; the HTML page contains \
+             the same data (in the element `fathom-data`).",
+        ))
+}
+
+fn settings_rows(found: &Results) -> Vec<(&'static str, String)> {
+    let header = &found.run.header;
+    let (asked, tool) = (&header.settings, &header.tool);
+    let selection = if let Some(set) = &asked.set {
+        format!("the set {set}")
+    } else if asked.selection.is_empty() {
+        "everything".to_owned()
+    } else {
+        asked.selection.join(" ")
+    };
+    let partner = asked.partner.map_or("none: there is only one CPU".to_owned(), |cpu| cpu.to_string());
+    let mut rows = vec![
+        ("Selection", selection),
+        ("Effort", words::effort(asked.effort).to_owned()),
+        ("Budget", quantities::duration(asked.budget_s)),
+        ("Target precision", quantities::plus_minus(asked.precision)),
+        ("Seed", asked.seed.to_string()),
+        ("A trial observes for", quantities::duration(asked.trial_ns as f64 / 1e9)),
+        ("CPU of pinned work", asked.home.to_string()),
+        ("CPU of the other side", partner),
+        ("Folder for files", asked.folder.clone()),
+        ("Program", format!("{} {}, {} build for {}", tool.name, tool.version, tool.build, tool.target)),
+        ("Compiler", tool.compiler.clone().unwrap_or_else(|| "not recorded".to_owned())),
+        ("Commit of the source", tool.commit.clone().unwrap_or_else(|| "not recorded".to_owned())),
+        ("SHA-256 of the binary", tool.binary_sha256.clone()),
+        ("Schema of the run file", header.schema.to_string()),
+    ];
+    rows.extend(run::labels(header).map(|labels| ("Labels", labels)));
+    for resumed in &found.run.resumed {
+        rows.push((
+            "Taken up again",
+            format!("{}, for {}", resumed.at, quantities::duration(resumed.budget_s)),
+        ));
+    }
+    rows
+}
+
+fn command(found: &Results) -> String {
+    let asked = &found.run.header.settings;
+    let effort = match asked.effort {
+        Effort::Quick => Some("--quick"),
+        Effort::Standard => None,
+        Effort::Thorough => Some("--thorough"),
+    };
+    let mut words = vec!["fathom run".to_owned()];
+    let quoted = |name: &String| format!("'{}'", name.replace('\'', "'\\''"));
+    words.extend(asked.selection.iter().map(quoted));
+    words.extend(asked.set.iter().map(|set| format!("--set {}", quoted(set))));
+    words.extend(effort.map(str::to_owned));
+    words.push(format!("--seed {}", asked.seed));
+    words.join(" ")
+}
+
+/// The section, with the table of known truths if there is one.
+pub(super) fn verification(found: &Results) -> Section {
+    let section = Section::new(Key::of("verification"), "Verification of the instrument").lettered();
+    match &found.run.header.verification {
+        Some(of_build) => section
+            .say(format!(
+                "This build was verified on this machine at {}, before the run: {} {}",
+                of_build.at,
+                verification::sentence(of_build),
+                verification::judged()
+            ))
+            .with(Block::Folded {
+                summary: "Every truth".into(),
+                appendix: true,
+                open: false,
+                blocks: vec![verification::table(of_build).into()],
+            }),
+        None => section.say(Text::prose(
+            "This build was not verified on this machine before the run. `fathom verify` does so: it sets known \
+             truths and measures them.",
+        )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::paper::Piece;
+
+    #[test]
+    fn every_work_that_is_named_is_cited_once_where_it_is_named() {
+        let text = cited("as `x` (Zou 2007) after Paoloni 2010, and Zou 2007");
+        let works = text.pieces().iter().filter(|piece| matches!(piece, Piece::Cite(_))).count();
+        assert_eq!(works, 3);
+        assert_eq!(cited("nobody").pieces().len(), 1);
+    }
 }

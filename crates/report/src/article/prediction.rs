@@ -22,7 +22,7 @@ pub(super) fn blocks(points: &[&PointResult], key: &Key) -> Vec<Block> {
             summary: Text::plain("How each operation was predicted, term by term (")
                 .and(Text::to(&table))
                 .and(")"),
-            long: true,
+            appendix: true,
             open: false,
             blocks: vec![Block::Table(derivations(&predicted, table))],
         });

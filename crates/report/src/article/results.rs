@@ -81,10 +81,10 @@ fn columns(
     columns.push(in_unit(&format!("median {}", words::quantity(unit))));
     columns.extend(["95 % interval", "predicted"].map(in_unit));
     columns.push(Column::ratio("measured / predicted"));
-    columns.push(in_unit("best observed").spare());
-    columns.extend(percentiles.iter().map(|(_, name)| in_unit(name).spare()));
-    columns.push(Column::number("outliers", "% of observations").spare());
-    columns.push(Column::count("trials").spare());
+    columns.push(in_unit("best observed").optional());
+    columns.extend(percentiles.iter().map(|(_, name)| in_unit(name).optional()));
+    columns.push(Column::number("outliers", "% of observations").optional());
+    columns.push(Column::count("trials").optional());
     columns.push(Column::signs("evidence"));
     columns
 }

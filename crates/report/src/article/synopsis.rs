@@ -1,11 +1,12 @@
 //! The run on one page: the content of the final screen, with all main figures.
 
 use super::beside::{self, Published};
-use super::opening::{self, Shown};
-use super::synopsis_machine;
-use crate::main_figures;
-use crate::paper::{Document, Text};
-use crate::run;
+use super::sections::title;
+use crate::description::FactRow;
+use crate::main_figures::Ranked;
+use crate::paper::{Block, Column, Document, Group, Key, Row, Section, Sign, Table, Text, Tone};
+use crate::summary::ABSENT;
+use crate::{description, main_figures, run, screen};
 use fathom_engine::results::Results;
 use std::path::Path;
 
@@ -15,18 +16,170 @@ pub fn alone(found: &Results, published: Option<&Published>, files: &[(&str, &Pa
     let header = &found.run.header;
     let mut document = Document::new(format!("Synopsis: {}", run::machine(&header.machine)));
     document.date.clone_from(&header.started);
-    let shown = Shown {
+    let shown = Opening {
         figures: &main_figures::all(found),
         rest: None,
         elsewhere: "in the whole report",
         name: &|experiment| Text::code(experiment),
     };
-    document.front.extend([
-        opening::of(found, &shown),
-        synopsis_machine::machine(found),
-        synopsis_machine::whole(files),
-    ]);
+    document.front.extend([opening(found, &shown), machine(found), whole(files)]);
     document.front.extend(published.map(|published| beside::of(found, published)));
     "Made by Fathom from the run file.".clone_into(&mut document.foot);
     document
+}
+
+/// The parts of the opening that differ between documents.
+pub(super) struct Opening<'a> {
+    /// The main figures of the first table.
+    pub figures: &'a [Ranked<'a>],
+    /// The text after the table.
+    pub rest: Option<Text>,
+    /// The place of the causes that are not named here.
+    pub elsewhere: &'a str,
+    pub name: &'a dyn Fn(&str) -> Text,
+}
+
+/// The machine, the trustworthiness of the run, main figures, and the most important findings.
+pub(super) fn opening(found: &Results, shown: &Opening) -> Section {
+    let header = &found.run.header;
+    let mut said = vec![format!("{}.", run::machine(&header.machine))];
+    said.extend(run::peer(header));
+    said.push(run::ending(found));
+    said.extend(run::labels(header).map(|labels| format!("Labels: {labels}.")));
+    let caption = "Main figures: medians over trials with half of the 95 % interval as a share of the median, and the \
+                   median as a multiple of what was predicted before.";
+    Section::new(Key::of("opening"), "Summary")
+        .say(said.join(" "))
+        .under(screen::TRUST, vec![Block::List(screen::trust(found).into_iter().map(reason).collect())])
+        .with(main_figures_table(Key::of("main-figures"), caption, shown.figures, shown.name))
+        .with_all(shown.rest.clone().map(Block::Paragraph))
+        .under(screen::NOTABLE, notable(found, shown.elsewhere))
+}
+
+fn reason((name, said): (&str, String)) -> Text {
+    Text::strong(name).and(": ").and(Text::prose(&said))
+}
+
+fn notable(found: &Results, elsewhere: &str) -> Vec<Block> {
+    let marked = |(mark, said): (&str, String)| {
+        let mark = match mark {
+            "✗" => Text::sign(Sign::Fails),
+            "!" => Text::toned(Tone::Careful, mark),
+            mark => Text::plain(mark),
+        };
+        mark.and(" ").and(Text::prose(&said))
+    };
+    let lines: Vec<Text> = screen::notable(found, elsewhere).into_iter().map(marked).collect();
+    if lines.is_empty() { vec![] } else { vec![Block::List(lines)] }
+}
+
+/// The table of these figures; `name` formats an experiment's name.
+fn main_figures_table(key: Key, caption: &str, figures: &[Ranked], name: &dyn Fn(&str) -> Text) -> Table {
+    let mut table = Table::new(key, caption).columns([
+        Column::words("experiment"),
+        Column::words("figure"),
+        Column::mixed("median"),
+        Column::mixed("95 % interval"),
+        Column::ratio("±"),
+        Column::ratio("measured / predicted"),
+        Column::signs("evidence"),
+    ]);
+    for family in figures.chunk_by(|one, other| one.family() == other.family()) {
+        let rows = family.iter().map(|figure| main_figures_row(figure, name));
+        table = table.group(Group::named(title(family[0].family())).rows(rows));
+    }
+    table
+}
+
+fn main_figures_row(figure: &Ranked, name: &dyn Fn(&str) -> Text) -> Row {
+    let written = figure.main.written();
+    Row::of([
+        name(figure.experiment),
+        figure.main.words.as_str().into(),
+        Text::strong(written.median),
+        written.interval.into(),
+        written.half_width.into(),
+        written.factor.into(),
+        written.evidence.map_or(ABSENT.into(), Text::sign),
+    ])
+}
+
+/// The facts that fit on a page: sections of the description with the names of their rows.
+const FACTS: &[(&str, &[&str])] = &[
+    ("Processor", &["Model", "Microarchitecture", "Nominal clock"]),
+    ("Cores", &["CPUs (threads)", "Cores", "SMT"]),
+    ("Caches", &["All last-level caches together"]),
+    ("Memory", &["Size"]),
+    ("Storage of the measured folder", &["File system", "Device", "Device model"]),
+    ("Kernel", &["Release", "Distribution", "C library"]),
+    ("Virtualisation", &["Hypervisor"]),
+];
+
+fn machine(found: &Results) -> Section {
+    Section::new(Key::of("synopsis-machine"), "Machine and program").with(machine_table(found))
+}
+
+/// The machine and the program, as far as they are known, on half a page.
+pub(super) fn machine_table(found: &Results) -> Table {
+    let (machine, tool) = (&found.run.header.machine, &found.run.header.tool);
+    let described = description::sections(machine);
+    let of = |(title, names): &(&str, &'static [&str])| -> Vec<Row> {
+        let part = described.iter().find(|part| part.title == *title);
+        let facts = part.into_iter().flat_map(|part| &part.rows);
+        let wanted = facts.filter(|fact| !fact.unknown && names.contains(&fact.name.as_str()));
+        wanted.map(|fact| fact_row(title, fact)).collect()
+    };
+    let program = format!("{} {}, {} build for {}", tool.name, tool.version, tool.build, tool.target);
+    let compiler = tool.compiler.clone().map(|compiler| Row::of(["Compiler".to_owned(), compiler]));
+    let program = [Row::of(["Program".to_owned(), program])].into_iter().chain(compiler);
+    Table::new(Key::of("synopsis-machine-table"), "What was measured, and by what.")
+        .columns([Column::words("fact"), Column::words("value, with its unit")])
+        .rows(FACTS.iter().flat_map(of).chain(program))
+}
+
+/// A fact by its section of the description and its name there: "Memory: Size".
+fn fact_row(part: &str, fact: &FactRow) -> Row {
+    Row::of([format!("{part}: {}", fact.name), fact.value.clone()])
+}
+
+/// The location of the whole report.
+fn whole(files: &[(&str, &Path)]) -> Section {
+    let section = Section::new(Key::of("synopsis-whole"), "The whole report");
+    let place = |wanted: &str| files.iter().find(|(what, _)| *what == wanted).map(|(_, path)| quoted(path));
+    let told = place("report").map(|page| Text::plain("The page is ").and(Text::code(page)).and(". "));
+    let run = place("run file").unwrap_or_else(|| "RUN".to_owned());
+    section.say(
+        told.unwrap_or_else(|| Text::plain(""))
+            .and(Text::code(format!("fathom report {run} --format html")))
+            .and(" writes the full report from the run file: every figure with its method, interval, prediction and \
+                  evidence."),
+    )
+}
+
+fn quoted(path: &Path) -> String {
+    let path = path.display().to_string();
+    let plain = |letter: char| letter.is_ascii_alphanumeric() || "/._-+:".contains(letter);
+    if path.chars().all(plain) { path } else { format!("'{}'", path.replace('\'', "'\\''")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_page_and_the_command_that_writes_it_are_told() {
+        let run = ("run file", Path::new("/tmp/run.jsonl"));
+        let told = |files: &[(&str, &Path)]| format!("{:?}", whole(files).blocks);
+        let command = "fathom report /tmp/run.jsonl --format html";
+        assert!(told(&[run]).contains(command) && !told(&[run]).contains("The page is"));
+        let both = told(&[run, ("report", Path::new("/tmp/run.html"))]);
+        assert!(both.contains(command) && both.contains("The page is") && both.contains("\"/tmp/run.html\""));
+        assert!(told(&[]).contains("fathom report RUN"));
+    }
+
+    #[test]
+    fn paths_are_quoted_where_a_shell_would_read_them_otherwise() {
+        assert_eq!(quoted(Path::new("/tmp/run-1.jsonl")), "/tmp/run-1.jsonl");
+        assert_eq!(quoted(Path::new("/tmp/my run's")), "'/tmp/my run'\\''s'");
+    }
 }

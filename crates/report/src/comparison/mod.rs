@@ -1,10 +1,8 @@
 //! A comparison of two or more sides: what differs between them, what got better and what worse, by how much, and with what
 //! certainty.
 
-mod csv;
-mod figures;
 mod gate;
-mod json;
+mod data;
 mod overview;
 mod rows;
 mod with_published;
@@ -67,7 +65,7 @@ impl<'a> ComparisonReport<'a> {
 
     /// The comparison as JSON, with the gate's decision.
     fn json_with(&self, decision: &'static str) -> String {
-        json::pretty(self.first, &self.others, Some(decision))
+        data::pretty(self.first, &self.others, Some(decision))
     }
 
     fn document_of(&self, most_rows: usize) -> Document {
@@ -119,7 +117,6 @@ fn began(side: &Side) -> &str {
     side.runs.first().map_or("", |run| &run.header.started)
 }
 
-/// The result, and its certainty.
 fn summary(comparison: &Comparison) -> Text {
     let counted =
         |verdict: Verdict| format!("{} {}", quantities::count(comparison.count(verdict)), verdict.name());
@@ -162,19 +159,19 @@ impl Facts for ComparisonReport<'_> {
     }
 
     fn json(&self) -> String {
-        json::pretty(self.first, &self.others, None)
+        data::pretty(self.first, &self.others, None)
     }
 }
 
 impl Subject for ComparisonReport<'_> {
     fn rows(&self) -> String {
-        csv::rows(&self.others)
+        data::rows(&self.others)
     }
 
     fn document(&self) -> Document {
         let mut document = self.document_of(usize::MAX);
         for (place, (side, comparison)) in self.others.iter().enumerate() {
-            document.sections.extend(figures::section([&self.first.name, &side.name], comparison, place));
+            document.sections.extend(overview::curves([&self.first.name, &side.name], comparison, place));
         }
         document
     }

@@ -1,10 +1,10 @@
 //! The differences of machines and settings, the number of changed points, and several sides at a glance.
 
 use super::rows::{change, label};
-use crate::paper::{Block, Column, Group, Key, Row, Section, Table, Text, Tone};
+use crate::figure;
+use crate::paper::{Block, Column, Figure, Group, Key, Row, Section, Table, Text, Tone};
 use crate::summary::ABSENT;
-use fathom_core::quantities;
-use fathom_core::statistics;
+use fathom_core::{quantities, statistics};
 use fathom_engine::comparison::{Comparison, Row as Compared, Side, Verdict};
 
 /// The section with the differences between the machines and settings; one that makes the comparison doubtful is emphasised,
@@ -74,7 +74,7 @@ pub(super) fn counts(comparison: &Comparison, key: &Key) -> Table {
         Column::words("experiment"),
         Column::count("worse"),
         Column::count("better"),
-        Column::count("changed").spare(),
+        Column::count("changed").optional(),
         Column::count("equivalent"),
         Column::count("inconclusive"),
         Column::ratio("median change"),
@@ -142,4 +142,25 @@ fn same<'a>(comparison: &'a Comparison, wanted: &Compared) -> Option<&'a Compare
 fn cell(row: &Compared) -> Text {
     let (value, _) = change(row);
     if row.verdict.is_difference() { Text::strong(value) } else { Text::plain(value) }
+}
+
+/// The section of one comparison; `None` if nothing was swept.
+pub(super) fn curves(names: [&str; 2], comparison: &Comparison, place: usize) -> Option<Section> {
+    let key = Key::numbered("curves", place + 1);
+    let data = Key::numbered("against", place + 1).within("all");
+    let drawn = comparison.by_experiment().into_iter().flat_map(|(name, rows)| {
+        let figures = figure::of_both_sides(names, &rows);
+        figures.into_iter().map(|drawn| (name.to_owned(), drawn)).collect::<Vec<_>>()
+    });
+    let numbered = |(place, (name, drawn)): (usize, (String, figure::DrawnFigure))| Figure {
+        key: key.within(&format!("figure-{}", place + 1)),
+        caption: Text::code(name).and(": ").and(drawn.explained()),
+        data: Some(data.clone()),
+        drawing: drawn.svg,
+        otherwise: drawn.otherwise,
+        spread: drawn.spread,
+    };
+    let blocks: Vec<Block> = drawn.enumerate().map(numbered).map(Block::from).collect();
+    let title = format!("Curves: {} and {}", names[0], names[1]);
+    (!blocks.is_empty()).then(|| Section::new(key.clone(), title).with_all(blocks))
 }

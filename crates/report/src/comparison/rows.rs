@@ -59,7 +59,7 @@ fn table(key: Key, caption: &str) -> Table {
         Column::mixed("after"),
         Column::ratio("change"),
         Column::ratio("95 % interval"),
-        Column::words("verdict").spare(),
+        Column::words("verdict").optional(),
     ])
 }
 
@@ -136,7 +136,7 @@ fn folded(comparison: &Comparison, key: &Key) -> Block {
         })
         .collect();
     let summary = format!("All rows: {}", plural(comparison.rows.len(), "point"));
-    Block::Folded { summary: summary.into(), long: true, open: false, blocks: vec![all.into()] }
+    Block::Folded { summary: summary.into(), appendix: true, open: false, blocks: vec![all.into()] }
 }
 
 /// The reasons why points were not compared, with the number of points of each.

@@ -2,7 +2,7 @@
 //! shown with their doubts, and counted.
 
 use super::super::article::{self, beside as tables};
-use super::super::beside::{Entry, Published, entries};
+use super::super::beside::{BesideEntry, Published, entries};
 use super::super::form::{self, Facts, Subject};
 use super::super::paper::{Document, Key, Section, Text, Tone, plain};
 use super::super::text::Style;
@@ -112,12 +112,12 @@ enum Direction {
 struct AgainstPublished<'a> {
     run: &'a str,
     started: &'a str,
-    figures: Vec<Entry<'a>>,
+    figures: Vec<BesideEntry<'a>>,
 }
 
 /// A figure. Levels are in `unit`; `ratio` is here over there.
 #[derive(Serialize)]
-struct Row {
+struct PublishedRow {
     run: String,
     machine: &'static str,
     figure: &'static str,
@@ -133,14 +133,14 @@ struct Row {
     ratio: Option<f64>,
 }
 
-fn row(name: &str, row: &Beside) -> Row {
+fn row(name: &str, row: &Beside) -> PublishedRow {
     let estimate = row.here.estimate();
     let ends = estimate.and_then(quantities::ends);
     let (doubt, corrected) = match row.there.value {
         Value::Doubtful { doubt, corrected, .. } => (Some(doubt.name()), corrected),
         Value::Sound(_) => (None, None),
     };
-    Row {
+    PublishedRow {
         run: cell(name),
         machine: &row.machine.id,
         figure: row.figure.id(),

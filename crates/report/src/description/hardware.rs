@@ -1,13 +1,13 @@
 //! Rows on processor, cores, caches and memory.
 
-use super::row::{Row, list, plain, row, stated};
+use super::row::{FactRow, list, plain, row, stated};
 use fathom_core::machine::{
     Cache, CacheKind, CoreClass, CpuSet, Fact, Machine, Memory, Module, NumaNode, Processor, Tlb, TlbKind,
     Topology,
 };
 use fathom_core::quantity::declared::{bytes_rate, frequency, on_off, size, yes_no};
 
-pub(super) fn processor(processor: &Processor) -> Vec<Row> {
+pub(super) fn processor(processor: &Processor) -> Vec<FactRow> {
     let hertz = |hertz: &f64| frequency(*hertz);
     let ticks = &processor.tick_counter;
     let mut rows = vec![
@@ -42,7 +42,7 @@ pub(super) fn processor(processor: &Processor) -> Vec<Row> {
     rows
 }
 
-fn tlbs(fact: &Fact<Vec<Tlb>>) -> Vec<Row> {
+fn tlbs(fact: &Fact<Vec<Tlb>>) -> Vec<FactRow> {
     match fact {
         Fact::Known { value, source } => {
             value.iter().map(|tlb| stated(tlb_name(tlb), tlb_value(tlb), source)).collect()
@@ -81,7 +81,7 @@ fn ways(ways: u32, entries: u64) -> String {
     }
 }
 
-pub(super) fn topology(machine: &Machine) -> Vec<Row> {
+pub(super) fn topology(machine: &Machine) -> Vec<FactRow> {
     let topology = &machine.topology;
     let count = |sets: &Vec<CpuSet>| sets.len().to_string();
     let mut rows = vec![
@@ -96,7 +96,7 @@ pub(super) fn topology(machine: &Machine) -> Vec<Row> {
     rows
 }
 
-fn classes(topology: &Topology) -> Vec<Row> {
+fn classes(topology: &Topology) -> Vec<FactRow> {
     let Fact::Known { value: classes, source } = &topology.classes else {
         return vec![list("Classes of cores", &topology.classes.clone().map(|_| Vec::<String>::new()))];
     };
@@ -114,7 +114,7 @@ fn class_value(class: &CoreClass) -> String {
     format!("CPUs {}{clock}", class.cpus)
 }
 
-fn nodes(machine: &Machine) -> Vec<Row> {
+fn nodes(machine: &Machine) -> Vec<FactRow> {
     let Fact::Known { value: nodes, source } = &machine.topology.nodes else {
         return vec![list("NUMA nodes", &machine.topology.nodes.clone().map(|_| Vec::<String>::new()))];
     };
@@ -124,7 +124,7 @@ fn nodes(machine: &Machine) -> Vec<Row> {
 
 /// The memory that belongs to no node, if it is more than a hundredth: memory that was added later or that a hypervisor
 /// provides by another way.
-fn memory_beyond_nodes(machine: &Machine) -> Option<Row> {
+fn memory_beyond_nodes(machine: &Machine) -> Option<FactRow> {
     let nodes = machine.topology.nodes.value()?;
     let all: Option<u64> = nodes.iter().map(|node| node.memory_bytes.value().copied()).sum();
     let (told, total) = (all?, *machine.memory.total_bytes.value()?);
@@ -144,7 +144,7 @@ fn node_value(node: &NumaNode) -> String {
     format!("{cpus}{memory}{distances}")
 }
 
-pub(super) fn caches(machine: &Machine) -> Vec<Row> {
+pub(super) fn caches(machine: &Machine) -> Vec<FactRow> {
     let mut rows = match &machine.caches {
         Fact::Known { value, .. } => value.iter().map(cache).collect(),
         unknown @ Fact::Unknown { .. } => {
@@ -157,7 +157,7 @@ pub(super) fn caches(machine: &Machine) -> Vec<Row> {
     rows
 }
 
-fn cache(cache: &Cache) -> Row {
+fn cache(cache: &Cache) -> FactRow {
     let kind = match cache.kind {
         CacheKind::Data => "d",
         CacheKind::Instruction => "i",
@@ -190,7 +190,7 @@ fn sharing(cache: &Cache) -> String {
     }
 }
 
-pub(super) fn memory(memory: &Memory) -> Vec<Row> {
+pub(super) fn memory(memory: &Memory) -> Vec<FactRow> {
     let bytes = |bytes: &u64| size(*bytes);
     let mut rows =
         vec![row("Size", &memory.total_bytes, bytes), row("Available", &memory.available_bytes, bytes)];
@@ -220,7 +220,7 @@ pub(super) fn memory(memory: &Memory) -> Vec<Row> {
     rows
 }
 
-fn modules(fact: &Fact<Vec<Module>>) -> Vec<Row> {
+fn modules(fact: &Fact<Vec<Module>>) -> Vec<FactRow> {
     match fact {
         Fact::Known { value, source } => {
             value.iter().map(|module| stated(module_name(module), module_value(module), source)).collect()
@@ -251,7 +251,7 @@ fn module_value(module: &Module) -> String {
     parts.join(", ")
 }
 
-pub(super) fn pages(memory: &Memory) -> Vec<Row> {
+pub(super) fn pages(memory: &Memory) -> Vec<FactRow> {
     let huge = &memory.transparent_huge_pages;
     let mut rows = vec![
         row("Base page", &memory.page_bytes, |bytes| size(*bytes)),

@@ -1,13 +1,13 @@
 //! Rows about storage, network, kernel, conditions and rights.
 
-use super::row::{Row, list, plain, row, stated};
+use super::row::{FactRow, list, plain, row, stated};
 use fathom_core::machine::{
     Adapter, Build, Conditions, CpuSet, Device, Fact, IdleState, Kernel, Machine, Privileges, Resource,
     Route, Storage, Virtualization,
 };
 use fathom_core::quantity::declared::{bits_rate, on_off, percent, size, yes_no};
 
-pub(super) fn storage(storage: &Storage) -> Vec<Row> {
+pub(super) fn storage(storage: &Storage) -> Vec<FactRow> {
     let bytes = |bytes: &u64| size(*bytes);
     let mut rows = vec![
         plain("Folder", &storage.folder),
@@ -30,9 +30,9 @@ pub(super) fn storage(storage: &Storage) -> Vec<Row> {
             remote
                 .options
                 .as_ref()
-                .map(|options| stated("Its options", options.clone(), "/proc/self/mountinfo")),
+                .map(|options| stated("Mount options", options.clone(), "/proc/self/mountinfo")),
         );
-        rows.extend(remote.route.as_ref().map(|route| way("Way to its server", route)));
+        rows.extend(remote.route.as_ref().map(|route| route_row("Route to the server", route)));
     }
     rows.extend(storage.other_disks.iter().map(|disk| {
         let told =
@@ -44,19 +44,19 @@ pub(super) fn storage(storage: &Storage) -> Vec<Row> {
 }
 
 /// A row of a route to another host: its adapter and first hop.
-pub(super) fn way(name: &str, route: &Fact<Route>) -> Row {
+pub(super) fn route_row(name: &str, route: &Fact<Route>) -> FactRow {
     row(name, route, |route| {
         let first = if route.gateway { "through a gateway" } else { "on its own network" };
         format!("by {}, {first}", route.adapter)
     })
 }
 
-fn device(device: &Device, source: &str) -> Vec<Row> {
+fn device(device: &Device, source: &str) -> Vec<FactRow> {
     let bytes = |bytes: &u64| size(*bytes);
     let mut rows = vec![
         stated("Device", format!("{}, {}", device.name, device.kind), source),
         plain("Device model", &device.model),
-        plain("Turns in a minute", &device.turns_per_minute),
+        row("Rotation speed", &device.turns_per_minute, |turns| format!("{turns} rpm")),
         plain("Device firmware", &device.firmware),
         row("Capacity", &device.capacity_bytes, bytes),
         plain("Scheduler", &device.scheduler),
@@ -69,16 +69,16 @@ fn device(device: &Device, source: &str) -> Vec<Row> {
         plain("PCIe link", &device.link),
     ];
     if !device.parts.is_empty() {
-        rows.push(stated("Made of", device.parts.join(", "), source));
+        rows.push(stated("Underlying devices", device.parts.join(", "), source));
     }
     rows
 }
 
-pub(super) fn network(adapters: &[Adapter]) -> Vec<Row> {
+pub(super) fn network(adapters: &[Adapter]) -> Vec<FactRow> {
     adapters.iter().flat_map(adapter).collect()
 }
 
-fn adapter(adapter: &Adapter) -> Vec<Row> {
+fn adapter(adapter: &Adapter) -> Vec<FactRow> {
     let name = &adapter.name;
     vec![
         stated(name.as_str(), adapter.kind.as_str(), "/sys/class/net"),
@@ -99,7 +99,7 @@ fn adapter(adapter: &Adapter) -> Vec<Row> {
     ]
 }
 
-pub(super) fn kernel(kernel: &Kernel) -> Vec<Row> {
+pub(super) fn kernel(kernel: &Kernel) -> Vec<FactRow> {
     let switch = |on: &bool| on_off(*on);
     vec![
         plain("Release", &kernel.release),
@@ -154,7 +154,7 @@ fn io_uring(disabled: u32) -> String {
     name.to_owned()
 }
 
-pub(super) fn mitigations(kernel: &Kernel) -> Vec<Row> {
+pub(super) fn mitigations(kernel: &Kernel) -> Vec<FactRow> {
     match &kernel.mitigations {
         Fact::Known { value, source } => value
             .iter()
@@ -164,7 +164,7 @@ pub(super) fn mitigations(kernel: &Kernel) -> Vec<Row> {
     }
 }
 
-pub(super) fn conditions(conditions: &Conditions) -> Vec<Row> {
+pub(super) fn conditions(conditions: &Conditions) -> Vec<FactRow> {
     let cpus = |set: &CpuSet| if set.is_empty() { "none".to_owned() } else { set.to_string() };
     let pressure = |share: &f64| format!("{share} % of the last 10 s");
     vec![
@@ -203,7 +203,7 @@ fn idle_state(state: &IdleState) -> String {
     format!("{}{latency}{off}", state.name)
 }
 
-pub(super) fn limits(machine: &Machine) -> Vec<Row> {
+pub(super) fn limits(machine: &Machine) -> Vec<FactRow> {
     let limits = &machine.conditions.limits;
     let bytes = |limit: &Option<u64>| limit.map_or("no limit".to_owned(), size);
     vec![
@@ -222,7 +222,7 @@ pub(super) fn limits(machine: &Machine) -> Vec<Row> {
     ]
 }
 
-pub(super) fn virtualization(layers: &Virtualization) -> Vec<Row> {
+pub(super) fn virtualization(layers: &Virtualization) -> Vec<FactRow> {
     let or_none = |kind: &Option<String>| kind.clone().unwrap_or_else(|| "none".to_owned());
     vec![
         row("Hypervisor", &layers.hypervisor, or_none),
@@ -234,7 +234,7 @@ pub(super) fn virtualization(layers: &Virtualization) -> Vec<Row> {
     ]
 }
 
-pub(super) fn privileges(privileges: &Privileges) -> Vec<Row> {
+pub(super) fn privileges(privileges: &Privileges) -> Vec<FactRow> {
     let mut rows = vec![
         row("Effective user", &privileges.effective_uid, |uid| match uid {
             0 => "root".to_owned(),
@@ -274,7 +274,7 @@ pub(super) fn privileges(privileges: &Privileges) -> Vec<Row> {
     rows
 }
 
-pub(super) fn build(build: &Build) -> Vec<Row> {
+pub(super) fn build(build: &Build) -> Vec<FactRow> {
     let source = "the compiler";
     vec![
         stated("Version", build.version.as_str(), source),

@@ -1,6 +1,7 @@
 //! Bencher Metric Format: <https://bencher.dev/docs/reference/bencher-metric-format/>.
 
-use super::figures::{figures, json, name};
+use super::figures::{figures, name};
+use crate::form::pretty;
 use fathom_core::quantity::Unit;
 use fathom_engine::results::Results;
 use serde::Serialize;
@@ -27,7 +28,7 @@ pub(super) fn of(results: &Results) -> String {
         };
         Some((name(point), BTreeMap::from([(measure(point.unit), metric)])))
     };
-    json(&figures(results).filter_map(metric).collect::<BTreeMap<_, _>>())
+    pretty(&figures(results).filter_map(metric).collect::<BTreeMap<_, _>>())
 }
 
 /// The measure's slug: `latency` is Bencher's own, in nanoseconds; the others name their unit.

@@ -12,9 +12,3 @@ pub(super) fn name(point: &PointResult) -> String {
     let settings = point.point.parameters().map(|(name, value)| format!("/{name}={value}"));
     crate::clean(&format!("{}{}", point.experiment, settings.collect::<String>()))
 }
-
-/// Data as JSON, ending in a line feed.
-pub(super) fn json(data: &impl serde::Serialize) -> String {
-    // Serializing cannot fail: these are plain structures of numbers and texts with text keys.
-    serde_json::to_string_pretty(data).unwrap_or_default() + "\n"
-}

@@ -3,7 +3,8 @@
 //! The format has only times. A rate is written as the time of a mebibyte, and its name says so; its `bytes_per_second` is
 //! the rate itself. Sizes and shares are no times and are left out.
 
-use super::figures::{figures, json, name};
+use super::figures::{figures, name};
+use crate::form::pretty;
 use fathom_core::quantity::Unit;
 use fathom_engine::results::{PointResult, Results};
 use serde::Serialize;
@@ -12,9 +13,9 @@ use serde::Serialize;
 const MEBIBYTE: f64 = 1_048_576.0;
 
 #[derive(Serialize)]
-struct Document {
+struct BenchmarkFile {
     context: Context,
-    benchmarks: Vec<Row>,
+    benchmarks: Vec<BenchmarkRow>,
 }
 
 #[derive(Serialize)]
@@ -43,7 +44,7 @@ struct Cache {
 /// A trial, or the median of all. Times are in nanoseconds. Processor time is not measured separately: `cpu_time` repeats
 /// the elapsed time, because readers of the format require it.
 #[derive(Serialize)]
-struct Row {
+struct BenchmarkRow {
     name: String,
     run_name: String,
     run_type: &'static str,
@@ -65,7 +66,10 @@ struct Row {
 
 /// Every figure that is a time or a rate.
 pub(super) fn of(results: &Results) -> String {
-    json(&Document { context: context(results), benchmarks: figures(results).flat_map(rows).collect() })
+    pretty(&BenchmarkFile {
+        context: context(results),
+        benchmarks: figures(results).flat_map(rows).collect(),
+    })
 }
 
 fn context(results: &Results) -> Context {
@@ -96,7 +100,7 @@ fn context(results: &Results) -> Context {
 }
 
 /// The trials of a point, then its median.
-fn rows(point: &PointResult) -> Vec<Row> {
+fn rows(point: &PointResult) -> Vec<BenchmarkRow> {
     let (name, time): (String, fn(f64) -> f64) = match point.unit {
         Unit::Nanoseconds => (name(point), |value| value),
         Unit::BytesPerSecond => (name(point) + "/per=MiB", |rate| MEBIBYTE / rate * 1e9),
@@ -104,7 +108,7 @@ fn rows(point: &PointResult) -> Vec<Row> {
     };
     let Some(estimate) = point.estimate() else { return vec![] };
     let repetitions = point.by_round.len();
-    let row = |value: f64, index: Option<usize>| Row {
+    let row = |value: f64, index: Option<usize>| BenchmarkRow {
         name: if index.is_some() { name.clone() } else { format!("{name}_median") },
         run_name: name.clone(),
         run_type: if index.is_some() { "iteration" } else { "aggregate" },

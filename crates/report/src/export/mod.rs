@@ -24,7 +24,7 @@ pub enum Format {
     GoogleBenchmark,
     /// Bencher Metric Format: each point with its interval.
     Bencher,
-    /// `OpenMetrics` text, for Prometheus and its kin.
+    /// `OpenMetrics` text, for Prometheus and compatible systems.
     OpenMetrics,
 }
 

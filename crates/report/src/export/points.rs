@@ -21,7 +21,6 @@ struct LeftOut<'a> {
     left_out: String,
 }
 
-/// A run.
 #[derive(Serialize)]
 struct RunLine<'a> {
     file: &'a str,

@@ -1,7 +1,7 @@
 //! One result plotted against another at the same setting: the time of a load against the bandwidth of background traffic.
 
 use super::axis::Axis;
-use super::drawn::{Figure, quantity};
+use super::drawn::{DrawnFigure, quantity};
 use super::mark::{Mark, extent, is_drawn, mark};
 use super::svg::{self, Drawing, SERIES, WIDTH};
 use crate::words;
@@ -12,19 +12,19 @@ use fathom_engine::results::{PointResult, Results};
 const PLOT_HEIGHT: f64 = 280.0;
 
 /// A result and the one against which it is plotted.
-struct Place {
+struct ResultPair {
     across: Mark,
     up: Mark,
 }
 
 /// Points whose settings differ in numbers only.
-struct Curve {
+struct PairCurve {
     name: String,
-    places: Vec<Place>,
+    places: Vec<ResultPair>,
 }
 
 /// The figures of an experiment with such pairs.
-pub(super) fn figures(results: &Results, experiment: &str) -> Vec<Figure> {
+pub(super) fn figures(results: &Results, experiment: &str) -> Vec<DrawnFigure> {
     let pairs: Vec<(&PointResult, &PointResult)> = results
         .of_experiment(experiment)
         .filter_map(|point| Some((point, partner(results, point)?)))
@@ -41,15 +41,15 @@ fn partner<'run>(results: &'run Results, point: &'run PointResult) -> Option<&'r
     (is_drawn(point) && is_drawn(partner)).then_some(partner)
 }
 
-fn curves(pairs: &[(&PointResult, &PointResult)]) -> Vec<Curve> {
-    let mut curves: Vec<Curve> = vec![];
+fn curves(pairs: &[(&PointResult, &PointResult)]) -> Vec<PairCurve> {
+    let mut curves: Vec<PairCurve> = vec![];
     for (point, partner) in pairs {
         let name = words::short_label(*point, &names_only(&point.point));
         let Some((across, up)) = mark(partner).zip(mark(point)) else { continue };
-        let place = Place { across, up };
+        let place = ResultPair { across, up };
         match curves.iter_mut().find(|curve| curve.name == name) {
             Some(curve) => curve.places.push(place),
-            None => curves.push(Curve { name, places: vec![place] }),
+            None => curves.push(PairCurve { name, places: vec![place] }),
         }
     }
     for curve in &mut curves {
@@ -64,7 +64,7 @@ fn names_only(point: &Point) -> Point {
     numbers.fold(point.clone(), |rest, (name, _)| rest.without(name))
 }
 
-fn figure(pairs: &[(&PointResult, &PointResult)], curves: &[Curve]) -> Figure {
+fn figure(pairs: &[(&PointResult, &PointResult)], curves: &[PairCurve]) -> DrawnFigure {
     let (point, partner) = pairs[0];
     let names: Vec<String> = curves.iter().map(|curve| curve.name.clone()).collect();
     let places = || curves.iter().flat_map(|curve| &curve.places);
@@ -92,7 +92,7 @@ fn figure(pairs: &[(&PointResult, &PointResult)], curves: &[Curve]) -> Figure {
         words::quantity(partner.unit)
     );
     let said: Vec<&str> = marks.iter().map(|mark| mark.words.as_str()).collect();
-    Figure::of(caption, point.unit, drawing.finish(&name, &said.join("; ")), &y)
+    DrawnFigure::of(caption, point.unit, drawing.finish(&name, &said.join("; ")), &y)
 }
 
 type Side<'run> = (&'run Axis, &'run PointResult);
@@ -120,8 +120,8 @@ fn frame(drawing: &mut Drawing, (x, partner): Side, (y, point): Side, (left, top
     drawing.upright((14.0, f64::midpoint(top, bottom)), words::quantity(point.unit));
 }
 
-fn draw(drawing: &mut Drawing, (x, y): (&Axis, &Axis), index: usize, curve: &Curve) {
-    let at = |place: &Place| (x.place(place.across.value), y.place(place.up.value));
+fn draw(drawing: &mut Drawing, (x, y): (&Axis, &Axis), index: usize, curve: &PairCurve) {
+    let at = |place: &ResultPair| (x.place(place.across.value), y.place(place.up.value));
     drawing.path(&format!("line thin l{index}"), &curve.places.iter().map(at).collect::<Vec<_>>());
     for place in &curve.places {
         let (across, up) = at(place);

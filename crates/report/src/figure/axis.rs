@@ -6,11 +6,9 @@ use fathom_core::quantity::Unit;
 /// Values further apart than this factor have a logarithmic axis.
 const WIDE: f64 = 20.0;
 
-/// The scale of an axis.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Spread {
     Linear,
-    /// Decades.
     Decades,
     /// Powers of two; zero is placed one step below this smallest value.
     Doublings(f64),

@@ -1,7 +1,7 @@
 //! Both sides of a comparison as curves over a swept parameter.
 
 use super::curves::{Curve, Curves};
-use super::drawn::Figure;
+use super::drawn::DrawnFigure;
 use super::mark::Mark;
 use crate::words;
 use fathom_core::experiment::Point;
@@ -14,7 +14,7 @@ use fathom_engine::comparison::Row;
 const LEAST: usize = 5;
 
 /// The sweeps of one experiment, each with a curve per side; the rows are of one experiment.
-pub(crate) fn figures(names: [&str; 2], rows: &[&Row]) -> Vec<Figure> {
+pub(crate) fn figures(names: [&str; 2], rows: &[&Row]) -> Vec<DrawnFigure> {
     let mut found = vec![];
     let mut rest: Vec<&Row> = rows.to_vec();
     while let Some(along) = most_swept(&rest) {
@@ -62,7 +62,7 @@ fn split<'a>(rows: &[&'a Row], along: &str) -> (Vec<Sweep<'a>>, Vec<&'a Row>) {
     (whole, rest)
 }
 
-fn figure(names: [&str; 2], along: &str, (group, unit): &(Point, Unit), rows: &[(f64, &Row)]) -> Figure {
+fn figure(names: [&str; 2], along: &str, (group, unit): &(Point, Unit), rows: &[(f64, &Row)]) -> DrawnFigure {
     let first = rows[0].1;
     let curve = |side: usize| {
         let mark =

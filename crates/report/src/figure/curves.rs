@@ -1,7 +1,7 @@
 //! Curves over a swept setting: marks with their intervals, joined or with the fitted line.
 
 use super::axis::Axis;
-use super::drawn::{Figure, quantity};
+use super::drawn::{DrawnFigure, quantity};
 use super::mark::{Mark, extent, key};
 use super::svg::{self, Drawing, Svg, WIDTH};
 use crate::words;
@@ -44,7 +44,6 @@ pub struct Curve<'a> {
 
 /// The area of the curves.
 pub(super) struct Plot {
-    /// The axis of the settings.
     pub x: Axis,
     /// The axis of the values.
     pub y: Axis,
@@ -82,13 +81,16 @@ impl Plot {
 
 impl Curves<'_> {
     /// The figure.
-    pub fn figure(&self) -> Figure {
+    pub fn figure(&self) -> DrawnFigure {
         let suited = self.plot(Axis::of_values);
         let otherwise = self.other_plot().map(|plot| self.drawn(&plot));
         let drawn = self.drawn(&suited);
         let joined = if self.is_fitted() { "" } else { " Lines only join neighbours of a sweep." };
         let key = key(&self.marks().collect::<Vec<_>>()) + joined;
-        Figure { otherwise, ..Figure::of(self.caption(&suited), self.unit, drawn, &suited.y).keyed(key) }
+        DrawnFigure {
+            otherwise,
+            ..DrawnFigure::of(self.caption(&suited), self.unit, drawn, &suited.y).keyed(key)
+        }
     }
 
     fn is_fitted(&self) -> bool {

@@ -1,7 +1,7 @@
 //! Operations observed one by one: the share that ended by a time, which shows tails and modes.
 
 use super::axis::Axis;
-use super::drawn::{Figure, quantity};
+use super::drawn::{DrawnFigure, quantity};
 use super::svg::{self, Drawing, SERIES, WIDTH};
 use crate::{summary, words};
 use fathom_core::quantities;
@@ -19,16 +19,16 @@ const MOST_FIGURES: usize = 2;
 
 const PLOT_HEIGHT: f64 = 240.0;
 
-struct Curve {
+struct ShareCurve {
     name: String,
     /// Ascending, from all trials.
     observations: Vec<f64>,
 }
 
 /// The distributions among some points of one unit.
-pub(super) fn figures(points: &[&PointResult]) -> Vec<Figure> {
+pub(super) fn figures(points: &[&PointResult]) -> Vec<DrawnFigure> {
     let said = summary::shared_placement(points.iter().copied()).is_some();
-    let curves: Vec<Curve> = points.iter().filter_map(|point| curve(point, said)).collect();
+    let curves: Vec<ShareCurve> = points.iter().filter_map(|point| curve(point, said)).collect();
     let drawn = evenly(&curves, MOST_FIGURES * SERIES);
     let chosen = drawn.len() < curves.len();
     let note = if chosen {
@@ -52,15 +52,14 @@ pub(super) fn figures(points: &[&PointResult]) -> Vec<Figure> {
 }
 
 /// The distribution of a replicated method's trials, a curve for each variant with enough of them; `None` if none has.
-pub fn of_trials(method: &str, unit: Unit, variants: Vec<(String, Vec<f64>)>) -> Option<Figure> {
-    let curves: Vec<Curve> =
-        variants.into_iter().filter_map(|(name, values)| Curve::of(name, values)).collect();
-    let drawn: Vec<&Curve> = curves.iter().take(SERIES).collect();
+pub fn of_trials(method: &str, unit: Unit, variants: Vec<(String, Vec<f64>)>) -> Option<DrawnFigure> {
+    let curves: Vec<ShareCurve> =
+        variants.into_iter().filter_map(|(name, values)| ShareCurve::of(name, values)).collect();
+    let drawn: Vec<&ShareCurve> = curves.iter().take(SERIES).collect();
     let what = Shown { of: method, unit, each: "trials", note: "" };
     (!drawn.is_empty()).then(|| what.figure(&drawn))
 }
 
-/// The content of a figure.
 struct Shown<'a> {
     of: &'a str,
     unit: Unit,
@@ -71,28 +70,28 @@ struct Shown<'a> {
 }
 
 /// At most `most` of the curves, evenly spaced over the whole list.
-fn evenly(curves: &[Curve], most: usize) -> Vec<&Curve> {
+fn evenly(curves: &[ShareCurve], most: usize) -> Vec<&ShareCurve> {
     let number = curves.len().min(most);
     (0..number).map(|index| &curves[index * curves.len() / number]).collect()
 }
 
-fn curve(point: &PointResult, placement_said: bool) -> Option<Curve> {
+fn curve(point: &PointResult, placement_said: bool) -> Option<ShareCurve> {
     let observations = point.samples.iter().flatten().copied().collect();
-    point.each.then(|| Curve::of(summary::operation(point, placement_said), observations))?
+    point.each.then(|| ShareCurve::of(summary::operation(point, placement_said), observations))?
 }
 
-impl Curve {
+impl ShareCurve {
     fn of(name: String, mut observations: Vec<f64>) -> Option<Self> {
         observations.retain(|value| value.is_finite());
         (observations.len() >= LEAST).then_some(())?;
         observations.sort_unstable_by(f64::total_cmp);
         // Values that are all equal have no shape.
-        (observations.first() < observations.last()).then_some(Curve { name, observations })
+        (observations.first() < observations.last()).then_some(ShareCurve { name, observations })
     }
 }
 
 impl Shown<'_> {
-    fn figure(&self, curves: &[&Curve]) -> Figure {
+    fn figure(&self, curves: &[&ShareCurve]) -> DrawnFigure {
         let unit = self.unit;
         let names: Vec<String> = curves.iter().map(|curve| svg::shortened(&curve.name, 60)).collect();
         let left = 62.0;
@@ -120,7 +119,7 @@ impl Shown<'_> {
         );
         let name = format!("{}: distribution of {}", self.of, self.each);
         let description: Vec<String> = curves.iter().map(|curve| words_of(curve, unit)).collect();
-        Figure::of(caption, unit, drawing.finish(&name, &description.join("; ")), &x)
+        DrawnFigure::of(caption, unit, drawing.finish(&name, &description.join("; ")), &x)
     }
 }
 
@@ -129,7 +128,7 @@ impl Shown<'_> {
 const PRESSED: f64 = 5.0;
 
 /// The range of the axis, and whether the slowest hundredth is beyond it.
-fn ends(curves: &[&Curve]) -> (Vec<f64>, bool) {
+fn ends(curves: &[&ShareCurve]) -> (Vec<f64>, bool) {
     let at = |share: f64| {
         curves.iter().map(move |curve| curve.observations[rank(share, curve.observations.len())])
     };
@@ -143,7 +142,7 @@ fn ends(curves: &[&Curve]) -> (Vec<f64>, bool) {
     }
 }
 
-fn draw(drawing: &mut Drawing, index: usize, curve: &Curve, place: impl Fn((f64, f64)) -> (f64, f64)) {
+fn draw(drawing: &mut Drawing, index: usize, curve: &ShareCurve, place: impl Fn((f64, f64)) -> (f64, f64)) {
     drawing.path(&format!("line l{index}"), &thinned(curve).map(&place).collect::<Vec<_>>());
     for share in [0.1, 0.5, 0.9] {
         let value = curve.observations[rank(share, curve.observations.len())];
@@ -168,7 +167,7 @@ fn frame(drawing: &mut Drawing, x: &Axis, (left, top, bottom): (f64, f64, f64), 
 }
 
 /// Evenly over the shares, with both ends.
-fn thinned(curve: &Curve) -> impl Iterator<Item = (f64, f64)> {
+fn thinned(curve: &ShareCurve) -> impl Iterator<Item = (f64, f64)> {
     let places = curve.observations.len().min(PLACES);
     (0..places).map(move |place| {
         let share = place as f64 / (places - 1).max(1) as f64;
@@ -181,7 +180,7 @@ fn rank(share: f64, length: usize) -> usize {
     ((length - 1) as f64 * share).round() as usize
 }
 
-fn words_of(curve: &Curve, unit: Unit) -> String {
+fn words_of(curve: &ShareCurve, unit: Unit) -> String {
     let at = |share: f64| quantities::value(unit, curve.observations[rank(share, curve.observations.len())]);
     format!(
         "{}: {} observations from {} to {}, half of them at or below {}",

@@ -5,7 +5,7 @@ use super::svg::Svg;
 use fathom_core::quantity::Unit;
 
 /// A figure with the text below it.
-pub struct Figure {
+pub struct DrawnFigure {
     /// The content of the figure, without its number.
     pub caption: String,
     /// The meaning of the marks, if the document does not explain it once for all figures; may be empty.
@@ -20,13 +20,13 @@ pub struct Figure {
     pub spread: &'static str,
 }
 
-impl Figure {
+impl DrawnFigure {
     pub(super) fn of(caption: String, unit: Unit, svg: Svg, axis: &Axis) -> Self {
-        Figure { caption, key: String::new(), unit, svg, otherwise: None, spread: axis.spread() }
+        DrawnFigure { caption, key: String::new(), unit, svg, otherwise: None, spread: axis.spread() }
     }
 
     pub(super) fn keyed(self, key: String) -> Self {
-        Figure { key, ..self }
+        DrawnFigure { key, ..self }
     }
 
     /// The caption and the meaning of the marks.

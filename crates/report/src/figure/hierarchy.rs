@@ -3,7 +3,7 @@
 
 use super::axis::Axis;
 use super::curves::{Curve, Plot, draw};
-use super::drawn::Figure;
+use super::drawn::DrawnFigure;
 use super::mark::{Mark, extent, is_drawn, mark};
 use super::svg::{self, Drawing, SERIES, Svg, WIDTH};
 use crate::words;
@@ -23,7 +23,6 @@ const BETWEEN: f64 = 34.0;
 /// Space above the upper panel for two lines of names, pixels.
 const ABOVE: f64 = 36.0;
 
-/// The content of the drawing.
 struct Hierarchy<'run> {
     latency: Curve<'run>,
     rates: Vec<Curve<'run>>,
@@ -31,7 +30,7 @@ struct Hierarchy<'run> {
 }
 
 /// The figure, and the experiments whose results it shows; `None` if no levels were found.
-pub(crate) fn figure<'a>(results: &'a Results) -> Option<(Figure, Vec<&'a str>)> {
+pub(crate) fn figure<'a>(results: &'a Results) -> Option<(DrawnFigure, Vec<&'a str>)> {
     let (experiment, found) = results.levels.first()?;
     let latency: Vec<&PointResult> = results
         .of_experiment(experiment)
@@ -54,7 +53,7 @@ pub(crate) fn figure<'a>(results: &'a Results) -> Option<(Figure, Vec<&'a str>)>
         0.0,
     );
     let experiments = [experiment.as_str()].into_iter().chain((!shown.rates.is_empty()).then_some(RATES));
-    Some((Figure::of(shown.caption(), Unit::Nanoseconds, svg, &y), experiments.collect()))
+    Some((DrawnFigure::of(shown.caption(), Unit::Nanoseconds, svg, &y), experiments.collect()))
 }
 
 /// The marks of some points by a numeric parameter, ascending.

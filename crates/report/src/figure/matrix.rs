@@ -1,7 +1,7 @@
 //! A matrix of cells, darker for greater values: the results for pairs of numbers of one kind, such as two CPUs.
 
 use super::axis::Axis;
-use super::drawn::{Figure, quantity};
+use super::drawn::{DrawnFigure, quantity};
 use super::mark::{Mark, mark};
 use super::svg::{Drawing, WIDTH};
 use crate::words;
@@ -27,7 +27,7 @@ const SIDE: f64 = 480.0;
 type Cell<'run> = (u64, u64, &'run PointResult);
 
 /// The matrices of some points, one for each setting of the other parameters, and the points that belong to none.
-pub(super) fn split<'run>(points: &[&'run PointResult]) -> (Vec<Figure>, Vec<&'run PointResult>) {
+pub(super) fn split<'run>(points: &[&'run PointResult]) -> (Vec<DrawnFigure>, Vec<&'run PointResult>) {
     let (mut groups, mut rest) = (Vec::<Vec<Cell>>::new(), vec![]);
     for point in points {
         let Some(cell) = cell(point) else {
@@ -67,7 +67,7 @@ fn numbers(cells: &[Cell]) -> Vec<u64> {
     numbers
 }
 
-fn figure(cells: &[Cell]) -> Figure {
+fn figure(cells: &[Cell]) -> DrawnFigure {
     let point = cells[0].2;
     let numbers = numbers(cells);
     let side = (SIDE / numbers.len() as f64).min(44.0);
@@ -96,10 +96,9 @@ fn figure(cells: &[Cell]) -> Figure {
     );
     let name = format!("{}: {} by pair", point.experiment, words::quantity(point.unit));
     let said: Vec<&str> = marks.iter().map(|(_, mark)| mark.words.as_str()).collect();
-    Figure::of(caption, point.unit, drawing.finish(&name, &said.join("; ")), &cover)
+    DrawnFigure::of(caption, point.unit, drawing.finish(&name, &said.join("; ")), &cover)
 }
 
-/// The numbers along both sides.
 fn labels(drawing: &mut Drawing, numbers: &[u64], side: f64) {
     for (index, number) in numbers.iter().enumerate().step_by(numbers.len().div_ceil(LABELLED)) {
         let middle = (index as f64 + 0.5) * side;
@@ -108,7 +107,6 @@ fn labels(drawing: &mut Drawing, numbers: &[u64], side: f64) {
     }
 }
 
-/// Draws the scale of the shades.
 fn shades(drawing: &mut Drawing, cover: &Axis, unit: Unit) {
     let left = WIDTH - 120.0;
     for (index, tick) in cover.ticks(6).into_iter().enumerate() {

@@ -21,7 +21,7 @@ mod axis;
 mod compared;
 pub mod curves;
 pub mod distribution;
-pub mod drawn;
+mod drawn;
 mod hierarchy;
 pub mod mark;
 mod matrix;
@@ -31,20 +31,18 @@ pub mod svg;
 mod sweep;
 
 pub(super) use compared::figures as of_both_sides;
-pub use drawn::Figure;
-pub(super) use hierarchy::figure as of_hierarchy;
-pub use svg::{Drawing, Svg};
-
+pub use drawn::DrawnFigure;
 use fathom_engine::results::{PointResult, Results};
+pub(super) use hierarchy::figure as of_hierarchy;
 pub(super) use mark::KEY;
 use mark::is_drawn;
+pub use svg::{Drawing, Svg};
 
-/// The figures of an experiment.
 pub(super) struct Figures {
     /// The main figure; `None` if there is nothing to draw.
-    pub main: Option<Figure>,
+    pub main: Option<DrawnFigure>,
     /// All others.
-    pub others: Vec<Figure>,
+    pub others: Vec<DrawnFigure>,
 }
 
 /// Every figure of an experiment. The main one is its first curve or matrix, or a row for each of the `few` points that

@@ -2,7 +2,7 @@
 //! to wait, how the rate of a stream rises.
 
 use super::axis::Axis;
-use super::drawn::{Figure, quantity};
+use super::drawn::{DrawnFigure, quantity};
 use super::svg::{self, Drawing, WIDTH};
 use crate::words;
 use fathom_core::quantities;
@@ -18,7 +18,7 @@ const LEAST: usize = 8;
 const PLOT_HEIGHT: f64 = 220.0;
 
 /// The observations of the first trial of every point whose experiment requests their order.
-pub(super) fn figures(points: &[&PointResult]) -> Vec<Figure> {
+pub(super) fn figures(points: &[&PointResult]) -> Vec<DrawnFigure> {
     let drawn: Vec<&PointResult> = points.iter().copied().filter(|point| is_wanted(point)).collect();
     drawn.chunks(CURVES).map(figure).collect()
 }
@@ -32,7 +32,7 @@ fn first_trial(point: &PointResult) -> &[f64] {
     point.samples.first().map_or(&[], Vec::as_slice)
 }
 
-fn figure(points: &[&PointResult]) -> Figure {
+fn figure(points: &[&PointResult]) -> DrawnFigure {
     let (experiment, unit) = (&points[0].experiment, points[0].unit);
     let names: Vec<String> = points.iter().map(|point| words::short_label(*point, &point.point)).collect();
     let values: Vec<f64> = points.iter().flat_map(|point| first_trial(point)).copied().collect();
@@ -53,7 +53,7 @@ fn figure(points: &[&PointResult]) -> Figure {
     }
     let caption = format!("{} of every observation of the first trial, in order of time.", quantity(unit));
     let name = format!("{experiment}: observations in order");
-    Figure::of(caption, unit, drawing.finish(&name, &description(points, &names)), &y)
+    DrawnFigure::of(caption, unit, drawing.finish(&name, &description(points, &names)), &y)
 }
 
 fn frame(drawing: &mut Drawing, (x, y): (&Axis, &Axis), (left, top, bottom): (f64, f64, f64), unit: Unit) {

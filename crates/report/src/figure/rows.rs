@@ -1,10 +1,10 @@
 //! Named variants, one row each.
 
 use super::axis::Axis;
-use super::drawn::{Figure, quantity};
+use super::drawn::{DrawnFigure, quantity};
 use super::mark::{Mark, extent, mark};
 use super::svg::{self, Drawing, WIDTH};
-use crate::{alike, words};
+use crate::words;
 use fathom_core::quantities;
 use fathom_engine::results::PointResult;
 
@@ -17,17 +17,17 @@ const LONGEST: usize = 44;
 const ROW: f64 = 21.0;
 
 /// A figure for every forty points; none for a single point.
-pub(super) fn figures(points: &[&PointResult]) -> Vec<Figure> {
+pub(super) fn figures(points: &[&PointResult]) -> Vec<DrawnFigure> {
     if points.len() < 2 {
         return vec![];
     }
     points.chunks(MOST).map(figure).collect()
 }
 
-fn figure(points: &[&PointResult]) -> Figure {
+fn figure(points: &[&PointResult]) -> DrawnFigure {
     let marks: Vec<Mark> = points.iter().filter_map(|point| mark(point)).collect();
-    let shared = alike::shared(points);
-    let label = |point: &PointResult| svg::shortened(&alike::differing(point, &shared), LONGEST);
+    let shared = words::shared_parameters(points);
+    let label = |point: &PointResult| svg::shortened(&words::differing_label(point, &shared), LONGEST);
     let labels: Vec<String> = points.iter().map(|point| label(point)).collect();
     let unit = points[0].unit;
     let left = labels.iter().map(|label| svg::width(label)).fold(40.0, f64::max) + 14.0;
@@ -51,12 +51,12 @@ fn figure(points: &[&PointResult]) -> Figure {
     let all = if shared.is_empty() {
         String::new()
     } else {
-        format!(" ({}, all of them)", alike::said(points[0], &shared))
+        format!(" ({}, all of them)", words::shared_label(points[0], &shared))
     };
     let caption = format!("{} of each variant{all}.", quantity(unit));
     let name = format!("{experiment}: {} of each variant", quantity(unit).to_lowercase());
     let description: Vec<&str> = marks.iter().map(|mark| mark.words.as_str()).collect();
-    Figure::of(caption, unit, drawing.finish(&name, &description.join("; ")), &axis)
+    DrawnFigure::of(caption, unit, drawing.finish(&name, &description.join("; ")), &axis)
 }
 
 fn row(drawing: &mut Drawing, axis: &Axis, (left, y): (f64, f64), mark: &Mark) {

@@ -112,7 +112,7 @@ impl Drawing {
     }
 
     /// The same with series numbers from `first` on.
-    pub fn legend_from(&mut self, first: usize, left: f64, top: f64, names: &[String]) {
+    pub(crate) fn legend_from(&mut self, first: usize, left: f64, top: f64, names: &[String]) {
         for (place, (x, y)) in legend_places(left, names).0.into_iter().enumerate() {
             let series = first + place;
             self.mark(&format!("s{series}"), series, (x + 5.0, top + y - 4.0));

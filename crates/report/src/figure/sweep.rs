@@ -1,7 +1,7 @@
 //! Medians over a numeric parameter.
 
 use super::curves::{Curve, Curves};
-use super::drawn::Figure;
+use super::drawn::DrawnFigure;
 use super::mark::mark;
 use super::svg::SERIES;
 use crate::words;
@@ -90,11 +90,11 @@ fn number(point: &PointResult, name: &str) -> Option<f64> {
 }
 
 /// The figures, each with as many series as can be distinguished.
-pub(super) fn figures(results: &Results, series: &[Series]) -> Vec<Figure> {
+pub(super) fn figures(results: &Results, series: &[Series]) -> Vec<DrawnFigure> {
     series.chunks(SERIES).map(|series| figure(results, series)).collect()
 }
 
-fn figure(results: &Results, series: &[Series]) -> Figure {
+fn figure(results: &Results, series: &[Series]) -> DrawnFigure {
     let (first, along) = (series[0].points[0].1, series[0].along.as_str());
     let named = words::parameter(first, along);
     let declared = first.method().map(|known| (known.about().shown.landmarks)(&results.run.header.machine));

@@ -3,34 +3,26 @@
 //!
 //! Numbers are not rounded. An absent number is `null`: it is never 0, never left out, and NaN cannot occur.
 
-mod accuracy;
-mod core_state;
-mod published_statistics;
+mod point;
 mod statement;
-mod with_interval;
 
-use self::accuracy::AccuracyReport;
-use self::core_state::{CoreReport, CoreSharedReport};
-use self::published_statistics::PublishedStatisticsReport;
+use self::point::{CoreSharedReport, PointReport, core_shared, point};
 use self::statement::{CrossCheckReport, MechanismReport, StatementReport};
-use self::with_interval::{WithInterval, high, low};
 use super::beside::{self, Published};
 use super::form;
-use fathom_core::experiment::registry::OtherVersion;
-use fathom_core::experiment::{Bound, Check, Finding, Part, Point, Prediction, Term};
+use fathom_core::experiment::{Finding, Point};
 use fathom_core::machine::{Machine, Warning};
-use fathom_core::quantity::{Kind, Unit};
+use fathom_core::quantity::Unit;
 use fathom_core::sampling::Qualification;
-use fathom_core::statistics::{Estimate, Interval, Mode, Outliers};
+use fathom_core::statistics::Interval;
 use fathom_engine::record::{Closing, Peer, Resumed, Settings, Tool, Verification};
-use fathom_engine::results::{Disturbance, Outcome, PointResult, Results, TrendResult};
+use fathom_engine::results::{Accuracy, CLOSE, FAIR, Results, Share, Tally, TrendResult};
 use serde::Serialize;
 
-/// The version of this schema.
-pub const SCHEMA: u32 = 1;
+pub(crate) const SCHEMA: u32 = 1;
 
 #[derive(Serialize)]
-struct Report<'run> {
+struct RunEntry<'run> {
     schema: u32,
     started: &'run str,
     tool: &'run Tool,
@@ -53,7 +45,7 @@ struct Report<'run> {
     accuracy: AccuracyReport<'run>,
     /// Published figures next to those of the run; absent if none were requested.
     #[serde(skip_serializing_if = "Option::is_none")]
-    beside: Option<Vec<beside::Entry<'run>>>,
+    beside: Option<Vec<beside::BesideEntry<'run>>>,
 }
 
 #[derive(Serialize)]
@@ -63,76 +55,6 @@ struct Conditions<'run> {
     warnings: Vec<Warning>,
     resumed: &'run [Resumed],
     closing: Option<&'run Closing>,
-}
-
-#[derive(Serialize)]
-struct PointReport<'run> {
-    experiment: &'run str,
-    parameters: &'run Point,
-    method: Method<'run>,
-    unit: Unit,
-    kind: Kind,
-    outcome: &'static str,
-    reason: Option<String>,
-    median: Option<f64>,
-    low: Option<f64>,
-    high: Option<f64>,
-    level: Option<f64>,
-    best: Option<f64>,
-    quantiles: Vec<Quantile>,
-    trials: usize,
-    trials_attempted: usize,
-    trials_left_out: usize,
-    observations: usize,
-    below: Option<f64>,
-    bound: Option<&'run Bound>,
-    unusable: Option<WithInterval>,
-    baseline: Option<WithInterval>,
-    core: Option<CoreReport>,
-    each: bool,
-    modes: &'run [Mode],
-    outliers: Option<Outliers>,
-    negative: usize,
-    published_statistics: Option<PublishedStatisticsReport>,
-    predicted: Option<Predicted<'run>>,
-    unpredicted: Option<&'run str>,
-    factor: Option<f64>,
-    evidence: &'run [Check],
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    unasked: Vec<Unasked<'run>>,
-    not_judged: Option<String>,
-    disturbance: DisturbanceReport,
-}
-
-#[derive(Serialize)]
-struct Method<'run> {
-    id: &'run str,
-    version: u32,
-}
-
-#[derive(Serialize)]
-struct Quantile {
-    level: f64,
-    value: f64,
-}
-
-#[derive(Serialize)]
-struct Predicted<'run> {
-    hardware: Option<f64>,
-    software: Option<f64>,
-    total: f64,
-    derivation: &'run [Term],
-}
-
-#[derive(Serialize)]
-struct DisturbanceReport {
-    trials_with_steal: Option<usize>,
-    trials_throttled: Option<usize>,
-    migrations: u64,
-    involuntary_switches: u64,
-    lost_share: Option<f64>,
-    core_hz_low: Option<f64>,
-    core_hz_high: Option<f64>,
 }
 
 #[derive(Serialize)]
@@ -162,7 +84,6 @@ struct Findings<'run> {
     statements: Vec<StatementReport<'run>>,
 }
 
-/// The whole report in lines.
 pub(super) fn pretty(results: &Results, published: Option<&Published>) -> String {
     form::pretty(&report(results, published))
 }
@@ -172,9 +93,9 @@ pub(super) fn compact(results: &Results, published: Option<&Published>) -> Strin
     serde_json::to_string(&report(results, published)).unwrap_or_default()
 }
 
-fn report<'run>(results: &'run Results, published: Option<&Published<'run>>) -> Report<'run> {
+fn report<'run>(results: &'run Results, published: Option<&Published<'run>>) -> RunEntry<'run> {
     let run = results.run;
-    Report {
+    RunEntry {
         schema: SCHEMA,
         started: &run.header.started,
         tool: &run.header.tool,
@@ -185,7 +106,7 @@ fn report<'run>(results: &'run Results, published: Option<&Published<'run>>) -> 
         verification: run.header.verification.as_deref(),
         conditions: Conditions {
             core_hz: results.core_hz,
-            core_shared: results.core_shared.as_ref().map(core_state::core_shared),
+            core_shared: results.core_shared.as_ref().map(core_shared),
             warnings: run.header.machine.warnings(),
             resumed: &run.resumed,
             closing: run.closing.as_ref(),
@@ -200,7 +121,7 @@ fn report<'run>(results: &'run Results, published: Option<&Published<'run>>) -> 
         overall: results.overall.iter().map(StatementReport::of).collect(),
         mechanisms: results.mechanisms.iter().map(MechanismReport::of).collect(),
         cross_checks: results.cross_checks.iter().map(CrossCheckReport::of).collect(),
-        accuracy: accuracy::accuracy(&results.accuracy),
+        accuracy: accuracy(&results.accuracy),
         beside: published.map(|published| beside::entries(&published.rows)),
     }
 }
@@ -209,90 +130,6 @@ fn findings<'run>(experiment: &'run str, findings: &'run [Finding]) -> Findings<
     let statements: Vec<StatementReport> = findings.iter().map(StatementReport::of).collect();
     let sentences = statements.iter().map(|statement| statement.text.clone()).collect();
     Findings { experiment, sentences, statements }
-}
-
-fn point<'run>(found: &Results, result: &'run PointResult) -> PointReport<'run> {
-    let (usable, unusable) = (result.estimate(), result.outcome.unusable());
-    let (below, bound) = match &result.outcome {
-        Outcome::BelowResolution { below, .. } => (Some(*below), None),
-        Outcome::Implausible { bound, .. } => (None, Some(bound)),
-        _ => (None, None),
-    };
-    PointReport {
-        experiment: &result.experiment,
-        parameters: &result.point,
-        method: Method { id: &result.experiment, version: result.method_version },
-        unit: result.unit,
-        kind: result.unit.kind(),
-        outcome: result.outcome.name(),
-        reason: result.outcome.reason(),
-        median: usable.map(|estimate| estimate.value),
-        low: usable.and_then(low),
-        high: usable.and_then(high),
-        level: usable.filter(|estimate| estimate.interval.is_some()).map(|estimate| estimate.level),
-        best: result.best(),
-        quantiles: quantiles(result, usable),
-        trials: result.trials.0,
-        trials_attempted: result.trials.1,
-        trials_left_out: result.left_out,
-        observations: result.outcome.observed().map_or(0, |estimate| estimate.observations),
-        below,
-        bound,
-        unusable: unusable.map(WithInterval::of),
-        baseline: result.baseline.as_ref().map(WithInterval::of),
-        core: result.core.as_ref().map(core_state::core),
-        each: result.each,
-        modes: &result.modes,
-        outliers: result.outliers,
-        negative: result.negative,
-        published_statistics: PublishedStatisticsReport::of(found, result),
-        predicted: result.prediction.as_ref().map(predicted),
-        unpredicted: result.unpredicted.as_deref(),
-        factor: result.factor(),
-        evidence: result.evidence.checks(),
-        unasked: result.evidence.unasked().iter().map(Unasked::of).collect(),
-        not_judged: result.evidence.not_judged().map(OtherVersion::to_string),
-        disturbance: disturbance(&result.disturbance),
-    }
-}
-
-/// A claim that could not be checked, and why.
-#[derive(Serialize)]
-struct Unasked<'run> {
-    claim: &'run str,
-    reason: &'run str,
-}
-
-impl<'run> Unasked<'run> {
-    fn of(check: &'run Check) -> Self {
-        Unasked { claim: &check.claim, reason: &check.seen }
-    }
-}
-
-fn quantiles(result: &PointResult, usable: Option<&Estimate>) -> Vec<Quantile> {
-    let supported = result.percentiles.iter().filter(|_| usable.is_some());
-    supported.map(|(level, value)| Quantile { level: *level, value: *value }).collect()
-}
-
-fn predicted(prediction: &Prediction) -> Predicted<'_> {
-    Predicted {
-        hardware: prediction.part(Part::Hardware),
-        software: prediction.part(Part::Software),
-        total: prediction.total(),
-        derivation: &prediction.terms,
-    }
-}
-
-fn disturbance(seen: &Disturbance) -> DisturbanceReport {
-    DisturbanceReport {
-        trials_with_steal: seen.trials_with_steal,
-        trials_throttled: seen.trials_throttled,
-        migrations: seen.migrations,
-        involuntary_switches: seen.involuntary_switches,
-        lost_share: seen.lost_share,
-        core_hz_low: seen.core_hz.map(|(low, _)| low),
-        core_hz_high: seen.core_hz.map(|(_, high)| high),
-    }
 }
 
 fn trend(result: &TrendResult) -> TrendReport<'_> {
@@ -318,4 +155,71 @@ fn trend(result: &TrendResult) -> TrendReport<'_> {
         robust_slope: result.robust_slope(),
         points: line.points,
     }
+}
+
+#[derive(Serialize)]
+struct AccuracyReport<'run> {
+    close_factor: f64,
+    fair_factor: f64,
+    chapters: Vec<TallyReport<'run>>,
+    experiments: Vec<TallyReport<'run>>,
+    independent: Option<TallyReport<'run>>,
+    dependent: Option<TallyReport<'run>>,
+    total: Option<TallyReport<'run>>,
+}
+
+#[derive(Serialize)]
+struct TallyReport<'run> {
+    name: &'run str,
+    judged: usize,
+    unpredicted: usize,
+    close: ShareReport,
+    fair: ShareReport,
+    median_factor: f64,
+    worst: WorstReport<'run>,
+}
+
+#[derive(Serialize)]
+struct ShareReport {
+    points: usize,
+    share: f64,
+    low: Option<f64>,
+    high: Option<f64>,
+}
+
+#[derive(Serialize)]
+struct WorstReport<'run> {
+    experiment: &'run str,
+    parameters: &'run Point,
+    factor: f64,
+}
+
+fn accuracy(found: &Accuracy) -> AccuracyReport<'_> {
+    AccuracyReport {
+        close_factor: CLOSE,
+        fair_factor: FAIR,
+        chapters: found.chapters.iter().map(tally).collect(),
+        experiments: found.experiments.iter().map(tally).collect(),
+        independent: found.independent.as_ref().map(tally),
+        dependent: found.dependent.as_ref().map(tally),
+        total: found.total.as_ref().map(tally),
+    }
+}
+
+fn tally(found: &Tally) -> TallyReport<'_> {
+    let worst = &found.worst;
+    TallyReport {
+        name: &found.name,
+        judged: found.judged,
+        unpredicted: found.unpredicted,
+        close: share(&found.close),
+        fair: share(&found.fair),
+        median_factor: found.median_factor,
+        worst: WorstReport { experiment: &worst.experiment, parameters: &worst.point, factor: worst.factor },
+    }
+}
+
+fn share(found: &Share) -> ShareReport {
+    let (low, high) = found.interval.map(|interval| (interval.low, interval.high)).unzip();
+    ShareReport { points: found.points, share: found.share, low, high }
 }

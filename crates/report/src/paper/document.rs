@@ -1,7 +1,7 @@
 //! The elements of a document.
 
-use super::key::Key;
 use super::table::Table;
+use super::text::Key;
 use super::text::{Text, Tone};
 use crate::figure::Svg;
 
@@ -71,7 +71,7 @@ pub enum Block {
         summary: Text,
         /// Whether it belongs to the appendix: every row, derivation and piece of evidence, which few read and for which a
         /// paper has no room. Its tables and figures are numbered separately.
-        long: bool,
+        appendix: bool,
         /// Whether it is open initially.
         open: bool,
         /// The content.
@@ -115,7 +115,7 @@ pub(super) enum Node<'a> {
     /// A figure, before its caption.
     Figure(&'a Figure),
     /// Blocks of the appendix, before their contents.
-    KeptBack(&'a [Block]),
+    Appendix(&'a [Block]),
     /// Running text.
     Text(&'a Text),
     /// A column head or a cell.
@@ -162,10 +162,10 @@ impl Block {
                 visit(Node::Figure(figure));
                 visit(Node::Text(&figure.caption));
             }
-            Block::Folded { summary, long, blocks, .. } => {
+            Block::Folded { summary, appendix, blocks, .. } => {
                 visit(Node::Text(summary));
-                if *long {
-                    visit(Node::KeptBack(blocks));
+                if *appendix {
+                    visit(Node::Appendix(blocks));
                 }
                 for block in blocks {
                     block.walk(visit);

@@ -39,7 +39,6 @@
 
 mod document;
 pub mod html;
-mod key;
 pub mod latex;
 pub mod markdown;
 mod numbers;
@@ -49,7 +48,6 @@ mod table;
 mod text;
 
 pub use document::{Block, Document, Figure, Numbering, Section};
-pub use key::Key;
 pub use numbers::Numbers;
 pub use table::{Align, Column, Group, Row, Table, Weight};
-pub use text::{Piece, Sign, Text, Tone};
+pub use text::{Key, Piece, Sign, Text, Tone};

@@ -2,8 +2,8 @@
 //! order, and nowhere else, so that no caption can have another table's number (R-FIX-49).
 
 use super::document::{Document, Node, Numbering, Section};
-use super::key::Key;
 use super::table::Table;
+use super::text::Key;
 use super::text::{Piece, Text};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -11,21 +11,20 @@ use std::fmt;
 /// The numbers of everything in a document.
 #[derive(Debug, Default)]
 pub struct Numbers<'a> {
-    places: BTreeMap<&'a Key, Place>,
+    places: BTreeMap<&'a Key, Target>,
     works: Vec<&'a str>,
     of_works: BTreeMap<&'a str, usize>,
     notes: Vec<&'a Text>,
     tables: Counter,
     figures: Counter,
-    kept_back: BTreeSet<&'a Key>,
+    in_appendix: BTreeSet<&'a Key>,
 }
 
 /// The target of a key.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Place {
+pub(super) enum Target {
     /// A section: `3.2`, `A`; empty before the contents.
     Section(String),
-    /// The number of a table.
     Table(Number),
     /// The number of a figure.
     Figure(Number),
@@ -56,13 +55,13 @@ impl Counter {
     }
 }
 
-impl Place {
+impl Target {
     /// "Section 3.2", "Table 3".
     pub(super) fn words(&self) -> String {
         match self {
-            Place::Section(number) => format!("Section {number}"),
-            Place::Table(number) => format!("Table {number}"),
-            Place::Figure(number) => format!("Figure {number}"),
+            Target::Section(number) => format!("Section {number}"),
+            Target::Table(number) => format!("Table {number}"),
+            Target::Figure(number) => format!("Figure {number}"),
         }
     }
 }
@@ -72,7 +71,7 @@ impl<'a> Numbers<'a> {
     pub fn of(document: &'a Document) -> Self {
         let mut numbers = Numbers::default();
         for section in &document.front {
-            numbers.places.insert(&section.key, Place::Section(String::new()));
+            numbers.places.insert(&section.key, Target::Section(String::new()));
         }
         numbers.sections(&document.sections, "");
         document.walk(&mut |node| numbers.visit(node));
@@ -94,18 +93,18 @@ impl<'a> Numbers<'a> {
             };
             let number = if above.is_empty() { own } else { format!("{above}.{own}") };
             self.sections(&section.sections, &number);
-            self.places.insert(&section.key, Place::Section(number));
+            self.places.insert(&section.key, Target::Section(number));
         }
     }
 
     fn visit(&mut self, node: Node<'a>) {
         match node {
             Node::Section(_) => {}
-            Node::KeptBack(blocks) => {
+            Node::Appendix(blocks) => {
                 let mut keep = |node: Node<'a>| {
                     match node {
-                        Node::Table(table) => self.kept_back.insert(&table.key),
-                        Node::Figure(figure) => self.kept_back.insert(&figure.key),
+                        Node::Table(table) => self.in_appendix.insert(&table.key),
+                        Node::Figure(figure) => self.in_appendix.insert(&figure.key),
                         _ => false,
                     };
                 };
@@ -114,12 +113,12 @@ impl<'a> Numbers<'a> {
                 }
             }
             Node::Table(table) => {
-                let number = self.tables.next(self.is_kept_back(&table.key));
-                self.places.insert(&table.key, Place::Table(number));
+                let number = self.tables.next(self.in_appendix(&table.key));
+                self.places.insert(&table.key, Target::Table(number));
             }
             Node::Figure(figure) => {
-                let number = self.figures.next(self.is_kept_back(&figure.key));
-                self.places.insert(&figure.key, Place::Figure(number));
+                let number = self.figures.next(self.in_appendix(&figure.key));
+                self.places.insert(&figure.key, Target::Figure(number));
             }
             Node::Cell(text) => self.cited(text),
             Node::Text(text) => {
@@ -166,19 +165,18 @@ impl<'a> Numbers<'a> {
     }
 
     /// Whether the target of a key is a table or figure of the appendix, which is not part of a printed document.
-    pub(super) fn is_kept_back(&self, key: &Key) -> bool {
-        self.kept_back.contains(key)
+    pub(super) fn in_appendix(&self, key: &Key) -> bool {
+        self.in_appendix.contains(key)
     }
 
-    /// The target of a key.
-    pub(super) fn place(&self, key: &Key) -> Option<&Place> {
+    pub(super) fn place(&self, key: &Key) -> Option<&Target> {
         self.places.get(key)
     }
 
     /// `3.2`; empty for an unnumbered section.
     pub(super) fn of_section(&self, section: &Section) -> &str {
         match self.places.get(&section.key) {
-            Some(Place::Section(number)) => number,
+            Some(Target::Section(number)) => number,
             _ => "",
         }
     }
@@ -186,7 +184,7 @@ impl<'a> Numbers<'a> {
     /// The number after "Table" or "Figure".
     pub(super) fn number(&self, key: &Key) -> Number {
         match self.places.get(key) {
-            Some(Place::Table(number) | Place::Figure(number)) => *number,
+            Some(Target::Table(number) | Target::Figure(number)) => *number,
             _ => Number::default(),
         }
     }
@@ -205,7 +203,7 @@ impl Document {
                     wrong.extend(figure.data.iter().filter(|key| !numbers.places.contains_key(key)));
                     Some(&figure.key)
                 }
-                Node::KeptBack(_) => None,
+                Node::Appendix(_) => None,
                 Node::Text(text) | Node::Cell(text) => {
                     wrong.extend(text.targets().filter(|key| !numbers.places.contains_key(key)));
                     None
@@ -274,7 +272,7 @@ mod tests {
     fn everything_is_counted_in_reading_order() {
         let document = document();
         let numbers = Numbers::of(&document);
-        let words = |key: &str| numbers.place(&Key::of(key)).map(Place::words);
+        let words = |key: &str| numbers.place(&Key::of(key)).map(Target::words);
         assert_eq!(words("part").as_deref(), Some("Section 2.1"));
         assert_eq!(words("end").as_deref(), Some("Section A"));
         assert_eq!(words("more").as_deref(), Some("Table 2"));

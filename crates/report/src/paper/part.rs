@@ -2,17 +2,14 @@
 //! evidence.
 
 use super::document::{Block, Document, Section};
-use super::key::Key;
-use super::numbers::{Numbers, Place};
+use super::numbers::{Numbers, Target};
+use super::text::Key;
 
 /// The part of a document that a file contains.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Part {
-    /// All of it.
     Whole,
-    /// Everything except the appendix.
     Paper,
-    /// The appendix.
     Appendix,
 }
 
@@ -21,21 +18,21 @@ pub(super) const HINT: &str = "Tables and figures numbered A1, A2, … are in th
     written to `NAME.md` or `NAME.tex` with `--output` has it in `NAME-appendix` beside it.";
 
 impl Part {
-    /// Whether the file contains the appendix if `kept_back`, otherwise the rest.
-    pub(super) fn has(self, kept_back: bool) -> bool {
+    /// Whether the file contains the appendix if `in_appendix`, otherwise the rest.
+    pub(super) fn has(self, in_appendix: bool) -> bool {
         match self {
             Part::Whole => true,
-            Part::Paper => !kept_back,
-            Part::Appendix => kept_back,
+            Part::Paper => !in_appendix,
+            Part::Appendix => in_appendix,
         }
     }
 
     /// The words that say that a place is in the other file; empty if it is in the same file.
     pub(super) fn elsewhere(self, numbers: &Numbers, key: &Key) -> &'static str {
         match (self, numbers.place(key)) {
-            (Part::Appendix, Some(Place::Section(_))) => " of the paper",
-            (_, Some(Place::Section(_)) | None) => "",
-            (part, _) if part.has(numbers.is_kept_back(key)) => "",
+            (Part::Appendix, Some(Target::Section(_))) => " of the paper",
+            (_, Some(Target::Section(_)) | None) => "",
+            (part, _) if part.has(numbers.in_appendix(key)) => "",
             (Part::Appendix, _) => " of the paper",
             _ => " of the appendix",
         }
@@ -44,15 +41,15 @@ impl Part {
 
 impl Block {
     /// Whether the block belongs to the appendix; a page shows it folded.
-    pub(super) fn is_kept_back(&self) -> bool {
-        matches!(self, Block::Folded { long: true, .. })
+    pub(super) fn is_appendix(&self) -> bool {
+        matches!(self, Block::Folded { appendix: true, .. })
     }
 }
 
 impl Section {
     /// Whether it contains blocks of the appendix.
     pub(super) fn has_appendix(&self) -> bool {
-        self.blocks.iter().any(Block::is_kept_back) || self.sections.iter().any(Section::has_appendix)
+        self.blocks.iter().any(Block::is_appendix) || self.sections.iter().any(Section::has_appendix)
     }
 }
 

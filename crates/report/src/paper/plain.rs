@@ -6,8 +6,11 @@ use crate::text::{Style, clean, cleaned, display_width, lines};
 
 /// The document, in lines of at most `width` characters if the words fit.
 pub fn render(document: &Document, width: usize) -> String {
-    let mut form =
-        Form { numbers: Numbers::of(document), style: Style { width, colour: false }, text: String::new() };
+    let mut form = PlainWriter {
+        numbers: Numbers::of(document),
+        style: Style { width, colour: false },
+        text: String::new(),
+    };
     form.paragraph("", &clean(&document.title));
     document.front.iter().chain(&document.sections).for_each(|section| form.section(section));
     let notes: Vec<String> = form.numbers.notes().iter().map(|note| form.phrase(note)).collect();
@@ -20,16 +23,16 @@ pub fn render(document: &Document, width: usize) -> String {
 
 /// One table of a document, with that document's numbers.
 pub fn table(table: &Table, numbers: &Numbers, style: Style) -> String {
-    Layout::of(table, numbers, style.width).written(style)
+    TextTable::of(table, numbers, style.width).written(style)
 }
 
-struct Form<'a> {
+struct PlainWriter<'a> {
     numbers: Numbers<'a>,
     style: Style,
     text: String,
 }
 
-impl Form<'_> {
+impl PlainWriter<'_> {
     fn section(&mut self, section: &Section) {
         let number = self.numbers.of_section(section).to_owned();
         let heading = [number, self.phrase(&section.title)];
@@ -98,7 +101,7 @@ impl Form<'_> {
 /// Running text; `noted` formats the mark of a note.
 fn phrase(text: &Text, numbers: &Numbers, noted: impl Fn(&Text) -> String) -> String {
     let words =
-        |key: &Key| numbers.place(key).map_or_else(|| key.name().to_owned(), super::numbers::Place::words);
+        |key: &Key| numbers.place(key).map_or_else(|| key.name().to_owned(), super::numbers::Target::words);
     let piece = |piece: &Piece| match piece {
         Piece::Plain(words)
         | Piece::Code(words)
@@ -114,7 +117,7 @@ fn phrase(text: &Text, numbers: &Numbers, noted: impl Fn(&Text) -> String) -> St
 }
 
 /// A table as lines of cells.
-struct Layout {
+struct TextTable {
     caption: String,
     aligns: Vec<Align>,
     head: Vec<String>,
@@ -124,13 +127,12 @@ struct Layout {
     widths: Vec<usize>,
 }
 
-/// The gap between two columns.
 const GAP: &str = "  ";
 
 /// The least width of columns of words.
 const NARROWEST: usize = 12;
 
-impl Layout {
+impl TextTable {
     fn of(table: &Table, numbers: &Numbers, width: usize) -> Self {
         let notes = TableNotes::of(table);
         let cell = |text: &Text| phrase(text, numbers, |note| format!(" ({})", notes.letter(note)));
@@ -142,7 +144,7 @@ impl Layout {
             }
             rows.extend(group.rows.iter().map(|row| Ok(row.cells.iter().map(cell).collect())));
         }
-        let mut layout = Layout {
+        let mut layout = TextTable {
             caption: format!("Table {}. {}", numbers.number(&table.key), own(&table.caption)),
             aligns: table.columns.iter().map(|column| column.align).collect(),
             head: table.columns.iter().map(|column| cell(&column.title())).collect(),

@@ -1,6 +1,6 @@
 //! Tables: columns with their units, rows in groups.
 
-use super::key::Key;
+use super::text::Key;
 use super::text::Text;
 
 /// A numbered table.
@@ -28,7 +28,7 @@ pub struct Column {
     /// The alignment of its cells.
     pub align: Align,
     /// Whether a narrow page may omit it, because its content is elsewhere too.
-    pub spare: bool,
+    pub optional: bool,
 }
 
 /// The alignment of a column's cells.
@@ -109,12 +109,12 @@ impl Table {
 impl Column {
     /// A column of words.
     pub fn words(head: impl Into<Text>) -> Self {
-        Column { head: head.into(), unit: None, align: Align::Words, spare: false }
+        Column { head: head.into(), unit: None, align: Align::Words, optional: false }
     }
 
     /// A column of numbers in one unit.
     pub fn number(head: impl Into<Text>, unit: impl Into<String>) -> Self {
-        Column { head: head.into(), unit: Some(unit.into()), align: Align::Numbers, spare: false }
+        Column { head: head.into(), unit: Some(unit.into()), align: Align::Numbers, optional: false }
     }
 
     /// A column of figures, each with its unit.
@@ -139,8 +139,8 @@ impl Column {
 
     /// The column marked as one that a narrow page may omit.
     #[must_use]
-    pub fn spare(mut self) -> Self {
-        self.spare = true;
+    pub fn optional(mut self) -> Self {
+        self.optional = true;
         self
     }
 
@@ -180,9 +180,8 @@ impl Row {
         Row { cells: cells.into_iter().map(Into::into).collect(), weight: Weight::Usual }
     }
 
-    /// The row with this emphasis.
     #[must_use]
-    pub fn weighing(mut self, weight: Weight) -> Self {
+    pub(crate) fn weighing(mut self, weight: Weight) -> Self {
         self.weight = weight;
         self
     }

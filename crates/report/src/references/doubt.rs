@@ -76,7 +76,7 @@ impl Doubt {
     }
 
     /// Whether the printed figure must not be used in calculations, because it is not one of this operation.
-    pub fn forbids_reckoning(self) -> bool {
+    pub(crate) fn excluded_from_ratios(self) -> bool {
         matches!(self, Doubt::Implausible | Doubt::NotMeasured)
     }
 }

@@ -67,7 +67,7 @@ impl Value {
     /// which no correction can change.
     pub fn to_reckon_with(self) -> Option<f64> {
         match self {
-            Value::Doubtful { doubt, .. } if doubt.forbids_reckoning() => None,
+            Value::Doubtful { doubt, .. } if doubt.excluded_from_ratios() => None,
             Value::Sound(number) | Value::Doubtful { corrected: Some(number), .. } => Some(number),
             Value::Doubtful { printed, .. } => Some(printed),
         }
@@ -104,7 +104,7 @@ pub(super) struct Shared {
 
 /// The location of a figure in its source, and its subject.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(super) struct Place {
+pub(super) struct FigureLocation {
     pub machine: String,
     pub section: String,
     pub table: String,
@@ -116,7 +116,7 @@ pub(super) struct Place {
 /// A figure's own entries in the data. Every key that is not named here is a number, in the figure's unit unless its name
 /// has another unit.
 #[derive(Debug, Clone, Deserialize)]
-pub(super) struct Row {
+pub(super) struct FigureRow {
     pub id: String,
     pub line: u32,
     pub printed: String,
@@ -145,7 +145,7 @@ pub struct Figure {
     source: String,
     line: u32,
     #[serde(flatten)]
-    place: Place,
+    place: FigureLocation,
     variant: String,
     unit: Unit,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -177,7 +177,12 @@ pub struct Figure {
 impl Figure {
     /// A figure of a table in a file whose source is `source` unless the data override it; `None` if its source, its variant
     /// or its unit is missing.
-    pub(super) fn new(place: &Place, shared: &Shared, source: Option<&str>, row: Row) -> Option<Self> {
+    pub(super) fn new(
+        place: &FigureLocation,
+        shared: &Shared,
+        source: Option<&str>,
+        row: FigureRow,
+    ) -> Option<Self> {
         Some(Figure {
             source: row.source.or_else(|| shared.source.clone()).or_else(|| source.map(str::to_owned))?,
             variant: row.variant.or_else(|| shared.variant.clone())?,
@@ -277,7 +282,7 @@ impl Figure {
     }
 
     /// The printed prediction.
-    pub fn printed_prediction(&self) -> Option<&str> {
+    pub(crate) fn printed_prediction(&self) -> Option<&str> {
         self.printed_prediction.as_deref()
     }
 
@@ -327,7 +332,7 @@ impl Figure {
     }
 
     /// The basis of the figure, according to the source.
-    pub fn basis(&self) -> Option<&str> {
+    pub(crate) fn basis(&self) -> Option<&str> {
         self.basis.as_deref()
     }
 
@@ -342,7 +347,7 @@ impl Figure {
     }
 
     /// The doubt in words: the note, or the meaning of the doubt.
-    pub fn misgiving(&self) -> Option<&str> {
+    pub fn doubt_note(&self) -> Option<&str> {
         let doubt = self.doubt?;
         Some(self.note().unwrap_or(doubt.sentence()))
     }

@@ -1,6 +1,6 @@
 //! The data files, read once.
 
-use super::figure::{Figure, Place, Row, Shared};
+use super::figure::{Figure, FigureLocation, FigureRow, Shared};
 use super::machine::Machine;
 use serde::{Deserialize, Serialize};
 use std::sync::LazyLock;
@@ -17,7 +17,7 @@ pub struct Source {
 }
 
 /// The contents of the data files.
-pub(super) struct Library {
+pub(super) struct DataFiles {
     pub sources: Vec<Source>,
     pub machines: Vec<Machine>,
     /// The figures in the order of their ids.
@@ -25,21 +25,21 @@ pub(super) struct Library {
 }
 
 #[derive(Deserialize)]
-struct File {
+struct DataFile {
     source: Option<Source>,
     #[serde(default)]
     machine: Vec<Machine>,
     #[serde(default)]
-    group: Vec<Group>,
+    group: Vec<FigureTable>,
 }
 
 #[derive(Deserialize)]
-struct Group {
+struct FigureTable {
     #[serde(flatten)]
-    place: Place,
+    place: FigureLocation,
     #[serde(flatten)]
     shared: Shared,
-    figure: Vec<Row>,
+    figure: Vec<FigureRow>,
 }
 
 /// The files with their names, for messages.
@@ -53,27 +53,28 @@ const FILES: [(&str, &str); 7] = [
     ("lmbench.toml", include_str!("../../references/lmbench.toml")),
 ];
 
-static LIBRARY: LazyLock<Library> = LazyLock::new(read);
+static LIBRARY: LazyLock<DataFiles> = LazyLock::new(read);
 
 /// The data, read at the first request.
-pub(super) fn library() -> &'static Library {
+pub(super) fn library() -> &'static DataFiles {
     &LIBRARY
 }
 
 /// # Panics
 /// If a data file is invalid: they are part of the program, and a test reads all of them.
-fn read() -> Library {
-    let mut library = Library { sources: vec![], machines: vec![], figures: vec![] };
+fn read() -> DataFiles {
+    let mut library = DataFiles { sources: vec![], machines: vec![], figures: vec![] };
     for (name, text) in FILES {
-        let file: File = toml::from_str(text).unwrap_or_else(|error| panic!("references/{name}: {error}"));
+        let file: DataFile =
+            toml::from_str(text).unwrap_or_else(|error| panic!("references/{name}: {error}"));
         library.take(name, file);
     }
     library.figures.sort_by(|one, other| one.id().cmp(other.id()));
     library
 }
 
-impl Library {
-    fn take(&mut self, name: &str, file: File) {
+impl DataFiles {
+    fn take(&mut self, name: &str, file: DataFile) {
         let source = file.source.as_ref().map(|source| source.id.as_str());
         for group in file.group {
             for row in group.figure {

@@ -29,7 +29,7 @@ pub struct SameMethod {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Row {
+struct SameMethodRow {
     experiment: String,
     point: Settings,
     along: Option<String>,
@@ -46,8 +46,8 @@ fn one() -> f64 {
 }
 
 #[derive(Deserialize)]
-struct File {
-    map: Vec<Row>,
+struct SameMethodFile {
+    map: Vec<SameMethodRow>,
 }
 
 static ALL: LazyLock<Vec<SameMethod>> = LazyLock::new(read);
@@ -61,7 +61,8 @@ pub fn same_methods() -> &'static [SameMethod] {
 /// If the file is invalid: it is part of the program, and a test reads all of it.
 fn read() -> Vec<SameMethod> {
     let text = include_str!("../../references/points.toml");
-    let file: File = toml::from_str(text).unwrap_or_else(|error| panic!("references/points.toml: {error}"));
+    let file: SameMethodFile =
+        toml::from_str(text).unwrap_or_else(|error| panic!("references/points.toml: {error}"));
     file.map.into_iter().map(SameMethod::of).collect()
 }
 
@@ -77,7 +78,7 @@ fn ids(text: &str) -> Vec<String> {
 }
 
 impl SameMethod {
-    fn of(row: Row) -> Self {
+    fn of(row: SameMethodRow) -> Self {
         let known = |id: String| {
             super::figure(&id).unwrap_or_else(|| panic!("references/points.toml: there is no figure {id}"))
         };

@@ -1,10 +1,9 @@
 //! The main figures as a table.
 
-use super::clipped::cut;
 use crate::main_figures::{Ranked, Written};
 use crate::paper::Sign;
 use crate::summary::ABSENT;
-use crate::text::{Style, clean, display_width};
+use crate::text::{Style, clean, cut, display_width};
 use comfy_table::{CellAlignment, ContentArrangement, Table, TableStyle};
 
 const HEAD: [&str; 6] = ["Main figures", "median", "95 % interval", "±", "meas./pred.", "evid."];

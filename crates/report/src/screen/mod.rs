@@ -1,20 +1,17 @@
 //! The final screen of a run: the machine, how far to trust the run and why, the main figures with their intervals, the most
 //! important findings, and where the rest is.
 
-mod clipped;
 mod figures;
 mod notable;
 mod trust;
 
-use super::main_figures::{self, Ranked};
-use super::run;
-use super::terminal::places;
-use super::text::Style;
-use clipped::clipped;
+use crate::main_figures::{self, Ranked};
+use crate::run;
+use crate::terminal::places;
+use crate::text::{Style, clipped};
 use fathom_engine::results::Results;
-use std::path::Path;
-
 pub(super) use notable::{TITLE as NOTABLE, lines as notable};
+use std::path::Path;
 pub(super) use trust::{TITLE as TRUST, lines as trust};
 
 /// The most lines of the screen.

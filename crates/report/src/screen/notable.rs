@@ -1,8 +1,8 @@
 //! The most important findings of a run: failures, evidence that does not hold, causes of its figures, and the predictions
 //! that missed furthest.
 
-use super::clipped::clipped;
 use crate::text::Style;
+use crate::text::clipped;
 use crate::words::{self, plural};
 use crate::{finding, run};
 use fathom_core::quantities;
@@ -65,7 +65,6 @@ fn painted(mark: &str, style: Style) -> String {
     }
 }
 
-/// The title of the lines.
 pub(crate) const TITLE: &str = "What stands out";
 
 /// The causes found, the most far-reaching first.

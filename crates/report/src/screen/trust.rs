@@ -1,16 +1,15 @@
 //! How far to trust a run: a line for each reason.
 
-use super::clipped::clipped;
 use crate::occupancy;
 use crate::run::{self, Precision};
 use crate::text::Style;
+use crate::text::clipped;
 use crate::verification;
 use crate::words::plural;
 use fathom_core::quantities;
 use fathom_core::statistics;
 use fathom_engine::results::{FAIR, Outcome, Results};
 
-/// The reasons by name.
 pub(crate) fn lines(results: &Results) -> Vec<(&'static str, String)> {
     let lines = [
         ("values", Some(values(results))),
@@ -26,7 +25,6 @@ pub(crate) fn lines(results: &Results) -> Vec<(&'static str, String)> {
     lines.into_iter().filter_map(|(name, said)| Some((name, said?))).collect()
 }
 
-/// The lines with their title.
 pub(super) fn text(results: &Results, style: Style) -> String {
     let lines = lines(results);
     let room = lines.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
@@ -34,7 +32,6 @@ pub(super) fn text(results: &Results, style: Style) -> String {
     style.title(TITLE) + "\n" + &lines.iter().map(line).collect::<String>()
 }
 
-/// The title of the reasons.
 pub(crate) const TITLE: &str = "How far to trust it";
 
 fn values(results: &Results) -> String {

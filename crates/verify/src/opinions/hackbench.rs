@@ -1,7 +1,6 @@
 //! `hackbench`, the scheduler's benchmark, with one sender and one receiver.
 
-use super::opinion::{Opinion, Tool};
-use super::reading::behind;
+use super::opinion::{Opinion, Tool, behind};
 use fathom_core::experiment::At::{Name, Number};
 use fathom_core::experiment::Selector;
 

@@ -1,7 +1,6 @@
 //! `mbw`, which copies arrays.
 
-use super::opinion::{Opinion, Tool};
-use super::reading::behind;
+use super::opinion::{Opinion, Tool, behind};
 use fathom_core::experiment::At::Name;
 use fathom_core::experiment::Selector;
 

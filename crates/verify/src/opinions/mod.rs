@@ -3,29 +3,40 @@
 //! An adapter is a file: a tool, and for each operation the command line and how its output is parsed. Fathom's side is the
 //! point of the report itself. For a tool that is not installed the package is named.
 
-mod adapters;
-mod asked;
+mod comparison;
 mod fio;
 mod hackbench;
 mod iperf3;
-pub mod keeper;
 mod mbw;
+mod measurement;
 mod opinion;
 mod perf_bench;
 mod qperf;
-mod reading;
 mod session;
 mod sockperf;
 mod stress_ng;
 mod sysbench;
-mod weighed;
+pub mod tool_runner;
 
-pub use keeper::{COMMAND as KEEP, keep};
+pub use comparison::{Agreement, NEAR, ToolComparison};
 pub use opinion::Opinion;
 pub use session::second_opinions;
-pub use weighed::{Agreement, NEAR, Weighed};
+pub use tool_runner::run_tools;
 
 /// Every second opinion, in the order of the table.
 pub fn all() -> impl Iterator<Item = &'static Opinion> {
-    adapters::OPINIONS.iter().copied().flatten()
+    OPINIONS.iter().copied().flatten()
 }
+
+/// The opinions of each tool.
+const OPINIONS: &[&[Opinion]] = &[
+    perf_bench::OPINIONS,
+    stress_ng::OPINIONS,
+    mbw::OPINIONS,
+    sysbench::OPINIONS,
+    hackbench::OPINIONS,
+    sockperf::OPINIONS,
+    qperf::OPINIONS,
+    iperf3::OPINIONS,
+    fio::OPINIONS,
+];

@@ -1,7 +1,6 @@
 //! `perf bench` of the kernel's own tools (tools/perf/bench).
 
-use super::opinion::{Opinion, Tool};
-use super::reading::before;
+use super::opinion::{Opinion, Tool, before};
 use fathom_core::experiment::At::Name;
 use fathom_core::experiment::Selector;
 

@@ -1,8 +1,7 @@
 //! `qperf`, whose server listens at every address.
 
 use super::iperf3::STREAM;
-use super::opinion::{Opinion, Server, Tool};
-use super::reading::behind;
+use super::opinion::{Opinion, Server, Tool, behind};
 use super::sockperf::{TCP, UDP};
 
 static TOOL: Tool = Tool { name: "qperf", program: "qperf", package: "qperf" };

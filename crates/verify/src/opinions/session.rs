@@ -1,11 +1,11 @@
 //! A session: one run of Fathom's points in which, after each trial of a point, every tool that measures the point is run
 //! once.
 
-use super::asked::{Asked, Keeper};
+use super::comparison::{Agreement, ToolComparison, compare};
+use super::measurement::{ToolMeasurement, ToolRunner};
 use super::opinion::Opinion;
-use super::weighed::{Agreement, Weighed, weigh};
+use crate::rig::points_of;
 use crate::session::{Bench, run};
-use crate::swept;
 use anyhow::{Result, anyhow};
 use fathom_core::experiment::Point;
 use fathom_core::machine::Machine;
@@ -29,45 +29,47 @@ pub fn second_opinions(
     opinions: &[&'static Opinion],
     bench: &Bench,
     watcher: &mut dyn Watcher,
-) -> Result<Vec<Weighed>> {
+) -> Result<Vec<ToolComparison>> {
     let (machine, cpus) = described(&bench.folder, None, bench.cpu)?;
     let mut options = bench.options(BUDGET, PRECISION);
     options.cpu = Some(cpus.home);
     let files = OwnFiles::of_this_run(&bench.folder);
     let file = own_folder::path(files.folder(), "file").map_err(|failure| anyhow!("{failure}"))?;
-    let asked = opinions.iter().map(|opinion| Asked::of(opinion, wanted(opinion, &machine))).collect();
-    let mut beside = Beside { asked, keeper: Keeper::default(), cpus, file, watcher };
-    let able = beside.asked.iter().filter(|asked| asked.broke.is_none());
-    options.points =
-        able.filter_map(|asked| Some((asked.opinion.points.experiment, asked.point.clone()?))).collect();
-    let run = if options.points.is_empty() { None } else { Some(run(&mut options, None, &mut beside)?) };
+    let measurements =
+        opinions.iter().map(|opinion| ToolMeasurement::of(opinion, wanted(opinion, &machine))).collect();
+    let mut turns = ToolTurns { measurements, runner: ToolRunner::default(), cpus, file, watcher };
+    let able = turns.measurements.iter().filter(|measurement| measurement.failure.is_none());
+    options.points = able
+        .filter_map(|measurement| Some((measurement.opinion.points.experiment, measurement.point.clone()?)))
+        .collect();
+    let run = if options.points.is_empty() { None } else { Some(run(&mut options, None, &mut turns)?) };
     let results = run.as_ref().map(Results::of);
-    Ok(beside.asked.into_iter().map(|asked| weighed(asked, results.as_ref())).collect())
+    Ok(turns.measurements.into_iter().map(|measurement| compared(measurement, results.as_ref())).collect())
 }
 
 /// Fathom's point for the operation on this machine.
 fn wanted(opinion: &Opinion, machine: &Machine) -> Result<Point, String> {
-    swept::points(machine, &opinion.points).map(|mut points| points.remove(0).1)
+    points_of(machine, &opinion.points).map(|mut points| points.remove(0).1)
 }
 
 /// Runs tools between trials.
-struct Beside<'a> {
-    asked: Vec<Asked>,
-    keeper: Keeper,
+struct ToolTurns<'a> {
+    measurements: Vec<ToolMeasurement>,
+    runner: ToolRunner,
     cpus: Cpus,
     file: PathBuf,
     watcher: &'a mut dyn Watcher,
 }
 
-impl Watcher for Beside<'_> {
+impl Watcher for ToolTurns<'_> {
     fn trial(&mut self, tick: &Tick) {
         let planned = tick.planned;
-        let of_it = |asked: &&mut Asked| {
-            (asked.opinion.points.experiment, asked.point.as_ref())
+        let of_it = |measurement: &&mut ToolMeasurement| {
+            (measurement.opinion.points.experiment, measurement.point.as_ref())
                 == (planned.experiment.as_str(), Some(&planned.point))
         };
-        for asked in self.asked.iter_mut().filter(of_it) {
-            asked.ask(&mut self.keeper, self.cpus, &self.file);
+        for measurement in self.measurements.iter_mut().filter(of_it) {
+            measurement.run_tool(&mut self.runner, self.cpus, &self.file);
         }
         self.watcher.trial(tick);
     }
@@ -81,53 +83,40 @@ impl Watcher for Beside<'_> {
     }
 }
 
-fn weighed(asked: Asked, results: Option<&Results>) -> Weighed {
-    let opinion = asked.opinion;
+fn compared(measurement: ToolMeasurement, results: Option<&Results>) -> ToolComparison {
+    let opinion = measurement.opinion;
     let is_it = |experiment: &str, point: &Point| {
-        (experiment, Some(point)) == (opinion.points.experiment, asked.point.as_ref())
+        (experiment, Some(point)) == (opinion.points.experiment, measurement.point.as_ref())
     };
     let found = results
         .and_then(|results| results.points.iter().find(|result| is_it(&result.experiment, &result.point)));
     // The duration of the point's trials.
     let trials = results.into_iter().flat_map(|results| &results.run.trials);
     let mine = trials.filter(|trial| is_it(&trial.experiment, &trial.point));
-    let ours_s = mine.fold(0.0, |sum, trial| sum + trial.took_s);
-    let mut weighed = nothing(&asked);
-    weighed.took_s = [asked.took_s, ours_s];
-    weighed.theirs = statistics::estimate(&asked.figures.iter().map(|figure| [*figure]).collect::<Vec<_>>());
-    weighed.ours = found.and_then(PointResult::estimate).cloned();
-    weighed.unit = found.map(|found| found.unit);
-    let reason = found.and_then(|found| found.outcome.reason());
-    weighed.because = asked.broke.or(reason).or_else(|| {
-        let few = asked.figures.len() < MINIMUM_TRIALS;
-        few.then(|| "too few runs for an interval: allow more time with `--times-as-long`".to_owned())
-    });
-    if let (Some(ours), Some(theirs)) = (&weighed.ours, &weighed.theirs) {
-        (weighed.ratio, weighed.agreement) = weigh(ours, theirs);
-        if weighed.agreement == Agreement::Differ && !opinion.otherwise.is_empty() {
-            weighed.because = Some(opinion.otherwise.to_owned());
-        }
-    }
-    weighed
-}
-
-/// The result before any figure is known.
-fn nothing(asked: &Asked) -> Weighed {
-    let opinion = asked.opinion;
-    Weighed {
+    let fathom_s = mine.fold(0.0, |sum, trial| sum + trial.took_s);
+    let tool_estimate =
+        statistics::estimate(&measurement.figures.iter().map(|figure| [*figure]).collect::<Vec<_>>());
+    let fathom_estimate = found.and_then(PointResult::estimate).cloned();
+    let (ratio, agreement) = match (&fathom_estimate, &tool_estimate) {
+        (Some(fathom), Some(tool)) => compare(fathom, tool),
+        _ => (None, Agreement::Skipped),
+    };
+    let is_known = agreement == Agreement::Differ && !opinion.otherwise.is_empty();
+    let known = is_known.then(|| opinion.otherwise.to_owned());
+    let few = (measurement.figures.len() < MINIMUM_TRIALS)
+        .then(|| "too few runs for an interval: allow more time with `--times-as-long`".to_owned());
+    let point = measurement.point.as_ref();
+    ToolComparison {
         operation: opinion.operation,
         tool: opinion.tool.name,
         command: opinion.command,
-        point: asked
-            .point
-            .as_ref()
-            .map_or_else(String::new, |point| format!("{} {point}", opinion.points.experiment)),
-        unit: None,
-        theirs: None,
-        ours: None,
-        ratio: None,
-        took_s: [0.0; 2],
-        agreement: Agreement::Skipped,
-        because: None,
+        point: point.map_or_else(String::new, |point| format!("{} {point}", opinion.points.experiment)),
+        unit: found.map(|found| found.unit),
+        tool_estimate,
+        fathom_estimate,
+        ratio,
+        took_s: [measurement.took_s, fathom_s],
+        agreement,
+        because: known.or(measurement.failure).or(found.and_then(|found| found.outcome.reason())).or(few),
     }
 }

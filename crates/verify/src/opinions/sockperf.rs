@@ -1,7 +1,6 @@
 //! `sockperf ping-pong`.
 
-use super::opinion::{Opinion, Server, Tool};
-use super::reading::behind;
+use super::opinion::{Opinion, Server, Tool, behind};
 use fathom_core::experiment::At::{self, Name, Number};
 use fathom_core::experiment::Selector;
 

@@ -1,8 +1,7 @@
 //! `stress-ng`, a load generator that counts its operations.
 
-use super::opinion::{Opinion, Tool};
+use super::opinion::{Opinion, Tool, before};
 use super::perf_bench::SWITCH_PROCESSES;
-use super::reading::before;
 use fathom_core::experiment::At::Name;
 use fathom_core::experiment::Selector;
 

@@ -1,7 +1,6 @@
 //! `sysbench memory`.
 
-use super::opinion::{Opinion, Tool};
-use super::reading::before;
+use super::opinion::{Opinion, Tool, before};
 use fathom_core::experiment::At::Name;
 use fathom_core::experiment::Selector;
 

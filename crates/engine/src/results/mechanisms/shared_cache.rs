@@ -57,7 +57,7 @@ fn judge(seen: &Seen) -> Option<Conclusion> {
         )
     };
     let headline = statement!(
-        "Of the last-level cache, declared as {declared}, {part} answer this core.",
+        "Of the last-level cache, declared as {declared}, {part} are usable by this core.",
         declared = size(stated).named("last cache, declared"),
         part
     );
@@ -191,7 +191,7 @@ mod tests {
         assert_eq!(
             conclusion.headline.plain(),
             format!(
-                "Of the last-level cache, declared as {{{}}}, {{{}}} to {{{}}} answer this core.",
+                "Of the last-level cache, declared as {{{}}}, {{{}}} to {{{}}} are usable by this core.",
                 480 * MIB,
                 16 * MIB,
                 32 * MIB

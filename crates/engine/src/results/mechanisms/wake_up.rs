@@ -76,7 +76,7 @@ fn explained(what: &str, extra: Found, times: f64, wake: Found) -> Option<Statem
     let counted = extra.over(wake);
     (distance(counted.value / times) <= CLOSE).then(|| {
         statement!(
-            "{what} takes {extra} more across CPUs than on one CPU, which is {counted} wake-ups where the \
+            "{what} takes {extra} more across CPUs than on one CPU, the time of {counted} wake-ups; the \
              operation has {times}",
             extra = extra.named(&format!("{what}, across CPUs beyond one")),
             counted = counted.named(&format!("{what}, wake-ups"))
@@ -163,7 +163,7 @@ mod tests {
         let because = conclusion.because.plain();
         assert!(
             because.contains(
-                "{56000} more across CPUs than on one CPU, which is {2} wake-ups where the operation has 2"
+                "{56000} more across CPUs than on one CPU, the time of {2} wake-ups; the operation has 2"
             ),
             "{because}"
         );

@@ -86,11 +86,11 @@ fn lacking(spender: Spender, furthest: &Missed, known: &Known) -> Statement {
     let part = |part, name| furthest.figure(furthest.prediction.part(part).unwrap_or(0.0)).named(name);
     let verdict = match spender {
         Spender::Waiting => statement!(
-            "For most of the time this process did not run, and that alone is longer than the prediction: \
+            "For most of the time this process did not run, which by itself takes longer than predicted: \
              what it waits for (a device, the other side, the hypervisor) takes longer than predicted."
         ),
         Spender::Kernel => statement!(
-            "For most of the time the kernel ran, and that alone is longer than the prediction: the missing \
+            "For most of the time the kernel ran, which by itself takes longer than predicted: the missing \
              time is in the kernel, for which {predicted} was predicted.",
             predicted = part(Part::Software, "software predicted")
         ),
@@ -98,8 +98,8 @@ fn lacking(spender: Spender, furthest: &Missed, known: &Known) -> Statement {
             let hypervisor = " (time in the hypervisor counts as user mode)";
             let note = if known.machine.is_virtual() { hypervisor } else { "" };
             statement!(
-                "For most of the time the program ran in user mode, and that alone is longer than the \
-                 prediction: the missing time is in the processor, for which {predicted} was \
+                "For most of the time the program ran in user mode, which by itself takes longer than \
+                 predicted: the missing time is in the processor, for which {predicted} was \
                  predicted{note}.",
                 predicted = part(Part::Hardware, "hardware predicted")
             )

@@ -38,8 +38,8 @@ impl Page<'_> {
             }
             Block::Table(table) => self.table(table),
             Block::Figure(figure) => self.figure(figure),
-            Block::Folded { summary, long, open, blocks } => {
-                self.out.raw(match (long, open) {
+            Block::Folded { summary, appendix, open, blocks } => {
+                self.out.raw(match (appendix, open) {
                     (true, _) => "<details class=\"long\"><summary>",
                     (_, true) => "<details open><summary>",
                     _ => "<details><summary>",

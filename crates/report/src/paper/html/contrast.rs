@@ -20,10 +20,10 @@ const DECORATION: &str = "--rule";
 /// Cells of a matrix show values by their coverage of the background, so pale ones are intended; a table has their numbers.
 const SHADES: &str = ".figure .cell";
 
-type Colour = [f64; 3];
+type Rgb = [f64; 3];
 
 /// Colours by the names of their variables.
-fn colours(style: &str, before: &str) -> BTreeMap<String, Colour> {
+fn colours(style: &str, before: &str) -> BTreeMap<String, Rgb> {
     let from = style.find(before).expect("the style sheet has all grounds");
     let block = style[from..].split_once(":root {").expect("its colours").1;
     let block = block.split('}').next().unwrap_or_default();
@@ -35,7 +35,7 @@ fn colours(style: &str, before: &str) -> BTreeMap<String, Colour> {
 }
 
 /// `0b62b5`, or `fff` for `ffffff`; parts from 0 to 1.
-fn parsed(hexadecimal: &str) -> Colour {
+fn parsed(hexadecimal: &str) -> Rgb {
     let digit = |place: usize| {
         let digits = match hexadecimal.len() {
             3 => hexadecimal[place..=place].repeat(2),
@@ -46,18 +46,18 @@ fn parsed(hexadecimal: &str) -> Colour {
     [digit(0), digit(1), digit(2)]
 }
 
-fn luminance(colour: Colour) -> f64 {
+fn luminance(colour: Rgb) -> f64 {
     let linear = |part: f64| if part <= 0.04045 { part / 12.92 } else { ((part + 0.055) / 1.055).powf(2.4) };
     0.2126 * linear(colour[0]) + 0.7152 * linear(colour[1]) + 0.0722 * linear(colour[2])
 }
 
-fn contrast(one: Colour, other: Colour) -> f64 {
+fn contrast(one: Rgb, other: Rgb) -> f64 {
     let (one, other) = (luminance(one), luminance(other));
     (one.max(other) + 0.05) / (one.min(other) + 0.05)
 }
 
 /// A colour over the background with this coverage.
-fn over(ground: Colour, colour: Colour, cover: f64) -> Colour {
+fn over(ground: Rgb, colour: Rgb, cover: f64) -> Rgb {
     std::array::from_fn(|part| cover * colour[part] + (1.0 - cover) * ground[part])
 }
 

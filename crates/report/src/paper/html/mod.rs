@@ -7,14 +7,13 @@
 mod block;
 #[cfg(test)]
 mod contrast;
-mod policy;
 mod table;
 mod text;
 mod writer;
 
-use super::numbers::{Numbers, Place};
+use super::numbers::{Numbers, Target};
 use super::{Document, Section};
-use writer::Writer;
+use writer::{Writer, policy};
 
 const STYLE: &str = include_str!("style.css");
 const SCRIPT: &str = include_str!("page.js");
@@ -40,7 +39,6 @@ pub fn render(document: &Document, data: Option<&str>) -> String {
     page.out.finish()
 }
 
-/// A page in progress.
 struct Page<'a> {
     out: Writer,
     numbers: Numbers<'a>,
@@ -52,7 +50,7 @@ impl Page<'_> {
     fn head(&mut self, document: &Document) {
         self.out.raw("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n");
         self.out.raw("<meta http-equiv=\"Content-Security-Policy\" content=\"");
-        self.out.policy(&policy::policy(STYLE, SCRIPT));
+        self.out.policy(&policy(STYLE, SCRIPT));
         self.out.raw(
             "\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
              <meta name=\"color-scheme\" content=\"light dark\">\n<meta name=\"referrer\" content=\"no-referrer\">\n<title>",
@@ -144,11 +142,11 @@ impl Page<'_> {
     }
 
     /// Writes the address of a place in this page.
-    fn address(&mut self, key: &super::Key, place: &Place) {
+    fn address(&mut self, key: &super::Key, place: &Target) {
         match place {
-            Place::Section(_) => self.out.anchor(key.name()),
-            Place::Table(number) => self.out.raw("table-").text(&number.to_string()),
-            Place::Figure(number) => self.out.raw("figure-").text(&number.to_string()),
+            Target::Section(_) => self.out.anchor(key.name()),
+            Target::Table(number) => self.out.raw("table-").text(&number.to_string()),
+            Target::Figure(number) => self.out.raw("figure-").text(&number.to_string()),
         };
     }
 }

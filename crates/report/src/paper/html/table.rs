@@ -97,12 +97,12 @@ fn has_numbers(table: &Table) -> bool {
 }
 
 fn class(column: &Column) -> &'static str {
-    match (column.align, column.spare) {
+    match (column.align, column.optional) {
         (Align::Words, false) => "",
-        (Align::Words, true) => " class=\"spare\"",
+        (Align::Words, true) => " class=\"optional\"",
         (Align::Numbers, false) => " class=\"n\"",
-        (Align::Numbers, true) => " class=\"n spare\"",
+        (Align::Numbers, true) => " class=\"n optional\"",
         (Align::Signs, false) => " class=\"m\"",
-        (Align::Signs, true) => " class=\"m spare\"",
+        (Align::Signs, true) => " class=\"m optional\"",
     }
 }

@@ -58,8 +58,8 @@ impl Page<'_> {
         let Some(place) = self.numbers.place(key).cloned() else {
             return self.out.text(words.unwrap_or(key.name()));
         };
-        let kept_back = self.numbers.is_kept_back(key);
-        self.out.raw(if kept_back { "<a class=\"kept-back\" href=\"#" } else { "<a href=\"#" });
+        let in_appendix = self.numbers.in_appendix(key);
+        self.out.raw(if in_appendix { "<a class=\"of-appendix\" href=\"#" } else { "<a href=\"#" });
         self.address(key, &place);
         self.out.raw("\">");
         match words {
@@ -75,7 +75,6 @@ impl Page<'_> {
     }
 }
 
-/// The class of a tone.
 pub(super) fn class(tone: Tone) -> &'static str {
     match tone {
         Tone::Good => "good",

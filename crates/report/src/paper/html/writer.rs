@@ -2,6 +2,8 @@
 
 use crate::figure::Svg;
 use crate::text::{escape, is_unsafe};
+use data_encoding::BASE64;
+use sha2::{Digest, Sha256};
 use std::fmt::Write;
 
 /// A page in progress.
@@ -21,19 +23,18 @@ impl Writer {
         self
     }
 
-    /// Writes a number.
     pub fn number(&mut self, number: usize) -> &mut Self {
         let _ = write!(self.0, "{number}");
         self
     }
 
     /// Writes the name of a key, which has letters, digits and hyphens only.
-    pub fn anchor(&mut self, name: &str) -> &mut Self {
+    pub(crate) fn anchor(&mut self, name: &str) -> &mut Self {
         self.text(name)
     }
 
     /// Writes a content security policy, which needs its own quotes: it contains only hashes and words of this program.
-    pub fn policy(&mut self, policy: &super::policy::Policy) -> &mut Self {
+    pub fn policy(&mut self, policy: &Policy) -> &mut Self {
         self.0.push_str(policy.as_str());
         self
     }
@@ -69,10 +70,32 @@ impl Writer {
         self.raw("</svg>")
     }
 
-    /// The page.
     pub fn finish(self) -> String {
         self.0
     }
+}
+
+/// A content security policy, which contains only words of this program and hashes.
+pub(super) struct Policy(String);
+
+impl Policy {
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+/// A policy under which this style and this script are allowed by their hashes, and nothing else: no network, no frame, no
+/// form, no other script.
+pub(super) fn policy(style: &str, script: &str) -> Policy {
+    Policy(format!(
+        "default-src 'none'; style-src '{}'; script-src '{}'; base-uri 'none'; form-action 'none'",
+        hash(style),
+        hash(script)
+    ))
+}
+
+fn hash(text: &str) -> String {
+    format!("sha256-{}", BASE64.encode(&Sha256::digest(text.as_bytes())))
 }
 
 #[cfg(test)]
@@ -90,5 +113,11 @@ mod tests {
         let mut data = Writer::default();
         data.json("{\"a\":\"</script><!--&\u{202e}\"}");
         assert_eq!(data.finish(), "{\"a\":\"\\u003c/script\\u003e\\u003c!--\\u0026\\u202e\"}");
+    }
+
+    #[test]
+    fn a_style_is_allowed_by_the_hash_that_browsers_compute() {
+        // `printf '' | openssl dgst -sha256 -binary | base64`, whose result ends with padding.
+        assert_eq!(hash(""), "sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=");
     }
 }

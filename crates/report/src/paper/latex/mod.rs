@@ -5,7 +5,7 @@ mod letters;
 mod picture;
 mod table;
 
-use super::numbers::{Numbers, Place, TableNotes};
+use super::numbers::{Numbers, TableNotes, Target};
 use super::part::{HINT, Part};
 use super::{
     Align, Block, Document, Figure, Group, Key, Numbering, Piece, Section, Sign, Table, Text, Weight,
@@ -14,7 +14,7 @@ use crate::text::clean;
 use letters::{code, plain};
 use picture::picture;
 use std::fmt::Write;
-use table::Layout;
+use table::Tabular;
 
 const PREAMBLE: &str = include_str!("preamble.tex");
 
@@ -38,7 +38,7 @@ pub fn appendix(document: &Document) -> Option<String> {
 }
 
 fn written(document: &Document, part: Part) -> String {
-    let mut form = Form { numbers: Numbers::of(document), part, lettered: false, text: String::new() };
+    let mut form = LatexWriter { numbers: Numbers::of(document), part, lettered: false, text: String::new() };
     form.head(document);
     for section in &document.front {
         form.section(section, 0);
@@ -57,7 +57,7 @@ fn written(document: &Document, part: Part) -> String {
     form.text
 }
 
-struct Form<'a> {
+struct LatexWriter<'a> {
     numbers: Numbers<'a>,
     part: Part,
     /// Whether the following sections have letters as numbers.
@@ -65,7 +65,7 @@ struct Form<'a> {
     text: String,
 }
 
-impl Form<'_> {
+impl LatexWriter<'_> {
     fn head(&mut self, document: &Document) {
         let is_appendix = self.part == Part::Appendix;
         let lead = if is_appendix { "Appendix: " } else { "" };
@@ -120,10 +120,10 @@ impl Form<'_> {
         let mut left_out: Vec<String> = vec![];
         for block in blocks {
             match block {
-                Block::Folded { long: true, blocks, .. } if self.part == Part::Appendix => {
+                Block::Folded { appendix: true, blocks, .. } if self.part == Part::Appendix => {
                     self.all(blocks);
                 }
-                Block::Folded { long: true, summary, .. } => left_out.push(self.phrase(summary)),
+                Block::Folded { appendix: true, summary, .. } => left_out.push(self.phrase(summary)),
                 block if self.part == Part::Paper => self.block(block),
                 _ => {}
             }
@@ -198,7 +198,7 @@ impl Form<'_> {
 
     fn table(&mut self, table: &Table) {
         let is_appendix = self.part == Part::Appendix;
-        let layout = Layout::of(table, ROOM[usize::from(is_appendix)], is_appendix);
+        let layout = Tabular::of(table, ROOM[usize::from(is_appendix)], is_appendix);
         let notes = TableNotes::of(table);
         let lines: usize = table.groups.iter().map(|group| 1 + group.rows.len()).sum();
         let is_whole = lines <= MOST_WHOLE;
@@ -236,7 +236,7 @@ impl Form<'_> {
         self.text.push_str(if is_whole { "\\end{wholetable}\n" } else { "}\n" });
     }
 
-    fn group(&mut self, group: &Group, layout: &Layout, notes: &TableNotes) {
+    fn group(&mut self, group: &Group, layout: &Tabular, notes: &TableNotes) {
         let columns = layout.shown.len();
         if !group.head.is_empty() {
             let head = self.cell(&group.head, notes);
@@ -300,9 +300,9 @@ impl Form<'_> {
         let Some(place) = self.numbers.place(key) else { return plain(key.name()) };
         let elsewhere = self.part.elsewhere(&self.numbers, key);
         let kind = match place {
-            Place::Table(_) => "Table~\\ref{tab:",
-            Place::Figure(_) => "Figure~\\ref{fig:",
-            Place::Section(_) => "Section~\\ref{sec:",
+            Target::Table(_) => "Table~\\ref{tab:",
+            Target::Figure(_) => "Figure~\\ref{fig:",
+            Target::Section(_) => "Section~\\ref{sec:",
         };
         if elsewhere.is_empty() { format!("{kind}{}}}", key.name()) } else { place.words() + elsewhere }
     }

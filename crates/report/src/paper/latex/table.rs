@@ -16,7 +16,7 @@ const NARROWEST: f64 = 5.0;
 const MOST_HEAD: f64 = 3.0;
 
 /// The columns of a table that a file shows, with their widths.
-pub(super) struct Layout {
+pub(super) struct Tabular {
     /// The command that sets the font size.
     pub size: &'static str,
     /// The indices of the columns shown.
@@ -29,11 +29,11 @@ pub(super) struct Layout {
     pub heads: Vec<Vec<String>>,
 }
 
-impl Layout {
+impl Tabular {
     /// For a table with this room in points; with or without the columns that may be omitted.
-    pub(super) fn of(table: &Table, room: f64, spare: bool) -> Self {
+    pub(super) fn of(table: &Table, room: f64, optional: bool) -> Self {
         let shown: Vec<usize> =
-            (0..table.columns.len()).filter(|place| spare || !table.columns[*place].spare).collect();
+            (0..table.columns.len()).filter(|place| optional || !table.columns[*place].optional).collect();
         let columns: Vec<Measured> = shown.iter().map(|place| Measured::of(table, *place)).collect();
         let room_for = |(_, points): &(&str, f64)| {
             (room - GAP * columns.len().saturating_sub(1) as f64).max(0.0) / points
@@ -46,7 +46,7 @@ impl Layout {
         let shape = columns.iter().zip(&widths).map(|(column, width)| column.shape(*width, size.1)).collect();
         let heads = columns.iter().zip(&widths).map(|(column, width)| lines(&column.head, *width)).collect();
         let width = widths.iter().sum::<f64>() * size.1 + GAP * columns.len().saturating_sub(1) as f64;
-        Layout { size: size.0, shown, width, shape, heads }
+        Tabular { size: size.0, shown, width, shape, heads }
     }
 }
 
@@ -149,7 +149,7 @@ mod tests {
     use crate::paper::Key;
 
     fn table(words: &str, numbers: usize) -> Table {
-        let columns = (0..numbers).map(|_| Column::number("median time", "ns").spare());
+        let columns = (0..numbers).map(|_| Column::number("median time", "ns").optional());
         let cells = (0..numbers).map(|_| Text::plain("1234.5"));
         Table::new(Key::of("t"), "T")
             .columns([Column::words("operation")].into_iter().chain(columns))
@@ -158,27 +158,27 @@ mod tests {
 
     #[test]
     fn a_narrow_table_is_as_wide_as_its_cells_and_a_wide_one_as_the_paper() {
-        assert_eq!(Layout::of(&table("read", 2), 500.0, true).shape, "lrr");
-        let wide = Layout::of(&table(&"many words ".repeat(30), 2), 500.0, true);
+        assert_eq!(Tabular::of(&table("read", 2), 500.0, true).shape, "lrr");
+        let wide = Tabular::of(&table(&"many words ".repeat(30), 2), 500.0, true);
         assert!(wide.shape.starts_with(">{\\raggedright") && wide.width <= 500.0, "{}", wide.shape);
         assert_eq!(wide.size, "\\footnotesize");
     }
 
     #[test]
     fn many_columns_have_small_letters_or_are_left_out() {
-        let crowded = Layout::of(&table("read", 15), 500.0, true);
+        let crowded = Tabular::of(&table("read", 15), 500.0, true);
         assert!(
             crowded.size == "\\scriptsize" && crowded.width <= 500.0,
             "{} {}",
             crowded.size,
             crowded.width
         );
-        assert_eq!(Layout::of(&table("read", 15), 500.0, false).shown, [0]);
+        assert_eq!(Tabular::of(&table("read", 15), 500.0, false).shown, [0]);
     }
 
     #[test]
     fn heads_of_numbers_break_where_their_numbers_are_narrower() {
-        let layout = Layout::of(&table("read", 1), 500.0, true);
+        let layout = Tabular::of(&table("read", 1), 500.0, true);
         assert_eq!(layout.heads[1], ["median", "time", "(ns)"]);
     }
 }

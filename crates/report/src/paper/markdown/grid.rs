@@ -9,13 +9,13 @@ const MOST_PADDED: usize = 150;
 const WIDEST: usize = 60;
 
 /// A row of cells, or the head of a group of rows.
-pub(super) enum Line {
+pub(super) enum GridLine {
     Head(String),
     Cells(Vec<String>),
 }
 
 /// The table, from its heads on.
-pub(super) fn written(heads: &[String], aligns: &[Align], lines: &[Line]) -> String {
+pub(super) fn written(heads: &[String], aligns: &[Align], lines: &[GridLine]) -> String {
     let widths = widths(heads, lines);
     let row = |cells: &[String]| {
         let cells = cells.iter().zip(&widths).zip(aligns);
@@ -26,8 +26,8 @@ pub(super) fn written(heads: &[String], aligns: &[Align], lines: &[Line]) -> Str
     let mut text = row(heads) + &format!("|{}|\n", rules.collect::<Vec<_>>().join("|"));
     for line in lines {
         match line {
-            Line::Cells(cells) => text += &row(cells),
-            Line::Head(head) => {
+            GridLine::Cells(cells) => text += &row(cells),
+            GridLine::Head(head) => {
                 text += &format!("| **{head}** |{}\n", " |".repeat(heads.len().saturating_sub(1)));
             }
         }
@@ -35,14 +35,14 @@ pub(super) fn written(heads: &[String], aligns: &[Align], lines: &[Line]) -> Str
     text
 }
 
-fn widths(heads: &[String], lines: &[Line]) -> Vec<usize> {
+fn widths(heads: &[String], lines: &[GridLine]) -> Vec<usize> {
     let mut widths = vec![0; heads.len()];
     if lines.len() > MOST_PADDED {
         return widths;
     }
     let rows = lines.iter().filter_map(|line| match line {
-        Line::Cells(cells) => Some(cells.as_slice()),
-        Line::Head(_) => None,
+        GridLine::Cells(cells) => Some(cells.as_slice()),
+        GridLine::Head(_) => None,
     });
     for cells in rows.chain([heads]) {
         for (width, cell) in widths.iter_mut().zip(cells) {

@@ -7,7 +7,7 @@ use super::numbers::{Numbers, TableNotes};
 use super::part::{HINT, Part};
 use super::{Align, Block, Document, Figure, Group, Key, Piece, Row, Section, Table, Text, Tone, Weight};
 use crate::text::{clean, cleaned, escape};
-use grid::Line;
+use grid::GridLine;
 use std::fmt::Write;
 
 /// The paper.
@@ -26,7 +26,7 @@ pub fn whole(document: &Document) -> String {
 }
 
 fn written(document: &Document, part: Part) -> String {
-    let mut form = Form { numbers: Numbers::of(document), part, text: String::new() };
+    let mut form = MarkdownWriter { numbers: Numbers::of(document), part, text: String::new() };
     let lead = if part == Part::Appendix { "Appendix: " } else { "" };
     let _ = writeln!(form.text, "# {lead}{}\n", plain(&document.title));
     for line in [&document.kind, &document.date] {
@@ -55,19 +55,19 @@ fn written(document: &Document, part: Part) -> String {
 
 /// Sections only, without title and contents.
 pub fn sections(document: &Document) -> String {
-    let mut form = Form { numbers: Numbers::of(document), part: Part::Whole, text: String::new() };
+    let mut form = MarkdownWriter { numbers: Numbers::of(document), part: Part::Whole, text: String::new() };
     document.front.iter().chain(&document.sections).for_each(|section| form.section(section, 2));
     form.notes();
     form.text
 }
 
-struct Form<'a> {
+struct MarkdownWriter<'a> {
     numbers: Numbers<'a>,
     part: Part,
     text: String,
 }
 
-impl Form<'_> {
+impl MarkdownWriter<'_> {
     fn contents(&mut self, sections: &[Section]) {
         if sections.is_empty() {
             return;
@@ -104,10 +104,12 @@ impl Form<'_> {
         let mut left_out: Vec<String> = vec![];
         for block in blocks {
             match block {
-                Block::Folded { long: true, summary, .. } if self.part == Part::Paper => {
+                Block::Folded { appendix: true, summary, .. } if self.part == Part::Paper => {
                     left_out.push(self.phrase(summary));
                 }
-                Block::Folded { long: true, blocks, .. } if self.part == Part::Appendix => self.all(blocks),
+                Block::Folded { appendix: true, blocks, .. } if self.part == Part::Appendix => {
+                    self.all(blocks)
+                }
                 _ if self.part == Part::Appendix => {}
                 block => self.block(block),
             }
@@ -198,7 +200,7 @@ impl Form<'_> {
         let heads: Vec<String> =
             table.columns.iter().map(|column| self.cell(&column.title(), &notes)).collect();
         let aligns: Vec<Align> = table.columns.iter().map(|column| column.align).collect();
-        let lines: Vec<Line> = table.groups.iter().flat_map(|group| self.group(group, &notes)).collect();
+        let lines: Vec<GridLine> = table.groups.iter().flat_map(|group| self.group(group, &notes)).collect();
         self.text += &grid::written(&heads, &aligns, &lines);
         self.text.push('\n');
         for (letter, note) in notes.all() {
@@ -206,14 +208,14 @@ impl Form<'_> {
         }
     }
 
-    fn group(&self, group: &Group, notes: &TableNotes) -> Vec<Line> {
-        let head = (!group.head.is_empty()).then(|| Line::Head(self.cell(&group.head, notes)));
+    fn group(&self, group: &Group, notes: &TableNotes) -> Vec<GridLine> {
+        let head = (!group.head.is_empty()).then(|| GridLine::Head(self.cell(&group.head, notes)));
         let row = |row: &Row| {
             let weigh = |cell: String| match row.weight {
                 Weight::Sum if !cell.is_empty() => format!("**{cell}**"),
                 _ => cell,
             };
-            Line::Cells(row.cells.iter().map(|cell| weigh(self.cell(cell, notes))).collect())
+            GridLine::Cells(row.cells.iter().map(|cell| weigh(self.cell(cell, notes))).collect())
         };
         head.into_iter().chain(group.rows.iter().map(row)).collect()
     }
@@ -267,7 +269,7 @@ impl Form<'_> {
 
     fn words(&self, key: &Key) -> String {
         let words =
-            self.numbers.place(key).map_or_else(|| key.name().to_owned(), super::numbers::Place::words);
+            self.numbers.place(key).map_or_else(|| key.name().to_owned(), super::numbers::Target::words);
         words + self.part.elsewhere(&self.numbers, key)
     }
 }

@@ -35,7 +35,7 @@ impl Agreement {
 
 /// The figures of both for an operation.
 #[derive(Debug, Clone, Serialize)]
-pub struct Weighed {
+pub struct ToolComparison {
     /// The operation.
     pub operation: &'static str,
     /// The tool.
@@ -47,9 +47,11 @@ pub struct Weighed {
     /// The unit of the figures.
     pub unit: Option<Unit>,
     /// The estimate of the tool's runs.
-    pub theirs: Option<Estimate>,
+    #[serde(rename = "theirs")]
+    pub tool_estimate: Option<Estimate>,
     /// The estimate of Fathom's trials.
-    pub ours: Option<Estimate>,
+    #[serde(rename = "ours")]
+    pub fathom_estimate: Option<Estimate>,
     /// Fathom's estimate over the tool's.
     pub ratio: Option<Ratio>,
     /// The duration of the tool's runs, and of Fathom's trials, seconds.
@@ -60,22 +62,22 @@ pub struct Weighed {
     pub because: Option<String>,
 }
 
-impl Weighed {
+impl ToolComparison {
     /// Half the width of the 95 % interval over the median: the tool's and Fathom's.
     pub fn spreads(&self) -> [Option<f64>; 2] {
-        [&self.theirs, &self.ours].map(|side| side.as_ref().and_then(relative_half_width))
+        [&self.tool_estimate, &self.fathom_estimate].map(|side| side.as_ref().and_then(relative_half_width))
     }
 
     /// The tool's relative half-width over Fathom's.
     pub fn spread_ratio(&self) -> Option<f64> {
-        let [theirs, ours] = self.spreads();
-        theirs.zip(ours).map(|(theirs, ours)| theirs / ours).filter(|ratio| ratio.is_finite())
+        let [tool, fathom] = self.spreads();
+        tool.zip(fathom).map(|(tool, fathom)| tool / fathom).filter(|ratio| ratio.is_finite())
     }
 }
 
 /// The ratio of Fathom's figure to the tool's, and the agreement.
-pub(super) fn weigh(ours: &Estimate, theirs: &Estimate) -> (Option<Ratio>, Agreement) {
-    let found = ratio(ours.measured(), theirs.measured());
+pub(super) fn compare(fathom: &Estimate, tool: &Estimate) -> (Option<Ratio>, Agreement) {
+    let found = ratio(fathom.measured(), tool.measured());
     let interval = found.and_then(|found| found.interval);
     let agreement = match interval {
         Some(ends) if 1.0 - NEAR <= ends.low && ends.high <= 1.0 + NEAR => Agreement::Agree,
@@ -97,7 +99,7 @@ mod tests {
 
     #[test]
     fn whole_intervals_agree_or_differ() {
-        let judged = |ours: f64, off: f64| weigh(&estimate(ours, off), &estimate(100.0, 0.001)).1;
+        let judged = |fathom: f64, off: f64| compare(&estimate(fathom, off), &estimate(100.0, 0.001)).1;
         assert_eq!(judged(102.0, 0.01), Agreement::Agree);
         assert_eq!(judged(102.0, 0.05), Agreement::Open);
         assert_eq!(judged(110.0, 0.01), Agreement::Differ);
@@ -107,21 +109,21 @@ mod tests {
 
     #[test]
     fn a_spread_is_half_of_the_interval_over_the_median() {
-        let weighed = Weighed {
+        let comparison = ToolComparison {
             operation: "",
             tool: "",
             command: "",
             point: String::new(),
             unit: None,
-            theirs: Some(estimate(100.0, 0.04)),
-            ours: Some(estimate(50.0, 0.01)),
+            tool_estimate: Some(estimate(100.0, 0.04)),
+            fathom_estimate: Some(estimate(50.0, 0.01)),
             ratio: None,
             took_s: [1.0, 1.0],
             agreement: Agreement::Open,
             because: None,
         };
-        let [theirs, ours] = weighed.spreads().map(Option::unwrap);
-        assert!((theirs - 0.04).abs() < 1e-9 && (ours - 0.01).abs() < 1e-9);
-        assert!((weighed.spread_ratio().unwrap() - 4.0).abs() < 1e-9);
+        let [tool, fathom] = comparison.spreads().map(Option::unwrap);
+        assert!((tool - 0.04).abs() < 1e-9 && (fathom - 0.01).abs() < 1e-9);
+        assert!((comparison.spread_ratio().unwrap() - 4.0).abs() < 1e-9);
     }
 }

@@ -9,16 +9,15 @@ use std::os::unix::process::CommandExt;
 use std::process::{Command, Output, Stdio};
 use std::time::Duration;
 
-/// The hidden command that starts the keeper.
-pub const COMMAND: &str = "keep";
+/// The hidden command that starts it.
+pub const COMMAND: &str = "run-tools";
 
 /// The longest time that a server may take to listen.
 const LISTENING: Duration = Duration::from_secs(5);
 
 /// A command with its CPUs.
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) struct Line {
-    /// The program and its arguments.
+pub(super) struct CommandLine {
     pub words: Vec<String>,
     /// The CPUs on which it may run.
     pub cpus: Vec<usize>,
@@ -27,25 +26,22 @@ pub(super) struct Line {
 /// One run of a tool.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Task {
-    /// The tool.
-    pub client: Line,
-    /// Its server, with the server's port.
-    pub server: Option<(Line, u16)>,
+    pub client: CommandLine,
+    pub server: Option<(CommandLine, u16)>,
     /// Whether both run in a network namespace of their own.
     pub apart: bool,
 }
 
-/// The result of a run.
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) struct Told {
-    /// The output of the tool; or the reason why there is none.
-    pub said: Result<String, String>,
+pub(super) struct ToolOutput {
+    /// What the tool printed; or the reason why there is none.
+    pub text: Result<String, String>,
     /// The duration, with starting and ending its server, seconds.
     pub took_s: f64,
 }
 
 /// Runs the tasks of standard input, one line each, and ends with it.
-pub fn keep() -> anyhow::Result<()> {
+pub fn run_tools() -> anyhow::Result<()> {
     // SAFETY: both calls are about this process alone. It is not killed with its parent, for it has to clear up then.
     unsafe {
         libc::prctl(libc::PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
@@ -63,11 +59,11 @@ pub fn keep() -> anyhow::Result<()> {
 fn answer(task: &Task) {
     let now = || kernel_clock(libc::CLOCK_MONOTONIC);
     let began = now();
-    let said = run(task);
+    let text = run(task);
     clear_up();
-    let told = Told { said, took_s: (now() - began) as f64 / 1e9 };
+    let output = ToolOutput { text, took_s: (now() - began) as f64 / 1e9 };
     // A reader that has gone has closed standard input as well.
-    let _ = serde_json::to_string(&told).map(|line| writeln!(io::stdout(), "{line}"));
+    let _ = serde_json::to_string(&output).map(|line| writeln!(io::stdout(), "{line}"));
 }
 
 fn run(task: &Task) -> Result<String, String> {
@@ -91,7 +87,7 @@ fn run(task: &Task) -> Result<String, String> {
     Err(format!("{} failed ({status}): {first}", task.client.words[0]))
 }
 
-fn command(line: &Line) -> Command {
+fn command(line: &CommandLine) -> Command {
     let mut command = Command::new(&line.words[0]);
     let cpus = line.cpus.clone();
     let begin = move || {

@@ -1,7 +1,7 @@
-//! A comparison as JSON.
+//! A comparison for programs: as JSON, and as comma-separated values.
 
 use super::rows::because;
-use crate::form;
+use crate::{csv, form};
 use fathom_core::experiment::Point;
 use fathom_core::quantity::Unit;
 use fathom_core::statistics::Measured;
@@ -9,15 +9,14 @@ use fathom_engine::comparison::{Comparison, Row as Compared, Side};
 use serde::Serialize;
 
 #[derive(Serialize)]
-struct Document<'a> {
+struct ComparisonEntry<'a> {
     before: SideEntry<'a>,
     /// The decision of the gate; absent if none was requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     decision: Option<&'static str>,
-    comparisons: Vec<Entry<'a>>,
+    comparisons: Vec<SideComparison<'a>>,
 }
 
-/// A side with its runs.
 #[derive(Serialize)]
 struct SideEntry<'a> {
     name: &'a str,
@@ -26,7 +25,7 @@ struct SideEntry<'a> {
 
 /// A side compared with the first. The intervals are of 95 %.
 #[derive(Serialize)]
-struct Entry<'a> {
+struct SideComparison<'a> {
     after: SideEntry<'a>,
     differences: Vec<DifferenceEntry<'a>>,
     variance_factor: f64,
@@ -49,15 +48,15 @@ struct PointEntry<'a> {
     parameters: &'a Point,
     parameters_after: Option<&'a Point>,
     unit: Unit,
-    before: Level,
-    after: Level,
-    ratio: Level,
+    before: IntervalEntry,
+    after: IntervalEntry,
+    ratio: IntervalEntry,
     margin: f64,
     verdict: &'static str,
 }
 
 #[derive(Serialize)]
-struct Level {
+struct IntervalEntry {
     value: f64,
     low: Option<f64>,
     high: Option<f64>,
@@ -73,14 +72,14 @@ struct Missing<'a> {
 /// All comparisons with the first side.
 pub(super) fn pretty(first: &Side, others: &[(&Side, Comparison)], decision: Option<&'static str>) -> String {
     let comparisons = others.iter().map(|(after, found)| entry(after, found)).collect();
-    form::pretty(&Document { before: side(first), decision, comparisons })
+    form::pretty(&ComparisonEntry { before: side(first), decision, comparisons })
 }
 
 fn side(side: &Side) -> SideEntry<'_> {
     SideEntry { name: &side.name, started: side.runs.iter().map(|run| run.header.started.as_str()).collect() }
 }
 
-fn entry<'a>(after: &'a Side, found: &'a Comparison) -> Entry<'a> {
+fn entry<'a>(after: &'a Side, found: &'a Comparison) -> SideComparison<'a> {
     let differences = found.differences.iter().map(|difference| DifferenceEntry {
         what: difference.what,
         before: &difference.before,
@@ -92,7 +91,7 @@ fn entry<'a>(after: &'a Side, found: &'a Comparison) -> Entry<'a> {
         parameters: &point.point,
         because: because(&point.because),
     });
-    Entry {
+    SideComparison {
         after: side(after),
         differences: differences.collect(),
         variance_factor: found.repeatability.overall(),
@@ -110,13 +109,65 @@ fn point(row: &Compared) -> PointEntry<'_> {
         unit: row.unit,
         before: level(row.before),
         after: level(row.after),
-        ratio: Level { value: row.contrast.ratio(), low: Some(interval.low), high: Some(interval.high) },
+        ratio: IntervalEntry {
+            value: row.contrast.ratio(),
+            low: Some(interval.low),
+            high: Some(interval.high),
+        },
         margin: row.margin,
         verdict: row.verdict.name(),
     }
 }
 
-fn level(found: Measured) -> Level {
+fn level(found: Measured) -> IntervalEntry {
     let ends = found.interval;
-    Level { value: found.value, low: ends.map(|ends| ends.low), high: ends.map(|ends| ends.high) }
+    IntervalEntry { value: found.value, low: ends.map(|ends| ends.low), high: ends.map(|ends| ends.high) }
+}
+
+/// A point. Levels are in `unit`; `ratio` is after over before.
+#[derive(Serialize)]
+struct ComparisonRow {
+    side: String,
+    experiment: String,
+    parameters: String,
+    unit: Unit,
+    before: f64,
+    before_low: Option<f64>,
+    before_high: Option<f64>,
+    after: f64,
+    after_low: Option<f64>,
+    after_high: Option<f64>,
+    ratio: f64,
+    ratio_low: f64,
+    ratio_high: f64,
+    margin: f64,
+    verdict: &'static str,
+}
+
+pub(super) fn rows(others: &[(&Side, Comparison)]) -> String {
+    csv::table(
+        others.iter().flat_map(|(side, found)| found.rows.iter().map(|compared| csv_row(side, compared))),
+    )
+}
+
+fn csv_row(side: &Side, compared: &Compared) -> ComparisonRow {
+    let ratio = compared.contrast.interval();
+    let (before, after) = (compared.before.interval, compared.after.interval);
+    ComparisonRow {
+        side: csv::cell(&side.name),
+        experiment: csv::cell(&compared.experiment),
+        parameters: csv::cell(&compared.point.to_string()),
+        unit: compared.unit,
+        before: compared.before.value,
+        before_low: before.map(|interval| interval.low),
+        before_high: before.map(|interval| interval.high),
+        after: compared.after.value,
+        after_low: after.map(|interval| interval.low),
+        after_high: after.map(|interval| interval.high),
+        ratio: compared.contrast.ratio(),
+        ratio_low: ratio.low,
+        ratio_high: ratio.high,
+        margin: compared.margin,
+        verdict: compared.verdict.name(),
+    }
 }

@@ -1,9 +1,8 @@
-//! The section of an experiment in the paper, and the title of its family.
+//! What sections have in common: their titles and keys, and lists with a lead.
 
-use crate::paper::Key;
+use crate::paper::{Block, Key, Text};
 use fathom_engine::results::Results;
 
-/// The title of a family of experiments.
 pub(super) fn title(family: &str) -> &str {
     match family {
         "cpu" => "Processor and services of the operating system",
@@ -22,4 +21,10 @@ pub(super) fn section_of(place: usize) -> Key {
 /// The section of the experiment of this name.
 pub(super) fn place_of(found: &Results, name: &str) -> Key {
     section_of(found.experiments().iter().position(|known| *known == name).unwrap_or(0))
+}
+
+/// A list with its lead sentence; empty if there are no items.
+pub(super) fn listed(lead: &str, items: impl IntoIterator<Item = Text>) -> Vec<Block> {
+    let items: Vec<Text> = items.into_iter().collect();
+    if items.is_empty() { vec![] } else { vec![Block::Paragraph(lead.into()), Block::List(items)] }
 }

@@ -1,19 +1,57 @@
-//! The section on the accuracy of the predictions.
+//! Conclusions from figures of several experiments: causes, operations measured more than once, and the accuracy of the
+//! predictions.
 
-use super::places::{place_of, title};
-use crate::paper::{Block, Column, Group, Key, Row, Section, Table, Text, Weight};
-use crate::words::plural;
-use crate::{finding, words};
-use fathom_core::experiment::Finding;
-use fathom_core::experiment::family;
+use super::sections::{place_of, title};
+use crate::finding;
+use crate::paper::{Block, Column, Group, Key, Row, Section, Table, Text, Tone, Weight};
+use crate::words::{self, plural};
+use fathom_core::experiment::{Finding, family};
 use fathom_core::quantities;
-use fathom_engine::results::{CLOSE, FAIR, Results, Share, Tally};
+use fathom_engine::results::{Agreement, CLOSE, CrossCheck, FAIR, Mechanism, Results, Share, Tally};
+
+/// The section; `None` if nothing was concluded.
+pub(super) fn mechanisms(found: &Results) -> Option<Section> {
+    let all: Vec<Text> = found.mechanisms.iter().map(told).collect();
+    (!all.is_empty()).then(|| {
+        Section::new(Key::of("mechanisms"), "Mechanisms")
+            .say("Mechanisms that explain figures of several experiments. Each follows from a rule whose condition \
+                  was met.")
+            .with(Block::List(all))
+    })
+}
+
+/// A cause, the figures that support it, and its condition.
+fn told(mechanism: &Mechanism) -> Text {
+    let because = format!(" {} ", finding::text(&mechanism.because));
+    Text::strong(finding::text(&mechanism.headline))
+        .and(Text::prose(&because))
+        .and(Text::prose(&format!("Condition: {}.", mechanism.condition)))
+}
+
+/// The operations measured more than once; `None` if there are none.
+pub(super) fn cross_checks(found: &Results) -> Option<Section> {
+    let all: Vec<Text> = found.cross_checks.iter().map(checked).collect();
+    (!all.is_empty()).then(|| {
+        Section::new(Key::of("cross-checks"), "Cross-checks")
+            .say("Operations that several experiments measured, and pairs of operations of which one cannot cost more \
+                  than the other.")
+            .with(Block::List(all))
+    })
+}
+
+fn checked(check: &CrossCheck) -> Text {
+    let said = finding::text(&check.statement);
+    match check.agreement {
+        Agreement::Contradicts => Text::toned(Tone::Careful, "Contradiction. ").and(Text::prose(&said)),
+        Agreement::Agrees | Agreement::Differs => Text::prose(&said),
+    }
+}
 
 /// The number of causes of missed predictions named in the paper, the most far-reaching first; the appendix has all.
 const MOST_CAUSES: usize = 5;
 
 /// The section; `None` if nothing could be judged.
-pub(super) fn of(found: &Results) -> Option<Section> {
+pub(super) fn accuracy(found: &Results) -> Option<Section> {
     let total = found.accuracy.total.as_ref()?;
     let (chapters, experiments) = (by_chapter(found, total), by_experiment(found));
     let said = format!(
@@ -28,7 +66,7 @@ pub(super) fn of(found: &Results) -> Option<Section> {
     let (first, rest) = found.overall.split_at(found.overall.len().min(MOST_CAUSES));
     let rest = (!rest.is_empty()).then(|| Block::Folded {
         summary: plural(rest.len(), "more cause").into(),
-        long: true,
+        appendix: true,
         open: false,
         blocks: rest.iter().map(told).collect(),
     });
@@ -46,7 +84,7 @@ pub(super) fn of(found: &Results) -> Option<Section> {
             .with(chapters)
             .with(Block::Folded {
                 summary: "Each experiment".into(),
-                long: true,
+                appendix: true,
                 open: false,
                 blocks: vec![experiments.into()],
             }),
@@ -56,26 +94,27 @@ pub(super) fn of(found: &Results) -> Option<Section> {
 /// A row for each chapter, each kind of prediction, and the whole run.
 fn by_chapter(found: &Results, total: &Tally) -> Table {
     let chapters = found.accuracy.chapters.iter();
-    let chapters = chapters.map(|chapter| row(Text::plain(title(&chapter.name)), chapter));
+    let chapters = chapters.map(|chapter| accuracy_row(Text::plain(title(&chapter.name)), chapter));
     let kinds = found.accuracy.by_kind().into_iter();
-    let kinds = kinds.map(|tally| row(Text::plain(&*tally.name), tally));
-    let whole = row(Text::plain("the whole run"), total).weighing(Weight::Sum);
-    table("accuracy-table", "experiments").rows(chapters.chain(kinds).chain([whole]))
+    let kinds = kinds.map(|tally| accuracy_row(Text::plain(&*tally.name), tally));
+    let whole = accuracy_row(Text::plain("the whole run"), total).weighing(Weight::Sum);
+    accuracy_table("accuracy-table", "experiments").rows(chapters.chain(kinds).chain([whole]))
 }
 
 /// A row for each experiment.
 fn by_experiment(found: &Results) -> Table {
-    let mut table = table("accuracy-of-each", "experiment");
+    let mut table = accuracy_table("accuracy-of-each", "experiment");
     for chapter in &found.accuracy.chapters {
         let mine = found.accuracy.experiments.iter();
         let mine = mine.filter(|tally| family(&tally.name) == chapter.name);
-        let rows = mine.map(|tally| row(Text::link(&place_of(found, &tally.name), &*tally.name), tally));
+        let rows =
+            mine.map(|tally| accuracy_row(Text::link(&place_of(found, &tally.name), &*tally.name), tally));
         table = table.group(Group::named(title(&chapter.name)).rows(rows));
     }
     table
 }
 
-fn table(key: &str, of: &str) -> Table {
+fn accuracy_table(key: &str, of: &str) -> Table {
     let caption = format!(
         "Predictions against results: the share of points within a factor of {CLOSE} and of {FAIR}, with its 95 % interval \
          (Wilson 1927), the median of measured over predicted, and the worst prediction."
@@ -83,12 +122,12 @@ fn table(key: &str, of: &str) -> Table {
     Table::new(Key::of(key), caption).columns([
         Column::words(of),
         Column::count("points judged"),
-        Column::count("without a prediction").spare(),
+        Column::count("without a prediction").optional(),
         Column::number(format!("within {CLOSE}×"), "%"),
         Column::number(format!("within {FAIR}×"), "%"),
         Column::ratio("median factor"),
         Column::ratio("worst factor"),
-        Column::words("the worst").spare(),
+        Column::words("the worst").optional(),
     ])
 }
 
@@ -103,7 +142,7 @@ fn independent(found: &Results) -> String {
     })
 }
 
-fn row(name: Text, tally: &Tally) -> Row {
+fn accuracy_row(name: Text, tally: &Tally) -> Row {
     Row::of([
         name,
         quantities::count(tally.judged).into(),

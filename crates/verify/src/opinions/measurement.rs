@@ -1,7 +1,7 @@
 //! Running a tool: its command line on this machine, and its figure each time.
 
-use super::keeper::{COMMAND, Line, Task, Told, free_port};
 use super::opinion::{Opinion, Tool};
+use super::tool_runner::{COMMAND, CommandLine, Task, ToolOutput, free_port};
 use fathom_core::experiment::{Placement, Point};
 use fathom_core::sampling::child::{End, Launch, Process};
 use fathom_engine::plan::Cpus;
@@ -13,17 +13,17 @@ const LIMIT: Duration = Duration::from_secs(30);
 
 /// The process that starts the tools; a fresh one replaces one that did not answer.
 #[derive(Default)]
-pub(super) struct Keeper(Option<Process>);
+pub(super) struct ToolRunner(Option<Process>);
 
-impl Keeper {
+impl ToolRunner {
     /// The result of a task; `None` if the session was interrupted.
-    fn ask(&mut self, task: &Task) -> Result<Option<Told>, String> {
-        let told = |error: std::io::Error| format!("the process that starts tools: {error}");
+    fn run(&mut self, task: &Task) -> Result<Option<ToolOutput>, String> {
+        let failed = |error: std::io::Error| format!("the process that starts tools: {error}");
         let mut process = match self.0.take() {
             Some(process) => process,
-            None => Process::start(COMMAND, 0, None, &Launch::default()).map_err(told)?,
+            None => Process::start(COMMAND, 0, None, &Launch::default()).map_err(failed)?,
         };
-        match process.ask(task, LIMIT, &mut |_| ()).map_err(told)? {
+        match process.ask(task, LIMIT, &mut |_| ()).map_err(failed)? {
             End::Answered(answer) => {
                 self.0 = Some(process);
                 Ok(Some(answer))
@@ -35,43 +35,42 @@ impl Keeper {
     }
 }
 
-/// An opinion that is measured repeatedly.
-pub(super) struct Asked {
+/// The measurement of an operation by a tool, run by run.
+pub(super) struct ToolMeasurement {
     pub opinion: &'static Opinion,
     /// The corresponding point of Fathom; `None` if this machine has none.
     pub point: Option<Point>,
-    /// The tool's figures.
     pub figures: Vec<f64>,
     /// The reason why it gives no further figures.
-    pub broke: Option<String>,
+    pub failure: Option<String>,
     /// The total duration of its runs, seconds.
     pub took_s: f64,
 }
 
-impl Asked {
+impl ToolMeasurement {
     pub fn of(opinion: &'static Opinion, point: Result<Point, String>) -> Self {
-        let broke = installed(opinion.tool).err().or(point.as_ref().err().cloned());
-        Asked { opinion, point: point.ok(), figures: vec![], broke, took_s: 0.0 }
+        let failure = installed(opinion.tool).err().or(point.as_ref().err().cloned());
+        ToolMeasurement { opinion, point: point.ok(), figures: vec![], failure, took_s: 0.0 }
     }
 
     /// Runs the tool once; one that failed is not run again.
-    pub fn ask(&mut self, keeper: &mut Keeper, cpus: Cpus, file: &Path) {
-        if self.broke.is_some() {
+    pub fn run_tool(&mut self, runner: &mut ToolRunner, cpus: Cpus, file: &Path) {
+        if self.failure.is_some() {
             return;
         }
-        match self.told(keeper, cpus, file) {
+        match self.figure(runner, cpus, file) {
             Ok(figure) => self.figures.extend(figure),
-            Err(reason) => self.broke = Some(reason),
+            Err(reason) => self.failure = Some(reason),
         }
     }
 
     /// The tool's figure; `None` if the session was interrupted.
-    fn told(&mut self, keeper: &mut Keeper, cpus: Cpus, file: &Path) -> Result<Option<f64>, String> {
-        let Some(Told { said, took_s }) = keeper.ask(&self.task(cpus, file)?)? else { return Ok(None) };
+    fn figure(&mut self, runner: &mut ToolRunner, cpus: Cpus, file: &Path) -> Result<Option<f64>, String> {
+        let Some(ToolOutput { text, took_s }) = runner.run(&self.task(cpus, file)?)? else { return Ok(None) };
         self.took_s += took_s;
         let tool = self.opinion.tool.name;
         let unread = || format!("the output of {tool} is not understood: another version?");
-        (self.opinion.read)(&said?).map(Some).ok_or_else(unread)
+        (self.opinion.read)(&text?).map(Some).ok_or_else(unread)
     }
 
     fn task(&self, cpus: Cpus, file: &Path) -> Result<Task, String> {
@@ -83,11 +82,11 @@ impl Asked {
         let both =
             server.is_none() && self.point.as_ref().map(Point::placement) == Some(Placement::AcrossCpus);
         Ok(Task {
-            client: Line {
+            client: CommandLine {
                 words: words(self.opinion.command),
                 cpus: if both { [home, partner.clone()].concat() } else { home },
             },
-            server: server.map(|server| (Line { words: words(server.command), cpus: partner }, port)),
+            server: server.map(|server| (CommandLine { words: words(server.command), cpus: partner }, port)),
             apart: server.is_some_and(|server| server.listens_everywhere),
         })
     }

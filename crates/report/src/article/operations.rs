@@ -1,0 +1,215 @@
+//! Every operation of a run, each list in the appendix: the summary table, from the same records as everything else (R-FIX-65),
+//! what has no value and why, and the statistics of published reports, for comparison with any of them.
+
+use super::sections::place_of;
+use crate::paper::{Block, Column, Group, Key, Row, Section, Table, Text, Tone};
+use crate::summary::{self, ABSENT, Unmeasured};
+use crate::words::{self, plural};
+use fathom_core::quantities::{self, Measure};
+use fathom_core::statistics::TRIMMED;
+use fathom_engine::results::{PointResult, Results, ticks_and_cycles};
+
+pub(super) fn every_operation(found: &Results) -> Section {
+    let mut table = Table::new(
+        Key::of("summary-table"),
+        "Every operation: the predicted cost of the hardware, the predicted overhead of the operating system, their \
+         sum, and the measured value. “<” is an upper limit.",
+    )
+    .columns([
+        Column::words("operation"),
+        Column::mixed("base hardware").optional(),
+        Column::mixed("software overhead").optional(),
+        Column::mixed("predicted"),
+        Column::mixed("measured, median"),
+        Column::mixed("95 % interval").optional(),
+        Column::ratio("measured / predicted"),
+        Column::signs("evidence"),
+    ]);
+    table.searched = true;
+    for group in summary::groups(found) {
+        table = table.group(rows(found, &group));
+    }
+    let number = table.groups.iter().map(|group| group.rows.len()).sum();
+    Section::new(Key::of("summary"), "Every operation")
+        .lettered()
+        .say(
+            Text::to(&table.key)
+                .and(" lists every operation; points without a value are in ")
+                .and(Text::to(&Key::of("without")))
+                .and("."),
+        )
+        .with(Block::Folded {
+            summary: plural(number, "operation").into(),
+            appendix: true,
+            open: false,
+            blocks: vec![table.into()],
+        })
+}
+
+fn rows(found: &Results, group: &summary::OperationGroup) -> Group {
+    let mut head = Text::link(&place_of(found, group.experiment), group.experiment);
+    if let Some(placement) = group.placement {
+        head = head.and(" ").and(Text::toned(Tone::Faint, placement));
+    }
+    Group::named(head).rows(group.rows.iter().map(row))
+}
+
+fn row(row: &summary::OperationRow) -> Row {
+    let sign = words::evidence_sign(row.point);
+    Row::of([
+        Text::plain(&*row.operation),
+        Text::plain(&*row.hardware),
+        Text::plain(&*row.software),
+        Text::plain(&*row.predicted),
+        Text::strong(&*row.measured),
+        Text::plain(&*row.interval),
+        Text::plain(&*row.factor),
+        Text::sign(sign),
+    ])
+}
+
+/// The number of reasons named in an experiment's section; the appendix has all.
+const MOST_REASONS: usize = 2;
+
+/// The section: the failures, and all points without a value, folded.
+pub(super) fn without_value(found: &Results) -> Section {
+    let section = Section::new(Key::of("without"), "What has no value").lettered();
+    let groups = summary::unmeasured(&found.points);
+    if groups.is_empty() {
+        return section.say("Every planned point has a value or an upper limit.");
+    }
+    let item = |group: &Unmeasured| {
+        let link = Text::link(&place_of(found, group.experiment), group.experiment);
+        outcome(group).and(" ").and(link).and(": ").and(counted(group))
+    };
+    let broken: Vec<Text> = groups.iter().filter(|group| group.failure).map(item).collect();
+    let section = if broken.is_empty() {
+        section.say("Nothing failed.")
+    } else {
+        section.say("What failed:").with(Block::List(broken))
+    };
+    let number = groups.iter().map(|group| group.points.len()).sum();
+    section.with(Block::Folded {
+        summary: format!("{} without a value, and why", plural(number, "point")).into(),
+        appendix: true,
+        open: false,
+        blocks: vec![
+            Block::Paragraph("Points without a value, each with the reason.".into()),
+            Block::List(groups.iter().map(item).collect()),
+        ],
+    })
+}
+
+fn outcome(group: &Unmeasured) -> Text {
+    Text::toned(if group.failure { Tone::Bad } else { Tone::Careful }, group.outcome)
+}
+
+/// The number of points, and the reason.
+fn counted(group: &Unmeasured) -> Text {
+    let points = match group.points.as_slice() {
+        [one] => format!("{one}: "),
+        many => format!("{}: ", plural(many.len(), "point")),
+    };
+    Text::plain(points).and(Text::prose(&group.reason))
+}
+
+/// The reasons why points of an experiment have no value, in a sentence or two; `None` if all have one.
+pub(super) fn reasons_without_value(groups: &[Unmeasured]) -> Option<Text> {
+    let told = groups.iter().take(MOST_REASONS).map(|group| {
+        let number = format!("{} {}, ", plural(group.points.len(), "point"), group.outcome);
+        Text::plain(number).and(Text::prose(group.reason.trim_end_matches('.')))
+    });
+    let rest: usize = groups.iter().skip(MOST_REASONS).map(|group| group.points.len()).sum();
+    let rest = (rest > 0).then(|| Text::plain(format!("{} for other reasons", plural(rest, "point"))));
+    let all: Vec<Text> = told.chain(rest).collect();
+    (!all.is_empty()).then(|| Text::joined(all, "; ").and("."))
+}
+
+/// An item for each reason why points of an experiment have no value, with all their names.
+pub(super) fn items_without_value(groups: &[Unmeasured]) -> Vec<Text> {
+    let item = |group: &Unmeasured| {
+        let points = match group.points.as_slice() {
+            [one] => format!(": {one}: "),
+            many => format!(": {} points ({}): ", many.len(), many.join("; ")),
+        };
+        outcome(group).and(points).and(Text::prose(&group.reason))
+    };
+    groups.iter().map(item).collect()
+}
+
+pub(super) fn published_statistics(found: &Results) -> Section {
+    let mut table = Table::new(
+        Key::of("published-statistics-table"),
+        "Every value, in the statistics that published reports use.",
+    )
+    .columns([
+        Column::words("operation"),
+        Column::mixed("mean"),
+        Column::mixed("deviation of observations"),
+        Column::mixed("deviation of trials"),
+        Column::mixed("trimmed mean"),
+        Column::mixed("minimum"),
+        Column::mixed("maximum"),
+        Column::number("median", "clock ticks"),
+        Column::number("median", "core cycles"),
+        Column::count("operations per reading"),
+    ]);
+    table.searched = true;
+    for experiment in found.experiments() {
+        let rows: Vec<Row> =
+            found.of_experiment(experiment).filter_map(|point| statistics_row(found, point)).collect();
+        if !rows.is_empty() {
+            table =
+                table.group(Group::named(Text::link(&place_of(found, experiment), experiment)).rows(rows));
+        }
+    }
+    let summary = format!(
+        "The statistics of {} values",
+        table.groups.iter().map(|group| group.rows.len()).sum::<usize>()
+    );
+    Section::new(Key::of("published-statistics"), "Other statistics").lettered().with(Block::Folded {
+        summary: summary.into(),
+        appendix: true,
+        open: false,
+        blocks: vec![Block::Paragraph(statistics_method().into()), table.into()],
+    })
+}
+
+/// The meaning of the columns.
+fn statistics_method() -> String {
+    format!(
+        "Published reports print different statistics. Those below are of the same observations as the median, each \
+         minus the median of its trial’s baseline where there is one. Standard deviations (divisor n − 1) are given \
+         of single observations and of the means of trials. The trimmed mean leaves out {:.0} % of the observations \
+         at either end. Ticks are clock ticks; cycles are core cycles, at the frequency at which chains of dependent \
+         instructions ran. An observation is the time between two clock readings divided by the operations between \
+         them; 1 operation means that each was timed separately.",
+        100.0 * TRIMMED
+    )
+}
+
+fn statistics_row(found: &Results, point: &PointResult) -> Option<Row> {
+    let (published, median) = (point.published.as_ref()?, point.estimate()?.value);
+    let (of_observations, unit) = (&published.observations, point.unit);
+    let in_clock = ticks_and_cycles(found.run, found.core_hz, unit, median);
+    let optional =
+        |value: Option<f64>| value.map_or(ABSENT.to_owned(), |value| quantities::value(unit, value));
+    let count = |value: Option<f64>| value.map_or(ABSENT.to_owned(), plain);
+    Some(Row::of([
+        words::label(point, &point.point),
+        optional(Some(of_observations.mean)),
+        optional(of_observations.deviation),
+        optional(published.trials.deviation),
+        optional(Some(of_observations.trimmed_mean)),
+        optional(Some(of_observations.minimum)),
+        optional(Some(of_observations.maximum)),
+        count(in_clock.map(|(ticks, _)| ticks)),
+        count(in_clock.and_then(|(_, cycles)| cycles)),
+        count(published.operations),
+    ]))
+}
+
+/// A number without an SI prefix, to three digits, for ticks and cycles.
+fn plain(value: f64) -> String {
+    Measure { size: 1.0, symbol: "" }.number(value, None)
+}

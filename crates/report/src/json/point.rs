@@ -1,0 +1,267 @@
+//! A point as JSON.
+
+use fathom_core::experiment::registry::OtherVersion;
+use fathom_core::experiment::{Bound, Check, Part, Point, Prediction, Term};
+use fathom_core::quantity::{Kind, Unit};
+use fathom_core::statistics::{Estimate, Mode, Outliers};
+use fathom_engine::results::{
+    CoreShared, Disturbance, Outcome, PointCore, PointResult, Results, ticks_and_cycles,
+};
+use serde::Serialize;
+
+#[derive(Serialize)]
+pub(super) struct PointReport<'run> {
+    experiment: &'run str,
+    parameters: &'run Point,
+    method: Method<'run>,
+    unit: Unit,
+    kind: Kind,
+    outcome: &'static str,
+    reason: Option<String>,
+    median: Option<f64>,
+    low: Option<f64>,
+    high: Option<f64>,
+    level: Option<f64>,
+    best: Option<f64>,
+    quantiles: Vec<Quantile>,
+    trials: usize,
+    trials_attempted: usize,
+    trials_left_out: usize,
+    observations: usize,
+    below: Option<f64>,
+    bound: Option<&'run Bound>,
+    unusable: Option<WithInterval>,
+    baseline: Option<WithInterval>,
+    core: Option<CoreReport>,
+    each: bool,
+    modes: &'run [Mode],
+    outliers: Option<Outliers>,
+    negative: usize,
+    published_statistics: Option<PublishedStatisticsReport>,
+    predicted: Option<Predicted<'run>>,
+    unpredicted: Option<&'run str>,
+    factor: Option<f64>,
+    evidence: &'run [Check],
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    unasked: Vec<Unasked<'run>>,
+    not_judged: Option<String>,
+    disturbance: DisturbanceReport,
+}
+
+#[derive(Serialize)]
+struct Method<'run> {
+    id: &'run str,
+    version: u32,
+}
+
+#[derive(Serialize)]
+struct Quantile {
+    level: f64,
+    value: f64,
+}
+
+#[derive(Serialize)]
+struct Predicted<'run> {
+    hardware: Option<f64>,
+    software: Option<f64>,
+    total: f64,
+    derivation: &'run [Term],
+}
+
+#[derive(Serialize)]
+struct DisturbanceReport {
+    trials_with_steal: Option<usize>,
+    trials_throttled: Option<usize>,
+    migrations: u64,
+    involuntary_switches: u64,
+    lost_share: Option<f64>,
+    core_hz_low: Option<f64>,
+    core_hz_high: Option<f64>,
+}
+
+pub(super) fn point<'run>(found: &Results, result: &'run PointResult) -> PointReport<'run> {
+    let (usable, unusable) = (result.estimate(), result.outcome.unusable());
+    let (below, bound) = match &result.outcome {
+        Outcome::BelowResolution { below, .. } => (Some(*below), None),
+        Outcome::Implausible { bound, .. } => (None, Some(bound)),
+        _ => (None, None),
+    };
+    PointReport {
+        experiment: &result.experiment,
+        parameters: &result.point,
+        method: Method { id: &result.experiment, version: result.method_version },
+        unit: result.unit,
+        kind: result.unit.kind(),
+        outcome: result.outcome.name(),
+        reason: result.outcome.reason(),
+        median: usable.map(|estimate| estimate.value),
+        low: usable.and_then(low),
+        high: usable.and_then(high),
+        level: usable.filter(|estimate| estimate.interval.is_some()).map(|estimate| estimate.level),
+        best: result.best(),
+        quantiles: quantiles(result, usable),
+        trials: result.trials.0,
+        trials_attempted: result.trials.1,
+        trials_left_out: result.left_out,
+        observations: result.outcome.observed().map_or(0, |estimate| estimate.observations),
+        below,
+        bound,
+        unusable: unusable.map(WithInterval::of),
+        baseline: result.baseline.as_ref().map(WithInterval::of),
+        core: result.core.as_ref().map(core),
+        each: result.each,
+        modes: &result.modes,
+        outliers: result.outliers,
+        negative: result.negative,
+        published_statistics: PublishedStatisticsReport::of(found, result),
+        predicted: result.prediction.as_ref().map(predicted),
+        unpredicted: result.unpredicted.as_deref(),
+        factor: result.factor(),
+        evidence: result.evidence.checks(),
+        unasked: result.evidence.unasked().iter().map(Unasked::of).collect(),
+        not_judged: result.evidence.not_judged().map(OtherVersion::to_string),
+        disturbance: disturbance(&result.disturbance),
+    }
+}
+
+/// A claim that could not be checked, and why.
+#[derive(Serialize)]
+struct Unasked<'run> {
+    claim: &'run str,
+    reason: &'run str,
+}
+
+impl<'run> Unasked<'run> {
+    fn of(check: &'run Check) -> Self {
+        Unasked { claim: &check.claim, reason: &check.seen }
+    }
+}
+
+fn quantiles(result: &PointResult, usable: Option<&Estimate>) -> Vec<Quantile> {
+    let supported = result.percentiles.iter().filter(|_| usable.is_some());
+    supported.map(|(level, value)| Quantile { level: *level, value: *value }).collect()
+}
+
+fn predicted(prediction: &Prediction) -> Predicted<'_> {
+    Predicted {
+        hardware: prediction.part(Part::Hardware),
+        software: prediction.part(Part::Software),
+        total: prediction.total(),
+        derivation: &prediction.terms,
+    }
+}
+
+fn disturbance(seen: &Disturbance) -> DisturbanceReport {
+    DisturbanceReport {
+        trials_with_steal: seen.trials_with_steal,
+        trials_throttled: seen.trials_throttled,
+        migrations: seen.migrations,
+        involuntary_switches: seen.involuntary_switches,
+        lost_share: seen.lost_share,
+        core_hz_low: seen.core_hz.map(|(low, _)| low),
+        core_hz_high: seen.core_hz.map(|(_, high)| high),
+    }
+}
+
+/// The median, and its interval's ends if there are enough trials.
+#[derive(Serialize)]
+struct WithInterval {
+    median: f64,
+    low: Option<f64>,
+    high: Option<f64>,
+}
+
+impl WithInterval {
+    fn of(estimate: &Estimate) -> Self {
+        WithInterval { median: estimate.value, low: low(estimate), high: high(estimate) }
+    }
+}
+
+fn low(estimate: &Estimate) -> Option<f64> {
+    estimate.interval.map(|interval| interval.low)
+}
+
+fn high(estimate: &Estimate) -> Option<f64> {
+    estimate.interval.map(|interval| interval.high)
+}
+
+/// The state of the core at one point.
+#[derive(Serialize)]
+struct CoreReport {
+    state: &'static str,
+    shared_share: Option<f64>,
+    shared: Option<WithInterval>,
+    observed_alone: usize,
+    observed_shared: usize,
+    observed_unclear: usize,
+}
+
+/// The state of the core over the run.
+#[derive(Serialize)]
+pub(super) struct CoreSharedReport {
+    share: f64,
+    low: Option<f64>,
+    high: Option<f64>,
+    trials: usize,
+    alone: f64,
+    shared: Option<f64>,
+}
+
+fn core(found: &PointCore) -> CoreReport {
+    let [observed_alone, observed_shared, observed_unclear] = found.observations;
+    CoreReport {
+        state: found.state.name(),
+        shared_share: found.shared_share,
+        shared: found.shared.as_ref().map(WithInterval::of),
+        observed_alone,
+        observed_shared,
+        observed_unclear,
+    }
+}
+
+pub(super) fn core_shared(found: &CoreShared) -> CoreSharedReport {
+    CoreSharedReport {
+        share: found.share,
+        low: found.interval.map(|interval| interval.low),
+        high: found.interval.map(|interval| interval.high),
+        trials: found.trials,
+        alone: found.levels.alone,
+        shared: found.levels.shared,
+    }
+}
+
+/// The statistics, in the point's unit unless the field's name has another unit.
+#[derive(Serialize)]
+struct PublishedStatisticsReport {
+    mean: f64,
+    deviation: Option<f64>,
+    trimmed_mean: f64,
+    minimum: f64,
+    maximum: f64,
+    trials_mean: f64,
+    trials_deviation: Option<f64>,
+    operations_a_reading: Option<f64>,
+    median_ticks: Option<f64>,
+    median_core_cycles: Option<f64>,
+}
+
+impl PublishedStatisticsReport {
+    /// For a point; `None` if it has no value.
+    fn of(found: &Results, point: &PointResult) -> Option<Self> {
+        let published = point.published.as_ref()?;
+        let median = point.estimate()?.value;
+        let in_clock = ticks_and_cycles(found.run, found.core_hz, point.unit, median);
+        Some(PublishedStatisticsReport {
+            mean: published.observations.mean,
+            deviation: published.observations.deviation,
+            trimmed_mean: published.observations.trimmed_mean,
+            minimum: published.observations.minimum,
+            maximum: published.observations.maximum,
+            trials_mean: published.trials.value,
+            trials_deviation: published.trials.deviation,
+            operations_a_reading: published.operations,
+            median_ticks: in_clock.map(|(ticks, _)| ticks),
+            median_core_cycles: in_clock.and_then(|(_, cycles)| cycles),
+        })
+    }
+}
