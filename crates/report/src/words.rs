@@ -188,7 +188,7 @@ pub(super) fn shared_parameters(points: &[&PointResult]) -> Vec<String> {
     names.filter(same).collect()
 }
 
-/// The point without the shared_parameters parameters, in words; a point that shares all of them keeps them.
+/// The point without the shared parameters, in words; a point that shares all of them keeps them.
 pub(super) fn differing_label(point: &PointResult, shared: &[String]) -> String {
     let rest = shared.iter().fold(point.point.clone(), |rest, name| rest.without(name));
     label(point, if rest.parameters().next().is_some() { &rest } else { &point.point })

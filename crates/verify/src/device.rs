@@ -49,7 +49,7 @@ pub static BURST: Rig = Rig {
                 &[
                     ("request", Name("random read")),
                     ("figure", Name("sustained")),
-                    ("lasting", Number(1000000000)),
+                    ("lasting", Number(1_000_000_000)),
                 ],
             ),
         )

@@ -31,7 +31,7 @@ pub static RIG: Rig = Rig {
                 &[
                     ("transport", Name("TCP")),
                     ("path", Name("peer")),
-                    ("chunk", Number(131072)),
+                    ("chunk", Number(131_072)),
                     ("streams", Number(1)),
                     ("figure", Name("steady")),
                     ("placement", Name("across-cpus")),

@@ -22,6 +22,7 @@ pub enum ProofSide {
 }
 
 impl ProofSide {
+    #[must_use]
     pub fn other(self) -> Self {
         match self {
             ProofSide::Client => ProofSide::Peer,

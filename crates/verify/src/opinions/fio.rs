@@ -12,7 +12,7 @@ const DIRECT: &[(&str, At)] = &[
     ("order", Name("random")),
     ("call", Name("pread")),
     ("block", Number(4096)),
-    ("file", Number(67108864)),
+    ("file", Number(67_108_864)),
 ];
 
 const IN_FLIGHT: &[(&str, At)] = &[
@@ -20,7 +20,7 @@ const IN_FLIGHT: &[(&str, At)] = &[
     ("order", Name("random")),
     ("call", Name("io_uring")),
     ("block", Number(4096)),
-    ("file", Number(67108864)),
+    ("file", Number(67_108_864)),
     ("queue_depth", Number(8)),
     ("figure", Name("between completions")),
 ];

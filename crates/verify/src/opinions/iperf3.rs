@@ -14,7 +14,7 @@ pub(super) const STREAM: Selector = Selector::of(
         ("transport", Name("TCP")),
         ("path", Name("loopback")),
         ("direction", Name("send")),
-        ("chunk", Number(131072)),
+        ("chunk", Number(131_072)),
         ("streams", Number(1)),
         ("figure", Name("steady")),
         ("placement", Name("across-cpus")),

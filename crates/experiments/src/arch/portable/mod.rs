@@ -27,7 +27,7 @@ fn pair<const WORK: u32>() -> i64 {
     Counter.stop().since(start).0
 }
 
-pub const LOOPS: &[(&str, fn(u64, u64))] = &[];
+pub const LOOPS: &[super::Loops] = &[];
 
 pub const ARGUMENT_REGISTERS: u64 = 0;
 

@@ -3,7 +3,7 @@
 use core::arch::asm;
 
 /// The loops by the place of their counter.
-pub const LOOPS: &[(&str, fn(u64, u64))] =
+pub const LOOPS: &[super::super::Loops] =
     &[("register", register), ("memory", memory), ("memory-and-pointer", memory_and_pointer)];
 
 macro_rules! nested {

@@ -29,6 +29,9 @@ pub fn read_unrolled_prefetching(array: &[u8]) -> u32 {
 }
 
 /// Every 32 bytes added to one vector of eight floats: each addition waits for the one before it.
+///
+/// # Safety
+/// The processor must have AVX.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx")]
 #[inline(never)]
@@ -60,6 +63,9 @@ pub fn write_loop(array: &mut [u8]) {
 }
 
 /// A vector of constants stored into every 32 bytes.
+///
+/// # Safety
+/// The processor must have AVX.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx")]
 #[inline(never)]

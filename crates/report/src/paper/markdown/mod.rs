@@ -107,7 +107,7 @@ impl MarkdownWriter<'_> {
                     left_out.push(self.phrase(summary));
                 }
                 Block::Folded { appendix: true, blocks, .. } if self.part == Part::Appendix => {
-                    self.all(blocks)
+                    self.all(blocks);
                 }
                 _ if self.part == Part::Appendix => {}
                 block => self.block(block),

@@ -28,7 +28,7 @@ impl Arena {
 
     /// Memory of which nobody asked the kernel what is behind it: base pages, as far as a test is concerned.
     #[cfg(test)]
-    pub fn unasked(bytes: usize) -> Self {
+    pub(crate) fn unasked(bytes: usize) -> Self {
         let mapping = Mapping::untouched(bytes, Pages::Base).expect("memory");
         let mapped = mapping.bytes() as u64;
         Arena { mapping, pages: Pages::Base, backing: Backing { mapped, resident: mapped, huge: 0 } }

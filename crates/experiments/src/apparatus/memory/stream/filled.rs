@@ -46,7 +46,7 @@ impl Filled {
 
     /// Memory of which nobody asked the kernel what is behind it.
     #[cfg(test)]
-    pub fn unasked(bytes: usize, seed: u64) -> Self {
+    pub(crate) fn unasked(bytes: usize, seed: u64) -> Self {
         let mapping = Mapping::untouched(bytes, Pages::Base).expect("memory");
         Filled::over(mapping, Backing::default(), seed)
     }
@@ -74,6 +74,9 @@ impl Filled {
     }
 
     /// Restores the original words of a stretch.
+    ///
+    /// # Panics
+    /// If the stretch ends beyond the memory.
     pub fn restore(&self, stretch: Range<usize>) {
         assert!(stretch.end <= self.words(), "a stretch beyond the memory");
         for at in stretch {
