@@ -12,7 +12,7 @@ use fathom::experiment::{Parameter, Point, Scale};
 use fathom::experiments;
 use fathom::machine::Machine;
 use fathom::record::{Journal, PlannedPoint, Run, Trial, TrialOutcome};
-use fathom::run::Campaign;
+use fathom::run::RunInProgress;
 use fathom::sampling::{ClockKind, CoreReadings, Observations, Request, Sample, Setting, Visit};
 use fathom::{Error, Operation, child_main};
 use std::io::Write;
@@ -66,7 +66,7 @@ fn trial() -> impl FnMut() -> bool {
 }
 
 fn planned(number: u64) -> PlannedPoint {
-    let size = Parameter { name: "size", meaning: "", scale: Scale::Count };
+    let size = Parameter::count("size", "");
     PlannedPoint { point: Point::new().with(&size, number), ..described::planned() }
 }
 
@@ -95,11 +95,11 @@ fn catching_up(points: u64) -> impl FnMut() {
         run.trials.extend(plan.iter().map(|planned| measured(planned.clone(), round)));
     }
     let mut campaign =
-        Campaign::new(run, Journal::nowhere(), Duration::from_secs(1), None).expect("a campaign");
+        RunInProgress::new(run, Journal::nowhere(), Duration::from_secs(1), None).expect("a campaign");
     let mut next = (0..plan.len()).cycle();
     move || {
         let index = next.next().expect("a cycle");
-        campaign.keep(index, measured(plan[index].clone(), ROUNDS + 1));
+        campaign.record_trial(index, measured(plan[index].clone(), ROUNDS + 1));
     }
 }
 

@@ -53,7 +53,7 @@
 //! data flows, are `fathom-core`, `fathom-equipment`, `fathom-experiments`, `fathom-engine`, `fathom-report`, `fathom-replicate` and
 //! `fathom-verify`; a program that measures operations of its own and needs no report depends on `fathom-engine` alone.
 
-#![deny(clippy::disallowed_macros)]
+#![deny(clippy::disallowed_macros, clippy::disallowed_methods)]
 
 pub use fathom_core::{experiment, machine, quantity, sampling, statistics};
 #[doc(hidden)]

@@ -4,8 +4,7 @@
 use crate::claim::{Figure, at_least, between, decided};
 use crate::tier::{Outcome, Test, alone};
 use fathom::experiment::{
-    About, Check, Experiment, Failure, Known, Observed, Parameter, Point, Prediction, Scale, Shown, Site,
-    Workload,
+    About, Check, Experiment, Failure, Known, Observed, Parameter, Point, Prediction, Shown, Site, Workload,
 };
 use fathom::experiments;
 use fathom::machine::Machine;

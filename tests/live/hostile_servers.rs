@@ -3,7 +3,7 @@
 use crate::file_servers::{access, address, drip, framed, nfs, serve, sftp, smb};
 use crate::tier::{Outcome, Test, beside};
 use fathom::experiment::{Access, Failure, Token};
-use fathom::remote::{Client, connect_within, made, path};
+use fathom::remote::{Client, connect_within, own_file, path};
 use std::io::Write;
 use std::net::TcpStream;
 use std::process::{Command, Stdio};
@@ -239,7 +239,7 @@ fn a_file_is_made_within_its_time() -> Outcome {
     let began = Instant::now();
     let made = ended(move || {
         let within = Duration::from_secs(4);
-        made::find_or_make(&address(&at.replace("/file", "/")), &access(), "made", within, &mut |_| true)
+        own_file::find_or_make(&address(&at.replace("/file", "/")), &access(), "made", within, &mut |_| true)
     });
     assert!(made.is_err_and(|why| why.contains("longer than 4 s")));
     assert!(began.elapsed() < Duration::from_secs(8), "{:?}", began.elapsed());

@@ -2,7 +2,7 @@
 //!
 //! Data flows one way, and the modules stand in that order: each uses only those before it.
 
-#![deny(clippy::disallowed_macros)]
+#![deny(clippy::disallowed_macros, clippy::disallowed_methods)]
 
 mod os;
 mod arch;

@@ -3,7 +3,7 @@
 //! It knows no experiment by itself: the experiments of a program are [registered](fathom_core::experiment::registry), and
 //! [`library`] registers operations of a program's own. Data flows one way, and the modules stand in that order.
 
-#![deny(clippy::disallowed_macros)]
+#![deny(clippy::disallowed_macros, clippy::disallowed_methods)]
 
 pub mod record;
 pub mod results;

@@ -2,7 +2,7 @@
 //!
 //! Nothing here knows an experiment or an estimate.
 
-#![deny(clippy::disallowed_macros)]
+#![deny(clippy::disallowed_macros, clippy::disallowed_methods)]
 #![allow(
     missing_docs,
     reason = "for the crates of this workspace: what a name says needs no second sentence"

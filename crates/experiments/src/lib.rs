@@ -5,7 +5,7 @@
 //! ring of pipes or a disassembler; what of it is written for a processor stands in `arch`. (Equipment is what stands outside of the measuring process: a peer, a file, a server.)
 //! Apparatus knows no question. What several questions derive their predictions from stands in `expected`.
 
-#![deny(clippy::disallowed_macros)]
+#![deny(clippy::disallowed_macros, clippy::disallowed_methods)]
 #![allow(
     missing_docs,
     reason = "for the crates of this workspace: what a name says needs no second sentence"

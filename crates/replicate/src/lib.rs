@@ -6,6 +6,7 @@
 //! statistic, and names the figure that they printed and the point where Fathom asks the same question. Methods are measured in
 //! fresh processes and recorded ([`record`]); the table is a pure function of that record and of Fathom's run ([`table`]).
 
+// Not `disallowed_methods`: where and how the authors read a clock is part of their method.
 #![deny(clippy::disallowed_macros)]
 #![allow(
     missing_docs,

@@ -7,7 +7,7 @@
 //! Everything here is a pure function of the run file: it uses neither the current time nor the environment, so the same run
 //! file gives the same bytes.
 
-#![deny(clippy::disallowed_macros)]
+#![deny(clippy::disallowed_macros, clippy::disallowed_methods)]
 #![allow(
     missing_docs,
     reason = "for the crates of this workspace: what a name says needs no second sentence"

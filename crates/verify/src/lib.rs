@@ -5,7 +5,7 @@
 //! for 100 µs), the rig has an experiment of its own, which no report contains; if its environment is known (a quota, a disk
 //! of a known rate), the rig measures experiments of the report.
 
-#![deny(clippy::disallowed_macros)]
+#![deny(clippy::disallowed_macros, clippy::disallowed_methods)]
 #![allow(
     missing_docs,
     reason = "for the crates of this workspace: what a name says needs no second sentence"

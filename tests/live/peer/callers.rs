@@ -3,10 +3,10 @@
 use super::server::{peer, where_is};
 use crate::tier::{Outcome, Test, beside};
 use fathom::peer::protocol::{
-    Frames, Hello, LONGEST_REPLY, LONGEST_REQUEST, PROTOCOL, Reply, Request, framed,
+    ControlRequest, Frames, Hello, LONGEST_REPLY, LONGEST_REQUEST, PROTOCOL, Reply, framed,
 };
 use fathom::peer::server::PeerLimits;
-use fathom::peer::{PeerAddress, Session, Token};
+use fathom::peer::{PeerAddress, PeerSession, Token};
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::time::Duration;
@@ -43,7 +43,7 @@ fn refusal(peer: &PeerAddress, bytes: &[u8]) -> String {
     }
 }
 
-fn request(request: &Request) -> Vec<u8> {
+fn request(request: &ControlRequest) -> Vec<u8> {
     framed(request, LONGEST_REQUEST).unwrap()
 }
 
@@ -51,17 +51,21 @@ fn a_wrong_token_opens_nothing() -> Outcome {
     let (address, _end) = short_lived();
     for wrong in ["0123456789abcdeF", "", "0123456789abcdef0"] {
         let wrong = PeerAddress { token: Token(wrong.to_owned()), ..address.clone() };
-        let refused = Session::open(&wrong).unwrap_err().to_string();
+        let refused = PeerSession::open(&wrong).unwrap_err().to_string();
         assert!(refused.contains("the token is not that of this peer"), "{refused}");
     }
-    assert!(Session::open(&address).is_ok(), "the right one still does");
+    assert!(PeerSession::open(&address).is_ok(), "the right one still does");
     Ok(())
 }
 
 fn another_version_is_refused_with_both_named() -> Outcome {
     let (address, _end) = short_lived();
     let hello = |protocol, version: &str| {
-        request(&Request::Hello(Hello { protocol, version: version.to_owned(), nonce: "1".to_owned() }))
+        request(&ControlRequest::Hello(Hello {
+            protocol,
+            version: version.to_owned(),
+            nonce: "1".to_owned(),
+        }))
     };
     let ours = env!("CARGO_PKG_VERSION");
     let reason = refusal(&address, &hello(PROTOCOL + 1, "9.9.9"));
@@ -94,9 +98,9 @@ fn a_frame_that_is_too_long_is_not_waited_for() -> Outcome {
 
 fn nothing_is_done_before_the_token_is_shown() -> Outcome {
     let (address, _end) = short_lived();
-    let start = Request::Start { service: super::server::ECHO, cpu: None };
+    let start = ControlRequest::Start { service: super::server::ECHO, cpu: None };
     assert!(refusal(&address, &request(&start)).contains("first message must be a greeting"));
-    let both = [request(&Request::Hello(Hello::ours("1".to_owned()))), request(&start)].concat();
+    let both = [request(&ControlRequest::Hello(Hello::ours("1".to_owned()))), request(&start)].concat();
     let answers = answers(&address, &both);
     assert!(matches!(answers[0], Reply::Challenge(_)));
     assert!(matches!(&answers[1], Reply::Refused { reason } if reason.contains("token must be presented")));

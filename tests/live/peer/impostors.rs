@@ -4,7 +4,7 @@ use super::server::peer;
 use crate::tier::{Outcome, Test, beside};
 use fathom::peer::protocol::{Hello, LONGEST_REPLY, Reply, framed};
 use fathom::peer::server::PeerLimits;
-use fathom::peer::{PeerAddress, Session, Token};
+use fathom::peer::{PeerAddress, PeerSession, Token};
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::time::{Duration, Instant};
@@ -43,7 +43,7 @@ fn answer(mut stream: TcpStream, answers: &[Vec<u8>]) -> TcpStream {
 fn complaint(answers: Vec<Vec<u8>>) -> String {
     let address = impostor(TcpListener::bind("127.0.0.1:0").unwrap(), answers);
     let began = Instant::now();
-    let complaint = Session::open(&address).unwrap_err().to_string();
+    let complaint = PeerSession::open(&address).unwrap_err().to_string();
     assert!(began.elapsed() < Duration::from_secs(8), "an impostor costs seconds");
     complaint
 }
@@ -76,7 +76,7 @@ fn one_that_sends_our_own_proof_back_is_found_out() -> Outcome {
     });
     let token = Token("0123456789abcdef".to_owned());
     let peer = PeerAddress { address: there.ip(), also: None, port: there.port(), token, is_virtual: false };
-    assert!(Session::open(&peer).unwrap_err().to_string().contains("does not have this run's token"));
+    assert!(PeerSession::open(&peer).unwrap_err().to_string().contains("does not have this run's token"));
     Ok(())
 }
 
@@ -109,6 +109,6 @@ fn one_that_answers_another_question_or_refuses_is_told() -> Outcome {
 fn nobody_at_all_is_told_as_that() -> Outcome {
     let (address, end) = peer(PeerLimits { idle: Duration::from_millis(1), ..PeerLimits::default() });
     end.join().unwrap();
-    assert!(Session::open(&address).unwrap_err().to_string().contains("nothing listens there"));
+    assert!(PeerSession::open(&address).unwrap_err().to_string().contains("nothing listens there"));
     Ok(())
 }

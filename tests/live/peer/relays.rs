@@ -6,7 +6,7 @@ use crate::tier::{Outcome, Test, beside};
 use fathom::peer::protocol::{ControlRequest, LONGEST_REPLY, LONGEST_REQUEST, Reply, framed};
 use fathom::peer::server::PeerLimits;
 use fathom::peer::service::{StreamOptions, Transport};
-use fathom::peer::{PeerAddress, Service, Session, Token};
+use fathom::peer::{PeerAddress, PeerSession, Service, Token};
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::thread::JoinHandle;
@@ -89,7 +89,7 @@ fn complaint(then: impl FnOnce(&mut Way, (Vec<u8>, Vec<u8>)) + Send + 'static) -
         then(&mut way, first);
         way
     });
-    let mut session = Session::open(&way).unwrap();
+    let mut session = PeerSession::open(&way).unwrap();
     session.touch().unwrap();
     let complaint = session.touch().expect_err("it was believed").to_string();
     assert!(session.touch().is_err(), "the session goes on after: {complaint}");
@@ -106,7 +106,7 @@ fn a_relay_that_takes_over_after_the_handshake_is_not_obeyed() -> Outcome {
         way.peer.write_all(&framed(&start, LONGEST_REQUEST).unwrap()).unwrap();
         text(&frame(&mut way.peer))
     });
-    let _session = Session::open(&way).unwrap();
+    let _session = PeerSession::open(&way).unwrap();
     let answer = thread.join().unwrap();
     assert!(!answer.contains("started"), "a service was begun for whoever took over: {answer}");
     assert!(answer.contains(FORGED), "{answer}");
@@ -170,7 +170,7 @@ fn a_request_that_is_left_out_is_missed() -> Outcome {
         // Nothing came back that could be believed: the client has hung up.
         answered
     });
-    let mut session = Session::open(&way).unwrap();
+    let mut session = PeerSession::open(&way).unwrap();
     assert!(session.touch().unwrap_err().to_string().contains(FORGED));
     drop(session);
     assert!(thread.join().unwrap().is_empty());
@@ -187,7 +187,7 @@ fn callers_who_say_nothing_neither_hold_the_peer_nor_grow_it() -> Outcome {
         token,
         is_virtual: false,
     };
-    let mut run = Session::open(&address).unwrap();
+    let mut run = PeerSession::open(&address).unwrap();
     run.hold().unwrap();
     let silent: Vec<TcpStream> =
         (0..400).map(|_| TcpStream::connect(where_is(&address)).expect("a connection")).collect();
@@ -196,7 +196,7 @@ fn callers_who_say_nothing_neither_hold_the_peer_nor_grow_it() -> Outcome {
         std::fs::read_dir(folder).unwrap().count()
     };
     let began = Instant::now();
-    let opened = Session::open(&address);
+    let opened = PeerSession::open(&address);
     let most = threads();
     assert!(opened.is_ok(), "{:?}", opened.err().map(|error| error.to_string()));
     assert!(began.elapsed() < Duration::from_secs(1), "it took {:?}", began.elapsed());
@@ -209,7 +209,7 @@ fn callers_who_say_nothing_neither_hold_the_peer_nor_grow_it() -> Outcome {
 
 fn a_service_of_no_bytes_or_of_all_memory_is_refused() -> Outcome {
     let (address, _end) = short_lived();
-    let mut session = Session::open(&address).unwrap();
+    let mut session = PeerSession::open(&address).unwrap();
     let stream = StreamOptions { chunk: 1000, buffers: None };
     let echo = |transport, bytes| Service::Echo { transport, bytes };
     for service in [

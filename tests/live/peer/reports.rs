@@ -2,7 +2,7 @@
 
 use crate::tier::{Outcome, Test, beside};
 use clap::ValueEnum;
-use fathom::experiment::{PEER, Parameter, Point, Scale};
+use fathom::experiment::{PEER, Parameter, Point};
 use fathom::record::{Peer, PeerKind, PlannedPoint, Run, Trial, TrialOutcome};
 use fathom::report::{Facts, Form, RunReport, Style, render};
 use fathom::results::Results;

@@ -3,7 +3,7 @@
 use crate::tier::{Outcome, Test, alone};
 use fathom::peer::server::{PeerEnd, PeerLimits, Server};
 use fathom::peer::service::Transport;
-use fathom::peer::{PeerAddress, Service, Session, Token};
+use fathom::peer::{PeerAddress, PeerSession, Service, Token};
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream, UdpSocket};
 use std::thread::JoinHandle;
@@ -56,10 +56,10 @@ fn echoed(stream: &mut TcpStream) -> bool {
 
 fn a_run_is_served_and_nothing_listens_when_it_has_left() -> Outcome {
     let (address, end) = peer(PeerLimits::default());
-    let mut run = Session::open(&address).unwrap();
+    let mut run = PeerSession::open(&address).unwrap();
     run.hold().unwrap();
     assert!(listens(address.port));
-    let mut trial = Session::open(&address).unwrap();
+    let mut trial = PeerSession::open(&address).unwrap();
     let service = trial.start(&ECHO, None).unwrap();
     assert!(echoed(&mut TcpStream::connect(service).unwrap()));
     let report = trial.stop().unwrap();
@@ -75,15 +75,15 @@ fn a_run_is_served_and_nothing_listens_when_it_has_left() -> Outcome {
 
 fn a_service_ends_with_the_trial_that_asked_for_it() -> Outcome {
     let (address, end) = peer(PeerLimits::default());
-    let mut run = Session::open(&address).unwrap();
+    let mut run = PeerSession::open(&address).unwrap();
     run.hold().unwrap();
-    let mut trial = Session::open(&address).unwrap();
+    let mut trial = PeerSession::open(&address).unwrap();
     let service = trial.start(&ECHO, None).unwrap();
     assert!(trial.start(&ECHO, None).is_err(), "one service at a time");
     drop(trial);
     super::process::wait_until("the service ends", || !listens(service.port()));
     // And with the run, whoever asked for it.
-    let mut other = Session::open(&address).unwrap();
+    let mut other = PeerSession::open(&address).unwrap();
     let service = other.start(&ECHO, None).unwrap();
     drop(run);
     assert_eq!(end.join().unwrap(), PeerEnd::ClientLeft);
@@ -93,16 +93,16 @@ fn a_service_ends_with_the_trial_that_asked_for_it() -> Outcome {
 
 fn a_peer_is_held_by_one_run() -> Outcome {
     let (address, _end) = peer(PeerLimits { idle: Duration::from_secs(3), ..PeerLimits::default() });
-    let mut one = Session::open(&address).unwrap();
+    let mut one = PeerSession::open(&address).unwrap();
     one.hold().unwrap();
-    let refused = Session::open(&address).unwrap().hold().unwrap_err().to_string();
+    let refused = PeerSession::open(&address).unwrap().hold().unwrap_err().to_string();
     assert!(refused.contains("another run"), "{refused}");
     Ok(())
 }
 
 fn a_service_is_for_its_caller_alone() -> Outcome {
     let (address, _end) = peer(PeerLimits { idle: Duration::from_secs(3), ..PeerLimits::default() });
-    let mut trial = Session::open(&address).unwrap();
+    let mut trial = PeerSession::open(&address).unwrap();
     let service = trial.start(&Service::Echo { transport: Transport::Udp, bytes: 4 }, None).unwrap();
     let answered = |from: &str| {
         let socket = UdpSocket::bind((from, 0)).unwrap();
@@ -122,7 +122,7 @@ fn it_ends_when_nobody_is_heard_of() -> Outcome {
     assert!(!listens(address.port));
     // A client that holds it and then says nothing has gone too: its network may have.
     let (address, end) = peer(PeerLimits { idle, ..PeerLimits::default() });
-    let mut run = Session::open(&address).unwrap();
+    let mut run = PeerSession::open(&address).unwrap();
     run.hold().unwrap();
     assert_eq!(end.join().unwrap(), PeerEnd::Idle(idle));
     Ok(())
@@ -133,7 +133,7 @@ fn it_ends_when_it_has_lived_or_moved_as_much_as_it_may() -> Outcome {
     let (_, end) = peer(PeerLimits { lifetime, ..PeerLimits::default() });
     assert_eq!(end.join().unwrap(), PeerEnd::Lifetime(lifetime));
     let (address, end) = peer(PeerLimits { bytes: 7, ..PeerLimits::default() });
-    let mut trial = Session::open(&address).unwrap();
+    let mut trial = PeerSession::open(&address).unwrap();
     let service = trial.start(&ECHO, None).unwrap();
     assert!(echoed(&mut TcpStream::connect(service).unwrap()));
     assert_eq!(end.join().unwrap(), PeerEnd::Bytes(7), "4 bytes there and 4 back are 8");
@@ -144,10 +144,10 @@ fn it_ends_when_it_has_lived_or_moved_as_much_as_it_may() -> Outcome {
 fn it_takes_only_so_many_connections() -> Outcome {
     let (address, _end) =
         peer(PeerLimits { connections: 2, idle: Duration::from_secs(3), ..PeerLimits::default() });
-    let (_one, two) = (Session::open(&address).unwrap(), Session::open(&address).unwrap());
-    let refused = Session::open(&address).unwrap_err().to_string();
+    let (_one, two) = (PeerSession::open(&address).unwrap(), PeerSession::open(&address).unwrap());
+    let refused = PeerSession::open(&address).unwrap_err().to_string();
     assert!(refused.contains("its maximum of connections"), "{refused}");
     drop(two);
-    super::process::wait_until("a place becomes free", || Session::open(&address).is_ok());
+    super::process::wait_until("a place becomes free", || PeerSession::open(&address).is_ok());
     Ok(())
 }
