@@ -3,7 +3,7 @@
 
 pub mod stream;
 
-use super::{CallKernel, Form, MULTIPLICATIONS};
+use super::{CallKernel, Form, Loop, MULTIPLICATIONS};
 use fathom_core::sampling::clock::{Clock, Counter};
 use std::hint::black_box;
 use std::ptr::NonNull;
@@ -29,7 +29,7 @@ fn pair<const WORK: u32>() -> i64 {
 }
 
 /// None.
-pub const LOOPS: &[(&str, fn(u64, u64))] = &[];
+pub const LOOPS: &[Loop] = &[];
 
 /// Unknown.
 pub const ARGUMENT_REGISTERS: u64 = 0;

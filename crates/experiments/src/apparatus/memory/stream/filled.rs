@@ -75,6 +75,9 @@ impl Filled {
     }
 
     /// Restores the original words of a stretch.
+    ///
+    /// # Panics
+    /// If the stretch ends beyond the memory.
     pub fn restore(&self, stretch: Range<usize>) {
         assert!(stretch.end <= self.words(), "a stretch beyond the memory");
         for at in stretch {
