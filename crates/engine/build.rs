@@ -11,7 +11,7 @@ fn main() {
     println!("cargo:rustc-env=FATHOM_COMPILER={}", compiler.unwrap_or_default());
     let set = |name| env::var(name).unwrap_or_default();
     // Separated by a character that no flag contains.
-    let asked = set("CARGO_ENCODED_RUSTFLAGS").replace('\u{1f}', " ");
-    let flags = format!("-C opt-level={} {asked}", set("OPT_LEVEL"));
+    let rustflags = set("CARGO_ENCODED_RUSTFLAGS").replace('\u{1f}', " ");
+    let flags = format!("-C opt-level={} {rustflags}", set("OPT_LEVEL"));
     println!("cargo:rustc-env=FATHOM_COMPILER_FLAGS={}", flags.trim());
 }

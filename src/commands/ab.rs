@@ -9,7 +9,7 @@ use fathom_engine::comparison::{Margins, ReducedRun, Side};
 use fathom_engine::plan;
 use fathom_engine::record::{Header, Interleaved, Run, store};
 use fathom_engine::results::Results;
-use fathom_engine::run::{self, Alternation, Arrangement, Campaign, Options, Variation};
+use fathom_engine::run::{self, Alternation, Arrangement, Options, RunInProgress, Variation};
 use fathom_report::{self as report, ComparisonReport, ProgressForm, Style};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -25,7 +25,7 @@ pub(super) fn ab(asked: &cli::Ab, style: Style) -> Result<ExitCode> {
     run::catch_signals()?;
     let (headers, paths) = prepared(asked, &arrangements)?;
     let [first, second] = headers;
-    let begun = |header, path| Campaign::begin(header, path, None).map(Box::new);
+    let begun = |header, path| RunInProgress::begin(header, path, None).map(Box::new);
     let halves = [begun(first, &paths[0])?, begun(second, &paths[1])?];
     let mut both = Alternation::of(halves, arrangements).inspect_err(|_| {
         // Settings that cannot be applied are found before anything is measured: the files contain only plans.

@@ -4,9 +4,9 @@ use super::measuring::set;
 use super::streams::print;
 use crate::cli;
 use anyhow::Result;
-use fathom_core::experiment::{Asked, Effort, Experiment};
+use fathom_core::experiment::{Effort, Experiment, SweepOptions};
 use fathom_core::machine::Machine;
-use fathom_engine::plan::{self, Planner, PlannerSettings, Progress, Recorded, Set};
+use fathom_engine::plan::{self, Planner, PlannerSettings, Progress, RecordedCosts, Set};
 use fathom_engine::record::{Header, PlannedPoint, Run, store};
 use fathom_engine::run::{self, Effect};
 use fathom_report::Style;
@@ -21,7 +21,7 @@ pub fn plan(asked: &cli::Run, style: Style) -> Result<()> {
     let selected = set.map_or_else(|| plan::select(&asked.experiments), |set| Ok(set.experiments()))?;
     let folder = asked.dir.clone().unwrap_or_else(std::env::temp_dir);
     let (machine, _) = run::described(&folder, asked.remote.as_ref(), asked.cpu)?;
-    let wishes = Asked {
+    let options = SweepOptions {
         peer: asked.peer.peer.is_some(),
         processes: asked.processes.clone(),
         seed: asked.seed.unwrap_or_default(),
@@ -30,8 +30,8 @@ pub fn plan(asked: &cli::Run, style: Style) -> Result<()> {
         whole_memory: asked.whole_memory,
     };
     let points = match set {
-        Some(set) => set.chosen(&plan::points(&selected, &machine, Effort::Thorough, &wishes), &machine),
-        None => plan::points(&selected, &machine, asked.extent.effort(), &wishes),
+        Some(set) => set.chosen(&plan::points(&selected, &machine, Effort::Thorough, &options), &machine),
+        None => plan::points(&selected, &machine, asked.extent.effort(), &options),
     };
     let usual = || plan::default_budget(&selected, asked.extent.effort());
     let precise = || plan::default_precision(asked.extent.effort());
@@ -80,7 +80,7 @@ fn forecast(
     // A forecast from impossible times would be none.
     run::ensure_sound(&run, Some(settings.budget)).ok()?;
     let jobs = plan::jobs(selected, machine, &measured);
-    let mut recorded = Recorded::of(&run, &measured, &jobs);
+    let mut recorded = RecordedCosts::of(&run, &measured, &jobs);
     let mut planner = Planner::new(settings, &jobs);
     let mut progress = vec![Progress::default(); measured.len()];
     let settlement = plan::forecast(&mut planner, &mut recorded, &mut progress)?;

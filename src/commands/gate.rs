@@ -12,7 +12,7 @@ use fathom_core::message::tell;
 use fathom_engine::comparison::{Comparison, Decision, Margins, ReducedRun, Row, Side, decide};
 use fathom_engine::record::door::Door;
 use fathom_engine::record::{Header, Run, store};
-use fathom_engine::run::{self, Campaign, Options};
+use fathom_engine::run::{self, Options, RunInProgress};
 use fathom_report::{self as report, ComparisonReport, Form, GateReport, ProgressForm, Style};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -76,7 +76,7 @@ fn measured(asked: &cli::Gate, baseline: &Side, margins: &Margins) -> Result<(Co
     if let Some(path) = &asked.output {
         (1..=asked.confirmations).try_for_each(|time| page::ensure_free(&confirmation(path, time)))?;
     }
-    let (run, path) = campaign(&options, asked.output.as_deref())?;
+    let (run, path) = measure_run(&options, asked.output.as_deref())?;
     let candidate = Side::of_run("this run", ReducedRun::of_run(&run));
     let mut comparison = compared(baseline, &candidate, margins, asked);
     let suspects: Vec<Row> = comparison.rows.iter().filter(|row| row.is_suspect()).cloned().collect();
@@ -88,7 +88,7 @@ fn measured(asked: &cli::Gate, baseline: &Side, margins: &Margins) -> Result<(Co
         let (number, times) = (suspects.len(), asked.confirmations);
         tell(format!("{number} suspects are measured again ({time} of {times})"));
         let beside = confirmation(&path, time);
-        let (run, _) = campaign(&confirming(&options, &suspects), Some(&beside))?;
+        let (run, _) = measure_run(&confirming(&options, &suspects), Some(&beside))?;
         again.runs.push(ReducedRun::of_run(&run));
     }
     let confirmed = compared(baseline, &again, margins, asked);
@@ -126,19 +126,19 @@ fn confirming(options: &Options, suspects: &[Row]) -> Options {
     Options { budget: Some(budget), points, ..options.clone() }
 }
 
-fn campaign(options: &Options, output: Option<&Path>) -> Result<(Run, PathBuf)> {
+fn measure_run(options: &Options, output: Option<&Path>) -> Result<(Run, PathBuf)> {
     let header = options.header(None)?;
     let path = output.map_or_else(|| store::new_path(&header.started, header.settings.seed), Path::to_owned);
     page::ensure_other_ending(&path)?;
-    let mut campaign = Campaign::begin(header, &path, None)?;
+    let mut in_progress = RunInProgress::begin(header, &path, None)?;
     let mut live = report::live::Live::new();
-    let measured = campaign.measure(&mut live);
+    let measured = in_progress.measure(&mut live);
     live.finish();
     measured.with_context(|| format!("the run in {} has stopped", path.display()))?;
     if run::interrupted() {
         bail!("interrupted before a decision; what was measured is in {}", path.display());
     }
-    Ok((campaign.into_run(), path))
+    Ok((in_progress.into_run(), path))
 }
 
 fn told(

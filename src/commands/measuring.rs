@@ -10,7 +10,7 @@ use fathom_engine::plan::{self, SETS, Set};
 use fathom_engine::record::file_name::{Fields, filled};
 use fathom_engine::record::{self, Ending, HOST, Header, PlannedPoint, store};
 use fathom_engine::results::{self, Outcome, PointResult, Results};
-use fathom_engine::run::{self, Campaign, MeasuringLock, Options, Peering};
+use fathom_engine::run::{self, MeasuringLock, Options, Peering, RunInProgress};
 use fathom_report::{self as report, Form, ProgressForm, RunReport, Style, Telling};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -33,21 +33,21 @@ pub(super) fn measure(asked: &cli::Run, style: Style) -> Result<ExitCode> {
     }
     let _lock = take_lock(asked.alongside, asked.progress)?;
     run::catch_signals()?;
-    let (mut campaign, path) = match &asked.resume {
-        Some(path) => (take_up(asked, path)?, path.clone()),
+    let (mut in_progress, path) = match &asked.resume {
+        Some(path) => (resume(asked, path)?, path.clone()),
         None => begin(asked)?,
     };
     let mut telling = Telling::of(asked.progress);
-    for warning in campaign.testbed().machine().warnings() {
+    for warning in in_progress.environment().machine().warnings() {
         telling.note(&format!("{} {}", warning.problem, warning.remedy));
     }
     if asked.whole_memory {
         telling.note(TAKES_ALL);
     }
-    let measured = campaign.measure(&mut telling);
+    let measured = in_progress.measure(&mut telling);
     telling.finish();
     measured.with_context(|| format!("the run in {} has stopped", path.display()))?;
-    let run = campaign.into_run();
+    let run = in_progress.into_run();
     let results = Results::of(&run);
     let report = RunReport::of(&results);
     // The run files of a fleet, often thousands, are read by programs, so they have no page.
@@ -121,9 +121,9 @@ fn kept_as(name: &str, path: &Path, header: &Header, telling: &Telling) -> Optio
 
 /// Resumes a run. A run file may come from anybody: another host is contacted, and a folder used, only if the command line
 /// names it too.
-fn take_up(asked: &cli::Run, path: &Path) -> Result<Campaign> {
+fn resume(asked: &cli::Run, path: &Path) -> Result<RunInProgress> {
     page::ensure_other_ending(path)?;
-    Campaign::resume(path, asked.budget, |header| {
+    RunInProgress::resume(path, asked.budget, |header| {
         ensure_folder_named(asked.dir.as_deref(), header)?;
         ensure_named(asked.remote.as_ref(), header)?;
         ensure_allowed(asked.whole_memory, header)?;
@@ -168,7 +168,7 @@ fn ensure_allowed(whole_memory: bool, header: &Header) -> Result<()> {
         planned.skip.is_none()
             && experiment.is_some_and(|experiment| {
                 experiment.requires(&planned.point).iter().any(|needed| {
-                    let is_lacking = |machine: &&Machine| needed.lacking(machine).is_some();
+                    let is_lacking = |machine: &&Machine| needed.unmet_reason(machine).is_some();
                     needed.is_met_by_whole_memory() && machines.iter().any(is_lacking)
                 })
             })
@@ -184,7 +184,7 @@ fn ensure_allowed(whole_memory: bool, header: &Header) -> Result<()> {
     }
 }
 
-fn begin(asked: &cli::Run) -> Result<(Campaign, PathBuf)> {
+fn begin(asked: &cli::Run) -> Result<(RunInProgress, PathBuf)> {
     let options = Options {
         selection: asked.experiments.clone(),
         effort: asked.extent.effort(),
@@ -208,7 +208,7 @@ fn begin(asked: &cli::Run) -> Result<(Campaign, PathBuf)> {
     let path = asked.output.as_deref().map(|pattern| output(asked, pattern, &header.started));
     let path = path.transpose()?.unwrap_or_else(default);
     page::ensure_place(&path)?;
-    Ok((Campaign::begin(header, &path, peering)?, path))
+    Ok((RunInProgress::begin(header, &path, peering)?, path))
 }
 
 pub(super) fn set(asked: &cli::Run) -> Result<Option<&'static Set>> {

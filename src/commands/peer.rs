@@ -8,7 +8,7 @@ use fathom_engine::run::{Peering, Reach};
 use fathom_equipment::peer::Token;
 use fathom_equipment::peer::launch::{self, Ready};
 use fathom_equipment::peer::proof::{SHORTEST_TOKEN, chance};
-use fathom_equipment::peer::server::{End, Limits, Server};
+use fathom_equipment::peer::server::{PeerEnd, PeerLimits, Server};
 use std::fs::File;
 use std::io::{Read, Write};
 use std::net::{IpAddr, SocketAddr};
@@ -34,9 +34,9 @@ pub fn serve(asked: &cli::Peer) -> Result<()> {
 
 /// The peer requested for a new run.
 pub fn reach(asked: &cli::PeerOptions) -> Result<Option<Peering>> {
-    let reach = |wanted: &String| {
-        let reach = Reach { wanted: wanted.clone(), address: asked.peer_address, token: token(asked)? };
-        Peering::reach(&reach).with_context(|| format!("there is no peer {wanted}"))
+    let reach = |spec: &String| {
+        let reach = Reach { spec: spec.clone(), address: asked.peer_address, token: token(asked)? };
+        Peering::reach(&reach).with_context(|| format!("there is no peer {spec}"))
     };
     asked.peer.as_ref().map(reach).transpose()
 }
@@ -54,7 +54,7 @@ pub fn again(asked: &cli::PeerOptions, header: &Header) -> Result<Option<Peering
             address.collect::<String>()
         );
     }
-    let reached = Peering::reach(&Reach { wanted: "namespace".to_owned(), ..Reach::default() });
+    let reached = Peering::reach(&Reach { spec: "namespace".to_owned(), ..Reach::default() });
     reached.map(Some).context("the run's virtual peer cannot be made again")
 }
 
@@ -62,9 +62,9 @@ fn token(asked: &cli::PeerOptions) -> Result<Option<Token>> {
     asked.token_file.as_deref().map(read_token).transpose()
 }
 
-fn limits(asked: &cli::Peer) -> Limits {
-    let usual = Limits::default();
-    Limits {
+fn limits(asked: &cli::Peer) -> PeerLimits {
+    let usual = PeerLimits::default();
+    PeerLimits {
         connections: asked.most_connections.unwrap_or(usual.connections),
         bytes: asked.most_bytes.unwrap_or(usual.bytes),
         lifetime: asked.most_time.unwrap_or(usual.lifetime),
@@ -73,7 +73,7 @@ fn limits(asked: &cli::Peer) -> Limits {
     }
 }
 
-fn bind(addresses: &[SocketAddr], token: Token, limits: Limits) -> Result<Server> {
+fn bind(addresses: &[SocketAddr], token: Token, limits: PeerLimits) -> Result<Server> {
     let named: Vec<String> = addresses.iter().map(ToString::to_string).collect();
     Server::bind(addresses, token, limits)
         .with_context(|| format!("cannot listen at {}", named.join(" and ")))
@@ -121,8 +121,8 @@ fn is_hard_to_guess(token: &str) -> bool {
 }
 
 /// Reports why a peer has ended, unless that was intended.
-fn ended(end: &End) {
-    if !matches!(end, End::ClientLeft | End::Abandoned) {
+fn ended(end: &PeerEnd) {
+    if !matches!(end, PeerEnd::ClientLeft | PeerEnd::Abandoned) {
         tell(format!("fathom: the peer has ended: {end}"));
     }
 }
@@ -150,7 +150,7 @@ fn announce(addresses: &[SocketAddr], token: Option<&Token>) -> Result<()> {
 
 /// Serves as [`launch`] requires: reads the token on standard input, prints its addresses on standard output, and ends with
 /// standard input.
-fn serve_launcher(asked: &cli::Peer, addresses: &[SocketAddr], limits: Limits) -> Result<()> {
+fn serve_launcher(asked: &cli::Peer, addresses: &[SocketAddr], limits: PeerLimits) -> Result<()> {
     if asked.remove_itself {
         launch::ssh::remove_this_program().context("this copy of the program could not remove itself")?;
     }
@@ -158,15 +158,15 @@ fn serve_launcher(asked: &cli::Peer, addresses: &[SocketAddr], limits: Limits) -
         let ips: Vec<IpAddr> = addresses.iter().map(SocketAddr::ip).collect();
         launch::namespace::enter(parent, &ips)?;
     }
-    let token = launch::hear_token()?;
+    let token = launch::read_token()?;
     let server = bind(addresses, token, limits)?;
     let ips: Vec<IpAddr> = server.addresses()?.iter().map(SocketAddr::ip).collect();
     let port = server.addresses()?.first().map_or(0, SocketAddr::port);
-    Ready { ips, port }.say()?;
+    Ready { ips, port }.print()?;
     let shared = server.shared();
     std::thread::spawn(move || {
         launch::wait_for_launcher();
-        shared.end(End::Abandoned);
+        shared.end(PeerEnd::Abandoned);
     });
     ended(&server.run()?);
     Ok(())

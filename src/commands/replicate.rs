@@ -9,7 +9,7 @@ use anyhow::{Context, Result, anyhow};
 use fathom_core::experiment::Effort;
 use fathom_engine::record::store;
 use fathom_engine::results::Results;
-use fathom_engine::run::{self, Campaign, Options, Peering};
+use fathom_engine::run::{self, Options, Peering, RunInProgress};
 use fathom_replicate::record::Replication;
 use fathom_replicate::{self as replicate, ReplicationReport, Report, replication};
 use fathom_report::{self as report, Form, ProgressForm, Style};
@@ -29,14 +29,14 @@ pub fn replicate(asked: &cli::Replicate, style: Style) -> Result<ExitCode> {
     })?;
     let _lock = take_lock(asked.bench.alongside, ProgressForm::Auto)?;
     run::catch_signals()?;
-    let (mut campaign, path, run_path) = begin(asked, wanted)?;
+    let (mut in_progress, path, run_path) = begin(asked, wanted)?;
     let mut live = report::live::Live::new();
     // Fathom's own first: the report's methods leave more state in the kernel, such as ports that wait for late packets.
-    campaign.measure(&mut live)?;
+    in_progress.measure(&mut live)?;
     let replication =
-        replicate::measure(wanted, asked.quick, campaign.testbed(), (&path, &run_path), &mut live)?;
+        replicate::measure(wanted, asked.quick, in_progress.environment(), (&path, &run_path), &mut live)?;
     live.finish();
-    let run = campaign.into_run();
+    let run = in_progress.into_run();
     let results = Results::of(&run);
     let files = [("replication", path.as_path()), ("run file", run_path.as_path())];
     let report = ReplicationReport::of(wanted, &replication, &results, &files);
@@ -45,7 +45,7 @@ pub fn replicate(asked: &cli::Replicate, style: Style) -> Result<ExitCode> {
 }
 
 /// The campaign of Fathom's own points, the replication's file, and the run's.
-fn begin(asked: &cli::Replicate, report: &Report) -> Result<(Campaign, PathBuf, PathBuf)> {
+fn begin(asked: &cli::Replicate, report: &Report) -> Result<(RunInProgress, PathBuf, PathBuf)> {
     let folder = asked.bench.dir.clone().unwrap_or_else(std::env::temp_dir);
     let mut points = report.points(&run::described(&folder, asked.remote.as_ref(), asked.bench.cpu)?.0);
     points.sort_by_key(|(name, _)| *name);
@@ -75,7 +75,7 @@ fn begin(asked: &cli::Replicate, report: &Report) -> Result<(Campaign, PathBuf, 
     let run_path = path.with_extension("run.jsonl");
     // It is written after the run: found out now, it costs no measurement.
     page::ensure_free(&path)?;
-    Ok((Campaign::begin(header, &run_path, peering)?, path, run_path))
+    Ok((RunInProgress::begin(header, &run_path, peering)?, path, run_path))
 }
 
 /// The default budget of Fathom's own points: two seconds each, a quarter of that with `quick`.

@@ -7,7 +7,7 @@ use fathom::quantity::Unit;
 use fathom::record::{Line, Run, Trial, TrialOutcome};
 use fathom::results::{Outcome, Results};
 use fathom::sampling::clock::{Clock, Reading};
-use fathom::sampling::{ClockKind, Found, Observations, Sample, Sampler, SharedStopwatch};
+use fathom::sampling::{ClockKind, Observations, RawSample, Sample, Sampler, SharedStopwatch};
 use std::cell::Cell;
 use std::rc::Rc;
 
@@ -44,7 +44,7 @@ fn interruption(chance: &mut u64) -> u64 {
     if *chance >> 58 == 0 { 50_000 } else { 0 }
 }
 
-fn observe(clock: &FakeClock, workload: &mut Workload) -> Result<Found, Failure> {
+fn observe(clock: &FakeClock, workload: &mut Workload) -> Result<RawSample, Failure> {
     let stopwatch = SharedStopwatch::new(ClockKind::MonotonicRaw, 1e9).expect("a page of shared memory");
     let sampler = Sampler {
         clock,
@@ -57,7 +57,7 @@ fn observe(clock: &FakeClock, workload: &mut Workload) -> Result<Found, Failure>
 }
 
 /// The trial that a sampler's findings make, by way of its JSON.
-fn trial(round: u32, found: Found) -> Trial {
+fn trial(round: u32, found: RawSample) -> Trial {
     let sample = Sample {
         observations: found.observations,
         operations: found.operations,

@@ -6,7 +6,7 @@ use fathom::experiment::{Point, Requirement};
 use fathom::experiments;
 use fathom::machine::Machine;
 use fathom::record::{Line, Peer, PeerKind, PlannedPoint, Run, Settings};
-use fathom::run::{ensure_sound, obeyed, options_of};
+use fathom::run::{checked_budget, ensure_sound, options_of};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
@@ -69,7 +69,7 @@ proptest! {
         prop_assert!(options.processes.len() <= 256 && options.processes.iter().all(|number| (1..=256).contains(number)));
         prop_assert!(options.precision.is_some_and(|precision| precision.is_finite() && precision > 0.0));
         prop_assert_eq!(options.folder, folder);
-        prop_assert!(obeyed(&settings, asked).is_ok());
+        prop_assert!(checked_budget(&settings, asked).is_ok());
     }
 
     #[test]

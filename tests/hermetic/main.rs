@@ -27,6 +27,7 @@ mod gate;
 mod generated;
 mod golden;
 mod hostile;
+mod identifiers;
 mod known_truth;
 mod language;
 mod machine;

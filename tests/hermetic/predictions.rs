@@ -3,8 +3,8 @@
 
 use crate::described::planted::{Described, described, hybrid, server};
 use fathom::experiment::{
-    About, Asked, Basis, Check, Dimension, Experiment, Failure, Found, Known, Observed, Parameter, Point,
-    Prediction, Shown, Site, Source, Workload,
+    About, Basis, Check, Dimension, Experiment, Failure, Found, Known, Observed, Parameter, Point,
+    Prediction, Shown, Site, Source, SweepOptions, Workload,
 };
 use fathom::experiments;
 use fathom::machine::{Fact, Machine};
@@ -29,7 +29,7 @@ fn machines() -> Vec<(&'static str, Machine)> {
 type Plan = Vec<(&'static dyn Experiment, Point)>;
 
 fn plan(machine: &Machine) -> Plan {
-    let asked = Asked { peer: true, ..Asked::default() };
+    let asked = SweepOptions { peer: true, ..SweepOptions::default() };
     let of = |experiment: &'static dyn Experiment| {
         experiment.sweep_for(machine, &asked).into_iter().map(move |point| (experiment, point))
     };

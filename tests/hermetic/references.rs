@@ -1,7 +1,7 @@
 //! The published figures: nothing lost, nothing unknown, nothing doubtful that looks sound.
 
 use clap::ValueEnum;
-use fathom::experiment::{Asked, PEER, Point, VIRTUAL_PEER};
+use fathom::experiment::{PEER, Point, SweepOptions, VIRTUAL_PEER};
 use fathom::experiments;
 use fathom::references::{self, Doubt, Fact, Figure, Kind, Role, Unit, Value};
 use fathom::report::published::{MachineList, Machines};
@@ -246,7 +246,7 @@ fn operations_of(experiment: &str) -> &'static [&'static str] {
 fn sweep(experiment: &str) -> Vec<Point> {
     let found =
         experiments::find(experiment).unwrap_or_else(|| panic!("there is no experiment {experiment}"));
-    let asked = Asked { peer: true, ..Asked::default() };
+    let asked = SweepOptions { peer: true, ..SweepOptions::default() };
     found.sweep_for(&crate::described::machine(), &asked)
 }
 

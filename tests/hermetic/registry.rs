@@ -1,7 +1,7 @@
 //! Rules over all experiments. A message names what to mend.
 
 use crate::described::planted::{Described, described, hybrid, server, workstation};
-use fathom::experiment::{AXIS_PLACEMENT, Asked, Effort, Experiment, Known, Point, Value};
+use fathom::experiment::{AXIS_PLACEMENT, Effort, Experiment, Known, Point, SweepOptions, Value};
 use fathom::experiments;
 use fathom::plan;
 use fathom::quantity::Kind;
@@ -53,7 +53,7 @@ fn rows_of_a_level_match_across_machines_whose_caches_differ() {
 #[test]
 fn main_figures_are_of_points_that_some_machine_has() {
     let machines = [crate::described::machine(), workstation()];
-    let asked = Asked { peer: true, ..Asked::default() };
+    let asked = SweepOptions { peer: true, ..SweepOptions::default() };
     for experiment in experiments::all() {
         let about = experiment.about();
         for figure in about.shown.main_figures {
@@ -181,12 +181,12 @@ fn every_point_is_either_measured_or_skipped_with_a_reason() {
     let all: Vec<_> = experiments::all().collect();
     let expected: usize = all.iter().map(|experiment| points(*experiment).len()).sum();
     for effort in [Effort::Quick, Effort::Standard, Effort::Thorough] {
-        let planned = plan::points(&all, &machine, effort, &Asked::default());
+        let planned = plan::points(&all, &machine, effort, &SweepOptions::default());
         assert_eq!(planned.len(), expected);
         assert!(planned.iter().filter_map(|point| point.skip.as_ref()).all(|reason| reason.len() > 10));
     }
     let skipped = |effort| {
-        plan::points(&all, &machine, effort, &Asked::default())
+        plan::points(&all, &machine, effort, &SweepOptions::default())
             .iter()
             .filter(|point| point.skip.is_some())
             .count()

@@ -4,7 +4,7 @@
 use fathom::record::{Run, TrialOutcome};
 use fathom::replicate::ReplicationReport;
 use fathom::replicate::record::{Header, MethodLine, Replication, SCHEMA_VERSION};
-use fathom::replicate::{Drawn, REPORTS, Report, Series};
+use fathom::replicate::{Drawn, Report, Series, reports};
 use fathom::report::{self, Form, Style};
 use fathom::results::Results;
 
@@ -50,7 +50,7 @@ fn every_figure_of_measurements_has_a_method_of_its_report_or_a_reason() {
     assert_eq!(numbered("000"), [1, 2, 3, 4, 5]);
     assert_eq!(numbered("001"), [1, 2, 3, 4, 5, 6]);
     assert_eq!((numbered("002").len(), numbered("003").len()), (5, 14));
-    for report in REPORTS {
+    for report in reports() {
         for picture in report.figures {
             match picture.drawn {
                 Drawn::By { method, .. } => {

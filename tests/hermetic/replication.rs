@@ -1,21 +1,21 @@
 //! The published reports' rows: each is whole, and each asks Fathom for points that exist.
 
-use fathom::experiment::{Asked, Point};
+use fathom::experiment::{Point, SweepOptions};
 use fathom::experiments;
 use fathom::machine::{Fact, Machine};
 use fathom::record::TrialOutcome;
 use fathom::references::{self, Figure, Kind, SameMethod};
 use fathom::replicate::record::{Header, Line, MethodLine, Replication, SCHEMA_VERSION};
-use fathom::replicate::{REPORTS, Replica, Report, Row, SameQuestion, Series, Theirs, find};
+use fathom::replicate::{Replica, Report, Row, SameQuestion, Series, Theirs, find, reports};
 use std::collections::BTreeSet;
 
 fn rows() -> impl Iterator<Item = (&'static Report, &'static Row)> {
-    REPORTS.into_iter().flat_map(|report| report.rows.iter().map(move |row| (report, row)))
+    reports().iter().flat_map(|report| report.rows.iter().map(move |row| (report, row)))
 }
 
 #[test]
 fn reports_are_found_by_number_and_by_machine() {
-    for report in REPORTS {
+    for report in reports() {
         assert_eq!(find(report.id).map(|found| found.id), Some(report.id));
         let by_machine = find(report.machine).expect(report.machine);
         assert_eq!(by_machine.machine, report.machine);
@@ -37,7 +37,7 @@ fn every_row_says_what_it_is_how_it_is_done_and_where_it_misleads() {
             Replica::By(method) => assert!(method.text.len() > 40 && !method.name.is_empty(), "{name}"),
             Replica::NotHere(reason) => assert!(reason.len() > 20, "{name}: {reason}"),
         }
-        if let SameQuestion::Nowhere(reason) = row.fathom {
+        if let SameQuestion::Nowhere { nowhere: reason } = &row.fathom {
             assert!(reason.len() > 20, "{name}: {reason}");
         }
     }
@@ -45,7 +45,7 @@ fn every_row_says_what_it_is_how_it_is_done_and_where_it_misleads() {
 
 #[test]
 fn methods_of_a_report_have_names_of_their_own() {
-    for report in REPORTS {
+    for report in reports() {
         let methods = report.methods();
         for row in report.rows {
             if let Replica::By(method) = row.replica {
@@ -65,7 +65,7 @@ fn fathoms_points_are_in_the_sweeps_of_a_described_machine() {
         let points = row.fathom.points(&machine);
         assert_eq!(
             points.is_empty(),
-            matches!(row.fathom, SameQuestion::Nowhere(_)),
+            matches!(row.fathom, SameQuestion::Nowhere { .. }),
             "{} {}",
             report.id,
             row.operation
@@ -73,7 +73,9 @@ fn fathoms_points_are_in_the_sweeps_of_a_described_machine() {
         for (name, point) in points {
             let experiment = experiments::find(name).expect(name);
             assert!(
-                experiment.sweep_for(&machine, &Asked { peer: true, ..Asked::default() }).contains(&point),
+                experiment
+                    .sweep_for(&machine, &SweepOptions { peer: true, ..SweepOptions::default() })
+                    .contains(&point),
                 "{} {}: {name} {point}",
                 report.id,
                 row.operation
@@ -84,7 +86,7 @@ fn fathoms_points_are_in_the_sweeps_of_a_described_machine() {
 
 #[test]
 fn every_experiment_that_a_report_has_figures_of_has_its_row() {
-    for report in REPORTS {
+    for report in reports() {
         let measured = |figure: &&Figure| matches!(figure.kind(), Kind::Measured | Kind::Summary);
         let wanted: BTreeSet<&str> =
             references::of_report(report.id).filter(measured).map(Figure::operation).collect();
@@ -164,7 +166,7 @@ fn reports_are_listed_and_an_unknown_one_is_told() {
     let fathom = || assert_cmd::Command::cargo_bin("fathom").unwrap();
     let list = fathom().arg("replicate").assert().success().get_output().stdout.clone();
     let list = String::from_utf8(list).unwrap();
-    assert!(REPORTS.into_iter().all(|report| list.contains(report.id)), "{list}");
+    assert!(reports().iter().all(|report| list.contains(report.id)), "{list}");
     let output = fathom().args(["replicate", "005"]).assert().code(2).get_output().clone();
     assert!(String::from_utf8_lossy(&output.stderr).contains("fathom replicate"), "{output:?}");
 }
@@ -200,7 +202,7 @@ const METHOD_AND_QUESTION: [(&str, &str); 13] = [
 fn same_method(figure: &Figure, machine: &Machine) -> Option<(&'static str, Point)> {
     let of_it = |same: &&SameMethod| same.figures.iter().any(|assigned| assigned.id() == figure.id());
     let same = references::same_methods().iter().find(of_it)?;
-    let asked = Asked { peer: true, ..Asked::default() };
+    let asked = SweepOptions { peer: true, ..SweepOptions::default() };
     let sweep = experiments::find(same.points.experiment)?.sweep_for(machine, &asked);
     let points: Vec<&Point> = sweep.iter().collect();
     let chosen = same.choose(figure, &points, machine).expect("a mapped figure has its point");

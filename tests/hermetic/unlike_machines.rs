@@ -1,7 +1,7 @@
 //! Machines unlike the usual one: how they are described, where work runs on them, and what is planned.
 
 use crate::described::planted::{Described, described, hybrid, server};
-use fathom::experiment::{Asked, Effort, Experiment, Point};
+use fathom::experiment::{Effort, Experiment, Point, SweepOptions};
 use fathom::experiments;
 use fathom::machine::{Machine, Nearness, Resource};
 use fathom::plan::{self, Cpus};
@@ -13,7 +13,7 @@ fn on(table: &str, affinity: impl IntoIterator<Item = usize>) -> Machine {
     described(table, &Described { affinity: affinity.into_iter().collect(), ..Described::default() })
 }
 
-fn planned(machine: &Machine, effort: Effort, asked: &Asked) -> Vec<PlannedPoint> {
+fn planned(machine: &Machine, effort: Effort, asked: &SweepOptions) -> Vec<PlannedPoint> {
     let all: Vec<&'static dyn Experiment> = experiments::all().collect();
     plan::points(&all, machine, effort, asked)
 }
@@ -35,7 +35,7 @@ fn pairs(plan: &[PlannedPoint]) -> (Pairs, Pairs) {
 /// What holds on every machine.
 fn is_planned_soundly(machine: &Machine) {
     for effort in [Effort::Quick, Effort::Standard] {
-        let plan = planned(machine, effort, &Asked { seed: 7, ..Asked::default() });
+        let plan = planned(machine, effort, &SweepOptions { seed: 7, ..SweepOptions::default() });
         assert!(plan.len() < 3_000, "{} points", plan.len());
         assert!(plan.iter().all(|planned| planned.skip.as_ref().is_none_or(|reason| reason.len() > 10)));
         for family in ["cpu/", "memory/", "network/", "filesystem/"] {
@@ -55,7 +55,7 @@ fn is_planned_soundly(machine: &Machine) {
 fn one_cpu_has_no_pair_and_says_so() {
     let machine = on("/sys/devices/system/cpu/online = 0\n/proc/meminfo = MemAvailable: 2000000 kB\n", [0]);
     assert_eq!(plan::choose(&machine, None), Ok(Cpus { home: 0, partner: None, other_package: None }));
-    let plan = planned(&machine, Effort::Quick, &Asked::default());
+    let plan = planned(&machine, Effort::Quick, &SweepOptions::default());
     let pair = plan.iter().find(|planned| planned.experiment == "cpu/core_to_core").unwrap();
     assert!(pair.skip.as_ref().unwrap().contains("needs 2 CPUs"), "{:?}", pair.skip);
     is_planned_soundly(&machine);
@@ -66,10 +66,10 @@ fn on_two_sockets_the_partner_is_near_and_the_other_socket_has_rows_of_its_own()
     let machine = on(&server(), 0..128);
     let cpus = plan::choose(&machine, None).unwrap();
     assert_eq!(cpus, Cpus { home: 1, partner: Some(2), other_package: Some(32) });
-    let plan = planned(&machine, Effort::Quick, &Asked::default());
+    let plan = planned(&machine, Effort::Quick, &SweepOptions::default());
     let far = |planned: &&PlannedPoint| planned.point.placement().name() == "across-packages";
     assert_eq!(plan.iter().filter(far).count(), 2, "a hand-over between processes and one between threads");
-    let one_socket = planned(&on(&server(), 0..32), Effort::Quick, &Asked::default());
+    let one_socket = planned(&on(&server(), 0..32), Effort::Quick, &SweepOptions::default());
     assert_eq!(one_socket.iter().filter(far).count(), 0);
     is_planned_soundly(&machine);
 }
@@ -92,7 +92,7 @@ fn sockets_that_firmware_numbers_in_turn_do_not_make_the_partner_a_stranger() {
 fn of_many_cpus_the_pairs_are_a_sample_and_every_pair_on_request() {
     let machine = on(&server(), 0..128);
     let plan = |effort, seed, every_pair| {
-        pairs(&planned(&machine, effort, &Asked { seed, every_pair, ..Asked::default() }))
+        pairs(&planned(&machine, effort, &SweepOptions { seed, every_pair, ..SweepOptions::default() }))
     };
     let (all, quick) = plan(Effort::Quick, 1, false);
     assert_eq!((all.len(), quick.len()), (120, 15));
@@ -117,7 +117,7 @@ fn in_a_cpuset_the_first_cpu_is_the_first_that_is_allowed() {
         plan::choose(&machine, None).unwrap(),
         Cpus { home: 32, partner: Some(33), other_package: None }
     );
-    let (all, quick) = pairs(&planned(&machine, Effort::Quick, &Asked::default()));
+    let (all, quick) = pairs(&planned(&machine, Effort::Quick, &SweepOptions::default()));
     assert_eq!(all.len(), 120);
     assert_eq!(quick, (33..48).map(|to| (32, to)).collect());
     is_planned_soundly(&machine);
@@ -235,7 +235,7 @@ fn half_a_gigabyte_or_a_limit_of_as_much_leaves_out_what_is_larger() {
     let limited = described("/proc/meminfo = MemTotal: 64000000 kB\\nMemAvailable: 60000000 kB\n", &host);
     for machine in [&small, &limited] {
         assert_eq!(machine.available_bytes(), Some(400_000 << 10));
-        let plan = planned(machine, Effort::Standard, &Asked::default());
+        let plan = planned(machine, Effort::Standard, &SweepOptions::default());
         let left_out = |planned: &&PlannedPoint| {
             planned.skip.as_ref().is_some_and(|reason| reason.contains("MiB available"))
         };
@@ -281,7 +281,7 @@ fn strides_reach_memory_behind_any_last_cache_by_default() {
         let memory =
             "/sys/devices/system/cpu/online = 0\n/proc/meminfo = MemAvailable: 20000000 kB\n".to_owned();
         let machine = on(&(memory + &table.collect::<String>()), [0]);
-        let plan = planned(&machine, Effort::Standard, &Asked::default());
+        let plan = planned(&machine, Effort::Standard, &SweepOptions::default());
         let strided = |planned: &&PlannedPoint| {
             planned.skip.is_none()
                 && planned.point.get("order").is_some_and(|order| order.to_string() == "fixed stride")
@@ -302,7 +302,7 @@ fn with_instructions(table: &str, cpuid: impl IntoIterator<Item = ((u32, u32), [
 /// The methods of an experiment that are measured, and the reasons of those that are not.
 #[cfg(target_arch = "x86_64")]
 fn methods(machine: &Machine, experiment: &str) -> (BTreeSet<String>, BTreeMap<String, String>) {
-    let plan = planned(machine, Effort::Thorough, &Asked::default());
+    let plan = planned(machine, Effort::Thorough, &SweepOptions::default());
     let (mut measured, mut skipped) = (BTreeSet::new(), BTreeMap::new());
     for planned in plan.iter().filter(|planned| planned.experiment == experiment) {
         let method = planned.point.get("method").unwrap().to_string();
@@ -383,7 +383,7 @@ fn avx10_has_the_streams_of_avx512_where_its_vectors_are_as_wide_and_else_those_
 #[test]
 fn a_processor_without_rdtscp_has_no_readings_that_execute_it() {
     let table = include_str!("../fixtures/machine/no_avx2.txt").replace(" rdtscp", "");
-    let plan = planned(&with_instructions(&table, []), Effort::Thorough, &Asked::default());
+    let plan = planned(&with_instructions(&table, []), Effort::Thorough, &SweepOptions::default());
     let readings = plan.iter().filter(|planned| planned.experiment == "cpu/timing_overhead");
     let (with, without): (Vec<&PlannedPoint>, _) =
         readings.partition(|planned| planned.point.get("reading").unwrap().to_string().contains("rdtscp"));

@@ -3,7 +3,8 @@
 use crate::described;
 use crate::described::planted::{Described, described as from_tree, server};
 use fathom::experiment::{
-    AXIS_PLACEMENT, Asked, CoreWidth, Experiment, Parameter, Point, Scale, Shared, Site, Spin, Stopwatch,
+    AXIS_PLACEMENT, CoreWidth, Experiment, Parameter, Point, Scale, Shared, Site, Spin, Stopwatch,
+    SweepOptions,
 };
 use fathom::experiments;
 use fathom::machine::Machine;
@@ -60,7 +61,7 @@ fn machines() -> [Machine; 2] {
 
 /// The points of an experiment on these machines.
 fn points(experiment: &dyn Experiment, machines: &[Machine]) -> Vec<Point> {
-    let asked = Asked { peer: true, ..Asked::default() };
+    let asked = SweepOptions { peer: true, ..SweepOptions::default() };
     machines.iter().flat_map(|machine| experiment.sweep_for(machine, &asked)).collect()
 }
 

@@ -98,7 +98,7 @@ fn block_of(
     let machine = Machine::describe(Path::new("."));
     let experiment = experiments::find(name).expect("a known experiment");
     let possible = |point: &Point| {
-        wanted(point) && experiment.requires(point).iter().all(|need| need.lacking(&machine).is_none())
+        wanted(point) && experiment.requires(point).iter().all(|need| need.unmet_reason(&machine).is_none())
     };
     let points: Vec<Point> = experiment.sweep(&machine).into_iter().filter(possible).collect();
     let block = experiment.block(&points[0]);

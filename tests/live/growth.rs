@@ -4,11 +4,11 @@ use crate::claim::{Figure, at_most, decided};
 use crate::described::planted::{Described, described, server};
 use crate::simulated_machine::{Machine as Simulated, run};
 use crate::tier::{Outcome, Test, alone};
-use fathom::experiment::{Asked, Effort};
+use fathom::experiment::{Effort, SweepOptions};
 use fathom::experiments;
 use fathom::plan;
 use fathom::record::{Journal, Run};
-use fathom::run::Campaign;
+use fathom::run::RunInProgress;
 use std::time::Duration;
 
 pub const TESTS: &[Test] = &alone![
@@ -66,17 +66,17 @@ fn kept_s(cpus: usize) -> (usize, f64) {
     let table = server().replace("online = 0-127", &format!("online = 0-{}", cpus - 1));
     let machine = described(&table, &Described { affinity: (0..cpus).collect(), ..Described::default() });
     let experiment = experiments::find("cpu/core_to_core").unwrap();
-    let asked = Asked { every_pair: true, ..Asked::default() };
+    let asked = SweepOptions { every_pair: true, ..SweepOptions::default() };
     let plan = plan::points(&[experiment], &machine, Effort::Thorough, &asked);
     let points = plan.len();
     let run = Run::begun(fathom::record::Header { machine, ..crate::described::header(plan.clone()) });
     let folder = tempfile::tempdir().unwrap();
     let journal = Journal::create(&folder.path().join("run.jsonl")).unwrap();
-    let mut campaign = Campaign::new(run, journal, Duration::from_mins(1), None).unwrap();
+    let mut in_progress = RunInProgress::new(run, journal, Duration::from_mins(1), None).unwrap();
     let seconds = timed(|| {
         for (index, planned) in plan.into_iter().enumerate() {
-            campaign.predict(experiment, index).unwrap();
-            campaign.keep(index, crate::described::trial(planned, 1));
+            in_progress.predict(experiment, index).unwrap();
+            in_progress.record_trial(index, crate::described::trial(planned, 1));
         }
     });
     (points, seconds)

@@ -1,7 +1,8 @@
 //! A machine whose costs are set by a test.
 
 use fathom::plan::{
-    Importance, Job, Planner, PlannerSettings, Progress, Settlement, Simulated, Spent, Step, Visit, simulate,
+    Importance, Job, Planner, PlannerSettings, Progress, Settlement, Simulated, Step, Visit, VisitTimes,
+    simulate,
 };
 use std::ops::Range;
 use std::time::Duration;
@@ -190,7 +191,7 @@ impl Machine {
 }
 
 impl Simulated for Machine {
-    fn spend(&mut self, visit: &Visit, elapsed: Duration) -> Spent {
+    fn spend(&mut self, visit: &Visit, elapsed: Duration) -> VisitTimes {
         let experiment = self.jobs[visit.points[0]].experiment;
         let first = self.tail.map(|_| self.first());
         let steady = first.is_some_and(|first| self.jobs[first].block == visit.block);
@@ -202,7 +203,7 @@ impl Simulated for Machine {
             (*point, Duration::from_secs_f64(own) + visit.observe)
         };
         let points = visit.points.iter().map(point).collect();
-        Spent { preparation: Duration::from_secs_f64(preparation), points }
+        VisitTimes { preparation: Duration::from_secs_f64(preparation), points }
     }
 
     fn half_width(&self, point: usize, trials: usize) -> f64 {

@@ -12,5 +12,6 @@ pub mod machine;
 pub mod statistics;
 pub mod quantities;
 pub mod experiment;
+pub mod prelude;
 #[allow(clippy::disallowed_methods, reason = "this is the room of clocks")]
 pub mod sampling;

@@ -15,9 +15,9 @@ pub fn capitalize(text: &str) -> String {
 /// Prints a message on standard error. It cannot fail: standard error may be closed, on a full disk, or a terminal that has
 /// gone, and what is measured must not end for that.
 pub fn tell(words: impl Display) {
-    let said = shown(&words.to_string()) + "\n";
+    let line = shown(&words.to_string()) + "\n";
     // In one write, so that lines of several processes do not mix.
-    let _ = std::io::stderr().lock().write_all(said.as_bytes());
+    let _ = std::io::stderr().lock().write_all(line.as_bytes());
 }
 
 /// The text without control characters and without the marks that reverse the order of letters on a screen.
@@ -44,13 +44,13 @@ pub fn shown(text: &str) -> String {
         safe.push_str(before);
         let letter = command.chars().next().unwrap_or_default();
         let paint = PAINTS.iter().find(|paint| command.starts_with(**paint));
-        let kept = paint.map_or(letter.len_utf8(), |paint| paint.len());
+        let length = paint.map_or(letter.len_utf8(), |paint| paint.len());
         match (paint, letter) {
             (Some(paint), _) => safe.push_str(paint),
             (None, '\n' | '\t') => safe.push(letter),
             (None, _) => safe.push('\u{fffd}'),
         }
-        rest = &command[kept..];
+        rest = &command[length..];
     }
     safe + rest
 }

@@ -76,9 +76,9 @@ impl Measure {
     /// A deviation next to its mean: to the same digit, or to one of its own if it would otherwise round to zero.
     pub fn beside(self, deviation: f64, mean: f64, interval: Option<(f64, f64)>) -> String {
         let width = interval.map(|(low, high)| (high - low) / self.size);
-        let written = self.rounded(deviation, place(mean / self.size, width));
-        let is_nothing = !written.bytes().any(|byte| (b'1'..=b'9').contains(&byte));
-        if is_nothing { self.number(deviation, None) } else { written }
+        let text = self.rounded(deviation, place(mean / self.size, width));
+        let is_nothing = !text.bytes().any(|byte| (b'1'..=b'9').contains(&byte));
+        if is_nothing { self.number(deviation, None) } else { text }
     }
 
     /// Both ends of an interval to the same digit: `186.9–187.6`; with a sign in it `−12 to 16`.
@@ -162,11 +162,13 @@ pub fn interval(unit: Unit, estimate: &Estimate) -> Option<String> {
 }
 
 /// The median with its interval: `187.2 ns, 186.9–187.6`.
-pub fn with_interval(unit: Unit, found: &Estimate) -> String {
-    let measure = Measure::of(unit, found.value);
-    match ends(found) {
-        Some((low, high)) => format!("{}, {}", estimate(unit, found), measure.range(found.value, low, high)),
-        None => format!("{} (no interval: fewer than six trials)", estimate(unit, found)),
+pub fn with_interval(unit: Unit, figure: &Estimate) -> String {
+    let measure = Measure::of(unit, figure.value);
+    match ends(figure) {
+        Some((low, high)) => {
+            format!("{}, {}", estimate(unit, figure), measure.range(figure.value, low, high))
+        }
+        None => format!("{} (no interval: fewer than six trials)", estimate(unit, figure)),
     }
 }
 
@@ -276,7 +278,7 @@ mod tests {
     use crate::statistics::Interval;
     use proptest::prelude::*;
 
-    fn found(value: f64, low: f64, high: f64) -> Estimate {
+    fn estimate_of(value: f64, low: f64, high: f64) -> Estimate {
         let interval = Some(Interval { low, high });
         Estimate { value, interval, level: 0.95, min: None, max: None, trials: 9, observations: 900 }
     }
@@ -293,12 +295,12 @@ mod tests {
     #[test]
     fn a_value_stops_at_the_digit_where_its_interval_begins_to_matter() {
         let unit = Unit::Nanoseconds;
-        assert_eq!(with_interval(unit, &found(187.234, 186.91, 187.63)), "187.2 ns, 186.9–187.6");
-        assert_eq!(with_interval(unit, &found(187.234, 180.0, 190.0)), "187 ns, 180–190");
-        assert_eq!(with_interval(unit, &found(187_234.0, 186_000.0, 189_000.0)), "187 µs, 186–189");
-        assert_eq!(estimate(unit, &found(0.258_51, 0.258_50, 0.258_52)), "0.25851 ns");
-        assert_eq!(with_interval(unit, &found(5.0, -40.0, 60.0)), "5 ns, −40 to 60");
-        assert_eq!(estimate(Unit::BytesPerSecond, &found(9.4123e9, 9.39e9, 9.43e9)), "9.41 GB/s");
+        assert_eq!(with_interval(unit, &estimate_of(187.234, 186.91, 187.63)), "187.2 ns, 186.9–187.6");
+        assert_eq!(with_interval(unit, &estimate_of(187.234, 180.0, 190.0)), "187 ns, 180–190");
+        assert_eq!(with_interval(unit, &estimate_of(187_234.0, 186_000.0, 189_000.0)), "187 µs, 186–189");
+        assert_eq!(estimate(unit, &estimate_of(0.258_51, 0.258_50, 0.258_52)), "0.25851 ns");
+        assert_eq!(with_interval(unit, &estimate_of(5.0, -40.0, 60.0)), "5 ns, −40 to 60");
+        assert_eq!(estimate(Unit::BytesPerSecond, &estimate_of(9.4123e9, 9.39e9, 9.43e9)), "9.41 GB/s");
     }
 
     #[test]
@@ -359,7 +361,7 @@ mod tests {
         ) {
             let value = 10_f64.powf(size);
             let half = value * 10_f64.powf(width);
-            let estimated = found(value, value - half * (1.0 + shift), value + half * (1.0 - shift));
+            let estimated = estimate_of(value, value - half * (1.0 + shift), value + half * (1.0 - shift));
             for unit in [Unit::Nanoseconds, Unit::BytesPerSecond, Unit::Bytes, Unit::PartsPerMillion] {
                 let printed = estimate(unit, &estimated);
                 prop_assert!((read(&printed, unit) - value).abs() <= half, "{printed} for {value} ± {half}");
@@ -378,7 +380,7 @@ mod tests {
 
         #[test]
         fn no_number_makes_it_panic(value in proptest::num::f64::ANY, low in proptest::num::f64::ANY, bytes: u64) {
-            let estimated = found(value, low, value);
+            let estimated = estimate_of(value, low, value);
             for unit in [Unit::Nanoseconds, Unit::BytesPerSecond, Unit::Bytes, Unit::PartsPerMillion] {
                 let printed = with_interval(unit, &estimated);
                 prop_assert!(!printed.contains("NaN") && !printed.contains("inf"), "{printed}");

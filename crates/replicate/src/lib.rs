@@ -12,12 +12,17 @@
     reason = "where and how the authors read a clock is part of their method"
 )]
 
+mod caches;
 mod mapping;
 mod past_cache;
 mod measuring;
 mod method;
+mod operations;
 mod pace;
 mod picture;
+mod protocol;
+mod question;
+mod reading;
 pub mod record;
 mod report;
 pub mod replication;
@@ -25,7 +30,6 @@ pub mod report_000;
 mod report_001;
 mod report_002;
 pub mod report_003;
-mod report_004;
 mod series;
 mod statistic;
 mod sweep;
@@ -38,22 +42,36 @@ mod visit;
 
 pub use measuring::measure;
 pub use method::{Method, Stage};
-pub use picture::{Drawn, Picture, Shape};
+pub use picture::{Drawn, Picture, Shape, Variants};
+pub use question::SameQuestion;
 pub use replication::ReplicationReport;
-pub use report::{Replica, Report, Row, SameQuestion, Theirs};
+pub use report::{Replica, Report, Row, Theirs};
 pub use series::{Series, Trials};
 pub use statistic::{Deviation, Fit, Statistic, Summary, farthest};
 pub use visit::{Request, answer};
 
+use std::sync::LazyLock;
+
+static REPORTS: LazyLock<[Report; 5]> = LazyLock::new(|| {
+    [
+        report_000::report(),
+        report_001::report(),
+        report_002::report(),
+        report_003::report(),
+        report_000::synopsis(),
+    ]
+});
+
 /// Every report.
-pub const REPORTS: [&Report; 5] =
-    [&report_000::REPORT, &report_001::REPORT, &report_002::REPORT, &report_003::REPORT, &report_004::REPORT];
+pub fn reports() -> &'static [Report] {
+    &*REPORTS
+}
 
 /// The report with this number, or about the machine whose name contains this text; `None` where there is none, or several.
 pub fn find(name: &str) -> Option<&'static Report> {
     let wanted = name.to_lowercase();
-    let by_number = REPORTS.into_iter().find(|report| report.id == wanted);
-    let mut by_machine = REPORTS.into_iter().filter(|report| report.machine.to_lowercase().contains(&wanted));
+    let by_number = reports().iter().find(|report| report.id == wanted);
+    let mut by_machine = reports().iter().filter(|report| report.machine.to_lowercase().contains(&wanted));
     by_number.or_else(|| {
         let first = by_machine.next()?;
         by_machine.all(|other| other.machine == first.machine).then_some(first)

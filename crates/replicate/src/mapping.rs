@@ -79,8 +79,8 @@ mod tests {
         let mut mapped = Mapped::shared(&file, 3).unwrap();
         assert_eq!(mapped.read(1), b'b');
         mapped.write(1, b'x');
-        let mut found = [0; 3];
-        file.read_exact_at(&mut found, 0).unwrap();
-        assert_eq!((&found, Mapped::readable(&file, 3).unwrap().read(1)), (b"axc", b'x'));
+        let mut content = [0; 3];
+        file.read_exact_at(&mut content, 0).unwrap();
+        assert_eq!((&content, Mapped::readable(&file, 3).unwrap().read(1)), (b"axc", b'x'));
     }
 }

@@ -8,7 +8,7 @@ use fathom_core::experiment::Requirement;
 use fathom_core::machine::Machine;
 use fathom_engine::plan::trial_seed;
 use fathom_engine::record::{Journal, TrialOutcome};
-use fathom_engine::run::{Testbed, Watcher, now, tool};
+use fathom_engine::run::{Environment, Watcher, now, tool};
 use std::path::Path;
 use std::time::Instant;
 
@@ -17,7 +17,7 @@ use std::time::Instant;
 pub fn measure(
     report: &Report,
     quick: bool,
-    testbed: &Testbed,
+    environment: &Environment,
     (path, run): (&Path, &Path),
     watcher: &mut dyn Watcher,
 ) -> Result<Replication> {
@@ -36,7 +36,9 @@ pub fn measure(
     let (began, methods) = (Instant::now(), report.methods());
     for (index, method) in methods.iter().enumerate() {
         watcher.preparing(&format!("method {} of {}: {}", index + 1, methods.len(), method.name));
-        let Some(line) = measured(report, method, quick, testbed, watcher)? else { return Ok(replication) };
+        let Some(line) = measured(report, method, quick, environment, watcher)? else {
+            return Ok(replication);
+        };
         journal.append(&Line::Method(line.clone()))?;
         replication.methods.push(line);
     }
@@ -50,14 +52,15 @@ fn measured(
     report: &Report,
     method: &Method,
     quick: bool,
-    testbed: &Testbed,
+    environment: &Environment,
     watcher: &mut dyn Watcher,
 ) -> Result<Option<MethodLine>> {
     let began = Instant::now();
-    let outcome = if let Some(reason) = lacking(report, method, testbed.machine(), testbed.has_peer()) {
+    let outcome = if let Some(reason) = lacking(report, method, environment.machine(), environment.has_peer())
+    {
         TrialOutcome::Skipped { reason }
     } else {
-        let request = request(report, method, quick, testbed);
+        let request = request(report, method, quick, environment);
         let visit = visit(method, &request, &mut |doing| watcher.preparing(doing));
         match visit.context("a measuring process could not be started")? {
             Some(outcome) => outcome,
@@ -72,18 +75,18 @@ fn measured(
 fn lacking(report: &Report, method: &Method, machine: &Machine, has_peer: bool) -> Option<String> {
     let needs = report.timer_needs.iter().chain(method.needs);
     let mut missing = needs.filter(|need| !(has_peer && **need == Requirement::Peer));
-    missing.find_map(|need| need.lacking(machine))
+    missing.find_map(|need| need.unmet_reason(machine))
 }
 
-fn request(report: &Report, method: &Method, quick: bool, testbed: &Testbed) -> Request {
+fn request(report: &Report, method: &Method, quick: bool, environment: &Environment) -> Request {
     let name = format!("{}/{}", report.id, method.name);
-    let seed = trial_seed(testbed.seed(), &name, &fathom_core::experiment::Point::new(), 1);
-    let cpus = testbed.cpus().at(method.placement);
+    let seed = trial_seed(environment.seed(), &name, &fathom_core::experiment::Point::new(), 1);
+    let cpus = environment.cpus().at(method.placement);
     Request {
         report: report.id.to_owned(),
         method: method.name.to_owned(),
         quick,
-        setting: testbed.setting(seed, method.placement, cpus, method.needs, testbed.first_pace()),
+        setting: environment.setting(seed, method.placement, cpus, method.needs, environment.first_pace()),
     }
 }
 

@@ -4,6 +4,9 @@ use super::series::Series;
 use fathom_core::experiment::{Failure, Placement, Requirement, Site};
 use std::time::Duration;
 
+/// Measures a method.
+pub type Measure = fn(&Stage) -> Result<Series, Failure>;
+
 /// A method of a report, as its authors described it.
 pub struct Method {
     /// Its name, unique within its report.
@@ -19,8 +22,10 @@ pub struct Method {
     pub needs: &'static [Requirement],
     /// The time after which it is stopped.
     pub limit: Duration,
+    /// Whether it asks for the highest priority that `nice` gives, as its authors did.
+    pub raised_priority: bool,
     /// Measures.
-    pub measure: fn(&Stage) -> Result<Series, Failure>,
+    pub measure: Measure,
 }
 
 /// The place where a method is measured: inside a fresh process, pinned as its placement says.

@@ -17,8 +17,8 @@ impl Stage<'_> {
         if self.quick { QUICK_NS } else { USUAL_NS }
     }
 
-    /// `theirs`, or as many as fit into this share of the method's time, at least one: found by doing a few.
-    pub fn afforded(
+    /// `theirs`, or as many as fit into this share of the method's time, at least one, judged by a few.
+    pub fn count_within_budget(
         &self,
         theirs: u64,
         share: f64,
@@ -52,7 +52,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn as_many_as_fit_are_afforded_and_never_more_than_theirs_or_none() {
+    fn as_many_as_fit_are_counted_and_never_more_than_theirs_or_none() {
         assert_eq!(fitting(1000, 1e6, 1e8), 100);
         assert_eq!(fitting(1000, 10.0, 1e8), 1000);
         assert_eq!(fitting(1000, 1e9, 1e8), 1);
@@ -61,7 +61,7 @@ mod tests {
 
     #[test]
     fn a_reduced_count_is_told_and_a_whole_one_is_not() {
-        assert!(reduced("connections", 1000, 10).is_some_and(|told| told.contains("10 connections")));
+        assert!(reduced("connections", 1000, 10).is_some_and(|sentence| sentence.contains("10 connections")));
         assert_eq!(reduced("connections", 1000, 1000), None);
     }
 }

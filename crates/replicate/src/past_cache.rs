@@ -2,12 +2,11 @@
 //! in report 002.
 
 use fathom_core::experiment::Failure;
-use fathom_equipment::test_file::{Aligned, TestFile, evict};
+use fathom_equipment::test_file::{Aligned, TestFile};
 use std::fs::{File, OpenOptions};
 use std::io::Error;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
-use std::time::Duration;
 
 /// Opens a test file once more with flags that ask for its blocks from the device: `O_DIRECT`, or that and `O_SYNC`. This also
 /// works where the file no longer has a name.
@@ -19,18 +18,6 @@ pub fn opened(test: &TestFile, flags: libc::c_int) -> Result<File, Failure> {
         ),
         _ => Failure::Broke(format!("a test file, opened for direct reads: {error}")),
     })
-}
-
-/// Has the page cache drop a whole file. Pages that a read-ahead is still fetching cannot be dropped, so this waits for them.
-pub fn forgotten(file: &File) -> Result<(), Failure> {
-    const ATTEMPTS: u32 = 200;
-    for _ in 0..ATTEMPTS {
-        if evict(file).is_ok() {
-            return Ok(());
-        }
-        std::thread::sleep(Duration::from_millis(5));
-    }
-    evict(file)
 }
 
 /// Reads blocks of one file into memory that is suitable for direct reads.
@@ -68,8 +55,8 @@ impl Blocks {
         moved.map(drop).map_err(|error| Failure::Broke(format!("lseek: {error}")))
     }
 
-    /// Has the kernel drop a block from the page cache (`posix_fadvise` with `POSIX_FADV_DONTNEED`).
-    pub fn forget(&self, offset: u64) {
+    /// Asks the kernel to drop a block from the page cache (`posix_fadvise` with `POSIX_FADV_DONTNEED`).
+    pub fn evict(&self, offset: u64) {
         // SAFETY: takes no pointers; it is advice, which may be ignored.
         unsafe {
             libc::posix_fadvise(
@@ -105,7 +92,7 @@ mod tests {
     use std::io::Write;
 
     #[test]
-    fn blocks_come_from_where_they_are_asked_for_and_a_torn_one_is_told() {
+    fn blocks_come_from_where_they_are_asked_for_and_a_torn_one_is_an_error() {
         let mut file = tempfile::tempfile().unwrap();
         file.write_all(&[[1; 8], [2; 8], [3; 8]].concat()).unwrap();
         file.write_all(&[4; 5]).unwrap();
@@ -118,7 +105,7 @@ mod tests {
         blocks.seek(8).unwrap();
         blocks.read_next().unwrap();
         assert_eq!(blocks.last(), [2; 8]);
-        blocks.forget(8);
+        blocks.evict(8);
         assert!(blocks.read(24).is_err());
     }
 }

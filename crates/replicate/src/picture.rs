@@ -3,8 +3,10 @@
 use super::{Series, Trials};
 use fathom_core::experiment::Scale;
 use fathom_core::quantity::Unit;
+use serde::Deserialize;
 
 /// A figure of a report.
+#[derive(Debug)]
 pub struct Picture {
     /// Its number in the report; 0 where it has none.
     pub number: u8,
@@ -15,13 +17,14 @@ pub struct Picture {
 }
 
 /// How a figure is drawn again.
+#[derive(Debug)]
 pub enum Drawn {
     /// From the results of a method, all variants or some.
     By {
         /// The method's name.
         method: &'static str,
-        /// Whether a variant of its series belongs to the figure.
-        variant: fn(&str) -> bool,
+        /// The variants of its series that belong to the figure.
+        variants: Variants,
         /// The unit of the values.
         unit: Unit,
         /// As what.
@@ -40,26 +43,73 @@ pub enum Shape {
     Distribution(Option<f64>),
 }
 
-impl Picture {
-    /// All variants of a method against its swept parameter, as times.
-    pub const fn swept(
-        number: u8,
-        shows: &'static str,
-        method: &'static str,
-        along: &'static str,
-        scale: Scale,
-    ) -> Self {
-        let shape = Shape::Sweep(along, scale);
-        Picture {
-            number,
-            shows,
-            drawn: Drawn::By { method, variant: |_| true, unit: Unit::Nanoseconds, shape },
-        }
-    }
+/// Names of variants: a name with `*` for any beginning or end, after `!` all others.
+#[derive(Debug, Clone, Copy)]
+pub struct Variants(&'static str);
 
-    /// A figure that Fathom does not draw, for this reason.
-    pub const fn not(number: u8, shows: &'static str, reason: &'static str) -> Self {
-        Picture { number, shows, drawn: Drawn::Not(reason) }
+impl Variants {
+    /// Whether a variant is one of them.
+    pub fn has(self, variant: &str) -> bool {
+        let (others, pattern) = self.0.strip_prefix('!').map_or((false, self.0), |pattern| (true, pattern));
+        let is = match (pattern.strip_prefix('*'), pattern.strip_suffix('*')) {
+            (Some(end), _) => variant.ends_with(end),
+            (_, Some(beginning)) => variant.starts_with(beginning),
+            _ => variant == pattern,
+        };
+        is != others
+    }
+}
+
+/// A figure as the file of its report has it: a sweep `along` a parameter, or a `distribution` at one setting or, if that is
+/// infinite, of all; or not drawn.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct PictureData {
+    #[serde(default)]
+    number: u8,
+    shows: String,
+    #[serde(default)]
+    method: String,
+    #[serde(default = "any")]
+    variants: String,
+    #[serde(default = "nanoseconds")]
+    unit: Unit,
+    #[serde(default)]
+    along: String,
+    #[serde(default = "count")]
+    scale: Scale,
+    distribution: Option<f64>,
+    not_drawn: Option<String>,
+}
+
+fn any() -> String {
+    "*".to_owned()
+}
+
+fn nanoseconds() -> Unit {
+    Unit::Nanoseconds
+}
+
+fn count() -> Scale {
+    Scale::Count
+}
+
+impl From<PictureData> for Picture {
+    fn from(data: PictureData) -> Self {
+        let shape = match data.distribution {
+            Some(at) => Shape::Distribution(at.is_finite().then_some(at)),
+            None => Shape::Sweep(data.along.leak(), data.scale),
+        };
+        let drawn = match data.not_drawn {
+            Some(reason) => Drawn::Not(reason.leak()),
+            None => Drawn::By {
+                method: data.method.leak(),
+                variants: Variants(data.variants.leak()),
+                unit: data.unit,
+                shape,
+            },
+        };
+        Picture { number: data.number, shows: data.shows.leak(), drawn }
     }
 }
 
@@ -74,5 +124,19 @@ impl Series {
             }
         }
         variants
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn variants_are_named_by_their_beginning_their_end_or_what_they_are_not() {
+        let has = |pattern: &'static str, name: &str| Variants(pattern).has(name);
+        assert!(has("*", "any") && has("*", "") && has("", "") && !has("", "received"));
+        assert!(has("stride*", "stride 64 B") && !has("stride*", "L1"));
+        assert!(has("*by size", "random, by size") && !has("!*by size", "random, by size"));
+        assert!(has("!penalty", "random") && !has("!penalty", "penalty"));
     }
 }

@@ -1,10 +1,11 @@
-//! A published report: the rows of its summary table, each with its figure, its method and the point where Fathom asks the same
+//! A published report, and the rows of its summary table, each with its figure, its method and the point where Fathom asks the same
 //! question.
 
 use super::method::Method;
 use super::picture::Picture;
+use super::question::SameQuestion;
 use super::statistic::Statistic;
-use fathom_core::experiment::{Found, Known, Point, Requirement};
+use fathom_core::experiment::{Point, Requirement};
 use fathom_core::machine::Machine;
 use fathom_core::quantity::Unit;
 
@@ -57,38 +58,12 @@ pub enum Theirs {
 }
 
 /// How Fathom replicates a row.
+#[derive(Clone, Copy)]
 pub enum Replica {
     /// By this method.
     By(&'static Method),
     /// It cannot be, for this reason.
     NotHere(&'static str),
-}
-
-/// Where Fathom asks the *same question* by a method that answers it correctly, so that the result of the report's method can be
-/// compared with the correct one. The points that use the *same method* as a published figure are another relation
-/// ([`SameMethod`](fathom_report::references::SameMethod)): a `close` that does not wait for the other side has such a point, but the
-/// time until a connection has ended is asked elsewhere.
-pub enum SameQuestion {
-    /// At a point of an experiment.
-    Point(&'static str, fn(&Machine) -> Point),
-    /// In the slope along a parameter; the point has all others.
-    Slope(&'static str, &'static str, fn(&Machine) -> Point),
-    /// In a value computed from several points.
-    Computed {
-        /// The points.
-        of: fn(&Machine) -> Vec<(&'static str, Point)>,
-        /// The value, in the row's unit; `None` where a point that is needed has no value.
-        value: fn(&Known) -> Option<Found>,
-    },
-    /// Nowhere, for this reason.
-    Nowhere(&'static str),
-}
-
-impl SameQuestion {
-    /// Whether the figure is a difference of values, or computed from several: it may be negative.
-    pub fn is_difference(&self) -> bool {
-        matches!(self, SameQuestion::Slope(..) | SameQuestion::Computed { .. })
-    }
 }
 
 impl Report {
@@ -115,31 +90,4 @@ impl Report {
         }
         points
     }
-}
-
-impl SameQuestion {
-    /// The points that it needs.
-    pub fn points(&self, machine: &Machine) -> Vec<(&'static str, Point)> {
-        match self {
-            SameQuestion::Point(experiment, point) => vec![(*experiment, point(machine))],
-            SameQuestion::Slope(experiment, along, group) => {
-                along_sweep(experiment, along, &group(machine), machine)
-            }
-            SameQuestion::Computed { of, .. } => of(machine),
-            SameQuestion::Nowhere(_) => vec![],
-        }
-    }
-}
-
-/// The points of a sweep along one parameter, all others as in `group`.
-fn along_sweep(
-    experiment: &'static str,
-    along: &str,
-    group: &Point,
-    machine: &Machine,
-) -> Vec<(&'static str, Point)> {
-    let found = fathom_core::experiment::registry::find(experiment);
-    let sweep = found.map(|found| found.sweep(machine)).unwrap_or_default();
-    let mine = sweep.into_iter().filter(|point| point.get(along).is_some() && point.without(along) == *group);
-    mine.map(|point| (experiment, point)).collect()
 }

@@ -3,6 +3,7 @@
 
 use super::{Series, Trials};
 use fathom_core::statistics;
+use serde::Deserialize;
 
 /// How one figure is computed from a method's series.
 #[derive(Debug, Clone, Copy)]
@@ -14,7 +15,8 @@ pub struct Statistic {
 }
 
 /// A computation on the trials of one variant.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Fit {
     /// The mean over trials, with the deviation that the report printed.
     Mean(Deviation),
@@ -66,7 +68,8 @@ pub enum Fit {
 }
 
 /// A standard deviation.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Deviation {
     /// Divided by one less than the number of trials.
     Sample,
@@ -296,7 +299,7 @@ mod tests {
         assert_eq!(jump(2.0).map(|summary| summary.value), Some(2.0));
         assert_eq!(jump(5.0), None);
         let disturbed = along(&[(1.0, 10.0), (2.0, 90.0), (3.0, 11.0), (4.0, 30.0), (5.0, 31.0)]);
-        let found = Statistic::of(Fit::BeforeJump(2.0)).summary(&disturbed);
-        assert_eq!(found.map(|summary| summary.value), Some(3.0), "a disturbed setting is no jump");
+        let summary = Statistic::of(Fit::BeforeJump(2.0)).summary(&disturbed);
+        assert_eq!(summary.map(|summary| summary.value), Some(3.0), "a disturbed setting is no jump");
     }
 }

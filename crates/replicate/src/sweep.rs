@@ -1,29 +1,135 @@
-//! Fathom's points as the rows of reports name them: by the names of parameters, not by their constants, and looked up in the
-//! sweeps of experiments.
+//! Fathom's points as the rows of reports name them: by the names and values of parameters, looked up in the sweeps of experiments.
 
-use fathom_core::experiment::{Parameter, Placement, Point, Scale};
+use super::caches;
+use fathom_core::experiment::{Point, Requirement};
 use fathom_core::machine::Machine;
+use serde::Deserialize;
+use std::collections::BTreeMap;
 
-/// A point of these variants and numbers.
-pub fn point(placement: Placement, names: &[(&'static str, &str)], numbers: &[(&'static str, u64)]) -> Point {
-    let parameter = |name, scale| Parameter { scale, ..Parameter::named(name, "") };
-    let named = names
-        .iter()
-        .fold(Point::at(placement), |point, (name, value)| point.named(&parameter(name, Scale::Name), value));
-    numbers.iter().fold(named, |point, (name, value)| point.with(&parameter(name, Scale::Count), *value))
+/// Parameters of a point, by name.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(transparent)]
+pub struct Selector(BTreeMap<String, Choice>);
+
+/// The value of a parameter.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(untagged)]
+enum Choice {
+    /// This number.
+    Number(u64),
+    /// This variant.
+    Name(String),
+    /// The first of these variants that the experiment has: of those whose instructions the processor offers, if there is one.
+    FirstOf(Vec<String>),
+    /// The nearest to such a number.
+    Near(Near),
 }
 
-/// A block of a file, read through a protocol's client or a mount, or locally for comparison.
-pub fn remote_block(through: &str, state: &str, order: &str, bytes: u64) -> Point {
-    let names = [("protocol", through), ("state", state), ("order", order)];
-    point(Placement::Free, &names, &[("block", bytes), ("queue_depth", 1)])
+/// A number, of the file or of the machine's description.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Near {
+    /// This one.
+    Nearest(u64),
+    /// So many times the CPUs that this process may use.
+    AllowedCpus(u64),
+    /// Half of the data cache of a level, bytes.
+    HalfOfCache(u8),
+    /// So many times the last-level cache of one CPU, within limits.
+    BeyondL3(u64),
+    /// The middle of a level's data cache, bytes.
+    MiddleOfCache(u8),
+    /// So many times all last-level caches, within limits.
+    BeyondCaches(u64),
 }
 
-/// A block from the server's cache, by the protocol of the run's file; where there is no such file, the point that says so.
-pub fn served_block(machine: &Machine, order: &str, bytes: u64) -> Point {
-    match &machine.storage.remote {
-        Some(remote) => remote_block(&remote.through, "server-cached", order, bytes),
-        None => remote_block("network", "server-cached", "random", 4096),
+impl Near {
+    fn number(&self, machine: &Machine) -> u64 {
+        match *self {
+            Near::Nearest(number) => number,
+            Near::AllowedCpus(times) => times * machine.allowed_cpus().len() as u64,
+            Near::HalfOfCache(level) => caches::of_report_001(machine, level, None) / 2,
+            Near::BeyondL3(times) => {
+                (times * caches::of_report_001(machine, 3, None)).clamp(64 << 20, 1 << 30)
+            }
+            Near::MiddleOfCache(level) => {
+                caches::middle(machine, level).unwrap_or(1 << (11 + 3 * u32::from(level)))
+            }
+            Near::BeyondCaches(times) => caches::beyond(machine, times),
+        }
+    }
+}
+
+impl Selector {
+    /// The same with a number set.
+    #[must_use]
+    pub fn and(&self, parameter: &str, number: u64) -> Self {
+        let mut all = self.0.clone();
+        all.insert(parameter.to_owned(), Choice::Near(Near::Nearest(number)));
+        Selector(all)
+    }
+
+    /// The point of an experiment's sweep that has these variants (the first of each list) and whose numbers are
+    /// nearest to these. Of several, the one with the fewest other parameters. Where no variant exists, as on a processor without
+    /// such instructions, the first of the sweep.
+    pub fn nearest(&self, experiment: &str, machine: &Machine) -> Point {
+        let Some(experiment) = fathom_core::experiment::registry::find(experiment) else {
+            return Point::default();
+        };
+        let mut points = experiment.sweep(machine);
+        let fallback = points.first().cloned().unwrap_or_default();
+        points.retain(|point| self.is_exact(point));
+        let is_offered = |point: &Point| {
+            let needs = experiment.requires(point);
+            let mut instructions = needs.iter().filter(|need| matches!(need, Requirement::Instructions(_)));
+            instructions.all(|need| need.unmet_reason(machine).is_none())
+        };
+        for (parameter, choice) in &self.0 {
+            if let Choice::FirstOf(variants) = choice {
+                let of = |variant: &String, fits: &dyn Fn(&Point) -> bool| {
+                    points.iter().any(|point| point.is(parameter, variant) && fits(point))
+                };
+                let offered = variants.iter().find(|variant| of(variant, &is_offered));
+                let chosen = offered.or_else(|| variants.iter().find(|variant| of(variant, &|_| true)));
+                let chosen = chosen.cloned().unwrap_or_default();
+                points.retain(|point| point.is(parameter, &chosen));
+            }
+        }
+        let numbers = self.numbers(machine);
+        points.retain(|point| numbers.iter().all(|(parameter, _)| point.number_of(parameter).is_some()));
+        let count = |point: &Point| point.parameters().count();
+        let least = points.iter().map(count).min();
+        points.retain(|point| Some(count(point)) == least);
+        let distance = |point: &Point| {
+            let each =
+                numbers.iter().filter_map(|(name, wanted)| Some(octaves(point.number_of(name)?, *wanted)));
+            each.sum::<f64>()
+        };
+        let nearest = points.into_iter().min_by(|one, other| distance(one).total_cmp(&distance(other)));
+        nearest.unwrap_or(fallback)
+    }
+
+    /// Whether a point has exactly these variants and numbers.
+    pub fn is_of(&self, point: &Point, machine: &Machine) -> bool {
+        let same = |(parameter, wanted): &(&str, u64)| point.number_of(parameter) == Some(*wanted);
+        self.is_exact(point) && self.numbers(machine).iter().all(same)
+    }
+
+    /// Whether a point has the variants and numbers that are not chosen among those of the sweep.
+    fn is_exact(&self, point: &Point) -> bool {
+        self.0.iter().all(|(parameter, choice)| match choice {
+            Choice::Name(name) => point.is(parameter, name),
+            Choice::Number(wanted) => point.number_of(parameter) == Some(*wanted),
+            Choice::FirstOf(_) | Choice::Near(_) => true,
+        })
+    }
+
+    fn numbers(&self, machine: &Machine) -> Vec<(&str, u64)> {
+        let number = |choice: &Choice| match choice {
+            Choice::Near(near) => Some(near.number(machine)),
+            Choice::Number(_) | Choice::Name(_) | Choice::FirstOf(_) => None,
+        };
+        self.0.iter().filter_map(|(name, choice)| Some((name.as_str(), number(choice)?))).collect()
     }
 }
 
@@ -31,36 +137,6 @@ pub fn served_block(machine: &Machine, order: &str, bytes: u64) -> Point {
 pub fn beginnings(sizes: impl IntoIterator<Item = u64>, file_bytes: u64) -> Vec<u64> {
     let within: Vec<u64> = sizes.into_iter().filter(|size| *size <= file_bytes).collect();
     if within.is_empty() { vec![file_bytes] } else { within }
-}
-
-/// The point of an experiment's sweep that has these variants (the first of each list that the sweep has) and whose numbers are
-/// nearest to these. Of several, the one with the fewest other variants. Where no variant exists, as on a processor without such
-/// instructions, the first of the sweep.
-pub fn nearest(
-    experiment: &str,
-    machine: &Machine,
-    names: &[(&str, &[&str])],
-    numbers: &[(&str, u64)],
-) -> Point {
-    let found = fathom_core::experiment::registry::find(experiment);
-    let mut points = found.map(|found| found.sweep(machine)).unwrap_or_default();
-    let fallback = points.first().cloned().unwrap_or_default();
-    for (parameter, variants) in names {
-        let has = |variant: &&&str| points.iter().any(|point| point.is(parameter, variant));
-        let chosen = variants.iter().find(has).copied().unwrap_or_default();
-        points.retain(|point| point.is(parameter, chosen));
-    }
-    points.retain(|point| numbers.iter().all(|(parameter, _)| point.number_of(parameter).is_some()));
-    let told = |point: &Point| point.parameters().count();
-    let least = points.iter().map(told).min();
-    points.retain(|point| Some(told(point)) == least);
-    let far = |point: &Point| {
-        let each = numbers
-            .iter()
-            .map(|(parameter, wanted)| octaves(point.number_of(parameter).unwrap_or_default(), *wanted));
-        each.sum::<f64>()
-    };
-    points.into_iter().min_by(|one, other| far(one).total_cmp(&far(other))).unwrap_or(fallback)
 }
 
 /// The distance of two sizes in powers of two, such that 0 is as far from 1 as 1 is from 3.
@@ -80,28 +156,27 @@ mod tests {
         }
     }
 
-    fn found(experiment: &str, names: &[(&str, &[&str])], numbers: &[(&str, u64)]) -> String {
+    fn nearest(experiment: &str, selector: &str) -> String {
+        fathom_experiments::register();
         let machine = Machine::from_root(&Root::new("/nowhere"), &TwoCpus, std::path::Path::new("/"));
-        nearest(experiment, &machine, names, numbers).to_string()
+        toml::from_str::<Selector>(selector).unwrap().nearest(experiment, &machine).to_string()
     }
 
     #[test]
     fn a_point_is_found_by_its_variants_its_nearest_numbers_and_what_it_does_not_say() {
-        let call: &[(&str, &[&str])] = &[("call", &["no such call", "getppid"])];
-        assert_eq!(found("cpu/system_call", call, &[]), "call=getppid placement=one-cpu");
-        let warm: &[(&str, &[&str])] =
-            &[("state", &["warm"]), ("order", &["sequential"]), ("call", &["mmap"])];
+        let call = "call = ['no such call', 'getppid']";
+        assert_eq!(nearest("cpu/system_call", call), "call=getppid placement=one-cpu");
+        let warm = "state = 'warm'\norder = 'sequential'\ncall = 'mmap'\nfile.nearest = 52428800\nblock.nearest = 5000";
         assert_eq!(
-            found("filesystem/read", warm, &[("file", 50 << 20), ("block", 5000)]),
+            nearest("filesystem/read", warm),
             "block=4096 call=mmap file=67108864 order=sequential placement=one-cpu state=warm"
         );
-        let stride: &[(&str, &[&str])] = &[("access", &["first byte of each stride"])];
         assert_eq!(
-            found("memory/major_fault", stride, &[("stride", 300 << 10)]),
+            nearest("memory/major_fault", "access = 'first byte of each stride'\nstride.nearest = 307200"),
             "access=first byte of each stride placement=one-cpu stride=262144"
         );
         // Without a stride asked for, the point that has none is meant.
-        assert!(!found("memory/major_fault", &[], &[]).contains("stride"));
+        assert!(!nearest("memory/major_fault", "").contains("stride"));
     }
 
     #[test]
@@ -112,6 +187,6 @@ mod tests {
 
     #[test]
     fn where_a_variant_is_not_there_the_first_of_the_sweep_stands_for_it() {
-        assert!(found("cpu/system_call", &[("call", &["no such call"])], &[]).starts_with("call="));
+        assert!(nearest("cpu/system_call", "call = 'no such call'").starts_with("call="));
     }
 }

@@ -48,7 +48,7 @@ pub enum NoRatio {
     /// This one is a difference of times that is certainly negative here, by less than half of what the other finds. The report's
     /// method subtracts more than the operation adds, and misleads; or a cost that grows elsewhere shrinks here by Fathom's
     /// measurement (observed: a call without arguments 1.06 ns, with three 0.91).
-    BelowNothing(Side),
+    Negative(Side),
     /// This one is impossible: a rate or a size that is not positive, or a time so far below zero that no subtraction of similar
     /// work explains it.
     Impossible(Side),
@@ -65,10 +65,10 @@ impl NoRatio {
             NoRatio::BelowResolution(Side::Ours) => {
                 "below resolution: Fathom's result here is not distinguishable from zero"
             }
-            NoRatio::BelowNothing(Side::Theirs) => {
+            NoRatio::Negative(Side::Theirs) => {
                 "negative: the report's method subtracts more here than the operation adds"
             }
-            NoRatio::BelowNothing(Side::Ours) => {
+            NoRatio::Negative(Side::Ours) => {
                 "negative: by Fathom's measurement each further one makes the operation cheaper here"
             }
             NoRatio::Impossible(Side::Theirs) => {
@@ -87,11 +87,11 @@ pub enum Verdict {
     /// It gives less than Fathom finds.
     Below,
     /// The two are not significantly different.
-    NotTold,
+    NotSignificant,
     /// One of them is a difference that is not distinguishable from zero.
     BelowResolution,
     /// One of them is negative.
-    BelowNothing,
+    Negative,
     /// One of them is impossible, so something is broken.
     Impossible,
     /// One of them has no value, or their ratio has no interval.
@@ -104,9 +104,9 @@ impl Verdict {
         match self {
             Verdict::Above => "above",
             Verdict::Below => "below",
-            Verdict::NotTold => "not_told_apart",
+            Verdict::NotSignificant => "not_told_apart",
             Verdict::BelowResolution => "below_resolution",
-            Verdict::BelowNothing => "below_nothing",
+            Verdict::Negative => "below_nothing",
             Verdict::Impossible => "impossible",
             Verdict::Open => "open",
         }
@@ -120,14 +120,14 @@ impl Compared {
             Ok(ratio) => ratio.interval,
             Err(NoRatio::Missing) => return Verdict::Open,
             Err(NoRatio::BelowResolution(_)) => return Verdict::BelowResolution,
-            Err(NoRatio::BelowNothing(_)) => return Verdict::BelowNothing,
+            Err(NoRatio::Negative(_)) => return Verdict::Negative,
             Err(NoRatio::Impossible(_)) => return Verdict::Impossible,
         };
         match interval {
             None => Verdict::Open,
             Some(interval) if interval.low > 1.0 => Verdict::Above,
             Some(interval) if interval.high < 1.0 => Verdict::Below,
-            Some(_) => Verdict::NotTold,
+            Some(_) => Verdict::NotSignificant,
         }
     }
 }
@@ -182,12 +182,12 @@ fn seen(row: &Row, replication: &Replication) -> Vec<String> {
 fn ours(row: &Row, results: &Results, known: &Known) -> Result<Found, String> {
     let unmeasured = |why: &str| Err(why.to_owned());
     match &row.fathom {
-        SameQuestion::Point(experiment, point) => {
-            let point = point(known.machine);
+        SameQuestion::Point(_) => {
+            let (experiment, point) = row.fathom.points(known.machine).remove(0);
             known.found(experiment, &point).ok_or_else(|| without_a_value(results, experiment, &point))
         }
-        SameQuestion::Slope(experiment, along, group) => {
-            let group = group(known.machine);
+        SameQuestion::Slope { experiment, point, along } => {
+            let group = point.nearest(experiment, known.machine).without(along);
             let trend = results.trends.iter().find(|trend| {
                 trend.experiment == *experiment
                     && trend.along == *along
@@ -198,10 +198,10 @@ fn ours(row: &Row, results: &Results, known: &Known) -> Result<Found, String> {
                 |trend| Ok(slope(trend)),
             )
         }
-        SameQuestion::Computed { value, .. } => {
-            value(known).map_or_else(|| unmeasured("a point that the figure needs has no value"), Ok)
-        }
-        SameQuestion::Nowhere(reason) => unmeasured(reason),
+        SameQuestion::Computed(computed) => computed
+            .value(known, row.unit)
+            .map_or_else(|| unmeasured("a point that the figure needs has no value"), Ok),
+        SameQuestion::Nowhere { nowhere } => unmeasured(nowhere),
     }
 }
 
@@ -214,8 +214,8 @@ fn slope(trend: &TrendResult) -> Found {
 fn without_a_value(results: &Results, experiment: &str, point: &Point) -> String {
     let mut mine = results.of_experiment(experiment);
     let shown = results.shown(point);
-    let found = mine.find(|result| result.point == shown);
-    let reason = found.and_then(|result| {
+    let result = mine.find(|result| result.point == shown);
+    let reason = result.and_then(|result| {
         let other = result.method().err().map(|other| other.to_string());
         result.outcome.reason().or(other)
     });
@@ -227,17 +227,19 @@ fn without_a_value(results: &Results, experiment: &str, point: &Point) -> String
 fn ratio(theirs: Measured, ours: Measured, unit: Unit, differ: bool) -> Result<Measured, NoRatio> {
     let below = |figure, other, side, may_be| {
         move |why| match why {
-            NoRatio::Impossible(_) if may_be && is_below(figure, other, unit) => NoRatio::BelowNothing(side),
+            NoRatio::Impossible(_) if may_be && is_plausibly_negative(figure, other, unit) => {
+                NoRatio::Negative(side)
+            }
             why => why,
         }
     };
-    above_nothing(theirs, unit, Side::Theirs).map_err(below(theirs, ours, Side::Theirs, true))?;
-    above_nothing(ours, unit, Side::Ours).map_err(below(ours, theirs, Side::Ours, differ))?;
+    ensure_positive(theirs, unit, Side::Theirs).map_err(below(theirs, ours, Side::Theirs, true))?;
+    ensure_positive(ours, unit, Side::Ours).map_err(below(ours, theirs, Side::Ours, differ))?;
     statistics::ratio(theirs, ours).ok_or(NoRatio::Impossible(Side::Theirs))
 }
 
 /// Only times are differences, which noise can make zero or negative. Trials that agree on zero to the last digit are not noise.
-fn above_nothing(figure: Measured, unit: Unit, side: Side) -> Result<(), NoRatio> {
+fn ensure_positive(figure: Measured, unit: Unit, side: Side) -> Result<(), NoRatio> {
     match (figure.interval, unit.kind()) {
         (None, _) if figure.value > 0.0 => Ok(()),
         (None, Kind::Cost) => Err(NoRatio::BelowResolution(side)),
@@ -253,7 +255,7 @@ fn above_nothing(figure: Measured, unit: Unit, side: Side) -> Result<(), NoRatio
 
 /// Whether a difference of times that is certainly negative is plausible. A difference taken the wrong way round would be about
 /// as far below zero as the other figure is above it; where the other figure is not resolved either, any distance is plausible.
-fn is_below(figure: Measured, other: Measured, unit: Unit) -> bool {
+fn is_plausibly_negative(figure: Measured, other: Measured, unit: Unit) -> bool {
     let surely = figure.interval.is_some_and(|ends| ends.high < 0.0);
     unit.kind() == Kind::Cost && surely && (!other.is_resolved() || -figure.value < other.value / 2.0)
 }
@@ -287,10 +289,10 @@ mod tests {
     fn a_method_that_subtracts_too_much_misleads_and_is_not_broken() {
         let (below, sound) = (measured(-0.3, Some((-0.35, -0.25))), measured(1.4, Some((1.3, 1.5))));
         let time = |theirs, ours, differ| ratio(theirs, ours, Unit::Nanoseconds, differ);
-        assert_eq!(time(below, sound, false), Err(NoRatio::BelowNothing(Side::Theirs)));
+        assert_eq!(time(below, sound, false), Err(NoRatio::Negative(Side::Theirs)));
         assert_eq!(time(sound, below, false), Err(NoRatio::Impossible(Side::Ours)));
         // A slope may fall, but not by as much as theirs rises.
-        assert_eq!(time(sound, below, true), Err(NoRatio::BelowNothing(Side::Ours)));
+        assert_eq!(time(sound, below, true), Err(NoRatio::Negative(Side::Ours)));
         let opposite = measured(-1.4, Some((-1.5, -1.3)));
         assert_eq!(time(sound, opposite, true), Err(NoRatio::Impossible(Side::Ours)));
         assert_eq!(
@@ -301,13 +303,13 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_is_no_matter_of_resolution() {
+    fn an_impossible_figure_is_not_called_one_below_resolution() {
         let sound = measured(10.0, Some((9.0, 11.0)));
         let below = measured(-9.0, Some((-10.0, -8.0)));
         let nothing = measured(0.0, Some((0.0, 0.0)));
         for wrong in [below, nothing] {
-            let told = ratio(wrong, sound, Unit::Nanoseconds, true);
-            assert_eq!(told, Err(NoRatio::Impossible(Side::Theirs)), "{wrong:?}");
+            let outcome = ratio(wrong, sound, Unit::Nanoseconds, true);
+            assert_eq!(outcome, Err(NoRatio::Impossible(Side::Theirs)), "{wrong:?}");
         }
         for unit in [Unit::BytesPerSecond, Unit::Bytes] {
             assert_eq!(ratio(sound, measured(0.0, None), unit, true), Err(NoRatio::Impossible(Side::Ours)));

@@ -4,34 +4,48 @@
 use core::arch::asm;
 use fathom_core::experiment::Requirement;
 
-/// The timer of reports 000 and 003: `CPUID; RDTSC` … `RDTSCP; CPUID`, after Paoloni (Intel white paper 324264-001, 2010). Ticks;
+/// The timer of reports 000 and 003: `CPUID; RDTSC` … `RDTSCP; CPUID`, after G. Paoloni (Intel white paper 324264-001, 2010). Ticks;
 /// negative where the counter ran backwards, which the reports took for a huge number.
 ///
 /// In a virtual machine each CPUID exits to the hypervisor, as it would have with the reports' programs.
 #[inline(always)]
 #[allow(clippy::inline_always, reason = "a call would stand inside the timed region")]
-pub fn paoloni(work: impl FnOnce()) -> i64 {
+pub fn cpuid_rdtsc_rdtscp_cpuid(work: impl FnOnce()) -> i64 {
     let start = start();
     work();
     stop_with_trailing_cpuid().wrapping_sub(start) as i64
 }
 
+/// A report's timer, where an operation that several reports time takes it as a parameter.
+pub trait Timer {
+    /// The ticks that work takes.
+    fn ticks(work: impl FnOnce()) -> i64;
+}
+
 /// The timer of report 001: the same without the CPUID at the end.
-#[inline(always)]
-#[allow(clippy::inline_always, reason = "a call would stand inside the timed region")]
-pub fn without_trailing_cpuid(work: impl FnOnce()) -> i64 {
-    let start = start();
-    work();
-    stop().wrapping_sub(start) as i64
+pub struct CpuidRdtscRdtscp;
+
+impl Timer for CpuidRdtscRdtscp {
+    #[inline(always)]
+    #[allow(clippy::inline_always, reason = "a call would stand inside the timed region")]
+    fn ticks(work: impl FnOnce()) -> i64 {
+        let start = start();
+        work();
+        stop().wrapping_sub(start) as i64
+    }
 }
 
 /// The timer of report 002: `MFENCE; LFENCE; RDTSC` on both sides.
-#[inline(always)]
-#[allow(clippy::inline_always, reason = "a call would stand inside the timed region")]
-pub fn fenced(work: impl FnOnce()) -> i64 {
-    let start = after_fences();
-    work();
-    after_fences().wrapping_sub(start) as i64
+pub struct Fenced;
+
+impl Timer for Fenced {
+    #[inline(always)]
+    #[allow(clippy::inline_always, reason = "a call would stand inside the timed region")]
+    fn ticks(work: impl FnOnce()) -> i64 {
+        let start = after_fences();
+        work();
+        after_fences().wrapping_sub(start) as i64
+    }
 }
 
 /// `MFENCE; LFENCE; RDTSC`.
@@ -57,7 +71,7 @@ fn after_fences() -> u64 {
 pub fn start() -> u64 {
     let ticks: u64;
     // SAFETY: registers only; rbx, which the compiler reserves, is saved around CPUID. Memory may be read and written by
-    // what is timed, so nothing is promised of it.
+    // what is timed, so the compiler may assume nothing about it.
     unsafe {
         asm!(
             "mov {saved}, rbx", "xor eax, eax", "cpuid", "rdtsc", "mov rbx, {saved}",
@@ -69,7 +83,7 @@ pub fn start() -> u64 {
     ticks
 }
 
-/// What the timers that end with RDTSCP need: [`stop`], [`stop_with_trailing_cpuid`], [`paoloni`], [`without_trailing_cpuid`].
+/// What the timers that end with RDTSCP need: [`stop`], [`stop_with_trailing_cpuid`], [`cpuid_rdtsc_rdtscp_cpuid`], [`CpuidRdtscRdtscp`].
 #[cfg(target_arch = "x86_64")]
 pub const ENDS_WITH_RDTSCP: &[Requirement] = &[Requirement::Instructions("rdtscp")];
 /// On other architectures Fathom's own clock is read.

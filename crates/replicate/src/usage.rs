@@ -17,17 +17,17 @@ impl Usage {
     /// The counts of this process with all its threads.
     pub fn now() -> Self {
         // SAFETY: an rusage is plain integers, and the call fills it; it cannot fail for this process.
-        let told = unsafe {
-            let mut told: libc::rusage = std::mem::zeroed();
-            libc::getrusage(libc::RUSAGE_SELF, &raw mut told);
-            told
+        let usage = unsafe {
+            let mut usage: libc::rusage = std::mem::zeroed();
+            libc::getrusage(libc::RUSAGE_SELF, &raw mut usage);
+            usage
         };
         let count = |number: libc::c_long| u64::try_from(number).unwrap_or(0);
         Usage {
-            minor: count(told.ru_minflt),
-            major: count(told.ru_majflt),
-            voluntary: count(told.ru_nvcsw),
-            involuntary: count(told.ru_nivcsw),
+            minor: count(usage.ru_minflt),
+            major: count(usage.ru_majflt),
+            voluntary: count(usage.ru_nvcsw),
+            involuntary: count(usage.ru_nivcsw),
         }
     }
 

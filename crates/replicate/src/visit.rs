@@ -1,6 +1,6 @@
 //! Measuring one method in a fresh process.
 
-use super::{Method, Report, Series, Stage, find};
+use super::{Method, Report, Series, Stage, find, tasks};
 use fathom_core::experiment::Site;
 use fathom_core::sampling::child::{Launch, Process};
 use fathom_core::sampling::{self, Setting, TrialOutcome};
@@ -39,6 +39,10 @@ pub fn answer(request: &Request) -> TrialOutcome<Series> {
         let reason = format!("report {} has no method {}", request.report, request.method);
         return TrialOutcome::Failed { reason };
     };
-    let measure = |site: &Site, _: &_| (method.measure)(&Stage { site, quick: request.quick });
+    let measure = |site: &Site, _: &_| {
+        let refused = if method.raised_priority { tasks::raise_priority() } else { None };
+        let series = (method.measure)(&Stage { site, quick: request.quick })?;
+        Ok(series.seen_where(refused))
+    };
     sampling::at_site(&request.setting, measure).into()
 }

@@ -51,7 +51,8 @@ pub(super) struct BesideEntry<'run> {
     deviation: Option<f64>,
     doubt: Option<&'static str>,
     corrected: Option<f64>,
-    misgiving: Option<&'static str>,
+    #[serde(rename = "misgiving")]
+    doubt_note: Option<&'static str>,
     differs: &'static str,
     ratio: Option<Over>,
 }
@@ -90,7 +91,7 @@ fn entry<'run>(row: &Beside<'run>) -> BesideEntry<'run> {
         deviation: row.there.deviation,
         doubt: row.figure.doubt().map(Doubt::name),
         corrected,
-        misgiving: row.figure.doubt_note(),
+        doubt_note: row.figure.doubt_note(),
         differs: row.differs,
         ratio: row.ratio.map(|ratio| Over {
             value: ratio.value,

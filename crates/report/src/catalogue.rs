@@ -193,7 +193,7 @@ fn required(experiment: &dyn Experiment, points: &[Point], style: Style) -> Stri
 fn missing(experiment: &dyn Experiment, points: &[Point], machine: &Machine, style: Style) -> String {
     let mut lacking: BTreeMap<String, usize> = BTreeMap::new();
     for point in points {
-        for reason in experiment.requires(point).iter().filter_map(|needed| needed.lacking(machine)) {
+        for reason in experiment.requires(point).iter().filter_map(|needed| needed.unmet_reason(machine)) {
             *lacking.entry(reason).or_default() += 1;
         }
     }

@@ -193,7 +193,7 @@ fn choose<'run>(
     let merit = |point: &Point| of(point).and_then(PointResult::merit).unwrap_or(f64::NEG_INFINITY);
     let points = measured.iter().map(|point| &point.point);
     let point = of(figure.choose_best(points, landmarks, merit)?)?;
-    let words = figure.said(&point.point, |name, value| words::value(point, name, value));
+    let words = figure.label(&point.point, |name, value| words::value(point, name, value));
     Some(Main { words: said(&words, &point.point), leads: figure.leads, source: FigureSource::Point(point) })
 }
 

@@ -4,12 +4,12 @@ use super::rig::Rig;
 use super::spin::spin;
 use super::truth::{Claim, figure};
 use super::work::{Work, about};
-use fathom_core::experiment::{Failure, Placement, Point, Site, Workload, ensure, errno};
+use fathom_core::experiment::{Failure, Placement, Point, Site, Workload, ensure};
 use fathom_core::quantity::Unit;
-use fathom_core::sampling::partner::{Process, pipe};
+use fathom_core::sampling::partner::{PartnerProcess, pipe, read_byte, write_byte};
 use fathom_engine::record::Truth;
 use fathom_engine::results::Results;
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -45,12 +45,12 @@ const LATE: u8 = 1;
 struct PipePair {
     there: OwnedFd,
     back: OwnedFd,
-    _other: Process,
+    _other: PartnerProcess,
 }
 
 fn prepare<'site>(_: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
     let ((asked, there), (back, answers)) = (pipe()?, pipe()?);
-    let other = Process::start(site.partner, move || answer(&asked, &answers))?;
+    let other = PartnerProcess::start(site.partner, move || answer(&asked, &answers))?;
     let line = Rc::new(PipePair { there, back, _other: other });
     let rounds = |byte| {
         let line = Rc::clone(&line);
@@ -61,33 +61,20 @@ fn prepare<'site>(_: &Point, site: &'site Site) -> Result<Workload<'site>, Failu
 
 impl PipePair {
     fn round(&self, byte: u8) -> Result<(), Failure> {
-        write(&self.there, byte)?;
-        ensure(read(&self.back)? == Some(byte), "the other side answered something else")
+        write_byte(&self.there, byte)?;
+        ensure(read_byte(&self.back)? == Some(byte), "the other side answered something else")
     }
 }
 
 /// Answers as the other side.
 fn answer(asked: &OwnedFd, answers: &OwnedFd) -> Result<(), Failure> {
-    while let Some(byte) = read(asked)? {
+    while let Some(byte) = read_byte(asked)? {
         if byte == LATE {
             spin(WAIT);
         }
-        write(answers, byte)?;
+        write_byte(answers, byte)?;
     }
     Ok(())
-}
-
-fn write(end: &OwnedFd, byte: u8) -> Result<(), Failure> {
-    // SAFETY: one byte, alive during the call.
-    errno("write to a pipe", unsafe { libc::write(end.as_raw_fd(), (&raw const byte).cast(), 1) }).map(drop)
-}
-
-/// The next byte; `None` at the end.
-fn read(end: &OwnedFd) -> Result<Option<u8>, Failure> {
-    let mut byte = 0_u8;
-    // SAFETY: room for one byte, alive during the call.
-    let read = errno("read from a pipe", unsafe { libc::read(end.as_raw_fd(), (&raw mut byte).cast(), 1) })?;
-    Ok((read == 1).then_some(byte))
 }
 
 fn judge(rig: &Rig, results: &Results, _: Option<f64>) -> Vec<Truth> {

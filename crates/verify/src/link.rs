@@ -54,7 +54,7 @@ const PACKET: f64 = 1514.0;
 const TRIAL: Duration = Duration::from_millis(600);
 
 fn arrange(options: &mut Options) -> Result<Arranged, String> {
-    let reach = Reach { wanted: "namespace".to_owned(), ..Reach::default() };
+    let reach = Reach { spec: "namespace".to_owned(), ..Reach::default() };
     let peering = Peering::reach(&reach).map_err(|error| format!("{error:#}"))?;
     let process = peering.process().ok_or("the virtual peer has no process")?;
     let namespace = File::open(format!("/proc/{process}/ns/net")).map_err(|error| error.to_string())?;

@@ -8,8 +8,8 @@ use super::rig::Arranged;
 use fathom_engine::run::{Peering, Reach};
 use fathom_equipment::peer::Token;
 use fathom_equipment::peer::proof::chance;
-use fathom_equipment::peer::server::{End, Limits, Server};
-use fathom_equipment::peer::shared::Shared;
+use fathom_equipment::peer::server::{PeerEnd, PeerLimits, Server};
+use fathom_equipment::peer::shared::PeerShared;
 use std::io;
 use std::io::{Read, Write};
 use std::net::{IpAddr, Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream, UdpSocket};
@@ -182,11 +182,11 @@ fn port_in(bytes: &[u8]) -> Option<u16> {
 const PEER: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 
 /// The second host; it ends when this is dropped.
-struct Host(Arc<Shared>);
+struct Host(Arc<PeerShared>);
 
 impl Drop for Host {
     fn drop(&mut self) {
-        self.0.end(End::Abandoned);
+        self.0.end(PeerEnd::Abandoned);
     }
 }
 
@@ -199,12 +199,12 @@ pub fn host_behind(
     let failed = |error: io::Error| format!("a second host on loopback: {error}");
     let token = Token(chance(32).map_err(failed)?);
     let server =
-        Server::bind(&[SocketAddr::new(PEER, 0)], token.clone(), Limits::default()).map_err(failed)?;
+        Server::bind(&[SocketAddr::new(PEER, 0)], token.clone(), PeerLimits::default()).map_err(failed)?;
     let address = server.addresses().map_err(failed)?[0];
     let host = Host(server.shared());
     spawn(move || server.run());
     let relay = Relay::start(address, relay, delay, datagrams).map_err(failed)?;
-    let reach = Reach { wanted: relay.at.to_string(), address: None, token: Some(token) };
+    let reach = Reach { spec: relay.at.to_string(), address: None, token: Some(token) };
     let peering = Peering::reach(&reach).map_err(|error| format!("{error:#}"))?;
     Ok((Arranged { peering: Some(peering), ..Arranged::holding(host) }, relay))
 }

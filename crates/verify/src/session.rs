@@ -5,7 +5,7 @@ use super::truth::NoFigure;
 use anyhow::{Result, bail};
 use fathom_engine::record::{Ending, Header, Journal, Run, Truth, Verdict};
 use fathom_engine::results::Results;
-use fathom_engine::run::{Campaign, Options, Peering, Watcher, described};
+use fathom_engine::run::{Options, Peering, RunInProgress, Watcher, described};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -110,9 +110,9 @@ pub(super) fn run(options: &mut Options, peering: Option<Peering>, watcher: &mut
     if header.plan.iter().all(|point| point.skip.is_some()) {
         return Ok(Run::begun(header));
     }
-    let mut campaign = Campaign::written_to(header, || Ok(Journal::nowhere()), peering)?;
-    campaign.measure(watcher)?;
-    let run = campaign.into_run();
+    let mut in_progress = RunInProgress::written_to(header, || Ok(Journal::nowhere()), peering)?;
+    in_progress.measure(watcher)?;
+    let run = in_progress.into_run();
     if run.closing.as_ref().is_some_and(|closing| closing.ended == Ending::Interrupted) {
         bail!("it was interrupted: there is no verdict");
     }

@@ -3,11 +3,11 @@
 
 use super::input::Input;
 use fathom::peer::protocol::{
-    Frames, Hello, LONGEST_REPLY, LONGEST_REQUEST, Malformed, Reply, Request, framed,
+    ControlRequest, Frames, Hello, LONGEST_REPLY, LONGEST_REQUEST, Malformed, Reply, framed,
 };
-use fathom::peer::server::{Limits, Server};
+use fathom::peer::server::{PeerLimits, Server};
 use fathom::peer::service::Transport;
-use fathom::peer::{PeerAddress, Service, Session, Token};
+use fathom::peer::{PeerAddress, PeerSession, Service, Token};
 use std::io::{Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
@@ -16,13 +16,16 @@ use std::time::Duration;
 /// What a proper client would say, all of it.
 fn requests() -> Vec<Vec<u8>> {
     let requests = [
-        Request::Hello(Hello::ours("ab".repeat(32))),
-        Request::Proof { proof: "cd".repeat(32) },
-        Request::Hold,
-        Request::Touch,
-        Request::Describe,
-        Request::Start { service: Service::Echo { transport: Transport::Tcp, bytes: 4 }, cpu: Some(1) },
-        Request::Stop,
+        ControlRequest::Hello(Hello::ours("ab".repeat(32))),
+        ControlRequest::Proof { proof: "cd".repeat(32) },
+        ControlRequest::Hold,
+        ControlRequest::Touch,
+        ControlRequest::Describe,
+        ControlRequest::Start {
+            service: Service::Echo { transport: Transport::Tcp, bytes: 4 },
+            cpu: Some(1),
+        },
+        ControlRequest::Stop,
     ];
     requests.iter().map(|request| framed(request, LONGEST_REQUEST).unwrap()).collect()
 }
@@ -51,7 +54,7 @@ fn conversation(messages: &[Vec<u8>], input: &mut Input) -> Vec<u8> {
 }
 
 /// Every message in these bytes, and what ends them, when they come in these pieces.
-fn taken(pieces: &[&[u8]]) -> (Vec<Request>, Option<Malformed>) {
+fn taken(pieces: &[&[u8]]) -> (Vec<ControlRequest>, Option<Malformed>) {
     let (mut frames, mut messages) = (Frames::new(LONGEST_REQUEST), vec![]);
     for piece in pieces {
         frames.extend(piece);
@@ -74,7 +77,7 @@ fn parsed(bytes: &[u8], cut: usize) -> Result<(), String> {
         return Err("pieces matter".to_owned());
     }
     // What was understood can be said again and means the same.
-    let again = |message: &Request| {
+    let again = |message: &ControlRequest| {
         let said = framed(message, LONGEST_REQUEST).unwrap();
         taken(&[&said]) == (vec![message.clone()], None)
     };
@@ -84,7 +87,7 @@ fn parsed(bytes: &[u8], cut: usize) -> Result<(), String> {
 /// A peer that serves a run, and somebody who answers in a peer's place.
 struct Ends {
     peer: PeerAddress,
-    run: Mutex<Session>,
+    run: Mutex<PeerSession>,
     impostor: PeerAddress,
     answer: Arc<Mutex<Vec<u8>>>,
 }
@@ -98,10 +101,10 @@ impl Ends {
     fn begin() -> Self {
         let anywhere = SocketAddr::from(([127, 0, 0, 1], 0));
         let token = at(anywhere).token;
-        let server = Server::bind(&[anywhere], token, Limits::default()).unwrap();
+        let server = Server::bind(&[anywhere], token, PeerLimits::default()).unwrap();
         let peer = at(server.addresses().unwrap()[0]);
         std::thread::spawn(move || server.run().unwrap());
-        let mut run = Session::open(&peer).unwrap();
+        let mut run = PeerSession::open(&peer).unwrap();
         run.hold().unwrap();
         let listener = TcpListener::bind(anywhere).unwrap();
         let impostor = at(listener.local_addr().unwrap());
@@ -132,7 +135,7 @@ impl Ends {
     /// The answer of somebody who does not know the token.
     fn answered(&self, bytes: Vec<u8>) -> Result<(), String> {
         *self.answer.lock().unwrap() = bytes;
-        match Session::open(&self.impostor) {
+        match PeerSession::open(&self.impostor) {
             Ok(_) => Err("an impostor was believed".to_owned()),
             Err(failure) if failure.to_string().is_empty() => Err("a failure without a word".to_owned()),
             Err(_) => Ok(()),

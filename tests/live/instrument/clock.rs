@@ -114,7 +114,8 @@ fn least_difference(measure: &str) -> Outcome<f64> {
     let machine = here();
     let sweep = experiment.sweep(&machine);
     let Some(point) = sweep.iter().find(fenced) else { return skipped("a processor with lfence and rdtscp") };
-    if let Some(lacking) = experiment.requires(point).iter().find_map(|needed| needed.lacking(&machine)) {
+    if let Some(lacking) = experiment.requires(point).iter().find_map(|needed| needed.unmet_reason(&machine))
+    {
         return skipped(lacking);
     }
     let folder = tempfile::tempdir().expect("a folder for temporary files");

@@ -2,7 +2,7 @@
 
 use crate::tier::{Outcome, Test, beside, skipped};
 use fathom::experiment::Failure;
-use fathom::replicate::report_003::filesystem::cache::read_again;
+use fathom::replicate::report_003::filesystem::read_again;
 use fathom::test_file::residency::{by_mincore, cached};
 use fathom::test_file::{evict, page_bytes};
 use std::os::unix::fs::FileExt;

@@ -7,7 +7,7 @@ use fathom::peer::{Place, Running, Service};
 use fathom::remote::deadline::Deadline;
 use fathom::remote::trusted_port;
 use fathom::remote::wire::{TIMEOUT, Wire};
-use fathom::replicate::report_003::network::{bandwidth, connection, round_trip};
+use fathom::replicate::report_003::network;
 use fathom::verify::opinions::tool_runner;
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, Shutdown, TcpListener, TcpStream, UdpSocket};
@@ -275,10 +275,10 @@ fn the_kernel_counts_what_is_received() -> Outcome {
 fn all_bytes_of_every_buffer_of_report_003_are_received() -> Outcome {
     let listener = listener()?;
     let address = listener.local_addr().unwrap();
-    let client = std::thread::spawn(move || bandwidth::send_all(address, 1));
-    for size in bandwidth::SIZES {
+    let client = std::thread::spawn(move || network::send_all(address, 1));
+    for size in network::SIZES {
         let mut buffer = vec![0; size];
-        let rate = bandwidth::received(&listener, &mut buffer).unwrap();
+        let rate = network::received(&listener, &mut buffer).unwrap();
         assert!(rate > 0.0 && buffer.iter().all(|byte| *byte == 0x5a), "{size}");
     }
     client.join().unwrap().unwrap();
@@ -296,7 +296,7 @@ fn every_connection_of_report_003_is_opened_and_ended() -> Outcome {
         }
         ends
     });
-    let series = connection::connections(address, false).unwrap();
+    let series = network::connections(address, false).unwrap();
     TcpStream::connect(address).unwrap().write_all(b"x").unwrap();
     let ends = server.join().unwrap();
     assert!(ends > 0);
@@ -310,7 +310,7 @@ fn the_echo_server_of_report_003_says_back_to_each_client_what_it_said() -> Outc
     let listener = listener()?;
     let address = listener.local_addr().unwrap();
     // Ends with the test's process.
-    std::thread::spawn(move || round_trip::echo_server(&listener));
+    std::thread::spawn(move || network::echo_server(&listener));
     let mut clients = [1_u8, 2].map(|number| (number, TcpStream::connect(address).unwrap()));
     for (number, client) in &mut clients {
         client.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
@@ -321,6 +321,6 @@ fn the_echo_server_of_report_003_says_back_to_each_client_what_it_said() -> Outc
     }
     let [(_, first), (_, second)] = clients;
     drop(first);
-    assert_eq!(round_trip::conversation(second).unwrap().points[0].values.len(), 100);
+    assert_eq!(network::conversation(second).unwrap().points[0].values.len(), 100);
     Ok(())
 }

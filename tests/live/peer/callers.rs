@@ -5,7 +5,7 @@ use crate::tier::{Outcome, Test, beside};
 use fathom::peer::protocol::{
     Frames, Hello, LONGEST_REPLY, LONGEST_REQUEST, PROTOCOL, Reply, Request, framed,
 };
-use fathom::peer::server::Limits;
+use fathom::peer::server::PeerLimits;
 use fathom::peer::{PeerAddress, Session, Token};
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -21,7 +21,7 @@ pub const TESTS: &[Test] = &beside![
 ];
 
 fn short_lived() -> (PeerAddress, impl Sized) {
-    peer(Limits { idle: Duration::from_secs(10), ..Limits::default() })
+    peer(PeerLimits { idle: Duration::from_secs(10), ..PeerLimits::default() })
 }
 
 /// What a peer answers to these bytes, all of it.

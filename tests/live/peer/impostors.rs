@@ -3,7 +3,7 @@
 use super::server::peer;
 use crate::tier::{Outcome, Test, beside};
 use fathom::peer::protocol::{Hello, LONGEST_REPLY, Reply, framed};
-use fathom::peer::server::Limits;
+use fathom::peer::server::PeerLimits;
 use fathom::peer::{PeerAddress, Session, Token};
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -107,7 +107,7 @@ fn one_that_answers_another_question_or_refuses_is_told() -> Outcome {
 }
 
 fn nobody_at_all_is_told_as_that() -> Outcome {
-    let (address, end) = peer(Limits { idle: Duration::from_millis(1), ..Limits::default() });
+    let (address, end) = peer(PeerLimits { idle: Duration::from_millis(1), ..PeerLimits::default() });
     end.join().unwrap();
     assert!(Session::open(&address).unwrap_err().to_string().contains("nothing listens there"));
     Ok(())

@@ -3,8 +3,8 @@
 use super::process::{ByHand, wait_until};
 use super::server::{ECHO, peer, where_is};
 use crate::tier::{Outcome, Test, beside};
-use fathom::peer::protocol::{LONGEST_REPLY, LONGEST_REQUEST, Reply, Request, framed};
-use fathom::peer::server::Limits;
+use fathom::peer::protocol::{ControlRequest, LONGEST_REPLY, LONGEST_REQUEST, Reply, framed};
+use fathom::peer::server::PeerLimits;
 use fathom::peer::service::{StreamOptions, Transport};
 use fathom::peer::{PeerAddress, Service, Session, Token};
 use std::io::{Read, Write};
@@ -74,7 +74,7 @@ fn relay<T: Send + 'static>(
 }
 
 fn short_lived() -> (PeerAddress, impl Sized) {
-    peer(Limits { idle: Duration::from_secs(10), ..Limits::default() })
+    peer(PeerLimits { idle: Duration::from_secs(10), ..PeerLimits::default() })
 }
 
 fn text(frame: &[u8]) -> String {
@@ -102,7 +102,7 @@ const FORGED: &str = "altered, repeated, dropped or forged on the network";
 fn a_relay_that_takes_over_after_the_handshake_is_not_obeyed() -> Outcome {
     let (address, _end) = short_lived();
     let (way, thread) = relay(&address, |mut way| {
-        let start = Request::Start { service: ECHO, cpu: None };
+        let start = ControlRequest::Start { service: ECHO, cpu: None };
         way.peer.write_all(&framed(&start, LONGEST_REQUEST).unwrap()).unwrap();
         text(&frame(&mut way.peer))
     });

@@ -1,7 +1,7 @@
 //! A peer inside the test: what it does for whom it lets in, and its limits.
 
 use crate::tier::{Outcome, Test, alone};
-use fathom::peer::server::{End, Limits, Server};
+use fathom::peer::server::{PeerEnd, PeerLimits, Server};
 use fathom::peer::service::Transport;
 use fathom::peer::{PeerAddress, Service, Session, Token};
 use std::io::{Read, Write};
@@ -22,7 +22,7 @@ pub const TESTS: &[Test] = &alone![
 pub const ECHO: Service = Service::Echo { transport: Transport::Tcp, bytes: 4 };
 
 /// A peer on loopback, where it is, and what it says at its end.
-pub fn peer(limits: Limits) -> (PeerAddress, JoinHandle<End>) {
+pub fn peer(limits: PeerLimits) -> (PeerAddress, JoinHandle<PeerEnd>) {
     let token = Token("0123456789abcdef".to_owned());
     let server = Server::bind(&[SocketAddr::from(([127, 0, 0, 1], 0))], token.clone(), limits).unwrap();
     let there = server.addresses().unwrap()[0];
@@ -55,7 +55,7 @@ fn echoed(stream: &mut TcpStream) -> bool {
 }
 
 fn a_run_is_served_and_nothing_listens_when_it_has_left() -> Outcome {
-    let (address, end) = peer(Limits::default());
+    let (address, end) = peer(PeerLimits::default());
     let mut run = Session::open(&address).unwrap();
     run.hold().unwrap();
     assert!(listens(address.port));
@@ -68,13 +68,13 @@ fn a_run_is_served_and_nothing_listens_when_it_has_left() -> Outcome {
     run.touch().unwrap();
     assert!(run.describe().is_ok());
     drop(run);
-    assert_eq!(end.join().unwrap(), End::ClientLeft);
+    assert_eq!(end.join().unwrap(), PeerEnd::ClientLeft);
     assert!(!listens(address.port), "a peer that has ended listens");
     Ok(())
 }
 
 fn a_service_ends_with_the_trial_that_asked_for_it() -> Outcome {
-    let (address, end) = peer(Limits::default());
+    let (address, end) = peer(PeerLimits::default());
     let mut run = Session::open(&address).unwrap();
     run.hold().unwrap();
     let mut trial = Session::open(&address).unwrap();
@@ -86,13 +86,13 @@ fn a_service_ends_with_the_trial_that_asked_for_it() -> Outcome {
     let mut other = Session::open(&address).unwrap();
     let service = other.start(&ECHO, None).unwrap();
     drop(run);
-    assert_eq!(end.join().unwrap(), End::ClientLeft);
+    assert_eq!(end.join().unwrap(), PeerEnd::ClientLeft);
     assert!(!listens(service.port()));
     Ok(())
 }
 
 fn a_peer_is_held_by_one_run() -> Outcome {
-    let (address, _end) = peer(Limits { idle: Duration::from_secs(3), ..Limits::default() });
+    let (address, _end) = peer(PeerLimits { idle: Duration::from_secs(3), ..PeerLimits::default() });
     let mut one = Session::open(&address).unwrap();
     one.hold().unwrap();
     let refused = Session::open(&address).unwrap().hold().unwrap_err().to_string();
@@ -101,7 +101,7 @@ fn a_peer_is_held_by_one_run() -> Outcome {
 }
 
 fn a_service_is_for_its_caller_alone() -> Outcome {
-    let (address, _end) = peer(Limits { idle: Duration::from_secs(3), ..Limits::default() });
+    let (address, _end) = peer(PeerLimits { idle: Duration::from_secs(3), ..PeerLimits::default() });
     let mut trial = Session::open(&address).unwrap();
     let service = trial.start(&Service::Echo { transport: Transport::Udp, bytes: 4 }, None).unwrap();
     let answered = |from: &str| {
@@ -117,32 +117,33 @@ fn a_service_is_for_its_caller_alone() -> Outcome {
 
 fn it_ends_when_nobody_is_heard_of() -> Outcome {
     let idle = Duration::from_millis(300);
-    let (address, end) = peer(Limits { idle, ..Limits::default() });
-    assert_eq!(end.join().unwrap(), End::Idle(idle));
+    let (address, end) = peer(PeerLimits { idle, ..PeerLimits::default() });
+    assert_eq!(end.join().unwrap(), PeerEnd::Idle(idle));
     assert!(!listens(address.port));
     // A client that holds it and then says nothing has gone too: its network may have.
-    let (address, end) = peer(Limits { idle, ..Limits::default() });
+    let (address, end) = peer(PeerLimits { idle, ..PeerLimits::default() });
     let mut run = Session::open(&address).unwrap();
     run.hold().unwrap();
-    assert_eq!(end.join().unwrap(), End::Idle(idle));
+    assert_eq!(end.join().unwrap(), PeerEnd::Idle(idle));
     Ok(())
 }
 
 fn it_ends_when_it_has_lived_or_moved_as_much_as_it_may() -> Outcome {
     let lifetime = Duration::from_millis(300);
-    let (_, end) = peer(Limits { lifetime, ..Limits::default() });
-    assert_eq!(end.join().unwrap(), End::Lifetime(lifetime));
-    let (address, end) = peer(Limits { bytes: 7, ..Limits::default() });
+    let (_, end) = peer(PeerLimits { lifetime, ..PeerLimits::default() });
+    assert_eq!(end.join().unwrap(), PeerEnd::Lifetime(lifetime));
+    let (address, end) = peer(PeerLimits { bytes: 7, ..PeerLimits::default() });
     let mut trial = Session::open(&address).unwrap();
     let service = trial.start(&ECHO, None).unwrap();
     assert!(echoed(&mut TcpStream::connect(service).unwrap()));
-    assert_eq!(end.join().unwrap(), End::Bytes(7), "4 bytes there and 4 back are 8");
+    assert_eq!(end.join().unwrap(), PeerEnd::Bytes(7), "4 bytes there and 4 back are 8");
     assert!(!listens(service.port()));
     Ok(())
 }
 
 fn it_takes_only_so_many_connections() -> Outcome {
-    let (address, _end) = peer(Limits { connections: 2, idle: Duration::from_secs(3), ..Limits::default() });
+    let (address, _end) =
+        peer(PeerLimits { connections: 2, idle: Duration::from_secs(3), ..PeerLimits::default() });
     let (_one, two) = (Session::open(&address).unwrap(), Session::open(&address).unwrap());
     let refused = Session::open(&address).unwrap_err().to_string();
     assert!(refused.contains("its maximum of connections"), "{refused}");

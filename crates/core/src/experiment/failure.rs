@@ -83,8 +83,9 @@ mod tests {
     #[test]
     fn what_an_older_kernel_does_not_know_is_unsupported_and_not_failed() {
         for errno in [libc::EINVAL, libc::ENOSYS, libc::EPERM] {
-            let told = Failure::of_newer_call("MADV_PAGEOUT", "Linux 5.4", &Error::from_raw_os_error(errno));
-            assert!(is_unsupported(&told), "{told}");
+            let failure =
+                Failure::of_newer_call("MADV_PAGEOUT", "Linux 5.4", &Error::from_raw_os_error(errno));
+            assert!(is_unsupported(&failure), "{failure}");
         }
         let broken =
             Failure::of_newer_call("MADV_PAGEOUT", "Linux 5.4", &Error::from_raw_os_error(libc::EIO));
@@ -94,8 +95,8 @@ mod tests {
     #[test]
     fn a_limit_is_what_the_machine_lacks_and_is_named() {
         for (errno, word) in [(libc::EMFILE, "ulimit -n"), (libc::ENOMEM, "ulimit -v")] {
-            let told = Failure::of("open", &Error::from_raw_os_error(errno));
-            assert!(is_unsupported(&told) && told.to_string().contains(word), "{told}");
+            let failure = Failure::of("open", &Error::from_raw_os_error(errno));
+            assert!(is_unsupported(&failure) && failure.to_string().contains(word), "{failure}");
         }
         let error = Error::from_raw_os_error(libc::EAGAIN);
         assert!(is_unsupported(&Failure::no_process("fork", &error)));

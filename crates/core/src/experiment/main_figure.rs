@@ -1,7 +1,7 @@
 //! The figures that represent an experiment on one page.
 
 use super::point::{Point, Value};
-use super::selector::{At, Landmark, Settings};
+use super::selector::{At, Landmark, PointSettings};
 
 /// A figure that represents an experiment on a page with little space.
 #[derive(Debug, Clone, Copy)]
@@ -13,23 +13,23 @@ pub struct MainFigure {
     /// Whether it is one of the dozen figures that represent a machine if there is no space for more.
     pub leads: bool,
     /// The setting; the first point of the sweep that has it is taken.
-    pub at: Settings,
+    pub at: PointSettings,
 }
 
 impl MainFigure {
     /// The figure of a point.
     pub const fn of(words: &'static str, at: &'static [(&'static str, At)]) -> Self {
-        MainFigure { words, slope: false, leads: false, at: Settings(at) }
+        MainFigure { words, slope: false, leads: false, at: PointSettings(at) }
     }
 
     /// The figure of a point, and one of the dozen that represent a machine.
     pub const fn leading(words: &'static str, at: &'static [(&'static str, At)]) -> Self {
-        MainFigure { words, slope: false, leads: true, at: Settings(at) }
+        MainFigure { words, slope: false, leads: true, at: PointSettings(at) }
     }
 
     /// The cost of one step, by the line through the points of this setting.
     pub const fn slope(words: &'static str, at: &'static [(&'static str, At)]) -> Self {
-        MainFigure { words, slope: true, leads: false, at: Settings(at) }
+        MainFigure { words, slope: true, leads: false, at: PointSettings(at) }
     }
 
     /// The first of these points that satisfies the setting; `landmarks` are the machine's declared limits.
@@ -49,17 +49,17 @@ impl MainFigure {
         landmarks: &[Landmark],
         merit: impl Fn(&Point) -> f64,
     ) -> Option<&'a Point> {
-        let mut left: Vec<&Point> = points.collect();
-        self.at.narrow(&mut left, None, landmarks);
+        let mut candidates: Vec<&Point> = points.collect();
+        self.at.narrow(&mut candidates, None, landmarks);
         if self.best_over().next().is_none() {
-            return left.first().copied();
+            return candidates.first().copied();
         }
         // `max_by` returns the last of equals, which is the first of the sweep.
-        left.into_iter().rev().max_by(|one, other| merit(one).total_cmp(&merit(other)))
+        candidates.into_iter().rev().max_by(|one, other| merit(one).total_cmp(&merit(other)))
     }
 
     /// The name of a point's figure, with the values of the parameters over which it is the best, each formatted by `written`.
-    pub fn said(&self, point: &Point, written: impl Fn(&str, &Value) -> String) -> String {
+    pub fn label(&self, point: &Point, written: impl Fn(&str, &Value) -> String) -> String {
         let best = self.best_over().filter_map(|name| Some(written(name, point.get(name)?)));
         let best: Vec<String> = best.collect();
         if best.is_empty() { self.words.to_owned() } else { format!("{} ({})", self.words, best.join(", ")) }
@@ -113,13 +113,13 @@ mod tests {
         };
         let best = BEST.choose_best(points.iter(), &[], merit).unwrap();
         assert_eq!(
-            (best.name(&ORDER), &*BEST.said(best, written)),
+            (best.name(&ORDER), &*BEST.label(best, written)),
             ("odd", "x (odd)"),
             "the first of the best"
         );
         let best = OVER_BOTH.choose_best(points.iter(), &[], merit).unwrap();
-        assert_eq!(OVER_BOTH.said(best, written), "x (small, 8)", "every value that was chosen is named");
+        assert_eq!(OVER_BOTH.label(best, written), "x (small, 8)", "every value that was chosen is named");
         assert_eq!(BEST.choose(points.iter(), &[]), Some(&points[0]), "of which nothing is known");
-        assert_eq!(MainFigure::of("x", &[]).said(best, written), "x");
+        assert_eq!(MainFigure::of("x", &[]).label(best, written), "x");
     }
 }

@@ -35,7 +35,7 @@ pub use point::{AXIS_PLACEMENT, PEER, Parameter, Placement, Point, Scale, VIRTUA
 pub use prediction::{Basis, Known, Learnt, Part, Prediction, Source, Term};
 pub use remote_file::{Access, RemoteFile};
 pub use requirement::Requirement;
-pub use selector::{At, Landmark, Others, Selector, Settings};
+pub use selector::{At, Landmark, Others, PointSettings, Selector};
 pub use shared::Shared;
 pub use shown::Shown;
 pub use touch::Touch;
@@ -104,7 +104,7 @@ pub enum Effort {
 
 /// Requests for sweeps, beyond those that the effort implies.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Asked {
+pub struct SweepOptions {
     /// Whether the run has a second host.
     pub peer: bool,
     /// Requested numbers of competing processes; the usual ones if empty.
@@ -119,7 +119,7 @@ pub struct Asked {
     pub whole_memory: bool,
 }
 
-impl Asked {
+impl SweepOptions {
     /// Whether the run meets a requirement that no machine meets by itself.
     pub fn meets(&self, requirement: &Requirement) -> bool {
         (self.peer && *requirement == Requirement::Peer)
@@ -220,7 +220,7 @@ pub trait Experiment: Sync {
 
     /// The points with the user's requests considered, such as numbers of processes or a peer. Ignore requests that do not concern the
     /// experiment.
-    fn sweep_for(&self, machine: &Machine, _asked: &Asked) -> Vec<Point> {
+    fn sweep_for(&self, machine: &Machine, _options: &SweepOptions) -> Vec<Point> {
         self.sweep(machine)
     }
 

@@ -164,13 +164,13 @@ pub struct Learnt(BTreeMap<String, BTreeMap<Point, Found>>);
 
 impl Learnt {
     /// Records the result of a point; `None` removes it.
-    pub fn learn(&mut self, experiment: &str, point: &Point, found: Option<Found>) {
+    pub fn learn(&mut self, experiment: &str, point: &Point, figure: Option<Found>) {
         if !self.0.contains_key(experiment) {
             self.0.insert(experiment.to_owned(), BTreeMap::new());
         }
         let Some(mine) = self.0.get_mut(experiment) else { return };
-        match found {
-            Some(found) => mine.insert(point.clone(), found),
+        match figure {
+            Some(figure) => mine.insert(point.clone(), figure),
             None => mine.remove(point),
         };
     }
@@ -189,8 +189,8 @@ impl<'run> Known<'run> {
     }
 
     /// Records the result of a point.
-    pub fn learn(&mut self, experiment: &str, point: &Point, found: Found) {
-        self.learnt.to_mut().learn(experiment, point, Some(found));
+    pub fn learn(&mut self, experiment: &str, point: &Point, figure: Found) {
+        self.learnt.to_mut().learn(experiment, point, Some(figure));
     }
 
     /// The result of a point in this run.
@@ -205,13 +205,13 @@ impl<'run> Known<'run> {
 
     /// The median of a point in this run, in the point's unit.
     pub fn median(&self, experiment: &str, point: &Point) -> Option<f64> {
-        self.found(experiment, point).map(|found| found.value)
+        self.found(experiment, point).map(|figure| figure.value)
     }
 
     /// Medians of an experiment along one parameter, all others as in `group`: for findings over a sweep.
     pub fn along(&self, experiment: &str, group: &Point, parameter: &Parameter) -> Vec<(u64, f64)> {
-        let found = self.found_along(experiment, group, parameter);
-        found.into_iter().map(|(number, found)| (number, found.value)).collect()
+        let figures = self.found_along(experiment, group, parameter);
+        figures.into_iter().map(|(number, figures)| (number, figures.value)).collect()
     }
 
     /// The same with intervals.
@@ -219,7 +219,7 @@ impl<'run> Known<'run> {
         let group = group.without(parameter.name);
         let all = self.learnt.0.get(experiment).into_iter().flatten();
         let mine = all.filter(|(point, _)| point.without(parameter.name) == group);
-        mine.map(|(point, found)| (point.number(parameter), *found)).collect()
+        mine.map(|(point, figure)| (point.number(parameter), *figure)).collect()
     }
 
     /// Records the line along a parameter: its slope and intercept.
@@ -233,10 +233,10 @@ impl<'run> Known<'run> {
     pub fn line(&self, experiment: &str, group: &Point, parameter: &Parameter) -> Option<(Found, Found)> {
         let key = (experiment.to_owned(), group.without(parameter.name), parameter.name.to_owned());
         self.lines.get(&key).copied().or_else(|| {
-            let found = self.found_along(experiment, group, parameter);
-            let points: Vec<(f64, f64)> = found.iter().map(|(x, y)| (*x as f64, y.value)).collect();
+            let figures = self.found_along(experiment, group, parameter);
+            let points: Vec<(f64, f64)> = figures.iter().map(|(x, y)| (*x as f64, y.value)).collect();
             let line = fit_line(&points).filter(|_| points.len() >= 3)?;
-            let bare = |value| Found::bare(value, found[0].1.dimension);
+            let bare = |value| Found::bare(value, figures[0].1.dimension);
             Some((bare(line.slope), bare(line.intercept)))
         })
     }
@@ -260,8 +260,8 @@ impl<'run> Known<'run> {
     /// The shortest possible core cycle on this machine, nanoseconds, for bounds. A core may run faster than observed, by a
     /// quarter at most or up to its declared maximum; for an unknown core, 7 GHz is above any on the market.
     pub fn shortest_cycle(&self) -> f64 {
-        let seen = self.core_hz.map(|hz| hz * 1.25);
-        let fastest = seen.into_iter().chain(self.machine.max_hz()).reduce(f64::max);
+        let observed = self.core_hz.map(|hz| hz * 1.25);
+        let fastest = observed.into_iter().chain(self.machine.max_hz()).reduce(f64::max);
         Cycles(1.0).nanoseconds(fastest.unwrap_or(7e9)).0
     }
 
@@ -291,9 +291,9 @@ impl<'run> Known<'run> {
         Basis::assumed(value, &reason)
     }
 
-    fn in_cycles(&self, cycles: f64, said: &str) -> (f64, String) {
+    fn in_cycles(&self, cycles: f64, reason: &str) -> (f64, String) {
         let cycle = self.cycle().value;
-        (cycles * cycle, format!("{cycles} cycles of {cycle:.4} ns: {said}"))
+        (cycles * cycle, format!("{cycles} cycles of {cycle:.4} ns: {reason}"))
     }
 }
 

@@ -44,7 +44,7 @@ impl Requirement {
     }
 
     /// The reason why this machine does not meet the requirement; `None` if it does.
-    pub fn lacking(&self, machine: &Machine) -> Option<String> {
+    pub fn unmet_reason(&self, machine: &Machine) -> Option<String> {
         match self {
             Requirement::Cpus(needed) => lacking_cpus(*needed, machine.allowed_cpus().len()),
             Requirement::MemoryBytes(needed) => lacking_memory(*needed, machine.available_bytes()),
@@ -166,11 +166,11 @@ mod tests {
 
         // It has AVX2 and no AVX-512, whatever this program runs on.
         let mut machine = crate::machine::described::machine();
-        assert_eq!(Requirement::Instructions("avx2").lacking(&machine), None);
-        let reason = Requirement::Instructions("avx512f").lacking(&machine).unwrap_or_default();
+        assert_eq!(Requirement::Instructions("avx2").unmet_reason(&machine), None);
+        let reason = Requirement::Instructions("avx512f").unmet_reason(&machine).unwrap_or_default();
         assert!(reason.contains("avx512f") && reason.contains("does not offer"), "{reason}");
         machine.processor.features = Fact::unknown("/proc is masked", "a test");
-        assert_eq!(Requirement::Instructions("avx512f").lacking(&machine), None);
+        assert_eq!(Requirement::Instructions("avx512f").unmet_reason(&machine), None);
     }
 
     #[test]
@@ -189,11 +189,11 @@ mod tests {
             std::path::Path::new("/nowhere"),
         );
         for needed in [of_all, Requirement::PageCache(Requirement::LIMIT_BYTES + 1)] {
-            let reason = needed.lacking(&nothing_known).unwrap_or_default();
+            let reason = needed.unmet_reason(&nothing_known).unwrap_or_default();
             assert!(reason.contains("--whole-memory"), "{reason}");
             assert!(needed.is_met_by_whole_memory());
         }
-        assert_eq!(Requirement::PageCache(Requirement::LIMIT_BYTES).lacking(&nothing_known), None);
+        assert_eq!(Requirement::PageCache(Requirement::LIMIT_BYTES).unmet_reason(&nothing_known), None);
     }
 
     struct Unknown;
@@ -221,11 +221,11 @@ mod tests {
 
     #[test]
     fn a_limit_that_is_all_memory_of_a_machine_is_none_but_that_of_a_control_group_is_one() {
-        let lacking = |kib, limit| Requirement::MemoryLimit.lacking(&of_memory(kib, limit));
-        let reason = lacking(512 << 10, None).unwrap_or_default();
+        let unmet_reason = |kib, limit| Requirement::MemoryLimit.unmet_reason(&of_memory(kib, limit));
+        let reason = unmet_reason(512 << 10, None).unwrap_or_default();
         assert!(reason.contains("no more than 512 MiB") && reason.contains("--whole-memory"), "{reason}");
-        assert_eq!(lacking(512 << 10, Some(300 << 20)), None);
-        assert_eq!(lacking(8 << 20, None), None);
-        assert_eq!(lacking(8 << 20, Some(512 << 20)), None);
+        assert_eq!(unmet_reason(512 << 10, Some(300 << 20)), None);
+        assert_eq!(unmet_reason(8 << 20, None), None);
+        assert_eq!(unmet_reason(8 << 20, Some(512 << 20)), None);
     }
 }

@@ -26,7 +26,7 @@ pub struct Selector {
     /// The name of the experiment.
     pub experiment: &'static str,
     /// The settings of the points.
-    pub settings: Settings,
+    pub settings: PointSettings,
     /// The required placement; `None` if it may be any, or is one of the settings.
     pub placement: Option<Placement>,
     /// The parameters that points may have besides.
@@ -48,7 +48,7 @@ pub enum Others {
 
 /// Required values of parameters, applied one after the other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Settings(pub &'static [(&'static str, At)]);
+pub struct PointSettings(pub &'static [(&'static str, At)]);
 
 /// The required value of a parameter. In a data file a string, a number, a list of strings, a table such as `{ nearest = 4096 }`,
 /// or `{ take = "most" }`.
@@ -83,7 +83,7 @@ pub enum At {
 impl Selector {
     /// Points with these settings, whatever their other parameters.
     pub const fn of(experiment: &'static str, settings: &'static [(&'static str, At)]) -> Self {
-        Selector { experiment, settings: Settings(settings), placement: None, others: Others::Any }
+        Selector { experiment, settings: PointSettings(settings), placement: None, others: Others::Any }
     }
 
     /// Points on one CPU with these settings and no other parameters.
@@ -107,14 +107,14 @@ impl Selector {
         points: impl IntoIterator<Item = &'a Point>,
         machine: &Machine,
     ) -> Vec<&'a Point> {
-        let mut left: Vec<&Point> = points.into_iter().filter(|point| self.admits(point)).collect();
-        self.settings.narrow(&mut left, Some(machine), &[]);
+        let mut candidates: Vec<&Point> = points.into_iter().filter(|point| self.admits(point)).collect();
+        self.settings.narrow(&mut candidates, Some(machine), &[]);
         if self.others == Others::Fewest {
-            let least = left.iter().map(|point| point.parameters().count()).min();
-            left.retain(|point| Some(point.parameters().count()) == least);
+            let least = candidates.iter().map(|point| point.parameters().count()).min();
+            candidates.retain(|point| Some(point.parameters().count()) == least);
         }
-        self.settings.approach(&mut left);
-        left
+        self.settings.approach(&mut candidates);
+        candidates
     }
 
     /// Whether this point, taken alone, is selected.
@@ -138,7 +138,7 @@ impl Selector {
     /// The figure, if exactly one point is selected.
     pub fn found(&self, known: &Known) -> Option<Found> {
         match self.all(known)[..] {
-            [(_, found)] => Some(found),
+            [(_, figure)] => Some(figure),
             _ => None,
         }
     }
@@ -147,7 +147,7 @@ impl Selector {
     pub fn along(&self, parameter: &str, known: &Known) -> Vec<(u64, Found)> {
         let all = self.all(known).into_iter();
         let mut curve: Vec<(u64, Found)> =
-            all.filter_map(|(point, found)| Some((point.number_of(parameter)?, found))).collect();
+            all.filter_map(|(point, figure)| Some((point.number_of(parameter)?, figure))).collect();
         curve.sort_by_key(|(number, _)| *number);
         curve
     }
@@ -158,7 +158,7 @@ impl Selector {
     }
 }
 
-impl Settings {
+impl PointSettings {
     /// Keeps the points that satisfy each setting in turn. Without a machine no point represents a cache or memory.
     pub fn narrow(&self, points: &mut Vec<&Point>, machine: Option<&Machine>, landmarks: &[Landmark]) {
         for (name, at) in self.0 {
@@ -170,7 +170,7 @@ impl Settings {
     fn approach(&self, points: &mut Vec<&Point>) {
         let distance = |point: &Point| {
             let each = self.0.iter().filter_map(|(name, at)| match at {
-                At::Nearest(wanted) => Some(octaves(point.number_of(name)?, *wanted)),
+                At::Nearest(value) => Some(octaves(point.number_of(name)?, *value)),
                 _ => None,
             });
             each.sum::<f64>()
@@ -190,17 +190,17 @@ impl At {
 
     fn keep(self, points: &mut Vec<&Point>, name: &str, machine: Option<&Machine>, landmarks: &[Landmark]) {
         let numbers = || points.iter().filter_map(|point| point.number_of(name));
-        let wanted = match self {
+        let value = match self {
             At::Best => return,
             At::Any => return points.retain(|point| point.get(name).is_some()),
             At::Nearest(_) => return points.retain(|point| point.number_of(name).is_some()),
-            At::Name(wanted) => return points.retain(|point| point.is(name, wanted)),
+            At::Name(value) => return points.retain(|point| point.is(name, value)),
             At::OneOf(names) => {
-                let any_has = |wanted: &&&str| points.iter().any(|point| point.is(name, wanted));
+                let any_has = |value: &&&str| points.iter().any(|point| point.is(name, value));
                 let first = names.iter().find(any_has);
-                return points.retain(|point| first.is_some_and(|wanted| point.is(name, wanted)));
+                return points.retain(|point| first.is_some_and(|value| point.is(name, value)));
             }
-            At::Number(wanted) => Some(wanted),
+            At::Number(value) => Some(value),
             At::Least => numbers().min(),
             At::Most => numbers().max(),
             At::Within(place) => limit(name, place, landmarks)
@@ -212,7 +212,7 @@ impl At {
                 .and_then(|machine| held(machine, machine.last_level(machine.measured_cpu())?))
                 .and_then(|last| numbers().max().filter(|size| *size >= 4 * last)),
         };
-        points.retain(|point| wanted.is_some() && point.number_of(name) == wanted);
+        points.retain(|point| value.is_some() && point.number_of(name) == value);
     }
 }
 
@@ -249,7 +249,7 @@ fn leaked(text: String) -> &'static str {
 #[serde(deny_unknown_fields)]
 struct Row {
     experiment: String,
-    point: Settings,
+    point: PointSettings,
     #[serde(default)]
     others: Others,
 }
@@ -261,7 +261,7 @@ impl<'de> Deserialize<'de> for Selector {
     }
 }
 
-impl<'de> Deserialize<'de> for Settings {
+impl<'de> Deserialize<'de> for PointSettings {
     fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         let settings = std::collections::BTreeMap::<String, Written>::deserialize(from)?;
         let settings: Vec<_> =
@@ -269,7 +269,7 @@ impl<'de> Deserialize<'de> for Settings {
         // What chooses among the others' points comes last: tables have no order.
         let (chooses, plain): (Vec<_>, Vec<_>) =
             settings.into_iter().partition(|(_, at): &(_, At)| at.chooses());
-        Ok(Settings(Vec::leak([plain, chooses].concat())))
+        Ok(PointSettings(Vec::leak([plain, chooses].concat())))
     }
 }
 

@@ -7,7 +7,7 @@ use std::rc::Rc;
 
 /// Equipment of a trial's process, one of each type.
 pub struct Shared {
-    kept: RefCell<Vec<Rc<dyn Any>>>,
+    values: RefCell<Vec<Rc<dyn Any>>>,
     now_ns: fn() -> u64,
     took_ns: Cell<u64>,
     /// The part of the time that later processes need not spend, nanoseconds.
@@ -20,7 +20,7 @@ impl Shared {
     /// Without equipment yet; `now_ns` is the clock that times its preparation, in nanoseconds.
     pub fn new(now_ns: fn() -> u64) -> Self {
         let (took_ns, kept_ns, making_s) = (Cell::new(0), Cell::new(0), Cell::new(f64::INFINITY));
-        Shared { kept: RefCell::default(), now_ns, took_ns, kept_ns, making_s }
+        Shared { values: RefCell::default(), now_ns, took_ns, kept_ns, making_s }
     }
 
     /// Limits the time in which the next visit may make a file.
@@ -54,16 +54,16 @@ impl Shared {
         &self,
         make: impl FnOnce() -> Result<T, Failure>,
     ) -> Result<Rc<T>, Failure> {
-        let known = self.kept.borrow().iter().find_map(|kept| Rc::clone(kept).downcast::<T>().ok());
-        if let Some(known) = known {
-            return Ok(known);
+        let existing = self.values.borrow().iter().find_map(|value| Rc::clone(value).downcast::<T>().ok());
+        if let Some(existing) = existing {
+            return Ok(existing);
         }
-        let (began, kept) = ((self.now_ns)(), self.kept_ns.get());
-        let made = Rc::new(make()?);
-        let took = (self.now_ns)().saturating_sub(began).saturating_sub(self.kept_ns.get() - kept);
+        let (began, nested) = ((self.now_ns)(), self.kept_ns.get());
+        let value = Rc::new(make()?);
+        let took = (self.now_ns)().saturating_sub(began).saturating_sub(self.kept_ns.get() - nested);
         self.took_ns.set(self.took_ns.get() + took);
-        self.kept.borrow_mut().push(Rc::clone(&made) as Rc<dyn Any>);
-        Ok(made)
+        self.values.borrow_mut().push(Rc::clone(&value) as Rc<dyn Any>);
+        Ok(value)
     }
 
     /// Time to prepare all equipment so far, nanoseconds: the cost of a block in addition to its points, without what later

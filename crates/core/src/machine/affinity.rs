@@ -12,8 +12,8 @@ const MOST_WORDS: usize = 1024;
 /// The CPUs on which the calling thread may run, in ascending order.
 pub(super) fn of_this_thread() -> Result<Vec<usize>, String> {
     // The kernel answers EINVAL when its own mask is longer.
-    let found = [16, 128, MOST_WORDS].into_iter().find_map(of_words);
-    found.ok_or_else(|| io::Error::last_os_error().to_string())
+    let cpus = [16, 128, MOST_WORDS].into_iter().find_map(of_words);
+    cpus.ok_or_else(|| io::Error::last_os_error().to_string())
 }
 
 /// Requests a mask of this many words; `None` if that is too short for this kernel.

@@ -32,17 +32,17 @@ pub struct Limits {
 
 /// This process's group in one hierarchy: its folder and those above it, up to the mount.
 #[derive(Clone)]
-struct Group {
+struct ControllerGroup {
     version: u8,
     folders: Vec<String>,
     /// Where the hierarchy is mounted.
     mount: String,
 }
 
-impl Group {
+impl ControllerGroup {
     fn of(root: &Root, version: u8, mount: &Mount, path: &str) -> Self {
         let folders = folders(root, mount, path);
-        Group { version, folders, mount: mount.point.to_string_lossy().into_owned() }
+        ControllerGroup { version, folders, mount: mount.point.to_string_lossy().into_owned() }
     }
 
     /// A folder in the form in which a description may be published.
@@ -109,8 +109,8 @@ pub(super) fn parent(root: &Root, controller: &str) -> Result<GroupParent, Strin
         format!("neither this control group nor one above it delegates the controller \"{controller}\"")
     })?;
     let own = group.folders.first().unwrap_or(folder);
-    let left: Vec<&String> = group.folders.iter().take_while(|left| *left != folder).collect();
-    if let Some(limit) = left.iter().find_map(|left| limit_of(root, left)) {
+    let below_manager: Vec<&String> = group.folders.iter().take_while(|below| *below != folder).collect();
+    if let Some(limit) = below_manager.iter().find_map(|folder| limit_of(root, folder)) {
         return Err(format!(
             "this control group has a limit ({limit}) that a group beside it would not have: work does not leave it"
         ));
@@ -131,8 +131,8 @@ pub(super) fn limit_left_for_a_scope(root: &Root) -> Option<String> {
         let group = group(root, groups.value()?, &mounts, controller).ok()?;
         // The mount itself has no limits that a process could leave.
         let below = group.folders.split_last().map_or(&[][..], |(_, below)| below);
-        let left = below.iter().take_while(|folder| !is_manager(folder));
-        left.into_iter().find_map(|folder| match group.version {
+        let below_manager = below.iter().take_while(|folder| !is_manager(folder));
+        below_manager.into_iter().find_map(|folder| match group.version {
             2 => limit_of(root, folder),
             _ => limit_of_version_1(root, controller, folder),
         })
@@ -167,9 +167,10 @@ fn limit_of(root: &Root, folder: &str) -> Option<String> {
 /// The first limit of a group of version 1 in the hierarchy of a controller. A `cpuset` always names CPUs: it is a limit where
 /// these are others than those of the group above.
 fn limit_of_version_1(root: &Root, controller: &str, folder: &str) -> Option<String> {
-    let told = |file: &str| root.text(&format!("{folder}/{file}")).value().map(|text| text.trim().to_owned());
+    let limit_in =
+        |file: &str| root.text(&format!("{folder}/{file}")).value().map(|text| text.trim().to_owned());
     let limit = |file: &str, is_limit: &dyn Fn(&str) -> bool| {
-        told(file).filter(|text| is_limit(text)).map(|text| format!("{folder}/{file}: {text}"))
+        limit_in(file).filter(|text| is_limit(text)).map(|text| format!("{folder}/{file}: {text}"))
     };
     let above = Path::new(folder).parent().map(|above| above.to_string_lossy().into_owned());
     match controller {
@@ -191,9 +192,9 @@ fn limit_of_version_1(root: &Root, controller: &str, folder: &str) -> Option<Str
 
 /// The smallest limit of this process's group and all above; `null` if none has one.
 fn tightest<T: PartialOrd + Copy>(
-    group: Result<Group, String>,
+    group: Result<ControllerGroup, String>,
     files: &str,
-    limit: impl Fn(&Group, &str) -> Option<T>,
+    limit: impl Fn(&ControllerGroup, &str) -> Option<T>,
 ) -> Fact<Option<T>> {
     let group = match group {
         Ok(group) => group,
@@ -208,22 +209,25 @@ fn tightest<T: PartialOrd + Copy>(
 
 /// The smallest limit of this process's group and all above, with its group.
 fn smallest<T: PartialOrd + Copy>(
-    group: &Group,
-    limit: impl Fn(&Group, &str) -> Option<T>,
+    group: &ControllerGroup,
+    limit: impl Fn(&ControllerGroup, &str) -> Option<T>,
 ) -> Option<(T, &String)> {
-    let mut found: Option<(T, &String)> = None;
+    let mut lowest: Option<(T, &String)> = None;
     for folder in &group.folders {
         if let Some(limit) = limit(group, folder)
-            && found.is_none_or(|(smallest, _)| limit < smallest)
+            && lowest.is_none_or(|(smallest, _)| limit < smallest)
         {
-            found = Some((limit, folder));
+            lowest = Some((limit, folder));
         }
     }
-    found
+    lowest
 }
 
 /// A fact of this process's own group only.
-fn own<T>(group: Result<Group, String>, fact: impl Fn(&Group, &str) -> Fact<T>) -> Fact<T> {
+fn own<T>(
+    group: Result<ControllerGroup, String>,
+    fact: impl Fn(&ControllerGroup, &str) -> Fact<T>,
+) -> Fact<T> {
     match group {
         Ok(group) => match group.folders.first() {
             Some(folder) => fact(&group, folder),
@@ -234,7 +238,7 @@ fn own<T>(group: Result<Group, String>, fact: impl Fn(&Group, &str) -> Fact<T>) 
 }
 
 /// This process's group of one controller: version 1 if that controller is mounted so, otherwise version 2.
-fn group(root: &Root, groups: &str, mounts: &[Mount], controller: &str) -> Result<Group, String> {
+fn group(root: &Root, groups: &str, mounts: &[Mount], controller: &str) -> Result<ControllerGroup, String> {
     let lines =
         || groups.lines().filter_map(|line| line.splitn(3, ':').skip(1).collect::<Vec<_>>().try_into().ok());
     let first =
@@ -243,12 +247,12 @@ fn group(root: &Root, groups: &str, mounts: &[Mount], controller: &str) -> Resul
         mount.file_system == "cgroup" && mount.super_options.split(',').any(|name| name == controller)
     });
     if let (Some([_, path]), Some(mount)) = (first, mounted) {
-        return Ok(Group::of(root, 1, mount, path));
+        return Ok(ControllerGroup::of(root, 1, mount, path));
     }
     let second = lines().find(|[controllers, _]: &[&str; 2]| controllers.is_empty());
     let mounted = mounts.iter().find(|mount| mount.file_system == "cgroup2");
     match (second, mounted) {
-        (Some([_, path]), Some(mount)) => Ok(Group::of(root, 2, mount, path)),
+        (Some([_, path]), Some(mount)) => Ok(ControllerGroup::of(root, 2, mount, path)),
         _ => Err(format!("no control group with the controller \"{controller}\" is mounted")),
     }
 }
@@ -306,7 +310,7 @@ fn memory_left(root: &Root, version: u8, folder: &str) -> Option<u64> {
 }
 
 /// Throttling is counted in the group that has the quota, and nowhere below.
-fn throttled(root: &Root, group: Result<Group, String>) -> Fact<u64> {
+fn throttled(root: &Root, group: Result<ControllerGroup, String>) -> Fact<u64> {
     let group = match group {
         Ok(group) => group,
         Err(reason) => return Fact::unknown(reason, "/proc/self/cgroup"),
@@ -325,7 +329,7 @@ fn throttled(root: &Root, group: Result<Group, String>) -> Fact<u64> {
 }
 
 /// The folder of the group with the tightest quota; this process's own if none has one.
-fn throttling<'group>(root: &Root, group: &'group Group) -> Option<&'group String> {
+fn throttling<'group>(root: &Root, group: &'group ControllerGroup) -> Option<&'group String> {
     let limited = smallest(group, |group, folder| quota(root, group.version, folder));
     limited.map(|(_, folder)| folder).or_else(|| group.folders.first())
 }
@@ -418,7 +422,7 @@ mod tests {
                 (SECOND[1].0.to_owned(), SECOND[1].1.to_owned()),
             ]
         };
-        let left = |unit: &str, limited: &str| {
+        let limit_for = |unit: &str, limited: &str| {
             let mut files = tables(unit).to_vec();
             files.push((format!("/sys/fs/cgroup{manager}{unit}/cgroup.procs"), String::new()));
             files.push((format!("/sys/fs/cgroup{limited}/memory.max"), "4294967296".to_owned()));
@@ -427,8 +431,8 @@ mod tests {
             let (_tree, root) = planted(&files);
             limit_left_for_a_scope(&root)
         };
-        assert_eq!(left("/app.slice/one.service", "/user.slice/user-7.slice"), None);
-        let limit = left("/app.slice/one.service", &format!("{manager}/app.slice/one.service"));
+        assert_eq!(limit_for("/app.slice/one.service", "/user.slice/user-7.slice"), None);
+        let limit = limit_for("/app.slice/one.service", &format!("{manager}/app.slice/one.service"));
         assert!(limit.is_some_and(|limit| limit.contains("one.service/memory.max: 4294967296")));
         let first = |limit: &'static str| {
             let (_tree, root) = planted(&[

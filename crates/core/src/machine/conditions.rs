@@ -269,10 +269,10 @@ fn on_battery(root: &Root) -> Fact<bool> {
 fn available(memory: &Fact<String>, limits: &Limits) -> Fact<u64> {
     let machine = amount(memory, "MemAvailable");
     match (machine.value(), limits.memory_left_bytes.value()) {
-        (Some(machine_bytes), Some(Some(left))) if left < machine_bytes => {
-            Fact::known(*left, limits.memory_left_bytes.source())
+        (Some(machine_bytes), Some(Some(remaining))) if remaining < machine_bytes => {
+            Fact::known(*remaining, limits.memory_left_bytes.source())
         }
-        (None, Some(Some(left))) => Fact::known(*left, limits.memory_left_bytes.source()),
+        (None, Some(Some(remaining))) => Fact::known(*remaining, limits.memory_left_bytes.source()),
         _ => machine,
     }
 }
@@ -283,11 +283,11 @@ fn within_limits(available: Fact<u64>, root: &Root, host: &dyn Host) -> Fact<u64
     let limits = [(Resource::AddressSpace, mapped), (Resource::Data, 0)];
     limits.into_iter().fold(available, |least, (resource, used)| {
         let limit = privileges::limit(host, resource);
-        let Some(left) = limit.value().copied().flatten().map(|limit| limit.saturating_sub(used)) else {
+        let Some(remaining) = limit.value().copied().flatten().map(|limit| limit.saturating_sub(used)) else {
             return least;
         };
-        if least.value().is_none_or(|known| left < *known) {
-            Fact::known(left, limit.source())
+        if least.value().is_none_or(|known| remaining < *known) {
+            Fact::known(remaining, limit.source())
         } else {
             least
         }

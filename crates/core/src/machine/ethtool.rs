@@ -7,7 +7,7 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
 /// `struct ethtool_value` of linux/ethtool.h.
 #[repr(C)]
-struct Value {
+struct EthtoolValue {
     command: u32,
     data: u32,
 }
@@ -28,20 +28,20 @@ const FLAG_LRO: u32 = 1 << 15;
 /// The offloads that the adapter reports, and whether they are on.
 pub(super) fn offloads(adapter: &str) -> io::Result<Vec<(String, bool)>> {
     let socket = datagram_socket()?;
-    let mut found = Vec::new();
+    let mut features = Vec::new();
     let mut refused = None;
     for (command, name) in SWITCHES {
         match ask(&socket, adapter, command) {
-            Ok(data) => found.push((name.to_owned(), data != 0)),
+            Ok(data) => features.push((name.to_owned(), data != 0)),
             Err(error) => refused = Some(error),
         }
     }
     if let Ok(flags) = ask(&socket, adapter, GET_FLAGS) {
-        found.push(("lro".to_owned(), flags & FLAG_LRO != 0));
+        features.push(("lro".to_owned(), flags & FLAG_LRO != 0));
     }
-    match (found.is_empty(), refused) {
+    match (features.is_empty(), refused) {
         (true, Some(error)) => Err(error),
-        _ => Ok(found),
+        _ => Ok(features),
     }
 }
 
@@ -56,7 +56,7 @@ fn datagram_socket() -> io::Result<OwnedFd> {
 }
 
 fn ask(socket: &OwnedFd, adapter: &str, command: u32) -> io::Result<u32> {
-    let mut value = Value { command, data: 0 };
+    let mut value = EthtoolValue { command, data: 0 };
     // SAFETY: all zeroes is a valid ifreq.
     let mut request: libc::ifreq = unsafe { mem::zeroed() };
     if adapter.len() >= request.ifr_name.len() {

@@ -152,8 +152,8 @@ pub(super) fn read(root: &Root, host: &dyn Host) -> Kernel {
         clocksources: root
             .word("/sys/devices/system/clocksource/clocksource0/available_clocksource")
             .map(|text| text.split_whitespace().map(str::to_owned).collect()),
-        page_table_isolation: told(&mitigations, "meltdown", "PTI"),
-        retpolines: told(&mitigations, "spectre_v2", "Retpoline"),
+        page_table_isolation: mentions(&mitigations, "meltdown", "PTI"),
+        retpolines: mentions(&mitigations, "spectre_v2", "Retpoline"),
         slab_freelist_random: config.switch("SLAB_FREELIST_RANDOM"),
         hardened_usercopy: hardened_usercopy(&command_line, &config),
         random_kernel_stack: random_stack(&command_line, &config),
@@ -196,22 +196,22 @@ fn distribution(root: &Root) -> Fact<String> {
 fn mitigations(root: &Root) -> Fact<BTreeMap<String, String>> {
     const FOLDER: &str = "/sys/devices/system/cpu/vulnerabilities";
     let names = root.entries(FOLDER).into_iter();
-    let told: BTreeMap<String, String> = names
+    let reports: BTreeMap<String, String> = names
         .filter_map(|name| Some((root.word(&format!("{FOLDER}/{name}")).value().cloned()?, name)))
         .map(|(text, name)| (name, text))
         .collect();
-    if told.is_empty() {
+    if reports.is_empty() {
         Fact::unknown("this kernel does not report them", FOLDER)
     } else {
-        Fact::known(told, FOLDER)
+        Fact::known(reports, FOLDER)
     }
 }
 
 /// Whether the kernel's sentence about one vulnerability names a mitigation.
-fn told(mitigations: &Fact<BTreeMap<String, String>>, weakness: &str, remedy: &str) -> Fact<bool> {
+fn mentions(mitigations: &Fact<BTreeMap<String, String>>, weakness: &str, remedy: &str) -> Fact<bool> {
     mitigations
         .clone()
-        .parse(&format!("a report about {weakness}"), |told| Some(told.get(weakness)?.contains(remedy)))
+        .parse(&format!("a report about {weakness}"), |reports| Some(reports.get(weakness)?.contains(remedy)))
         .via(&format!("/{weakness}"))
 }
 

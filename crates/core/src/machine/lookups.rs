@@ -126,7 +126,8 @@ impl Machine {
     /// Whether it is a server, or a guest of one, as far as that can be seen: a guest, several packages, or memory that
     /// corrects errors.
     pub fn is_server(&self) -> bool {
-        let corrects = self.memory.error_correction.value().is_some_and(|found| found.controllers > 0);
+        let corrects =
+            self.memory.error_correction.value().is_some_and(|correction| correction.controllers > 0);
         let packages = self.topology.packages.value().map_or(0, Vec::len);
         let design = self.processor.microarchitecture.value();
         self.is_virtual() || packages > 1 || corrects || design.is_some_and(|name| name.contains("Neoverse"))

@@ -97,7 +97,7 @@ const FLAGS: [(&str, &[&str]); 5] = [
 
 /// A flag that the design of this name does not have.
 fn foreign_flag(name: &str, flags: &str) -> Option<&'static str> {
-    let shown = |wanted: &str| flags.split_whitespace().any(|flag| flag == wanted);
+    let shown = |name: &str| flags.split_whitespace().any(|flag| flag == name);
     let has = |designs: &[&str]| designs.iter().any(|design| name.starts_with(design));
     FLAGS.iter().find(|(flag, designs)| shown(flag) && !has(designs)).map(|(flag, _)| *flag)
 }

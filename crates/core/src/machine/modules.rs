@@ -208,13 +208,13 @@ mod tests {
 
     #[test]
     fn boards_spell_channels_in_their_own_ways() {
-        let told = |slot_name, bank| channel(&slot(slot_name, bank));
-        assert_eq!(told("DIMM 0", "P0 CHANNEL A").as_deref(), Some("P0 A"));
-        assert_eq!(told("Controller1-ChannelB-DIMM1", "BANK 3").as_deref(), Some("CONTROLLER1 B"));
-        assert_eq!(told("CPU1_DIMM_A2", "NODE 1").as_deref(), Some("CPU1 A"));
-        assert_eq!(told("DIMM_B1", "").as_deref(), Some("B"));
-        assert_eq!(told("", "controller 0 channel 3 slot 0").as_deref(), Some("CONTROLLER 0 3"));
-        assert_eq!(told("DIMM 1", "BANK 0"), None);
+        let channel_of = |slot_name, bank| channel(&slot(slot_name, bank));
+        assert_eq!(channel_of("DIMM 0", "P0 CHANNEL A").as_deref(), Some("P0 A"));
+        assert_eq!(channel_of("Controller1-ChannelB-DIMM1", "BANK 3").as_deref(), Some("CONTROLLER1 B"));
+        assert_eq!(channel_of("CPU1_DIMM_A2", "NODE 1").as_deref(), Some("CPU1 A"));
+        assert_eq!(channel_of("DIMM_B1", "").as_deref(), Some("B"));
+        assert_eq!(channel_of("", "controller 0 channel 3 slot 0").as_deref(), Some("CONTROLLER 0 3"));
+        assert_eq!(channel_of("DIMM 1", "BANK 0"), None);
     }
 
     #[test]

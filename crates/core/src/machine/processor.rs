@@ -343,20 +343,20 @@ fn byte_order() -> &'static str {
 fn features(info: &Fact<String>) -> Fact<Vec<String>> {
     line(info, "flags").or_else(|| line(info, "Features")).map(|flags| {
         let present: Vec<&str> = flags.split_whitespace().collect();
-        let wanted = FEATURES_OF_INTEREST.iter().filter(|feature| present.contains(feature));
-        wanted.map(|feature| (*feature).to_owned()).collect()
+        let features = FEATURES_OF_INTEREST.iter().filter(|feature| present.contains(feature));
+        features.map(|feature| (*feature).to_owned()).collect()
     })
 }
 
 /// Those of them that the processor itself tells of, where the kernel's list cannot be read.
 fn executed(host: &dyn Host) -> Fact<Vec<String>> {
     let source = "instructions (CPUID, XGETBV)";
-    let told: Vec<(&str, bool)> =
+    let features: Vec<(&str, bool)> =
         FEATURES_OF_INTEREST.iter().filter_map(|name| Some((*name, host.executes(name)?))).collect();
-    if told.is_empty() {
+    if features.is_empty() {
         return Fact::unknown("no instruction tells them", source);
     }
-    let present = told.into_iter().filter(|(_, executes)| *executes);
+    let present = features.into_iter().filter(|(_, executes)| *executes);
     Fact::known(present.map(|(name, _)| name.to_owned()).collect(), source)
 }
 

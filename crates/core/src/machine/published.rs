@@ -338,20 +338,21 @@ const HIDDEN: &str = "…";
 
 /// The options of the kernel that change figures, in their order, and how many others there were.
 pub(super) fn kernel_options(line: &str) -> String {
-    let (kept, other): (Vec<&str>, Vec<&str>) = line.split_whitespace().partition(|word| is_published(word));
+    let (public, other): (Vec<&str>, Vec<&str>) =
+        line.split_whitespace().partition(|word| is_published(word));
     let others = match other.len() {
         0 => None,
         1 => Some("(and 1 other)".to_owned()),
         many => Some(format!("(and {many} others)")),
     };
-    kept.into_iter().map(str::to_owned).chain(others).collect::<Vec<_>>().join(" ")
+    public.into_iter().map(str::to_owned).chain(others).collect::<Vec<_>>().join(" ")
 }
 
 fn is_published(word: &str) -> bool {
     let (name, value) = word.split_once('=').unwrap_or((word, ""));
     let name = name.replace('-', "_");
     let is_listed = |listed: &&str| match listed.strip_suffix('.') {
-        Some(module) => name.split_once('.').is_some_and(|(found, _)| found == module),
+        Some(module) => name.split_once('.').is_some_and(|(prefix, _)| prefix == module),
         None => name == **listed,
     };
     KERNEL.iter().any(is_listed) && is_setting(value)

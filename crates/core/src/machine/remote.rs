@@ -363,8 +363,8 @@ mod tests {
             ("nfs://host/%zz", "hexadecimal"),
             ("nfs://host/%+f", "hexadecimal"),
         ] {
-            let said = text.parse::<RemoteAddress>().expect_err(text);
-            assert!(said.contains(word) && !said.contains("secret"), "{text}: {said}");
+            let error = text.parse::<RemoteAddress>().expect_err(text);
+            assert!(error.contains(word) && !error.contains("secret"), "{text}: {error}");
         }
     }
 
@@ -389,9 +389,9 @@ mod tests {
             std::fs::write(tree.path().join("proc/self/mountinfo"), line(kind)).unwrap();
             Remote::find(&Root::new(tree.path()), &RemoteAddress::Mounted(here.clone()))
         };
-        let found = find("nfs4").unwrap();
-        assert_eq!((found.through.as_str(), found.source.as_deref()), ("NFS mount", Some("nas:/home")));
-        assert_eq!(found.options.as_deref(), Some("rw,vers=4.2"), "its server's address is not published");
+        let mount = find("nfs4").unwrap();
+        assert_eq!((mount.through.as_str(), mount.source.as_deref()), ("NFS mount", Some("nas:/home")));
+        assert_eq!(mount.options.as_deref(), Some("rw,vers=4.2"), "its server's address is not published");
         assert!(find("ext4").unwrap_err().contains("no network file system"));
     }
 

@@ -18,7 +18,7 @@ pub struct Route {
 }
 
 /// A line of a routing table.
-struct Line {
+struct TableLine {
     prefix_bits: u32,
     metric: u32,
     route: Route,
@@ -46,12 +46,12 @@ impl Route {
 }
 
 /// Interface, destination, gateway, flags, references, uses, metric, mask: addresses in this machine's byte order.
-fn ipv4(line: &str, address: Ipv4Addr) -> Option<Line> {
+fn ipv4(line: &str, address: Ipv4Addr) -> Option<TableLine> {
     let fields: Vec<&str> = line.split_whitespace().collect();
     let number = |place: usize| u32::from_str_radix(fields.get(place)?, 16).ok();
     let octets = |place: usize| Some(u32::from_be_bytes(number(place)?.to_ne_bytes()));
     let (destination, mask, flags) = (octets(1)?, octets(7)?, number(3)?);
-    leads(flags, u32::from(address) & mask == destination).then_some(Line {
+    leads(flags, u32::from(address) & mask == destination).then_some(TableLine {
         prefix_bits: mask.count_ones(),
         metric: fields.get(6)?.parse().ok()?,
         route: Route { adapter: fields.first()?.to_string(), gateway: flags & GATEWAY != 0 },
@@ -59,14 +59,14 @@ fn ipv4(line: &str, address: Ipv4Addr) -> Option<Line> {
 }
 
 /// Destination, its prefix, source, its prefix, next hop, metric, references, uses, flags, interface.
-fn ipv6(line: &str, address: Ipv6Addr) -> Option<Line> {
+fn ipv6(line: &str, address: Ipv6Addr) -> Option<TableLine> {
     let fields: Vec<&str> = line.split_whitespace().collect();
     let number = |place: usize| u32::from_str_radix(fields.get(place)?, 16).ok();
     let destination = u128::from_str_radix(fields.first()?, 16).ok()?;
     let (prefix_bits, flags) = (number(1)?, number(8)?);
     let differing =
         (u128::from(address) ^ destination).checked_shr(128_u32.checked_sub(prefix_bits)?).unwrap_or(0);
-    leads(flags, differing == 0).then_some(Line {
+    leads(flags, differing == 0).then_some(TableLine {
         prefix_bits,
         metric: number(5)?,
         route: Route { adapter: fields.get(9)?.to_string(), gateway: flags & GATEWAY != 0 },

@@ -286,7 +286,7 @@ mod tests {
     use super::*;
 
     /// The kind derived from a name, a model and the queue's `rotational`.
-    fn told(name: &str, model: &str, rotational: &str) -> String {
+    fn kind_of(name: &str, model: &str, rotational: &str) -> String {
         let tree = tempfile::tempdir().unwrap();
         let folder = tree.path().join("sys/class/block").join(name);
         for (path, text) in [("queue/rotational", rotational), ("device/model", model)] {
@@ -299,16 +299,16 @@ mod tests {
 
     #[test]
     fn turns_are_told_of_a_medium_that_turns() {
-        let told = |page: &[u8]| {
+        let rpm_of = |page: &[u8]| {
             let tree = tempfile::tempdir().unwrap();
             let folder = tree.path().join("sys/class/block/sda/device");
             std::fs::create_dir_all(&folder).unwrap();
             std::fs::write(folder.join("vpd_pgb1"), page).unwrap();
             turns_per_minute(&Root::new(tree.path()), "/sys/class/block/sda").value().copied()
         };
-        assert_eq!(told(&[0, 0xb1, 0, 0x3c, 0x15, 0x18, 0]), Some(5400));
-        assert_eq!(told(&[0, 0xb1, 0, 0x3c, 0, 1, 0]), None, "solid state");
-        assert_eq!(told(&[0, 0xb1]), None, "cut off");
+        assert_eq!(rpm_of(&[0, 0xb1, 0, 0x3c, 0x15, 0x18, 0]), Some(5400));
+        assert_eq!(rpm_of(&[0, 0xb1, 0, 0x3c, 0, 1, 0]), None, "solid state");
+        assert_eq!(rpm_of(&[0, 0xb1]), None, "cut off");
     }
 
     #[test]
@@ -328,8 +328,8 @@ mod tests {
 
     #[test]
     fn only_a_disk_that_is_not_virtual_and_says_so_rotates() {
-        assert_eq!(told("sda", "WDC WD10EZEX-08W", "1"), "rotating disk");
-        assert_eq!(told("sda", "Samsung SSD 870", "0"), "solid state (SATA, SAS or USB)");
+        assert_eq!(kind_of("sda", "WDC WD10EZEX-08W", "1"), "rotating disk");
+        assert_eq!(kind_of("sda", "Samsung SSD 870", "0"), "solid state (SATA, SAS or USB)");
         for (name, model) in [
             ("sda", "QEMU HARDDISK"),
             ("sda", "Virtual disk"),
@@ -338,8 +338,8 @@ mod tests {
             ("vda", ""),
             ("xvda", ""),
         ] {
-            assert!(told(name, model, "1").starts_with("virtual disk"), "{name} {model}");
+            assert!(kind_of(name, model, "1").starts_with("virtual disk"), "{name} {model}");
         }
-        assert!(!told("nvme0n1", "", "1").contains("rotating"));
+        assert!(!kind_of("nvme0n1", "", "1").contains("rotating"));
     }
 }

@@ -75,7 +75,7 @@ pub(super) fn read(root: &Root, host: &dyn Host) -> Virtualization {
 }
 
 fn hypervisor(root: &Root, host: &dyn Host, names: [&Fact<String>; 2]) -> Fact<Option<String>> {
-    let found = from_instruction(host)
+    let hypervisor = from_instruction(host)
         .or_else(|| root.word("/sys/hypervisor/type"))
         .or_else(|| {
             root.word("/sys/firmware/devicetree/base/hypervisor/compatible")
@@ -83,7 +83,7 @@ fn hypervisor(root: &Root, host: &dyn Host, names: [&Fact<String>; 2]) -> Fact<O
         })
         .or_else(|| from_products(names))
         .or_else(|| from_flag(root));
-    match found {
+    match hypervisor {
         Fact::Known { value, source } => Fact::known(Some(value), source),
         Fact::Unknown { .. } => absence(root, host, names),
     }
@@ -97,10 +97,9 @@ fn from_instruction(host: &dyn Host) -> Fact<String> {
 }
 
 fn from_products(names: [&Fact<String>; 2]) -> Fact<String> {
-    let written = names.iter().filter_map(|name| name.value()).cloned().collect::<Vec<_>>().join(" ");
+    let text = names.iter().filter_map(|name| name.value()).cloned().collect::<Vec<_>>().join(" ");
     // Amazon writes its name into bare-metal instances too, with "metal" in the product.
-    let known =
-        VIRTUAL_PRODUCTS.iter().find(|(word, _)| written.contains(word) && !written.contains("metal"));
+    let known = VIRTUAL_PRODUCTS.iter().find(|(word, _)| text.contains(word) && !text.contains("metal"));
     match known {
         Some((_, name)) => Fact::known((*name).to_owned(), "/sys/class/dmi/id"),
         None => Fact::unknown("DMI names no hypervisor", "/sys/class/dmi/id"),
@@ -135,10 +134,10 @@ fn absence(root: &Root, host: &dyn Host, names: [&Fact<String>; 2]) -> Fact<Opti
 
 /// The traces of container runtimes.
 fn container(root: &Root) -> Fact<Option<String>> {
-    let told = root
+    let name = root
         .word("/run/systemd/container")
         .or_else(|| root.word("/run/.containerenv").map(|_| "podman".to_owned()));
-    if let Fact::Known { value, source } = told {
+    if let Fact::Known { value, source } = name {
         return Fact::known(Some(value), source);
     }
     if root.exists("/run/.containerenv") {

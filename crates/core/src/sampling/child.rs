@@ -64,7 +64,7 @@ pub struct Launch {
 pub struct Process {
     child: Child,
     /// Bytes of its output that were not parsed yet.
-    told: Vec<u8>,
+    received: Vec<u8>,
     /// The time in which it may end by itself after its last answer.
     patience: Duration,
     /// Whether it was not waited for: until then its number names it, whether it lives or not.
@@ -80,12 +80,12 @@ impl Process {
         launch: &Launch,
     ) -> std::io::Result<Self> {
         let child = start(command, seed, limit, launch)?;
-        Ok(Process { child, told: vec![], patience: CLEANING_UP, is_unreaped: true })
+        Ok(Process { child, received: vec![], patience: CLEANING_UP, is_unreaped: true })
     }
 
     /// Sends a message without an answer.
-    pub fn tell(&mut self, said: &impl Serialize) -> std::io::Result<()> {
-        let mut line = serde_json::to_vec(said)?;
+    pub fn tell(&mut self, message: &impl Serialize) -> std::io::Result<()> {
+        let mut line = serde_json::to_vec(message)?;
         line.push(b'\n');
         if let Some(stdin) = &mut self.child.stdin {
             // A child that has ended does not read; its silence is reported at the next request.
@@ -115,10 +115,10 @@ impl Process {
         self.tell(question)?;
         let now = Instant::now();
         match self.answer((now + limit, now + preparing), listener)? {
-            Heard::Line(line) => Ok(answered(&line)),
-            Heard::Nothing if INTERRUPTED.load(Ordering::Relaxed) => Ok(End::Interrupted),
-            Heard::Nothing => Ok(End::TimedOut),
-            Heard::End => {
+            Input::Line(line) => Ok(answered(&line)),
+            Input::Nothing if INTERRUPTED.load(Ordering::Relaxed) => Ok(End::Interrupted),
+            Input::Nothing => Ok(End::TimedOut),
+            Input::End => {
                 let status = self.ended().map_or_else(|error| error.to_string(), |status| status.to_string());
                 let complaint = complaint(&mut self.child);
                 Ok(End::Died(format!("the measuring process died: {status}{complaint}")))
@@ -169,28 +169,28 @@ impl Process {
         &mut self,
         (mut deadline, preparing): (Instant, Instant),
         listener: &mut dyn FnMut(&str),
-    ) -> std::io::Result<Heard> {
+    ) -> std::io::Result<Input> {
         let (mut buffer, mut late) = (vec![0; 1 << 16], None);
         loop {
             let mut prepares = |doing: &str| {
                 deadline = deadline.max(preparing);
                 listener(doing);
             };
-            if let Some(line) = preparing::hear(&mut self.told, &mut prepares) {
-                return Ok(Heard::Line(line));
+            if let Some(line) = preparing::hear(&mut self.received, &mut prepares) {
+                return Ok(Input::Line(line));
             }
-            let Some(stdout) = &mut self.child.stdout else { return Ok(Heard::End) };
+            let Some(stdout) = &mut self.child.stdout else { return Ok(Input::End) };
             if !readable(stdout.as_raw_fd(), deadline) {
-                return Ok(Heard::Nothing);
+                return Ok(Input::Nothing);
             }
             // What waited at the deadline is heard to its end; what still comes after that is no answer in time.
             let now = Instant::now();
             if now > deadline && now - *late.get_or_insert(now) > HEARD_OUT {
-                return Ok(Heard::Nothing);
+                return Ok(Input::Nothing);
             }
             match stdout.read(&mut buffer)? {
-                0 => return Ok(Heard::End),
-                some => self.told.extend_from_slice(&buffer[..some]),
+                0 => return Ok(Input::End),
+                some => self.received.extend_from_slice(&buffer[..some]),
             }
         }
     }
@@ -222,7 +222,7 @@ const HEARD_OUT: Duration = Duration::from_secs(1);
 const CLEANING_UP: Duration = Duration::from_secs(10);
 
 /// The result of waiting for a line until the deadline.
-enum Heard {
+enum Input {
     /// A line with an answer.
     Line(Vec<u8>),
     /// The process has ended.
@@ -301,17 +301,17 @@ fn readable(descriptor: libc::c_int, deadline: Instant) -> bool {
         if INTERRUPTED.load(Ordering::Relaxed) {
             return false;
         }
-        let left = deadline.saturating_duration_since(Instant::now());
+        let remaining = deadline.saturating_duration_since(Instant::now());
         // In whole milliseconds, and not before the deadline. After it what waits to be read still counts: a run that was stopped
         // and goes on finds that the deadline has passed meanwhile.
-        let wait_ms = left.as_micros().div_ceil(1000).min(1000) as libc::c_int;
+        let wait_ms = remaining.as_micros().div_ceil(1000).min(1000) as libc::c_int;
         let mut poll = libc::pollfd { fd: descriptor, events: libc::POLLIN, revents: 0 };
         // SAFETY: one valid pollfd; a signal ends the wait early, and the loop checks again.
         let ready = unsafe { libc::poll(&raw mut poll, 1, wait_ms) };
         if ready > 0 {
             return true;
         }
-        if left.is_zero() {
+        if remaining.is_zero() {
             return false;
         }
     }
@@ -357,13 +357,17 @@ mod tests {
         let mut command = Command::new("/bin/sh");
         command.args(["-c", script]).process_group(0);
         let pipes = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut process =
-            Process { child: pipes.spawn().unwrap(), told: vec![], patience: CLEANING_UP, is_unreaped: true };
-        let asked = process.ask::<u32>(&0, Duration::from_secs(10), &mut |_| ());
-        let Ok(End::Died(words)) = asked else { panic!("{asked:?}") };
-        let left: u32 = words.rsplit_once('(').unwrap().1.trim_end_matches(')').parse().unwrap();
+        let mut process = Process {
+            child: pipes.spawn().unwrap(),
+            received: vec![],
+            patience: CLEANING_UP,
+            is_unreaped: true,
+        };
+        let answer = process.ask::<u32>(&0, Duration::from_secs(10), &mut |_| ());
+        let Ok(End::Died(words)) = answer else { panic!("{answer:?}") };
+        let pid: u32 = words.rsplit_once('(').unwrap().1.trim_end_matches(')').parse().unwrap();
         let is_running = || {
-            let stat = std::fs::read_to_string(format!("/proc/{left}/stat")).unwrap_or_default();
+            let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
             stat.rsplit_once(')').is_some_and(|(_, rest)| !rest.trim_start().starts_with(['Z', 'X']))
         };
         let began = Instant::now();

@@ -98,9 +98,9 @@ mod tests {
     fn what_cannot_be_read_is_absent_and_not_zero() {
         let garbage = Snapshot::parse("cpu x\nintr\n", "nr_throttled -1");
         let read = Snapshot::parse(STAT, "nr_throttled 2\nthrottled_usec 6\n");
-        for seen in [garbage.since(&read), read.since(&garbage), garbage.since(&garbage)] {
-            assert_eq!(seen, Conditions::default());
-            assert_eq!((seen.steal_ns, seen.throttled_periods), (None, None));
+        for difference in [garbage.since(&read), read.since(&garbage), garbage.since(&garbage)] {
+            assert_eq!(difference, Conditions::default());
+            assert_eq!((difference.steal_ns, difference.throttled_periods), (None, None));
         }
         let later = Snapshot::parse(BOOTED, "nr_throttled 5\n");
         assert_eq!(later.since(&read).steal_ns, None, "it has gone backwards");

@@ -40,8 +40,8 @@ fn observe_clock(machine: &mut Machine, clock: &Qualification) {
         ClockKind::Counter => observe(&Counter, clock.ticks_per_second),
         ClockKind::MonotonicRaw => observe(&MonotonicRaw, clock.ticks_per_second),
     };
-    let seen: Vec<f64> = (0..100).filter_map(observe).collect();
-    machine.processor.observed_hz = match statistics::median(&seen) {
+    let samples: Vec<f64> = (0..100).filter_map(observe).collect();
+    machine.processor.observed_hz = match statistics::median(&samples) {
         Some(hz) => Fact::known(hz, SOURCE),
         None => Fact::unknown(
             "the chains did not agree: the frequency was changing, or the processor eliminated a chain",
@@ -82,10 +82,10 @@ fn timed_cycles_per_instruction(clock: &Qualification) -> f64 {
 
 /// Another hardware thread of the core, and any other code that runs in between, only ever add to a stream. A counter that opens
 /// but does not count gives `None`.
-fn lower_quartile(mut seen: Vec<f64>) -> Option<f64> {
-    seen.retain(|cpi| cpi.is_finite() && *cpi > 0.0);
-    seen.sort_by(f64::total_cmp);
-    statistics::quantile(&seen, 0.25)
+fn lower_quartile(mut samples: Vec<f64>) -> Option<f64> {
+    samples.retain(|cpi| cpi.is_finite() && *cpi > 0.0);
+    samples.sort_by(f64::total_cmp);
+    statistics::quantile(&samples, 0.25)
 }
 
 /// The median of estimates that agree.
@@ -125,19 +125,19 @@ mod tests {
     #[test]
     fn what_interrupts_add_and_counters_that_do_not_count_are_left_out() {
         assert_eq!(lower_quartile(vec![f64::NAN, 0.0, f64::INFINITY]), None);
-        let seen = lower_quartile(vec![0.2, 0.2, 0.2, f64::NAN, 0.35, 4.0]).unwrap();
-        assert!((seen - 0.2).abs() < 1e-12, "{seen}");
+        let result = lower_quartile(vec![0.2, 0.2, 0.2, f64::NAN, 0.35, 4.0]).unwrap();
+        assert!((result - 0.2).abs() < 1e-12, "{result}");
     }
 
     #[test]
     fn neither_what_reading_the_clock_takes_nor_an_interrupt_is_part_of_the_chains() {
         // A link takes two ticks, reading the clock a thousand; every third pass is interrupted.
         let mut passes = 0;
-        let seen = links_per_tick(|rounds| {
+        let result = links_per_tick(|rounds| {
             passes += 1;
             (rounds * LINKS * 2) as i64 + 1000 + if passes % 3 == 0 { 50_000 } else { 0 }
         });
-        assert!((seen - 0.5).abs() < 1e-12, "{seen} links a tick");
+        assert!((result - 0.5).abs() < 1e-12, "{result} links a tick");
     }
 
     #[test]

@@ -31,8 +31,8 @@ impl Scope {
     /// Its arguments for starting a program within the limit.
     pub fn arguments(&self, program: &Path) -> Vec<OsString> {
         let limit = format!("MemoryMax={}", Requirement::LIMIT_BYTES);
-        let told = ["--user", "--scope", "--quiet", "--collect", "-p", &limit, "--"];
-        told.into_iter().map(OsString::from).chain([program.into()]).collect()
+        let arguments = ["--user", "--scope", "--quiet", "--collect", "-p", &limit, "--"];
+        arguments.into_iter().map(OsString::from).chain([program.into()]).collect()
     }
 }
 

@@ -31,7 +31,7 @@ pub use conditions::{Conditions, Snapshot};
 pub use frequency::observe_core;
 pub use memory_limit::{MemoryLimit, Scope};
 pub use observations::Observations;
-pub use observe::{Found, Sampler};
+pub use observe::{RawSample, Sampler};
 pub use occupancy::{CoreReadings, CoreWait};
 pub use on_cpu::OnCpu;
 pub use outcome::TrialOutcome;

@@ -22,11 +22,11 @@ const MOST_SINGLES: usize = 600;
 
 /// Consecutive readings that must find the core alone before short work begins: the time of a few batches. Work on the other
 /// hardware thread pauses for microseconds at a time without having ended.
-const CALM: u32 = 128;
+const READINGS_ALONE: u32 = 128;
 
 /// The results of a trial's sampler.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Found {
+pub struct RawSample {
     /// The raw observations.
     pub observations: Observations,
     /// Operations that were timed.
@@ -63,7 +63,7 @@ impl<C: Clock> Sampler<'_, C> {
         &self,
         workload: &mut Workload,
         begin: impl FnOnce() -> T,
-    ) -> Result<(Found, T), Failure> {
+    ) -> Result<(RawSample, T), Failure> {
         let (per_iteration, beyond_ns, each) = (workload.per_iteration, workload.beyond_ns, workload.each);
         let first_call = workload.first_call;
         let mut counts = || workload.witness.as_mut().map(|count| count()).unwrap_or_default();
@@ -72,7 +72,7 @@ impl<C: Clock> Sampler<'_, C> {
             before = counts();
             begin()
         };
-        let (mut found, begun) = match &mut workload.work {
+        let (mut raw, begun) = match &mut workload.work {
             Work::Recorded(observe) => self.record(observe, first_call, begin),
             Work::Figures(observe) => self.record_figures(observe, first_call, begin),
             Work::Marked(operation) => self.marked(operation.as_mut(), beyond_ns, begin),
@@ -85,13 +85,13 @@ impl<C: Clock> Sampler<'_, C> {
                 let until = Until { most, wait, duration: self.ticks(self.duration_ns as f64) };
                 let mut timed = self.timed(operation.as_mut(), baseline.as_deref_mut(), batch, &until)?;
                 timed.core.waited_ns = waited_ns;
-                Ok((self.found(timed, batch, per_iteration, beyond_ns, each), begun))
+                Ok((self.raw_sample(timed, batch, per_iteration, beyond_ns, each), begun))
             }
         }?;
         let grown = counts().into_iter().zip(before).map(|((name, now), (_, then))| (name, now - then));
         let gauges = workload.gauges.as_mut().map(|gauges| gauges()).unwrap_or_default();
-        found.witnessed = grown.chain(gauges).map(|(name, value)| (name.to_owned(), value)).collect();
-        Ok((found, begun))
+        raw.witnessed = grown.chain(gauges).map(|(name, value)| (name.to_owned(), value)).collect();
+        Ok((raw, begun))
     }
 
     /// Warms up, and calls `begin` last, just before the observations.
@@ -144,7 +144,7 @@ impl<C: Clock> Sampler<'_, C> {
             let alone = occupancy::quotient(occupancy::read(self.clock)) <= wait.alone_up_to;
             calm = if alone { calm + 1 } else { 0 };
             let waited = self.clock.stop().since(began).0;
-            if calm >= CALM || waited >= most {
+            if calm >= READINGS_ALONE || waited >= most {
                 return (waited as f64 / self.ticks_per_second * 1e9) as u64;
             }
         }
@@ -156,8 +156,8 @@ impl<C: Clock> Sampler<'_, C> {
         mut baseline: Option<&mut (dyn Operation + '_)>,
         batch: u64,
         until: &Until,
-    ) -> Result<Timed, Failure> {
-        let mut timed = Timed::with_capacity(2 * until.most);
+    ) -> Result<TimedBatches, Failure> {
+        let mut timed = TimedBatches::with_capacity(2 * until.most);
         if let Some(baseline) = baseline.as_deref_mut() {
             baseline.run(batch)?;
         }
@@ -184,8 +184,15 @@ impl<C: Clock> Sampler<'_, C> {
         }
     }
 
-    fn found(&self, timed: Timed, batch: u64, per_iteration: u64, beyond_ns: f64, each: bool) -> Found {
-        Found {
+    fn raw_sample(
+        &self,
+        timed: TimedBatches,
+        batch: u64,
+        per_iteration: u64,
+        beyond_ns: f64,
+        each: bool,
+    ) -> RawSample {
+        RawSample {
             operations: timed.operation.len() as u64 * batch * per_iteration,
             baseline_iterations: timed.baseline.len() as u64 * batch,
             migrations: timed.migrations,
@@ -209,10 +216,10 @@ impl<C: Clock> Sampler<'_, C> {
         operation: &mut (dyn Operation + '_),
         beyond_ns: f64,
         begin: impl FnOnce() -> T,
-    ) -> Result<(Found, T), Failure> {
+    ) -> Result<(RawSample, T), Failure> {
         operation.run(1)?;
         let begun = self.warmed(begin);
-        let mut timed = Timed::with_capacity(MOST_SINGLES);
+        let mut timed = TimedBatches::with_capacity(MOST_SINGLES);
         timed.core.take(self.clock);
         let began = self.clock.stop();
         while timed.operation.len() < MOST_SINGLES {
@@ -227,7 +234,7 @@ impl<C: Clock> Sampler<'_, C> {
                 break;
             }
         }
-        Ok((self.found(timed, 1, 1, beyond_ns, true), begun))
+        Ok((self.raw_sample(timed, 1, 1, beyond_ns, true), begun))
     }
 
     /// Numbers that the work returns itself.
@@ -236,7 +243,7 @@ impl<C: Clock> Sampler<'_, C> {
         observe: &mut (dyn FnMut() -> Result<Option<f64>, Failure> + '_),
         first_call: FirstCall,
         begin: impl FnOnce() -> T,
-    ) -> Result<(Found, T), Failure> {
+    ) -> Result<(RawSample, T), Failure> {
         let mut values = Vec::with_capacity(MOST_SINGLES);
         let observe = &mut |keep: bool| {
             let value = observe()?;
@@ -246,7 +253,7 @@ impl<C: Clock> Sampler<'_, C> {
         let (core, begun) = self.repeated(observe, first_call, begin)?;
         let operations = values.len() as u64;
         let observations = Observations::Values { values };
-        Ok((Found { observations, operations, core, ..Found::default() }, begun))
+        Ok((RawSample { observations, operations, core, ..RawSample::default() }, begun))
     }
 
     /// Numbers of several figures that the work returns at once.
@@ -255,7 +262,7 @@ impl<C: Clock> Sampler<'_, C> {
         observe: &mut (dyn FnMut() -> Result<Vec<FigureValue>, Failure> + '_),
         first_call: FirstCall,
         begin: impl FnOnce() -> T,
-    ) -> Result<(Found, T), Failure> {
+    ) -> Result<(RawSample, T), Failure> {
         let mut figures = BTreeMap::<String, Vec<f64>>::new();
         let mut calls = 0;
         let observe = &mut |keep: bool| {
@@ -268,7 +275,7 @@ impl<C: Clock> Sampler<'_, C> {
             Ok(calls)
         };
         let (core, begun) = self.repeated(observe, first_call, begin)?;
-        Ok((Found { figures, operations: calls as u64, core, ..Found::default() }, begun))
+        Ok((RawSample { figures, operations: calls as u64, core, ..RawSample::default() }, begun))
     }
 
     /// Calls `observe` until the time is over or there are enough observations; the results of a warm-up call are discarded.
@@ -322,17 +329,17 @@ impl Until {
 }
 
 /// Elapsed ticks, in the order of observation.
-struct Timed {
+struct TimedBatches {
     operation: Vec<i64>,
     baseline: Vec<i64>,
     migrations: u64,
     core: CoreReadings,
 }
 
-impl Timed {
+impl TimedBatches {
     /// Capacity is reserved beforehand: nothing is allocated between observations.
     fn with_capacity(most: usize) -> Self {
-        Timed {
+        TimedBatches {
             operation: Vec::with_capacity(most),
             baseline: Vec::with_capacity(most),
             migrations: 0,

@@ -53,8 +53,8 @@ impl<T> TrialOutcome<T> {
 }
 
 impl<T> From<Result<T, Failure>> for TrialOutcome<T> {
-    fn from(found: Result<T, Failure>) -> Self {
-        match found {
+    fn from(result: Result<T, Failure>) -> Self {
+        match result {
             Ok(sample) => TrialOutcome::Measured { sample },
             Err(Failure::Unsupported(reason)) => TrialOutcome::Skipped { reason },
             Err(Failure::Broke(reason)) => TrialOutcome::Failed { reason },

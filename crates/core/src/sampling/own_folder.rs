@@ -25,19 +25,19 @@ pub fn path(folder: &Path, what: &str) -> Result<PathBuf, Failure> {
 
 /// Refuses a link, another user's folder, and one that others may write to.
 fn ensure_own(folder: &Path) -> Result<(), Failure> {
-    let found = folder.symlink_metadata();
-    let found = found.map_err(|error| refused("looked for", &folder.join("file"), &error))?;
+    let metadata = folder.symlink_metadata();
+    let metadata = metadata.map_err(|error| refused("looked for", &folder.join("file"), &error))?;
     // SAFETY: geteuid touches nothing.
     let user = unsafe { libc::geteuid() };
-    if found.is_dir() && found.uid() == user && found.mode() & 0o022 == 0 {
+    if metadata.is_dir() && metadata.uid() == user && metadata.mode() & 0o022 == 0 {
         return Ok(());
     }
     Err(Failure::Unsupported(format!(
         "{} is not a private folder of this user (owner {}, mode {:o}): another user created it, or the file system \
          maps root to another user; choose another folder with `--dir`",
         folder.display(),
-        found.uid(),
-        found.mode() & 0o7777
+        metadata.uid(),
+        metadata.mode() & 0o7777
     )))
 }
 
@@ -108,7 +108,7 @@ mod tests {
     fn a_refusal_names_the_folder_that_was_asked_for() {
         let own = Owner::of(std::process::id()).unwrap().name("x");
         let path = PathBuf::from(format!("/data/{own}/file"));
-        let said = refused("made", &path, &io::Error::from_raw_os_error(libc::EROFS)).to_string();
-        assert!(said.starts_with("a test file in /data could not be made"), "{said}");
+        let message = refused("made", &path, &io::Error::from_raw_os_error(libc::EROFS)).to_string();
+        assert!(message.starts_with("a test file in /data could not be made"), "{message}");
     }
 }

@@ -32,7 +32,7 @@ impl Owner {
 
     /// A process of this boot that has ended, for tests: Linux has no number as large.
     #[doc(hidden)]
-    pub fn gone() -> Self {
+    pub fn ended() -> Self {
         Owner { process: (1 << 22) + 1, ..Owner::of(std::process::id()).expect("this process") }
     }
 

@@ -3,17 +3,17 @@
 pub use crate::os::end_with;
 
 use super::affinity;
-use crate::experiment::Failure;
+use crate::experiment::{Failure, errno};
 use std::io;
-use std::os::fd::{FromRawFd, OwnedFd};
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
 /// A forked process for the other side of an operation, killed when it is dropped.
 #[derive(Debug)]
-pub struct Process {
+pub struct PartnerProcess {
     pid: libc::pid_t,
 }
 
-impl Process {
+impl PartnerProcess {
     /// Forks a process that runs `work` on `cpu` (not pinned if `None`) and exits. Descriptors that `work` owns, such as the far
     /// ends of pipes, are closed on this side. The process dies with this one.
     pub fn start(cpu: Option<usize>, work: impl FnOnce() -> Result<(), Failure>) -> Result<Self, Failure> {
@@ -28,19 +28,19 @@ impl Process {
                 // SAFETY: ends the child without running the parent's destructors.
                 unsafe { libc::_exit(i32::from(outcome.is_err())) }
             }
-            pid => Ok(Process { pid }),
+            pid => Ok(PartnerProcess { pid }),
         }
     }
 }
 
-impl Process {
+impl PartnerProcess {
     /// Its process number, for what the kernel reports about it.
     pub fn id(&self) -> libc::pid_t {
         self.pid
     }
 }
 
-impl Drop for Process {
+impl Drop for PartnerProcess {
     fn drop(&mut self) {
         // SAFETY: the child is ours and was not waited for: a measuring process ignores no SIGCHLD (`signals.rs`), so the number
         // still names it.
@@ -98,4 +98,20 @@ pub fn pipe() -> Result<(OwnedFd, OwnedFd), Failure> {
         }
         Ok((OwnedFd::from_raw_fd(ends[0]), OwnedFd::from_raw_fd(ends[1])))
     }
+}
+
+/// Writes a byte to a pipe.
+#[inline]
+pub fn write_byte(end: &OwnedFd, byte: u8) -> Result<(), Failure> {
+    // SAFETY: one byte, alive during the call.
+    errno("write to a pipe", unsafe { libc::write(end.as_raw_fd(), (&raw const byte).cast(), 1) }).map(drop)
+}
+
+/// The next byte of a pipe; `None` at its end.
+#[inline]
+pub fn read_byte(end: &OwnedFd) -> Result<Option<u8>, Failure> {
+    let mut byte = 0_u8;
+    // SAFETY: room for one byte, alive during the call.
+    let read = errno("read from a pipe", unsafe { libc::read(end.as_raw_fd(), (&raw mut byte).cast(), 1) })?;
+    Ok((read == 1).then_some(byte))
 }

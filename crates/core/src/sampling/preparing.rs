@@ -15,10 +15,10 @@ pub fn say(doing: &str) {
 
 /// Removes whole lines from the front of a process's output: passes messages about preparations to the listener, and returns the
 /// first line that is an answer.
-pub(super) fn hear(told: &mut Vec<u8>, listener: &mut dyn FnMut(&str)) -> Option<Vec<u8>> {
+pub(super) fn hear(received: &mut Vec<u8>, listener: &mut dyn FnMut(&str)) -> Option<Vec<u8>> {
     loop {
-        let end = told.iter().position(|byte| *byte == b'\n')?;
-        let line: Vec<u8> = told.drain(..=end).take(end).collect();
+        let end = received.iter().position(|byte| *byte == b'\n')?;
+        let line: Vec<u8> = received.drain(..=end).take(end).collect();
         match line.strip_prefix(MARK) {
             Some(doing) => listener(String::from_utf8_lossy(doing).as_ref()),
             None => return Some(line),
@@ -34,16 +34,16 @@ mod tests {
     fn what_is_said_and_the_answers_are_told_apart_wherever_they_are_torn() {
         let text = b"preparing: one\n{\"broke\":\"preparing: no\"}\npreparing: two\n{}\n{\"torn";
         for torn in 0..text.len() {
-            let (mut told, mut said, mut answers) = (vec![], vec![], vec![]);
+            let (mut received, mut messages, mut answers) = (vec![], vec![], vec![]);
             for part in [&text[..torn], &text[torn..]] {
-                told.extend_from_slice(part);
-                while let Some(answer) = hear(&mut told, &mut |doing| said.push(doing.to_owned())) {
+                received.extend_from_slice(part);
+                while let Some(answer) = hear(&mut received, &mut |doing| messages.push(doing.to_owned())) {
                     answers.push(answer);
                 }
             }
-            assert_eq!(said, ["one", "two"], "torn at {torn}");
+            assert_eq!(messages, ["one", "two"], "torn at {torn}");
             assert_eq!(answers, [b"{\"broke\":\"preparing: no\"}".to_vec(), b"{}".to_vec()]);
-            assert_eq!(told, b"{\"torn", "what has no end is no answer");
+            assert_eq!(received, b"{\"torn", "what has no end is no answer");
         }
     }
 }

@@ -32,10 +32,10 @@ pub struct Qualification {
 }
 
 impl Qualification {
-    /// Qualifies the counter and falls back to the kernel's clock; `asked` overrides the choice, not the checks: a requested
+    /// Qualifies the counter and falls back to the kernel's clock; `request` overrides the choice, not the checks: a requested
     /// clock that fails is used, with the reason in `rejected`, unless it cannot be read at all.
-    pub fn run(machine: &Machine, asked: Option<ClockKind>) -> Self {
-        Qualification::of(machine, asked, |kind, rejected| match kind {
+    pub fn run(machine: &Machine, request: Option<ClockKind>) -> Self {
+        Qualification::of(machine, request, |kind, rejected| match kind {
             ClockKind::Counter => examine(kind, &Counter, machine, rejected),
             ClockKind::MonotonicRaw => examine(kind, &MonotonicRaw, machine, rejected),
         })
@@ -45,10 +45,10 @@ impl Qualification {
     /// process.
     fn of(
         machine: &Machine,
-        asked: Option<ClockKind>,
+        request: Option<ClockKind>,
         examine: impl Fn(ClockKind, Option<String>) -> Qualification,
     ) -> Self {
-        if asked == Some(ClockKind::MonotonicRaw) {
+        if request == Some(ClockKind::MonotonicRaw) {
             let reason = "`--clock` chose the kernel's clock".to_owned();
             return examine(ClockKind::MonotonicRaw, Some(reason));
         }
@@ -56,7 +56,7 @@ impl Qualification {
             return examine(ClockKind::MonotonicRaw, Some(reason));
         }
         let counter = examine(ClockKind::Counter, None);
-        match (varying(machine).or_else(|| fault(&counter)), asked) {
+        match (varying(machine).or_else(|| fault(&counter)), request) {
             (None, _) => counter,
             (Some(fault), Some(ClockKind::Counter)) => Qualification { rejected: Some(fault), ..counter },
             (Some(fault), _) => examine(ClockKind::MonotonicRaw, Some(fault)),
@@ -94,18 +94,18 @@ fn varying(machine: &Machine) -> Option<String> {
 }
 
 /// The fault found by the examination.
-fn fault(seen: &Qualification) -> Option<String> {
-    if seen.backward_steps > 0 {
+fn fault(qualification: &Qualification) -> Option<String> {
+    if qualification.backward_steps > 0 {
         return Some(format!(
             "the counter ran backwards {} times in {} steps",
-            seen.backward_steps, seen.steps
+            qualification.backward_steps, qualification.steps
         ));
     }
     // A tenth of a percent: ten times the possible thermal drift of a crystal, and less than we promise.
-    if seen.frequency_spread_ppm > 1000.0 {
+    if qualification.frequency_spread_ppm > 1000.0 {
         return Some(format!(
             "the counter's frequency against the kernel's clock spreads by {:.0} parts of a million",
-            seen.frequency_spread_ppm
+            qualification.frequency_spread_ppm
         ));
     }
     None
@@ -138,10 +138,10 @@ fn examine<C: Clock>(
 
 /// Ticks per second over five windows: the median, and half the spread in parts of a million.
 fn frequency<C: Clock>(clock: &C, window: Duration) -> (f64, f64) {
-    let mut found: Vec<f64> = (0..5).map(|_| frequency_once(clock, window)).collect();
-    found.sort_by(f64::total_cmp);
-    let middle = found[2];
-    (middle, (found[4] - found[0]) / 2.0 / middle * 1e6)
+    let mut frequencies: Vec<f64> = (0..5).map(|_| frequency_once(clock, window)).collect();
+    frequencies.sort_by(f64::total_cmp);
+    let middle = frequencies[2];
+    (middle, (frequencies[4] - frequencies[0]) / 2.0 / middle * 1e6)
 }
 
 fn frequency_once<C: Clock>(clock: &C, window: Duration) -> f64 {

@@ -42,8 +42,8 @@ pub fn forget_inherited() {
 fn is_ignored(signal: libc::c_int) -> bool {
     // SAFETY: a sigaction is plain data, which the call fills if it succeeds; nothing is changed.
     unsafe {
-        let mut found: libc::sigaction = std::mem::zeroed();
-        libc::sigaction(signal, ptr::null(), &raw mut found) == 0 && found.sa_sigaction == libc::SIG_IGN
+        let mut action: libc::sigaction = std::mem::zeroed();
+        libc::sigaction(signal, ptr::null(), &raw mut action) == 0 && action.sa_sigaction == libc::SIG_IGN
     }
 }
 
@@ -64,22 +64,22 @@ mod tests {
                 libc::pthread_sigmask(libc::SIG_SETMASK, ptr::null(), &raw mut mask);
                 libc::sigismember(&raw const mask, libc::SIGUSR1) == 1
             };
-            let told = i32::from(is_ignored(libc::SIGCHLD))
+            let code = i32::from(is_ignored(libc::SIGCHLD))
                 | i32::from(is_ignored(libc::SIGHUP)) << 1
                 | i32::from(blocked) << 2;
             // SAFETY: ends the child.
-            unsafe { libc::_exit(told) };
+            unsafe { libc::_exit(code) };
         }
         let mut status = 0;
         // SAFETY: waits for our own child.
         assert_eq!(unsafe { libc::waitpid(child, &raw mut status, 0) }, child);
-        let told = libc::WEXITSTATUS(status);
-        (told & 1 == 1, told & 2 == 2, told & 4 == 4)
+        let code = libc::WEXITSTATUS(status);
+        (code & 1 == 1, code & 2 == 2, code & 4 == 4)
     }
 
     #[test]
     fn what_was_ignored_or_blocked_is_not_but_a_hang_up_stays_ignored() {
-        let found = inherited_by_a_child(|| {
+        let result = inherited_by_a_child(|| {
             // SAFETY: ignores and blocks signals in the child alone.
             unsafe {
                 libc::signal(libc::SIGCHLD, libc::SIG_IGN);
@@ -89,6 +89,6 @@ mod tests {
                 libc::pthread_sigmask(libc::SIG_SETMASK, &raw const all, ptr::null_mut());
             }
         });
-        assert_eq!(found, (false, true, false), "ignored SIGCHLD, ignored SIGHUP, blocked SIGUSR1");
+        assert_eq!(result, (false, true, false), "ignored SIGCHLD, ignored SIGHUP, blocked SIGUSR1");
     }
 }

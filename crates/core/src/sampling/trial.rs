@@ -5,7 +5,7 @@ use super::conditions::Snapshot;
 use super::counters::Counting;
 use super::memory_limit::MemoryLimit;
 use super::observations::Observations;
-use super::observe::{Found, Sampler};
+use super::observe::{RawSample, Sampler};
 use super::occupancy::{self, CoreWait};
 use super::on_cpu::OnCpu;
 use super::outcome::TrialOutcome;
@@ -129,17 +129,17 @@ impl<'request> Block<'request> {
         let (began, shared_ns, kept_ns) = (Instant::now(), self.shared.took_ns(), self.shared.kept_ns());
         self.shared.limit_making(visit.making_s.unwrap_or(f64::INFINITY));
         let setting = Setting { seed: visit.seed, ..self.setting.clone() };
-        let found = sharing(&setting, &self.shared, |site, stopwatch| match setting.clock {
+        let result = sharing(&setting, &self.shared, |site, stopwatch| match setting.clock {
             ClockKind::Counter => observe(self.experiment, visit, &setting, (site, stopwatch), &Counter),
             ClockKind::MonotonicRaw => {
                 observe(self.experiment, visit, &setting, (site, stopwatch), &MonotonicRaw)
             }
         });
-        let too_long_s = match &found {
+        let too_long_s = match &result {
             Err(Failure::TooLong(seconds)) => Some(*seconds),
             _ => None,
         };
-        let outcomes = match found {
+        let outcomes = match result {
             Ok(samples) => samples.into_iter().map(|sample| Ok(sample).into()).collect(),
             Err(failure) => vec![Err(failure).into(); visit.points.len()],
         };
@@ -222,33 +222,33 @@ fn observe<C: Clock>(
     let sampler =
         Sampler { clock, ticks_per_second: hz, duration_ns: site.duration_ns, stopwatch, core_wait };
     let begin = || (Snapshot::take(setting.cpu_stat.as_deref()), Counting::begin(), OnCpu::begin());
-    let (mut found, (before, counting, on_cpu)) = sampler.observe(&mut workload, begin)?;
+    let (mut raw, (before, counting, on_cpu)) = sampler.observe(&mut workload, begin)?;
     let on_cpu = on_cpu.end();
     let counters = counting.end();
     let mut conditions = Snapshot::take(setting.cpu_stat.as_deref()).since(&before);
     conditions.core_hz_before = core_hz_before;
     conditions.core_hz_after = frequency::observe(clock, hz);
-    conditions.migrations = found.migrations;
+    conditions.migrations = raw.migrations;
     conditions.spun(&spin);
-    let mut witnessed = std::mem::take(&mut found.witnessed);
+    let mut witnessed = std::mem::take(&mut raw.witnessed);
     let traced = tracer::witness(&mut workload);
     witnessed.extend(traced.counts);
     let stated = workload.stated.iter().map(|(name, value)| ((*name).to_owned(), *value));
-    found.core.arrived = arrived;
+    raw.core.arrived = arrived;
     let sample = Sample {
         observations: Observations::default(),
-        operations: found.operations,
-        baseline_iterations: found.baseline_iterations,
+        operations: raw.operations,
+        baseline_iterations: raw.baseline_iterations,
         counters,
         witnessed,
         stated: stated.chain(traced.refused).collect(),
         conditions,
         on_cpu: workload.needs_its_cpu.then_some(on_cpu),
-        core: Some(std::mem::take(&mut found.core)),
+        core: Some(std::mem::take(&mut raw.core)),
         home: site.home,
         partner: site.partner,
     };
-    of_points(experiment, &visit.points, sample, found)
+    of_points(experiment, &visit.points, sample, raw)
 }
 
 /// Whether all of a point's work runs on one CPU.
@@ -261,10 +261,10 @@ fn of_points(
     experiment: &dyn Experiment,
     points: &[Point],
     sample: Sample,
-    mut found: Found,
+    mut raw: RawSample,
 ) -> Result<Vec<Sample>, Failure> {
-    if points.len() == 1 && found.figures.is_empty() {
-        return Ok(vec![Sample { observations: found.observations, ..sample }]);
+    if points.len() == 1 && raw.figures.is_empty() {
+        return Ok(vec![Sample { observations: raw.observations, ..sample }]);
     }
     let figure = experiment.figure().ok_or_else(|| {
         Failure::Broke(
@@ -272,7 +272,7 @@ fn of_points(
         )
     })?;
     let mut of = |point: &Point| {
-        let values = found.figures.remove(point.name(figure)).unwrap_or_default();
+        let values = raw.figures.remove(point.name(figure)).unwrap_or_default();
         let operations = values.len() as u64;
         Sample { observations: Observations::Values { values }, operations, ..sample.clone() }
     };

@@ -4,7 +4,7 @@
 //! and wait, the other echoes: wait and give. So neither side runs ahead, and nothing deadlocks (R-CPU-29).
 
 use super::own_folder;
-use super::partner::{Process, pipe};
+use super::partner::{PartnerProcess, pipe, read_byte, write_byte};
 use super::shared_memory::{Shareable, shared_memory};
 use crate::experiment::{Failure, Workload, ensure, errno};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 pub const SOURCE: &str = include_str!("turn.rs");
 
 /// One side of a mechanism.
-pub trait End {
+pub trait HandOver {
     /// Gives the turn to the other side.
     fn give(&mut self) -> Result<(), Failure>;
     /// Waits until the other side has given the turn.
@@ -23,7 +23,7 @@ pub trait End {
 }
 
 /// An end that can be handed to another thread or process.
-pub type AnyEnd = Box<dyn End + Send>;
+pub type AnyEnd = Box<dyn HandOver + Send>;
 
 /// The two ends of a mechanism: the one that begins, and the one that echoes.
 pub type Ends = (AnyEnd, AnyEnd);
@@ -37,7 +37,7 @@ pub fn echo(mut end: AnyEnd) -> Result<(), Failure> {
 }
 
 /// Rounds of giving the turn and waiting for it; the partner is kept alive as long.
-pub fn rounds<'site>(mut near: AnyEnd, partner: Option<Process>) -> Workload<'site> {
+pub fn rounds<'site>(mut near: AnyEnd, partner: Option<PartnerProcess>) -> Workload<'site> {
     let play = move |n| {
         let _keep = &partner;
         for _ in 0..n {
@@ -96,18 +96,13 @@ struct Bytes {
     write: OwnedFd,
 }
 
-impl End for Bytes {
+impl HandOver for Bytes {
     fn give(&mut self) -> Result<(), Failure> {
-        // SAFETY: one byte from a valid buffer.
-        let written = unsafe { libc::write(self.write.as_raw_fd(), c"x".as_ptr().cast(), 1) };
-        ensure(written == 1, "a byte could not be written to the pipe")
+        write_byte(&self.write, b'x')
     }
 
     fn wait(&mut self) -> Result<(), Failure> {
-        let mut byte = 0_u8;
-        // SAFETY: room for one byte.
-        let read = unsafe { libc::read(self.read.as_raw_fd(), (&raw mut byte).cast(), 1) };
-        ensure(read == 1, "the other side closed its pipe")
+        ensure(read_byte(&self.read)?.is_some(), "the other side closed its pipe")
     }
 }
 
@@ -171,7 +166,7 @@ struct Events {
     write: OwnedFd,
 }
 
-impl End for Events {
+impl HandOver for Events {
     fn give(&mut self) -> Result<(), Failure> {
         // SAFETY: an open eventfd.
         ensure(
@@ -207,7 +202,7 @@ impl Futex {
     }
 }
 
-impl End for Futex {
+impl HandOver for Futex {
     fn give(&mut self) -> Result<(), Failure> {
         self.word.store(1 - self.mine, Ordering::Release);
         errno("futex wake", self.call(libc::FUTEX_WAKE, 1)).map(drop)
@@ -250,7 +245,7 @@ struct Posix {
 // SAFETY: POSIX semaphores are made to be used from several threads and processes.
 unsafe impl Send for Posix {}
 
-impl End for Posix {
+impl HandOver for Posix {
     fn give(&mut self) -> Result<(), Failure> {
         // SAFETY: an initialised semaphore.
         ensure(unsafe { libc::sem_post(self.write) } == 0, "sem_post failed")
@@ -305,7 +300,7 @@ impl FileLock {
     }
 }
 
-impl End for FileLock {
+impl HandOver for FileLock {
     /// Releases the lock that the other side waits for.
     fn give(&mut self) -> Result<(), Failure> {
         let byte = if self.echoes { (self.step + 2) % 3 } else { self.step % 3 };

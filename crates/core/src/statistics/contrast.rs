@@ -153,19 +153,21 @@ mod tests {
             observations: 80,
         };
         let certain = LogLevel { value: 0.0, below: 0.0, above: 0.0, freedom: 7.0 };
-        let found = Contrast::between(certain, LogLevel::of(&estimate).expect("positive"));
-        assert!((found.ratio() - 10.0).abs() < 1e-9);
-        assert!((found.interval().low - 9.0).abs() < 1e-6 && (found.interval().high - 12.0).abs() < 1e-6);
+        let contrast = Contrast::between(certain, LogLevel::of(&estimate).expect("positive"));
+        assert!((contrast.ratio() - 10.0).abs() < 1e-9);
+        assert!(
+            (contrast.interval().low - 9.0).abs() < 1e-6 && (contrast.interval().high - 12.0).abs() < 1e-6
+        );
         let reaches_zero = Estimate { interval: Some(Interval { low: -1.0, high: 12.0 }), ..estimate };
         assert_eq!(LogLevel::of(&reaches_zero), None);
     }
 
     #[test]
     fn errors_of_equal_levels_add_as_two_samples_do() {
-        let found = Contrast::between(level(10.0, 0.03, 5.0), level(11.0, 0.04, 5.0)).0;
-        assert!((found.value - 1.1_f64.ln()).abs() < 1e-12 && (found.below - 0.05).abs() < 1e-12);
+        let contrast = Contrast::between(level(10.0, 0.03, 5.0), level(11.0, 0.04, 5.0)).0;
+        assert!((contrast.value - 1.1_f64.ln()).abs() < 1e-12 && (contrast.below - 0.05).abs() < 1e-12);
         // (9 + 16)² / (81 / 5 + 256 / 5), in squares of hundredths.
-        assert!((found.freedom - 625.0 / (337.0 / 5.0)).abs() < 1e-9);
+        assert!((contrast.freedom - 625.0 / (337.0 / 5.0)).abs() < 1e-9);
         let mean = LogLevel::mean(&[level(10.0, 0.04, 5.0), level(10.0, 0.04, 5.0)]).expect("two");
         assert!((mean.below - 0.04 / 2.0_f64.sqrt()).abs() < 1e-12 && (mean.freedom - 10.0).abs() < 1e-9);
     }
@@ -182,9 +184,9 @@ mod tests {
     #[test]
     fn the_chance_is_that_of_students_test_and_grows_with_the_margin() {
         // Four standard errors with nine degrees of freedom: 0.00311 on both sides together.
-        let found = Contrast(LogLevel { value: 0.04, below: 0.01, above: 0.01, freedom: 9.0 });
-        assert!((found.chance_within(0.0) - 0.003_11).abs() < 1e-5, "{}", found.chance_within(0.0));
-        assert!(found.chance_within(0.02) > 0.01 && found.chance_within(0.05) > 0.5);
-        assert!(found.is_within(0.07) && !found.is_within(0.05));
+        let contrast = Contrast(LogLevel { value: 0.04, below: 0.01, above: 0.01, freedom: 9.0 });
+        assert!((contrast.chance_within(0.0) - 0.003_11).abs() < 1e-5, "{}", contrast.chance_within(0.0));
+        assert!(contrast.chance_within(0.02) > 0.01 && contrast.chance_within(0.05) > 0.5);
+        assert!(contrast.is_within(0.07) && !contrast.is_within(0.05));
     }
 }

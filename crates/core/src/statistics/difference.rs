@@ -70,15 +70,15 @@ mod tests {
 
     #[test]
     fn the_baseline_is_taken_away() {
-        let found = difference(&trials(137.0), &trials(100.0)).expect("sound");
-        assert!((found.value - 37.0).abs() < 1e-12 && found.resolved());
-        assert_eq!(found.min, None);
+        let result = difference(&trials(137.0), &trials(100.0)).expect("sound");
+        assert!((result.value - 37.0).abs() < 1e-12 && result.resolved());
+        assert_eq!(result.min, None);
     }
 
     #[test]
     fn a_negative_difference_stays_negative() {
-        let found = difference(&trials(90.0), &trials(100.0)).expect("sound");
-        assert!((found.value + 10.0).abs() < 1e-12 && !found.resolved());
+        let result = difference(&trials(90.0), &trials(100.0)).expect("sound");
+        assert!((result.value + 10.0).abs() < 1e-12 && !result.resolved());
     }
 
     #[test]
@@ -87,7 +87,7 @@ mod tests {
             (0..9_u32).map(|trial| vec![level + 1000.0 * f64::from(trial); 5]).collect()
         };
         let interval =
-            difference(&drift(3.0), &drift(1.0)).and_then(|found| found.interval).expect("nine trials");
+            difference(&drift(3.0), &drift(1.0)).and_then(|result| result.interval).expect("nine trials");
         assert!((interval.low - 2.0).abs() < 1e-9 && (interval.high - 2.0).abs() < 1e-9);
     }
 

@@ -145,8 +145,8 @@ pub(super) fn within_tail(chances: &[f64], tail: f64) -> usize {
 mod tests {
     use super::*;
 
-    fn close(found: f64, expected: f64) {
-        assert!((found - expected).abs() < 1e-6, "{found} is not {expected}");
+    fn close(value: f64, expected: f64) {
+        assert!((value - expected).abs() < 1e-6, "{value} is not {expected}");
     }
 
     #[test]

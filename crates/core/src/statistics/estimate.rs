@@ -128,9 +128,9 @@ mod tests {
     #[test]
     fn the_value_is_the_median_of_all_observations() {
         let samples = trials(8);
-        let found = estimate(&samples).expect("sound");
-        assert_eq!(Some(found.value), super::super::median(&samples.concat()));
-        assert_eq!((found.trials, found.observations, found.min), (8, 160, Some(100.0)));
+        let result = estimate(&samples).expect("sound");
+        assert_eq!(Some(result.value), super::super::median(&samples.concat()));
+        assert_eq!((result.trials, result.observations, result.min), (8, 160, Some(100.0)));
     }
 
     #[test]
@@ -161,7 +161,7 @@ mod tests {
 
     #[test]
     fn equal_observations_have_an_interval_of_no_width() {
-        let found = estimate(&vec![vec![37.0; 20]; 6]).expect("sound");
-        assert_eq!(found.interval, Some(Interval { low: 37.0, high: 37.0 }));
+        let result = estimate(&vec![vec![37.0; 20]; 6]).expect("sound");
+        assert_eq!(result.interval, Some(Interval { low: 37.0, high: 37.0 }));
     }
 }

@@ -23,7 +23,7 @@ mod tests {
             0.0001, 0.0004, 0.0019, 0.0095, 0.0201, 0.0278, 0.0298, 0.0344, 0.0459, 0.3240, 0.4262, 0.5719,
             0.6528, 0.7590, 1.0,
         ];
-        assert_eq!(discoveries(&chances, 0.05).iter().filter(|found| **found).count(), 4);
+        assert_eq!(discoveries(&chances, 0.05).iter().filter(|is_discovery| **is_discovery).count(), 4);
     }
 
     #[test]

@@ -38,7 +38,7 @@ const LEAST_ALONE: f64 = 0.02;
 const LEAST_SHARED: f64 = 0.003;
 
 /// The share of its greatest height at which a peak ends.
-const FOOT: f64 = 0.05;
+const PEAK_END_SHARE: f64 = 0.05;
 
 /// The greatest share of the quotients that may lie below the unshared core. If there are more, they are not interrupts of a
 /// chain that takes a fraction of a microsecond but another level, and it is unknown which of the two is the unshared one.
@@ -48,7 +48,7 @@ const MOST_BELOW: f64 = 0.05;
 const ERRORS: f64 = 4.0;
 
 /// The share by which a second peak must rise above the valley before it.
-const RISE: f64 = 1.25;
+const MINIMUM_RISE: f64 = 1.25;
 
 /// The greatest step of the clock, as a share of the quotient, for which a single level is accepted: through a coarser clock two
 /// levels that are 1.2 apart may look like one.
@@ -134,10 +134,10 @@ impl LevelHistogram {
         if step.is_nan() || step > REACH + LONGEST {
             return None;
         }
-        let row = Row::new(&self.counts, HALF_WINDOW.max(step / 2.0));
+        let row = Histogram::new(&self.counts, HALF_WINDOW.max(step / 2.0));
         let total = f64::from(self.total);
-        let (middle, height) = row.first_heap(LEAST_ALONE * total)?;
-        let (from, to) = row.foot(middle, height, bins(REACH.max(step)));
+        let (middle, height) = row.first_peak(LEAST_ALONE * total)?;
+        let (from, to) = row.peak_ends(middle, height, bins(REACH.max(step)));
         if row.between(0, from) > MOST_BELOW * total {
             return None;
         }
@@ -153,20 +153,20 @@ impl LevelHistogram {
 }
 
 /// Counts along the logarithm of the quotient.
-struct Row {
+struct Histogram {
     /// The number of quotients before each bin.
     before: Vec<u32>,
     /// The number of bins on either side of a place that count as near.
     near: usize,
 }
 
-impl Row {
+impl Histogram {
     fn new(counts: &[u32], near: f64) -> Self {
         let sums = counts.iter().scan(0, |sum, count| {
             *sum += count;
             Some(*sum)
         });
-        Row { before: [0].into_iter().chain(sums).collect(), near: bins(near) }
+        Histogram { before: [0].into_iter().chain(sums).collect(), near: bins(near) }
     }
 
     fn between(&self, from: usize, to: usize) -> f64 {
@@ -188,7 +188,7 @@ impl Row {
     }
 
     /// The middle and the height of the lowest peak that holds so many quotients and stands above the values after it.
-    fn first_heap(&self, least: f64) -> Option<(usize, f64)> {
+    fn first_peak(&self, least: f64) -> Option<(usize, f64)> {
         let (mut top, mut most) = (0, 0.0);
         for place in bins(REACH)..BINS - bins(LONGEST) {
             let height = self.height(place);
@@ -203,8 +203,8 @@ impl Row {
     }
 
     /// The ends of a peak on either side, at most so far from its middle.
-    fn foot(&self, middle: usize, height: f64, reach: usize) -> (usize, usize) {
-        let is_over = |place: &usize| self.height(*place) <= FOOT * height;
+    fn peak_ends(&self, middle: usize, height: f64, reach: usize) -> (usize, usize) {
+        let is_over = |place: &usize| self.height(*place) <= PEAK_END_SHARE * height;
         let (first, last) = (middle.saturating_sub(reach), middle + reach);
         ((first..middle).rev().find(is_over).unwrap_or(first), (middle..last).find(is_over).unwrap_or(last))
     }
@@ -225,7 +225,7 @@ impl Row {
                 (first, last, lowest) = (place, place, height);
             } else if height <= lowest {
                 last = place;
-            } else if height >= RISE * lowest && differ(height, lowest) {
+            } else if height >= MINIMUM_RISE * lowest && differ(height, lowest) {
                 return Some(usize::midpoint(first, last));
             }
         }
@@ -266,11 +266,11 @@ mod tests {
     fn what_is_no_number_is_no_quotient() {
         assert_eq!(levels(&[], 0.0), None);
         let mut quotients = vec![0.8; 500];
-        let found = levels(&quotients, 0.0).expect("one level");
+        let result = levels(&quotients, 0.0).expect("one level");
         quotients.extend([f64::NAN, f64::INFINITY, 0.0, -1.0]);
-        assert_eq!(levels(&quotients, 0.0), Some(found.clone()));
-        assert_eq!(found.state(f64::NAN), Occupancy::Unclear);
-        assert_eq!(found.state(f64::INFINITY), Occupancy::Unclear);
+        assert_eq!(levels(&quotients, 0.0), Some(result.clone()));
+        assert_eq!(result.state(f64::NAN), Occupancy::Unclear);
+        assert_eq!(result.state(f64::INFINITY), Occupancy::Unclear);
         assert!([f64::NAN, f64::INFINITY, 1e9].iter().all(|step| levels(&quotients, *step).is_none()));
     }
 

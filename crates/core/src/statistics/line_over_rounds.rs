@@ -21,7 +21,7 @@ const MOST_VARIANCE: f64 = 2.0;
 /// `None` where [`fit_line`] gives `None` for the estimates.
 pub fn line_over_rounds(points: &[(f64, f64)], rounds: &[Vec<Option<f64>>]) -> Option<Line> {
     let whole = Line { slope_interval: None, intercept_interval: None, ..fit_line(points)? };
-    let of_rounds = rounds.iter().filter_map(|found| deviation(points, found));
+    let of_rounds = rounds.iter().filter_map(|values| deviation(points, values));
     let (slopes, intercepts): (Vec<f64>, Vec<f64>) =
         of_rounds.map(|(slope, intercept)| (whole.slope + slope, whole.intercept + intercept)).unzip();
     Some(match (centre(&slopes), centre(&intercepts)) {
@@ -34,8 +34,8 @@ pub fn line_over_rounds(points: &[(f64, f64)], rounds: &[Vec<Option<f64>>]) -> O
 
 /// The slope and intercept of one round's line less those of the line of the estimates. It is fitted to the differences of the
 /// points, so that a missing point does not move a round by its distance from the line.
-fn deviation(points: &[(f64, f64)], found: &[Option<f64>]) -> Option<(f64, f64)> {
-    let present = points.iter().zip(found);
+fn deviation(points: &[(f64, f64)], values: &[Option<f64>]) -> Option<(f64, f64)> {
+    let present = points.iter().zip(values);
     let present: Vec<(f64, f64)> =
         present.filter_map(|((x, estimate), y)| y.map(|y| (*x, y - estimate))).collect();
     let (all, here) = (variances(points), variances(&present));
@@ -80,26 +80,26 @@ mod tests {
 
     #[test]
     fn a_round_counts_that_lacks_little_and_none_that_lacks_much() {
-        let lacking = |place: &[usize]| {
+        let is_lost = |place: &[usize]| {
             let mut rounds = rounds(&[1.0; 6]);
             for place in place {
                 rounds[0][*place] = None;
             }
             line_over_rounds(&POINTS, &rounds).expect("a line").slope_interval.is_some()
         };
-        assert!(lacking(&[1]) && lacking(&[2]));
-        assert!(!lacking(&[0]), "the intercept hangs on it");
-        assert!(!lacking(&[0, 1]) && !lacking(&[1, 2, 3]) && !lacking(&[0, 1, 2, 3]));
+        assert!(is_lost(&[1]) && is_lost(&[2]));
+        assert!(!is_lost(&[0]), "the intercept hangs on it");
+        assert!(!is_lost(&[0, 1]) && !is_lost(&[1, 2, 3]) && !is_lost(&[0, 1, 2, 3]));
     }
 
     #[test]
     fn a_point_off_the_line_does_not_move_rounds_that_lack_it() {
         let bent = [(0.0, 5.0), (1.0, 7.0), (2.0, 29.0), (3.0, 11.0)];
-        let found = |lacks: bool| {
+        let round_values = |lacks: bool| {
             let round = |(place, (_, y)): (usize, &(f64, f64))| Some(*y).filter(|_| !lacks || place != 2);
             bent.iter().enumerate().map(round).collect::<Vec<_>>()
         };
-        let rounds: Vec<_> = (0..8).map(|round| found(round % 2 == 0)).collect();
+        let rounds: Vec<_> = (0..8).map(|round| round_values(round % 2 == 0)).collect();
         let line = line_over_rounds(&bent, &rounds).expect("a line");
         assert!(line.slope_interval.is_some_and(|interval| interval.high - interval.low < 1e-9), "{line:?}");
     }

@@ -132,10 +132,10 @@ mod tests {
         Measured { value, interval: Some(Interval { low, high }) }
     }
 
-    fn near(found: Measured, value: f64, low: f64, high: f64) {
-        let interval = found.interval.expect("an interval");
-        let off = [found.value - value, interval.low - low, interval.high - high];
-        assert!(off.iter().all(|off| off.abs() < 1e-9), "{found:?} for {value} [{low}, {high}]");
+    fn near(result: Measured, value: f64, low: f64, high: f64) {
+        let interval = result.interval.expect("an interval");
+        let off = [result.value - value, interval.low - low, interval.high - high];
+        assert!(off.iter().all(|off| off.abs() < 1e-9), "{result:?} for {value} [{low}, {high}]");
     }
 
     #[test]

@@ -132,9 +132,12 @@ mod tests {
     #[test]
     fn two_heaps_are_two_modes_with_their_centres_and_shares() {
         let sample: Vec<f64> = heap(100.0, 6.0, 70).chain(heap(120.0, 6.0, 30)).collect();
-        let found = modes(&sample);
-        assert_eq!(found.iter().map(|mode| mode.share).collect::<Vec<_>>(), [0.7, 0.3]);
-        assert!((found[0].centre - 100.0).abs() < 0.1 && (found[1].centre - 120.0).abs() < 0.1, "{found:?}");
+        let result = modes(&sample);
+        assert_eq!(result.iter().map(|mode| mode.share).collect::<Vec<_>>(), [0.7, 0.3]);
+        assert!(
+            (result[0].centre - 100.0).abs() < 0.1 && (result[1].centre - 120.0).abs() < 0.1,
+            "{result:?}"
+        );
     }
 
     #[test]

@@ -73,15 +73,15 @@ mod tests {
         let mut sample: Vec<f64> = [100.0, 101.0, 102.0, 103.0, 104.0].repeat(40);
         assert_eq!(outliers(&sample), Some(Outliers::default()));
         sample.extend([94.9, 95.1, 97.9, 106.1, 109.1, 900.0]);
-        let found = outliers(&sample).expect("finite");
-        let counts = (found.severe_low, found.mild_low, found.mild_high, found.severe_high);
-        assert_eq!((counts, found.count()), ((1, 2, 1, 2), 6));
+        let result = outliers(&sample).expect("finite");
+        let counts = (result.severe_low, result.mild_low, result.mild_high, result.severe_high);
+        assert_eq!((counts, result.count()), ((1, 2, 1, 2), 6));
     }
 
     #[test]
     fn the_spread_is_not_moved_by_an_outlier() {
-        let found = spread(&[1.0, 2.0, 3.0, 4.0, 1e9]).expect("finite");
-        assert_eq!(found, Spread { interquartile_range: 2.0, median_deviation: 1.0 });
+        let result = spread(&[1.0, 2.0, 3.0, 4.0, 1e9]).expect("finite");
+        assert_eq!(result, Spread { interquartile_range: 2.0, median_deviation: 1.0 });
         assert_eq!(spread(&[1.0, f64::NAN]), None);
         assert_eq!(outliers(&[]), None);
     }

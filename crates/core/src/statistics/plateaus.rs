@@ -17,13 +17,13 @@ use super::distribution::student_quantile;
 use super::measured::Interval;
 
 /// The share by which a plateau may vary besides the noise of its points: the ways of a cache are not filled evenly.
-const WAVER: f64 = 0.02;
+const PLATEAU_VARIATION: f64 = 0.02;
 
 /// The steepest slope of a plateau, in ln y per unit of x: with x in octaves, a fifth per doubling.
 const NEARLY_FLAT: f64 = 0.2;
 
 /// Plateaus nearer than this in ln y are one: a fifth to a quarter.
-const SAME: f64 = 0.22;
+const MERGE_DISTANCE: f64 = 0.22;
 
 /// The least extent of a plateau in units of x, and its fewest points.
 const EXTENT: f64 = 0.55;
@@ -73,19 +73,19 @@ pub fn plateaus(curve: &[CurvePoint]) -> Vec<Plateau> {
     let mut curve = curve.to_vec();
     curve.sort_by(|one, other| one.0.total_cmp(&other.0));
     let cut = Cut::best(&curve);
-    let found = cut.segments().into_iter().filter(|segment| cut.is_level(*segment));
-    let joined = found.fold(vec![], |mut levels: Vec<Segment>, segment| {
+    let segments = cut.segments().into_iter().filter(|segment| cut.is_level(*segment));
+    let joined = segments.fold(vec![], |mut levels: Vec<Segment>, segment| {
         match levels.last_mut().filter(|last| cut.alike(**last, segment)) {
             Some(last) => last.end = segment.end,
             None => levels.push(segment),
         }
         levels
     });
-    let mut found: Vec<Plateau> = joined.into_iter().filter_map(|level| cut.plateau(level)).collect();
-    for next in 1..found.len() {
-        found[next - 1].half_way = half_way(&curve, &found[next - 1], &found[next]);
+    let mut plateaus: Vec<Plateau> = joined.into_iter().filter_map(|level| cut.plateau(level)).collect();
+    for next in 1..plateaus.len() {
+        plateaus[next - 1].half_way = half_way(&curve, &plateaus[next - 1], &plateaus[next]);
     }
-    found
+    plateaus
 }
 
 /// The place at which the curve is half way from one plateau up to the next.
@@ -199,7 +199,7 @@ impl<'curve> Cut<'curve> {
     }
 
     fn alike(&self, one: Segment, other: Segment) -> bool {
-        (self.mean(one) - self.mean(other)).abs() < SAME
+        (self.mean(one) - self.mean(other)).abs() < MERGE_DISTANCE
     }
 
     fn plateau(&self, level: Segment) -> Option<Plateau> {
@@ -209,7 +209,8 @@ impl<'curve> Cut<'curve> {
         let mean = logarithms.iter().sum::<f64>() / n;
         let squares: f64 = logarithms.iter().map(|y| (y - mean).powi(2)).sum();
         // The uncertainty of the mean, and that of the level itself where it varies: its ends are mixed with its neighbours.
-        let reach = (student_quantile(0.975, n - 1.0) * (squares / (n - 1.0) / n).sqrt()).hypot(WAVER);
+        let reach =
+            (student_quantile(0.975, n - 1.0) * (squares / (n - 1.0) / n).sqrt()).hypot(PLATEAU_VARIATION);
         Some(Plateau {
             from: points.first()?.0,
             to: points.last()?.0,
@@ -252,7 +253,7 @@ fn sums(curve: &[CurvePoint]) -> Vec<[f64; 6]> {
     for (x, y, interval) in curve {
         // A 95 % interval is about four standard deviations wide.
         let noise = interval.map_or(0.0, |interval| (interval.high - interval.low) / 4.0 / y);
-        let (weight, y) = (1.0 / (noise * noise + WAVER * WAVER), y.ln());
+        let (weight, y) = (1.0 / (noise * noise + PLATEAU_VARIATION * PLATEAU_VARIATION), y.ln());
         let terms = [1.0, *x, y, x * x, x * y, y * y];
         sum.iter_mut().zip(terms).for_each(|(sum, term)| *sum += weight * term);
         sums.push(sum);
@@ -282,12 +283,12 @@ mod tests {
     }
 
     /// The share that a cache of random replacement keeps of a set that is read in circles (see `hierarchy`).
-    fn kept(capacity: f64, x: f64) -> f64 {
+    fn cached_share(capacity: f64, x: f64) -> f64 {
         let crowding = (x - capacity).exp2();
         if crowding <= 1.0 {
             return 1.0;
         }
-        (0..200).fold(0.0, |kept: f64, _| (-crowding * (1.0 - kept)).exp())
+        (0..200).fold(0.0, |share: f64, _| (-crowding * (1.0 - share)).exp())
     }
 
     /// The latency curve of caches (log2 capacity, latency) before a memory.
@@ -295,9 +296,9 @@ mod tests {
         let at = |x: f64| {
             let (mut held, mut sum) = (0.0, 0.0);
             for (capacity, latency) in caches {
-                let kept = kept(*capacity, x).max(held);
-                sum += (kept - held) * latency;
-                held = kept;
+                let share = cached_share(*capacity, x).max(held);
+                sum += (share - held) * latency;
+                held = share;
             }
             sum + (1.0 - held) * memory
         };
@@ -309,13 +310,13 @@ mod tests {
     #[test]
     fn four_levels_are_found_where_they_are() {
         let mut seed = 1;
-        let found = plateaus(&curve(&THREE, 110.0, 0.0, &mut seed));
-        let values: Vec<f64> = found.iter().map(|plateau| plateau.value).collect();
-        assert_eq!(values.len(), 4, "{found:#?}");
+        let result = plateaus(&curve(&THREE, 110.0, 0.0, &mut seed));
+        let values: Vec<f64> = result.iter().map(|plateau| plateau.value).collect();
+        assert_eq!(values.len(), 4, "{result:#?}");
         for (value, truth) in values.iter().zip([1.1, 3.9, 14.0, 110.0]) {
             assert!((value / truth - 1.0).abs() < 0.03, "{values:?}");
         }
-        for (plateau, capacity) in found.iter().zip([15.0, 20.0, 25.0]) {
+        for (plateau, capacity) in result.iter().zip([15.0, 20.0, 25.0]) {
             assert!(plateau.ends.unwrap().contains(capacity), "{plateau:?}");
             // A cache of random replacement holds half of a set that is ln 2 / 0.5 times as large as itself.
             let half = plateau.half_way.unwrap();
@@ -324,7 +325,7 @@ mod tests {
                 "{plateau:?}"
             );
         }
-        assert_eq!((found[3].ends, found[3].half_way), (None, None));
+        assert_eq!((result[3].ends, result[3].half_way), (None, None));
     }
 
     #[test]
@@ -332,16 +333,16 @@ mod tests {
         let mut seed = 7;
         let (mut places, mut values, mut halves) = (0, 0, 0);
         for _ in 0..100 {
-            let found = plateaus(&curve(&THREE, 110.0, 0.01, &mut seed));
-            assert_eq!(found.len(), 4, "{found:#?}");
+            let result = plateaus(&curve(&THREE, 110.0, 0.01, &mut seed));
+            assert_eq!(result.len(), 4, "{result:#?}");
             let ends = |(plateau, truth): (&Plateau, &(f64, f64))| plateau.ends.unwrap().contains(truth.0);
-            places += found.iter().zip(&THREE).filter(|pair| ends(*pair)).count();
+            places += result.iter().zip(&THREE).filter(|pair| ends(*pair)).count();
             let half = |(plateau, truth): (&Plateau, &(f64, f64))| {
                 plateau.half_way.unwrap().interval.contains(truth.0 + 0.47)
             };
-            halves += found.iter().zip(&THREE).filter(|pair| half(*pair)).count();
+            halves += result.iter().zip(&THREE).filter(|pair| half(*pair)).count();
             // The last one is reached only beyond the end of the curve.
-            values += found
+            values += result
                 .iter()
                 .zip(&THREE)
                 .filter(|(plateau, truth)| plateau.interval.contains(truth.1))

@@ -81,7 +81,9 @@ mod tests {
     const NO_BASELINE: &[Vec<f64>] = &[];
 
     fn half_width(trials: &[Vec<f64>]) -> f64 {
-        super::super::estimate(trials).and_then(|found| relative_half_width(&found)).expect("enough trials")
+        super::super::estimate(trials)
+            .and_then(|estimate| relative_half_width(&estimate))
+            .expect("enough trials")
     }
 
     #[test]

@@ -28,15 +28,15 @@ mod tests {
     fn the_intervals_are_those_of_the_literature() {
         // Newcombe 1998, table I: 81 of 263 and 15 of 148 by the score method without correction.
         for (hits, trials, low, high) in [(81, 263, 0.2553, 0.3662), (15, 148, 0.0624, 0.1605)] {
-            let found = share_interval(hits, trials).unwrap();
-            assert!((found.low - low).abs() < 5e-5 && (found.high - high).abs() < 5e-5, "{found:?}");
+            let result = share_interval(hits, trials).unwrap();
+            assert!((result.low - low).abs() < 5e-5 && (result.high - high).abs() < 5e-5, "{result:?}");
         }
     }
 
     #[test]
     fn nothing_lost_does_not_mean_that_nothing_ever_is() {
-        let found = share_interval(0, 100).unwrap();
-        assert!(found.low.abs() < 1e-12 && found.high > 0.03 && found.high < 0.04, "{found:?}");
+        let result = share_interval(0, 100).unwrap();
+        assert!(result.low.abs() < 1e-12 && result.high > 0.03 && result.high < 0.04, "{result:?}");
         assert!(
             (1..100).all(
                 |n| share_interval(n, n).unwrap().high <= 1.0 && share_interval(0, n).unwrap().low >= 0.0

@@ -160,8 +160,8 @@ mod tests {
 
     #[test]
     fn minimum_samples_are_those_of_the_design() {
-        let found: Vec<usize> = REPORTED.into_iter().map(minimum_sample).collect();
-        assert_eq!(found, [6, 29, 59, 299, 2995]);
+        let sizes: Vec<usize> = REPORTED.into_iter().map(minimum_sample).collect();
+        assert_eq!(sizes, [6, 29, 59, 299, 2995]);
         assert_eq!(minimum_sample(0.1), 29);
         assert_eq!(minimum_sample(1.0), usize::MAX);
         assert_eq!(minimum_sample(f64::NAN), usize::MAX);

@@ -40,17 +40,17 @@ mod tests {
 
     #[test]
     fn equal_uncertainties_add_by_their_squares() {
-        let found = ratio(measured(20.0, 10.0, 40.0), measured(10.0, 5.0, 20.0)).expect("positive");
-        let interval = found.interval.expect("both have one");
+        let result = ratio(measured(20.0, 10.0, 40.0), measured(10.0, 5.0, 20.0)).expect("positive");
+        let interval = result.interval.expect("both have one");
         let reach = 2.0_f64.powf(2.0_f64.sqrt());
-        assert!((found.value - 2.0).abs() < 1e-12);
+        assert!((result.value - 2.0).abs() < 1e-12);
         assert!((interval.low - 2.0 / reach).abs() < 1e-12 && (interval.high - 2.0 * reach).abs() < 1e-12);
     }
 
     #[test]
     fn an_unresolved_estimate_gives_no_interval_and_a_negative_one_no_ratio() {
         let sound = measured(10.0, 9.0, 11.0);
-        assert_eq!(ratio(measured(1.0, -1.0, 3.0), sound).map(|found| found.interval), Some(None));
+        assert_eq!(ratio(measured(1.0, -1.0, 3.0), sound).map(|result| result.interval), Some(None));
         assert_eq!(ratio(sound, measured(-1.0, -2.0, 1.0)), None);
     }
 }

@@ -100,8 +100,8 @@ fn hinge(points: &[(f64, f64)], knot: f64) -> Option<Segments> {
     let terms = |x: f64| [1.0, (x - knot).min(0.0), (x - knot).max(0.0)];
     for &(x, y) in points {
         let terms = terms(x);
-        for (row, &left) in normal.iter_mut().zip(&terms) {
-            terms.iter().chain([&y]).zip(row).for_each(|(right, sum)| *sum += left * right);
+        for (row, &factor) in normal.iter_mut().zip(&terms) {
+            terms.iter().chain([&y]).zip(row).for_each(|(right, sum)| *sum += factor * right);
         }
     }
     let [value_at_break, slope_before, slope_after] = solve(normal)?;
@@ -152,12 +152,11 @@ mod tests {
     #[test]
     fn an_exact_break_is_found_also_between_two_points() {
         for knee in [4.0, 4.3, 5.9] {
-            let found = two_segments(&hockey_stick(10, knee)).expect("a break");
-            assert!((found.break_at - knee).abs() < 1e-6, "{found:?}");
-            assert!((found.slope_before - 1.0).abs() < 1e-6 && (found.slope_after - 5.0).abs() < 1e-6);
+            let fit = two_segments(&hockey_stick(10, knee)).expect("a break");
+            assert!((fit.break_at - knee).abs() < 1e-6, "{fit:?}");
+            assert!((fit.slope_before - 1.0).abs() < 1e-6 && (fit.slope_after - 5.0).abs() < 1e-6);
             assert!(
-                (found.at(0.0) - 10.0).abs() < 1e-6
-                    && (found.at(9.0) - (19.0 + 4.0 * (9.0 - knee))).abs() < 1e-6
+                (fit.at(0.0) - 10.0).abs() < 1e-6 && (fit.at(9.0) - (19.0 + 4.0 * (9.0 - knee))).abs() < 1e-6
             );
         }
     }

@@ -50,16 +50,16 @@ mod tests {
     fn one_far_value_moves_the_mean_and_not_the_trimmed_one() {
         let mut observations: Vec<f64> = (1..=9).map(f64::from).collect();
         observations.push(1000.0);
-        let found = summary(&observations).unwrap();
-        assert_eq!((found.observations, found.minimum, found.maximum), (10, 1.0, 1000.0));
-        assert!((found.mean - 104.5).abs() < 1e-12, "{found:?}");
-        assert!((found.trimmed_mean - 5.5).abs() < 1e-12, "2 to 9: {found:?}");
+        let result = summary(&observations).unwrap();
+        assert_eq!((result.observations, result.minimum, result.maximum), (10, 1.0, 1000.0));
+        assert!((result.mean - 104.5).abs() < 1e-12, "{result:?}");
+        assert!((result.trimmed_mean - 5.5).abs() < 1e-12, "2 to 9: {result:?}");
     }
 
     #[test]
     fn the_deviation_has_the_divisor_of_a_sample() {
-        let found = summary(&[2.0, 4.0, 4.0, 4.0, 5.0, 5.0, 7.0, 9.0]).unwrap();
-        assert!((found.deviation.unwrap() - (32.0_f64 / 7.0).sqrt()).abs() < 1e-12, "{found:?}");
+        let result = summary(&[2.0, 4.0, 4.0, 4.0, 5.0, 5.0, 7.0, 9.0]).unwrap();
+        assert!((result.deviation.unwrap() - (32.0_f64 / 7.0).sqrt()).abs() < 1e-12, "{result:?}");
     }
 
     #[test]

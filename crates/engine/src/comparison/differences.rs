@@ -31,10 +31,10 @@ pub const REFUSED: [(&str, &str); 2] = [
 const SHARED_MORE: f64 = 0.1;
 
 /// Reads a fact from a run.
-type Reading = fn(&ReducedRun) -> String;
+type FactReading = fn(&ReducedRun) -> String;
 
 /// The compared facts, and the name of those that make a comparison doubtful.
-const READINGS: [(&str, Option<&str>, Reading); 25] = [
+const READINGS: [(&str, Option<&str>, FactReading); 25] = [
     ("setting", None, setting),
     ("processor", Some("processor"), |run| known(&machine(run).processor.model_name)),
     ("CPUs", Some("processor"), |run| machine(run).allowed_cpus().len().to_string()),
@@ -64,14 +64,14 @@ const READINGS: [(&str, Option<&str>, Reading); 25] = [
 
 /// The differences between two sides; for several runs of a side, all of their values.
 pub(super) fn between(before: &Side, after: &Side) -> Vec<Difference> {
-    let differs = |(what, doubtful, reading): &(&'static str, Option<&'static str>, Reading)| {
-        let (before, after) = (said(before, *reading), said(after, *reading));
+    let differs = |(what, doubtful, reading): &(&'static str, Option<&'static str>, FactReading)| {
+        let (before, after) = (reading_of(before, *reading), reading_of(after, *reading));
         (before != after).then_some(Difference { what, before, after, doubtful: *doubtful })
     };
     READINGS.iter().filter_map(differs).chain(shared_core(before, after)).collect()
 }
 
-fn said(side: &Side, reading: Reading) -> String {
+fn reading_of(side: &Side, reading: FactReading) -> String {
     let all: BTreeSet<String> = side.runs.iter().map(reading).collect();
     all.into_iter().collect::<Vec<_>>().join("; ")
 }
@@ -82,11 +82,12 @@ fn shared_core(before: &Side, after: &Side) -> Option<Difference> {
         fathom_core::statistics::mean(&shares).map(|mean| mean.value)
     };
     let (one, other) = (share(before)?, share(after)?);
-    let told = |share: f64| format!("{} of the time", declared::percent((share * 100.0).round() / 100.0));
+    let share_text =
+        |share: f64| format!("{} of the time", declared::percent((share * 100.0).round() / 100.0));
     ((one - other).abs() >= SHARED_MORE).then(|| Difference {
         what: "core used by another hardware thread",
-        before: told(one),
-        after: told(other),
+        before: share_text(one),
+        after: share_text(other),
         doubtful: Some("shared-core"),
     })
 }
@@ -129,11 +130,11 @@ fn listed(fact: &Fact<std::collections::BTreeMap<String, String>>) -> String {
 }
 
 fn device(machine: &Machine) -> String {
-    let told = machine.storage.device.value().map(|device| match device.model.value() {
+    let device = machine.storage.device.value().map(|device| match device.model.value() {
         Some(model) => format!("{} ({model})", device.kind),
         None => device.kind.clone(),
     });
-    told.unwrap_or(UNKNOWN.to_owned())
+    device.unwrap_or(UNKNOWN.to_owned())
 }
 
 fn tool(header: &Header) -> String {

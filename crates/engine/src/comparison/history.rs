@@ -29,24 +29,24 @@ pub struct History {
 /// logarithms, with errors that include the differences of neighbouring runs; those whose levels before and after differ by
 /// more than the margin are reported.
 pub fn histories(runs: &[ReducedRun], margin: impl Fn(&str) -> f64) -> Vec<History> {
-    let mut found: Vec<History> = vec![];
+    let mut histories: Vec<History> = vec![];
     let mut places = std::collections::BTreeMap::new();
     for (place, run) in runs.iter().enumerate().rev() {
         for level in run.levels.iter().filter(|level| !level.refuted) {
             let Some(estimate) = level.outcome.estimate() else { continue };
             let key = (level.experiment.as_str(), level.method_version, &level.point);
             let index = *places.entry(key).or_insert_with(|| {
-                found.push(begun(level));
-                found.len() - 1
+                histories.push(begun(level));
+                histories.len() - 1
             });
-            found[index].levels.push((place, estimate.clone()));
+            histories[index].levels.push((place, estimate.clone()));
         }
     }
-    for history in &mut found {
+    for history in &mut histories {
         history.levels.reverse();
         history.changes = changes(&history.levels, margin(&history.experiment));
     }
-    found
+    histories
 }
 
 fn begun(level: &Level) -> History {
@@ -73,9 +73,9 @@ fn changes(levels: &[(usize, Estimate)], margin: f64) -> Vec<usize> {
     let errors = statistics::errors_of_a_series(&known);
     let series: Vec<(f64, f64)> =
         known.iter().zip(errors).map(|((value, _), error)| (*value, error)).collect();
-    let found = statistics::change_points(&series);
+    let change_points = statistics::change_points(&series);
     let mut ends = vec![0];
-    ends.extend(&found);
+    ends.extend(&change_points);
     ends.push(series.len());
     let level = |stretch: &[(f64, f64)]| {
         let values: Vec<f64> = stretch.iter().map(|(value, _)| *value).collect();
@@ -86,5 +86,5 @@ fn changes(levels: &[(usize, Estimate)], margin: f64) -> Vec<usize> {
         let (before, after) = (&series[ends[at - 1]..ends[at]], &series[ends[at]..ends[at + 1]]);
         (level(after) - level(before)).abs() > margin.ln_1p()
     };
-    found.iter().filter(|place| moved(place)).copied().collect()
+    change_points.iter().filter(|place| moved(place)).copied().collect()
 }

@@ -22,7 +22,7 @@ pub struct Margins {
 /// A file of margins.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct File {
+struct MarginsFile {
     /// The margin of all experiments that are not named.
     margin: Option<f64>,
     /// Margins by name or glob.
@@ -39,7 +39,7 @@ impl Margins {
     /// The margins of a TOML file: `margin = 0.05`, and below `[experiments]` lines such as `"memory/*" = 0.1`, with names
     /// in the form of `fathom run`.
     pub fn parse(text: &str) -> Result<Self, String> {
-        let file: File = toml::from_str(text).map_err(|error| error.message().to_owned())?;
+        let file: MarginsFile = toml::from_str(text).map_err(|error| error.message().to_owned())?;
         let names: Vec<String> = file.experiments.keys().cloned().collect();
         plan::select(&names).map_err(|error| error.to_string())?;
         let named = file.experiments.iter().map(|(name, margin)| (name.as_str(), *margin));

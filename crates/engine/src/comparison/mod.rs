@@ -109,7 +109,7 @@ pub enum Obstacle {
 }
 
 /// One point of a side, with the results of its runs.
-struct Found<'a> {
+struct LevelsOfSide<'a> {
     levels: &'a [&'a Level],
 }
 
@@ -132,7 +132,7 @@ impl Comparison {
             else {
                 continue;
             };
-            let sides = [Found { levels: &first[&key] }, Found { levels: other.1 }];
+            let sides = [LevelsOfSide { levels: &first[&key] }, LevelsOfSide { levels: other.1 }];
             match compared(&sides, &repeatability, any_method) {
                 Ok(levels) => {
                     let paired = if interleaved {
@@ -170,21 +170,21 @@ impl Comparison {
 
     /// The rows of one verdict, those with the greatest change first.
     pub fn with(&self, verdict: Verdict) -> Vec<&Row> {
-        let mut found: Vec<&Row> = self.rows.iter().filter(|row| row.verdict == verdict).collect();
-        found.sort_by(|one, other| other.distance().total_cmp(&one.distance()));
-        found
+        let mut rows: Vec<&Row> = self.rows.iter().filter(|row| row.verdict == verdict).collect();
+        rows.sort_by(|one, other| other.distance().total_cmp(&one.distance()));
+        rows
     }
 
     /// The rows of each experiment, in the order of the first run.
     pub fn by_experiment(&self) -> Vec<(&str, Vec<&Row>)> {
-        let mut found: Vec<(&str, Vec<&Row>)> = vec![];
+        let mut groups: Vec<(&str, Vec<&Row>)> = vec![];
         for row in &self.rows {
-            match found.iter_mut().find(|(name, _)| *name == row.experiment) {
+            match groups.iter_mut().find(|(name, _)| *name == row.experiment) {
                 Some((_, rows)) => rows.push(row),
-                None => found.push((&row.experiment, vec![row])),
+                None => groups.push((&row.experiment, vec![row])),
             }
         }
-        found
+        groups
     }
 
     /// The number of rows with this verdict.
@@ -217,9 +217,9 @@ impl Row {
 
 /// The points of a side's first run, then those that only later ones have.
 fn in_order(side: &Side) -> Vec<&Level> {
-    let mut seen = std::collections::BTreeSet::new();
+    let mut distinct = std::collections::BTreeSet::new();
     let all = side.runs.iter().flat_map(|run| &run.levels);
-    all.filter(|level| seen.insert((level.experiment.as_str(), &level.point))).collect()
+    all.filter(|level| distinct.insert((level.experiment.as_str(), &level.point))).collect()
 }
 
 /// The points of the first side that the second has with another size, with the points of the second.
@@ -243,7 +243,7 @@ fn by_role<'a>(
 
 /// The levels of a point on both sides, or the reason why they are not compared; `None` if neither side has a value.
 fn compared(
-    sides: &[Found; 2],
+    sides: &[LevelsOfSide; 2],
     repeatability: &Repeatability,
     any_method: bool,
 ) -> Result<[LogLevel; 2], Option<Obstacle>> {
@@ -269,7 +269,7 @@ fn compared(
     both.map(|(before, after)| [before, after]).ok_or(Some(Obstacle::NoInterval))
 }
 
-impl Found<'_> {
+impl LevelsOfSide<'_> {
     fn has_value(&self) -> bool {
         self.levels.iter().any(|level| level.outcome.estimate().is_some())
     }
@@ -280,10 +280,10 @@ impl Found<'_> {
 
     /// The level over all runs, with the uncertainty from their trials and from the differences between runs.
     fn level(&self, factor: f64) -> Option<LogLevel> {
-        let found: Vec<LogLevel> = self.levels.iter().filter_map(|level| level.logarithm()).collect();
-        let mean = LogLevel::mean(&found)?.widened(factor.sqrt());
-        let values: Vec<f64> = found.iter().map(|level| level.value).collect();
-        let count = found.len() as f64;
+        let logarithms: Vec<LogLevel> = self.levels.iter().filter_map(|level| level.logarithm()).collect();
+        let mean = LogLevel::mean(&logarithms)?.widened(factor.sqrt());
+        let values: Vec<f64> = logarithms.iter().map(|level| level.value).collect();
+        let count = logarithms.len() as f64;
         // A point that varies more from run to run than others is no more certain than its own runs agree.
         let spread = statistics::mean(&values)?.deviation.map_or(0.0, |deviation| deviation / count.sqrt());
         Some(mean.known_no_better_than(spread, count - 1.0))

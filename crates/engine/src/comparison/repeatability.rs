@@ -31,17 +31,21 @@ const FEWEST_POINTS: usize = 10;
 impl Repeatability {
     /// The factors for the compared sides.
     pub fn of(sides: &[&Side]) -> Self {
-        let mut seen: BTreeMap<String, Vec<f64>> = BTreeMap::new();
+        let mut factors_by_experiment: BTreeMap<String, Vec<f64>> = BTreeMap::new();
         for side in sides {
-            let found = if side.runs.len() > 1 { between_runs(side) } else { between_halves(side) };
-            for (experiment, factor) in found {
-                seen.entry(experiment).or_default().push(factor);
+            let factors_of_points =
+                if side.runs.len() > 1 { between_runs(side) } else { between_halves(side) };
+            for (experiment, factor) in factors_of_points {
+                factors_by_experiment.entry(experiment).or_default().push(factor);
             }
         }
-        let all: Vec<f64> = seen.values().flatten().copied().collect();
-        let told = seen.into_iter().filter(|(_, factors)| factors.len() >= FEWEST_POINTS);
+        let all: Vec<f64> = factors_by_experiment.values().flatten().copied().collect();
+        let typical_factors =
+            factors_by_experiment.into_iter().filter(|(_, factors)| factors.len() >= FEWEST_POINTS);
         Repeatability {
-            by_experiment: told.map(|(experiment, factors)| (experiment, typical(&factors))).collect(),
+            by_experiment: typical_factors
+                .map(|(experiment, factors)| (experiment, typical(&factors)))
+                .collect(),
             overall: typical(&all),
         }
     }
@@ -95,8 +99,8 @@ fn halves(by_round: &[(u32, f64)]) -> Option<f64> {
 
 fn between_runs(side: &Side) -> Vec<(String, f64)> {
     let of = |((experiment, _), levels): (&(&str, &Point), &Vec<&Level>)| {
-        let found: Vec<LogLevel> = levels.iter().filter_map(|level| level.logarithm()).collect();
-        Some(((*experiment).to_owned(), spread(&found)?))
+        let logarithms: Vec<LogLevel> = levels.iter().filter_map(|level| level.logarithm()).collect();
+        Some(((*experiment).to_owned(), spread(&logarithms)?))
     };
     side.by_point().iter().filter_map(of).collect()
 }

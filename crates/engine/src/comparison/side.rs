@@ -59,11 +59,11 @@ impl Side {
 
     /// The results of its runs for each point, by experiment and point.
     pub(super) fn by_point(&self) -> BTreeMap<(&str, &Point), Vec<&Level>> {
-        let mut found: BTreeMap<(&str, &Point), Vec<&Level>> = BTreeMap::new();
+        let mut levels_by_point: BTreeMap<(&str, &Point), Vec<&Level>> = BTreeMap::new();
         for level in self.runs.iter().flat_map(|run| &run.levels) {
-            found.entry((&level.experiment, &level.point)).or_default().push(level);
+            levels_by_point.entry((&level.experiment, &level.point)).or_default().push(level);
         }
-        found
+        levels_by_point
     }
 }
 

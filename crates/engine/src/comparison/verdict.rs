@@ -58,15 +58,15 @@ pub(super) struct Judged {
 /// ([`FALSE_DISCOVERIES`]); this depends on the number of ratios, but not on their order.
 pub(super) fn verdicts(judged: &[Judged]) -> Vec<Verdict> {
     let chances: Vec<f64> = judged.iter().map(|each| each.contrast.chance_within(each.margin)).collect();
-    let found = statistics::discoveries(&chances, FALSE_DISCOVERIES);
-    judged.iter().zip(found).map(|(each, found)| verdict(each, found)).collect()
+    let discoveries = statistics::discoveries(&chances, FALSE_DISCOVERIES);
+    judged.iter().zip(discoveries).map(|(each, is_discovery)| verdict(each, is_discovery)).collect()
 }
 
-fn verdict(judged: &Judged, found: bool) -> Verdict {
+fn verdict(judged: &Judged, is_discovery: bool) -> Verdict {
     let more = judged.contrast.ratio() > 1.0;
     match judged.unit.kind() {
-        _ if !found && judged.contrast.is_within(judged.margin) => Verdict::Equivalent,
-        _ if !found => Verdict::Inconclusive,
+        _ if !is_discovery && judged.contrast.is_within(judged.margin) => Verdict::Equivalent,
+        _ if !is_discovery => Verdict::Inconclusive,
         Kind::Size => Verdict::Changed,
         kind if more == (kind == Kind::Rate) => Verdict::Better,
         _ => Verdict::Worse,

@@ -62,17 +62,17 @@ fn distinct(operations: &[Operation]) -> Result<()> {
 /// Measures the operations requested on standard input, and answers on standard output; both are separate from those that
 /// the operation itself uses.
 fn answer() -> Result<()> {
-    let mut questions = BufReader::new(taken(libc::STDIN_FILENO)?).lines();
-    let answers = taken(libc::STDOUT_FILENO)?;
+    let mut questions = BufReader::new(take_standard(libc::STDIN_FILENO)?).lines();
+    let answers = take_standard(libc::STDOUT_FILENO)?;
     let request = questions.next().context("this measuring process received no request")??;
     answer_visits(&serde_json::from_str(&request)?, questions, answers)
         .context("operations must be the same in every process of a program, whatever its arguments")
 }
 
 /// A standard descriptor reserved for this function; it is replaced by one without input and without a reader.
-fn taken(standard: RawFd) -> Result<File> {
+fn take_standard(standard: RawFd) -> Result<File> {
     let nothing = File::options().read(true).write(true).open("/dev/null")?;
-    // SAFETY: the standard descriptors of a measuring process are open, for whoever started it made them.
+    // SAFETY: the standard descriptors of a measuring process are open, because its parent creates them.
     let own = unsafe { BorrowedFd::borrow_raw(standard) }.try_clone_to_owned()?;
     // SAFETY: both descriptors are open, and nothing of this process keeps the one that is replaced.
     if unsafe { libc::dup2(nothing.as_raw_fd(), standard) } < 0 {

@@ -38,7 +38,7 @@ pub struct Operation {
 impl Operation {
     /// An operation that needs no preparation; the name is that of its result.
     pub fn new<T>(name: &str, work: impl Fn() -> T + Send + Sync + 'static) -> Self {
-        let work = kept(work);
+        let work = leaked(work);
         Operation::prepared(name, move || work)
     }
 
@@ -48,7 +48,7 @@ impl Operation {
         W: FnMut() -> T + 'static,
     {
         Operation {
-            about: kept(about(name)),
+            about: leaked(about(name)),
             work: repeated(prepare),
             baseline: None,
             each: false,
@@ -59,7 +59,7 @@ impl Operation {
     /// Subtracts the time of this baseline: work of the same form without the operation of interest.
     #[must_use]
     pub fn baseline<T>(self, work: impl Fn() -> T + Send + Sync + 'static) -> Self {
-        let work = kept(work);
+        let work = leaked(work);
         self.prepared_baseline(move || work)
     }
 
@@ -101,7 +101,7 @@ pub(super) fn named(experiment: &str) -> &str {
 }
 
 /// Work without preparation, kept for the lifetime of the process.
-fn kept<F>(work: F) -> &'static F {
+fn leaked<F>(work: F) -> &'static F {
     Box::leak(Box::new(work))
 }
 

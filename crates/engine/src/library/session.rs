@@ -5,7 +5,7 @@ use super::measured::Measured;
 use super::operation::FAMILY;
 use crate::plan::Settlement;
 use crate::record::Journal;
-use crate::run::{Campaign, MeasuringLock, Options, Tick, Watcher};
+use crate::run::{MeasuringLock, Options, RunInProgress, Tick, Watcher};
 use anyhow::anyhow;
 use fathom_core::sampling::child::is_measured;
 use std::path::PathBuf;
@@ -83,9 +83,9 @@ impl Session {
         }
         let _lock = if self.alongside { None } else { Some(MeasuringLock::take()?) };
         let journal = || self.run_file.as_deref().map_or_else(|| Ok(Journal::nowhere()), Journal::create);
-        let mut campaign = Campaign::written_to(self.options.header(None)?, journal, None)?;
-        campaign.measure(&mut Unwatched)?;
-        Ok(Measured::of(campaign.into_run()))
+        let mut in_progress = RunInProgress::written_to(self.options.header(None)?, journal, None)?;
+        in_progress.measure(&mut Unwatched)?;
+        Ok(Measured::of(in_progress.into_run()))
     }
 }
 

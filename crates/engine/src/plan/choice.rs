@@ -88,7 +88,7 @@ impl Choosing<'_> {
     /// Raises goals as far as time allows, the most important first and of these the cheapest: from zero to the least number
     /// of trials; beyond it only parts that have that number.
     fn raise(&self, goals: &mut [usize], goal: usize, seconds: f64, observe: f64) {
-        let mut left = seconds - self.seconds(goals, observe);
+        let mut remaining = seconds - self.seconds(goals, observe);
         for importance in Importance::ALL {
             let blocks = self.candidates(goals, goal, importance, observe);
             let price = |parts: &Vec<usize>| {
@@ -99,11 +99,11 @@ impl Choosing<'_> {
                 blocks.into_iter().map(|parts| (price(&parts), parts)).collect();
             priced.sort_by(|one, other| one.0.total_cmp(&other.0));
             for (_, parts) in priced {
-                let (raised, seconds) = self.raised(goals, &parts, goal, left, observe);
+                let (raised, seconds) = self.raised(goals, &parts, goal, remaining, observe);
                 for part in raised {
                     goals[part] = goal;
                 }
-                left -= seconds;
+                remaining -= seconds;
             }
         }
     }
@@ -111,7 +111,7 @@ impl Choosing<'_> {
     /// Raises the goals of parts through which lines are fitted: a round in which one of its points fails is lost to the
     /// line, and six rounds must remain for its interval.
     fn raise_lines(&self, goals: &mut [usize], seconds: f64, observe: f64) {
-        let mut left = seconds - self.seconds(goals, observe);
+        let mut remaining = seconds - self.seconds(goals, observe);
         for parts in &self.layout.blocks {
             let promised = |part: &usize| {
                 self.layout.parts[*part].on_line && (MINIMUM_TRIALS..GOAL).contains(&goals[*part])
@@ -120,11 +120,11 @@ impl Choosing<'_> {
             if parts.is_empty() {
                 continue;
             }
-            let (raised, seconds) = self.raised(goals, &parts, GOAL, left, observe);
+            let (raised, seconds) = self.raised(goals, &parts, GOAL, remaining, observe);
             for part in raised {
                 goals[part] = GOAL;
             }
-            left -= seconds;
+            remaining -= seconds;
         }
     }
 
@@ -136,17 +136,17 @@ impl Choosing<'_> {
         importance: Importance,
         observe: f64,
     ) -> Vec<Vec<usize>> {
-        let wanted = |part: &usize| {
+        let is_wanted = |part: &usize| {
             let reached = goals[*part];
             let next = if goal > MINIMUM_TRIALS { reached >= MINIMUM_TRIALS } else { reached == 0 };
             let mine = self.layout.parts[*part].importance == importance;
             mine && next && reached < goal && self.done[*part].is_some()
         };
         let of_block = |parts: &Vec<usize>| {
-            let mut wanted: Vec<usize> = parts.iter().copied().filter(wanted).collect();
+            let mut due: Vec<usize> = parts.iter().copied().filter(is_wanted).collect();
             let price = |part: &usize| self.own(*part, self.needed(*part, goal), observe);
-            wanted.sort_by(|one, other| price(one).total_cmp(&price(other)));
-            wanted
+            due.sort_by(|one, other| price(one).total_cmp(&price(other)));
+            due
         };
         self.layout.blocks.iter().map(of_block).filter(|parts| !parts.is_empty()).collect()
     }
@@ -157,22 +157,22 @@ impl Choosing<'_> {
         goals: &[usize],
         parts: &[usize],
         goal: usize,
-        left: f64,
+        remaining: f64,
         observe: f64,
     ) -> (Vec<usize>, f64) {
         let block = self.layout.parts[parts[0]].block;
-        let (mut rounds, mut raised, mut spent) = (self.rounds(block, goals), vec![], 0.0);
+        let (mut rounds, mut raised, mut seconds) = (self.rounds(block, goals), vec![], 0.0);
         for part in parts {
             let needed = self.needed(*part, goal);
             let own = self.own(*part, needed - self.needed(*part, goals[*part]), observe);
             let preparing = needed.saturating_sub(rounds) as f64 * self.prices.preparation[block];
-            if spent + own + preparing <= left {
+            if seconds + own + preparing <= remaining {
                 raised.push(*part);
                 rounds = rounds.max(needed);
-                spent += own + preparing;
+                seconds += own + preparing;
             }
         }
-        (raised, spent)
+        (raised, seconds)
     }
 }
 

@@ -14,7 +14,7 @@ pub(super) struct Own {
 }
 
 impl Own {
-    fn seen(took: f64, observe: f64) -> Self {
+    fn from_visit(took: f64, observe: f64) -> Self {
         let observing = took.min(observe);
         let share = if observe > 0.0 { observing / observe } else { 0.0 };
         Own { fixed: took - observing, observing: share }
@@ -61,8 +61,8 @@ impl Costs {
     /// Learns the least cost of a trial that was ended before it was made, seconds.
     pub(super) fn saw_ended(&mut self, part: usize, least: f64) {
         self.ended[part] |= self.own[part].is_none();
-        let seen = Own { fixed: least, observing: 0.0 };
-        self.own[part] = Some(self.own[part].unwrap_or(seen).with(seen));
+        let own = Own { fixed: least, observing: 0.0 };
+        self.own[part] = Some(self.own[part].unwrap_or(own).with(own));
     }
 
     pub(super) fn knows(&self, part: usize) -> bool {
@@ -86,9 +86,9 @@ impl Costs {
             *of_part.entry(layout.part_of[*point]).or_default() += took.as_secs_f64();
         }
         for (part, took) in of_part {
-            let seen = Own::seen(took, observe.as_secs_f64());
+            let own = Own::from_visit(took, observe.as_secs_f64());
             let before = self.own[part].filter(|_| !std::mem::replace(&mut self.ended[part], false));
-            self.own[part] = Some(before.unwrap_or(seen).with(seen));
+            self.own[part] = Some(before.unwrap_or(own).with(own));
         }
     }
 
@@ -115,8 +115,8 @@ impl Costs {
             known.iter().sum::<f64>() / known.len().max(1) as f64
         });
         let whole = |part: &usize| self.knows(*part) && !self.ended[*part];
-        let told = (0..self.own.len()).filter(whole).map(experiment).collect();
-        Prices { own, preparation, told }
+        let experiments = (0..self.own.len()).filter(whole).map(experiment).collect();
+        Prices { own, preparation, experiments }
     }
 }
 
@@ -128,13 +128,13 @@ pub(super) struct Prices {
     /// The preparation of each block, seconds, which belongs to none of its parts.
     pub(super) preparation: Vec<f64>,
     /// The experiments of which some trial was made, so that the cost of the others is that of neighbours.
-    told: BTreeSet<usize>,
+    experiments: BTreeSet<usize>,
 }
 
 impl Prices {
     /// Whether some trial of a part's experiment was made, and not only ended before.
-    pub(super) fn told(&self, layout: &Layout, part: usize) -> bool {
-        self.told.contains(&layout.parts[part].experiment)
+    pub(super) fn knows_experiment(&self, layout: &Layout, part: usize) -> bool {
+        self.experiments.contains(&layout.parts[part].experiment)
     }
 
     /// The cost of one visit of a block for these parts, seconds.
@@ -155,17 +155,17 @@ fn filled<T: Copy>(
     group: impl Fn(usize) -> usize,
     of_all: impl Fn(&[T]) -> T,
 ) -> Vec<T> {
-    let mut found = known.to_vec();
-    for at in 1..found.len() {
-        if found[at].is_none() && group(at) == group(at - 1) {
-            found[at] = found[at - 1];
+    let mut costs = known.to_vec();
+    for at in 1..costs.len() {
+        if costs[at].is_none() && group(at) == group(at - 1) {
+            costs[at] = costs[at - 1];
         }
     }
-    for at in (1..found.len()).rev() {
-        if found[at - 1].is_none() && group(at) == group(at - 1) {
-            found[at - 1] = found[at];
+    for at in (1..costs.len()).rev() {
+        if costs[at - 1].is_none() && group(at) == group(at - 1) {
+            costs[at - 1] = costs[at];
         }
     }
     let all = of_all(&known.iter().flatten().copied().collect::<Vec<_>>());
-    found.into_iter().map(|own| own.unwrap_or(all)).collect()
+    costs.into_iter().map(|own| own.unwrap_or(all)).collect()
 }

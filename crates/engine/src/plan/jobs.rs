@@ -39,8 +39,8 @@ pub struct Job {
 /// The points that are measured in one fresh process, one block each, in the order of the report; a point alone is a block
 /// of one. Skipped points are in none. Numbers are indices into `points`.
 pub fn blocks(experiments: &[&'static dyn Experiment], points: &[PlannedPoint]) -> Vec<Vec<usize>> {
-    let wanted = points.iter().enumerate().filter(|(_, planned)| planned.skip.is_none());
-    let keyed = wanted.filter_map(|(index, planned)| {
+    let due_points = points.iter().enumerate().filter(|(_, planned)| planned.skip.is_none());
+    let keyed = due_points.filter_map(|(index, planned)| {
         let experiment = of(experiments, planned)?;
         let trial = trial(experiment, &planned.point);
         // A process is pinned as a whole, so points with other CPUs form another block whatever its name.
@@ -116,21 +116,21 @@ fn importance(
     machine: &Machine,
     points: &[PlannedPoint],
 ) -> Vec<Importance> {
-    let mut found = vec![Importance::Other; points.len()];
+    let mut importances = vec![Importance::Other; points.len()];
     for experiment in experiments {
         let name = experiment.about().name;
         let mine: Vec<usize> = (0..points.len()).filter(|index| points[*index].experiment == name).collect();
         let trends = experiment.about().trends;
         for index in &mine {
             if trends.iter().any(|trend| points[*index].point.get(trend.along).is_some()) {
-                found[*index] = Importance::Line;
+                importances[*index] = Importance::Line;
             }
         }
         for index in main_points(*experiment, machine, points, &mine) {
-            found[index] = Importance::Main;
+            importances[index] = Importance::Main;
         }
     }
-    found
+    importances
 }
 
 /// The points of an experiment's main figures; its first point if none is named.
@@ -142,7 +142,7 @@ fn main_points(
 ) -> Vec<usize> {
     let shown = &experiment.about().shown;
     let landmarks = (shown.landmarks)(machine);
-    let mut found = vec![];
+    let mut indices = vec![];
     for figure in shown.main_figures {
         let Some(chosen) = figure.choose(mine.iter().map(|index| &points[*index].point), &landmarks) else {
             continue;
@@ -150,13 +150,13 @@ fn main_points(
         let along = experiment.about().trends.iter().map(|trend| trend.along).filter(|_| figure.slope);
         let on_line =
             |point: &Point| along.clone().any(|along| point.without(along) == chosen.without(along));
-        found.extend(mine.iter().filter(|index| {
+        indices.extend(mine.iter().filter(|index| {
             let point = &points[**index].point;
             point == chosen || on_line(point)
         }));
     }
-    if found.is_empty() {
-        found.extend(mine.first());
+    if indices.is_empty() {
+        indices.extend(mine.first());
     }
-    found
+    indices
 }

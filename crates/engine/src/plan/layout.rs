@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 /// A point, or the points that are figures of the same trial: visited or left out as a whole.
 #[derive(Debug)]
-pub(super) struct Part {
+pub(super) struct PlanPart {
     pub(super) experiment: usize,
     pub(super) block: usize,
     /// The greatest importance of its points.
@@ -19,7 +19,7 @@ pub(super) struct Part {
 #[derive(Debug)]
 pub(super) struct Layout {
     /// The parts in the order of the report.
-    pub(super) parts: Vec<Part>,
+    pub(super) parts: Vec<PlanPart>,
     /// The parts of each block, in the order of the report.
     pub(super) blocks: Vec<Vec<usize>>,
     /// The part of each point.
@@ -37,7 +37,7 @@ impl Layout {
             if part == layout.parts.len() {
                 layout.blocks[job.block].push(part);
                 let (experiment, block, importance) = (job.experiment, job.block, job.importance);
-                layout.parts.push(Part { experiment, block, importance, on_line: false, points: vec![] });
+                layout.parts.push(PlanPart { experiment, block, importance, on_line: false, points: vec![] });
             }
             layout.parts[part].points.push(point);
             layout.parts[part].importance = layout.parts[part].importance.min(job.importance);

@@ -21,16 +21,16 @@ pub use jobs::{Importance, Job, blocks, jobs};
 pub use placement::{Cpus, choose};
 pub use planner::Planner;
 pub use progress::Progress;
-pub use recorded::{Recorded, places};
+pub use recorded::{RecordedCosts, places};
 pub use selection::{UnknownExperiment, names, select};
 pub use set::{SETS, Set};
 pub use settlement::{Price, Settlement};
-pub use simulation::{Simulated, Spent, forecast, simulate};
+pub use simulation::{Simulated, VisitTimes, forecast, simulate};
 pub use step::{PlannerSettings, SHORTEST, Step, Visit};
 
 use crate::record::PlannedPoint;
 use fathom_core::experiment;
-use fathom_core::experiment::{Asked, Effort, Experiment, Point, Requirement};
+use fathom_core::experiment::{Effort, Experiment, Point, Requirement, SweepOptions};
 use fathom_core::machine::Machine;
 use fathom_core::statistics::MINIMUM_TRIALS;
 use std::time::Duration;
@@ -43,16 +43,16 @@ pub fn points(
     experiments: &[&'static dyn Experiment],
     machine: &Machine,
     effort: Effort,
-    asked: &Asked,
+    options: &SweepOptions,
 ) -> Vec<PlannedPoint> {
     experiments
         .iter()
         .flat_map(|experiment| {
             let planned = |point| {
-                let skip = skip(*experiment, &point, machine, effort, asked);
+                let skip = skip(*experiment, &point, machine, effort, options);
                 planned(*experiment, point, skip)
             };
-            experiment.sweep_for(machine, asked).into_iter().map(planned).collect::<Vec<_>>()
+            experiment.sweep_for(machine, options).into_iter().map(planned).collect::<Vec<_>>()
         })
         .collect()
 }
@@ -74,19 +74,19 @@ fn skip(
     point: &Point,
     machine: &Machine,
     effort: Effort,
-    asked: &Asked,
+    options: &SweepOptions,
 ) -> Option<String> {
     let requirements = experiment.requires(point);
-    let lacking = requirements
+    let missing = requirements
         .iter()
-        .filter(|requirement| !asked.meets(requirement))
-        .find_map(|requirement| requirement.lacking(machine));
-    lacking.or_else(|| cpus_lacking(experiment, point, machine)).or_else(|| {
+        .filter(|requirement| !options.meets(requirement))
+        .find_map(|requirement| requirement.unmet_reason(machine));
+    missing.or_else(|| cpus_lacking(experiment, point, machine)).or_else(|| {
         let needed = experiment.effort(point, machine);
         // A point requested by its number is measured, unless it takes long; what takes all memory is requested by name.
-        let whole = asked.whole_memory && requirements.contains(&Requirement::WholeMemory);
-        let wanted = whole || (needed < Effort::Thorough && asked.names(point));
-        (needed > effort && !wanted).then(|| match needed {
+        let whole = options.whole_memory && requirements.contains(&Requirement::WholeMemory);
+        let is_explicit = whole || (needed < Effort::Thorough && options.names(point));
+        (needed > effort && !is_explicit).then(|| match needed {
             Effort::Thorough => "left out, because it takes long: --thorough measures it".to_owned(),
             _ => "left out by --quick: the default run measures it".to_owned(),
         })

@@ -83,20 +83,20 @@ impl Pilot {
         self.visits.push_front(std::iter::once(first).chain(rest).collect());
     }
 
-    /// The next parts of a block, among those that are `wanted`, and the time for them in seconds.
+    /// The next parts of a block, among those that are `is_wanted`, and the time for them in seconds.
     pub(super) fn next(
         &mut self,
         layout: &Layout,
         elapsed: f64,
-        wanted: impl Fn(usize) -> bool,
+        is_wanted: impl Fn(usize) -> bool,
     ) -> Option<(Vec<usize>, f64)> {
         loop {
             while let Some(mut parts) = self.visits.pop_front() {
-                parts.retain(|part| wanted(*part));
+                parts.retain(|part| is_wanted(*part));
                 let Some(first) = parts.first() else { continue };
-                let left = self.left(layout.parts[*first].experiment, elapsed);
-                if left > 0.0 {
-                    return Some((parts, left));
+                let seconds = self.remaining(layout.parts[*first].experiment, elapsed);
+                if seconds > 0.0 {
+                    return Some((parts, seconds));
                 }
             }
             if self.again {
@@ -109,7 +109,7 @@ impl Pilot {
 
     /// The time that an experiment may still take, seconds: its share, and the unused time of those before it. Their excess
     /// is not deducted.
-    fn left(&mut self, experiment: usize, elapsed: f64) -> f64 {
+    fn remaining(&mut self, experiment: usize, elapsed: f64) -> f64 {
         let Some(shares) = self.shares.as_ref().filter(|_| !self.again) else { return self.whole - elapsed };
         if self.current != Some(experiment) {
             self.current = Some(experiment);

@@ -35,15 +35,15 @@ impl Cpus {
     }
 }
 
-/// Chooses the CPUs: `asked` if given, otherwise the machine's default.
-pub fn choose(machine: &Machine, asked: Option<usize>) -> Result<Cpus, String> {
+/// Chooses the CPUs: `requested` if given, otherwise the machine's default.
+pub fn choose(machine: &Machine, requested: Option<usize>) -> Result<Cpus, String> {
     let allowed = machine.allowed_cpus();
-    if let Some(cpu) = asked.filter(|cpu| !allowed.contains(cpu)) {
+    if let Some(cpu) = requested.filter(|cpu| !allowed.contains(cpu)) {
         return Err(format!(
             "CPU {cpu} is not among those that this process may use: {allowed:?} (see taskset)"
         ));
     }
-    let home = asked.or_else(|| machine.usual_cpu());
+    let home = requested.or_else(|| machine.usual_cpu());
     let home = home.ok_or("the CPUs that this process may use are unknown")?;
     let others = || allowed.iter().copied().filter(|cpu| *cpu != home);
     let badness = |cpu: &usize| {

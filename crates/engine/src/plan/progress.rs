@@ -57,7 +57,7 @@ impl Progress {
 
     /// The expected number of further trials until then. If the core is often alone, six such trials give the result, which
     /// is usually as precise as the target.
-    pub(super) fn lacking(&self) -> f64 {
+    pub(super) fn shortfall(&self) -> f64 {
         // Laplace's rule of succession: the probability that the next trial has the core alone.
         let alone = |alone: usize| {
             let likely = (alone as f64 + 1.0) / (self.trials as f64 + 2.0);
@@ -81,7 +81,7 @@ mod tests {
     #[test]
     fn what_will_never_be_there_comes_last() {
         let (soon, never) = (after(6, 0.1, Some(18), None), after(6, 0.1, None, None));
-        assert!(soon.lacking() < never.lacking() && soon.is_missing(0.05) && never.is_missing(0.05));
+        assert!(soon.shortfall() < never.shortfall() && soon.is_missing(0.05) && never.is_missing(0.05));
         assert!(!after(6, 0.04, Some(0), None).is_missing(0.05));
     }
 
@@ -93,8 +93,8 @@ mod tests {
     #[test]
     fn what_lacks_one_trial_with_the_core_alone_is_there_soon() {
         let (nearly, hardly) = (after(6, 0.2, Some(90), Some(5)), after(6, 0.2, Some(90), Some(0)));
-        assert!(nearly.lacking() < 2.0 && hardly.lacking() > 40.0);
-        assert!(nearly.lacking() < after(6, 0.2, Some(90), None).lacking());
+        assert!(nearly.shortfall() < 2.0 && hardly.shortfall() > 40.0);
+        assert!(nearly.shortfall() < after(6, 0.2, Some(90), None).shortfall());
     }
 
     #[test]

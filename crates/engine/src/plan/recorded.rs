@@ -4,7 +4,7 @@ use super::costs::{Costs, Prices};
 use super::jobs::Job;
 use super::layout::Layout;
 use super::planner::Planner;
-use super::simulation::{Simulated, Spent};
+use super::simulation::{Simulated, VisitTimes};
 use super::step::Visit;
 use crate::record::{PlannedPoint, Run, Trial};
 use fathom_core::experiment::Point;
@@ -12,17 +12,17 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 /// A recorded visit: its block, the time that belongs to no point, the time of each point, and the observation time.
-type Made = (usize, Duration, Vec<(usize, Duration)>, Duration);
+type PastVisit = (usize, Duration, Vec<(usize, Duration)>, Duration);
 
 /// The machine of a recorded run, with its costs at that time.
-pub struct Recorded {
+pub struct RecordedCosts {
     layout: Layout,
     prices: Prices,
     /// The number of points whose cost is known; the others are estimated from their neighbours.
     pub known: usize,
 }
 
-impl Recorded {
+impl RecordedCosts {
     /// The recorded costs of these points.
     pub fn of(run: &Run, points: &[PlannedPoint], jobs: &[Job]) -> Self {
         let layout = Layout::of(jobs);
@@ -31,19 +31,19 @@ impl Recorded {
             costs.saw_visit(&layout, block, preparation, &points, observe);
         }
         let known = layout.part_of.iter().filter(|part| costs.knows(**part)).count();
-        Recorded { prices: costs.prices(&layout), layout, known }
+        RecordedCosts { prices: costs.prices(&layout), layout, known }
     }
 }
 
-impl Simulated for Recorded {
-    fn spend(&mut self, visit: &Visit, _: Duration) -> Spent {
+impl Simulated for RecordedCosts {
+    fn spend(&mut self, visit: &Visit, _: Duration) -> VisitTimes {
         let point = |point: &usize| {
             let part = self.layout.part_of[*point];
             let together = self.prices.own[part].at(visit.observe.as_secs_f64());
             (*point, Duration::from_secs_f64(together / self.layout.parts[part].points.len() as f64))
         };
         let preparation = Duration::from_secs_f64(self.prices.preparation[visit.block]);
-        Spent { preparation, points: visit.points.iter().map(point).collect() }
+        VisitTimes { preparation, points: visit.points.iter().map(point).collect() }
     }
 
     /// Irrelevant before the settlement.
@@ -68,14 +68,14 @@ pub fn places(points: &[PlannedPoint]) -> BTreeMap<(&str, &Point), usize> {
 }
 
 /// The visits of a run: the trials of one round and block were made in one process.
-fn visits(run: &Run, points: &[PlannedPoint], jobs: &[Job]) -> Vec<Made> {
+fn visits(run: &Run, points: &[PlannedPoint], jobs: &[Job]) -> Vec<PastVisit> {
     let places = places(points);
     let seconds = |seconds: f64| Duration::try_from_secs_f64(seconds).unwrap_or_default();
-    let mut found = BTreeMap::<(u32, usize), (Duration, Vec<(usize, Duration)>)>::new();
+    let mut visits = BTreeMap::<(u32, usize), (Duration, Vec<(usize, Duration)>)>::new();
     for trial in &run.trials {
         let Some(place) = places.get(&(trial.experiment.as_str(), &trial.point)) else { continue };
         let shared = seconds(trial.block.as_ref().map_or(0.0, |block| block.shared_s));
-        let (preparation, points) = found.entry((trial.round, jobs[*place].block)).or_default();
+        let (preparation, points) = visits.entry((trial.round, jobs[*place].block)).or_default();
         *preparation += shared;
         points.push((*place, seconds(trial.took_s).saturating_sub(shared)));
     }
@@ -84,6 +84,6 @@ fn visits(run: &Run, points: &[PlannedPoint], jobs: &[Job]) -> Vec<Made> {
         let settled = run.settled.as_ref().filter(|_| Some(round) != first).map(|settled| settled.trial_ns);
         Duration::from_nanos(settled.unwrap_or(run.header.settings.trial_ns))
     };
-    let made = |((round, block), (preparation, points))| (block, preparation, points, observe(round));
-    found.into_iter().map(made).collect()
+    let past_visit = |((round, block), (preparation, points))| (block, preparation, points, observe(round));
+    visits.into_iter().map(past_visit).collect()
 }

@@ -10,14 +10,14 @@ use std::time::Duration;
 
 /// The durations of a visit.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Spent {
+pub struct VisitTimes {
     /// The time that belongs to none of its points.
     pub preparation: Duration,
     /// The own time of each point, in the order of the visit.
     pub points: Vec<(usize, Duration)>,
 }
 
-impl Spent {
+impl VisitTimes {
     /// The duration of the whole visit.
     pub fn total(&self) -> Duration {
         self.preparation + self.points.iter().map(|(_, took)| *took).sum::<Duration>()
@@ -26,15 +26,15 @@ impl Spent {
     /// Without the points that had not begun when the limit was reached, of which the first always begins; and the point in
     /// whose trial the visit was ended, with the time lost.
     fn cut(mut self, visit: &Visit) -> (Self, Option<(usize, Duration)>) {
-        let (mut taken, mut reached, mut ended) = (self.preparation, 0, None);
-        while reached < self.points.len() && (reached == 0 || taken < visit.limit) {
+        let (mut elapsed, mut reached, mut ended) = (self.preparation, 0, None);
+        while reached < self.points.len() && (reached == 0 || elapsed < visit.limit) {
             let (point, took) = self.points[reached];
-            if taken + took > visit.end {
+            if elapsed + took > visit.end {
                 self.preparation = self.preparation.min(visit.end);
-                ended = Some((point, visit.end.saturating_sub(taken)));
+                ended = Some((point, visit.end.saturating_sub(elapsed)));
                 break;
             }
-            taken += took;
+            elapsed += took;
             reached += 1;
         }
         self.points.truncate(reached);
@@ -45,37 +45,37 @@ impl Spent {
 /// A simulated machine.
 pub trait Simulated {
     /// The durations of a visit that begins `elapsed` after the run did.
-    fn spend(&mut self, visit: &Visit, elapsed: Duration) -> Spent;
+    fn spend(&mut self, visit: &Visit, elapsed: Duration) -> VisitTimes;
 
     /// The relative half-width of a point's interval after this number of trials, six at least.
     fn half_width(&self, point: usize, trials: usize) -> f64;
 }
 
-/// Runs a planner on a simulated machine until its end, or until `seen` ends it: it receives every step before it is done,
+/// Runs a planner on a simulated machine until its end, or until `observer` ends it: it receives every step before it is done,
 /// with the time and the progress of the points.
 pub fn simulate(
     planner: &mut Planner,
     machine: &mut dyn Simulated,
     progress: &mut [Progress],
-    seen: &mut dyn FnMut(&Step, Duration, &[Progress]) -> bool,
+    observer: &mut dyn FnMut(&Step, Duration, &[Progress]) -> bool,
 ) {
     let mut elapsed = Duration::ZERO;
     loop {
         let step = planner.next(elapsed, progress);
-        let enough = seen(&step, elapsed, progress);
+        let enough = observer(&step, elapsed, progress);
         match step {
             Step::Visit(visit) if !enough => {
-                let (spent, ended) = machine.spend(&visit, elapsed).cut(&visit);
-                elapsed += spent.total();
-                if !spent.points.is_empty() {
-                    planner.visited(visit.block, spent.preparation, &spent.points);
+                let (times, ended) = machine.spend(&visit, elapsed).cut(&visit);
+                elapsed += times.total();
+                if !times.points.is_empty() {
+                    planner.visited(visit.block, times.preparation, &times.points);
                 }
                 if let Some((point, lost)) = ended {
                     elapsed += lost;
-                    let prepared = if spent.points.is_empty() { spent.preparation } else { Duration::ZERO };
+                    let prepared = if times.points.is_empty() { times.preparation } else { Duration::ZERO };
                     planner.ended(point, prepared + lost);
                 }
-                for (point, _) in &spent.points {
+                for (point, _) in &times.points {
                     let width = |trials| machine.half_width(*point, trials);
                     observe(&mut progress[*point], width, planner.precision());
                 }
@@ -103,12 +103,12 @@ pub fn forecast(
     machine: &mut dyn Simulated,
     progress: &mut [Progress],
 ) -> Option<Settlement> {
-    let mut found = None;
+    let mut result = None;
     simulate(planner, machine, progress, &mut |step, _, _| {
         if let Step::Settle(settlement) = step {
-            found = Some(settlement.clone());
+            result = Some(settlement.clone());
         }
-        found.is_some()
+        result.is_some()
     });
-    found
+    result
 }

@@ -47,8 +47,8 @@ impl Door<'_> {
     /// Writes a whole file.
     pub fn write(&self, path: &Path, text: &str, is_earlier: &dyn Fn(&str) -> bool) -> Result<()> {
         let mut file = self.begin(path, is_earlier)?;
-        let written = file.write_all(text.as_bytes()).map_err(anyhow::Error::from).and_then(|()| file.keep());
-        written.with_context(|| format!("cannot write {}", path.display()))
+        let result = file.write_all(text.as_bytes()).map_err(anyhow::Error::from).and_then(|()| file.keep());
+        result.with_context(|| format!("cannot write {}", path.display()))
     }
 
     /// Adds a text to the end of a file, such as the summary of a continuous-integration system.

@@ -45,14 +45,14 @@ impl FromStr for Label {
 }
 
 /// The labels by their keys; an error if a key is given twice, or there are too many.
-pub fn labels(given: &[Label]) -> Result<BTreeMap<String, String>, String> {
-    let mut found = BTreeMap::new();
-    for label in given {
-        if found.insert(label.key.clone(), label.value.clone()).is_some() {
+pub fn labels(list: &[Label]) -> Result<BTreeMap<String, String>, String> {
+    let mut labels = BTreeMap::new();
+    for label in list {
+        if labels.insert(label.key.clone(), label.value.clone()).is_some() {
             return Err(format!("the label `{}` is given twice", label.key));
         }
     }
-    if found.len() > MOST { Err(format!("a run has at most {MOST} labels")) } else { Ok(found) }
+    if labels.len() > MOST { Err(format!("a run has at most {MOST} labels")) } else { Ok(labels) }
 }
 
 #[cfg(test)]
@@ -74,7 +74,7 @@ mod tests {
     #[test]
     fn a_key_given_twice_is_refused() {
         let label = |text: &str| text.parse::<Label>().unwrap();
-        assert_eq!(labels(&[label("a=1"), label("b=2")]).map(|found| found.len()), Ok(2));
+        assert_eq!(labels(&[label("a=1"), label("b=2")]).map(|labels| labels.len()), Ok(2));
         assert!(labels(&[label("a=1"), label("a=1")]).unwrap_err().contains("twice"));
         let many: Vec<Label> = (0..33).map(|number| label(&format!("k{number}=x"))).collect();
         assert!(labels(&many).is_err());

@@ -99,14 +99,14 @@ pub fn parse<F: Recorded>(text: &str) -> Result<F, ReadError> {
     let (first, later) = lines.split_first().ok_or(ReadError::Empty(F::FILE))?;
     let schema = schema::<F>(first)?;
     let header = decode::<F>(0, first, schema)?;
-    let mut found = F::begun(header).ok_or_else(|| damaged::<F>(0, "it is not a header"))?;
+    let mut file = F::begun(header).ok_or_else(|| damaged::<F>(0, "it is not a header"))?;
     let decoded = later.par_iter().enumerate().map(|(index, text)| decode::<F>(index + 1, text, schema));
     for (index, line) in (1..).zip(decoded.collect::<Vec<_>>()) {
-        if !found.add(line?) {
+        if !file.add(line?) {
             return Err(damaged::<F>(index, "a second header"));
         }
     }
-    Ok(found)
+    Ok(file)
 }
 
 /// Decodes one line, converted to the newest schema.

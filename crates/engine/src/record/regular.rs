@@ -53,8 +53,8 @@ fn text_within(file: File, largest: u64) -> io::Result<String> {
         file.take(largest + 1).read_to_string(&mut text)?;
     }
     if length.max(text.len() as u64) > largest {
-        let said = format!("it is larger than {largest} bytes, and no file of fathom is");
-        return Err(io::Error::new(io::ErrorKind::FileTooLarge, said));
+        let message = format!("it is larger than {largest} bytes, and no file of fathom is");
+        return Err(io::Error::new(io::ErrorKind::FileTooLarge, message));
     }
     Ok(text)
 }
@@ -80,10 +80,10 @@ mod tests {
         assert_eq!(unsafe { libc::mkfifo(name.as_ptr(), 0o600) }, 0);
         std::fs::write(&file, "text").unwrap();
         std::os::unix::fs::symlink(&file, &link).unwrap();
-        let said = |path: &Path| open(path).unwrap_err().to_string();
-        assert!(said(Path::new("/dev/zero")).contains("a device"));
-        assert!(said(&pipe).contains("a pipe"));
-        assert!(said(folder.path()).contains("a folder"));
+        let error_of = |path: &Path| open(path).unwrap_err().to_string();
+        assert!(error_of(Path::new("/dev/zero")).contains("a device"));
+        assert!(error_of(&pipe).contains("a pipe"));
+        assert!(error_of(folder.path()).contains("a folder"));
         assert_eq!(read(&link).unwrap(), "text");
         assert!(open_unlinked(&link).unwrap_err().to_string().contains("a link"));
         assert!(open_unlinked(&file).is_ok());

@@ -54,8 +54,8 @@ pub fn latest(folder: &Path) -> Option<PathBuf> {
 }
 
 /// The newest run file of the folder with a suitable header; only the header of each is read.
-pub fn newest(folder: &Path, wanted: impl Fn(&Header) -> bool) -> Option<PathBuf> {
-    all(folder).ok()?.into_iter().rev().find(|path| header(path).is_some_and(|header| wanted(&header)))
+pub fn newest(folder: &Path, is_wanted: impl Fn(&Header) -> bool) -> Option<PathBuf> {
+    all(folder).ok()?.into_iter().rev().find(|path| header(path).is_some_and(|header| is_wanted(&header)))
 }
 
 /// The largest header, bytes. A plan of ten thousand points has a few million.

@@ -253,7 +253,7 @@ mod tests {
     use super::*;
     use crate::results::planted::Plant as _;
     use fathom_core::experiment::registry;
-    use fathom_core::experiment::{Parameter, Settings};
+    use fathom_core::experiment::{Parameter, PointSettings};
     use fathom_core::statistics::{Interval, Measured};
 
     fn swept(name: &str, machine: &Machine) -> Vec<Point> {
@@ -296,7 +296,7 @@ mod tests {
         let size = |size: At, sizes: &[u64]| {
             let points: Vec<Point> = sizes.iter().map(|size| point(*size)).collect();
             let mut left = points.iter().collect();
-            Settings(Vec::leak(vec![("size", size)])).narrow(&mut left, Some(&machine), &[]);
+            PointSettings(Vec::leak(vec![("size", size)])).narrow(&mut left, Some(&machine), &[]);
             left.first()?.number_of("size")
         };
         assert_eq!(size(Cache(1), &sizes), Some(8 << 10));

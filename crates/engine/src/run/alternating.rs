@@ -1,9 +1,9 @@
 //! Two settings of one machine, measured alternately: every visit that one planner requests is made under both, one directly
 //! after the other, in an order drawn for each visit. Variations of the machine from minute to minute then affect both.
 
-use super::campaign::{Campaign, Tick, Watcher};
 use super::interrupt::interrupted;
 use super::restoring::Guard;
+use super::run_in_progress::{RunInProgress, Tick, Watcher};
 use super::variation::{Arrangement, Originals};
 use super::visiting::Cost;
 use crate::plan::{self, Step};
@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 /// Two runs of the same points in progress.
 pub struct Alternation {
-    halves: [Box<Campaign>; 2],
+    halves: [Box<RunInProgress>; 2],
     arrangements: [Arrangement; 2],
     originals: Originals,
     /// Restores the settings at the end, or when it is dropped.
@@ -23,8 +23,8 @@ pub struct Alternation {
 
 impl Alternation {
     /// For two runs of the same plan; every setting is tried once, and the machine is left as it was.
-    pub fn of(mut halves: [Box<Campaign>; 2], arrangements: [Arrangement; 2]) -> Result<Self> {
-        let points = |half: &Campaign| {
+    pub fn of(mut halves: [Box<RunInProgress>; 2], arrangements: [Arrangement; 2]) -> Result<Self> {
+        let points = |half: &RunInProgress| {
             half.active.iter().map(|point| (point.experiment.clone(), point.point.clone())).collect()
         };
         let (one, other): (Vec<_>, Vec<_>) = (points(&halves[0]), points(&halves[1]));
@@ -38,21 +38,21 @@ impl Alternation {
         arrangements.iter().try_for_each(|arrangement| arrangement.attempt(&originals))?;
         originals.restore()?;
         for (half, arrangement) in halves.iter_mut().zip(&arrangements) {
-            half.arrange(arrangement);
+            half.set_launch(arrangement);
         }
         Ok(Alternation { halves, arrangements, originals, guard })
     }
 
     /// Measures both until everything is as precise as requested under both, the time is up, or the user stops it.
     pub fn measure(&mut self, watcher: &mut dyn Watcher) -> Result<()> {
-        let before = Snapshot::take(self.halves[0].testbed.cpu_stat());
+        let before = Snapshot::take(self.halves[0].environment.cpu_stat());
         let mut planner = self.halves[0].planner();
         let began = Instant::now();
         let ending = loop {
             match planner.next(began.elapsed(), &self.progress()) {
                 Step::Settle(settlement) => {
                     self.halves[0].settle(&settlement, watcher)?;
-                    self.halves[1].settle(&settlement, &mut Unseen)?;
+                    self.halves[1].settle(&settlement, &mut SilentWatcher)?;
                 }
                 Step::Visit(visit) => {
                     let visited = if interrupted() { None } else { self.visit(&visit, watcher)? };
@@ -64,7 +64,7 @@ impl Alternation {
         };
         // The runs are complete whether or not this succeeds; the command fails if it does not.
         let restored = self.guard.end();
-        let conditions = Snapshot::take(self.halves[0].testbed.cpu_stat()).since(&before);
+        let conditions = Snapshot::take(self.halves[0].environment.cpu_stat()).since(&before);
         self.halves.iter_mut().try_for_each(|half| half.close(ending, conditions.clone()))?;
         restored
     }
@@ -74,7 +74,7 @@ impl Alternation {
     fn visit(&mut self, visit: &plan::Visit, watcher: &mut dyn Watcher) -> Result<Option<Cost>> {
         let first = &self.halves[0].active[visit.points[0]];
         let drawn =
-            plan::trial_seed(self.halves[0].testbed.seed(), &first.experiment, &first.point, visit.round);
+            plan::trial_seed(self.halves[0].environment.seed(), &first.experiment, &first.point, visit.round);
         let order = if drawn.is_multiple_of(2) { [0, 1] } else { [1, 0] };
         let mut both: Option<Cost> = None;
         for half in order {
@@ -95,15 +95,15 @@ impl Alternation {
     }
 
     /// The two runs, one per setting.
-    pub fn into_halves(self) -> [Box<Campaign>; 2] {
+    pub fn into_halves(self) -> [Box<RunInProgress>; 2] {
         self.halves
     }
 }
 
 /// A watcher without output, for a half whose events the watcher of the pair reports itself.
-struct Unseen;
+struct SilentWatcher;
 
-impl Watcher for Unseen {
+impl Watcher for SilentWatcher {
     fn trial(&mut self, _: &Tick) {}
 
     fn settled(&mut self, _: &plan::Settlement) {}

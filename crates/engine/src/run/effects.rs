@@ -38,19 +38,19 @@ pub fn of_points(
     folder: &Path,
     peer: Option<&str>,
 ) -> Vec<Effect> {
-    let mut found = Collected::default();
+    let mut collected = Collected::default();
     for planned in points.iter().filter(|planned| planned.skip.is_none()) {
         if let Some(experiment) = registry::find(&planned.experiment) {
-            found.add(experiment, &planned.point, machine);
+            collected.add(experiment, &planned.point, machine);
         }
     }
-    found.told(machine, folder, peer)
+    collected.effects(machine, folder, peer)
 }
 
 /// Effects of many points, by their kind.
 #[derive(Default)]
 struct Collected {
-    by: BTreeMap<Kind, BTreeSet<String>>,
+    by: BTreeMap<EffectKind, BTreeSet<String>>,
     largest_file: u64,
     most_memory: u64,
     most_cached: u64,
@@ -58,7 +58,7 @@ struct Collected {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Kind {
+enum EffectKind {
     Files,
     Names,
     Memory,
@@ -85,44 +85,44 @@ impl Collected {
         }
     }
 
-    fn touched(&mut self, touch: Touch) -> Kind {
+    fn touched(&mut self, touch: Touch) -> EffectKind {
         match touch {
             Touch::File(bytes) => {
                 self.largest_file = self.largest_file.max(bytes);
-                Kind::Files
+                EffectKind::Files
             }
             Touch::Files(number, bytes) => {
                 self.largest_file = self.largest_file.max(number * bytes);
-                Kind::Files
+                EffectKind::Files
             }
-            Touch::Names => Kind::Names,
-            Touch::Sockets => Kind::Sockets,
-            Touch::BatchPolicy => Kind::BatchPolicy,
-            Touch::EveryCpu => Kind::EveryCpu,
-            Touch::DropCaches => Kind::DropCaches,
+            Touch::Names => EffectKind::Names,
+            Touch::Sockets => EffectKind::Sockets,
+            Touch::BatchPolicy => EffectKind::BatchPolicy,
+            Touch::EveryCpu => EffectKind::EveryCpu,
+            Touch::DropCaches => EffectKind::DropCaches,
         }
     }
 
-    fn needed(&mut self, need: &Requirement, machine: &Machine) -> Option<Kind> {
+    fn needed(&mut self, need: &Requirement, machine: &Machine) -> Option<EffectKind> {
         match need {
             Requirement::MemoryBytes(bytes) => {
                 self.most_memory = self.most_memory.max(*bytes);
-                Some(Kind::Memory)
+                Some(EffectKind::Memory)
             }
             Requirement::PageCache(bytes) => {
                 self.most_cached = self.most_cached.max(*bytes);
-                Some(Kind::PageCache)
+                Some(EffectKind::PageCache)
             }
             Requirement::SwapBytes(bytes) => {
                 self.most_swapped = self.most_swapped.max(*bytes);
-                Some(Kind::Swap)
+                Some(EffectKind::Swap)
             }
             // A limit that is all memory is none.
-            Requirement::MemoryLimit if need.lacking(machine).is_some() => Some(Kind::WholeMemory),
-            Requirement::MemoryLimit => Some(Kind::Limit),
-            Requirement::WholeMemory => Some(Kind::WholeMemory),
-            Requirement::Peer => Some(Kind::Peer),
-            Requirement::Remote => Some(Kind::Remote),
+            Requirement::MemoryLimit if need.unmet_reason(machine).is_some() => Some(EffectKind::WholeMemory),
+            Requirement::MemoryLimit => Some(EffectKind::Limit),
+            Requirement::WholeMemory => Some(EffectKind::WholeMemory),
+            Requirement::Peer => Some(EffectKind::Peer),
+            Requirement::Remote => Some(EffectKind::Remote),
             Requirement::Cpus(_)
             | Requirement::Architecture(_)
             | Requirement::Instructions(_)
@@ -130,57 +130,57 @@ impl Collected {
         }
     }
 
-    fn told(&self, machine: &Machine, folder: &Path, peer: Option<&str>) -> Vec<Effect> {
-        let told = |(kind, by): (&Kind, &BTreeSet<String>)| Effect {
+    fn effects(&self, machine: &Machine, folder: &Path, peer: Option<&str>) -> Vec<Effect> {
+        let effect = |(kind, by): (&EffectKind, &BTreeSet<String>)| Effect {
             what: self.words(*kind, machine, folder, peer),
             by: by.iter().cloned().collect(),
         };
-        self.by.iter().map(told).collect()
+        self.by.iter().map(effect).collect()
     }
 
-    fn words(&self, kind: Kind, machine: &Machine, folder: &Path, peer: Option<&str>) -> String {
+    fn words(&self, kind: EffectKind, machine: &Machine, folder: &Path, peer: Option<&str>) -> String {
         let size = declared::size;
         let limit = size(Requirement::LIMIT_BYTES);
         let folder = folder.display();
         let all =
             machine.memory.total_bytes.value().map_or_else(|| "all memory".to_owned(), |bytes| size(*bytes));
         match kind {
-            Kind::Files => format!(
+            EffectKind::Files => format!(
                 "files: up to {} at once for one point, and a quarter of what is free at most, in a folder of the run below \
                  {folder}; gone with the run",
                 size(self.largest_file)
             ),
-            Kind::Names => format!("files: thousands of small ones in the run's folder below {folder}; gone with each trial"),
-            Kind::Memory => format!(
+            EffectKind::Names => format!("files: thousands of small ones in the run's folder below {folder}; gone with each trial"),
+            EffectKind::Memory => format!(
                 "memory: up to {} in one trial, and half of what is available at most",
                 size(self.most_memory)
             ),
-            Kind::Limit => format!(
+            EffectKind::Limit => format!(
                 "page cache: filled up to a limit of {limit}, by a control group of the run's own, or by `systemd-run --user \
                  --scope`; the group is gone with the run"
             ),
-            Kind::PageCache => format!(
+            EffectKind::PageCache => format!(
                 "page cache: files of up to {} each are kept in it until the run ends",
                 size(self.most_cached)
             ),
-            Kind::WholeMemory => format!(
+            EffectKind::WholeMemory => format!(
                 "page cache: that of the WHOLE MACHINE is taken ({all}): files of other programs are dropped from it, and \
                  their memory may be swapped out (--whole-memory)"
             ),
-            Kind::DropCaches => "page cache: dropped (/proc/sys/vm/drop_caches), as root and where the server is this machine"
+            EffectKind::DropCaches => "page cache: dropped (/proc/sys/vm/drop_caches), as root and where the server is this machine"
                 .to_owned(),
-            Kind::Swap => format!("swap space: the trial's own memory, up to {}", size(self.most_swapped)),
-            Kind::EveryCpu => "CPUs: all that this process may use work at once".to_owned(),
-            Kind::BatchPolicy => "policy: rings of processes run under SCHED_BATCH".to_owned(),
-            Kind::Sockets => "sockets: TCP and UDP on loopback; nothing listens at other addresses".to_owned(),
-            Kind::Peer => match peer {
+            EffectKind::Swap => format!("swap space: the trial's own memory, up to {}", size(self.most_swapped)),
+            EffectKind::EveryCpu => "CPUs: all that this process may use work at once".to_owned(),
+            EffectKind::BatchPolicy => "policy: rings of processes run under SCHED_BATCH".to_owned(),
+            EffectKind::Sockets => "sockets: TCP and UDP on loopback; nothing listens at other addresses".to_owned(),
+            EffectKind::Peer => match peer {
                 Some("namespace") => "network: a namespace of the run's own and a pair of virtual adapters with addresses of \
                                       198.18.0.0/15; gone with the run"
                     .to_owned(),
                 Some(host) => format!("network: traffic with {host}, on which the peer listens until the run ends"),
                 None => "network: traffic with the peer".to_owned(),
             },
-            Kind::Remote => {
+            EffectKind::Remote => {
                 "network: reads from the file server, on which a file of 32 MiB is made where a folder is named; gone with \
                  the run"
                     .to_owned()
@@ -193,7 +193,7 @@ impl Collected {
 mod tests {
     use super::*;
     use crate::plan;
-    use fathom_core::experiment::{Asked, Effort};
+    use fathom_core::experiment::{Effort, SweepOptions};
     use fathom_core::machine::{Host, Root};
 
     struct FourCpus;
@@ -203,19 +203,19 @@ mod tests {
         }
     }
 
-    fn told(names: &[&str], asked: &Asked) -> String {
+    fn lines_of(names: &[&str], options: &SweepOptions) -> String {
         let machine = Machine::from_root(&Root::new("/nowhere"), &FourCpus, Path::new("/nowhere"));
         let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
-        let points = plan::points(&plan::select(&names).unwrap(), &machine, Effort::Thorough, asked);
-        let peer = asked.peer.then_some("namespace");
+        let points = plan::points(&plan::select(&names).unwrap(), &machine, Effort::Thorough, options);
+        let peer = options.peer.then_some("namespace");
         let effects = of_points(&points, &machine, Path::new("/measured"), peer);
         effects.iter().map(|effect| format!("{} ({})\n", effect.what, effect.by.join(", "))).collect()
     }
 
     #[test]
     fn what_a_plan_does_to_the_machine_is_said_with_its_limits() {
-        let usual = told(&[], &Asked::default());
-        for said in [
+        let usual = lines_of(&[], &SweepOptions::default());
+        for line in [
             "/measured",
             "filled up to a limit of 1 GiB",
             "SCHED_BATCH",
@@ -223,22 +223,22 @@ mod tests {
             "TCP and UDP on loopback",
             "up to 1 GiB each are kept",
         ] {
-            assert!(usual.contains(said), "{said}: {usual}");
+            assert!(usual.contains(line), "{line}: {usual}");
         }
         assert!(!usual.contains("WHOLE MACHINE") && !usual.contains("drop_caches"), "{usual}");
     }
 
     #[test]
     fn the_whole_memory_is_taken_only_when_it_was_asked_for_and_that_is_said() {
-        let whole = Asked { whole_memory: true, ..Asked::default() };
-        let said = told(&["filesystem/cache_size"], &whole);
-        assert!(said.contains("WHOLE MACHINE"), "{said}");
-        assert!(told(&["cpu/system_call"], &whole).is_empty());
+        let whole = SweepOptions { whole_memory: true, ..SweepOptions::default() };
+        let line = lines_of(&["filesystem/cache_size"], &whole);
+        assert!(line.contains("WHOLE MACHINE"), "{line}");
+        assert!(lines_of(&["cpu/system_call"], &whole).is_empty());
     }
 
     #[test]
     fn a_peer_in_a_namespace_is_said_to_be_one() {
-        let said = told(&["network/round_trip"], &Asked { peer: true, ..Asked::default() });
-        assert!(said.contains("pair of virtual adapters") && said.contains("(network/round_trip)"), "{said}");
+        let line = lines_of(&["network/round_trip"], &SweepOptions { peer: true, ..SweepOptions::default() });
+        assert!(line.contains("pair of virtual adapters") && line.contains("(network/round_trip)"), "{line}");
     }
 }

@@ -6,7 +6,7 @@ use crate::record::{
 };
 use anyhow::{Context, Result, anyhow};
 use data_encoding::HEXLOWER;
-use fathom_core::experiment::{Asked, Effort, Experiment, Point};
+use fathom_core::experiment::{Effort, Experiment, Point, SweepOptions};
 use fathom_core::machine::{Machine, Remote, RemoteAddress, Root, Route};
 use fathom_core::sampling::{ClockKind, Qualification, observe_core};
 use sha2::{Digest, Sha256};
@@ -60,9 +60,9 @@ pub fn described(
     let cpus = plan::choose(&machine, cpu).map_err(|reason| anyhow!(reason))?;
     machine.ask_on(cpus.home);
     if let Some(address) = remote {
-        let found =
+        let remote =
             Remote::find(&Root::default(), address).map_err(|reason| anyhow!("--remote: {reason}"))?;
-        machine.storage.remote = Some(found);
+        machine.storage.remote = Some(remote);
     }
     machine.storage.remote = machine.storage.remote.map(|remote| remote.with_route(&Root::default()));
     Ok((machine, cpus))
@@ -125,10 +125,12 @@ impl Options {
         let clock = Qualification::run(&machine, self.clock);
         observe_core(&mut machine, &clock);
         let tool = tool()?;
-        let kept = store::verification().and_then(|path| Verification::read(&path));
+        let verification = store::verification().and_then(|path| Verification::read(&path));
         Ok(Header {
             schema: SCHEMA_VERSION,
-            verification: kept.filter(|kept| kept.is_of(&tool, &machine)).map(Box::new),
+            verification: verification
+                .filter(|verification| verification.is_of(&tool, &machine))
+                .map(Box::new),
             tool,
             started: now(),
             settings,
@@ -151,7 +153,7 @@ impl Options {
         // Points requested one by one are measured even if they take long.
         let by_point = !self.points.is_empty() || self.set.is_some();
         let effort = if by_point { Effort::Thorough } else { self.effort };
-        let asked = Asked {
+        let options = SweepOptions {
             peer,
             processes: self.processes.clone(),
             seed,
@@ -159,17 +161,17 @@ impl Options {
             most_bytes: self.set.map(Set::for_data),
             whole_memory: self.whole_memory,
         };
-        let mut points = plan::points(selected, machine, effort, &asked);
+        let mut points = plan::points(selected, machine, effort, &options);
         if let Some(set) = self.set {
             points = set.chosen(&points, machine);
         }
         if self.points.is_empty() {
             return points;
         }
-        let wanted = |planned: &PlannedPoint| {
+        let is_selected = |planned: &PlannedPoint| {
             self.points.iter().any(|(name, point)| planned.experiment == *name && planned.point == *point)
         };
-        points.into_iter().filter(wanted).collect()
+        points.into_iter().filter(is_selected).collect()
     }
 }
 

@@ -17,11 +17,11 @@ pub fn sweep(folder: &Path) {
 }
 
 /// The folder in which the trials of this run create their files; removed with its contents when it is dropped.
-pub struct Shared {
+pub struct OwnFiles {
     folder: PathBuf,
 }
 
-impl Shared {
+impl OwnFiles {
     /// A name for it in the measured folder: it identifies the run, so that the next one removes it after a kill, and is
     /// unpredictable. The first trial that creates a file creates the folder (`sampling/own_folder.rs`).
     pub fn of_this_run(measured: &Path) -> Self {
@@ -29,7 +29,7 @@ impl Shared {
         let drawn = chance(8).unwrap_or_default();
         let owner = Owner::of(std::process::id());
         let name = owner.map_or_else(|| format!(".fathom-{drawn}"), |owner| owner.name(&drawn));
-        Shared { folder: measured.join(name) }
+        OwnFiles { folder: measured.join(name) }
     }
 
     /// The path of the folder.
@@ -38,7 +38,7 @@ impl Shared {
     }
 }
 
-impl Drop for Shared {
+impl Drop for OwnFiles {
     fn drop(&mut self) {
         let _ = std::fs::remove_dir_all(&self.folder);
     }
@@ -61,7 +61,7 @@ mod tests {
     fn only_what_dead_trials_left_is_swept() {
         let folder = tempfile::tempdir().unwrap();
         let own = Owner::of(std::process::id()).unwrap().name("here");
-        let dead = Owner::gone().name("there");
+        let dead = Owner::ended().name("there");
         for name in [dead.as_str(), own.as_str(), "somebody-elses", ".fathom-x"] {
             std::fs::write(folder.path().join(name), "").unwrap();
         }
@@ -75,11 +75,11 @@ mod tests {
     fn what_trials_of_a_run_share_goes_with_the_run_and_after_a_kill_with_the_next() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path();
-        let dead = Owner::gone().name("drawn");
+        let dead = Owner::ended().name("drawn");
         std::fs::create_dir(path.join(&dead)).unwrap();
         std::fs::write(path.join(&dead).join("file"), "").unwrap();
-        let shared = Shared::of_this_run(path);
-        assert_ne!(Shared::of_this_run(path).folder(), shared.folder(), "nobody can foresee it");
+        let shared = OwnFiles::of_this_run(path);
+        assert_ne!(OwnFiles::of_this_run(path).folder(), shared.folder(), "nobody can foresee it");
         let file = own_folder::path(shared.folder(), "file").unwrap();
         std::fs::write(&file, "").unwrap();
         sweep(path);

@@ -33,7 +33,7 @@ impl MeasuringLock {
         let user = unsafe { libc::geteuid() };
         let mut lock = MeasuringLock { names: vec![], strangers: vec![] };
         for name in [NAME.to_owned(), format!("{NAME}-{user}")] {
-            match taken(&name, user)? {
+            match try_lock(&name, user)? {
                 Ok(held) => lock.names.push(held),
                 Err(stranger) => lock.strangers.push(format!(
                     "{stranger} holds the lock `{name}`: if it is measuring too, the two runs will disturb each other"
@@ -46,9 +46,9 @@ impl MeasuringLock {
 
 /// The socket that holds the name, or the process of another user that holds it; an error if this user or root does, or if
 /// the check fails.
-fn taken(name: &str, user: libc::uid_t) -> Result<Result<Socket, String>> {
+fn try_lock(name: &str, user: libc::uid_t) -> Result<Result<Socket, String>> {
     let address = SockAddr::unix(format!("\0{name}"))?;
-    // Twice: the holder may have ended between the two system calls.
+    // A second attempt, because the holder may end between `bind` and `connect`.
     for _ in 0..2 {
         match bound(&address) {
             Ok(held) => return Ok(Ok(held)),
@@ -90,10 +90,10 @@ fn holder(address: &SockAddr) -> io::Result<libc::ucred> {
     let mut holder = libc::ucred { pid: 0, uid: libc::uid_t::MAX, gid: libc::gid_t::MAX };
     let mut length = size_of::<libc::ucred>() as libc::socklen_t;
     // SAFETY: an open socket, and room for what is asked for, of that length.
-    let told = unsafe {
+    let code = unsafe {
         let (level, option) = (libc::SOL_SOCKET, libc::SO_PEERCRED);
         let into = (&raw mut holder).cast();
         libc::getsockopt(socket.as_raw_fd(), level, option, into, &raw mut length)
     };
-    if told == 0 { Ok(holder) } else { Err(io::Error::last_os_error()) }
+    if code == 0 { Ok(holder) } else { Err(io::Error::last_os_error()) }
 }

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 /// The longest time that killed processes may take to leave a group.
-const LEAVING: Duration = Duration::from_secs(2);
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// The limit on the memory of a run's trials; a group is removed when it is dropped.
 pub struct MemoryGroup {
@@ -24,7 +24,7 @@ impl MemoryGroup {
         if ceiling.is_some_and(|ceiling| ceiling <= Requirement::LIMIT_BYTES) {
             return MemoryGroup { limit: Ok(MemoryLimit::AsFound) };
         }
-        let limit = machine::memory_parent().and_then(|parent| made(&parent)).map(MemoryLimit::Group);
+        let limit = machine::memory_parent().and_then(|parent| make_group(&parent)).map(MemoryLimit::Group);
         let limit = limit.or_else(|no_group| scope().map_err(|no_scope| neither(&no_group, &no_scope)));
         MemoryGroup { limit }
     }
@@ -39,7 +39,7 @@ impl Drop for MemoryGroup {
     fn drop(&mut self) {
         let Ok(MemoryLimit::Group(folder)) = &self.limit else { return };
         let began = Instant::now();
-        while std::fs::remove_dir(folder).is_err() && began.elapsed() < LEAVING {
+        while std::fs::remove_dir(folder).is_err() && began.elapsed() < SHUTDOWN_TIMEOUT {
             std::thread::sleep(Duration::from_millis(20));
         }
     }
@@ -66,7 +66,7 @@ fn sweep_below(folder: &Path) {
 static MADE: AtomicU32 = AtomicU32::new(0);
 
 /// A new group with its limit set.
-fn made(parent: &GroupParent) -> Result<PathBuf, String> {
+fn make_group(parent: &GroupParent) -> Result<PathBuf, String> {
     let owner = Owner::of(std::process::id()).ok_or("/proc does not show this process")?;
     let number = MADE.fetch_add(1, Ordering::Relaxed);
     let folder = parent.folder.join(owner.name(&format!("{number}-memory")));
@@ -118,7 +118,8 @@ mod tests {
         for (version, file) in [(1, "memory.limit_in_bytes"), (2, "memory.max")] {
             let place = tempfile::tempdir().unwrap();
             let folder =
-                made(&GroupParent { version, folder: place.path().to_owned(), own: PathBuf::new() }).unwrap();
+                make_group(&GroupParent { version, folder: place.path().to_owned(), own: PathBuf::new() })
+                    .unwrap();
             assert_eq!(std::fs::read_to_string(folder.join(file)).unwrap(), "1073741824");
         }
     }
@@ -127,7 +128,7 @@ mod tests {
     fn two_runs_of_one_process_have_a_group_each() {
         let place = tempfile::tempdir().unwrap();
         let parent = GroupParent { version: 2, folder: place.path().to_owned(), own: PathBuf::new() };
-        let (one, other) = (made(&parent).unwrap(), made(&parent).unwrap());
+        let (one, other) = (make_group(&parent).unwrap(), make_group(&parent).unwrap());
         assert!(one != other && one.is_dir() && other.is_dir());
         let swept =
             |folder: &Path| folder.file_name().and_then(|name| Owner::of_name(name.to_str()?)).is_some();
@@ -138,23 +139,23 @@ mod tests {
     fn where_no_limit_can_be_set_nothing_stays() {
         let place = tempfile::tempdir().unwrap();
         let nowhere = GroupParent { version: 2, folder: place.path().join("missing"), own: PathBuf::new() };
-        assert!(made(&nowhere).unwrap_err().contains("missing"));
-        let said = neither("mkdir: Permission denied", "there is no systemd-run");
-        assert!(said.contains("MemoryMax=1G") && said.contains("Permission denied"), "{said}");
+        assert!(make_group(&nowhere).unwrap_err().contains("missing"));
+        let message = neither("mkdir: Permission denied", "there is no systemd-run");
+        assert!(message.contains("MemoryMax=1G") && message.contains("Permission denied"), "{message}");
     }
 
     #[test]
     fn groups_of_runs_that_are_gone_are_swept_and_no_others() {
         let place = tempfile::tempdir().unwrap();
         let own = Owner::of(std::process::id()).unwrap().name("memory");
-        let dead = Owner::gone().name("memory");
+        let dead = Owner::ended().name("memory");
         for name in [dead.as_str(), own.as_str(), "system.slice"] {
             std::fs::create_dir(place.path().join(name)).unwrap();
         }
         sweep_below(place.path());
-        let left = std::fs::read_dir(place.path()).unwrap().map(|entry| entry.unwrap().file_name());
-        let mut left: Vec<_> = left.map(|name| name.into_string().unwrap()).collect();
-        left.sort();
-        assert_eq!(left, [own, "system.slice".to_owned()]);
+        let entries = std::fs::read_dir(place.path()).unwrap().map(|entry| entry.unwrap().file_name());
+        let mut entries: Vec<_> = entries.map(|name| name.into_string().unwrap()).collect();
+        entries.sort();
+        assert_eq!(entries, [own, "system.slice".to_owned()]);
     }
 }

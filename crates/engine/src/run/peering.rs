@@ -2,8 +2,8 @@
 
 use crate::record::{Peer, PeerKind};
 use anyhow::{Context, Result, anyhow, bail};
-use fathom_equipment::peer::launch::ssh::Program;
-use fathom_equipment::peer::launch::{Launched, Wanted, namespace, ssh};
+use fathom_equipment::peer::launch::ssh::PeerProgram;
+use fathom_equipment::peer::launch::{Launched, PeerSpec, namespace, ssh};
 use fathom_equipment::peer::{PeerAddress, Token};
 use std::net::IpAddr;
 use std::time::{Duration, Instant};
@@ -16,7 +16,7 @@ const CHECK_INTERVAL: Duration = Duration::from_secs(5);
 pub struct Peering {
     launched: Launched,
     described: Peer,
-    seen: Instant,
+    last_check: Instant,
     lost: Option<String>,
 }
 
@@ -24,7 +24,7 @@ pub struct Peering {
 #[derive(Debug, Clone, Default)]
 pub struct Reach {
     /// A host, an address with a port, or `namespace`.
-    pub wanted: String,
+    pub spec: String,
     /// The address for direct connections, if it is not the one that ssh uses.
     pub address: Option<IpAddr>,
     /// The token of a peer that was started manually.
@@ -35,26 +35,26 @@ impl Peering {
     /// Contacts the peer, reserves it for this run, and requests the description of its machine.
     pub fn reach(reach: &Reach) -> Result<Self> {
         let words = |error: fathom_equipment::peer::launch::NoPeer| anyhow!(error);
-        let (kind, mut launched) = match reach.wanted.parse()? {
-            Wanted::Namespace => (PeerKind::Virtual, namespace::launch().map_err(words)?),
-            Wanted::At(address) => {
+        let (kind, mut launched) = match reach.spec.parse()? {
+            PeerSpec::Namespace => (PeerKind::Virtual, namespace::launch().map_err(words)?),
+            PeerSpec::At(address) => {
                 let token = reach.token.clone().context(
                     "a peer that was started by hand needs its token: put the token that it printed into a file and \
                      name the file with `--token-file`",
                 )?;
                 (PeerKind::ByHand, Launched::at(address, token).map_err(words)?)
             }
-            Wanted::Host(host) => (PeerKind::Ssh, by_ssh(&host, reach.address)?),
+            PeerSpec::Host(host) => (PeerKind::Ssh, by_ssh(&host, reach.address)?),
         };
         let description = launched.session.describe().map_err(|failure| anyhow!(failure))?;
         let described = Peer {
-            wanted: reach.wanted.clone(),
+            wanted: reach.spec.clone(),
             kind,
             asked_address: reach.address.map(|address| address.to_string()),
             address: launched.address.address.to_string(),
             machine: (kind != PeerKind::Virtual).then_some(description.machine),
         };
-        Ok(Peering { launched, described, seen: Instant::now(), lost: None })
+        Ok(Peering { launched, described, last_check: Instant::now(), lost: None })
     }
 
     /// The peer's record in the run file.
@@ -74,9 +74,9 @@ impl Peering {
 
     /// Checks that the peer answers, unless it has just done so. Once lost it remains lost: it ends with its session.
     pub fn look(&mut self, at_once: bool) {
-        if self.lost.is_none() && (at_once || self.seen.elapsed() > CHECK_INTERVAL) {
+        if self.lost.is_none() && (at_once || self.last_check.elapsed() > CHECK_INTERVAL) {
             self.lost = self.launched.session.touch().err().map(|failure| failure.to_string());
-            self.seen = Instant::now();
+            self.last_check = Instant::now();
         }
     }
 
@@ -90,7 +90,8 @@ fn by_ssh(host: &str, address: Option<IpAddr>) -> Result<Launched> {
     let path = std::env::current_exe().context("this program cannot find its own executable file")?;
     let binary = std::fs::read(&path).with_context(|| format!("cannot read {}", path.display()))?;
     let sha256 = super::header::digest(&binary);
-    ssh::launch(host, address, &Program { binary: &binary, sha256: &sha256 }).map_err(|error| anyhow!(error))
+    ssh::launch(host, address, &PeerProgram { binary: &binary, sha256: &sha256 })
+        .map_err(|error| anyhow!(error))
 }
 
 /// A run can be resumed only with the peer with which it began.

@@ -6,7 +6,7 @@ use crate::record::store;
 use fathom_core::experiment::{Access, RemoteFile};
 use fathom_core::machine::{Protocol, Remote, RemoteAddress, RemoteUrl};
 use fathom_core::sampling::{own_folder, owner::Owner};
-use fathom_equipment::remote::made;
+use fathom_equipment::remote::own_file;
 use fathom_equipment::remote::ssh::Master;
 use std::fs::{DirBuilder, OpenOptions, Permissions};
 use std::io::{self, Read, Write};
@@ -27,7 +27,7 @@ pub struct RemoteFixture {
     /// Whether the file may exist on the server.
     begun: bool,
     /// Ends after the file was removed over it, and before the folder of its socket is removed.
-    _connection: Option<(Master, leftovers::Shared)>,
+    _connection: Option<(Master, leftovers::OwnFiles)>,
 }
 
 impl RemoteFixture {
@@ -52,14 +52,14 @@ impl RemoteFixture {
         let on_server = matches!(remote.address, RemoteAddress::Url(_));
         let ledger = (on_server && !remote.is_file()).then(|| folder.join(&name));
         let noted =
-            ledger.as_deref().map_or(Ok(()), |ledger| note(ledger, &made::below(&remote.address, &name)));
+            ledger.as_deref().map_or(Ok(()), |ledger| note(ledger, &own_file::below(&remote.address, &name)));
         let (began, mut begun) = (Instant::now(), false);
         let mut patient = |_| {
             begun = true;
             began.elapsed() < TIMEOUT
         };
         let file = noted.and_then(|()| {
-            made::find_or_make(&remote.address, &access, &name, CONVERSATION, &mut patient)
+            own_file::find_or_make(&remote.address, &access, &name, CONVERSATION, &mut patient)
                 .map_err(|failure| failure.to_string())
         });
         RemoteFixture { file, ledger, begun, _connection: connection }
@@ -73,13 +73,13 @@ impl RemoteFixture {
 
 impl Drop for RemoteFixture {
     fn drop(&mut self) {
-        let removed = |file: &RemoteFile| made::remove(&file.address, &file.access, CONVERSATION).is_ok();
-        let gone = match &self.file {
+        let removed = |file: &RemoteFile| own_file::remove(&file.address, &file.access, CONVERSATION).is_ok();
+        let is_removed = match &self.file {
             Ok(file) => !file.own || removed(file),
             // If the removal failed the file may still exist: its ledger entry stays for the next run.
             Err(_) => !self.begun,
         };
-        if let Some(ledger) = self.ledger.as_ref().filter(|_| gone) {
+        if let Some(ledger) = self.ledger.as_ref().filter(|_| is_removed) {
             let _ = std::fs::remove_file(ledger);
         }
     }
@@ -87,14 +87,14 @@ impl Drop for RemoteFixture {
 
 /// The connection of `ssh` that the run's trials share, in a folder of its own that the next run removes after a kill: the
 /// path of the measured folder could be too long.
-fn connection(address: &RemoteAddress, access: &mut Access) -> Option<(Master, leftovers::Shared)> {
+fn connection(address: &RemoteAddress, access: &mut Access) -> Option<(Master, leftovers::OwnFiles)> {
     /// The longest path that fits into the address of a socket, less the suffix that `ssh` appends while it creates it
     /// (unix(7): 108 bytes).
     const LONGEST: usize = 85;
     let RemoteAddress::Url(url) = address else { return None };
     let temporary = std::env::temp_dir();
     leftovers::sweep(&temporary);
-    let folder = leftovers::Shared::of_this_run(&temporary);
+    let folder = leftovers::OwnFiles::of_this_run(&temporary);
     if url.protocol != Protocol::Sftp || folder.folder().as_os_str().len() + "/ssh".len() > LONGEST {
         return None;
     }
@@ -111,12 +111,12 @@ fn ledger_folder() -> PathBuf {
 
 fn note(ledger: &Path, planned: &RemoteAddress) -> Result<(), String> {
     let folder = ledger.parent().unwrap_or(ledger);
-    let written = made(folder).and_then(|()| ensure_own(folder, user())).and_then(|()| {
+    let result = make_private(folder).and_then(|()| ensure_own(folder, user())).and_then(|()| {
         // A note of this same process, whose file could not be removed, is replaced.
         let _ = std::fs::remove_file(ledger);
         own_folder::new_file(ledger)?.write_all(planned.to_string().as_bytes())
     });
-    written.map_err(|error| {
+    result.map_err(|error| {
         format!(
             "{}: {error}: no file is made on a server if it cannot be noted for removal",
             ledger.display()
@@ -124,7 +124,7 @@ fn note(ledger: &Path, planned: &RemoteAddress) -> Result<(), String> {
     })
 }
 
-fn made(folder: &Path) -> io::Result<()> {
+fn make_private(folder: &Path) -> io::Result<()> {
     std::fs::create_dir_all(folder.parent().unwrap_or(folder))?;
     match DirBuilder::new().mode(0o700).create(folder) {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
@@ -143,27 +143,27 @@ fn user() -> u32 {
 fn ensure_own(folder: &Path, user: u32) -> io::Result<()> {
     let opened =
         OpenOptions::new().read(true).custom_flags(libc::O_DIRECTORY | libc::O_NOFOLLOW).open(folder)?;
-    let found = opened.metadata()?;
-    if found.uid() != user {
+    let metadata = opened.metadata()?;
+    if metadata.uid() != user {
         return Err(io::Error::other(format!(
             "the folder belongs to another user ({}); `sudo -H` uses root's own",
-            found.uid()
+            metadata.uid()
         )));
     }
-    if found.mode() & 0o077 != 0 {
+    if metadata.mode() & 0o077 != 0 {
         opened.set_permissions(Permissions::from_mode(0o700))?;
     }
     Ok(())
 }
 
 /// Removes what killed runs of this machine have left at the server that this run uses anyway; nothing is sent to others.
-fn sweep(folder: &Path, asked: &RemoteAddress, access: &Access) {
-    for (entry, address) in left(folder, user()) {
-        if !same_server(&address, asked) {
+fn sweep(folder: &Path, server: &RemoteAddress, access: &Access) {
+    for (entry, address) in leftovers_in(folder, user()) {
+        if !same_server(&address, server) {
             continue;
         }
         // A file that no longer exists cannot be removed either: the server was reached, so the entry is done.
-        if made::swept(&address, access, CONVERSATION).is_err() {
+        if own_file::swept(&address, access, CONVERSATION).is_err() {
             return;
         }
         let _ = std::fs::remove_file(entry);
@@ -172,7 +172,7 @@ fn sweep(folder: &Path, asked: &RemoteAddress, access: &Access) {
 
 /// The notes of killed runs in a ledger, with the files that they name. Only what a run of this user made is removed: the
 /// note and the ledger are the user's own, and the file has the name of the note, which is that of the run.
-fn left(folder: &Path, user: u32) -> Vec<(PathBuf, RemoteAddress)> {
+fn leftovers_in(folder: &Path, user: u32) -> Vec<(PathBuf, RemoteAddress)> {
     if ensure_own(folder, user).is_err() {
         return vec![];
     }
@@ -192,8 +192,8 @@ fn noted(note: &Path, user: u32) -> Option<RemoteAddress> {
     const LONGEST: u64 = 16 << 10;
     let opened =
         OpenOptions::new().read(true).custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK).open(note).ok()?;
-    let found = opened.metadata().ok()?;
-    if !(found.is_file() && found.uid() == user && found.nlink() == 1) {
+    let metadata = opened.metadata().ok()?;
+    if !(metadata.is_file() && metadata.uid() == user && metadata.nlink() == 1) {
         return None;
     }
     let mut text = String::new();
@@ -227,7 +227,7 @@ mod tests {
 
     /// The name of a note that a process which has ended would have left here.
     fn dead() -> String {
-        Owner::gone().name("remote")
+        Owner::ended().name("remote")
     }
 
     fn ledger() -> tempfile::TempDir {
@@ -245,7 +245,7 @@ mod tests {
         let folder = ledger();
         let (note, text) = (folder.path().join(dead()), url(&dead()));
         std::fs::write(&note, &text).unwrap();
-        assert_eq!(left(folder.path(), user()), [(note, text.parse().unwrap())]);
+        assert_eq!(leftovers_in(folder.path(), user()), [(note, text.parse().unwrap())]);
         assert_eq!(
             folder.path().metadata().unwrap().mode() & 0o777,
             0o700,
@@ -261,12 +261,12 @@ mod tests {
             ["victim.txt", "", "../victim.txt"].map(url).into_iter().chain([url(&dead()) + "/victim.txt"])
         {
             std::fs::write(&note, &other).unwrap();
-            assert_eq!(left(folder.path(), user()), [], "{other}");
+            assert_eq!(leftovers_in(folder.path(), user()), [], "{other}");
         }
         let own = Owner::of(std::process::id()).unwrap().name("remote");
         std::fs::remove_file(&note).unwrap();
         std::fs::write(folder.path().join(&own), url(&own)).unwrap();
-        assert_eq!(left(folder.path(), user()), [], "its run still goes on");
+        assert_eq!(leftovers_in(folder.path(), user()), [], "its run still goes on");
     }
 
     #[test]
@@ -276,20 +276,20 @@ mod tests {
         let real = elsewhere.path().join("note");
         std::fs::write(&real, url(&dead())).unwrap();
         symlink(&real, &note).unwrap();
-        assert_eq!(left(folder.path(), user()), [], "a link");
+        assert_eq!(leftovers_in(folder.path(), user()), [], "a link");
         std::fs::remove_file(&note).unwrap();
         std::fs::hard_link(&real, &note).unwrap();
-        assert_eq!(left(folder.path(), user()), [], "a second name of a file");
+        assert_eq!(leftovers_in(folder.path(), user()), [], "a second name of a file");
         std::fs::remove_file(&note).unwrap();
         make_pipe(&note);
-        assert_eq!(left(folder.path(), user()), [], "a pipe");
+        assert_eq!(leftovers_in(folder.path(), user()), [], "a pipe");
         std::fs::remove_file(&note).unwrap();
         std::fs::write(&note, url(&dead())).unwrap();
-        assert_eq!(left(folder.path(), user() + 1), [], "another user's");
+        assert_eq!(leftovers_in(folder.path(), user() + 1), [], "another user's");
         let link = elsewhere.path().join("ledger");
         symlink(folder.path(), &link).unwrap();
-        assert_eq!(left(&link, user()), [], "a link to a ledger");
-        assert_eq!(left(folder.path(), user()).len(), 1);
+        assert_eq!(leftovers_in(&link, user()), [], "a link to a ledger");
+        assert_eq!(leftovers_in(folder.path(), user()).len(), 1);
     }
 
     fn make_pipe(path: &Path) {
@@ -307,6 +307,6 @@ mod tests {
         super::note(&note, &planned).unwrap();
         super::note(&note, &planned).unwrap();
         assert_eq!(note.metadata().unwrap().mode() & 0o777, 0o600);
-        assert_eq!(left(note.parent().unwrap(), user()), [(note, planned)]);
+        assert_eq!(leftovers_in(note.parent().unwrap(), user()), [(note, planned)]);
     }
 }

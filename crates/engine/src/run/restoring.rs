@@ -1,6 +1,6 @@
 //! A guard over settings of the machine: a separate process that restores them when the run ends, however it ends.
 
-use super::set_ledger::{Kept, Ledger};
+use super::set_ledger::{Ledger, SavedValues};
 use super::variation::{Arrangement, Originals};
 use anyhow::{Context, Result, bail};
 use std::io::{BufRead, Read, Write};
@@ -45,8 +45,8 @@ impl Guard {
             .process_group(0)
             .spawn()
             .context("the process that restores the settings could not be started")?;
-        let kept = Kept { originals: originals.0.clone(), ledger: ledger.path().to_owned() };
-        let mut line = serde_json::to_string(&kept)?;
+        let saved = SavedValues { originals: originals.0.clone(), ledger: ledger.path().to_owned() };
+        let mut line = serde_json::to_string(&saved)?;
         line.push('\n');
         child.stdin.as_mut().context("it has no input")?.write_all(line.as_bytes())?;
         // It answers when it has read the settings and ignores signals.
@@ -87,16 +87,16 @@ pub fn restore_when_left() -> Result<()> {
         // SAFETY: ignoring a signal runs no code.
         unsafe { libc::signal(signal, libc::SIG_IGN) };
     }
-    let mut told = String::new();
+    let mut input_text = String::new();
     let mut input = std::io::stdin().lock();
-    input.read_line(&mut told)?;
-    let kept: Kept = serde_json::from_str(&told).context(
+    input.read_line(&mut input_text)?;
+    let saved: SavedValues = serde_json::from_str(&input_text).context(
         "`fathom restore` is started by `fathom ab`; it expects a list of settings on standard input",
     )?;
-    let _held = kept.hold()?;
+    let _held = saved.hold()?;
     let mut out = std::io::stdout();
     out.write_all(b".")?;
     out.flush()?;
-    input.read_to_string(&mut told)?;
-    kept.restore()
+    input.read_to_string(&mut input_text)?;
+    saved.restore()
 }

@@ -1,11 +1,11 @@
 //! Whether a run can be resumed here. Its file may have been edited or come from anybody: all of it is checked before
 //! anything that it requests is done.
 
-use super::obeyed::{LONGEST_S, obeyed};
+use super::file_settings::{LONGEST_S, checked_budget};
 use crate::record::{Header, Run, Tool, Trial};
 use anyhow::{Result, bail};
 use fathom_core::experiment::registry;
-use fathom_core::experiment::{Asked, Point, Value};
+use fathom_core::experiment::{Point, SweepOptions, Value};
 use fathom_core::machine::Machine;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -16,7 +16,7 @@ const MOST: u32 = 1_000_000_000;
 
 /// Refuses figures that no run can have, and returns the run's budget: the one that is given, or its own.
 pub fn ensure_sound(run: &Run, budget: Option<Duration>) -> Result<Duration> {
-    let budget = obeyed(&run.header.settings, budget)?;
+    let budget = checked_budget(&run.header.settings, budget)?;
     let rate = run.header.clock.ticks_per_second;
     if !(rate.is_finite() && rate > 0.0) {
         bail!("the run's settings have impossible values: its file was edited; start a new run");
@@ -44,7 +44,7 @@ const SLACK: u64 = 2;
 
 /// Refuses points of the plan with numbers far beyond those that this program plans here: numbers of processes, sizes, depths.
 fn ensure_planned(begun: &Header, here: &Machine) -> Result<()> {
-    let asked = Asked {
+    let options = SweepOptions {
         peer: true,
         processes: begun.settings.processes.clone(),
         seed: begun.settings.seed,
@@ -56,7 +56,7 @@ fn ensure_planned(begun: &Header, here: &Machine) -> Result<()> {
     for planned in begun.plan.iter().filter(|planned| planned.skip.is_none()) {
         let Some(experiment) = registry::find(&planned.experiment) else { continue };
         let name = experiment.about().name;
-        let most = most.entry(name).or_insert_with(|| largest(&experiment.sweep_for(here, &asked)));
+        let most = most.entry(name).or_insert_with(|| largest(&experiment.sweep_for(here, &options)));
         let is_large = |(name, value): (&str, &Value)| match (value, most.get(name)) {
             (Value::Number(number), Some(most)) => *number / SLACK > *most,
             _ => false,
@@ -120,7 +120,7 @@ mod tests {
         let mut header = committed().header;
         let machine = header.machine.clone();
         ensure_planned(&header, &machine).unwrap();
-        let asked = Asked {
+        let options = SweepOptions {
             peer: true,
             processes: vec![],
             seed: 1,
@@ -130,7 +130,7 @@ mod tests {
         };
         let mut tried = 0;
         for experiment in registry::all() {
-            let points = experiment.sweep_for(&machine, &asked);
+            let points = experiment.sweep_for(&machine, &options);
             let is_number = |value: &Value| matches!(value, Value::Number(number) if *number > 0);
             let Some(point) =
                 points.iter().find(|point| point.parameters().any(|(_, value)| is_number(value)))

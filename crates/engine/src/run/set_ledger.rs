@@ -26,12 +26,12 @@ const OF_THE_MACHINE: [&str; 4] = ["/proc/sys/vm", "/sys/devices/system", "/sys/
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct Record {
     namespaces: Vec<PathBuf>,
-    files: BTreeMap<PathBuf, Entry>,
+    files: BTreeMap<PathBuf, LedgerEntry>,
 }
 
 /// A file that is set: its value before, and those that a run gives it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-struct Entry {
+struct LedgerEntry {
     original: String,
     set: Vec<String>,
 }
@@ -55,7 +55,7 @@ impl Ledger {
     fn begin_in(folder: &Path, originals: &Originals, set: &[&BTreeMap<PathBuf, String>]) -> Result<Self> {
         let entry = |(file, original): (&PathBuf, &String)| {
             let set = set.iter().filter_map(|files| files.get(file)).cloned().collect();
-            (file.clone(), Entry { original: original.clone(), set })
+            (file.clone(), LedgerEntry { original: original.clone(), set })
         };
         let files = originals.0.iter().map(entry).collect();
         let record = Record { namespaces: namespaces(), files };
@@ -92,12 +92,12 @@ fn restored_from(folder: &Path) -> Vec<String> {
         .flat_map(|(name, owner)| {
             let path = folder.join(name);
             // A machine that has booted since has its own settings again.
-            let (told, is_done) =
+            let (messages, is_done) =
                 if owner.is_of_this_boot() { undone(&path) } else { (vec![], owner.is_gone()) };
             if is_done {
                 let _ = std::fs::remove_file(path);
             }
-            told
+            messages
         })
         .collect()
 }
@@ -128,11 +128,11 @@ impl Record {
     /// Restores what is still as it was set and surely the same file here; the rest is told.
     fn restore(self, path: &Path) -> (Vec<String>, bool) {
         let is_here = self.namespaces == namespaces();
-        let (mut told, mut is_done) = (vec![], true);
+        let (mut messages, mut is_done) = (vec![], true);
         let settings = self.files.into_iter().filter(|(file, _)| place(&file.to_string_lossy()).is_ok());
         for (file, entry) in settings {
             if !is_here && !OF_THE_MACHINE.iter().any(|place| file.starts_with(place)) {
-                told.push(format!(
+                messages.push(format!(
                     "a run of `fathom ab` in another container was killed and may have left {} set there; it was `{}` before: \
                      restore it if that container still exists, then remove {}",
                     file.display(),
@@ -143,15 +143,15 @@ impl Record {
                 continue;
             }
             match entry.restore(&file) {
-                Ok(restored) => told.extend(restored),
+                Ok(restored) => messages.extend(restored),
                 // A CPU that is offline now may come back: the next run tries again.
                 Err(error) => {
-                    told.push(format!("a run of `fathom ab` that was killed left a setting: {error:#}"));
+                    messages.push(format!("a run of `fathom ab` that was killed left a setting: {error:#}"));
                     is_done = false;
                 }
             }
         }
-        (told, is_done)
+        (messages, is_done)
     }
 }
 
@@ -161,7 +161,7 @@ fn namespaces() -> Vec<PathBuf> {
     ["net", "ipc", "uts", "user", "cgroup", "pid"].map(link).to_vec()
 }
 
-impl Entry {
+impl LedgerEntry {
     /// Restores the file if it still has a value that the run gave it; what was done, in words.
     fn restore(&self, file: &Path) -> Result<Option<String>> {
         let now = value(file)?;
@@ -181,8 +181,12 @@ impl Entry {
 /// A record of this user's own; anybody else's is not believed.
 fn opened(path: &Path) -> Result<File> {
     let file = OpenOptions::new().read(true).custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK).open(path)?;
-    let found = file.metadata()?;
-    if !found.is_file() || found.uid() != user() || found.mode() & 0o022 != 0 || found.len() > LONGEST {
+    let metadata = file.metadata()?;
+    if !metadata.is_file()
+        || metadata.uid() != user()
+        || metadata.mode() & 0o022 != 0
+        || metadata.len() > LONGEST
+    {
         bail!("it is not a file that this user alone can write");
     }
     Ok(file)
@@ -197,8 +201,8 @@ fn parsed(file: &File) -> Result<Option<Record>> {
 
 /// Refuses a folder in which others could have put an entry.
 fn ensure_private(folder: &Path) -> Result<()> {
-    let found = folder.symlink_metadata()?;
-    if found.is_dir() && found.uid() == user() && found.mode() & 0o022 == 0 {
+    let metadata = folder.symlink_metadata()?;
+    if metadata.is_dir() && metadata.uid() == user() && metadata.mode() & 0o022 == 0 {
         return Ok(());
     }
     bail!("{} is not a folder that this user alone can write", folder.display())
@@ -211,14 +215,14 @@ fn user() -> u32 {
 
 /// What the guard of a run restores, as it receives it.
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) struct Kept {
+pub(super) struct SavedValues {
     /// The values from before.
     pub originals: BTreeMap<PathBuf, String>,
     /// The record on disk.
     pub ledger: PathBuf,
 }
 
-impl Kept {
+impl SavedValues {
     /// Holds the record's lock, so that no other run takes this one for dead.
     pub fn hold(&self) -> Result<File> {
         let held = opened(&self.ledger).and_then(|file| Ok(file.lock_shared().map(|()| file)?));
@@ -257,7 +261,7 @@ mod tests {
         let set = BTreeMap::from([(file.to_owned(), set.to_owned())]);
         let ledger = Ledger::begin_in(folder.path(), &originals, &[&set]).unwrap();
         assert_eq!(restored_from(folder.path()), Vec::<String>::new(), "its run lives");
-        let guard = Kept { originals: originals.0, ledger: ledger.path().to_owned() }.hold().unwrap();
+        let guard = SavedValues { originals: originals.0, ledger: ledger.path().to_owned() }.hold().unwrap();
         drop(ledger);
         assert_eq!(restored_from(folder.path()), Vec::<String>::new(), "its guard lives");
         let path = std::fs::read_link(format!("/proc/self/fd/{}", guard.as_raw_fd())).unwrap();
@@ -270,9 +274,12 @@ mod tests {
         let before = value(&file).unwrap();
         put(&file, "as set").unwrap();
         let (folder, entry) = left_by_a_dead_run(&file, &before, "as set");
-        let told = restored_from(folder.path());
+        let messages = restored_from(folder.path());
         assert_eq!(value(&file).unwrap(), before);
-        assert!(told.len() == 1 && told[0].contains("as set") && told[0].contains(&before), "{told:?}");
+        assert!(
+            messages.len() == 1 && messages[0].contains("as set") && messages[0].contains(&before),
+            "{messages:?}"
+        );
         assert!(!entry.exists());
     }
 
@@ -287,10 +294,10 @@ mod tests {
         std::fs::rename(&entry, &there).unwrap();
         let record = Record { namespaces: vec![], ..parsed(&opened(&there).unwrap()).unwrap().unwrap() };
         std::fs::write(&there, serde_json::to_vec(&record).unwrap()).unwrap();
-        let told = restored_from(folder.path());
+        let messages = restored_from(folder.path());
         assert!(
-            told.len() == 1 && told[0].contains("another container") && told[0].contains(&before),
-            "{told:?}"
+            messages.len() == 1 && messages[0].contains("another container") && messages[0].contains(&before),
+            "{messages:?}"
         );
         assert_eq!(value(&file).unwrap(), "as set");
         assert!(there.exists());
@@ -298,8 +305,11 @@ mod tests {
         let machines = PathBuf::from("/sys/devices/system/gone");
         let files = record.files.into_values().map(|entry| (machines.clone(), entry)).collect();
         std::fs::write(&there, serde_json::to_vec(&Record { files, ..record }).unwrap()).unwrap();
-        let told = restored_from(folder.path());
-        assert!(told.len() == 1 && told[0].contains("cannot read /sys/devices/system/gone"), "{told:?}");
+        let messages = restored_from(folder.path());
+        assert!(
+            messages.len() == 1 && messages[0].contains("cannot read /sys/devices/system/gone"),
+            "{messages:?}"
+        );
     }
 
     #[test]

@@ -42,8 +42,8 @@ pub(super) fn value(path: &Path) -> Result<String> {
 /// Sets it.
 pub(super) fn put(path: &Path, value: &str) -> Result<()> {
     let file = opened(path, OpenOptions::new().write(true));
-    let written = file.and_then(|mut file| Ok(file.write_all(value.as_bytes())?));
-    written.map_err(|error| {
+    let result = file.and_then(|mut file| Ok(file.write_all(value.as_bytes())?));
+    result.map_err(|error| {
         anyhow!("{} cannot be set to `{value}`: {error:#} (kernel settings need root)", path.display())
     })
 }
@@ -64,8 +64,8 @@ fn opened(path: &Path, options: &mut OpenOptions) -> Result<File> {
 fn ensure_kernels(file: &File) -> Result<()> {
     // SAFETY: a statfs is plain integers, which the call fills if it succeeds.
     let kind = unsafe {
-        let mut told: libc::statfs = std::mem::zeroed();
-        (libc::fstatfs(file.as_raw_fd(), &raw mut told) == 0).then_some(told.f_type as u32)
+        let mut status: libc::statfs = std::mem::zeroed();
+        (libc::fstatfs(file.as_raw_fd(), &raw mut status) == 0).then_some(status.f_type as u32)
     };
     if kind.is_some_and(|kind| KINDS.contains(&kind)) && file.metadata()?.is_file() {
         return Ok(());

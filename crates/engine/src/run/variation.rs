@@ -12,7 +12,7 @@ use std::str::FromStr;
 /// One setting of a half of an interleaved measurement, as written on the command line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Variation {
-    written: String,
+    text: String,
     sets: Sets,
 }
 
@@ -35,7 +35,7 @@ const GOVERNORS: &str = "/sys/devices/system/cpu";
 
 impl fmt::Display for Variation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.written)
+        f.write_str(&self.text)
     }
 }
 
@@ -43,7 +43,7 @@ impl FromStr for Variation {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        Ok(Variation { written: text.to_owned(), sets: sets(text)? })
+        Ok(Variation { text: text.to_owned(), sets: sets(text)? })
     }
 }
 
@@ -76,9 +76,9 @@ fn unknown() -> String {
 fn governors() -> Vec<PathBuf> {
     let cpus = std::fs::read_dir(GOVERNORS).into_iter().flatten().flatten();
     let file = cpus.map(|cpu| cpu.path().join("cpufreq/scaling_governor")).filter(|file| file.exists());
-    let mut found: Vec<PathBuf> = file.collect();
-    found.sort();
-    found
+    let mut paths: Vec<PathBuf> = file.collect();
+    paths.sort();
+    paths
 }
 
 /// All settings of one half.
@@ -129,11 +129,11 @@ impl Arrangement {
     /// Writes every file once, so that failures are found before anything is measured.
     pub(super) fn attempt(&self, originals: &Originals) -> Result<()> {
         self.set(originals)?;
-        for (file, asked) in &self.files {
-            let found = value(file)?;
-            if found.split_whitespace().ne(asked.split_whitespace()) {
+        for (file, value_to_set) in &self.files {
+            let current = value(file)?;
+            if current.split_whitespace().ne(value_to_set.split_whitespace()) {
                 bail!(
-                    "{} was set to `{asked}` but reads `{found}`: the kernel does not accept that value",
+                    "{} was set to `{value_to_set}` but reads `{current}`: the kernel does not accept that value",
                     file.display()
                 );
             }
@@ -160,8 +160,8 @@ impl Originals {
 }
 
 /// Does all of it, also after a failure; all failures are one.
-pub(super) fn every(done: impl Iterator<Item = Result<()>>) -> Result<()> {
-    let failures: Vec<String> = done.filter_map(Result::err).map(|error| format!("{error:#}")).collect();
+pub(super) fn every(results: impl Iterator<Item = Result<()>>) -> Result<()> {
+    let failures: Vec<String> = results.filter_map(Result::err).map(|error| format!("{error:#}")).collect();
     if failures.is_empty() { Ok(()) } else { bail!("{}", failures.join("; ")) }
 }
 
@@ -198,7 +198,7 @@ mod tests {
     }
 
     fn sets_file(file: &str, value: &str) -> Variation {
-        Variation { written: String::new(), sets: Sets::Files(vec![file.into()], value.to_owned()) }
+        Variation { text: String::new(), sets: Sets::Files(vec![file.into()], value.to_owned()) }
     }
 
     #[test]
@@ -214,14 +214,14 @@ mod tests {
             (file, value)
         };
         let originals = Originals(originals.0.into_iter().map(hexadecimal).collect());
-        let told = || [ONE, &other].map(|file| value(Path::new(file)).unwrap());
-        let before = told();
+        let values = || [ONE, &other].map(|file| value(Path::new(file)).unwrap());
+        let before = values();
         first.set(&originals).unwrap();
-        assert_eq!(told(), ["00000021".to_owned(), name.clone()]);
+        assert_eq!(values(), ["00000021".to_owned(), name.clone()]);
         second.set(&originals).unwrap();
-        assert_eq!(told(), [before[0].clone(), "second".to_owned()]);
+        assert_eq!(values(), [before[0].clone(), "second".to_owned()]);
         originals.restore().unwrap();
-        assert_eq!(told(), before);
+        assert_eq!(values(), before);
     }
 
     /// The file that cannot be written comes first.
@@ -230,11 +230,11 @@ mod tests {
         let other = own_name();
         let name = value(Path::new(&other)).unwrap();
         put(Path::new(&other), "changed").unwrap();
-        let gone = ["/proc/0/gone", "/sys/gone"].map(|file| (PathBuf::from(file), "1".to_owned()));
-        let kept = (PathBuf::from(&other), name.clone());
-        let all = Originals(gone.into_iter().chain([kept]).collect());
-        let told = all.restore().unwrap_err().to_string();
+        let missing = ["/proc/0/gone", "/sys/gone"].map(|file| (PathBuf::from(file), "1".to_owned()));
+        let present = (PathBuf::from(&other), name.clone());
+        let all = Originals(missing.into_iter().chain([present]).collect());
+        let message = all.restore().unwrap_err().to_string();
         assert_eq!(value(Path::new(&other)).unwrap(), name);
-        assert!(told.contains("/proc/0/gone") && told.contains("/sys/gone"), "{told}");
+        assert!(message.contains("/proc/0/gone") && message.contains("/sys/gone"), "{message}");
     }
 }

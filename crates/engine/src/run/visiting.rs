@@ -1,8 +1,8 @@
 //! Visiting a block: its points are measured one after the other in one fresh process, and each trial is recorded before the
 //! next begins. If the process dies, only its current trial is lost; another process continues with the next one.
 
-use super::campaign::{Campaign, Watcher};
 use super::interrupt::interrupted;
+use super::run_in_progress::{RunInProgress, Watcher};
 use crate::plan::{self, trial_seed};
 use crate::record::{BlockVisit, Line, Trial, TrialOutcome};
 use anyhow::{Context, Result};
@@ -19,7 +19,7 @@ struct Measuring {
     /// Its number in the run, from 1.
     number: u32,
     /// The number of trials requested from it.
-    asked: u32,
+    trials: u32,
 }
 
 /// One trial to be made: of a point, or of several points that are its figures.
@@ -59,9 +59,9 @@ impl Due<'_> {
 const MOST_S: f64 = 3e7;
 
 /// The end of a trial.
-enum Made {
+enum TrialEnd {
     /// It is recorded, and took this time of its own, and this time to make files that later trials use too.
-    Yes(Duration, Duration),
+    Measured(Duration, Duration),
     /// It takes longer than the plan has time: it was not made, and takes at least this time.
     TooLong(Duration),
     /// The run was interrupted.
@@ -91,7 +91,7 @@ impl Cost {
 }
 
 /// The duration of a trial, and the process that made it.
-struct Spent {
+struct BlockTimes {
     began: Instant,
     took: Duration,
     /// The part that belongs to no trial.
@@ -100,7 +100,7 @@ struct Spent {
     place: Option<(u32, u32)>,
 }
 
-impl Campaign {
+impl RunInProgress {
     /// Visits points of one block, those of one trial together, and returns the durations; `None` if it was interrupted.
     /// Points that are not reached in the visit's time are left for another visit.
     pub(super) fn visit(&mut self, visit: &plan::Visit, watcher: &mut dyn Watcher) -> Result<Option<Cost>> {
@@ -119,22 +119,22 @@ impl Campaign {
             if interrupted() {
                 return Ok(None);
             }
-            let asked = Instant::now();
+            let begun = Instant::now();
             let took = match self.measure_one(&due, &mut measuring, watcher)? {
-                Made::Yes(took, kept) => {
-                    elsewhere += kept;
+                TrialEnd::Measured(took, preparing_file) => {
+                    elsewhere += preparing_file;
                     took
                 }
-                Made::TooLong(least) => {
-                    elsewhere += asked.elapsed();
+                TrialEnd::TooLong(least) => {
+                    elsewhere += begun.elapsed();
                     ended = Some((due.points[0], least));
                     break;
                 }
-                Made::Interrupted => return Ok(None),
+                TrialEnd::Interrupted => return Ok(None),
             };
             let figures = due.points.len() as u32;
             own.extend(due.points.iter().map(|index| (*index, took / figures)));
-            due.points.iter().for_each(|index| self.tell(*index, visit.round, watcher));
+            due.points.iter().for_each(|index| self.report_progress(*index, visit.round, watcher));
         }
         drop(measuring);
         let of_points: Duration = own.iter().map(|(_, took)| *took).sum();
@@ -168,7 +168,7 @@ impl Campaign {
         let (point, round) = (&self.active[points[0]].point, visit.round);
         Due {
             planned: (visit.end.saturating_sub(began.elapsed()), visit.making),
-            seed: trial_seed(self.testbed.seed(), experiment.about().name, point, round),
+            seed: trial_seed(self.environment.seed(), experiment.about().name, point, round),
             limit: experiment.time_limit(point) + self.pace.longest(),
             needs_peer: experiment.requires(point).contains(&Requirement::Peer),
             experiment,
@@ -183,30 +183,34 @@ impl Campaign {
         due: &Due,
         measuring: &mut Option<Measuring>,
         watcher: &mut dyn Watcher,
-    ) -> Result<Made> {
+    ) -> Result<TrialEnd> {
         let began = Instant::now();
         let end = self.ask(due, measuring, watcher)?;
         let took = began.elapsed();
         if let Some(least) = due.ended(&end, took) {
             measuring.take().into_iter().for_each(|measuring| measuring.process.end());
-            return Ok(Made::TooLong(least));
+            return Ok(TrialEnd::TooLong(least));
         }
-        let (own, kept) = match &end {
+        let (own, preparing_file) = match &end {
             End::Answered(visited) => {
                 let own = visited.took_s - visited.shared_s - visited.kept_s;
                 (Duration::from_secs_f64(own.max(0.0)), Duration::from_secs_f64(visited.kept_s))
             }
             _ => (took, Duration::ZERO),
         };
-        let place = measuring.as_ref().map(|measuring| (measuring.number, measuring.asked));
+        let place = measuring.as_ref().map(|measuring| (measuring.number, measuring.trials));
         if !matches!(end, End::Answered(_)) {
             *measuring = None;
         }
         let hung = matches!(end, End::TimedOut);
-        let Some(outcomes) = outcomes(end, due) else { return Ok(Made::Interrupted) };
-        self.write_down(due, &Spent { began, took, shared: took.saturating_sub(own), place }, outcomes)?;
+        let Some(outcomes) = outcomes(end, due) else { return Ok(TrialEnd::Interrupted) };
+        self.write_down(due, &BlockTimes { began, took, shared: took.saturating_sub(own), place }, outcomes)?;
         // What a trial that hung has taken is no cost of the next.
-        Ok(if hung { Made::Yes(Duration::ZERO, own) } else { Made::Yes(own, kept) })
+        Ok(if hung {
+            TrialEnd::Measured(Duration::ZERO, own)
+        } else {
+            TrialEnd::Measured(own, preparing_file)
+        })
     }
 
     /// Requests a trial from the current process, or from a fresh one. If the peer is lost, no trial is begun.
@@ -216,14 +220,14 @@ impl Campaign {
         measuring: &mut Option<Measuring>,
         watcher: &mut dyn Watcher,
     ) -> Result<End<Visited>> {
-        if let Some(reason) = self.testbed.lost_peer(false).filter(|_| due.needs_peer) {
+        if let Some(reason) = self.environment.lost_peer(false).filter(|_| due.needs_peer) {
             return Ok(End::Died(reason));
         }
         let measuring = match measuring {
             Some(measuring) => measuring,
             None => measuring.insert(self.start(due).context("a measuring process could not be started")?),
         };
-        measuring.asked += 1;
+        measuring.trials += 1;
         let points = due.points.iter().map(|index| self.active[*index].point.clone()).collect();
         let visit = Visit { points, seed: due.seed, making_s: Some(due.planned.1.as_secs_f64()) };
         let mut listener = |doing: &str| watcher.preparing(doing);
@@ -233,21 +237,21 @@ impl Campaign {
     fn start(&mut self, due: &Due) -> std::io::Result<Measuring> {
         let point = &self.active[due.points[0]].point;
         let needs = due.experiment.requires(point);
-        let cpus = self.testbed.cpus().of(due.experiment, point);
-        let setting = self.testbed.setting(due.seed, point.placement(), cpus, &needs, self.pace);
+        let cpus = self.environment.cpus().of(due.experiment, point);
+        let setting = self.environment.setting(due.seed, point.placement(), cpus, &needs, self.pace);
         let mut process = Process::start("trial", due.seed, setting.limit(), &self.launch)?;
         process.tell(&Request { experiment: due.experiment.about().name.to_owned(), setting })?;
         self.processes += 1;
-        Ok(Measuring { process, number: self.processes, asked: 0 })
+        Ok(Measuring { process, number: self.processes, trials: 0 })
     }
 
     /// Records a trial, one line for each of its points.
-    fn write_down(&mut self, due: &Due, spent: &Spent, outcomes: Vec<TrialOutcome>) -> Result<()> {
+    fn write_down(&mut self, due: &Due, times: &BlockTimes, outcomes: Vec<TrialOutcome>) -> Result<()> {
         let figures = due.points.len() as f64;
-        let block = spent.place.map(|(process, place)| BlockVisit {
+        let block = times.place.map(|(process, place)| BlockVisit {
             process,
             place,
-            shared_s: spent.shared.as_secs_f64() / figures,
+            shared_s: times.shared.as_secs_f64() / figures,
         });
         for (index, outcome) in due.points.iter().zip(outcomes) {
             let trial = Trial {
@@ -255,23 +259,23 @@ impl Campaign {
                 point: self.active[*index].point.clone(),
                 round: due.round,
                 seed: due.seed,
-                began_s: self.seconds_to(spent.began),
-                took_s: spent.took.as_secs_f64() / figures,
+                began_s: self.seconds_to(times.began),
+                took_s: times.took.as_secs_f64() / figures,
                 block: block.clone(),
-                outcome: self.blaming_the_peer(due, outcome),
+                outcome: self.attribute_to_peer(due, outcome),
             };
             self.journal.append(&Line::Trial(Box::new(trial.clone())))?;
-            self.keep(*index, trial);
+            self.record_trial(*index, trial);
         }
         Ok(())
     }
 
     /// If a trial failed because the peer is lost, makes that the reason, so that the next one need not detect it again.
-    fn blaming_the_peer(&mut self, due: &Due, outcome: TrialOutcome) -> TrialOutcome {
+    fn attribute_to_peer(&mut self, due: &Due, outcome: TrialOutcome) -> TrialOutcome {
         if !due.needs_peer || matches!(outcome, TrialOutcome::Measured { .. }) {
             return outcome;
         }
-        self.testbed.lost_peer(true).map_or(outcome, |reason| TrialOutcome::Failed { reason })
+        self.environment.lost_peer(true).map_or(outcome, |reason| TrialOutcome::Failed { reason })
     }
 }
 

@@ -1,11 +1,13 @@
 //! The client's end of the protocol, for a run or a trial. Every step has a timeout: a peer that hangs costs seconds, not
 //! the run.
 
-use super::proof::{Nonces, Side, chance, proof, proves};
-use super::protocol::{Description, Hello, LONGEST_REPLY, LONGEST_REQUEST, Reply, Request, mismatch, plain};
+use super::proof::{Nonces, ProofSide, chance, proof, proves};
+use super::protocol::{
+    ControlRequest, Description, Hello, LONGEST_REPLY, LONGEST_REQUEST, Reply, mismatch, plain,
+};
 use super::seals::Seals;
 use super::service::{Service, ServiceReport};
-use super::wire::{Wire, WireError};
+use super::wire::{ControlWire, WireError};
 use super::{PeerAddress, Token};
 use fathom_core::experiment::Failure;
 use std::net::{Shutdown, SocketAddr, TcpStream};
@@ -19,20 +21,20 @@ const LONG_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// A conversation with the peer. One service at a time; when this is dropped, the service ends.
 #[derive(Debug)]
-pub struct Session {
-    wire: Wire,
+pub struct PeerSession {
+    wire: ControlWire,
     there: SocketAddr,
 }
 
-impl Session {
+impl PeerSession {
     /// Connects to the peer, and authenticates both sides.
     pub fn open(peer: &PeerAddress) -> Result<Self, Failure> {
         let there = SocketAddr::new(peer.address, peer.port);
         let broke = |error| Failure::Broke(format!("the peer at {there}: {}", words(&error)));
         let stream =
             TcpStream::connect_timeout(&there, TIMEOUT).map_err(|error| broke(WireError::Broken(error)))?;
-        let wire = Wire::new(stream, LONGEST_REQUEST, LONGEST_REPLY).map_err(broke)?;
-        let mut session = Session { wire, there };
+        let wire = ControlWire::new(stream, LONGEST_REQUEST, LONGEST_REPLY).map_err(broke)?;
+        let mut session = PeerSession { wire, there };
         session.introduce(&peer.token)?;
         Ok(session)
     }
@@ -41,7 +43,7 @@ impl Session {
     fn introduce(&mut self, token: &Token) -> Result<(), Failure> {
         let nonce = chance(32).map_err(|error| self.broke(&WireError::Broken(error)))?;
         let hello = Hello::ours(nonce.clone());
-        let challenge = match self.ask(&Request::Hello(hello.clone()), TIMEOUT)? {
+        let challenge = match self.ask(&ControlRequest::Hello(hello.clone()), TIMEOUT)? {
             Reply::Challenge(challenge) => challenge,
             other => return Err(self.unexpected(&other)),
         };
@@ -49,10 +51,10 @@ impl Session {
             return Err(Failure::Broke(difference));
         }
         let nonces = Nonces { client: &nonce, peer: &challenge.nonce };
-        let shown = proof(token, Side::Client, nonces);
-        match self.ask(&Request::Proof { proof: shown }, TIMEOUT)? {
-            Reply::Welcome { proof } if proves(&proof, token, Side::Peer, nonces) => {
-                self.wire.seal(Seals::of(Side::Client, token, nonces));
+        let digest = proof(token, ProofSide::Client, nonces);
+        match self.ask(&ControlRequest::Proof { proof: digest }, TIMEOUT)? {
+            Reply::Welcome { proof } if proves(&proof, token, ProofSide::Peer, nonces) => {
+                self.wire.seal(Seals::of(ProofSide::Client, token, nonces));
                 Ok(())
             }
             Reply::Welcome { .. } => Err(Failure::Broke(format!(
@@ -65,17 +67,17 @@ impl Session {
 
     /// Ties the peer's lifetime to this session.
     pub fn hold(&mut self) -> Result<(), Failure> {
-        self.done(&Request::Hold)
+        self.done(&ControlRequest::Hold)
     }
 
     /// Checks that the peer is still there, which also shows it that this side is.
     pub fn touch(&mut self) -> Result<(), Failure> {
-        self.done(&Request::Touch)
+        self.done(&ControlRequest::Touch)
     }
 
     /// The description of the peer's machine.
     pub fn describe(&mut self) -> Result<Description, Failure> {
-        match self.ask(&Request::Describe, LONG_TIMEOUT)? {
+        match self.ask(&ControlRequest::Describe, LONG_TIMEOUT)? {
             Reply::Description(description) => Ok(*description),
             other => Err(self.unexpected(&other)),
         }
@@ -84,7 +86,7 @@ impl Session {
     /// Starts a service on the peer, pinned to `cpu` if given (for a virtual peer: the trial's partner), and returns its
     /// address.
     pub fn start(&mut self, service: &Service, cpu: Option<usize>) -> Result<SocketAddr, Failure> {
-        match self.ask(&Request::Start { service: service.clone(), cpu }, TIMEOUT)? {
+        match self.ask(&ControlRequest::Start { service: service.clone(), cpu }, TIMEOUT)? {
             Reply::Started { port } => Ok(SocketAddr::new(self.there.ip(), port)),
             other => Err(self.unexpected(&other)),
         }
@@ -92,20 +94,20 @@ impl Session {
 
     /// Ends the service and returns its report.
     pub fn stop(&mut self) -> Result<ServiceReport, Failure> {
-        match self.ask(&Request::Stop, LONG_TIMEOUT)? {
+        match self.ask(&ControlRequest::Stop, LONG_TIMEOUT)? {
             Reply::Stopped(report) => Ok(*report),
             other => Err(self.unexpected(&other)),
         }
     }
 
-    fn done(&mut self, request: &Request) -> Result<(), Failure> {
+    fn done(&mut self, request: &ControlRequest) -> Result<(), Failure> {
         match self.ask(request, TIMEOUT)? {
             Reply::Done => Ok(()),
             other => Err(self.unexpected(&other)),
         }
     }
 
-    fn ask(&mut self, request: &Request, timeout: Duration) -> Result<Reply, Failure> {
+    fn ask(&mut self, request: &ControlRequest, timeout: Duration) -> Result<Reply, Failure> {
         let answer = self.wire.send(request, timeout).and_then(|()| self.wire.receive(timeout));
         answer.map_err(|error| {
             // A later answer would belong to another request.

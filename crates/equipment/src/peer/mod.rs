@@ -8,7 +8,7 @@
 //! supported later.
 
 pub(crate) mod client;
-mod guest;
+mod connection;
 pub mod launch;
 pub mod other_side;
 pub mod ping;
@@ -22,6 +22,6 @@ pub mod shared;
 mod waking;
 mod wire;
 
-pub use client::Session;
+pub use client::PeerSession;
 pub use fathom_core::experiment::{PeerAddress, Token};
 pub use service::{Place, Running, Service, ServiceReport};

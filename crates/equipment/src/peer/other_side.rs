@@ -1,9 +1,9 @@
 //! The other half of an experiment: a process on this machine, or the peer.
 
-use super::client::Session;
+use super::client::PeerSession;
 use super::service::{self, Place, Running, Service, ServiceReport};
 use fathom_core::experiment::{Failure, PeerAddress, Site};
-use fathom_core::sampling::partner::Process;
+use fathom_core::sampling::partner::PartnerProcess;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener};
 use std::os::unix::net::UnixStream;
@@ -56,7 +56,7 @@ pub struct OtherSide {
 
 enum Half {
     Here(Helper),
-    There(Box<Session>),
+    There(Box<PeerSession>),
 }
 
 impl OtherSide {
@@ -85,7 +85,7 @@ impl OtherSide {
     }
 
     fn there(service: &Service, peer: &PeerAddress, site: &Site) -> Result<Self, Failure> {
-        let mut session = Session::open(peer)?;
+        let mut session = PeerSession::open(peer)?;
         let address = session.start(service, site.partner.filter(|_| peer.is_virtual))?;
         Ok(OtherSide { half: Half::There(Box::new(session)), address })
     }
@@ -93,8 +93,8 @@ impl OtherSide {
     fn here(service: &Service, version: Version, site: &Site) -> Result<Self, Failure> {
         version.listen()?;
         let place = Place { listen: version.loopback(), only: Some(version.loopback()), cpu: site.partner };
-        let wanted = service.clone();
-        let helper = Helper::start(site.partner, move || service::serve(&wanted, &place))?;
+        let own_service = service.clone();
+        let helper = Helper::start(site.partner, move || service::serve(&own_service, &place))?;
         Ok(OtherSide { address: SocketAddr::new(version.loopback(), helper.port), half: Half::Here(helper) })
     }
 
@@ -116,7 +116,7 @@ pub struct Helper {
     // Closed before the process is killed and reaped.
     control: BufReader<UnixStream>,
     port: u16,
-    _process: Process,
+    _process: PartnerProcess,
 }
 
 impl Helper {
@@ -127,7 +127,7 @@ impl Helper {
     ) -> Result<Self, Failure> {
         let (near, far) = UnixStream::pair().map_err(|error| broke("socketpair", &error))?;
         near.set_read_timeout(Some(TIMEOUT)).map_err(|error| broke("SO_RCVTIMEO", &error))?;
-        let process = Process::start(cpu, move || converse(far, begin))?;
+        let process = PartnerProcess::start(cpu, move || converse(far, begin))?;
         let mut control = BufReader::new(near);
         match answer::<Result<u16, (bool, String)>>(&mut control)? {
             Ok(port) => Ok(Helper { control, port, _process: process }),
@@ -149,11 +149,11 @@ fn converse(
     begin: impl FnOnce() -> Result<Running, Failure>,
 ) -> Result<(), Failure> {
     let begun = begin();
-    let told = match &begun {
+    let report = match &begun {
         Ok(running) => Ok(running.port()),
         Err(failure) => Err((matches!(failure, Failure::Unsupported(_)), failure.to_string())),
     };
-    tell(&mut control, &told)?;
+    tell(&mut control, &report)?;
     let running = begun?;
     control.read_exact(&mut [0]).map_err(|error| broke("waiting", &error))?;
     tell(&mut control, &running.stop())

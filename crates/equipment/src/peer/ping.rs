@@ -27,10 +27,10 @@ impl Ping {
         let IpAddr::V4(host) = host.to_canonical() else {
             return Err(Failure::Unsupported("ICMP echo is measured over IPv4 only".to_owned()));
         };
-        let made = |kind| Socket::new(Domain::IPV4, kind, Some(Protocol::ICMPV4));
-        let (socket, raw) = match made(Type::DGRAM) {
+        let open = |kind| Socket::new(Domain::IPV4, kind, Some(Protocol::ICMPV4));
+        let (socket, raw) = match open(Type::DGRAM) {
             Ok(socket) => (socket, false),
-            Err(_) => (made(Type::RAW).map_err(|error| denied(&error))?, true),
+            Err(_) => (open(Type::RAW).map_err(|error| denied(&error))?, true),
         };
         let broke = |error: Error| Failure::Broke(format!("a ping socket: {error}"));
         if raw {

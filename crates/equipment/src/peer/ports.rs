@@ -15,11 +15,11 @@ const USUAL_RANGE: (u64, u64) = (32_768, 60_999);
 /// The number of connections that this trial may end such that their ports wait for late packets (`TIME_WAIT`, a minute on
 /// Linux). Half of the machine's ephemeral ports are left to others.
 pub fn allowance() -> Result<u64, Failure> {
-    Ok(left()?.min(MOST_OF_A_TRIAL))
+    Ok(available()?.min(MOST_OF_A_TRIAL))
 }
 
 /// The number of ports that all measurements together may still leave waiting.
-pub fn left() -> Result<u64, Failure> {
+pub fn available() -> Result<u64, Failure> {
     let (first, last) = range();
     let waiting = waiting();
     let ours = ((last - first) / 2).saturating_sub(waiting);

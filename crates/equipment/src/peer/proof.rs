@@ -16,19 +16,19 @@ pub const SHORTEST_TOKEN: usize = 32;
 
 /// The end of the conversation that proves its knowledge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Side {
+pub enum ProofSide {
     /// The one that calls.
     Client,
     /// The one that listens.
     Peer,
 }
 
-impl Side {
+impl ProofSide {
     /// The other end.
     pub fn other(self) -> Self {
         match self {
-            Side::Client => Side::Peer,
-            Side::Peer => Side::Client,
+            ProofSide::Client => ProofSide::Peer,
+            ProofSide::Peer => ProofSide::Client,
         }
     }
 }
@@ -43,29 +43,29 @@ pub struct Nonces<'hello> {
 }
 
 /// The proof, in hexadecimal.
-pub fn proof(token: &Token, side: Side, nonces: Nonces) -> String {
+pub fn proof(token: &Token, side: ProofSide, nonces: Nonces) -> String {
     HEXLOWER.encode(&code(token, shown_by(side), nonces).finalize().into_bytes())
 }
 
 /// Whether a proof is valid, compared in constant time.
-pub fn proves(shown: &str, token: &Token, side: Side, nonces: Nonces) -> bool {
-    let shown = HEXLOWER.decode(shown.as_bytes());
-    shown.is_ok_and(|shown| code(token, shown_by(side), nonces).verify_slice(&shown).is_ok())
+pub fn proves(digest: &str, token: &Token, side: ProofSide, nonces: Nonces) -> bool {
+    let digest = HEXLOWER.decode(digest.as_bytes());
+    digest.is_ok_and(|digest| code(token, shown_by(side), nonces).verify_slice(&digest).is_ok())
 }
 
 /// The key of this side's messages after the handshake.
-pub fn key(token: &Token, side: Side, nonces: Nonces) -> [u8; 32] {
+pub fn key(token: &Token, side: ProofSide, nonces: Nonces) -> [u8; 32] {
     let word = match side {
-        Side::Client => "said by client",
-        Side::Peer => "said by peer",
+        ProofSide::Client => "said by client",
+        ProofSide::Peer => "said by peer",
     };
     code(token, word, nonces).finalize().into_bytes().into()
 }
 
-fn shown_by(side: Side) -> &'static str {
+fn shown_by(side: ProofSide) -> &'static str {
     match side {
-        Side::Client => "client",
-        Side::Peer => "peer",
+        ProofSide::Client => "client",
+        ProofSide::Peer => "peer",
     }
 }
 
@@ -93,13 +93,13 @@ mod tests {
     #[test]
     fn only_the_same_token_side_and_numbers_prove() {
         let (token, nonces) = (Token("t".repeat(16)), Nonces { client: "1", peer: "2" });
-        let shown = proof(&token, Side::Client, nonces);
-        assert!(proves(&shown, &token, Side::Client, nonces));
-        assert!(!proves(&shown, &token, Side::Peer, nonces), "an answer sent back proves nothing");
-        assert!(!proves(&shown, &Token("u".repeat(16)), Side::Client, nonces));
-        assert!(!proves(&shown, &token, Side::Client, Nonces { client: "12", peer: "" }));
-        for garbage in ["", "zz", "é", &shown[2..], &(shown.clone() + "00")] {
-            assert!(!proves(garbage, &token, Side::Client, nonces), "{garbage}");
+        let digest = proof(&token, ProofSide::Client, nonces);
+        assert!(proves(&digest, &token, ProofSide::Client, nonces));
+        assert!(!proves(&digest, &token, ProofSide::Peer, nonces), "an answer sent back proves nothing");
+        assert!(!proves(&digest, &Token("u".repeat(16)), ProofSide::Client, nonces));
+        assert!(!proves(&digest, &token, ProofSide::Client, Nonces { client: "12", peer: "" }));
+        for garbage in ["", "zz", "é", &digest[2..], &(digest.clone() + "00")] {
+            assert!(!proves(garbage, &token, ProofSide::Client, nonces), "{garbage}");
         }
     }
 

@@ -39,7 +39,7 @@ const HEAD: usize = 4;
 /// A message of a client.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "request", rename_all = "snake_case")]
-pub enum Request {
+pub enum ControlRequest {
     /// The first message.
     Hello(Hello),
     /// The proof that it knows the token, without the token itself.

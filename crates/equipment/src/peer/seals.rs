@@ -6,7 +6,7 @@
 //! reflected or forged has an invalid seal.
 
 use super::Token;
-use super::proof::{Nonces, Side, key};
+use super::proof::{Nonces, ProofSide, key};
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 use std::fmt;
@@ -16,21 +16,21 @@ pub const SEAL: usize = 32;
 
 /// The seals of a conversation, in both directions.
 pub struct Seals {
-    sent: Direction,
-    received: Direction,
+    sent: SealDirection,
+    received: SealDirection,
 }
 
 /// The messages in one direction.
-struct Direction {
+struct SealDirection {
     key: Hmac<Sha256>,
     /// The number of messages so far.
     messages: u64,
 }
 
-impl Direction {
-    fn from(side: Side, token: &Token, nonces: Nonces) -> Self {
+impl SealDirection {
+    fn from(side: ProofSide, token: &Token, nonces: Nonces) -> Self {
         let key = Hmac::new_from_slice(&key(token, side, nonces)).expect("HMAC takes keys of any length");
-        Direction { key, messages: 0 }
+        SealDirection { key, messages: 0 }
     }
 
     /// The code of the next message.
@@ -43,8 +43,8 @@ impl Direction {
 
 impl Seals {
     /// The seals of this side of the conversation with these nonces.
-    pub fn of(side: Side, token: &Token, nonces: Nonces) -> Self {
-        let direction = |side| Direction::from(side, token, nonces);
+    pub fn of(side: ProofSide, token: &Token, nonces: Nonces) -> Self {
+        let direction = |side| SealDirection::from(side, token, nonces);
         Seals { sent: direction(side), received: direction(side.other()) }
     }
 
@@ -73,7 +73,7 @@ mod tests {
     /// The two ends of a conversation.
     fn ends() -> (Seals, Seals) {
         let (token, nonces) = (Token("t".repeat(16)), Nonces { client: "1", peer: "2" });
-        (Seals::of(Side::Client, &token, nonces), Seals::of(Side::Peer, &token, nonces))
+        (Seals::of(ProofSide::Client, &token, nonces), Seals::of(ProofSide::Peer, &token, nonces))
     }
 
     fn sealed(seals: &mut Seals, text: &[u8]) -> Vec<u8> {

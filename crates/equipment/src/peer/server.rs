@@ -1,8 +1,8 @@
 //! `fathom peer`: serves one run of a client that knows its token, and ends with it.
 
 use super::Token;
-use super::guest;
-pub use super::shared::{End, Limits, Shared};
+use super::connection;
+pub use super::shared::{PeerEnd, PeerLimits, PeerShared};
 use super::waking::waker;
 use std::io;
 use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};
@@ -10,18 +10,18 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// The delay after a caller could not be accepted.
-const MOMENT: Duration = Duration::from_millis(100);
+const RETRY_DELAY: Duration = Duration::from_millis(100);
 
 /// A peer before it serves.
 pub struct Server {
     listeners: Vec<TcpListener>,
     /// The state shared by its threads.
-    shared: Arc<Shared>,
+    shared: Arc<PeerShared>,
 }
 
 impl Server {
     /// Listens at the addresses; those with port 0 get the port of the first.
-    pub fn bind(addresses: &[SocketAddr], token: Token, limits: Limits) -> io::Result<Self> {
+    pub fn bind(addresses: &[SocketAddr], token: Token, limits: PeerLimits) -> io::Result<Self> {
         let mut listeners: Vec<TcpListener> = vec![];
         for address in addresses {
             let mut address = *address;
@@ -30,7 +30,7 @@ impl Server {
             }
             listeners.push(TcpListener::bind(address)?);
         }
-        Ok(Server { listeners, shared: Arc::new(Shared::new(token, limits)) })
+        Ok(Server { listeners, shared: Arc::new(PeerShared::new(token, limits)) })
     }
 
     /// The addresses on which it listens.
@@ -39,54 +39,54 @@ impl Server {
     }
 
     /// The shared state, by which another thread may end it.
-    pub fn shared(&self) -> Arc<Shared> {
+    pub fn shared(&self) -> Arc<PeerShared> {
         Arc::clone(&self.shared)
     }
 
     /// Serves until its client has left or a limit is reached. Afterwards it no longer listens.
-    pub fn run(self) -> io::Result<End> {
+    pub fn run(self) -> io::Result<PeerEnd> {
         let wakers = self.listeners.iter().map(waker).collect::<io::Result<Vec<_>>>()?;
-        let mut doors = vec![];
+        let mut threads = vec![];
         for listener in self.listeners {
             let shared = Arc::clone(&self.shared);
-            doors.push(std::thread::Builder::new().spawn(move || keep_door(&listener, &shared))?);
+            threads.push(std::thread::Builder::new().spawn(move || accept_callers(&listener, &shared))?);
         }
         let end = self.shared.wait();
         for wake in &wakers {
             wake();
         }
         self.shared.close();
-        for door in doors {
-            let _ = door.join();
+        for thread in threads {
+            let _ = thread.join();
         }
         Ok(end)
     }
 }
 
 /// Accepts callers, each into a separate thread.
-fn keep_door(listener: &TcpListener, shared: &Arc<Shared>) {
+fn accept_callers(listener: &TcpListener, shared: &Arc<PeerShared>) {
     while !shared.has_ended() {
         match listener.accept() {
-            Ok((stream, caller)) if !shared.has_ended() => welcome(shared, stream, caller.ip()),
+            Ok((stream, caller)) if !shared.has_ended() => serve_in_thread(shared, stream, caller.ip()),
             Ok(_) => {}
             Err(_) if shared.has_ended() => return,
             // The caller has already gone, or descriptors are exhausted: the next accept may succeed a little later.
-            Err(_) => std::thread::sleep(MOMENT),
+            Err(_) => std::thread::sleep(RETRY_DELAY),
         }
     }
 }
 
 /// Serves a caller in a separate thread.
-fn welcome(shared: &Arc<Shared>, stream: TcpStream, from: IpAddr) {
+fn serve_in_thread(shared: &Arc<PeerShared>, stream: TcpStream, from: IpAddr) {
     shared.make_room();
     let Ok(other) = stream.try_clone() else { return };
-    let (number, peer) = (shared.entered(other, from), Arc::clone(shared));
+    let (number, peer) = (shared.add(other, from), Arc::clone(shared));
     let serve = move || {
-        guest::serve(stream, number, &peer);
-        peer.left(number);
+        connection::serve(stream, number, &peer);
+        peer.remove(number);
     };
     match std::thread::Builder::new().spawn(serve) {
         Ok(thread) => shared.keep(thread),
-        Err(_) => shared.left(number),
+        Err(_) => shared.remove(number),
     }
 }

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 /// The limits of a peer.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Limits {
+pub struct PeerLimits {
     /// Simultaneous control connections that have proved the token.
     pub connections: usize,
     /// Total bytes moved by all services.
@@ -22,9 +22,9 @@ pub struct Limits {
     pub idle: Duration,
 }
 
-impl Default for Limits {
+impl Default for PeerLimits {
     fn default() -> Self {
-        Limits {
+        PeerLimits {
             connections: 32,
             bytes: 10_000_000_000_000,
             lifetime: Duration::from_hours(12),
@@ -36,14 +36,14 @@ impl Default for Limits {
 
 /// Simultaneous callers that have not proved the token: one for each of a burst of trials, and a few threads for other
 /// callers.
-const STRANGERS: usize = 16;
+const MOST_UNAUTHENTICATED: usize = 16;
 
-/// The time to wait for a dismissed caller, before it is dismissed again.
-const MOMENT: Duration = Duration::from_millis(100);
+/// The time to wait for a disconnected caller, before it is disconnected again.
+const DISCONNECT_TIMEOUT: Duration = Duration::from_millis(100);
 
 /// The reason why a peer has ended.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum End {
+pub enum PeerEnd {
     /// Its run has ended.
     #[error("its client has left")]
     ClientLeft,
@@ -62,80 +62,80 @@ pub enum End {
 }
 
 /// The state shared by the threads of a peer.
-pub struct Shared {
+pub struct PeerShared {
     pub(super) token: Token,
-    pub(super) limits: Limits,
-    state: Mutex<State>,
+    pub(super) limits: PeerLimits,
+    state: Mutex<PeerState>,
     changed: Condvar,
 }
 
-pub(super) struct State {
-    end: Option<End>,
+pub(super) struct PeerState {
+    end: Option<PeerEnd>,
     began: Instant,
-    heard: Instant,
+    last_contact: Instant,
     held: bool,
     moved: u64,
     /// By their numbers, in the order of arrival.
-    callers: BTreeMap<u64, Caller>,
+    callers: BTreeMap<u64, ConnectedCaller>,
     threads: Vec<JoinHandle<()>>,
-    called: u64,
+    next_number: u64,
 }
 
 /// A caller that has not left.
-struct Caller {
+struct ConnectedCaller {
     stream: TcpStream,
-    /// Its address, or that of its network (`share`).
+    /// Its address, or that of its network (`network_of`).
     from: IpAddr,
     /// Whether it has proved the token.
-    let_in: bool,
+    is_authenticated: bool,
 }
 
-impl State {
-    fn strangers(&self) -> impl Iterator<Item = &Caller> {
-        self.callers.values().filter(|caller| !caller.let_in)
+impl PeerState {
+    fn unauthenticated(&self) -> impl Iterator<Item = &ConnectedCaller> {
+        self.callers.values().filter(|caller| !caller.is_authenticated)
     }
 
-    /// The stranger to dismiss first: the one that has waited longest among those from the address with the most strangers,
-    /// so that the calls of one host displace each other.
-    fn first_to_go(&self) -> Option<&Caller> {
-        let from = |address| self.strangers().filter(|caller| caller.from == address).count();
+    /// The unauthenticated caller to disconnect first: of the address with the most of them, the one that has waited longest,
+    /// so that the calls of one host displace one another.
+    fn next_to_disconnect(&self) -> Option<&ConnectedCaller> {
+        let from = |address| self.unauthenticated().filter(|caller| caller.from == address).count();
         // The first of equals: `max_by_key` would return the last.
-        self.strangers().min_by_key(|caller| std::cmp::Reverse(from(caller.from)))
+        self.unauthenticated().min_by_key(|caller| std::cmp::Reverse(from(caller.from)))
     }
 }
 
-/// What shares one place among strangers: an address, or in version 6 the network of 64 bits that every host may draw its
+/// What shares one place among unauthenticated callers: an address, or in version 6 the network of 64 bits that every host may draw its
 /// addresses from (RFC 4291, 2.5.4), so that one host is not counted as many.
-fn share(from: IpAddr) -> IpAddr {
+fn network_of(from: IpAddr) -> IpAddr {
     match from.to_canonical() {
         IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() & !u128::from(u64::MAX)).into(),
         address @ IpAddr::V4(_) => address,
     }
 }
 
-impl Shared {
+impl PeerShared {
     /// The state before the first call.
-    pub(super) fn new(token: Token, limits: Limits) -> Self {
+    pub(super) fn new(token: Token, limits: PeerLimits) -> Self {
         let now = Instant::now();
-        let state = State {
+        let state = PeerState {
             end: None,
             began: now,
-            heard: now,
+            last_contact: now,
             held: false,
             moved: 0,
             callers: BTreeMap::new(),
             threads: vec![],
-            called: 0,
+            next_number: 0,
         };
-        Shared { token, limits, state: Mutex::new(state), changed: Condvar::new() }
+        PeerShared { token, limits, state: Mutex::new(state), changed: Condvar::new() }
     }
 
-    pub(super) fn state(&self) -> MutexGuard<'_, State> {
+    pub(super) fn state(&self) -> MutexGuard<'_, PeerState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Ends the peer; the first reason is kept.
-    pub fn end(&self, why: End) {
+    pub fn end(&self, why: PeerEnd) {
         self.state().end.get_or_insert(why);
         self.changed.notify_all();
     }
@@ -145,54 +145,56 @@ impl Shared {
     }
 
     /// Records contact with an authenticated caller.
-    pub(super) fn heard(&self) {
-        self.state().heard = Instant::now();
+    pub(super) fn touch(&self) {
+        self.state().last_contact = Instant::now();
     }
 
     /// Adds moved bytes; returns the reason to end if they exceed the limit.
-    pub(super) fn moved(&self, bytes: u64) -> Option<End> {
+    pub(super) fn add_bytes(&self, bytes: u64) -> Option<PeerEnd> {
         let moved = {
             let mut state = self.state();
             state.moved += bytes;
             state.moved
         };
-        (moved > self.limits.bytes).then_some(End::Bytes(self.limits.bytes))
+        (moved > self.limits.bytes).then_some(PeerEnd::Bytes(self.limits.bytes))
     }
 
-    /// Makes room for one more stranger.
+    /// Makes room for one more unauthenticated caller, by disconnecting others.
     pub(super) fn make_room(&self) {
         let mut state = self.state();
-        while state.end.is_none() && state.strangers().count() >= STRANGERS {
-            if let Some(caller) = state.first_to_go() {
+        while state.end.is_none() && state.unauthenticated().count() >= MOST_UNAUTHENTICATED {
+            if let Some(caller) = state.next_to_disconnect() {
                 let _ = caller.stream.shutdown(Shutdown::Both);
             }
-            let woken = self.changed.wait_timeout(state, MOMENT);
+            let woken = self.changed.wait_timeout(state, DISCONNECT_TIMEOUT);
             state = woken.unwrap_or_else(PoisonError::into_inner).0;
         }
     }
 
     /// Adds a caller and returns its number.
-    pub(super) fn entered(&self, stream: TcpStream, from: IpAddr) -> u64 {
+    pub(super) fn add(&self, stream: TcpStream, from: IpAddr) -> u64 {
         let mut state = self.state();
-        let number = state.called;
-        state.called += 1;
-        state.callers.insert(number, Caller { stream, from: share(from), let_in: false });
+        let number = state.next_number;
+        state.next_number += 1;
+        state
+            .callers
+            .insert(number, ConnectedCaller { stream, from: network_of(from), is_authenticated: false });
         number
     }
 
     /// Records that a caller has proved the token; false if there are as many as the limit allows.
-    pub(super) fn let_in(&self, number: u64) -> bool {
+    pub(super) fn authenticate(&self, number: u64) -> bool {
         let mut state = self.state();
-        let is_full = state.callers.len() - state.strangers().count() >= self.limits.connections;
+        let is_full = state.callers.len() - state.unauthenticated().count() >= self.limits.connections;
         match state.callers.get_mut(&number) {
-            Some(caller) if !is_full => caller.let_in = true,
+            Some(caller) if !is_full => caller.is_authenticated = true,
             _ => return false,
         }
         true
     }
 
     /// Removes a caller.
-    pub(super) fn left(&self, number: u64) {
+    pub(super) fn remove(&self, number: u64) {
         self.state().callers.remove(&number);
         self.changed.notify_all();
     }
@@ -210,14 +212,14 @@ impl Shared {
     }
 
     /// Waits for a reason to end, without waking before there can be one.
-    pub(super) fn wait(&self) -> End {
+    pub(super) fn wait(&self) -> PeerEnd {
         let mut state = self.state();
         loop {
-            let idle = self.limits.idle.saturating_sub(state.heard.elapsed());
+            let idle = self.limits.idle.saturating_sub(state.last_contact.elapsed());
             let life = self.limits.lifetime.saturating_sub(state.began.elapsed());
             let overdue = match (idle.is_zero(), life.is_zero()) {
-                (true, _) => Some(End::Idle(self.limits.idle)),
-                (_, true) => Some(End::Lifetime(self.limits.lifetime)),
+                (true, _) => Some(PeerEnd::Idle(self.limits.idle)),
+                (_, true) => Some(PeerEnd::Lifetime(self.limits.lifetime)),
                 _ => None,
             };
             if let Some(end) = state.end.clone().or(overdue) {
@@ -253,16 +255,16 @@ mod tests {
     fn a_network_of_many_addresses_displaces_its_own_callers_and_no_other() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
-        let shared = Shared::new(Token("t".repeat(32)), Limits::default());
-        let calls = |from: &str| shared.entered(TcpStream::connect(address).unwrap(), from.parse().unwrap());
+        let shared = PeerShared::new(Token("t".repeat(32)), PeerLimits::default());
+        let calls = |from: &str| shared.add(TcpStream::connect(address).unwrap(), from.parse().unwrap());
         calls("2001:db8:1::7");
         calls("192.0.2.7");
         for host in 0..4 {
             calls(&format!("2001:db8:2::{host}"));
         }
         calls("::ffff:192.0.2.8");
-        let first = shared.state().first_to_go().unwrap().from;
+        let first = shared.state().next_to_disconnect().unwrap().from;
         assert_eq!(first, "2001:db8:2::".parse::<IpAddr>().unwrap());
-        assert_eq!(share("::ffff:192.0.2.8".parse().unwrap()), "192.0.2.8".parse::<IpAddr>().unwrap());
+        assert_eq!(network_of("::ffff:192.0.2.8".parse().unwrap()), "192.0.2.8".parse::<IpAddr>().unwrap());
     }
 }

@@ -30,18 +30,18 @@ pub enum WireError {
 
 /// A connection that carries messages.
 #[derive(Debug)]
-pub struct Wire {
+pub struct ControlWire {
     stream: TcpStream,
     frames: Frames,
     most_sent: usize,
     seals: Option<Seals>,
 }
 
-impl Wire {
+impl ControlWire {
     /// A connection for messages of up to these numbers of bytes, sent and received.
     pub fn new(stream: TcpStream, most_sent: usize, most_received: usize) -> Result<Self, WireError> {
         stream.set_nodelay(true)?;
-        Ok(Wire { stream, frames: Frames::new(most_received), most_sent, seals: None })
+        Ok(ControlWire { stream, frames: Frames::new(most_received), most_sent, seals: None })
     }
 
     /// The connection itself.
@@ -72,11 +72,11 @@ impl Wire {
             if let Some(frame) = self.frames.take_frame()? {
                 return self.opened(&frame);
             }
-            let left = deadline.saturating_duration_since(Instant::now());
-            if left.is_zero() {
+            let remaining = deadline.saturating_duration_since(Instant::now());
+            if remaining.is_zero() {
                 return Err(WireError::Silence(timeout));
             }
-            self.read(left, timeout)?;
+            self.read(remaining, timeout)?;
         }
     }
 
@@ -88,9 +88,9 @@ impl Wire {
         Ok(understood(text)?)
     }
 
-    fn read(&mut self, left: Duration, timeout: Duration) -> Result<(), WireError> {
+    fn read(&mut self, remaining: Duration, timeout: Duration) -> Result<(), WireError> {
         let mut piece = [0; 16 << 10];
-        self.stream.set_read_timeout(Some(left.max(Duration::from_millis(1))))?;
+        self.stream.set_read_timeout(Some(remaining.max(Duration::from_millis(1))))?;
         match self.stream.read(&mut piece) {
             Ok(0) => Err(WireError::Closed),
             Ok(some) => {

@@ -8,7 +8,7 @@ pub struct Ticket(pub u64);
 
 /// The type of file at a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum EntryKind {
     /// A file of this many bytes.
     File(u64),
     /// A folder.
@@ -18,7 +18,7 @@ pub enum Kind {
 /// A connection to a server, with at most one file open.
 pub trait Client {
     /// The type of file at a path.
-    fn kind(&mut self, path: &str) -> Result<Kind, Failure>;
+    fn kind(&mut self, path: &str) -> Result<EntryKind, Failure>;
 
     /// Opens a file for reading.
     fn open(&mut self, path: &str) -> Result<(), Failure>;

@@ -17,12 +17,12 @@ impl Deadline {
     }
 
     /// The time left to wait for the next step, at most `most`; a failure if all is used up.
-    pub fn left(&self, most: Duration) -> Result<Duration, Failure> {
-        let left = self.at.saturating_duration_since(Instant::now());
-        if left.is_zero() {
+    pub fn remaining(&self, most: Duration) -> Result<Duration, Failure> {
+        let remaining = self.at.saturating_duration_since(Instant::now());
+        if remaining.is_zero() {
             let within = self.within.as_secs_f64().ceil();
             return Err(Failure::Broke(format!("the conversation has taken longer than {within} s")));
         }
-        Ok(left.min(most))
+        Ok(remaining.min(most))
     }
 }

@@ -5,7 +5,7 @@
 
 mod client;
 pub mod deadline;
-pub mod made;
+pub mod own_file;
 mod mounted;
 mod nfs;
 mod rpc;
@@ -22,7 +22,7 @@ pub mod wire;
 pub use client::{Client, read_block};
 pub use mounted::Mounted;
 pub use server_cache::ServerCache;
-pub use stream::Stream;
+pub use stream::ReadStream;
 
 use deadline::Deadline;
 use fathom_core::experiment::{Access, Failure};

@@ -1,6 +1,6 @@
 //! A file on a mount: read like any file, with the page cache of this machine between it and the server.
 
-use super::client::{Client, Kind, Ticket};
+use super::client::{Client, EntryKind, Ticket};
 use crate::test_file;
 use fathom_core::experiment::Failure;
 use std::fs::{File, OpenOptions};
@@ -59,9 +59,9 @@ fn attributes_from_the_server(file: RawFd) -> std::io::Result<()> {
 }
 
 impl Client for Mounted {
-    fn kind(&mut self, path: &str) -> Result<Kind, Failure> {
-        let found = std::fs::metadata(path).map_err(named(path))?;
-        Ok(if found.is_dir() { Kind::Folder } else { Kind::File(found.len()) })
+    fn kind(&mut self, path: &str) -> Result<EntryKind, Failure> {
+        let metadata = std::fs::metadata(path).map_err(named(path))?;
+        Ok(if metadata.is_dir() { EntryKind::Folder } else { EntryKind::File(metadata.len()) })
     }
 
     fn open(&mut self, path: &str) -> Result<(), Failure> {
@@ -70,8 +70,8 @@ impl Client for Mounted {
     }
 
     fn create(&mut self, path: &str) -> Result<(), Failure> {
-        let made = OpenOptions::new().read(true).write(true).create_new(true).mode(0o600).open(path);
-        self.file = Some(made.map_err(named(path))?);
+        let file = OpenOptions::new().read(true).write(true).create_new(true).mode(0o600).open(path);
+        self.file = Some(file.map_err(named(path))?);
         Ok(())
     }
 

@@ -1,14 +1,14 @@
 //! A client of NFS version 3 over TCP (RFC 1813): mount protocol, look-up, read; one file at a time.
 
-use super::client::{Client, Kind, Ticket};
+use super::client::{Client, EntryKind, Ticket};
 use super::deadline::Deadline;
-use super::rpc::{Program, Rpc, counted, opaque};
+use super::rpc::{Rpc, RpcProgram, counted, opaque};
 use super::wire::Message;
 use fathom_core::experiment::Failure;
 use fathom_core::machine::RemoteUrl;
 
-const NFS: Program = Program { number: 100_003, version: 3, name: "NFS" };
-const MOUNT: Program = Program { number: 100_005, version: 3, name: "the mount protocol of NFS" };
+const NFS: RpcProgram = RpcProgram { number: 100_003, version: 3, name: "NFS" };
+const MOUNT: RpcProgram = RpcProgram { number: 100_005, version: 3, name: "the mount protocol of NFS" };
 
 const MOUNT_MNT: u32 = 1;
 const MOUNT_EXPORT: u32 = 5;
@@ -56,16 +56,16 @@ impl Nfs {
     /// The maximum request size of the server, for both reading and writing.
     fn limits(&mut self) -> Result<usize, Failure> {
         let root = self.root.clone();
-        let answer = self.asked(FSINFO, "the limits of the server", |call| opaque(call, &root))?;
-        let mut said = Message::new(&answer);
-        optional_attributes(&mut said)?;
-        let numbers = [said.u32()?, said.u32()?, said.u32()?, said.u32()?];
+        let answer = self.exchange(FSINFO, "the limits of the server", |call| opaque(call, &root))?;
+        let mut message = Message::new(&answer);
+        optional_attributes(&mut message)?;
+        let numbers = [message.u32()?, message.u32()?, message.u32()?, message.u32()?];
         let [read, _, _, write] = numbers;
         Ok(read.min(write).clamp(512, MOST) as usize)
     }
 
     /// A call whose results begin with a status; returns what follows it, or the meaning of the error status.
-    fn asked(
+    fn exchange(
         &mut self,
         procedure: u32,
         what: &str,
@@ -83,7 +83,7 @@ impl Nfs {
         let below = path.strip_prefix(self.export.as_str()).unwrap_or(path).to_owned();
         let mut handle = self.root.clone();
         for name in below.split('/').filter(|name| !name.is_empty()) {
-            let answer = self.asked(LOOKUP, path, |call| {
+            let answer = self.exchange(LOOKUP, path, |call| {
                 opaque(call, &handle);
                 opaque(call, name.as_bytes());
             })?;
@@ -107,8 +107,8 @@ fn export_of(mount: &mut Rpc, path: &str) -> Result<String, Failure> {
         let export = export.trim_end_matches('/');
         path.strip_prefix(export).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
     };
-    let found = exports.iter().filter(holds).max_by_key(|export| export.len()).cloned();
-    found.ok_or_else(|| {
+    let export = exports.iter().filter(holds).max_by_key(|export| export.len()).cloned();
+    export.ok_or_else(|| {
         Failure::Broke(format!(
             "{} exports {}, and {path} is in none of them",
             mount.server(),
@@ -123,11 +123,11 @@ fn listed(exports: &[String]) -> String {
 
 /// The paths in a list of exports; the lists of permitted clients are skipped.
 fn exports(answer: &[u8]) -> Result<Vec<String>, Failure> {
-    let (mut said, mut paths) = (Message::new(answer), vec![]);
-    while said.u32()? != 0 {
-        paths.push(String::from_utf8_lossy(counted(&mut said)?).into_owned());
-        while said.u32()? != 0 {
-            counted(&mut said)?;
+    let (mut message, mut paths) = (Message::new(answer), vec![]);
+    while message.u32()? != 0 {
+        paths.push(String::from_utf8_lossy(counted(&mut message)?).into_owned());
+        while message.u32()? != 0 {
+            counted(&mut message)?;
         }
     }
     Ok(paths)
@@ -136,17 +136,17 @@ fn exports(answer: &[u8]) -> Result<Vec<String>, Failure> {
 /// The handle of an export.
 fn mounted(mount: &mut Rpc, export: &str) -> Result<Vec<u8>, Failure> {
     let answer = mount.call(MOUNT_MNT, |call| opaque(call, export.as_bytes()))?;
-    let mut said = Message::new(&answer);
-    match said.u32()? {
-        0 => Ok(counted(&mut said)?.to_vec()),
+    let mut message = Message::new(&answer);
+    match message.u32()? {
+        0 => Ok(counted(&mut message)?.to_vec()),
         status => Err(Failure::Broke(format!("{}: export {export}: {}", mount.server(), words(status)))),
     }
 }
 
 /// Skips attributes that are optional.
-fn optional_attributes(said: &mut Message) -> Result<(), Failure> {
-    if said.u32()? != 0 {
-        said.bytes(ATTRIBUTES)?;
+fn optional_attributes(message: &mut Message) -> Result<(), Failure> {
+    if message.u32()? != 0 {
+        message.bytes(ATTRIBUTES)?;
     }
     Ok(())
 }
@@ -165,14 +165,14 @@ fn words(status: u32) -> String {
 
 /// Copies the data of a read to `into`.
 fn data(answer: &[u8], into: &mut [u8]) -> Result<usize, Failure> {
-    let mut said = Message::new(answer);
-    let status = said.u32()?;
+    let mut message = Message::new(answer);
+    let status = message.u32()?;
     if status != 0 {
         return Err(Failure::Broke(format!("a read: {}", words(status))));
     }
-    optional_attributes(&mut said)?;
-    let (_count, _end) = (said.u32()?, said.u32()?);
-    let data = counted(&mut said)?;
+    optional_attributes(&mut message)?;
+    let (_count, _end) = (message.u32()?, message.u32()?);
+    let data = counted(&mut message)?;
     let place = into.get_mut(..data.len());
     place
         .ok_or_else(|| Failure::Broke("the server sent more than it was asked for".to_owned()))?
@@ -181,14 +181,14 @@ fn data(answer: &[u8], into: &mut [u8]) -> Result<usize, Failure> {
 }
 
 impl Client for Nfs {
-    fn kind(&mut self, path: &str) -> Result<Kind, Failure> {
+    fn kind(&mut self, path: &str) -> Result<EntryKind, Failure> {
         let handle = self.find(path)?;
-        let answer = self.asked(GETATTR, path, |call| opaque(call, &handle))?;
-        let mut said = Message::new(&answer);
-        let kind = said.u32()?;
+        let answer = self.exchange(GETATTR, path, |call| opaque(call, &handle))?;
+        let mut message = Message::new(&answer);
+        let kind = message.u32()?;
         // Mode, links, owner, group, then the size.
-        said.bytes(16)?;
-        Ok(if kind == 2 { Kind::Folder } else { Kind::File(said.u64()?) })
+        message.bytes(16)?;
+        Ok(if kind == 2 { EntryKind::Folder } else { EntryKind::File(message.u64()?) })
     }
 
     fn open(&mut self, path: &str) -> Result<(), Failure> {
@@ -198,7 +198,7 @@ impl Client for Nfs {
 
     fn create(&mut self, path: &str) -> Result<(), Failure> {
         let (folder, name) = self.parent(path)?;
-        let answer = self.asked(CREATE, path, |call| {
+        let answer = self.exchange(CREATE, path, |call| {
             opaque(call, &folder);
             opaque(call, name.as_bytes());
             // Guarded: only if the file does not exist; its mode is set, five other attributes are not.
@@ -206,14 +206,14 @@ impl Client for Nfs {
                 call.extend_from_slice(&u32::to_be_bytes(number));
             }
         })?;
-        let mut said = Message::new(&answer);
-        self.handle = if said.u32()? == 0 { self.find(path)? } else { counted(&mut said)?.to_vec() };
+        let mut message = Message::new(&answer);
+        self.handle = if message.u32()? == 0 { self.find(path)? } else { counted(&mut message)?.to_vec() };
         Ok(())
     }
 
     fn write(&mut self, offset: u64, block: &[u8]) -> Result<(), Failure> {
         let handle = self.handle.clone();
-        let answer = self.asked(WRITE, "a write", |call| {
+        let answer = self.exchange(WRITE, "a write", |call| {
             opaque(call, &handle);
             call.extend_from_slice(&offset.to_be_bytes());
             // On stable storage before the answer (FILE_SYNC).
@@ -221,13 +221,13 @@ impl Client for Nfs {
             call.extend_from_slice(&2_u32.to_be_bytes());
             opaque(call, block);
         })?;
-        let mut said = Message::new(&answer);
+        let mut message = Message::new(&answer);
         // Size and times before, attributes after, then the number of bytes written.
-        if said.u32()? != 0 {
-            said.bytes(24)?;
+        if message.u32()? != 0 {
+            message.bytes(24)?;
         }
-        optional_attributes(&mut said)?;
-        match said.u32()? as usize {
+        optional_attributes(&mut message)?;
+        match message.u32()? as usize {
             written if written == block.len() => Ok(()),
             written => Err(Failure::Broke(format!("of {} bytes {written} were written", block.len()))),
         }
@@ -240,7 +240,7 @@ impl Client for Nfs {
 
     fn remove(&mut self, path: &str) -> Result<(), Failure> {
         let (folder, name) = self.parent(path)?;
-        self.asked(REMOVE, path, |call| {
+        self.exchange(REMOVE, path, |call| {
             opaque(call, &folder);
             opaque(call, name.as_bytes());
         })

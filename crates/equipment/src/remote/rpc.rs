@@ -10,13 +10,13 @@ const LONGEST: usize = 4 << 20;
 
 /// Port mapper: its port, number and version (RFC 1833).
 const MAPPER_PORT: u16 = 111;
-const MAPPER: Program = Program { number: 100_000, version: 2, name: "the port mapper" };
+const MAPPER: RpcProgram = RpcProgram { number: 100_000, version: 2, name: "the port mapper" };
 const GETPORT: u32 = 3;
 const TCP: u32 = 6;
 
 /// A program on a server.
 #[derive(Debug, Clone, Copy)]
-pub struct Program {
+pub struct RpcProgram {
     /// Its number, as registered.
     pub number: u32,
     /// Its version.
@@ -25,7 +25,7 @@ pub struct Program {
     pub name: &'static str,
 }
 
-impl Program {
+impl RpcProgram {
     /// The port of the program on a server, by the server's port mapper.
     pub fn port(self, host: &str, deadline: Deadline) -> Result<u16, Failure> {
         let mut mapper = Rpc::over(Wire::connect(host, MAPPER_PORT, deadline)?, MAPPER);
@@ -47,7 +47,7 @@ impl Program {
 /// A connection to one program of a server.
 pub struct Rpc {
     wire: Wire,
-    program: Program,
+    program: RpcProgram,
     /// The caller's credentials: machine name, user and groups (`AUTH_SYS`, RFC 5531, appendix A).
     credentials: Vec<u8>,
     next: u32,
@@ -58,11 +58,11 @@ pub struct Rpc {
 
 impl Rpc {
     /// Connects, from a privileged port if this process is the superuser's: many servers require it.
-    pub fn connect(host: &str, port: u16, program: Program, deadline: Deadline) -> Result<Self, Failure> {
+    pub fn connect(host: &str, port: u16, program: RpcProgram, deadline: Deadline) -> Result<Self, Failure> {
         Ok(Rpc::over(Wire::connect_as_superuser(host, port, deadline)?, program))
     }
 
-    fn over(wire: Wire, program: Program) -> Self {
+    fn over(wire: Wire, program: RpcProgram) -> Self {
         let next = std::process::id().wrapping_mul(0x9e37_79b9);
         let (unanswered, message) = (Unanswered::default(), vec![]);
         Rpc { wire, program, credentials: credentials(), next, requests: 0, unanswered, message }
@@ -83,7 +83,7 @@ impl Rpc {
         let length = (self.message.len() as u32 - 4) | 1 << 31;
         self.message[..4].copy_from_slice(&length.to_be_bytes());
         self.requests += 1;
-        self.unanswered.asked(u64::from(self.next));
+        self.unanswered.add(u64::from(self.next));
         self.wire.send(&self.message)?;
         Ok(u64::from(self.next))
     }
@@ -149,31 +149,31 @@ impl Rpc {
     /// The results in an answer after its header, or the reason why the call was refused.
     fn results(&self, mut record: Vec<u8>) -> Result<Vec<u8>, Failure> {
         let length = record.len();
-        let mut said = Message::new(&record);
+        let mut message = Message::new(&record);
         let refused =
             |why: String| Failure::Broke(format!("{} ({}): {why}", self.wire.server(), self.program.name));
-        let (_, kind, denied) = (said.u32()?, said.u32()?, said.u32()?);
+        let (_, kind, denied) = (message.u32()?, message.u32()?, message.u32()?);
         if kind != 1 {
             return Err(refused("what came is no answer".to_owned()));
         }
         if denied != 0 {
-            let why = if said.u32()? == 1 {
+            let why = if message.u32()? == 1 {
                 "it does not accept who asks (AUTH_SYS)"
             } else {
                 "another version of RPC"
             };
             return Err(refused(why.to_owned()));
         }
-        said.u32()?;
-        let verifier = said.u32()? as usize;
-        said.bytes(verifier.next_multiple_of(4))?;
-        match said.u32()? {
+        message.u32()?;
+        let verifier = message.u32()? as usize;
+        message.bytes(verifier.next_multiple_of(4))?;
+        match message.u32()? {
             0 => {}
             1 => return Err(refused("it is not there".to_owned())),
             2 => return Err(refused(format!("it has no version {}", self.program.version))),
             other => return Err(refused(format!("it did not understand the call (status {other})"))),
         }
-        let rest = said.rest().len();
+        let rest = message.rest().len();
         record.drain(..length - rest);
         Ok(record)
     }
@@ -187,10 +187,10 @@ pub fn opaque(message: &mut Vec<u8>, bytes: &[u8]) {
 }
 
 /// Bytes after their count in an answer.
-pub fn counted<'bytes>(said: &mut Message<'bytes>) -> Result<&'bytes [u8], Failure> {
-    let count = said.u32()? as usize;
-    let bytes = said.bytes(count)?;
-    said.bytes(count.next_multiple_of(4) - count)?;
+pub fn counted<'bytes>(message: &mut Message<'bytes>) -> Result<&'bytes [u8], Failure> {
+    let count = message.u32()? as usize;
+    let bytes = message.bytes(count)?;
+    message.bytes(count.next_multiple_of(4) - count)?;
     Ok(bytes)
 }
 
@@ -218,9 +218,9 @@ mod tests {
         let mut message = vec![];
         opaque(&mut message, b"fathom");
         assert_eq!(message, b"\0\0\0\x06fathom\0\0");
-        let mut said = Message::new(&message);
-        assert_eq!(counted(&mut said).unwrap(), b"fathom");
-        assert!(said.rest().is_empty() && counted(&mut said).is_err());
+        let mut message = Message::new(&message);
+        assert_eq!(counted(&mut message).unwrap(), b"fathom");
+        assert!(message.rest().is_empty() && counted(&mut message).is_err());
         assert!(counted(&mut Message::new(&[0xff; 8])).is_err());
         assert_eq!(credentials().len() % 4, 0);
     }

@@ -28,14 +28,14 @@ impl<'access> ServerCache<'access> {
         let line = format!(
             "sync {file} && dd if={file} iflag=nocache count=0 2>/dev/null && fincore -bnr -o RES {file}"
         );
-        let said = Ssh::run(self.url, self.access, &line, LONGEST).map_err(|why| {
+        let output = Ssh::run(self.url, self.access, &line, LONGEST).map_err(|why| {
             Failure::Unsupported(format!(
                 "the server's cache can be emptied, and seen to be empty, only where one may run sync, dd and fincore \
                  on the server: {why}"
             ))
         })?;
-        let left = said.lines().last().and_then(|line| line.trim().parse().ok());
-        left.ok_or_else(|| Failure::Unsupported(format!("fincore on the server said `{said}`")))
+        let cached_bytes = output.lines().last().and_then(|line| line.trim().parse().ok());
+        cached_bytes.ok_or_else(|| Failure::Unsupported(format!("fincore on the server said `{output}`")))
     }
 }
 

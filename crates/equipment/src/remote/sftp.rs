@@ -1,6 +1,6 @@
 //! A client of the SSH file transfer protocol, version 3 (draft-ietf-secsh-filexfer-02), over the user's own `ssh`.
 
-use super::client::{Client, Kind, Ticket};
+use super::client::{Client, EntryKind, Ticket};
 use super::deadline::Deadline;
 use super::ssh::Ssh;
 use super::unanswered::Unanswered;
@@ -47,7 +47,7 @@ pub struct Sftp {
 }
 
 /// An answer: its type and the bytes after the request's number.
-struct Answer {
+struct SftpAnswer {
     kind: u8,
     body: Vec<u8>,
 }
@@ -66,13 +66,13 @@ impl Sftp {
     fn greet(&mut self) -> Result<(), Failure> {
         self.wire.send(&[0, 0, 0, 5, INIT, 0, 0, 0, 3])?;
         let (kind, body) = self.packet()?;
-        let mut said = Message::new(&body);
-        if kind != VERSION || said.u32()? < 3 {
+        let mut message = Message::new(&body);
+        if kind != VERSION || message.u32()? < 3 {
             return Err(Failure::Broke("the server does not speak version 3 of sftp".to_owned()));
         }
-        while !said.rest().is_empty() {
-            let name = said.counted()?;
-            said.counted()?;
+        while !message.rest().is_empty() {
+            let name = message.counted()?;
+            message.counted()?;
             if name == b"limits@openssh.com" {
                 return self.learn_limits();
             }
@@ -86,8 +86,8 @@ impl Sftp {
         if answer.kind != EXTENDED_REPLY {
             return Ok(());
         }
-        let mut said = Message::new(&answer.body);
-        let (_, read, write) = (said.u64()?, said.u64()?, said.u64()?);
+        let mut message = Message::new(&answer.body);
+        let (_, read, write) = (message.u64()?, message.u64()?, message.u64()?);
         let most = read.min(write) as usize;
         if most > 0 {
             // A multiple of the page size, so that no page of the file is requested twice.
@@ -106,7 +106,7 @@ impl Sftp {
         let length = self.message.len() as u32 - 4;
         self.message[..4].copy_from_slice(&length.to_be_bytes());
         self.requests += 1;
-        self.unanswered.asked(u64::from(self.next));
+        self.unanswered.add(u64::from(self.next));
         self.wire.send(&self.message)?;
         Ok(Ticket(u64::from(self.next)))
     }
@@ -132,27 +132,27 @@ impl Sftp {
     }
 
     /// Waits for the answer to a request.
-    fn wait(&mut self, ticket: Ticket) -> Result<Answer, Failure> {
+    fn wait(&mut self, ticket: Ticket) -> Result<SftpAnswer, Failure> {
         loop {
-            if let Some(mut kept) = self.unanswered.take(ticket.0) {
-                let kind = kept.remove(0);
-                return Ok(Answer { kind, body: kept });
+            if let Some(mut bytes) = self.unanswered.take(ticket.0) {
+                let kind = bytes.remove(0);
+                return Ok(SftpAnswer { kind, body: bytes });
             }
             let (kind, body) = self.packet()?;
             let id = Message::new(&body).u32()?;
-            let mut kept = vec![kind];
-            kept.extend_from_slice(&body[4..]);
-            self.unanswered.keep(u64::from(id), kept)?;
+            let mut bytes = vec![kind];
+            bytes.extend_from_slice(&body[4..]);
+            self.unanswered.keep(u64::from(id), bytes)?;
         }
     }
 
-    fn exchanged(&mut self, kind: u8, fill: impl FnOnce(&mut Vec<u8>)) -> Result<Answer, Failure> {
+    fn exchanged(&mut self, kind: u8, fill: impl FnOnce(&mut Vec<u8>)) -> Result<SftpAnswer, Failure> {
         let ticket = self.request(kind, fill)?;
         self.wait(ticket)
     }
 
     /// A request with its answer, which must be of this type; else the server's message as the failure.
-    fn asked(
+    fn exchange(
         &mut self,
         kind: u8,
         expected: u8,
@@ -181,8 +181,8 @@ impl Sftp {
     }
 
     fn answered(&mut self, ticket: Ticket, into: &mut [u8]) -> Result<usize, Failure> {
-        if let Some(kept) = self.unanswered.take(ticket.0) {
-            return late(&Answer { kind: kept[0], body: kept[1..].to_vec() }, into);
+        if let Some(bytes) = self.unanswered.take(ticket.0) {
+            return late(&SftpAnswer { kind: bytes[0], body: bytes[1..].to_vec() }, into);
         }
         loop {
             let (kind, length) = self.header()?;
@@ -197,7 +197,7 @@ impl Sftp {
             }
             let body = self.wire.take(length.saturating_sub(4))?;
             if id == ticket.0 {
-                return late(&Answer { kind, body }, into);
+                return late(&SftpAnswer { kind, body }, into);
             }
             self.unanswered.keep(id, [vec![kind], body].concat())?;
         }
@@ -205,30 +205,30 @@ impl Sftp {
 }
 
 /// The data of an answer that was received earlier.
-fn late(answer: &Answer, into: &mut [u8]) -> Result<usize, Failure> {
-    let mut said = Message::new(&answer.body);
+fn late(answer: &SftpAnswer, into: &mut [u8]) -> Result<usize, Failure> {
+    let mut message = Message::new(&answer.body);
     match answer.kind {
         DATA => {
-            let data = said.counted()?;
+            let data = message.counted()?;
             let place = into.get_mut(..data.len());
             place
                 .ok_or_else(|| Failure::Broke("the server sent more than it was asked for".to_owned()))?
                 .copy_from_slice(data);
             Ok(data.len())
         }
-        STATUS if said.u32()? == END_OF_FILE => Ok(0),
+        STATUS if message.u32()? == END_OF_FILE => Ok(0),
         _ => Err(Failure::Broke(format!("a read: {}", complaint(answer)?))),
     }
 }
 
 /// The message of a server's refusal.
-fn complaint(answer: &Answer) -> Result<String, Failure> {
+fn complaint(answer: &SftpAnswer) -> Result<String, Failure> {
     if answer.kind != STATUS {
         return Ok(format!("an answer of another kind ({})", answer.kind));
     }
-    let mut said = Message::new(&answer.body);
-    let code = said.u32()?;
-    let words = said.counted().map(String::from_utf8_lossy).unwrap_or_default();
+    let mut message = Message::new(&answer.body);
+    let code = message.u32()?;
+    let words = message.counted().map(String::from_utf8_lossy).unwrap_or_default();
     Ok(if words.is_empty() { format!("status {code}") } else { words.into_owned() })
 }
 
@@ -243,24 +243,24 @@ pub fn named(path: &str) -> &str {
 }
 
 /// Size and permissions: the first fields of the attributes if present.
-fn attributes(body: &[u8]) -> Result<Kind, Failure> {
-    let mut said = Message::new(body);
-    let flags = said.u32()?;
-    let size = if flags & 1 != 0 { said.u64()? } else { 0 };
+fn attributes(body: &[u8]) -> Result<EntryKind, Failure> {
+    let mut message = Message::new(body);
+    let flags = message.u32()?;
+    let size = if flags & 1 != 0 { message.u64()? } else { 0 };
     if flags & 2 != 0 {
-        said.bytes(8)?;
+        message.bytes(8)?;
     }
-    let mode = if flags & 4 != 0 { said.u32()? } else { 0 };
-    Ok(if mode & libc::S_IFMT == libc::S_IFDIR { Kind::Folder } else { Kind::File(size) })
+    let mode = if flags & 4 != 0 { message.u32()? } else { 0 };
+    Ok(if mode & libc::S_IFMT == libc::S_IFDIR { EntryKind::Folder } else { EntryKind::File(size) })
 }
 
 impl Client for Sftp {
-    fn kind(&mut self, path: &str) -> Result<Kind, Failure> {
-        attributes(&self.asked(STAT, ATTRIBUTES, path, |message| text(message, named(path).as_bytes()))?)
+    fn kind(&mut self, path: &str) -> Result<EntryKind, Failure> {
+        attributes(&self.exchange(STAT, ATTRIBUTES, path, |message| text(message, named(path).as_bytes()))?)
     }
 
     fn open(&mut self, path: &str) -> Result<(), Failure> {
-        let body = self.asked(OPEN, HANDLE, path, |message| {
+        let body = self.exchange(OPEN, HANDLE, path, |message| {
             text(message, named(path).as_bytes());
             message.extend_from_slice(&[0, 0, 0, 1, 0, 0, 0, 0]);
         })?;
@@ -270,7 +270,7 @@ impl Client for Sftp {
 
     fn create(&mut self, path: &str) -> Result<(), Failure> {
         // Write, create, and only if the file does not exist (flags 2, 8, 32); readable by its owner only.
-        let body = self.asked(OPEN, HANDLE, path, |message| {
+        let body = self.exchange(OPEN, HANDLE, path, |message| {
             text(message, named(path).as_bytes());
             message.extend_from_slice(&[0, 0, 0, 2 | 8 | 32, 0, 0, 0, 4, 0, 0, 0o1, 0o200]);
         })?;
@@ -280,7 +280,7 @@ impl Client for Sftp {
 
     fn write(&mut self, offset: u64, block: &[u8]) -> Result<(), Failure> {
         let handle = self.handle.clone();
-        self.asked(WRITE, STATUS, "a write", |message| {
+        self.exchange(WRITE, STATUS, "a write", |message| {
             text(message, &handle);
             message.extend_from_slice(&offset.to_be_bytes());
             text(message, block);
@@ -290,18 +290,19 @@ impl Client for Sftp {
 
     fn close(&mut self) -> Result<(), Failure> {
         let handle = std::mem::take(&mut self.handle);
-        self.asked(CLOSE, STATUS, "closing", |message| text(message, &handle))?;
+        self.exchange(CLOSE, STATUS, "closing", |message| text(message, &handle))?;
         Ok(())
     }
 
     fn remove(&mut self, path: &str) -> Result<(), Failure> {
-        self.asked(REMOVE, STATUS, path, |message| text(message, named(path).as_bytes()))?;
+        self.exchange(REMOVE, STATUS, path, |message| text(message, named(path).as_bytes()))?;
         Ok(())
     }
 
     fn exchange(&mut self) -> Result<(), Failure> {
         let handle = std::mem::take(&mut self.handle);
-        let answer = self.asked(FSTAT, ATTRIBUTES, "the file's attributes", |message| text(message, &handle));
+        let answer =
+            self.exchange(FSTAT, ATTRIBUTES, "the file's attributes", |message| text(message, &handle));
         self.handle = handle;
         answer.map(drop)
     }
@@ -345,9 +346,9 @@ mod tests {
         let mut body = vec![0, 0, 0, 0x0f, 0, 0, 0, 0, 0, 0, 0x10, 0];
         body.extend_from_slice(&[0; 8]);
         body.extend_from_slice(&0o100_644_u32.to_be_bytes());
-        assert_eq!(attributes(&body).unwrap(), Kind::File(4096));
+        assert_eq!(attributes(&body).unwrap(), EntryKind::File(4096));
         body[20..24].copy_from_slice(&0o040_755_u32.to_be_bytes());
-        assert_eq!(attributes(&body).unwrap(), Kind::Folder);
+        assert_eq!(attributes(&body).unwrap(), EntryKind::Folder);
         assert!(attributes(&body[..10]).is_err());
     }
 
@@ -355,7 +356,7 @@ mod tests {
         #[test]
         fn no_answer_makes_it_panic(kind in 0_u8.., body in prop::collection::vec(any::<u8>(), 0..64)) {
             let _ = attributes(&body);
-            let answer = Answer { kind, body };
+            let answer = SftpAnswer { kind, body };
             let _ = complaint(&answer);
             let _ = late(&answer, &mut [0; 16]);
         }

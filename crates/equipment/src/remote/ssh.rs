@@ -51,8 +51,8 @@ impl Ssh {
         command.stdout(OwnedFd::from(saying)).stderr(OwnedFd::from(complaining));
         let mut ssh = Ssh { child: command.spawn().map_err(broke)?, complaints };
         match ssh.ended_within(within) {
-            Some(status) if status.success() => Ok(said(&output).trim().to_owned()),
-            Some(_) => Err(Failure::Broke(last_words(&said(&ssh.complaints)))),
+            Some(status) if status.success() => Ok(text_of(&output).trim().to_owned()),
+            Some(_) => Err(Failure::Broke(last_words(&text_of(&ssh.complaints)))),
             None => {
                 let seconds = within.as_secs_f64().ceil();
                 Err(Failure::Broke(format!("ssh to {} did not answer within {seconds} s", url.host)))
@@ -66,7 +66,7 @@ impl Ssh {
         if self.ended_within(Duration::from_millis(300)).is_none() {
             let _ = self.child.kill();
         }
-        match last_words(&said(&self.complaints)) {
+        match last_words(&text_of(&self.complaints)) {
             words if words.is_empty() => failure,
             words => Failure::Broke(format!("{failure}; ssh said: {words}")),
         }
@@ -77,7 +77,7 @@ impl Ssh {
         let deadline = Deadline::within(most);
         loop {
             match self.child.try_wait() {
-                Ok(None) if deadline.left(most).is_ok() => std::thread::sleep(Duration::from_millis(10)),
+                Ok(None) if deadline.remaining(most).is_ok() => std::thread::sleep(Duration::from_millis(10)),
                 ended => return ended.ok().flatten(),
             }
         }
@@ -131,7 +131,7 @@ impl Drop for Master {
 
 /// Whether the file at this path is a socket. Its folder is accessible to this user only, so it is ours.
 fn is_socket(path: &Path) -> bool {
-    path.symlink_metadata().is_ok_and(|found| found.file_type().is_socket())
+    path.symlink_metadata().is_ok_and(|metadata| metadata.file_type().is_socket())
 }
 
 /// `ssh` without questions, terminal, forwarding or colours.
@@ -160,18 +160,18 @@ fn command(url: &RemoteUrl, access: &Access) -> Command {
 }
 
 /// What a program that has ended has said, at most 16 KiB. One that it has started may outlive it and keep the other end open.
-fn said(socket: &UnixStream) -> String {
-    let mut said = vec![];
+fn text_of(socket: &UnixStream) -> String {
+    let mut bytes = vec![];
     let _ = socket.set_nonblocking(true);
-    let _ = socket.take(16 << 10).read_to_end(&mut said);
-    String::from_utf8_lossy(&said).into_owned()
+    let _ = socket.take(16 << 10).read_to_end(&mut bytes);
+    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 /// The last lines of a text without decoration, shortened: the reason is at the end.
-fn last_words(said: &str) -> String {
+fn last_words(text: &str) -> String {
     let worth =
         |line: &&str| !line.is_empty() && !line.starts_with('@') && !line.starts_with("Warning: Permanently");
-    let lines: Vec<&str> = said.lines().map(str::trim).filter(worth).collect();
+    let lines: Vec<&str> = text.lines().map(str::trim).filter(worth).collect();
     lines[lines.len().saturating_sub(3)..].join(" / ").chars().take(400).collect()
 }
 
@@ -206,7 +206,7 @@ mod tests {
         let patience = Deadline::within(PATIENCE);
         let refused = run("exec sleep 60", Duration::from_millis(100)).unwrap_err();
         assert!(refused.to_string().contains("ssh to server did not answer within 1 s"), "{refused}");
-        assert!(patience.left(PATIENCE).is_ok());
+        assert!(patience.remaining(PATIENCE).is_ok());
     }
 
     #[test]
@@ -214,13 +214,13 @@ mod tests {
         let (patience, long) = (Deadline::within(PATIENCE), Duration::from_secs(1000));
         assert_eq!(run("sleep 60 & echo 7", long).unwrap(), "7");
         assert_eq!(run("sleep 60 & echo no >&2; exit 1", long).unwrap_err().to_string(), "no");
-        assert!(patience.left(PATIENCE).is_ok());
+        assert!(patience.remaining(PATIENCE).is_ok());
     }
 
     #[test]
     fn the_reason_stands_last_and_without_its_frame() {
-        let said = "@@@@@@@\n@ WARNING @\n@@@@@@@\n\na\nb\nHost key for x has changed.\r\nHost key verification failed.\r\n";
-        assert_eq!(last_words(said), "b / Host key for x has changed. / Host key verification failed.");
+        let text = "@@@@@@@\n@ WARNING @\n@@@@@@@\n\na\nb\nHost key for x has changed.\r\nHost key verification failed.\r\n";
+        assert_eq!(last_words(text), "b / Host key for x has changed. / Host key verification failed.");
         assert_eq!(last_words(""), "");
     }
 }

@@ -5,7 +5,7 @@ use fathom_core::experiment::Failure;
 use std::collections::VecDeque;
 
 /// Blocks of a file, read repeatedly in a given order.
-pub struct Stream {
+pub struct ReadStream {
     client: Box<dyn Client>,
     /// Offsets of the blocks, in the order in which they are read.
     offsets: Vec<u64>,
@@ -14,17 +14,17 @@ pub struct Stream {
     piece: usize,
     /// Requests in flight, including the one whose answer is awaited.
     queue_depth: usize,
-    asked: usize,
+    requests: usize,
     read: usize,
     waiting: VecDeque<(Ticket, u64)>,
 }
 
-impl Stream {
+impl ReadStream {
     /// A stream that has not sent a request yet.
     pub fn new(client: Box<dyn Client>, offsets: Vec<u64>, block: usize, queue_depth: usize) -> Self {
         let piece = piece(block, client.most());
         let waiting = VecDeque::with_capacity(queue_depth);
-        Stream { client, offsets, block, piece, queue_depth, asked: 0, read: 0, waiting }
+        ReadStream { client, offsets, block, piece, queue_depth, requests: 0, read: 0, waiting }
     }
 
     /// Requests per block.
@@ -50,10 +50,10 @@ impl Stream {
     fn fill(&mut self) -> Result<(), Failure> {
         let each = self.block / self.piece;
         while self.waiting.len() < self.queue_depth {
-            let (block, piece) = (self.asked / each, self.asked % each);
+            let (block, piece) = (self.requests / each, self.requests % each);
             let offset = self.offsets[block % self.offsets.len()] + (piece * self.piece) as u64;
             self.waiting.push_back((self.client.ask(offset, self.piece)?, offset));
-            self.asked += 1;
+            self.requests += 1;
         }
         Ok(())
     }

@@ -33,7 +33,7 @@ impl Wire {
         let broke = |error: std::io::Error| Failure::Broke(format!("{server}: {error}"));
         let mut last = None;
         for address in (host, port).to_socket_addrs().map_err(broke)? {
-            match TcpStream::connect_timeout(&address, deadline.left(TIMEOUT)?) {
+            match TcpStream::connect_timeout(&address, deadline.remaining(TIMEOUT)?) {
                 Ok(stream) => return Wire::over_tcp(stream, server.clone(), deadline).map_err(broke),
                 Err(error) => last = Some(error),
             }
@@ -45,7 +45,7 @@ impl Wire {
     pub fn connect_as_superuser(host: &str, port: u16, deadline: Deadline) -> Result<Self, Failure> {
         let server = format!("{host} port {port}");
         let addresses: Vec<SocketAddr> = (host, port).to_socket_addrs().into_iter().flatten().collect();
-        let timeout = deadline.left(TIMEOUT)?;
+        let timeout = deadline.remaining(TIMEOUT)?;
         let trusted = addresses.iter().find_map(|address| trusted_port::connect(address, timeout));
         match trusted.map(|stream| Wire::over_tcp(stream, server, deadline)) {
             Some(Ok(wire)) => Ok(wire),
@@ -109,7 +109,7 @@ impl Wire {
 
     /// Fails if the deadline has passed.
     fn ensure_time(&self) -> Result<(), Failure> {
-        self.deadline.left(TIMEOUT).map(drop).map_err(|late| self.says(&late.to_string()))
+        self.deadline.remaining(TIMEOUT).map(drop).map_err(|late| self.says(&late.to_string()))
     }
 
     /// The next `count` bytes.
@@ -127,12 +127,12 @@ impl Wire {
         let mut info = [0_u8; PLACE + 8];
         let mut length = info.len() as libc::socklen_t;
         // SAFETY: the socket is open as long as `self` lives; `info` has room for `length` bytes.
-        let told = unsafe {
+        let code = unsafe {
             let place = info.as_mut_ptr().cast();
             libc::getsockopt(self.tcp?, libc::IPPROTO_TCP, libc::TCP_INFO, place, &raw mut length)
         };
         let count = info[PLACE..].first_chunk()?;
-        (told == 0 && length as usize == info.len()).then(|| u64::from_ne_bytes(*count))
+        (code == 0 && length as usize == info.len()).then(|| u64::from_ne_bytes(*count))
     }
 
     /// The name of the server.
@@ -171,12 +171,12 @@ impl<'bytes> Message<'bytes> {
 
     /// The next `count` bytes.
     pub fn bytes(&mut self, count: usize) -> Result<&'bytes [u8], Failure> {
-        let (taken, rest) = self
+        let (bytes, rest) = self
             .rest
             .split_at_checked(count)
             .ok_or_else(|| Failure::Broke("the server sent a message that ends too soon".to_owned()))?;
         self.rest = rest;
-        Ok(taken)
+        Ok(bytes)
     }
 
     fn array<const N: usize>(&mut self) -> Result<[u8; N], Failure> {

@@ -14,7 +14,7 @@ pub enum Order {
 
 /// An infinite sequence of block offsets.
 #[derive(Debug)]
-pub struct Walk {
+pub struct BlockWalk {
     order: Order,
     block: u64,
     blocks: u64,
@@ -22,12 +22,12 @@ pub struct Walk {
     chance: SplitMix64,
 }
 
-impl Walk {
+impl BlockWalk {
     /// A walk over the whole blocks of a file.
     pub fn through(bytes: u64, block: u64, order: Order, seed: u64) -> Self {
         let (mut chance, blocks) = (SplitMix64::seed_from_u64(seed), (bytes / block).max(1));
         let next = below(&mut chance, blocks);
-        Walk { order, block, blocks, next, chance }
+        BlockWalk { order, block, blocks, next, chance }
     }
 
     /// The offset of the next block, bytes.
@@ -68,13 +68,13 @@ mod tests {
 
     #[test]
     fn a_sequential_walk_goes_round_and_a_random_one_everywhere() {
-        let mut walk = Walk::through(10 * 4096 + 100, 4096, Order::Sequential, 3);
+        let mut walk = BlockWalk::through(10 * 4096 + 100, 4096, Order::Sequential, 3);
         let round: Vec<u64> = (0..10).map(|_| walk.step()).collect();
         assert_eq!(round.iter().collect::<BTreeSet<_>>().len(), 10);
         assert!(round.windows(2).all(|pair| pair[1] == (pair[0] + 4096) % 40_960));
-        let mut walk = Walk::through(40_960, 4096, Order::Random, 3);
-        let seen: BTreeSet<u64> = (0..200).map(|_| walk.step()).collect();
-        assert_eq!(seen.len(), 10);
+        let mut walk = BlockWalk::through(40_960, 4096, Order::Random, 3);
+        let places: BTreeSet<u64> = (0..200).map(|_| walk.step()).collect();
+        assert_eq!(places.len(), 10);
     }
 
     #[test]

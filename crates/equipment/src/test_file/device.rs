@@ -104,8 +104,8 @@ fn unaccounted(reason: &str) -> Failure {
 fn answers_itself(file: &File) -> Option<&'static str> {
     // SAFETY: a statfs is plain integers, which the call fills if it succeeds.
     let kind = unsafe {
-        let mut told: libc::statfs = std::mem::zeroed();
-        (libc::fstatfs(file.as_raw_fd(), &raw mut told) == 0).then_some(told.f_type as i64)
+        let mut status: libc::statfs = std::mem::zeroed();
+        (libc::fstatfs(file.as_raw_fd(), &raw mut status) == 0).then_some(status.f_type as i64)
     };
     of_kind(kind?)
 }

@@ -9,15 +9,17 @@ mod content;
 mod device;
 mod forget;
 pub mod residency;
-mod room;
+mod disk_quota;
 
 pub use aligned::Aligned;
 pub use content::{Content, SECTOR};
 pub use device::{direct, ensure_accounted, served, served_to};
+pub use disk_quota::{DiskQuota, ensure_on_a_device};
 pub use forget::forget;
 use forget::pass_on;
-pub use residency::{Passing, cached, cached_within, evict, page_bytes, warm};
-pub use room::{Room, ensure_on_a_device};
+pub use residency::{
+    Passing, cached, cached_within, evict, evict_after_reads, evict_until, page_bytes, warm,
+};
 
 use fathom_core::experiment::{Failure, Requirement, Site};
 pub use fathom_core::sampling::own_folder::{existing, new_file, refused};
@@ -42,15 +44,15 @@ pub struct TestFile {
 impl TestFile {
     /// The file that this run keeps under a name, created now if no trial has created it before. It is on the device when this
     /// returns: no dirty pages are left.
-    pub fn kept(site: &Site, what: &str, bytes: u64, room: Room) -> Result<Self, Failure> {
+    pub fn named(site: &Site, what: &str, bytes: u64, quota: DiskQuota) -> Result<Self, Failure> {
         let path = shared_path(site, &format!("{what}-{bytes}"))?;
         let content = Content::of(&path);
         let file = match existing().open(&path) {
             Ok(file) => file,
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                room.check(site, bytes)?;
+                quota.check(site, bytes)?;
                 let began = site.shared.now_ns();
-                let file = made(site, &path, bytes, content)?;
+                let file = create(site, &path, bytes, content)?;
                 site.shared.spent_on_kept(site.shared.now_ns().saturating_sub(began));
                 file
             }
@@ -60,11 +62,11 @@ impl TestFile {
     }
 
     /// An unnamed file, which the kernel removes when this process ends in any way.
-    pub fn nameless(site: &Site, bytes: u64, room: Room) -> Result<Self, Failure> {
-        room.check(site, bytes)?;
+    pub fn nameless(site: &Site, bytes: u64, quota: DiskQuota) -> Result<Self, Failure> {
+        quota.check(site, bytes)?;
         let path = shared_path(site, &format!("nameless-{}", std::process::id()))?;
         let content = Content::of(&path);
-        let file = made(site, &path, bytes, content)?;
+        let file = create(site, &path, bytes, content)?;
         std::fs::remove_file(&path).map_err(|error| refused("unlinked", &path, &error))?;
         Ok(TestFile { file, path, bytes, content })
     }
@@ -113,7 +115,7 @@ fn too_long(
 
 /// Writes a whole file before it gets its name: a trial that is killed meanwhile leaves no partial file for later trials. A file
 /// for which the plan has no time is not written to its end.
-fn made(site: &Site, path: &Path, bytes: u64, content: Content) -> Result<File, Failure> {
+fn create(site: &Site, path: &Path, bytes: u64, content: Content) -> Result<File, Failure> {
     let unfinished = path.with_extension("unfinished");
     // The partial file of a killed trial.
     let _ = std::fs::remove_file(&unfinished);

@@ -7,6 +7,7 @@ use fathom_core::experiment::Failure;
 use std::fs::File;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::FileExt;
+use std::time::Duration;
 
 /// `cachestat(2)`, since Linux 6.5; the number is the same on every architecture.
 const SYS_CACHESTAT: libc::c_long = 451;
@@ -52,18 +53,18 @@ fn by_cachestat(file: &File, offset: u64, bytes: u64) -> Option<Cached> {
     let range = [offset, bytes];
     let mut counts = [0_u64; 5];
     // SAFETY: both point to the arrays in the call's manual: offset and length; five counts, which it fills.
-    let asked =
+    let code =
         unsafe { libc::syscall(SYS_CACHESTAT, file.as_raw_fd(), range.as_ptr(), counts.as_mut_ptr(), 0_u32) };
     let [resident, dirty, writeback, ..] = counts;
     let (bytes, unwritten) = (resident * page_bytes(), (dirty + writeback) * page_bytes());
-    (asked == 0).then_some(Cached { bytes, unwritten, with_requested: true })
+    (code == 0).then_some(Cached { bytes, unwritten, with_requested: true })
 }
 
 /// The older way: maps the file and queries which of its pages are in memory.
 pub fn by_mincore(file: &File, offset: u64, bytes: u64) -> Result<Cached, Failure> {
     let mut pages = vec![0_u8; bytes.div_ceil(page_bytes()) as usize];
     // SAFETY: a new read-only mapping, of which no page is touched, with one byte of answer per page; unmapped at once.
-    let told = unsafe {
+    let code = unsafe {
         let (length, descriptor) = (bytes as usize, file.as_raw_fd());
         let start = libc::mmap(
             std::ptr::null_mut(),
@@ -76,11 +77,11 @@ pub fn by_mincore(file: &File, offset: u64, bytes: u64) -> Result<Cached, Failur
         if start == libc::MAP_FAILED {
             return Err(Failure::last("mmap to ask for residency"));
         }
-        let told = libc::mincore(start, length, pages.as_mut_ptr());
+        let code = libc::mincore(start, length, pages.as_mut_ptr());
         libc::munmap(start, length);
-        told
+        code
     };
-    if told != 0 {
+    if code != 0 {
         return Err(Failure::last("mincore"));
     }
     let resident = pages.iter().filter(|page| **page & 1 == 1).count() as u64;
@@ -100,12 +101,12 @@ impl Drop for Passing {
 
 /// Drops a file from the page cache and verifies that none of it is left there.
 pub fn evict(file: &File) -> Result<(), Failure> {
-    let mut left = Cached::default();
+    let mut remaining = Cached::default();
     // A page that is still in use, such as by a read-ahead that has just ended, is dropped at the second attempt.
     for _ in 0..5 {
         forget(file);
-        left = cached(file)?;
-        if left.bytes == 0 {
+        remaining = cached(file)?;
+        if remaining.bytes == 0 {
             return Ok(());
         }
         file.sync_data().map_err(|error| Failure::Broke(format!("fdatasync before eviction: {error}")))?;
@@ -113,8 +114,33 @@ pub fn evict(file: &File) -> Result<(), Failure> {
     Err(Failure::Unsupported(format!(
         "{} KiB of the test file stay in the page cache although the kernel was asked to drop them: the file system \
          keeps its files in memory, or something else reads them",
-        left.bytes >> 10
+        remaining.bytes >> 10
     )))
+}
+
+/// Drops a file from the page cache, although a read-ahead may still be fetching pages of it: these cannot be dropped, so it waits
+/// for them.
+pub fn evict_after_reads(file: &File) -> Result<(), Failure> {
+    evict_until(file, || Ok(true))
+}
+
+/// Drops a file from the page cache until nothing of it is left there and the test is passed; gives up after a fifth of a second
+/// without progress.
+pub fn evict_until(file: &File, mut passes: impl FnMut() -> Result<bool, Failure>) -> Result<(), Failure> {
+    const IDLE_ATTEMPTS: usize = 200;
+    let (mut last, mut left, mut idle) = (Ok(()), u64::MAX, 0);
+    while idle < IDLE_ATTEMPTS {
+        last = evict(file);
+        if last.is_ok() && passes()? {
+            return Ok(());
+        }
+        std::thread::sleep(Duration::from_millis(1));
+        let still = cached(file)?.bytes;
+        idle = if still < left { 0 } else { idle + 1 };
+        left = still;
+    }
+    last?;
+    Err(Failure::Broke(format!("mincore finds {left} bytes of an evicted file in memory")))
 }
 
 /// Reads a file until the page cache holds all of it.

@@ -3,8 +3,7 @@
 //! A core whose model number is hidden, as by hypervisors, is treated as the oldest design of its vendor that has its flags:
 //! later ones have at least its capabilities.
 
-use fathom_core::experiment::{Basis, Known};
-use fathom_core::machine::Machine;
+use fathom_core::prelude::*;
 
 /// A core design. Times in core cycles.
 #[derive(Debug, PartialEq)]

@@ -1,8 +1,7 @@
 //! Typical times per block for each kind of device, for predictions made before any measurement. The kind is a fact of the
 //! machine; the figures are rounded from data sheets, and wrong by a factor of two for many devices.
 
-use fathom_core::experiment::{Basis, Found, Known, Statement, statement};
-use fathom_core::machine::Machine;
+use fathom_core::prelude::*;
 
 /// A kind of device.
 struct Kind {

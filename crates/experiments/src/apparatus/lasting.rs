@@ -3,10 +3,7 @@
 //! Limits with a burst (a token bucket of a cloud's disk or link, a processor's thermal or power budget, a device's write cache)
 //! let short trials pass and throttle continuous load.
 
-use fathom_core::experiment::{
-    Effort, Experiment, Failure, FigureValue, Found, Known, Parameter, Point, Prediction, Statement,
-    statement,
-};
+use fathom_core::prelude::*;
 use fathom_core::quantity::Kind;
 
 pub const FIGURE: Parameter = Parameter::named(

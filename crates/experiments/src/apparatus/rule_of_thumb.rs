@@ -1,6 +1,6 @@
 //! Rules of thumb from the literature, compared with the measured results: their errors are part of the result (R-FIX-27).
 
-use fathom_core::experiment::{Finding, Found, Known, Question, Statement, finding, statement};
+use fathom_core::prelude::*;
 
 /// A rule, and its prediction for this machine.
 pub struct Rule {

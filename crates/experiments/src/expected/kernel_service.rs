@@ -5,7 +5,7 @@
 
 use crate::apparatus::cpu::mode_switch;
 use crate::questions::cpu::system_call;
-use fathom_core::experiment::{Basis, Known, Prediction};
+use fathom_core::prelude::*;
 
 /// A null write in report 000, nanoseconds (table 5).
 const REPORT_000_NS: f64 = 74.2;

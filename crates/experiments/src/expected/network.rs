@@ -1,8 +1,8 @@
 //! Parts of predictions in this family: wake-ups, copies, wires.
 
 use crate::questions::cpu::context_switch;
-use fathom_core::experiment::{Basis, Known, Placement};
 use fathom_core::machine::{Adapter, Fact};
+use fathom_core::prelude::*;
 
 /// Time until the other side runs, nanoseconds: a switch on one CPU, a wake-up on another.
 pub fn hand_over(placement: Placement, known: &Known) -> (&'static str, Basis) {

@@ -6,8 +6,7 @@ use crate::apparatus::memory::stream::kernel::{KERNELS, Kernel, Kind, Maker, PER
 use crate::apparatus::memory::stream::working_set::Level;
 use crate::questions::memory::load_latency;
 use crate::questions::memory::memory_parallelism;
-use fathom_core::experiment::{Basis, Bound, Known, Prediction, Requirement, Source};
-use fathom_core::machine::Machine;
+use fathom_core::prelude::*;
 
 const FOG: &str = "Fog 2022, Microarchitecture and Instruction tables: current x86-64 cores load twice and store once a \
                    cycle, 32 bytes each; vectors of 64 bytes as much in a cycle on AMD's up to Zen 4, twice that on Intel's";
@@ -24,7 +23,7 @@ pub fn reference(machine: &Machine) -> &'static Kernel {
 /// counterpart of every kind.
 pub fn references(machine: &Machine) -> Vec<&'static Kernel> {
     let offered = |kernel: &&Kernel| {
-        let lacking = kernel.needs.and_then(|name| Requirement::Instructions(name).lacking(machine));
+        let lacking = kernel.needs.and_then(|name| Requirement::Instructions(name).unmet_reason(machine));
         lacking.is_none() && kernel.kind == Kind::Read && !kernel.method.ends_with("prefetching")
     };
     let usual = KERNELS.iter().filter(|kernel| kernel.used_of_line() == 64);

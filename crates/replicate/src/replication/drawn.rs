@@ -1,6 +1,6 @@
 //! The results of a method of a published report, drawn as in the report.
 
-use crate::{Series, Shape, Trials};
+use crate::{Series, Shape, Trials, Variants};
 use fathom_core::quantities;
 use fathom_core::quantity::Unit;
 use fathom_core::statistics;
@@ -17,12 +17,12 @@ const LEAST: usize = 3;
 /// The figures of the selected variants; empty if nothing was swept and there are too few trials for a distribution.
 pub(crate) fn figures(
     (method, series): (&str, &Series),
-    wanted: fn(&str) -> bool,
+    wanted: Variants,
     unit: Unit,
     shape: Shape,
 ) -> Vec<DrawnFigure> {
     let variants: Vec<(&str, Vec<&Trials>)> =
-        series.variants().into_iter().filter(|(name, _)| wanted(name)).collect();
+        series.variants().into_iter().filter(|(name, _)| wanted.has(name)).collect();
     match shape {
         Shape::Sweep(along, scale) => {
             let curve = |(name, settings): &(&str, Vec<&Trials>)| {

@@ -2,7 +2,7 @@
 
 use super::drawn;
 use crate::record::Replication;
-use crate::{Drawn, Picture, Report, Series, Shape, Trials};
+use crate::{Drawn, Picture, Report, Series, Shape, Trials, Variants};
 use fathom_core::quantities;
 use fathom_core::quantity::Unit;
 use fathom_core::statistics;
@@ -46,13 +46,13 @@ fn titled(picture: &Picture) -> String {
 
 /// The drawings of one figure of the report and the table of their numbers, or why there are none.
 fn drawn(place: usize, picture: &Picture, replication: &Replication) -> Result<(Vec<Figure>, Table), String> {
-    let (method, variant, unit, shape) = match picture.drawn {
-        Drawn::By { method, variant, unit, shape } => (method, variant, unit, shape),
+    let (method, variants, unit, shape) = match picture.drawn {
+        Drawn::By { method, variants, unit, shape } => (method, variants, unit, shape),
         Drawn::Not(reason) => return Err(reason.to_owned()),
     };
     let series = found(method, replication)?;
-    let numbers = table(method, series, variant, unit, shape);
-    let figures = drawn::figures((method, series), variant, unit, shape);
+    let numbers = table(method, series, variants, unit, shape);
+    let figures = drawn::figures((method, series), variants, unit, shape);
     if figures.is_empty() {
         return Err("too few settings or trials were measured".to_owned());
     }
@@ -85,9 +85,9 @@ fn folded(table: Table) -> Block {
 }
 
 /// A row for every setting.
-fn table(method: &str, series: &Series, wanted: fn(&str) -> bool, unit: Unit, shape: Shape) -> Table {
+fn table(method: &str, series: &Series, wanted: Variants, unit: Unit, shape: Shape) -> Table {
     let mut variants = series.variants();
-    variants.retain(|(name, _)| wanted(name));
+    variants.retain(|(name, _)| wanted.has(name));
     let (along, scale) = match shape {
         Shape::Sweep(along, scale) => (along, scale),
         Shape::Distribution(_) => ("setting", fathom_core::experiment::Scale::Count),

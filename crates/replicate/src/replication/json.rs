@@ -71,7 +71,8 @@ struct TheirFigure<'a> {
     deviation: Option<f64>,
     unit: Option<&'a str>,
     doubt: Option<&'a str>,
-    misgiving: Option<&'a str>,
+    #[serde(rename = "misgiving")]
+    doubt_note: Option<&'a str>,
     corrected: Option<f64>,
     reason: Option<&'a str>,
 }
@@ -184,7 +185,7 @@ fn printed(compared: &Compared) -> TheirFigure<'_> {
         deviation: figure.and_then(Figure::deviation),
         unit: figure.map(|figure| figure.unit().label()),
         doubt: figure.and_then(Figure::doubt).map(Doubt::name),
-        misgiving: figure.and_then(Figure::doubt_note),
+        doubt_note: figure.and_then(Figure::doubt_note),
         corrected: figure.and_then(Figure::corrected),
         reason,
     }

@@ -42,11 +42,10 @@ fn asked(rows: &[Compared]) -> Table {
 
 fn fathom(compared: &Compared) -> Text {
     match &compared.row.fathom {
-        SameQuestion::Nowhere(reason) => Text::prose(reason),
-        SameQuestion::Slope(experiment, along, _) => {
-            Text::code(*experiment).and(format!(", slope along {}", words::parameter(*experiment, along)))
-        }
-        SameQuestion::Point(..) | SameQuestion::Computed { .. } => {
+        SameQuestion::Nowhere { nowhere } => Text::prose(nowhere),
+        SameQuestion::Slope { experiment, along, .. } => Text::code(experiment)
+            .and(format!(", slope along {}", words::parameter(experiment.as_str(), along))),
+        SameQuestion::Point(_) | SameQuestion::Computed(_) => {
             let points = compared.points.iter().map(point);
             Text::joined(points, "; ")
         }

@@ -12,7 +12,7 @@ mod runs;
 use self::cells::{found, operation, printed, ratio, replicated};
 use crate::record::Replication;
 use crate::table::{self, Compared, NoRatio, Verdict};
-use crate::{REPORTS, Report};
+use crate::{Report, reports};
 use fathom_engine::results::Results;
 use fathom_report::form::{Facts, Subject};
 use fathom_report::paper::{Block, Column, Document, Key, Row, Section, Table, Text, plain};
@@ -27,7 +27,7 @@ pub fn list(style: Style) -> String {
     let line = |report: &Report| {
         style.wrapped(&format!("{}  ", report.id), &format!("{} ({})", report.title, report.machine))
     };
-    REPORTS.into_iter().map(line).collect()
+    reports().iter().map(line).collect()
 }
 
 /// A replication as it is to be reported.
@@ -140,8 +140,8 @@ fn misleading(rows: &[Compared]) -> Section {
     let differing: Vec<Text> = of(Verdict::Above).chain(of(Verdict::Below)).collect();
     Section::new(Key::of("misleading"), "Where the report's methods mislead")
         .under("Results that differ from Fathom's", listed(differing))
-        .under("No significant difference here", listed(of(Verdict::NotTold).collect()))
-        .under("Negative results", listed(of(Verdict::BelowNothing).collect()))
+        .under("No significant difference here", listed(of(Verdict::NotSignificant).collect()))
+        .under("Negative results", listed(of(Verdict::Negative).collect()))
         .under("Below resolution here", listed(of(Verdict::BelowResolution).collect()))
         .under("Impossible results: something is broken", listed(of(Verdict::Impossible).collect()))
         .under("Not compared here", listed(of(Verdict::Open).collect()))

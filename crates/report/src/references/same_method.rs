@@ -5,7 +5,7 @@
 //! `tests/hermetic/replication.rs` lists the figures for which the two relations name different points, each with its reason.
 
 use super::figure::Figure;
-use fathom_core::experiment::{Point, Selector, Settings};
+use fathom_core::experiment::{Point, PointSettings, Selector};
 use fathom_core::machine::Machine;
 use serde::Deserialize;
 use std::sync::LazyLock;
@@ -31,7 +31,7 @@ pub struct SameMethod {
 #[serde(deny_unknown_fields)]
 struct SameMethodRow {
     experiment: String,
-    point: Settings,
+    point: PointSettings,
     along: Option<String>,
     #[serde(default)]
     plus: u64,

@@ -1,7 +1,7 @@
 //! The time that a visit may take at most, and the time that is kept for the most important point until some point has its
 //! interval: what is not known cannot take it.
 
-use super::{NOTHING_YET, Now, Planner, done};
+use super::{Now, OVERRUN_SHARE_WITHOUT_RESULT, Planner, done};
 use fathom_core::statistics::MINIMUM_TRIALS;
 
 /// The share of the remaining time that may be lost with a visit of unknown cost. A point of which one trial takes more than a
@@ -30,30 +30,30 @@ const KEPT_SHARE: f64 = 0.25;
 impl Planner {
     /// The end of a visit of unknown cost, seconds from now.
     pub(super) fn end_of_unknown(&self, parts: &[usize], now: Now) -> f64 {
-        let left = self.budget() * (1.0 + LATE) - now.elapsed;
-        let end = (left * RISKED).min(left - self.kept_back(parts, now));
+        let remaining = self.budget() * (1.0 + LATE) - now.elapsed;
+        let end = (remaining * RISKED).min(remaining - self.kept_back(parts, now));
         if self.settled { end } else { end.min(self.budget() * PILOT_ENDS - now.elapsed) }
     }
 
     /// The end of a visit whose cost is expected, seconds from now.
     pub(super) fn end_of_known(&self, parts: &[usize], now: Now) -> f64 {
-        let beyond = if self.has_value { LATE } else { NOTHING_YET };
-        let left = self.budget() * (1.0 + beyond) - now.elapsed;
+        let beyond = if self.has_value { LATE } else { OVERRUN_SHARE_WITHOUT_RESULT };
+        let remaining = self.budget() * (1.0 + beyond) - now.elapsed;
         if self.first.is_some_and(|first| !self.has_value && *parts == [first]) {
-            return left;
+            return remaining;
         }
         // What neighbours cost is no expectation to rely on while nothing has its interval.
         let relied = self.has_value || parts.iter().all(|part| self.costs.knows(*part));
         let block = self.layout.parts[parts[0]].block;
         let expected = if relied { self.prices.visit(block, parts, self.observe) } else { 0.0 };
         let risked = if self.has_value { RISKED } else { RISKED_FOR_NOTHING };
-        (left * risked).max(UNEXPECTED * expected).min(left - self.kept_back(parts, now))
+        (remaining * risked).max(UNEXPECTED * expected).min(remaining - self.kept_back(parts, now))
     }
 
     /// The time in which a file may be made for a visit, seconds: later trials need it no more.
     pub(super) fn making(&self, parts: &[usize], now: Now) -> f64 {
-        let left = self.budget() - now.elapsed;
-        (left * RISKED).min(left - self.kept_back(parts, now))
+        let remaining = self.budget() - now.elapsed;
+        (remaining * RISKED).min(remaining - self.kept_back(parts, now))
     }
 
     /// The time kept for the most important part before anything has its interval, seconds; 0 for a visit of that part itself,
@@ -66,14 +66,14 @@ impl Planner {
             return 0.0;
         };
         let dearest = self.dearest * MINIMUM_TRIALS.saturating_sub(done) as f64;
-        let lacking = self.lacking_seconds(first, done);
-        let left = self.budget() * (1.0 + NOTHING_YET) - now.elapsed;
-        let kept = (lacking.max(dearest) * KEPT).max(left * KEPT_SHARE);
-        if lacking <= left { left.min(kept) } else { 0.0 }
+        let missing_seconds = self.missing_seconds(first, done);
+        let remaining = self.budget() * (1.0 + OVERRUN_SHARE_WITHOUT_RESULT) - now.elapsed;
+        let reserve = (missing_seconds.max(dearest) * KEPT).max(remaining * KEPT_SHARE);
+        if missing_seconds <= remaining { remaining.min(reserve) } else { 0.0 }
     }
 
     /// The time of the trials that a part lacks for its interval, measured alone, seconds.
-    pub(super) fn lacking_seconds(&self, part: usize, done: usize) -> f64 {
+    pub(super) fn missing_seconds(&self, part: usize, done: usize) -> f64 {
         let visit = self.prices.visit(self.layout.parts[part].block, &[part], self.observe);
         MINIMUM_TRIALS.saturating_sub(done) as f64 * visit
     }

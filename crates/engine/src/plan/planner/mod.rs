@@ -28,16 +28,16 @@ use std::time::Duration;
 const LONGEST: Duration = Duration::from_millis(30);
 
 /// The share of the remaining time that is promised: the durations of visits vary.
-const PROMISED: f64 = 0.85;
+const PROMISED_SHARE: f64 = 0.85;
 
 /// The share of the budget by which the run may be longer if a point lacks little to its interval.
-const BEYOND: f64 = 0.05;
+const OVERRUN_SHARE: f64 = 0.05;
 
 /// The same share while no point has its interval.
-const NOTHING_YET: f64 = 0.2;
+const OVERRUN_SHARE_WITHOUT_RESULT: f64 = 0.2;
 
 /// Costs are reviewed whenever this share of the budget has passed.
-const LOOK: f64 = 0.02;
+const REVIEW_INTERVAL: f64 = 0.02;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Phase {
@@ -80,7 +80,7 @@ pub struct Planner {
     /// The observation time of trials, seconds.
     observe: f64,
     /// The time of the last review of costs, seconds.
-    looked: f64,
+    reviewed_at: f64,
 }
 
 impl Planner {
@@ -110,7 +110,7 @@ impl Planner {
             attempted: -1.0,
             goals: vec![0; layout.parts.len()],
             observe: settings.pilot_observes().as_secs_f64(),
-            looked: 0.0,
+            reviewed_at: 0.0,
             layout,
             settings,
         }
@@ -160,8 +160,8 @@ impl Planner {
         loop {
             let step = match self.phase {
                 Phase::Pilot => self.pilot(now),
-                Phase::Promise => self.promised(now),
-                Phase::Spend => Some(self.spent(now)),
+                Phase::Promise => self.next_promised(now),
+                Phase::Spend => Some(self.improve(now)),
             };
             if let Some(step) = step {
                 return step;
@@ -187,17 +187,17 @@ impl Planner {
         self.phase = Phase::Promise;
         self.prices = self.costs.prices(&self.layout);
         if self.settled {
-            return self.taken_in(now);
+            return self.extend(now);
         }
-        self.goals = self.choose(now, self.promisable(now), self.longest());
+        self.goals = self.choose(now, self.affordable(now), self.longest());
         self.settled = true;
         Some(Step::Settle(self.settlement(now)))
     }
 
     /// A visit that keeps the promise, or a changed settlement; `None` once nothing is left of the promise.
-    fn promised(&mut self, now: Now) -> Option<Step> {
-        if now.elapsed >= self.looked + LOOK * self.budget()
-            && let Some(step) = self.look(now)
+    fn next_promised(&mut self, now: Now) -> Option<Step> {
+        if now.elapsed >= self.reviewed_at + REVIEW_INTERVAL * self.budget()
+            && let Some(step) = self.review(now)
         {
             return Some(step);
         }
@@ -209,7 +209,7 @@ impl Planner {
         if hopeless && !self.group.is_empty() {
             // The next group may fit.
             self.visiting = true;
-            return self.renounced(now);
+            return self.drop_short(now);
         }
         if due.is_empty() || hopeless {
             return self.after_the_promise(now);
@@ -226,7 +226,7 @@ impl Planner {
         if let Some(part) = self.nearest_to_a_value(now).filter(|_| !again) {
             return self.rescue(part, now);
         }
-        let step = self.renounced(now).or_else(|| self.taken_in(now));
+        let step = self.drop_short(now).or_else(|| self.extend(now));
         if step.is_none() && !again {
             self.probe(now);
         }
@@ -234,22 +234,22 @@ impl Planner {
     }
 
     /// Reviews costs, which may have grown: if the promise no longer fits, the least important points are left out.
-    fn look(&mut self, now: Now) -> Option<Step> {
-        self.looked = now.elapsed;
+    fn review(&mut self, now: Now) -> Option<Step> {
+        self.reviewed_at = now.elapsed;
         self.prices = self.costs.prices(&self.layout);
         let done = self.done(now);
-        let beyond = if self.has_value { BEYOND } else { NOTHING_YET };
-        let left = self.budget() * (1.0 + beyond) - now.elapsed;
-        if self.choosing(&done).seconds(&self.goals, self.observe) <= left {
+        let beyond = if self.has_value { OVERRUN_SHARE } else { OVERRUN_SHARE_WITHOUT_RESULT };
+        let remaining = self.budget() * (1.0 + beyond) - now.elapsed;
+        if self.choosing(&done).seconds(&self.goals, self.observe) <= remaining {
             return None;
         }
-        let promised = self.promised_points(&done);
-        let chosen = self.choose(now, left, self.observe);
+        let points_before = self.promised_points(&done);
+        let chosen = self.choose(now, remaining, self.observe);
         // Parts that were left out return only after the promise is kept.
         for (goal, chosen) in self.goals.iter_mut().zip(chosen).filter(|(goal, _)| **goal > 0) {
             *goal = chosen;
         }
-        if self.promised_points(&done) == promised {
+        if self.promised_points(&done) == points_before {
             return None;
         }
         self.queue.clear();
@@ -257,7 +257,7 @@ impl Planner {
     }
 
     /// Ends the promise to the current group, or to all: what has no interval is left out.
-    fn renounced(&mut self, now: Now) -> Option<Step> {
+    fn drop_short(&mut self, now: Now) -> Option<Step> {
         let group = std::mem::take(&mut self.group);
         let all: Vec<usize> = (0..self.goals.len()).collect();
         let mut left_out = false;
@@ -271,10 +271,10 @@ impl Planner {
     }
 
     /// Takes in more points if trials were cheaper than estimated.
-    fn taken_in(&mut self, now: Now) -> Option<Step> {
+    fn extend(&mut self, now: Now) -> Option<Step> {
         let done = self.done(now);
         let before = (self.promised_points(&done), self.goals.clone(), self.observe);
-        self.goals = self.choose(now, self.promisable(now), self.observe);
+        self.goals = self.choose(now, self.affordable(now), self.observe);
         if self.promised_points(&done) <= before.0 {
             (self.goals, self.observe) = (before.1, before.2);
             return None;
@@ -284,7 +284,7 @@ impl Planner {
     }
 
     /// A visit of the parts nearest to the target precision, or the end.
-    fn spent(&mut self, now: Now) -> Step {
+    fn improve(&mut self, now: Now) -> Step {
         loop {
             if let Some(step) = self.queued(now) {
                 return step;

@@ -1,6 +1,6 @@
 //! The rounds of visits: which parts of the promise, or of those that miss the target precision, and in which order.
 
-use super::{BEYOND, NOTHING_YET, Now, Phase, Planner, done};
+use super::{Now, OVERRUN_SHARE, OVERRUN_SHARE_WITHOUT_RESULT, Phase, Planner, done};
 use crate::plan::chance;
 use crate::plan::progress::Progress;
 use crate::plan::step::Step;
@@ -37,15 +37,15 @@ impl Planner {
         self.group.clear();
         let due: Vec<usize> = (0..self.goals.len()).filter(|part| self.is_due(*part, now)).collect();
         let done = self.done(now);
-        let left = (self.budget() - now.elapsed).max(0.0);
-        let at_ease = self.choosing(&done).seconds(&self.goals, self.observe) <= AT_EASE * left;
+        let remaining = (self.budget() - now.elapsed).max(0.0);
+        let at_ease = self.choosing(&done).seconds(&self.goals, self.observe) <= AT_EASE * remaining;
         // Where points are left out the next trials may show that more do not fit.
         if due.is_empty() || (at_ease && (self.has_value || !self.goals.contains(&0))) {
             return due;
         }
         self.group = match self.first.filter(|first| !self.has_value && due.contains(first)) {
             Some(first) => vec![first],
-            None => self.leading(due, GROUP * left, now),
+            None => self.leading(due, GROUP * remaining, now),
         };
         self.group.clone()
     }
@@ -53,22 +53,23 @@ impl Planner {
     /// The most important of these parts and of these the cheapest, as many as need this time in seconds, at least one.
     fn leading(&self, due: Vec<usize>, seconds: f64, now: Now) -> Vec<usize> {
         let part = |part: usize| &self.layout.parts[part];
-        let lacking =
+        let shortfall =
             |part: usize| self.goals[part].saturating_sub(done(&self.layout, part, now).unwrap_or(0)) as f64;
-        let preparing = |part: usize| lacking(part) * self.prices.preparation[self.layout.parts[part].block];
-        let price = |part: usize| preparing(part) + lacking(part) * self.prices.own[part].at(self.observe);
+        let preparing =
+            |part: usize| shortfall(part) * self.prices.preparation[self.layout.parts[part].block];
+        let price = |part: usize| preparing(part) + shortfall(part) * self.prices.own[part].at(self.observe);
         let mut priced: Vec<(f64, usize)> = due.iter().map(|part| (price(*part), *part)).collect();
         priced.sort_by(|one, other| {
             let importance = part(one.1).importance.cmp(&part(other.1).importance);
             importance.then(one.0.total_cmp(&other.0))
         });
-        let (mut taken, mut chosen) = (0.0, vec![false; self.goals.len()]);
+        let (mut seconds_used, mut chosen) = (0.0, vec![false; self.goals.len()]);
         let (mut blocks, mut lines) = (BTreeSet::new(), BTreeSet::new());
         for (price, leader) in priced {
-            if taken > 0.0 && taken + price > seconds {
+            if seconds_used > 0.0 && seconds_used + price > seconds {
                 break;
             }
-            taken += price;
+            seconds_used += price;
             chosen[leader] = true;
             if preparing(leader) > TOGETHER * seconds {
                 blocks.insert(part(leader).block);
@@ -94,7 +95,7 @@ impl Planner {
             let preparation = self.prices.preparation[block] / missing.len().max(1) as f64;
             due.extend(missing.iter().map(|part| {
                 let seconds = preparation + self.prices.own[*part].at(self.observe);
-                (self.lacking(*part, now) * seconds, *part)
+                (self.shortfall(*part, now) * seconds, *part)
             }));
         }
         due.sort_by(|one, other| one.0.total_cmp(&other.0));
@@ -103,11 +104,11 @@ impl Planner {
     }
 
     /// The expected number of trials until the first of a part's points reaches its target.
-    fn lacking(&self, part: usize, now: Now) -> f64 {
+    fn shortfall(&self, part: usize, now: Now) -> f64 {
         let precision = self.settings.precision;
         let points = self.layout.parts[part].points.iter().map(|point| &now.progress[*point]);
         let missing = points.filter(|progress| progress.is_missing(precision));
-        missing.map(Progress::lacking).fold(f64::INFINITY, f64::min)
+        missing.map(Progress::shortfall).fold(f64::INFINITY, f64::min)
     }
 
     /// Draws the order of a round: of its blocks, and of the parts in each. Blocks with costly preparation follow one
@@ -144,8 +145,8 @@ impl Planner {
             let Some(first) = parts.first() else { continue };
             let block = self.layout.parts[*first].block;
             let room = self.room(&parts, now);
-            let kept = self.kept_back(&parts, now);
-            let parts = self.fitting(block, parts, room - kept);
+            let reserve = self.kept_back(&parts, now);
+            let parts = self.fitting(block, parts, room - reserve);
             if !parts.is_empty() {
                 let end = self.end_of_known(&parts, now);
                 return Some(self.visit(&parts, room.min(end), end, now));
@@ -158,19 +159,19 @@ impl Planner {
     fn room(&self, parts: &[usize], now: Now) -> f64 {
         let short = |part: &usize| done(&self.layout, *part, now).is_some_and(|done| done < MINIMUM_TRIALS);
         let beyond = match self.phase {
-            Phase::Promise if !self.has_value => NOTHING_YET,
-            Phase::Promise if parts.iter().any(short) => BEYOND,
+            Phase::Promise if !self.has_value => OVERRUN_SHARE_WITHOUT_RESULT,
+            Phase::Promise if parts.iter().any(short) => OVERRUN_SHARE,
             _ => 0.0,
         };
         self.budget() * (1.0 + beyond) - now.elapsed
     }
 
     fn fitting(&self, block: usize, parts: Vec<usize>, room: f64) -> Vec<usize> {
-        let mut left = room - self.prices.preparation[block];
+        let mut remaining = room - self.prices.preparation[block];
         let fits = |part: &usize| {
             let own = self.prices.own[*part].at(self.observe);
-            let fits = own <= left;
-            left -= if fits { own } else { 0.0 };
+            let fits = own <= remaining;
+            remaining -= if fits { own } else { 0.0 };
             fits
         };
         parts.into_iter().filter(fits).collect()

@@ -1,6 +1,6 @@
 //! Settling: a choice within the remaining time, its forecast, and the cost of the points left out.
 
-use super::{NOTHING_YET, Now, PROMISED, Phase, Planner};
+use super::{Now, OVERRUN_SHARE_WITHOUT_RESULT, PROMISED_SHARE, Phase, Planner};
 use crate::plan::choice::Choosing;
 use crate::plan::pilot::Pilot;
 use crate::plan::settlement::{Price, Settlement, rounded_up};
@@ -10,8 +10,8 @@ use std::time::Duration;
 
 impl Planner {
     /// The time that may be promised, seconds.
-    pub(super) fn promisable(&self, now: Now) -> f64 {
-        (self.budget() - now.elapsed) * PROMISED
+    pub(super) fn affordable(&self, now: Now) -> f64 {
+        (self.budget() - now.elapsed) * PROMISED_SHARE
     }
 
     /// Chooses for a time in seconds, and sets the observation time of trials.
@@ -41,7 +41,7 @@ impl Planner {
     /// Whether a part of known cost has its interval in half of the remaining time.
     fn takes_little(&self, part: usize, done: &[Option<usize>], now: Now) -> bool {
         let half = (self.budget() - now.elapsed) / 2.0;
-        self.costs.knows(part) && done[part].is_some_and(|done| self.lacking_seconds(part, done) <= half)
+        self.costs.knows(part) && done[part].is_some_and(|done| self.missing_seconds(part, done) <= half)
     }
 
     pub(super) fn choosing<'plan>(&'plan self, done: &'plan [Option<usize>]) -> Choosing<'plan> {
@@ -51,9 +51,9 @@ impl Planner {
     pub(super) fn settlement(&self, now: Now) -> Settlement {
         let done = self.done(now);
         let choosing = self.choosing(&done);
-        let promised = |part: &usize| self.goals[*part] > 0 && done[*part].is_some();
-        let goals = || (0..self.goals.len()).filter(promised).map(|part| self.goals[part]);
-        let left = choosing.seconds(&self.goals, self.observe);
+        let is_promised = |part: &usize| self.goals[*part] > 0 && done[*part].is_some();
+        let goals = || (0..self.goals.len()).filter(is_promised).map(|part| self.goals[part]);
+        let remaining = choosing.seconds(&self.goals, self.observe);
         Settlement {
             at: Duration::from_secs_f64(now.elapsed),
             budget: self.settings.budget,
@@ -62,7 +62,7 @@ impl Planner {
             least_trials: goals().min().unwrap_or(0),
             most_trials: goals().max().unwrap_or(0),
             observe: Duration::from_secs_f64(self.observe),
-            end: Duration::from_secs_f64(now.elapsed + left),
+            end: Duration::from_secs_f64(now.elapsed + remaining),
             left_out: self.left_out(&choosing),
             enough: self.enough(),
         }
@@ -71,7 +71,7 @@ impl Planner {
     /// The points left out, each with its share of the cost of all points of its block that are left out.
     fn left_out(&self, choosing: &Choosing) -> Vec<Price> {
         let observe = self.settings.pilot_observes().as_secs_f64();
-        let mut found = vec![];
+        let mut prices = vec![];
         for (block, parts) in self.layout.blocks.iter().enumerate() {
             let out = |part: &usize| self.goals[*part] == 0 && choosing.done[*part].is_some();
             let out: Vec<usize> = parts.iter().copied().filter(out).collect();
@@ -79,15 +79,15 @@ impl Planner {
             let preparation =
                 if alone { choosing.prices.preparation[block] / out.len().max(1) as f64 } else { 0.0 };
             for part in out {
-                let lacking = MINIMUM_TRIALS - choosing.done[part].unwrap_or(0).min(MINIMUM_TRIALS);
+                let missing = MINIMUM_TRIALS - choosing.done[part].unwrap_or(0).min(MINIMUM_TRIALS);
                 let visit = preparation + choosing.prices.own[part].at(observe);
                 let points = &self.layout.parts[part].points;
-                let cost = Duration::from_secs_f64(lacking as f64 * visit / points.len() as f64);
+                let cost = Duration::from_secs_f64(missing as f64 * visit / points.len() as f64);
                 let more = self.costs.is_more(part);
-                found.extend(points.iter().map(|point| Price { point: *point, cost, more }));
+                prices.extend(points.iter().map(|point| Price { point: *point, cost, more }));
             }
         }
-        found
+        prices
     }
 
     /// While nothing has its interval: the part that can still have it, the most important one or else the nearest to it.
@@ -95,11 +95,11 @@ impl Planner {
         if self.has_value {
             return None;
         }
-        let left = self.budget() * (1.0 + NOTHING_YET) - now.elapsed;
+        let remaining = self.budget() * (1.0 + OVERRUN_SHARE_WITHOUT_RESULT) - now.elapsed;
         let done = self.done(now);
-        let seconds = |part: usize| Some((self.lacking_seconds(part, done[part]?), part));
+        let seconds = |part: usize| Some((self.missing_seconds(part, done[part]?), part));
         let known = (0..done.len()).filter(|part| self.costs.knows(*part));
-        let possible = known.filter_map(seconds).filter(|(seconds, _)| *seconds <= left);
+        let possible = known.filter_map(seconds).filter(|(seconds, _)| *seconds <= remaining);
         let possible = possible.min_by(|one, other| {
             let rank = |part: usize| self.first != Some(part);
             rank(one.1).cmp(&rank(other.1)).then(one.0.total_cmp(&other.0))
@@ -134,7 +134,7 @@ impl Planner {
             let cost = self.prices.for_an_interval(&self.layout, part, self.observe);
             cost <= self.budget() - now.elapsed
         };
-        fits() || (!self.has_value && !self.prices.told(&self.layout, part))
+        fits() || (!self.has_value && !self.prices.knows_experiment(&self.layout, part))
     }
 
     /// A budget with which this planner would leave nothing out: a pilot round, and the other trials in their share of the
@@ -144,7 +144,7 @@ impl Planner {
         let visit = |(block, parts): (usize, &Vec<usize>)| self.prices.visit(block, parts, observe);
         let round: f64 = self.layout.blocks.iter().enumerate().map(visit).sum();
         let further = (MINIMUM_TRIALS - 1) as f64;
-        let least = round * (1.0 + further / PROMISED);
+        let least = round * (1.0 + further / PROMISED_SHARE);
         // If costs have grown during the run, the same budget would not suffice again.
         let left_out = self.goals.contains(&0);
         let more = if left_out { self.budget() * 1.1 } else { self.budget() };
@@ -152,9 +152,9 @@ impl Planner {
     }
 
     pub(super) fn promised_points(&self, done: &[Option<usize>]) -> usize {
-        let promised = |(part, goal): (usize, &usize)| {
+        let is_promised = |(part, goal): (usize, &usize)| {
             if *goal > 0 && done[part].is_some() { self.layout.parts[part].points.len() } else { 0 }
         };
-        self.goals.iter().enumerate().map(promised).sum()
+        self.goals.iter().enumerate().map(is_promised).sum()
     }
 }

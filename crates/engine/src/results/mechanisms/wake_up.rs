@@ -119,7 +119,7 @@ fn causes(machine: &Machine) -> Statement {
     statement!("{idle}{set}", idle = idle.unwrap_or_default())
 }
 
-/// Settings of the kernel's command line that say how an idle CPU waits (Documentation/admin-guide/kernel-parameters.txt and
+/// PointSettings of the kernel's command line that say how an idle CPU waits (Documentation/admin-guide/kernel-parameters.txt and
 /// virt/guest-halt-polling.rst of Linux).
 const IDLE_SETTINGS: [&str; 5] =
     ["idle=", "haltpoll.", "cpuidle_haltpoll.", "intel_idle.max_cstate=", "processor.max_cstate="];

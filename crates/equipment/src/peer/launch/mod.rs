@@ -6,7 +6,7 @@
 pub mod namespace;
 pub mod ssh;
 
-use super::{PeerAddress, Session, Token};
+use super::{PeerAddress, PeerSession, Token};
 use serde::{Deserialize, Serialize};
 use std::convert::Infallible;
 use std::fs::File;
@@ -27,18 +27,18 @@ const READY: &str = "ready";
 /// The longest line of the other end, bytes: longer ones are no address.
 const LONGEST_LINE: u64 = 64 << 10;
 
-/// The most that the other end may say before the peer runs, bytes: its shell may greet its user with a page of text.
-const MOST_SAID: u64 = 1 << 20;
+/// The most bytes of output before the peer runs: the shell at the other end may greet its user with a page of text.
+const MOST_BYTES: u64 = 1 << 20;
 
 /// The most lines for this program: one says that the binary is wanted, one that the token is, one where the peer listens.
 const MOST_LINES: usize = 8;
 
 /// The longest time that a peer may take to end after it was told to.
-const PARTING: Duration = Duration::from_secs(3);
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// The requested peer.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Wanted {
+pub enum PeerSpec {
     /// A network namespace of this machine.
     Namespace,
     /// A peer that was started manually, at this address.
@@ -47,15 +47,15 @@ pub enum Wanted {
     Host(String),
 }
 
-impl FromStr for Wanted {
+impl FromStr for PeerSpec {
     type Err = Infallible;
 
     /// ssh takes a port from its configuration and never after a colon, so an address with a port is that of a peer.
     fn from_str(text: &str) -> Result<Self, Infallible> {
         Ok(match text.parse() {
-            Ok(address) => Wanted::At(address),
-            Err(_) if text == "namespace" => Wanted::Namespace,
-            Err(_) => Wanted::Host(text.to_owned()),
+            Ok(address) => PeerSpec::At(address),
+            Err(_) if text == "namespace" => PeerSpec::Namespace,
+            Err(_) => PeerSpec::Host(text.to_owned()),
         })
     }
 }
@@ -71,7 +71,7 @@ pub struct Launched {
     /// The address for trials.
     pub address: PeerAddress,
     /// The session that determines its lifetime.
-    pub session: Session,
+    pub session: PeerSession,
     // Dropped after the session: the end of the session ends the peer, for which the process is then awaited.
     process: Option<Launcher>,
 }
@@ -86,7 +86,7 @@ impl Launched {
     fn hold(candidates: &[PeerAddress], process: Option<Launcher>) -> Result<Self, NoPeer> {
         let mut complaints = vec![];
         for address in candidates {
-            let opened = Session::open(address).and_then(|mut session| session.hold().map(|()| session));
+            let opened = PeerSession::open(address).and_then(|mut session| session.hold().map(|()| session));
             match opened {
                 Ok(session) => return Ok(Launched { address: address.clone(), session, process }),
                 Err(failure) => complaints.push(failure.to_string()),
@@ -109,7 +109,7 @@ struct Launcher(Child);
 impl Drop for Launcher {
     fn drop(&mut self) {
         drop(self.0.stdin.take());
-        let deadline = Instant::now() + PARTING;
+        let deadline = Instant::now() + SHUTDOWN_TIMEOUT;
         while let Ok(None) = self.0.try_wait() {
             if Instant::now() > deadline {
                 let _ = self.0.kill();
@@ -132,7 +132,7 @@ pub struct Ready {
 
 impl Ready {
     /// Prints it for the process that started this peer.
-    pub fn say(&self) -> io::Result<()> {
+    pub fn print(&self) -> io::Result<()> {
         let mut out = io::stdout().lock();
         writeln!(out, "{MARK}ready {}", serde_json::to_string(self)?)?;
         out.flush()
@@ -140,7 +140,7 @@ impl Ready {
 }
 
 /// Reads the token, which the starting process sends first.
-pub fn hear_token() -> io::Result<Token> {
+pub fn read_token() -> io::Result<Token> {
     // Byte by byte, so that nothing that `wait_for_launcher` waits for is read in advance.
     let mut token = vec![];
     for byte in io::stdin().lock().bytes().take(1 << 10) {
@@ -160,31 +160,31 @@ pub fn wait_for_launcher() {
 
 /// The lines from the other end of a pipe, each with a timeout. The other host may say anything and without end: lines, their
 /// sum and their number are limited, and nothing is read after the line that says where the peer is.
-struct Said(Receiver<String>);
+struct LineReader(Receiver<String>);
 
-impl Said {
+impl LineReader {
     fn by(out: impl Read + Send + 'static) -> io::Result<Self> {
-        let (said, heard) = sync_channel(1);
+        let (sender, line) = sync_channel(1);
         let read = move || {
             for line in lines(out).take(MOST_LINES) {
                 let is_last = line.starts_with(READY);
-                if said.send(line).is_err() || is_last {
+                if sender.send(line).is_err() || is_last {
                     return;
                 }
             }
         };
-        std::thread::Builder::new().name("peer's words".to_owned()).spawn(read)?;
-        Ok(Said(heard))
+        std::thread::Builder::new().name("peer output".to_owned()).spawn(read)?;
+        Ok(LineReader(line))
     }
 
-    /// The lines that a child says on its standard output, which stays open: ssh would end with it.
+    /// The lines that a child writes to its standard output, which stays open: ssh would end with it.
     fn by_child(child: &mut Child) -> Result<Self, NoPeer> {
         let out = child
             .stdout
             .as_ref()
             .ok_or_else(|| NoPeer("the peer was started without its pipes".to_owned()))?;
         let copy = out.as_fd().try_clone_to_owned().map(File::from);
-        copy.and_then(Said::by).map_err(|error| NoPeer(error.to_string()))
+        copy.and_then(LineReader::by).map_err(|error| NoPeer(error.to_string()))
     }
 
     /// The next line: its first word and the rest. `None` at the end.
@@ -204,7 +204,7 @@ impl Said {
 
 /// The lines for this program, without their mark, up to the first that is too long.
 fn lines(out: impl Read) -> impl Iterator<Item = String> {
-    let mut out = io::BufReader::new(out.take(MOST_SAID));
+    let mut out = io::BufReader::new(out.take(MOST_BYTES));
     let next = move || {
         let mut line = vec![];
         let length = Read::by_ref(&mut out).take(LONGEST_LINE).read_until(b'\n', &mut line).ok()?;
@@ -224,8 +224,8 @@ mod tests {
     use std::sync::Arc;
     use std::sync::atomic::{AtomicU64, Ordering};
 
-    /// The lines that are heard, and how many bytes were read for them.
-    fn heard(said: impl Read + Send + 'static) -> (Vec<String>, u64) {
+    /// The lines that are read, and how many bytes were read for them.
+    fn lines_of(output: impl Read + Send + 'static) -> (Vec<String>, u64) {
         struct Counted<R>(R, Arc<AtomicU64>);
         impl<R: Read> Read for Counted<R> {
             fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
@@ -235,16 +235,16 @@ mod tests {
             }
         }
         let count = Arc::new(AtomicU64::new(0));
-        let said = Said::by(Counted(said, count.clone())).unwrap();
+        let lines = LineReader::by(Counted(output, count.clone())).unwrap();
         let next =
-            || said.next(Duration::from_secs(20)).unwrap().map(|(word, rest)| format!("{word} {rest}"));
+            || lines.next(Duration::from_secs(20)).unwrap().map(|(word, rest)| format!("{word} {rest}"));
         (std::iter::from_fn(next).collect(), count.load(Ordering::Relaxed))
     }
 
     #[test]
     fn a_greeting_is_passed_over_and_nothing_is_read_after_the_address() {
-        let said = "Welcome!\nfathom-peer want\nfathom-peer ready {}\nfathom-peer go\n";
-        let (lines, read) = heard(said.as_bytes().chain(io::repeat(b'x').take(16 << 20)));
+        let output = "Welcome!\nfathom-peer want\nfathom-peer ready {}\nfathom-peer go\n";
+        let (lines, read) = lines_of(output.as_bytes().chain(io::repeat(b'x').take(16 << 20)));
         assert_eq!(lines, ["want ", "ready {}"]);
         assert!(read <= 64 << 10, "{read} bytes were read");
     }
@@ -252,7 +252,7 @@ mod tests {
     #[test]
     fn an_endless_line_is_not_heard_and_takes_no_memory() {
         let endless = b"fathom-peer ready ".chain(io::repeat(b'x').take(16 << 20));
-        let (lines, read) = heard(endless);
+        let (lines, read) = lines_of(endless);
         assert!(lines.is_empty() && read <= 128 << 10, "{} lines of {read} bytes", lines.len());
     }
 
@@ -269,18 +269,18 @@ mod tests {
                 Ok(if self.1 > 16 << 20 { 0 } else { into.len() })
             }
         }
-        assert_eq!(heard(Repeated("fathom-peer want\n", 0)).0.len(), MOST_LINES);
-        let (lines, read) = heard(Repeated("Welcome!\n", 0));
-        assert!(lines.is_empty() && read <= 2 * MOST_SAID, "{read} bytes of greeting");
+        assert_eq!(lines_of(Repeated("fathom-peer want\n", 0)).0.len(), MOST_LINES);
+        let (lines, read) = lines_of(Repeated("Welcome!\n", 0));
+        assert!(lines.is_empty() && read <= 2 * MOST_BYTES, "{read} bytes of greeting");
     }
 
     #[test]
     fn a_peer_is_a_namespace_an_address_with_a_port_or_a_host() {
-        let wanted = |text: &str| text.parse::<Wanted>().unwrap();
-        assert_eq!(wanted("namespace"), Wanted::Namespace);
-        assert_eq!(wanted("192.0.2.7:41"), Wanted::At(([192, 0, 2, 7], 41).into()));
-        assert!(matches!(wanted("[::1]:41"), Wanted::At(_)));
-        assert_eq!(wanted("192.0.2.7"), Wanted::Host("192.0.2.7".to_owned()));
-        assert_eq!(wanted("me@lab"), Wanted::Host("me@lab".to_owned()));
+        let spec = |text: &str| text.parse::<PeerSpec>().unwrap();
+        assert_eq!(spec("namespace"), PeerSpec::Namespace);
+        assert_eq!(spec("192.0.2.7:41"), PeerSpec::At(([192, 0, 2, 7], 41).into()));
+        assert!(matches!(spec("[::1]:41"), PeerSpec::At(_)));
+        assert_eq!(spec("192.0.2.7"), PeerSpec::Host("192.0.2.7".to_owned()));
+        assert_eq!(spec("me@lab"), PeerSpec::Host("me@lab".to_owned()));
     }
 }

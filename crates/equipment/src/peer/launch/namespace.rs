@@ -5,7 +5,7 @@
 //! left, even after a kill. Creating one requires the right to administer the network (root, or inside `unshare --user
 //! --map-root-user --net`), and the program `ip`.
 
-use super::{Launched, Launcher, NoPeer, Said, ready};
+use super::{Launched, Launcher, LineReader, NoPeer, ready};
 use crate::peer::proof::chance;
 use crate::peer::{PeerAddress, Token};
 use fathom_core::experiment::{Access, Failure};
@@ -32,9 +32,9 @@ pub fn launch() -> Result<Launched, NoPeer> {
     let mut child =
         start(&link).map_err(|error| NoPeer(format!("the peer could not be started: {error}")))?;
     let outside = Link::outside(child.id());
-    let heard = converse(&mut child, &token);
+    let result = converse(&mut child, &token);
     let launcher = Launcher(child);
-    let ready = heard?;
+    let ready = result?;
     link.configure(&outside, 1, None)?;
     let find = |version: fn(&IpAddr) -> bool| ready.ips.iter().copied().find(version);
     let address =
@@ -58,24 +58,24 @@ fn start(link: &Link) -> io::Result<Child> {
 
 /// Sends the token and reads the peer's addresses; an error has the peer's own message.
 fn converse(child: &mut Child, token: &Token) -> Result<super::Ready, NoPeer> {
-    let said = Said::by_child(child)?;
+    let lines = LineReader::by_child(child)?;
     let Some(stdin) = child.stdin.as_mut() else {
         return Err(NoPeer("the peer was started without its pipes".to_owned()));
     };
     // A peer that has died does not read; its message is reported below.
     let _ = stdin.write_all(format!("{}\n", token.0).as_bytes());
-    match said.next(STEP)? {
+    match lines.next(STEP)? {
         Some((word, rest)) if word == "ready" => ready(&rest),
         _ => Err(NoPeer(format!("no virtual peer: {}", complaint(child)))),
     }
 }
 
 fn complaint(child: &mut Child) -> String {
-    let mut said = String::new();
+    let mut complaint = String::new();
     if let Some(stderr) = child.stderr.take() {
-        let _ = io::Read::read_to_string(&mut io::Read::take(stderr, 2000), &mut said);
+        let _ = io::Read::read_to_string(&mut io::Read::take(stderr, 2000), &mut complaint);
     }
-    said.trim().trim_start_matches("fathom: ").to_owned()
+    complaint.trim().trim_start_matches("fathom: ").to_owned()
 }
 
 /// In the peer's process: moves it into a new network namespace, and connects that with this machine's.
@@ -90,8 +90,8 @@ pub fn enter(parent: u32, listen: &[IpAddr]) -> Result<(), Failure> {
         )));
     }
     let link = Link::of(listen).ok_or_else(|| Failure::Broke("no address for the namespace".to_owned()))?;
-    let made = link.configure(INSIDE, 2, Some((&Link::outside(std::process::id()), parent)));
-    made.map_err(|NoPeer(complaint)| Failure::Broke(complaint))
+    let result = link.configure(INSIDE, 2, Some((&Link::outside(std::process::id()), parent)));
+    result.map_err(|NoPeer(complaint)| Failure::Broke(complaint))
 }
 
 /// The first address of the block that RFC 2544 reserves for measuring, 198.18.0.0/15.
@@ -195,10 +195,10 @@ fn ip(commands: &str) -> Result<(), NoPeer> {
     if output.status.success() {
         return Ok(());
     }
-    let said = String::from_utf8_lossy(&output.stderr);
+    let stderr = String::from_utf8_lossy(&output.stderr);
     Err(NoPeer(format!(
         "the virtual network could not be made: {}",
-        said.lines().next().unwrap_or("ip fails")
+        stderr.lines().next().unwrap_or("ip fails")
     )))
 }
 

@@ -5,7 +5,7 @@
 //! is copied through the same connection into a new folder, and removes itself as soon as it runs: nothing is left, even
 //! after a kill. The measured traffic does not use ssh, but direct connections.
 
-use super::{Launched, Launcher, NoPeer, Said, ready};
+use super::{Launched, Launcher, LineReader, NoPeer, ready};
 use crate::peer::proof::chance;
 use crate::peer::{PeerAddress, Token};
 use fathom_core::experiment::Access;
@@ -33,7 +33,7 @@ const LONGEST_COMPLAINT: u64 = 1 << 10;
 
 /// The program to run at the other end.
 #[derive(Debug)]
-pub struct Program<'run> {
+pub struct PeerProgram<'run> {
     /// Its bytes.
     pub binary: &'run [u8],
     /// Their SHA-256, in hexadecimal.
@@ -42,7 +42,7 @@ pub struct Program<'run> {
 
 /// Starts a peer at `host`. If an address is given, it listens and is reached there instead of at the address that ssh uses:
 /// at another adapter of the same host.
-pub fn launch(host: &str, address: Option<IpAddr>, program: &Program) -> Result<Launched, NoPeer> {
+pub fn launch(host: &str, address: Option<IpAddr>, program: &PeerProgram) -> Result<Launched, NoPeer> {
     let (mut child, complaints) = start(host, &shell(program, address)).map_err(|error| match error.kind() {
         io::ErrorKind::NotFound => NoPeer("there is no `ssh` here: install OpenSSH's client, or start `fathom peer` at the other host by hand and give its address and port".to_owned()),
         _ => NoPeer(format!("ssh could not be started: {error}")),
@@ -102,16 +102,16 @@ fn pass_on(complaints: impl Read, mut tell: impl FnMut(&str)) {
 fn converse(
     child: &mut Child,
     host: &str,
-    program: &Program,
+    program: &PeerProgram,
     token: &Token,
 ) -> Result<Option<String>, NoPeer> {
-    let said = Said::by_child(child)?;
+    let lines = LineReader::by_child(child)?;
     let Some(mut stdin) = child.stdin.take() else {
         return Err(NoPeer("ssh was started without its pipes".to_owned()));
     };
     let mut timeout = LOGIN;
-    let found = loop {
-        let Some((word, rest)) = said.next(timeout)? else { break None };
+    let addresses = loop {
+        let Some((word, rest)) = lines.next(timeout)? else { break None };
         timeout = STEP;
         // A failed write means that ssh has ended, which the next read shows.
         let _ = match word.as_str() {
@@ -122,7 +122,7 @@ fn converse(
         };
     };
     child.stdin = Some(stdin);
-    Ok(found)
+    Ok(addresses)
 }
 
 fn complaint(host: &str, word: &str, rest: &str) -> String {
@@ -179,12 +179,15 @@ fn resolved(host: &str) -> Vec<IpAddr> {
     let output = ssh.stderr(Stdio::null()).output();
     let text = output.map(|output| String::from_utf8_lossy(&output.stdout).into_owned()).unwrap_or_default();
     let name = text.lines().find_map(|line| line.strip_prefix("hostname ")).unwrap_or(host);
-    (name, 0).to_socket_addrs().map(|found| found.map(|address| address.ip()).collect()).unwrap_or_default()
+    (name, 0)
+        .to_socket_addrs()
+        .map(|addresses| addresses.map(|address| address.ip()).collect())
+        .unwrap_or_default()
 }
 
 /// The commands for the other end's shell. They are put between single quotes and contain none, nor a line feed, so that any
 /// login shell passes them on to `sh`.
-fn shell(program: &Program, address: Option<IpAddr>) -> String {
+fn shell(program: &PeerProgram, address: Option<IpAddr>) -> String {
     let lines = SHELL.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
     let script = lines
         .collect::<Vec<_>>()
@@ -267,22 +270,24 @@ mod tests {
 
     #[test]
     fn what_ssh_and_the_host_say_is_limited_and_commands_no_terminal() {
-        let heard = |said: &[u8]| {
+        let complaints_of = |text: &[u8]| {
             let mut lines = vec![];
-            pass_on(said, |line| lines.push(line.to_owned()));
+            pass_on(text, |line| lines.push(line.to_owned()));
             lines
         };
         assert_eq!(
-            heard(b"Permission \x1b]0;x\x07denied.\r\nno end"),
+            complaints_of(b"Permission \x1b]0;x\x07denied.\r\nno end"),
             ["Permission \u{fffd}]0;x\u{fffd}denied.", "no end"]
         );
-        assert_eq!(heard(&b"x\n".repeat(1 << 20)).len(), MOST_COMPLAINTS);
-        assert!(heard(&b"x".repeat(1 << 24)).iter().all(|line| line.len() as u64 <= LONGEST_COMPLAINT));
+        assert_eq!(complaints_of(&b"x\n".repeat(1 << 20)).len(), MOST_COMPLAINTS);
+        assert!(
+            complaints_of(&b"x".repeat(1 << 24)).iter().all(|line| line.len() as u64 <= LONGEST_COMPLAINT)
+        );
     }
 
     #[test]
     fn the_shell_is_one_line_between_quotes_and_has_everything_filled_in() {
-        let shell = shell(&Program { binary: b"abc", sha256: "1234" }, None);
+        let shell = shell(&PeerProgram { binary: b"abc", sha256: "1234" }, None);
         assert_eq!(shell.matches('\'').count(), 2, "{shell}");
         assert!(!shell.contains('\n') && !shell.contains('@') && !shell.contains('!'), "{shell}");
         assert!(shell.contains("head -c 3 "));
@@ -299,11 +304,11 @@ mod tests {
             std::fs::File::open(&folder).unwrap().set_modified(then).unwrap();
             folder
         };
-        let gone = [
+        let stale = [
             planted(temporary.path(), ".fathom-copy-aaaaaa", "fathom", 2),
             planted(home.path(), ".fathom-copy-bbbbbb", "fathom", 30),
         ];
-        let kept = [
+        let fresh = [
             planted(temporary.path(), ".fathom-copy-cccccc", "fathom", 0),
             planted(temporary.path(), ".fathom-copy-dddddd", "letter", 2),
             planted(temporary.path(), ".fathom-1-2-3-4-x", "fathom", 2),
@@ -316,16 +321,16 @@ mod tests {
         let executable = std::os::unix::fs::PermissionsExt::from_mode(0o755);
         std::fs::set_permissions(tools.path().join("uname"), executable).unwrap();
         let mut sh = Command::new("sh");
-        sh.args(["-c", &shell(&Program { binary: b"abc", sha256: "1234" }, None)]);
+        sh.args(["-c", &shell(&PeerProgram { binary: b"abc", sha256: "1234" }, None)]);
         let path = format!("{}:/usr/bin:/bin", tools.path().display());
         sh.env_clear().env("PATH", path).env("TMPDIR", temporary.path()).env("HOME", home.path());
         let output = sh.stdin(Stdio::null()).output().unwrap();
-        let said = String::from_utf8_lossy(&output.stdout);
-        assert!(said.contains("fathom-peer torn"), "no copy arrived: {said}");
-        for folder in gone {
+        let stdout = String::from_utf8_lossy(&output.stdout);
+        assert!(stdout.contains("fathom-peer torn"), "no copy arrived: {stdout}");
+        for folder in stale {
             assert!(!folder.exists(), "{} is left", folder.display());
         }
-        for folder in kept {
+        for folder in fresh {
             assert!(folder.read_dir().unwrap().count() == 1, "{} is touched", folder.display());
         }
         assert_eq!(temporary.path().read_dir().unwrap().count(), 3, "its own folder is gone too");

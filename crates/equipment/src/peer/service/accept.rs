@@ -2,7 +2,7 @@
 //! closed it.
 
 use super::place::Place;
-use super::running::{Running, Tally};
+use super::running::{Running, ServiceTally};
 use crate::peer::waking::waker;
 use fathom_core::experiment::Failure;
 use std::io::{Read, Write};
@@ -38,7 +38,7 @@ pub fn begin(place: &Place) -> Result<Running, Failure> {
     Ok(running)
 }
 
-fn serve(stream: &TcpStream, tally: &Arc<Tally>) {
+fn serve(stream: &TcpStream, tally: &Arc<ServiceTally>) {
     let Ok(other) = stream.try_clone() else { return };
     let waking = tally.on_end(move || drop(other.shutdown(Shutdown::Both)));
     tally.connections.fetch_add(1, Ordering::Relaxed);

@@ -25,9 +25,9 @@ pub struct Arrivals {
 impl Arrivals {
     /// Adds an entry.
     pub fn push(&mut self, arrival: Arrival) {
-        let kept = self.list.len();
-        if kept >= 2 && arrival.at_ns < self.list[kept - 2].at_ns + self.every_ns {
-            self.list[kept - 1] = arrival;
+        let count = self.list.len();
+        if count >= 2 && arrival.at_ns < self.list[count - 2].at_ns + self.every_ns {
+            self.list[count - 1] = arrival;
             return;
         }
         self.list.push(arrival);
@@ -60,13 +60,13 @@ mod tests {
         for step in 0..1_000_000_u64 {
             arrivals.push(Arrival { at_ns: 1000 + step * 7, bytes: step });
         }
-        let kept = arrivals.take();
-        assert!((MOST / 8..=MOST).contains(&kept.len()), "{}", kept.len());
-        assert_eq!(kept[0].at_ns, 1000);
-        assert_eq!(kept[kept.len() - 1], Arrival { at_ns: 1000 + 999_999 * 7, bytes: 999_999 });
-        assert!(kept.is_sorted_by_key(|arrival| arrival.bytes));
+        let list = arrivals.take();
+        assert!((MOST / 8..=MOST).contains(&list.len()), "{}", list.len());
+        assert_eq!(list[0].at_ns, 1000);
+        assert_eq!(list[list.len() - 1], Arrival { at_ns: 1000 + 999_999 * 7, bytes: 999_999 });
+        assert!(list.is_sorted_by_key(|arrival| arrival.bytes));
         assert!(
-            kept.iter().all(|arrival| arrival.at_ns == 1000 + arrival.bytes * 7),
+            list.iter().all(|arrival| arrival.at_ns == 1000 + arrival.bytes * 7),
             "every entry is as noted"
         );
     }

@@ -2,7 +2,7 @@
 //! could not keep up.
 
 use super::place::Place;
-use super::running::{Running, Tally};
+use super::running::{Running, ServiceTally};
 use fathom_core::experiment::Failure;
 use std::net::UdpSocket;
 use std::sync::atomic::Ordering;
@@ -47,7 +47,7 @@ pub fn begin(bytes: u32, place: &Place) -> Result<Running, Failure> {
     Ok(running)
 }
 
-fn count(length: usize, tally: &Tally) {
+fn count(length: usize, tally: &ServiceTally) {
     tally.received_bytes.fetch_add(length as u64, Ordering::Relaxed);
     if tally.messages.fetch_add(1, Ordering::Relaxed).is_multiple_of(BETWEEN_READINGS) {
         tally.arrived();

@@ -60,17 +60,17 @@ mod tests {
     #[test]
     fn every_byte_is_told_once_and_a_fast_stream_is_told_of_seldom() {
         let data = vec![7; 1 << 22];
-        let (mut told, mut times, mut clock) = (0, 0, 0);
+        let (mut counted, mut times, mut clock) = (0, 0, 0);
         let mut buffer = [0; 512];
         let (bytes, reads) = drain(&mut data.as_slice(), &mut buffer, |more| {
-            told += more;
+            counted += more;
             times += 1;
             // Ten nanoseconds per read.
             clock += more / 512 * 10;
             clock
         })
         .unwrap();
-        assert_eq!((bytes, told, reads), (1 << 22, 1 << 22, (1 << 22) / 512));
+        assert_eq!((bytes, counted, reads), (1 << 22, 1 << 22, (1 << 22) / 512));
         assert!(times < 40, "{times} readings");
     }
 

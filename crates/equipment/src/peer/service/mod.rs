@@ -1,7 +1,7 @@
 //! The work at the other end of a connection, on loopback and on a second host alike.
 //!
 //! Each service is a file. It binds a port that the system chooses, works in its own threads, counts its work in a
-//! [`Tally`], and ends when its [`Running`] handle is stopped or dropped.
+//! [`ServiceTally`], and ends when its [`Running`] handle is stopped or dropped.
 
 pub mod accept;
 mod arrivals;
@@ -18,7 +18,7 @@ mod stream;
 pub use arrivals::{Arrival, Arrivals};
 pub use place::Place;
 pub use processor_time::processor_time;
-pub use running::{Running, ServiceReport, Tally, Waking};
+pub use running::{Running, ServiceReport, ServiceTally, Waking};
 pub use source::Enough;
 pub use stream::StreamOptions;
 

@@ -37,7 +37,7 @@ pub struct ServiceReport {
 type Wake = Box<dyn Fn() + Send>;
 
 /// The counts of a service's threads, and the signal that ends them.
-pub struct Tally {
+pub struct ServiceTally {
     ending: AtomicBool,
     began: Instant,
     /// Connections accepted.
@@ -54,9 +54,9 @@ pub struct Tally {
     wakers: Mutex<BTreeMap<u64, Wake>>,
 }
 
-impl Tally {
+impl ServiceTally {
     fn new() -> Self {
-        Tally {
+        ServiceTally {
             ending: AtomicBool::new(false),
             began: Instant::now(),
             connections: AtomicU64::new(0),
@@ -124,7 +124,7 @@ impl Tally {
 
 /// While this exists, the end of the service wakes a thread.
 pub struct Waking {
-    tally: Arc<Tally>,
+    tally: Arc<ServiceTally>,
     number: u64,
 }
 
@@ -142,7 +142,7 @@ fn locked<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 /// A service that runs until this handle is stopped or dropped.
 pub struct Running {
     port: u16,
-    tally: Arc<Tally>,
+    tally: Arc<ServiceTally>,
     threads: Vec<JoinHandle<()>>,
     used_before: Option<Duration>,
 }
@@ -150,14 +150,14 @@ pub struct Running {
 impl Running {
     /// A service that listens on `port`, without threads yet.
     pub fn new(port: u16) -> Self {
-        Running { port, tally: Arc::new(Tally::new()), threads: vec![], used_before: processor_time() }
+        Running { port, tally: Arc::new(ServiceTally::new()), threads: vec![], used_before: processor_time() }
     }
 
     /// Starts one of its threads, pinned if the place has a CPU.
     pub fn thread(
         &mut self,
         place: &Place,
-        work: impl FnOnce(&Arc<Tally>) -> Result<(), Failure> + Send + 'static,
+        work: impl FnOnce(&Arc<ServiceTally>) -> Result<(), Failure> + Send + 'static,
     ) -> Result<(), Failure> {
         let (tally, cpu) = (Arc::clone(&self.tally), place.cpu);
         let run = move || {
@@ -180,7 +180,7 @@ impl Running {
     }
 
     /// The state shared by its threads.
-    pub fn tally(&self) -> &Arc<Tally> {
+    pub fn tally(&self) -> &Arc<ServiceTally> {
         &self.tally
     }
 

@@ -2,7 +2,7 @@
 
 use super::drain::drain;
 use super::place::Place;
-use super::running::{Running, Tally};
+use super::running::{Running, ServiceTally};
 use super::stream::{StreamOptions, accept_all};
 use fathom_core::experiment::Failure;
 use std::io::{Read, Write};
@@ -35,7 +35,7 @@ pub fn begin(
 }
 
 /// Reads to the end of the stream. Also used at the other end of pipes and UNIX sockets, which need no port.
-pub fn swallow(stream: &mut impl Read, chunk: usize, tally: &Arc<Tally>) -> std::io::Result<()> {
+pub fn swallow(stream: &mut impl Read, chunk: usize, tally: &Arc<ServiceTally>) -> std::io::Result<()> {
     let mut buffer = vec![1; chunk];
     let (_, reads) = drain(stream, &mut buffer, |bytes| {
         tally.received_bytes.fetch_add(bytes, Ordering::Relaxed);
@@ -50,7 +50,7 @@ fn acknowledge(
     stream: &mut TcpStream,
     options: StreamOptions,
     bytes: usize,
-    tally: &Arc<Tally>,
+    tally: &Arc<ServiceTally>,
 ) -> std::io::Result<()> {
     let mut buffer = vec![1; options.chunk as usize];
     loop {

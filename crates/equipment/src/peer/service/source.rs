@@ -1,7 +1,7 @@
 //! A source: it writes on every connection until a time and a number of bytes are reached.
 
 use super::place::Place;
-use super::running::{Running, Tally};
+use super::running::{Running, ServiceTally};
 use super::stream::{StreamOptions, accept_all};
 use fathom_core::experiment::Failure;
 use serde::{Deserialize, Serialize};
@@ -35,21 +35,26 @@ pub fn begin(
         if acknowledged {
             converse(&mut stream, &data, tally)
         } else {
-            pour(&mut stream, &data, enough, tally)
+            send_all(&mut stream, &data, enough, tally)
         }
     })
 }
 
 /// Bytes between two readings of the clock: a reading after every chunk of 512 bytes would slow the stream.
-const BETWEEN_LOOKS: u64 = 64 << 10;
+const BYTES_PER_CLOCK_READING: u64 = 64 << 10;
 
 /// Writes the stream, shuts it down, and waits until the client has read it.
-fn pour(stream: &mut TcpStream, data: &[u8], enough: Enough, tally: &Arc<Tally>) -> std::io::Result<()> {
+fn send_all(
+    stream: &mut TcpStream,
+    data: &[u8],
+    enough: Enough,
+    tally: &Arc<ServiceTally>,
+) -> std::io::Result<()> {
     let (began, limit) = (Instant::now(), Duration::from_nanos(enough.ns).min(LONGEST));
     let (mut sent, mut passed) = (0, Duration::ZERO);
     while (passed < limit || sent < enough.bytes) && passed < LONGEST {
-        let look_at = sent + BETWEEN_LOOKS;
-        while sent < look_at {
+        let next_reading = sent + BYTES_PER_CLOCK_READING;
+        while sent < next_reading {
             stream.write_all(data)?;
             sent += data.len() as u64;
             tally.sent_bytes.fetch_add(data.len() as u64, Ordering::Relaxed);
@@ -61,7 +66,7 @@ fn pour(stream: &mut TcpStream, data: &[u8], enough: Enough, tally: &Arc<Tally>)
 }
 
 /// Writes a chunk for every byte from the client.
-fn converse(stream: &mut TcpStream, data: &[u8], tally: &Arc<Tally>) -> std::io::Result<()> {
+fn converse(stream: &mut TcpStream, data: &[u8], tally: &Arc<ServiceTally>) -> std::io::Result<()> {
     while stream.read(&mut [0])? == 1 {
         stream.write_all(data)?;
         tally.sent_bytes.fetch_add(data.len() as u64, Ordering::Relaxed);

@@ -1,7 +1,7 @@
 //! Streams: a listener whose connections are served in parallel.
 
 use super::place::Place;
-use super::running::{Running, Tally};
+use super::running::{Running, ServiceTally};
 use crate::peer::waking::waker;
 use fathom_core::experiment::Failure;
 use serde::{Deserialize, Serialize};
@@ -75,7 +75,7 @@ fn set(socket: &Socket, option: libc::c_int, value: u32) -> std::io::Result<()> 
 pub fn accept_all(
     options: StreamOptions,
     place: &Place,
-    serve: impl Fn(TcpStream, &Arc<Tally>) -> std::io::Result<()> + Send + Sync + 'static,
+    serve: impl Fn(TcpStream, &Arc<ServiceTally>) -> std::io::Result<()> + Send + Sync + 'static,
 ) -> Result<Running, Failure> {
     if !(1..=LARGEST_CHUNK).contains(&options.chunk) {
         return Err(Failure::Unsupported(format!("chunks of {} bytes are not served", options.chunk)));
@@ -108,8 +108,8 @@ pub fn accept_all(
 
 fn serve_connection(
     stream: TcpStream,
-    tally: &Arc<Tally>,
-    serve: &impl Fn(TcpStream, &Arc<Tally>) -> std::io::Result<()>,
+    tally: &Arc<ServiceTally>,
+    serve: &impl Fn(TcpStream, &Arc<ServiceTally>) -> std::io::Result<()>,
 ) {
     let Ok(other) = stream.try_clone() else { return };
     let _waking = tally.on_end(move || drop(other.shutdown(Shutdown::Both)));

@@ -6,13 +6,13 @@
 mod ntlm;
 mod session;
 
-use super::client::{Client, Kind, Ticket};
+use super::client::{Client, EntryKind, Ticket};
 use super::deadline::Deadline;
 use super::wire::{Message, Wire};
 use fathom_core::experiment::{Access, Failure};
 use fathom_core::machine::RemoteUrl;
 use ntlm::{Challenge, User, utf16};
-use session::{Answer, HEADER, MORE, PER_CREDIT, Session};
+use session::{HEADER, MORE, PER_CREDIT, SmbAnswer, SmbSession};
 
 const PORT: u16 = 445;
 
@@ -50,7 +50,7 @@ const END_OF_FILE: u32 = 0xc000_0011;
 
 /// A connection.
 pub struct Smb {
-    session: Session,
+    session: SmbSession,
     share: String,
     handle: [u8; 16],
     most: usize,
@@ -59,7 +59,7 @@ pub struct Smb {
 /// The result of opening a file.
 struct Opened {
     handle: [u8; 16],
-    kind: Kind,
+    kind: EntryKind,
 }
 
 impl Smb {
@@ -69,7 +69,7 @@ impl Smb {
         let share = share.ok_or_else(|| Failure::Broke(format!("{url} names no share")))?.to_owned();
         let user = user(url, access)?;
         let signing = if user.is_some() { SIGNING_REQUIRED } else { SIGNING_ENABLED };
-        let session = Session::over(Wire::connect(&url.host, url.port.unwrap_or(PORT), deadline)?);
+        let session = SmbSession::over(Wire::connect(&url.host, url.port.unwrap_or(PORT), deadline)?);
         let mut client = Smb { session, share, handle: [0; 16], most: PER_CREDIT };
         client.negotiate(signing)?;
         client.log_in(user.as_ref(), signing)?;
@@ -82,13 +82,13 @@ impl Smb {
         let dialects: Vec<u8> = DIALECTS.iter().flat_map(|dialect| dialect.to_le_bytes()).collect();
         let own = drawn::<16>()?;
         let client = [&[36, 0, 2, 0, signing, 0, 0, 0][..], &LARGE.to_le_bytes(), &own, &[0; 8]].concat();
-        let answer = self.asked(NEGOTIATE, "a dialect", &[&client, &dialects])?;
-        let mut said = answer.body();
-        said.bytes(4)?;
-        let dialect = said.u16_le()?;
-        said.bytes(18)?;
-        let capabilities = said.u32_le()?;
-        let (_, read, write) = (said.u32_le()?, said.u32_le()?, said.u32_le()?);
+        let answer = self.exchange(NEGOTIATE, "a dialect", &[&client, &dialects])?;
+        let mut message = answer.body();
+        message.bytes(4)?;
+        let dialect = message.u16_le()?;
+        message.bytes(18)?;
+        let capabilities = message.u32_le()?;
+        let (_, read, write) = (message.u32_le()?, message.u32_le()?, message.u32_le()?);
         self.session.large = dialect != DIALECTS[0] && capabilities & LARGE != 0;
         let most = if self.session.large { MOST } else { PER_CREDIT as u32 };
         self.most = read.min(write).clamp(4096, most) as usize;
@@ -96,12 +96,12 @@ impl Smb {
     }
 
     fn log_in(&mut self, user: Option<&User>, signing: u8) -> Result<(), Failure> {
-        let asked = self.set_up(&ntlm::hello(), signing)?;
-        if asked.status != MORE {
-            return Err(self.refused("logging in", asked.status));
+        let answer = self.set_up(&ntlm::hello(), signing)?;
+        if answer.status != MORE {
+            return Err(self.refused("logging in", answer.status));
         }
-        self.session.id = u64::from_le_bytes(*asked.bytes[40..].first_chunk().unwrap_or(&[0; 8]));
-        let challenge = Challenge::parse(token(&asked)?)?;
+        self.session.id = u64::from_le_bytes(*answer.bytes[40..].first_chunk().unwrap_or(&[0; 8]));
+        let challenge = Challenge::parse(token(&answer)?)?;
         let own = u64::from_le_bytes(drawn()?);
         let answer = ntlm::answer(&challenge, user, own);
         let logged_in = self.set_up(&answer.message, signing)?;
@@ -109,8 +109,8 @@ impl Smb {
             let who = user.map_or("nobody".to_owned(), |user| format!("user {}", user.name));
             return Err(self.refused(&format!("logging in as {who}"), logged_in.status));
         }
-        let mut said = logged_in.body();
-        let (_, flags) = (said.u16_le()?, said.u16_le()?);
+        let mut message = logged_in.body();
+        let (_, flags) = (message.u16_le()?, message.u16_le()?);
         if let Some(user) = user.filter(|_| flags & UNSIGNED != 0) {
             return Err(Failure::Broke(format!(
                 "{}: it logged user {} in as a guest, and does not sign its answers to guests: name no user to read \
@@ -123,7 +123,7 @@ impl Smb {
         Ok(())
     }
 
-    fn set_up(&mut self, token: &[u8], signing: u8) -> Result<Answer, Failure> {
+    fn set_up(&mut self, token: &[u8], signing: u8) -> Result<SmbAnswer, Failure> {
         let place = (HEADER as u16 + 24).to_le_bytes();
         let length = (token.len() as u16).to_le_bytes();
         let before = [&[25, 0, 0, signing, 0, 0, 0, 0, 0, 0, 0, 0][..], &place, &length, &[0; 8]].concat();
@@ -135,13 +135,13 @@ impl Smb {
         let place = (HEADER as u16 + 8).to_le_bytes();
         let before = [&[9, 0, 0, 0][..], &place, &(path.len() as u16).to_le_bytes()].concat();
         let what = format!("share {}", self.share);
-        let answer = self.asked(TREE_CONNECT, &what, &[&before, &path])?;
+        let answer = self.exchange(TREE_CONNECT, &what, &[&before, &path])?;
         self.session.tree = u32::from_le_bytes(*answer.bytes[36..].first_chunk().unwrap_or(&[0; 4]));
         Ok(())
     }
 
     /// An exchange that must succeed; else the server's reason as the failure.
-    fn asked(&mut self, command: u16, what: &str, body: &[&[u8]]) -> Result<Answer, Failure> {
+    fn exchange(&mut self, command: u16, what: &str, body: &[&[u8]]) -> Result<SmbAnswer, Failure> {
         let answer = self.session.call(command, body)?;
         if answer.status == 0 { Ok(answer) } else { Err(self.refused(what, answer.status)) }
     }
@@ -170,11 +170,11 @@ impl Smb {
         .concat();
         // The name has at least one byte, also that of the share itself.
         let filled = if name.is_empty() { vec![0] } else { name };
-        opened(&self.asked(CREATE, path, &[&before, &filled])?)
+        opened(&self.exchange(CREATE, path, &[&before, &filled])?)
     }
 
     fn closed(&mut self, handle: [u8; 16]) -> Result<(), Failure> {
-        self.asked(CLOSE, "closing", &[&[24, 0, 0, 0, 0, 0, 0, 0], &handle]).map(drop)
+        self.exchange(CLOSE, "closing", &[&[24, 0, 0, 0, 0, 0, 0, 0], &handle]).map(drop)
     }
 }
 
@@ -204,20 +204,20 @@ fn drawn<const BYTES: usize>() -> Result<[u8; BYTES], Failure> {
 }
 
 /// The token in the answer to a session set-up.
-fn token(answer: &Answer) -> Result<&[u8], Failure> {
-    let mut said = answer.body();
-    let (_, _, place, length) = (said.u16_le()?, said.u16_le()?, said.u16_le()?, said.u16_le()?);
+fn token(answer: &SmbAnswer) -> Result<&[u8], Failure> {
+    let mut message = answer.body();
+    let (_, _, place, length) = (message.u16_le()?, message.u16_le()?, message.u16_le()?, message.u16_le()?);
     answer.part(usize::from(place), usize::from(length))
 }
 
-fn opened(answer: &Answer) -> Result<Opened, Failure> {
-    let mut said: Message = answer.body();
-    said.bytes(48)?;
-    let (bytes, attributes) = (said.u64_le()?, said.u32_le()?);
-    said.bytes(4)?;
+fn opened(answer: &SmbAnswer) -> Result<Opened, Failure> {
+    let mut message: Message = answer.body();
+    message.bytes(48)?;
+    let (bytes, attributes) = (message.u64_le()?, message.u32_le()?);
+    message.bytes(4)?;
     let mut handle = [0; 16];
-    handle.copy_from_slice(said.bytes(16)?);
-    let kind = if attributes & 0x10 != 0 { Kind::Folder } else { Kind::File(bytes) };
+    handle.copy_from_slice(message.bytes(16)?);
+    let kind = if attributes & 0x10 != 0 { EntryKind::Folder } else { EntryKind::File(bytes) };
     Ok(Opened { handle, kind })
 }
 
@@ -242,14 +242,14 @@ fn words(status: u32) -> String {
 }
 
 /// Copies the data of a read to `into`.
-fn data(answer: &Answer, into: &mut [u8]) -> Result<usize, Failure> {
+fn data(answer: &SmbAnswer, into: &mut [u8]) -> Result<usize, Failure> {
     match answer.status {
         0 => {}
         END_OF_FILE => return Ok(0),
         status => return Err(Failure::Broke(format!("a read: {}", words(status)))),
     }
-    let mut said = answer.body();
-    let (_, place, length) = (said.u16_le()?, said.u16_le()?, said.u32_le()?);
+    let mut message = answer.body();
+    let (_, place, length) = (message.u16_le()?, message.u16_le()?, message.u32_le()?);
     let data = answer.part(usize::from(place & 0xff), length as usize)?;
     let room = into.get_mut(..data.len());
     room.ok_or_else(|| Failure::Broke("the server sent more than it was asked for".to_owned()))?
@@ -258,7 +258,7 @@ fn data(answer: &Answer, into: &mut [u8]) -> Result<usize, Failure> {
 }
 
 impl Client for Smb {
-    fn kind(&mut self, path: &str) -> Result<Kind, Failure> {
+    fn kind(&mut self, path: &str) -> Result<EntryKind, Failure> {
         let opened = self.opened(path, TO_READ)?;
         self.closed(opened.handle)?;
         Ok(opened.kind)
@@ -284,7 +284,7 @@ impl Client for Smb {
             &[0; 16],
         ]
         .concat();
-        self.asked(WRITE, "a write", &[&before, block]).map(drop)
+        self.exchange(WRITE, "a write", &[&before, block]).map(drop)
     }
 
     fn close(&mut self) -> Result<(), Failure> {
@@ -297,7 +297,7 @@ impl Client for Smb {
     }
 
     fn exchange(&mut self) -> Result<(), Failure> {
-        self.asked(ECHO, "an echo", &[&[4, 0, 0, 0]]).map(drop)
+        self.exchange(ECHO, "an echo", &[&[4, 0, 0, 0]]).map(drop)
     }
 
     fn ask(&mut self, offset: u64, bytes: usize) -> Result<Ticket, Failure> {
@@ -346,7 +346,7 @@ mod tests {
     proptest! {
         #[test]
         fn no_answer_makes_it_panic(status in any::<bool>(), rest in prop::collection::vec(any::<u8>(), 64..200)) {
-            let answer = Answer { status: u32::from(status), bytes: rest };
+            let answer = SmbAnswer { status: u32::from(status), bytes: rest };
             let _ = (token(&answer).is_ok(), opened(&answer).is_ok(), data(&answer, &mut [0; 16]).is_ok());
         }
     }

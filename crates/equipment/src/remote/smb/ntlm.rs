@@ -46,15 +46,15 @@ pub struct Challenge {
 impl Challenge {
     /// Parses a challenge.
     pub fn parse(bytes: &[u8]) -> Result<Self, Failure> {
-        let mut said = Message::new(bytes);
-        if said.bytes(8)? != SIGNATURE || said.u32_le()? != 2 {
+        let mut message = Message::new(bytes);
+        if message.bytes(8)? != SIGNATURE || message.u32_le()? != 2 {
             return Err(Failure::Broke("the server does not speak NTLM".to_owned()));
         }
-        said.bytes(12)?;
+        message.bytes(12)?;
         let mut number = [0; 8];
-        number.copy_from_slice(said.bytes(8)?);
-        said.bytes(8)?;
-        let (length, _, offset) = (said.u16_le()?, said.u16_le()?, said.u32_le()?);
+        number.copy_from_slice(message.bytes(8)?);
+        message.bytes(8)?;
+        let (length, _, offset) = (message.u16_le()?, message.u16_le()?, message.u32_le()?);
         let mut whole = Message::new(bytes);
         whole.bytes(offset as usize)?;
         Ok(Challenge { number, facts: whole.bytes(usize::from(length))?.to_vec() })
@@ -77,7 +77,7 @@ impl Challenge {
 }
 
 /// The answer to a challenge, and the key of the session that follows from it.
-pub struct Answer {
+pub struct NtlmAnswer {
     /// The message to send.
     pub message: Vec<u8>,
     /// The key; `None` for an anonymous session.
@@ -85,9 +85,9 @@ pub struct Answer {
 }
 
 /// Answers a challenge; `own` is a random number.
-pub fn answer(challenge: &Challenge, user: Option<&User>, own: u64) -> Answer {
+pub fn answer(challenge: &Challenge, user: Option<&User>, own: u64) -> NtlmAnswer {
     let Some(user) = user else {
-        return Answer { message: message(FLAGS | ANONYMOUS, &[&[0], &[], &[], &[]]), key: None };
+        return NtlmAnswer { message: message(FLAGS | ANONYMOUS, &[&[0], &[], &[], &[]]), key: None };
     };
     let owner = owner_key(user);
     let facts = [
@@ -102,7 +102,7 @@ pub fn answer(challenge: &Challenge, user: Option<&User>, own: u64) -> Answer {
     let proof = hmac_md5(&owner, &[&challenge.number, &facts]);
     let response = [&proof[..], &facts].concat();
     let fields = [&[0; 24][..], &response, &utf16(user.domain), &utf16(user.name)];
-    Answer { message: message(FLAGS, &fields), key: Some(hmac_md5(&owner, &[&proof])) }
+    NtlmAnswer { message: message(FLAGS, &fields), key: Some(hmac_md5(&owner, &[&proof])) }
 }
 
 /// The key of a password (`NTOWFv2`).

@@ -25,7 +25,7 @@ const PENDING: u32 = 0x0000_0103;
 const SIGNED: u32 = 8;
 
 /// A connection with its session and its share.
-pub struct Session {
+pub struct SmbSession {
     wire: Wire,
     next: u64,
     credits: u64,
@@ -43,14 +43,14 @@ pub struct Session {
 }
 
 /// An answer: its status, and the whole message.
-pub struct Answer {
+pub struct SmbAnswer {
     /// Zero for success.
     pub status: u32,
     /// Header and body.
     pub bytes: Vec<u8>,
 }
 
-impl Answer {
+impl SmbAnswer {
     /// The bytes after the header.
     pub fn body(&self) -> Message<'_> {
         Message::new(&self.bytes[HEADER..])
@@ -68,11 +68,11 @@ impl Answer {
     }
 }
 
-impl Session {
+impl SmbSession {
     /// A session without messages; it has one credit.
     pub fn over(wire: Wire) -> Self {
         let (unanswered, message) = (Unanswered::default(), vec![]);
-        Session {
+        SmbSession {
             wire,
             next: 0,
             credits: 1,
@@ -106,7 +106,7 @@ impl Session {
             self.message[4 + 48..4 + HEADER].copy_from_slice(&signature);
         }
         self.requests += 1;
-        self.unanswered.asked(number);
+        self.unanswered.add(number);
         self.wire.send(&self.message)?;
         Ok(number)
     }
@@ -129,7 +129,7 @@ impl Session {
     }
 
     /// Waits for the answer to a request.
-    pub fn receive(&mut self, number: u64) -> Result<Answer, Failure> {
+    pub fn receive(&mut self, number: u64) -> Result<SmbAnswer, Failure> {
         loop {
             if let Some(bytes) = self.unanswered.take(number) {
                 return Ok(answered(bytes));
@@ -142,12 +142,12 @@ impl Session {
     }
 
     /// A request and its answer.
-    pub fn call(&mut self, command: u16, body: &[&[u8]]) -> Result<Answer, Failure> {
+    pub fn call(&mut self, command: u16, body: &[&[u8]]) -> Result<SmbAnswer, Failure> {
         let number = self.send(command, body.iter().map(|part| part.len()).sum(), body)?;
         self.receive(number)
     }
 
-    fn next_answer(&mut self) -> Result<Answer, Failure> {
+    fn next_answer(&mut self) -> Result<SmbAnswer, Failure> {
         let mut length = [0; 4];
         self.wire.receive(&mut length)?;
         let length = u32::from_be_bytes(length) as usize;
@@ -165,7 +165,7 @@ impl Session {
     }
 
     /// Verifies that an answer of a signed session comes from the server.
-    fn proved(&self, answer: &Answer) -> Result<(), Failure> {
+    fn proved(&self, answer: &SmbAnswer) -> Result<(), Failure> {
         let Some(key) = self.key.filter(|_| answer.status != PENDING) else { return Ok(()) };
         let mut bytes = answer.bytes.clone();
         bytes[48..HEADER].fill(0);
@@ -191,9 +191,9 @@ impl Session {
     }
 }
 
-fn answered(bytes: Vec<u8>) -> Answer {
+fn answered(bytes: Vec<u8>) -> SmbAnswer {
     let status = bytes[8..].first_chunk().map_or(u32::MAX, |status| u32::from_le_bytes(*status));
-    Answer { status, bytes }
+    SmbAnswer { status, bytes }
 }
 
 /// Whether a message has this signature, compared in constant time.

@@ -1,7 +1,7 @@
 //! Predicted cost of entering and leaving the kernel, before any measurement: a procedure call and two mode switches (reports 000
 //! and 001), and the cost that mitigations add to each.
 
-use fathom_core::experiment::{Basis, Known, Prediction};
+use fathom_core::prelude::*;
 
 const SWITCH: &str = "report 000: a mode switch takes some 100 cycles (79 to enter and 71 to leave on Nehalem: Soares and Stumm, \
                       OSDI 2010)";

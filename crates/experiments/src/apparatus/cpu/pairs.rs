@@ -1,7 +1,7 @@
 //! Pairs of CPUs: the points of experiments on the relation between two CPUs.
 
-use fathom_core::experiment::{Asked, Effort, Parameter, Placement, Point};
-use fathom_core::machine::{Machine, Nearness};
+use fathom_core::machine::Nearness;
+use fathom_core::prelude::*;
 use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use std::collections::BTreeMap;
@@ -19,15 +19,15 @@ const IN_ALL: usize = WHOLE_UP_TO * (WHOLE_UP_TO - 1) / 2;
 type Pair = (usize, usize);
 
 /// The pairs of a run. A machine with one CPU has no pair: the point stays in the plan and is skipped, with the reason.
-pub fn sweep(machine: &Machine, asked: &Asked) -> Vec<Point> {
+pub fn sweep(machine: &Machine, options: &SweepOptions) -> Vec<Point> {
     let cpus = machine.allowed_cpus();
     let of = |(index, from): (usize, &usize)| {
         let from = *from;
         cpus[index + 1..].iter().map(move |to| (from, *to)).collect::<Vec<_>>()
     };
     let mut found: Vec<Pair> = cpus.iter().enumerate().flat_map(of).collect();
-    if cpus.len() > WHOLE_UP_TO && !asked.every_pair {
-        let mut chance = SplitMix64::seed_from_u64(asked.seed);
+    if cpus.len() > WHOLE_UP_TO && !options.every_pair {
+        let mut chance = SplitMix64::seed_from_u64(options.seed);
         let (first, others) = found.into_iter().partition(|pair| pair.0 == cpus[0]);
         found = drawn(machine, first, OF_THE_FIRST, &mut chance);
         found.extend(drawn(machine, others, IN_ALL - OF_THE_FIRST, &mut chance));

@@ -2,7 +2,7 @@
 //! programs.
 
 use crate::arch::EXIT;
-use fathom_core::experiment::{Failure, ensure, errno};
+use fathom_core::prelude::*;
 use std::ffi::CString;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::ptr::{null, null_mut};

@@ -1,14 +1,14 @@
 //! Processes that pass a turn around a ring of pipes; each sums a working set on its turn (lmbench's `lat_ctx`).
 
-use fathom_core::experiment::{Failure, Site, ensure};
-use fathom_core::sampling::partner::{self, Process};
+use fathom_core::prelude::*;
+use fathom_core::sampling::partner::{self, PartnerProcess};
 use fathom_core::sampling::turn::{self, AnyEnd};
 
 /// A ring in which this process is one member.
 pub struct Ring {
     links: Vec<AnyEnd>,
     sets: Vec<WorkingSet>,
-    _others: Vec<Process>,
+    _others: Vec<PartnerProcess>,
 }
 
 impl Ring {
@@ -21,7 +21,7 @@ impl Ring {
         let mut others = vec![];
         for mut link in rest {
             let mut set = WorkingSet::new(bytes, site);
-            others.push(Process::start(site.partner, move || {
+            others.push(PartnerProcess::start(site.partner, move || {
                 set.touch()?;
                 loop {
                     link.wait()?;

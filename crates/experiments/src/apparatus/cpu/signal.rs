@@ -1,6 +1,6 @@
 //! Signals as operations: installation of a handler, delivery, and a protection fault caught by one.
 
-use fathom_core::experiment::{Failure, Operation, ensure, errno};
+use fathom_core::prelude::*;
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 

@@ -1,6 +1,6 @@
 //! Waiting for one of many descriptors: `select`, `poll` and `epoll` on pipes of which one is readable.
 
-use fathom_core::experiment::{Failure, Operation, ensure, errno, repeated};
+use fathom_core::prelude::*;
 use fathom_core::sampling::partner::pipe;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 

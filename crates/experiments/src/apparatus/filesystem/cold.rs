@@ -1,7 +1,7 @@
 //! Reads of data that are not in the page cache: passes over an evicted file, each block once.
 
 use super::reader::Reader;
-use fathom_core::experiment::{Failure, Site, Workload};
+use fathom_core::prelude::*;
 use fathom_equipment::test_file::{blocks, evict, served};
 use std::cell::RefCell;
 use std::rc::Rc;

@@ -1,11 +1,11 @@
 //! Processes that read concurrently, each its own file, from a barrier on until they are stopped.
 
 use super::reader::{Call, ReadAhead, Reader};
-use fathom_core::experiment::{Failure, Site, Stopwatch};
-use fathom_core::sampling::partner::Process;
+use fathom_core::prelude::*;
+use fathom_core::sampling::partner::PartnerProcess;
 use fathom_core::sampling::shared_memory::{Shareable, shared_memory};
-use fathom_equipment::test_file::blocks::{Order, Walk};
-use fathom_equipment::test_file::{Room, TestFile, direct, ensure_accounted, served_to};
+use fathom_equipment::test_file::blocks::{BlockWalk, Order};
+use fathom_equipment::test_file::{DiskQuota, TestFile, direct, ensure_accounted, served_to};
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -86,7 +86,7 @@ impl Lane {
 /// The processes, and their shared board.
 pub struct Fleet {
     board: &'static Board,
-    processes: Vec<Process>,
+    processes: Vec<PartnerProcess>,
     block: u64,
     fewest: u64,
     observations: u64,
@@ -122,7 +122,9 @@ impl Fleet {
         for (member, lane) in members.iter().zip(&board.lanes) {
             let (reader, walk) = prepared(member, site)?;
             let stopwatch = site.stopwatch;
-            processes.push(Process::start(None, move || read_on(reader, walk, lane, &board.go, stopwatch))?);
+            processes.push(PartnerProcess::start(None, move || {
+                read_on(reader, walk, lane, &board.go, stopwatch)
+            })?);
         }
         let block = members.first().map_or(0, |member| member.block);
         let fleet =
@@ -204,21 +206,25 @@ fn since(now: (u64, f64), before: (u64, f64)) -> Progress {
     Progress { blocks: now.0 - before.0, took_ns: now.1 - before.1 }
 }
 
-fn prepared(member: &Member, site: &Site) -> Result<(Reader, Walk), Failure> {
-    let test =
-        TestFile::kept(site, &format!("contention{}", member.number), member.file_bytes, Room::DEFAULT)?;
+fn prepared(member: &Member, site: &Site) -> Result<(Reader, BlockWalk), Failure> {
+    let test = TestFile::named(
+        site,
+        &format!("contention{}", member.number),
+        member.file_bytes,
+        DiskQuota::DEFAULT,
+    )?;
     ensure_accounted(&test)?;
     let file = direct(&test, member.block)?.file;
     let sizes = (test.bytes, test.content);
     let reader = Reader::new(file, sizes, member.block, Call::Pread, ReadAhead::Usual)?;
-    let walk = Walk::through(test.bytes, member.block, member.order, site.seed ^ (member.number << 32));
+    let walk = BlockWalk::through(test.bytes, member.block, member.order, site.seed ^ (member.number << 32));
     Ok((reader, walk))
 }
 
 /// The main function of a process: waits for the barrier, then reads until it is killed.
 fn read_on(
     mut reader: Reader,
-    mut walk: Walk,
+    mut walk: BlockWalk,
     lane: &Lane,
     go: &AtomicU64,
     stopwatch: &dyn Stopwatch,

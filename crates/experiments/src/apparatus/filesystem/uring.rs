@@ -1,7 +1,7 @@
 //! Reads with several requests in flight (`io_uring`): one thread keeps the device busy.
 
-use fathom_core::experiment::{Failure, FigureValue, Site, Workload, ensure};
-use fathom_equipment::test_file::blocks::Walk;
+use fathom_core::prelude::*;
+use fathom_equipment::test_file::blocks::BlockWalk;
 use fathom_equipment::test_file::{Aligned, Content};
 use io_uring::{IoUring, opcode, types};
 use std::cell::Cell;
@@ -25,7 +25,7 @@ pub struct Queue {
     ring: IoUring,
     file: File,
     content: Content,
-    walk: Walk,
+    walk: BlockWalk,
     slots: Vec<Slot>,
     /// Requests without a reaped completion.
     flying: usize,
@@ -46,7 +46,7 @@ struct Slot {
 pub fn reading<'site>(
     file: File,
     content: Content,
-    walk: (Walk, u64),
+    walk: (BlockWalk, u64),
     depth: u64,
     site: &'site Site,
 ) -> Result<Workload<'site>, Failure> {
@@ -82,7 +82,7 @@ impl Queue {
     pub fn new(
         file: File,
         content: Content,
-        (walk, block): (Walk, u64),
+        (walk, block): (BlockWalk, u64),
         depth: u64,
     ) -> Result<Self, Failure> {
         let ring = IoUring::new(depth.next_power_of_two() as u32).map_err(|error| refused(&error))?;

@@ -1,6 +1,6 @@
 //! The pages behind a mapping, as the kernel reports them: asking for a huge page does not mean getting one.
 
-use fathom_core::experiment::{Check, Failure, Observed, Workload};
+use fathom_core::prelude::*;
 
 /// Stated: the share of a mapping in huge pages.
 const HUGE_SHARE: &str = "share_backed_by_huge_pages";

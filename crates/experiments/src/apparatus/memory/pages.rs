@@ -1,8 +1,8 @@
 //! Memory on pages of a chosen size: requested from the kernel, touched, and verified.
 
 use super::backing::Backing;
-use fathom_core::experiment::{Failure, Parameter, Point};
 use fathom_core::machine::Root;
+use fathom_core::prelude::*;
 use std::ptr::NonNull;
 
 /// Parameter: the pages of an array.

@@ -2,7 +2,7 @@
 
 use super::path::{PATH, PEER};
 use super::transfer::Transfer;
-use fathom_core::experiment::{Check, Observed, Placement, Point};
+use fathom_core::prelude::*;
 use fathom_core::statistics::share_interval;
 use std::collections::BTreeMap;
 

@@ -1,6 +1,6 @@
 //! Report 000's form of a bandwidth test: after every chunk one byte comes back, so every chunk includes a round trip.
 
-use fathom_core::experiment::{Check, Failure, Observed, Site, Workload, ensure};
+use fathom_core::prelude::*;
 use fathom_equipment::peer::Service;
 use fathom_equipment::peer::other_side::OtherSide;
 use fathom_equipment::peer::service::{Enough, StreamOptions};

@@ -1,7 +1,7 @@
 //! The client side: opens connections to an accepting service, times one part of each, and ends them.
 
 use super::tcp_info::tcp_info;
-use fathom_core::experiment::{Failure, Stopwatch, ensure};
+use fathom_core::prelude::*;
 use fathom_equipment::peer::ports;
 use socket2::{Domain, Protocol, Socket, Type};
 use std::any::Any;

@@ -1,8 +1,8 @@
 //! A request and its echo over a stream of bytes.
 
 use super::datagrams::Numbered;
-use fathom_core::experiment::{Failure, Site, ensure};
-use fathom_core::sampling::partner::{Process, pipe};
+use fathom_core::prelude::*;
+use fathom_core::sampling::partner::{PartnerProcess, pipe};
 use fathom_equipment::peer::other_side::OtherSide;
 use std::fs::File;
 use std::io::{ErrorKind, Read, Write};
@@ -26,7 +26,7 @@ pub struct Conversation<S> {
 /// The echoing side.
 pub enum Other {
     /// A process of this trial.
-    Process(#[expect(dead_code, reason = "kept alive until the conversation is dropped")] Process),
+    Process(#[expect(dead_code, reason = "kept alive until the conversation is dropped")] PartnerProcess),
     /// A service on loopback or on the peer.
     Service(#[expect(dead_code, reason = "kept alive until the conversation is dropped")] OtherSide),
 }
@@ -109,14 +109,14 @@ pub fn pipes(bytes: usize, site: &Site) -> Result<Conversation<Pipes>, Failure> 
     let ((read_there, write_here), (read_here, write_there)) = (pipe()?, pipe()?);
     let far = Pipes { read: read_there.into(), write: write_there.into() };
     let near = Pipes { read: read_here.into(), write: write_here.into() };
-    let process = Process::start(site.partner, move || echo(far, bytes))?;
+    let process = PartnerProcess::start(site.partner, move || echo(far, bytes))?;
     Ok(Conversation::new(near, bytes, Other::Process(process)))
 }
 
 /// A conversation over a UNIX stream socket with a forked process.
 pub fn unix(bytes: usize, site: &Site) -> Result<Conversation<UnixStream>, Failure> {
     let (near, far) = UnixStream::pair().map_err(|error| broke("socketpair", &error))?;
-    let process = Process::start(site.partner, move || echo(far, bytes))?;
+    let process = PartnerProcess::start(site.partner, move || echo(far, bytes))?;
     Ok(Conversation::new(near, bytes, Other::Process(process)))
 }
 

@@ -1,6 +1,6 @@
 //! The path of a message: its names, and its requirements.
 
-use fathom_core::experiment::{Failure, Parameter, Placement, Point, Requirement};
+use fathom_core::prelude::*;
 pub use fathom_equipment::peer::other_side::{LOOPBACK, PEER};
 
 pub const PATH: Parameter = Parameter::of(

@@ -1,6 +1,6 @@
 //! The shares of software and network in the time of an exchange between two hosts.
 
-use fathom_core::experiment::{Found, Statement, statement};
+use fathom_core::prelude::*;
 
 /// The software's share of a time that contains the same work as over loopback, plus the network.
 pub fn software_and_network(here: Found, remote: Found, what: &str) -> Statement {

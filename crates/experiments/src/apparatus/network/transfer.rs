@@ -3,7 +3,7 @@
 use super::datagrams;
 use super::sending::{Supply, WRITE, supply};
 use super::tcp_info::tcp_info;
-use fathom_core::experiment::{Failure, Site, Stopwatch};
+use fathom_core::prelude::*;
 use fathom_core::sampling::partner::pipe;
 use fathom_equipment::peer::other_side::{Helper, OtherSide};
 use fathom_equipment::peer::service::drain::drain;
@@ -251,7 +251,7 @@ pub fn send_datagrams(order: &Order, site: &Site) -> Result<Transfer, Failure> {
     let sent = pour(&mut *supply(WRITE, socket.as_fd(), order.chunk as usize)?, order, site.stopwatch)?;
     let sender_ns = used_ns() - before;
     // Datagrams in flight arrive.
-    std::thread::sleep(Duration::from_millis(if order.path == super::path::PEER { 50 } else { 1 }));
+    std::thread::sleep(Duration::from_millis(if order.path == PEER { 50 } else { 1 }));
     Ok(Transfer::reported(other.stop()?, sent, sender_ns))
 }
 

@@ -3,12 +3,7 @@
 use crate::apparatus::core_facts;
 use crate::apparatus::cpu::arithmetic_kernel;
 use crate::arch;
-use fathom_core::experiment::{
-    About, At, Bound, Check, Dimension, Experiment, Failure, Finding, Found, Known, MainFigure, Observed,
-    Parameter, Point, Prediction, Question, Requirement, Shown, Site, Statement, Workload, finding,
-    statement,
-};
-use fathom_core::machine::Machine;
+use fathom_core::prelude::*;
 use fathom_core::quantity::Nanoseconds;
 
 const INSTRUCTION: Parameter = Parameter::named("instruction", "what is computed");

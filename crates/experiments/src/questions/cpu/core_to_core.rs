@@ -1,11 +1,8 @@
 //! What does it cost to hand a cache line from one core to another?
 
 use crate::apparatus::cpu::pairs::{self, FROM, TO};
-use fathom_core::experiment::{
-    About, Asked, Basis, Bound, Check, Effort, Experiment, Failure, Known, Observed, Point, Prediction,
-    Requirement, Shown, Site, Workload,
-};
-use fathom_core::machine::{Machine, Nearness};
+use fathom_core::machine::Nearness;
+use fathom_core::prelude::*;
 use fathom_core::sampling::partner;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -37,11 +34,11 @@ impl Experiment for CoreToCore {
     }
 
     fn sweep(&self, machine: &Machine) -> Vec<Point> {
-        pairs::sweep(machine, &Asked::default())
+        pairs::sweep(machine, &SweepOptions::default())
     }
 
-    fn sweep_for(&self, machine: &Machine, asked: &Asked) -> Vec<Point> {
-        pairs::sweep(machine, asked)
+    fn sweep_for(&self, machine: &Machine, options: &SweepOptions) -> Vec<Point> {
+        pairs::sweep(machine, options)
     }
 
     fn cpus(&self, point: &Point) -> Option<(usize, usize)> {

@@ -3,11 +3,7 @@
 use crate::apparatus::core_facts;
 use crate::apparatus::cpu::loop_kernel;
 use crate::arch;
-use fathom_core::experiment::{
-    About, At, Bound, Check, Dimension, Experiment, Failure, Finding, Found, Known, MainFigure, Observed,
-    Parameter, Point, Prediction, Question, Requirement, Shown, Site, Trend, Workload, finding,
-};
-use fathom_core::machine::Machine;
+use fathom_core::prelude::*;
 use fathom_core::quantity::Nanoseconds;
 use fathom_core::statistics::Interval;
 
@@ -59,15 +55,11 @@ impl Experiment for LoopOverhead {
         vec![Requirement::ASSEMBLY]
     }
 
-    fn effort(&self, point: &Point, _: &Machine) -> fathom_core::experiment::Effort {
+    fn effort(&self, point: &Point, _: &Machine) -> Effort {
         // The odd powers of two only make the fitted line more precise.
         let count = point.number(&COUNT);
         let odd_power = count > 1 && count.trailing_zeros() % 2 == 1 && count < 8192;
-        if odd_power {
-            fathom_core::experiment::Effort::Standard
-        } else {
-            fathom_core::experiment::Effort::Quick
-        }
+        if odd_power { Effort::Standard } else { Effort::Quick }
     }
 
     fn predict(&self, point: &Point, known: &Known) -> Result<Prediction, String> {

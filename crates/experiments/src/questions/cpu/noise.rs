@@ -1,11 +1,6 @@
 //! How much CPU time does a running program lose to interrupts and other work?
 
-use fathom_core::experiment::{
-    About, At, Basis, Check, Effort, Experiment, Failure, Finding, Known, MainFigure, Observed, Parameter,
-    Point, Prediction, Question, Shown, Site, Workload, finding, statement,
-};
-use fathom_core::machine::Machine;
-use fathom_core::quantity::Unit;
+use fathom_core::prelude::*;
 use std::cell::Cell;
 use std::rc::Rc;
 

@@ -3,11 +3,7 @@
 use crate::apparatus::core_facts;
 use crate::apparatus::cpu::call_kernel;
 use crate::arch::ARGUMENT_REGISTERS;
-use fathom_core::experiment::{
-    About, At, Bound, Check, Experiment, Failure, Finding, Found, Known, MainFigure, Observed, Parameter,
-    Point, Prediction, Question, Requirement, Shown, Site, Trend, Workload, ensure, finding,
-};
-use fathom_core::machine::Machine;
+use fathom_core::prelude::*;
 
 const FORM: Parameter = Parameter::named("form", "how arguments are passed, and what depends on what");
 const ARGUMENTS: Parameter = Parameter::count("arguments", "integer arguments");

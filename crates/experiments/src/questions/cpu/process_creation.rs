@@ -4,11 +4,7 @@ use super::system_call;
 use crate::apparatus::cpu::program::{self, Program, reap};
 use crate::apparatus::rule_of_thumb::{self, Rule};
 use crate::expected::kernel_service::{assumed, scaled};
-use fathom_core::experiment::{
-    About, At, Bound, Check, Effort, Experiment, Failure, Finding, Known, MainFigure, Observed, Parameter,
-    Placement, Point, Prediction, Question, Requirement, Shown, Site, TimedCode, Trend, Workload, finding,
-};
-use fathom_core::machine::Machine;
+use fathom_core::prelude::*;
 use std::ptr::null_mut;
 
 const MEASURE: Parameter = Parameter::named("measure", "what is created, and up to which event");

@@ -1,12 +1,7 @@
 //! Which CPUs share a core, and how often?
 
 use crate::apparatus::cpu::pairs::{self, FROM, TO};
-use fathom_core::experiment::{
-    About, Asked, Basis, Bound, Check, Effort, Experiment, Failure, FigureValue, Finding, Found, Known,
-    Observed, Parameter, Point, Prediction, Question, Requirement, Shown, Site, Stopwatch, Workload, finding,
-};
-use fathom_core::machine::Machine;
-use fathom_core::quantity::Unit;
+use fathom_core::prelude::*;
 use fathom_core::sampling::{affinity, occupancy, partner};
 use fathom_core::statistics;
 use std::cell::Cell;
@@ -71,12 +66,12 @@ impl Experiment for SharedCore {
     }
 
     fn sweep(&self, machine: &Machine) -> Vec<Point> {
-        self.sweep_for(machine, &Asked::default())
+        self.sweep_for(machine, &SweepOptions::default())
     }
 
-    fn sweep_for(&self, machine: &Machine, asked: &Asked) -> Vec<Point> {
+    fn sweep_for(&self, machine: &Machine, options: &SweepOptions) -> Vec<Point> {
         let figures = |pair: Point| [IDLE, WORKING, SLOWED].map(|figure| pair.clone().named(&FIGURE, figure));
-        pairs::sweep(machine, asked).into_iter().flat_map(figures).collect()
+        pairs::sweep(machine, options).into_iter().flat_map(figures).collect()
     }
 
     fn cpus(&self, point: &Point) -> Option<(usize, usize)> {

@@ -4,11 +4,7 @@ use super::arithmetic;
 use crate::apparatus::cpu::arithmetic_kernel;
 use crate::apparatus::lasting::{self, FIGURE, LASTING, SUSTAINED, WINDOW};
 use crate::arch;
-use fathom_core::experiment::{
-    About, At, Bound, Check, Effort, Experiment, Failure, Finding, Known, MainFigure, Observed, Parameter,
-    Point, Prediction, Question, Requirement, Shown, Site, Workload, finding,
-};
-use fathom_core::machine::Machine;
+use fathom_core::prelude::*;
 use fathom_core::quantity::Kind;
 use std::time::Duration;
 

@@ -1,11 +1,7 @@
 //! What does it cost two processes to wait for each other, by mechanism?
 
-use fathom_core::experiment::{
-    About, At, Bound, Check, Experiment, Failure, Known, MainFigure, Observed, Parameter, Placement, Point,
-    Prediction, Requirement, Shown, Site, Workload,
-};
-use fathom_core::machine::Machine;
-use fathom_core::sampling::partner::Process;
+use fathom_core::prelude::*;
+use fathom_core::sampling::partner::PartnerProcess;
 use fathom_core::sampling::turn::{self, Ends};
 
 const MECHANISM: Parameter = Parameter::named("mechanism", "the mechanism that hands over the turn");
@@ -94,7 +90,7 @@ impl Experiment for Synchronisation {
 
     fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
         let (near, far) = ends(point.name(&MECHANISM), site)?;
-        let other = Process::start(site.partner, move || turn::echo(far))?;
+        let other = PartnerProcess::start(site.partner, move || turn::echo(far))?;
         Ok(turn::rounds(near, Some(other)))
     }
 

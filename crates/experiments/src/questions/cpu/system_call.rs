@@ -2,12 +2,7 @@
 
 use super::procedure_call;
 use crate::apparatus::cpu::{mode_switch, signal, watched};
-use fathom_core::experiment::{
-    About, At, Basis, Bound, Check, Experiment, Failure, Finding, Known, MainFigure, Observed, Operation,
-    Parameter, Point, Prediction, Question, Requirement, Shown, Site, TimedCode, Workload, ensure, errno,
-    finding, repeated,
-};
-use fathom_core::machine::Machine;
+use fathom_core::prelude::*;
 use std::ffi::CStr;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 

@@ -4,12 +4,7 @@ use super::system_call;
 use crate::apparatus::rule_of_thumb::{self, Rule};
 use crate::arch;
 use crate::expected::kernel_service::scaled;
-use fathom_core::experiment::{
-    About, At, Bound, Check, Experiment, Failure, Finding, Found, Known, MainFigure, Observed, Parameter,
-    Placement, Point, Prediction, Question, Requirement, Shown, Site, Stopwatch, TimedCode, Workload, ensure,
-    finding,
-};
-use fathom_core::machine::Machine;
+use fathom_core::prelude::*;
 use std::ptr::{null, null_mut};
 
 const MEASURE: Parameter = Parameter::named(

@@ -1,11 +1,7 @@
 //! How late does a sleeping thread wake up?
 
 use crate::expected::kernel_service;
-use fathom_core::experiment::{
-    About, At, Basis, Bound, Check, Experiment, Failure, Known, MainFigure, Observed, Parameter, Point,
-    Prediction, Shown, Site, Workload, ensure, errno,
-};
-use fathom_core::machine::Machine;
+use fathom_core::prelude::*;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::ptr::null_mut;
 

@@ -2,13 +2,10 @@
 
 use crate::apparatus::filesystem::cache_search::{self, Search};
 use crate::apparatus::filesystem::reader::Call;
-use fathom_core::experiment::{
-    About, At, Basis, Check, Effort, Experiment, Failure, Finding, Found, Known, MainFigure, Observed,
-    Parameter, Point, Prediction, Question, Requirement, Shown, Site, Touch, Workload, ensure, finding,
-};
-use fathom_core::machine::{self, Machine};
-use fathom_core::quantity::{Unit, declared};
-use fathom_equipment::test_file::{self, Room, TestFile, cached, evict};
+use fathom_core::machine::{self};
+use fathom_core::prelude::*;
+use fathom_core::quantity::declared;
+use fathom_equipment::test_file::{self, DiskQuota, TestFile, cached, evict};
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::time::Duration;
@@ -242,7 +239,7 @@ fn enough(ceiling: u64) -> u64 {
 }
 
 fn data(site: &Site, ceiling: u64) -> Result<TestFile, Failure> {
-    let test = TestFile::kept(site, "cache", enough(ceiling), Room::DEFAULT)?;
+    let test = TestFile::named(site, "cache", enough(ceiling), DiskQuota::DEFAULT)?;
     evict(&test.file)?;
     Ok(test)
 }

@@ -2,11 +2,7 @@
 
 use crate::apparatus::device_facts;
 use crate::expected::kernel_service;
-use fathom_core::experiment::{
-    About, At, Bound, Check, Effort, Experiment, Failure, Known, MainFigure, Observed, Parameter, Point,
-    Prediction, Shown, Site, Touch, Workload, errno,
-};
-use fathom_core::machine::Machine;
+use fathom_core::prelude::*;
 use fathom_equipment::test_file::{new_file, refused, shared_path};
 use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::SeedableRng;

@@ -2,14 +2,9 @@
 
 use super::{cache_size, read};
 use crate::apparatus::filesystem::reader::{Call, ReadAhead, Reader};
-use fathom_core::experiment::{
-    About, At, Check, Dimension, Effort, Experiment, Failure, Finding, Found, Known, Landmark, MainFigure,
-    Observed, Parameter, Point, Prediction, Question, Requirement, Shown, Site, Touch, Workload, finding,
-};
-use fathom_core::machine::Machine;
-use fathom_core::quantity::Unit;
+use fathom_core::prelude::*;
 use fathom_equipment::test_file::{
-    Passing, Room, TestFile, cached_within, direct, ensure_accounted, evict, served,
+    DiskQuota, Passing, TestFile, cached_within, direct, ensure_accounted, evict, served,
 };
 use std::cell::Cell;
 use std::fs::File;
@@ -206,7 +201,7 @@ fn file(site: &Site) -> Result<Passing, Failure> {
     let ceiling = fathom_core::machine::memory_ceiling()
         .ok_or_else(|| Failure::Unsupported("the amount of memory is unknown".to_owned()))?;
     let bytes = (ceiling + ceiling / 2).next_multiple_of(BLOCK);
-    let test = TestFile::kept(site, "reread", bytes, Room::DEFAULT)?;
+    let test = TestFile::named(site, "reread", bytes, DiskQuota::DEFAULT)?;
     ensure_accounted(&test)?;
     Ok(Passing(test))
 }

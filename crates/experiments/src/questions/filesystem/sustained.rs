@@ -4,14 +4,10 @@ use super::{read, write};
 use crate::apparatus::filesystem::reader::{Call, ReadAhead, Reader};
 use crate::apparatus::filesystem::uring::Queue;
 use crate::apparatus::lasting::{self, FIGURE, LASTING, SUSTAINED, WINDOW};
-use fathom_core::experiment::{
-    About, At, Check, Effort, Experiment, Failure, Finding, Known, MainFigure, Observed, Parameter, Point,
-    Prediction, Question, Shown, Site, Statement, Touch, Workload, finding,
-};
-use fathom_core::machine::Machine;
+use fathom_core::prelude::*;
 use fathom_core::quantity::Kind;
-use fathom_equipment::test_file::blocks::{Order, Walk};
-use fathom_equipment::test_file::{Room, TestFile, direct, ensure_accounted, served};
+use fathom_equipment::test_file::blocks::{BlockWalk, Order};
+use fathom_equipment::test_file::{DiskQuota, TestFile, direct, ensure_accounted, served};
 use std::cell::Cell;
 use std::rc::Rc;
 use std::time::Duration;
@@ -187,10 +183,10 @@ fn requests<'site>(request: &str, site: &'site Site) -> Result<(Act<'site>, Rc<C
         SEQUENTIAL_READ => (Order::Sequential, LARGE_BLOCK),
         request => return Err(Failure::no_variant(&REQUEST, request)),
     };
-    let test = TestFile::kept(site, "cold", FILE, Room::DEFAULT)?;
+    let test = TestFile::named(site, "cold", FILE, DiskQuota::DEFAULT)?;
     ensure_accounted(&test)?;
     let file = direct(&test, block)?.file;
-    let mut walk = Walk::through(test.bytes, block, order, site.seed);
+    let mut walk = BlockWalk::through(test.bytes, block, order, site.seed);
     if request == QUEUED_READ {
         let mut queue = Queue::new(file, test.content, (walk, block), DEPTH)?;
         let read = queue.bytes_read();

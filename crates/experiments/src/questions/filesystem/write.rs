@@ -3,13 +3,9 @@
 use super::read;
 use crate::apparatus::device_facts;
 use crate::expected::kernel_service;
-use fathom_core::experiment::{
-    About, At, Bound, Check, Effort, Experiment, Failure, Finding, Known, MainFigure, Observed, Parameter,
-    Point, Prediction, Question, Shown, Site, TimedCode, Touch, Workload, errno, finding,
-};
-use fathom_core::machine::Machine;
-use fathom_equipment::test_file::blocks::{Order, Walk};
-use fathom_equipment::test_file::{Aligned, Room, TestFile, cached, direct, existing};
+use fathom_core::prelude::*;
+use fathom_equipment::test_file::blocks::{BlockWalk, Order};
+use fathom_equipment::test_file::{Aligned, DiskQuota, TestFile, cached, direct, existing};
 use std::fs::File;
 use std::os::fd::AsRawFd;
 use std::time::Duration;
@@ -141,7 +137,7 @@ impl Experiment for Write {
     fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
         point.ensure_variants(ABOUT.parameters)?;
         let (durability, block) = (point.name(&DURABILITY), point.number(&BLOCK));
-        let test = TestFile::kept(site, "written", FILE, Room::DEFAULT)?;
+        let test = TestFile::named(site, "written", FILE, DiskQuota::DEFAULT)?;
         let file = if durability == SENT { direct(&test, block)?.file } else { reopened(&test)? };
         let order = if point.name(&ORDER) == RANDOM { Order::Random } else { Order::Sequential };
         let flush: Flush = match durability {
@@ -149,7 +145,7 @@ impl Experiment for Write {
             SYNCED => |file| errno("fsync", unsafe_sync(file, libc::fsync)),
             _ => |_| Ok(0),
         };
-        let mut writer = Writer::new(file, Walk::through(FILE, block, order, site.seed), block, flush)?;
+        let mut writer = Writer::new(file, BlockWalk::through(FILE, block, order, site.seed), block, flush)?;
         let counted = counts_dirty_pages(&test)?;
         let settled = Settled(test);
         let waiting = move || {
@@ -207,9 +203,9 @@ pub fn sent_point() -> Point {
 
 /// Writes random blocks of a file of this run with direct I/O; the file is flushed when the writer is dropped.
 pub fn writing(site: &Site) -> Result<impl FnMut() -> Result<(), Failure>, Failure> {
-    let test = TestFile::kept(site, "written", FILE, Room::DEFAULT)?;
+    let test = TestFile::named(site, "written", FILE, DiskQuota::DEFAULT)?;
     let file = direct(&test, USUAL_BLOCK)?.file;
-    let walk = Walk::through(FILE, USUAL_BLOCK, Order::Random, site.seed);
+    let walk = BlockWalk::through(FILE, USUAL_BLOCK, Order::Random, site.seed);
     let mut writer = Writer::new(file, walk, USUAL_BLOCK, |_| Ok(0))?;
     let settled = Settled(test);
     Ok(move || {
@@ -252,14 +248,14 @@ fn unsafe_sync(file: &File, call: unsafe extern "C" fn(libc::c_int) -> libc::c_i
 /// Writes blocks without counting.
 struct Writer {
     file: File,
-    walk: Walk,
+    walk: BlockWalk,
     buffer: Aligned,
     block: usize,
     flush: Flush,
 }
 
 impl Writer {
-    fn new(file: File, walk: Walk, block: u64, flush: Flush) -> Result<Self, Failure> {
+    fn new(file: File, walk: BlockWalk, block: u64, flush: Flush) -> Result<Self, Failure> {
         let mut buffer = Aligned::new(block as usize)?;
         // Incompressible bytes: consecutive words differ by an odd constant.
         for (number, word) in (1_u64..).zip(buffer.bytes_mut().chunks_exact_mut(8)) {

@@ -8,12 +8,7 @@ use crate::apparatus::memory::fault::tally::Faults;
 use crate::apparatus::memory::fault::{device_reads, peaks};
 use crate::apparatus::memory::pages::{Mapping, Pages};
 use crate::expected;
-use fathom_core::experiment::{
-    About, At, Basis, Check, Effort, Experiment, Failure, Finding, Known, MainFigure, Observed, Parameter,
-    Point, Prediction, Question, Shown, Site, Touch, Workload, finding,
-};
-use fathom_core::machine::Machine;
-use fathom_core::quantity::Unit;
+use fathom_core::prelude::*;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use std::cell::Cell;

@@ -10,13 +10,7 @@ use crate::apparatus::memory::stream::fleet::{Fleet, Streaming, Task};
 use crate::apparatus::memory::stream::kernel::{KERNELS, Kernel, Kind};
 use crate::apparatus::memory::stream::working_set::{self, LEVEL, Level};
 use crate::expected;
-use fathom_core::experiment::{
-    About, At, Basis, Bound, Check, Effort, Experiment, Failure, Finding, Known, MainFigure, Observed,
-    Parameter, Placement, Point, Prediction, Question, Requirement, Shown, Site, Statement, Workload,
-    finding, statement,
-};
-use fathom_core::machine::Machine;
-use fathom_core::quantity::Unit;
+use fathom_core::prelude::*;
 use fathom_core::sampling::affinity;
 
 const LOAD: Parameter = Parameter::of(

@@ -8,11 +8,7 @@ use crate::apparatus::memory::fault::{cold_file, device_reads, per_byte};
 use crate::apparatus::memory::pages::Pages;
 use crate::expected;
 use crate::expected::fault::{handling, trap};
-use fathom_core::experiment::{
-    About, At, Bound, Check, Effort, Experiment, Failure, Finding, Found, Known, MainFigure, Observed,
-    Parameter, Point, Prediction, Question, Shown, Site, TimedCode, Touch, Workload, finding,
-};
-use fathom_core::machine::Machine;
+use fathom_core::prelude::*;
 use fathom_core::quantity::declared;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};

@@ -5,12 +5,7 @@ use crate::apparatus::memory::fault::slots::Slots;
 use crate::apparatus::memory::pages::Pages;
 use crate::expected::fault::handling;
 use crate::expected::kernel_service;
-use fathom_core::experiment::{
-    About, At, Bound, Check, Dimension, Effort, Experiment, Failure, Finding, Found, Known, MainFigure,
-    Observed, Parameter, Point, Prediction, Question, Requirement, Shown, Site, Trend, Workload, errno,
-    finding,
-};
-use fathom_core::machine::Machine;
+use fathom_core::prelude::*;
 use std::cell::Cell;
 use std::rc::Rc;
 

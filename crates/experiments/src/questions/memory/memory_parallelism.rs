@@ -5,11 +5,7 @@ use crate::apparatus::memory::backing::Backing;
 use crate::apparatus::memory::chase::{cycle, hierarchy, walk};
 use crate::apparatus::memory::pages::{PAGES, Pages};
 use crate::apparatus::memory::stream::working_set::{LEVEL, Level};
-use fathom_core::experiment::{
-    About, At, Bound, Check, Dimension, Effort, Experiment, Failure, Finding, Found, Known, MainFigure,
-    Observed, Parameter, Point, Prediction, Question, Requirement, Shown, Site, Workload, finding,
-};
-use fathom_core::machine::Machine;
+use fathom_core::prelude::*;
 use fathom_core::quantity::declared;
 
 const CHASES: Parameter = Parameter::count("chases", "independent chases of dependent loads");

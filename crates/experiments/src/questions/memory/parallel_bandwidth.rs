@@ -5,13 +5,8 @@ use crate::apparatus::memory::stream::fleet::{self, Fleet, Streaming, Task};
 use crate::apparatus::memory::stream::kernel::{Kernel, Kind};
 use crate::apparatus::memory::stream::working_set::{self, LEVEL, Level, SIZE};
 use crate::expected;
-use fathom_core::experiment::{
-    About, Asked, At, Basis, Bound, Check, Effort, Experiment, Failure, Finding, Found, Known, MainFigure,
-    Observed, Parameter, Placement, Point, Prediction, Question, Requirement, Shown, Site, Stopwatch, Touch,
-    Workload, finding, statement,
-};
-use fathom_core::machine::{self, Machine, Root};
-use fathom_core::quantity::Unit;
+use fathom_core::machine::{self, Root};
+use fathom_core::prelude::*;
 use fathom_core::sampling::affinity;
 use std::cell::Cell;
 use std::rc::Rc;
@@ -80,15 +75,15 @@ impl Experiment for ParallelBandwidth {
     }
 
     fn sweep(&self, machine: &Machine) -> Vec<Point> {
-        self.sweep_for(machine, &Asked::default())
+        self.sweep_for(machine, &SweepOptions::default())
     }
 
     /// If the memory is limited, also arrays of that size, if they are in memory.
-    fn sweep_for(&self, machine: &Machine, asked: &Asked) -> Vec<Point> {
+    fn sweep_for(&self, machine: &Machine, options: &SweepOptions) -> Vec<Point> {
         let counts = thread_counts(machine.allowed_cpus().len());
         let of_kernel = |kernel: &'static Kernel| {
             let points = |threads: u64| {
-                let sizes = [Some(all_bytes(threads, machine)), within(threads, machine, asked)];
+                let sizes = [Some(all_bytes(threads, machine)), within(threads, machine, options)];
                 sizes.into_iter().flatten().map(move |size| point(kernel, threads, size))
             };
             counts.iter().copied().flat_map(points).collect::<Vec<_>>()
@@ -236,8 +231,8 @@ fn all_bytes(threads: u64, machine: &Machine) -> u64 {
 
 /// The size of all arrays together if the memory is limited, if that is less than usual and the caches of all cores do not hold
 /// it.
-fn within(threads: u64, machine: &Machine, asked: &Asked) -> Option<u64> {
-    let most = asked.most_bytes.filter(|most| *most < all_bytes(threads, machine))?;
+fn within(threads: u64, machine: &Machine, options: &SweepOptions) -> Option<u64> {
+    let most = options.most_bytes.filter(|most| *most < all_bytes(threads, machine))?;
     let cpus = machine.allowed_cpus();
     let second = cpus.first().and_then(|cpu| machine.data_cache_bytes(*cpu, 2)).unwrap_or_default();
     let last = machine.last_level_caches_bytes().unwrap_or_default();

@@ -6,11 +6,7 @@ use crate::apparatus::memory::fault::stretch::Mapped;
 use crate::apparatus::memory::fault::tally::{self, Faults, Tally};
 use crate::apparatus::memory::pages::{Mapping, Pages};
 use crate::expected::fault::{handling, trap};
-use fathom_core::experiment::{
-    About, Bound, Check, Effort, Experiment, Failure, Known, Observed, Parameter, Point, Prediction,
-    Requirement, Shown, Site, Workload,
-};
-use fathom_core::machine::Machine;
+use fathom_core::prelude::*;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use std::rc::Rc;

@@ -7,11 +7,7 @@ use crate::apparatus::memory::chase::found_levels::{self, Along, Limit};
 use crate::apparatus::memory::chase::random_order::RandomOrder;
 use crate::apparatus::memory::chase::{hierarchy, sizes, walk};
 use crate::apparatus::memory::pages::Pages;
-use fathom_core::experiment::{
-    About, At, Bound, Check, Effort, Experiment, Failure, Finding, Known, Landmark, MainFigure, Observed,
-    Parameter, Point, Prediction, Question, Requirement, Shown, Site, Statement, Workload, finding,
-};
-use fathom_core::machine::Machine;
+use fathom_core::prelude::*;
 use fathom_core::statistics::CurvePoint;
 use std::rc::Rc;
 

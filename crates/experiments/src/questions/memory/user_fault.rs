@@ -8,11 +8,7 @@ use crate::apparatus::memory::fault::tally::{self, Faults, Kind, Tally};
 use crate::apparatus::memory::pages::Pages;
 use crate::expected::fault::trap;
 use crate::expected::kernel_service;
-use fathom_core::experiment::{
-    About, At, Basis, Bound, Check, Effort, Experiment, Failure, Finding, Found, Known, MainFigure, Observed,
-    Parameter, Placement, Point, Prediction, Question, Requirement, Shown, Site, Workload, finding,
-};
-use fathom_core::machine::Machine;
+use fathom_core::prelude::*;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;

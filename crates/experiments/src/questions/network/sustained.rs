@@ -7,12 +7,8 @@ use crate::apparatus::network::arrival_rate::received_by;
 use crate::apparatus::network::path::{LOOPBACK, PATH, PEER, ensure_path, required};
 use crate::apparatus::network::sending::WRITE;
 use crate::apparatus::network::transfer::{self, Order};
-use fathom_core::experiment::{
-    About, At, Bound, Check, Effort, Experiment, Failure, Finding, Known, MainFigure, Observed, Parameter,
-    Placement, Point, Prediction, Question, Requirement, Shown, Site, Statement, Touch, Workload, finding,
-};
-use fathom_core::machine::Machine;
-use fathom_core::quantity::{Kind, Unit};
+use fathom_core::prelude::*;
+use fathom_core::quantity::Kind;
 use fathom_equipment::peer::service::Enough;
 use std::cell::RefCell;
 use std::rc::Rc;

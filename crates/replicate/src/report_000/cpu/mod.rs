@@ -6,20 +6,185 @@ pub mod unoptimised;
 #[cfg(target_arch = "x86_64")]
 pub mod unoptimised;
 
-mod call;
-mod switch;
-mod task;
-mod timing;
+use crate::pace::reduced;
+use crate::protocol::{ITERATIONS, LoopTrials, TRIALS, loop_trials, unsigned_ticks};
+use crate::timer::{start, stop_with_trailing_cpuid};
+use crate::usage::Usage;
+use crate::{Series, Stage, tasks};
+use fathom_core::experiment::{Failure, errno};
+use fathom_core::sampling::partner::PartnerProcess;
+use fathom_core::sampling::turn::{self, AnyEnd};
+use std::fs::OpenOptions;
+use std::os::fd::AsRawFd;
+use std::ptr::null_mut;
 
-pub use call::{ARGUMENT, NO_ARGUMENT, SEVEN_ARGUMENTS, SYSTEM_CALL};
-pub use switch::{PIPE, PROCESS_SWITCH, PROCESS_SWITCH_LESS_PIPE, THREAD_SWITCH, THREAD_SWITCH_LESS_PIPE};
-pub use task::{PROCESS, THREAD};
-pub use timing::{LOOP, MEASUREMENT, TIMER, TIMER_AROUND, TIMER_WHOLE};
+const INSIDE: &str = "between the readings";
+const WHOLE: &str = "with what stands around them";
+const AROUND: &str = "around a loop";
+const STORE: &str = "loop";
+const BOTH: &str = "readings and loop";
 
-/// How every loop here differs from the report's.
-const ASSEMBLY: &str = "The loops are written in assembly, with the loads and stores that gcc generates for the report's loops without \
-                        optimisation. Counts are reduced where they would take longer than 15 s.";
+pub(super) fn timing(stage: &Stage) -> Result<Series, Failure> {
+    let (inside, whole, reduced) = inside(stage)?;
+    let around = loop_trials(stage, ITERATIONS, 0.1, |n| {
+        unoptimised::empty(n);
+        Ok(())
+    })?;
+    let store = loop_trials(stage, 100_000_000, 0.4, |n| {
+        unoptimised::store(n);
+        Ok(())
+    })?;
+    let both = inside.iter().zip(&store.values).map(|(inside, store)| inside + store).collect();
+    let series = Series::default().and(INSIDE, 0.0, inside).and(WHOLE, 0.0, whole);
+    let series = series.and(AROUND, 0.0, around.values).and(STORE, 0.0, store.values).and(BOTH, 0.0, both);
+    Ok(series.having_seen(reduced).having_seen(store.reduced))
+}
 
-/// How loops of system calls differ from the report's.
-const COMPILED: &str = "The loop is compiled with optimisation; its cost is negligible beside the calls. Counts are reduced where they \
-                        would take longer than 15 s.";
+/// The trials of the differences and of the whole time, and the sentences on reduced counts.
+type Inside = (Vec<f64>, Vec<f64>, Option<String>);
+
+/// Ten trials of the timer inside the loop: the difference that it reads, and the time of the loop, nanoseconds per iteration.
+fn inside(stage: &Stage) -> Result<Inside, Failure> {
+    let tick = stage.ns_per_tick()?;
+    let count = stage.count_within_budget(ITERATIONS, 0.5 / TRIALS as f64, |n| {
+        pairs(n);
+        Ok(())
+    })?;
+    let (mut read, mut whole) = (vec![], vec![]);
+    for _ in 0..TRIALS {
+        let mut sum = 0;
+        let ticks = unsigned_ticks(|| {
+            sum = pairs(count);
+            Ok(())
+        })?;
+        read.push(sum as f64 * tick / count as f64);
+        whole.push(ticks * tick / count as f64);
+    }
+    Ok((read, whole, reduced("timed blocks per trial", ITERATIONS, count)))
+}
+
+/// Reads the timer `n` times with nothing to be timed: the sum of the ticks between the two readings.
+fn pairs(n: u64) -> u64 {
+    let mut sum: u64 = 0;
+    for _ in 0..n {
+        let began = start();
+        sum = sum.wrapping_add(stop_with_trailing_cpuid().wrapping_sub(began));
+    }
+    sum
+}
+
+pub(super) fn procedures(stage: &Stage) -> Result<Series, Failure> {
+    let mut all = Series::default();
+    for arguments in 0..=7 {
+        let timed = loop_trials(stage, ITERATIONS, 0.12, |n| {
+            unoptimised::calls(arguments, n);
+            Ok(())
+        })?;
+        all = all.and("", arguments as f64, timed.values).having_seen(timed.reduced);
+    }
+    Ok(all)
+}
+
+pub(super) fn write_nothing(stage: &Stage) -> Result<Series, Failure> {
+    let opened = OpenOptions::new().write(true).open("/dev/null");
+    let null = opened.map_err(|error| Failure::Broke(format!("/dev/null: {error}")))?;
+    let descriptor = null.as_raw_fd();
+    let timed = loop_trials(stage, ITERATIONS, 0.9, |n| {
+        for _ in 0..n {
+            // SAFETY: no byte of the buffer is read.
+            errno("write", unsafe { libc::write(descriptor, c"".as_ptr().cast(), 0) })?;
+        }
+        Ok(())
+    })?;
+    Ok(timed.into())
+}
+
+pub(super) fn threads(stage: &Stage) -> Result<Series, Failure> {
+    let one = || tasks::thread().and_then(tasks::join);
+    Ok(loop_trials(stage, 10_000, 0.9, |n| (0..n).try_for_each(|_| one()))?.into())
+}
+
+pub(super) fn processes(stage: &Stage) -> Result<Series, Failure> {
+    let timed = loop_trials(stage, 100, 0.9, |n| {
+        for _ in 0..n {
+            // SAFETY: this process has one thread, so its child may call what it likes; it calls exit alone.
+            unsafe {
+                if errno("fork", libc::fork())? == 0 {
+                    libc::exit(0);
+                }
+                errno("wait", libc::wait(null_mut()))?;
+            }
+        }
+        Ok(())
+    })?;
+    Ok(timed.into())
+}
+
+const ALONE: &str = "pipe alone";
+const BETWEEN_THREADS: &str = "threads";
+const BETWEEN_PROCESSES: &str = "processes";
+const THREADS_LESS: &str = "threads less pipe";
+const PROCESSES_LESS: &str = "processes less pipe";
+
+pub(super) fn switches(stage: &Stage) -> Result<Series, Failure> {
+    let alone = pipe_alone(stage)?;
+    let (threads, thread_switches) = counted("Between threads", 2.0, || between_threads(stage))?;
+    let (processes, process_switches) = counted("Between processes", 1.0, || between_processes(stage))?;
+    let pipe = alone.values.iter().sum::<f64>() / alone.values.len() as f64;
+    let less = |timed: &LoopTrials| timed.values.iter().map(|value| value - pipe).collect();
+    let (threads_less, processes_less) = (less(&threads), less(&processes));
+    let reduced = [alone.reduced, threads.reduced, processes.reduced].into_iter().flatten();
+    let series = Series::default()
+        .and(ALONE, 0.0, alone.values)
+        .and(BETWEEN_THREADS, 0.0, threads.values)
+        .and(BETWEEN_PROCESSES, 0.0, processes.values)
+        .and(THREADS_LESS, 0.0, threads_less)
+        .and(PROCESSES_LESS, 0.0, processes_less);
+    Ok(series.having_seen(reduced).seen(thread_switches).seen(process_switches))
+}
+
+/// Trials, with the switches of this process that the kernel counted per iteration; `proving` switches would prove that an
+/// iteration is two.
+fn counted(
+    between: &str,
+    proving: f64,
+    measure: impl FnOnce() -> Result<(LoopTrials, Usage, u64), Failure>,
+) -> Result<(LoopTrials, String), Failure> {
+    let (timed, usage, iterations) = measure()?;
+    let each = usage.switches() as f64 / iterations as f64;
+    let sentence = format!(
+        "{between}, the kernel counted {each:.2} switches of the measuring process per iteration; {proving} would prove that an iteration \
+         is two switches"
+    );
+    Ok((timed, sentence + "."))
+}
+
+fn pipe_alone(stage: &Stage) -> Result<LoopTrials, Failure> {
+    let mut own = turn::pipe_to_self()?;
+    loop_trials(stage, ITERATIONS, 0.2, |n| (0..n).try_for_each(|_| own.give().and_then(|()| own.wait())))
+}
+
+/// Trials of the side that begins, with what the kernel counted in all of its iterations.
+fn watched(stage: &Stage, mut near: AnyEnd) -> Result<(LoopTrials, Usage, u64), Failure> {
+    let (before, mut iterations) = (Usage::now(), 0);
+    let timed = loop_trials(stage, ITERATIONS, 0.35, |n| {
+        iterations += n;
+        (0..n).try_for_each(|_| near.give().and_then(|()| near.wait()))
+    })?;
+    Ok((timed, Usage::now().since(before), iterations))
+}
+
+fn between_processes(stage: &Stage) -> Result<(LoopTrials, Usage, u64), Failure> {
+    let (near, far) = turn::pipes()?;
+    let _other = PartnerProcess::start(stage.site.partner, move || turn::echo(far))?;
+    watched(stage, near)
+}
+
+fn between_threads(stage: &Stage) -> Result<(LoopTrials, Usage, u64), Failure> {
+    let (near, far) = turn::pipes()?;
+    std::thread::scope(|scope| {
+        // It ends with the other side, at the end of the pipe.
+        scope.spawn(move || turn::echo(far));
+        watched(stage, near)
+    })
+}

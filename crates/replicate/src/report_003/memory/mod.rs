@@ -1,7 +1,287 @@
-//! Section 4 of the report: latency and bandwidth of memory, page faults.
+//! Section 4: memory.
 
-pub mod bandwidth;
-pub mod latency;
 mod pointer_list;
-pub mod page_fault;
 pub mod streams;
+
+use crate::usage::Usage;
+use crate::{Series, Stage, caches, timer};
+use fathom_core::experiment::{Failure, ensure};
+use fathom_core::machine::Machine;
+use fathom_core::quantity::declared::size;
+use fathom_equipment::test_file;
+use fathom_equipment::test_file::{Aligned, DiskQuota, TestFile};
+use pointer_list::{ELEMENT, PointerList};
+use rand_xoshiro::SplitMix64;
+use rand_xoshiro::rand_core::{Rng, SeedableRng};
+use std::fs::File;
+use std::os::fd::AsRawFd;
+use std::time::Instant;
+
+const STRIDES: [usize; 5] = [8, 32, 128, 512, 2048];
+const LOADS: usize = 1_000_000;
+const SMALLEST: usize = 512;
+const RAM: &str = "RAM";
+
+/// By level.
+const CACHES: [&str; 3] = ["L1", "L2", "L3"];
+
+pub(super) fn latency(stage: &Stage) -> Result<Series, Failure> {
+    let machine = Machine::describe(&stage.site.folder);
+    let largest = caches::beyond(&machine, 4) as usize;
+    let levels: Vec<(&str, u64)> = (1..)
+        .zip(CACHES)
+        .filter_map(|(level, name)| Some((name, caches::middle(&machine, level)?)))
+        .chain([(RAM, largest as u64)])
+        .collect();
+    let mut list = PointerList::new(largest, stage.site.seed)?;
+    let (mut series, mut plateaus) = (Series::default(), vec![vec![]; levels.len()]);
+    for stride in STRIDES {
+        let name = format!("stride {}", size((stride * ELEMENT) as u64));
+        let mut bytes = SMALLEST;
+        while bytes <= largest {
+            list.link(bytes, stride);
+            let each = load_ns(&list);
+            series = series.and(&name, bytes as f64, vec![each]);
+            for (level, plateau) in levels.iter().zip(&mut plateaus) {
+                if level.1 == bytes as u64 {
+                    plateau.push(each);
+                }
+            }
+            if bytes == largest {
+                series = series.seen(format!(
+                    "{name}: {each:.1} ns from {}, of which the loads touched {}.",
+                    size(bytes as u64),
+                    size(list.touched(LOADS) as u64)
+                ));
+            }
+            bytes *= 2;
+        }
+    }
+    let by_level = levels.into_iter().zip(plateaus);
+    Ok(by_level.fold(series, |series, ((name, bytes), values)| series.and(name, bytes as f64, values)))
+}
+
+/// One sample: a million loads, timed as a whole.
+fn load_ns(list: &PointerList) -> f64 {
+    let began = Instant::now();
+    std::hint::black_box(list.follow(LOADS));
+    began.elapsed().as_secs_f64() * 1e9 / LOADS as f64
+}
+
+const BYTES: usize = 512 << 20;
+const QUICK_BYTES: usize = 256 << 20;
+const PASSES: usize = 10;
+const READ_LOOP: &str = "read_memory_loop";
+const READ_PREFETCHING: &str = "read_memory_unroll_prefetch";
+const READ_AVX: &str = "read_memory_avx";
+const WRITE_LOOP: &str = "write_memory_loop";
+const WRITE_AVX: &str = "write_memory_avx";
+const WRITE_MEMSET: &str = "write_memory_memset";
+
+fn array(stage: &Stage) -> Result<Aligned, Failure> {
+    Aligned::new(if stage.quick { QUICK_BYTES } else { BYTES })
+}
+
+pub(super) fn loops(stage: &Stage) -> Result<Series, Failure> {
+    let mut array = array(stage)?;
+    let read = |read: fn(&[u8]) -> u32, array: &Aligned| {
+        rates(array.bytes().len(), || ensure(read(std::hint::black_box(array.bytes())) != 0, "the sum is 0"))
+    };
+    let (plain, prefetching) =
+        (read(streams::read_loop, &array)?, read(streams::read_unrolled_prefetching, &array)?);
+    let written = write_rates(&mut array, streams::write_loop)?;
+    let set = write_rates(&mut array, streams::write_memset)?;
+    let series = Series::default().and(READ_LOOP, 0.0, plain).and(READ_PREFETCHING, 0.0, prefetching);
+    Ok(series.and(WRITE_LOOP, 0.0, written).and(WRITE_MEMSET, 0.0, set))
+}
+
+#[cfg(target_arch = "x86_64")]
+pub(super) fn avx(stage: &Stage) -> Result<Series, Failure> {
+    if !is_x86_feature_detected!("avx") {
+        return Err(Failure::Unsupported("this processor does not offer AVX".to_owned()));
+    }
+    let mut array = array(stage)?;
+    let read = rates(array.bytes().len(), || {
+        // SAFETY: the processor has the instructions.
+        let sum = unsafe { streams::read_avx(std::hint::black_box(array.bytes())) };
+        ensure(std::hint::black_box(sum).to_bits() != 1, "the sum is no sum")
+    })?;
+    // SAFETY: the processor has the instructions.
+    let written = write_rates(&mut array, |bytes| unsafe { streams::write_avx(bytes) })?;
+    Ok(Series::default().and(READ_AVX, 0.0, read).and(WRITE_AVX, 0.0, written))
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+pub fn avx(_: &Stage) -> Result<Series, Failure> {
+    Err(Failure::Unsupported("AVX is an extension of x86-64".to_owned()))
+}
+
+fn write_rates(array: &mut Aligned, write: impl Fn(&mut [u8])) -> Result<Vec<f64>, Failure> {
+    rates(array.bytes().len(), || {
+        write(std::hint::black_box(array.bytes_mut()));
+        Ok(())
+    })
+}
+
+/// Bytes per second of every pass.
+fn rates(bytes: usize, mut pass: impl FnMut() -> Result<(), Failure>) -> Result<Vec<f64>, Failure> {
+    let timed = |()| {
+        let began = Instant::now();
+        pass()?;
+        Ok(bytes as f64 / began.elapsed().as_secs_f64())
+    };
+    std::iter::repeat_n((), PASSES).map(timed).collect()
+}
+
+/// The report's page size, bytes, and its strides in pages.
+const PAGE: u64 = 4096;
+const PAGE_STRIDES: [u64; 8] = [1, 4, 16, 64, 256, 1024, 4096, 16384];
+
+/// The longest stride, pages, whose accesses the report shows one by one.
+const DRAWN: u64 = 64;
+const ACCESSES: u64 = 100;
+const WHOLE_RUNS: usize = 5;
+const FILE_BYTES: u64 = 1 << 30;
+const FILE_QUICK_BYTES: u64 = 256 << 20;
+
+/// The shortest stride at which, in the report's view, every access waited for the disk, bytes.
+const FROM: f64 = (256 << 10) as f64;
+
+/// Bytes that one fault brought in, according to the report.
+const BROUGHT_IN: u64 = 16 * PAGE;
+
+/// Pairs of readings whose mean is the clock's cost.
+const PAIRS: u32 = 10_000;
+const FIXED: &str = "first byte";
+const RANDOM: &str = "random byte";
+const PER_BYTE: &str = "per byte";
+
+pub(super) fn faults(stage: &Stage) -> Result<Series, Failure> {
+    let ns = stage.ns_per_tick()?;
+    let bytes = stage.count(FILE_BYTES, FILE_QUICK_BYTES);
+    let test = TestFile::named(stage.site, "faults", bytes, DiskQuota::DEFAULT)?;
+    let mut chance = SplitMix64::seed_from_u64(stage.site.seed);
+    let (mut series, mut tally) = (Series::default(), Tally::default());
+    let clock =
+        (0..PAIRS).map(|_| timer::cpuid_rdtsc_rdtscp_cpuid(|| ())).sum::<i64>() as f64 / f64::from(PAIRS);
+    for variant in [FIXED, RANDOM] {
+        let mut of_strides = vec![vec![]; PAGE_STRIDES.len()];
+        for run in 0..WHOLE_RUNS {
+            for (stride, values) in PAGE_STRIDES.into_iter().zip(&mut of_strides) {
+                let random = (variant == RANDOM).then_some(&mut chance);
+                let offsets = offsets(bytes, stride * PAGE, random);
+                let before = Tally::now();
+                let accesses = accessed(&test.file, bytes, &offsets, clock)?;
+                values.push(accesses.iter().sum::<f64>() / accesses.len() as f64 * ns);
+                if run == 0 && stride <= DRAWN {
+                    series = in_order(series, &drawn(variant, stride * PAGE), &accesses, ns);
+                }
+                if variant == FIXED && (stride * PAGE) as f64 >= FROM {
+                    tally.add(offsets.len(), &before);
+                }
+            }
+        }
+        for (stride, values) in PAGE_STRIDES.into_iter().zip(of_strides) {
+            let at = (stride * PAGE) as f64;
+            if variant == FIXED {
+                let each = values.iter().map(|value| value / BROUGHT_IN as f64).collect();
+                series = series.and(PER_BYTE, at, each);
+            }
+            series = series.and(variant, at, values);
+        }
+    }
+    test_file::evict(&test.file)?;
+    Ok(series.seen(tally.note()))
+}
+
+/// The variant that holds single accesses in their order.
+fn drawn(variant: &str, stride: u64) -> String {
+    let which = if variant == FIXED { "first byte" } else { "random byte" };
+    format!("accesses, {which}, stride {}", size(stride))
+}
+
+/// Adds every access of one run, by its number.
+fn in_order(series: Series, variant: &str, accesses: &[f64], ns: f64) -> Series {
+    let numbered = accesses.iter().zip(1_u32..);
+    numbered.fold(series, |series, (ticks, number)| series.and(variant, f64::from(number), vec![ticks * ns]))
+}
+
+/// What the kernel counted during the accesses of which the figure is made.
+#[derive(Default)]
+struct Tally {
+    accesses: usize,
+    major: u64,
+    served: f64,
+}
+
+impl Tally {
+    /// Until now.
+    fn now() -> Self {
+        Tally { accesses: 0, major: Usage::now().major, served: test_file::served().unwrap_or(0.0) }
+    }
+
+    fn add(&mut self, accesses: usize, before: &Tally) {
+        let now = Tally::now();
+        self.accesses += accesses;
+        self.major += now.major - before.major;
+        self.served += now.served - before.served;
+    }
+
+    fn note(&self) -> String {
+        let each = self.served / self.major.max(1) as f64;
+        format!(
+            "{} of {} accesses to first bytes, at strides of 256 KiB and more, were major faults; the kernel read {} from the device for \
+             each.",
+            self.major,
+            self.accesses,
+            size(each as u64)
+        )
+    }
+}
+
+/// The offsets of the accesses: the first byte of each stride, or a random one.
+fn offsets(bytes: u64, stride: u64, mut random: Option<&mut SplitMix64>) -> Vec<u64> {
+    let within = |chance: &mut Option<&mut SplitMix64>| match chance {
+        Some(chance) => chance.next_u64() % stride,
+        None => 0,
+    };
+    (0..ACCESSES.min(bytes / stride))
+        .map(|number| (number * stride + within(&mut random)).min(bytes - 1))
+        .collect()
+}
+
+/// Evicts the file, maps it, reads a byte at each offset and unmaps it: the time of each access less the clock's cost, ticks.
+fn accessed(file: &File, bytes: u64, offsets: &[u64], clock: f64) -> Result<Vec<f64>, Failure> {
+    test_file::evict_after_reads(file)?;
+    let (protection, length) = (libc::PROT_READ | libc::PROT_WRITE, bytes as usize);
+    // SAFETY: a new mapping of a file of ours, which nothing else refers to; offsets lie within it.
+    unsafe {
+        let map = libc::mmap(std::ptr::null_mut(), length, protection, libc::MAP_SHARED, file.as_raw_fd(), 0);
+        if map == libc::MAP_FAILED {
+            return Err(Failure::last("mmap of the test file"));
+        }
+        let mut accesses = Vec::with_capacity(offsets.len());
+        for offset in offsets {
+            let place = map.cast::<u8>().add(*offset as usize);
+            accesses.push(timer::cpuid_rdtsc_rdtscp_cpuid(|| _ = place.read_volatile()) as f64 - clock);
+        }
+        libc::munmap(map, length);
+        Ok(accesses)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_byte_of_each_stride_is_accessed_within_the_file() {
+        assert_eq!(offsets(1 << 20, 4096, None).len(), 100);
+        let few = offsets(1 << 20, 256 << 10, None);
+        assert_eq!(few, [0, 256 << 10, 512 << 10, 768 << 10]);
+        let mut chance = SplitMix64::seed_from_u64(1);
+        let random = offsets(1 << 20, 256 << 10, Some(&mut chance));
+        assert!(random.iter().zip(&few).all(|(random, first)| random / (256 << 10) == first / (256 << 10)));
+        assert!(random.iter().any(|offset| offset % 4096 != 0));
+    }
+}

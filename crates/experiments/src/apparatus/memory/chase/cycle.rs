@@ -2,7 +2,7 @@
 
 use super::arena::Arena;
 use crate::apparatus::memory::pages::Pages;
-use fathom_core::experiment::{Check, Failure, Observed, Workload};
+use fathom_core::prelude::*;
 use std::collections::BTreeMap;
 use std::ptr::NonNull;
 use std::rc::Rc;

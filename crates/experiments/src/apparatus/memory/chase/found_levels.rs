@@ -1,10 +1,7 @@
 //! Levels of the memory hierarchy found in a curve of latency, compared with those that the machine declares.
 
 use super::hierarchy;
-use fathom_core::experiment::{
-    Dimension, Finding, Found, Known, Level, Parameter, Point, Question, Statement, finding, statement,
-};
-use fathom_core::quantity::Unit;
+use fathom_core::prelude::*;
 use fathom_core::statistics::{Crossing, CurvePoint, Interval, Measured, Plateau, plateaus, rise};
 
 /// The results of a run along a parameter, with the parameter's logarithm to base 2 as x.

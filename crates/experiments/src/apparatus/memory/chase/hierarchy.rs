@@ -2,8 +2,8 @@
 //! of a set that each of them holds, and the cost of address translation.
 
 use crate::apparatus::core_facts;
-use fathom_core::experiment::{Basis, Known, Landmark, Parameter, Prediction};
-use fathom_core::machine::{Machine, TlbKind};
+use fathom_core::machine::TlbKind;
+use fathom_core::prelude::*;
 
 /// A level that may serve a load.
 pub struct Level {

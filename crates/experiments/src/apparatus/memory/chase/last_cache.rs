@@ -2,8 +2,8 @@
 //! size.
 
 use super::hierarchy;
-use fathom_core::experiment::{Dimension, Finding, Found, Known, Question, finding};
-use fathom_core::quantity::{Unit, declared};
+use fathom_core::prelude::*;
+use fathom_core::quantity::declared;
 
 /// The finding if loads take half of the latency of memory although their set is less than half of the last-level cache. `curve`
 /// gives the latency by the size of the set, ascending.

@@ -2,7 +2,7 @@
 
 use super::cycle::{Cycle, Places};
 use super::kernel::{UNROLLED, chase, chase_many, chase_rolled};
-use fathom_core::experiment::{Check, Failure, Observed, Workload};
+use fathom_core::prelude::*;
 use std::cell::Cell;
 use std::rc::Rc;
 

@@ -4,8 +4,8 @@ use super::lap::Lap;
 use super::stretch::Mapped;
 use super::tally::{Faults, Tally};
 use crate::apparatus::memory::pages::{Mapping, Pages};
-use fathom_core::experiment::{Failure, Site, Workload, ensure, errno};
-use fathom_core::sampling::partner::{Process, pipe};
+use fathom_core::prelude::*;
+use fathom_core::sampling::partner::{PartnerProcess, pipe};
 use fathom_core::sampling::shared_memory::shared_memory;
 use std::io::Read;
 use std::ops::Range;
@@ -106,9 +106,9 @@ fn written_by_child(memory: &Mapping, lap: &Lap, told: &Told) -> Result<(f64, Fa
 }
 
 /// A child that shares every page and only sleeps, until it is dropped.
-fn waiting_child(site: &Site) -> Result<Process, Failure> {
+fn waiting_child(site: &Site) -> Result<PartnerProcess, Failure> {
     let (ready, tell) = pipe()?;
-    let child = Process::start(site.home, move || {
+    let child = PartnerProcess::start(site.home, move || {
         drop(tell);
         loop {
             // SAFETY: sleeps until the parent kills this process.

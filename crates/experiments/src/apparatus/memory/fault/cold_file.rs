@@ -3,7 +3,7 @@
 use super::file_mapping::{FileMapping, Sharing};
 use super::stretch::Mapped;
 use fathom_core::experiment::{Failure, Site};
-use fathom_equipment::test_file::{self, Room, TestFile};
+use fathom_equipment::test_file::{self, DiskQuota, TestFile};
 use std::ffi::CString;
 use std::fs::File;
 use std::os::fd::AsRawFd;
@@ -16,9 +16,6 @@ pub const BYTES: u64 = 128 << 20;
 
 /// Maximum number of checks whether reads have finished, with a millisecond between.
 const ATTEMPTS: usize = 1_000;
-
-/// Maximum number of eviction attempts in a row without progress.
-const IDLE_ATTEMPTS: usize = 100;
 
 /// Milliseconds without a new page after which reads count as finished if nothing counts requests in flight: longer than a disk
 /// takes to serve a request.
@@ -40,7 +37,7 @@ impl ColdFile {
     /// Opens and maps the run's file; the first trial that needs it creates it.
     pub fn of(site: &Site) -> Result<Self, Failure> {
         refuse_memory(&site.folder)?;
-        let test = TestFile::kept(site, "page-faults", BYTES, Room::DEFAULT)?;
+        let test = TestFile::named(site, "page-faults", BYTES, DiskQuota::DEFAULT)?;
         test_file::ensure_accounted(&test)?;
         let mapping = FileMapping::whole(&test.file, BYTES as usize, Sharing::Shared)?;
         Ok(ColdFile { test, mapping })
@@ -70,21 +67,15 @@ impl ColdFile {
     /// Evicts every page, and verifies that none is left. The kernel does not drop mapped pages, so they are unmapped first; nor
     /// pages that a read-ahead still fetches, so those are awaited.
     pub fn evict(&self) -> Result<(), Failure> {
-        let (mut last, mut left, mut idle) = (Ok(()), u64::MAX, 0);
-        while idle < IDLE_ATTEMPTS {
-            self.mapping.forget()?;
-            last = test_file::evict(self.file());
+        self.mapping.forget()?;
+        test_file::evict_until(self.file(), || {
             // Pages being read are not counted everywhere, and may arrive between the two checks.
-            if last.is_ok() && self.mapping.resident_pages()? == 0 {
-                return Ok(());
+            let is_empty = self.mapping.resident_pages()? == 0;
+            if !is_empty {
+                self.mapping.forget()?;
             }
-            wait_a_millisecond();
-            let still = test_file::cached(self.file())?.bytes;
-            idle = if still < left { 0 } else { idle + 1 };
-            left = still;
-        }
-        last?;
-        Err(Failure::Broke(format!("mincore finds {left} bytes of an evicted file in memory")))
+            Ok(is_empty)
+        })
     }
 
     /// Pages of the file in memory after all requests to the device have finished: pages being read are in the page cache

@@ -6,7 +6,7 @@ use super::lap::Lap;
 use super::stretch::Mapped;
 use super::tally::{Faults, Tally};
 use crate::apparatus::memory::pages::Pages;
-use fathom_core::experiment::{Failure, Site, Workload, errno};
+use fathom_core::prelude::*;
 use std::cell::Cell;
 use std::collections::VecDeque;
 use std::os::fd::AsRawFd;

@@ -1,6 +1,6 @@
 //! The time of a stretch of work between two readings of the stopwatch, for observations whose preparation is not timed.
 
-use fathom_core::experiment::{Failure, Site, Stopwatch};
+use fathom_core::prelude::*;
 
 /// Pairs of readings from which their cost is found.
 const PAIRS: usize = 63;

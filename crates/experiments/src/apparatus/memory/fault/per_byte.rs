@@ -2,7 +2,7 @@
 //! day's figure (R-FIX-40).
 
 use crate::apparatus::memory::pages::{PAGES, Pages};
-use fathom_core::experiment::{Basis, Finding, Found, Known, Parameter, Point, Question, finding};
+use fathom_core::prelude::*;
 use fathom_core::quantity::declared;
 
 const LINE: f64 = 64.0;

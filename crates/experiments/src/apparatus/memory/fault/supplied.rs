@@ -3,8 +3,8 @@
 use super::stretch::Mapped;
 use super::user_page::UserFaults;
 use crate::apparatus::memory::pages::{Mapping, Pages};
-use fathom_core::experiment::{Failure, Site, Stopwatch, ensure};
 use fathom_core::message::tell;
+use fathom_core::prelude::*;
 use fathom_core::sampling::affinity;
 use std::cell::Cell;
 use std::marker::PhantomData;

@@ -6,8 +6,8 @@ use super::stretch::Mapped;
 use super::tally::{Faults, Tally};
 use crate::apparatus::memory::backing::Backing;
 use crate::apparatus::memory::pages::{Mapping, Pages};
-use fathom_core::experiment::{Failure, Site, Workload, ensure};
-use fathom_equipment::test_file::{self, Room, TestFile};
+use fathom_core::prelude::*;
+use fathom_equipment::test_file::{self, DiskQuota, TestFile};
 use std::fs::File;
 use std::ops::Range;
 use std::rc::Rc;
@@ -98,7 +98,7 @@ pub fn cached<'site>(
 
 /// An unnamed file that was just written, and therefore is in the page cache.
 pub fn file(bytes: usize, site: &Site) -> Result<File, Failure> {
-    let test = TestFile::nameless(site, bytes as u64, Room::DEFAULT)?;
+    let test = TestFile::nameless(site, bytes as u64, DiskQuota::DEFAULT)?;
     test_file::warm(&test)?;
     Ok(test.file)
 }

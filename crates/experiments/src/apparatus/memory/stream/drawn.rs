@@ -3,7 +3,7 @@
 use super::fleet::Streaming;
 use crate::apparatus::memory::chase::kernel::UNROLLED;
 use crate::apparatus::memory::chase::walk;
-use fathom_core::experiment::{Check, Failure, FigureValue, Observed, Stopwatch, Work, Workload};
+use fathom_core::prelude::*;
 use std::cell::Cell;
 use std::rc::Rc;
 

@@ -8,7 +8,7 @@ use super::filled::Filled;
 use super::kernel::Kernel;
 use crate::apparatus::memory::backing::Backing;
 use core::arch::asm;
-use fathom_core::experiment::{Failure, Workload, ensure};
+use fathom_core::prelude::*;
 use fathom_core::sampling::{affinity, partner};
 use std::collections::BTreeSet;
 use std::rc::Rc;

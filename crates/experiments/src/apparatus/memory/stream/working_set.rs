@@ -1,8 +1,7 @@
 //! Sizes of the arrays of a stream: half of each cache, so that they stay in it, and several times the last-level cache, so that
 //! they do not.
 
-use fathom_core::experiment::{Failure, Parameter, Point};
-use fathom_core::machine::Machine;
+use fathom_core::prelude::*;
 
 /// Parameter: the level that holds the arrays.
 pub const LEVEL: Parameter = Parameter::named(

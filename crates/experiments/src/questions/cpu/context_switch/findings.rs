@@ -3,7 +3,7 @@
 use super::points::{NAME, PIPE_NET, PROCESSES, STACKS, THREADS, USER_LEVEL, between};
 use crate::apparatus::rule_of_thumb::{self, Rule};
 use crate::questions::cpu::{process_creation, thread_creation};
-use fathom_core::experiment::{Finding, Found, Known, Point, Question, Statement, finding, statement};
+use fathom_core::prelude::*;
 
 /// All findings from `cpu/context_switch`.
 pub fn findings(known: &Known) -> Vec<Finding> {

@@ -248,7 +248,7 @@ fn created(point: &Point, known: &Known) -> Prediction {
 /// Round trips with a partner that echoes.
 fn hand_over<'site>((near, far): Ends, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
     let other = match point.name(&BETWEEN) {
-        PROCESSES => Some(partner::Process::start(site.partner, move || turn::echo(far))?),
+        PROCESSES => Some(partner::PartnerProcess::start(site.partner, move || turn::echo(far))?),
         THREADS => {
             partner::thread(site.partner, move || turn::echo(far))?;
             None
@@ -285,7 +285,7 @@ fn yielding<'site>(site: &'site Site) -> Result<Workload<'site>, Failure> {
         // SAFETY: takes no arguments.
         errno("sched_yield", unsafe { libc::sched_yield() })
     };
-    let other = partner::Process::start(site.partner, move || {
+    let other = partner::PartnerProcess::start(site.partner, move || {
         loop {
             yield_once()?;
         }

@@ -1,6 +1,6 @@
 //! Points of `cpu/context_switch`: the mechanism of the hand-over, and its two sides.
 
-use fathom_core::experiment::{Parameter, Placement, Point};
+use fathom_core::prelude::*;
 
 pub const NAME: &str = "cpu/context_switch";
 

@@ -2,9 +2,7 @@
 
 use super::points::{AROUND, MEASURE, NAME, PAIR, READING};
 use crate::arch::{FORMS, Form, KEEPS_WORK, MULTIPLICATIONS};
-use fathom_core::experiment::{
-    Finding, Found, Known, Point, Prediction, Question, Statement, finding, statement,
-};
+use fathom_core::prelude::*;
 
 /// The part of the known work that each form has between its readings (report 003 says that a bare pair is not enough).
 pub fn kept_between(known: &Known) -> Option<Finding> {

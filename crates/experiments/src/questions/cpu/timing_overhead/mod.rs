@@ -5,11 +5,8 @@ mod points;
 
 use crate::apparatus::cpu::mode_switch;
 use crate::arch::{FORMS, Form};
-use fathom_core::experiment::{
-    About, At, Basis, Bound, Check, Effort, Experiment, Failure, Finding, Known, MainFigure, Observed, Point,
-    Prediction, Question, Requirement, Shown, Site, Workload, errno, finding,
-};
-use fathom_core::machine::{ClockReading, Machine};
+use fathom_core::machine::ClockReading;
+use fathom_core::prelude::*;
 use fathom_core::sampling::clock::kernel_clock;
 use points::{AROUND, COST, MEASURE, NAME, PAIR, READING, RESOLUTION};
 use std::cell::Cell;

@@ -4,7 +4,7 @@
 use super::points::{
     ALL_RANDOM, ALL_SEQUENTIAL, EACH, NAME, OTHER_FILES, PROCESSES, UNFAIRNESS, USUAL_FILE, point,
 };
-use fathom_core::experiment::{Finding, Found, Known, Question, Statement, capitalize, finding, statement};
+use fathom_core::prelude::*;
 use fathom_core::quantity::declared;
 
 /// The findings from the points.

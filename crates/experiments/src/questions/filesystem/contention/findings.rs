@@ -4,10 +4,7 @@ use super::points::{
     ALL_RANDOM, ALL_SEQUENTIAL, EACH, NAME, PATTERNS, PROCESSES, RANDOM_AMONG, SEQUENTIAL_AMONG, TOGETHER,
     USUAL_FILE, point,
 };
-use fathom_core::experiment::{
-    Dimension, Finding, Found, Known, Question, Statement, capitalize, finding, statement,
-};
-use fathom_core::quantity::Unit;
+use fathom_core::prelude::*;
 use fathom_core::statistics::{Segments, two_segments};
 
 /// All findings of this experiment.

@@ -7,12 +7,7 @@ mod predicted;
 
 use crate::apparatus::device_facts;
 use crate::apparatus::filesystem::fleet::{Fleet, Member, Progress};
-use fathom_core::experiment::{
-    About, Asked, At, Bound, Check, Effort, Experiment, Failure, FigureValue, Finding, Known, MainFigure,
-    Observed, Parameter, Point, Prediction, Shown, Site, TimedCode, Touch, Trend, Workload,
-};
-use fathom_core::machine::Machine;
-use fathom_core::quantity::Unit;
+use fathom_core::prelude::*;
 use fathom_equipment::test_file::blocks::Order;
 use points::{
     ALL_RANDOM, ALL_SEQUENTIAL, BLOCK, COUNTS, EACH, FEW_COUNTS, FIGURE, FILE, NAME, OTHER_FILE_COUNT,
@@ -78,13 +73,14 @@ impl Experiment for Contention {
     }
 
     fn sweep(&self, machine: &Machine) -> Vec<Point> {
-        self.sweep_for(machine, &Asked::default())
+        self.sweep_for(machine, &SweepOptions::default())
     }
 
     /// If numbers of processes were requested, these and no others.
-    fn sweep_for(&self, _: &Machine, asked: &Asked) -> Vec<Point> {
-        let given = asked.processes.as_slice();
-        let counts = |usual: &'static [u64]| if given.is_empty() { usual.to_vec() } else { given.to_vec() };
+    fn sweep_for(&self, _: &Machine, options: &SweepOptions) -> Vec<Point> {
+        let processes = options.processes.as_slice();
+        let counts =
+            |usual: &'static [u64]| if processes.is_empty() { usual.to_vec() } else { processes.to_vec() };
         let mut points = vec![];
         for pattern in PATTERNS {
             let mixed = [SEQUENTIAL_AMONG, RANDOM_AMONG].contains(&pattern);

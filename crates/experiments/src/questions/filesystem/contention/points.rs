@@ -1,6 +1,6 @@
 //! Points of `filesystem/contention`.
 
-use fathom_core::experiment::{Parameter, Placement, Point};
+use fathom_core::prelude::*;
 
 pub const NAME: &str = "filesystem/contention";
 

@@ -3,7 +3,7 @@
 use super::points::{ALL_RANDOM, BLOCK, FIGURE, PATTERN, PROCESSES, RANDOM_AMONG, TOGETHER, UNFAIRNESS};
 use crate::apparatus::device_facts;
 use crate::questions::filesystem::read;
-use fathom_core::experiment::{Basis, Known, Point, Prediction};
+use fathom_core::prelude::*;
 
 /// The time of one process alone, plus its wait for the others: that of requests when one process has as many in flight, as
 /// measured in this run. Before it was measured the device is assumed to serve 8 at once.

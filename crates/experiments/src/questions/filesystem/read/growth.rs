@@ -1,7 +1,7 @@
 //! Why a sequential block costs more or less in a larger file (R-FS-18).
 
 use super::points::{COLD, DIRECT, FILE, NAME, RANDOM, SEQUENTIAL, USUAL_BLOCK, WARM, usual};
-use fathom_core::experiment::{Finding, Found, Known, Question, Statement, finding, statement};
+use fathom_core::prelude::*;
 use fathom_core::quantity::declared;
 
 /// One finding for every state of the cache in which files of several sizes were read.

@@ -4,7 +4,7 @@ use super::points::{
     COLD, DIRECT, FILE, NAME, QUEUE_DEPTHS, RANDOM, SEQUENTIAL, USUAL_FILE, WARM, queue, usual,
 };
 use crate::apparatus::filesystem::uring::INTERVAL;
-use fathom_core::experiment::{Dimension, Finding, Found, Known, Question, Statement, finding, statement};
+use fathom_core::prelude::*;
 use fathom_core::quantity::declared;
 
 /// All findings across points.

@@ -16,8 +16,8 @@ use fathom_core::experiment::{
     Observed, Parameter, Point, Prediction, Requirement, Shown, Site, TimedCode, Touch, Workload,
 };
 use fathom_core::machine::Machine;
-use fathom_equipment::test_file::blocks::{Order, Walk};
-use fathom_equipment::test_file::{Room, TestFile, cached, direct, ensure_accounted, served, warm};
+use fathom_equipment::test_file::blocks::{BlockWalk, Order};
+use fathom_equipment::test_file::{DiskQuota, TestFile, cached, direct, ensure_accounted, served, warm};
 use points::{
     BLOCK, CALL, COLD, DIRECT, FIGURE, FILE, IO_URING, MMAP, NAME, OFF, ORDER, PREAD, QUEUE_DEPTH, RANDOM,
     READ, READ_AHEAD, SEEK, SEQUENTIAL, STATE, USUAL_FILE, WARM,
@@ -221,9 +221,10 @@ pub fn from_the_cache(random: bool, block: u64, known: &Known) -> Option<Predict
 
 /// The file of a point. Warm points have their own, so that no other point evicts it between their trials.
 fn file(point: &Point, site: &Site) -> Result<TestFile, Failure> {
-    let room = if points::effort(point) == Effort::Thorough { Room::THOROUGH } else { Room::DEFAULT };
+    let room =
+        if points::effort(point) == Effort::Thorough { DiskQuota::THOROUGH } else { DiskQuota::DEFAULT };
     let what = if point.name(&STATE) == WARM { "warm" } else { "cold" };
-    TestFile::kept(site, what, point.number(&FILE), room)
+    TestFile::named(site, what, point.number(&FILE), room)
 }
 
 fn order(point: &Point) -> Order {
@@ -242,8 +243,8 @@ fn reader(file: File, test: &TestFile, point: &Point) -> Result<Reader, Failure>
     Reader::new(file, (test.bytes, test.content), point.number(&BLOCK), call, read_ahead)
 }
 
-fn walk(test: &TestFile, point: &Point, site: &Site) -> Walk {
-    Walk::through(test.bytes, point.number(&BLOCK), order(point), site.seed)
+fn walk(test: &TestFile, point: &Point, site: &Site) -> BlockWalk {
+    BlockWalk::through(test.bytes, point.number(&BLOCK), order(point), site.seed)
 }
 
 /// A second open of the same file, for the work to own.

@@ -1,7 +1,7 @@
 //! Points of `filesystem/read`, with their effort.
 
 use crate::apparatus::filesystem::uring::{INTERVAL, LATENCY};
-use fathom_core::experiment::{Effort, Known, Parameter, Point};
+use fathom_core::prelude::*;
 
 pub const NAME: &str = "filesystem/read";
 

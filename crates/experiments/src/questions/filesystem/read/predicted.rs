@@ -8,7 +8,7 @@ use crate::apparatus::device_facts;
 use crate::apparatus::filesystem::uring::{INTERVAL, LATENCY};
 use crate::apparatus::memory::fault::per_byte::load;
 use crate::expected::kernel_service;
-use fathom_core::experiment::{Basis, Bound, Known, Point, Prediction, Source};
+use fathom_core::prelude::*;
 
 /// Time to copy a byte from memory that is not in the caches, nanoseconds.
 pub fn copied(known: &Known) -> Basis {

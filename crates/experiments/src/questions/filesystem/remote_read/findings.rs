@@ -5,9 +5,9 @@ use super::points::{
     CLIENT_CACHED, DEEP, FILES, LARGE, LOCAL, QUEUE_DEPTH, RANDOM, SEQUENTIAL, SERVER_CACHED, SERVER_COLD,
     SMALL, block, by_size, no_data,
 };
-use fathom_core::experiment::{Dimension, Finding, Found, Known, Question, finding, statement};
 use fathom_core::machine::Remote;
-use fathom_core::quantity::{Unit, declared};
+use fathom_core::prelude::*;
+use fathom_core::quantity::declared;
 
 const NAME: &str = "filesystem/remote_read";
 

@@ -5,13 +5,10 @@ mod points;
 mod predicted;
 mod reading;
 
-use fathom_core::experiment::{
-    About, Bound, Check, Effort, Experiment, Failure, Finding, Known, Observed, Point, Prediction,
-    RemoteFile, Requirement, Shown, Site, Touch, Workload,
-};
-use fathom_core::machine::{Machine, Remote, RemoteAddress, Root};
+use fathom_core::machine::{Remote, RemoteAddress, Root};
+use fathom_core::prelude::*;
 use fathom_equipment::remote::{self, Client};
-use fathom_equipment::test_file::{Room, TestFile};
+use fathom_equipment::test_file::{DiskQuota, TestFile};
 use points::{
     BLOCK, CLIENT_CACHED, FILE, FILES, LOCAL, NO_DATA, ORDER, PROTOCOL, QUEUE_DEPTH, RANDOM, SERVER_CACHED,
     SERVER_COLD, SMALL, STATE, UNPROVED, block, points,
@@ -200,7 +197,7 @@ fn local<'site>(point: &Point, site: &'site Site) -> Result<Workload<'site>, Fai
                 .to_owned(),
         ));
     }
-    let test = TestFile::kept(site, "remote-compared", FILES[FILES.len() - 1], Room::DEFAULT)?;
+    let test = TestFile::named(site, "remote-compared", FILES[FILES.len() - 1], DiskQuota::DEFAULT)?;
     let part = part(point, test.bytes, site)?;
     Reading::of_local(test, &part).client_cached().map(Reading::timed)
 }

@@ -1,7 +1,7 @@
 //! Points of `filesystem/remote_read`.
 
-use fathom_core::experiment::{Parameter, Placement, Point};
 use fathom_core::machine::Remote;
+use fathom_core::prelude::*;
 
 pub const PROTOCOL: Parameter = Parameter::named(
     "protocol",

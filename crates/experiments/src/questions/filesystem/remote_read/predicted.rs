@@ -5,8 +5,8 @@ use super::points::{
     block, no_data,
 };
 use crate::expected::kernel_service;
-use fathom_core::experiment::{Basis, Known, Point, Prediction};
 use fathom_core::machine::Remote;
+use fathom_core::prelude::*;
 
 const NAME: &str = "filesystem/remote_read";
 

@@ -1,9 +1,9 @@
 //! Blocks of a file as timed work: their order and cache state, with their content verified.
 
 use super::points::{CLIENT_CACHED, SERVER_CACHED, SERVER_COLD, UNPROVED};
-use fathom_core::experiment::{Check, Failure, Observed, RemoteFile, Site, Workload, ensure};
 use fathom_core::machine::{Protocol, Remote, RemoteAddress, Root};
-use fathom_equipment::remote::{self, Client, Mounted, ServerCache, Stream, read_block};
+use fathom_core::prelude::*;
+use fathom_equipment::remote::{self, Client, Mounted, ReadStream, ServerCache, read_block};
 use fathom_equipment::test_file::{Content, SECTOR, TestFile};
 use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
@@ -74,7 +74,7 @@ impl Part {
 
 /// The file being read, and its expected content.
 pub struct Reading {
-    stream: Stream,
+    stream: ReadStream,
     part: Part,
     block: Vec<u8>,
     known: Expected,
@@ -121,7 +121,7 @@ impl Reading {
         part: &Part,
         queue_depth: usize,
     ) -> Self {
-        let stream = Stream::new(client, part.offsets.clone(), part.block as usize, queue_depth);
+        let stream = ReadStream::new(client, part.offsets.clone(), part.block as usize, queue_depth);
         let stated = vec![("requests_per_block", stream.requests_per_block() as f64)];
         let block = vec![0; part.block as usize];
         Reading {

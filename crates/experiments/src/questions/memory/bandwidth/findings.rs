@@ -3,8 +3,8 @@
 use super::points::point;
 use crate::apparatus::memory::stream::kernel::{KERNELS, Kernel, Kind, PER_LINE};
 use crate::apparatus::memory::stream::working_set::{self, Level};
-use fathom_core::experiment::{Finding, Found, Known, Question, Statement, finding, statement};
 use fathom_core::machine::Bandwidth;
+use fathom_core::prelude::*;
 use fathom_core::quantity::declared;
 
 const NAME: &str = "memory/bandwidth";

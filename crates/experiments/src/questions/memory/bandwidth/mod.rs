@@ -12,8 +12,8 @@ use crate::apparatus::memory::stream::kernel::{KERNELS, Kernel, Maker, PER_LINE}
 use crate::apparatus::memory::stream::working_set::{self, LEVEL, Level, SIZE};
 use crate::expected;
 use fathom_core::experiment::{
-    About, Asked, At, Basis, Bound, Check, Effort, Experiment, Failure, Finding, Known, MainFigure, Observed,
-    Point, Prediction, Requirement, Shown, Site, Workload,
+    About, At, Basis, Bound, Check, Effort, Experiment, Failure, Finding, Known, MainFigure, Observed, Point,
+    Prediction, Requirement, Shown, Site, SweepOptions, Workload,
 };
 use fathom_core::machine::Machine;
 use fathom_core::quantity::{Unit, declared};
@@ -111,18 +111,18 @@ impl Experiment for Bandwidth {
     }
 
     fn sweep(&self, machine: &Machine) -> Vec<Point> {
-        self.sweep_for(machine, &Asked::default())
+        self.sweep_for(machine, &SweepOptions::default())
     }
 
     /// If the memory is limited, also arrays of that size, if they are in memory.
-    fn sweep_for(&self, machine: &Machine, asked: &Asked) -> Vec<Point> {
+    fn sweep_for(&self, machine: &Machine, options: &SweepOptions) -> Vec<Point> {
         // The reference first: its rate predicts the others.
         let reference = expected::stream::reference(machine);
         let others = KERNELS.iter().filter(|kernel| !std::ptr::eq(*kernel, reference));
         let kernels = [reference].into_iter().chain(others);
         let mut sizes = working_set::sizes(machine);
         let (_, usual) = working_set::in_memory(machine);
-        let most = asked.most_bytes.filter(|most| *most < usual);
+        let most = options.most_bytes.filter(|most| *most < usual);
         let last = working_set::last_cache_bytes(machine);
         let within = most.and_then(|most| working_set::memory_bytes_within(most, last));
         sizes.extend(within.map(|bytes| (Level::Memory, bytes)));

@@ -5,7 +5,7 @@ use super::points::{
 };
 use crate::apparatus::memory::chase::{found_levels, last_cache};
 use crate::apparatus::memory::pages::Pages;
-use fathom_core::experiment::{Finding, Found, Known, Levels, Question, finding, statement};
+use fathom_core::prelude::*;
 use fathom_core::quantity::declared;
 
 /// All findings from `memory/load_latency`.

@@ -1,6 +1,6 @@
 //! Points of `memory/minor_fault`: the pages, and how they are touched; and what other questions expect from them.
 
-use fathom_core::experiment::{Basis, Known, Parameter, Point};
+use fathom_core::prelude::*;
 
 /// Name of the experiment, also for other experiments.
 pub const NAME: &str = "memory/minor_fault";

@@ -2,7 +2,7 @@
 
 use super::points::{CHUNK, DIRECTION, RECEIVE, SEND, STREAMS, usual, usual_beside};
 use crate::apparatus::network::path::{LOOPBACK, PEER};
-use fathom_core::experiment::{Finding, Found, Known, Parameter, Point, Question, Statement, statement};
+use fathom_core::prelude::*;
 use fathom_core::quantity::declared;
 
 const NAME: &str = "network/bandwidth";

@@ -6,7 +6,7 @@ use super::points::{
 };
 use crate::apparatus::network::arrival_rate::{since_first_byte, steady};
 use crate::apparatus::network::transfer::Transfer;
-use fathom_core::experiment::{Failure, FigureValue, Point};
+use fathom_core::prelude::*;
 
 /// Every figure from the point's kind of transfer, each in its unit.
 pub fn of(point: &Point, transfer: &Transfer) -> Result<Vec<FigureValue>, Failure> {

@@ -8,10 +8,8 @@ use crate::apparatus::network::path::{LOOPBACK, PEER, WITHIN};
 use crate::apparatus::rule_of_thumb::{self, Rule};
 use crate::expected::network::{adapter, chosen};
 use crate::questions::network::round_trip;
-use fathom_core::experiment::{
-    Dimension, Finding, Found, Known, Placement, Question, Statement, finding, statement,
-};
-use fathom_core::quantity::{Unit, declared};
+use fathom_core::prelude::*;
+use fathom_core::quantity::declared;
 
 const NAME: &str = "network/bandwidth";
 

@@ -13,12 +13,7 @@ use crate::apparatus::network::acknowledged;
 use crate::apparatus::network::arrival_rate::least_interval_ns;
 use crate::apparatus::network::path::{PATH, ensure_path, required};
 use crate::apparatus::network::sending::ZERO_COPY;
-use fathom_core::experiment::{
-    About, At, Bound, Check, Effort, Experiment, Failure, Finding, Known, MainFigure, Observed, Parameter,
-    Point, Prediction, Requirement, Shown, Site, TimedCode, Touch, Workload,
-};
-use fathom_core::machine::Machine;
-use fathom_core::quantity::Unit;
+use fathom_core::prelude::*;
 use points::{
     ACKNOWLEDGED, CHUNK, DIRECTION, FIGURE, LOSS, MESSAGES, PIPE, RAMP, READ, RECEIVER, SEND, SENDER, START,
     STEADY, STREAMS, TRANSPORT, UDP, UNIX, WHOLE,

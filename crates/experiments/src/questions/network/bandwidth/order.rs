@@ -4,7 +4,7 @@ use super::points::{CHUNK, DIRECTION, MESSAGES, PIPE, RECEIVE, START, STREAMS, T
 use crate::apparatus::network::path::{PATH, PEER};
 use crate::apparatus::network::sending::WRITE;
 use crate::apparatus::network::transfer::{self, Order, Transfer};
-use fathom_core::experiment::{Failure, Point, Site};
+use fathom_core::prelude::*;
 use fathom_equipment::peer::service::Enough;
 use std::time::Duration;
 

@@ -2,7 +2,7 @@
 
 use crate::apparatus::network::path::{LOOPBACK, PATH, PEER, WITHIN};
 use crate::apparatus::network::sending::{SENDFILE, SPLICE, ZERO_COPY};
-use fathom_core::experiment::{Effort, Parameter, Placement, Point};
+use fathom_core::prelude::*;
 
 pub const TRANSPORT: Parameter = Parameter::of(
     "transport",

@@ -9,7 +9,7 @@ use crate::expected::network::{
     copy_ns, further_fragments, hand_over, link_rate, network_round_trip, protocol_ns,
 };
 use crate::questions::network::round_trip::{message_ns, packet_ns};
-use fathom_core::experiment::{Basis, Known, Placement, Point, Prediction};
+use fathom_core::prelude::*;
 
 /// Bytes of a TCP segment's payload, and of the segment on Ethernet's wire: a packet of 1500 and 38 around it.
 const SEGMENT: (f64, f64) = (1448.0, 1538.0);

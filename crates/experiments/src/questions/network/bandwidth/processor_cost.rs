@@ -2,9 +2,7 @@
 
 use super::points::{ACKNOWLEDGED, CHUNK, FIGURE, RECEIVER, SEND, SENDER, point, usual};
 use crate::apparatus::network::path::PEER;
-use fathom_core::experiment::{
-    Dimension, Finding, Found, Known, Placement, Question, Statement, finding, statement,
-};
+use fathom_core::prelude::*;
 use fathom_core::quantity::Nanoseconds;
 
 const NAME: &str = "network/bandwidth";

@@ -4,7 +4,7 @@ use super::points::{CLOSE, CONNECT, GRACEFUL, phase};
 use crate::apparatus::network::path::{LOOPBACK, PEER};
 use crate::apparatus::network::software_share::software_and_network;
 use crate::questions::network::round_trip::{self, TCP};
-use fathom_core::experiment::{Finding, Found, Known, Placement, Question, Statement, finding, statement};
+use fathom_core::prelude::*;
 
 const NAME: &str = "network/connection";
 

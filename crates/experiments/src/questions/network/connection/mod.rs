@@ -8,12 +8,8 @@ use crate::apparatus::network::caller::{self, ACCEPTED, CONNECTED, Caller, OPENE
 use crate::apparatus::network::path::{PATH, PEER, ensure_path, required};
 use crate::expected;
 use crate::expected::kernel_service;
-use fathom_core::experiment::{
-    About, At, Basis, Bound, Check, Effort, Experiment, Failure, Finding, Known, MainFigure, Observed, Point,
-    Prediction, Requirement, Shown, Site, TimedCode, Touch, Workload,
-};
-use fathom_core::machine::Machine;
-use fathom_core::sampling::partner::Process;
+use fathom_core::prelude::*;
+use fathom_core::sampling::partner::PartnerProcess;
 use fathom_equipment::peer::Service;
 use fathom_equipment::peer::other_side::{OtherSide, Version};
 use fathom_equipment::peer::ports;
@@ -254,7 +250,7 @@ fn rest() -> Option<f64> {
 fn until_accepted<'site>(version: Version, site: &'site Site) -> Result<Workload<'site>, Failure> {
     let (listener, address) = version.listen()?;
     let watch = site.stopwatch;
-    let process = Process::start(site.partner, move || {
+    let process = PartnerProcess::start(site.partner, move || {
         loop {
             let (stream, _) = listener.accept().map_err(|error| Failure::Broke(error.to_string()))?;
             watch.stamp();

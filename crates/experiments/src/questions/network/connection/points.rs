@@ -1,7 +1,7 @@
 //! Points of `network/connection`: the phases of a connection's lifetime, on loopback and to a peer.
 
 use crate::apparatus::network::path::{LOOPBACK, PATH, PEER};
-use fathom_core::experiment::{Parameter, Placement, Point};
+use fathom_core::prelude::*;
 
 pub const PHASE: Parameter = Parameter::of(
     "phase",

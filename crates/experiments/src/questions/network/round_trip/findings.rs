@@ -4,7 +4,7 @@ use super::points::{ICMP, PAYLOAD, TCP, closed};
 use crate::apparatus::network::path::{LOOPBACK, PEER};
 use crate::apparatus::network::software_share::software_and_network;
 use crate::questions::cpu::{context_switch, system_call};
-use fathom_core::experiment::{Finding, Found, Known, Placement, Question, Statement, finding, statement};
+use fathom_core::prelude::*;
 
 const NAME: &str = "network/round_trip";
 

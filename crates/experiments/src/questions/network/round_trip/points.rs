@@ -2,7 +2,7 @@
 
 use crate::apparatus::network::path::{LOOPBACK, PATH, PEER, WITHIN};
 use crate::questions::cpu::context_switch;
-use fathom_core::experiment::{Basis, Known, Parameter, Placement, Point};
+use fathom_core::prelude::*;
 
 pub const TRANSPORT: Parameter = Parameter::of("transport", "the transport", &[PIPE, UNIX, UDP, TCP, ICMP]);
 pub const PAYLOAD: Parameter =

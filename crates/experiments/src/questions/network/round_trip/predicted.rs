@@ -4,7 +4,7 @@ use super::points::{ICMP, LOOP, OPEN, PAYLOAD, PIPE, TCP, TRANSPORT, UDP, UNIX, 
 use crate::apparatus::network::path::{LOOPBACK, PATH, PEER};
 use crate::expected;
 use crate::expected::kernel_service;
-use fathom_core::experiment::{AXIS_PLACEMENT, Basis, Known, Placement, Point, Prediction};
+use fathom_core::prelude::*;
 
 const NAME: &str = "network/round_trip";
 

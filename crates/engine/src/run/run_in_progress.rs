@@ -1,0 +1,379 @@
+//! The loop of a run: round by round, trial by trial, each recorded before the next begins.
+
+use super::environment::{Environment, Pace};
+use super::fitting::ensure_anything_fits;
+use super::header::{now, tool};
+use super::interrupt::interrupted;
+use super::peering::{Peering, same_peer};
+use super::resuming;
+use super::variation::Arrangement;
+use crate::plan::{self, Planner, PlannerSettings, Progress, Settlement, Step};
+use crate::record::{
+    Closing, Ending, Header, Journal, Line, PlannedPoint, PredictionLine, Resumed, Run, Trial,
+};
+use crate::results::{self, CoreLevels, Headline, Standing};
+use anyhow::{Result, bail};
+use fathom_core::experiment::registry;
+use fathom_core::experiment::{Experiment, Found, Known, Learnt};
+use fathom_core::sampling::child::Launch;
+use fathom_core::sampling::{Conditions, CoreWait, Snapshot};
+use fathom_core::statistics::SortedSample;
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// The longest time that a trial of short work may wait for its core to be alone, nanoseconds: the time slice that hosts give a
+/// guest (some ten milliseconds), and no longer than two more trials would take, whose core may be shared as well.
+const CORE_WAIT_NS: u64 = 20_000_000;
+
+/// The state of a run after each trial, for its watcher.
+pub struct Tick<'run> {
+    /// The point that was visited.
+    pub planned: &'run PlannedPoint,
+    /// Its estimate so far; `None` while nothing was observed.
+    pub headline: Option<&'run Headline>,
+    /// The round of the visit.
+    pub round: u32,
+    /// Time since the run began or was resumed.
+    pub elapsed: Duration,
+    /// The time that the run may take.
+    pub budget: Duration,
+    /// Points whose interval is as narrow as the target.
+    pub precise: usize,
+    /// Points that are measured.
+    pub points: usize,
+}
+
+/// An observer of a run, such as a progress display.
+pub trait Watcher {
+    /// Called after every trial, between two measurements.
+    fn trial(&mut self, tick: &Tick);
+
+    /// Called when the planner has settled which points get their trials, and until when.
+    fn settled(&mut self, settlement: &Settlement);
+
+    /// Called while a trial prepares something that takes long, with its description; nothing is measured meanwhile.
+    fn preparing(&mut self, doing: &str);
+}
+
+/// A run in progress.
+pub struct RunInProgress {
+    pub(super) run: Run,
+    pub(super) journal: Journal,
+    pub(super) active: Vec<PlannedPoint>,
+    progress: Vec<Progress>,
+    headlines: Vec<Option<Headline>>,
+    /// Whether the prediction of each active point was recorded.
+    predicted: Vec<bool>,
+    /// The basis of predictions: every trial and prediction adds to it, so no trial searches all points.
+    learnt: Learnt,
+    core_hz: SortedSample,
+    precise: usize,
+    /// The trials of each active point, as indices into the run's trials.
+    trials: Vec<Vec<usize>>,
+    began: Instant,
+    earlier: Duration,
+    budget: Duration,
+    pub(super) pace: Pace,
+    /// The readings of the core by the trials so far.
+    core: CoreLevels,
+    pub(super) environment: Environment,
+    /// How measuring processes are started.
+    pub(super) launch: Launch,
+    /// The number of processes started, including those before the run was resumed.
+    pub(super) processes: u32,
+}
+
+impl RunInProgress {
+    /// Begins a new run: its file is created and its header written before anything is measured.
+    pub fn begin(header: Header, path: &Path, peering: Option<Peering>) -> Result<Self> {
+        RunInProgress::written_to(header, || Journal::create(path), peering)
+    }
+
+    /// The same, written to a journal that is created as soon as there is something to measure.
+    pub fn written_to(
+        header: Header,
+        journal: impl FnOnce() -> Result<Journal>,
+        peering: Option<Peering>,
+    ) -> Result<Self> {
+        if header.plan.iter().all(|point| point.skip.is_some()) {
+            bail!(
+                "nothing can be measured: every selected point is skipped (`fathom explain EXPERIMENT` says what it \
+                 needs)"
+            );
+        }
+        ensure_anything_fits(&header)?;
+        let mut journal = journal()?;
+        journal.append(&Line::Header(Box::new(header.clone())))?;
+        let budget = Duration::from_secs_f64(header.settings.budget_s);
+        RunInProgress::new(Run::begun(header), journal, budget, peering)
+    }
+
+    /// Resumes a run, on the same machine and by the same program; a complete run gets more rounds. Its peer is contacted
+    /// only after everything else was found unchanged, because the file may come from anybody.
+    pub fn resume(
+        path: &Path,
+        budget: Option<Duration>,
+        reach: impl FnOnce(&Header) -> Result<Option<Peering>>,
+    ) -> Result<Self> {
+        let run = Run::read(path)?;
+        let (tool, budget) = (tool()?, resuming::ensure_sound(&run, budget)?);
+        resuming::ensure_same(&run.header, &tool)?;
+        let peering = reach(&run.header)?;
+        same_peer(run.header.peer.as_deref(), peering.as_ref().map(Peering::described))?;
+        let mut journal = Journal::resume(path, run.whole_bytes)?;
+        journal.append(&Line::Resumed(Resumed { at: now(), tool, budget_s: budget.as_secs_f64() }))?;
+        RunInProgress::new(run, journal, budget, peering)
+    }
+
+    /// A campaign for this run, which continues for the budget.
+    pub fn new(run: Run, journal: Journal, budget: Duration, peering: Option<Peering>) -> Result<Self> {
+        let active: Vec<PlannedPoint> =
+            run.header.plan.iter().filter(|point| point.skip.is_none()).cloned().collect();
+        let earlier = run.trials.iter().map(|trial| trial.began_s + trial.took_s).fold(0.0, f64::max);
+        let environment = Environment::new(&run.header, &active, peering);
+        let mut run_in_progress = RunInProgress {
+            pace: environment.first_pace(),
+            core: CoreLevels::default(),
+            environment,
+            launch: Launch::default(),
+            processes: run
+                .trials
+                .iter()
+                .filter_map(|trial| Some(trial.block.as_ref()?.process))
+                .max()
+                .unwrap_or(0),
+            progress: vec![Progress::default(); active.len()],
+            headlines: vec![None; active.len()],
+            predicted: predicted(&active, &run),
+            learnt: Learnt::default(),
+            core_hz: SortedSample::default(),
+            precise: 0,
+            trials: trials_of(&active, &run),
+            began: Instant::now(),
+            earlier: Duration::from_secs_f64(earlier),
+            active,
+            run,
+            journal,
+            budget,
+        };
+        for trial in &run_in_progress.run.trials {
+            run_in_progress.core.add(&run_in_progress.run.header, trial);
+            run_in_progress.core_hz.extend(results::core_hz_of(trial));
+        }
+        (0..run_in_progress.active.len()).for_each(|index| run_in_progress.catch_up(index));
+        Ok(run_in_progress)
+    }
+
+    /// The settings and resources of the run's measuring processes.
+    pub fn environment(&self) -> &Environment {
+        &self.environment
+    }
+
+    /// Changes how measuring processes are started, as a setting requires.
+    pub(super) fn set_launch(&mut self, arrangement: &Arrangement) {
+        self.launch =
+            Launch { prefix: arrangement.prefix.clone(), environment: arrangement.environment.clone() };
+    }
+
+    /// The progress of each point.
+    pub(super) fn progress(&self) -> &[Progress] {
+        &self.progress
+    }
+
+    /// Measures until everything is as precise as requested, the time is up, or the user stops it.
+    pub fn measure(&mut self, watcher: &mut dyn Watcher) -> Result<()> {
+        let before = Snapshot::take(self.environment.cpu_stat());
+        let mut planner = self.planner();
+        let ending = loop {
+            match planner.next(self.began.elapsed(), &self.progress) {
+                Step::Settle(settlement) => self.settle(&settlement, watcher)?,
+                Step::Visit(visit) => {
+                    let visited = if interrupted() { None } else { self.visit(&visit, watcher)? };
+                    let Some(cost) = visited else { break Ending::Interrupted };
+                    cost.learn(&mut planner, visit.block);
+                }
+                Step::Done(ending) => break ending,
+            }
+        };
+        let conditions = Snapshot::take(self.environment.cpu_stat()).since(&before);
+        self.close(ending, conditions)
+    }
+
+    /// A planner that knows the costs and results of this run from before it was resumed.
+    pub(super) fn planner(&self) -> Planner {
+        let settings = &self.run.header.settings;
+        let experiments: Vec<_> = registry::all().collect();
+        let jobs = plan::jobs(&experiments, self.environment.machine(), &self.active);
+        let mut planner = Planner::new(
+            PlannerSettings {
+                seed: settings.seed,
+                budget: self.budget,
+                precision: settings.precision,
+                observe: settings.trial_fixed.then_some(Duration::from_nanos(settings.trial_ns)),
+                rounds: self.run.trials.iter().map(|trial| trial.round).max().unwrap_or(0),
+            },
+            &jobs,
+        );
+        planner.remember_run(&self.run, &self.active, &jobs);
+        planner
+    }
+
+    /// Records which points get their trials, and the cost of the others.
+    pub(super) fn settle(&mut self, settlement: &Settlement, watcher: &mut dyn Watcher) -> Result<()> {
+        let settled = settlement.record(&self.active);
+        self.journal.append(&Line::Settled(settled.clone()))?;
+        self.run.settled = Some(settled);
+        watcher.settled(settlement);
+        Ok(())
+    }
+
+    pub(super) fn close(&mut self, ended: Ending, conditions: Conditions) -> Result<()> {
+        let closing = Closing {
+            at: now(),
+            took_s: (self.earlier + self.began.elapsed()).as_secs_f64(),
+            rounds: self.whole_rounds(),
+            ended,
+            conditions,
+            peer_lost: self.environment.peer_lost().map(str::to_owned),
+        };
+        self.journal.append(&Line::Closing(closing.clone()))?;
+        self.journal.sync()?;
+        self.run.closing = Some(closing);
+        Ok(())
+    }
+
+    /// The run with its results.
+    pub fn into_run(self) -> Run {
+        self.run
+    }
+
+    /// Seconds from the start of the run to a moment of this session.
+    pub(super) fn seconds_to(&self, moment: Instant) -> f64 {
+        (self.earlier + moment.duration_since(self.began)).as_secs_f64()
+    }
+
+    /// The number of trials that every point has, except points left out and points given up because they always fail.
+    fn whole_rounds(&self) -> u32 {
+        let settled = self.run.settled.iter().flat_map(|settled| &settled.left_out);
+        let out: BTreeSet<_> = settled.map(|out| (out.experiment.as_str(), &out.point)).collect();
+        let left_out = |planned: &PlannedPoint| out.contains(&(planned.experiment.as_str(), &planned.point));
+        let sound = self.progress.iter().zip(&self.active).filter(|(progress, planned)| {
+            (progress.failed_in_a_row < progress.trials || progress.trials == 0) && !left_out(planned)
+        });
+        sound.map(|(progress, _)| progress.trials).min().unwrap_or(0) as u32
+    }
+
+    pub(super) fn report_progress(&self, index: usize, round: u32, watcher: &mut dyn Watcher) {
+        let mut named = self.active[index].clone();
+        if results::virtual_peer::has_one(&self.run) {
+            named.point = results::virtual_peer::shown(&named.point);
+        }
+        watcher.trial(&Tick {
+            planned: &named,
+            headline: self.headlines[index].as_ref(),
+            round,
+            elapsed: self.began.elapsed(),
+            budget: self.budget,
+            precise: self.precise,
+            points: self.active.len(),
+        });
+    }
+
+    /// Records the prediction of a point, once, before its first trial, from the machine and earlier results alone.
+    pub fn predict(&mut self, experiment: &dyn Experiment, index: usize) -> Result<()> {
+        if std::mem::replace(&mut self.predicted[index], true) {
+            return Ok(());
+        }
+        let planned = self.active[index].clone();
+        let line = {
+            let known = self.known();
+            let expected = experiment.predict(&planned.point, &known);
+            let bound = experiment.bound(&planned.point, &known);
+            let (prediction, unpredicted) = match expected {
+                Ok(prediction) => (Some(prediction), None),
+                Err(reason) => (None, Some(reason)),
+            };
+            let (experiment, point) = (planned.experiment.clone(), planned.point.clone());
+            PredictionLine { experiment, point, prediction, unpredicted, bound }
+        };
+        self.journal.append(&Line::Prediction(line.clone()))?;
+        self.run.predictions.push(line);
+        Ok(())
+    }
+
+    fn known(&self) -> Known<'_> {
+        let machine = &self.run.header.machine;
+        let core_hz = self.core_hz.median().or_else(|| machine.processor.observed_hz.value().copied());
+        let mut known = Known::of(machine, core_hz, &self.learnt);
+        known.virtual_peer = results::virtual_peer::has_one(&self.run);
+        known
+    }
+
+    /// Keeps a recorded trial, and learns from it.
+    pub fn record_trial(&mut self, index: usize, trial: Trial) {
+        self.core.add(&self.run.header, &trial);
+        self.core_hz.extend(results::core_hz_of(&trial));
+        self.trials[index].push(self.run.trials.len());
+        self.run.trials.push(trial);
+        self.catch_up(index);
+    }
+
+    /// The duration of observation of a visit's trials, and the longest wait of short work for its core to be alone.
+    pub(super) fn pace_of(&self, observe: Duration) -> Pace {
+        let alone_up_to = self.core.levels().and_then(|levels| levels.alone_up_to());
+        Pace {
+            observe,
+            core_wait: alone_up_to.map(|alone_up_to| CoreWait { alone_up_to, most_ns: CORE_WAIT_NS }),
+        }
+    }
+
+    /// Updates the progress of a point to its last trial.
+    pub(super) fn catch_up(&mut self, index: usize) {
+        let planned = &self.active[index];
+        let trials: Vec<&Trial> = self.trials[index].iter().map(|place| &self.run.trials[*place]).collect();
+        let Standing { headline, sound, further } =
+            Standing::of(&self.run, planned, &trials, self.core.levels().as_ref());
+        let figure = headline.as_ref().map(|headline| Found::of(&headline.estimate, planned.unit));
+        self.learnt.learn(&planned.experiment, &planned.point, figure);
+        let precision = self.run.header.settings.precision;
+        let before = self.progress[index].is_precise(precision);
+        self.progress[index] = Progress {
+            trials: trials.len(),
+            // Trials that do not count are replaced by others.
+            observed: sound,
+            failed_in_a_row: trials.iter().rev().take_while(|trial| !trial.observed()).count(),
+            half_width: headline.as_ref().and_then(Headline::half_width),
+            further,
+            alone: headline.as_ref().and_then(Headline::alone_so_far),
+            exhausted: headline.as_ref().is_some_and(|headline| headline.is_lost(precision)),
+        };
+        self.precise += usize::from(self.progress[index].is_precise(precision));
+        self.precise -= usize::from(before);
+        self.headlines[index] = headline;
+    }
+}
+
+/// Whether each active point has its prediction in the run.
+fn predicted(active: &[PlannedPoint], run: &Run) -> Vec<bool> {
+    let indices = plan::places(active);
+    let mut is_predicted = vec![false; active.len()];
+    for line in &run.predictions {
+        if let Some(index) = indices.get(&(line.experiment.as_str(), &line.point)) {
+            is_predicted[*index] = true;
+        }
+    }
+    is_predicted
+}
+
+/// The indices of each point's trials in a run that is resumed.
+fn trials_of(active: &[PlannedPoint], run: &Run) -> Vec<Vec<usize>> {
+    let indices = plan::places(active);
+    let mut trials = vec![vec![]; active.len()];
+    for (place, trial) in run.trials.iter().enumerate() {
+        if let Some(index) = indices.get(&(trial.experiment.as_str(), &trial.point)) {
+            trials[*index].push(place);
+        }
+    }
+    trials
+}

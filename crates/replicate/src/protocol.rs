@@ -1,0 +1,182 @@
+//! How the reports repeat an operation, and which of the results count. There are two ways to time it: a loop of many between two
+//! readings of the clock, or each by itself.
+
+use super::pace::reduced;
+use super::timer::{self, Timer};
+use super::{Series, Stage};
+use fathom_core::experiment::Failure;
+use std::marker::PhantomData;
+
+/// The trials of a report.
+#[derive(Debug, Clone, Copy)]
+pub struct Protocol {
+    /// Trials of an operation.
+    pub trials: usize,
+    /// The first of them, which are discarded.
+    pub discarded: usize,
+    /// Trials farther from the mean than so many standard deviations are left out, once.
+    pub trimmed_beyond: Option<f64>,
+}
+
+impl Protocol {
+    /// Ten trials, all of which count.
+    pub const TEN: Protocol = Protocol { trials: 10, discarded: 0, trimmed_beyond: None };
+    /// Report 002: single operations.
+    pub const THOUSAND: Protocol = Protocol { trials: 1000, discarded: 10, trimmed_beyond: Some(3.0) };
+
+    /// The values of the trials that count.
+    pub fn values<E>(self, one: impl FnMut() -> Result<f64, E>) -> Result<Vec<f64>, E> {
+        let all: Vec<f64> = std::iter::repeat_with(one).take(self.trials).collect::<Result<_, _>>()?;
+        let kept = all.get(self.discarded..).unwrap_or_default();
+        Ok(self.trimmed_beyond.map_or_else(|| kept.to_vec(), |most| trimmed(kept, most)))
+    }
+}
+
+/// The values that lie within so many standard deviations of the mean of all.
+fn trimmed(values: &[f64], most: f64) -> Vec<f64> {
+    let count = values.len() as f64;
+    let mean = values.iter().sum::<f64>() / count;
+    let deviation = (values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / count).sqrt();
+    values.iter().copied().filter(|value| (value - mean).abs() <= most * deviation).collect()
+}
+
+/// Times an operation by itself, between two readings of a report's timer less those of an empty pair, nanoseconds.
+pub struct Span<T> {
+    tick_ns: f64,
+    overhead_ns: f64,
+    timer: PhantomData<T>,
+}
+
+impl<T: Timer> Span<T> {
+    /// With the mean of these empty pairs.
+    pub fn of(stage: &Stage, empty_pairs: &[f64]) -> Result<Self, Failure> {
+        let overhead_ns = empty_pairs.iter().sum::<f64>() / empty_pairs.len() as f64;
+        Ok(Span { tick_ns: stage.ns_per_tick()?, overhead_ns, timer: PhantomData })
+    }
+
+    /// The time of the work.
+    #[inline(always)]
+    #[allow(clippy::inline_always, reason = "a call would stand inside the timed region")]
+    pub fn ns(&self, work: impl FnOnce()) -> f64 {
+        T::ticks(work) as f64 * self.tick_ns - self.overhead_ns
+    }
+}
+
+/// Trials of report 000 in almost every experiment.
+pub const TRIALS: u64 = Protocol::TEN.trials as u64;
+/// Iterations of such a trial, unless the report says otherwise (section 3.1.3).
+pub const ITERATIONS: u64 = 1_000_000;
+
+/// The ticks that work takes between two readings of the timer of report 000, without a sign, as the report took them.
+pub fn unsigned_ticks(work: impl FnOnce() -> Result<(), Failure>) -> Result<f64, Failure> {
+    let mut outcome = Ok(());
+    let ticks = timer::cpuid_rdtsc_rdtscp_cpuid(|| outcome = work());
+    outcome.map(|()| ticks as u64 as f64)
+}
+
+/// The trials of a loop between two readings of the clock.
+pub struct LoopTrials {
+    /// Nanoseconds per iteration, for each trial.
+    pub values: Vec<f64>,
+    /// A sentence on the number of iterations where it was reduced.
+    pub reduced: Option<String>,
+}
+
+/// Ten trials of a loop, as in report 000: the timer is read before its first and after its last iteration, and the difference is
+/// divided by the iterations. The trials take this share of the method's time at most.
+pub fn loop_trials(
+    stage: &Stage,
+    iterations: u64,
+    share: f64,
+    mut work: impl FnMut(u64) -> Result<(), Failure>,
+) -> Result<LoopTrials, Failure> {
+    let (protocol, tick) = (Protocol::TEN, stage.ns_per_tick()?);
+    let count = stage.count_within_budget(iterations, share / protocol.trials as f64, &mut work)?;
+    let values = protocol.values(|| Ok(unsigned_ticks(|| work(count))? * tick / count as f64))?;
+    Ok(LoopTrials { values, reduced: reduced("iterations per trial", iterations, count) })
+}
+
+impl From<LoopTrials> for Series {
+    fn from(trials: LoopTrials) -> Self {
+        Series::of(trials.values).seen_where(trials.reduced)
+    }
+}
+
+/// The number of operations, each between two readings of the clock, in each average of report 003: as many as in the report, or
+/// fewer where the CPUIDs around them would take too long.
+pub struct Repetitions {
+    /// Operations in each average.
+    pub count: u64,
+    theirs: u64,
+}
+
+impl Repetitions {
+    /// The time for all repetitions of one method, counting the clock readings alone, seconds.
+    const BUDGET_S: f64 = 12.0;
+    /// The same with `--quick`.
+    const QUICK_BUDGET_S: f64 = 1.2;
+
+    /// `theirs` in each of `averages`, or as many as fit into the time: in a virtual machine both CPUIDs of a pair exit to the
+    /// hypervisor, and the pair takes a hundred times as long as the difference of its readings.
+    pub fn of(stage: &Stage, theirs: u64, averages: u64) -> Self {
+        let budget = if stage.quick { Self::QUICK_BUDGET_S } else { Self::BUDGET_S };
+        let most = (budget / pair_s() / averages as f64) as u64;
+        Repetitions { count: theirs.min(most.max(1)), theirs }
+    }
+
+    /// A sentence where the count was reduced.
+    pub fn reduced(&self) -> Option<String> {
+        (self.count < self.theirs).then(|| {
+            format!(
+                "Each average has {} repetitions instead of {}, because the two CPUIDs of each repetition take long on this machine.",
+                self.count, self.theirs
+            )
+        })
+    }
+}
+
+/// Seconds that a pair of readings takes, CPUIDs included.
+fn pair_s() -> f64 {
+    const TRIED: u32 = 200;
+    let began = std::time::Instant::now();
+    for _ in 0..TRIED {
+        std::hint::black_box(timer::cpuid_rdtsc_rdtscp_cpuid(|| ()));
+    }
+    began.elapsed().as_secs_f64().max(1e-9) / f64::from(TRIED)
+}
+
+/// The mean of `repetitions` results of `once`, ticks.
+pub fn mean(repetitions: u64, mut once: impl FnMut() -> i64) -> f64 {
+    let sum: i64 = (0..repetitions).map(|_| once()).sum();
+    sum as f64 / repetitions as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_trials_are_discarded_and_outliers_trimmed() {
+        let mut made = 0;
+        let values = Protocol::THOUSAND.values(|| {
+            made += 1;
+            // The first ten are cold, one later is disturbed.
+            Ok::<_, ()>(if made <= 10 {
+                900.0
+            } else if made == 500 {
+                1e6
+            } else {
+                100.0
+            })
+        });
+        assert_eq!(made, 1000);
+        assert_eq!(values, Ok(vec![100.0; 989]));
+        assert_eq!(trimmed(&[1.0, 2.0], 3.0), [1.0, 2.0]);
+    }
+
+    #[test]
+    fn a_mean_is_of_all_repetitions_and_negative_ones_count() {
+        let mut values = [10, -4, 6].into_iter();
+        assert!((mean(3, || values.next().unwrap()) - 4.0).abs() < 1e-12);
+    }
+}
