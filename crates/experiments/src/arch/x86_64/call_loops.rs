@@ -156,7 +156,8 @@ global_asm!(
     ".endr",
     ".section .data.rel.ro.fathom_calls, \"aw\"",
     ".p2align 3",
-    ".globl fathom_calls",
+    // Weak, because the unit tests of this crate link it twice: tested, and as a dependency of described machines.
+    ".weak fathom_calls",
     "fathom_calls:",
     ".irp k, 0, 1, 2, 3, 4, 5, 6, 7",
     "fathom_row abi, callee, \\k",
