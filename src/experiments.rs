@@ -15,7 +15,6 @@ pub fn all() -> impl Iterator<Item = &'static dyn Experiment> {
     registry::all()
 }
 
-/// The experiment of this name.
 pub fn find(name: &str) -> Option<&'static dyn Experiment> {
     register();
     registry::find(name)

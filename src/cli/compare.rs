@@ -6,7 +6,6 @@ use fathom_report::{FactsForm, Form};
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// What to compare, and how.
 #[derive(Debug, Args)]
 pub struct Compare {
     /// Run files; the others are compared with the first. Several runs of one machine under the same settings, joined by

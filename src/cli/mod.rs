@@ -32,7 +32,6 @@ pub struct Cli {
     /// When to use colour. This flag overrides `NO_COLOR`.
     #[arg(long, global = true, value_enum, default_value_t = Colour::Auto, value_name = "WHEN")]
     pub color: Colour,
-    /// What to do.
     #[command(subcommand)]
     pub command: Command,
 }
@@ -64,7 +63,6 @@ pub enum Colour {
     Never,
 }
 
-/// What to do.
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Measure everything, or the experiments named.

@@ -12,7 +12,6 @@ pub(super) fn parse_listen(text: &str) -> Result<SocketAddr, String> {
     })
 }
 
-/// A name that is no path.
 pub(super) fn parse_name(text: &str) -> Result<String, String> {
     let usable = |letter: char| letter.is_alphanumeric() || "-_.".contains(letter);
     if !text.is_empty() && !text.starts_with('.') && text.chars().all(usable) {
@@ -22,7 +21,6 @@ pub(super) fn parse_name(text: &str) -> Result<String, String> {
     }
 }
 
-/// A folder that is there.
 pub(super) fn parse_folder(text: &str) -> Result<PathBuf, String> {
     let folder = PathBuf::from(text);
     if folder.is_dir() { Ok(folder) } else { Err("there is no such folder; make it first".to_owned()) }

@@ -21,7 +21,6 @@ use std::time::Duration;
 const TAKES_ALL: &str = "--whole-memory: files that other programs have in the page cache will be dropped from it, and their memory \
                          may be swapped out";
 
-/// Measures, and reports the results.
 pub(super) fn measure(asked: &cli::Run, style: Style) -> Result<ExitCode> {
     // Misspelt names are reported before the lock is taken and before any login.
     plan::select(&asked.experiments)?;

@@ -5,7 +5,6 @@ use fathom_engine::record::door::Door;
 use fathom_engine::record::regular;
 use std::path::{Path, PathBuf};
 
-/// The extension of pages.
 const EXTENSION: &str = "html";
 
 pub(super) fn beside(run_file: &Path) -> PathBuf {

@@ -84,7 +84,6 @@ fn of_rigs(rigs: &[&Rig]) -> Vec<Effect> {
     rigs.iter().flat_map(touched).chain(run::of_every_trial()).chain([kept]).collect()
 }
 
-/// What other tools do.
 fn of_other_tools() -> Vec<Effect> {
     let tools = [
         "processes: those of the tools that are installed, and their servers; killed with the session, also after a kill",

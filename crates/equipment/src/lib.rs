@@ -3,6 +3,10 @@
 //! Nothing here knows an experiment or an estimate.
 
 #![deny(clippy::disallowed_macros)]
+#![allow(
+    missing_docs,
+    reason = "for the crates of this workspace: what a name says needs no second sentence"
+)]
 
 #[allow(
     clippy::disallowed_methods,

@@ -6,6 +6,10 @@
 //! Apparatus knows no question. What several questions derive their predictions from stands in `expected`.
 
 #![deny(clippy::disallowed_macros)]
+#![allow(
+    missing_docs,
+    reason = "for the crates of this workspace: what a name says needs no second sentence"
+)]
 
 pub mod apparatus;
 mod arch;

@@ -8,6 +8,10 @@
 
 #![deny(clippy::disallowed_macros)]
 #![allow(
+    missing_docs,
+    reason = "for the crates of this workspace: what a name says needs no second sentence"
+)]
+#![allow(
     clippy::disallowed_methods,
     reason = "where and how the authors read a clock is part of their method"
 )]
@@ -62,7 +66,6 @@ static REPORTS: LazyLock<[Report; 5]> = LazyLock::new(|| {
     ]
 });
 
-/// Every report.
 pub fn reports() -> &'static [Report] {
     &*REPORTS
 }

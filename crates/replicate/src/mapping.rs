@@ -50,7 +50,6 @@ impl Mapped {
         unsafe { self.start.add(offset).read_volatile() }
     }
 
-    /// Stores a byte.
     #[inline(always)]
     #[allow(clippy::inline_always, reason = "a call would stand inside the timed region")]
     pub fn write(&mut self, offset: usize, byte: u8) {

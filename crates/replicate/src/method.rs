@@ -4,7 +4,6 @@ use super::series::Series;
 use fathom_core::experiment::{Failure, Placement, Requirement, Site};
 use std::time::Duration;
 
-/// Measures a method.
 pub type Measure = fn(&Stage) -> Result<Series, Failure>;
 
 /// A method of a report, as its authors described it.
@@ -18,13 +17,11 @@ pub struct Method {
     pub differs: &'static str,
     /// The CPUs on which it runs.
     pub placement: Placement,
-    /// What it needs of the machine.
     pub needs: &'static [Requirement],
     /// The time after which it is stopped.
     pub limit: Duration,
     /// Whether it asks for the highest priority that `nice` gives, as its authors did.
     pub raised_priority: bool,
-    /// Measures.
     pub measure: Measure,
 }
 

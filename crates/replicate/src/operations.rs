@@ -44,7 +44,6 @@ pub enum Between {
 
 /// How a report makes two sides switch.
 pub struct Switching {
-    /// The sides.
     pub between: Between,
     /// The CPU of the other side; `None` where the scheduler places it.
     pub cpu: Option<usize>,
@@ -122,7 +121,6 @@ pub fn memory_ceiling() -> Result<u64, Failure> {
         .ok_or_else(|| Failure::Unsupported("the amount of memory is unknown".to_owned()))
 }
 
-/// An error of this attempt.
 pub fn broke(attempt: &'static str) -> impl Fn(std::io::Error) -> Failure {
     move |error| Failure::Broke(format!("{attempt}: {error}"))
 }

@@ -33,7 +33,6 @@ impl Blocks {
         Ok(Blocks { file, memory: Aligned::new(block)?, block })
     }
 
-    /// Reads the block at an offset.
     #[inline]
     pub fn read(&mut self, offset: u64) -> Result<(), Failure> {
         let read = self.file.read_at(&mut self.memory.bytes_mut()[..self.block], offset);
@@ -80,7 +79,6 @@ impl Blocks {
         }
     }
 
-    /// What was read last.
     pub fn last(&self) -> &[u8] {
         &self.memory.bytes()[..self.block]
     }

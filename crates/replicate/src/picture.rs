@@ -21,13 +21,10 @@ pub struct Picture {
 pub enum Drawn {
     /// From the results of a method, all variants or some.
     By {
-        /// The method's name.
         method: &'static str,
         /// The variants of its series that belong to the figure.
         variants: Variants,
-        /// The unit of the values.
         unit: Unit,
-        /// As what.
         shape: Shape,
     },
     /// Fathom does not draw it, for this reason.

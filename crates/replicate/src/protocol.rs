@@ -10,7 +10,6 @@ use std::marker::PhantomData;
 /// The trials of a report.
 #[derive(Debug, Clone, Copy)]
 pub struct Protocol {
-    /// Trials of an operation.
     pub trials: usize,
     /// The first of them, which are discarded.
     pub discarded: usize,
@@ -19,7 +18,6 @@ pub struct Protocol {
 }
 
 impl Protocol {
-    /// Ten trials, all of which count.
     pub const TEN: Protocol = Protocol { trials: 10, discarded: 0, trimmed_beyond: None };
     /// Report 002: single operations.
     pub const THOUSAND: Protocol = Protocol { trials: 1000, discarded: 10, trimmed_beyond: Some(3.0) };
@@ -48,13 +46,11 @@ pub struct Span<T> {
 }
 
 impl<T: Timer> Span<T> {
-    /// With the mean of these empty pairs.
     pub fn of(stage: &Stage, empty_pairs: &[f64]) -> Result<Self, Failure> {
         let overhead_ns = empty_pairs.iter().sum::<f64>() / empty_pairs.len() as f64;
         Ok(Span { tick_ns: stage.ns_per_tick()?, overhead_ns, timer: PhantomData })
     }
 
-    /// The time of the work.
     #[inline(always)]
     #[allow(clippy::inline_always, reason = "a call would stand inside the timed region")]
     pub fn ns(&self, work: impl FnOnce()) -> f64 {
@@ -113,7 +109,6 @@ pub struct Repetitions {
 impl Repetitions {
     /// The time for all repetitions of one method, counting the clock readings alone, seconds.
     const BUDGET_S: f64 = 12.0;
-    /// The same with `--quick`.
     const QUICK_BUDGET_S: f64 = 1.2;
 
     /// `theirs` in each of `averages`, or as many as fit into the time: in a virtual machine both CPUIDs of a pair exit to the

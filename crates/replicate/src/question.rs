@@ -6,13 +6,10 @@ use fathom_core::machine::Machine;
 use fathom_core::quantity::Unit;
 use serde::Deserialize;
 
-/// A point of an experiment.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PointOf {
-    /// The experiment's name.
     pub experiment: String,
-    /// Its parameters.
     pub point: Selector,
 }
 
@@ -23,21 +20,16 @@ pub struct PointOf {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(untagged, deny_unknown_fields)]
 pub enum SameQuestion {
-    /// Nowhere, for this reason.
     Nowhere {
-        /// The reason.
         nowhere: String,
     },
     /// In the slope along a parameter; the point has all others.
     Slope {
-        /// The experiment's name.
         experiment: String,
         /// The other parameters.
         point: Selector,
-        /// The parameter.
         along: String,
     },
-    /// At a point of an experiment.
     Point(PointOf),
     /// In a value computed from points.
     Computed(Computed),
@@ -47,42 +39,24 @@ pub enum SameQuestion {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(untagged, deny_unknown_fields)]
 pub enum Computed {
-    /// That of a point.
     At {
-        /// The experiment's name.
         experiment: String,
-        /// The point.
         point: Selector,
         /// What the value is divided into, if it is: a rate from a time, a time from a rate.
         inverse: Option<f64>,
-        /// The factor.
         #[serde(default = "once")]
         times: f64,
     },
     /// A sum; a summand is subtracted where its factor is negative.
     Sum {
-        /// The summands.
         sum: Vec<Computed>,
-        /// The factor of all.
         #[serde(default = "once")]
         times: f64,
     },
     /// The greatest of the points that have these parameters.
-    Best {
-        /// The experiment's name.
-        experiment: String,
-        /// The parameters.
-        best: Selector,
-    },
+    Best { experiment: String, best: Selector },
     /// The mean factor from each of some values of a parameter to the next, over several groups of points.
-    Growth {
-        /// The groups.
-        growth: Vec<PointOf>,
-        /// The parameter.
-        along: String,
-        /// Its values.
-        over: Vec<u64>,
-    },
+    Growth { growth: Vec<PointOf>, along: String, over: Vec<u64> },
 }
 
 fn once() -> f64 {
@@ -98,7 +72,6 @@ impl SameQuestion {
         matches!(self, SameQuestion::Slope { .. } | SameQuestion::Computed(_))
     }
 
-    /// The points that it needs.
     pub fn points(&self, machine: &Machine) -> Points {
         match self {
             SameQuestion::Point(point) => vec![point.on(machine)],
@@ -123,7 +96,6 @@ impl SameQuestion {
     }
 }
 
-/// All points of an experiment.
 fn sweep(experiment: &str, machine: &Machine) -> Points {
     let Some(experiment) = fathom_core::experiment::registry::find(experiment) else { return vec![] };
     experiment.sweep(machine).into_iter().map(|point| (experiment.about().name, point)).collect()

@@ -15,13 +15,10 @@ pub const SCHEMA_VERSION: u32 = 2;
 /// The largest header, bytes. A replication's header is far shorter; that of a run may be longer.
 const LONGEST_HEADER: u64 = 1 << 16;
 
-/// One line of the file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "line", rename_all = "snake_case")]
 pub enum Line {
-    /// The first line.
     Replication(Header),
-    /// The outcome of a method.
     Method(MethodLine),
     /// The replication ended normally.
     Closing {
@@ -35,9 +32,7 @@ pub enum Line {
 pub struct Header {
     /// The version; see [`SCHEMA_VERSION`].
     pub schema: u32,
-    /// The program.
     pub tool: Tool,
-    /// The report's number.
     pub report: String,
     /// When it began, RFC 3339, UTC.
     pub started: String,
@@ -47,12 +42,9 @@ pub struct Header {
     pub run: String,
 }
 
-/// The outcome of a method.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct MethodLine {
-    /// Its name.
     pub method: String,
-    /// Seconds it took.
     pub took_s: f64,
     /// Its results, or why it has none.
     pub outcome: TrialOutcome<Series>,

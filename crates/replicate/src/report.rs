@@ -9,13 +9,11 @@ use fathom_core::experiment::{Point, Requirement};
 use fathom_core::machine::Machine;
 use fathom_core::quantity::Unit;
 
-/// A published report.
 pub struct Report {
     /// Its number: `000`.
     pub id: &'static str,
     /// The machine it is about, as the reference data call it.
     pub machine: &'static str,
-    /// Its title and authors.
     pub title: &'static str,
     /// What applies to all of its methods: compiler, timer, placement, statistics; and how Fathom's replication differs.
     pub methodology: &'static str,
@@ -33,7 +31,6 @@ pub struct Row {
     pub section: &'static str,
     /// The operation, in a few words: "system call (write of nothing to /dev/null)".
     pub operation: &'static str,
-    /// The unit of its figure.
     pub unit: Unit,
     /// The divisor, where it is not one operation: "block", "argument"; else empty.
     pub per: &'static str,
@@ -60,7 +57,6 @@ pub enum Theirs {
 /// How Fathom replicates a row.
 #[derive(Clone, Copy)]
 pub enum Replica {
-    /// By this method.
     By(&'static Method),
     /// It cannot be, for this reason.
     NotHere(&'static str),

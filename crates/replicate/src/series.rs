@@ -51,7 +51,6 @@ impl Series {
         self
     }
 
-    /// Adds a sentence where there is one.
     #[must_use]
     pub fn seen_where(self, sentence: Option<String>) -> Self {
         match sentence {
@@ -60,7 +59,6 @@ impl Series {
         }
     }
 
-    /// The settings of one variant.
     pub fn variant<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a Trials> + Clone {
         self.points.iter().filter(move |trials| trials.variant == name)
     }

@@ -10,7 +10,6 @@ use serde::Deserialize;
 pub struct Statistic {
     /// The variant of the series; empty for a method that has only one.
     pub variant: &'static str,
-    /// The computation.
     pub fit: Fit,
 }
 
@@ -20,11 +19,8 @@ pub struct Statistic {
 pub enum Fit {
     /// The mean over trials, with the deviation that the report printed.
     Mean(Deviation),
-    /// The minimum of the trials.
     Minimum,
-    /// The maximum of the trials.
     Maximum,
-    /// The median of the trials.
     Median,
     /// The mean of the trials at one setting of a sweep.
     MeanAt(f64),
@@ -32,7 +28,6 @@ pub enum Fit {
     MeanOf {
         /// The first trial that counts.
         first: usize,
-        /// The last.
         last: usize,
     },
     /// The mean without the one trial that lies farthest from the others, which the report left out by hand.
@@ -41,7 +36,6 @@ pub enum Fit {
     MeanOver {
         /// The first setting that counts.
         from: f64,
-        /// The last.
         to: f64,
     },
     /// The mean at the setting whose trials deviate least: of several repetitions the report chose the calmest.
@@ -50,14 +44,12 @@ pub enum Fit {
     Slope {
         /// The first setting that counts.
         from: f64,
-        /// The last.
         to: f64,
     },
     /// The slope of a line through the least and the greatest of the means, from one setting to another.
     SlopeThroughExtremes {
         /// The first setting that counts.
         from: f64,
-        /// The last.
         to: f64,
     },
     /// The first setting whose mean differs from the last one's by less than this factor: where a curve has settled, which the
@@ -67,7 +59,6 @@ pub enum Fit {
     BeforeJump(f64),
 }
 
-/// A standard deviation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Deviation {
@@ -75,7 +66,6 @@ pub enum Deviation {
     Sample,
     /// Divided by the number of trials.
     Population,
-    /// They printed none.
     None,
 }
 
@@ -86,7 +76,6 @@ pub struct Summary {
     pub value: f64,
     /// The deviation of the trials, by the report's formula.
     pub deviation: Option<f64>,
-    /// The number of trials.
     pub trials: usize,
     /// A 95 % interval of the figure over its trials by Student's t, if it is a mean of at least two. The reports gave none.
     pub interval: Option<(f64, f64)>,
@@ -98,7 +87,6 @@ impl Statistic {
         Statistic { variant: "", fit }
     }
 
-    /// The statistic of one variant of several.
     pub const fn variant(variant: &'static str, fit: Fit) -> Self {
         Statistic { variant, fit }
     }
@@ -172,7 +160,6 @@ fn mean(values: &[f64], deviation: Deviation) -> Option<Summary> {
     Some(Summary { value: mean.value, deviation: printed, trials: values.len(), interval })
 }
 
-/// The settings with the means of their trials.
 fn means(mine: &[&Trials], from: f64, to: f64) -> Vec<(f64, f64)> {
     let within = mine.iter().filter(|trials| trials.at >= from && trials.at <= to);
     within.filter_map(|trials| Some((trials.at, statistics::mean(&trials.values)?.value))).collect()

@@ -15,9 +15,7 @@ pub struct Selector(BTreeMap<String, Choice>);
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(untagged)]
 enum Choice {
-    /// This number.
     Number(u64),
-    /// This variant.
     Name(String),
     /// The first of these variants that the experiment has: of those whose instructions the processor offers, if there is one.
     FirstOf(Vec<String>),
@@ -29,7 +27,6 @@ enum Choice {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Near {
-    /// This one.
     Nearest(u64),
     /// So many times the CPUs that this process may use.
     AllowedCpus(u64),

@@ -12,7 +12,6 @@ use fathom_report::references::{self, Figure};
 
 /// A row of the table.
 pub struct Compared {
-    /// The row of the report.
     pub row: &'static Row,
     /// The report's figure; `None` where it is not printed.
     pub theirs: Option<&'static Figure>,
@@ -32,9 +31,7 @@ pub struct Compared {
 /// One of the two figures that are compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Side {
-    /// By their method.
     Theirs,
-    /// By Fathom's.
     Ours,
 }
 
@@ -55,7 +52,6 @@ pub enum NoRatio {
 }
 
 impl NoRatio {
-    /// The reason in words.
     pub fn reason(self) -> &'static str {
         match self {
             NoRatio::Missing => "one of the two figures is missing",
@@ -90,7 +86,6 @@ pub enum Verdict {
     NotSignificant,
     /// One of them is a difference that is not distinguishable from zero.
     BelowResolution,
-    /// One of them is negative.
     Negative,
     /// One of them is impossible, so something is broken.
     Impossible,
@@ -132,7 +127,6 @@ impl Compared {
     }
 }
 
-/// Every row of a report.
 pub fn compared(report: &'static Report, replication: &Replication, results: &Results) -> Vec<Compared> {
     let known = results.known();
     report.rows.iter().map(|row| compare(row, replication, results, &known)).collect()
@@ -210,7 +204,6 @@ fn slope(trend: &TrendResult) -> Found {
     Found::measured(Measured { value: trend.slope(), interval: trend.slope_interval() }, dimension)
 }
 
-/// Why a point has no value.
 fn without_a_value(results: &Results, experiment: &str, point: &Point) -> String {
     let mut mine = results.of_experiment(experiment);
     let shown = results.shown(point);

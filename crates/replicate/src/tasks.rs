@@ -41,7 +41,6 @@ pub fn thread() -> Result<libc::pthread_t, Failure> {
     }
 }
 
-/// `pthread_join`.
 pub fn join(thread: libc::pthread_t) -> Result<(), Failure> {
     // SAFETY: a thread of ours that was not joined before.
     match unsafe { libc::pthread_join(thread, std::ptr::null_mut()) } {

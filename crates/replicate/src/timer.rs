@@ -90,7 +90,6 @@ pub const ENDS_WITH_RDTSCP: &[Requirement] = &[Requirement::Instructions("rdtscp
 #[cfg(not(target_arch = "x86_64"))]
 pub const ENDS_WITH_RDTSCP: &[Requirement] = &[];
 
-/// `RDTSCP`.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
 #[allow(clippy::inline_always, reason = "a call would stand inside the timed region")]

@@ -9,9 +9,7 @@ use serde::{Deserialize, Serialize};
 /// The request to the process that measures a method.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Request {
-    /// The report's number.
     pub report: String,
-    /// The method's name.
     pub method: String,
     /// Whether counts are reduced (`--quick`).
     pub quick: bool,

@@ -75,7 +75,6 @@ pub fn page(experiment: &dyn Experiment) -> String {
     text
 }
 
-/// A phrase as a sentence.
 fn sentence(phrase: &str) -> String {
     let mut letters = phrase.chars();
     let first: String = letters.next().into_iter().flat_map(char::to_uppercase).collect();

@@ -39,7 +39,6 @@ pub enum FactsForm {
 
 /// A subject for people and for programs: a machine, a published figure.
 pub trait Facts {
-    /// The text for a terminal.
     fn text(&self, style: Style) -> String;
 
     /// The JSON, ending in a line feed.
@@ -48,7 +47,6 @@ pub trait Facts {
 
 /// A subject with a document: a run, a replication.
 pub trait Subject: Facts {
-    /// The whole document.
     fn document(&self) -> Document;
 
     /// Its figures as comma-separated values, one row each.
@@ -92,7 +90,6 @@ fn searchable(text: &str) -> String {
     text.replace(['\u{a0}', '\u{202f}'], " ")
 }
 
-/// The facts in a form.
 pub fn render_facts(facts: &dyn Facts, form: FactsForm, style: Style) -> String {
     match form {
         FactsForm::Text => searchable(&facts.text(style)),

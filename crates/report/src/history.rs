@@ -19,9 +19,7 @@ impl Declares for History {
 
 /// Runs in order of time, with the names of their files.
 pub struct StoredRuns<'a> {
-    /// The names.
     pub names: &'a [String],
-    /// The runs.
     pub runs: &'a [ReducedRun],
     /// The requested points over time; empty to list the runs.
     pub histories: &'a [History],

@@ -8,6 +8,10 @@
 //! file gives the same bytes.
 
 #![deny(clippy::disallowed_macros)]
+#![allow(
+    missing_docs,
+    reason = "for the crates of this workspace: what a name says needs no second sentence"
+)]
 
 mod article;
 mod beside;

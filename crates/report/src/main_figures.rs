@@ -12,7 +12,6 @@ use fathom_engine::results::{Outcome, PointResult, Results, TrendResult};
 /// Half-widths below this share are not distinguished.
 const NARROW: f64 = 0.001;
 
-/// A main figure of the run.
 pub(super) struct Main<'run> {
     /// Its name, in a few words next to the experiment's name.
     pub words: String,
@@ -21,7 +20,6 @@ pub(super) struct Main<'run> {
     pub source: FigureSource<'run>,
 }
 
-/// The source of a main figure.
 #[derive(Clone, Copy)]
 pub(super) enum FigureSource<'run> {
     /// The figure of a point, which may be an upper limit.
@@ -39,7 +37,6 @@ pub(super) struct Ranked<'run> {
 
 /// A main figure as text; a missing value is `–`.
 pub(super) struct Written {
-    /// The median with its unit.
     pub median: String,
     /// The ends of the interval, in the same unit.
     pub interval: String,

@@ -34,7 +34,6 @@ pub struct Forecast {
     pub from: String,
     /// The number of points whose cost is known, and the number of points to be measured.
     pub known: (usize, usize),
-    /// The expected settlement.
     pub settlement: Settlement,
     /// The number and the cost of the points that will be left out, by experiment.
     pub left_out: BTreeMap<String, (usize, Duration)>,

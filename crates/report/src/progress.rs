@@ -24,11 +24,9 @@ const INTERVAL: Duration = Duration::from_secs(10);
 
 /// The progress messages of a run in the requested form, on standard error.
 pub enum Telling {
-    /// Messages to a person.
     Person(Box<Live>),
     /// Messages to a program, with the time of the last progress line.
     Program(Option<Instant>),
-    /// No messages.
     Nobody,
 }
 
@@ -43,7 +41,6 @@ enum Event<'a> {
 }
 
 impl Telling {
-    /// Messages in this form.
     pub fn of(form: ProgressForm) -> Self {
         match form {
             ProgressForm::Auto => Telling::Person(Box::default()),

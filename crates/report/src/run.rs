@@ -103,7 +103,6 @@ pub(super) fn clock(clock: &Qualification) -> String {
 
 /// The precision of a run. Widths are halves of 95 % intervals as shares of their values.
 pub(super) struct Precision<'run> {
-    /// The target width.
     pub target: f64,
     /// Number of points that have reached it.
     pub reached: usize,

@@ -9,7 +9,6 @@ use crate::references::Machine;
 use fathom_engine::results::Results;
 use std::path::Path;
 
-/// A run, for reporting.
 pub struct RunReport<'run> {
     results: &'run Results<'run>,
     published: Option<Published<'run>>,

@@ -19,13 +19,11 @@ pub(super) struct OperationGroup<'run> {
 /// One operation. Every text has its unit; an absent figure is `–`.
 pub(super) struct OperationRow<'run> {
     pub point: &'run PointResult,
-    /// The parameters.
     pub operation: String,
     /// The predicted cost of the bare hardware.
     pub hardware: String,
     /// The predicted overhead of the operating system.
     pub software: String,
-    /// Their sum.
     pub predicted: String,
     /// The median, or `< limit` below resolution.
     pub measured: String,
@@ -34,7 +32,6 @@ pub(super) struct OperationRow<'run> {
     pub half_width: String,
     /// Measured over predicted.
     pub factor: String,
-    /// ✓, ✗, – or ?.
     pub evidence: &'static str,
 }
 
@@ -43,11 +40,9 @@ pub(super) struct Unmeasured<'run> {
     pub experiment: &'run str,
     /// `skipped`, `failed`, …
     pub outcome: &'static str,
-    /// The reason they share.
     pub reason: String,
     /// Whether something went wrong.
     pub failure: bool,
-    /// Their parameters.
     pub points: Vec<String>,
 }
 

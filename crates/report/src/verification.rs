@@ -11,11 +11,9 @@ use fathom_core::quantity::Unit;
 use fathom_engine::record::{Header, Truth, Verdict, Verification};
 use serde::Serialize;
 
-/// A verification, for reporting.
 pub struct VerificationReport<'a>(&'a Verification);
 
 impl<'a> VerificationReport<'a> {
-    /// The report of this verification.
     pub fn of(verification: &'a Verification) -> Self {
         VerificationReport(verification)
     }

@@ -83,7 +83,6 @@ pub(super) fn value<D: Declares + ?Sized>(of: &D, name: &str, value: &Value) -> 
     }
 }
 
-/// A number in the format of its scale.
 pub fn number(scale: Scale, number: u64) -> String {
     match scale {
         Scale::Bytes => quantities::size(number),
@@ -128,7 +127,6 @@ pub(super) fn quantity(unit: Unit) -> &'static str {
     }
 }
 
-/// The result of a point's evidence.
 pub(super) fn evidence_sign(point: &PointResult) -> Sign {
     match &point.evidence {
         Evidence::NotJudged(_) => Sign::NotJudged,

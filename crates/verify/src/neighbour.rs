@@ -34,7 +34,6 @@ pub struct Spinner {
 }
 
 impl Spinner {
-    /// Starts it on this CPU.
     pub fn on(cpu: usize) -> Self {
         let stop = Arc::new(AtomicBool::new(false));
         let told = Arc::clone(&stop);

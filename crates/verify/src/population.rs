@@ -8,7 +8,6 @@ use std::f64::consts::PI;
 pub struct Chance(u64);
 
 impl Chance {
-    /// From a seed.
     pub fn new(seed: u64) -> Self {
         Self(seed)
     }
@@ -34,7 +33,6 @@ const TRIALS: usize = if cfg!(debug_assertions) { 40_000 } else { 400_000 };
 /// The distribution of the observations of one trial; all have a scale of about one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
-    /// Normal.
     Normal,
     /// Pareto with exponent 1.1: the variance is infinite.
     Pareto,
@@ -48,7 +46,6 @@ pub enum Shape {
     Bimodal,
     /// Two modes, 55 to 45, the median next to the gap.
     Edge,
-    /// Exponential.
     Exponential,
     /// Normal, read from a clock that steps by half of the scatter.
     Quantised,
@@ -61,7 +58,6 @@ pub enum Shape {
 /// The variation between trials.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Between {
-    /// Not at all.
     None,
     /// Shifted, by a normal effect half as wide as the observations scatter.
     Small,

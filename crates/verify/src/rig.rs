@@ -14,7 +14,6 @@ use std::time::Duration;
 pub struct Rig {
     /// Its name on the command line.
     pub name: &'static str,
-    /// The condition that it sets.
     pub sets: &'static str,
     /// What it does to the machine as a whole while it is measured; gone with the rig, also after a kill.
     pub touches: &'static [&'static str],

@@ -19,7 +19,6 @@ pub struct Claim {
     tolerance: f64,
 }
 
-/// The figure found for a truth.
 pub struct TruthFigure {
     value: f64,
     interval: Option<Interval>,
@@ -85,7 +84,6 @@ fn inconclusive(because: &str) -> (Verdict, Option<String>) {
 }
 
 impl TruthFigure {
-    /// An estimate from these points.
     pub fn of(estimate: &Estimate, points: &[&PointResult]) -> Self {
         let doubt = points.iter().find_map(|point| doubt(point));
         TruthFigure { value: estimate.value, interval: estimate.interval, doubt }

@@ -50,7 +50,6 @@ impl Version {
 /// The running other half.
 pub struct OtherSide {
     half: Half,
-    /// The address at which it is reached.
     pub address: SocketAddr,
 }
 

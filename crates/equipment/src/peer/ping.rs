@@ -47,7 +47,6 @@ impl Ping {
         })
     }
 
-    /// Sets the timeout of a receive.
     pub fn set_timeout(&self, timeout: std::time::Duration) -> std::io::Result<()> {
         self.socket.set_read_timeout(Some(timeout))
     }

@@ -17,14 +17,11 @@ pub const SHORTEST_TOKEN: usize = 32;
 /// The end of the conversation that proves its knowledge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ProofSide {
-    /// The one that calls.
     Client,
-    /// The one that listens.
     Peer,
 }
 
 impl ProofSide {
-    /// The other end.
     pub fn other(self) -> Self {
         match self {
             ProofSide::Client => ProofSide::Peer,
@@ -36,13 +33,11 @@ impl ProofSide {
 /// The two nonces of a conversation.
 #[derive(Debug, Clone, Copy)]
 pub struct Nonces<'hello> {
-    /// The client's nonce.
     pub client: &'hello str,
     /// The peer's nonce.
     pub peer: &'hello str,
 }
 
-/// The proof, in hexadecimal.
 pub fn proof(token: &Token, side: ProofSide, nonces: Nonces) -> String {
     HEXLOWER.encode(&code(token, shown_by(side), nonces).finalize().into_bytes())
 }

@@ -24,7 +24,6 @@ use fathom_core::machine::Machine;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-/// The version of this protocol.
 pub const PROTOCOL: u32 = 2;
 
 /// The longest request, bytes of JSON. Requests are short; a caller that announces more does not speak this protocol.
@@ -55,9 +54,7 @@ pub enum ControlRequest {
     Describe,
     /// Begin a service.
     Start {
-        /// The service.
         service: Service,
-        /// The CPU to pin it to.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         cpu: Option<usize>,
     },
@@ -76,7 +73,6 @@ pub enum Reply {
         /// See `peer/proof.rs`.
         proof: String,
     },
-    /// The request was done.
     Done,
     /// The description of the peer's machine.
     Description(Box<Description>),
@@ -85,11 +81,8 @@ pub enum Reply {
         /// The port on which it listens, at the address that this connection reached.
         port: u16,
     },
-    /// The service has ended.
     Stopped(Box<ServiceReport>),
-    /// The request was refused.
     Refused {
-        /// The reason, for people.
         reason: String,
     },
 }
@@ -97,11 +90,8 @@ pub enum Reply {
 /// The identification of the sender.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Hello {
-    /// Version of the protocol.
     pub protocol: u32,
-    /// Version of the program.
     pub version: String,
-    /// A nonce, in hexadecimal.
     pub nonce: String,
 }
 
@@ -134,7 +124,6 @@ pub fn plain(text: &str) -> String {
     text.chars().filter(|letter| !letter.is_control()).take(400).collect()
 }
 
-/// The description of a peer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Description {
     /// Its machine, with the source of each fact.

@@ -11,7 +11,6 @@ use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 use std::fmt;
 
-/// Bytes of a seal.
 pub const SEAL: usize = 32;
 
 /// The seals of a conversation, in both directions.
@@ -20,7 +19,6 @@ pub struct Seals {
     received: SealDirection,
 }
 
-/// The messages in one direction.
 struct SealDirection {
     key: Hmac<Sha256>,
     /// The number of messages so far.

@@ -33,7 +33,6 @@ impl Server {
         Ok(Server { listeners, shared: Arc::new(PeerShared::new(token, limits)) })
     }
 
-    /// The addresses on which it listens.
     pub fn addresses(&self) -> io::Result<Vec<SocketAddr>> {
         self.listeners.iter().map(TcpListener::local_addr).collect()
     }

@@ -7,16 +7,13 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// The limits of a peer.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PeerLimits {
     /// Simultaneous control connections that have proved the token.
     pub connections: usize,
     /// Total bytes moved by all services.
     pub bytes: u64,
-    /// The longest lifetime of the peer.
     pub lifetime: Duration,
-    /// The longest duration of one service.
     pub service: Duration,
     /// The longest time without contact.
     pub idle: Duration,
@@ -44,13 +41,10 @@ const DISCONNECT_TIMEOUT: Duration = Duration::from_millis(100);
 /// The reason why a peer has ended.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PeerEnd {
-    /// Its run has ended.
     #[error("its client has left")]
     ClientLeft,
-    /// There was no contact.
     #[error("there was no contact for {} s", .0.as_secs())]
     Idle(Duration),
-    /// It has reached its lifetime.
     #[error("it has run for {} s, its limit", .0.as_secs())]
     Lifetime(Duration),
     /// It has reached its limit of bytes.
@@ -81,7 +75,6 @@ pub(super) struct PeerState {
     next_number: u64,
 }
 
-/// A caller that has not left.
 struct ConnectedCaller {
     stream: TcpStream,
     /// Its address, or that of its network (`network_of`).
@@ -193,7 +186,6 @@ impl PeerShared {
         true
     }
 
-    /// Removes a caller.
     pub(super) fn remove(&self, number: u64) {
         self.state().callers.remove(&number);
         self.changed.notify_all();

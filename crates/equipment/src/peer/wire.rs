@@ -23,7 +23,6 @@ pub enum WireError {
     /// The received message is not the other end's next one.
     #[error("a message was altered, repeated, dropped or forged on the network")]
     Forged,
-    /// The connection broke.
     #[error(transparent)]
     Broken(#[from] std::io::Error),
 }

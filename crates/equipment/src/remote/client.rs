@@ -11,7 +11,6 @@ pub struct Ticket(pub u64);
 pub enum EntryKind {
     /// A file of this many bytes.
     File(u64),
-    /// A folder.
     Folder,
 }
 
@@ -32,7 +31,6 @@ pub trait Client {
     /// Makes the server write the file to stable storage, and closes it.
     fn close(&mut self) -> Result<(), Failure>;
 
-    /// Removes a file.
     fn remove(&mut self, path: &str) -> Result<(), Failure>;
 
     /// The smallest exchange of the protocol: a request and an answer without data.

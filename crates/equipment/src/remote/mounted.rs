@@ -23,7 +23,6 @@ impl Mounted {
         Mounted::default()
     }
 
-    /// With this open file.
     pub fn holding(file: File) -> Self {
         Mounted { file: Some(file), requests: 0 }
     }

@@ -133,7 +133,6 @@ fn exports(answer: &[u8]) -> Result<Vec<String>, Failure> {
     Ok(paths)
 }
 
-/// The handle of an export.
 fn mounted(mount: &mut Rpc, export: &str) -> Result<Vec<u8>, Failure> {
     let answer = mount.call(MOUNT_MNT, |call| opaque(call, export.as_bytes()))?;
     let mut message = Message::new(&answer);
@@ -143,7 +142,6 @@ fn mounted(mount: &mut Rpc, export: &str) -> Result<Vec<u8>, Failure> {
     }
 }
 
-/// Skips attributes that are optional.
 fn optional_attributes(message: &mut Message) -> Result<(), Failure> {
     if message.u32()? != 0 {
         message.bytes(ATTRIBUTES)?;

@@ -14,12 +14,9 @@ const MAPPER: RpcProgram = RpcProgram { number: 100_000, version: 2, name: "the 
 const GETPORT: u32 = 3;
 const TCP: u32 = 6;
 
-/// A program on a server.
 #[derive(Debug, Clone, Copy)]
 pub struct RpcProgram {
-    /// Its number, as registered.
     pub number: u32,
-    /// Its version.
     pub version: u32,
     /// Its name in error messages.
     pub name: &'static str,
@@ -99,7 +96,6 @@ impl Rpc {
         }
     }
 
-    /// A call and its results.
     pub fn call(&mut self, procedure: u32, fill: impl FnOnce(&mut Vec<u8>)) -> Result<Vec<u8>, Failure> {
         let ticket = self.send(procedure, fill)?;
         self.receive(ticket)
@@ -115,7 +111,6 @@ impl Rpc {
         self.wire.received()
     }
 
-    /// The name of the server.
     pub fn server(&self) -> &str {
         self.wire.server()
     }

@@ -31,10 +31,8 @@ const PROMISED: usize = 32 << 10;
 /// Maximum length of an answer, bytes; a file server sends no longer ones.
 const LONGEST: usize = 1 << 20;
 
-/// Status: the end of the file.
 const END_OF_FILE: u32 = 1;
 
-/// A connection.
 pub struct Sftp {
     ssh: Ssh,
     wire: Wire,
@@ -131,7 +129,6 @@ impl Sftp {
         Ok((header[4], length - 1))
     }
 
-    /// Waits for the answer to a request.
     fn wait(&mut self, ticket: Ticket) -> Result<SftpAnswer, Failure> {
         loop {
             if let Some(mut bytes) = self.unanswered.take(ticket.0) {

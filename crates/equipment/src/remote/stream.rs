@@ -63,7 +63,6 @@ impl ReadStream {
         self.read > 0 && self.read.is_multiple_of(self.offsets.len())
     }
 
-    /// The client.
     pub fn client(&mut self) -> &mut dyn Client {
         self.client.as_mut()
     }

@@ -73,7 +73,6 @@ impl Wire {
         Wire { stream: BufReader::with_capacity(16 << 10, Box::new(stream)), server, deadline, tcp: None }
     }
 
-    /// Sends a whole message.
     pub fn send(&mut self, message: &[u8]) -> Result<(), Failure> {
         let mut sent = 0;
         while sent < message.len() {
@@ -135,7 +134,6 @@ impl Wire {
         (code == 0 && length as usize == info.len()).then(|| u64::from_ne_bytes(*count))
     }
 
-    /// The name of the server.
     pub fn server(&self) -> &str {
         &self.server
     }
@@ -210,7 +208,6 @@ impl<'bytes> Message<'bytes> {
         self.array().map(u64::from_le_bytes)
     }
 
-    /// Bytes after their count.
     pub fn counted(&mut self) -> Result<&'bytes [u8], Failure> {
         let count = self.u32()? as usize;
         self.bytes(count)

@@ -29,7 +29,6 @@ impl Aligned {
         self.start
     }
 
-    /// Its contents.
     pub fn bytes(&self) -> &[u8] {
         // SAFETY: mapped for as long as `self` lives, and initialised by the kernel.
         unsafe { std::slice::from_raw_parts(self.start, self.bytes) }

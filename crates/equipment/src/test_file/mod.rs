@@ -33,11 +33,8 @@ use std::path::{Path, PathBuf};
 pub struct TestFile {
     /// Open for reading and writing, through the page cache.
     pub file: File,
-    /// Its path.
     pub path: PathBuf,
-    /// Its length.
     pub bytes: u64,
-    /// The content of its blocks.
     pub content: Content,
 }
 

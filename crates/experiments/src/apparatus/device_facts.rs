@@ -3,7 +3,6 @@
 
 use fathom_core::prelude::*;
 
-/// A kind of device.
 struct Kind {
     /// The beginning of its name in the description of the machine.
     begins: &'static str,

@@ -16,7 +16,6 @@ pub const LASTING: Parameter = Parameter::nanoseconds("lasting", "how long a tri
 pub const FIRST: &str = "first";
 /// Figure: the second half of the trial.
 pub const SUSTAINED: &str = "sustained";
-/// Figure: every window.
 pub const WINDOW: &str = "window";
 
 /// Number of windows in a trial.

@@ -4,9 +4,7 @@ use fathom_core::prelude::*;
 
 /// A rule, and its prediction for this machine.
 pub struct Rule {
-    /// The rule with its source.
     pub text: &'static str,
-    /// Its prediction.
     pub says: Found,
 }
 

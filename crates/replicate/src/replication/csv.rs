@@ -29,7 +29,6 @@ struct Row {
     verdict: &'static str,
 }
 
-/// All rows of a replication.
 pub(super) fn rows(rows: &[Compared]) -> String {
     table(rows.iter().map(row))
 }

@@ -86,7 +86,6 @@ struct Cell<'a> {
     reason: Option<&'a str>,
 }
 
-/// The replication as JSON.
 pub(super) fn pretty(report: &Report, replication: &Replication, rows: &[Compared]) -> String {
     let document = Document {
         report: report.id,

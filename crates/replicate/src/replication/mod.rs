@@ -30,7 +30,6 @@ pub fn list(style: Style) -> String {
     reports().iter().map(line).collect()
 }
 
-/// A replication as it is to be reported.
 pub struct ReplicationReport<'run> {
     report: &'static Report,
     replication: &'run Replication,
@@ -151,7 +150,6 @@ fn listed(items: Vec<Text>) -> Vec<Block> {
     if items.is_empty() { vec![] } else { vec![Block::List(items)] }
 }
 
-/// The text on one method of the report.
 fn sentence(compared: &Compared) -> Text {
     let by_how_much = match &compared.ratio {
         Ok(_) => ratio(compared).and(" times Fathom's result. "),
@@ -160,7 +158,6 @@ fn sentence(compared: &Compared) -> Text {
     Text::strong(compared.row.operation).and(": ").and(by_how_much).and(Text::prose(compared.row.misleads))
 }
 
-/// Why there is no ratio.
 fn missing(compared: &Compared, why: NoRatio) -> String {
     let reason = match (&compared.replicated, &compared.fathom) {
         (Err(reason), _) => format!("the report's method: {reason}"),

@@ -4,7 +4,6 @@ use super::files::shuffled;
 
 /// An array of pointers into itself.
 pub struct Chain {
-    /// Each is the address of an element.
     elements: Vec<usize>,
 }
 

@@ -52,7 +52,6 @@ pub fn drop_cached(file: &File) {
     unsafe { libc::posix_fadvise(file.as_raw_fd(), 0, 0, libc::POSIX_FADV_DONTNEED) };
 }
 
-/// The numbers below `count`, shuffled.
 pub fn shuffled(count: u64, seed: u64) -> Vec<u64> {
     let mut chance = SplitMix64::seed_from_u64(seed);
     let mut numbers: Vec<u64> = (0..count).collect();

@@ -226,7 +226,6 @@ pub(super) fn faults(stage: &Stage) -> Result<Series, Failure> {
     Ok(Series::of(values).seen(seen.note(bytes)))
 }
 
-/// The faults of all trials.
 #[derive(Default)]
 struct FaultCount {
     touched: u64,

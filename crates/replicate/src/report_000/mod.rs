@@ -41,7 +41,6 @@ const MEASURES: [(&str, Measure); 22] = [
     ("contention", filesystem::contention),
 ];
 
-/// The report.
 pub fn report() -> Report {
     Report::read(["", DATA], ENDS_WITH_RDTSCP, &MEASURES)
 }

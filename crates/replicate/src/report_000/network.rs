@@ -124,7 +124,6 @@ fn rates(
 const CONNECTS: &str = "connect";
 const CLOSES: &str = "close";
 
-/// Connections of a trial.
 const CONNECTIONS: u64 = 1000;
 
 /// The share of the ephemeral ports that one method may leave in TIME-WAIT: Fathom's own connections need some as well.

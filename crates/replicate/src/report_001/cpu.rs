@@ -63,7 +63,6 @@ pub(super) fn entering(stage: &Stage) -> Result<Series, Failure> {
     Ok(Series::of(body(&span(stage)?, enter)?))
 }
 
-/// The tasks that are created in a trial.
 fn tasks_in_a_trial(stage: &Stage) -> u64 {
     stage.count(100, 20)
 }

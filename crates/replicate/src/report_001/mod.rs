@@ -37,7 +37,6 @@ const MEASURES: [(&str, Measure); 21] = [
     ("contention", contention::contending),
 ];
 
-/// The report.
 pub fn report() -> Report {
     let data = include_str!("../../references/replication-001.toml");
     Report::read(["", data], ENDS_WITH_RDTSCP, &MEASURES)

@@ -25,7 +25,6 @@ const MEASURES: [(&str, Measure); 14] = [
     ("ping", filesystem::pinging),
 ];
 
-/// The report.
 pub fn report() -> Report {
     Report::read(["", include_str!("../../references/replication-002.toml")], &[], &MEASURES)
 }

@@ -37,7 +37,6 @@ const MEASURES: [(&str, Measure); 25] = [
     ("contention", filesystem::contention::contention),
 ];
 
-/// The report.
 pub fn report() -> Report {
     let data = include_str!("../../references/replication-003.toml");
     Report::read(["", data], ENDS_WITH_RDTSCP, &MEASURES)

@@ -3,7 +3,6 @@
 use super::{Links, ROUNDS, STEP, UNROLLED};
 use std::hint::black_box;
 
-/// A variable in memory.
 struct Variable<T>(T);
 
 impl<T: Copy> Variable<T> {

@@ -17,7 +17,6 @@ pub struct Published<'run> {
 }
 
 impl<'run> Published<'run> {
-    /// These machines next to this run.
     pub fn beside(results: &'run Results, machines: &[&'static Machine]) -> Self {
         Published { machines: machines.to_vec(), rows: references::beside(results, machines) }
     }

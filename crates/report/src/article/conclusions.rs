@@ -101,7 +101,6 @@ fn by_chapter(found: &Results, total: &Tally) -> Table {
     accuracy_table("accuracy-table", "experiments").rows(chapters.chain(kinds).chain([whole]))
 }
 
-/// A row for each experiment.
 fn by_experiment(found: &Results) -> Table {
     let mut table = accuracy_table("accuracy-of-each", "experiment");
     for chapter in &found.accuracy.chapters {

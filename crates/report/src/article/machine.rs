@@ -10,7 +10,6 @@ use crate::{description, words};
 use fathom_core::quantities;
 use fathom_engine::results::Results;
 
-/// The first section.
 pub(super) fn of(found: &Results) -> Section {
     let header = &found.run.header;
     let route = header.machine.peer_route.as_ref();

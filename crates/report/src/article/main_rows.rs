@@ -19,7 +19,6 @@ pub(super) struct MainRows<'run> {
 }
 
 impl<'run> MainRows<'run> {
-    /// The rows of the experiment of this name.
     pub(super) fn of(found: &'run Results, name: &'run str) -> Self {
         let measured: Vec<&PointResult> =
             found.of_experiment(name).filter(|point| summary::is_in_table(point)).collect();

@@ -10,7 +10,6 @@ use fathom_core::quantity::Unit;
 use fathom_core::statistics::Estimate;
 use fathom_engine::results::{Outcome, PointResult};
 
-/// The percentiles that may have a column.
 const PERCENTILES: [(f64, &str); 4] = [(0.9, "p90"), (0.95, "p95"), (0.99, "p99"), (0.999, "p99.9")];
 
 /// The tables of some points of one experiment, each with the unit of its numbers.

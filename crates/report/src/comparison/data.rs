@@ -69,7 +69,6 @@ struct Missing<'a> {
     because: String,
 }
 
-/// All comparisons with the first side.
 pub(super) fn pretty(first: &Side, others: &[(&Side, Comparison)], decision: Option<&'static str>) -> String {
     let comparisons = others.iter().map(|(after, found)| entry(after, found)).collect();
     form::pretty(&ComparisonEntry { before: side(first), decision, comparisons })

@@ -15,7 +15,6 @@ pub struct GateReport<'a> {
 }
 
 impl<'a> GateReport<'a> {
-    /// For a comparison with one baseline.
     pub fn of(comparison: ComparisonReport<'a>) -> Self {
         let decision = comparison.comparisons().map(decide).max().unwrap_or(Decision::Inconclusive);
         GateReport { comparison, decision }

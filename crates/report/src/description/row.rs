@@ -15,7 +15,6 @@ pub struct FactSection {
 /// One line: a name with its value.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct FactRow {
-    /// The name of the fact.
     pub name: String,
     /// The value with its unit; the reason if it is unknown.
     pub value: String,
@@ -39,7 +38,6 @@ pub(super) fn plain<T: ToString>(name: impl Into<String>, fact: &Fact<T>) -> Fac
     row(name, fact, ToString::to_string)
 }
 
-/// A row of a list.
 pub(super) fn list<T: ToString>(name: impl Into<String>, fact: &Fact<Vec<T>>) -> FactRow {
     row(name, fact, |items| match items.as_slice() {
         [] => "none".to_owned(),

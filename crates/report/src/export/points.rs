@@ -14,7 +14,6 @@ use std::collections::BTreeMap;
 
 use std::path::Path;
 
-/// A file that is left out.
 #[derive(Serialize)]
 struct LeftOut<'a> {
     file: &'a str,

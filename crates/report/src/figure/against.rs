@@ -23,7 +23,6 @@ struct PairCurve {
     places: Vec<ResultPair>,
 }
 
-/// The figures of an experiment with such pairs.
 pub(super) fn figures(results: &Results, experiment: &str) -> Vec<DrawnFigure> {
     let pairs: Vec<(&PointResult, &PointResult)> = results
         .of_experiment(experiment)

@@ -24,7 +24,6 @@ pub struct Curves<'a> {
     pub named: String,
     /// The format of its values.
     pub scale: Scale,
-    /// The unit of the values.
     pub unit: Unit,
     /// The curves, no more than can be distinguished.
     pub members: Vec<Curve<'a>>,
@@ -32,9 +31,7 @@ pub struct Curves<'a> {
     pub landmarks: Vec<Landmark>,
 }
 
-/// One curve.
 pub struct Curve<'a> {
-    /// Its name in the legend.
     pub name: String,
     /// Its settings, ascending, with their marks.
     pub marks: Vec<(f64, Mark)>,
@@ -45,9 +42,7 @@ pub struct Curve<'a> {
 /// The area of the curves.
 pub(super) struct Plot {
     pub x: Axis,
-    /// The axis of the values.
     pub y: Axis,
-    /// The left edge.
     pub left: f64,
     /// The upper edge.
     pub top: f64,
@@ -80,7 +75,6 @@ impl Plot {
 }
 
 impl Curves<'_> {
-    /// The figure.
     pub fn figure(&self) -> DrawnFigure {
         let suited = self.plot(Axis::of_values);
         let otherwise = self.other_plot().map(|plot| self.drawn(&plot));

@@ -12,7 +12,6 @@ pub struct DrawnFigure {
     pub key: String,
     /// The unit of the table with its numbers.
     pub unit: Unit,
-    /// The drawing.
     pub svg: Svg,
     /// The drawing with the other scale, if that is useful.
     pub otherwise: Option<Svg>,

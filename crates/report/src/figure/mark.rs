@@ -10,13 +10,10 @@ pub(super) fn is_drawn(point: &PointResult) -> bool {
     mark(point).is_some()
 }
 
-/// The mark of a value.
 pub struct Mark {
     /// The median, or the upper limit.
     pub value: f64,
-    /// The ends of the interval.
     pub ends: Option<(f64, f64)>,
-    /// The prediction.
     pub predicted: Option<f64>,
     /// Whether `value` is an upper limit.
     pub limit: bool,

@@ -41,7 +41,6 @@ pub use svg::{Drawing, Svg};
 pub(super) struct Figures {
     /// The main figure; `None` if there is nothing to draw.
     pub main: Option<DrawnFigure>,
-    /// All others.
     pub others: Vec<DrawnFigure>,
 }
 

@@ -13,19 +13,16 @@ pub(super) const LETTER: f64 = 6.7;
 /// The number of series that differ in colour and shape.
 pub const SERIES: usize = 6;
 
-/// A drawing in progress.
 pub struct Drawing {
     height: f64,
     body: String,
 }
 
 impl Drawing {
-    /// An empty drawing.
     pub fn new(height: f64) -> Self {
         Drawing { height, body: String::new() }
     }
 
-    /// A straight line.
     pub fn line(&mut self, class: &str, from: (f64, f64), to: (f64, f64)) {
         let ((x1, y1), (x2, y2)) = (from, to);
         let _ = write!(

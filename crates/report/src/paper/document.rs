@@ -5,39 +5,31 @@ use super::text::Key;
 use super::text::{Text, Tone};
 use crate::figure::Svg;
 
-/// A document.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Document {
     /// The kind of the document, above the title.
     pub kind: String,
-    /// The title.
     pub title: String,
     /// The date of its content, RFC 3339; may be empty.
     pub date: String,
     /// The unnumbered sections before the contents.
     pub front: Vec<Section>,
-    /// The numbered sections.
     pub sections: Vec<Section>,
     /// Below everything.
     pub foot: String,
 }
 
-/// A section.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Section {
-    /// Its key in references.
     pub key: Key,
-    /// Its heading.
     pub title: Text,
     /// The form of its number.
     pub numbering: Numbering,
     /// Its text before the subsections.
     pub blocks: Vec<Block>,
-    /// Its subsections.
     pub sections: Vec<Section>,
 }
 
-/// The form of section numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Numbering {
     /// 1, 2, 3.
@@ -49,11 +41,9 @@ pub enum Numbering {
 /// A piece of a section.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Block {
-    /// Sentences.
     Paragraph(Text),
     /// Sentences in a special tone.
     Aside(Tone, Text),
-    /// The question of the section.
     Question(Text),
     /// A heading without a number.
     Heading(String),
@@ -61,9 +51,7 @@ pub enum Block {
     List(Vec<Text>),
     /// Lines of a program.
     Listing(String),
-    /// A table.
     Table(Table),
-    /// A figure.
     Figure(Box<Figure>),
     /// Content that only some readers want.
     Folded {
@@ -74,21 +62,17 @@ pub enum Block {
         appendix: bool,
         /// Whether it is open initially.
         open: bool,
-        /// The content.
         blocks: Vec<Block>,
     },
     /// The list of the works cited.
     Works,
 }
 
-/// A numbered figure.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Figure {
-    /// Its key in references.
     pub key: Key,
     /// The content of the figure, without its number.
     pub caption: Text,
-    /// The drawing.
     pub drawing: Svg,
     /// The drawing with the other scale.
     pub otherwise: Option<Svg>,
@@ -99,7 +83,6 @@ pub struct Figure {
 }
 
 impl Document {
-    /// An empty document.
     pub fn new(title: impl Into<String>) -> Self {
         Document { title: title.into(), ..Document::default() }
     }
@@ -116,13 +99,11 @@ pub(super) enum Node<'a> {
     Figure(&'a Figure),
     /// Blocks of the appendix, before their contents.
     Appendix(&'a [Block]),
-    /// Running text.
     Text(&'a Text),
     /// A column head or a cell.
     Cell(&'a Text),
 }
 
-/// The function called with each node.
 type Visit<'a, 'visit> = dyn FnMut(Node<'a>) + 'visit;
 
 impl Document {
@@ -177,7 +158,6 @@ impl Block {
 }
 
 impl Section {
-    /// An empty section.
     pub fn new(key: Key, title: impl Into<Text>) -> Self {
         Section { key, title: title.into(), numbering: Numbering::Digits, blocks: vec![], sections: vec![] }
     }
@@ -195,14 +175,12 @@ impl Section {
         self.with(Block::Paragraph(text.into()))
     }
 
-    /// The section with another block.
     #[must_use]
     pub fn with(mut self, block: impl Into<Block>) -> Self {
         self.blocks.push(block.into());
         self
     }
 
-    /// The section with more blocks.
     #[must_use]
     pub fn with_all(mut self, blocks: impl IntoIterator<Item = Block>) -> Self {
         self.blocks.extend(blocks);

@@ -20,13 +20,11 @@ pub struct Numbers<'a> {
     in_appendix: BTreeSet<&'a Key>,
 }
 
-/// The target of a key.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Target {
     /// A section: `3.2`, `A`; empty before the contents.
     Section(String),
     Table(Number),
-    /// The number of a figure.
     Figure(Number),
 }
 
@@ -67,7 +65,6 @@ impl Target {
 }
 
 impl<'a> Numbers<'a> {
-    /// The numbers of a document.
     pub fn of(document: &'a Document) -> Self {
         let mut numbers = Numbers::default();
         for section in &document.front {
@@ -237,7 +234,6 @@ impl<'a> TableNotes<'a> {
         letter(self.0.iter().position(|known| *known == note).unwrap_or(0))
     }
 
-    /// All notes, each with its letter.
     pub(super) fn all(&self) -> impl Iterator<Item = (String, &'a Text)> {
         self.0.iter().enumerate().map(|(place, note)| (letter(place), *note))
     }

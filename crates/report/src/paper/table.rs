@@ -3,10 +3,8 @@
 use super::text::Key;
 use super::text::Text;
 
-/// A numbered table.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Table {
-    /// Its key in references.
     pub key: Key,
     /// The content of the table, without its number.
     pub caption: Text,
@@ -18,27 +16,21 @@ pub struct Table {
     pub searched: bool,
 }
 
-/// A column with its head.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Column {
     /// The name of its content, without the unit.
     pub head: Text,
     /// The unit of its numbers, as printed after the head.
     pub unit: Option<String>,
-    /// The alignment of its cells.
     pub align: Align,
     /// Whether a narrow page may omit it, because its content is elsewhere too.
     pub optional: bool,
 }
 
-/// The alignment of a column's cells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Align {
-    /// Words: left.
     Words,
-    /// Numbers: right.
     Numbers,
-    /// Signs: centred.
     Signs,
 }
 
@@ -47,7 +39,6 @@ pub enum Align {
 pub struct Group {
     /// Their name, across all columns; may be empty.
     pub head: Text,
-    /// The rows.
     pub rows: Vec<Row>,
 }
 
@@ -72,19 +63,16 @@ pub enum Weight {
 }
 
 impl Table {
-    /// An empty table.
     pub fn new(key: Key, caption: impl Into<Text>) -> Self {
         Table { key, caption: caption.into(), columns: vec![], groups: vec![], searched: false }
     }
 
-    /// The table with these columns.
     #[must_use]
     pub fn columns(mut self, columns: impl IntoIterator<Item = Column>) -> Self {
         self.columns.extend(columns);
         self
     }
 
-    /// The table with rows of no group.
     #[must_use]
     pub fn rows(mut self, rows: impl IntoIterator<Item = Row>) -> Self {
         self.groups.push(Group { head: Text::default(), rows: rows.into_iter().collect() });
@@ -107,12 +95,10 @@ impl Table {
 }
 
 impl Column {
-    /// A column of words.
     pub fn words(head: impl Into<Text>) -> Self {
         Column { head: head.into(), unit: None, align: Align::Words, optional: false }
     }
 
-    /// A column of numbers in one unit.
     pub fn number(head: impl Into<Text>, unit: impl Into<String>) -> Self {
         Column { head: head.into(), unit: Some(unit.into()), align: Align::Numbers, optional: false }
     }
@@ -122,7 +108,6 @@ impl Column {
         Column::number(head, "unit in cell")
     }
 
-    /// A column of ratios.
     pub fn ratio(head: impl Into<Text>) -> Self {
         Column { unit: None, align: Align::Numbers, ..Column::words(head) }
     }
@@ -132,7 +117,6 @@ impl Column {
         Column::ratio(head)
     }
 
-    /// A column of signs.
     pub fn signs(head: impl Into<Text>) -> Self {
         Column { align: Align::Signs, ..Column::words(head) }
     }
@@ -159,14 +143,12 @@ impl Group {
         Group { head: head.into(), rows: vec![] }
     }
 
-    /// The group with another row.
     #[must_use]
     pub fn row(mut self, row: Row) -> Self {
         self.rows.push(row);
         self
     }
 
-    /// The group with more rows.
     #[must_use]
     pub fn rows(mut self, rows: impl IntoIterator<Item = Row>) -> Self {
         self.rows.extend(rows);
@@ -175,7 +157,6 @@ impl Group {
 }
 
 impl Row {
-    /// A row of these cells.
     pub fn of<T: Into<Text>>(cells: impl IntoIterator<Item = T>) -> Self {
         Row { cells: cells.into_iter().map(Into::into).collect(), weight: Weight::Usual }
     }

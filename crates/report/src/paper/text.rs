@@ -7,9 +7,7 @@ pub struct Text(Vec<Piece>);
 /// A stretch of text of one kind.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Piece {
-    /// Words.
     Plain(String),
-    /// Code.
     Code(String),
     /// Emphasised words.
     Strong(String),
@@ -21,9 +19,7 @@ pub enum Piece {
     To(Key),
     /// Words or code with a link to a place.
     Link {
-        /// The place.
         to: Key,
-        /// The words.
         words: String,
     },
     /// The number of a work in the list of works.
@@ -32,12 +28,9 @@ pub enum Piece {
     Note(Box<Text>),
 }
 
-/// The tone of words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tone {
-    /// As it should be.
     Good,
-    /// Wrong.
     Bad,
     /// Needs caution.
     Careful,
@@ -48,7 +41,6 @@ pub enum Tone {
 /// The result of the evidence for a figure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sign {
-    /// All of it holds.
     Holds,
     /// Some does not.
     Fails,
@@ -59,7 +51,6 @@ pub enum Sign {
 }
 
 impl Sign {
-    /// The sign itself.
     pub fn mark(self) -> &'static str {
         match self {
             Sign::Holds => "✓",
@@ -93,22 +84,18 @@ impl Piece {
 }
 
 impl Text {
-    /// Plain words.
     pub fn plain(words: impl Into<String>) -> Self {
         Text(vec![Piece::Plain(words.into())])
     }
 
-    /// Code.
     pub fn code(words: impl Into<String>) -> Self {
         Text(vec![Piece::Code(words.into())])
     }
 
-    /// Emphasised words.
     pub fn strong(words: impl Into<String>) -> Self {
         Text(vec![Piece::Strong(words.into())])
     }
 
-    /// Words in a tone.
     pub fn toned(tone: Tone, words: impl Into<String>) -> Self {
         Text(vec![Piece::Toned(tone, words.into())])
     }
@@ -123,7 +110,6 @@ impl Text {
         Text(vec![Piece::To(key.clone())])
     }
 
-    /// Words with a link to a place.
     pub fn link(to: &Key, words: impl Into<String>) -> Self {
         Text(vec![Piece::Link { to: to.clone(), words: words.into() }])
     }
@@ -142,7 +128,6 @@ impl Text {
         Text(pieces.collect())
     }
 
-    /// The text followed by more.
     #[must_use]
     pub fn and(mut self, more: impl Into<Text>) -> Self {
         self.0.extend(more.into().0);
@@ -156,14 +141,12 @@ impl Text {
         self
     }
 
-    /// The text followed by a note.
     #[must_use]
     pub fn noted(mut self, note: impl Into<Text>) -> Self {
         self.0.push(Piece::Note(Box::new(note.into())));
         self
     }
 
-    /// The texts with a separator between them.
     pub fn joined(texts: impl IntoIterator<Item = Text>, between: &str) -> Self {
         let mut all = Text::default();
         for (place, text) in texts.into_iter().enumerate() {
@@ -175,7 +158,6 @@ impl Text {
         all
     }
 
-    /// Its pieces.
     pub fn pieces(&self) -> &[Piece] {
         &self.0
     }
@@ -229,7 +211,6 @@ impl Key {
         Key::of(&format!("{}-{name}", self.0))
     }
 
-    /// The name.
     pub fn name(&self) -> &str {
         &self.0
     }

@@ -10,11 +10,8 @@ use fathom_engine::results::{PointResult, Results};
 /// One figure of a published machine next to the result of the point that repeats its method.
 #[derive(Debug, Clone)]
 pub struct Beside<'run> {
-    /// The result here.
     pub here: &'run PointResult,
-    /// The figure there.
     pub figure: &'static Figure,
-    /// The published machine.
     pub machine: &'static Machine,
     /// The figure converted to Fathom's operation, in the point's unit.
     pub there: There,
@@ -27,7 +24,6 @@ pub struct Beside<'run> {
 /// A published figure converted to Fathom's operation and unit. Its value may be doubtful.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct There {
-    /// The value.
     pub value: Value,
     /// The standard deviation that is printed with it.
     pub deviation: Option<f64>,

@@ -18,7 +18,6 @@ pub enum Doubt {
     StaleClock,
     /// It is impossible on any such machine.
     Implausible,
-    /// It was not measured.
     NotMeasured,
     /// The mean, the deviation or the choice of trials is wrong or biased.
     Statistic,
@@ -29,7 +28,6 @@ pub enum Doubt {
 }
 
 impl Doubt {
-    /// Every doubt.
     pub const ALL: [Doubt; 10] = [
         Doubt::Unit,
         Doubt::Contradiction,
@@ -59,7 +57,6 @@ impl Doubt {
         }
     }
 
-    /// Its meaning, in a sentence.
     pub fn sentence(self) -> &'static str {
         match self {
             Doubt::Unit => "The printed unit is wrong, or does not say what is meant.",

@@ -35,7 +35,6 @@ pub enum Value {
     Doubtful {
         /// The printed value, in the figure's unit.
         printed: f64,
-        /// The reason for the doubt.
         doubt: Doubt,
         /// The value implied by the source's own other figures, in the same unit.
         corrected: Option<f64>,
@@ -211,7 +210,6 @@ impl Figure {
         &self.id
     }
 
-    /// The machine to which it belongs.
     pub fn machine(&self) -> &str {
         &self.place.machine
     }
@@ -226,7 +224,6 @@ impl Figure {
         self.line
     }
 
-    /// The section of the source.
     pub fn section(&self) -> &str {
         &self.place.section
     }
@@ -236,7 +233,6 @@ impl Figure {
         &self.place.table
     }
 
-    /// The kind of statement.
     pub fn kind(&self) -> Kind {
         self.place.kind
     }
@@ -256,7 +252,6 @@ impl Figure {
         &self.variant
     }
 
-    /// Its unit.
     pub fn unit(&self) -> Unit {
         self.unit
     }
@@ -276,12 +271,10 @@ impl Figure {
         self.remote.as_deref()
     }
 
-    /// The printed figures, with the doubt.
     pub fn printed(&self) -> Printed<'_> {
         Printed { text: &self.printed, doubt: self.doubt }
     }
 
-    /// The printed prediction.
     pub(crate) fn printed_prediction(&self) -> Option<&str> {
         self.printed_prediction.as_deref()
     }
@@ -336,7 +329,6 @@ impl Figure {
         self.basis.as_deref()
     }
 
-    /// The reason for the doubt.
     pub fn doubt(&self) -> Option<Doubt> {
         self.doubt
     }

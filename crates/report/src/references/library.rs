@@ -5,18 +5,15 @@ use super::machine::Machine;
 use serde::{Deserialize, Serialize};
 use std::sync::LazyLock;
 
-/// The source of figures.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Source {
     /// The number of a report, or `lmbench`.
     pub id: String,
-    /// Its title for citations.
     pub title: String,
     /// The text to which the line numbers refer.
     pub text: String,
 }
 
-/// The contents of the data files.
 pub(super) struct DataFiles {
     pub sources: Vec<Source>,
     pub machines: Vec<Machine>,

@@ -7,7 +7,6 @@ use std::collections::BTreeMap;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Role {
-    /// The measured machine.
     Measured,
     /// The other end of a network.
     Remote,
@@ -19,7 +18,6 @@ pub enum Role {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Fact {
-    /// Yes or no.
     Truth(bool),
     /// A number; its key names the unit (`_bytes`, `_hz`, `_ns`, `_bytes_per_s`, `_bits_per_s`) unless it is a count.
     Number(f64),
@@ -30,9 +28,7 @@ pub enum Fact {
 /// A machine with published figures.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Machine {
-    /// Its permanent id.
     pub id: String,
-    /// Its role in its source.
     pub role: Role,
     /// The sources with its figures: numbers of reports, or `lmbench`.
     pub sources: Vec<String>,
@@ -48,7 +44,6 @@ pub struct Machine {
 }
 
 impl Machine {
-    /// A fact that is a text.
     pub fn text(&self, key: &str) -> Option<&str> {
         match self.facts.get(key)? {
             Fact::Text(text) => Some(text),

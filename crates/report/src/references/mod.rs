@@ -28,12 +28,10 @@ pub fn machines() -> &'static [Machine] {
     &library().machines
 }
 
-/// The machine of this id.
 pub fn machine(id: &str) -> Option<&'static Machine> {
     machines().iter().find(|machine| machine.id == id)
 }
 
-/// The sources of the figures.
 pub fn sources() -> &'static [Source] {
     &library().sources
 }
@@ -55,7 +53,6 @@ pub fn figure(id: &str) -> Option<&'static Figure> {
     figures.get(place)
 }
 
-/// The figures of a machine.
 pub fn of_machine(id: &str) -> impl Iterator<Item = &'static Figure> {
     figures().iter().filter(move |figure| figure.machine() == id)
 }

@@ -13,7 +13,6 @@ use std::sync::LazyLock;
 /// Figures by the method that points of one experiment repeat.
 #[derive(Debug, Clone)]
 pub struct SameMethod {
-    /// The points of the experiment.
     pub points: Selector,
     /// The parameter whose value is that of each figure's own parameter.
     pub along: Option<String>,
@@ -21,7 +20,6 @@ pub struct SameMethod {
     pub plus: u64,
     /// The factor that converts the printed figure to Fathom's operation: half of a round trip is one switch.
     pub times: f64,
-    /// The figures.
     pub figures: Vec<&'static Figure>,
     /// How the methods differ.
     pub note: String,

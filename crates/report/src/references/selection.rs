@@ -10,7 +10,6 @@ pub enum Unknown {
     /// No machine has this name.
     #[error("there is no published machine {name}; there are {}", list(known))]
     None {
-        /// The requested name.
         name: String,
         /// The ids of all machines.
         known: Vec<String>,
@@ -18,7 +17,6 @@ pub enum Unknown {
     /// Several machines match.
     #[error("{name} may be {}: give more of the name", list(candidates))]
     Several {
-        /// The requested name.
         name: String,
         /// The ids of which it is a part.
         candidates: Vec<String>,

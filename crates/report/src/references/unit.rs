@@ -12,10 +12,8 @@ pub enum Unit {
     /// Time for a block of a file.
     #[serde(rename = "ns/block")]
     NanosecondsPerBlock,
-    /// Time for a page.
     #[serde(rename = "ns/page")]
     NanosecondsPerPage,
-    /// Time for a byte.
     #[serde(rename = "ns/byte")]
     NanosecondsPerByte,
     /// Time for one more argument of a call.
@@ -27,13 +25,11 @@ pub enum Unit {
     /// Payload per time.
     #[serde(rename = "bytes/s")]
     BytesPerSecond,
-    /// A size.
     #[serde(rename = "bytes")]
     Bytes,
     /// One figure over another.
     #[serde(rename = "ratio")]
     Ratio,
-    /// Hundredths.
     #[serde(rename = "percent")]
     Percent,
     /// Cycles as the source counts them: ticks of its time-stamp counter.

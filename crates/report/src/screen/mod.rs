@@ -14,7 +14,6 @@ pub(super) use notable::{TITLE as NOTABLE, lines as notable};
 use std::path::Path;
 pub(super) use trust::{TITLE as TRUST, lines as trust};
 
-/// The most lines of the screen.
 pub const MOST_LINES: usize = 50;
 
 /// The lines between the parts, the title of the figures, the line with the number of further figures, and the line that

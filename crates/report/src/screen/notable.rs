@@ -14,7 +14,6 @@ const FULL: &str = "with --full";
 /// The most findings named of one kind.
 const MOST: usize = 2;
 
-/// The most causes named.
 const MOST_CAUSES: usize = 3;
 
 /// The most missed predictions named.

@@ -22,7 +22,6 @@ pub enum Agreement {
 }
 
 impl Agreement {
-    /// The name in tables.
     pub fn name(self) -> &'static str {
         match self {
             Agreement::Agree => "agree",
@@ -36,27 +35,20 @@ impl Agreement {
 /// The figures of both for an operation.
 #[derive(Debug, Clone, Serialize)]
 pub struct ToolComparison {
-    /// The operation.
     pub operation: &'static str,
-    /// The tool.
     pub tool: &'static str,
-    /// Its command line.
     pub command: &'static str,
-    /// Fathom's point.
     pub point: String,
-    /// The unit of the figures.
     pub unit: Option<Unit>,
     /// The estimate of the tool's runs.
     #[serde(rename = "theirs")]
     pub tool_estimate: Option<Estimate>,
-    /// The estimate of Fathom's trials.
     #[serde(rename = "ours")]
     pub fathom_estimate: Option<Estimate>,
     /// Fathom's estimate over the tool's.
     pub ratio: Option<Ratio>,
     /// The duration of the tool's runs, and of Fathom's trials, seconds.
     pub took_s: [f64; 2],
-    /// The conclusion.
     pub agreement: Agreement,
     /// The known reason for a difference, or the reason why a figure is missing.
     pub because: Option<String>,

@@ -28,7 +28,6 @@ pub fn all() -> impl Iterator<Item = &'static Opinion> {
     OPINIONS.iter().copied().flatten()
 }
 
-/// The opinions of each tool.
 const OPINIONS: &[&[Opinion]] = &[
     perf_bench::OPINIONS,
     stress_ng::OPINIONS,

@@ -2,12 +2,9 @@
 
 use fathom_core::experiment::Selector;
 
-/// A tool by others.
 #[derive(Debug)]
 pub struct Tool {
-    /// Its name.
     pub name: &'static str,
-    /// The program that is executed.
     pub program: &'static str,
     /// The Debian package that contains it.
     pub package: &'static str,
@@ -16,9 +13,7 @@ pub struct Tool {
 /// An operation that both a tool and Fathom measure.
 #[derive(Debug)]
 pub struct Opinion {
-    /// The operation.
     pub operation: &'static str,
-    /// The tool.
     pub tool: &'static Tool,
     /// Fathom's points of the operation; the first is measured.
     pub points: Selector,
@@ -36,7 +31,6 @@ pub struct Opinion {
 /// The server of a tool that needs one; it runs on the other CPU.
 #[derive(Debug)]
 pub struct Server {
-    /// Its command line.
     pub command: &'static str,
     /// Whether it listens at every address of the machine, so that it is run in a network namespace of its own.
     pub listens_everywhere: bool,

@@ -15,11 +15,9 @@ pub const COMMAND: &str = "run-tools";
 /// The longest time that a server may take to listen.
 const LISTENING: Duration = Duration::from_secs(5);
 
-/// A command with its CPUs.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct CommandLine {
     pub words: Vec<String>,
-    /// The CPUs on which it may run.
     pub cpus: Vec<usize>,
 }
 

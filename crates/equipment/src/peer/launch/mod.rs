@@ -36,7 +36,6 @@ const MOST_LINES: usize = 8;
 /// The longest time that a peer may take to end after it was told to.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(3);
 
-/// The requested peer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PeerSpec {
     /// A network namespace of this machine.
@@ -68,7 +67,6 @@ pub struct NoPeer(pub String);
 /// A peer that answers, with the process that keeps it.
 #[derive(Debug)]
 pub struct Launched {
-    /// The address for trials.
     pub address: PeerAddress,
     /// The session that determines its lifetime.
     pub session: PeerSession,
@@ -126,7 +124,6 @@ impl Drop for Launcher {
 pub struct Ready {
     /// The addresses on which it listens.
     pub ips: Vec<IpAddr>,
-    /// The port on which it listens.
     pub port: u16,
 }
 

@@ -15,7 +15,6 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// The timeout of each step.
 const STEP: Duration = Duration::from_secs(10);
 
 /// The adapter's name inside the namespace.

@@ -26,20 +26,17 @@ use fathom_core::experiment::Failure;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
-/// A requested service.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "service", rename_all = "snake_case")]
 pub enum Service {
     /// Sends back every message.
     Echo {
-        /// The protocol.
         transport: Transport,
         /// Bytes of a message; a stream is split into messages of this size.
         bytes: u32,
     },
     /// Reads streams to their ends, and times what arrives.
     Sink {
-        /// The options of the streams.
         stream: StreamOptions,
         /// One byte is returned after every such number of bytes; no byte if `None`.
         acknowledged: Option<u32>,
@@ -49,7 +46,6 @@ pub enum Service {
     },
     /// Writes streams.
     Source {
-        /// The options of the streams.
         stream: StreamOptions,
         /// The length of a stream.
         enough: Enough,
@@ -57,21 +53,16 @@ pub enum Service {
         acknowledged: bool,
     },
     /// Counts and times datagrams.
-    Datagrams {
-        /// Bytes of each datagram.
-        bytes: u32,
-    },
+    Datagrams { bytes: u32 },
     /// Accepts connections, greets each with one byte and waits for its end.
     Accept,
 }
 
-/// The transport of messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Transport {
     /// A stream, without delay (`TCP_NODELAY`).
     Tcp,
-    /// Datagrams.
     Udp,
 }
 

@@ -12,16 +12,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// The counts of a service.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct ServiceReport {
-    /// Connections accepted.
     pub connections: u64,
     /// Messages or datagrams handled completely.
     pub messages: u64,
-    /// Bytes received.
     pub received_bytes: u64,
-    /// Bytes sent.
     pub sent_bytes: u64,
     /// The arrival of received bytes over time, if the service records it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -40,13 +36,10 @@ type Wake = Box<dyn Fn() + Send>;
 pub struct ServiceTally {
     ending: AtomicBool,
     began: Instant,
-    /// Connections accepted.
     pub connections: AtomicU64,
     /// Messages or datagrams handled completely.
     pub messages: AtomicU64,
-    /// Bytes received.
     pub received_bytes: AtomicU64,
-    /// Bytes sent.
     pub sent_bytes: AtomicU64,
     arrivals: Mutex<Arrivals>,
     failure: Mutex<Option<String>>,
@@ -174,7 +167,6 @@ impl Running {
         Ok(())
     }
 
-    /// The port that it listens on.
     pub fn port(&self) -> u16 {
         self.port
     }

@@ -16,7 +16,6 @@ use std::time::{Duration, Instant};
 pub struct Enough {
     /// Nanoseconds since its first byte.
     pub ns: u64,
-    /// Bytes written.
     pub bytes: u64,
 }
 

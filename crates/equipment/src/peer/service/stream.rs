@@ -11,7 +11,6 @@ use std::os::fd::AsRawFd;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-/// The options of a stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StreamOptions {
     /// Bytes of each read and write.
@@ -54,7 +53,6 @@ impl StreamOptions {
     }
 }
 
-/// Sets a numeric option of a socket.
 fn set(socket: &Socket, option: libc::c_int, value: u32) -> std::io::Result<()> {
     let value = value as libc::c_int;
     // SAFETY: the option is a c_int, which lives across the call.

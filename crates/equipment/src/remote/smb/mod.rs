@@ -48,7 +48,6 @@ const TO_REMOVE: [u32; 3] = [0x0001_0000, 1, 0x1000];
 
 const END_OF_FILE: u32 = 0xc000_0011;
 
-/// A connection.
 pub struct Smb {
     session: SmbSession,
     share: String,

@@ -11,19 +11,15 @@ const SIGNATURE: &[u8] = b"NTLMSSP\0";
 /// Unicode, target requested, signing, NTLM, always sign, extended security, 128 bits. Keys are not exchanged: the session's key
 /// follows from the password.
 const FLAGS: u32 = 0x1 | 0x4 | 0x10 | 0x200 | 0x8000 | 0x8_0000 | 0x2000_0000;
-/// An anonymous session.
 const ANONYMOUS: u32 = 0x800;
 
 /// The number of the server's time among its target information.
 const TIME: u16 = 7;
 
-/// A user with a password.
 pub struct User<'session> {
     /// The user's domain; empty for a user known to the server itself.
     pub domain: &'session str,
-    /// The user's name.
     pub name: &'session str,
-    /// The password.
     pub password: &'session str,
 }
 
@@ -36,7 +32,6 @@ pub fn hello() -> Vec<u8> {
     message
 }
 
-/// A server's challenge.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Challenge {
     number: [u8; 8],
@@ -44,7 +39,6 @@ pub struct Challenge {
 }
 
 impl Challenge {
-    /// Parses a challenge.
     pub fn parse(bytes: &[u8]) -> Result<Self, Failure> {
         let mut message = Message::new(bytes);
         if message.bytes(8)? != SIGNATURE || message.u32_le()? != 2 {
@@ -78,7 +72,6 @@ impl Challenge {
 
 /// The answer to a challenge, and the key of the session that follows from it.
 pub struct NtlmAnswer {
-    /// The message to send.
     pub message: Vec<u8>,
     /// The key; `None` for an anonymous session.
     pub key: Option<[u8; 16]>,

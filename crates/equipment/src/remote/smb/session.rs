@@ -141,7 +141,6 @@ impl SmbSession {
         }
     }
 
-    /// A request and its answer.
     pub fn call(&mut self, command: u16, body: &[&[u8]]) -> Result<SmbAnswer, Failure> {
         let number = self.send(command, body.iter().map(|part| part.len()).sum(), body)?;
         self.receive(number)
@@ -185,7 +184,6 @@ impl SmbSession {
         self.wire.received()
     }
 
-    /// The name of the server.
     pub fn server(&self) -> &str {
         self.wire.server()
     }

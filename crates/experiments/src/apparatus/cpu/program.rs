@@ -7,7 +7,6 @@ use std::ffi::CString;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::ptr::{null, null_mut};
 
-/// A program with its arguments.
 pub struct Program {
     /// The descriptor that keeps an in-memory program alive.
     _file: Option<OwnedFd>,

@@ -33,7 +33,6 @@ pub enum Order {
     Forward,
     /// The last read pieces first.
     Backward,
-    /// In random order.
     Random,
 }
 

@@ -25,7 +25,6 @@ pub struct Member {
     pub file_bytes: u64,
     /// Bytes per read.
     pub block: u64,
-    /// The order of the blocks.
     pub order: Order,
 }
 

@@ -64,7 +64,6 @@ impl Reader {
         self.read_ahead != ReadAhead::Off
     }
 
-    /// The file that is read.
     pub fn file(&self) -> &File {
         &self.file
     }
@@ -87,7 +86,6 @@ impl Reader {
         self.map = None;
     }
 
-    /// Reads the block at an offset.
     #[inline]
     pub fn read(&mut self, offset: u64) -> Result<(), Failure> {
         match self.call {

@@ -63,7 +63,6 @@ unsafe fn until_it_returns<T>(start: *const u8, decode: impl Fn(&[u8]) -> Option
 mod tests {
     use super::*;
 
-    /// `ret`.
     const RETURN: &[u8] = if matches!(std::env::consts::ARCH.as_bytes(), b"x86_64") {
         &[0xc3]
     } else {

@@ -5,17 +5,13 @@
 pub struct Round {
     /// Bytes of an array by which one iteration advances.
     pub advances: u64,
-    /// Load instructions.
     pub loads: u64,
-    /// Bytes loaded.
     pub loaded: u64,
     /// Store instructions.
     pub stores: u64,
-    /// Bytes stored.
     pub stored: u64,
     /// Store instructions that bypass the caches.
     pub non_temporal: u64,
-    /// Prefetch instructions.
     pub prefetches: u64,
 }
 

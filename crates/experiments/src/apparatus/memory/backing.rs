@@ -10,7 +10,6 @@ const RESIDENT_SHARE: &str = "share_resident";
 /// The memory behind one mapping, bytes, from its entry of `/proc/self/smaps` (`proc_pid_smaps(5)`).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Backing {
-    /// Length of the mapping.
     pub mapped: u64,
     /// Its resident bytes.
     pub resident: u64,

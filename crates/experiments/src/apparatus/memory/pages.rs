@@ -5,7 +5,6 @@ use fathom_core::machine::Root;
 use fathom_core::prelude::*;
 use std::ptr::NonNull;
 
-/// Parameter: the pages of an array.
 pub const PAGES: Parameter = Parameter::named(
     "pages",
     "the pages behind the array: base pages (4 KiB on most machines) or huge ones (2 MiB)",

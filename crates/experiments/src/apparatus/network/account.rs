@@ -47,7 +47,6 @@ impl Account {
         Account(names.into_iter().map(|name| (name, 0.0)).collect())
     }
 
-    /// Adds a transfer that took `wall_ns`.
     pub fn add(&mut self, transfer: &Transfer, wall_ns: f64) {
         let (uncopied, copied) = transfer.uncopied.unwrap_or_default();
         let steady = super::arrival_rate::steady(&transfer.arrivals);

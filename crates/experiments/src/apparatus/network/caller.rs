@@ -17,7 +17,6 @@ const TIMEOUT: Duration = Duration::from_secs(4);
 /// Counts of connections.
 #[derive(Debug, Default)]
 pub struct Calls {
-    /// Connections opened by `connect`.
     pub connected: Cell<u64>,
     /// Connections whose accept was confirmed by the greeting.
     pub accepted: Cell<u64>,
@@ -27,7 +26,6 @@ pub struct Calls {
 
 /// Witness: connections opened.
 pub const CONNECTED: &str = "connections_made";
-/// Witness: connections accepted.
 pub const ACCEPTED: &str = "connections_accepted";
 /// Witness: opening segments retransmitted.
 pub const OPENED_AGAIN: &str = "opening_segments_sent_again";

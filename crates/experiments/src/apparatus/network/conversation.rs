@@ -25,7 +25,6 @@ pub struct Conversation<S> {
 
 /// The echoing side.
 pub enum Other {
-    /// A process of this trial.
     Process(#[expect(dead_code, reason = "kept alive until the conversation is dropped")] PartnerProcess),
     /// A service on loopback or on the peer.
     Service(#[expect(dead_code, reason = "kept alive until the conversation is dropped")] OtherSide),

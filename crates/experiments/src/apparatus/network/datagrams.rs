@@ -15,7 +15,6 @@ pub const TIMEOUT: Duration = Duration::from_millis(250);
 
 /// A way to send numbered datagrams and to receive their echoes.
 pub trait Numbered {
-    /// Sends the datagram with this number.
     fn send(&mut self, number: u64) -> std::io::Result<()>;
 
     /// Waits for the next echo and returns the low bits of its number; an error of kind `WouldBlock` on timeout.
@@ -27,7 +26,6 @@ pub trait Numbered {
 
 /// UDP to an echo service.
 pub struct Udp {
-    /// The socket, connected.
     pub socket: UdpSocket,
     message: Vec<u8>,
     back: Vec<u8>,
@@ -94,10 +92,8 @@ impl Numbered for Ping {
     }
 }
 
-/// The outcomes of datagrams.
 #[derive(Debug, Default)]
 pub struct DatagramCounts {
-    /// Number sent.
     pub sent: Cell<u64>,
     /// Number without an echo in time.
     pub lost: Cell<u64>,
@@ -106,7 +102,6 @@ pub struct DatagramCounts {
 }
 
 impl DatagramCounts {
-    /// Increments a counter.
     pub fn count(counter: &Cell<u64>) {
         counter.set(counter.get() + 1);
     }
@@ -118,7 +113,6 @@ impl DatagramCounts {
     }
 }
 
-/// Witness: datagrams sent.
 pub const SENT: &str = "datagrams_sent";
 /// Witness: datagrams whose echo was not in time, or that did not arrive.
 pub const LOST: &str = "datagrams_lost";

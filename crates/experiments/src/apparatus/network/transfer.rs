@@ -50,12 +50,9 @@ impl Order {
     }
 }
 
-/// The result of a transfer.
 #[derive(Debug, Clone, Default)]
 pub struct Transfer {
-    /// Bytes sent.
     pub sent: u64,
-    /// Bytes received.
     pub received: u64,
     /// Arrivals over time, by the receiver's clock.
     pub arrivals: Vec<Arrival>,
@@ -101,7 +98,6 @@ fn used_ns() -> f64 {
     processor_time().map_or(0.0, |time| time.as_nanos() as f64)
 }
 
-/// Opens the connections of the transfer.
 fn connections(order: &Order, other: &OtherSide) -> Result<Vec<TcpStream>, Failure> {
     let connect = |_| {
         let socket = order.options().socket(other.address)?;

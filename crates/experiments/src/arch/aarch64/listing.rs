@@ -33,7 +33,6 @@ pub fn kernel(code: &[u8]) -> Option<Vec<Instruction>> {
     None
 }
 
-/// The instructions of each loop.
 fn bodies(kernel: &[Instruction]) -> impl Iterator<Item = &[Instruction]> {
     kernel.iter().enumerate().filter_map(|(last, code)| {
         let first = last.checked_sub(branched_back(code)?)?;
@@ -41,7 +40,6 @@ fn bodies(kernel: &[Instruction]) -> impl Iterator<Item = &[Instruction]> {
     })
 }
 
-/// The number of instructions of each loop.
 pub fn loops(kernel: &[Instruction]) -> Vec<u64> {
     let is_nop = |code: &Instruction| Some(code) == decode(NOP.to_le_bytes()).as_ref();
     let counted = |body: &[Instruction]| body.iter().filter(|code| !is_nop(code)).count() as u64;

@@ -8,7 +8,6 @@ use fathom_core::sampling::clock::{Clock, Counter};
 use std::hint::black_box;
 use std::ptr::NonNull;
 
-/// There is no assembly for it.
 pub const ASSEMBLY: bool = false;
 
 /// No program of one page.
@@ -28,13 +27,10 @@ fn pair<const WORK: u32>() -> i64 {
     Counter.stop().since(start).0
 }
 
-/// None.
 pub const LOOPS: &[Loop] = &[];
 
-/// Unknown.
 pub const ARGUMENT_REGISTERS: u64 = 0;
 
-/// None.
 pub fn calls() -> Option<&'static [[CallKernel; 5]; 8]> {
     None
 }
@@ -55,13 +51,10 @@ pub unsafe fn chase(from: NonNull<u8>, turns: u64) -> NonNull<u8> {
     at
 }
 
-/// No chains.
 pub mod arithmetic {
     use crate::arch::Row;
 
-    /// None.
     pub const CHAINS: &[[Row; 4]] = &[];
-    /// None.
     pub const DIVISIONS: &[Row] = &[];
 
     /// Refused before.
@@ -70,13 +63,10 @@ pub mod arithmetic {
     }
 }
 
-/// No change of stacks.
 pub mod stacks {
     /// None is saved.
     pub const FRAME_WORDS: usize = 2;
-    /// Unused.
     pub const THREAD: usize = 0;
-    /// Unused.
     pub const ENTRY: usize = 1;
 
     /// Refused before.
@@ -88,26 +78,21 @@ pub mod stacks {
     pub unsafe extern "C" fn entry() {}
 }
 
-/// No decoder.
 pub mod listing {
     use crate::apparatus::listing::Round;
 
-    /// Unknown.
     pub fn count(_: &[u8]) -> Option<u64> {
         None
     }
 
-    /// Unknown.
     pub fn kernel(_: &[u8]) -> Option<()> {
         None
     }
 
-    /// None.
     pub fn loops((): &()) -> Vec<u64> {
         vec![]
     }
 
-    /// None.
     pub fn round((): &()) -> Option<Round> {
         None
     }

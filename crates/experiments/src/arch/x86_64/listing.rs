@@ -52,7 +52,6 @@ pub fn kernel(code: &[u8]) -> Option<Vec<Instruction>> {
     None
 }
 
-/// The instructions of each loop.
 fn bodies(kernel: &[Instruction]) -> impl Iterator<Item = &[Instruction]> {
     kernel.iter().enumerate().filter_map(|(last, code)| {
         let conditional = code.flow_control() == FlowControl::ConditionalBranch;
@@ -61,7 +60,6 @@ fn bodies(kernel: &[Instruction]) -> impl Iterator<Item = &[Instruction]> {
     })
 }
 
-/// The number of instructions of each loop.
 pub fn loops(kernel: &[Instruction]) -> Vec<u64> {
     let counted =
         |body: &[Instruction]| body.iter().filter(|code| code.mnemonic() != Mnemonic::Nop).count() as u64;
@@ -82,7 +80,6 @@ pub fn round(kernel: &[Instruction]) -> Option<Round> {
     Some(round)
 }
 
-/// The one repeated string instruction.
 fn repeated(kernel: &[Instruction]) -> Option<&[Instruction]> {
     let at = kernel.iter().position(Instruction::has_rep_prefix)?;
     Some(&kernel[at..=at])

@@ -14,7 +14,6 @@ pub use loops::LOOPS;
 
 use std::ptr::NonNull;
 
-/// There is assembly for it.
 pub const ASSEMBLY: bool = true;
 
 /// `exit(0)` as machine code, and the number of the architecture in an ELF header.

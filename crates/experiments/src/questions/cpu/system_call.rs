@@ -39,7 +39,6 @@ static ABOUT: About = About {
     ]),
 };
 
-/// The call of a bare entry.
 const BARE: &str = "getppid";
 
 /// The bare entry between two readings of the clock, as in reports 002 and 003; also its distribution.
@@ -48,7 +47,6 @@ const ONE_BY_ONE: &str = "getppid, one by one";
 const DELIVERY: &str = "deliver a signal";
 const PROTECTION_FAULT: &str = "catch a protection fault";
 
-/// A function that prepares a call.
 type Prepare = fn() -> Result<Box<dyn Operation>, Failure>;
 
 /// A service: its name, the number of its system calls, the expected cost of its work beyond the entry (nanoseconds, with the
@@ -224,7 +222,6 @@ pub fn point(name: &str) -> Point {
     Point::new().named(&CALL, name)
 }
 
-/// The point of a bare entry.
 pub fn bare() -> Point {
     point(BARE)
 }

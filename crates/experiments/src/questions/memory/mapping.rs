@@ -174,7 +174,6 @@ fn point(call: &str, size: u64) -> Point {
 const LAPS: usize = 3;
 /// Stated: readings of the clock per slot.
 const READINGS: &str = "clock_readings";
-/// Witness: pages written.
 const WRITTEN: &str = "pages_written";
 
 /// One of the calls, on every slot.

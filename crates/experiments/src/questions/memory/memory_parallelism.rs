@@ -10,7 +10,6 @@ use fathom_core::quantity::declared;
 
 const CHASES: Parameter = Parameter::count("chases", "independent chases of dependent loads");
 
-/// The experiment `memory/memory_parallelism`.
 pub struct MemoryParallelism;
 
 static ABOUT: About = About {

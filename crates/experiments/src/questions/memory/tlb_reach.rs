@@ -135,7 +135,6 @@ impl Experiment for TlbReach {
     }
 }
 
-/// The capacities of the TLBs.
 fn landmarks(machine: &Machine) -> Vec<Landmark> {
     let entries = hierarchy::tlb_entries(machine, machine.page_bytes()).into_iter().enumerate();
     let landmark = |(level, entries): (usize, Option<u64>)| {

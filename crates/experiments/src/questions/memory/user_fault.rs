@@ -169,7 +169,6 @@ impl Experiment for UserFault {
     }
 }
 
-/// The finding on a known wait.
 fn what_was_put_in(known: &Known) -> Option<Finding> {
     let waited = known.found(ABOUT.name, &point(Placement::OneCpu, WAITED, KNOWN_WAIT))?;
     let set = Found::exact(KNOWN_WAIT as f64, waited.dimension);
@@ -211,7 +210,6 @@ fn hand_over(placement: Placement) -> Point {
     Point::at(placement).named(&parameter("mechanism"), "futex").named(&parameter("between"), "threads")
 }
 
-/// Witness: pages supplied.
 const ANSWERED: &str = "pages_supplied";
 
 /// One fault after another, each an observation; pages are forgotten between them.

@@ -140,7 +140,6 @@ impl Experiment for Sustained {
     }
 }
 
-/// The point of a stream on this path.
 fn stream(path: &str) -> Point {
     Point::at(Placement::AcrossCpus).named(&PATH, path)
 }

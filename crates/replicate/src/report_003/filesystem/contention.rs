@@ -11,7 +11,6 @@ use std::io::Read;
 use std::time::{Duration, Instant};
 
 const FILE: u64 = 1 << 20;
-/// The most competitors.
 pub const MOST: u64 = 15;
 const PASSES: u64 = 50;
 const LEAST_PASSES: u64 = 2;

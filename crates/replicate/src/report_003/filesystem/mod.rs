@@ -125,7 +125,6 @@ pub const SUMMARY_FILE: u64 = 16 << 20;
 const TIME: Duration = Duration::from_secs(1);
 const QUICK_TIME: Duration = Duration::from_millis(120);
 
-/// For one pass.
 const LONGEST_PASS: Duration = Duration::from_secs(2);
 
 pub(super) fn read(stage: &Stage) -> Result<Series, Failure> {
@@ -211,7 +210,6 @@ impl BlockFile {
         if read == BLOCK as isize { Ok(()) } else { Err(Failure::last("read of a block")) }
     }
 
-    /// What was read last.
     #[cfg(test)]
     fn last(&self) -> &[u8] {
         &self.buffer.bytes()[..BLOCK]

@@ -22,7 +22,6 @@ const LOADS: usize = 1_000_000;
 const SMALLEST: usize = 512;
 const RAM: &str = "RAM";
 
-/// By level.
 const CACHES: [&str; 3] = ["L1", "L2", "L3"];
 
 pub(super) fn latency(stage: &Stage) -> Result<Series, Failure> {
@@ -215,7 +214,6 @@ struct Tally {
 }
 
 impl Tally {
-    /// Until now.
     fn now() -> Self {
         Tally { accesses: 0, major: Usage::now().major, served: test_file::served().unwrap_or(0.0) }
     }

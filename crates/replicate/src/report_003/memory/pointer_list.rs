@@ -10,7 +10,6 @@ use fathom_equipment::test_file::Aligned;
 use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
-/// Bytes of an element.
 pub const ELEMENT: usize = size_of::<Element>();
 
 /// A pointer to another one.
@@ -32,7 +31,6 @@ impl PointerList {
         Ok(PointerList { memory: Aligned::new(bytes)?, chance: SplitMix64::seed_from_u64(seed), elements: 0 })
     }
 
-    /// Its first element.
     fn start(&self) -> *mut Element {
         // The memory begins at a page.
         self.memory.start().cast::<libc::c_void>().cast()

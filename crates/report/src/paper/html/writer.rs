@@ -11,7 +11,6 @@ use std::fmt::Write;
 pub(super) struct Writer(String);
 
 impl Writer {
-    /// Writes markup of this program.
     pub fn raw(&mut self, markup: &'static str) -> &mut Self {
         self.0.push_str(markup);
         self

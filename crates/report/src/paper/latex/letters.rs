@@ -10,7 +10,6 @@ pub(super) fn plain(text: &str) -> String {
     broken(&clean(text), sign)
 }
 
-/// The same for code.
 pub(super) fn code(text: &str) -> String {
     broken(&clean(text), |letter| if letter == '\'' { Some("\\textquotesingle{}") } else { sign(letter) })
 }

@@ -27,7 +27,6 @@ const HIGHEST: f64 = 430.0;
 /// Tables with more lines may be broken across pages.
 const MOST_WHOLE: usize = 24;
 
-/// The paper.
 pub fn render(document: &Document) -> String {
     written(document, Part::Paper)
 }

@@ -25,7 +25,6 @@ pub(super) struct Tabular {
     pub width: f64,
     /// The column specification: `r`, `l`, or words of some width.
     pub shape: String,
-    /// The lines of each head.
     pub heads: Vec<Vec<String>>,
 }
 

@@ -14,7 +14,6 @@ pub(super) enum GridLine {
     Cells(Vec<String>),
 }
 
-/// The table, from its heads on.
 pub(super) fn written(heads: &[String], aligns: &[Align], lines: &[GridLine]) -> String {
     let widths = widths(heads, lines);
     let row = |cells: &[String]| {

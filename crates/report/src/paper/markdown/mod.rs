@@ -10,7 +10,6 @@ use crate::text::{clean, cleaned, escape};
 use grid::GridLine;
 use std::fmt::Write;
 
-/// The paper.
 pub fn render(document: &Document) -> String {
     written(document, Part::Paper)
 }

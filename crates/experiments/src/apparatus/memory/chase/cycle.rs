@@ -59,13 +59,11 @@ impl<P: Places> Cycle<P> {
         Ok(cycle)
     }
 
-    /// The address of an element.
     pub fn element(&self, element: u64) -> NonNull<u8> {
         // SAFETY: places lie within the mapping.
         unsafe { self.base.add(self.places.at(element)) }
     }
 
-    /// The number of elements.
     pub fn elements(&self) -> u64 {
         self.elements
     }

@@ -13,7 +13,6 @@ pub fn curve(known: &Known, experiment: &str, group: &Point, along: &Parameter) 
 /// The axis of a curve: the quantity of x, and the noun after its numbers.
 #[derive(Clone, Copy)]
 pub struct Along {
-    /// The quantity.
     pub dimension: Dimension,
     /// The noun, such as ` pages`; empty if the unit says it.
     pub noun: &'static str,
@@ -24,7 +23,6 @@ pub struct Along {
 impl Along {
     /// An axis of sizes.
     pub const BYTES: Along = Along { dimension: Dimension::Of(Unit::Bytes), noun: "", beyond: "memory" };
-    /// An axis of numbers of pages.
     pub const PAGES: Along = Along { dimension: Dimension::Count, noun: " pages", beyond: "page walks" };
 
     /// A position on the axis, given as a logarithm to base 2.
@@ -52,7 +50,6 @@ impl Along {
 pub struct Limit {
     /// Its name, such as `L1`.
     pub name: String,
-    /// Its value.
     pub at: u64,
     /// Its origin: `declared`, or `published for Zen 4`.
     pub origin: String,
@@ -60,7 +57,6 @@ pub struct Limit {
     pub expected: Option<(f64, f64)>,
 }
 
-/// The plateau that matches a limit.
 enum LimitMatch<'found> {
     /// A plateau ends near it.
     By(&'found Plateau, Crossing),

@@ -52,7 +52,6 @@ fn walking<'site, const K: usize, P: Places + 'site>(
 struct Walk<P, const K: usize> {
     cycle: Rc<Cycle<P>>,
     at: Cell<Standing<K>>,
-    /// Loads of each chase.
     loads: Cell<u64>,
 }
 

@@ -29,7 +29,6 @@ const IN_MEMORY: [u32; 2] = [0x0102_1994, 0x8584_58F6];
 #[derive(Debug)]
 pub struct ColdFile {
     test: TestFile,
-    /// The mapping of the whole file.
     pub mapping: FileMapping,
 }
 
@@ -43,7 +42,6 @@ impl ColdFile {
         Ok(ColdFile { test, mapping })
     }
 
-    /// The open file.
     pub fn file(&self) -> &File {
         &self.test.file
     }
@@ -95,7 +93,6 @@ impl ColdFile {
         Err(Failure::Broke("the device did not answer a fault within a second".to_owned()))
     }
 
-    /// Reads one byte at an offset.
     #[inline]
     pub fn read(&self, offset: usize) {
         // SAFETY: every offset is inside the file, and all of it is mapped.

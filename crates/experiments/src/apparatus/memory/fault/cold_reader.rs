@@ -26,7 +26,6 @@ struct Access {
 
 /// The mapped cold file, with the counts of its accesses.
 pub struct ColdReader<'site> {
-    /// The file.
     pub cold: ColdFile,
     lap: Lap<'site>,
     tally: Rc<Tally>,

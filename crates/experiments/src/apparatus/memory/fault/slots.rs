@@ -32,7 +32,6 @@ impl Slots {
             .ok_or_else(|| Failure::Broke("mmap gave address 0".to_owned()))
     }
 
-    /// The number of slots.
     pub fn count(&self) -> usize {
         self.count
     }
@@ -70,7 +69,6 @@ impl Slots {
         })
     }
 
-    /// Unmaps every slot.
     #[inline]
     pub fn unmap(&self) -> Result<(), Failure> {
         // SAFETY: our own mappings, to which no references are kept.

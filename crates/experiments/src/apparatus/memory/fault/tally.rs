@@ -26,7 +26,6 @@ impl Faults {
         Faults { minor: usage.ru_minflt as u64, major: usage.ru_majflt as u64 }
     }
 
-    /// Faults since an earlier count.
     #[must_use]
     pub fn since(self, earlier: Faults) -> Self {
         Faults { minor: self.minor - earlier.minor, major: self.major - earlier.major }

@@ -36,7 +36,6 @@ pub struct Arrays {
     /// The piece last written, and the word written to it.
     written: Option<(usize, u64)>,
     mark: u8,
-    /// The verified counts.
     pub counts: Counts,
 }
 

@@ -24,7 +24,6 @@ const CPUS: &str = "cpus_of_all_threads";
 
 /// Iterations of the walk in one window: half a millisecond to one.
 const WINDOW_ITERATIONS: u64 = 64;
-/// Loads in one window.
 const WINDOW_LOADS: u64 = WINDOW_ITERATIONS * UNROLLED;
 
 /// Cumulative counts over the windows.

@@ -51,7 +51,6 @@ impl Filled {
         Filled::over(mapping, Backing::default(), seed)
     }
 
-    /// The number of words.
     pub fn words(&self) -> usize {
         self.mapping.bytes() / 8
     }

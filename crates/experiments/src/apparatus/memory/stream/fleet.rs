@@ -17,10 +17,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::time::Duration;
 
-/// The task of each thread.
 #[derive(Debug, Clone, Copy)]
 pub struct Task {
-    /// The kernel.
     pub kernel: &'static Kernel,
     /// Maximum bytes passed over before it counts.
     pub piece_bytes: usize,
@@ -175,7 +173,6 @@ fn tell_cpu(told: &Told) {
     told.cpu.store(cpu as u64 + 1, Ordering::Release);
 }
 
-/// Runs one task.
 fn stream(task: Task, arrays: &mut Arrays, told: &Told, streaming: &AtomicBool) -> Result<(), Failure> {
     let before = told.bytes.load(Ordering::Relaxed);
     while streaming.load(Ordering::Relaxed) {

@@ -10,7 +10,6 @@ pub const LEVEL: Parameter = Parameter::named(
               with different cache sizes",
 );
 
-/// Parameter: the size of all arrays together.
 pub const SIZE: Parameter = Parameter::bytes("size", "all arrays of the stream together");
 
 /// The level that holds arrays of a size.
@@ -18,7 +17,6 @@ pub const SIZE: Parameter = Parameter::bytes("size", "all arrays of the stream t
 pub enum Level {
     /// In the cache of this level, 1 being nearest to the core.
     Cache(u8),
-    /// In memory.
     Memory,
 }
 
@@ -26,7 +24,6 @@ impl Level {
     const ALL: [Level; 5] =
         [Level::Cache(1), Level::Cache(2), Level::Cache(3), Level::Cache(4), Level::Memory];
 
-    /// The value of [`LEVEL`].
     pub fn name(self) -> &'static str {
         match self {
             Level::Cache(1) => "L1",
@@ -37,7 +34,6 @@ impl Level {
         }
     }
 
-    /// The level of a point.
     pub fn of(point: &Point) -> Result<Level, Failure> {
         let named = |level: &Level| level.name() == point.name(&LEVEL);
         let found = Level::ALL.into_iter().find(named);

@@ -25,7 +25,6 @@ pub const YIELD: &str = "yield";
 pub const USER_LEVEL: &str = "user-level";
 /// From just before a child is created to its first instruction.
 pub const START: &str = "start of child";
-/// Between processes.
 pub const PROCESSES: &str = "processes";
 /// Between threads of one process.
 pub const THREADS: &str = "threads";

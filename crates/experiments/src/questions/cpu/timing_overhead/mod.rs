@@ -48,7 +48,6 @@ static ABOUT: About = About {
     ]),
 };
 
-/// The kernel's clocks with their names.
 const KERNEL_CLOCKS: [(&str, libc::clockid_t); 7] = [
     ("monotonic", libc::CLOCK_MONOTONIC),
     ("monotonic-raw", libc::CLOCK_MONOTONIC_RAW),

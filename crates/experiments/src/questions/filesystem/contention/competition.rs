@@ -7,7 +7,6 @@ use super::points::{
 use fathom_core::prelude::*;
 use fathom_core::quantity::declared;
 
-/// The findings from the points.
 pub fn findings(known: &Known) -> Vec<Finding> {
     let patterns = [ALL_SEQUENTIAL, ALL_RANDOM];
     let of_patterns = patterns.into_iter().flat_map(|pattern| {

@@ -7,7 +7,6 @@ use super::points::{
 use fathom_core::prelude::*;
 use fathom_core::statistics::{Segments, two_segments};
 
-/// All findings of this experiment.
 pub fn findings(known: &Known) -> Vec<Finding> {
     let grows = PATTERNS.into_iter().filter_map(|pattern| growth(pattern, known));
     let rates = [ALL_SEQUENTIAL, ALL_RANDOM].into_iter().filter_map(|pattern| best_rate(pattern, known));

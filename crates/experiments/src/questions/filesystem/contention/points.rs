@@ -43,7 +43,6 @@ pub const QUICK_COUNTS: [u64; 2] = [1, 8];
 /// Numbers of processes for files of other sizes.
 pub const FEW_COUNTS: [u64; 5] = [1, 2, 4, 8, 16];
 
-/// A point with this number of processes.
 pub fn point(pattern: &str, figure: &str, file: u64, processes: u64) -> Point {
     let point = Point::at(Placement::Free).named(&PATTERN, pattern).named(&FIGURE, figure);
     point.with(&FILE, file).with(&PROCESSES, processes)

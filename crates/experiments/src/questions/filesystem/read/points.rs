@@ -33,9 +33,7 @@ pub const WARM: &str = "warm";
 pub const SEQUENTIAL: &str = "sequential";
 /// Order: random blocks.
 pub const RANDOM: &str = "random";
-/// Call: `read`.
 pub const READ: &str = "read";
-/// Call: `pread`.
 pub const PREAD: &str = "pread";
 /// Calls: `lseek`, then `read`.
 pub const SEEK: &str = "lseek + read";

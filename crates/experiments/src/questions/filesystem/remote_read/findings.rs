@@ -11,7 +11,6 @@ use fathom_core::quantity::declared;
 
 const NAME: &str = "filesystem/remote_read";
 
-/// All findings from the results.
 pub fn findings(known: &Known) -> Vec<Finding> {
     let Some(remote) = &known.machine.storage.remote else { return vec![] };
     let through = remote.through.as_str();

@@ -38,7 +38,6 @@ pub const UNPROVED: &str = "server unproved";
 
 /// Protocol of local reads, for comparison.
 pub const LOCAL: &str = "local file";
-/// Order: random.
 pub const RANDOM: &str = "random";
 /// Order: that of the file.
 pub const SEQUENTIAL: &str = "sequential";

@@ -109,7 +109,6 @@ impl Reading {
         Ok(Reading::over(client, known, matches!(file.address, RemoteAddress::Mounted(_)), part, queue_depth))
     }
 
-    /// Reads a part of a local file.
     pub fn of_local(test: TestFile, part: &Part) -> Self {
         Reading::over(Box::new(Mounted::holding(test.file)), Expected::Made(test.content), true, part, 1)
     }

@@ -13,7 +13,6 @@ use fathom_core::quantity::declared;
 
 const NAME: &str = "network/bandwidth";
 
-/// All findings from the figures.
 pub fn findings(known: &Known) -> Vec<Finding> {
     let windows = [LOOPBACK, PEER].map(|path| window_over_round_trip(path, known));
     let costs = [LOOPBACK, PEER].map(|path| processor_cost::finding(path, known));

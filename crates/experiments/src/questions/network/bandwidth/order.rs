@@ -47,7 +47,6 @@ fn enough(point: &Point, site: &Site) -> Enough {
     }
 }
 
-/// The transfer of a point.
 pub fn of(point: &Point, site: &Site) -> Order {
     let (enough, reads_after) = (enough(point, site), reads_after(point, site));
     Order {

@@ -31,7 +31,6 @@ pub const TCP: &str = "TCP";
 pub const ACKNOWLEDGED: &str = "TCP, a byte back per chunk";
 /// Transport: a UNIX stream socket.
 pub const UNIX: &str = "UNIX socket";
-/// Transport: a pipe.
 pub const PIPE: &str = "pipe";
 /// Transport: UDP datagrams.
 pub const UDP: &str = "UDP";
@@ -49,9 +48,7 @@ pub const WINDOW: &str = "window";
 pub const RAMP: &str = "ramp";
 /// Figure: datagrams that did not arrive.
 pub const LOSS: &str = "loss";
-/// Figure: processor time of the sender.
 pub const SENDER: &str = "sender's processor time";
-/// Figure: processor time of the receiver.
 pub const RECEIVER: &str = "receiver's processor time";
 /// Figure: bytes per read of the receiver.
 pub const READ: &str = "bytes of a read";
@@ -75,7 +72,6 @@ pub fn point(transport: &str, path: &str, direction: &str, chunk: u64, placement
     point.with(&CHUNK, chunk).with(&STREAMS, 1).named(&FIGURE, STEADY)
 }
 
-/// TCP's points on one path.
 fn of_tcp(path: &str, points: &mut Vec<Point>) {
     let at = |direction, chunk| point(TCP, path, direction, chunk, Placement::AcrossCpus);
     for direction in [SEND, RECEIVE] {

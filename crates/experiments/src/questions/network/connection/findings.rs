@@ -8,7 +8,6 @@ use fathom_core::prelude::*;
 
 const NAME: &str = "network/connection";
 
-/// All findings from the figures.
 pub fn findings(known: &Known) -> Vec<Finding> {
     let shares = [CONNECT, GRACEFUL].into_iter().filter_map(|of| share(of, known));
     let others = [

@@ -8,7 +8,6 @@ use fathom_core::prelude::*;
 
 const NAME: &str = "network/round_trip";
 
-/// All findings from the figures.
 pub fn findings(known: &Known) -> Vec<Finding> {
     [tcp_against_ping(known), network_share(known), what_bytes_cost(known)].into_iter().flatten().collect()
 }

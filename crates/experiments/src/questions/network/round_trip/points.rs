@@ -23,7 +23,6 @@ pub const UNIX: &str = "UNIX socket";
 pub const UDP: &str = "UDP";
 /// Transport: a TCP connection.
 pub const TCP: &str = "TCP";
-/// Transport: ICMP echo.
 pub const ICMP: &str = "ICMP echo";
 /// Loop: the next message is sent after the answer.
 pub const CLOSED: &str = "closed";
@@ -37,7 +36,6 @@ pub const QUICK_PAYLOADS: [u64; 3] = [1, 56, 1400];
 /// Intervals between messages, nanoseconds: a very low load, and one that queues behind a slow answer.
 pub const INTERVALS: [u64; 2] = [100_000, 25_000];
 
-/// A point of a closed loop.
 pub fn closed(transport: &str, path: &str, payload: u64, placement: Placement) -> Point {
     Point::at(placement)
         .named(&TRANSPORT, transport)
@@ -52,7 +50,6 @@ pub fn ping(path: &str) -> Point {
     closed(ICMP, path, 56, placement)
 }
 
-/// A point of an open loop.
 pub fn open(transport: &str, path: &str, interval: u64) -> Point {
     let point =
         Point::at(Placement::AcrossCpus).named(&TRANSPORT, transport).named(&PATH, path).with(&PAYLOAD, 56);

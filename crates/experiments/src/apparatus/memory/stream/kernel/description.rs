@@ -9,7 +9,6 @@ pub enum Kind {
     Read,
     /// Every word is stored.
     Write,
-    /// `a = b`.
     Copy,
     /// `a = s × b`, in doubles.
     Scale,
@@ -18,7 +17,6 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// Every kind.
     pub const ALL: [Kind; 5] = [Kind::Read, Kind::Write, Kind::Copy, Kind::Scale, Kind::Triad];
 
     /// The name in points and tables.
@@ -46,7 +44,6 @@ impl Kind {
         u64::from(self != Kind::Read)
     }
 
-    /// Number of arrays in all.
     pub fn arrays(self) -> u64 {
         self.loaded() + self.stored()
     }
@@ -70,9 +67,7 @@ pub enum Ownership {
 pub enum Maker {
     /// Our own assembly, which is disassembled. Each load and store has this many bytes.
     Assembly(u64),
-    /// The compiler.
     Compiler,
-    /// The C library.
     Library,
 }
 
@@ -83,9 +78,7 @@ pub type Run = unsafe extern "C" fn(*mut u64, *const u64, *const u64, usize, u64
 /// One way to stream through arrays.
 #[derive(Debug)]
 pub struct Kernel {
-    /// Its operation.
     pub kind: Kind,
-    /// Its method.
     pub method: &'static str,
     /// The required extension of the instruction set, by its name in Linux.
     pub needs: Option<&'static str>,
@@ -93,7 +86,6 @@ pub struct Kernel {
     pub maker: Maker,
     /// Whether written lines are read first.
     pub ownership: Ownership,
-    /// The loop.
     pub run: Run,
 }
 
