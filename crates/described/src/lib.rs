@@ -7,11 +7,7 @@ use fathom_core::statistics::{Interval, Measured};
 #[path = "../../core/src/machine/described.rs"]
 mod four_cores;
 
-/// A machine of four cores, and the experiments of `fathom run` made known to this process.
-pub fn machine() -> Machine {
-    fathom_experiments::register();
-    four_cores::machine()
-}
+pub use four_cores::machine;
 
 /// A figure that is known to one percent.
 pub fn found(value: f64, dimension: Dimension) -> Found {

@@ -1,6 +1,6 @@
 //! aarch64.
 
-use super::Chain;
+use super::LatencyChain;
 use core::arch::asm;
 
 /// Every processor has it.
@@ -23,7 +23,7 @@ pub fn counter_stop() -> (u64, Option<u32>) {
 
 /// Chains of 64 dependent instructions per round, with the cycles that each takes. The third is a subtraction: the latency of a
 /// multiplication differs between Arm cores.
-pub fn latencies() -> Option<[Chain; 3]> {
+pub fn latencies() -> Option<[LatencyChain; 3]> {
     Some([(add, 1.0), (exclusive_or, 1.0), (subtract, 1.0)])
 }
 

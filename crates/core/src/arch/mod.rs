@@ -13,4 +13,4 @@ pub use selected::{
 };
 
 /// A chain of 64 dependent instructions per round, and the cycles that each takes.
-pub type Chain = (fn(u64), f64);
+pub type LatencyChain = (fn(u64), f64);

@@ -1,6 +1,6 @@
 //! An architecture for which nothing is written yet: the counter is the kernel's clock, and no instruction has a known latency.
 
-use super::Chain;
+use super::LatencyChain;
 use crate::os::kernel_clock;
 
 /// The kernel's clock needs nothing.
@@ -17,7 +17,7 @@ pub fn counter_stop() -> (u64, Option<u32>) {
 }
 
 /// None yet.
-pub fn latencies() -> Option<[Chain; 3]> {
+pub fn latencies() -> Option<[LatencyChain; 3]> {
     None
 }
 

@@ -1,6 +1,6 @@
 //! x86-64.
 
-use super::Chain;
+use super::LatencyChain;
 use core::arch::asm;
 use core::arch::x86_64::{__rdtscp, _mm_lfence, _rdtsc};
 
@@ -36,7 +36,7 @@ pub fn counter_stop() -> (u64, Option<u32>) {
 
 /// Chains of 64 dependent instructions per round, with the cycles that each takes. `imul r64, r64` takes three on every x86-64
 /// core since Nehalem and Zen (Fog, Instruction tables).
-pub fn latencies() -> Option<[Chain; 3]> {
+pub fn latencies() -> Option<[LatencyChain; 3]> {
     Some([(add, 1.0), (exclusive_or, 1.0), (multiply, 3.0)])
 }
 

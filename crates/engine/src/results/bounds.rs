@@ -268,7 +268,7 @@ mod tests {
 
     #[test]
     fn an_order_is_broken_where_the_intervals_exclude_it_alone() {
-        let machine = fathom_described::machine();
+        let machine = crate::results::planted::machine();
         let mut judged = 0;
         for order in ORDERS {
             let Some([lower, upper]) = order.points(&machine, |name| swept(name, &machine)) else { continue };
@@ -290,7 +290,7 @@ mod tests {
     #[test]
     fn a_level_is_told_by_an_array_well_inside_of_it() {
         const SIZE: Parameter = Parameter::bytes("size", "");
-        let machine = fathom_described::machine();
+        let machine = crate::results::planted::machine();
         let point = |size: u64| Point::new().with(&SIZE, size);
         let sizes = [8 << 10, 32 << 10, 128 << 10, 2 << 20, 16 << 20, 32 << 20, 256 << 20];
         let size = |size: At, sizes: &[u64]| {
@@ -309,7 +309,7 @@ mod tests {
 
     #[test]
     fn the_best_copy_limits_loopback_and_each_of_its_bytes_counts_twice() {
-        let machine = fathom_described::machine();
+        let machine = crate::results::planted::machine();
         let order = ORDERS.iter().find(|order| order.less.contains("loopback")).unwrap();
         let kept = |loopback: f64| {
             let mut known = Known::new(&machine, None);

@@ -5,8 +5,9 @@ use fathom_core::experiment::{At, Dimension, Known, Placement, Point, Selector};
 use fathom_core::machine::Machine;
 use serde_json::{Map, Value, json};
 
-/// A described machine; only the fields that a test sets are relevant.
+/// A described machine, and the experiments of `fathom run` made known; only the fields that a test sets are relevant.
 pub fn machine() -> Machine {
+    fathom_experiments::register();
     fathom_described::machine()
 }
 

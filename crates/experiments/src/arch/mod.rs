@@ -19,8 +19,8 @@ pub fn ensure_assembly(what: &str) -> Result<(), Failure> {
 /// An instruction, its number of chains, and its loop of 256 instructions.
 pub type Row = (&'static str, u64, fn(u64));
 
-/// The place of a loop's counter, and that many loops of so many iterations.
-pub type Loops = (&'static str, fn(u64, u64));
+/// The place of a loop's counter, and so many times sixteen such loops of so many iterations.
+pub type Loop = (&'static str, fn(u64, u64));
 
 /// A pair of readings; returns their difference in ticks.
 pub type Pair = fn() -> i64;

@@ -64,7 +64,7 @@ fn spent(ran_ns: f64, kernel_share: f64, ticks: u64) -> PointResult {
 }
 
 fn texts(points: &[PointResult]) -> Vec<String> {
-    let machine = fathom_described::machine();
+    let machine = crate::results::planted::machine();
     let known = Known::new(&machine, None);
     by_reason(points.iter(), &known).iter().map(|finding| finding.statement.plain()).collect()
 }
@@ -188,7 +188,7 @@ const COUNT: Parameter = Parameter::count("count", "a count");
 #[test]
 fn a_term_that_an_earlier_result_has_changed_since_is_told_with_its_last_value() {
     // The library's getpid is predicted from getppid, which round one found at 1000 ns and the whole run at 100.
-    let machine = fathom_described::machine();
+    let machine = crate::results::planted::machine();
     let (name, point) = ("cpu/system_call", call("getpid"));
     let predicted = |entry: f64| {
         let mut known = Known::new(&machine, None);
@@ -219,7 +219,7 @@ fn an_assumed_input_that_misses_ask_to_be_another_is_named_once() {
             Prediction::new().hardware("work", 1.0, basis(work)).software("waking", 1.0, assumed);
         PointResult { experiment: name.to_owned(), ..cost(measured, prediction) }
     };
-    let machine = fathom_described::machine();
+    let machine = crate::results::planted::machine();
     let known = Known::new(&machine, None);
     // All require a wake-up of 1000.
     let alike = [made("a/one", 10.0, 1010.0), made("a/two", 50.0, 1050.0), made("a/three", 20.0, 1020.0)];
@@ -242,7 +242,7 @@ fn an_assumed_input_that_misses_ask_to_be_another_is_named_once() {
 
 #[test]
 fn a_figure_of_the_run_that_became_another_is_named_once() {
-    let machine = fathom_described::machine();
+    let machine = crate::results::planted::machine();
     let name = "cpu/system_call";
     let entry = |ns: f64| {
         let mut known = Known::new(&machine, None);

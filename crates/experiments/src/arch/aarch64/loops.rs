@@ -1,9 +1,10 @@
 //! Loops on aarch64.
 
+use crate::arch::Loop;
 use core::arch::asm;
 
 /// The loops by the place of their counter.
-pub const LOOPS: &[super::super::Loops] =
+pub const LOOPS: &[Loop] =
     &[("register", register), ("memory", memory), ("memory-and-pointer", memory_and_pointer)];
 
 macro_rules! nested {

@@ -3,7 +3,7 @@
 
 pub mod stream;
 
-use super::{CallKernel, Form, MULTIPLICATIONS};
+use super::{CallKernel, Form, Loop, MULTIPLICATIONS};
 use fathom_core::sampling::clock::{Clock, Counter};
 use std::hint::black_box;
 use std::ptr::NonNull;
@@ -27,7 +27,7 @@ fn pair<const WORK: u32>() -> i64 {
     Counter.stop().since(start).0
 }
 
-pub const LOOPS: &[super::Loops] = &[];
+pub const LOOPS: &[Loop] = &[];
 
 pub const ARGUMENT_REGISTERS: u64 = 0;
 
