@@ -8,7 +8,7 @@ mod described;
 #[allow(dead_code, reason = "only costs that are alike are set")]
 mod simulated_machine;
 
-use fathom::experiment::{Parameter, Point, Scale};
+use fathom::experiment::{Parameter, Point};
 use fathom::experiments;
 use fathom::machine::Machine;
 use fathom::record::{Journal, PlannedPoint, Run, Trial, TrialOutcome};

@@ -26,6 +26,9 @@ fn caches(cpu: usize) -> [(u8, &'static str, u64, String); 3] {
 }
 
 /// Four cores with AVX2 and without AVX-512, three levels of caches, and 16 GB of memory.
+///
+/// # Panics
+/// If there is no place for temporary files.
 pub fn machine() -> Machine {
     static DESCRIBED: OnceLock<Machine> = OnceLock::new();
     let planted = || {
