@@ -4,7 +4,7 @@ use super::series::Series;
 use fathom_core::experiment::{Failure, Placement, Requirement, Site};
 use std::time::Duration;
 
-pub type Measure = fn(&Stage) -> Result<Series, Failure>;
+pub type MeasureFn = fn(&Stage) -> Result<Series, Failure>;
 
 /// A method of a report, as its authors described it.
 pub struct Method {
@@ -22,7 +22,7 @@ pub struct Method {
     pub limit: Duration,
     /// Whether it asks for the highest priority that `nice` gives, as its authors did.
     pub raised_priority: bool,
-    pub measure: Measure,
+    pub measure: MeasureFn,
 }
 
 /// The place where a method is measured: inside a fresh process, pinned as its placement says.

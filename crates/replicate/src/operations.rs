@@ -1,6 +1,6 @@
 //! Operations that several reports measure alike: what differs between the reports are the protocol and the timer.
 
-use super::protocol::{Protocol, Span};
+use super::protocol::{Span, TrialProtocol};
 use super::timer::Timer;
 use super::usage::Usage;
 use super::{Series, Stage};
@@ -15,7 +15,7 @@ use std::time::Duration;
 
 /// The time to create a task, the mean of `count`; its end is waited for outside of the timed span.
 pub fn creation<T: Timer, Task>(
-    protocol: Protocol,
+    protocol: TrialProtocol,
     span: &Span<T>,
     count: u64,
     create: impl Fn() -> Result<Task, Failure>,
@@ -55,7 +55,7 @@ pub struct Switching {
 
 impl Switching {
     /// A byte there and back through two pipes.
-    pub fn measure<T: Timer>(self, protocol: Protocol, span: &Span<T>) -> Result<Series, Failure> {
+    pub fn measure<T: Timer>(self, protocol: TrialProtocol, span: &Span<T>) -> Result<Series, Failure> {
         let (mut near, far) = turn::pipes()?;
         let (_child, sides) = match self.between {
             Between::Processes => (Some(PartnerProcess::start(self.cpu, move || turn::echo(far))?), 1),
@@ -83,7 +83,7 @@ pub type LineKernels = (fn(&[i32]) -> i32, fn(&mut [i32]));
 /// of the array, whole groups of so many lines.
 pub fn line_rates<T: Timer>(
     stage: &Stage,
-    protocol: Protocol,
+    protocol: TrialProtocol,
     (bytes, group): (u64, usize),
     (read, write): LineKernels,
 ) -> Result<Series, Failure> {

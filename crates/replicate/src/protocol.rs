@@ -9,7 +9,7 @@ use std::marker::PhantomData;
 
 /// The trials of a report.
 #[derive(Debug, Clone, Copy)]
-pub struct Protocol {
+pub struct TrialProtocol {
     pub trials: usize,
     /// The first of them, which are discarded.
     pub discarded: usize,
@@ -17,10 +17,11 @@ pub struct Protocol {
     pub trimmed_beyond: Option<f64>,
 }
 
-impl Protocol {
-    pub const TEN: Protocol = Protocol { trials: 10, discarded: 0, trimmed_beyond: None };
+impl TrialProtocol {
+    pub const TEN: TrialProtocol = TrialProtocol { trials: 10, discarded: 0, trimmed_beyond: None };
     /// Report 002: single operations.
-    pub const THOUSAND: Protocol = Protocol { trials: 1000, discarded: 10, trimmed_beyond: Some(3.0) };
+    pub const THOUSAND: TrialProtocol =
+        TrialProtocol { trials: 1000, discarded: 10, trimmed_beyond: Some(3.0) };
 
     /// The values of the trials that count.
     pub fn values<E>(self, one: impl FnMut() -> Result<f64, E>) -> Result<Vec<f64>, E> {
@@ -59,7 +60,7 @@ impl<T: Timer> Span<T> {
 }
 
 /// Trials of report 000 in almost every experiment.
-pub const TRIALS: u64 = Protocol::TEN.trials as u64;
+pub const TRIALS: u64 = TrialProtocol::TEN.trials as u64;
 /// Iterations of such a trial, unless the report says otherwise (section 3.1.3).
 pub const ITERATIONS: u64 = 1_000_000;
 
@@ -86,7 +87,7 @@ pub fn loop_trials(
     share: f64,
     mut work: impl FnMut(u64) -> Result<(), Failure>,
 ) -> Result<LoopTrials, Failure> {
-    let (protocol, tick) = (Protocol::TEN, stage.ns_per_tick()?);
+    let (protocol, tick) = (TrialProtocol::TEN, stage.ns_per_tick()?);
     let count = stage.count_within_budget(iterations, share / protocol.trials as f64, &mut work)?;
     let values = protocol.values(|| Ok(unsigned_ticks(|| work(count))? * tick / count as f64))?;
     Ok(LoopTrials { values, reduced: reduced("iterations per trial", iterations, count) })
@@ -153,7 +154,7 @@ mod tests {
     #[test]
     fn the_first_trials_are_discarded_and_outliers_trimmed() {
         let mut made = 0;
-        let values = Protocol::THOUSAND.values(|| {
+        let values = TrialProtocol::THOUSAND.values(|| {
             made += 1;
             // The first ten are cold, one later is disturbed.
             Ok::<_, ()>(if made <= 10 {

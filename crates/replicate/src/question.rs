@@ -1,6 +1,6 @@
 //! The point where Fathom asks the same question as a row of a report, or the value that it computes from several points.
 
-use super::sweep::Selector;
+use super::sweep::SweptPoint;
 use fathom_core::experiment::{Dimension, Found, Known, Point};
 use fathom_core::machine::Machine;
 use fathom_core::quantity::Unit;
@@ -10,7 +10,7 @@ use serde::Deserialize;
 #[serde(deny_unknown_fields)]
 pub struct PointOf {
     pub experiment: String,
-    pub point: Selector,
+    pub point: SweptPoint,
 }
 
 /// Where Fathom asks the *same question* by a method that answers it correctly, so that the result of the report's method can be
@@ -27,7 +27,7 @@ pub enum SameQuestion {
     Slope {
         experiment: String,
         /// The other parameters.
-        point: Selector,
+        point: SweptPoint,
         along: String,
     },
     Point(PointOf),
@@ -41,7 +41,7 @@ pub enum SameQuestion {
 pub enum Computed {
     At {
         experiment: String,
-        point: Selector,
+        point: SweptPoint,
         /// What the value is divided into, if it is: a rate from a time, a time from a rate.
         inverse: Option<f64>,
         #[serde(default = "once")]
@@ -54,7 +54,7 @@ pub enum Computed {
         times: f64,
     },
     /// The greatest of the points that have these parameters.
-    Best { experiment: String, best: Selector },
+    Best { experiment: String, best: SweptPoint },
     /// The mean factor from each of some values of a parameter to the next, over several groups of points.
     Growth { growth: Vec<PointOf>, along: String, over: Vec<u64> },
 }
@@ -107,7 +107,7 @@ impl PointOf {
     }
 }
 
-fn at(experiment: &str, point: &Selector, machine: &Machine) -> (&'static str, Point) {
+fn at(experiment: &str, point: &SweptPoint, machine: &Machine) -> (&'static str, Point) {
     let name =
         fathom_core::experiment::registry::find(experiment).map_or("", |experiment| experiment.about().name);
     (name, point.nearest(experiment, machine))

@@ -1,6 +1,6 @@
 //! The data of a report, `references/replication-NNN.toml`: what its methods do, the rows of its table and its figures.
 
-use super::method::{Measure, Method};
+use super::method::{MeasureFn, Method};
 use super::picture::{Picture, PictureData};
 use super::question::SameQuestion;
 use super::report::{Replica, Report, Row, Theirs};
@@ -113,7 +113,7 @@ impl Report {
     pub(super) fn read(
         [earlier, text]: [&str; 2],
         timer_needs: &'static [Requirement],
-        measures: &[(&str, Measure)],
+        measures: &[(&str, MeasureFn)],
     ) -> Self {
         let file: File = parsed(text);
         let base: Option<File> = (!earlier.is_empty()).then(|| parsed(earlier));
@@ -158,7 +158,7 @@ fn completed<T: DeserializeOwned>(mut tables: Vec<Table>, name: &str) -> Vec<T> 
 }
 
 impl Method {
-    fn of(data: MethodData, raised_priority: bool, measures: &[(&str, Measure)]) -> Self {
+    fn of(data: MethodData, raised_priority: bool, measures: &[(&str, MeasureFn)]) -> Self {
         let measure = measures.iter().find(|(name, _)| *name == data.name);
         let (_, measure) = measure.unwrap_or_else(|| panic!("nothing measures `{}`", data.name));
         let placement = data.placement.map_or(Some(Placement::OneCpu), |name| {

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 /// Parameters of a point, by name.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(transparent)]
-pub struct Selector(BTreeMap<String, Choice>);
+pub struct SweptPoint(BTreeMap<String, Choice>);
 
 /// The value of a parameter.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
@@ -57,13 +57,13 @@ impl Near {
     }
 }
 
-impl Selector {
+impl SweptPoint {
     /// The same with a number set.
     #[must_use]
     pub fn and(&self, parameter: &str, number: u64) -> Self {
         let mut all = self.0.clone();
         all.insert(parameter.to_owned(), Choice::Near(Near::Nearest(number)));
-        Selector(all)
+        SweptPoint(all)
     }
 
     /// The point of an experiment's sweep that has these variants (the first of each list) and whose numbers are
@@ -156,7 +156,7 @@ mod tests {
     fn nearest(experiment: &str, selector: &str) -> String {
         fathom_experiments::register();
         let machine = Machine::from_root(&Root::new("/nowhere"), &TwoCpus, std::path::Path::new("/"));
-        toml::from_str::<Selector>(selector).unwrap().nearest(experiment, &machine).to_string()
+        toml::from_str::<SweptPoint>(selector).unwrap().nearest(experiment, &machine).to_string()
     }
 
     #[test]

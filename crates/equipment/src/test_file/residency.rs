@@ -128,7 +128,7 @@ pub fn evict_after_reads(file: &File) -> Result<(), Failure> {
 /// without progress.
 pub fn evict_until(file: &File, mut passes: impl FnMut() -> Result<bool, Failure>) -> Result<(), Failure> {
     const IDLE_ATTEMPTS: usize = 200;
-    let (mut last, mut left, mut idle) = (Ok(()), u64::MAX, 0);
+    let (mut last, mut remaining, mut idle) = (Ok(()), u64::MAX, 0);
     while idle < IDLE_ATTEMPTS {
         last = evict(file);
         if last.is_ok() && passes()? {
@@ -136,11 +136,11 @@ pub fn evict_until(file: &File, mut passes: impl FnMut() -> Result<bool, Failure
         }
         std::thread::sleep(Duration::from_millis(1));
         let still = cached(file)?.bytes;
-        idle = if still < left { 0 } else { idle + 1 };
-        left = still;
+        idle = if still < remaining { 0 } else { idle + 1 };
+        remaining = still;
     }
     last?;
-    Err(Failure::Broke(format!("mincore finds {left} bytes of an evicted file in memory")))
+    Err(Failure::Broke(format!("mincore finds {remaining} bytes of an evicted file in memory")))
 }
 
 /// Reads a file until the page cache holds all of it.

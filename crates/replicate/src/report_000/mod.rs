@@ -8,7 +8,7 @@ mod memory;
 mod network;
 
 use super::Report;
-use super::method::Measure;
+use super::method::MeasureFn;
 use super::timer::ENDS_WITH_RDTSCP;
 use fathom_core::experiment::PEER;
 use fathom_equipment::peer::other_side::LOOPBACK;
@@ -16,7 +16,7 @@ use fathom_equipment::peer::other_side::LOOPBACK;
 /// Its methods, rows and figures.
 const DATA: &str = include_str!("../../references/replication-000.toml");
 
-const MEASURES: [(&str, Measure); 22] = [
+const MEASURES: [(&str, MeasureFn); 22] = [
     ("timing overhead", cpu::timing),
     ("procedure call", cpu::procedures),
     ("system call", cpu::write_nothing),

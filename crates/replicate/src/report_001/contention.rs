@@ -1,7 +1,7 @@
 //! Section 6.4: processes that read at the same time.
 
 use crate::past_cache::{Blocks, opened};
-use crate::protocol::Protocol;
+use crate::protocol::TrialProtocol;
 use crate::timer::{CpuidRdtscRdtscp, Timer};
 use crate::{Series, Stage};
 use fathom_core::experiment::{Failure, ensure};
@@ -39,7 +39,7 @@ pub(super) fn contending(stage: &Stage) -> Result<Series, Failure> {
     let mut series = Series::default();
     for order in ORDERS {
         for count in COUNTS {
-            let values: Result<Vec<f64>, Failure> = (0..Protocol::TEN.trials as u64)
+            let values: Result<Vec<f64>, Failure> = (0..TrialProtocol::TEN.trials as u64)
                 .map(|trial| {
                     let reader =
                         Reader { blocks, tick_ns, random: order == ORDERS[1], seed: stage.site.seed ^ trial };

@@ -1,13 +1,13 @@
 //! Section 3: CPU, scheduling and operating-system services.
 
 use crate::operations::{Between, Switching, creation};
-use crate::protocol::{Protocol, Span};
+use crate::protocol::{Span, TrialProtocol};
 use crate::timer::{CpuidRdtscRdtscp, Timer};
 use crate::unoptimised::{ROUNDS, call, empty_loop};
 use crate::{Series, Stage, tasks};
 use fathom_core::experiment::Failure;
 
-const TEN: Protocol = Protocol::TEN;
+const TEN: TrialProtocol = TrialProtocol::TEN;
 
 /// The mean of 1000 pairs of readings with nothing between, nanoseconds.
 fn pair(tick_ns: f64) -> f64 {

@@ -2,7 +2,7 @@
 
 use crate::operations::{memory_ceiling, remote_file};
 use crate::past_cache::{Blocks, opened};
-use crate::protocol::Protocol;
+use crate::protocol::TrialProtocol;
 use crate::sweep::beginnings;
 use crate::timer::{CpuidRdtscRdtscp, Timer};
 use crate::{Series, Stage};
@@ -62,7 +62,7 @@ pub(super) fn reading(stage: &Stage) -> Result<Series, Failure> {
         if stage.quick { Some(TestFile::nameless(stage.site, FILE, DiskQuota::DEFAULT)?) } else { None };
     for bytes in FILES.into_iter().filter(|bytes| !stage.quick || *bytes == FILE) {
         let (mut forward, mut anywhere) = (vec![], vec![]);
-        for _ in 0..Protocol::TEN.trials {
+        for _ in 0..TrialProtocol::TEN.trials {
             let test =
                 kept.take().map_or_else(|| TestFile::nameless(stage.site, bytes, DiskQuota::DEFAULT), Ok)?;
             let (one, other) = in_both_orders(&test, count, &mut chance, tick_ns)?;
@@ -114,8 +114,8 @@ pub(super) fn reading_away(stage: &Stage) -> Result<Series, Failure> {
     for bytes in beginnings((1..=6).map(|power| LARGE << power), file.bytes / LARGE * LARGE) {
         let whole = bytes / LARGE;
         let forward =
-            Protocol::TEN.values(|| pass(client.as_mut(), &(0..whole).collect::<Vec<_>>(), tick_ns))?;
-        let anywhere = Protocol::TEN.values(|| {
+            TrialProtocol::TEN.values(|| pass(client.as_mut(), &(0..whole).collect::<Vec<_>>(), tick_ns))?;
+        let anywhere = TrialProtocol::TEN.values(|| {
             let order: Vec<u64> = (0..whole).map(|_| below(&mut chance, whole)).collect();
             pass(client.as_mut(), &order, tick_ns)
         })?;

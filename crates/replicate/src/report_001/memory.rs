@@ -2,7 +2,7 @@
 
 use crate::mapping::Mapped;
 use crate::operations::{LineKernels, line_rates};
-use crate::protocol::Protocol;
+use crate::protocol::TrialProtocol;
 use crate::timer::{CpuidRdtscRdtscp, Timer};
 use crate::unoptimised::{Links, UNROLLED, follow, read_lines_unrolled, write_lines_unrolled};
 use crate::usage::Usage;
@@ -50,7 +50,7 @@ pub(super) fn chasing(stage: &Stage) -> Result<Series, Failure> {
 /// Nanoseconds per step through an array, by trials.
 fn followed(size: usize, stride: usize, tick_ns: f64) -> Result<Vec<f64>, Failure> {
     let links = Links::ring(size / INT, stride / INT);
-    Protocol::TEN.values(|| {
+    TrialProtocol::TEN.values(|| {
         let mut arrived = 0;
         let ticks = CpuidRdtscRdtscp::ticks(|| arrived = follow(&links, LOADS));
         std::hint::black_box(arrived);
@@ -75,7 +75,7 @@ pub(super) fn streaming(stage: &Stage) -> Result<Series, Failure> {
     let (machine, most) = described(stage);
     let bytes = (6 * caches::of_report_001(&machine, 3, stage.site.home)).min(LARGEST_ARRAY).min(most);
     let kernels: LineKernels = (read_lines_unrolled, write_lines_unrolled);
-    let rates = line_rates::<CpuidRdtscRdtscp>(stage, Protocol::TEN, (bytes, UNROLLED), kernels)?;
+    let rates = line_rates::<CpuidRdtscRdtscp>(stage, TrialProtocol::TEN, (bytes, UNROLLED), kernels)?;
     Ok(rates.seen(format!("The array had {:.0} MiB.", bytes as f64 / f64::from(1 << 20))))
 }
 
@@ -86,7 +86,7 @@ pub(super) fn faulting(stage: &Stage) -> Result<Series, Failure> {
     let tick_ns = stage.ns_per_tick()?;
     let test = TestFile::nameless(stage.site, FILE, DiskQuota::DEFAULT)?;
     let before = Usage::now();
-    let values = Protocol::TEN.values(|| {
+    let values = TrialProtocol::TEN.values(|| {
         evict_after_reads(&test.file)?;
         let mapped = Mapped::readable(&test.file, FILE as usize)?;
         Ok::<_, Failure>(CpuidRdtscRdtscp::ticks(|| _ = mapped.read(0)) as f64 * tick_ns)

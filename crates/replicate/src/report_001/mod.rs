@@ -7,13 +7,13 @@ mod memory;
 mod network;
 
 use super::Report;
-use super::method::Measure;
+use super::method::MeasureFn;
 use super::operations::Between;
 use super::timer::ENDS_WITH_RDTSCP;
 use fathom_core::experiment::PEER;
 use fathom_equipment::peer::other_side::LOOPBACK;
 
-const MEASURES: [(&str, Measure); 21] = [
+const MEASURES: [(&str, MeasureFn); 21] = [
     ("measurement overhead", cpu::measurement),
     ("loop overhead", cpu::looping),
     ("procedure call", cpu::calling),

@@ -1,7 +1,7 @@
 //! Section 5: network.
 
 use crate::operations::{broke, tcp_socket, tcp_stream, virtual_host};
-use crate::protocol::Protocol;
+use crate::protocol::TrialProtocol;
 use crate::timer::{CpuidRdtscRdtscp, Timer};
 use crate::{Series, Stage};
 use fathom_core::experiment::{Failure, PEER};
@@ -29,7 +29,7 @@ pub(super) fn tripping(stage: &Stage, path: &str) -> Result<Series, Failure> {
     let tick_ns = stage.ns_per_tick()?;
     let echo = Service::Echo { transport: Transport::Tcp, bytes: MESSAGE as u32 };
     let other = OtherSide::start(&echo, path, stage.site)?;
-    let values = Protocol::TEN.values(|| {
+    let values = TrialProtocol::TEN.values(|| {
         let mut stream = tcp_stream(other.address, TIMEOUT)?;
         let mut ticks = 0;
         for _ in 0..EXCHANGES {
@@ -57,7 +57,7 @@ pub(super) fn receiving(stage: &Stage, path: &str, messages: u64) -> Result<Seri
     let source = Service::Source { stream: options, enough: Enough { ns: 0, bytes }, acknowledged: false };
     let other = OtherSide::start(&source, path, stage.site)?;
     let mut buffer = vec![0; MB as usize];
-    let values = Protocol::TEN.values(|| {
+    let values = TrialProtocol::TEN.values(|| {
         let mut stream = tcp_stream(other.address, TIMEOUT)?;
         let mut received = Ok(0);
         let ticks = CpuidRdtscRdtscp::ticks(|| received = received_all(&mut stream, &mut buffer));
@@ -85,7 +85,7 @@ pub(super) fn connecting(stage: &Stage, path: &str) -> Result<Series, Failure> {
     let tick_ns = stage.ns_per_tick()?;
     let other = OtherSide::start(&Service::Accept, path, stage.site)?;
     let mut down = vec![];
-    let up = Protocol::TEN.values(|| {
+    let up = TrialProtocol::TEN.values(|| {
         let (mut connected, mut closed) = (0, 0);
         for _ in 0..CONNECTIONS {
             let (one, other) = connection(&other)?;

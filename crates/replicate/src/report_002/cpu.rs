@@ -1,13 +1,13 @@
 //! The report's chapter "CPU & Scheduling".
 
 use crate::operations::{Between, Switching, creation};
-use crate::protocol::{Protocol, Span};
+use crate::protocol::{Span, TrialProtocol};
 use crate::timer::{Fenced, Timer};
 use crate::unoptimised::call_once;
 use crate::{Series, Stage};
 use fathom_core::experiment::Failure;
 
-const THOUSAND: Protocol = Protocol::THOUSAND;
+const THOUSAND: TrialProtocol = TrialProtocol::THOUSAND;
 
 /// Times single operations, less the mean of an empty pair of readings.
 pub(super) fn span(stage: &Stage) -> Result<Span<Fenced>, Failure> {

@@ -2,7 +2,7 @@
 
 use crate::operations::{broke, echo_ns, memory_ceiling, remote_file, virtual_host};
 use crate::past_cache::{Blocks, opened};
-use crate::protocol::Protocol;
+use crate::protocol::TrialProtocol;
 use crate::sweep::beginnings;
 use crate::timer::{Fenced, Timer};
 use crate::{Series, Stage};
@@ -15,7 +15,7 @@ use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::SeedableRng;
 use std::time::Duration;
 
-const THOUSAND: Protocol = Protocol::THOUSAND;
+const THOUSAND: TrialProtocol = TrialProtocol::THOUSAND;
 /// Bytes of one read.
 const BLOCK: usize = 4096;
 const SEQUENTIAL: &str = "sequential";
@@ -95,7 +95,7 @@ fn each(test: &TestFile, tick_ns: f64, mut place: impl FnMut() -> u64) -> Result
 pub(super) fn reading_away(stage: &Stage) -> Result<Series, Failure> {
     let (file, mut client) = remote_file(stage)?;
     let tick_ns = stage.ns_per_tick()?;
-    let protocol = Protocol { trials: stage.count(1000, 100) as usize, ..THOUSAND };
+    let protocol = TrialProtocol { trials: stage.count(1000, 100) as usize, ..THOUSAND };
     if file.bytes < BLOCK as u64 {
         return Err(Failure::Unsupported("the remote file is smaller than a block of 4 KiB".to_owned()));
     }

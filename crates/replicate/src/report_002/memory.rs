@@ -3,7 +3,7 @@
 use super::cpu::span;
 use crate::mapping::Mapped;
 use crate::operations::line_rates;
-use crate::protocol::Protocol;
+use crate::protocol::TrialProtocol;
 use crate::timer::{Fenced, Timer};
 use crate::unoptimised::{read_lines, write_lines};
 use crate::usage::Usage;
@@ -15,7 +15,7 @@ use fathom_equipment::test_file::{DiskQuota, TestFile};
 use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::SeedableRng;
 
-const THOUSAND: Protocol = Protocol::THOUSAND;
+const THOUSAND: TrialProtocol = TrialProtocol::THOUSAND;
 
 /// Half of the memory that this process could have, bytes.
 fn half_of_memory(stage: &Stage) -> u64 {
@@ -47,7 +47,7 @@ const ARRAY: u64 = 256 << 20;
 
 pub(super) fn streaming(stage: &Stage) -> Result<Series, Failure> {
     let bytes = ARRAY.min(half_of_memory(stage));
-    let protocol = Protocol { trials: stage.count(100, 20) as usize, ..THOUSAND };
+    let protocol = TrialProtocol { trials: stage.count(100, 20) as usize, ..THOUSAND };
     line_rates::<Fenced>(stage, protocol, (bytes, 1), (read_lines, write_lines))
 }
 

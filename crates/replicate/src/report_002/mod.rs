@@ -4,11 +4,11 @@ mod cpu;
 mod filesystem;
 mod memory;
 
-use super::method::Measure;
+use super::method::MeasureFn;
 use super::operations::Between;
 use super::{Report, tasks};
 
-const MEASURES: [(&str, Measure); 14] = [
+const MEASURES: [(&str, MeasureFn); 14] = [
     ("timer overhead", cpu::reading),
     ("function call", cpu::calling),
     ("system call", cpu::entering),

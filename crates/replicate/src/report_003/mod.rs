@@ -6,10 +6,10 @@ pub mod memory;
 pub mod network;
 
 use super::Report;
-use super::method::Measure;
+use super::method::MeasureFn;
 use super::timer::ENDS_WITH_RDTSCP;
 
-const MEASURES: [(&str, Measure); 25] = [
+const MEASURES: [(&str, MeasureFn); 25] = [
     ("reading the clock", cpu::reading),
     ("empty loop", cpu::loops),
     ("procedure call", cpu::procedures),

@@ -4,7 +4,7 @@
 //! # How to make a document
 //!
 //! ```
-//! use fathom::report::paper::{Block, Column, Document, Group, Key, Row, Section, Table, Text, html, latex, markdown, plain};
+//! use fathom_report::paper::{Block, Column, Document, Group, Key, Row, Section, Table, Text, html, latex, markdown, plain};
 //!
 //! let costs = Key::of("costs");
 //! let table = Table::new(costs.clone(), "What a call costs.")

@@ -14,7 +14,7 @@ use fathom_core::statistics;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Points by their experiment and parameters.
-pub(super) type Points<'run> = BTreeSet<(&'run str, &'run Point)>;
+pub(super) type PointsByExperiment<'run> = BTreeSet<(&'run str, &'run Point)>;
 
 /// A prediction with the corrected input.
 struct Corrected<'run> {
@@ -29,8 +29,11 @@ impl Corrected<'_> {
 }
 
 /// Every wrong input, and the points that need no other explanation.
-pub(super) fn causes<'run>(missed: &'run [Missed<'run>], known: &Known) -> (Vec<Finding>, Points<'run>) {
-    let (mut findings, mut explained) = (vec![], Points::new());
+pub(super) fn causes<'run>(
+    missed: &'run [Missed<'run>],
+    known: &Known,
+) -> (Vec<Finding>, PointsByExperiment<'run>) {
+    let (mut findings, mut explained) = (vec![], PointsByExperiment::new());
     for (input, corrected) in changed_since(missed, known).into_values() {
         report(&input, corrected, &mut findings, &mut explained);
     }
@@ -46,7 +49,7 @@ fn report<'run>(
     input: &Statement,
     corrected: Vec<Corrected<'run>>,
     findings: &mut Vec<Finding>,
-    explained: &mut Points<'run>,
+    explained: &mut PointsByExperiment<'run>,
 ) {
     let all = corrected.len();
     let mut fair: Vec<Corrected> = corrected.into_iter().filter(Corrected::is_fair).collect();

@@ -2,7 +2,7 @@
 
 mod empty_functions;
 
-use crate::protocol::{Protocol, Repetitions, mean};
+use crate::protocol::{Repetitions, TrialProtocol, mean};
 use crate::{Series, Stage, timer};
 use empty_functions::{
     fathom_empty_0, fathom_empty_1, fathom_empty_2, fathom_empty_3, fathom_empty_4, fathom_empty_5,
@@ -19,7 +19,7 @@ const TOTAL: &str = "whole loop";
 const PER_ITERATION: &str = "per iteration";
 
 /// Results that the report prints for each of its tests of the processor.
-const RUNS: u64 = Protocol::TEN.trials as u64;
+const RUNS: u64 = TrialProtocol::TEN.trials as u64;
 /// The report's repetitions of a pair, and of a loop of one iteration.
 const READINGS: u64 = 100_000;
 
