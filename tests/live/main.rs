@@ -47,6 +47,8 @@ mod verify;
 mod wall_clock;
 
 fn main() -> std::process::ExitCode {
+    // Some plan in this process.
+    fathom::experiments::register();
     let single = [
         blocks::TESTS,
         command_line::TESTS,
