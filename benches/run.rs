@@ -94,12 +94,12 @@ fn catching_up(points: u64) -> impl FnMut() {
     for round in 1..=ROUNDS {
         run.trials.extend(plan.iter().map(|planned| measured(planned.clone(), round)));
     }
-    let mut campaign =
-        RunInProgress::new(run, Journal::nowhere(), Duration::from_secs(1), None).expect("a campaign");
+    let mut in_progress =
+        RunInProgress::new(run, Journal::nowhere(), Duration::from_secs(1), None).expect("a run");
     let mut next = (0..plan.len()).cycle();
     move || {
         let index = next.next().expect("a cycle");
-        campaign.record_trial(index, measured(plan[index].clone(), ROUNDS + 1));
+        in_progress.record_trial(index, measured(plan[index].clone(), ROUNDS + 1));
     }
 }
 

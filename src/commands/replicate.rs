@@ -44,7 +44,7 @@ pub fn replicate(asked: &cli::Replicate, style: Style) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The campaign of Fathom's own points, the replication's file, and the run's.
+/// The run of Fathom's own points, and the paths of the replication's file and of the run's.
 fn begin(asked: &cli::Replicate, report: &Report) -> Result<(RunInProgress, PathBuf, PathBuf)> {
     let folder = asked.bench.dir.clone().unwrap_or_else(std::env::temp_dir);
     let mut points = report.points(&run::described(&folder, asked.remote.as_ref(), asked.bench.cpu)?.0);

@@ -266,7 +266,7 @@ fn on_another_cpu_the_levels_are_not_looked_for() {
 }
 
 #[test]
-fn a_campaign_that_adds_trial_by_trial_comes_to_the_same_headline() {
+fn a_run_that_adds_trial_by_trial_comes_to_the_same_headline() {
     let run = BUSY.run();
     let mut levels = CoreLevels::default();
     run.trials.iter().for_each(|trial| levels.add(&run.header, trial));

@@ -4,6 +4,7 @@ use fathom_core::experiment::{Dimension, Found};
 use fathom_core::machine::{Host, Machine, Root};
 use fathom_core::statistics::{Interval, Measured};
 
+// The core's own file: its unit tests cannot use this crate, whose types would be those of a second build of the core.
 #[path = "../../core/src/machine/described.rs"]
 mod four_cores;
 

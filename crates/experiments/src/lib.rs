@@ -1,9 +1,10 @@
 //! The experiments of `fathom run`: [`questions`] to the machine, each in a file (or in a folder of its name), and the registry of
 //! their families in the order of every report. Adding one takes one file and two lines in its family's `mod.rs`.
 //!
-//! A question is asked with the [`apparatus`]: the word of method sections for what work is done with, be it a chain of loads, a
-//! ring of pipes or a disassembler; what of it is written for a processor stands in `arch`. (Equipment is what stands outside of the measuring process: a peer, a file, a server.)
-//! Apparatus knows no question. What several questions derive their predictions from stands in `expected`.
+//! A question is asked with the [`apparatus`], as method sections call what work is done with: a chain of loads, a ring of pipes, a
+//! disassembler. It knows no question. What of it is written for a processor stands in `arch`. What stands outside of the measuring
+//! process (a peer, a file, a server) is *equipment*, a crate of its own. What several questions derive their predictions from
+//! stands in `expected`.
 
 #![deny(clippy::disallowed_macros, clippy::disallowed_methods)]
 #![allow(

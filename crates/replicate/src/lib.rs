@@ -12,10 +12,6 @@
     missing_docs,
     reason = "for the crates of this workspace: what a name says needs no second sentence"
 )]
-#![allow(
-    clippy::disallowed_methods,
-    reason = "where and how the authors read a clock is part of their method"
-)]
 
 mod caches;
 mod mapping;

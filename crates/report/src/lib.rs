@@ -4,8 +4,8 @@
 //! [`render`] is the single entry: a [`Subject`] in a [`Form`]. A subject without a document, such as a machine, is
 //! [`Facts`].
 //!
-//! Everything here is a pure function of the run file: it uses neither the current time nor the environment, so the same run
-//! file gives the same bytes.
+//! Every report is a pure function of the run file: it uses neither the current time nor the environment, so the same run file
+//! gives the same bytes. Only [`live`] and `progress`, which show how far a run is, read a clock.
 
 #![deny(clippy::disallowed_macros, clippy::disallowed_methods)]
 #![allow(

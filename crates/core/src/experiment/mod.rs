@@ -146,8 +146,7 @@ impl SweepOptions {
 /// already [known](Known).
 ///
 /// ```
-/// use fathom_core::experiment::*;
-/// use fathom_core::machine::Machine;
+/// use fathom_core::prelude::*;
 ///
 /// /// The experiment `cpu/yield`.
 /// pub struct Yield;

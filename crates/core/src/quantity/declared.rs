@@ -1,5 +1,5 @@
 //! Format of declared facts for people: binary prefixes for sizes, decimal ones for rates, and as many digits as were declared.
-//! Measured values have intervals and are formatted by `report/quantities.rs`.
+//! Measured values have intervals and are formatted by `quantities.rs`.
 
 /// A size: `32 KiB`, `1.25 MiB`, `23.54 GiB`.
 pub fn size(bytes: u64) -> String {

@@ -6,7 +6,7 @@ use std::ptr;
 
 /// Signals that are ignored by whoever started this program on purpose, and stay ignored: those that end or stop what belongs to
 /// a terminal (nohup(1), and a shell that starts a job in the background), a write without a reader, which the runtime turns
-/// into an error, and a file that has reached its limit, which the run turns into one (`run/interrupt.rs`).
+/// into an error, and a file that has reached its limit, which the run turns into one (`run/interrupt.rs` of `fathom-engine`).
 const KEPT: [libc::c_int; 8] = [
     libc::SIGHUP,
     libc::SIGINT,
@@ -22,7 +22,7 @@ const KEPT: [libc::c_int; 8] = [
 const LAST: libc::c_int = 64;
 
 /// Undoes what this process has inherited: no signal is blocked, and every ignored one has its default action again, except
-/// those in [`KEPT`]. Handlers are not inherited, and those of this process stay. To be called before there are other threads.
+/// those in `KEPT`. Handlers are not inherited, and those of this process stay. To be called before there are other threads.
 pub fn forget_inherited() {
     for signal in (1..=LAST).filter(|signal| !KEPT.contains(signal)) {
         if is_ignored(signal) {

@@ -83,7 +83,7 @@ impl Pilot {
         self.visits.push_front(std::iter::once(first).chain(rest).collect());
     }
 
-    /// The next parts of a block, among those that are `is_wanted`, and the time for them in seconds.
+    /// The next parts of a block, among those that `is_wanted` accepts, and the time for them in seconds.
     pub(super) fn next(
         &mut self,
         layout: &Layout,

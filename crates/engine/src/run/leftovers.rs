@@ -23,7 +23,7 @@ pub struct OwnFiles {
 
 impl OwnFiles {
     /// A name for it in the measured folder: it identifies the run, so that the next one removes it after a kill, and is
-    /// unpredictable. The first trial that creates a file creates the folder (`sampling/own_folder.rs`).
+    /// unpredictable. The first trial that creates a file creates the folder (`sampling/own_folder.rs` of `fathom-core`).
     pub fn of_this_run(measured: &Path) -> Self {
         // Without a random number, a folder created by somebody else under this name is still refused.
         let drawn = chance(8).unwrap_or_default();

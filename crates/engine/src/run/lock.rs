@@ -7,7 +7,7 @@
 //!
 //! Names belong to a network namespace. Containers that have their own do not see each other, and no resource usable without
 //! privilege is shared by all containers of a machine; if something else used the core, or the hypervisor took it, every
-//! trial detects that instead (`sampling/occupancy.rs`, `sampling/conditions.rs`).
+//! trial detects that instead (`sampling/occupancy.rs` and `sampling/conditions.rs` of `fathom-core`).
 
 use anyhow::{Context, Result, bail};
 use socket2::{Domain, SockAddr, Socket, Type};

@@ -126,7 +126,7 @@ impl RunInProgress {
         RunInProgress::new(run, journal, budget, peering)
     }
 
-    /// A campaign for this run, which continues for the budget.
+    /// This run, to be continued for the budget.
     pub fn new(run: Run, journal: Journal, budget: Duration, peering: Option<Peering>) -> Result<Self> {
         let active: Vec<PlannedPoint> =
             run.header.plan.iter().filter(|point| point.skip.is_none()).cloned().collect();

@@ -1,7 +1,7 @@
 //! Test files: of random bytes, created once in a run, reused by its later trials, and removed with the run.
 //!
 //! A trial is a process of its own, so a file that several trials read must have a name. It is in the folder of the run, which
-//! removes it at its end; after a kill the next run does (`sampling/own_folder.rs`, `sampling/owner.rs`).
+//! removes it at its end; after a kill the next run does (`sampling/own_folder.rs` and `sampling/owner.rs` of `fathom-core`).
 
 mod aligned;
 pub mod blocks;

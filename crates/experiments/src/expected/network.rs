@@ -1,4 +1,4 @@
-//! Parts of predictions in this family: wake-ups, copies, wires.
+//! Parts of predictions of network operations: wake-ups, copies, wires.
 
 use crate::questions::cpu::context_switch;
 use fathom_core::machine::{Adapter, Fact};

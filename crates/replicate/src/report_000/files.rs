@@ -11,7 +11,7 @@ use std::fs::File;
 use std::io::Write;
 use std::os::fd::AsRawFd;
 
-/// A zeros of so many zeros, a multiple of a MiB. It has no name any more, and the kernel removes it when this process ends.
+/// A file of so many zeros, a multiple of a MiB. It has no name any more, and the kernel removes it when this process ends.
 pub(super) fn zeros(stage: &Stage, bytes: u64) -> Result<File, Failure> {
     let path = shared_path(stage.site, &format!("zeros-{}", std::process::id()))?;
     DiskQuota::DEFAULT.check(stage.site, bytes)?;

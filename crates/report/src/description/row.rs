@@ -1,4 +1,4 @@
-//! The description in parts of rows.
+//! The description as sections, each a list of rows.
 
 use fathom_core::machine::Fact;
 use serde::Serialize;
