@@ -18,7 +18,7 @@ mod step;
 
 pub use chance::trial_seed;
 pub use jobs::{Importance, Job, blocks, jobs};
-pub use placement::{Cpus, choose};
+pub use placement::{Cpus, alike, choose};
 pub use planner::Planner;
 pub use progress::Progress;
 pub use recorded::{RecordedCosts, places};
@@ -26,7 +26,7 @@ pub use selection::{UnknownExperiment, names, select};
 pub use set::{SETS, Set};
 pub use settlement::{Price, Settlement};
 pub use simulation::{Simulated, VisitTimes, forecast, simulate};
-pub use step::{PlannerSettings, SHORTEST, Step, Visit};
+pub use step::{Moment, PlannerSettings, SHORTEST, Step, Visit};
 
 use crate::record::PlannedPoint;
 use fathom_core::experiment;

@@ -35,6 +35,17 @@ impl PlannerSettings {
     }
 }
 
+/// The state of the cores on which short work may run, when the next visit is chosen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Moment {
+    /// Unknown: no reading tells the core alone from the core shared (yet).
+    Unknown,
+    /// One of them is alone.
+    Alone,
+    /// All of them are shared.
+    Shared,
+}
+
 /// The next step of a run.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Step {
@@ -42,6 +53,8 @@ pub enum Step {
     Visit(Visit),
     /// The settlement is to be recorded and shown: after the pilot round, and again whenever the points left out change.
     Settle(Settlement),
+    /// Nothing is measured for this time: the core is shared, and all that is left needs it alone.
+    Wait(Duration),
     /// The end of the run.
     Done(Ending),
 }
@@ -57,6 +70,10 @@ pub struct Visit {
     pub points: Vec<usize>,
     /// The observation time of each trial.
     pub observe: Duration,
+    /// Whether its trials of short work are wanted with the core alone.
+    pub alone: bool,
+    /// Whether such a trial is put back if it finds the core shared; a costly preparation is not repeated for that.
+    pub puts_back: bool,
     /// The time limit of the visit: points that have not begun by then are left for another visit.
     pub limit: Duration,
     /// The time after which the visit is ended even in the middle of a trial, which is then not made.

@@ -55,6 +55,7 @@ pub fn from_schema_1(line: &mut Line) {
             line.prediction.iter_mut().for_each(rename_in_prediction);
         }
         Line::Trial(trial) => rename(&trial.experiment, &mut trial.point),
+        Line::Look(_) => {}
         Line::Settled(settled) => {
             settled.left_out.iter_mut().for_each(|point| rename(&point.experiment, &mut point.point));
         }
