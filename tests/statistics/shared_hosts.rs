@@ -2,7 +2,8 @@
 //! costs with the core alone and with the core shared, whatever the states last and however large their share is.
 
 use fathom::plan::{
-    Importance, Job, Moment, Planner, PlannerSettings, Progress, Simulated, Step, Visit, VisitTimes, simulate,
+    CoreWanted, Importance, Job, Moment, Planner, PlannerSettings, Progress, Simulated, Step, Visit,
+    VisitTimes, simulate,
 };
 use fathom::results::CoreTrials;
 use fathom::statistics::{Estimate, MINIMUM_TRIALS, estimate, relative_half_width};
@@ -16,12 +17,15 @@ const STARTING_S: f64 = 0.004;
 /// How long a trial waits for its core before it is put back, seconds.
 const WAITS_S: f64 = 0.002;
 
-/// A batch of operations, seconds.
-const BATCH_S: f64 = 20e-6;
+/// A batch of operations, seconds: ten times as long as a real one, and as many times fewer.
+const BATCH_S: f64 = 200e-6;
 
 /// The cost of an operation, and the scatter of trials (relative standard deviation): what no trial knows of itself.
 const COST: f64 = 160.0;
 const SCATTER: f64 = 0.02;
+
+/// The observations after which a trial of short work ends early take so long.
+const ENOUGH: Duration = Duration::from_millis(4);
 
 const POINTS: usize = 120;
 /// Every fourth point does not mind a neighbour.
@@ -59,7 +63,10 @@ impl Neighbour {
 /// A host, and what was observed on it.
 struct Host {
     cpus: Vec<Neighbour>,
-    /// The CPU chosen at the last look.
+    /// The CPU whose core was alone at the last look, and the one whose core was shared.
+    is_alone: Option<usize>,
+    is_shared: Option<usize>,
+    /// The CPU of the trial.
     cpu: usize,
     slowdown: f64,
     chance: Chance,
@@ -74,7 +81,18 @@ impl Host {
         let mut chance = Chance::new(seed);
         let cpus = (0..2).map(|_| Neighbour::new(share, lasts, 200.0, &mut chance)).collect();
         let none = || vec![vec![]; POINTS];
-        Host { cpus, cpu: 0, slowdown, chance, alone: none(), shared: none(), observed_s: 0.0, waited_s: 0.0 }
+        Host {
+            cpus,
+            is_alone: None,
+            is_shared: None,
+            cpu: 0,
+            slowdown,
+            chance,
+            alone: none(),
+            shared: none(),
+            observed_s: 0.0,
+            waited_s: 0.0,
+        }
     }
 
     /// Observes for a time: the observations of each state of the core.
@@ -90,7 +108,7 @@ impl Host {
             }
         }
         for (observations, samples) in [(alone, &mut self.alone[point]), (shared, &mut self.shared[point])] {
-            if observations.len() >= 6 {
+            if observations.len() >= 3 {
                 samples.push(observations);
             }
         }
@@ -109,7 +127,13 @@ fn minds(point: usize) -> bool {
 impl Simulated for Host {
     fn spend(&mut self, visit: &Visit, elapsed: Duration) -> VisitTimes {
         let (point, mut at) = (visit.points[0], elapsed.as_secs_f64() + STARTING_S);
-        if minds(point) && visit.alone {
+        let chosen = match visit.core {
+            CoreWanted::Any => None,
+            CoreWanted::Alone => self.is_alone,
+            CoreWanted::Shared => self.is_shared,
+        };
+        self.cpu = chosen.unwrap_or(0);
+        if minds(point) && visit.core == CoreWanted::Alone {
             let until = at + WAITS_S;
             while self.cpus[self.cpu].is_here(at) && at < until {
                 at += BATCH_S;
@@ -120,8 +144,10 @@ impl Simulated for Host {
                 return VisitTimes { preparation: lost, points: vec![], put_back: vec![point] };
             }
         }
-        self.observe(point, at, visit.observe.as_secs_f64());
-        let took = Duration::from_secs_f64(at - elapsed.as_secs_f64() - STARTING_S) + visit.observe;
+        let observes = visit.observe.min(ENOUGH);
+        self.observe(point, at, observes.as_secs_f64());
+        let took =
+            Duration::from_secs_f64((at - elapsed.as_secs_f64() - STARTING_S).max(0.0)) + observes;
         VisitTimes {
             preparation: Duration::from_secs_f64(STARTING_S),
             points: vec![(point, took)],
@@ -136,9 +162,13 @@ impl Simulated for Host {
         if !seen(&self.cpus[0]) {
             return Moment::Unknown;
         }
-        let alone = self.cpus.iter().position(|cpu| !cpu.is_here(at));
-        self.cpu = alone.unwrap_or(0);
-        if alone.is_some() { Moment::Alone } else { Moment::Shared }
+        self.is_alone = self.cpus.iter().position(|cpu| !cpu.is_here(at));
+        self.is_shared = self.cpus.iter().position(|cpu| cpu.is_here(at));
+        match (self.is_alone, self.is_shared) {
+            (Some(_), Some(_)) => Moment::Either,
+            (Some(_), None) => Moment::Alone,
+            _ => Moment::Shared,
+        }
     }
 
     fn core_trials(&self, point: usize) -> Option<CoreTrials> {
@@ -188,11 +218,13 @@ struct Tally {
     /// Intervals that hold the truth, and all of them, by state.
     alone: (usize, usize),
     shared: (usize, usize),
-    /// Points that mind with an interval within 1 % for the core alone, and all of them.
+    /// Points that mind with an interval for the core alone that is as narrow as trials scatter, and all of them.
     narrow: (usize, usize),
     /// Sums of relative errors of the values.
     errors: (f64, f64),
     longest: f64,
+    /// The trials of each state over all points that mind.
+    trials: (usize, usize),
 }
 
 fn tally(share: f64, lasts: f64, slowdown: f64, runs: u64) -> Tally {
@@ -208,13 +240,15 @@ fn tally(share: f64, lasts: f64, slowdown: f64, runs: u64) -> Tally {
         for point in (0..POINTS).filter(|point| minds(*point)) {
             let (alone, shared) = host.estimates(point);
             tally.narrow.1 += 1;
+            tally.trials.0 += host.alone[point].len();
+            tally.trials.1 += host.shared[point].len();
             let count = |found: Option<Estimate>, truth: f64, of: &mut (usize, usize), error: &mut f64| {
                 let Some(found) = found else { return false };
                 let Some(interval) = found.interval else { return false };
                 of.1 += 1;
                 of.0 += usize::from(interval.contains(truth));
                 *error += found.value / truth - 1.0;
-                relative_half_width(&found).is_some_and(|width| width <= 0.01)
+                relative_half_width(&found).is_some_and(|width| width <= SCATTER)
             };
             let narrow = count(alone, COST, &mut tally.alone, &mut tally.errors.0);
             tally.narrow.0 += usize::from(narrow);
@@ -237,7 +271,8 @@ fn is_covered((held, of): (usize, usize)) -> bool {
 fn both_values_hold_the_truth_whatever_the_neighbour_does() {
     for share in [0.0, 0.2, 0.45, 0.7, 0.95, 1.0] {
         for lasts in LENGTHS_S {
-            for slowdown in [1.0, 1.4, 2.0] {
+            for slowdown in if cfg!(debug_assertions) { &[1.4][..] } else { &[1.0, 1.4, 2.0] } {
+                let slowdown = *slowdown;
                 let tally = tally(share, lasts, slowdown, RUNS);
                 println!("{share} {lasts} {slowdown} {tally:?}");
                 assert!(is_covered(tally.alone) && is_covered(tally.shared), "{share} {lasts} {tally:?}");
@@ -247,7 +282,10 @@ fn both_values_hold_the_truth_whatever_the_neighbour_does() {
                 }
                 assert!(tally.longest < 27.0 * 1.1, "{share} {lasts} {tally:?}");
                 if share > 0.99 {
-                    assert!(tally.shared.1 * 10 >= tally.narrow.1 * 9, "all have their shared value: {tally:?}");
+                    assert!(
+                        tally.shared.1 * 10 >= tally.narrow.1 * 9,
+                        "all have their shared value: {tally:?}"
+                    );
                 }
             }
         }

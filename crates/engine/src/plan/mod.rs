@@ -26,7 +26,7 @@ pub use selection::{UnknownExperiment, names, select};
 pub use set::{SETS, Set};
 pub use settlement::{Price, Settlement};
 pub use simulation::{Simulated, VisitTimes, forecast, simulate};
-pub use step::{Moment, PlannerSettings, SHORTEST, Step, Visit};
+pub use step::{CoreWanted, Moment, PlannerSettings, SHORTEST, Step, Visit};
 
 use crate::record::PlannedPoint;
 use fathom_core::experiment;

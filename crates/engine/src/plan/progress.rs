@@ -41,6 +41,11 @@ impl Progress {
         self.core.is_none_or(|core| core.alone < goal) || self.is_missing(precision)
     }
 
+    /// Whether a trial with the core shared is wanted as much as one with the core alone: its second value needs fewer.
+    pub(super) fn lags_shared(&self) -> bool {
+        self.core.is_some_and(|core| core.shared < WANTED_SHARED.min(core.alone / 2))
+    }
+
     /// Whether a trial with the core shared is wanted: always for work that does not mind.
     pub(super) fn wants_shared(&self) -> bool {
         self.core.is_none_or(|core| core.shared < WANTED_SHARED)

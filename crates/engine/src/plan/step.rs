@@ -40,9 +40,22 @@ impl PlannerSettings {
 pub enum Moment {
     /// Unknown: no reading tells the core alone from the core shared (yet).
     Unknown,
-    /// One of them is alone.
+    /// All of them are alone.
     Alone,
     /// All of them are shared.
+    Shared,
+    /// Some are alone and some are shared.
+    Either,
+}
+
+/// The state of the core with which trials of short work are wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CoreWanted {
+    /// Whatever it is, on the run's own CPU.
+    Any,
+    /// Alone.
+    Alone,
+    /// Shared.
     Shared,
 }
 
@@ -70,8 +83,8 @@ pub struct Visit {
     pub points: Vec<usize>,
     /// The observation time of each trial.
     pub observe: Duration,
-    /// Whether its trials of short work are wanted with the core alone.
-    pub alone: bool,
+    /// The state of the core that its trials of short work are wanted with.
+    pub core: CoreWanted,
     /// Whether such a trial is put back if it finds the core shared; a costly preparation is not repeated for that.
     pub puts_back: bool,
     /// The time limit of the visit: points that have not begun by then are left for another visit.

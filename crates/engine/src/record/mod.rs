@@ -291,6 +291,13 @@ pub struct CoreLook {
     pub chain: u32,
 }
 
+impl CoreLook {
+    /// The quotient of the reading, which shows whether the core was shared.
+    pub fn quotient(&self) -> f64 {
+        f64::from(self.stream) / f64::from(self.chain)
+    }
+}
+
 /// Which points get the trials that an interval needs, within the budget, as settled when costs were known; written again
 /// whenever other points are left out than before.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

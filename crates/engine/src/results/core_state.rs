@@ -71,7 +71,7 @@ impl CoreShared {
     fn watched(run: &Run, levels: &Levels) -> Option<Self> {
         let home = |look: &Look| {
             let core = look.cores.iter().find(|core| core.cpu == run.header.settings.home)?;
-            Some((look.at_s, levels.state(occupancy::quotient([core.stream, core.chain]))))
+            Some((look.at_s, levels.state(core.quotient())))
         };
         let looks: Vec<(f64, Occupancy)> = run.looks.iter().filter_map(home).collect();
         let parts = looks.chunks((looks.len() / PARTS).max(2));

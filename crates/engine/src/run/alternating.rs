@@ -78,7 +78,7 @@ impl Alternation {
             plan::trial_seed(self.halves[0].environment.seed(), &first.experiment, &first.point, visit.round);
         let order = if drawn.is_multiple_of(2) { [0, 1] } else { [1, 0] };
         // A trial under one setting is nothing without that under the other, so none is put back.
-        let visit = &plan::Visit { alone: true, puts_back: false, ..visit.clone() };
+        let visit = &plan::Visit { core: plan::CoreWanted::Alone, puts_back: false, ..visit.clone() };
         let mut both: Option<Cost> = None;
         for half in order {
             self.arrangements[half].set(&self.originals)?;

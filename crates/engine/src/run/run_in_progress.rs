@@ -8,7 +8,7 @@ use super::interrupt::interrupted;
 use super::peering::{Peering, same_peer};
 use super::resuming;
 use super::variation::Arrangement;
-use crate::plan::{self, Moment, Planner, PlannerSettings, Progress, Settlement, Step};
+use crate::plan::{self, CoreWanted, Moment, Planner, PlannerSettings, Progress, Settlement, Step};
 use crate::record::{
     Closing, Ending, Header, Journal, Line, PlannedPoint, PredictionLine, Resumed, Run, Trial,
 };
@@ -86,6 +86,8 @@ pub struct RunInProgress {
     core: CoreLevels,
     /// The cores on which short work may run.
     pub(super) watch: CoreWatch,
+    /// The state of the core that the current visit wants.
+    pub(super) core_wanted: CoreWanted,
     /// How often in a row the trials of each point were put back.
     pub(super) put_back: Vec<u32>,
     pub(super) environment: Environment,
@@ -147,6 +149,7 @@ impl RunInProgress {
             pace: environment.first_pace(),
             core: CoreLevels::default(),
             watch: CoreWatch::of(&run.header),
+            core_wanted: CoreWanted::Any,
             put_back: vec![0; active.len()],
             environment,
             launch: Launch::default(),
@@ -350,7 +353,10 @@ impl RunInProgress {
         let alone_up_to = self.core.levels().and_then(|levels| levels.alone_up_to());
         let most_ns = if visit.puts_back { CORE_WAIT_NS } else { LONG_CORE_WAIT_NS };
         let wait = |alone_up_to| CoreWait { alone_up_to, most_ns, puts_back: visit.puts_back };
-        Pace { observe: visit.observe, core_wait: alone_up_to.filter(|_| visit.alone).map(wait) }
+        Pace {
+            observe: visit.observe,
+            core_wait: alone_up_to.filter(|_| visit.core == CoreWanted::Alone).map(wait),
+        }
     }
 
     /// The demand of a trial of these points that its core be alone: after some trials in vain it is made as the core is.

@@ -113,6 +113,7 @@ impl RunInProgress {
         let experiment =
             registry::find(&name).with_context(|| format!("this program does not have {name}"))?;
         self.pace = self.pace_of(visit);
+        self.core_wanted = visit.core;
         let (began, mut measuring, mut own, mut ended) = (Instant::now(), None, vec![], None);
         let (mut elsewhere, mut put_back) = (Duration::ZERO, vec![]);
         for points in self.trials(experiment, &visit.points) {
@@ -258,7 +259,7 @@ impl RunInProgress {
         let point = &self.active[due.points[0]].point;
         let needs = due.experiment.requires(point);
         let usual = self.environment.cpus().of(due.experiment, point);
-        let cpus = self.watch.cpus(due.experiment, point, usual);
+        let cpus = self.watch.cpus(self.core_wanted, due.experiment, point, usual);
         let setting = self.environment.setting(due.seed, point.placement(), cpus, &needs, self.pace);
         let mut process = Process::start("trial", due.seed, setting.limit(), &self.launch)?;
         process.tell(&Request { experiment: due.experiment.about().name.to_owned(), setting })?;

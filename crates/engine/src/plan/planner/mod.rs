@@ -19,7 +19,7 @@ use super::jobs::Job;
 use super::layout::Layout;
 use super::pilot::{self, Pilot};
 use super::progress::Progress;
-use super::step::{Moment, PlannerSettings, Step, Visit};
+use super::step::{CoreWanted, Moment, PlannerSettings, Step, Visit};
 use crate::record::Ending;
 use fathom_core::statistics::MINIMUM_TRIALS;
 use moments::CoreStates;
@@ -196,7 +196,7 @@ impl Planner {
         while let Some((parts, limit)) = self.pilot.next(&self.layout, now.elapsed, |part| open[part]) {
             let end = self.end_of_unknown(&parts, now);
             if end > 0.0 {
-                return Some(self.visit(&parts, limit.min(end), end, now));
+                return Some(self.visit(&parts, CoreWanted::Any, (limit.min(end), end), now));
             }
         }
         self.phase = Phase::Promise;
@@ -318,7 +318,7 @@ impl Planner {
     }
 
     /// A visit of parts of one block; `limit` and `end` in seconds.
-    fn visit(&mut self, parts: &[usize], limit: f64, end: f64, now: Now) -> Step {
+    fn visit(&mut self, parts: &[usize], core: CoreWanted, (limit, end): (f64, f64), now: Now) -> Step {
         self.visiting = true;
         self.last = parts.to_vec();
         Step::Visit(Visit {
@@ -326,7 +326,7 @@ impl Planner {
             block: self.layout.parts[parts[0]].block,
             points: self.layout.points(parts),
             observe: Duration::from_secs_f64(self.observe),
-            alone: now.moment == Moment::Alone,
+            core,
             puts_back: self.phase != Phase::Pilot && self.puts_back(parts),
             limit: Duration::from_secs_f64(limit.max(0.0)),
             end: Duration::from_secs_f64(end.max(0.0)),

@@ -3,7 +3,7 @@
 
 use super::{Now, Phase, Planner, done};
 use crate::plan::progress::Progress;
-use crate::plan::step::{Moment, Step};
+use crate::plan::step::{CoreWanted, Moment, Step};
 use std::time::Duration;
 
 /// A preparation that is not repeated because the core was shared for some of its trials.
@@ -40,9 +40,14 @@ impl CoreStates {
     pub(super) fn saw(&mut self, elapsed: f64, moment: Moment) {
         if let Some((at, before)) = self.last.replace((elapsed, moment)) {
             let passed = (elapsed - at).max(0.0);
+            let counted = passed.min(LONGEST_STATE_S);
             match before {
-                Moment::Alone => self.alone += passed.min(LONGEST_STATE_S),
-                Moment::Shared => self.shared += passed.min(LONGEST_STATE_S),
+                Moment::Alone => self.alone += counted,
+                Moment::Shared => self.shared += counted,
+                Moment::Either => {
+                    self.alone += counted / 2.0;
+                    self.shared += counted / 2.0;
+                }
                 Moment::Unknown => {}
             }
             self.waited += if std::mem::take(&mut self.waiting) { passed } else { 0.0 };
@@ -61,24 +66,27 @@ impl CoreStates {
 }
 
 impl Planner {
-    /// The place in the queue of the visit that suits the moment; the first if none does and nothing is gained by waiting.
-    /// `None` to wait.
-    pub(super) fn suiting(&mut self, now: Now) -> Option<usize> {
-        let place = match now.moment {
-            Moment::Unknown => Some(0),
-            Moment::Alone => {
-                let minds = |parts: &Vec<usize>| parts.iter().any(|part| self.minds(*part, now));
-                Some(self.queue.iter().position(minds).unwrap_or(0))
-            }
-            Moment::Shared => {
-                let suits = |parts: &Vec<usize>| parts.iter().any(|part| self.suits(*part, now));
-                self.queue.iter().position(suits)
-            }
+    /// The place in the queue of the visit that suits the moment, and the state of the core that it wants; the first if none
+    /// suits and nothing is gained by waiting. `None` to wait.
+    pub(super) fn suiting(&self, now: Now) -> Option<(usize, CoreWanted)> {
+        let place = |wanted: &dyn Fn(usize) -> bool| {
+            self.queue.iter().position(|parts| parts.iter().any(|part| wanted(*part)))
         };
-        if place.is_none() && self.core_states.is_worth_waiting(now.elapsed) {
-            return None;
+        let minds = || place(&|part| self.minds(part, now) && self.suits(part, CoreWanted::Alone, now));
+        let lags = || place(&|part| self.progress_of(part, now).any(Progress::lags_shared));
+        match now.moment {
+            Moment::Unknown => Some((0, CoreWanted::Any)),
+            Moment::Alone => Some((minds().unwrap_or(0), CoreWanted::Alone)),
+            Moment::Either => match lags() {
+                Some(place) => Some((place, CoreWanted::Shared)),
+                None => Some((minds().unwrap_or(0), CoreWanted::Alone)),
+            },
+            Moment::Shared => {
+                let suiting = place(&|part| self.suits(part, CoreWanted::Shared, now));
+                let waits = suiting.is_none() && self.core_states.is_worth_waiting(now.elapsed);
+                (!waits).then(|| (suiting.unwrap_or(0), CoreWanted::Shared))
+            }
         }
-        Some(place.unwrap_or(0))
     }
 
     /// A pause until the next look.
@@ -89,26 +97,29 @@ impl Planner {
 
     /// Whether a part's work is changed by a neighbour, as far as is known.
     fn minds(&self, part: usize, now: Now) -> bool {
-        self.layout.parts[part].points.iter().any(|point| now.progress[*point].core.is_some())
+        self.progress_of(part, now).any(|progress| progress.core.is_some())
     }
 
-    /// Whether a trial of this part is wanted at this moment.
-    fn suits(&self, part: usize, now: Now) -> bool {
+    fn progress_of<'now>(&'now self, part: usize, now: Now<'now>) -> impl Iterator<Item = &'now Progress> {
+        self.layout.parts[part].points.iter().map(move |point| &now.progress[*point])
+    }
+
+    /// Whether a trial of this part is wanted with the core in this state.
+    fn suits(&self, part: usize, core: CoreWanted, now: Now) -> bool {
         let (goal, precision) = (self.goals[part], self.settings.precision);
-        let wanted = |progress: &Progress| match now.moment {
-            Moment::Unknown => true,
-            Moment::Alone => progress.wants_alone(goal, precision),
-            Moment::Shared => progress.wants_shared(),
-        };
-        self.layout.parts[part].points.iter().any(|point| wanted(&now.progress[*point]))
+        self.progress_of(part, now).any(|progress| match core {
+            CoreWanted::Any => true,
+            CoreWanted::Alone => progress.wants_alone(goal, precision),
+            CoreWanted::Shared => progress.wants_shared(),
+        })
     }
 
-    /// Those of a visit's parts that suit the moment, and the others; all if its preparation is too costly to be repeated, or if
-    /// none suits.
-    pub(super) fn by_moment(&self, parts: Vec<usize>, now: Now) -> (Vec<usize>, Vec<usize>) {
+    /// Those of a visit's parts that are wanted with the core in this state, and the others; all if its preparation is too costly
+    /// to be repeated, or if none is wanted.
+    pub(super) fn by_core(&self, parts: Vec<usize>, core: CoreWanted, now: Now) -> (Vec<usize>, Vec<usize>) {
         let block = self.layout.parts[parts[0]].block;
         let (suiting, others): (Vec<usize>, Vec<usize>) =
-            parts.iter().partition(|part| self.suits(**part, now));
+            parts.iter().partition(|part| self.suits(**part, core, now));
         if suiting.is_empty() || self.prices.preparation[block] > KEPT_PREPARATION_S {
             return (parts, vec![]);
         }

@@ -145,9 +145,9 @@ impl Planner {
     pub(super) fn queued(&mut self, now: Now) -> Option<Step> {
         self.drop_done(now);
         while !self.queue.is_empty() {
-            let Some(place) = self.suiting(now) else { return Some(self.wait()) };
+            let Some((place, core)) = self.suiting(now) else { return Some(self.wait()) };
             let parts = self.queue.remove(place).unwrap_or_default();
-            let (parts, others) = self.by_moment(parts, now);
+            let (parts, others) = self.by_core(parts, core, now);
             self.queue.extend(Some(others).filter(|others| !others.is_empty()));
             let block = self.layout.parts[parts[0]].block;
             let room = self.room(&parts, now);
@@ -155,7 +155,7 @@ impl Planner {
             let parts = self.fitting(block, parts, room - reserve);
             if !parts.is_empty() {
                 let end = self.end_of_known(&parts, now);
-                return Some(self.visit(&parts, room.min(end), end, now));
+                return Some(self.visit(&parts, core, (room.min(end), end), now));
             }
         }
         None
@@ -176,7 +176,7 @@ impl Planner {
 
     /// Whether this is the moment for a part that lacks only trials with the core shared.
     fn is_due_shared(&self, part: usize, now: Now) -> bool {
-        now.moment == Moment::Shared && self.lacks_shared(part, now)
+        matches!(now.moment, Moment::Shared | Moment::Either) && self.lacks_shared(part, now)
     }
 
     /// The time limit of a visit, seconds: a promised interval may take a little more than the remaining time.
