@@ -7,6 +7,7 @@ mod core_state;
 mod cross_checks;
 mod disturbance;
 mod evidence;
+mod explanation;
 mod headline;
 mod kept_off;
 mod left_out;
@@ -32,6 +33,7 @@ pub use core_state::{CoreLevels, CoreShared, CoreState};
 pub use cross_checks::{Agreement, CrossCheck};
 pub use disturbance::Disturbance;
 pub use evidence::Evidence;
+pub use explanation::Explanation;
 pub use headline::{Headline, Standing};
 pub use left_out::{budget, rounded};
 pub use mechanisms::Mechanism;
@@ -46,6 +48,7 @@ pub use visits::CoreTrials;
 use crate::record::{Method, Run, Trial};
 use fathom_core::experiment::{Experiment, Finding, Found, Known, Levels, Point};
 use fathom_core::statistics;
+use missed::Figures;
 use point::first_of_each;
 use std::borrow::Cow;
 
@@ -88,7 +91,7 @@ impl<'run> Results<'run> {
         let all = everything(run, &points, core_hz);
         let methods: Vec<&dyn Experiment> = experiments_of(&points).collect();
         let names: Vec<&str> = methods.iter().map(|experiment| experiment.about().name).collect();
-        let misses = missed::findings(&names, &points, &all);
+        let misses = missed::explain(&names, &mut points, Figures { supported: &known, all: &all });
         let mut findings: Vec<(String, Vec<Finding>)> = methods
             .iter()
             .zip(misses.others)
@@ -105,7 +108,8 @@ impl<'run> Results<'run> {
         let mut mechanisms = mechanisms::all(&known, &points);
         let mut cross_checks = cross_checks::all(&known);
         let mut trends = trend::trends(run, &points, |_| true);
-        let mut overall: Vec<Finding> = nearness::finding(&points).into_iter().chain(misses.roots).collect();
+        let mut overall: Vec<Finding> =
+            nearness::finding(&points).into_iter().chain(misses.overall).collect();
         if virtual_peer::has_one(run) {
             virtual_peer::name(&mut points, &mut trends, &mut findings);
             let causes = mechanisms.iter_mut().flat_map(|cause| [&mut cause.headline, &mut cause.because]);

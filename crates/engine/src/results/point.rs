@@ -2,6 +2,7 @@
 
 use super::disturbance::Disturbance;
 use super::evidence::Evidence;
+use super::explanation::Explanation;
 use super::headline::Headline;
 use super::left_out;
 use super::method::parameters;
@@ -72,6 +73,8 @@ pub struct PointResult {
     pub disturbance: Disturbance,
     /// The distribution of an operation's time; `None` if the counters cannot show it.
     pub processor_time: Option<ProcessorTime>,
+    /// If the prediction missed by more than a factor of two, what is known about the reason.
+    pub explanation: Option<Explanation>,
 }
 
 impl PointResult {
@@ -196,6 +199,7 @@ fn judge(
         left_out,
         disturbance: Disturbance::of(&measured),
         processor_time: ProcessorTime::of(run, &measured),
+        explanation: None,
         samples,
     }
 }
