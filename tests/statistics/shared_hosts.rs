@@ -146,8 +146,7 @@ impl Simulated for Host {
         }
         let observes = visit.observe.min(ENOUGH);
         self.observe(point, at, observes.as_secs_f64());
-        let took =
-            Duration::from_secs_f64((at - elapsed.as_secs_f64() - STARTING_S).max(0.0)) + observes;
+        let took = Duration::from_secs_f64((at - elapsed.as_secs_f64() - STARTING_S).max(0.0)) + observes;
         VisitTimes {
             preparation: Duration::from_secs_f64(STARTING_S),
             points: vec![(point, took)],
