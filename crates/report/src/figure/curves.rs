@@ -45,7 +45,7 @@ const NEAR: f64 = 0.1;
 
 /// The parts of a sweep, each of at least two neighbouring settings, in which the fitted line follows the marks.
 fn followed(curve: &Curve, trend: &TrendResult) -> Vec<(f64, f64)> {
-    let fitted = |setting: f64| trend.points.iter().any(|(x, _)| *x == setting);
+    let fitted = |setting: f64| trend.points.iter().any(|(x, _)| x.total_cmp(&setting).is_eq());
     let marks: Vec<&(f64, Mark)> = curve.marks.iter().filter(|(setting, _)| fitted(*setting)).collect();
     let follows = |(setting, mark): &(f64, Mark)| {
         let line = trend.line.at(*setting);
@@ -274,5 +274,48 @@ fn point(drawing: &mut Drawing, plot: &Plot, index: usize, x: f64, mark: &Mark) 
         drawing.mark(&format!("s{index}"), 4, (x, end));
     } else {
         drawing.mark(&format!("s{index}"), index, (x, place(mark.value)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fathom_core::experiment::Point;
+    use fathom_core::statistics::Line;
+
+    #[test]
+    fn a_fitted_line_is_drawn_only_where_it_follows_the_marks() {
+        let mark = |value: f64, room: f64| Mark {
+            value,
+            ends: Some((value - room, value + room)),
+            predicted: None,
+            limit: false,
+            words: String::new(),
+        };
+        let line = Line {
+            slope: 1.0,
+            intercept: -8.0,
+            slope_interval: None,
+            intercept_interval: None,
+            r_squared: None,
+            squares: 0.0,
+            points: 5,
+        };
+        let values = [(1.0, 1.0), (4.0, 2.0), (16.0, 8.1), (64.0, 55.0), (256.0, 250.0), (1024.0, 3000.0)];
+        let trend = TrendResult {
+            experiment: String::new(),
+            parameters: vec![],
+            group: Point::new(),
+            along: "n".to_owned(),
+            step: 1.0,
+            slope_of: String::new(),
+            unit: Unit::Nanoseconds,
+            points: values[..5].to_vec(),
+            line,
+        };
+        let marks = |room: f64| values.iter().map(|(n, value)| (*n, mark(*value, room))).collect();
+        let curve = |room| Curve { name: String::new(), marks: marks(room), trend: Some(&trend) };
+        assert_eq!(followed(&curve(0.1), &trend), [(16.0, 256.0)], "nor where nothing was fitted");
+        assert_eq!(followed(&curve(20.0), &trend), [(1.0, 256.0)], "through every interval");
     }
 }

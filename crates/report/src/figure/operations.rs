@@ -6,6 +6,7 @@ use fathom_core::quantity::Unit;
 use fathom_engine::results::{PointResult, Results};
 
 /// An operation with its name for readers who know no experiment.
+#[derive(Clone, Copy)]
 pub(super) struct Operation {
     pub name: &'static str,
     at: Selector,

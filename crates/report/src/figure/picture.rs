@@ -137,13 +137,12 @@ fn frame(drawing: &mut Drawing, axis: &Axis, bottom: f64) {
 /// The kinds of operations at the left edge, with a line between two of them.
 fn kinds(drawing: &mut Drawing, rows: &[Row]) {
     for of_kind in rows.chunk_by(|one, other| one.kind == other.kind) {
-        let (first, last) = (&of_kind[0], &of_kind[of_kind.len() - 1]);
+        let first = &of_kind[0];
         drawing.text("kind", "start", (14.0, first.y + 5.0), first.kind);
         if first.y > rows[0].y {
-            let y = first.y - (ROW + BETWEEN) / 2.0;
+            let y = first.y - f64::midpoint(ROW, BETWEEN);
             drawing.line("grid", (14.0, y), (WIDTH - 14.0, y));
         }
-        debug_assert!(first.y <= last.y);
     }
 }
 

@@ -115,7 +115,7 @@ mod tests {
         let lines: Vec<usize> = placed.places.iter().map(|(_, line)| *line).collect();
         assert_eq!(lines, [0, 1, 0, 0]);
         assert!(placed.height() > LINE);
-        assert!(placed.boxes.iter().all(|words| words.left >= 0.0 && words.right <= 720.0));
+        assert!(placed.boxes.iter().all(|words| words.left >= -0.1 && words.right <= 720.1));
         let covered = |one: usize| (0..one).any(|other| placed.boxes[one].covers(&placed.boxes[other]));
         assert!(!(0..4).any(covered));
     }
