@@ -1,7 +1,7 @@
 //! Conclusions from figures of several experiments: causes, operations measured more than once, and the accuracy of the
 //! predictions.
 
-use super::sections::{place_of, title};
+use super::sections::{linked, title};
 use crate::finding;
 use crate::paper::{Block, Column, Group, Key, Row, Section, Table, Text, Tone, Weight};
 use crate::words::{self, plural};
@@ -106,8 +106,7 @@ fn by_experiment(found: &Results) -> Table {
     for chapter in &found.accuracy.chapters {
         let mine = found.accuracy.experiments.iter();
         let mine = mine.filter(|tally| family(&tally.name) == chapter.name);
-        let rows =
-            mine.map(|tally| accuracy_row(Text::link(&place_of(found, &tally.name), &*tally.name), tally));
+        let rows = mine.map(|tally| accuracy_row(linked(found, &tally.name), tally));
         table = table.group(Group::named(title(&chapter.name)).rows(rows));
     }
     table
