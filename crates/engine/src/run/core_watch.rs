@@ -34,13 +34,13 @@ impl CoreWatch {
     /// Looks at the cores: the moment, and the readings. `alone_up_to` is the greatest quotient of the core alone; until it is
     /// known only the run's own CPU is looked at.
     pub(super) fn look(&mut self, at_s: f64, alone_up_to: Option<f64>) -> (Moment, Option<Look>) {
-        let wanted = if alone_up_to.is_some() { self.cpus.len() } else { 1 };
+        let count = if alone_up_to.is_some() { self.cpus.len() } else { 1 };
         let reading = |cpu: &usize| {
             let [stream, chain] = occupancy::look(*cpu, self.clock, self.reading_times)?;
             // Without a stream of additions there is nothing to read.
             (chain > 0).then_some(CoreLook { cpu: *cpu, stream, chain })
         };
-        let cores: Vec<CoreLook> = self.cpus.iter().take(wanted).filter_map(reading).collect();
+        let cores: Vec<CoreLook> = self.cpus.iter().take(count).filter_map(reading).collect();
         let is_alone = |core: &&CoreLook| alone_up_to.is_some_and(|limit| core.quotient() <= limit);
         self.alone = cores.iter().find(is_alone).map(|core| core.cpu);
         self.shared = cores.iter().find(|core| !is_alone(core)).map(|core| core.cpu);
@@ -53,16 +53,16 @@ impl CoreWatch {
         (moment, (!cores.is_empty()).then_some(Look { at_s, cores }))
     }
 
-    /// The CPUs of a point: short work on one CPU runs where the core is as it is wanted.
+    /// The CPUs of a point: short work on one CPU runs where the core is as requested.
     pub(super) fn cpus(
         &self,
-        wanted: CoreWanted,
+        core: CoreWanted,
         experiment: &dyn Experiment,
         point: &Point,
         usual: (Option<usize>, Option<usize>),
     ) -> (Option<usize>, Option<usize>) {
         let moves = point.placement() == Placement::OneCpu && experiment.cpus(point).is_none();
-        let chosen = match wanted {
+        let chosen = match core {
             CoreWanted::Any => None,
             CoreWanted::Alone => self.alone,
             CoreWanted::Shared => self.shared,

@@ -69,8 +69,8 @@ impl Planner {
     /// The place in the queue of the visit that suits the moment, and the state of the core that it wants; the first if none
     /// suits and nothing is gained by waiting. `None` to wait.
     pub(super) fn suiting(&self, now: Now) -> Option<(usize, CoreWanted)> {
-        let place = |wanted: &dyn Fn(usize) -> bool| {
-            self.queue.iter().position(|parts| parts.iter().any(|part| wanted(*part)))
+        let place = |is_suitable: &dyn Fn(usize) -> bool| {
+            self.queue.iter().position(|parts| parts.iter().any(|part| is_suitable(*part)))
         };
         let minds = || place(&|part| self.minds(part, now) && self.suits(part, CoreWanted::Alone, now));
         let lags = || place(&|part| self.progress_of(part, now).any(Progress::lags_shared));

@@ -102,10 +102,10 @@ impl Planner {
         due.sort_by(|one, other| one.0.total_cmp(&other.0));
         due.truncate(due.len().div_ceil(LATER_SHARE).max(8));
         let mut parts: Vec<usize> = due.into_iter().map(|(_, part)| part).collect();
-        let lacking = (0..self.goals.len()).filter(|part| self.is_due_shared(*part, now));
-        let lacking: Vec<usize> =
-            lacking.filter(|part| self.is_affordable(*part) && !parts.contains(part)).collect();
-        parts.extend(lacking);
+        let unpaired = (0..self.goals.len()).filter(|part| self.is_due_shared(*part, now));
+        let unpaired: Vec<usize> =
+            unpaired.filter(|part| self.is_affordable(*part) && !parts.contains(part)).collect();
+        parts.extend(unpaired);
         parts
     }
 
