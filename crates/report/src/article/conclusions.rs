@@ -55,7 +55,7 @@ pub(super) fn accuracy(found: &Results) -> Option<Section> {
     let total = found.accuracy.total.as_ref()?;
     let (chapters, experiments) = (by_chapter(found, total), by_experiment(found));
     let said = format!(
-        "{} were predicted before they were measured: {} came within a factor of {FAIR} of the prediction and {} within \
+        "{} were predicted before their first trials: {} came within a factor of {FAIR} of the prediction and {} within \
          {CLOSE}{}. Wrong predictions are kept. ",
         plural(total.judged, "value"),
         quantities::percent(total.fair.share),

@@ -191,8 +191,16 @@ fn trends(found: &Results, name: &str) -> Vec<Text> {
     .collect()
 }
 
+/// The beginning of the reason of a point that only longer runs measure.
+const BY_QUICK: &str = "left out by --quick";
+
 /// The number of points with a figure, the reasons of the others, and the share of the evidence that holds.
 fn standing(points: &[&PointResult], without: &[Unmeasured]) -> Block {
+    if without.iter().all(|group| group.reason.starts_with(BY_QUICK) && group.points.len() == points.len())
+        && !without.is_empty()
+    {
+        return Block::Aside(Tone::Faint, Text::plain("Not measured by --quick."));
+    }
     let shown = points.iter().filter(|point| summary::is_in_table(point)).count();
     let mut said = match (shown, points.len()) {
         (0, all) => Text::plain(format!("None of {} has a value. ", plural(all, "point"))),

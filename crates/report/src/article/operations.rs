@@ -84,7 +84,7 @@ pub(super) fn without_value(found: &Results) -> Section {
     };
     let broken: Vec<Text> = groups.iter().filter(|group| group.failure).map(item).collect();
     let section = if broken.is_empty() {
-        section.say("Nothing failed.")
+        section.say("No point failed; those without a value were skipped or could not be resolved.")
     } else {
         section.say("What failed:").with(Block::List(broken))
     };
