@@ -86,7 +86,7 @@ pub struct Planner {
     /// The states of the core so far.
     core_states: CoreStates,
     /// The time that each experiment has taken, seconds.
-    spent: Vec<f64>,
+    seconds_by_experiment: Vec<f64>,
 }
 
 impl Planner {
@@ -118,7 +118,10 @@ impl Planner {
             observe: settings.pilot_observes().as_secs_f64(),
             reviewed_at: 0.0,
             core_states: CoreStates::default(),
-            spent: vec![0.0; layout.parts.iter().map(|part| part.experiment + 1).max().unwrap_or(0)],
+            seconds_by_experiment: vec![
+                0.0;
+                layout.parts.iter().map(|part| part.experiment + 1).max().unwrap_or(0)
+            ],
             layout,
             settings,
         }
@@ -153,7 +156,7 @@ impl Planner {
         if let Some((point, _)) = points.first() {
             let own: Duration = points.iter().map(|(_, took)| *took).sum();
             let experiment = self.layout.parts[self.layout.part_of[*point]].experiment;
-            self.spent[experiment] += (preparation + own).as_secs_f64();
+            self.seconds_by_experiment[experiment] += (preparation + own).as_secs_f64();
         }
         self.costs.update(&self.layout, block, &mut self.prices);
     }
@@ -357,7 +360,7 @@ impl Planner {
     /// Whether an experiment has not yet taken more than its share of the run.
     fn is_affordable(&self, part: usize) -> bool {
         let experiment = self.layout.parts[part].experiment;
-        self.spent[experiment] <= self.layout.fair_share(experiment) * self.budget()
+        self.seconds_by_experiment[experiment] <= self.layout.fair_share(experiment) * self.budget()
     }
 
     fn has_interval(&self, part: usize, now: Now) -> bool {

@@ -41,11 +41,12 @@ impl Planner {
     /// The goals, where an experiment that would take more than its share of the run gets as few trials as an interval needs.
     fn limited(&self, mut goals: Vec<usize>, now: Now) -> Vec<usize> {
         let done = self.done(now);
-        for experiment in 0..self.spent.len() {
+        for experiment in 0..self.seconds_by_experiment.len() {
             let mine = |part: &usize| self.layout.parts[*part].experiment == experiment;
             let only: Vec<usize> =
                 goals.iter().enumerate().map(|(part, goal)| if mine(&part) { *goal } else { 0 }).collect();
-            let seconds = self.spent[experiment] + self.choosing(&done).seconds(&only, self.observe);
+            let seconds =
+                self.seconds_by_experiment[experiment] + self.choosing(&done).seconds(&only, self.observe);
             if seconds > self.layout.fair_share(experiment) * self.budget() {
                 for part in (0..goals.len()).filter(mine).filter(|part| !self.layout.parts[*part].on_line) {
                     goals[part] = goals[part].min(MINIMUM_TRIALS.max(done[part].unwrap_or(0)));
