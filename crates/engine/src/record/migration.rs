@@ -55,11 +55,10 @@ pub fn from_schema_1(line: &mut Line) {
             line.prediction.iter_mut().for_each(rename_in_prediction);
         }
         Line::Trial(trial) => rename(&trial.experiment, &mut trial.point),
-        Line::Look(_) => {}
         Line::Settled(settled) => {
             settled.left_out.iter_mut().for_each(|point| rename(&point.experiment, &mut point.point));
         }
-        Line::Resumed(_) | Line::Closing(_) => {}
+        Line::Look(_) | Line::Resumed(_) | Line::Closing(_) => {}
     }
 }
 

@@ -49,12 +49,12 @@ pub(super) struct Figures {
 }
 
 /// A figure with the points that it shows.
-struct FigureCandidate<'run> {
+struct Candidate<'run> {
     points: Vec<&'run PointResult>,
     drawn: DrawnFigure,
 }
 
-impl FigureCandidate<'_> {
+impl Candidate<'_> {
     fn shows(&self, point: &PointResult) -> bool {
         self.points.iter().any(|shown| std::ptr::eq(*shown, point))
     }
@@ -86,10 +86,7 @@ pub(super) fn of_experiment(results: &Results, experiment: &str, few: &[&PointRe
 
 /// Takes the candidates that show these points: always the one that shows most of those that are left. If none shows any,
 /// the first.
-fn taken<'run>(
-    candidates: &mut Vec<FigureCandidate<'run>>,
-    points: &[&PointResult],
-) -> Vec<FigureCandidate<'run>> {
+fn taken<'run>(candidates: &mut Vec<Candidate<'run>>, points: &[&PointResult]) -> Vec<Candidate<'run>> {
     let (mut main, mut left) = (vec![], points.to_vec());
     while let Some(best) = first_of_most(candidates.iter().map(|candidate| candidate.number_of(&left))) {
         let candidate = candidates.remove(best);
