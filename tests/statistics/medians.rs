@@ -6,9 +6,20 @@ use fathom::verify::population::{Between, Chance, Shape, median, trials};
 
 /// Trials and observations in each.
 const DESIGNS: &[(usize, usize)] = if cfg!(debug_assertions) {
-    &[(6, 20)]
+    &[(4, 20), (6, 20)]
 } else {
-    &[(6, 20), (6, 100), (10, 20), (10, 100), (30, 20), (30, 100)]
+    &[
+        (4, 20),
+        (4, 100),
+        (5, 20),
+        (5, 100),
+        (6, 20),
+        (6, 100),
+        (10, 20),
+        (10, 100),
+        (30, 20),
+        (30, 100),
+    ]
 };
 
 fn coverage(shape: Shape, between: Between, (count, size): (usize, usize), truth: f64) -> f64 {
@@ -58,20 +69,18 @@ fn intervals_of_readings_in_steps_hold_the_median_no_less_often() {
     }
 }
 
-/// What is not reached, kept in sight. Lopsided observations in trials that differ about as much make lopsided shares:
-/// most trials lie a little to one side, a few far to the other, and six trials may hold none of the few.
 #[test]
-fn known_weaknesses_are_no_worse_than_documented() {
-    for (shape, between, least) in [
-        (Shape::Lognormal, Between::Equal, 89.0),
-        (Shape::Pareto, Between::Equal, 89.0),
-        (Shape::CorrelatedSkewed, Between::Equal, 91.0),
-        (Shape::Bimodal, Between::Small, 86.0),
-        (Shape::Edge, Between::Small, 86.0),
-        (Shape::Lognormal, Between::Skewed, 84.0),
+fn intervals_hold_the_median_of_lopsided_observations_in_trials_that_differ() {
+    for (shape, between) in [
+        (Shape::Lognormal, Between::Equal),
+        (Shape::Pareto, Between::Equal),
+        (Shape::CorrelatedSkewed, Between::Equal),
+        (Shape::Lognormal, Between::Large),
+        (Shape::Exponential, Between::Small),
+        (Shape::Bimodal, Between::Small),
+        (Shape::Bimodal, Between::Large),
+        (Shape::Normal, Between::Skewed),
     ] {
-        let worse: Vec<_> =
-            misses(shape, between).into_iter().filter(|miss| !(least..=97.0).contains(&miss.2)).collect();
-        assert!(worse.is_empty(), "{shape:?} {between:?} {worse:?}");
+        assert!(misses(shape, between).is_empty(), "{shape:?} {between:?}");
     }
 }

@@ -29,14 +29,14 @@
 //! Below six trials there is no interval, because even the extremes of five hold the median of trials only 94 times in 100 (see
 //! [`super::minimum_sample`]).
 
-use super::distribution::student_quantile;
 use super::measured::{Interval, Measured};
+use super::over_trials::interval;
 use super::pool::Pool;
 use super::quantile::LEVEL;
 use serde::{Deserialize, Serialize};
 
-/// The fewest trials an interval is taken over.
-pub const MINIMUM_TRIALS: usize = 6;
+/// The fewest trials over which there is an interval. Plans intend more.
+pub const MINIMUM_TRIALS: usize = 4;
 
 /// A value with its interval over trials, as it is recorded; everything in the unit of the observations.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -44,7 +44,7 @@ pub const MINIMUM_TRIALS: usize = 6;
 pub struct Estimate {
     /// The median over all observations, every trial counting the same; for a difference, the difference of two such.
     pub value: f64,
-    /// The interval that holds the true value with the probability `level`; none with fewer than six trials.
+    /// The interval that holds the true value with the probability `level`; none with fewer than four trials.
     pub interval: Option<Interval>,
     /// The probability with which the interval is meant to hold the truth.
     pub level: f64,
@@ -79,40 +79,13 @@ pub fn estimate<T: AsRef<[f64]>>(trials: &[T]) -> Option<Estimate> {
     let pool = Pool::new(trials)?;
     Some(Estimate {
         value: pool.median(),
-        interval: interval(&pool, pool.trials()),
+        interval: interval(&pool),
         level: LEVEL,
         min: Some(pool.smallest()),
         max: Some(pool.largest()),
         trials: pool.trials(),
         observations: pool.observations(),
     })
-}
-
-/// The observations that could be the median, from the first to the last; none with too few trials. The interval is that of
-/// `trials` trials, represented by the existing ones; the number of existing ones gives the actual interval.
-///
-/// Ties count in favour of x: x is too small only if too few observations lie at or below it, and too large only if too many lie
-/// strictly below it.
-pub(super) fn interval(pool: &Pool, trials: usize) -> Option<Interval> {
-    if pool.trials() < MINIMUM_TRIALS {
-        return None;
-    }
-    let limit = student_quantile(f64::midpoint(1.0, LEVEL), trials as f64 - 1.0);
-    let low = pool.first(|up_to, _| excess(up_to, trials) >= -limit);
-    let high = pool.last(|_, before| excess(before, trials) <= limit);
-    let median = pool.median();
-    // The standard error changes from x to x and could reverse the statistic; the value itself always stays in the interval.
-    Some(Interval { low: low.min(median), high: high.max(median) })
-}
-
-/// The statistic of Student's t for so many trials: how many standard errors the mean of the shares is above one half.
-fn excess(shares: &[f64], trials: usize) -> f64 {
-    let n = shares.len() as f64;
-    let mean = shares.iter().sum::<f64>() / n;
-    let variance = shares.iter().map(|share| (share - mean).powi(2)).sum::<f64>() / n;
-    let error = (variance / (trials as f64 - 1.0)).sqrt();
-    // Shares that agree to the last bit are all 0, all 1, or all the same half.
-    if error < 1e-12 { ((mean - 0.5) / 1e-12).clamp(-1e9, 1e9) } else { (mean - 0.5) / error }
 }
 
 #[cfg(test)]
@@ -144,11 +117,33 @@ mod tests {
     }
 
     #[test]
-    fn five_trials_give_a_value_without_interval_and_six_an_interval() {
-        let five = estimate(&trials(5)).expect("sound");
-        assert_eq!((five.interval, five.resolved()), (None, false));
-        let six = estimate(&trials(6)).expect("sound");
-        assert!(six.interval.is_some_and(|interval| interval.contains(six.value)) && six.resolved());
+    fn three_trials_give_a_value_without_interval_and_four_an_interval() {
+        let three = estimate(&trials(MINIMUM_TRIALS as u32 - 1)).expect("sound");
+        assert_eq!((three.interval, three.resolved()), (None, false));
+        let four = estimate(&trials(MINIMUM_TRIALS as u32)).expect("sound");
+        assert!(four.interval.is_some_and(|interval| interval.contains(four.value)) && four.resolved());
+    }
+
+    #[test]
+    fn four_trials_that_agree_within_a_thousandth_have_an_interval_of_about_that_width() {
+        let around = |middle: f64| (0..100).map(|place| middle + 1e-4 * f64::from(place - 50)).collect();
+        let samples: Vec<Vec<f64>> = [454.5, 454.7, 454.8, 454.9].map(around).to_vec();
+        let ends = estimate(&samples).and_then(|found| found.interval).expect("four");
+        // Student's t: the mean and 3.18 times half of the standard deviation, 0.17.
+        let half = (ends.high - ends.low) / 2.0;
+        assert!((0.22..=0.33).contains(&half), "{ends:?}");
+    }
+
+    #[test]
+    fn another_unit_and_another_zero_give_the_same_interval() {
+        let samples: Vec<Vec<f64>> =
+            trials(7).iter().map(|sample| sample.iter().map(|x| x * x).collect()).collect();
+        let moved: Vec<Vec<f64>> =
+            samples.iter().map(|sample| sample.iter().map(|x| 1000.0 - 3.0 * x).collect()).collect();
+        let ends = |samples: &[Vec<f64>]| estimate(samples).and_then(|found| found.interval).expect("seven");
+        let (one, other) = (ends(&samples), ends(&moved));
+        assert!((1000.0 - 3.0 * one.low - other.high).abs() < 1e-6, "{one:?} {other:?}");
+        assert!((1000.0 - 3.0 * one.high - other.low).abs() < 1e-6, "{one:?} {other:?}");
     }
 
     #[test]
