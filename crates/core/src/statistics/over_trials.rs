@@ -7,7 +7,7 @@ use super::pool::Pool;
 use super::quantile::{LEVEL, between, median, sorted};
 
 /// From so many trials on the shares of trials count more and more, and the medians of trials less: their number over this.
-const FEW: f64 = 6.0;
+const FEW: f64 = 5.5;
 
 /// The number of independent observations in a trial beyond which it is of no account how many they are: with fewer, shares scatter
 /// by chance as widely as those of trials that differ.
