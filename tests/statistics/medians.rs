@@ -24,7 +24,11 @@ fn coverage(shape: Shape, between: Between, (count, size): (usize, usize), truth
 /// Populations of one design are drawn from the same numbers, so that chance moves all of them alike: where drawing is cheap it is
 /// repeated until that is a quarter of a time in 100, not half of one.
 fn repetitions(count: usize, size: usize) -> usize {
-    if cfg!(debug_assertions) { REPETITIONS } else { (6_000_000 / (count * size)).clamp(REPETITIONS, 10_000) }
+    if cfg!(debug_assertions) {
+        REPETITIONS
+    } else {
+        (12_000_000 / (count * size)).clamp(REPETITIONS, 10_000)
+    }
 }
 
 /// A number of trials, one of observations in each, and how many times in 100 the interval held the median.
