@@ -25,7 +25,7 @@ fn coverage(shape: Shape, between: Between, (count, size): (usize, usize), truth
 /// repeated until that is a quarter of a time in 100, not half of one.
 fn repetitions(count: usize, size: usize) -> usize {
     if cfg!(debug_assertions) {
-        REPETITIONS
+        4 * REPETITIONS
     } else {
         (12_000_000 / (count * size)).clamp(REPETITIONS, 10_000)
     }
