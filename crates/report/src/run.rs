@@ -153,7 +153,7 @@ impl<'run> Precision<'run> {
             said.push(format!("the median half-width is {median}, the widest {widest}"));
         }
         if self.without > 0 {
-            said.push(format!("{} without an interval (fewer than six trials)", self.without));
+            said.push(format!("{} without an interval (fewer than four trials)", self.without));
         }
         said.join("; ") + "."
     }

@@ -1,5 +1,6 @@
 //! The progress of a point, on which the order of trials depends.
 
+use super::promise::PROMISED_TRIALS;
 use crate::results::CoreTrials;
 use fathom_core::statistics::MINIMUM_TRIALS;
 
@@ -55,7 +56,7 @@ impl Progress {
     pub(super) fn is_given_up(&self) -> bool {
         let broken = self.trials - self.observed.min(self.trials);
         (self.failed_in_a_row >= 2 && self.failed_in_a_row == self.trials)
-            || broken > self.observed + MINIMUM_TRIALS
+            || broken > self.observed + PROMISED_TRIALS
     }
 
     /// The lesser progress of the same point under two settings: fewer trials, or a wider interval.
@@ -79,7 +80,7 @@ impl Progress {
         !self.is_given_up() && !self.exhausted && (wide || hopes) && self.trials < MOST_TRIALS
     }
 
-    /// The expected number of further trials until then. If the core is often alone, six such trials give the result, which
+    /// The expected number of further trials until then. If the core is often alone, four such trials give the result, which
     /// is usually as precise as the target.
     pub(super) fn shortfall(&self) -> f64 {
         // Laplace's rule of succession: the probability that the next trial has the core alone.

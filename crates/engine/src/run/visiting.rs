@@ -3,14 +3,13 @@
 
 use super::interrupt::interrupted;
 use super::run_in_progress::{RunInProgress, Watcher};
-use crate::plan::{self, trial_seed};
+use crate::plan::{self, PROMISED_TRIALS, trial_seed};
 use crate::record::{BlockVisit, Line, Trial, TrialOutcome};
 use anyhow::{Context, Result};
 use fathom_core::experiment::registry;
 use fathom_core::experiment::{Experiment, Requirement};
 use fathom_core::sampling::child::{End, Process};
 use fathom_core::sampling::{Request, Visit, Visited};
-use fathom_core::statistics::MINIMUM_TRIALS;
 use std::time::{Duration, Instant};
 
 /// A process that measures a block.
@@ -47,7 +46,7 @@ impl Due<'_> {
             End::Answered(visited) => {
                 // Later trials do not make it again, so each bears its part.
                 let whole = visited.too_long_s?;
-                Some(Duration::from_secs_f64(whole.clamp(0.0, MOST_S)) / MINIMUM_TRIALS as u32)
+                Some(Duration::from_secs_f64(whole.clamp(0.0, MOST_S)) / PROMISED_TRIALS as u32)
             }
             End::TimedOut => (took < self.limit).then_some(took),
             _ => None,

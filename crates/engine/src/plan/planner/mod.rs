@@ -19,9 +19,9 @@ use super::jobs::Job;
 use super::layout::Layout;
 use super::pilot::{self, Pilot};
 use super::progress::Progress;
+use super::promise::PROMISED_TRIALS;
 use super::step::{CoreWanted, Moment, PlannerSettings, Step, Visit};
 use crate::record::Ending;
-use fathom_core::statistics::MINIMUM_TRIALS;
 use moments::CoreStates;
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -281,7 +281,7 @@ impl Planner {
         let mut left_out = false;
         for part in if group.is_empty() { all } else { group } {
             let Some(done) = done(&self.layout, part, now).filter(|_| self.goals[part] > 0) else { continue };
-            let has_interval = done >= MINIMUM_TRIALS;
+            let has_interval = done >= PROMISED_TRIALS;
             self.goals[part] = if has_interval { self.goals[part].min(done) } else { 0 };
             left_out |= !has_interval;
         }
@@ -364,7 +364,7 @@ impl Planner {
     }
 
     fn has_interval(&self, part: usize, now: Now) -> bool {
-        done(&self.layout, part, now).is_some_and(|done| done >= MINIMUM_TRIALS)
+        done(&self.layout, part, now).is_some_and(|done| done >= PROMISED_TRIALS)
     }
 
     /// Whether the budget is too short for everything on any machine: then nothing is promised whose cost is unknown.

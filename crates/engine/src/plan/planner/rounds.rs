@@ -3,8 +3,8 @@
 use super::{Now, OVERRUN_SHARE, OVERRUN_SHARE_WITHOUT_RESULT, Phase, Planner, done};
 use crate::plan::chance;
 use crate::plan::progress::Progress;
+use crate::plan::promise::PROMISED_TRIALS;
 use crate::plan::step::{Moment, Step};
-use fathom_core::statistics::MINIMUM_TRIALS;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
@@ -181,7 +181,7 @@ impl Planner {
 
     /// The time limit of a visit, seconds: a promised interval may take a little more than the remaining time.
     fn room(&self, parts: &[usize], now: Now) -> f64 {
-        let short = |part: &usize| done(&self.layout, *part, now).is_some_and(|done| done < MINIMUM_TRIALS);
+        let short = |part: &usize| done(&self.layout, *part, now).is_some_and(|done| done < PROMISED_TRIALS);
         let beyond = match self.phase {
             Phase::Promise if !self.has_value => OVERRUN_SHARE_WITHOUT_RESULT,
             Phase::Promise if parts.iter().any(short) => OVERRUN_SHARE,
