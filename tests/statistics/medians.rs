@@ -125,7 +125,7 @@ fn trials_in_two_states_hold_the_median_if_they_met_both() {
                 hits += usize::from(found.is_some_and(|interval| interval.contains(truth)));
             }
         }
-        let percentage = 100.0 * hits as f64 / both as f64;
+        let percentage = 100.0 * hits as f64 / f64::from(both);
         println!("both states {count} {size} {percentage:.1} of {both}");
         assert!(percentage >= 93.0, "{count} {size}: {percentage}");
     }
