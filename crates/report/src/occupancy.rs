@@ -19,14 +19,14 @@ fn of_time(found: &CoreShared) -> String {
     };
     let ends = found
         .interval
-        .map(|ends| format!(" ({} to {})", quantities::percent(ends.low), quantities::percent(ends.high)));
+        .map(|ends| format!(" ({})", quantities::percent_range(found.share, ends.low, ends.high)));
     format!(
         "Another hardware thread used the core in {}{} of the time, as observed at the start of {trials} on one CPU: \
          a stream of independent instructions then took {} times as long in the median, while a chain of dependent \
          ones did not.",
         quantities::percent(found.share),
         ends.unwrap_or_default(),
-        quantities::significant(shared / found.levels.alone, 3)
+        quantities::number(shared / found.levels.alone)
     )
 }
 

@@ -92,10 +92,10 @@ pub(super) fn clock(clock: &Qualification) -> String {
         .map(|why| format!(" The processor's counter was not used: {why}."))
         .unwrap_or_default();
     format!(
-        "All times are read from {name}: {} (±{} ppm against the kernel's clock), with a resolution of {} and {} \
+        "All times are read from {name}: {} (±{} against the kernel's clock), with a resolution of {} and {} \
          between two readings; it {steps}.{rejected}",
         quantities::frequency(clock.ticks_per_second),
-        quantities::significant(clock.frequency_spread_ppm, 2),
+        quantities::percent(clock.frequency_spread_ppm / 1e6),
         quantities::value(Unit::Nanoseconds, clock.resolution_ns()),
         quantities::value(Unit::Nanoseconds, clock.overhead_ns()),
     )
@@ -141,7 +141,7 @@ impl<'run> Precision<'run> {
 
     /// The points that reached the target and those that missed it, in a sentence.
     pub fn sentence(&self) -> String {
-        let target = quantities::plus_minus(self.target);
+        let target = quantities::target(self.target);
         let share = match self.values {
             0 => String::new(),
             values => format!(" ({})", quantities::percent(self.reached as f64 / values as f64)),
@@ -240,7 +240,7 @@ fn lost(results: &Results) -> Option<String> {
         format!(
             "Just before the observations, a spinning loop lost up to {} of its time to other work or to other \
              processes of the same point (the most at {}, {}).",
-            quantities::share(worst),
+            quantities::percent(worst),
             point.experiment,
             words::label(point, &point.point)
         )
@@ -354,13 +354,12 @@ pub(super) fn trend(trend: &TrendResult) -> String {
         }
         None => quantities::value(trend.unit, value),
     };
-    let fit =
-        line.r_squared.map(|share| format!(", R² {}", quantities::significant(share, 4))).unwrap_or_default();
+    let fit = line.r_squared.map(|share| format!(", R² {}", quantities::number(share))).unwrap_or_default();
     let left = trend.largest_residual().map(|(at, left)| {
         format!(
             ", {} off it at most (at {})",
             quantities::value(trend.unit, left.abs()),
-            quantities::significant(at, 4)
+            quantities::plain(at)
         )
     });
     let robust = trend

@@ -54,7 +54,7 @@ pub(super) fn groups<'run>(results: &'run Results) -> Vec<OperationGroup<'run>> 
         let points: Vec<&PointResult> =
             results.of_experiment(experiment).filter(|point| is_in_table(point)).collect();
         let placement = shared_placement(results.of_experiment(experiment));
-        let rows = points.iter().map(|point| row(point, &points, placement.is_some())).collect();
+        let rows = points.iter().map(|point| row(point, placement.is_some())).collect();
         OperationGroup { experiment, placement, rows }
     });
     groups.filter(|group| !group.rows.is_empty()).collect()
@@ -113,11 +113,12 @@ pub(super) fn operation(point: &PointResult, placement_said: bool) -> String {
     if label.is_empty() { words::label(point, &point.point) } else { label }
 }
 
-fn row<'run>(point: &'run PointResult, column: &[&PointResult], placement_said: bool) -> OperationRow<'run> {
-    let measure = measure(point, column);
+/// The unit of all its figures is that of its median.
+fn row(point: &PointResult, placement_said: bool) -> OperationRow<'_> {
+    let measure = Measure::of(point.unit, figure(point).unwrap_or(0.0));
     let unitised = |number: String| format!("{number} {}", measure.symbol);
     let predicted =
-        |value: Option<f64>| value.map_or(ABSENT.to_owned(), |value| readable(point, measure, value));
+        |value: Option<f64>| value.map_or(ABSENT.to_owned(), |value| unitised(measure.number(value, None)));
     let prediction = point.prediction.as_ref();
     let usable = point.estimate();
     let interval = |estimate: &Estimate| {
@@ -147,20 +148,4 @@ fn measured(point: &PointResult, measure: Measure) -> String {
         _ => return ABSENT.to_owned(),
     };
     format!("{number} {}", measure.symbol)
-}
-
-/// A figure of the same row in the row's unit, if it is readable in it.
-fn readable(point: &PointResult, measure: Measure, value: f64) -> String {
-    let size = value.abs() / measure.size;
-    if value != 0.0 && !(1e-2..1e5).contains(&size) {
-        return quantities::value(point.unit, value);
-    }
-    format!("{} {}", measure.number(value, None), measure.symbol)
-}
-
-/// The unit of a row: that of the whole column, if it is readable in it.
-fn measure(point: &PointResult, column: &[&PointResult]) -> Measure {
-    let alike = column.iter().filter(|other| other.unit == point.unit);
-    Measure::shared(point.unit, alike.filter_map(|other| figure(other)))
-        .unwrap_or_else(|| Measure::of(point.unit, figure(point).unwrap_or(0.0)))
 }

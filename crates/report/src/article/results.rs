@@ -152,7 +152,7 @@ fn row(point: &PointResult, names: &[String], shared: Option<Measure>, percentil
 fn outliers(point: &PointResult) -> Option<String> {
     let all: usize = point.samples.iter().map(Vec::len).sum();
     let outside = point.outliers.as_ref()?.count();
-    (all > 0).then(|| quantities::significant(outside as f64 / all as f64 * 100.0, 2))
+    (all > 0).then(|| quantities::number(outside as f64 / all as f64 * 100.0))
 }
 
 fn median(point: &PointResult, shared: Option<Measure>) -> String {

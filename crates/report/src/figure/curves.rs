@@ -202,7 +202,7 @@ fn setting(scale: Scale, tick: f64) -> String {
         Scale::Bytes | Scale::Nanoseconds if tick >= 0.0 && tick.fract() == 0.0 => {
             words::number(scale, tick as u64)
         }
-        _ if tick.fract() == 0.0 => format!("{tick:.0}"),
+        _ if tick.fract() == 0.0 => quantities::plain(tick),
         _ => String::new(),
     }
 }

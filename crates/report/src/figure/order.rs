@@ -65,7 +65,7 @@ fn frame(drawing: &mut Drawing, (x, y): (&Axis, &Axis), (left, top, bottom): (f6
     for tick in x.ticks(8).into_iter().filter(|tick| tick.fract() == 0.0) {
         let place = x.place(tick);
         drawing.line("axis", (place, bottom), (place, bottom + 4.0));
-        drawing.text("tick", "middle", (place, bottom + 17.0), &format!("{tick:.0}"));
+        drawing.text("tick", "middle", (place, bottom + 17.0), &quantities::plain(tick));
     }
     drawing.line("axis", (left, bottom), (WIDTH - 12.0, bottom));
     drawing.text("name", "middle", (f64::midpoint(left, WIDTH), bottom + 38.0), "number of the observation");

@@ -1,20 +1,13 @@
 //! Rounding and units: the only place where a number becomes text (R-FIX-06, R-FIX-45, R-FIX-68).
 //!
-//! A value is printed to the first digit that its interval affects and no further; without an interval to three digits.
-//! Costs are in ns, µs, ms or s, rates in decimal multiples of bytes per second, sizes in binary multiples of a byte. Every
-//! number is printed with its unit, except in a column whose head contains the [`Measure`]'s symbol.
+//! How many digits a number has is the rule of [`digits`]. Costs are in ns, µs, ms or s, rates in decimal multiples of bytes per
+//! second, sizes in binary multiples of a byte, shares in per cent; the unit of a row is that of its median. Every number is
+//! printed with its unit, except in a column whose head contains the [`Measure`]'s symbol.
+
+mod digits;
 
 use crate::quantity::Unit;
 use crate::statistics::Estimate;
-
-/// Digits of a number without an interval.
-const DIGITS: i32 = 3;
-
-/// The most digits printed, however narrow the interval.
-const MOST_DIGITS: i32 = 6;
-
-/// Values of a column share a unit unless they are further apart than this factor.
-const WIDEST_COLUMN: f64 = 1e4;
 
 /// A unit with its prefix.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -41,7 +34,10 @@ const SIZES: [Measure; 6] = [
     measure(1_099_511_627_776.0, "TiB"),
     measure(1_125_899_906_842_624.0, "PiB"),
 ];
-const SHARES: [Measure; 2] = [measure(1.0, "ppm"), measure(1e4, "%")];
+const SHARES: [Measure; 1] = [measure(1e4, "%")];
+
+/// A number without a unit.
+const PLAIN: Measure = measure(1.0, "");
 
 const fn measure(size: f64, symbol: &'static str) -> Measure {
     Measure { size, symbol }
@@ -56,54 +52,36 @@ impl Measure {
         ladder.iter().rev().find(reaches).copied().unwrap_or(ladder[0])
     }
 
-    /// One measure for all values of a column; `None` if they are too far apart to be read in one, or there are none.
+    /// One measure for all values of a column, in which each has one to three digits before its point or begins right after it;
+    /// `None` if there is none such, or there are no values.
     pub fn shared(unit: Unit, values: impl IntoIterator<Item = f64>) -> Option<Self> {
         let sizes = values.into_iter().map(f64::abs).filter(|size| size.is_finite() && *size > 0.0);
         let (low, high) =
             sizes.fold((f64::INFINITY, 0.0_f64), |(low, high), size| (low.min(size), high.max(size)));
-        if high == 0.0 || high > low * WIDEST_COLUMN {
-            return None;
-        }
-        // The geometric mean, so that neither end has many zeroes.
-        Some(Measure::of(unit, (low * high).sqrt()))
+        let most = Measure::of(unit, high);
+        (high > 0.0 && (low >= 0.1 * most.size || most == ladder(unit)[0])).then_some(most)
     }
 
-    /// The number alone, for a column whose head contains the symbol, to the digit of `interval`.
+    /// The number alone, for a column whose head contains the symbol; `interval` are the ends of its interval.
     pub fn number(self, value: f64, interval: Option<(f64, f64)>) -> String {
-        self.rounded(value, place(value / self.size, interval.map(|(low, high)| (high - low) / self.size)))
+        digits::value(value / self.size, self.place(value, interval))
     }
 
-    /// A deviation next to its mean: to the same digit, or to one of its own if it would otherwise round to zero.
+    /// A deviation next to its mean, to the same digit.
     pub fn beside(self, deviation: f64, mean: f64, interval: Option<(f64, f64)>) -> String {
-        let width = interval.map(|(low, high)| (high - low) / self.size);
-        let text = self.rounded(deviation, place(mean / self.size, width));
-        let is_nothing = !text.bytes().any(|byte| (b'1'..=b'9').contains(&byte));
-        if is_nothing { self.number(deviation, None) } else { text }
+        digits::value(deviation / self.size, self.place(mean, interval))
     }
 
-    /// Both ends of an interval to the same digit: `186.9–187.6`; with a sign in it `−12 to 16`.
+    /// Both ends of an interval, to the digit of its value and outwards: `186.9–187.6`; with a sign in it `−12 to 16`.
     pub fn range(self, value: f64, low: f64, high: f64) -> String {
-        let place = place(value / self.size, Some((high - low) / self.size));
+        let place = self.place(value, Some((low, high)));
+        let [value, lowest, highest] = [value, low, high].map(|number| number / self.size);
         let between = if low < 0.0 { " to " } else { "–" };
-        format!("{}{between}{}", self.rounded(low, place), self.rounded(high, place))
+        format!("{}{between}{}", digits::low(lowest, value, place), digits::high(highest, value, place))
     }
 
-    fn rounded(self, value: f64, place: i32) -> String {
-        let value = value / self.size;
-        if !value.is_finite() {
-            return "–".to_owned();
-        }
-        if value == 0.0 {
-            return "0".to_owned();
-        }
-        let text = if place > 0 {
-            let step = 10_f64.powi(place);
-            format!("{:.0}", (value / step).round() * step)
-        } else {
-            format!("{value:.*}", usize::try_from(-place).unwrap_or(0))
-        };
-        let zero = text.bytes().all(|byte| matches!(byte, b'-' | b'0' | b'.'));
-        if zero { text.trim_start_matches('-').to_owned() } else { text.replace('-', "−") }
+    fn place(self, value: f64, interval: Option<(f64, f64)>) -> i32 {
+        digits::place(value / self.size, interval.map(|(low, high)| (low / self.size, high / self.size)))
     }
 }
 
@@ -116,42 +94,21 @@ fn ladder(unit: Unit) -> &'static [Measure] {
     }
 }
 
-/// The power of ten of the last digit to print: that of the first digit of half the interval.
-fn place(value: f64, width: Option<f64>) -> i32 {
-    let first = power(value.abs() * 1.0005); // 0.9999 will be written 1.00
-    match width {
-        // A value that is small against its interval is still distinguished from zero and from the interval's ends.
-        Some(width) if width > 0.0 => {
-            power(width / 2.0).clamp(first - MOST_DIGITS + 1, first.max(power(width) - 2))
-        }
-        _ => first - DIGITS + 1,
-    }
-}
-
-/// The power of ten of the first digit that is not zero.
-fn power(size: f64) -> i32 {
-    if size > 0.0 && size.is_finite() { size.log10().floor() as i32 } else { 0 }
-}
-
 /// A value without an interval: `187 ns`.
 pub fn value(unit: Unit, value: f64) -> String {
     let measure = Measure::of(unit, value);
     format!("{} {}", measure.number(value, None), measure.symbol)
 }
 
-/// The median to the digit that its interval allows: `187.2 ns`.
+/// The median: `187.2 ns`.
 pub fn estimate(unit: Unit, estimate: &Estimate) -> String {
-    let measure = Measure::of(unit, estimate.value);
-    format!("{} {}", measure.number(estimate.value, ends(estimate)), measure.symbol)
+    rounded(unit, estimate.value, ends(estimate))
 }
 
-/// A value for a page with little room: no more digits than the interval allows, and no more than three.
+/// A value whose interval has these ends.
 pub fn rounded(unit: Unit, value: f64, ends: Option<(f64, f64)>) -> String {
     let measure = Measure::of(unit, value);
-    let least = place(value / measure.size, None);
-    let width = ends.map_or(0.0, |(low, high)| (high - low) / measure.size);
-    let place = place(value / measure.size, Some(width)).max(least);
-    format!("{} {}", measure.rounded(value, place), measure.symbol)
+    format!("{} {}", measure.number(value, ends), measure.symbol)
 }
 
 /// The interval alone: `186.9–187.6 ns`; `None` without an interval.
@@ -186,27 +143,35 @@ pub fn ends(estimate: &Estimate) -> Option<(f64, f64)> {
     estimate.interval.map(|interval| (interval.low, interval.high))
 }
 
-/// Half an interval as a share of its value: `±0.2 %`.
+/// Half an interval as a share of its value, which has two digits as an uncertainty does: `±0.21 %`.
 pub fn plus_minus(share: f64) -> String {
-    format!("±{}", percent(share))
+    let percent = share * 100.0;
+    format!("±{} %", digits::value(percent, digits::power(percent.abs()) - 1))
 }
 
-/// A share of one: `12 %`, `0.2 %`.
+/// A precision as it was asked for: `±5 %`.
+pub fn target(share: f64) -> String {
+    format!("±{} %", plain((share * 1e6).round() / 1e4))
+}
+
+/// A share of one: `12.3 %`, `0.0120 %`.
 pub fn percent(share: f64) -> String {
-    format!("{} %", significant(share * 100.0, 2))
-}
-
-/// A share of one, small or large: `120 ppm`, `1.2 %`.
-pub fn share(share: f64) -> String {
     value(Unit::PartsPerMillion, share * 1e6)
 }
 
-/// One value over another: `1.3×`, `0.87×`, `210×`.
+/// The interval of a share of one: `33.1 to 37.5 %`.
+pub fn percent_range(share: f64, low: f64, high: f64) -> String {
+    let measure = SHARES[0];
+    let range = measure.range(share * 1e6, low * 1e6, high * 1e6);
+    format!("{} {}", range.replace('–', " to "), measure.symbol)
+}
+
+/// One value over another: `1.30×`, `0.872×`, `210×`.
 pub fn factor(factor: f64) -> String {
     if factor == 0.0 {
         return "none".to_owned();
     }
-    format!("{}×", significant(factor, 2))
+    format!("{}×", number(factor))
 }
 
 /// A count of bytes, exact where binary prefixes make it so (R-FIX-68): `32 KiB`, `1.5 MiB`, `1000 B`.
@@ -215,17 +180,18 @@ pub fn size(bytes: u64) -> String {
     let fits = |step: &&Measure| bytes >= step.size as u64 && bytes.is_multiple_of(quarter(step));
     match SIZES.iter().rev().find(fits) {
         Some(step) if step.size > 1.0 => format!("{} {}", bytes as f64 / step.size, step.symbol),
-        _ => format!("{bytes} B"),
+        _ => format!("{} B", digits::grouped(&bytes.to_string())),
     }
 }
 
-/// A frequency: `2.596 GHz`.
+/// A frequency, which is known to four digits at least: `2.596 GHz`.
 pub fn frequency(hertz: f64) -> String {
     let (size, symbol) = [(1e9, "GHz"), (1e6, "MHz"), (1e3, "kHz")]
         .into_iter()
         .find(|(size, _)| hertz >= *size)
         .unwrap_or((1.0, "Hz"));
-    format!("{} {symbol}", significant(hertz / size, 4))
+    let found = hertz / size;
+    format!("{} {symbol}", digits::value(found, digits::power(found.abs()) - 3))
 }
 
 /// A duration in minutes and seconds: `42 s`, `5 min 50 s`.
@@ -237,39 +203,68 @@ pub fn duration(seconds: f64) -> String {
     if whole < 120 { format!("{whole} s") } else { format!("{} min {} s", whole / 60, whole % 60) }
 }
 
-/// A number without a unit (a count per operation, an exponent), to this number of digits.
-pub fn significant(value: f64, digits: i32) -> String {
-    const PLAIN: Measure = measure(1.0, "");
-    // 9.96 has the first digit of 10 once it is rounded.
-    let first = power(value.abs() * (1.0 + 0.5 * 10_f64.powi(-digits)));
-    PLAIN.rounded(value, (first - digits + 1).min(0))
+/// A time in words, to one decimal below a second and in whole seconds above.
+pub fn roughly(seconds: f64) -> String {
+    match seconds {
+        short if short < 0.95 => format!("{:.1} s", short.max(0.1)),
+        middle if middle < 9.5 => format!("{middle:.0} s"),
+        long if long < 100.0 => format!("{:.0} s", (long / 10.0).round() * 10.0),
+        longer => format!("{} min", plain((longer / 60.0).max(2.0).round())),
+    }
 }
 
-/// An integer unchanged: `4096`; other numbers to three digits.
+/// A deviation from what was set, a share of one, in per cent with its sign: `+1.20`.
+pub fn deviation(share: f64) -> String {
+    let text = number(share * 100.0);
+    if share > 0.0 { format!("+{text}") } else { text }
+}
+
+/// A number without a unit (a ratio, an exponent), to three digits.
+pub fn number(value: f64) -> String {
+    PLAIN.number(value, None)
+}
+
+/// The same for a number whose interval has these ends.
+pub fn number_within(value: f64, ends: Option<(f64, f64)>) -> String {
+    PLAIN.number(value, ends)
+}
+
+/// The interval of such a number.
+pub fn number_range(value: f64, low: f64, high: f64) -> String {
+    PLAIN.range(value, low, high)
+}
+
+/// A whole number in groups of three: `4 096`; other numbers to three digits, and more than six digits in words.
 pub fn plain(value: f64) -> String {
-    if value.fract() == 0.0 && value.abs() < 1e15 {
-        format!("{value:.0}")
-    } else {
-        significant(value, DIGITS)
+    if value.fract() == 0.0 && (0.0..1e15).contains(&value) { count(value as usize) } else { number(value) }
+}
+
+/// A number of things, whole and in groups of three: `12 345`; from a million on `1.23 million`.
+pub fn count(things: usize) -> String {
+    match things as f64 {
+        few if few < 999_999.5 => digits::grouped(&things.to_string()),
+        many if many < 999.5e6 => format!("{}{}million", number(many / 1e6), digits::THIN),
+        many => format!("{}{}billion", number(many / 1e9), digits::THIN),
     }
 }
 
-/// A multiplicity in a sum: `2`, `0.5`.
-pub fn times(times: f64) -> String {
-    ((times * 1000.0).round() / 1000.0).to_string()
-}
-
-/// A whole number in groups of three: `12 345` (with a no-break space).
-pub fn count(number: usize) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            text.push('\u{a0}');
-        }
-        text.push(digit);
+/// A text from a run file, whose longer numbers are rounded like all others: earlier programs recorded all their digits.
+pub fn reworded(text: &str) -> String {
+    let mut rest = text;
+    let mut shown = String::new();
+    while let Some(start) = rest.find(|letter: char| letter.is_ascii_digit()) {
+        let digits = &rest[start..];
+        let end =
+            digits.find(|letter: char| !letter.is_ascii_digit() && letter != '.').unwrap_or(digits.len());
+        let token = digits[..end].trim_end_matches('.');
+        let joined = rest[..start].ends_with(|letter: char| letter.is_alphanumeric() || letter == '-');
+        let long = token.contains('.') && token.len() > digits::MOST_DIGITS as usize;
+        let rounded = token.parse().ok().filter(|_| long && !joined).map(number);
+        shown += &rest[..start];
+        shown += rounded.as_deref().unwrap_or(token);
+        rest = &digits[token.len()..];
     }
-    text
+    shown + rest
 }
 
 #[cfg(test)]
@@ -287,19 +282,19 @@ mod tests {
     fn a_deviation_has_the_digits_of_its_mean_and_never_none() {
         let nanoseconds = Measure::of(Unit::Nanoseconds, 12.8);
         assert_eq!(nanoseconds.beside(0.193, 12.8, Some((12.7, 12.9))), "0.2");
-        assert_eq!(nanoseconds.beside(3.27, 12.8, Some((8.0, 18.0))), "3");
+        assert_eq!(nanoseconds.beside(3.27, 12.8, Some((8.0, 18.0))), "3.3");
         assert_eq!(nanoseconds.beside(4.6, 207.0, None), "5");
-        assert_eq!(nanoseconds.beside(0.04, 12.8, None), "0.0400");
+        assert_eq!(nanoseconds.beside(0.042, 12.8, None), "0.04");
     }
 
     #[test]
-    fn a_value_stops_at_the_digit_where_its_interval_begins_to_matter() {
+    fn a_row_has_the_unit_of_its_median() {
         let unit = Unit::Nanoseconds;
-        assert_eq!(with_interval(unit, &estimate_of(187.234, 186.91, 187.63)), "187.2 ns, 186.9–187.6");
-        assert_eq!(with_interval(unit, &estimate_of(187.234, 180.0, 190.0)), "187 ns, 180–190");
-        assert_eq!(with_interval(unit, &estimate_of(187_234.0, 186_000.0, 189_000.0)), "187 µs, 186–189");
-        assert_eq!(estimate(unit, &estimate_of(0.258_51, 0.258_50, 0.258_52)), "0.25851 ns");
-        assert_eq!(with_interval(unit, &estimate_of(5.0, -40.0, 60.0)), "5 ns, −40 to 60");
+        assert_eq!(with_interval(unit, &estimate_of(187.234, 187.11, 187.33)), "187.2 ns, 187.1–187.4");
+        assert_eq!(with_interval(unit, &estimate_of(187.234, 180.0, 1901.0)), "187 ns, 180–1\u{202f}901");
+        assert_eq!(with_interval(unit, &estimate_of(187_234.0, 900.0, 189_000.0)), "187 µs, 0.9–189");
+        assert_eq!(estimate(unit, &estimate_of(0.258_51, 0.258_50, 0.258_52)), "0.2585 ns");
+        assert_eq!(with_interval(unit, &estimate_of(5.0, -40.0, 60.0)), "5.00 ns, −40.00 to 60.00");
         assert_eq!(estimate(Unit::BytesPerSecond, &estimate_of(9.4123e9, 9.39e9, 9.43e9)), "9.41 GB/s");
     }
 
@@ -310,6 +305,7 @@ mod tests {
         assert_eq!(value(Unit::Nanoseconds, 2.345e9), "2.35 s");
         assert_eq!(value(Unit::Nanoseconds, 0.0), "0 ns");
         assert_eq!(value(Unit::PartsPerMillion, 12_345.0), "1.23 %");
+        assert_eq!(value(Unit::PartsPerMillion, 12.3), "0.00123 %");
     }
 
     #[test]
@@ -317,22 +313,31 @@ mod tests {
         assert_eq!(size(1 << 8), "256 B");
         assert_eq!(size(1 << 18), "256 KiB");
         assert_eq!(size(3 << 19), "1.5 MiB");
-        assert_eq!(size(1000), "1000 B");
-        assert_eq!(size(u64::MAX), "18446744073709551615 B");
+        assert_eq!(size(1000), "1\u{202f}000 B");
+        assert_eq!(size(u64::MAX), "18\u{202f}446\u{202f}744\u{202f}073\u{202f}709\u{202f}551\u{202f}615 B");
     }
 
     #[test]
     fn factors_shares_and_counts_are_short() {
-        assert_eq!(factor(1.28), "1.3×");
-        assert_eq!(factor(0.0872), "0.087×");
+        assert_eq!(factor(1.28), "1.28×");
+        assert_eq!(factor(0.0872), "0.0872×");
         assert_eq!(factor(0.0), "none");
-        assert_eq!(factor(9.96), "10×");
-        assert_eq!(factor(1234.0), "1234×");
+        assert_eq!(factor(9.996), "10.0×");
         assert_eq!(plus_minus(0.0021), "±0.21 %");
-        assert_eq!(share(0.000_12), "120 ppm");
+        assert_eq!(target(0.05), "±5 %");
+        assert_eq!(percent(0.000_12), "0.0120 %");
+        assert_eq!(percent_range(0.352, 0.331_9, 0.374_1), "33.1 to 37.5 %");
         assert_eq!(frequency(2.596_134e9), "2.596 GHz");
         assert_eq!(duration(350.2), "5 min 50 s");
-        assert_eq!(count(1_234_567), "1\u{a0}234\u{a0}567");
+        assert_eq!(count(234_567), "234\u{202f}567");
+        assert_eq!(count(134_217_728), "134\u{202f}million");
+        assert_eq!(plain(0.317_333_333_333_333), "0.317");
+    }
+
+    #[test]
+    fn long_numbers_of_recorded_texts_are_rounded_and_names_are_not() {
+        let text = "0.31733333333333336 cycles of 0.3090 ns on Linux 6.18.44-1.2345678, in 2022.";
+        assert_eq!(reworded(text), "0.317 cycles of 0.3090 ns on Linux 6.18.44-1.2345678, in 2022.");
     }
 
     #[test]
@@ -342,6 +347,7 @@ mod tests {
         };
         assert_eq!(shared(&[0.3, 200.0]), Some("ns"));
         assert_eq!(shared(&[900.0, 90_000.0]), Some("µs"));
+        assert_eq!(shared(&[90.0, 90_000.0]), None);
         assert_eq!(shared(&[1.0, 1e6]), None);
         assert_eq!(shared(&[]), None);
         assert_eq!(shared(&[0.0, f64::NAN]), None);
@@ -351,21 +357,28 @@ mod tests {
     fn read(text: &str, unit: Unit) -> f64 {
         let (number, symbol) = text.split_once(' ').expect("a number and a unit");
         let step = ladder(unit).iter().find(|step| step.symbol == symbol).expect("a known unit");
-        number.replace('−', "-").parse::<f64>().expect("a number") * step.size
+        number.replace('−', "-").replace(digits::THIN, "").parse::<f64>().expect("a number") * step.size
     }
 
     proptest! {
         #[test]
-        fn what_is_printed_lies_within_the_interval(
+        fn what_is_printed_contains_what_was_computed(
             size in -3.0..12.0_f64, width in -4.9..0.3_f64, shift in -0.4..0.4_f64,
         ) {
             let value = 10_f64.powf(size);
             let half = value * 10_f64.powf(width);
-            let estimated = estimate_of(value, value - half * (1.0 + shift), value + half * (1.0 - shift));
+            let (low, high) = (value - half * (1.0 + shift), value + half * (1.0 - shift));
             for unit in [Unit::Nanoseconds, Unit::BytesPerSecond, Unit::Bytes, Unit::PartsPerMillion] {
-                let printed = estimate(unit, &estimated);
-                prop_assert!((read(&printed, unit) - value).abs() <= half, "{printed} for {value} ± {half}");
-                prop_assert!(printed.len() < 20, "{printed}");
+                let measure = Measure::of(unit, value);
+                let printed = |text: &str| read(&format!("{text} {}", measure.symbol), unit);
+                let middle = printed(&measure.number(value, Some((low, high))));
+                let range = measure.range(value, low, high).replace(" to ", "–");
+                let (lowest, highest) = range.split_once('–').map(|(low, high)| (printed(low), printed(high))).unwrap();
+                let error = 1e-6 * value;
+                prop_assert!(lowest <= low + error && high <= highest + error, "{range} for {low} to {high}");
+                prop_assert!(lowest < middle && middle < highest, "{range} for {value}");
+                prop_assert!((middle / value - 1.0).abs() < 0.0051, "{middle} for {value}");
+                prop_assert!(range.len() < 30, "{range}");
             }
         }
 
@@ -385,7 +398,7 @@ mod tests {
                 let printed = with_interval(unit, &estimated);
                 prop_assert!(!printed.contains("NaN") && !printed.contains("inf"), "{printed}");
             }
-            let _ = (factor(value), percent(value), significant(low, 3), size(bytes), duration(value));
+            let _ = (factor(value), percent(value), plus_minus(low), plain(value), size(bytes), duration(value));
         }
     }
 }
