@@ -101,6 +101,9 @@ pub(super) fn clock(clock: &Qualification) -> String {
     )
 }
 
+/// The half-width of a value that shows differences of a tenth, as a share of it.
+pub(super) const USEFUL: f64 = 0.05;
+
 /// The precision of a run. Widths are halves of 95 % intervals as shares of their values.
 pub(super) struct Precision<'run> {
     pub target: f64,
@@ -110,8 +113,8 @@ pub(super) struct Precision<'run> {
     pub values: usize,
     /// The median of the widths; `None` if no value has an interval.
     pub median: Option<f64>,
-    /// The point with the greatest width, and that width.
-    pub widest: Option<(&'run PointResult, f64)>,
+    /// Number of points with a half-width of at most [`USEFUL`].
+    pub useful: usize,
     /// Points with a wider interval than the target, with their widths, the widest first.
     pub missed: Vec<(&'run PointResult, f64)>,
     /// Number of points with a value but no interval.
@@ -128,10 +131,22 @@ impl<'run> Precision<'run> {
         let mut widths = widths(results);
         widths.sort_by(|(_, one), (_, other)| other.total_cmp(one));
         let all: Vec<f64> = widths.iter().map(|(_, width)| *width).collect();
-        let (median, widest) = (statistics::median(&all), widths.first().copied());
+        let median = statistics::median(&all);
+        let useful = all.iter().filter(|width| **width <= USEFUL).count();
         let reached = all.iter().filter(|width| **width <= target).count();
         widths.retain(|(_, width)| *width > target);
-        Precision { target, reached, values, median, widest, missed: widths, without }
+        Precision { target, reached, values, median, useful, missed: widths, without }
+    }
+
+    /// The points that missed the target, the widest first. A value whose interval is wider than itself is near zero, and has no
+    /// relative width that says anything.
+    pub fn relative(&self) -> impl Iterator<Item = &(&'run PointResult, f64)> {
+        self.missed.iter().filter(|(_, width)| *width <= 1.0)
+    }
+
+    /// The share of the values with a half-width of at most [`USEFUL`]; `None` without values.
+    pub fn share_useful(&self) -> Option<f64> {
+        (self.values > 0).then(|| self.useful as f64 / self.values as f64)
     }
 
     /// Whether every value has an interval that reaches the target.
@@ -148,9 +163,12 @@ impl<'run> Precision<'run> {
         };
         let values = plural(self.values, "value");
         let mut said = vec![format!("{} of {values}{share} have an interval within {target}", self.reached)];
-        if let (Some(median), Some((_, widest))) = (self.median, self.widest) {
-            let (median, widest) = (quantities::plus_minus(median), quantities::plus_minus(widest));
-            said.push(format!("the median half-width is {median}, the widest {widest}"));
+        if let Some(median) = self.median {
+            said.push(format!("the median half-width is {}", quantities::plus_minus(median)));
+        }
+        let near_zero = self.missed.len() - self.relative().count();
+        if near_zero > 0 {
+            said.push(format!("{} with zero, or nearly, in its interval", plural(near_zero, "value")));
         }
         if self.without > 0 {
             said.push(format!("{} without an interval (fewer than six trials)", self.without));
@@ -194,7 +212,8 @@ pub(super) fn disturbances(results: &Results) -> Vec<String> {
     });
     let left_out: usize = results.points.iter().map(|point| point.left_out).sum();
     tell(left_out as u64, &|n| {
-        format!("Trials left out because their own evidence failed: {n} of {}.", trials + left_out)
+        let all = quantities::count(trials + left_out);
+        format!("Trials discarded by their own checks: {n} of {all}.")
     });
     tell(sum(|seen| seen.involuntary_switches), &|n| {
         format!(

@@ -19,6 +19,9 @@ pub(super) const MOST_DIGITS: i32 = 6;
 /// Numbers that differ by less than this share differ by the error of their arithmetic.
 const SAME: f64 = 1e-9;
 
+/// Smaller numbers are zero: their powers of ten have no reciprocal.
+const TINY: f64 = 1e-290;
+
 /// Separates groups of three digits: a thin space at which no line is broken.
 pub(super) const THIN: char = '\u{202f}';
 
@@ -39,7 +42,7 @@ fn leading(value: f64, digits: i32) -> i32 {
 
 /// The power of ten of the first digit that is not zero.
 pub(super) fn power(size: f64) -> i32 {
-    if size > 0.0 && size.is_finite() { size.log10().floor() as i32 } else { 0 }
+    if size > TINY && size.is_finite() { size.log10().floor() as i32 } else { 0 }
 }
 
 /// A value to this place; to one digit if it would be zero there.
@@ -50,7 +53,7 @@ pub(super) fn value(value: f64, place: i32) -> String {
 /// The lower end of the interval of a value, rounded downwards to this place. It is below the printed value unless both are
 /// exactly that number.
 pub(super) fn low(low: f64, value: f64, place: i32) -> String {
-    if low.abs() <= SAME * value.abs() {
+    if low.abs() <= SAME * value.abs() || !value.is_finite() {
         return "0".to_owned();
     }
     let steps = |number: f64| number / step(place);
@@ -92,7 +95,7 @@ fn written(number: f64, place: i32, round: fn(f64) -> f64) -> String {
     if !number.is_finite() {
         return "–".to_owned();
     }
-    if number == 0.0 {
+    if number.abs() <= TINY {
         return "0".to_owned();
     }
     let steps = round(number / step(place));

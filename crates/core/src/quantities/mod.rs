@@ -36,6 +36,11 @@ const SIZES: [Measure; 6] = [
 ];
 const SHARES: [Measure; 1] = [measure(1e4, "%")];
 
+/// Half-widths below this share are not distinguished.
+const NARROW: f64 = 0.001;
+
+const NARROWER: &str = "< 0.1 %";
+
 /// A number without a unit.
 const PLAIN: Measure = measure(1.0, "");
 
@@ -78,6 +83,16 @@ impl Measure {
         let [value, lowest, highest] = [value, low, high].map(|number| number / self.size);
         let between = if low < 0.0 { " to " } else { "–" };
         format!("{}{between}{}", digits::low(lowest, value, place), digits::high(highest, value, place))
+    }
+
+    /// Half an interval: as a share of its value, or in its unit where it is larger than the value, which then is near zero.
+    pub fn half_width(self, value: f64, (low, high): (f64, f64)) -> String {
+        let half = (high - low) / 2.0;
+        match half / value.abs() {
+            share if share < NARROW => NARROWER.to_owned(),
+            share if share <= 1.0 => plus_minus(share),
+            _ => format!("±{} {}", self.number(half, None), self.symbol),
+        }
     }
 
     fn place(self, value: f64, interval: Option<(f64, f64)>) -> i32 {
@@ -190,8 +205,8 @@ pub fn frequency(hertz: f64) -> String {
         .into_iter()
         .find(|(size, _)| hertz >= *size)
         .unwrap_or((1.0, "Hz"));
-    let found = hertz / size;
-    format!("{} {symbol}", digits::value(found, digits::power(found.abs()) - 3))
+    let number = hertz / size;
+    format!("{} {symbol}", digits::value(number, digits::power(number.abs()) - 3))
 }
 
 /// A duration in minutes and seconds: `42 s`, `5 min 50 s`.
@@ -378,7 +393,7 @@ mod tests {
                 prop_assert!(lowest <= low + error && high <= highest + error, "{range} for {low} to {high}");
                 prop_assert!(lowest < middle && middle < highest, "{range} for {value}");
                 prop_assert!((middle / value - 1.0).abs() < 0.0051, "{middle} for {value}");
-                prop_assert!(range.len() < 30, "{range}");
+                prop_assert!(range.chars().count() < 30, "{range}");
             }
         }
 

@@ -14,7 +14,7 @@ use super::sound::Sound;
 use super::visits::Visits;
 use crate::record::{MethodParameter, PlannedPoint, PredictionLine, Run, Trial};
 use fathom_core::experiment::registry::{self, OtherVersion};
-use fathom_core::experiment::{Experiment, Point, Prediction};
+use fathom_core::experiment::{Experiment, Found, Point, Prediction};
 use fathom_core::quantity::{Kind, Unit};
 use fathom_core::sampling::{Observations, Sample};
 use fathom_core::statistics::{self, Estimate, Levels, Mode, Outliers};
@@ -75,6 +75,16 @@ pub struct PointResult {
 }
 
 impl PointResult {
+    /// The estimate from the observations with the core shared, for short work on one CPU; `None` without an interval.
+    pub fn shared(&self) -> Option<&Estimate> {
+        self.estimate().and(self.core.as_ref()?.shared.as_ref()).filter(|shared| shared.interval.is_some())
+    }
+
+    /// What a neighbour on the core costs; `None` unless the values with the core alone and shared are both known.
+    pub fn neighbour_cost(&self) -> Option<Found> {
+        self.core.as_ref()?.neighbour_cost(self.unit, self.estimate()?)
+    }
+
     /// The median with its interval, if it is valid.
     pub fn estimate(&self) -> Option<&Estimate> {
         self.outcome.estimate()

@@ -2,7 +2,8 @@
 //! what has no value and why, and the statistics of published reports, for comparison with any of them.
 
 use super::sections::place_of;
-use crate::paper::{Block, Column, Group, Key, Row, Section, Table, Text, Tone};
+use crate::csv;
+use crate::paper::{Block, Column, Group, Key, Row, Section, Sign, Table, Text, Tone};
 use crate::summary::{self, ABSENT, Unmeasured};
 use crate::words::{self, plural};
 use fathom_core::quantities;
@@ -23,7 +24,7 @@ pub(super) fn every_operation(found: &Results) -> Section {
         Column::mixed("measured, median"),
         Column::mixed("95 % interval").optional(),
         Column::ratio("measured / predicted"),
-        Column::signs("evidence"),
+        Column::signs("operation checked"),
     ]);
     table.searched = true;
     for group in summary::groups(found) {
@@ -55,7 +56,7 @@ fn rows(found: &Results, group: &summary::OperationGroup) -> Group {
 }
 
 fn row(row: &summary::OperationRow) -> Row {
-    let sign = words::evidence_sign(row.point);
+    let sign = if row.shared { Sign::Unasked } else { words::evidence_sign(row.point) };
     Row::of([
         Text::plain(&*row.operation),
         Text::plain(&*row.hardware),
@@ -201,7 +202,7 @@ fn statistics_row(found: &Results, point: &PointResult) -> Option<Row> {
         optional(of_observations.deviation),
         optional(published.trials.deviation),
         optional(Some(of_observations.trimmed_mean)),
-        optional(Some(of_observations.minimum)),
+        optional(csv::least(point, of_observations.minimum)),
         optional(Some(of_observations.maximum)),
         count(in_clock.map(|(ticks, _)| ticks)),
         count(in_clock.and_then(|(_, cycles)| cycles)),
