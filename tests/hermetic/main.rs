@@ -15,6 +15,7 @@ mod committed;
 mod part_of_run;
 mod reported;
 
+mod causes;
 mod circles;
 mod command_line;
 mod comparison;

@@ -22,7 +22,7 @@ fn spaces_of_texts_are_plain() {
 fn every_form_for_people_says_what_follows_from_the_figures() {
     for form in [Form::Text, Form::Markdown, Form::Latex, Form::Html] {
         let text = in_form(form, true);
-        let words = "a call's cost grows with each of them";
+        let words = "every step is significant";
         let found = text.replace("&#39;", "'").split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(found.contains(words), "{form:?} has no mechanism");
     }

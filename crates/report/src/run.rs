@@ -212,13 +212,12 @@ pub(super) fn disturbances(results: &Results) -> Vec<String> {
     });
     let left_out: usize = results.points.iter().map(|point| point.left_out).sum();
     tell(left_out as u64, &|n| {
-        let all = quantities::count(trials + left_out);
-        format!("Trials discarded by their own checks: {n} of {all}.")
+        format!("{n} of {} trials discarded by their own checks.", quantities::count(trials + left_out))
     });
-    tell(sum(|seen| seen.involuntary_switches), &|n| {
+    tell(sum(|seen| seen.preemptions), &|n| {
         format!(
-            "The scheduler preempted the measured work {n} times (switches that are part of an operation are not \
-                 counted)."
+            "The scheduler preempted the measured work {n} times (trials whose operations themselves switch, wait or \
+             create processes are not counted)."
         )
     });
     said.extend(occupancy::sentences(results));

@@ -86,6 +86,9 @@ pub struct Check {
     pub unasked: bool,
 }
 
+/// A greater number is no limit.
+const UNBOUNDED: f64 = 1e15;
+
 impl Check {
     /// A claim, whether it holds, and the observation.
     pub fn judged(claim: impl Into<String>, holds: bool, seen: impl Into<String>) -> Self {
@@ -105,7 +108,12 @@ impl Check {
     /// A quantity that must lie between two values.
     pub fn within(claim: impl Into<String>, seen: f64, low: f64, high: f64) -> Self {
         let holds = (low..=high).contains(&seen);
-        Check::judged(claim, holds, format!("{} (between {} and {})", plain(seen), plain(low), plain(high)))
+        let range = if high < UNBOUNDED {
+            format!("between {} and {}", plain(low), plain(high))
+        } else {
+            format!("at least {}", plain(low))
+        };
+        Check::judged(claim, holds, format!("{} ({range})", plain(seen)))
     }
 
     /// A quantity that must be exactly this.

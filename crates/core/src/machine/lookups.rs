@@ -219,6 +219,12 @@ impl Machine {
         matches!(self.virtualization.hypervisor.value(), Some(Some(_)))
     }
 
+    /// The word of the kernel's command line that says that the hypervisor is a guest itself, such as `nested_pvm=1`.
+    pub fn nested(&self) -> Option<&str> {
+        let mut words = self.kernel.command_line.value()?.split_whitespace();
+        words.find(|word| word.starts_with("nested") && !word.ends_with("=0"))
+    }
+
     /// The kernel's sentence about each vulnerability of the processor; empty if it reports none.
     pub fn mitigations(&self) -> BTreeMap<String, String> {
         self.kernel.mitigations.value().cloned().unwrap_or_default()

@@ -204,6 +204,7 @@ mod tests {
             left_out: 0,
             disturbance: Disturbance::default(),
             processor_time: None,
+            explanation: None,
         }
     }
 

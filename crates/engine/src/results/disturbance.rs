@@ -13,6 +13,9 @@ pub struct Disturbance {
     pub migrations: u64,
     /// Number of involuntary context switches.
     pub involuntary_switches: u64,
+    /// Those of them by which the scheduler preempted the work: not of trials whose operations themselves switch, wait or create
+    /// processes.
+    pub preemptions: u64,
     /// Share of a spinning loop's time that was lost just before the observations.
     pub lost_share: Option<f64>,
     /// The lowest and the highest core frequency observed, hertz.
@@ -39,10 +42,29 @@ impl Disturbance {
             trials_throttled: trials_with(conditions().map(|seen| seen.throttled_periods)),
             migrations: total(conditions().map(|seen| seen.migrations)),
             involuntary_switches: total(measured.iter().map(|sample| sample.counters.involuntary_switches)),
+            preemptions: total(
+                measured
+                    .iter()
+                    .filter(|sample| !switches_by_itself(sample))
+                    .map(|sample| sample.counters.involuntary_switches),
+            ),
             lost_share: (spun > 0.0).then(|| lost / spun),
             core_hz: lowest.zip(frequencies.iter().copied().reduce(f64::max)),
         }
     }
+}
+
+/// The fewest operations of a trial whose switches of either kind are counted per operation: with fewer, each is long enough to
+/// be preempted several times.
+const FEW: u64 = 100;
+
+/// Whether switches are part of the operations, by the trial's own counters: the process gave up its CPU in at least every other
+/// operation (to hand over, to wait, or for a child), or was made to, as by `sched_yield`, which counts as involuntary.
+fn switches_by_itself(sample: &Sample) -> bool {
+    let counters = &sample.counters;
+    let every_other = sample.operations / 2;
+    let all = counters.voluntary_switches.saturating_add(counters.involuntary_switches);
+    counters.voluntary_switches > every_other || (sample.operations >= FEW && all > every_other)
 }
 
 fn total(counts: impl Iterator<Item = u64>) -> u64 {

@@ -35,6 +35,7 @@ pub use evidence::Evidence;
 pub use headline::{Headline, Standing};
 pub use left_out::{budget, rounded};
 pub use mechanisms::Mechanism;
+pub use missed::Explanation;
 pub use outcome::Outcome;
 pub use point::PointResult;
 pub use point_core::PointCore;
@@ -45,6 +46,7 @@ pub use trend::TrendResult;
 use crate::record::{Method, Run, Trial};
 use fathom_core::experiment::{Experiment, Finding, Found, Known, Levels, Point};
 use fathom_core::statistics;
+use missed::Figures;
 use point::first_of_each;
 use std::borrow::Cow;
 
@@ -87,7 +89,7 @@ impl<'run> Results<'run> {
         let all = everything(run, &points, core_hz);
         let methods: Vec<&dyn Experiment> = experiments_of(&points).collect();
         let names: Vec<&str> = methods.iter().map(|experiment| experiment.about().name).collect();
-        let misses = missed::findings(&names, &points, &all);
+        let misses = missed::explain(&names, &mut points, Figures { supported: &known, all: &all });
         let mut findings: Vec<(String, Vec<Finding>)> = methods
             .iter()
             .zip(misses.others)
@@ -104,7 +106,8 @@ impl<'run> Results<'run> {
         let mut mechanisms = mechanisms::all(&known, &points);
         let mut cross_checks = cross_checks::all(&known);
         let mut trends = trend::trends(run, &points, |_| true);
-        let mut overall: Vec<Finding> = nearness::finding(&points).into_iter().chain(misses.roots).collect();
+        let mut overall: Vec<Finding> =
+            nearness::finding(&points).into_iter().chain(misses.overall).collect();
         if virtual_peer::has_one(run) {
             virtual_peer::name(&mut points, &mut trends, &mut findings);
             let causes = mechanisms.iter_mut().flat_map(|cause| [&mut cause.headline, &mut cause.because]);

@@ -5,6 +5,7 @@ use super::evidence::Evidence;
 use super::headline::Headline;
 use super::left_out;
 use super::method::parameters;
+use super::missed::Explanation;
 use super::outcome::Outcome;
 use super::point_core::PointCore;
 use super::processor_time::ProcessorTime;
@@ -72,6 +73,8 @@ pub struct PointResult {
     pub disturbance: Disturbance,
     /// The distribution of an operation's time; `None` if the counters cannot show it.
     pub processor_time: Option<ProcessorTime>,
+    /// If the prediction missed by more than a factor of two, what is known about the reason.
+    pub explanation: Option<Explanation>,
 }
 
 impl PointResult {
@@ -206,6 +209,7 @@ fn judge(
         left_out,
         disturbance: Disturbance::of(&measured),
         processor_time: ProcessorTime::of(run, &measured),
+        explanation: None,
         samples,
     }
 }

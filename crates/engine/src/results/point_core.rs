@@ -16,6 +16,9 @@ pub struct PointCore {
     pub state: CoreState,
     /// The share of the observed time in which the core was shared, mean over trials; `None` if its state was never clear.
     pub shared_share: Option<f64>,
+    /// The median of all observations made with the core alone, for short work; `None` if there are none, or if a baseline is
+    /// subtracted.
+    pub alone: Option<f64>,
     /// The same estimate from the observations made while the core was shared, for short work; `None` if there were too few.
     pub shared: Option<Estimate>,
     /// The number of observations over all trials with the core alone, shared, and uncertain.
@@ -39,6 +42,7 @@ impl PointCore {
         Some(PointCore {
             state,
             shared_share: statistics::mean(&shares).map(|mean| mean.value),
+            alone: visits.median_alone(),
             shared: shared.and_then(|found| headline::estimate(run, unit, samples, &found)).map(|(of, _)| of),
             observations: [Occupancy::Alone, Occupancy::Shared, Occupancy::Unclear]
                 .map(|state| visits.count(state)),

@@ -110,6 +110,15 @@ impl Visits {
         self.all.iter().filter_map(|visit| visit.only(Occupancy::Shared)).collect()
     }
 
+    /// The median of all observations made with the core alone; `None` if a baseline has to be subtracted.
+    pub fn median_alone(&self) -> Option<f64> {
+        let observed = self.all.iter().filter(|visit| visit.baseline.is_empty()).flat_map(|visit| {
+            let states = visit.operation_states();
+            visit.operation.iter().zip(states).filter(|(_, state)| **state == Occupancy::Alone)
+        });
+        statistics::median(&observed.map(|(value, _)| *value).collect::<Vec<_>>())
+    }
+
     /// The number of observations of the operation in a state of the core, over all trials.
     pub fn count(&self, wanted: Occupancy) -> usize {
         self.all.iter().map(|visit| visit.count(wanted)).sum()

@@ -1,8 +1,8 @@
-//! How a call's cost grows with the number of its arguments: one by one, in steps, or not monotonically.
+//! How a call's cost grows with the number of its arguments: by the line through all calls, and step by step.
 
 use super::{Conclusion, Rule, Seen};
 use fathom_core::experiment::At::{Any, Name};
-use fathom_core::experiment::{Found, Selector, Statement, statement};
+use fathom_core::experiment::{Found, Known, Parameter, Selector, Statement, statement};
 
 pub(super) const RULE: Rule = Rule {
     name: "growth_with_arguments",
@@ -17,19 +17,20 @@ const BY_ABI: Selector = Selector::only("cpu/procedure_call", &[("form", Name("a
 const UNOPTIMISED: Selector =
     Selector::only("cpu/procedure_call", &[("form", Name("spilled")), ("arguments", Any)]);
 
+const ARGUMENTS: Parameter = Parameter::count("arguments", "the number of arguments");
+
 /// The fewest points for a line.
 const FEWEST: usize = 3;
 
 fn judge(seen: &Seen) -> Option<Conclusion> {
-    let [abi, other] = [BY_ABI, UNOPTIMISED].map(|place| place.along("arguments", seen.known));
-    let headline = statement!("As the ABI passes arguments, a call's cost {growth}.", growth = growth(&abi)?);
-    let unoptimised = growth(&other).map(|growth| statement!(" In unoptimised code it {growth}.", growth));
-    let because = statement!(
-        "{ends}{unoptimised} An argument adds work: where the cost falls, that work overlaps with the call, \
-         and the alignment of the code decides.",
-        ends = ends(&abi),
-        unoptimised
-    );
+    let abi = BY_ABI.along("arguments", seen.known);
+    let headline =
+        statement!("As the ABI passes arguments, {growth}.", growth = growth(&abi, &BY_ABI, seen.known)?);
+    let other = UNOPTIMISED.along("arguments", seen.known);
+    let unoptimised = growth(&other, &UNOPTIMISED, seen.known);
+    let unoptimised =
+        unoptimised.map(|growth| statement!(" As unoptimised code passes them, {growth}.", growth));
+    let because = statement!("{ends}{unoptimised}", ends = ends(&abi), unoptimised);
     Some(Conclusion { headline, because })
 }
 
@@ -39,14 +40,14 @@ fn ends(curve: &[(u64, Found)]) -> Statement {
         return Statement::default();
     };
     statement!(
-        "With {few} arguments it takes {low}, with {many} {high}.",
+        "A call with {few} arguments takes {low}, with {many} {high}.",
         low = low.named("call with the fewest arguments"),
         high = high.named("call with the most arguments")
     )
 }
 
-/// The numbers of arguments at which the cost rises and falls, as far as intervals show it.
-fn growth(curve: &[(u64, Found)]) -> Option<Statement> {
+/// The growth along the line through all calls, and the arguments at which the cost rises and falls, as far as intervals show it.
+fn growth(curve: &[(u64, Found)], calls: &Selector, known: &Known) -> Option<Statement> {
     let steps = curve.windows(2).map(|pair| {
         let [(_, before), (arguments, after)] = pair else { return (0, Some(false), 0.0) };
         (*arguments, after.differs_from(before), after.value - before.value)
@@ -60,13 +61,35 @@ fn growth(curve: &[(u64, Found)]) -> Option<Statement> {
         differs.map(|(arguments, ..)| *arguments).collect()
     };
     let (rises, falls) = (at(true), at(false));
-    Some(match (rises.len(), falls.len()) {
-        (0, 0) => "does not grow significantly".into(),
-        (all, 0) if all == steps.len() => "grows with each of them".into(),
-        (_, 0) => format!("grows in steps, with argument {}", listed(&rises)).into(),
-        (0, _) => format!("falls, with argument {}", listed(&falls)).into(),
-        _ => format!("falls with argument {} and rises with {}", listed(&falls), listed(&rises)).into(),
-    })
+    let steps = match (rises.len(), falls.len()) {
+        (0, 0) => "no single step is significant".to_owned(),
+        (all, 0) if all == steps.len() => "every step is significant".to_owned(),
+        (_, 0) => format!("the steps to {} are significant", listed(&rises)),
+        (0, _) => format!("the cost falls at {}", listed(&falls)),
+        _ => format!("the cost falls at {} and rises at {}", listed(&falls), listed(&rises)),
+    };
+    Some(statement!("{slope}{steps}", slope = slope(calls, known)))
+}
+
+/// The slope of the line; nothing if it has no interval.
+fn slope(calls: &Selector, known: &Known) -> Statement {
+    let slope = calls.all(known).first().and_then(|(point, _)| {
+        let (slope, _) = known.line(calls.experiment, point, &ARGUMENTS)?;
+        slope.interval.map(|ends| (slope, ends.low > 0.0))
+    });
+    match slope {
+        Some((slope, true)) => {
+            statement!(
+                "one more costs {slope} on the line through all; ",
+                slope = slope.named("one more argument")
+            )
+        }
+        Some((slope, false)) => statement!(
+            "the line through all shows no significant growth ({slope} for one more); ",
+            slope = slope.named("one more argument")
+        ),
+        None => Statement::default(),
+    }
 }
 
 fn listed(numbers: &[u64]) -> String {
@@ -77,7 +100,6 @@ fn listed(numbers: &[u64]) -> String {
 mod tests {
     use super::*;
     use crate::results::planted::{self, Plant as _};
-    use fathom_core::experiment::Known;
     use serde_json::json;
 
     fn text(costs: &[f64]) -> Option<String> {
@@ -92,11 +114,11 @@ mod tests {
     #[test]
     fn steady_growth_steps_falls_and_noise_are_told_apart() {
         let cases = [
-            (&[1.0, 1.1, 1.2, 1.3][..], "grows with each of them."),
-            (&[1.0, 1.0, 1.5, 1.505], "grows in steps, with argument 2."),
-            (&[1.0, 0.8, 0.8, 1.5], "falls with argument 1 and rises with 3."),
-            (&[1.0, 0.8, 0.8, 0.8], "falls, with argument 1."),
-            (&[1.0, 1.005, 0.995, 1.0], "does not grow significantly."),
+            (&[1.0, 1.1, 1.2, 1.3][..], "every step is significant."),
+            (&[1.0, 1.0, 1.5, 1.505], "the steps to 2 are significant."),
+            (&[1.0, 0.8, 0.8, 1.5], "the cost falls at 1 and rises at 3."),
+            (&[1.0, 0.8, 0.8, 0.8], "the cost falls at 1."),
+            (&[1.0, 1.005, 0.995, 1.0], "no single step is significant."),
         ];
         for (costs, end) in cases {
             assert!(

@@ -47,15 +47,18 @@ fn judge(seen: &Seen) -> Option<Conclusion> {
         return None;
     }
     let headline = statement!(
-        "Leaving the guest takes {exit} (CPUID).{published}",
+        "A VM exit (CPUID) takes {exit}{published}",
         exit = exit.named("CPUID"),
         published = published(exit, known)?
     );
     let call = GETPPID.found(known).map_or_else(Statement::default, |call| {
+        let ratio = exit.over(call);
+        let longer = ratio.ends().is_some_and(|(low, _)| low > 1.0);
         statement!(
-            " A system call, which does not leave it, takes {call}: an exit is worth {ratio} of them.",
+            " A system call takes {call}, an exit {ratio} times as long{none}.",
             call = call.named("getppid"),
-            ratio = exit.over(call).named("exits in system calls")
+            ratio = ratio.named("exits in system calls"),
+            none = if longer { ": a system call contains none" } else { "" }
         )
     });
     let because = statement!(
@@ -72,24 +75,23 @@ fn published(exit: Found, known: &Known) -> Option<Statement> {
     let one = known.cycle().value * PUBLISHED_EXIT;
     let times = exit.scaled(1.0 / one);
     let times = Found { dimension: Dimension::Ratio, ..times };
-    let ends = times.ends()?;
-    let declared = known.machine.kernel.command_line.value().and_then(|line| {
-        line.split_whitespace().find(|word| word.starts_with("nested") && !word.ends_with("=0"))
-    });
-    let verdict = match (ends, declared) {
-        ((low, _), Some(word)) if low > NESTED => {
-            format!(": the guest is nested, as {word} on the kernel's command line says")
-        }
-        ((low, _), None) if low > NESTED => ": the guest is probably nested".to_owned(),
-        ((_, high), _) if high < SINGLE => ": one hypervisor".to_owned(),
-        _ => ": whether the guest is nested is unknown".to_owned(),
-    };
     let published = Found::exact(one, Dimension::Of(Unit::Nanoseconds));
     Some(statement!(
-        " That is {times} times a published exit ({published}){verdict}.",
+        ", {times} times the published cost ({published}){verdict}.",
         times = times.named("exit over a published one"),
+        verdict = verdict(times.ends()?, known.machine.nested()),
         published = published.named("published exit")
     ))
+}
+
+/// Whether the guest is nested: the kernel's command line knows; otherwise the cost of an exit may show it.
+fn verdict((low, high): (f64, f64), declared: Option<&str>) -> String {
+    match declared {
+        Some(word) => format!(": the guest is nested, as {word} on the kernel's command line says"),
+        None if low > NESTED => ": the guest is probably nested".to_owned(),
+        None if high < SINGLE => ", as under one hypervisor".to_owned(),
+        None => ": the cost does not show whether the guest is nested".to_owned(),
+    }
 }
 
 #[cfg(test)]
@@ -113,16 +115,23 @@ mod tests {
     fn an_exit_of_many_published_ones_is_nested_and_one_of_about_one_is_not() {
         let nested = text(8.0, Some("KVM"), "quiet").expect("a mechanism");
         assert!(
-            nested.contains("takes {10400} (CPUID). That is {8} times a published exit ({1300}): the guest is probably nested"),
+            nested.contains(
+                "(CPUID) takes {10400}, {8} times the published cost ({1300}): the guest is probably nested"
+            ),
             "{nested}"
         );
         assert!(
             text(8.0, Some("KVM"), "nested_pvm=1").is_some_and(|text| text.contains("as nested_pvm=1 on"))
         );
-        assert!(text(1.2, Some("KVM"), "").is_some_and(|text| text.contains("): one hypervisor.")));
+        assert!(text(1.2, Some("KVM"), "").is_some_and(|text| text.contains("), as under one hypervisor.")));
+        let declared = text(3.0, Some("KVM"), "quiet nested_pvm=1").expect("a mechanism");
+        assert!(
+            declared.contains("is nested, as nested_pvm=1") && !declared.contains("whether"),
+            "{declared}"
+        );
         assert!(
             text(3.0, Some("KVM"), "")
-                .is_some_and(|text| text.contains("whether the guest is nested is unknown"))
+                .is_some_and(|text| text.contains("does not show whether the guest is nested"))
         );
     }
 

@@ -1,60 +1,107 @@
-//! The reasons why predictions missed: for results further than a factor of two from their prediction, the term that was
-//! wrong, and the evidence for it.
+//! The reasons why predictions missed: what is known about results further than a factor of two from their prediction.
 //!
-//! The conclusions must follow from the figures:
+//! A cause is stated only if this run measured its mechanism and its size accounts for the miss:
 //!
-//! - If evidence does not hold, the measurement is in doubt, not the prediction.
-//! - A cost is a sum of terms, none below zero. A term that alone exceeds the measured cost is too high.
-//! - If a cost is more than twice its prediction, whatever took half of the time (the program, the kernel, or waiting for
-//!   something else) took longer than the whole prediction: the missing time is there.
-//! - A rate is the sum of terms that allow it, less terms that reduce it. If it is measured above the former, these are too
-//!   low; if below them but above the prediction, the latter take too much.
+//! - The prediction, with that measurement in it, agrees with the result: their intervals overlap.
+//! - The measurement changes the prediction significantly: without that, it explains nothing.
+//! - It changes no term by more than a factor of four. A model that was so far off is wrong as a model; that one number repairs it
+//!   shows nothing.
 //!
-//! If nothing follows, the finding says so. Misses of one experiment with the same reason are reported together, with the
-//! figures of the furthest.
+//! The first candidate of which all this is true is the cause, and the only one. Otherwise the miss is not explained, and the
+//! candidates are listed with the measurement that excludes each. Whether something that the run cannot separate took part
+//! (mitigations, a paravirtual hypervisor) is said as such.
 
-mod reason;
-mod root;
+mod candidate;
+mod excluded;
+mod measured_terms;
+mod miss;
 mod sentences;
 #[cfg(test)]
 mod tests;
 
 use super::PointResult;
+use candidate::Candidate;
 use fathom_core::experiment::{Finding, Known};
-use reason::{Missed, Reason};
+use miss::Missed;
 
-/// A value that is within this factor of another has not changed in a way that explains a factor of two.
-const UNCHANGED: f64 = 1.25;
+/// What is known about the reason why a prediction missed.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Explanation {
+    /// The evidence of the result does not hold: not the prediction is in doubt.
+    InDoubt,
+    /// A cause that the run has measured.
+    Cause {
+        /// The mechanism, in a few words.
+        mechanism: String,
+        /// The factor, at least 1, by which it changes a term of the prediction; `None` if it adds a term.
+        changes: Option<f64>,
+    },
+    /// The interval of the result reaches to within the factor of the prediction: whether it missed is not certain.
+    NotCertain,
+    /// No measurement of this run accounts for it.
+    NotExplained,
+}
 
 /// The findings about all misses of a run.
 pub struct Misses {
-    /// Wrong inputs, each with the predictions that it explains.
-    pub roots: Vec<Finding>,
+    /// How many there are, and the causes of several, each with the predictions that it explains.
+    pub overall: Vec<Finding>,
     /// The findings about the other misses, by experiment.
     pub others: Vec<(String, Vec<Finding>)>,
 }
 
-/// The findings about all misses. `known` holds the figures of the finished run.
-pub fn findings(names: &[&str], points: &[PointResult], known: &Known) -> Misses {
-    let missed = root::valid(points);
-    let (roots, explained) = root::causes(&missed, known);
-    let others = names.iter().map(|name| {
-        let mine = points.iter().filter(|point| point.experiment == *name);
-        let open = mine.filter(|point| !explained.contains(&(point.experiment.as_str(), &point.point)));
-        ((*name).to_owned(), by_reason(open, known))
-    });
-    Misses { others: others.collect(), roots }
+/// A miss with all that is known about its reason.
+struct Judged<'run> {
+    missed: Missed<'run>,
+    explanation: Explanation,
+    /// The cause, if there is one.
+    cause: Option<Candidate>,
+    /// The candidates that account for nothing.
+    rejected: Vec<Candidate>,
 }
 
-/// The findings about one experiment's misses: one for each reason.
-fn by_reason<'run>(points: impl Iterator<Item = &'run PointResult>, known: &Known) -> Vec<Finding> {
-    let mut groups: Vec<(Reason, Vec<Missed>)> = vec![];
-    for missed in points.filter_map(Missed::of) {
-        let reason = missed.reason();
-        match groups.iter_mut().find(|(of, _)| *of == reason) {
-            Some((_, group)) => group.push(missed),
-            None => groups.push((reason, vec![missed])),
-        }
+/// The figures of the finished run: those supported by their evidence, and all.
+#[derive(Clone, Copy)]
+pub struct Figures<'run> {
+    /// The figures on which conclusions may rest.
+    pub supported: &'run Known<'run>,
+    /// All figures, as predictions use them.
+    pub all: &'run Known<'run>,
+}
+
+/// Judges every miss: marks the points, and returns the findings, by experiment in the order of `names`.
+pub fn explain(names: &[&str], points: &mut [PointResult], figures: Figures) -> Misses {
+    let explanations: Vec<Option<Explanation>> = points
+        .iter()
+        .map(|point| Missed::of(point).map(|missed| judge(missed, figures).explanation))
+        .collect();
+    for (point, explanation) in points.iter_mut().zip(explanations) {
+        point.explanation = explanation;
     }
-    groups.iter().filter_map(|(reason, group)| sentences::finding(reason, group, known)).collect()
+    let judged: Vec<Judged> =
+        points.iter().filter_map(Missed::of).map(|missed| judge(missed, figures)).collect();
+    let (shared, rest) = sentences::shared_causes(&judged);
+    let others = names.iter().map(|name| {
+        let mine: Vec<&Judged> = rest.iter().copied().filter(|miss| miss.missed.place().0 == *name).collect();
+        ((*name).to_owned(), sentences::findings(&mine, figures))
+    });
+    let others = others.collect();
+    Misses { overall: sentences::count(&judged).into_iter().chain(shared).collect(), others }
+}
+
+fn judge<'run>(missed: Missed<'run>, figures: Figures) -> Judged<'run> {
+    if missed.result.evidence.fails() {
+        return Judged { missed, explanation: Explanation::InDoubt, cause: None, rejected: vec![] };
+    }
+    if !missed.is_certain() {
+        return Judged { missed, explanation: Explanation::NotCertain, cause: None, rejected: vec![] };
+    }
+    let mut rejected = candidate::all(&missed, figures);
+    let cause = rejected.iter().position(|candidate| candidate.accounts_for(&missed));
+    let cause = cause.map(|place| rejected.remove(place));
+    let explanation = match &cause {
+        Some(cause) => Explanation::Cause { mechanism: cause.mechanism.clone(), changes: cause.changes },
+        None => Explanation::NotExplained,
+    };
+    Judged { missed, explanation, cause, rejected }
 }

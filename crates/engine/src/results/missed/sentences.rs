@@ -1,22 +1,114 @@
 //! The sentences about misses.
 
-use super::UNCHANGED;
-use super::reason::{Missed, Reason, Spender};
-use crate::results::ProcessorTime;
-use crate::results::accuracy::distance;
+use super::candidate::Candidate;
+use super::{Explanation, Figures, Judged, excluded};
+use crate::results::accuracy::FAIR;
 use fathom_core::experiment::{
-    Dimension, Finding, Found, Known, Part, Prediction, Question, Source, Statement, finding, statement,
+    Dimension, Finding, Found, MainFigure, Point, Question, Statement, finding, statement,
 };
-use fathom_core::quantity::Unit;
-use fathom_core::statistics::Measured;
+use std::collections::BTreeSet;
 
-/// Terms with a smaller share of their prediction do not explain a factor of two.
-const NEGLIGIBLE: f64 = 0.1;
+/// How many misses there are, and of how many the cause is known.
+pub(super) fn count(judged: &[Judged]) -> Option<Finding> {
+    let counted = |count: usize, name: &str| Found::exact(count as f64, Dimension::Count).named(name);
+    let of =
+        |wanted: fn(&Explanation) -> bool| judged.iter().filter(|miss| wanted(&miss.explanation)).count();
+    let explained = of(|explanation| matches!(explanation, Explanation::Cause { .. }));
+    let uncertain = of(|explanation| *explanation == Explanation::NotCertain);
+    (!judged.is_empty()).then(|| {
+        finding!(
+            Question::Miss,
+            "{missed} predictions missed by more than a factor of {FAIR}: other measurements of this run explain \
+             {explained}, {uncertain} may not have missed, {rest} are not explained.",
+            missed = counted(judged.len(), "predictions missed"),
+            explained = counted(explained, "misses explained"),
+            uncertain = counted(uncertain, "misses not certain"),
+            rest = counted(judged.len() - explained - uncertain, "misses not explained")
+        )
+    })
+}
 
-/// The finding about a group of misses with the same reason, with the figures of the furthest.
-pub fn finding(reason: &Reason, group: &[Missed], known: &Known) -> Option<Finding> {
-    let furthest = group.iter().rev().max_by(|one, other| one.distance().total_cmp(&other.distance()))?;
-    let summary = furthest.summary();
+/// The causes of more than one miss, each once; and the other misses.
+pub(super) fn shared_causes<'a, 'run>(judged: &'a [Judged<'run>]) -> (Vec<Finding>, Vec<&'a Judged<'run>>) {
+    let (mut findings, mut rest, mut named): (Vec<Finding>, Vec<&Judged>, BTreeSet<String>) =
+        Default::default();
+    for miss in judged {
+        let Some(cause) = &miss.cause else {
+            rest.push(miss);
+            continue;
+        };
+        let same: Vec<&Judged> = judged.iter().filter(|other| is_same_cause(other, cause)).collect();
+        if same.len() < 2 {
+            rest.push(miss);
+        } else if named.insert(cause.mechanism.clone()) {
+            findings.extend(shared(&same));
+        }
+    }
+    (findings, rest)
+}
+
+fn is_same_cause(miss: &Judged, cause: &Candidate) -> bool {
+    miss.cause.as_ref().is_some_and(|other| other.mechanism == cause.mechanism)
+}
+
+/// A cause of several misses, with the figures of the furthest.
+fn shared(same: &[&Judged]) -> Option<Finding> {
+    let furthest = furthest(same)?;
+    let cause = furthest.cause.as_ref()?;
+    let experiments: BTreeSet<&str> = same.iter().map(|miss| miss.missed.place().0).collect();
+    let experiments = experiments.into_iter().collect::<Vec<_>>().join(", ");
+    let count = Found::exact(same.len() as f64, Dimension::Count);
+    Some(finding!(
+        Question::Miss,
+        "{sizes}. This explains {count} wrong predictions of {experiments}. The furthest is {summary}, and \
+         {again} with the measured value.",
+        sizes = capitalized(&cause.sizes),
+        count = count.named("predictions explained"),
+        summary = furthest.missed.summary(),
+        again = cause.again.named("predicted with the measured value")
+    ))
+}
+
+/// The findings about one experiment's misses: one for each main figure, and one for each kind of explanation of the others.
+pub(super) fn findings(misses: &[&Judged], figures: Figures) -> Vec<Finding> {
+    let mut groups: Vec<(String, Vec<&Judged>)> = vec![];
+    for miss in misses {
+        let key = key(miss);
+        match groups.iter_mut().find(|(of, _)| *of == key) {
+            Some((_, group)) => group.push(miss),
+            None => groups.push((key, vec![miss])),
+        }
+    }
+    groups.iter().filter_map(|(_, group)| finding(group, figures)).collect()
+}
+
+/// Misses with the same key are reported together.
+fn key(miss: &Judged) -> String {
+    let point = if is_main(miss) { miss.missed.result.point.to_string() } else { String::new() };
+    let mechanisms: Vec<&str> = miss.rejected.iter().map(|candidate| candidate.mechanism.as_str()).collect();
+    format!("{point} {:?} {mechanisms:?} {}", miss.explanation, miss.missed.factor > 1.0)
+}
+
+/// Whether a main figure of the experiment names this point by its settings.
+fn is_main(miss: &Judged) -> bool {
+    let Ok(method) = miss.missed.result.method() else { return false };
+    let names = |figure: &MainFigure| {
+        let mut point: Vec<&Point> = vec![&miss.missed.result.point];
+        figure.at.narrow(&mut point, None, &[]);
+        figure.leads && !point.is_empty()
+    };
+    method.about().shown.main_figures.iter().any(names)
+}
+
+fn furthest<'a, 'run>(group: &[&'a Judged<'run>]) -> Option<&'a Judged<'run>> {
+    group.iter().rev().copied().max_by(|one, other| one.missed.distance().total_cmp(&other.missed.distance()))
+}
+
+/// The finding about a group of misses, with the figures of the furthest.
+fn finding(group: &[&Judged], figures: Figures) -> Option<Finding> {
+    let furthest = furthest(group)?;
+    let missed = &furthest.missed;
+    let summary = missed.summary();
     let lead = match group.len() {
         1 => summary,
         many => {
@@ -24,150 +116,54 @@ pub fn finding(reason: &Reason, group: &[Missed], known: &Known) -> Option<Findi
             statement!("{count} points missed; the furthest is {summary}", count, summary)
         }
     };
-    let factor = furthest.measured.scaled(1.0 / furthest.prediction.total());
+    let factor = missed.measured.scaled(1.0 / missed.prediction.total());
     let factor = Found { dimension: Dimension::Ratio, ..factor }.named("measured over predicted");
     // A measured value of zero gives no factor.
-    let factor = (furthest.measured.value > 0.0).then(|| statement!(": a factor of {factor}", factor));
-    let because = because(reason, furthest, known);
+    let factor = (missed.measured.value > 0.0).then(|| statement!(", a factor of {factor}", factor));
+    let because = because(furthest, figures);
     Some(finding!(Question::Miss, "{lead}{factor}. {because}", lead, factor, because))
 }
 
-fn because(reason: &Reason, furthest: &Missed, known: &Known) -> Statement {
-    match reason {
-        Reason::Stated(sentence) => sentence.into(),
-        Reason::TooHigh(names) if names.is_empty() => together(furthest),
-        Reason::TooHigh(names) => too_high(names, furthest, known),
-        Reason::MissingTime(spender) => lacking(*spender, furthest, known),
-        Reason::Single(name) => {
-            let wrong = if furthest.factor > 1.0 {
-                "something else costs time, or this term is too low"
-            } else {
-                "this term is too high"
-            };
-            let change = change(name, furthest, known);
-            statement!("The prediction has a single term, {name}: {wrong}.{change}", change)
+fn because(miss: &Judged, figures: Figures) -> Statement {
+    match (&miss.explanation, &miss.cause) {
+        (Explanation::InDoubt, _) => {
+            "The measurement is in doubt, not the prediction: its evidence does not hold.".into()
         }
-        Reason::Unknown => unknown(furthest, known),
+        (Explanation::NotCertain, _) => statement!(
+            "Whether it missed is not certain: the interval reaches to within a factor of {FAIR} of the prediction."
+        ),
+        (_, Some(cause)) => statement!(
+            "{sizes}: with the measured value the prediction is {again}.",
+            sizes = capitalized(&cause.sizes),
+            again = cause.again.named("predicted with the measured value")
+        ),
+        (_, None) => not_explained(miss, figures),
     }
 }
 
-/// Terms that each exceed the whole.
-fn too_high(names: &[String], furthest: &Missed, known: &Known) -> Statement {
-    let terms = furthest.terms(false).filter(|term| names.contains(&term.what));
-    let each = terms.map(|term| {
-        let value = furthest.figure(term.value()).named(&format!("term: {}", term.what));
-        statement!("{term}, {value}", term = &term.what, value)
-    });
-    statement!(
-        "The whole operation took {all}; these terms alone are larger: {each}.{changes}",
-        all = furthest.measured.named("all that was measured"),
-        each = Statement::joined(each, "; "),
-        changes = changes(names.iter(), furthest, known)
-    )
-}
-
-fn together(furthest: &Missed) -> Statement {
-    let largest = furthest.terms(false).max_by(|one, other| one.value().total_cmp(&other.value()));
-    let Some(largest) = largest else { return Statement::default() };
-    let excess = furthest.figure(furthest.prediction.total()).minus(furthest.measured);
-    statement!(
-        "No single term exceeds the measured value; together they are too high by {excess}. Which of them is \
-         wrong is unknown; the largest is: {term} ({value}).",
-        excess = excess.named("predicted less measured"),
-        term = &largest.what,
-        value = furthest.figure(largest.value()).named("largest term")
-    )
-}
-
-/// The distribution of the time, and the part that the prediction lacks.
-fn lacking(spender: Spender, furthest: &Missed, known: &Known) -> Statement {
-    let Some(spent) = furthest.result.processor_time else { return Statement::default() };
-    let missing = furthest.measured.minus(furthest.figure(furthest.prediction.total()));
-    let part = |part, name| furthest.figure(furthest.prediction.part(part).unwrap_or(0.0)).named(name);
-    let verdict = match spender {
-        Spender::Waiting => statement!(
-            "For most of the time this process did not run, which by itself takes longer than predicted: \
-             what it waits for (a device, the other side, the hypervisor) takes longer than predicted."
-        ),
-        Spender::Kernel => statement!(
-            "For most of the time the kernel ran, which by itself takes longer than predicted: the missing \
-             time is in the kernel, for which {predicted} was predicted.",
-            predicted = part(Part::Software, "software predicted")
-        ),
-        Spender::Program => {
-            let hypervisor = " (time in the hypervisor counts as user mode)";
-            let note = if known.machine.is_virtual() { hypervisor } else { "" };
-            statement!(
-                "For most of the time the program ran in user mode, which by itself takes longer than \
-                 predicted: the missing time is in the processor, for which {predicted} was \
-                 predicted{note}.",
-                predicted = part(Part::Hardware, "hardware predicted")
-            )
-        }
+fn not_explained(miss: &Judged, figures: Figures) -> Statement {
+    let why = match miss.missed.measured.interval {
+        Some(_) => "Not explained.",
+        None => "Not explained: the result has no interval, so no cause can be confirmed.",
     };
-    let missing = missing.named("measured less predicted");
-    statement!("Missing: {missing}. {shares}{verdict}", missing, shares = shares(&spent), verdict)
+    let excluded = Statement::joined(excluded::all(miss, figures), "; ");
+    let excluded = match excluded {
+        Some(list) => statement!(" Excluded: {list}.", list),
+        None if miss.rejected.is_empty() => " This run measures none of its terms in another way.".into(),
+        None => " The terms that this run measures in another way are as predicted.".into(),
+    };
+    let inseparable = excluded::inseparable(&miss.missed, figures.supported.machine)
+        .map(|names| Statement::from(format!(" Not separable in a run: {names}.")));
+    statement!("{why}{excluded}{inseparable}", excluded, inseparable)
 }
 
-/// The distribution of the time, in shares. That of waiting is exact; program and kernel are distinguished if the kernel's
-/// ticks allow it.
-fn shares(spent: &ProcessorTime) -> Statement {
-    let share = |value: f64, interval| Found::measured(Measured { value, interval }, Dimension::Share);
-    let ran = spent.ran_ns / spent.passed_ns;
-    let waiting = share(1.0 - ran, None).named("waiting");
-    if !spent.is_split_by_ticks() {
-        return statement!("This process did not run for {waiting} of the time. ", waiting);
+/// With the first letter of its words in upper case.
+fn capitalized(statement: &Statement) -> Statement {
+    let mut statement = statement.clone();
+    if let Some(fathom_core::experiment::Piece::Text(text)) = statement.0.first_mut()
+        && !text.contains('/')
+    {
+        *text = fathom_core::experiment::capitalize(text);
     }
-    let kernel = share(spent.kernel_share, spent.kernel_interval).scaled(ran);
-    let program = share(spent.kernel_share, spent.kernel_interval).rest().scaled(ran);
-    statement!(
-        "According to the kernel's accounting, the kernel ran for {kernel} of the time, the program for \
-         {program}, and neither for {waiting}. ",
-        kernel = kernel.named("kernel"),
-        program = program.named("program"),
-        waiting
-    )
-}
-
-/// Nothing follows: the other known figures.
-fn unknown(furthest: &Missed, known: &Known) -> Statement {
-    let time = match (furthest.result.unit, furthest.factor > 1.0, furthest.result.processor_time) {
-        (Unit::Nanoseconds, true, Some(spent)) if spent.is_split_by_ticks() => {
-            statement!(" {shares}", shares = shares(&spent))
-        }
-        (Unit::Nanoseconds, true, Some(_)) => {
-            " Too few kernel ticks occurred to separate user time from kernel time.".into()
-        }
-        (Unit::Nanoseconds, true, None) => {
-            " Processor time was not counted separately from other work.".into()
-        }
-        _ => Statement::default(),
-    };
-    let least = NEGLIGIBLE * furthest.prediction.total().abs();
-    let terms = furthest.prediction.terms.iter().filter(|term| term.value().abs() >= least);
-    let changes = changes(terms.map(|term| &term.what), furthest, known);
-    statement!("The wrong term is unknown.{time}{changes}", time, changes)
-}
-
-fn changes<'a>(
-    names: impl Iterator<Item = &'a String>,
-    furthest: &Missed,
-    known: &Known,
-) -> Option<Statement> {
-    Statement::joined(names.filter_map(|name| change(name, furthest, known)), "")
-}
-
-/// The later value of a term that came from an earlier measurement of the run, predicted again with all figures of the run.
-fn change(name: &str, furthest: &Missed, known: &Known) -> Option<Statement> {
-    let term = |prediction: &Prediction| prediction.terms.iter().find(|term| term.what == name).cloned();
-    let (then, now) = (term(furthest.prediction)?, term(&furthest.predicted_again(known)?)?);
-    let Source::Measured { experiment, point } = &then.source else { return None };
-    (distance(now.each / then.each) > UNCHANGED).then(|| {
-        statement!(
-            " Its input, {experiment}, {point}, changed during the run: {before} became {after}.",
-            point = Statement::point(experiment, point),
-            before = furthest.figure(then.value()).named(&format!("term: {name}")),
-            after = furthest.figure(now.value()).named(&format!("term at the end of the run: {name}"))
-        )
-    })
+    statement
 }

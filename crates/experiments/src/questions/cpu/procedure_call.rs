@@ -233,14 +233,17 @@ fn growth(form: &'static str, known: &Known) -> Option<Finding> {
     if along.len() < 3 {
         return None;
     }
-    let judged = match (rises.len() == along.len() - 1, falls.is_empty()) {
-        (true, _) => "Each argument adds to the cost.".to_owned(),
-        (false, true) => "The cost never falls; the other steps are not significant.".to_owned(),
-        (false, false) => {
-            format!("With {} arguments the cost is significantly less than with one fewer.", falls.join(", "))
+    let most = along.len() - 1;
+    let judged = match (rises.len(), falls.len()) {
+        (0, 0) => format!("No single argument of {most} makes a call significantly slower than one fewer"),
+        (all, _) if all == most => "Each argument makes a call significantly slower".to_owned(),
+        (_, 0) => format!("A call becomes significantly slower with argument {}", rises.join(", ")),
+        (0, _) => format!("A call becomes significantly faster with argument {}", falls.join(", ")),
+        _ => {
+            let (rises, falls) = (rises.join(", "), falls.join(", "));
+            format!("A call becomes significantly slower with argument {rises}, and faster with {falls}")
         }
     };
-    let rising = if rises.is_empty() { "none".to_owned() } else { rises.join(", ") };
     let by = Convention::of(known.machine);
     let added = expected_instructions(form, 6, by) - expected_instructions(form, 5, by);
     let instruction = core_facts::instruction(known).value;
@@ -248,10 +251,8 @@ fn growth(form: &'static str, known: &Known) -> Option<Finding> {
     let passed = if form == "spilled" { "as unoptimised code passes them" } else { "as the ABI passes them" };
     Some(finding!(
         Question::Argument,
-        "Of the arguments from one to {most}, {passed}, these make a call significantly slower than one \
-         fewer: {rising}. {judged} The {added} further instructions would add {slope} each if they did not \
+        "{judged}, {passed}. The {added} further instructions of an argument would add {slope} if they did not \
          overlap with other work.",
-        most = along.len() - 1,
         slope = slope.named(&format!("one more argument, {passed}, predicted"))
     ))
 }
@@ -344,10 +345,10 @@ mod tests {
 
     #[test]
     fn steps_are_told_from_noise() {
-        assert!(said_of([1.0, 1.2, 1.4, 1.6]).contains("Each argument adds to the cost"));
+        assert!(said_of([1.0, 1.2, 1.4, 1.6]).contains("Each argument makes a call significantly slower"));
         let noise = said_of([1.0, 1.005, 1.001, 1.4]);
-        assert!(noise.contains("one fewer: 3. The cost never falls"), "{noise}");
+        assert!(noise.contains("significantly slower with argument 3, as"), "{noise}");
         let falls = said_of([1.0, 1.2, 1.1, 1.4]);
-        assert!(falls.contains("With 2 arguments the cost is significantly less"), "{falls}");
+        assert!(falls.contains("significantly slower with argument 1, 3, and faster with 2"), "{falls}");
     }
 }

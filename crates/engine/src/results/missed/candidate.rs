@@ -1,0 +1,132 @@
+//! Candidates for the cause of a miss: measurements of this run that change the prediction, each with the changed prediction.
+
+use super::measured_terms;
+use super::miss::Missed;
+use super::{Figures, Known};
+use crate::results::accuracy::{FAIR, distance};
+use fathom_core::experiment::{Found, Placement, Point, Prediction, Source, Statement, Term, statement};
+
+/// The greatest factor by which a cause may change a term.
+pub(super) const MOST_CHANGE: f64 = 4.0;
+
+/// A measurement that changes a prediction.
+#[derive(Debug, Clone)]
+pub(super) struct Candidate {
+    /// The mechanism, in a few words.
+    pub(super) mechanism: String,
+    /// The mechanism with its measured size and the value that the prediction used.
+    pub(super) sizes: Statement,
+    /// The prediction with the measurement in it.
+    pub(super) again: Found,
+    /// The factor by which it changes a term; `None` if it adds one.
+    pub(super) changes: Option<f64>,
+}
+
+impl Candidate {
+    /// Whether it accounts for the miss within the intervals.
+    pub(super) fn accounts_for(&self, missed: &Missed) -> bool {
+        let agrees = self.again.differs_from(&missed.measured) == Some(false)
+            && distance(missed.measured.value / self.again.value) <= FAIR;
+        !self.changes_too_much() && self.is_significant(missed) && agrees
+    }
+
+    pub(super) fn changes_too_much(&self) -> bool {
+        self.changes.is_some_and(|factor| factor.is_nan() || factor > MOST_CHANGE)
+    }
+
+    /// Whether the change of the prediction is beyond the interval of the measurement.
+    fn is_significant(&self, missed: &Missed) -> bool {
+        self.again.differs_from(&missed.figure(missed.prediction.total())) == Some(true)
+    }
+}
+
+/// Every candidate, the most direct first.
+pub(super) fn all(missed: &Missed, figures: Figures) -> Vec<Candidate> {
+    let same = measured_terms::same_reading(missed, figures.supported);
+    let changed = changed_input(missed, figures.all);
+    let terms = missed.prediction.terms.iter();
+    let terms = terms.filter_map(|term| measured_term(term, missed, figures.supported));
+    let woken = woken(missed, figures.supported);
+    same.into_iter().chain(changed).chain(terms).chain(woken).collect()
+}
+
+/// A figure of the run that the prediction used, and that was another at the end of the run. Of several, the one that changes
+/// the prediction most.
+fn changed_input(missed: &Missed, known: &Known) -> Option<Candidate> {
+    let again = missed.predicted_again(known)?;
+    let (then, now) = most_changed(missed.prediction, &again)?;
+    let Source::Measured { experiment, point } = &now.source else { return None };
+    let input = known.found(experiment, point)?;
+    let used = input.scaled(then.each / now.each);
+    // The prediction in its own unit, with the input's relative interval.
+    let value = Found { dimension: missed.measured.dimension, ..input.scaled(now.value() / input.value) };
+    Some(Candidate {
+        mechanism: format!("{experiment}, which became another figure during the run"),
+        sizes: statement!(
+            "{experiment}, {point}: {measured} in the whole run, {used} when the prediction was made",
+            point = Statement::point(experiment, point),
+            measured = input.named("input, whole run"),
+            used = Found::exact(used.value, used.dimension).named("input, as predicted from")
+        ),
+        again: missed.figure(again.total() - now.value()).plus(value),
+        changes: Some(distance(now.each / then.each)),
+    })
+}
+
+/// The term that changes a prediction the most, if one has changed.
+fn most_changed<'a>(then: &'a Prediction, now: &'a Prediction) -> Option<(&'a Term, &'a Term)> {
+    let same = |term: &'a Term| Some((then.terms.iter().find(|other| other.what == term.what)?, term));
+    let moved = |(then, now): &(&Term, &Term)| (now.value() - then.value()).abs();
+    let pairs = now.terms.iter().filter_map(same).filter(|pair| moved(pair) > 0.0);
+    pairs.max_by(|one, other| moved(one).total_cmp(&moved(other)))
+}
+
+/// A published or assumed term that the run has measured elsewhere.
+fn measured_term(term: &Term, missed: &Missed, known: &Known) -> Option<Candidate> {
+    if matches!(term.source, Source::Measured { .. }) || term.value() == 0.0 {
+        return None;
+    }
+    let measured = measured_terms::of(term, missed, known)?;
+    let besides = missed.figure(missed.prediction.total() - term.value());
+    Some(Candidate {
+        mechanism: measured.mechanism.to_owned(),
+        sizes: statement!(
+            "{mechanism}: {measured} in this run, {used} in the prediction",
+            mechanism = measured.mechanism,
+            measured = measured.each.named(measured.mechanism),
+            used = missed.figure(term.value() / measured.times).named("the same in the prediction")
+        ),
+        again: besides.plus(measured.each.scaled(measured.times)),
+        changes: Some(distance(measured.each.value * measured.times / term.value())),
+    })
+}
+
+/// Operations that wake more than one idle CPU.
+const WOKEN_TWICE: [(&str, &str); 1] = [("cpu/thread_creation", "create and join")];
+
+/// A CPU that has to be woken, for an operation across CPUs whose prediction does not contain it.
+fn woken(missed: &Missed, known: &Known) -> Option<Candidate> {
+    let (experiment, point) = missed.place();
+    let may_wake = matches!(point.placement(), Placement::AcrossCpus | Placement::Free);
+    let contains = missed.prediction.terms.iter().any(|term| term.what.contains("woken"));
+    if !may_wake || contains || missed.factor < 1.0 || missed.measured.dimension != WAITED {
+        return None;
+    }
+    let wake = measured_terms::wake_up(known, experiment)?;
+    let twice = WOKEN_TWICE.iter().any(|(of, name)| *of == experiment && names(point, name));
+    let times = if twice { 2.0 } else { 1.0 };
+    let counted = if twice { "two wake-ups" } else { "one wake-up" };
+    Some(Candidate {
+        mechanism: format!("{counted} of an idle CPU"),
+        sizes: statement!("{counted} of an idle CPU: {wake} each", wake = wake.named("waking an idle CPU")),
+        again: missed.figure(missed.prediction.total()).plus(wake.scaled(times)),
+        changes: None,
+    })
+}
+
+const WAITED: fathom_core::experiment::Dimension =
+    fathom_core::experiment::Dimension::Of(fathom_core::quantity::Unit::Nanoseconds);
+
+fn names(point: &Point, name: &str) -> bool {
+    point.parameters().any(|(parameter, _)| point.name_of(parameter) == Some(name))
+}

@@ -1,0 +1,127 @@
+//! What did not take the time that a prediction lacks, each with the measurement that excludes it; and what this run cannot
+//! separate.
+
+use super::Judged;
+use super::candidate::{Candidate, MOST_CHANGE};
+use super::measured_terms;
+use super::miss::Missed;
+use crate::results::accuracy::{CLOSE, FAIR};
+use crate::results::{CoreState, Figures};
+use fathom_core::experiment::{Dimension, Found, Known, Statement, statement};
+use fathom_core::machine::Machine;
+use fathom_core::quantity::Unit;
+use fathom_core::statistics::Measured;
+
+/// Every excluded candidate.
+pub(super) fn all(judged: &Judged, figures: Figures) -> Vec<Statement> {
+    let missed = &judged.missed;
+    let terms = judged.rejected.iter().filter(|candidate| candidate.changes.is_none_or(|by| by > CLOSE));
+    let terms = terms.map(|candidate| rejected(candidate, missed));
+    let slower = is_slower(missed).then(|| {
+        [core(missed), exit(missed, figures.supported), frequency(missed), others(missed), waiting(missed)]
+    });
+    terms.chain(slower.into_iter().flatten().flatten()).collect()
+}
+
+/// Whether an operation took longer than predicted.
+fn is_slower(missed: &Missed) -> bool {
+    missed.result.unit == Unit::Nanoseconds && missed.factor > 1.0
+}
+
+fn rejected(candidate: &Candidate, missed: &Missed) -> Statement {
+    let sizes = candidate.sizes.clone();
+    if candidate.changes_too_much() {
+        return statement!(
+            "{sizes}, too far apart (over a factor of {MOST_CHANGE}) to be one input's error",
+            sizes
+        );
+    }
+    let again = missed.figure(candidate.again.value).named("predicted with the measured term");
+    statement!("{sizes}, which would make the prediction {again}", sizes, again)
+}
+
+/// Another hardware thread on the core.
+fn core(missed: &Missed) -> Option<Statement> {
+    let core = missed.result.core.as_ref()?;
+    if core.state == CoreState::Alone {
+        return Some("another hardware thread on the core (only observations without one count)".into());
+    }
+    let alone = missed.figure(core.alone?);
+    let still_missed = alone.value / missed.prediction.total() > FAIR;
+    still_missed.then(|| {
+        statement!(
+            "another hardware thread on the core (without one it takes {alone})",
+            alone = Found::bare(alone.value, alone.dimension).named("with the core alone")
+        )
+    })
+}
+
+/// An exit to the hypervisor that takes longer than what is missing.
+fn exit(missed: &Missed, known: &Known) -> Option<Statement> {
+    let exit = measured_terms::exit(known)?;
+    let missing = missed.missing();
+    let most = missing.interval.map_or(missing.value, |ends| ends.high);
+    let least = exit.interval.map_or(exit.value, |ends| ends.low);
+    (least > most).then(|| {
+        statement!(
+            "an exit to the hypervisor ({exit}, longer than the missing {missing})",
+            exit = exit.named("CPUID"),
+            missing = missing.named("measured less predicted")
+        )
+    })
+}
+
+/// The core's frequency, if it varied less than the result differs from its prediction.
+fn frequency(missed: &Missed) -> Option<Statement> {
+    let (low, high) = missed.result.disturbance.core_hz.filter(|(low, _)| *low > 0.0)?;
+    (high / low < missed.distance()).then(|| {
+        let varied =
+            Found::bare(high / low - 1.0, Dimension::Share).named("variation of the core's frequency");
+        statement!("the core's frequency (it varied by {varied})", varied)
+    })
+}
+
+/// Other work on the CPU, if it took less of the time than is missing.
+fn others(missed: &Missed) -> Option<Statement> {
+    let lost = missed.result.disturbance.lost_share.filter(|lost| *lost >= 0.0)?;
+    (lost < 1.0 - 1.0 / missed.distance()).then(|| {
+        let lost = Found::bare(lost, Dimension::Share).named("lost to other work before the observations");
+        statement!("other work on the CPU ({lost} of the time)", lost)
+    })
+}
+
+/// Waiting, if the process ran for more than half of what is missing.
+fn waiting(missed: &Missed) -> Option<Statement> {
+    let spent = missed.result.processor_time?;
+    let missing = missed.missing().value;
+    // A mean far from the measured median is that of another operation.
+    (spent.passed_ns <= FAIR * missed.measured.value && spent.waited_ns() < missing / 2.0).then(|| {
+        let ran = Measured { value: spent.ran_ns / spent.passed_ns, interval: None };
+        let ran = Found::measured(ran, Dimension::Share).named("time in which the process ran");
+        statement!("waiting (the process ran for {ran} of the time)", ran)
+    })
+}
+
+/// What a run cannot separate from the entry to the kernel.
+pub(super) fn inseparable(missed: &Missed, machine: &Machine) -> Option<String> {
+    let enters = |what: &str| ["mode switches", "the kernel"].iter().any(|word| what.contains(word));
+    let enters = missed.prediction.terms.iter().any(|term| enters(&term.what));
+    if !is_slower(missed) || !enters {
+        return None;
+    }
+    let mitigations = machine.mitigations();
+    let mut names: Vec<String> = ["spectre_v2", "spec_rstack_overflow", "retbleed", "meltdown"]
+        .into_iter()
+        .filter_map(|name| Some((name, in_force(mitigations.get(name)?)?)))
+        .map(|(name, remedy)| format!("{remedy} ({name})"))
+        .collect();
+    names.extend(machine.nested().map(|word| format!("the hypervisor of a nested guest ({word})")));
+    (!names.is_empty()).then(|| names.join(", "))
+}
+
+/// The first remedy in the kernel's sentence about a vulnerability.
+fn in_force(sentence: &str) -> Option<&str> {
+    let (verdict, remedy) = sentence.split_once(": ")?;
+    let remedy = remedy.split([';', ',']).next()?.trim();
+    (verdict == "Mitigation" || remedy.starts_with("Safe RET")).then_some(remedy)
+}

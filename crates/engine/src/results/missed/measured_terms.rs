@@ -1,0 +1,198 @@
+//! Terms of predictions that were published or assumed, and that the run measured by another operation.
+
+use super::miss::Missed;
+use fathom_core::experiment::At::{Any, Cache, Memory, Name, Number};
+use fathom_core::experiment::{Dimension, Found, Known, Placement, Selector, Statement, Term, statement};
+use fathom_core::quantity::Unit;
+
+use super::candidate::Candidate;
+use crate::results::accuracy::distance;
+
+/// What the run measured in place of a term.
+pub(super) struct MeasuredTerm {
+    pub(super) mechanism: &'static str,
+    /// The measured value, in the prediction's unit.
+    pub(super) each: Found,
+    /// How often the prediction contains it.
+    pub(super) times: f64,
+}
+
+/// A rule: a term of this name is measured by that.
+struct Rule {
+    /// The beginning of the term's name.
+    term: &'static str,
+    mechanism: &'static str,
+    /// The measurement; must not be the point that missed.
+    measured: fn(&Known) -> Option<Found>,
+    /// The points that it uses.
+    uses: &'static [Selector],
+    /// Whether the measurement is the term with its multiplicity, not one of it.
+    whole: bool,
+}
+
+const GETPPID: Selector = Selector::only("cpu/system_call", &[("call", Name("getppid"))]);
+const CLOCK: &str = "cpu/timing_overhead";
+const BY_CALL: Selector =
+    Selector::only(CLOCK, &[("measure", Name("cost")), ("reading", Name("monotonic-coarse by syscall"))]);
+const BY_LIBRARY: Selector =
+    Selector::only(CLOCK, &[("measure", Name("cost")), ("reading", Name("monotonic-coarse by library"))]);
+const COUNTER: Selector = Selector::only(CLOCK, &[("measure", Name("cost")), ("reading", Name("rdtsc"))]);
+const TWO_CPUIDS: Selector =
+    Selector::only(CLOCK, &[("measure", Name("cost")), ("reading", Name("cpuid-rdtsc rdtscp-cpuid"))]);
+const ONE_CPUID: Selector =
+    Selector::only(CLOCK, &[("measure", Name("cost")), ("reading", Name("cpuid-rdtsc rdtscp"))]);
+const HAND_OVER: Selector =
+    Selector::only("cpu/context_switch", &[("mechanism", Name("pipe")), ("between", Name("processes"))]);
+const ROUND_TRIP: Selector = Selector::only(
+    "network/round_trip",
+    &[
+        ("loop", Name("closed")),
+        ("path", Name("loopback")),
+        ("transport", Name("TCP")),
+        ("payload", Number(1)),
+    ],
+);
+const LOADS: &str = "memory/load_latency";
+const L1: Selector =
+    Selector::only(LOADS, &[("order", Name("random cycle")), ("pages", Name("huge")), ("size", Cache(1))]);
+const L2: Selector =
+    Selector::only(LOADS, &[("order", Name("random cycle")), ("pages", Name("huge")), ("size", Cache(2))]);
+const L3: Selector =
+    Selector::only(LOADS, &[("order", Name("random cycle")), ("pages", Name("huge")), ("size", Cache(3))]);
+const MEMORY: Selector =
+    Selector::only(LOADS, &[("order", Name("random cycle")), ("pages", Name("huge")), ("size", Memory)]);
+const STORED: Selector = Selector::only(
+    "memory/bandwidth",
+    &[("kind", Name("write")), ("level", Name("L3")), ("method", Any), ("size", Any)],
+);
+
+const L1_LOAD: &str = "a load from the first-level cache";
+const L2_LOAD: &str = "a load from the second-level cache";
+const L3_LOAD: &str = "a load from the third-level cache";
+const MEMORY_LOAD: &str = "a load from memory";
+const ENTRY: &str = "entering and leaving the kernel";
+
+const RULES: [Rule; 13] = [
+    Rule::each("entering and leaving the kernel", ENTRY, |known| GETPPID.found(known), &[GETPPID]),
+    Rule {
+        whole: true,
+        ..Rule::each("mode switches, in and out", ENTRY, beyond_the_library, &[BY_CALL, BY_LIBRARY])
+    },
+    Rule::each("reading the counter", "reading the counter", |known| COUNTER.found(known), &[COUNTER]),
+    Rule::each(
+        "an idle virtual CPU woken through the hypervisor",
+        "waking an idle CPU",
+        by_round_trips,
+        &[ROUND_TRIP, ROUND_TRIP.at(Placement::AcrossCpus)],
+    ),
+    Rule::each(
+        "the timer's interrupt reaches a sleeping CPU",
+        "waking an idle CPU",
+        by_hand_overs,
+        &[HAND_OVER, HAND_OVER.at(Placement::AcrossCpus)],
+    ),
+    Rule::each("loads that hit L1", L1_LOAD, |known| L1.found(known), &[L1]),
+    Rule::each("loads that hit L2", L2_LOAD, |known| L2.found(known), &[L2]),
+    Rule::each("loads that hit L3", L3_LOAD, |known| L3.found(known), &[L3]),
+    Rule::each("loads that hit memory", MEMORY_LOAD, |known| MEMORY.found(known), &[MEMORY]),
+    Rule::each("a load while no other core uses memory", MEMORY_LOAD, |known| MEMORY.found(known), &[MEMORY]),
+    Rule::each("a load, shared by", MEMORY_LOAD, |known| MEMORY.found(known), &[MEMORY]),
+    Rule::each("a load of a line that no cache holds", MEMORY_LOAD, |known| MEMORY.found(known), &[MEMORY]),
+    Rule::each("a page stored through", "storing a page at the bandwidth of L3", stored, &[STORED]),
+];
+
+impl Rule {
+    const fn each(
+        term: &'static str,
+        mechanism: &'static str,
+        measured: fn(&Known) -> Option<Found>,
+        uses: &'static [Selector],
+    ) -> Self {
+        Rule { term, mechanism, measured, uses, whole: false }
+    }
+}
+
+/// The measurement of a term; `None` if the run has none, or only the result that missed.
+pub(super) fn of(term: &Term, missed: &Missed, known: &Known) -> Option<MeasuredTerm> {
+    let rule = RULES.iter().find(|rule| term.what.starts_with(rule.term))?;
+    let (experiment, point) = missed.place();
+    if rule.uses.iter().any(|selector| selector.selects(experiment, point, known.machine)) {
+        return None;
+    }
+    let each = (rule.measured)(known)?;
+    let times = if rule.whole { 1.0 } else { term.times };
+    let comparable = each.dimension == missed.measured.dimension && each.value > 0.0;
+    comparable.then_some(MeasuredTerm { mechanism: rule.mechanism, each, times })
+}
+
+/// The points of all rules, for tests.
+#[cfg(test)]
+pub(super) fn selectors() -> impl Iterator<Item = Selector> {
+    RULES.iter().flat_map(|rule| rule.uses.iter().copied())
+}
+
+/// What a clock reading by a system call takes beyond one by the library, which does not enter the kernel.
+fn beyond_the_library(known: &Known) -> Option<Found> {
+    Some(BY_CALL.found(known)?.minus(BY_LIBRARY.found(known)?))
+}
+
+/// Half of what a round trip, which wakes both sides, takes across CPUs beyond one CPU.
+fn by_round_trips(known: &Known) -> Option<Found> {
+    Some(beyond(ROUND_TRIP, known)?.scaled(0.5))
+}
+
+/// What a hand-over takes across CPUs beyond one CPU.
+fn by_hand_overs(known: &Known) -> Option<Found> {
+    beyond(HAND_OVER, known)
+}
+
+fn beyond(points: Selector, known: &Known) -> Option<Found> {
+    let more = points.at(Placement::AcrossCpus).found(known)?.minus(points.found(known)?);
+    (more.value > 0.0).then_some(more)
+}
+
+/// Waking an idle CPU, by an operation of another experiment than this.
+pub(super) fn wake_up(known: &Known, experiment: &str) -> Option<Found> {
+    if experiment == HAND_OVER.experiment { by_round_trips(known) } else { by_hand_overs(known) }
+}
+
+/// An exit from a virtual machine and the return: CPUID always exits, and the two readings differ by one CPUID.
+pub(super) fn exit(known: &Known) -> Option<Found> {
+    let two = TWO_CPUIDS.found(known)?;
+    let exit = two.minus(ONE_CPUID.found(known)?);
+    (known.machine.is_virtual() && exit.is_resolved()).then_some(exit)
+}
+
+/// Storing a page at the best bandwidth of L3.
+fn stored(known: &Known) -> Option<Found> {
+    let (_, rate) = STORED.greatest(known)?;
+    let bytes = known.machine.page_bytes() as f64;
+    Some(rate.inverse(1e9 * bytes, Dimension::Of(Unit::Nanoseconds)))
+}
+
+/// For the resolution of a clock, or the time between two of its readings: the cost of a reading, which is the least step that
+/// can be seen.
+pub(super) fn same_reading(missed: &Missed, known: &Known) -> Option<Candidate> {
+    let (experiment, point) = missed.place();
+    if experiment != CLOCK || !matches!(point.name_of("measure"), Some("resolution" | "pair")) {
+        return None;
+    }
+    let is_same = |other: &&fathom_core::experiment::Point| {
+        other.name_of("measure") == Some("cost")
+            && other.name_of("reading") == point.name_of("reading")
+            && other.placement() == point.placement()
+    };
+    let cost = known.found(CLOCK, known.points(CLOCK).find(is_same)?)?;
+    let mechanism = "the cost of one reading, the least step that can be seen";
+    Some(Candidate {
+        mechanism: mechanism.to_owned(),
+        sizes: statement!(
+            "{mechanism}: {cost} in this run, {used} in the prediction",
+            mechanism = Statement::from(mechanism),
+            cost = cost.named("a reading"),
+            used = missed.figure(missed.prediction.total()).named("a reading, in the prediction")
+        ),
+        again: cost,
+        changes: Some(distance(cost.value / missed.prediction.total())),
+    })
+}

@@ -1,0 +1,62 @@
+//! A result that missed its prediction.
+
+use crate::results::PointResult;
+use crate::results::accuracy::{FAIR, distance};
+use fathom_core::experiment::{Found, Known, Point, Prediction, Statement, statement};
+
+/// A result that missed, with its prediction.
+pub(super) struct Missed<'run> {
+    pub(super) result: &'run PointResult,
+    pub(super) prediction: &'run Prediction,
+    pub(super) measured: Found,
+    pub(super) factor: f64,
+}
+
+impl<'run> Missed<'run> {
+    /// For a point, if its distance from the prediction exceeds the fair factor.
+    pub(super) fn of(result: &'run PointResult) -> Option<Self> {
+        let factor = result.factor().filter(|factor| distance(*factor) > FAIR)?;
+        let measured = Found::of(result.estimate()?, result.unit);
+        Some(Missed { result, prediction: result.prediction.as_ref()?, measured, factor })
+    }
+
+    pub(super) fn distance(&self) -> f64 {
+        distance(self.factor)
+    }
+
+    /// Whether the whole interval of the result is further than the fair factor from the prediction.
+    pub(super) fn is_certain(&self) -> bool {
+        let Some((low, high)) = self.measured.ends() else { return true };
+        let predicted = self.prediction.total();
+        low > FAIR * predicted || high < predicted / FAIR
+    }
+
+    pub(super) fn place(&self) -> (&'run str, &'run Point) {
+        (&self.result.experiment, &self.result.point)
+    }
+
+    /// The prediction with all figures of the run.
+    pub(super) fn predicted_again(&self, known: &Known) -> Option<Prediction> {
+        self.result.method().ok()?.predict(&self.result.point, known).ok()
+    }
+
+    /// A certain value of the result's unit.
+    pub(super) fn figure(&self, value: f64) -> Found {
+        Found::exact(value, self.measured.dimension)
+    }
+
+    /// The measured value less the prediction.
+    pub(super) fn missing(&self) -> Found {
+        self.measured.minus(self.figure(self.prediction.total()))
+    }
+
+    /// `point: measured, predicted`.
+    pub(super) fn summary(&self) -> Statement {
+        statement!(
+            "{point}: {measured} measured, {predicted} predicted",
+            point = Statement::point(&self.result.experiment, &self.result.point),
+            measured = self.measured.named("measured"),
+            predicted = self.figure(self.prediction.total()).named("predicted")
+        )
+    }
+}

@@ -1,0 +1,128 @@
+//! Reasons of missed predictions in runs of real machines: a printed cause never changes a term by more than a factor of four, and
+//! no point has two.
+
+use fathom::experiment::{Dimension, Finding, Found, Question, statement};
+use fathom::record::Run;
+use fathom::results::{Explanation, FAIR, PointResult, Results, distance};
+use std::io::Read;
+
+/// A guest with cores that other guests share, and one whose trials were too few for intervals.
+const RUNS: [(&str, &[u8]); 2] = [
+    ("zen3-shared-quick-1", include_bytes!("../fixtures/runs/zen3-shared-quick-1.jsonl.gz")),
+    ("emerald-rapids-quick", include_bytes!("../fixtures/runs/emerald-rapids-quick.jsonl.gz")),
+];
+
+const MOST: f64 = 4.0;
+
+/// What a sentence with a cause says of it.
+const CAUSE: [&str; 2] = ["with the measured value the prediction is", "wrong predictions of"];
+
+/// The names of figures that are the value a prediction used; the measured one stands before it.
+const USED: [&str; 3] =
+    ["the same in the prediction", "input, as predicted from", "a reading, in the prediction"];
+
+/// A run, with its experiments made known.
+fn run(compressed: &[u8]) -> Run {
+    fathom::experiments::register();
+    let mut text = String::new();
+    flate2::read::GzDecoder::new(compressed).read_to_string(&mut text).unwrap();
+    crate::fixture::parse(&text)
+}
+
+fn is_explained(point: &PointResult) -> bool {
+    matches!(point.explanation, Some(Explanation::Cause { .. }))
+}
+
+/// Everything about the causes that cannot be so.
+fn violations(results: &Results) -> Vec<String> {
+    let findings = || results.findings.iter().flat_map(|(_, of)| of).chain(&results.overall);
+    let misses = || findings().filter(|finding| finding.is_miss());
+    let mut violations: Vec<String> = misses().flat_map(impossible).collect();
+    for point in &results.points {
+        let missed = point.factor().is_some_and(|factor| distance(factor) > FAIR);
+        let changes = match &point.explanation {
+            Some(Explanation::Cause { changes, .. }) => *changes,
+            _ => None,
+        };
+        if missed != point.explanation.is_some() || changes.is_some_and(|by| by.is_nan() || by > MOST) {
+            violations.push(format!("{} {}: {:?}", point.experiment, point.point, point.explanation));
+        }
+    }
+    // Each explained point is counted by one sentence.
+    let counted: usize = misses().map(explained).sum();
+    let causes = results.points.iter().filter(|point| is_explained(point)).count();
+    if counted != causes {
+        violations.push(format!("{counted} points in sentences with a cause, {causes} explained"));
+    }
+    violations
+}
+
+/// Relations in one finding that cannot be.
+fn impossible(finding: &Finding) -> Vec<String> {
+    let text = finding.statement.plain();
+    let causes: usize = CAUSE.iter().map(|words| text.matches(words).count()).sum();
+    let figures: Vec<_> = finding.statement.figures().collect();
+    let far = figures.windows(2).any(|pair| {
+        USED.contains(&pair[1].name.as_str()) && distance(pair[0].found.value / pair[1].found.value) > MOST
+    });
+    let broken = causes > 1 || (causes == 1 && (far || text.contains("Not explained")));
+    broken.then(|| text.clone()).into_iter().collect()
+}
+
+/// The number of points that the finding gives a cause for.
+fn explained(finding: &Finding) -> usize {
+    let text = finding.statement.plain();
+    let value = |name: &str| finding.statement.figures().find(|figure| figure.name == name);
+    let counted = |name: &str| value(name).map_or(1, |figure| figure.found.value as usize);
+    match CAUSE.iter().position(|words| text.contains(words)) {
+        Some(0) => counted("points"),
+        Some(_) => counted("predictions explained"),
+        None => 0,
+    }
+}
+
+#[test]
+fn causes_in_real_runs_are_possible_and_one_for_a_point() {
+    for (name, compressed) in RUNS {
+        let run = run(compressed);
+        let results = Results::of(&run);
+        let missed = results.points.iter().filter(|point| point.explanation.is_some()).count();
+        assert!(missed > 50, "{name}: {missed}");
+        assert_eq!(violations(&results), Vec::<String>::new(), "{name}");
+    }
+    let run = run(RUNS[0].1);
+    assert!(
+        Results::of(&run).points.iter().filter(|point| is_explained(point)).count() > 5,
+        "there is something to judge"
+    );
+}
+
+#[test]
+fn an_impossible_cause_and_a_second_one_are_found() {
+    let run = run(RUNS[0].1);
+    let broken = |change: &dyn Fn(&mut Results)| {
+        let mut results = Results::of(&run);
+        change(&mut results);
+        !violations(&results).is_empty()
+    };
+    assert!(broken(&|results| {
+        let point = results.points.iter_mut().find(|point| point.explanation.is_some()).unwrap();
+        point.explanation = Some(Explanation::Cause { mechanism: "a guess".to_owned(), changes: Some(4.1) });
+    }));
+    let far = |value: f64, used: f64| {
+        let figure = |value| Found::exact(value, Dimension::Ratio);
+        let statement = statement!(
+            "Entering: {value} in this run, {used} in the prediction: with the measured value the prediction is 1.",
+            value = figure(value).named("entering"),
+            used = figure(used).named(USED[0])
+        );
+        Finding::of(Question::Miss, statement)
+    };
+    assert!(!impossible(&far(41.0, 10.0)).is_empty() && impossible(&far(39.0, 10.0)).is_empty());
+    // A second sentence about a point that has its cause.
+    assert!(broken(&|results| {
+        let cause =
+            results.overall.iter().find(|finding| finding.statement.plain().contains(CAUSE[1])).cloned();
+        results.overall.push(cause.unwrap());
+    }));
+}
