@@ -373,6 +373,11 @@ pub(super) fn trend(trend: &TrendResult) -> String {
         None => quantities::value(trend.unit, value),
     };
     let fit = line.r_squared.map(|share| format!(", R² {}", quantities::number(share))).unwrap_or_default();
+    let is_negative = trend.unit == Unit::Nanoseconds && line.intercept < 0.0;
+    let at_zero = is_negative.then(|| match line.intercept_interval {
+        Some(ends) if ends.high > 0.0 => format!("below {}", quantities::value(trend.unit, ends.high)),
+        _ => "no time".to_owned(),
+    });
     let left = trend.largest_residual().map(|(at, left)| {
         format!(
             ", {} off it at most (at {})",
@@ -387,7 +392,7 @@ pub(super) fn trend(trend: &TrendResult) -> String {
         "{} {}, {} at zero{fit}{}{}, {}",
         said(trend.slope(), trend.slope_interval()),
         trend.slope_of,
-        said(line.intercept, line.intercept_interval),
+        at_zero.unwrap_or_else(|| said(line.intercept, line.intercept_interval)),
         left.unwrap_or_default(),
         robust.unwrap_or_default(),
         plural(line.points, "point")

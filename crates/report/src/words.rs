@@ -117,6 +117,14 @@ pub fn parameter<D: Declares + ?Sized>(of: &D, name: &str) -> String {
     }
 }
 
+/// One observation; a time below zero, of which too much was subtracted, is not printed as a time.
+pub(super) fn observed(unit: Unit, value: f64) -> String {
+    if unit == Unit::Nanoseconds && value < 0.0 {
+        return "below zero".to_owned();
+    }
+    quantities::value(unit, value)
+}
+
 /// The head of a column of measured values.
 pub(super) fn quantity(unit: Unit) -> &'static str {
     match unit {

@@ -78,7 +78,7 @@ fn description(points: &[&PointResult], names: &[String]) -> String {
         let values = first_trial(point);
         let (low, high) =
             values.iter().fold((f64::INFINITY, 0.0_f64), |(low, high), one| (low.min(*one), high.max(*one)));
-        let value = |value| quantities::value(point.unit, value);
+        let value = |value| words::observed(point.unit, value);
         format!("{name}: {} observations from {} to {}", values.len(), value(low), value(high))
     });
     each.collect::<Vec<_>>().join("; ") + "."

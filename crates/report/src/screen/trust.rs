@@ -7,7 +7,7 @@ use crate::text::Style;
 use crate::text::clipped;
 use crate::verification;
 use crate::words::plural;
-use fathom_core::experiment::Point;
+use fathom_core::experiment::{Check, Point};
 use fathom_core::quantities;
 use fathom_core::statistics;
 use fathom_engine::results::{FAIR, Outcome, PointResult, Results};
@@ -77,7 +77,7 @@ pub(crate) fn sentence(results: &Results) -> String {
 
 fn level(results: &Results, share: f64) -> Trust {
     let doubtful = results.failures() > 0
-        || results.points.iter().any(|point| point.evidence.checks().iter().any(|check| !check.holds));
+        || results.points.iter().any(|point| point.evidence.checks().iter().any(Check::fails));
     let by_width = match share {
         share if share >= HIGHLY => Trust::High,
         share if share >= FAIRLY => Trust::Fair,
@@ -103,7 +103,17 @@ fn causes(results: &Results, precision: &Precision) -> (Vec<String>, &'static st
         let said = format!("{} have too few trials for an interval", quantities::count(precision.without));
         (said, "Repeat it longer (--budget).")
     });
-    let all: Vec<(String, &'static str)> = busy.into_iter().chain(shared).chain(few).collect();
+    let failed = (results.failures() > 0).then(|| {
+        (format!("{} failed", plural(results.failures(), "point")), "What stands out says what failed.")
+    });
+    let doubtful =
+        results.points.iter().filter(|point| point.evidence.checks().iter().any(Check::fails)).count();
+    let doubtful = (doubtful > 0).then(|| {
+        let said = format!("{} of another operation than named, by their checks", plural(doubtful, "value"));
+        (said, "What stands out says which check failed.")
+    });
+    let all: Vec<(String, &'static str)> =
+        failed.into_iter().chain(doubtful).chain(busy).chain(shared).chain(few).collect();
     let remedy = all.first().map_or("Repeat it longer (--budget).", |(_, remedy)| remedy);
     (all.into_iter().map(|(said, _)| said).collect(), remedy)
 }
