@@ -6,19 +6,55 @@ use fathom::results::Results;
 use fathom::sampling::Observations;
 use std::collections::BTreeSet;
 
-/// A change of every count that a trial witnessed or its preparation stated.
-type Plant = fn(&str, f64) -> f64;
+/// What is planted instead of counts.
+#[derive(Clone, Copy)]
+enum Plant {
+    Nothing,
+    Half,
+    Far,
+}
 
-/// Counts that no operation of the named kind has: none, far too many, and those of half of the names only.
-const PLANTS: &[Plant] = &[
-    |_, _| 0.0,
-    |_, count| count * 1000.0 + 1e6,
-    |_, count| count * 0.4,
-    |name, count| if name.len() % 2 == 0 { 0.0 } else { count },
-    |name, count| if name.len() % 2 == 1 { 0.0 } else { count },
-    |name, count| if name.len() % 2 == 0 { count * 1000.0 + 1e6 } else { count },
-    |name, count| if name.len() % 2 == 1 { count * 1000.0 + 1e6 } else { count },
-];
+/// The counts that it replaces: all, those of every second trial, or those whose names have this bit in a hash.
+#[derive(Clone, Copy)]
+enum Where {
+    Everywhere,
+    SecondTrials,
+    Names(u32),
+}
+
+impl Plant {
+    fn of(self, count: f64) -> f64 {
+        match self {
+            Plant::Nothing => 0.0,
+            Plant::Half => count * 0.4,
+            Plant::Far => count * 1000.0 + 1e13,
+        }
+    }
+}
+
+impl Where {
+    fn is_here(self, trial: usize, name: &str) -> bool {
+        match self {
+            Where::Everywhere => true,
+            Where::SecondTrials => trial % 2 == 0,
+            Where::Names(bit) => hash(name) >> bit & 1 == 1,
+        }
+    }
+}
+
+/// FNV-1a (Fowler, Noll, Vo), whose middle bits differ for similar names.
+fn hash(name: &str) -> u32 {
+    let hash =
+        name.bytes().fold(0x811c_9dc5_u32, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193));
+    hash >> 8
+}
+
+/// Counts that no operation of the named kind has.
+fn plants() -> impl Iterator<Item = (Plant, Where)> {
+    let all = [Plant::Nothing, Plant::Half, Plant::Far].map(|plant| (plant, Where::Everywhere));
+    let names = (0..4).flat_map(|bit| [Plant::Nothing, Plant::Far].map(|plant| (plant, Where::Names(bit))));
+    all.into_iter().chain([(Plant::Far, Where::SecondTrials)]).chain(names)
+}
 
 const FEW: usize = 3;
 
@@ -40,9 +76,9 @@ fn failing(results: &Results) -> BTreeSet<(String, String)> {
     checks.collect()
 }
 
-fn planted(run: &Run, plant: Plant) -> Run {
+fn planted(run: &Run, (plant, place): (Plant, Where)) -> Run {
     let mut run = run.clone();
-    for trial in &mut run.trials {
+    for (number, trial) in run.trials.iter_mut().enumerate() {
         let TrialOutcome::Measured { sample } = &mut trial.outcome else { continue };
         // Claims rest on counts; a few observations are enough to have a value.
         if let Observations::Ticks { operation, baseline, .. } = &mut sample.observations {
@@ -51,7 +87,9 @@ fn planted(run: &Run, plant: Plant) -> Run {
         }
         sample.core = None;
         for (name, count) in sample.witnessed.iter_mut().chain(sample.stated.iter_mut()) {
-            *count = plant(name, *count);
+            if place.is_here(number, name) {
+                *count = plant.of(*count);
+            }
         }
         let counters = &mut sample.counters;
         for (name, count) in [
@@ -60,7 +98,9 @@ fn planted(run: &Run, plant: Plant) -> Run {
             ("voluntary", &mut counters.voluntary_switches),
             ("involuntary", &mut counters.involuntary_switches),
         ] {
-            *count = plant(name, *count as f64) as u64;
+            if place.is_here(number, name) {
+                *count = plant.of(*count as f64) as u64;
+            }
         }
     }
     run
@@ -74,8 +114,8 @@ pub fn look(run: &Run, results: &Results, findings: &mut Findings) {
         .flat_map(|point| point.evidence.checks().iter().map(|check| kind(&point.experiment, &check.claim)))
         .collect();
     findings.claims = left.len();
-    for plant in PLANTS {
-        let failed = failing(&Results::of(&planted(run, *plant)));
+    for plant in plants() {
+        let failed = failing(&Results::of(&planted(run, plant)));
         left.retain(|claim| !failed.contains(claim));
     }
     for (experiment, claim) in left {

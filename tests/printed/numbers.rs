@@ -111,6 +111,11 @@ impl Number<'_> {
         before.chars().rev().collect::<String>() + self.text + &after
     }
 
+    /// Whether it is a change by each of something, which may be a fall.
+    fn is_slope(&self) -> bool {
+        self.after.lines().next().is_some_and(|line| line.contains(" per "))
+    }
+
     /// Whether it is an end of an interval, which may be below zero where the value is near it.
     fn is_end(&self) -> bool {
         self.after.starts_with(" to ") || self.before.trim_end_matches('−').ends_with(" to ")
@@ -125,7 +130,11 @@ pub fn look(form: &str, text: &str, findings: &mut Findings) {
         if number.digits() > MOST_DIGITS && !named {
             findings.add(form, "more than six digits", &number.line());
         }
-        if number.is_negative() && ["ns", "µs", "ms", "s"].contains(&number.unit()) && !number.is_end() {
+        if number.is_negative()
+            && ["ns", "µs", "ms", "s"].contains(&number.unit())
+            && !number.is_end()
+            && !number.is_slope()
+        {
             findings.add(form, "a time below zero", &number.line());
         }
     }

@@ -23,15 +23,20 @@ impl Declares for str {
     }
 }
 
+/// The recorded parameters; a run file of an earlier schema has none, and those of the same name are formatted as today.
+fn recorded<'a>(parameters: &'a [MethodParameter], experiment: &'a str) -> Cow<'a, [MethodParameter]> {
+    if parameters.is_empty() { experiment.parameters() } else { Cow::Borrowed(parameters) }
+}
+
 impl Declares for PointResult {
     fn parameters(&self) -> Cow<'_, [MethodParameter]> {
-        Cow::Borrowed(&self.parameters)
+        recorded(&self.parameters, &self.experiment)
     }
 }
 
 impl Declares for TrendResult {
     fn parameters(&self) -> Cow<'_, [MethodParameter]> {
-        Cow::Borrowed(&self.parameters)
+        recorded(&self.parameters, &self.experiment)
     }
 }
 

@@ -234,6 +234,15 @@ pub fn deviation(share: f64) -> String {
     if share > 0.0 { format!("+{text}") } else { text }
 }
 
+/// A change by a share of one, to a tenth of a per cent below ten: `+5.2 %`, `−12 %`.
+pub fn change(share: f64) -> String {
+    let percent = share * 100.0;
+    let places = usize::from(percent.abs() < 9.95);
+    let text = format!("{percent:+.places$} %").replace('-', "−");
+    // A change that rounds to zero has no sign.
+    if text.bytes().any(|byte| (b'1'..=b'9').contains(&byte)) { text } else { "0.0 %".to_owned() }
+}
+
 /// A number without a unit (a ratio, an exponent), to three digits.
 pub fn number(value: f64) -> String {
     PLAIN.number(value, None)
