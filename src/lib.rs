@@ -14,7 +14,7 @@
 //! }
 //!
 //! fn main() -> Result<(), fathom::Error> {
-//!     // A process that measures ends in here: nothing else should come before it.
+//!     // In a measuring process this call never returns; make it the first line of main().
 //!     let session = fathom::child_main([
 //!         fathom::Operation::new("sum of 1000", || sum(black_box(1000))).baseline(|| sum(black_box(0))),
 //!         fathom::Operation::new("sum of 2000", || sum(black_box(2000))).baseline(|| sum(black_box(0))),

@@ -102,7 +102,7 @@ pub enum Command {
     Export(Export),
     /// List the stored runs, or show points over them and where their level has changed.
     History(History),
-    /// List the machines with published figures; or the figures of one machine, with the doubts about them.
+    /// List the machines with published figures; or the figures of one machine, with caveats.
     References {
         /// Id, part of it, number of a report, or `lmbench`; or the id of a figure, such as `s000-0027`.
         machine: Option<String>,
@@ -112,10 +112,9 @@ pub enum Command {
     },
     /// Run a published report's own methods, and print its summary table beside Fathom's results.
     Replicate(Box<Replicate>),
-    /// Verify this instrument: set known truths on this machine, measure them like everything else, and compare.
+    /// Self-test: create known delays, rates and sizes on this machine, measure them like everything else, and compare.
     #[command(
-        after_help = "Exit status: 0 every truth was found, 1 at least one was not, 2 usage or could not run, 3 \
-                      inconclusive."
+        after_help = "Exit status: 0 all checks pass, 1 at least one failed, 2 usage or could not run, 3 inconclusive."
     )]
     Verify(Verify),
     /// Serve a run on another host as its peer, until the run ends.

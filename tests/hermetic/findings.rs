@@ -92,7 +92,7 @@ const CASES: &[Case] = &[
             ("cpu/context_switch", THREAD_SWITCH, 2000.0),
             ("cpu/thread_creation", "measure=create and join placement=one-cpu", 20e3),
         ],
-        said: "Creation and end together: a thread costs {10} switches.",
+        said: "Creating and reaping a thread takes as long as {10} switches.",
         compares: true,
     },
     Case {
@@ -102,7 +102,7 @@ const CASES: &[Case] = &[
             ("memory/minor_fault", "access=cached file, read, page by page", 8192.0),
             ("memory/load_latency", "order=random cycle pages=huge placement=one-cpu size=1073741824", 64.0),
         ],
-        said: "by a minor fault, {2}, by a dependent load from 1 GiB {1}: {2} times as much; per access it is {128} times.",
+        said: "Per byte a minor fault costs {2} and a dependent load from 1 GiB {1}: {2} times as much; per access the fault costs {128} times as much.",
         compares: true,
     },
     Case {
@@ -229,14 +229,14 @@ const CASES: &[Case] = &[
         experiment: "filesystem/cache_size",
         question: Question::FileCache,
         values: &[("filesystem/cache_size", "content=random data method=residency", 0.75 * 1_073_741_824.0)],
-        said: "That is {0.75} of the limit that the run sets, {1073741824}.",
+        said: "It fills {0.75} of the limit that Fathom sets, {1073741824}.",
         compares: false,
     },
     Case {
         experiment: "filesystem/cache_size",
         question: Question::FileCache,
         values: &[("filesystem/cache_size", "content=holes method=residency", 6.0 * 1_073_741_824.0)],
-        said: "That is {0.75} of the memory, {8589934592}.",
+        said: "It fills {0.75} of the memory, {8589934592}.",
         compares: false,
     },
     Case {

@@ -123,8 +123,8 @@ fn share(tick: &Tick) -> f64 {
 fn status(tick: &Tick) -> String {
     let left = tick.budget.saturating_sub(tick.elapsed).as_secs();
     format!(
-        "at most {left} s left, round {}, {} of {} points at target precision",
-        tick.round, tick.precise, tick.points
+        "at most {left} s left, round {}, {} points, {} of them at target precision",
+        tick.round, tick.points, tick.precise
     )
 }
 

@@ -6,7 +6,7 @@ use super::paper::Sign;
 use super::summary::{self, ABSENT};
 use super::words;
 use fathom_core::experiment;
-use fathom_core::experiment::{Landmark, MainFigure, PEER, Point, Shown, VIRTUAL_PEER, Value};
+use fathom_core::experiment::{At, Landmark, MainFigure, PEER, Point, Shown, VIRTUAL_PEER, Value};
 use fathom_core::quantities::{self, Measure};
 use fathom_engine::results::{Outcome, PointResult, Results, TrendResult};
 
@@ -192,7 +192,7 @@ pub(super) fn of<'run>(found: &'run Results, name: &'run str) -> Vec<Main<'run>>
     let landmarks = (shown.landmarks)(&found.run.header.machine);
     let measured: Vec<&PointResult> =
         found.of_experiment(name).filter(|point| summary::is_in_table(point)).collect();
-    let named = shown.main_figures.iter();
+    let named = shown.main_figures.iter().filter(|figure| is_visible(figure, found, name, &landmarks));
     let chosen: Vec<Main> =
         named.filter_map(|figure| choose(found, name, figure, &measured, &landmarks)).collect();
     match (chosen.is_empty(), measured.first()) {
@@ -202,6 +202,18 @@ pub(super) fn of<'run>(found: &'run Results, name: &'run str) -> Vec<Main<'run>>
         }
         _ => distinct(chosen),
     }
+}
+
+/// Whether a figure of a level of a hierarchy is of one that the results show. Where no level was found, too little is known to
+/// leave one out.
+fn is_visible(figure: &MainFigure, found: &Results, name: &str, landmarks: &[Landmark]) -> bool {
+    let Some((_, levels)) = found.levels.iter().find(|(of, _)| of == name) else { return true };
+    let shows =
+        |landmark: &Landmark| levels.levels.iter().any(|level| landmark.name.starts_with(&level.name));
+    figure.at.0.iter().all(|(_, at)| match at {
+        At::Within(number) => landmarks.get(number - 1).is_none_or(shows),
+        _ => true,
+    })
 }
 
 fn choose<'run>(

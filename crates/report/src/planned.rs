@@ -160,7 +160,10 @@ fn left_out(settlement: &Settlement) -> String {
         return String::new();
     }
     let (cost, budget) = (results::rounded(settlement.cost()), results::budget(settlement.enough));
-    format!("; {} left out, which would take {cost} more: --budget {budget}", plural(number, "point"))
+    format!(
+        "; {} of low priority do not fit ({cost} more); --budget {budget} would include them",
+        plural(number, "point")
+    )
 }
 
 /// A time in minutes and whole seconds.
@@ -193,7 +196,7 @@ mod tests {
             left_out: (0..12).map(price).collect(),
             enough: Duration::from_mins(3),
         };
-        let said = "412 points, 8 trials each by about 10:42 (1 min 20 s); 12 points left out, which would take 40 s more: --budget 3m";
+        let said = "412 points, 8 trials each by about 10:42 (1 min 20 s); 12 points of low priority do not fit (40 s more); --budget 3m would include them";
         assert_eq!(settled(&settlement, "10:42"), said);
         settlement.left_out.clear();
         settlement.least_trials = 6;

@@ -2,10 +2,10 @@
 
 use super::disturbance::Disturbance;
 use super::evidence::Evidence;
+use super::explanation::Explanation;
 use super::headline::Headline;
 use super::left_out;
 use super::method::parameters;
-use super::missed::Explanation;
 use super::outcome::Outcome;
 use super::point_core::PointCore;
 use super::processor_time::ProcessorTime;

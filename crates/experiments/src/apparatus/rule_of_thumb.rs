@@ -20,7 +20,7 @@ impl Rule {
         let text = self.text;
         let (says, over) = (format!("{text}, predicted"), format!("{text}, measured over predicted"));
         statement!(
-            "{text} says {says} (measured over it: {ratio})",
+            "{text} predicts {says}, of which this machine takes {ratio} times",
             says = self.says.named(&says),
             ratio = measured.over(self.says).named(&over)
         )
@@ -32,7 +32,7 @@ pub fn beside(what: &'static str, measured: Found, rules: impl IntoIterator<Item
     let rules = Statement::joined(rules.into_iter().map(|rule| rule.statement(measured)), "; ")?;
     Some(finding!(
         Question::Prediction,
-        "Rules of thumb for {what}; measured: {measured}: {rules}.",
+        "For {what} this machine takes {measured}. Rules of thumb: {rules}.",
         measured = measured.named(what),
         rules
     ))

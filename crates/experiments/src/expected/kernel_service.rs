@@ -38,7 +38,16 @@ pub fn assumed_here(ns: f64, known: &Known) -> Basis {
 }
 
 fn in_null_writes(prediction: Prediction, what: &str, ns: f64, known: &Known) -> Prediction {
-    prediction.software(what, ns / REPORT_000_NS, null_write(known))
+    prediction.software(what, in_digits_of_the_source(ns / REPORT_000_NS), null_write(known))
+}
+
+/// A factor with three significant digits: the figure of report 000 has no more.
+fn in_digits_of_the_source(factor: f64) -> f64 {
+    if factor <= 0.0 {
+        return factor;
+    }
+    let scale = 10_f64.powf(2.0 - factor.log10().floor());
+    (factor * scale).round() / scale
 }
 
 fn null_write(known: &Known) -> Basis {

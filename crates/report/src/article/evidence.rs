@@ -32,7 +32,10 @@ pub(super) fn judged(points: &[&PointResult]) -> Option<Text> {
         let all = plural(unasked(points).count(), "claim");
         format!(" {all} could not be checked: {}.", first.seen.trim_end_matches('.'))
     });
-    let held = (judged > 0).then(|| format!("{holding} of {} hold.", plural(judged, "claim")));
+    let held = (judged > 0).then(|| match judged - holding {
+        0 => format!("All {} passed.", plural(judged, "check")),
+        failed => format!("{failed} of {} failed.", plural(judged, "check")),
+    });
     let said: String = held.into_iter().chain(not_asked).collect();
     (!said.is_empty()).then(|| Text::plain(said.trim_start()))
 }

@@ -170,7 +170,7 @@ impl Curves<'_> {
             let ((first, start), (last, end)) = (curve.marks.first()?, curve.marks.last()?);
             let value = |mark: &Mark| quantities::value(self.unit, mark.value);
             let (start, end) = (value(start), value(end));
-            let [first, last] = [first, last].map(|number| words::number(self.scale, *number));
+            let [first, last] = [first, last].map(|number| setting(self.scale, *number));
             Some(format!("{}: {start} at {} {first}, {end} at {last}", curve.name, self.along))
         });
         ends.collect::<Vec<_>>().join("; ") + "."

@@ -122,7 +122,7 @@ impl Hierarchy<'_> {
                 drawing.curve(&curve.name, |drawing| draw(drawing, &lower, index + 1, curve));
             }
         }
-        last.settings(&mut drawing, Scale::Bytes, "size of what is gone through");
+        last.settings(&mut drawing, Scale::Bytes, "array size");
         self.name_levels(&mut drawing, &upper, last.bottom);
         drawing.finish(
             "The memory hierarchy: time of a load and rate of moving bytes, by size",

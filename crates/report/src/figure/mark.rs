@@ -52,7 +52,7 @@ pub(super) fn extent<'a>(marks: impl Iterator<Item = &'a Mark>) -> Vec<f64> {
 
 /// The meaning of all kinds of marks, for a document that explains it once.
 pub(crate) const KEY: &str = "Bars are 95 % intervals; where none is seen, it is smaller than the mark. Hollow marks are \
-     predictions. Arrows are upper limits of what could not be told from zero. Lines only join neighbours of a sweep, unless they \
+     predictions. Arrows mark upper limits for values indistinguishable from zero. Lines only join neighbours of a sweep, unless they \
      are said to be fitted.";
 
 /// The meaning of the marks in one figure, for a document that does not explain it elsewhere.

@@ -254,7 +254,10 @@ impl Equal {
         } else {
             let far = most.value > CLOSE * least.value;
             let agreement = if far { Agreement::Contradicts } else { Agreement::Differs };
-            (agreement, statement!("they differ {apart} times: {because}", apart, because = self.because))
+            (
+                agreement,
+                statement!("they differ by a factor of {apart}: {because}", apart, because = self.because),
+            )
         };
         Some((
             self.what,
@@ -299,7 +302,8 @@ mod tests {
     fn one_that_is_not_says_how_far_and_why() {
         let (agreement, text) = judged([Some(1000.0), Some(1100.0), None]).expect("a check");
         assert!(
-            agreement == Agreement::Differs && text.contains("they differ {1.1} times: one experiment hands"),
+            agreement == Agreement::Differs
+                && text.contains("they differ by a factor of {1.1}: one experiment hands"),
             "{text}"
         );
         assert_eq!(judged([Some(1000.0), Some(2080.0), None]).expect("a check").0, Agreement::Contradicts);

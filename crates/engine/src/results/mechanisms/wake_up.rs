@@ -56,7 +56,7 @@ fn judge(seen: &Seen) -> Option<Conclusion> {
         .collect();
     let others = Statement::joined(others, "; ").filter(|_| dominates)?;
     let headline = statement!(
-        "Waking an idle CPU takes {wake}; a hand-over on one CPU takes {one}.",
+        "Switching to a process on an idle CPU costs {wake} more than on the same CPU, where it takes {one}.",
         wake = wake.named("waking an idle CPU"),
         one = one.named("hand-over on one CPU")
     );
@@ -158,7 +158,7 @@ mod tests {
             conclusion
                 .headline
                 .plain()
-                .contains("idle CPU takes {28000}; a hand-over on one CPU takes {1000}")
+                .contains("idle CPU costs {28000} more than on the same CPU, where it takes {1000}")
         );
         let because = conclusion.because.plain();
         assert!(

@@ -1,12 +1,12 @@
 //! What did not take the time that a prediction lacks, each with the measurement that excludes it; and what this run cannot
 //! separate.
 
-use super::Judged;
 use super::candidate::{Candidate, MOST_CHANGE};
 use super::measured_terms;
 use super::miss::Missed;
+use super::{Figures, Judged};
+use crate::results::CoreState;
 use crate::results::accuracy::{CLOSE, FAIR};
-use crate::results::{CoreState, Figures};
 use fathom_core::experiment::{Dimension, Found, Known, Statement, statement};
 use fathom_core::machine::Machine;
 use fathom_core::quantity::Unit;

@@ -19,28 +19,10 @@ mod sentences;
 #[cfg(test)]
 mod tests;
 
-use super::PointResult;
+use super::{Explanation, PointResult};
 use candidate::Candidate;
 use fathom_core::experiment::{Finding, Known};
 use miss::Missed;
-
-/// What is known about the reason why a prediction missed.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Explanation {
-    /// The evidence of the result does not hold: not the prediction is in doubt.
-    InDoubt,
-    /// A cause that the run has measured.
-    Cause {
-        /// The mechanism, in a few words.
-        mechanism: String,
-        /// The factor, at least 1, by which it changes a term of the prediction; `None` if it adds a term.
-        changes: Option<f64>,
-    },
-    /// The interval of the result reaches to within the factor of the prediction: whether it missed is not certain.
-    NotCertain,
-    /// No measurement of this run accounts for it.
-    NotExplained,
-}
 
 /// The findings about all misses of a run.
 pub struct Misses {

@@ -1,7 +1,8 @@
 //! The sentences about misses.
 
 use super::candidate::Candidate;
-use super::{Explanation, Figures, Judged, excluded};
+use super::{Figures, Judged, excluded};
+use crate::results::Explanation;
 use crate::results::accuracy::FAIR;
 use fathom_core::experiment::{
     Dimension, Finding, Found, MainFigure, Point, Question, Statement, finding, statement,

@@ -207,7 +207,7 @@ fn alone(counted: Found) -> Finding {
 /// The memory of a trial of this experiment, and its name: all memory, the limit of the existing control group, or that of the
 /// run.
 pub fn allowed(machine: &Machine) -> (u64, &'static str) {
-    let own = (Requirement::LIMIT_BYTES, "limit that the run sets");
+    let own = (Requirement::LIMIT_BYTES, "limit that Fathom sets");
     all(machine).filter(|(bytes, _)| *bytes <= own.0).unwrap_or(own)
 }
 
@@ -228,7 +228,7 @@ fn share(counted: Found, (bytes, what): (u64, &'static str)) -> Finding {
     let whole = Found::exact(bytes as f64, counted.dimension);
     finding!(
         Question::FileCache,
-        "That is {share} of the {what}, {whole}.",
+        "It fills {share} of the {what}, {whole}.",
         share = counted.share_of(whole).named("page cache over memory"),
         whole = whole.named(what)
     )

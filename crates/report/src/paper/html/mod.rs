@@ -79,8 +79,8 @@ impl Page<'_> {
         self.out.raw("</nav>\n");
         if document.has_appendix() {
             self.out.raw(
-                "<p id=\"appendix\">What is folded is the appendix: every fact, row, derivation and piece of evidence. Its tables \
-                 and figures are numbered A1, A2 and so on. It is printed only where it was opened before.</p>\n",
+                "<p id=\"appendix\">The folded parts form the appendix: every fact, row, derivation and piece of evidence. Its tables \
+                 and figures are numbered A1, A2 and so on. Only parts that you have opened are printed.</p>\n",
             );
         }
     }

@@ -20,9 +20,8 @@ pub fn short_of_declared(known: &Known, curve: &[(u64, Found)]) -> Option<Findin
     };
     Some(finding!(
         Question::Caches,
-        "L{level} is declared as {declared}, but from {from} on a load takes more than half ({load}) of what \
-         it takes from {largest} ({memory}): at most that much of it is effective for this core.{whose} \
-         Multiples of the declared size are far beyond what this core can use.",
+        "L{level} is declared as {declared}, but with an array of {from} a load already takes {load}, over half of \
+         the {memory} from {largest}: this core can use at most {from} of L{level}.{whose}",
         declared = size(bytes).named("last cache, declared"),
         from = size(from).named("half of memory's latency"),
         load = load.named("load, half of memory's latency"),

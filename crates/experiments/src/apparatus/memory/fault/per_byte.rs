@@ -40,8 +40,8 @@ pub fn finding(kind: &str, fault: Found, known: &Known) -> Option<Finding> {
     let (by_fault, by_load) = (fault.scaled(1.0 / Pages::Base.bytes() as f64), load.scaled(1.0 / LINE));
     Some(finding!(
         Question::Fault,
-        "A byte costs, by a {kind} fault, {by_fault}, by a dependent load from {size} {by_load}: {ratio}; \
-         per access it is {each} times.",
+        "Per byte a {kind} fault costs {by_fault} and a dependent load from {size} {by_load}: {ratio}; per access \
+         the fault costs {each} times as much.",
         by_fault = by_fault.named(&format!("byte by a {kind} fault")),
         size = declared::size(size),
         by_load = by_load.named("byte by a load from memory"),

@@ -15,7 +15,8 @@ pub fn findings(known: &Known) -> Vec<Finding> {
 /// The rules by which reports 000 and 001 predicted a process switch from these.
 fn by_rules(known: &Known) -> Option<Finding> {
     let process = known.found(NAME, &between(PIPE_NET, PROCESSES))?;
-    let cited = Rule { text: "30 µs, as report 001 cites", says: Found::exact(30e3, process.dimension) };
+    let cited =
+        Rule { text: "the figure that report 001 cites", says: Found::exact(30e3, process.dimension) };
     let scaled = "lmbench's 18 µs at 167 MHz with 32 KB each, scaled by clock frequency";
     let rules = Rule::by_clock_ratio(scaled, 18e3, process, known).into_iter().chain([cited]);
     rule_of_thumb::beside("a switch between processes", process, rules)
@@ -40,10 +41,13 @@ fn switch_against_creation(known: &Known) -> Option<Finding> {
     let in_switches = |what: &str, switch: Found, creation: Found| {
         let name = format!("creation over switch, {what}");
         match creation.differs_from(&switch) {
-            Some(false) => statement!("{what} and a switch: the two are not significantly different"),
+            Some(false) => statement!("{what} and a switch take times that are not significantly different"),
             apart => {
                 let about = if apart.is_none() { "~" } else { "" };
-                statement!("{what} costs {about}{ratio} switches", ratio = creation.over(switch).named(&name))
+                statement!(
+                    "{what} takes as long as {about}{ratio} switches",
+                    ratio = creation.over(switch).named(&name)
+                )
             }
         }
     };
@@ -55,7 +59,7 @@ fn switch_against_creation(known: &Known) -> Option<Finding> {
         .zip(found("cpu/thread_creation", &thread_creation::whole()))
         .map(|(switch, creation)| in_switches("a thread", switch, creation));
     let both = Statement::joined(process.into_iter().chain(thread), ", ")?;
-    Some(finding!(Question::Thread, "Creation and end together: {both}.", both))
+    Some(finding!(Question::Thread, "Creating and reaping {both}.", both))
 }
 
 /// The cost that the kernel entry and the scheduler add to a change of stacks.

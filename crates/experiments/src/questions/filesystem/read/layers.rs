@@ -38,11 +38,20 @@ fn cache_against_device(known: &Known) -> Option<Finding> {
 
 fn past_the_cache(known: &Known) -> Option<Finding> {
     let (cold, direct) = (random(COLD, known)?, random(DIRECT, known)?);
+    let cost = direct.named("random block, direct");
     Some(finding!(
         Question::Experiment,
-        "Past the page cache such a block costs {direct}, over the cost through it: {ratio}.",
-        direct = direct.named("random block, direct"),
-        ratio = direct.times_as("much", cold, "direct over cold")
+        "{verdict}.",
+        verdict = if direct.differs_from(&cold) == Some(false) {
+            statement!("Bypassing the page cache makes no significant difference ({cost})", cost)
+        } else {
+            let ratio = direct.times_as("much", cold, "direct over cold");
+            statement!(
+                "Bypassing the page cache such a block costs {cost}, {ratio} as through it",
+                cost,
+                ratio
+            )
+        }
     ))
 }
 

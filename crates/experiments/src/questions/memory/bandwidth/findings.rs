@@ -64,7 +64,7 @@ fn read_against_write(size: (Level, u64), known: &Known) -> Option<Finding> {
     let ((_, read), (_, write)) = (best(Kind::Read, size, known)?, best(Kind::Write, size, known)?);
     Some(finding!(
         Question::Bandwidth,
-        "Reading from memory over writing to it, each with its best kernel: {ratio}.",
+        "Reading memory compared with writing it, each at its best: {ratio}.",
         ratio = read.times_as("fast", write, "best read over best write")
     ))
 }
@@ -138,7 +138,7 @@ mod tests {
             &*format!("{written} {bus} of the {{40000000000}}"),
             "read bandwidth of memory by one core: {30000000000} (8 words unrolled): the bus moves {0.75}",
             "reads {2000000000} of the program's bytes, or {16000000000} if whole lines are counted",
-            "each with its best kernel: {3} times as fast",
+            "each at its best: {3} times as fast",
         ] {
             assert!(text.contains(sentence), "{sentence}: {text}");
         }

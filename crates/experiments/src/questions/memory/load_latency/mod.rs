@@ -57,18 +57,9 @@ static ABOUT: About = About {
     parameters: &[ORDER, PAGES, STRIDE, SIZE],
     trends: &[],
     shown: Shown::by(&[
-        MainFigure::leading(
-            "within the first cache",
-            &[("order", At::Name("random cycle")), ("size", At::Within(1))],
-        ),
-        MainFigure::leading(
-            "within the second",
-            &[("order", At::Name("random cycle")), ("size", At::Within(2))],
-        ),
-        MainFigure::leading(
-            "within the third",
-            &[("order", At::Name("random cycle")), ("size", At::Within(3))],
-        ),
+        MainFigure::leading("L1", &[("order", At::Name("random cycle")), ("size", At::Within(1))]),
+        MainFigure::leading("L2", &[("order", At::Name("random cycle")), ("size", At::Within(2))]),
+        MainFigure::leading("L3", &[("order", At::Name("random cycle")), ("size", At::Within(3))]),
         MainFigure::leading("main memory", &[("order", At::Name("random cycle")), ("size", At::Most)]),
     ])
     .landmarks(|machine| hierarchy::landmarks(machine, &SIZE))

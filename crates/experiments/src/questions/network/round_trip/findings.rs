@@ -94,8 +94,15 @@ fn what_bytes_cost(known: &Known) -> Option<Finding> {
     (most > least).then(|| {
         finding!(
             Question::Experiment,
-            "By TCP over loopback, on one CPU, a message of {most} bytes over one of {least}: {ratio}.",
-            ratio = long.times_as("long", *short, "longest over shortest message")
+            "By TCP over loopback, on one CPU, {longer}.",
+            longer = if long.differs_from(short) == Some(false) {
+                statement!(
+                    "the times of messages of {most} bytes and of {least} are not significantly different"
+                )
+            } else {
+                let ratio = long.times_as("long", *short, "longest over shortest message");
+                statement!("messages of {most} bytes take {ratio} as those of {least}", ratio)
+            }
         )
     })
 }
