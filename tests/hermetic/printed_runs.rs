@@ -140,8 +140,9 @@ fn precision(line: &str) -> Option<&str> {
         let (spec, _) = part.split_once('}')?;
         let (_, format) = spec.split_once(':').filter(|(name, _)| !name.contains([' ', '"', '(']))?;
         let (_, digits) = format.split_once('.')?;
-        (digits.starts_with(|letter: char| letter.is_ascii_digit() || letter == '*') || digits.ends_with('$'))
-            .then_some(format)
+        let is_one = digits.chars().all(|letter| letter.is_alphanumeric() || "_$*".contains(letter));
+        let is_length = |letter: char| letter.is_ascii_digit() || letter == '*';
+        (is_one && (digits.starts_with(is_length) || digits.ends_with('$'))).then_some(format)
     })
 }
 

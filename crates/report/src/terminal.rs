@@ -3,7 +3,7 @@
 
 use super::run::Precision;
 use super::summary::{OperationGroup, OperationRow, Unmeasured};
-use super::text::{Style, clean, display_width, lines};
+use super::text::{Style, clean, display_width, lines, places};
 use super::words::plural;
 use super::{description, finding, occupancy, run, screen, summary, words};
 use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, LineStyle, Table, TableStyle};
@@ -301,15 +301,6 @@ fn precision(results: &Results, style: Style) -> String {
         text += &style.wrapped("    ", &line);
     }
     text
-}
-
-pub(super) fn places(files: &[(&str, &Path)], style: Style) -> String {
-    let width = files.iter().map(|(what, _)| what.len() + 1).max().unwrap_or(0);
-    let line = |(what, place): &(&str, &Path)| {
-        format!("{:width$} {}\n", format!("{what}:"), clean(&place.display().to_string()))
-    };
-    let lines: String = files.iter().map(line).collect();
-    if lines.is_empty() { lines } else { style.faint(lines.trim_end()) + "\n" }
 }
 
 /// The lines with their title; empty if nothing could be judged.

@@ -166,7 +166,7 @@ pub fn plus_minus(share: f64) -> String {
 
 /// A precision as it was asked for: `±5 %`.
 pub fn target(share: f64) -> String {
-    format!("±{} %", plain((share * 1e6).round() / 1e4))
+    format!("±{}", tick(Unit::PartsPerMillion, (share * 1e6).round()))
 }
 
 /// A share of one: `12.3 %`, `0.0120 %`.

@@ -7,8 +7,7 @@ mod trust;
 
 use crate::main_figures::{self, Ranked};
 use crate::run;
-use crate::terminal::places;
-use crate::text::{Style, clipped};
+use crate::text::{Style, clipped, places};
 use fathom_engine::results::Results;
 pub(super) use notable::{TITLE as NOTABLE, lines as notable};
 use std::path::Path;
