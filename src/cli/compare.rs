@@ -1,6 +1,6 @@
 //! `fathom compare`, `gate` and `history`: comparisons of runs.
 
-use super::value::{parse_folder, parse_share, parse_time};
+use super::value::{parse_folder, parse_share, parse_time, without_picture};
 use clap::{Args, ValueEnum};
 use fathom_report::{FactsForm, Form};
 use std::path::PathBuf;
@@ -21,7 +21,7 @@ pub struct Compare {
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     pub accept: Vec<String>,
     /// The form of the report.
-    #[arg(long, value_enum, default_value_t = Form::Text)]
+    #[arg(long, value_parser = without_picture(), default_value = "text")]
     pub format: Form,
     /// As text, every row.
     #[arg(long)]
@@ -83,7 +83,7 @@ pub struct Gate {
     #[arg(long)]
     pub alongside: bool,
     /// What to print at the end.
-    #[arg(long, value_enum, default_value_t = Form::Text)]
+    #[arg(long, value_parser = without_picture(), default_value = "text")]
     pub format: Form,
 }
 

@@ -1,7 +1,7 @@
 //! `fathom run` and `fathom ab`: the flags for measuring.
 
 use super::peer::PeerOptions;
-use super::value::{parse_folder, parse_name, parse_share, parse_time};
+use super::value::{parse_folder, parse_name, parse_share, parse_time, without_picture};
 use clap::{Args, ValueEnum};
 use fathom_core::experiment::Effort;
 use fathom_core::machine::RemoteAddress;
@@ -151,7 +151,7 @@ pub struct Ab {
     #[arg(long)]
     pub alongside: bool,
     /// What to print at the end.
-    #[arg(long, value_enum, default_value_t = Form::Text)]
+    #[arg(long, value_parser = without_picture(), default_value = "text")]
     pub format: Form,
     /// As text, every row.
     #[arg(long)]

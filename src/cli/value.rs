@@ -1,5 +1,8 @@
 //! Parsers of flag values, which reject invalid ones with the expected form.
 
+use clap::ValueEnum;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use fathom_report::Form;
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -30,6 +33,13 @@ pub(super) fn parse_folder(text: &str) -> Result<PathBuf, String> {
 pub(super) fn parse_time(text: &str) -> Result<Duration, String> {
     let wanted = || "expected a time above zero, such as 90s, 5m or 1h30m".to_owned();
     humantime::parse_duration(text).ok().filter(|time| !time.is_zero()).ok_or_else(wanted)
+}
+
+/// The forms of what has no picture.
+pub(super) fn without_picture() -> impl TypedValueParser<Value = Form> {
+    let forms = Form::value_variants().iter().filter(|form| **form != Form::Picture);
+    PossibleValuesParser::new(forms.filter_map(Form::to_possible_value))
+        .try_map(|name| Form::from_str(&name, false))
 }
 
 /// How many times as long as usual.

@@ -1,7 +1,7 @@
 //! `fathom verify` and `fathom replicate`: known truths, and published methods.
 
 use super::peer::PeerOptions;
-use super::value::{parse_folder, parse_time, parse_times};
+use super::value::{parse_folder, parse_time, parse_times, without_picture};
 use clap::Args;
 use fathom_core::machine::RemoteAddress;
 use fathom_report::Form;
@@ -28,7 +28,7 @@ pub struct Verify {
     #[command(flatten)]
     pub bench: BenchOptions,
     /// What to print at the end.
-    #[arg(long, value_enum, default_value_t = Form::Text)]
+    #[arg(long, value_parser = without_picture(), default_value = "text")]
     pub format: Form,
 }
 
@@ -57,7 +57,7 @@ pub struct Replicate {
     #[command(flatten)]
     pub peer: PeerOptions,
     /// What to print at the end.
-    #[arg(long, value_enum, default_value_t = Form::Text)]
+    #[arg(long, value_parser = without_picture(), default_value = "text")]
     pub format: Form,
 }
 

@@ -27,7 +27,7 @@ pub(super) fn compare(asked: &cli::Compare, style: Style) -> Result<()> {
     ensure_measured(&sides, &asked.accept)?;
     let (first, others) = sides.split_first().context("nothing to compare")?;
     let report = ComparisonReport::of(first, others, &margins, &asked.accept).in_full(asked.full);
-    let rendered = Rendered::of(&report, asked.format, style);
+    let rendered = Rendered::of(&report, asked.format, style)?;
     written(&rendered, asked.output.as_deref(), door(asked, &sources(&paths.concat(), asked)))
 }
 
@@ -55,7 +55,7 @@ fn with_published(
     let built = results.iter().map(|(name, results)| (name.as_str(), &results.run.header));
     ensure_built_to_measure(built, &asked.accept)?;
     let report = PublishedComparison::of(machines, &results, margins);
-    let rendered = Rendered::of(&report, asked.format, style);
+    let rendered = Rendered::of(&report, asked.format, style)?;
     written(&rendered, asked.output.as_deref(), door(asked, &sources(&paths, asked)))
 }
 

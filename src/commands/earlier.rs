@@ -12,6 +12,7 @@ const LEAST_FIELDS: usize = 3;
 /// Whether `earlier` is of the same kind as a new report.
 pub(super) fn is_earlier(new: &str, earlier: &str) -> bool {
     match new.as_bytes() {
+        [b'<', b's', ..] => is_document(new, earlier, "<svg ", "<metadata>"),
         [b'<', ..] => is_document(new, earlier, "<!doctype html>", "<footer><p>"),
         [b'%', ..] => is_document(new, earlier, "% ", "\n{\\small\\itshape "),
         [b'#', b' ', rest @ ..] if !begins_metrics(rest) => is_document(new, earlier, "# ", "\n"),

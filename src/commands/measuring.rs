@@ -1,5 +1,6 @@
 //! `fathom run`: from the command line to the exit status.
 
+use super::output::rendered;
 use super::streams::{DONE, INCONCLUSIVE, SOME_FAILED, print};
 use super::{page, peer};
 use crate::cli;
@@ -55,7 +56,7 @@ pub(super) fn measure(asked: &cli::Run, style: Style) -> Result<ExitCode> {
     let mut files = vec![("run file", path.as_path())];
     files.extend(kept.as_deref().map(|path| ("baseline", path)));
     files.extend(page.as_deref().map(|page| ("report", page)));
-    print(&report::render(&report.written_to(&files), asked.format, style))?;
+    print(&rendered(&report.written_to(&files), asked.format, style)?)?;
     let status = status(&results);
     if let Some(price) = nothing_fitted(&results) {
         telling.problem(&price);

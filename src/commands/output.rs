@@ -2,7 +2,7 @@
 
 use super::earlier::is_earlier;
 use super::streams::print_by_pages;
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use fathom_engine::record::door::{Door, Unfinished};
 use fathom_report::{self as report, Form, Style, Subject};
 use std::io::Write;
@@ -20,9 +20,20 @@ impl Rendered {
         Rendered { text, appendix: None }
     }
 
-    pub(super) fn of(subject: &dyn Subject, form: Form, style: Style) -> Self {
-        Rendered { text: report::render(subject, form, style), appendix: report::appendix(subject, form) }
+    /// The subject in this form; an error if it has no such form.
+    pub(super) fn of(subject: &dyn Subject, form: Form, style: Style) -> Result<Self> {
+        Ok(Rendered { text: rendered(subject, form, style)?, appendix: report::appendix(subject, form) })
     }
+}
+
+/// The subject in this form, as text; an error if it has no such form.
+pub(super) fn rendered(subject: &dyn Subject, form: Form, style: Style) -> Result<String> {
+    if !report::has(subject, form) {
+        bail!(
+            "there is no picture of this: `fathom report RUN --format picture` makes one of a run that measured a main operation"
+        );
+    }
+    Ok(report::render(subject, form, style))
 }
 
 /// Prints a report, or writes it to a file other than its sources, with its appendix next to it. Both names are looked at

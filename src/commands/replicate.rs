@@ -93,7 +93,7 @@ pub(super) fn show(path: &Path, form: Form, style: Style) -> Result<(Rendered, V
     let files = [("replication", path), ("run file", run_path.as_path())];
     let results = Results::of(&run);
     let report = ReplicationReport::of(wanted, &replication, &results, &files);
-    let rendered = Rendered::of(&report, form, style);
+    let rendered = Rendered::of(&report, form, style)?;
     Ok((rendered, vec![path.to_owned(), run_path]))
 }
 

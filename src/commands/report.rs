@@ -60,7 +60,7 @@ fn shown(path: &Path, experiments: &[String], asked: &cli::Report, style: Style)
     let files = [("run file", path)];
     let full = asked.full || !experiments.is_empty();
     let report = RunReport::of(&results).beside(&machines).written_to(&files).in_full(full);
-    Ok(Rendered::of(&report, asked.format, style))
+    Rendered::of(&report, asked.format, style)
 }
 
 pub(super) fn latest() -> Result<PathBuf> {

@@ -94,6 +94,8 @@ fn harm(form: Form, text: &str) -> Option<String> {
     }
     match form {
         Form::Html => harm_in_html(text),
+        Form::Picture => harm_in_elements(text)
+            .or_else(|| text.contains("<script").then(|| "a script in a picture".to_owned())),
         Form::Markdown | Form::Synopsis => harm_in_markdown(text),
         Form::Latex => harm_in_latex(text),
         Form::Json => serde_json::from_str::<Value>(text).err().map(|error| error.to_string()),
@@ -120,10 +122,15 @@ fn is_harmful(cell: &str) -> bool {
 
 /// The elements that the page is made of.
 const ELEMENTS: &str = "!doctype a b body button caption circle code dd desc details div dl dt figcaption figure footer g h1 h2 h3 \
-                        h4 head header html li line main meta nav ol p path polygon polyline script section span style \
-                        summary sup svg table tbody td text th thead time title tr ul";
+                        h4 head header html li line main meta metadata nav ol p path polygon polyline rect script section \
+                        span style summary sup svg table tbody td text th thead time title tr ul";
 
 fn harm_in_html(page: &str) -> Option<String> {
+    let scripts = page.matches("<script").count();
+    harm_in_elements(page).or_else(|| (scripts != 2).then(|| "another script".to_owned()))
+}
+
+fn harm_in_elements(page: &str) -> Option<String> {
     let known: BTreeSet<&str> = ELEMENTS.split_whitespace().collect();
     // Our own script and style hold signs of their own; what stands in them is a literal.
     for piece in page.split('<').skip(1) {
@@ -139,7 +146,7 @@ fn harm_in_html(page: &str) -> Option<String> {
             return Some(format!("the attribute in {tag}"));
         }
     }
-    (page.matches("<script").count() != 2).then(|| "another script".to_owned())
+    None
 }
 
 /// Without what stands between back ticks, no link, no element and no open span is left.

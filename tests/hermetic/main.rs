@@ -37,6 +37,7 @@ mod machine;
 mod mailed_settings;
 mod method_versions;
 mod overwriting;
+mod pictures;
 mod plan;
 mod planner;
 mod points_of_many_runs;

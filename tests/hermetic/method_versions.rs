@@ -101,7 +101,10 @@ fn what_depends_on_the_data_alone_stays() {
 
 #[test]
 fn every_form_says_that_it_is_not_judged() {
-    for (form, text) in forms(&with_header(with_its_method)) {
+    // A picture has no evidence.
+    for (form, text) in
+        forms(&with_header(with_its_method)).into_iter().filter(|(form, _)| *form != Form::Picture)
+    {
         let text = text.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase();
         let said = if form == Form::Json {
             "\"not_judged\": \"measured by version 99 of the method"

@@ -490,8 +490,10 @@ fn own((one, other): (&str, &str)) -> (String, String) {
 #[test]
 fn points_of_which_the_truth_is_a_line_are_drawn_on_a_line() {
     let page = FIXED.form(Form::Html);
-    let drawing =
-        page.split("<svg").find(|part| part.contains("arguments") && part.contains("<circle")).expect("it");
+    let drawing = page
+        .split("<svg")
+        .find(|part| part.contains("by integer arguments") && part.contains("<circle"))
+        .expect("it");
     let place = |circle: &str, name: &str| -> f64 {
         let (_, rest) = circle.split_once(&format!(" {name}=\"")).expect(name);
         rest.split('"').next().and_then(|number| number.parse().ok()).expect("a number")

@@ -3,7 +3,8 @@
 //! A form that is written from the document is a file in [`paper`](super::paper), a variant of [`Form`] and an arm of
 //! [`render`]; subjects do not know of it.
 
-use super::paper::{Document, html, latex, markdown};
+use super::figure::Svg;
+use super::paper::{Document, html, latex, markdown, picture};
 use super::text::Style;
 use clap::ValueEnum;
 use fathom_core::message::escaped_json;
@@ -22,6 +23,8 @@ pub enum Form {
     Latex,
     /// One page with the main figures, in Markdown that reads as plain text too.
     Synopsis,
+    /// The machine in one picture, for a slide: its main operations with their intervals and predictions, in SVG.
+    Picture,
     /// Everything, for programs; its shape is stable.
     Json,
     /// A row a point, for spreadsheets and data frames.
@@ -57,6 +60,11 @@ pub trait Subject: Facts {
         self.document()
     }
 
+    /// The subject in one picture, if it has one.
+    fn picture(&self) -> Option<Svg> {
+        None
+    }
+
     /// Its data as JSON on one line, if its page contains them.
     fn embedded(&self) -> Option<String> {
         None
@@ -71,9 +79,15 @@ pub fn render(subject: &dyn Subject, form: Form, style: Style) -> String {
         Form::Markdown => searchable(&markdown::render(&subject.document())),
         Form::Latex => latex::render(&subject.document()),
         Form::Synopsis => searchable(&markdown::whole(&subject.synopsis())),
+        Form::Picture => subject.picture().map_or_else(String::new, |drawing| picture::render(&drawing)),
         Form::Json => escaped_json(&subject.json()),
         Form::Csv => subject.rows(),
     }
+}
+
+/// Whether the subject has this form: only a run of which any main operation was measured has a picture.
+pub fn has(subject: &dyn Subject, form: Form) -> bool {
+    form != Form::Picture || subject.picture().is_some()
 }
 
 /// The part of the paper that this form writes to a second file; `None` if there is none.

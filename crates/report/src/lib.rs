@@ -45,7 +45,7 @@ mod verification;
 pub mod words;
 
 pub use comparison::{ComparisonReport, GateReport, PublishedComparison, regression};
-pub use form::{Facts, FactsForm, Form, Subject, appendix, render, render_facts};
+pub use form::{Facts, FactsForm, Form, Subject, appendix, has, render, render_facts};
 pub use history::StoredRuns;
 pub use progress::{ProgressForm, Telling};
 pub use run_report::RunReport;

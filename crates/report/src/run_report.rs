@@ -4,7 +4,8 @@ use super::beside::{self, Published};
 use super::form::{Facts, Subject};
 use super::paper::Document;
 use super::text::Style;
-use super::{article, csv, json, screen, terminal};
+use super::{article, csv, figure, json, screen, terminal};
+use crate::figure::Svg;
 use crate::references::Machine;
 use fathom_engine::results::Results;
 use std::path::Path;
@@ -67,6 +68,10 @@ impl Subject for RunReport<'_> {
 
     fn synopsis(&self) -> Document {
         article::synopsis::alone(self.results, self.published.as_ref(), self.files)
+    }
+
+    fn picture(&self) -> Option<Svg> {
+        figure::of_machine(self.results).map(|drawn| drawn.svg)
     }
 
     fn embedded(&self) -> Option<String> {

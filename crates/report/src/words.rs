@@ -113,12 +113,14 @@ pub(super) fn scale<D: Declares + ?Sized>(of: &D, name: &str) -> Scale {
     parameter.map_or(Scale::Count, |parameter| parameter.scale)
 }
 
-/// A parameter with its meaning, if that says more than its name.
+/// A parameter with its meaning; the meaning alone if it contains the name.
 pub fn parameter<D: Declares + ?Sized>(of: &D, name: &str) -> String {
-    let declared = of.parameters();
-    match declared.iter().find(|parameter| parameter.name == name) {
-        Some(parameter) if parameter.meaning != name => format!("{} ({})", spelt(name), parameter.meaning),
-        _ => spelt(name),
+    let (declared, name) = (of.parameters(), (name, spelt(name)));
+    let meaning = declared.iter().find(|parameter| parameter.name == name.0).map(|known| &*known.meaning);
+    match meaning {
+        Some(meaning) if meaning.contains(&name.1) => meaning.to_owned(),
+        Some(meaning) if !meaning.is_empty() => format!("{} ({meaning})", name.1),
+        _ => name.1,
     }
 }
 

@@ -287,7 +287,7 @@ fn file_of(form: Form) -> Option<&'static str> {
         Form::Markdown => Some("document.md"),
         Form::Latex => Some("document.tex"),
         Form::Synopsis => Some("document-synopsis.md"),
-        Form::Json | Form::Csv => None,
+        Form::Picture | Form::Json | Form::Csv => None,
     }
 }
 

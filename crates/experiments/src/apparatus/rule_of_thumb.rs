@@ -20,7 +20,7 @@ impl Rule {
         let text = self.text;
         let (says, over) = (format!("{text}, predicted"), format!("{text}, measured over predicted"));
         statement!(
-            "{text} predicts {says}, of which this machine takes {ratio} times",
+            "{text} predicts {says}; measured is {ratio} times that",
             says = self.says.named(&says),
             ratio = measured.over(self.says).named(&over)
         )

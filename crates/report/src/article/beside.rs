@@ -1,7 +1,7 @@
 //! Published figures next to those of the run. The doubt about a doubtful figure is in a note below its table, and every row
 //! has a note on how the methods differ.
 
-use super::sections::place_of;
+use super::sections::linked;
 use crate::paper::{Column, Group, Key, Row, Section, Table, Text, Tone};
 use crate::references::{self, Beside, Figure, Machine, Ratio, Value};
 use crate::summary::ABSENT;
@@ -69,7 +69,7 @@ pub(crate) fn table(
     for row in published.rows.iter().filter(|row| row.machine.id == machine.id) {
         let name = row.here.experiment.as_str();
         if groups.last().is_none_or(|(last, _)| *last != name) {
-            groups.push((name, Group::named(Text::link(&place_of(found, name), name))));
+            groups.push((name, Group::named(linked(found, name))));
         }
         if let Some((_, group)) = groups.last_mut() {
             group.rows.push(cells(row));

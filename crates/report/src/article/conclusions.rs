@@ -1,7 +1,7 @@
 //! Conclusions from figures of several experiments: causes, operations measured more than once, and the accuracy of the
 //! predictions.
 
-use super::sections::{place_of, title};
+use super::sections::{linked, title};
 use crate::finding;
 use crate::paper::{Block, Column, Group, Key, Row, Section, Table, Text, Tone, Weight};
 use crate::words::{self, plural};
@@ -55,7 +55,7 @@ pub(super) fn accuracy(found: &Results) -> Option<Section> {
     let total = found.accuracy.total.as_ref()?;
     let (chapters, experiments) = (by_chapter(found, total), by_experiment(found));
     let said = format!(
-        "{} were predicted before they were measured: {} came within a factor of {FAIR} of the prediction and {} within \
+        "{} were predicted before their first trials: {} came within a factor of {FAIR} of the prediction and {} within \
          {CLOSE}{}. Wrong predictions are kept. ",
         plural(total.judged, "value"),
         quantities::percent(total.fair.share),
@@ -106,8 +106,7 @@ fn by_experiment(found: &Results) -> Table {
     for chapter in &found.accuracy.chapters {
         let mine = found.accuracy.experiments.iter();
         let mine = mine.filter(|tally| family(&tally.name) == chapter.name);
-        let rows =
-            mine.map(|tally| accuracy_row(Text::link(&place_of(found, &tally.name), &*tally.name), tally));
+        let rows = mine.map(|tally| accuracy_row(linked(found, &tally.name), tally));
         table = table.group(Group::named(title(&chapter.name)).rows(rows));
     }
     table

@@ -5,7 +5,7 @@ use super::main_rows::MainRows;
 use super::method::paragraphs;
 use super::sections::{listed, section_of};
 use super::{evidence, operations, prediction, results};
-use crate::figure::{self, Figures};
+use crate::figure::{self, DrawnFigure, Figures};
 use crate::paper::{Block, Figure, Key, Section, Table, Text, Tone};
 use crate::summary::{self, Unmeasured};
 use crate::words::plural;
@@ -23,7 +23,7 @@ const MOST_WORDS: usize = 200;
 
 /// The section of the experiment at this position in the plan.
 pub(super) fn of(found: &Results, name: &str, place: usize) -> Section {
-    let key = section_of(place);
+    let key = section_of(name, place);
     let points: Vec<&PointResult> = found.of_experiment(name).collect();
     let recorded = found.method(name);
     let method = recorded.as_deref();
@@ -33,7 +33,10 @@ pub(super) fn of(found: &Results, name: &str, place: usize) -> Section {
     let few = MainRows::of(found, name);
     let Figures { main, others } = figure::of_experiment(found, name, &few.points());
     // The table below the figure names the table of its data.
-    let figure = main.map(|drawn| numbered(name, key.within("figure"), drawn, &[]));
+    let drawn = |(place, drawn): (usize, DrawnFigure)| {
+        numbered(name, key.within(&format!("main-figure-{}", place + 1)), drawn, &[])
+    };
+    let main = main.into_iter().enumerate().map(drawn).map(Block::from).collect::<Vec<_>>();
     let all: Vec<&Key> = tables.iter().map(|(_, table)| &table.key).collect();
     let others = others
         .into_iter()
@@ -45,7 +48,7 @@ pub(super) fn of(found: &Results, name: &str, place: usize) -> Section {
     Section::new(key.clone(), Text::code(name))
         .with(Block::Question(Text::prose(question)))
         .with_all(method.map(operation))
-        .with_all(figure.map(Block::from))
+        .with_all(main)
         .with_all(few.table(name, key.within("main"), &all).map(Block::from))
         .with_all(said)
         .with_all(missed)
@@ -107,7 +110,7 @@ fn excerpt(timed: &Excerpt) -> Block {
 }
 
 /// A figure with its number and a reference to its data.
-fn numbered(name: &str, key: Key, drawn: figure::DrawnFigure, tables: &[(Unit, Table)]) -> Figure {
+fn numbered(name: &str, key: Key, drawn: DrawnFigure, tables: &[(Unit, Table)]) -> Figure {
     let data = tables.iter().find(|(unit, _)| *unit == drawn.unit).map(|(_, table)| table.key.clone());
     Figure {
         key,
@@ -188,8 +191,16 @@ fn trends(found: &Results, name: &str) -> Vec<Text> {
     .collect()
 }
 
+/// The beginning of the reason of a point that only longer runs measure.
+const BY_QUICK: &str = "left out by --quick";
+
 /// The number of points with a figure, the reasons of the others, and the share of the evidence that holds.
 fn standing(points: &[&PointResult], without: &[Unmeasured]) -> Block {
+    if without.iter().all(|group| group.reason.starts_with(BY_QUICK) && group.points.len() == points.len())
+        && !without.is_empty()
+    {
+        return Block::Aside(Tone::Faint, Text::plain("Not measured by --quick."));
+    }
     let shown = points.iter().filter(|point| summary::is_in_table(point)).count();
     let mut said = match (shown, points.len()) {
         (0, all) => Text::plain(format!("None of {} has a value. ", plural(all, "point"))),

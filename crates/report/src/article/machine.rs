@@ -1,7 +1,7 @@
 //! The machine, and the second host if there is one: every fact with its source. What disturbed the run on it, the evidence that
 //! does not hold, and the points less precise than their target.
 
-use super::sections::{listed, place_of};
+use super::sections::{linked, listed};
 use super::synopsis;
 use crate::description::FactRow;
 use crate::paper::{Block, Column, Key, Row, Section, Sign, Table, Text, Tone, Weight};
@@ -62,7 +62,7 @@ pub(super) fn conditions(found: &Results) -> Section {
             run::doubts(found).iter().map(|doubt| {
                 Text::sign(Sign::Fails)
                     .and(" ")
-                    .and(Text::link(&place_of(found, doubt.experiment), doubt.experiment))
+                    .and(linked(found, doubt.experiment))
                     .and(" ")
                     .and(Text::prose(&doubt.sentence()))
             }),
@@ -97,8 +97,7 @@ fn missed(found: &Results) -> Option<Block> {
         .take(MOST_MISSED)
         .map(|(point, width)| {
             Row::of([
-                Text::link(&place_of(found, &point.experiment), &*point.experiment)
-                    .and(format!(" {}", words::label(*point, &point.point))),
+                linked(found, &point.experiment).and(format!(" {}", words::label(*point, &point.point))),
                 quantities::plus_minus(*width).into(),
             ])
         })

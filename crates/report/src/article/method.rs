@@ -24,7 +24,7 @@ pub(super) fn of(found: &Results) -> Section {
         .say(figure::KEY)
         .say(
             Text::plain(
-                "Each operation's predicted cost was written to the run file before it was measured: base hardware \
+                "Each operation's predicted cost was written to the run file before its first trial: base hardware \
                  plus software overhead, term by term. The accuracy of the predictions is in ",
             )
             .and(Text::to(&Key::of(if found.accuracy.total.is_some() { "accuracy" } else { "summary" })))

@@ -20,7 +20,7 @@ use crate::{figure, run, screen};
 use beside::Published;
 use fathom_core::experiment::family as family_of;
 use fathom_engine::results::Results;
-use sections::{place_of, title};
+use sections::{has_section, linked, numbered, title};
 use synopsis::Opening;
 
 /// The whole paper, with published figures next to those of the run if they were requested.
@@ -53,17 +53,34 @@ pub fn of(found: &Results, published: Option<&Published>) -> Document {
 fn front(found: &Results) -> Section {
     let (figures, more) = screen::leading(found);
     let rest = (more > 0).then(|| format!("{more} more are in the sections of their experiments.").into());
-    let name = |experiment: &str| Text::link(&place_of(found, experiment), experiment);
-    synopsis::opening(
-        found,
-        &Opening { figures: &figures, rest, elsewhere: "in the section Mechanisms", name: &name },
-    )
+    let name = |experiment: &str| linked(found, experiment);
+    let shown = Opening { figures: &figures, rest, elsewhere: "in the section Mechanisms", name: &name };
+    let mut section = synopsis::opening(found, &shown);
+    // Below the sentence that names the machine.
+    section.blocks.splice(1..1, picture(found));
+    section
+}
+
+/// The machine in one picture.
+fn picture(found: &Results) -> Option<Block> {
+    let drawn = figure::of_machine(found)?;
+    Some(Block::from(Figure {
+        key: Key::of("machine-picture"),
+        caption: Text::plain(drawn.caption),
+        drawing: drawn.svg,
+        otherwise: None,
+        spread: drawn.spread,
+        data: None,
+    }))
 }
 
 /// The experiments by family; a new chapter begins wherever the family changes in the plan.
 fn chapters(found: &Results) -> Vec<Section> {
     let mut chapters: Vec<(&str, Section)> = vec![];
     for (place, name) in found.experiments().into_iter().enumerate() {
+        if !has_section(found, name) {
+            continue;
+        }
         let family = family_of(name);
         if chapters.last().is_none_or(|(last, _)| *last != family) {
             let key = Key::numbered("chapter", chapters.len() + 1);
@@ -88,7 +105,7 @@ pub(super) fn references() -> Section {
 fn hierarchy(found: &Results, family: &str) -> Option<Block> {
     let (drawn, experiments) = figure::of_hierarchy(found)?;
     let is_of_family = family_of(experiments.first()?) == family;
-    let places = Text::joined(experiments.iter().map(|name| Text::to(&place_of(found, name))), ", ");
+    let places = Text::joined(experiments.iter().map(|name| numbered(found, name)), ", ");
     is_of_family.then(|| {
         Block::from(Figure {
             key: Key::of("hierarchy"),

@@ -1,6 +1,6 @@
 //! What another hardware thread on the core costs each operation.
 
-use super::sections::place_of;
+use super::sections::linked;
 use crate::occupancy;
 use crate::paper::{Block, Column, Key, Row, Section, Table, Text};
 use crate::words::{self, plural};
@@ -45,9 +45,7 @@ fn row(found: &Results, point: &PointResult, cost: Found) -> Row {
     let range = ends.map(|(low, high)| format!(" ({})", quantities::number_range(cost.value, low, high)));
     let share = point.core.as_ref().and_then(|core| core.shared_share).unwrap_or_default();
     Row::of([
-        Text::link(&place_of(found, &point.experiment), &*point.experiment)
-            .and(" ")
-            .and(words::short_label(point, &point.point)),
+        linked(found, &point.experiment).and(" ").and(words::short_label(point, &point.point)),
         value(point.estimate()).into(),
         value(point.shared()).into(),
         Text::strong(quantities::number_within(cost.value, ends) + "×" + &range.unwrap_or_default()),

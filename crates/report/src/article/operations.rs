@@ -1,7 +1,7 @@
 //! Every operation of a run, each list in the appendix: the summary table, from the same records as everything else (R-FIX-65),
 //! what has no value and why, and the statistics of published reports, for comparison with any of them.
 
-use super::sections::place_of;
+use super::sections::linked;
 use crate::csv;
 use crate::paper::{Block, Column, Group, Key, Row, Section, Sign, Table, Text, Tone};
 use crate::summary::{self, ABSENT, Unmeasured};
@@ -48,7 +48,7 @@ pub(super) fn every_operation(found: &Results) -> Section {
 }
 
 fn rows(found: &Results, group: &summary::OperationGroup) -> Group {
-    let mut head = Text::link(&place_of(found, group.experiment), group.experiment);
+    let mut head = linked(found, group.experiment);
     if let Some(placement) = group.placement {
         head = head.and(" ").and(Text::toned(Tone::Faint, placement));
     }
@@ -80,12 +80,12 @@ pub(super) fn without_value(found: &Results) -> Section {
         return section.say("Every planned point has a value or an upper limit.");
     }
     let item = |group: &Unmeasured| {
-        let link = Text::link(&place_of(found, group.experiment), group.experiment);
+        let link = linked(found, group.experiment);
         outcome(group).and(" ").and(link).and(": ").and(counted(group))
     };
     let broken: Vec<Text> = groups.iter().filter(|group| group.failure).map(item).collect();
     let section = if broken.is_empty() {
-        section.say("Nothing failed.")
+        section.say("No point failed; those without a value were skipped or could not be resolved.")
     } else {
         section.say("What failed:").with(Block::List(broken))
     };
@@ -160,8 +160,7 @@ pub(super) fn published_statistics(found: &Results) -> Section {
         let rows: Vec<Row> =
             found.of_experiment(experiment).filter_map(|point| statistics_row(found, point)).collect();
         if !rows.is_empty() {
-            table =
-                table.group(Group::named(Text::link(&place_of(found, experiment), experiment)).rows(rows));
+            table = table.group(Group::named(linked(found, experiment)).rows(rows));
         }
     }
     let summary = format!(

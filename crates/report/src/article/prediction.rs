@@ -14,7 +14,7 @@ pub(super) fn blocks(points: &[&PointResult], key: &Key) -> Vec<Block> {
     if !predicted.is_empty() {
         let table = key.within("prediction");
         let said = format!(
-            "{} predicted before measuring: base hardware, software overhead, and their sum; ",
+            "{} predicted before the first trial of each: base hardware, software overhead, and their sum; ",
             was(predicted.len())
         );
         blocks.push(Block::Paragraph(Text::plain(said).and(Text::to(&table)).and(" derives each.")));
@@ -36,7 +36,7 @@ fn was(number: usize) -> String {
 }
 
 fn derivations(predicted: &[(&PointResult, &Prediction)], key: Key) -> Table {
-    let mut table = Table::new(key, "Predictions, as recorded before measuring.").columns([
+    let mut table = Table::new(key, "Predictions, as recorded before each point's first trial.").columns([
         Column::words("part"),
         Column::words("term"),
         Column::count("times"),

@@ -1,6 +1,7 @@
 //! What sections have in common: their titles and keys, and lists with a lead.
 
 use crate::paper::{Block, Key, Text};
+use crate::summary;
 use fathom_engine::results::Results;
 
 pub(super) fn title(family: &str) -> &str {
@@ -13,14 +14,37 @@ pub(super) fn title(family: &str) -> &str {
     }
 }
 
-/// The section of the experiment at this position in the plan; not by name, because a name in a run file may be any text.
-pub(super) fn section_of(place: usize) -> Key {
-    Key::numbered("experiment", place + 1)
+/// The section of the experiment at this position in the plan: `cpu-context_switch`, so that links to it last. A name in a run
+/// file may be any text; one that could be that of another section is replaced by its position.
+pub(super) fn section_of(name: &str, place: usize) -> Key {
+    let usable = |letter: char| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == '_';
+    match name.split_once('/') {
+        Some((family, question)) if title(family) != family && question.chars().all(usable) => {
+            Key::of(&format!("{family}-{question}"))
+        }
+        _ => Key::numbered("experiment", place + 1),
+    }
 }
 
-/// The section of the experiment of this name.
-pub(super) fn place_of(found: &Results, name: &str) -> Key {
-    section_of(found.experiments().iter().position(|known| *known == name).unwrap_or(0))
+/// The section of the experiment of this name; `None` if it has none, because nothing in it has a value.
+fn place_of(found: &Results, name: &str) -> Option<Key> {
+    let place = found.experiments().iter().position(|known| *known == name)?;
+    has_section(found, name).then(|| section_of(name, place))
+}
+
+/// Whether any point of the experiment has a value.
+pub(super) fn has_section(found: &Results, name: &str) -> bool {
+    found.of_experiment(name).any(summary::is_in_table)
+}
+
+/// The name of an experiment, with a link to its section if it has one.
+pub(super) fn linked(found: &Results, name: &str) -> Text {
+    place_of(found, name).map_or_else(|| Text::code(name), |key| Text::link(&key, name))
+}
+
+/// The number of the section of an experiment, or its name if it has none.
+pub(super) fn numbered(found: &Results, name: &str) -> Text {
+    place_of(found, name).map_or_else(|| Text::code(name), |key| Text::to(&key))
 }
 
 /// A list with its lead sentence; empty if there are no items.

@@ -1,8 +1,10 @@
 //! One result plotted against another at the same setting: the time of a load against the bandwidth of background traffic.
 
+use super::Candidate;
 use super::axis::Axis;
 use super::drawn::{DrawnFigure, quantity};
 use super::mark::{Mark, extent, is_drawn, mark};
+use super::placing;
 use super::svg::{self, Drawing, SERIES, WIDTH};
 use crate::words;
 use fathom_core::experiment::{Point, Value};
@@ -23,14 +25,15 @@ struct PairCurve {
     places: Vec<ResultPair>,
 }
 
-pub(super) fn figures(results: &Results, experiment: &str) -> Vec<DrawnFigure> {
+pub(super) fn figures<'run>(results: &'run Results, experiment: &'run str) -> Vec<Candidate<'run>> {
     let pairs: Vec<(&PointResult, &PointResult)> = results
         .of_experiment(experiment)
         .filter_map(|point| Some((point, partner(results, point)?)))
         .collect();
     let curves = curves(&pairs);
     let enough = curves.iter().any(|curve| curve.places.len() >= 2);
-    if enough { vec![figure(&pairs, &curves)] } else { vec![] }
+    let points = pairs.iter().flat_map(|(point, partner)| [*point, *partner]).collect();
+    if enough { vec![Candidate { points, drawn: figure(&pairs, &curves) }] } else { vec![] }
 }
 
 /// The measured result against which this one is plotted.
@@ -102,10 +105,9 @@ fn frame(drawing: &mut Drawing, (x, partner): Side, (y, point): Side, (left, top
         drawing.line("grid", (left, place), (WIDTH - 12.0, place));
         drawing.text("tick", "end", (left - 6.0, place + 4.0), &quantities::tick(point.unit, tick));
     }
-    for tick in x.ticks(7) {
-        let place = x.place(tick);
+    for (place, words) in placing::ticks(x, 7, |tick| quantities::tick(partner.unit, tick)) {
         drawing.line("axis", (place, bottom), (place, bottom + 4.0));
-        drawing.text("tick", "middle", (place, bottom + 17.0), &quantities::tick(partner.unit, tick));
+        drawing.text("tick", "middle", (place, bottom + 17.0), &words);
     }
     drawing.line("axis", (left, bottom), (WIDTH - 12.0, bottom));
     let label = words::short_label(partner, &names_only(&partner.point));

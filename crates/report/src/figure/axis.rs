@@ -175,8 +175,8 @@ impl Axis {
     fn decades(&self, most: usize) -> Vec<f64> {
         let every = ((self.high - self.low) / most as f64).ceil().max(1.0) as i32;
         let within: &[f64] = match self.high - self.low {
-            span if span < 1.0 => &[1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0],
-            span if span < 2.5 => &[1.0, 2.0, 5.0],
+            span if span < 1.0 && most > 6 => &[1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0],
+            span if span * 3.0 <= most as f64 => &[1.0, 2.0, 5.0],
             _ => &[1.0],
         };
         let powers = (self.low.floor() as i32..=self.high.ceil() as i32).filter(|power| power % every == 0);

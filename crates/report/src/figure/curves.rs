@@ -3,6 +3,7 @@
 use super::axis::Axis;
 use super::drawn::{DrawnFigure, quantity};
 use super::mark::{Mark, extent, key};
+use super::placing::{self, Names};
 use super::svg::{self, Drawing, Svg, WIDTH};
 use crate::words;
 use fathom_core::experiment::{Landmark, Scale};
@@ -39,6 +40,22 @@ pub struct Curve<'a> {
     pub trend: Option<&'a TrendResult>,
 }
 
+/// A fitted line follows a mark if it passes through its interval, or misses it by less than this share of it.
+const NEAR: f64 = 0.1;
+
+/// The parts of a sweep, each of at least two neighbouring settings, in which the fitted line follows the marks.
+fn followed(curve: &Curve, trend: &TrendResult) -> Vec<(f64, f64)> {
+    let fitted = |setting: f64| trend.points.iter().any(|(x, _)| x.total_cmp(&setting).is_eq());
+    let marks: Vec<&(f64, Mark)> = curve.marks.iter().filter(|(setting, _)| fitted(*setting)).collect();
+    let follows = |(setting, mark): &(f64, Mark)| {
+        let line = trend.line.at(*setting);
+        let within = mark.ends.is_some_and(|(low, high)| (low..=high).contains(&line));
+        within || (line - mark.value).abs() <= NEAR * mark.value.abs()
+    };
+    let parts = marks.chunk_by(|one, other| follows(one) && follows(other));
+    parts.filter(|part| part.len() > 1).map(|part| (part[0].0, part[part.len() - 1].0)).collect()
+}
+
 /// The area of the curves.
 pub(super) struct Plot {
     pub x: Axis,
@@ -63,10 +80,9 @@ impl Plot {
 
     /// Draws the ticks of the settings at the lower edge.
     pub(super) fn settings(&self, drawing: &mut Drawing, scale: Scale, named: &str) {
-        for tick in self.x.ticks(10) {
-            let x = self.x.place(tick);
+        for (x, words) in placing::ticks(&self.x, 10, |tick| setting(scale, tick)) {
             drawing.line("axis", (x, self.bottom), (x, self.bottom + 4.0));
-            drawing.text("tick", "middle", (x, self.bottom + 17.0), &setting(scale, tick));
+            drawing.text("tick", "middle", (x, self.bottom + 17.0), &words);
         }
         drawing.line("axis", (self.left, self.bottom), (WIDTH - 12.0, self.bottom));
         let middle = f64::midpoint(self.left, WIDTH - 12.0);
@@ -89,6 +105,25 @@ impl Curves<'_> {
 
     fn is_fitted(&self) -> bool {
         self.members.iter().any(|curve| curve.trend.is_some())
+    }
+
+    /// The sentence on the fitted lines; empty if nothing is fitted.
+    fn fits(&self) -> &'static str {
+        let fitted = || self.members.iter().filter_map(|curve| Some((curve, curve.trend?)));
+        let whole = |(curve, trend): (&Curve, &TrendResult)| {
+            let ends = curve.marks.first().zip(curve.marks.last()).map(|((low, _), (high, _))| (*low, *high));
+            followed(curve, trend).first().copied() == ends
+        };
+        let drawn = |(curve, trend): (&Curve, &TrendResult)| !followed(curve, trend).is_empty();
+        if fitted().next().is_none() {
+            ""
+        } else if fitted().all(whole) {
+            " Lines are least-squares fits."
+        } else if fitted().any(drawn) {
+            " Lines are least-squares fits, drawn only where they pass within 10 % of the marks or through their intervals."
+        } else {
+            " The least-squares fits miss most marks and are not drawn."
+        }
     }
 
     fn marks(&self) -> impl Iterator<Item = &Mark> {
@@ -118,17 +153,12 @@ impl Curves<'_> {
         let widest =
             ticks.iter().map(|tick| svg::width(&quantities::tick(self.unit, *tick))).fold(20.0, f64::max);
         let left = widest + 30.0;
-        let top = svg::legend_height(left, &self.names()) + 8.0;
-        let bottom = top + PLOT_HEIGHT;
         let settings: Vec<f64> =
             self.members.iter().flat_map(|curve| curve.marks.iter().map(|(setting, _)| *setting)).collect();
-        Plot {
-            x: Axis::of_settings(&settings, left, WIDTH - 12.0),
-            y: axis(&values, self.unit, bottom, top),
-            left,
-            top,
-            bottom,
-        }
+        let x = Axis::of_settings(&settings, left, WIDTH - 12.0);
+        let top = svg::legend_height(left, &self.names()) + 8.0 + self.landmark_names(&x).height();
+        let bottom = top + PLOT_HEIGHT;
+        Plot { x, y: axis(&values, self.unit, bottom, top), left, top, bottom }
     }
 
     fn drawn(&self, plot: &Plot) -> Svg {
@@ -136,7 +166,7 @@ impl Curves<'_> {
         drawing.legend(plot.left, 0.0, &self.names());
         plot.values(&mut drawing, self.unit);
         plot.settings(&mut drawing, self.scale, &self.named);
-        draw_landmarks(&mut drawing, plot, self.landmarks(plot));
+        self.draw_landmarks(&mut drawing, plot);
         for (index, curve) in self.members.iter().enumerate() {
             drawing.curve(&curve.name, |drawing| draw(drawing, plot, index, curve));
         }
@@ -147,21 +177,37 @@ impl Curves<'_> {
     fn caption(&self, plot: &Plot) -> String {
         let quantity = quantity(self.unit);
         let mut caption = match self.statistic {
-            "" => format!("{quantity} by {}.", self.named),
-            statistic => format!("{statistic} {} by {}.", quantity.to_lowercase(), self.named),
+            "" => format!("{quantity} by {}.", words::spelt(self.along)),
+            statistic => {
+                format!("{statistic} {} by {}.", quantity.to_lowercase(), words::spelt(self.along))
+            }
         };
-        if self.is_fitted() {
-            caption += " Lines are least-squares fits.";
-        }
-        if self.landmarks(plot).next().is_some() {
+        caption += self.fits();
+        if self.landmarks(&plot.x).next().is_some() {
             caption += " Dashed lines mark limits that the machine declares.";
         }
         caption
     }
 
     /// The declared landmarks along this setting within the range of the axis.
-    fn landmarks(&self, plot: &Plot) -> impl Iterator<Item = &Landmark> {
-        self.landmarks.iter().filter(|landmark| plot.x.shows(landmark.at))
+    fn landmarks(&self, x: &Axis) -> impl Iterator<Item = &Landmark> {
+        self.landmarks.iter().filter(|landmark| x.shows(landmark.at))
+    }
+
+    /// Their names above the plot, where no mark is.
+    fn landmark_names(&self, x: &Axis) -> Names {
+        let named = self.landmarks(x).map(|landmark| (x.place(landmark.at), landmark.name.as_str()));
+        Names::placed(named, (0.0, WIDTH))
+    }
+
+    /// Draws a dashed line for each landmark, up to its name.
+    fn draw_landmarks(&self, drawing: &mut Drawing, plot: &Plot) {
+        let names = self.landmark_names(&plot.x);
+        for (landmark, (middle, y)) in self.landmarks(&plot.x).zip(names.above(plot.top - 5.0)) {
+            let x = plot.x.place(landmark.at);
+            drawing.line("landmark", (x, plot.top - 3.0), (x, plot.bottom));
+            drawing.text("tick", "middle", (middle, y), &landmark.name);
+        }
     }
 
     /// The text alternative of the figure: the ends of every curve.
@@ -174,26 +220,6 @@ impl Curves<'_> {
             Some(format!("{}: {start} at {} {first}, {end} at {last}", curve.name, self.along))
         });
         ends.collect::<Vec<_>>().join("; ") + "."
-    }
-}
-
-/// Draws a dashed line for each landmark with its name next to it, on the first line without overlap.
-fn draw_landmarks<'a>(drawing: &mut Drawing, plot: &Plot, landmarks: impl Iterator<Item = &'a Landmark>) {
-    let mut taken: Vec<Vec<(f64, f64)>> = vec![];
-    for landmark in landmarks {
-        let x = plot.x.place(landmark.at);
-        drawing.line("landmark", (x, plot.top), (x, plot.bottom));
-        let width = svg::width(&landmark.name);
-        let (anchor, from, to) =
-            if x + width > WIDTH { ("end", x - width, x - 4.0) } else { ("start", x + 4.0, x + width) };
-        let is_free = |row: &Vec<(f64, f64)>| row.iter().all(|(start, end)| to < *start || *end < from);
-        let row = taken.iter().position(is_free).unwrap_or(taken.len());
-        if row == taken.len() {
-            taken.push(vec![]);
-        }
-        taken[row].push((from, to));
-        let y = plot.top + 12.0 + 15.0 * row as f64;
-        drawing.text("tick", anchor, (if anchor == "end" { to } else { from }, y), &landmark.name);
     }
 }
 
@@ -211,7 +237,9 @@ fn setting(scale: Scale, tick: f64) -> String {
 /// Draws a curve: its line, and its marks with their tooltips.
 pub(super) fn draw(drawing: &mut Drawing, plot: &Plot, index: usize, curve: &Curve) {
     if let Some(trend) = curve.trend {
-        drawing.path(&format!("line l{index}"), &fit(plot, trend));
+        for part in followed(curve, trend) {
+            drawing.path(&format!("line l{index}"), &fit(plot, trend, part));
+        }
     } else {
         let joined =
             curve.marks.iter().map(|(setting, mark)| (plot.x.place(*setting), plot.y.place(mark.value)));
@@ -223,11 +251,8 @@ pub(super) fn draw(drawing: &mut Drawing, plot: &Plot, index: usize, curve: &Cur
     }
 }
 
-/// The points of the fitted line that the axes can show: on logarithmic axes only above zero.
-fn fit(plot: &Plot, trend: &TrendResult) -> Vec<(f64, f64)> {
-    let settings =
-        || trend.points.iter().map(|(setting, _)| *setting).filter(|setting| plot.x.shows(*setting));
-    let (low, high) = (settings().fold(f64::INFINITY, f64::min), settings().fold(0.0, f64::max));
+/// A part of the fitted line, as far as the axes can show it: on logarithmic axes only above zero.
+fn fit(plot: &Plot, trend: &TrendResult, (low, high): (f64, f64)) -> Vec<(f64, f64)> {
     let steps = plot.x.steps(low, high).into_iter();
     let values =
         steps.map(|setting| (setting, trend.line.at(setting))).filter(|(_, value)| plot.y.shows(*value));
@@ -250,5 +275,48 @@ fn point(drawing: &mut Drawing, plot: &Plot, index: usize, x: f64, mark: &Mark) 
         drawing.mark(&format!("s{index}"), 4, (x, end));
     } else {
         drawing.mark(&format!("s{index}"), index, (x, place(mark.value)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fathom_core::experiment::Point;
+    use fathom_core::statistics::Line;
+
+    #[test]
+    fn a_fitted_line_is_drawn_only_where_it_follows_the_marks() {
+        let mark = |value: f64, room: f64| Mark {
+            value,
+            ends: Some((value - room, value + room)),
+            predicted: None,
+            limit: false,
+            words: String::new(),
+        };
+        let line = Line {
+            slope: 1.0,
+            intercept: -8.0,
+            slope_interval: None,
+            intercept_interval: None,
+            r_squared: None,
+            squares: 0.0,
+            points: 5,
+        };
+        let values = [(1.0, 1.0), (4.0, 2.0), (16.0, 8.1), (64.0, 55.0), (256.0, 250.0), (1024.0, 3000.0)];
+        let trend = TrendResult {
+            experiment: String::new(),
+            parameters: vec![],
+            group: Point::new(),
+            along: "n".to_owned(),
+            step: 1.0,
+            slope_of: String::new(),
+            unit: Unit::Nanoseconds,
+            points: values[..5].to_vec(),
+            line,
+        };
+        let marks = |room: f64| values.iter().map(|(n, value)| (*n, mark(*value, room))).collect();
+        let curve = |room| Curve { name: String::new(), marks: marks(room), trend: Some(&trend) };
+        assert_eq!(followed(&curve(0.1), &trend), [(16.0, 256.0)], "nor where nothing was fitted");
+        assert_eq!(followed(&curve(20.0), &trend), [(1.0, 256.0)], "through every interval");
     }
 }

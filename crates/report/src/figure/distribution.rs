@@ -2,6 +2,7 @@
 
 use super::axis::Axis;
 use super::drawn::{DrawnFigure, quantity};
+use super::placing;
 use super::svg::{self, Drawing, SERIES, WIDTH};
 use crate::{summary, words};
 use fathom_core::quantities;
@@ -156,10 +157,9 @@ fn frame(drawing: &mut Drawing, x: &Axis, (left, top, bottom): (f64, f64, f64), 
         drawing.line("grid", (left, y), (WIDTH - 12.0, y));
         drawing.text("tick", "end", (left - 6.0, y + 4.0), &format!("{percent} %"));
     }
-    for tick in x.ticks(8) {
-        let place = x.place(tick);
+    for (place, words) in placing::ticks(x, 8, |tick| quantities::tick(unit, tick)) {
         drawing.line("axis", (place, bottom), (place, bottom + 4.0));
-        drawing.text("tick", "middle", (place, bottom + 17.0), &quantities::tick(unit, tick));
+        drawing.text("tick", "middle", (place, bottom + 17.0), &words);
     }
     drawing.line("axis", (left, bottom), (WIDTH - 12.0, bottom));
     drawing.text("name", "middle", (f64::midpoint(left, WIDTH), bottom + 38.0), words::quantity(unit));

@@ -5,7 +5,8 @@ use super::axis::Axis;
 use super::curves::{Curve, Plot, draw};
 use super::drawn::DrawnFigure;
 use super::mark::{Mark, extent, is_drawn, mark};
-use super::svg::{self, Drawing, SERIES, Svg, WIDTH};
+use super::placing::Names;
+use super::svg::{Drawing, SERIES, Svg, WIDTH};
 use crate::words;
 use fathom_core::experiment::{Level, Scale, Value};
 use fathom_core::quantities;
@@ -20,8 +21,6 @@ const PANEL: f64 = 170.0;
 const LEFT: f64 = 84.0;
 /// Space between the panels, with the legend of the lower one, pixels.
 const BETWEEN: f64 = 34.0;
-/// Space above the upper panel for two lines of names, pixels.
-const ABOVE: f64 = 36.0;
 
 struct Hierarchy<'run> {
     latency: Curve<'run>,
@@ -93,21 +92,20 @@ impl Hierarchy<'_> {
         self.rates.iter().chain([&self.latency]).flat_map(|curve| &curve.marks)
     }
 
+    fn settings(&self) -> Axis {
+        let settings: Vec<f64> = self.all_marks().map(|(setting, _)| *setting).collect();
+        Axis::of_settings(&settings, LEFT, WIDTH - 12.0)
+    }
+
     fn plot<'a>(&self, curves: impl Iterator<Item = &'a Curve<'a>>, unit: Unit, top: f64) -> Plot {
         let bottom = top + PANEL;
-        let settings: Vec<f64> = self.all_marks().map(|(setting, _)| *setting).collect();
         let values = extent(curves.flat_map(|curve| curve.marks.iter().map(|(_, mark)| mark)));
-        Plot {
-            x: Axis::of_settings(&settings, LEFT, WIDTH - 12.0),
-            y: Axis::of_values(&values, unit, bottom, top),
-            left: LEFT,
-            top,
-            bottom,
-        }
+        Plot { x: self.settings(), y: Axis::of_values(&values, unit, bottom, top), left: LEFT, top, bottom }
     }
 
     fn drawn(&self) -> Svg {
-        let upper = self.plot([&self.latency].into_iter(), Unit::Nanoseconds, ABOVE);
+        let above = self.level_names(&self.settings()).height() + 8.0;
+        let upper = self.plot([&self.latency].into_iter(), Unit::Nanoseconds, above);
         let lower = self.plot(self.rates.iter(), Unit::BytesPerSecond, upper.bottom + BETWEEN);
         let last = if self.rates.is_empty() { &upper } else { &lower };
         let mut drawing = Drawing::new(last.bottom + 46.0);
@@ -130,19 +128,22 @@ impl Hierarchy<'_> {
         )
     }
 
-    /// Draws a name over the middle of each level, and a line at its end. Names of narrow levels alternate between two
-    /// lines.
+    /// Draws a name over the middle of each level, and a line at its end.
     fn name_levels(&self, drawing: &mut Drawing, plot: &Plot, bottom: f64) {
-        for (index, level) in self.levels.iter().enumerate() {
-            let place = |at: Option<f64>, otherwise: f64| at.map_or(otherwise, |at| plot.x.place(at));
-            let (from, to) = (place(level.from, plot.left), place(level.to, WIDTH - 12.0));
-            let narrow = svg::width(&level.name) > to - from;
-            let y = if narrow && index % 2 == 1 { ABOVE - 20.0 } else { ABOVE - 6.0 };
-            drawing.text("level", "middle", (f64::midpoint(from, to), y), &level.name);
-            if level.to.is_some_and(|to| plot.x.shows(to)) {
-                drawing.line("landmark", (to, ABOVE - 14.0), (to, bottom));
+        let names = self.level_names(&plot.x);
+        for (level, (middle, y)) in self.levels.iter().zip(names.above(plot.top - 6.0)) {
+            drawing.text("level", "middle", (middle, y), &level.name);
+            if let Some(to) = level.to.filter(|to| plot.x.shows(*to)) {
+                let x = plot.x.place(to);
+                drawing.line("landmark", (x, plot.top - 4.0), (x, bottom));
             }
         }
+    }
+
+    fn level_names(&self, x: &Axis) -> Names {
+        let place = |at: Option<f64>, otherwise: f64| at.map_or(otherwise, |at| x.place(at));
+        let middle = |level: &Level| f64::midpoint(place(level.from, LEFT), place(level.to, WIDTH - 12.0));
+        Names::placed(self.levels.iter().map(|level| (middle(level), level.name.as_str())), (0.0, WIDTH))
     }
 
     fn caption(&self) -> String {

@@ -1,5 +1,6 @@
 //! A matrix of cells, darker for greater values: the results for pairs of numbers of one kind, such as two CPUs.
 
+use super::Candidate;
 use super::axis::Axis;
 use super::drawn::{DrawnFigure, quantity};
 use super::mark::{Mark, mark};
@@ -27,7 +28,7 @@ const SIDE: f64 = 480.0;
 type Cell<'run> = (u64, u64, &'run PointResult);
 
 /// The matrices of some points, one for each setting of the other parameters, and the points that belong to none.
-pub(super) fn split<'run>(points: &[&'run PointResult]) -> (Vec<DrawnFigure>, Vec<&'run PointResult>) {
+pub(super) fn split<'run>(points: &[&'run PointResult]) -> (Vec<Candidate<'run>>, Vec<&'run PointResult>) {
     let (mut groups, mut rest) = (Vec::<Vec<Cell>>::new(), vec![]);
     for point in points {
         let Some(cell) = cell(point) else {
@@ -42,7 +43,11 @@ pub(super) fn split<'run>(points: &[&'run PointResult]) -> (Vec<DrawnFigure>, Ve
     let (large, small): (Vec<_>, Vec<_>) =
         groups.into_iter().partition(|cells| numbers(cells).len() >= LEAST);
     rest.extend(small.into_iter().flatten().map(|(.., point)| point));
-    (large.iter().map(|cells| figure(cells)).collect(), rest)
+    let candidate = |cells: &Vec<Cell<'run>>| Candidate {
+        points: cells.iter().map(|(.., point)| *point).collect(),
+        drawn: figure(cells),
+    };
+    (large.iter().map(candidate).collect(), rest)
 }
 
 /// The cell of a point, if its experiment is shown as a matrix.

@@ -25,7 +25,10 @@ mod drawn;
 mod hierarchy;
 pub mod mark;
 mod matrix;
+mod operations;
 mod order;
+mod picture;
+mod placing;
 mod rows;
 pub mod svg;
 mod sweep;
@@ -36,36 +39,71 @@ use fathom_engine::results::{PointResult, Results};
 pub(super) use hierarchy::figure as of_hierarchy;
 pub(super) use mark::KEY;
 use mark::is_drawn;
+pub(super) use picture::figure as of_machine;
 pub use svg::{Drawing, Svg};
 
 pub(super) struct Figures {
-    /// The main figure; `None` if there is nothing to draw.
-    pub main: Option<DrawnFigure>,
+    /// The figures that show the main points of the experiment; empty if there is nothing to draw.
+    pub main: Vec<DrawnFigure>,
     pub others: Vec<DrawnFigure>,
 }
 
-/// Every figure of an experiment. The main one is its first curve or matrix, or a row for each of the `few` points that
-/// represent it.
+/// A figure with the points that it shows.
+struct Candidate<'run> {
+    points: Vec<&'run PointResult>,
+    drawn: DrawnFigure,
+}
+
+impl Candidate<'_> {
+    fn shows(&self, point: &PointResult) -> bool {
+        self.points.iter().any(|shown| std::ptr::eq(*shown, point))
+    }
+
+    fn number_of(&self, points: &[&PointResult]) -> usize {
+        points.iter().filter(|point| self.shows(point)).count()
+    }
+}
+
+/// Every figure of an experiment. The main ones are as few as show all of the `few` points that represent it, as far as any
+/// figure does: curves and matrices before rows.
 pub(super) fn of_experiment(results: &Results, experiment: &str, few: &[&PointResult]) -> Figures {
     let points: Vec<&PointResult> =
         results.of_experiment(experiment).filter(|point| is_drawn(point)).collect();
-    let (mut courses, mut others) = (against::figures(results, experiment), vec![]);
+    let (mut candidates, mut rows, mut others) = (against::figures(results, experiment), vec![], vec![]);
     for mine in by_unit(&points) {
-        let (matrix, rest) = matrix::split(&mine);
-        courses.extend(matrix);
-        let (sweeps, rest) = sweep::split(results, &rest);
-        courses.extend(sweeps.iter().flat_map(|swept| sweep::figures(results, swept)));
-        others.extend(rows::figures(&rest));
+        let (matrices, rest) = matrix::split(&mine);
+        candidates.extend(matrices);
+        let (sweeps, rest) = sweep::split(results, &rest, few);
+        candidates.extend(sweeps.into_iter().flat_map(|swept| sweep::figures(results, swept, few)));
+        rows.extend(rows::figures(&rest));
         others.extend(order::figures(&mine));
         others.extend(distribution::figures(&mine));
     }
-    let drawn: Vec<&PointResult> = few.iter().copied().filter(|point| is_drawn(point)).collect();
-    if courses.is_empty() {
-        courses.extend(by_unit(&drawn).iter().flat_map(|few| rows::figures(few)).take(1));
-        others.retain(|other| courses.iter().all(|first| first.svg != other.svg));
+    candidates.extend(rows);
+    let main = taken(&mut candidates, few).into_iter().map(|candidate| candidate.drawn).collect();
+    Figures { main, others: candidates.into_iter().map(|candidate| candidate.drawn).chain(others).collect() }
+}
+
+/// Takes the candidates that show these points: always the one that shows most of those that are left. If none shows any,
+/// the first.
+fn taken<'run>(candidates: &mut Vec<Candidate<'run>>, points: &[&PointResult]) -> Vec<Candidate<'run>> {
+    let (mut main, mut left) = (vec![], points.to_vec());
+    while let Some(best) = first_of_most(candidates.iter().map(|candidate| candidate.number_of(&left))) {
+        let candidate = candidates.remove(best);
+        left.retain(|point| !candidate.shows(point));
+        main.push(candidate);
     }
-    let mut figures = courses.into_iter().chain(others);
-    Figures { main: figures.next(), others: figures.collect() }
+    if main.is_empty() && !candidates.is_empty() {
+        main.push(candidates.remove(0));
+    }
+    main
+}
+
+/// The index of the first of the greatest numbers; `None` if all are zero.
+fn first_of_most(numbers: impl Iterator<Item = usize>) -> Option<usize> {
+    let positive = numbers.enumerate().filter(|(_, number)| *number > 0);
+    let most = positive.max_by_key(|(index, number)| (*number, std::cmp::Reverse(*index)));
+    most.map(|(index, _)| index)
 }
 
 /// Points grouped by unit, in the order of the first occurrence of each unit.

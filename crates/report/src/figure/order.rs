@@ -3,6 +3,7 @@
 
 use super::axis::Axis;
 use super::drawn::{DrawnFigure, quantity};
+use super::placing;
 use super::svg::{self, Drawing, WIDTH};
 use crate::words;
 use fathom_core::quantities;
@@ -62,10 +63,10 @@ fn frame(drawing: &mut Drawing, (x, y): (&Axis, &Axis), (left, top, bottom): (f6
         drawing.line("grid", (left, place), (WIDTH - 12.0, place));
         drawing.text("tick", "end", (left - 6.0, place + 4.0), &quantities::tick(unit, tick));
     }
-    for tick in x.ticks(8).into_iter().filter(|tick| tick.fract() == 0.0) {
-        let place = x.place(tick);
+    let number = |tick: f64| if tick.fract() == 0.0 { quantities::plain(tick) } else { String::new() };
+    for (place, words) in placing::ticks(x, 8, number) {
         drawing.line("axis", (place, bottom), (place, bottom + 4.0));
-        drawing.text("tick", "middle", (place, bottom + 17.0), &quantities::plain(tick));
+        drawing.text("tick", "middle", (place, bottom + 17.0), &words);
     }
     drawing.line("axis", (left, bottom), (WIDTH - 12.0, bottom));
     drawing.text("name", "middle", (f64::midpoint(left, WIDTH), bottom + 38.0), "number of the observation");

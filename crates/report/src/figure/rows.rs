@@ -1,27 +1,59 @@
 //! Named variants, one row each.
 
+use super::Candidate;
 use super::axis::Axis;
 use super::drawn::{DrawnFigure, quantity};
 use super::mark::{Mark, extent, mark};
+use super::placing;
 use super::svg::{self, Drawing, WIDTH};
 use crate::words;
+use fathom_core::experiment::Value;
 use fathom_core::quantities;
 use fathom_engine::results::PointResult;
 
 /// The most rows of one figure.
-const MOST: usize = 40;
+const MOST: usize = 24;
 
 /// Longer labels are cut; the tooltip and the table have the rest.
-const LONGEST: usize = 44;
+const LONGEST: usize = 62;
 
 const ROW: f64 = 21.0;
 
-/// A figure for every forty points; none for a single point.
-pub(super) fn figures(points: &[&PointResult]) -> Vec<DrawnFigure> {
-    if points.len() < 2 {
+/// Fewer rows than this say nothing that their table does not.
+const LEAST: usize = 3;
+
+/// A figure of all points, or of as many as fit, by their variants; none for one or two points.
+pub(super) fn figures<'run>(points: &[&'run PointResult]) -> Vec<Candidate<'run>> {
+    if points.len() < LEAST {
         return vec![];
     }
-    points.chunks(MOST).map(figure).collect()
+    let candidate =
+        |points: &[&'run PointResult]| Candidate { points: points.to_vec(), drawn: figure(points) };
+    groups(points).iter().flat_map(|points| points.chunks(MOST)).map(candidate).collect()
+}
+
+/// The points by the name of which there are fewest, if there are too many for a figure.
+fn groups<'run>(points: &[&'run PointResult]) -> Vec<Vec<&'run PointResult>> {
+    let names = points[0].point.parameters().filter(|(_, value)| matches!(value, Value::Name(_)));
+    let by = names
+        .map(|(name, _)| grouped(points, name))
+        .filter(|groups| groups.len() > 1 && groups.iter().all(|group| group.len() >= LEAST))
+        .min_by_key(Vec::len);
+    match by {
+        Some(groups) if points.len() > MOST => groups,
+        _ => vec![points.to_vec()],
+    }
+}
+
+fn grouped<'run>(points: &[&'run PointResult], name: &str) -> Vec<Vec<&'run PointResult>> {
+    let mut groups: Vec<Vec<&PointResult>> = vec![];
+    for point in points {
+        match groups.iter_mut().find(|group| group[0].point.get(name) == point.point.get(name)) {
+            Some(group) => group.push(point),
+            None => groups.push(vec![point]),
+        }
+    }
+    groups
 }
 
 fn figure(points: &[&PointResult]) -> DrawnFigure {
@@ -34,10 +66,9 @@ fn figure(points: &[&PointResult]) -> DrawnFigure {
     let bottom = ROW * points.len() as f64 + 6.0;
     let axis = Axis::of_values(&extent(marks.iter()), unit, left, WIDTH - 30.0);
     let mut drawing = Drawing::new(bottom + 44.0);
-    for tick in axis.ticks(8) {
-        let x = axis.place(tick);
+    for (x, words) in placing::ticks(&axis, 8, |tick| quantities::tick(unit, tick)) {
         drawing.line("grid", (x, 0.0), (x, bottom));
-        drawing.text("tick", "middle", (x, bottom + 16.0), &quantities::tick(unit, tick));
+        drawing.text("tick", "middle", (x, bottom + 16.0), &words);
     }
     drawing.line("axis", (left, bottom), (WIDTH - 12.0, bottom));
     let middle = f64::midpoint(left, WIDTH - 12.0);
@@ -45,7 +76,7 @@ fn figure(points: &[&PointResult]) -> DrawnFigure {
     for (index, (mark, label)) in marks.iter().zip(&labels).enumerate() {
         let y = ROW * (index as f64 + 0.5) + 3.0;
         drawing.text("tick", "end", (left - 10.0, y + 4.0), label);
-        drawing.told(&mark.words, |drawing| row(drawing, &axis, (left, y), mark));
+        drawing.told(&mark.words, |drawing| draw(drawing, &axis, (left, y), mark));
     }
     let experiment = &points[0].experiment;
     let all = if shared.is_empty() {
@@ -59,7 +90,8 @@ fn figure(points: &[&PointResult]) -> DrawnFigure {
     DrawnFigure::of(caption, unit, drawing.finish(&name, &description.join("; ")), &axis)
 }
 
-fn row(drawing: &mut Drawing, axis: &Axis, (left, y): (f64, f64), mark: &Mark) {
+/// Draws the marks of a row that begins at `left`.
+pub(super) fn draw(drawing: &mut Drawing, axis: &Axis, (left, y): (f64, f64), mark: &Mark) {
     let x = axis.place(mark.value);
     drawing.line("guide", (left, y), (x, y));
     if let Some(predicted) = mark.predicted {

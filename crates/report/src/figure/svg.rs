@@ -14,13 +14,19 @@ pub(super) const LETTER: f64 = 6.7;
 pub const SERIES: usize = 6;
 
 pub struct Drawing {
+    width: f64,
     height: f64,
     body: String,
 }
 
 impl Drawing {
+    /// A drawing of the usual width.
     pub fn new(height: f64) -> Self {
-        Drawing { height, body: String::new() }
+        Drawing::sized(WIDTH, height)
+    }
+
+    pub fn sized(width: f64, height: f64) -> Self {
+        Drawing { width, height, body: String::new() }
     }
 
     pub fn line(&mut self, class: &str, from: (f64, f64), to: (f64, f64)) {
@@ -122,6 +128,7 @@ impl Drawing {
         Svg {
             name: name.to_owned(),
             description: description.to_owned(),
+            width: self.width,
             height: self.height,
             body: self.body,
         }
@@ -135,6 +142,7 @@ pub struct Svg {
     pub name: String,
     /// Its text alternative.
     pub description: String,
+    width: f64,
     height: f64,
     body: String,
 }
@@ -142,7 +150,12 @@ pub struct Svg {
 impl Svg {
     /// Width and height, in SVG pixels.
     pub fn size(&self) -> (f64, f64) {
-        (WIDTH, self.height)
+        (self.width, self.height)
+    }
+
+    /// Whether it is wider than others.
+    pub fn is_broad(&self) -> bool {
+        self.width > WIDTH
     }
 
     /// The marks, without the element around them.
@@ -170,9 +183,24 @@ fn legend_places(left: f64, names: &[String]) -> (Vec<(f64, f64)>, f64) {
     (places, y + 8.0)
 }
 
-/// The width of some words, in SVG pixels.
+/// The width of some words in the usual size, in SVG pixels.
 pub(super) fn width(words: &str) -> f64 {
     words.chars().count() as f64 * LETTER
+}
+
+/// The size of letters of a class, in SVG pixels, as in the style sheet.
+fn size(class: &str) -> f64 {
+    match class {
+        "title" => 22.0,
+        "op" | "kind" => 14.0,
+        "name" | "level" => 13.0,
+        _ => 12.0,
+    }
+}
+
+/// The number of letters of a class that fit into this width.
+pub(super) fn letters(class: &str, room: f64) -> usize {
+    (room / (LETTER * size(class) / size(""))) as usize
 }
 
 /// At most this number of letters.

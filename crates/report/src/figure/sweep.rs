@@ -1,5 +1,6 @@
 //! Medians over a numeric parameter.
 
+use super::Candidate;
 use super::curves::{Curve, Curves};
 use super::drawn::DrawnFigure;
 use super::mark::mark;
@@ -11,6 +12,9 @@ use fathom_engine::results::{PointResult, Results, TrendResult};
 /// Fewer settings than this are variants, not a sweep.
 const LEAST: usize = 3;
 
+/// Beside a sweep, a series may have as few settings as this.
+const LEAST_BESIDE: usize = 2;
+
 /// Points that differ in one number only.
 pub(super) struct Series<'run> {
     along: String,
@@ -18,15 +22,23 @@ pub(super) struct Series<'run> {
     points: Vec<(f64, &'run PointResult)>,
 }
 
+impl Series<'_> {
+    fn has_any(&self, points: &[&PointResult]) -> bool {
+        self.points.iter().any(|(_, mine)| points.iter().any(|point| std::ptr::eq(*point, *mine)))
+    }
+}
+
 /// The sweeps among some points of one unit, by the parameter along which they run, and the points that belong to none. A
 /// point is in one sweep only: that of the experiment's first trend, then those along the numbers with the most settings.
+/// The `few` points that represent the experiment belong to a sweep even if each is alone in its series.
 pub(super) fn split<'run>(
     results: &Results,
     points: &[&'run PointResult],
+    few: &[&PointResult],
 ) -> (Vec<Vec<Series<'run>>>, Vec<&'run PointResult>) {
     let (mut sweeps, mut rest) = (vec![], points.to_vec());
     for along in swept_parameters(results, points) {
-        let (swept, left) = split_along(&rest, &along);
+        let (swept, left) = split_along(&rest, &along, few);
         if !swept.is_empty() {
             sweeps.push(swept);
         }
@@ -38,6 +50,7 @@ pub(super) fn split<'run>(
 fn split_along<'run>(
     points: &[&'run PointResult],
     along: &str,
+    few: &[&PointResult],
 ) -> (Vec<Series<'run>>, Vec<&'run PointResult>) {
     let mut series: Vec<Series> = vec![];
     for point in points {
@@ -48,7 +61,10 @@ fn split_along<'run>(
             None => series.push(Series { along: along.to_owned(), group, points: vec![(setting, point)] }),
         }
     }
-    series.retain(|series| series.points.len() >= LEAST);
+    if series.iter().all(|series| series.points.len() < LEAST) {
+        series.clear();
+    }
+    series.retain(|series| series.points.len() >= LEAST_BESIDE || series.has_any(few));
     let is_swept = |point: &&&PointResult| {
         series.iter().any(|series| series.points.iter().any(|(_, member)| std::ptr::eq(*member, **point)))
     };
@@ -89,9 +105,18 @@ fn number(point: &PointResult, name: &str) -> Option<f64> {
     point.point.number_of(name).map(|number| number as f64)
 }
 
-/// The figures, each with as many series as can be distinguished.
-pub(super) fn figures(results: &Results, series: &[Series]) -> Vec<DrawnFigure> {
-    series.chunks(SERIES).map(|series| figure(results, series)).collect()
+/// The figures, each with as many series as can be distinguished: first those with any of the `few` points.
+pub(super) fn figures<'run>(
+    results: &Results,
+    mut series: Vec<Series<'run>>,
+    few: &[&PointResult],
+) -> Vec<Candidate<'run>> {
+    series.sort_by_key(|series| !series.has_any(few));
+    let candidate = |series: &[Series<'run>]| Candidate {
+        points: series.iter().flat_map(|series| series.points.iter().map(|(_, point)| *point)).collect(),
+        drawn: figure(results, series),
+    };
+    series.chunks(SERIES).map(candidate).collect()
 }
 
 fn figure(results: &Results, series: &[Series]) -> DrawnFigure {

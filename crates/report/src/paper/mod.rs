@@ -43,6 +43,7 @@ pub mod latex;
 pub mod markdown;
 mod numbers;
 mod part;
+pub(crate) mod picture;
 pub mod plain;
 mod table;
 mod text;

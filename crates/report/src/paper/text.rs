@@ -189,14 +189,15 @@ impl From<String> for Text {
     }
 }
 
-/// The name of a place in a document, of lower-case letters, digits and hyphens only: it becomes part of an address.
+/// The name of a place in a document, of lower-case letters, digits, hyphens and underscores only: it becomes part of an
+/// address.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Key(String);
 
 impl Key {
     /// A key of this name, with any other character replaced by a hyphen.
     pub fn of(name: &str) -> Self {
-        let usable = |letter: char| letter.is_ascii_lowercase() || letter.is_ascii_digit();
+        let usable = |letter: char| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == '_';
         Key(name.chars().map(|letter| if usable(letter) { letter } else { '-' }).collect())
     }
 

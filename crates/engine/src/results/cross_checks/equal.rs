@@ -59,7 +59,7 @@ pub(super) const EQUAL: &[Equal] = &[
             once(TURN, "taking turns"),
             Reading { points: MESSAGE, times: 2.0, how: "half of a round trip" },
         ],
-        because: "one experiment hands over a byte between two processes, another a message",
+        because: "the code around the hand-over of one byte",
     },
     Equal {
         what: "a pipe's hand-over across CPUs",
@@ -256,7 +256,11 @@ impl Equal {
             let agreement = if far { Agreement::Contradicts } else { Agreement::Differs };
             (
                 agreement,
-                statement!("they differ by a factor of {apart}: {because}", apart, because = self.because),
+                statement!(
+                    "they differ by a factor of {apart}. What differs between them, not measured by itself: {because}",
+                    apart,
+                    because = self.because
+                ),
             )
         };
         Some((
@@ -303,7 +307,7 @@ mod tests {
         let (agreement, text) = judged([Some(1000.0), Some(1100.0), None]).expect("a check");
         assert!(
             agreement == Agreement::Differs
-                && text.contains("they differ by a factor of {1.1}: one experiment hands"),
+                && text.contains("they differ by a factor of {1.1}. What differs"),
             "{text}"
         );
         assert_eq!(judged([Some(1000.0), Some(2080.0), None]).expect("a check").0, Agreement::Contradicts);

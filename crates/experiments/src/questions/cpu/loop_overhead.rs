@@ -143,10 +143,14 @@ impl Experiment for LoopOverhead {
         let forms = finding!(
             Question::Experiment,
             "A loop that keeps its counter in memory costs {memory} per iteration, one in a register \
-             {register}: {ratio}. Unoptimised code adds this to every loop of the reports.",
+             {register}: {ratio}.{added}",
             memory = memory.named("iteration, counter in memory"),
             register = register.named("iteration, counter in a register"),
-            ratio = memory.times_as("much", register, "memory over register")
+            ratio = memory.times_as("much", register, "memory over register"),
+            added = match memory.differs_from(&register) {
+                Some(false) => "",
+                _ => " Unoptimised code adds this to every loop of the reports.",
+            }
         );
         cycles.chain([forms]).collect()
     }

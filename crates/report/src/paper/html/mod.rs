@@ -15,7 +15,10 @@ use super::numbers::{Numbers, Target};
 use super::{Document, Section};
 use writer::{Writer, policy};
 
-const STYLE: &str = include_str!("style.css");
+/// The style of drawings, also outside of a page.
+pub(super) const FIGURE_STYLES: &str = concat!(include_str!("colours.css"), include_str!("figure.css"));
+const STYLE: &str =
+    concat!(include_str!("colours.css"), include_str!("figure.css"), include_str!("style.css"));
 const SCRIPT: &str = include_str!("page.js");
 
 /// The whole page; with `data`, the same as JSON embedded for programs.

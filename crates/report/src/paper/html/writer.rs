@@ -58,7 +58,8 @@ impl Writer {
     /// Writes a drawing, with its name and description as text alternative. `mark` makes the ids unique within the page.
     pub fn drawing(&mut self, drawing: &Svg, mark: &str, hidden: bool) -> &mut Self {
         let (width, height) = drawing.size();
-        let _ = write!(self.0, r#"<svg class="figure" role="img" viewBox="0 0 {width:.0} {height:.0}""#);
+        let class = if drawing.is_broad() { "figure broad" } else { "figure" };
+        let _ = write!(self.0, r#"<svg class="{class}" role="img" viewBox="0 0 {width:.0} {height:.0}""#);
         let _ = write!(self.0, r#" aria-labelledby="fig{mark}-n" aria-describedby="fig{mark}-d""#);
         self.0.push_str(if hidden { " hidden>" } else { ">" });
         let _ = write!(self.0, r#"<title id="fig{mark}-n">"#);

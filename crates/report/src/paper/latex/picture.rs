@@ -54,20 +54,24 @@ const RULE: [u8; 3] = [187; 3];
 const FAINT: [u8; 3] = [68; 3];
 const INK: [u8; 3] = [0; 3];
 
-/// The picture, at most `most` points high.
+/// The length of a broad drawing along the side of the page, in points.
+const BROAD: f64 = 640.0;
+
+/// The picture, at most `most` points high; a broad one is turned along the side of the page.
 pub(super) fn picture(drawing: &Svg, most: f64) -> String {
     let (width, height) = drawing.size();
-    let unit = UNIT.min(most / height);
+    let unit = if drawing.is_broad() { BROAD / width } else { UNIT.min(most / height) };
     let mut picture = Picture { height, painted: String::new(), words: String::new() };
     Element::all(drawing.body()).for_each(|element| picture.element(&element));
     let scale = unit * 72.0 / 72.27;
-    format!(
+    let picture = format!(
         "\\setlength{{\\unitlength}}{{{unit:.3}pt}}\n\\begin{{picture}}({width:.0},{height:.0})\n\\put(0,0){{\\pdfliteral{{q {scale:.4} 0 0 -{scale:.4} 0 {:.2} cm\n{}Q}}}}\n\
          {}\\end{{picture}}",
         scale * height,
         picture.painted,
         picture.words
-    )
+    );
+    if drawing.is_broad() { format!("\\rotatebox{{90}}{{{picture}}}") } else { picture }
 }
 
 /// Lines and marks have coordinates from the top, as in the drawing; text from the bottom.

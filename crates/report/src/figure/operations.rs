@@ -1,0 +1,192 @@
+//! The operations by which a machine is pictured, from a nanosecond to milliseconds.
+
+use super::mark::is_drawn;
+use fathom_core::experiment::{At, Placement, Point, Selector};
+use fathom_core::quantity::Unit;
+use fathom_engine::results::{PointResult, Results};
+
+/// An operation with its name for readers who know no experiment.
+#[derive(Clone, Copy)]
+pub(super) struct Operation {
+    pub name: &'static str,
+    at: Selector,
+    /// The level of the caches that it shows; it is left out if the results show no such level.
+    level: Option<&'static str>,
+}
+
+/// Operations of one kind.
+pub(super) type Kind = (&'static str, &'static [Operation]);
+
+const fn of(name: &'static str, experiment: &'static str, at: &'static [(&'static str, At)]) -> Operation {
+    Operation { name, at: Selector::of(experiment, at), level: None }
+}
+
+const fn placed(operation: Operation, placement: Placement) -> Operation {
+    Operation { at: operation.at.at(placement), ..operation }
+}
+
+const fn load(name: &'static str, level: &'static str, at: &'static [(&'static str, At)]) -> Operation {
+    Operation { level: Some(level), ..of(name, "memory/load_latency", at) }
+}
+
+const CHASE: (&str, At) = ("order", At::Name("random cycle"));
+const LOOPBACK: (&str, At) = ("path", At::Name("loopback"));
+const CLOSED: (&str, At) = ("loop", At::Name("closed"));
+const SMALL: (&str, At) = ("payload", At::Least);
+
+pub(super) const KINDS: [Kind; 5] = [
+    (
+        "processor",
+        &[
+            of(
+                "procedure call",
+                "cpu/procedure_call",
+                &[("form", At::Name("abi")), ("arguments", At::Number(0))],
+            ),
+            of("mispredicted branch", "cpu/arithmetic", &[("instruction", At::Name("mispredicted-branch"))]),
+            of("cache line from another CPU", "cpu/core_to_core", &[]),
+        ],
+    ),
+    (
+        "memory",
+        &[
+            load("load from L1", "L1", &[CHASE, ("size", At::Cache(1))]),
+            load("load from L2", "L2", &[CHASE, ("size", At::Cache(2))]),
+            load("load from L3", "L3", &[CHASE, ("size", At::Cache(3))]),
+            load("load from memory", "memory", &[CHASE, ("size", At::Most)]),
+            of(
+                "first write of a page",
+                "memory/minor_fault",
+                &[("access", At::Name("anonymous, first write")), ("batch", At::Least)],
+            ),
+            of("map 4 KiB", "memory/mapping", &[("call", At::Name("mmap")), ("size", At::Least)]),
+        ],
+    ),
+    (
+        "operating system",
+        &[
+            of("read the clock", "cpu/system_call", &[("call", At::Name("clock_gettime by library"))]),
+            of("system call", "cpu/system_call", &[("call", At::Name("getppid"))]),
+            of("write to /dev/null", "cpu/system_call", &[("call", At::Name("write nothing to /dev/null"))]),
+            of("deliver a signal", "cpu/system_call", &[("call", At::Name("deliver a signal"))]),
+            placed(
+                of(
+                    "context switch",
+                    "cpu/context_switch",
+                    &[("mechanism", At::Name("pipe less its cost")), ("between", At::Name("processes"))],
+                ),
+                Placement::OneCpu,
+            ),
+            placed(
+                of("pipe hand-over, one CPU", "cpu/synchronisation", &[("mechanism", At::Name("pipe"))]),
+                Placement::OneCpu,
+            ),
+            placed(
+                of("pipe hand-over, two CPUs", "cpu/synchronisation", &[("mechanism", At::Name("pipe"))]),
+                Placement::AcrossCpus,
+            ),
+            placed(
+                of(
+                    "thread, create and join",
+                    "cpu/thread_creation",
+                    &[("measure", At::Name("create and join"))],
+                ),
+                Placement::OneCpu,
+            ),
+            of("fork, exit, wait", "cpu/process_creation", &[("measure", At::Name("fork, exit, wait"))]),
+            of(
+                "fork and exec",
+                "cpu/process_creation",
+                &[("measure", At::Name("fork and exec of a static program"))],
+            ),
+        ],
+    ),
+    (
+        "network",
+        &[
+            placed(
+                of(
+                    "UDP round trip, loopback",
+                    "network/round_trip",
+                    &[("transport", At::Name("UDP")), LOOPBACK, CLOSED, SMALL],
+                ),
+                Placement::OneCpu,
+            ),
+            placed(
+                of(
+                    "TCP round trip, loopback",
+                    "network/round_trip",
+                    &[("transport", At::Name("TCP")), LOOPBACK, CLOSED, SMALL],
+                ),
+                Placement::OneCpu,
+            ),
+            placed(
+                of(
+                    "TCP connect, loopback",
+                    "network/connection",
+                    &[("phase", At::Name("connect")), ("path", At::Name("loopback"))],
+                ),
+                Placement::OneCpu,
+            ),
+        ],
+    ),
+    (
+        "files",
+        &[
+            of(
+                "read 4 KiB, page cache",
+                "filesystem/read",
+                &[
+                    ("state", At::Name("warm")),
+                    ("call", At::OneOf(&["pread", "read"])),
+                    ("block", At::Number(4096)),
+                ],
+            ),
+            of(
+                "read 4 KiB, device",
+                "filesystem/read",
+                &[("state", At::Name("direct")), ("order", At::Name("random")), ("block", At::Number(4096))],
+            ),
+            of(
+                "fault on a page of a file",
+                "memory/major_fault",
+                &[("access", At::Name("shuffled pages, no read-ahead"))],
+            ),
+            of(
+                "write 4 KiB, page cache",
+                "filesystem/write",
+                &[("durability", At::Name("in the page cache")), ("block", At::Number(4096))],
+            ),
+            of(
+                "write 4 KiB and fsync",
+                "filesystem/write",
+                &[("durability", At::Name("on the device, fsync")), ("block", At::Number(4096))],
+            ),
+            of(
+                "create and delete a file",
+                "filesystem/metadata",
+                &[("operation", At::Name("create and delete"))],
+            ),
+        ],
+    ),
+];
+
+impl Operation {
+    /// The first measured time of the operation; `None` if there is none.
+    pub fn result<'run>(&self, found: &'run Results) -> Option<&'run PointResult> {
+        let is_absent = |level: &str| {
+            let mut levels = found.levels.iter().flat_map(|(_, found)| &found.levels).peekable();
+            levels.peek().is_some() && !levels.any(|found| found.name.starts_with(level))
+        };
+        if self.level.is_some_and(is_absent) {
+            return None;
+        }
+        let measured: Vec<&PointResult> = found
+            .of_experiment(self.at.experiment)
+            .filter(|point| point.unit == Unit::Nanoseconds && is_drawn(point))
+            .collect();
+        let points: Vec<&Point> = measured.iter().map(|point| &point.point).collect();
+        let chosen = *self.at.among(points, &found.run.header.machine).first()?;
+        measured.into_iter().find(|point| point.point == *chosen)
+    }
+}

@@ -1,0 +1,171 @@
+//! The machine in one picture: what its main operations take, on one logarithmic axis.
+
+use super::axis::Axis;
+use super::drawn::DrawnFigure;
+use super::mark::{Mark, extent, mark};
+use super::operations::KINDS;
+use super::rows;
+use super::svg::{self, Drawing};
+use crate::run;
+use fathom_core::quantities;
+use fathom_core::quantity::Unit;
+use fathom_core::statistics::Estimate;
+use fathom_engine::results::{PointResult, Results};
+
+/// A slide's shape, in SVG pixels.
+const WIDTH: f64 = 1200.0;
+
+/// The usual ends of the axis, nanoseconds.
+const ENDS: [f64; 2] = [1.0, 1e7];
+
+const ROW: f64 = 19.0;
+/// Space between two kinds of operations.
+const BETWEEN: f64 = 6.0;
+/// The upper edge of the rows, below titles and legend.
+const TOP: f64 = 96.0;
+/// The right end of the names, and the ends of the axis.
+const NAMES: f64 = 262.0;
+const LEFT: f64 = 272.0;
+const RIGHT: f64 = 850.0;
+/// The columns of values.
+const VALUES: f64 = 872.0;
+const SHARED: f64 = 1086.0;
+
+/// An operation with its marks.
+struct Row<'run> {
+    kind: &'static str,
+    name: &'static str,
+    point: &'run PointResult,
+    mark: Mark,
+    shared: Option<&'run Estimate>,
+    y: f64,
+}
+
+/// The picture; `None` if none of the operations was measured.
+pub(crate) fn figure(found: &Results) -> Option<DrawnFigure> {
+    let rows = rows_of(found);
+    let bottom = rows.last()?.y + ROW * 0.5 + 4.0;
+    let axis = axis(&rows);
+    let mut drawing = Drawing::sized(WIDTH, bottom + 30.0);
+    titles(&mut drawing, found);
+    legend(&mut drawing, rows.iter().any(|row| row.shared.is_some()));
+    frame(&mut drawing, &axis, bottom);
+    kinds(&mut drawing, &rows);
+    for row in &rows {
+        draw(&mut drawing, &axis, row);
+    }
+    let said: Vec<&str> = rows.iter().map(|row| row.mark.words.as_str()).collect();
+    let svg = drawing.finish("The machine in one picture", &said.join("; "));
+    let caption = "The machine in one picture: what its main operations take, with 95 % intervals.";
+    Some(DrawnFigure::of(caption.to_owned(), Unit::Nanoseconds, svg, &axis))
+}
+
+fn rows_of<'a>(found: &'a Results) -> Vec<Row<'a>> {
+    let mut rows: Vec<Row> = vec![];
+    for (kind, operations) in KINDS {
+        for operation in operations {
+            let Some(point) = operation.result(found) else { continue };
+            let Some(mark) = mark(point) else { continue };
+            let shared = point.core.as_ref().and_then(|core| core.shared.as_ref());
+            let above = rows
+                .last()
+                .map_or(TOP - ROW * 0.5, |row| if row.kind == kind { row.y } else { row.y + BETWEEN });
+            rows.push(Row { kind, name: operation.name, point, mark, shared, y: above + ROW });
+        }
+    }
+    rows
+}
+
+fn axis(rows: &[Row]) -> Axis {
+    let shared = rows.iter().filter_map(|row| row.shared);
+    let shared = shared.flat_map(|shared| {
+        let (low, high) = quantities::ends(shared).unwrap_or((shared.value, shared.value));
+        [low, high]
+    });
+    let mut values: Vec<f64> = extent(rows.iter().map(|row| &row.mark)).into_iter().chain(shared).collect();
+    values.retain(|value| *value > 0.0);
+    values.extend(ENDS);
+    Axis::of_values(&values, Unit::Nanoseconds, LEFT, RIGHT)
+}
+
+/// The machine, its kernel, and how far to trust the run.
+fn titles(drawing: &mut Drawing, found: &Results) {
+    let title = run::machine(&found.run.header.machine);
+    drawing.text(
+        "title",
+        "start",
+        (14.0, 30.0),
+        &svg::shortened(&title, svg::letters("title", WIDTH - 28.0)),
+    );
+    let trust =
+        format!("{} · {}", found.run.header.started.split('T').next().unwrap_or_default(), trust(found));
+    drawing.text("op", "start", (14.0, 54.0), &svg::shortened(&trust, svg::letters("op", WIDTH - 28.0)));
+}
+
+fn trust(found: &Results) -> String {
+    run::Precision::of(found).sentence()
+}
+
+fn legend(drawing: &mut Drawing, shared: bool) {
+    let y = TOP - 14.0;
+    let mut x = LEFT;
+    let entries = [
+        ("s0", 0, if shared { "measured (core alone where possible)" } else { "measured" }),
+        ("s1", 1, "core shared"),
+        ("s0 hollow", 0, "predicted"),
+    ];
+    for (class, series, words) in entries.into_iter().filter(|(class, ..)| shared || *class != "s1") {
+        drawing.mark(class, series, (x, y - 4.0));
+        drawing.text("tick", "start", (x + 10.0, y), words);
+        x += svg::width(words) + 34.0;
+    }
+    drawing.text("tick", "start", (VALUES, y), "median, 95 % interval");
+    if shared {
+        drawing.text("tick", "start", (SHARED, y), "shared core");
+    }
+}
+
+fn frame(drawing: &mut Drawing, axis: &Axis, bottom: f64) {
+    for tick in axis.ticks(12) {
+        let x = axis.place(tick);
+        drawing.line("grid", (x, TOP - 4.0), (x, bottom));
+        drawing.text("op", "middle", (x, bottom + 19.0), &quantities::tick(Unit::Nanoseconds, tick));
+    }
+    drawing.line("axis", (LEFT, bottom), (RIGHT, bottom));
+}
+
+/// The kinds of operations at the left edge, with a line between two of them.
+fn kinds(drawing: &mut Drawing, rows: &[Row]) {
+    for of_kind in rows.chunk_by(|one, other| one.kind == other.kind) {
+        let first = &of_kind[0];
+        drawing.text("kind", "start", (14.0, first.y + 5.0), first.kind);
+        if first.y > rows[0].y {
+            let y = first.y - f64::midpoint(ROW, BETWEEN);
+            drawing.line("grid", (14.0, y), (WIDTH - 14.0, y));
+        }
+    }
+}
+
+fn draw(drawing: &mut Drawing, axis: &Axis, row: &Row) {
+    let y = row.y;
+    drawing.text("op", "end", (NAMES, y + 5.0), row.name);
+    drawing.told(&row.mark.words, |drawing| {
+        rows::draw(drawing, axis, (LEFT, y), &row.mark);
+        if let Some(shared) = row.shared {
+            if let Some((low, high)) = quantities::ends(shared) {
+                drawing.line("bar l1", (axis.place(low), y), (axis.place(high), y));
+            }
+            drawing.mark("s1", 1, (axis.place(shared.value), y));
+        }
+    });
+    let unit = row.point.unit;
+    let value = match row.point.estimate() {
+        Some(estimate) if estimate.interval.is_some() => quantities::with_interval(unit, estimate),
+        Some(estimate) => quantities::estimate(unit, estimate),
+        None => format!("< {}", quantities::value(unit, row.mark.value)),
+    };
+    drawing.text("op", "start", (VALUES, y + 5.0), &value);
+    if let Some(shared) = row.shared {
+        drawing.text("op", "start", (SHARED, y + 5.0), &quantities::estimate(unit, shared));
+    }
+}
