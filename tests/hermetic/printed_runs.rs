@@ -132,6 +132,7 @@ const FORMATTING: &[&str] = &[
     "paper/latex/mod.rs",
     "paper/latex/picture.rs",
     "paper/latex/table.rs",
+    "paper/picture.rs",
 ];
 
 /// The digits that a line of source code asks of a number, as in `{:.2}`.

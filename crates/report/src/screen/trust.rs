@@ -134,16 +134,15 @@ fn values(results: &Results) -> String {
         vec![format!("{} of {} planned", quantities::count(count(&measured)), quantities::count(all))];
     for (number, what) in [
         (count(&|outcome| matches!(outcome, Outcome::BelowResolution { .. })), "below resolution"),
-        (count(&|outcome| matches!(outcome, Outcome::Skipped { .. })), "without time or what they need"),
+        (count(&|outcome| matches!(outcome, Outcome::Skipped { .. })), "without time or means"),
         (results.failures(), "failed"),
     ] {
         said.extend((number > 0).then(|| format!("{} {what}", quantities::count(number))));
     }
     let others = results.points.len() - all;
-    let others = (others > 0).then(|| {
-        format!(" {} are not part of such a run, or not possible here.", plural(others, "further point"))
-    });
-    format!("{}.{}", said.join(", "), others.unwrap_or_default())
+    let others =
+        (others > 0).then(|| format!("; {} more are of another tier or machine", quantities::count(others)));
+    format!("{}{}.", said.join(", "), others.unwrap_or_default())
 }
 
 /// The number of trials, in total and per point; `None` if nothing was measured.
