@@ -87,6 +87,7 @@ pub fn header(plan: Vec<PlannedPoint>) -> Header {
             trial_fixed: false,
             home: 1,
             partner: Some(0),
+            alike: vec![],
             other_package: None,
             folder: "/tmp".to_owned(),
             processes: vec![],

@@ -202,7 +202,7 @@ fn trials_with_too_little_of_the_core_alone_are_left_out() {
 }
 
 #[test]
-fn where_too_few_trials_had_the_core_alone_the_figure_is_of_all_and_says_so() {
+fn where_the_core_was_never_alone_the_figure_is_that_of_the_core_shared_and_says_so() {
     // The levels are known from another point's trials.
     let planned = crate::described::planned();
     let other = PlannedPoint { experiment: "cpu/other".to_owned(), ..planned.clone() };
@@ -211,9 +211,9 @@ fn where_too_few_trials_had_the_core_alone_the_figure_is_of_all_and_says_so() {
     BUSY.visit(&mut run, &other);
     let point = first(&run);
     let core = point.core.clone().expect("readings");
-    assert_eq!((core.state, core.observations[0]), (CoreState::Mixed, 0));
+    assert_eq!((core.state, core.observations[0]), (CoreState::Shared, 0));
     assert!(core.shared_share.is_some_and(|share| share > 0.99));
-    assert_eq!(point.estimate(), first(&without_readings(&run)).estimate());
+    assert_eq!(point.estimate(), core.shared.as_ref());
 }
 
 #[test]

@@ -228,8 +228,8 @@ const CASES: &[Case] = &[
     Case {
         experiment: "filesystem/cache_size",
         question: Question::FileCache,
-        values: &[("filesystem/cache_size", "content=random data method=residency", 0.75 * 1_073_741_824.0)],
-        said: "It fills {0.75} of the limit that Fathom sets, {1073741824}.",
+        values: &[("filesystem/cache_size", "content=random data method=residency", 0.75 * 536_870_912.0)],
+        said: "It fills {0.75} of the limit that Fathom sets, {536870912}.",
         compares: false,
     },
     Case {
@@ -243,15 +243,11 @@ const CASES: &[Case] = &[
         experiment: "filesystem/reread",
         question: Question::FileCache,
         values: &[
-            ("filesystem/reread", "file=536870912 order=forward placement=one-cpu state=read before", 250e3),
-            (
-                "filesystem/reread",
-                "file=1610612736 order=forward placement=one-cpu state=read before",
-                1250e3,
-            ),
-            ("filesystem/reread", "file=1610612736 order=forward placement=one-cpu state=direct", 1e6),
+            ("filesystem/reread", "file=268435456 order=forward placement=one-cpu state=read before", 250e3),
+            ("filesystem/reread", "file=805306368 order=forward placement=one-cpu state=read before", 1250e3),
+            ("filesystem/reread", "file=805306368 order=forward placement=one-cpu state=direct", 1e6),
         ],
-        said: "one of {1610612736} at {838860800}: {0.8} of the device's rate past the cache, {1048576000}.",
+        said: "one of {805306368} at {838860800}: {0.8} of the device's rate past the cache, {1048576000}.",
         compares: false,
     },
     Case {

@@ -50,6 +50,7 @@ fn observe(clock: &FakeClock, workload: &mut Workload) -> Result<RawSample, Fail
         clock,
         ticks_per_second: 1e9,
         duration_ns: 5_000_000,
+        reading_times: 1,
         stopwatch: &stopwatch,
         core_wait: None,
     };

@@ -2,7 +2,7 @@
 //! against what comes of it.
 
 use crate::simulated_machine::{Costs, Course, Machine, after, fresh, run, settings};
-use fathom::plan::{Importance, Planner, SHORTEST, Step, forecast};
+use fathom::plan::{Importance, Moment, Planner, SHORTEST, Step, forecast};
 use proptest::prelude::*;
 use std::time::Duration;
 
@@ -172,7 +172,7 @@ fn a_point_that_lacks_its_last_trial_when_time_is_up_is_left_out() {
     let mut progress = fresh(&machine);
     let mut next = |seconds: f64, observed: usize| {
         (progress[0].trials, progress[0].observed) = (observed, observed);
-        let step = planner.next(Duration::from_secs_f64(seconds), &progress);
+        let step = planner.next(Duration::from_secs_f64(seconds), Moment::Unknown, &progress);
         planner.visited(0, Duration::ZERO, &[(0, Duration::from_secs(10))]);
         step
     };

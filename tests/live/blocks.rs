@@ -29,7 +29,7 @@ fn setting(machine: &Machine) -> Setting {
         clock: ClockKind::MonotonicRaw,
         ticks_per_second: 1e9,
         duration_ns: 4_000_000,
-        core_wait: None,
+        reading_times: 1,
         memory: None,
         spread: false,
         home: machine.allowed_cpus().last().copied(),
@@ -49,7 +49,9 @@ fn last_of(experiment: &dyn Experiment, points: &[&Point], seed: u64) -> Vec<f64
     let machine = Machine::describe(Path::new("."));
     let setting = setting(&machine);
     let block = Block::new(experiment, &setting);
-    let visit = |point: &&Point| block.visit(&Visit { points: vec![(*point).clone()], seed, making_s: None });
+    let visit = |point: &&Point| {
+        block.visit(&Visit { points: vec![(*point).clone()], seed, making_s: None, core_wait: None })
+    };
     let visited = points.iter().map(visit).collect::<Vec<_>>().pop().expect("a point");
     match visited.outcomes.into_iter().next().expect("an answer") {
         TrialOutcome::Measured { sample } => sample.observations.operation(experiment.unit(points[0]), 1e9),

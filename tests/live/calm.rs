@@ -90,7 +90,7 @@ fn throttled_periods() -> u64 {
 
 fn quotients() -> Vec<f64> {
     (0..READINGS)
-        .map(|_| occupancy::quotient(occupancy::read(&MonotonicRaw)))
+        .map(|_| occupancy::quotient(occupancy::read(&MonotonicRaw, 1)))
         .filter(|one| one.is_finite())
         .collect()
 }

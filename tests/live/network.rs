@@ -83,7 +83,7 @@ fn trial(
             clock: ClockKind::MonotonicRaw,
             ticks_per_second: 1e9,
             duration_ns: observe.as_nanos() as u64,
-            core_wait: None,
+            reading_times: 1,
             memory: None,
             spread: false,
             home: None,
@@ -103,7 +103,7 @@ fn trial(
         },
     };
     let mut child = program.arg("trial").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
-    let visit = Visit { points: vec![points[0].clone()], seed: 7, making_s: None };
+    let visit = Visit { points: vec![points[0].clone()], seed: 7, making_s: None, core_wait: None };
     let said =
         format!("{}\n{}\n", serde_json::to_string(&request).unwrap(), serde_json::to_string(&visit).unwrap());
     child.stdin.take().unwrap().write_all(said.as_bytes()).unwrap();

@@ -203,7 +203,7 @@ impl Simulated for Machine {
             (*point, Duration::from_secs_f64(own) + visit.observe)
         };
         let points = visit.points.iter().map(point).collect();
-        VisitTimes { preparation: Duration::from_secs_f64(preparation), points }
+        VisitTimes { preparation: Duration::from_secs_f64(preparation), points, put_back: vec![] }
     }
 
     fn half_width(&self, point: usize, trials: usize) -> f64 {
@@ -269,7 +269,7 @@ fn follow(mut planner: Planner, machine: &mut Machine, mut progress: Vec<Progres
                 }
                 settlements.push(settled.clone());
             }
-            Step::Done(_) => {}
+            Step::Wait(_) | Step::Done(_) => {}
         }
         // A planner that forgets its budget is not waited for.
         elapsed.as_secs_f64() > 3.0 * budget

@@ -8,9 +8,9 @@ use fathom::verify::population::{Between, Chance, Shape, median, trials};
 const COST: f64 = 0.3;
 
 const DESIGNS: &[(usize, usize)] = if cfg!(debug_assertions) {
-    &[(6, 20)]
+    &[(4, 20), (6, 20)]
 } else {
-    &[(6, 20), (6, 100), (10, 20), (10, 100), (30, 20), (30, 100)]
+    &[(4, 20), (5, 20), (6, 20), (6, 100), (10, 20), (10, 100), (30, 20), (30, 100)]
 };
 
 /// Operation and baseline of the same shape; `common` times a normal effect moves both in a trial.
@@ -52,7 +52,8 @@ fn misses(shape: Shape, common: f64, least: f64, most: f64) -> Vec<(usize, usize
 #[test]
 fn intervals_hold_the_difference_of_operation_and_baseline() {
     for shape in SHAPES {
-        assert!(misses(shape, 0.0, 93.0, 97.0).is_empty(), "{shape:?}");
+        // Two intervals of four trials are joined as if each were normal, where they are Student's: a little too much.
+        assert!(misses(shape, 0.0, 93.0, 98.0).is_empty(), "{shape:?}");
     }
 }
 
@@ -93,7 +94,7 @@ fn intervals_hold_the_ratio_of_two_runs() {
             found.and_then(|found| found.interval).is_some_and(|interval| interval.contains(1.7))
         });
         println!("ratio {count} {size} {found:.1}");
-        // Two intervals with Student's t for few trials are joined as if they were one: a little too much for six.
+        // Two intervals with Student's t for few trials are joined as if they were one: a little too much for few.
         assert!((93.0..=98.5).contains(&found), "{count} {size} {found}");
     }
 }
@@ -150,9 +151,10 @@ fn intervals_hold_what_is_computed_from_two_estimates() {
         for design in DESIGNS {
             let found = held_by(shape, *design);
             println!("sum, difference, product, quotient; {:?} {design:?} {found:.1?}", shape.0);
-            // Student's t for few trials, joined as if each stood for a normal estimate: a little too much for six.
+            // Student's t for few trials, joined as if each stood for a normal estimate: a little too much for few.
+            let most = if design.0 < 6 { 99.5 } else { 99.0 };
             assert!(
-                found.iter().all(|found| (93.0..=98.5).contains(found)),
+                found.iter().all(|found| (93.0..=most).contains(found)),
                 "{:?} {design:?}: {found:?}",
                 shape.0
             );

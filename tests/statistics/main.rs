@@ -10,6 +10,7 @@ mod levels;
 mod lines;
 mod medians;
 mod modes;
+mod shared_hosts;
 
 /// How often each simulation is repeated.
 const REPETITIONS: usize = if cfg!(debug_assertions) { 1000 } else { 2000 };

@@ -34,13 +34,19 @@ fn of_figures(results: &Results) -> Option<String> {
     let values = results.points.iter().filter(|point| point.estimate().is_some());
     let states: Vec<CoreState> = values.filter_map(|point| Some(point.core.as_ref()?.state)).collect();
     let count = |wanted: CoreState| states.iter().filter(|state| **state == wanted).count();
-    let (alone, mixed) = (count(CoreState::Alone), count(CoreState::Mixed));
-    (alone + mixed > 0).then(|| {
-        format!(
-            "Of {} for short work on one CPU, {alone} use only observations without another hardware thread on the \
-             core; {mixed} use all observations, because too few were without one.",
-            plural(alone + mixed, "figure")
-        )
+    let [alone, shared, mixed] = [CoreState::Alone, CoreState::Shared, CoreState::Mixed].map(count);
+    (alone + shared + mixed > 0).then(|| {
+        let mut text = format!(
+            "Of {} for short work on one CPU, {alone} are for the core alone",
+            plural(alone + shared + mixed, "figure")
+        );
+        if shared > 0 {
+            text += &format!(", {shared} for the core shared, which was too rarely alone");
+        }
+        if mixed > 0 {
+            text += &format!(", {mixed} for whatever the core did, because too few trials show its state");
+        }
+        text + "."
     })
 }
 
@@ -75,10 +81,13 @@ pub(super) fn note(point: &PointResult) -> Option<String> {
             "Only observations without another hardware thread on the core. The core was \
                                      shared in {share} of the time{shared}."
         ),
+        CoreState::Shared => {
+            "With another hardware thread on the core, which was too rarely alone.".to_owned()
+        }
         CoreState::Mixed => {
             format!(
-                "All observations, because too few were without another hardware thread on the core. The core was \
-                     shared in {share} of the time{shared}."
+                "A mixture: too few trials show whether another hardware thread used the core. It was shared in \
+                 {share} of the time{shared}."
             )
         }
         CoreState::AtEnds => format!("The core was shared in {share} of the time when it was looked at."),

@@ -171,7 +171,7 @@ impl<'run> Precision<'run> {
             said.push(format!("{} with zero, or nearly, in its interval", plural(near_zero, "value")));
         }
         if self.without > 0 {
-            said.push(format!("{} without an interval (fewer than six trials)", self.without));
+            said.push(format!("{} without an interval (fewer than four trials)", self.without));
         }
         said.join("; ") + "."
     }

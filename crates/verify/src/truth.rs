@@ -187,7 +187,7 @@ fn doubt(point: &PointResult) -> Option<String> {
     if let Some(lost) = seen.lost_share.filter(|lost| *lost > TOLERANCE) {
         return Some(format!("a spinning loop lost {} of its time just before", quantities::percent(lost)));
     }
-    if point.core.as_ref().is_some_and(|core| core.state == CoreState::Mixed) {
+    if point.core.as_ref().is_some_and(|core| matches!(core.state, CoreState::Mixed | CoreState::Shared)) {
         return Some("the core was shared with another hardware thread".to_owned());
     }
     let failing = point.evidence.checks().iter().find(|check| !check.holds)?;

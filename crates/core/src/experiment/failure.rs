@@ -12,6 +12,9 @@ pub enum Failure {
     /// The preparation would take this many seconds, more than the plan has for it. The trial is not made.
     #[error("its preparation takes {}", crate::quantities::duration(*.0))]
     TooLong(f64),
+    /// Its core is shared, and the trial is wanted with the core alone. It is made at another moment.
+    #[error("its core is shared")]
+    CoreShared,
 }
 
 impl Failure {

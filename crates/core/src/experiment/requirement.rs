@@ -36,7 +36,7 @@ impl Requirement {
 
     /// The memory limit of trials that fill the page cache, bytes: filling all of a large memory takes minutes, and evicts the
     /// files of others.
-    pub const LIMIT_BYTES: u64 = 1 << 30;
+    pub const LIMIT_BYTES: u64 = 512 << 20;
 
     /// Whether a run that may take the memory of the whole machine meets the requirement by that, whatever the machine is like.
     pub fn is_met_by_whole_memory(&self) -> bool {

@@ -140,7 +140,7 @@ pub fn with_interval(unit: Unit, figure: &Estimate) -> String {
         Some((low, high)) => {
             format!("{}, {}", estimate(unit, figure), measure.range(figure.value, low, high))
         }
-        None => format!("{} (no interval: fewer than six trials)", estimate(unit, figure)),
+        None => format!("{} (no interval: fewer than four trials)", estimate(unit, figure)),
     }
 }
 

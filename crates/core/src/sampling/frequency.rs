@@ -73,10 +73,7 @@ fn counted_cycles_per_instruction() -> Option<f64> {
 }
 
 fn timed_cycles_per_instruction(clock: &Qualification) -> f64 {
-    let reading = match clock.kind {
-        ClockKind::Counter => occupancy::read(&Counter),
-        ClockKind::MonotonicRaw => occupancy::read(&MonotonicRaw),
-    };
+    let reading = occupancy::read_with(clock.kind, 1);
     occupancy::quotient(reading) * occupancy::LINKS / occupancy::INSTRUCTIONS
 }
 

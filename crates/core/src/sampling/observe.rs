@@ -55,6 +55,8 @@ pub struct Sampler<'trial, C: Clock> {
     pub stopwatch: &'trial SharedStopwatch,
     /// How long short work waits for its core to be alone; `None` if it does not wait.
     pub core_wait: Option<CoreWait>,
+    /// How many times as long as the shortest the readings of the core are.
+    pub reading_times: u32,
 }
 
 impl<C: Clock> Sampler<'_, C> {
@@ -80,7 +82,7 @@ impl<C: Clock> Sampler<'_, C> {
                 let batch = self.batch(operation.as_mut(), each)?;
                 let most = if each { MOST_SINGLES } else { MOST_BATCHES };
                 let wait = self.core_wait;
-                let waited_ns = wait.map_or(0, |wait| self.wait(wait));
+                let waited_ns = self.wait()?;
                 let begun = self.warmed(begin);
                 let until = Until { most, wait, duration: self.ticks(self.duration_ns as f64) };
                 let mut timed = self.timed(operation.as_mut(), baseline.as_deref_mut(), batch, &until)?;
@@ -136,16 +138,22 @@ impl<C: Clock> Sampler<'_, C> {
         }
     }
 
-    /// Waits until the core is alone, at most until the limit of `wait`; returns the time waited, nanoseconds.
-    fn wait(&self, wait: CoreWait) -> u64 {
+    /// Waits until the core is alone, if that is wanted, at most until the limit; returns the time waited, nanoseconds.
+    /// [`Failure::CoreShared`] if it was in vain and the trial can be made at another moment.
+    pub(super) fn wait(&self) -> Result<u64, Failure> {
+        let Some(wait) = self.core_wait else { return Ok(0) };
         let (began, most) = (self.clock.stop(), self.ticks(wait.most_ns as f64));
         let mut calm = 0;
         loop {
-            let alone = occupancy::quotient(occupancy::read(self.clock)) <= wait.alone_up_to;
+            let alone =
+                occupancy::quotient(occupancy::read(self.clock, self.reading_times)) <= wait.alone_up_to;
             calm = if alone { calm + 1 } else { 0 };
             let waited = self.clock.stop().since(began).0;
-            if calm >= READINGS_ALONE || waited >= most {
-                return (waited as f64 / self.ticks_per_second * 1e9) as u64;
+            if calm >= READINGS_ALONE || (waited >= most && !wait.puts_back) {
+                return Ok((waited as f64 / self.ticks_per_second * 1e9) as u64);
+            }
+            if waited >= most {
+                return Err(Failure::CoreShared);
             }
         }
     }
@@ -157,7 +165,7 @@ impl<C: Clock> Sampler<'_, C> {
         batch: u64,
         until: &Until,
     ) -> Result<TimedBatches, Failure> {
-        let mut timed = TimedBatches::with_capacity(2 * until.most);
+        let mut timed = TimedBatches::with_capacity(2 * until.most, self.reading_times);
         if let Some(baseline) = baseline.as_deref_mut() {
             baseline.run(batch)?;
         }
@@ -218,8 +226,10 @@ impl<C: Clock> Sampler<'_, C> {
         begin: impl FnOnce() -> T,
     ) -> Result<(RawSample, T), Failure> {
         operation.run(1)?;
+        let waited_ns = self.wait()?;
         let begun = self.warmed(begin);
-        let mut timed = TimedBatches::with_capacity(MOST_SINGLES);
+        let mut timed = TimedBatches::with_capacity(MOST_SINGLES, self.reading_times);
+        timed.core.waited_ns = waited_ns;
         timed.core.take(self.clock);
         let began = self.clock.stop();
         while timed.operation.len() < MOST_SINGLES {
@@ -288,17 +298,20 @@ impl<C: Clock> Sampler<'_, C> {
         if first_call == FirstCall::WarmsUp {
             observe(false)?;
         }
+        let waited_ns = self.wait()?;
         let begun = self.warmed(begin);
-        let mut core = CoreReadings::with_capacity(2);
-        core.take(self.clock);
+        let mut core =
+            CoreReadings { waited_ns, ..CoreReadings::with_capacity(MOST_SINGLES + 1, self.reading_times) };
         let began = self.clock.stop();
-        while observe(true)? < MOST_SINGLES {
-            if self.clock.stop().since(began).0 >= self.ticks(self.duration_ns as f64) {
-                break;
+        core.take_at(self.clock, began);
+        loop {
+            let observations = observe(true)?;
+            core.take_at(self.clock, began);
+            let elapsed = self.clock.stop().since(began).0;
+            if observations >= MOST_SINGLES || elapsed >= self.ticks(self.duration_ns as f64) {
+                return Ok((core, begun));
             }
         }
-        core.take(self.clock);
-        Ok((core, begun))
     }
 }
 
@@ -338,12 +351,12 @@ struct TimedBatches {
 
 impl TimedBatches {
     /// Capacity is reserved beforehand: nothing is allocated between observations.
-    fn with_capacity(most: usize) -> Self {
+    fn with_capacity(most: usize, reading_times: u32) -> Self {
         TimedBatches {
             operation: Vec::with_capacity(most),
             baseline: Vec::with_capacity(most),
             migrations: 0,
-            core: CoreReadings::with_capacity(2 * most + 1),
+            core: CoreReadings::with_capacity(2 * most + 1, reading_times),
         }
     }
 }

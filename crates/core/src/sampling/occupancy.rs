@@ -4,9 +4,11 @@
 //! chain of additions uses one unit in every cycle and is not affected. The quotient of the two is independent of the core's
 //! frequency.
 //!
-//! A reading takes about half a microsecond and is taken before the first observation of a trial and after each.
+//! A reading takes about half a microsecond and is taken before the first observation of a trial and after each. Where the clock
+//! counts in coarse steps it is so many times longer that its quotient is known to a few percent.
 
-use super::clock::Clock;
+use super::affinity;
+use super::clock::{Clock, ClockKind, Counter, MonotonicRaw, Reading};
 use crate::arch;
 use serde::{Deserialize, Serialize};
 
@@ -16,10 +18,17 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CoreReadings {
-    /// Ticks of 3,968 independent additions.
+    /// Ticks of 3,968 independent additions, or of `times` as many.
     pub stream: Vec<u32>,
-    /// Ticks of 512 dependent additions.
+    /// Ticks of 512 dependent additions, or of `times` as many.
     pub chain: Vec<u32>,
+    /// How many times as long the readings are.
+    #[serde(default = "once")]
+    pub times: u32,
+    /// For numbers that the work returns itself: the moment of each reading, ticks after the observations began. A call of the
+    /// work is between two readings.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub at: Vec<u64>,
     /// The reading at the start of the trial, before it prepared or waited for anything: at a moment that was not chosen, so the
     /// share of such readings is a share of time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -29,13 +38,21 @@ pub struct CoreReadings {
     pub waited_ns: u64,
 }
 
-/// Limits on the time that short work may wait for its core to be alone.
+/// The demand of a trial of short work that its core be alone.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct CoreWait {
     /// The quotient of stream over chain up to which the core is alone.
     pub alone_up_to: f64,
     /// Maximum time that a trial may wait, and observe beyond its duration, nanoseconds.
     pub most_ns: u64,
+    /// Whether a trial that has waited in vain is put back, to be made at another moment; otherwise it observes the core as
+    /// it is.
+    #[serde(default)]
+    pub puts_back: bool,
+}
+
+fn once() -> u32 {
+    1
 }
 
 /// One reading: ticks of the stream and of the chain.
@@ -57,17 +74,53 @@ const CHAIN_TURNS: u64 = 8;
 /// Turns before each reading: earlier code has left other instructions in the core's front end.
 const WARM_UP_TURNS: u64 = 2;
 
+/// The error of a quotient from the clock's steps up to which a reading is made no longer.
+const FINE_STEP: f64 = 0.03;
+
+/// The longest reading, in times of the shortest: some four microseconds.
+const LONGEST: f64 = 8.0;
+
+/// How many times as long a reading must be, by the clock's resolution and the core's frequency, in ticks and hertz.
+pub fn times(resolution_ticks: u64, ticks_per_second: f64, core_hz: Option<f64>) -> u32 {
+    let chain = LINKS / core_hz.unwrap_or(ticks_per_second) * ticks_per_second;
+    // The stream takes about twice as long as the chain.
+    let step = 1.5 * resolution_ticks as f64 / chain;
+    (step / FINE_STEP).ceil().clamp(1.0, LONGEST) as u32
+}
+
 /// Reads the occupancy of the core; both times are nearly zero on architectures without a stream.
 #[inline]
-pub fn read<C: Clock>(clock: &C) -> CoreReading {
+pub fn read<C: Clock>(clock: &C, times: u32) -> CoreReading {
     arch::stream(WARM_UP_TURNS);
     let began = clock.start();
-    arch::stream(STREAM_TURNS);
+    arch::stream(STREAM_TURNS * u64::from(times));
     let between = clock.start();
-    arch::chain(CHAIN_TURNS);
+    arch::chain(CHAIN_TURNS * u64::from(times));
     let ended = clock.stop();
     let ticks = |ticks: i64| u32::try_from(ticks).unwrap_or(u32::MAX);
     [ticks(between.since(began).0), ticks(ended.since(between).0)]
+}
+
+/// Readings of which [`look`] takes the median: one alone may be interrupted.
+const LOOK: usize = 9;
+
+/// The state of a CPU's core now, read by this thread, which goes there for some ten microseconds and comes back: the reading
+/// with the median quotient. `None` if this thread may not run there.
+pub fn look(cpu: usize, kind: ClockKind, times: u32) -> Option<CoreReading> {
+    let before = affinity::current();
+    affinity::pin(cpu).ok()?;
+    let mut readings: Vec<CoreReading> = (0..LOOK + 2).map(|_| read_with(kind, times)).skip(2).collect();
+    affinity::set(&before);
+    readings.sort_by(|one, other| quotient(*one).total_cmp(&quotient(*other)));
+    Some(readings[LOOK / 2])
+}
+
+/// A reading through a clock of this kind.
+pub fn read_with(kind: ClockKind, times: u32) -> CoreReading {
+    match kind {
+        ClockKind::Counter => read(&Counter, times),
+        ClockKind::MonotonicRaw => read(&MonotonicRaw, times),
+    }
 }
 
 /// Fills the core's width for a moment, as a busy neighbour does.
@@ -82,10 +135,12 @@ pub fn quotient([stream, chain]: CoreReading) -> f64 {
 
 impl CoreReadings {
     /// Capacity for this many readings: nothing is allocated between them.
-    pub(super) fn with_capacity(readings: usize) -> Self {
+    pub(super) fn with_capacity(readings: usize, times: u32) -> Self {
         CoreReadings {
+            times,
             stream: Vec::with_capacity(readings),
             chain: Vec::with_capacity(readings),
+            at: Vec::with_capacity(readings),
             ..CoreReadings::default()
         }
     }
@@ -93,10 +148,16 @@ impl CoreReadings {
     /// Takes a reading, and returns its quotient.
     #[inline]
     pub(super) fn take<C: Clock>(&mut self, clock: &C) -> f64 {
-        let reading = read(clock);
+        let reading = read(clock, self.times);
         self.stream.push(reading[0]);
         self.chain.push(reading[1]);
         quotient(reading)
+    }
+
+    /// Takes a reading, with its moment.
+    pub(super) fn take_at<C: Clock>(&mut self, clock: &C, began: Reading) {
+        self.at.push(u64::try_from(clock.stop().since(began).0).unwrap_or(0));
+        self.take(clock);
     }
 
     /// The quotients of the readings, in their order.

@@ -58,7 +58,9 @@ impl<T> From<Result<T, Failure>> for TrialOutcome<T> {
             Ok(sample) => TrialOutcome::Measured { sample },
             Err(Failure::Unsupported(reason)) => TrialOutcome::Skipped { reason },
             Err(Failure::Broke(reason)) => TrialOutcome::Failed { reason },
-            Err(failure @ Failure::TooLong(_)) => TrialOutcome::Skipped { reason: failure.to_string() },
+            Err(failure @ (Failure::TooLong(_) | Failure::CoreShared)) => {
+                TrialOutcome::Skipped { reason: failure.to_string() }
+            }
         }
     }
 }

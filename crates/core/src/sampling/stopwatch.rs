@@ -65,10 +65,7 @@ impl Stopwatch for SharedStopwatch {
     }
 
     fn core(&self) -> CoreWidth {
-        let reading = match self.kind {
-            ClockKind::Counter => occupancy::read(&Counter),
-            ClockKind::MonotonicRaw => occupancy::read(&MonotonicRaw),
-        };
+        let reading = occupancy::read_with(self.kind, 1);
         let stream_ns = f64::from(reading[0]) / self.ticks_per_second * 1e9;
         CoreWidth { addition_ns: stream_ns / occupancy::ADDITIONS, quotient: occupancy::quotient(reading) }
     }

@@ -40,6 +40,9 @@ pub struct Visit {
     /// The longest time in which it may make a file, seconds; `None` for no limit.
     #[serde(default)]
     pub making_s: Option<f64>,
+    /// The demand that the core be alone, for short work on one CPU; `None` if the trial observes the core as it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub core_wait: Option<CoreWait>,
 }
 
 /// The result of a visit.
@@ -55,6 +58,9 @@ pub struct Visited {
     /// The time of a preparation that was not begun because it takes too long, seconds; the trial was then not made.
     #[serde(default)]
     pub too_long_s: Option<f64>,
+    /// Whether the trial was not made because its core was shared.
+    #[serde(default)]
+    pub put_back: bool,
     /// The outcome of each of its points.
     pub outcomes: Vec<TrialOutcome>,
 }
@@ -70,10 +76,8 @@ pub struct Setting {
     pub ticks_per_second: f64,
     /// Duration of the observations, nanoseconds.
     pub duration_ns: u64,
-    /// The quotient of stream over chain up to which the core counts as alone, and how long short work may wait for that; `None`
-    /// while no such level is known.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub core_wait: Option<CoreWait>,
+    /// How many times as long as the shortest the readings of the core are.
+    pub reading_times: u32,
     /// Whether each thread is pinned to its own CPU, and the process to none.
     pub spread: bool,
     /// The CPU to which the process is pinned.
@@ -139,13 +143,14 @@ impl<'request> Block<'request> {
             Err(Failure::TooLong(seconds)) => Some(*seconds),
             _ => None,
         };
+        let put_back = matches!(result, Err(Failure::CoreShared));
         let outcomes = match result {
             Ok(samples) => samples.into_iter().map(|sample| Ok(sample).into()).collect(),
             Err(failure) => vec![Err(failure).into(); visit.points.len()],
         };
         let shared_s = (self.shared.took_ns() - shared_ns) as f64 / 1e9;
         let kept_s = (self.shared.kept_ns() - kept_ns) as f64 / 1e9;
-        Visited { took_s: began.elapsed().as_secs_f64(), shared_s, kept_s, too_long_s, outcomes }
+        Visited { took_s: began.elapsed().as_secs_f64(), shared_s, kept_s, too_long_s, put_back, outcomes }
     }
 }
 
@@ -214,13 +219,24 @@ fn observe<C: Clock>(
 ) -> Result<Vec<Sample>, Failure> {
     let hz = site.ticks_per_second;
     // The first readings of a process wait for their own instructions.
-    let arrived = (0..4).map(|_| occupancy::read(clock)).last();
+    let arrived = (0..4).map(|_| occupancy::read(clock, setting.reading_times)).last();
+    let core_wait = visit.points.iter().all(is_on_one_cpu).then_some(visit.core_wait).flatten();
+    let reading_times = setting.reading_times;
+    let sampler = Sampler {
+        clock,
+        ticks_per_second: hz,
+        duration_ns: site.duration_ns,
+        stopwatch,
+        core_wait,
+        reading_times,
+    };
+    // A trial that is put back is so before its preparation, if the core is shared by then.
+    if core_wait.is_some_and(|wait| wait.puts_back) {
+        sampler.wait()?;
+    }
     let mut workload = experiment.prepare(&visit.points[0], site)?;
     let spin = gaps::spin(clock, hz, overhead(clock), SPIN_NS);
     let core_hz_before = frequency::observe(clock, hz);
-    let core_wait = visit.points.iter().all(is_on_one_cpu).then_some(setting.core_wait).flatten();
-    let sampler =
-        Sampler { clock, ticks_per_second: hz, duration_ns: site.duration_ns, stopwatch, core_wait };
     let begin = || (Snapshot::take(setting.cpu_stat.as_deref()), Counting::begin(), OnCpu::begin());
     let (mut raw, (before, counting, on_cpu)) = sampler.observe(&mut workload, begin)?;
     let on_cpu = on_cpu.end();

@@ -1,7 +1,8 @@
 //! Overhead by difference: what an operation costs beyond a baseline of the same shape without it.
 
-use super::estimate::{Estimate, interval};
+use super::estimate::Estimate;
 use super::measured::Interval;
+use super::over_trials::interval;
 use super::pool::Pool;
 use super::quantile::LEVEL;
 
@@ -25,7 +26,7 @@ pub fn difference<T: AsRef<[f64]>>(operation: &[T], baseline: &[T]) -> Option<Es
     }
     Some(Estimate {
         value: operation.median() - baseline.median(),
-        interval: reach(&operation, &baseline, operation.trials()),
+        interval: reach(&operation, &baseline, interval),
         level: LEVEL,
         min: None,
         max: None,
@@ -34,9 +35,13 @@ pub fn difference<T: AsRef<[f64]>>(operation: &[T], baseline: &[T]) -> Option<Es
     })
 }
 
-/// The interval of the difference of the two medians, if there were so many trials like the existing ones.
-pub(super) fn reach(operation: &Pool, baseline: &Pool, trials: usize) -> Option<Interval> {
-    let (of_operation, of_baseline) = (interval(operation, trials)?, interval(baseline, trials)?);
+/// The interval of the difference of two medians, from the interval of each.
+pub(super) fn reach(
+    operation: &Pool,
+    baseline: &Pool,
+    interval: impl Fn(&Pool) -> Option<Interval>,
+) -> Option<Interval> {
+    let (of_operation, of_baseline) = (interval(operation)?, interval(baseline)?);
     let (median, base) = (operation.median(), baseline.median());
     let together = correlation(&operation.shares_below(median), &baseline.shares_below(base));
     // The variance of a difference; rounding must not make it negative.

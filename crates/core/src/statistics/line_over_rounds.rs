@@ -14,7 +14,7 @@ const MOST_VARIANCE: f64 = 2.0;
 ///
 /// Slope and intercept are the middles of those of the rounds' own lines (least squares), each with an interval over rounds,
 /// which are independent while the points of one round are not. If a round lacks points, their estimates replace them in its
-/// line; the round counts if its own points determine slope and intercept nearly as well as all points do. With fewer than six
+/// line; the round counts if its own points determine slope and intercept nearly as well as all points do. With fewer than four
 /// rounds the result is the line of the estimates, without intervals. `r_squared` and `squares` are those of the line of the
 /// estimates.
 ///
@@ -72,8 +72,8 @@ mod tests {
     }
 
     #[test]
-    fn with_five_rounds_it_is_the_line_of_the_estimates_without_intervals() {
-        let line = line_over_rounds(&POINTS, &rounds(&[2.0; 5])).expect("a line");
+    fn with_three_rounds_it_is_the_line_of_the_estimates_without_intervals() {
+        let line = line_over_rounds(&POINTS, &rounds(&[2.0; 3])).expect("a line");
         assert!((line.slope - 2.0).abs() < 1e-9 && line.slope_interval.is_none());
         assert_eq!((line.intercept_interval, line.points), (None, 4));
     }
@@ -81,7 +81,7 @@ mod tests {
     #[test]
     fn a_round_counts_that_lacks_little_and_none_that_lacks_much() {
         let is_lost = |place: &[usize]| {
-            let mut rounds = rounds(&[1.0; 6]);
+            let mut rounds = rounds(&[1.0; 4]);
             for place in place {
                 rounds[0][*place] = None;
             }

@@ -1,5 +1,7 @@
 //! The observations of all trials in one ascending sequence, from which the share of each trial below a value is found quickly.
 
+use super::quantile::quantile;
+
 /// The number of observations between two places whose shares are stored.
 const STRIDE: usize = 16;
 
@@ -49,6 +51,21 @@ impl Pool {
 
     pub(super) fn largest(&self) -> f64 {
         self.values[self.values.len() - 1]
+    }
+
+    /// The mean weight of an observation in its trial: one over the number of observations where all trials have as many.
+    pub(super) fn mean_weight(&self) -> f64 {
+        self.weights.iter().sum::<f64>() / self.weights.len() as f64
+    }
+
+    /// The lower quartile, the median and the upper quartile of each trial.
+    pub(super) fn quartiles(&self) -> Vec<[f64; 3]> {
+        let mut samples = vec![vec![]; self.trials()];
+        for (value, trial) in self.values.iter().zip(&self.trials) {
+            samples[*trial].push(*value);
+        }
+        // A pool has no empty trial.
+        samples.iter().filter_map(|sample| array_of(|level| quantile(sample, level))).collect()
     }
 
     /// The median with equal weights of the trials. With equally many observations in each it is the plain median of all.
@@ -104,6 +121,11 @@ impl Pool {
         }
         shares
     }
+}
+
+/// The quartiles and the median, by the function that gives a quantile.
+fn array_of(quantile: impl Fn(f64) -> Option<f64>) -> Option<[f64; 3]> {
+    Some([quantile(0.25)?, quantile(0.5)?, quantile(0.75)?])
 }
 
 /// The share of each trial before every `STRIDE`-th place.

@@ -2,11 +2,13 @@
 
 use super::distribution::within_tail;
 use super::measured::Interval;
+use super::order::order_interval;
 use super::quantile::{LEVEL, median, sorted};
 
 /// The median of the means of all pairs of the numbers, each also with itself (Hodges & Lehmann 1963), and the interval that
 /// holds the middle of their distribution with at least 95 % probability if that is symmetric: the means that Wilcoxon's signed
-/// ranks do not reject (Hollander & Wolfe 1999, section 3.4). Fewer than six numbers have no interval.
+/// ranks do not reject (Hollander & Wolfe 1999, section 3.4). Of four or five numbers these ranks reject nothing; they have the
+/// interval of [`order_interval`], for a normal distribution. Fewer have none.
 ///
 /// `None` without numbers, and with one that is not finite.
 pub(super) fn centre(values: &[f64]) -> Option<(f64, Option<Interval>)> {
@@ -14,7 +16,10 @@ pub(super) fn centre(values: &[f64]) -> Option<(f64, Option<Interval>)> {
         values.iter().enumerate().flat_map(|(place, one)| values[..=place].iter().map(move |b| (one, b)));
     let means = sorted(&pairs.map(|(one, other)| f64::midpoint(*one, *other)).collect::<Vec<_>>())?;
     let rank = rank(values.len(), (1.0 - LEVEL) / 2.0);
-    let interval = (rank > 0).then(|| Interval { low: means[rank - 1], high: means[means.len() - rank] });
+    let interval = match rank {
+        0 => order_interval(&sorted(values)?),
+        rank => Some(Interval { low: means[rank - 1], high: means[means.len() - rank] }),
+    };
     Some((median(&means)?, interval))
 }
 
@@ -58,8 +63,11 @@ mod tests {
     }
 
     #[test]
-    fn five_numbers_have_a_middle_and_no_interval() {
-        assert_eq!(centre(&[1.0, 2.0, 3.0, 4.0, 5.0]), Some((3.0, None)));
+    fn four_numbers_have_an_interval_beyond_them_and_three_none() {
+        let (middle, interval) = centre(&[1.0, 2.0, 3.0, 4.0]).expect("numbers");
+        assert!((middle - 2.5).abs() < 1e-12);
+        assert!(interval.is_some_and(|interval| interval.low < 1.0 && interval.high > 4.0), "{interval:?}");
+        assert_eq!(centre(&[1.0, 2.0, 3.0]), Some((2.0, None)));
         assert_eq!(centre(&[]), None);
         assert_eq!(centre(&[1.0, f64::NAN]), None);
     }

@@ -23,6 +23,7 @@ pub use side::{Level, ReducedRun, Side};
 pub use verdict::{FALSE_DISCOVERIES, Verdict};
 
 use crate::record::MethodParameter;
+use crate::results::CoreState;
 use fathom_core::experiment::Point;
 use fathom_core::quantity::{Kind, Unit};
 use fathom_core::statistics::{self, Contrast, LogLevel, Measured};
@@ -104,6 +105,8 @@ pub enum Obstacle {
     NoValueBefore(&'static str),
     /// The evidence of a side's figure does not hold: it may be of another operation.
     Refuted,
+    /// One side has its value for the core alone and the other for the core shared, and no state was measured on both.
+    OtherCoreState,
     /// A side has no interval above zero.
     NoInterval,
 }
@@ -265,8 +268,22 @@ fn compared(
         return Err(Some(Obstacle::Refuted));
     }
     let factor = repeatability.factor(&one.experiment);
-    let both = before.level(factor).zip(after.level(factor));
+    let logarithm = like_with_like(before, after).ok_or(Some(Obstacle::OtherCoreState))?;
+    let both = before.level(factor, logarithm).zip(after.level(factor, logarithm));
     both.map(|(before, after)| [before, after]).ok_or(Some(Obstacle::NoInterval))
+}
+
+/// The values of two sides that are of the same state of the core: their estimates, or, where only one of them is for the core
+/// alone, those with the core shared. `None` if there is no such state.
+fn like_with_like(before: &LevelsOfSide, after: &LevelsOfSide) -> Option<fn(&Level) -> Option<LogLevel>> {
+    let states =
+        || before.levels.iter().chain(after.levels).filter(|level| level.outcome.estimate().is_some());
+    let is_alone = |level: &&&Level| level.core == Some(CoreState::Alone);
+    let is_shared = |level: &&&Level| matches!(level.core, Some(CoreState::Shared | CoreState::Mixed));
+    if states().find(is_alone).is_none() || states().find(is_shared).is_none() {
+        return Some(Level::logarithm);
+    }
+    states().all(|level| level.shared.is_some()).then_some(Level::logarithm_shared as fn(&Level) -> _)
 }
 
 impl LevelsOfSide<'_> {
@@ -279,8 +296,8 @@ impl LevelsOfSide<'_> {
     }
 
     /// The level over all runs, with the uncertainty from their trials and from the differences between runs.
-    fn level(&self, factor: f64) -> Option<LogLevel> {
-        let logarithms: Vec<LogLevel> = self.levels.iter().filter_map(|level| level.logarithm()).collect();
+    fn level(&self, factor: f64, logarithm: fn(&Level) -> Option<LogLevel>) -> Option<LogLevel> {
+        let logarithms: Vec<LogLevel> = self.levels.iter().filter_map(|level| logarithm(level)).collect();
         let mean = LogLevel::mean(&logarithms)?.widened(factor.sqrt());
         let values: Vec<f64> = logarithms.iter().map(|level| level.value).collect();
         let count = logarithms.len() as f64;

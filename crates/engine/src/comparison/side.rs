@@ -1,10 +1,10 @@
 //! The sides of a comparison: runs, reduced to the necessary data, so that thousands fit into memory.
 
 use crate::record::{Header, MethodParameter, Run};
-use crate::results::{Outcome, PointResult, Results};
+use crate::results::{CoreState, Outcome, PointResult, Results};
 use fathom_core::experiment::Point;
 use fathom_core::quantity::Unit;
-use fathom_core::statistics::LogLevel;
+use fathom_core::statistics::{Estimate, LogLevel};
 use std::collections::BTreeMap;
 
 /// One side of a comparison: a run, or several of the same machine under the same settings.
@@ -42,6 +42,10 @@ pub struct Level {
     pub unit: Unit,
     /// Its outcome.
     pub outcome: Outcome,
+    /// The state of the core during its observations; `None` if it is not known.
+    pub core: Option<CoreState>,
+    /// The same with the core shared, for short work that was measured in both states.
+    pub shared: Option<Estimate>,
     /// Whether evidence was judged and some of it does not hold.
     pub refuted: bool,
     /// The least step between two of its observations, in the unit, which limits the precision of a median read from a clock
@@ -71,7 +75,16 @@ impl Level {
     /// The logarithm of its value, with an uncertainty of at least half a step; `None` if it has no interval above zero, or
     /// its evidence does not hold.
     pub fn logarithm(&self) -> Option<LogLevel> {
-        let estimate = self.outcome.estimate().filter(|_| !self.refuted)?;
+        self.logarithm_of(self.outcome.estimate())
+    }
+
+    /// The same with the core shared.
+    pub(super) fn logarithm_shared(&self) -> Option<LogLevel> {
+        self.logarithm_of(self.shared.as_ref())
+    }
+
+    fn logarithm_of(&self, estimate: Option<&Estimate>) -> Option<LogLevel> {
+        let estimate = estimate.filter(|_| !self.refuted)?;
         let half_a_step = self.step.map_or(0.0, |step| step / 2.0 / estimate.value);
         LogLevel::of(estimate).map(|level| level.known_no_better_than(half_a_step, level.freedom))
     }
@@ -115,6 +128,8 @@ fn level(point: &PointResult) -> Level {
         parameters: point.parameters.clone(),
         unit: point.unit,
         outcome: point.outcome.clone(),
+        core: point.core.as_ref().map(|core| core.state),
+        shared: point.core.as_ref().and_then(|core| core.shared.clone()),
         refuted: point.evidence.fails(),
         step: step(&point.samples),
         by_round: point.by_round.clone(),

@@ -3,7 +3,7 @@
 use super::costs::Prices;
 use super::jobs::Importance;
 use super::layout::Layout;
-use fathom_core::statistics::MINIMUM_TRIALS;
+use super::promise::PROMISED_TRIALS;
 
 /// The number of trials that a point should have: two more than an interval needs at least, because the half-width falls by
 /// a fifth with them (Student's t over the root of the trials: 1.05 with six, 0.84 with eight), and a trial may fail.
@@ -47,9 +47,9 @@ impl Choosing<'_> {
         }
         let mut goals: Vec<usize> = self.done.iter().map(|done| finished(*done)).collect();
         if let Some(part) = self.before_all {
-            goals[part] = goals[part].max(MINIMUM_TRIALS);
+            goals[part] = goals[part].max(PROMISED_TRIALS);
         }
-        self.raise(&mut goals, MINIMUM_TRIALS, seconds, shortest);
+        self.raise(&mut goals, PROMISED_TRIALS, seconds, shortest);
         self.raise_lines(&mut goals, seconds, shortest);
         self.raise(&mut goals, GOAL, for_all, shortest);
         Choice { goals, observe: shortest }
@@ -114,7 +114,7 @@ impl Choosing<'_> {
         let mut remaining = seconds - self.seconds(goals, observe);
         for parts in &self.layout.blocks {
             let promised = |part: &usize| {
-                self.layout.parts[*part].on_line && (MINIMUM_TRIALS..GOAL).contains(&goals[*part])
+                self.layout.parts[*part].on_line && (PROMISED_TRIALS..GOAL).contains(&goals[*part])
             };
             let parts: Vec<usize> = parts.iter().copied().filter(promised).collect();
             if parts.is_empty() {
@@ -138,7 +138,7 @@ impl Choosing<'_> {
     ) -> Vec<Vec<usize>> {
         let is_wanted = |part: &usize| {
             let reached = goals[*part];
-            let next = if goal > MINIMUM_TRIALS { reached >= MINIMUM_TRIALS } else { reached == 0 };
+            let next = if goal > PROMISED_TRIALS { reached >= PROMISED_TRIALS } else { reached == 0 };
             let mine = self.layout.parts[*part].importance == importance;
             mine && next && reached < goal && self.done[*part].is_some()
         };
@@ -178,5 +178,5 @@ impl Choosing<'_> {
 
 /// A part that has its interval keeps it.
 fn finished(done: Option<usize>) -> usize {
-    done.filter(|done| *done >= MINIMUM_TRIALS).unwrap_or(0)
+    done.filter(|done| *done >= PROMISED_TRIALS).unwrap_or(0)
 }

@@ -1,7 +1,7 @@
 //! The costs of visits made, and the estimated costs of others.
 
 use super::layout::Layout;
-use fathom_core::statistics::MINIMUM_TRIALS;
+use super::promise::PROMISED_TRIALS;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
@@ -144,7 +144,7 @@ impl Prices {
 
     /// The cost of the trials that a part needs for an interval, visited alone, seconds.
     pub(super) fn for_an_interval(&self, layout: &Layout, part: usize, observe: f64) -> f64 {
-        MINIMUM_TRIALS as f64 * self.visit(layout.parts[part].block, &[part], observe)
+        PROMISED_TRIALS as f64 * self.visit(layout.parts[part].block, &[part], observe)
     }
 }
 

@@ -15,6 +15,10 @@ pub(super) struct PlanPart {
     pub(super) points: Vec<usize>,
 }
 
+/// How many times its share of the values an experiment may take of a run's time, and the share that any may take.
+const SHARES: f64 = 3.0;
+const LEAST_SHARE: f64 = 0.08;
+
 /// All parts, and their arrangement.
 #[derive(Debug)]
 pub(super) struct Layout {
@@ -45,6 +49,16 @@ impl Layout {
             layout.part_of.push(part);
         }
         layout
+    }
+
+    /// The share of a run that an experiment may take beyond the trials that its intervals need: a few times its share of the
+    /// values, and a tenth at least.
+    pub(super) fn fair_share(&self, experiment: usize) -> f64 {
+        let points = |of: &dyn Fn(&&PlanPart) -> bool| {
+            self.parts.iter().filter(of).map(|part| part.points.len()).sum::<usize>() as f64
+        };
+        let share = points(&|part| part.experiment == experiment) / points(&|_| true).max(1.0);
+        (SHARES * share).max(LEAST_SHARE)
     }
 
     /// All points of these parts, in their order.

@@ -9,6 +9,7 @@ mod pilot;
 mod placement;
 mod planner;
 mod progress;
+mod promise;
 mod recorded;
 mod selection;
 mod set;
@@ -18,25 +19,25 @@ mod step;
 
 pub use chance::trial_seed;
 pub use jobs::{Importance, Job, blocks, jobs};
-pub use placement::{Cpus, choose};
+pub use placement::{Cpus, alike, choose};
 pub use planner::Planner;
 pub use progress::Progress;
+pub use promise::PROMISED_TRIALS;
 pub use recorded::{RecordedCosts, places};
 pub use selection::{UnknownExperiment, names, select};
 pub use set::{SETS, Set};
 pub use settlement::{Price, Settlement};
 pub use simulation::{Simulated, VisitTimes, forecast, simulate};
-pub use step::{PlannerSettings, SHORTEST, Step, Visit};
+pub use step::{CoreWanted, Moment, PlannerSettings, SHORTEST, Step, Visit};
 
 use crate::record::PlannedPoint;
 use fathom_core::experiment;
 use fathom_core::experiment::{Effort, Experiment, Point, Requirement, SweepOptions};
 use fathom_core::machine::Machine;
-use fathom_core::statistics::MINIMUM_TRIALS;
 use std::time::Duration;
 
 /// The number of trials of a point if the costs allow it, and the least number of a point that is not left out.
-pub const TRIALS: (usize, usize) = (choice::GOAL, MINIMUM_TRIALS);
+pub const TRIALS: (usize, usize) = (choice::GOAL, PROMISED_TRIALS);
 
 /// Every point of the selected experiments, in the order of the report; those that are not measured have the reason.
 pub fn points(

@@ -5,7 +5,7 @@
 //! the rest of the time.
 
 use super::layout::Layout;
-use fathom_core::statistics::MINIMUM_TRIALS;
+use super::promise::PROMISED_TRIALS;
 use std::collections::VecDeque;
 
 /// The share of the budget that the pilot may take. Eight rounds of equal cost are an eighth each, so if the whole fits into
@@ -121,7 +121,7 @@ impl Pilot {
 
 /// Whether a budget, in seconds, is too short for an interval of everything even on a fast machine.
 pub(super) fn is_short(layout: &Layout, budget: f64) -> bool {
-    budget < layout.parts.len() as f64 * MINIMUM_TRIALS as f64 * FAST
+    budget < layout.parts.len() as f64 * PROMISED_TRIALS as f64 * FAST
 }
 
 fn in_order(layout: &Layout) -> VecDeque<Vec<usize>> {

@@ -35,6 +35,24 @@ impl Cpus {
     }
 }
 
+/// The most CPUs on which short work may run: of several neighbours' states one is nearly always alone.
+const MOST_ALIKE: usize = 4;
+
+/// The other CPUs on which short work on one CPU costs what it costs on `home`: of cores of the same kind, with the same caches
+/// and memory near, and each on a core of its own.
+pub fn alike(machine: &Machine, home: usize) -> Vec<usize> {
+    let mut alike: Vec<usize> = vec![];
+    for cpu in machine.allowed_cpus().iter().copied().filter(|cpu| *cpu != home) {
+        let is_near = matches!(machine.nearness(home, cpu), Nearness::Cache | Nearness::Node);
+        let own_core = alike.iter().all(|other| machine.nearness(*other, cpu) != Nearness::Core);
+        if machine.same_class(cpu, home) && is_near && own_core {
+            alike.push(cpu);
+        }
+    }
+    alike.truncate(MOST_ALIKE - 1);
+    alike
+}
+
 /// Chooses the CPUs: `requested` if given, otherwise the machine's default.
 pub fn choose(machine: &Machine, requested: Option<usize>) -> Result<Cpus, String> {
     let allowed = machine.allowed_cpus();

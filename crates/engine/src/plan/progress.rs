@@ -1,9 +1,14 @@
 //! The progress of a point, on which the order of trials depends.
 
+use super::promise::PROMISED_TRIALS;
+use crate::results::CoreTrials;
 use fathom_core::statistics::MINIMUM_TRIALS;
 
 /// The number of trials of one point beyond which more of them add little, whatever the target precision.
 const MOST_TRIALS: usize = 200;
+
+/// The trials of short work that are made with the core shared, for its second value.
+const WANTED_SHARED: usize = MINIMUM_TRIALS;
 
 /// The progress of a point.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -19,19 +24,39 @@ pub struct Progress {
     /// The expected number of further trials that narrow the interval to the target, or to the coarse target of every point;
     /// `None` if no number will.
     pub further: Option<usize>,
-    /// Trials with enough observations of the core alone, for short work whose estimate still uses all observations; `None`
-    /// for all other points.
-    pub alone: Option<usize>,
+    /// The trials of short work by the state of the core; `None` for all other points, and while these states are unknown.
+    pub core: Option<CoreTrials>,
     /// Whether more trials cannot narrow the interval usefully (a difference that is lost in the noise).
     pub exhausted: bool,
 }
 
 impl Progress {
+    /// Trials that count for one estimate: for short work those of one state of the core. Where the states change so often that
+    /// trials tell neither, two of them count as one.
+    pub fn counted(&self) -> usize {
+        self.core.map_or(self.observed, |core| core.alone.max(core.shared).max(self.observed / 2))
+    }
+
+    /// Whether a trial with the core alone is wanted where the core is so at times, until there are this many.
+    pub(super) fn wants_alone(&self, goal: usize, precision: f64) -> bool {
+        self.core.is_none_or(|core| core.alone < goal) || self.is_missing(precision)
+    }
+
+    /// Whether a trial with the core shared is wanted as much as one with the core alone: its second value needs fewer.
+    pub(super) fn lags_shared(&self) -> bool {
+        self.core.is_some_and(|core| core.shared < WANTED_SHARED.min(core.alone / 2))
+    }
+
+    /// Whether a trial with the core shared is wanted: always for work that does not mind.
+    pub(super) fn wants_shared(&self) -> bool {
+        self.core.is_none_or(|core| core.shared < WANTED_SHARED)
+    }
+
     /// Whether the point is given up: it failed twice at the start, so its reason is known, or it fails more often than not.
     pub(super) fn is_given_up(&self) -> bool {
         let broken = self.trials - self.observed.min(self.trials);
         (self.failed_in_a_row >= 2 && self.failed_in_a_row == self.trials)
-            || broken > self.observed + MINIMUM_TRIALS
+            || broken > self.observed + PROMISED_TRIALS
     }
 
     /// The lesser progress of the same point under two settings: fewer trials, or a wider interval.
@@ -51,11 +76,11 @@ impl Progress {
     /// wide but needs no further trial is as narrow as the clock allows.
     pub(super) fn is_missing(&self, precision: f64) -> bool {
         let wide = self.half_width.is_none_or(|half_width| half_width > precision) && self.further != Some(0);
-        let hopes = self.alone.is_some_and(|alone| alone > 0);
+        let hopes = self.alone().is_some_and(|alone| alone > 0);
         !self.is_given_up() && !self.exhausted && (wide || hopes) && self.trials < MOST_TRIALS
     }
 
-    /// The expected number of further trials until then. If the core is often alone, six such trials give the result, which
+    /// The expected number of further trials until then. If the core is often alone, four such trials give the result, which
     /// is usually as precise as the target.
     pub(super) fn shortfall(&self) -> f64 {
         // Laplace's rule of succession: the probability that the next trial has the core alone.
@@ -64,8 +89,13 @@ impl Progress {
             MINIMUM_TRIALS.saturating_sub(alone) as f64 / likely
         };
         let by_width = self.further.map(|trials| trials as f64).filter(|trials| *trials > 0.0);
-        let least = by_width.into_iter().chain(self.alone.map(alone)).reduce(f64::min);
+        let least = by_width.into_iter().chain(self.alone().map(alone)).reduce(f64::min);
         least.unwrap_or(MOST_TRIALS as f64).max(1.0)
+    }
+
+    /// The trials with the core alone, of short work that has too few of them for its estimate.
+    fn alone(&self) -> Option<usize> {
+        self.core.map(|core| core.alone).filter(|alone| *alone < MINIMUM_TRIALS)
     }
 }
 
@@ -75,7 +105,8 @@ mod tests {
 
     fn after(trials: usize, half_width: f64, further: Option<usize>, alone: Option<usize>) -> Progress {
         let half_width = Some(half_width);
-        Progress { trials, observed: trials, half_width, further, alone, ..Progress::default() }
+        let core = alone.map(|alone| CoreTrials { alone, shared: 0 });
+        Progress { trials, observed: trials, half_width, further, core, ..Progress::default() }
     }
 
     #[test]

@@ -43,7 +43,7 @@ impl Simulated for RecordedCosts {
             (*point, Duration::from_secs_f64(together / self.layout.parts[part].points.len() as f64))
         };
         let preparation = Duration::from_secs_f64(self.prices.preparation[visit.block]);
-        VisitTimes { preparation, points: visit.points.iter().map(point).collect() }
+        VisitTimes { preparation, points: visit.points.iter().map(point).collect(), put_back: vec![] }
     }
 
     /// Irrelevant before the settlement.

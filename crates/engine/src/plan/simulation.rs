@@ -4,7 +4,8 @@
 use super::planner::Planner;
 use super::progress::Progress;
 use super::settlement::Settlement;
-use super::step::{Step, Visit};
+use super::step::{Moment, Step, Visit};
+use crate::results::CoreTrials;
 use fathom_core::statistics::MINIMUM_TRIALS;
 use std::time::Duration;
 
@@ -15,6 +16,8 @@ pub struct VisitTimes {
     pub preparation: Duration,
     /// The own time of each point, in the order of the visit.
     pub points: Vec<(usize, Duration)>,
+    /// Points that were put back because the core was shared; the time lost with them is that of the preparation.
+    pub put_back: Vec<usize>,
 }
 
 impl VisitTimes {
@@ -47,6 +50,16 @@ pub trait Simulated {
     /// The durations of a visit that begins `elapsed` after the run did.
     fn spend(&mut self, visit: &Visit, elapsed: Duration) -> VisitTimes;
 
+    /// The state of the core `elapsed` after the run began: known where the machine has a neighbour.
+    fn moment(&mut self, _elapsed: Duration) -> Moment {
+        Moment::Unknown
+    }
+
+    /// The trials of a point by the state of the core; `None` for work that does not mind.
+    fn core_trials(&self, _point: usize) -> Option<CoreTrials> {
+        None
+    }
+
     /// The relative half-width of a point's interval after this number of trials, six at least.
     fn half_width(&self, point: usize, trials: usize) -> f64;
 }
@@ -61,7 +74,7 @@ pub fn simulate(
 ) {
     let mut elapsed = Duration::ZERO;
     loop {
-        let step = planner.next(elapsed, progress);
+        let step = planner.next(elapsed, machine.moment(elapsed), progress);
         let enough = observer(&step, elapsed, progress);
         match step {
             Step::Visit(visit) if !enough => {
@@ -76,10 +89,13 @@ pub fn simulate(
                     planner.ended(point, prepared + lost);
                 }
                 for (point, _) in &times.points {
+                    progress[*point].core = machine.core_trials(*point);
                     let width = |trials| machine.half_width(*point, trials);
                     observe(&mut progress[*point], width, planner.precision());
                 }
+                planner.put_back(&times.put_back);
             }
+            Step::Wait(pause) if !enough => elapsed += pause,
             Step::Settle(_) if !enough => {}
             _ => return,
         }
@@ -90,10 +106,11 @@ pub fn simulate(
 fn observe(progress: &mut Progress, half_width: impl Fn(usize) -> f64, precision: f64) {
     progress.trials += 1;
     progress.observed += 1;
-    progress.half_width = (progress.observed >= MINIMUM_TRIALS).then(|| half_width(progress.observed));
+    let counted = progress.counted();
+    progress.half_width = (counted >= MINIMUM_TRIALS).then(|| half_width(counted));
     progress.further = progress.half_width.map(|half_width| {
         let times = ((half_width / precision).powi(2) - 1.0).max(0.0);
-        (progress.observed as f64 * times).ceil() as usize
+        (counted as f64 * times).ceil() as usize
     });
 }
 

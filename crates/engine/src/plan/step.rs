@@ -35,6 +35,30 @@ impl PlannerSettings {
     }
 }
 
+/// The state of the cores on which short work may run, when the next visit is chosen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Moment {
+    /// Unknown: no reading tells the core alone from the core shared (yet).
+    Unknown,
+    /// All of them are alone.
+    Alone,
+    /// All of them are shared.
+    Shared,
+    /// Some are alone and some are shared.
+    Either,
+}
+
+/// The state of the core with which trials of short work are wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CoreWanted {
+    /// Whatever it is, on the run's own CPU.
+    Any,
+    /// Alone.
+    Alone,
+    /// Shared.
+    Shared,
+}
+
 /// The next step of a run.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Step {
@@ -42,6 +66,8 @@ pub enum Step {
     Visit(Visit),
     /// The settlement is to be recorded and shown: after the pilot round, and again whenever the points left out change.
     Settle(Settlement),
+    /// Nothing is measured for this time: the core is shared, and all that is left needs it alone.
+    Wait(Duration),
     /// The end of the run.
     Done(Ending),
 }
@@ -57,6 +83,10 @@ pub struct Visit {
     pub points: Vec<usize>,
     /// The observation time of each trial.
     pub observe: Duration,
+    /// The state of the core that its trials of short work are wanted with.
+    pub core: CoreWanted,
+    /// Whether such a trial is put back if it finds the core shared; a costly preparation is not repeated for that.
+    pub puts_back: bool,
     /// The time limit of the visit: points that have not begun by then are left for another visit.
     pub limit: Duration,
     /// The time after which the visit is ended even in the middle of a trial, which is then not made.

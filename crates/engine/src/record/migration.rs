@@ -58,7 +58,7 @@ pub fn from_schema_1(line: &mut Line) {
         Line::Settled(settled) => {
             settled.left_out.iter_mut().for_each(|point| rename(&point.experiment, &mut point.point));
         }
-        Line::Resumed(_) | Line::Closing(_) => {}
+        Line::Look(_) | Line::Resumed(_) | Line::Closing(_) => {}
     }
 }
 

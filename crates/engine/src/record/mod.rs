@@ -49,6 +49,8 @@ pub enum Line {
     Prediction(PredictionLine),
     /// One visit of one point.
     Trial(Box<Trial>),
+    /// The cores on which short work may run, as they were when the next visit was chosen.
+    Look(Look),
     /// The points that fit into the budget, settled when the pilot round had shown the cost of trials; the last such line is valid.
     Settled(Settled),
     /// The run was resumed by `--resume`; these settings apply to later lines.
@@ -137,6 +139,10 @@ pub struct Settings {
     pub trial_fixed: bool,
     /// The CPU on which pinned work runs.
     pub home: usize,
+    /// The other CPUs of the same kind, on which short work on one CPU may run while the core of `home` is shared; none where a
+    /// CPU was given explicitly.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub alike: Vec<usize>,
     /// The CPU for the other side of work across CPUs; absent where there is only one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub partner: Option<usize>,
@@ -260,6 +266,36 @@ pub struct BlockVisit {
     pub place: u32,
     /// Seconds of `took_s` that belong to no single trial: starting the process, and the preparation that its trials share.
     pub shared_s: f64,
+}
+
+/// A look at the cores on which short work may run, when the next visit was chosen. The time between two looks has their states
+/// whatever work was chosen, so the share of the time in which a core was shared follows from them.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Look {
+    /// Seconds from the start of the run.
+    pub at_s: f64,
+    /// The readings, first that of the run's own CPU; others only where its core is shared.
+    pub cores: Vec<CoreLook>,
+}
+
+/// The reading of one core: see [`fathom_core::sampling::CoreReadings`].
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct CoreLook {
+    /// The CPU.
+    pub cpu: usize,
+    /// Ticks of 3,968 independent additions, or of a multiple of them.
+    pub stream: u32,
+    /// Ticks of 512 dependent additions, or of the same multiple of them.
+    pub chain: u32,
+}
+
+impl CoreLook {
+    /// The quotient of the reading, which shows whether the core was shared.
+    pub fn quotient(&self) -> f64 {
+        f64::from(self.stream) / f64::from(self.chain)
+    }
 }
 
 /// Which points get the trials that an interval needs, within the budget, as settled when costs were known; written again

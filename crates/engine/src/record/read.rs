@@ -2,7 +2,7 @@
 
 use super::lines::{self, ReadError, Recorded};
 use super::migration;
-use super::{Closing, Header, Line, PredictionLine, Resumed, SCHEMA_VERSION, Settled, Trial};
+use super::{Closing, Header, Line, Look, PredictionLine, Resumed, SCHEMA_VERSION, Settled, Trial};
 use fathom_core::sampling::Sample;
 use std::path::Path;
 
@@ -15,6 +15,8 @@ pub struct Run {
     pub predictions: Vec<PredictionLine>,
     /// Every finished trial, in the order in which they were visited.
     pub trials: Vec<Trial>,
+    /// The looks at the cores, in their order; none in files of earlier programs.
+    pub looks: Vec<Look>,
     /// The last settlement; absent before the end of the pilot round.
     pub settled: Option<Settled>,
     /// The resumptions of the run.
@@ -34,6 +36,7 @@ impl Run {
             header,
             predictions: vec![],
             trials: vec![],
+            looks: vec![],
             settled: None,
             resumed: vec![],
             closing: None,
@@ -81,6 +84,7 @@ impl Recorded for Run {
             Line::Header(_) => return false,
             Line::Prediction(prediction) => self.predictions.push(prediction),
             Line::Trial(trial) => self.trials.push(*trial),
+            Line::Look(look) => self.looks.push(look),
             Line::Settled(settled) => self.settled = Some(settled),
             Line::Resumed(resumed) => {
                 self.resumed.push(resumed);

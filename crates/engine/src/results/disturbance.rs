@@ -54,17 +54,20 @@ impl Disturbance {
     }
 }
 
-/// The fewest operations of a trial whose switches of either kind are counted per operation: with fewer, each is long enough to
-/// be preempted several times.
+/// The most voluntary switches of a trial whose work never gives up its CPU: a page or a page table that it had to wait for.
+const STRAY: u64 = 10;
+/// The fewest operations of a trial whose switches are judged per operation: with fewer, each is long enough to be preempted.
 const FEW: u64 = 100;
+/// A switch in at least every eighth operation is part of them.
+const EVERY: u64 = 8;
 
-/// Whether switches are part of the operations, by the trial's own counters: the process gave up its CPU in at least every other
-/// operation (to hand over, to wait, or for a child), or was made to, as by `sched_yield`, which counts as involuntary.
+/// Whether switches are part of the operations, by the trial's own counters: the process gave up its CPU (to hand over, to wait, or
+/// for a child), or was made to, as by `sched_yield`, which counts as involuntary.
 fn switches_by_itself(sample: &Sample) -> bool {
     let counters = &sample.counters;
-    let every_other = sample.operations / 2;
     let all = counters.voluntary_switches.saturating_add(counters.involuntary_switches);
-    counters.voluntary_switches > every_other || (sample.operations >= FEW && all > every_other)
+    counters.voluntary_switches > STRAY
+        || (sample.operations >= FEW && all.saturating_mul(EVERY) > sample.operations)
 }
 
 fn total(counts: impl Iterator<Item = u64>) -> u64 {

@@ -2,7 +2,7 @@
 
 use super::core_state::CoreState;
 use super::sound::Sound;
-use super::visits::{Visit, Visits};
+use super::visits::{CoreTrials, Visit, Visits};
 use crate::record::{PlannedPoint, Run, Trial};
 use fathom_core::quantity::{Kind, Unit};
 use fathom_core::sampling::{Observations, Sample};
@@ -19,8 +19,6 @@ pub struct Headline {
     pub resolution: f64,
     /// The observations on which it is based; `None` if the state of the core is not known.
     pub core: Option<CoreState>,
-    /// Trials of short work with enough observations of the core alone.
-    pub alone: usize,
 }
 
 /// The relative half-width that every point must reach before any is measured to a finer target: a value known to 5 % is
@@ -37,6 +35,8 @@ pub struct Standing {
     /// The expected number of further trials that narrow the interval to 5 %, or from there to the run's target; `None` if
     /// no number will.
     pub further: Option<usize>,
+    /// The trials of short work by the state of the core; `None` for other work, and while the states are unknown.
+    pub core: Option<CoreTrials>,
 }
 
 impl Standing {
@@ -50,7 +50,7 @@ impl Standing {
         let is_coarse = headline.as_ref().and_then(Headline::half_width).is_some_and(|width| width <= COARSE);
         let next = if is_coarse { target } else { target.max(COARSE) };
         let further = statistics::further_trials(&operations, &baselines(&visits.chosen), next);
-        Standing { headline, sound: sound.holding, further }
+        Standing { headline, sound: sound.holding, further, core: visits.core_trials() }
     }
 }
 
@@ -65,19 +65,12 @@ impl Headline {
             baseline: statistics::estimate(&baselines),
             resolution,
             core: visits.state,
-            alone: visits.alone,
         })
     }
 
     /// The relative half-width of the interval; `None` without an interval.
     pub fn half_width(&self) -> Option<f64> {
         statistics::relative_half_width(&self.estimate)
-    }
-
-    /// The trials with enough observations of the core alone, if the estimate uses all observations because there are too
-    /// few such trials.
-    pub fn alone_so_far(&self) -> Option<usize> {
-        (self.core == Some(CoreState::Mixed)).then_some(self.alone)
     }
 
     /// Whether a difference is so small against its baseline that no affordable number of trials will resolve it: its

@@ -43,6 +43,7 @@ pub use point_core::PointCore;
 pub use processor_time::ProcessorTime;
 pub use published_statistics::{PublishedStatistics, ticks_and_cycles};
 pub use trend::TrendResult;
+pub use visits::CoreTrials;
 
 use crate::record::{Method, Run, Trial};
 use fathom_core::experiment::{Experiment, Finding, Found, Known, Levels, Point};

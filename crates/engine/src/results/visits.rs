@@ -70,6 +70,15 @@ impl Visit {
     }
 }
 
+/// The trials of a point with enough observations of the core in one state; a trial may count for both.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct CoreTrials {
+    /// With the core alone.
+    pub alone: usize,
+    /// With the core shared.
+    pub shared: usize,
+}
+
 /// The trials of a point that observed something.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Visits {
@@ -79,30 +88,38 @@ pub struct Visits {
     pub chosen: Vec<Visit>,
     /// The kind of these observations; `None` if the state of the core is not known.
     pub state: Option<CoreState>,
-    /// Trials of short work with enough observations of the core alone.
-    pub alone: usize,
 }
 
 impl Visits {
-    /// Chooses the observations for the estimate: for short work on one CPU those made with the core alone, if enough trials
-    /// have enough of them; otherwise all.
+    /// Chooses the observations for the estimate: for short work on one CPU those made with the core alone, or else those made
+    /// with the core shared, if enough trials have enough of them; otherwise all.
     pub fn of(run: &Run, unit: Unit, trials: &[&Trial], levels: Option<&Levels>) -> Self {
         let observed = trials.iter().filter_map(|trial| Some((*trial, trial.sample()?)));
         let observed: Vec<(&Trial, &Sample)> =
             observed.filter(|(_, sample)| !sample.observations.is_empty()).collect();
         let all: Vec<Visit> = observed.iter().map(|seen| Visit::of(run, unit, *seen, levels)).collect();
         if levels.is_none() || observed.iter().all(|(_, sample)| sample.core.is_none()) {
-            return Visits { chosen: all.clone(), all, state: None, alone: 0 };
+            return Visits { chosen: all.clone(), all, state: None };
         }
         if !is_short(&observed, run.header.clock.ticks_per_second) {
-            return Visits { chosen: all.clone(), all, state: Some(CoreState::AtEnds), alone: 0 };
+            return Visits { chosen: all.clone(), all, state: Some(CoreState::AtEnds) };
         }
-        let alone: Vec<Visit> = all.iter().filter_map(|visit| visit.only(Occupancy::Alone)).collect();
-        let trials = alone.len();
-        if trials < MINIMUM_TRIALS {
-            return Visits { chosen: all.clone(), all, state: Some(CoreState::Mixed), alone: trials };
+        for (occupancy, state) in
+            [(Occupancy::Alone, CoreState::Alone), (Occupancy::Shared, CoreState::Shared)]
+        {
+            let chosen: Vec<Visit> = all.iter().filter_map(|visit| visit.only(occupancy)).collect();
+            if chosen.len() >= MINIMUM_TRIALS {
+                return Visits { chosen, all, state: Some(state) };
+            }
         }
-        Visits { chosen: alone, all, state: Some(CoreState::Alone), alone: trials }
+        Visits { chosen: all.clone(), all, state: Some(CoreState::Mixed) }
+    }
+
+    /// The number of trials of short work by the state of the core; `None` for other work, and if the states are unknown.
+    pub fn core_trials(&self) -> Option<CoreTrials> {
+        self.state.filter(|state| *state != CoreState::AtEnds)?;
+        let trials = |state| self.all.iter().filter(|visit| visit.only(state).is_some()).count();
+        Some(CoreTrials { alone: trials(Occupancy::Alone), shared: trials(Occupancy::Shared) })
     }
 
     /// The observations made while the core was shared, of trials with enough of them.
@@ -138,8 +155,15 @@ const SHORT_NS: f64 = 1e6;
 /// state of the core lasts, whether or not it hands over its CPU or waits.
 fn is_short(observed: &[(&Trial, &Sample)], ticks_per_second: f64) -> bool {
     observed.iter().all(|(trial, sample)| {
-        let Observations::Ticks { operation, .. } = &sample.observations else { return false };
-        let elapsed: Vec<f64> = operation.iter().map(|ticks| *ticks as f64).collect();
+        let elapsed: Vec<f64> = match (&sample.observations, &sample.core) {
+            (Observations::Ticks { operation, .. }, _) => {
+                operation.iter().map(|ticks| *ticks as f64).collect()
+            }
+            (Observations::Values { values }, Some(core)) if core.at.len() == values.len() + 1 => {
+                core.at.windows(2).map(|pair| pair[1].saturating_sub(pair[0]) as f64).collect()
+            }
+            _ => return false,
+        };
         let usual_ns = statistics::median(&elapsed).unwrap_or_default() / ticks_per_second * 1e9;
         trial.point.placement() == Placement::OneCpu && usual_ns < SHORT_NS
     })

@@ -49,7 +49,7 @@ impl Alternation {
         let mut planner = self.halves[0].planner();
         let began = Instant::now();
         let ending = loop {
-            match planner.next(began.elapsed(), &self.progress()) {
+            match planner.next(began.elapsed(), plan::Moment::Unknown, &self.progress()) {
                 Step::Settle(settlement) => {
                     self.halves[0].settle(&settlement, watcher)?;
                     self.halves[1].settle(&settlement, &mut SilentWatcher)?;
@@ -59,6 +59,7 @@ impl Alternation {
                     let Some(cost) = visited else { break Ending::Interrupted };
                     cost.learn(&mut planner, visit.block);
                 }
+                Step::Wait(pause) => std::thread::sleep(pause),
                 Step::Done(ending) => break ending,
             }
         };
@@ -76,6 +77,8 @@ impl Alternation {
         let drawn =
             plan::trial_seed(self.halves[0].environment.seed(), &first.experiment, &first.point, visit.round);
         let order = if drawn.is_multiple_of(2) { [0, 1] } else { [1, 0] };
+        // A trial under one setting is nothing without that under the other, so none is put back.
+        let visit = &plan::Visit { core: plan::CoreWanted::Alone, puts_back: false, ..visit.clone() };
         let mut both: Option<Cost> = None;
         for half in order {
             self.arrangements[half].set(&self.originals)?;
@@ -121,5 +124,6 @@ fn together(one: &Cost, other: &Cost) -> Cost {
         preparation: one.preparation + other.preparation,
         own: one.own.iter().filter_map(both).collect(),
         ended: one.ended.or(other.ended),
+        put_back: vec![],
     }
 }

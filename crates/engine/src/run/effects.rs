@@ -217,7 +217,7 @@ mod tests {
         let usual = lines_of(&[], &SweepOptions::default());
         for line in [
             "/measured",
-            "filled up to a limit of 1 GiB",
+            "filled up to a limit of 512 MiB",
             "SCHED_BATCH",
             "all that this process may use",
             "TCP and UDP on loopback",

@@ -10,7 +10,7 @@ use crate::record::{Header, PlannedPoint};
 use fathom_core::experiment::registry;
 use fathom_core::experiment::{Experiment, Placement, Requirement};
 use fathom_core::machine::{self, Machine, Root};
-use fathom_core::sampling::{CoreWait, Setting};
+use fathom_core::sampling::{CoreWait, Setting, occupancy};
 use std::cell::OnceCell;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -32,14 +32,14 @@ pub struct Environment {
 pub struct Pace {
     /// How long a trial observes.
     pub observe: Duration,
-    /// The wait for the core and its levels; `None` while these are unknown.
+    /// The demand that the core be alone; `None` where it is not made.
     pub core_wait: Option<CoreWait>,
 }
 
 impl Pace {
     /// The longest time that a trial may observe.
     pub fn longest(&self) -> Duration {
-        self.observe + Duration::from_nanos(self.core_wait.map_or(0, |wait| 2 * wait.most_ns))
+        self.observe + Duration::from_nanos(self.core_wait.map_or(0, |wait| 3 * wait.most_ns))
     }
 }
 
@@ -121,7 +121,7 @@ impl Environment {
             clock: header.clock.kind,
             ticks_per_second: header.clock.ticks_per_second,
             duration_ns: pace.observe.as_nanos() as u64,
-            core_wait: pace.core_wait,
+            reading_times: reading_times(header),
             spread: placement == Placement::Spread,
             home,
             partner,
@@ -135,6 +135,12 @@ impl Environment {
             parent: std::process::id(),
         }
     }
+}
+
+/// How long readings of the core must be for the clock of this run.
+pub(super) fn reading_times(header: &Header) -> u32 {
+    let (clock, core_hz) = (&header.clock, header.machine.processor.observed_hz.value().copied());
+    occupancy::times(clock.resolution_ticks, clock.ticks_per_second, core_hz)
 }
 
 fn needs_remote(experiment: &dyn Experiment, planned: &PlannedPoint) -> bool {

@@ -1,25 +1,25 @@
 //! Whether anything can fit into a budget, as far as that is known before the first trial.
 
+use crate::plan::PROMISED_TRIALS;
 use crate::record::{Header, PlannedPoint};
 use crate::results;
 use anyhow::{Result, ensure};
 use fathom_core::experiment::registry;
-use fathom_core::statistics::MINIMUM_TRIALS;
 use std::time::Duration;
 
-/// Refuses a budget that is shorter than the observations alone of six trials of any point.
+/// Refuses a budget that is shorter than the observations alone of the trials with which any point is planned.
 pub(super) fn ensure_anything_fits(header: &Header) -> Result<()> {
     let budget = Duration::from_secs_f64(header.settings.budget_s);
     let observe = Duration::from_nanos(header.settings.trial_ns);
     let planned = header.plan.iter().filter(|planned| planned.skip.is_none());
-    let Some(least) = planned.map(|planned| least(planned, observe) * MINIMUM_TRIALS as u32).min() else {
+    let Some(least) = planned.map(|planned| least(planned, observe) * PROMISED_TRIALS as u32).min() else {
         return Ok(());
     };
     // With the starts of the processes, and what a pilot round needs besides.
     let enough = Duration::from_secs((least.as_secs_f64() * 1.5).ceil() as u64);
     ensure!(
         least <= budget,
-        "nothing fits into a budget of {}: an interval needs {MINIMUM_TRIALS} trials of a point, which take {} at \
+        "nothing fits into a budget of {}: a point is planned with {PROMISED_TRIALS} trials, which take {} at \
          least: `--budget {}` may be enough",
         humantime::format_duration(budget),
         humantime::format_duration(least),

@@ -114,6 +114,7 @@ impl Options {
             trial_ns: trial.as_nanos() as u64,
             trial_fixed: self.trial.is_some(),
             home: cpus.home,
+            alike: if self.cpu.is_some() { vec![] } else { plan::alike(&machine, cpus.home) },
             partner: cpus.partner,
             other_package: cpus.other_package,
             folder: self.folder.display().to_string(),

@@ -103,7 +103,7 @@ fn scope() -> Result<MemoryLimit, String> {
 
 fn neither(no_group: &str, no_scope: &str) -> String {
     format!(
-        "this needs a memory limit of 1 GiB, and none could be set: neither a control group ({no_group}) nor a scope \
+        "this needs a memory limit of 512 MiB, and none could be set: neither a control group ({no_group}) nor a scope \
          ({no_scope}) could be made. Run as root, or run within a limit (sudo systemd-run --scope -p MemoryMax=1G \
          --uid=$USER fathom …, or docker run --memory 1g)"
     )

@@ -17,6 +17,7 @@ mod restoring;
 mod resuming;
 mod set_ledger;
 mod setting_file;
+mod core_watch;
 mod environment;
 mod variation;
 mod visiting;

@@ -1,5 +1,6 @@
 //! The loop of a run: round by round, trial by trial, each recorded before the next begins.
 
+use super::core_watch::CoreWatch;
 use super::environment::{Environment, Pace};
 use super::fitting::ensure_anything_fits;
 use super::header::{now, tool};
@@ -7,7 +8,7 @@ use super::interrupt::interrupted;
 use super::peering::{Peering, same_peer};
 use super::resuming;
 use super::variation::Arrangement;
-use crate::plan::{self, Planner, PlannerSettings, Progress, Settlement, Step};
+use crate::plan::{self, CoreWanted, Moment, Planner, PlannerSettings, Progress, Settlement, Step};
 use crate::record::{
     Closing, Ending, Header, Journal, Line, PlannedPoint, PredictionLine, Resumed, Run, Trial,
 };
@@ -22,9 +23,15 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// The longest time that a trial of short work may wait for its core to be alone, nanoseconds: the time slice that hosts give a
-/// guest (some ten milliseconds), and no longer than two more trials would take, whose core may be shared as well.
-const CORE_WAIT_NS: u64 = 20_000_000;
+/// The longest time that a trial of short work waits for its core to be alone before it is put back, nanoseconds: less than
+/// starting another one takes.
+const CORE_WAIT_NS: u64 = 2_000_000;
+
+/// The same for a trial that is not put back: the time slice that hosts give a guest (some ten milliseconds).
+const LONG_CORE_WAIT_NS: u64 = 20_000_000;
+
+/// How often in a row a point's trials may be put back.
+const MOST_PUT_BACK: u32 = 3;
 
 /// The state of a run after each trial, for its watcher.
 pub struct Tick<'run> {
@@ -77,6 +84,12 @@ pub struct RunInProgress {
     pub(super) pace: Pace,
     /// The readings of the core by the trials so far.
     core: CoreLevels,
+    /// The cores on which short work may run.
+    pub(super) watch: CoreWatch,
+    /// The state of the core that the current visit wants.
+    pub(super) core_wanted: CoreWanted,
+    /// How often in a row the trials of each point were put back.
+    pub(super) put_back: Vec<u32>,
     pub(super) environment: Environment,
     /// How measuring processes are started.
     pub(super) launch: Launch,
@@ -135,6 +148,9 @@ impl RunInProgress {
         let mut run_in_progress = RunInProgress {
             pace: environment.first_pace(),
             core: CoreLevels::default(),
+            watch: CoreWatch::of(&run.header),
+            core_wanted: CoreWanted::Any,
+            put_back: vec![0; active.len()],
             environment,
             launch: Launch::default(),
             processes: run
@@ -186,18 +202,31 @@ impl RunInProgress {
         let before = Snapshot::take(self.environment.cpu_stat());
         let mut planner = self.planner();
         let ending = loop {
-            match planner.next(self.began.elapsed(), &self.progress) {
+            let moment = self.look()?;
+            match planner.next(self.began.elapsed(), moment, &self.progress) {
                 Step::Settle(settlement) => self.settle(&settlement, watcher)?,
                 Step::Visit(visit) => {
                     let visited = if interrupted() { None } else { self.visit(&visit, watcher)? };
                     let Some(cost) = visited else { break Ending::Interrupted };
                     cost.learn(&mut planner, visit.block);
                 }
+                Step::Wait(pause) => std::thread::sleep(pause),
                 Step::Done(ending) => break ending,
             }
         };
         let conditions = Snapshot::take(self.environment.cpu_stat()).since(&before);
         self.close(ending, conditions)
+    }
+
+    /// Looks at the cores on which short work may run, and records it.
+    fn look(&mut self) -> Result<Moment> {
+        let alone_up_to = self.core.levels().and_then(|levels| levels.alone_up_to());
+        let (moment, look) = self.watch.look(self.seconds_to(Instant::now()), alone_up_to);
+        if let Some(look) = look {
+            self.journal.append(&Line::Look(look.clone()))?;
+            self.run.looks.push(look);
+        }
+        Ok(moment)
     }
 
     /// A planner that knows the costs and results of this run from before it was resumed.
@@ -320,19 +349,27 @@ impl RunInProgress {
     }
 
     /// The duration of observation of a visit's trials, and the longest wait of short work for its core to be alone.
-    pub(super) fn pace_of(&self, observe: Duration) -> Pace {
+    pub(super) fn pace_of(&self, visit: &plan::Visit) -> Pace {
         let alone_up_to = self.core.levels().and_then(|levels| levels.alone_up_to());
+        let most_ns = if visit.puts_back { CORE_WAIT_NS } else { LONG_CORE_WAIT_NS };
+        let wait = |alone_up_to| CoreWait { alone_up_to, most_ns, puts_back: visit.puts_back };
         Pace {
-            observe,
-            core_wait: alone_up_to.map(|alone_up_to| CoreWait { alone_up_to, most_ns: CORE_WAIT_NS }),
+            observe: visit.observe,
+            core_wait: alone_up_to.filter(|_| visit.core == CoreWanted::Alone).map(wait),
         }
+    }
+
+    /// The demand of a trial of these points that its core be alone: after some trials in vain it is made as the core is.
+    pub(super) fn core_wait(&self, points: &[usize]) -> Option<CoreWait> {
+        let often = points.iter().any(|point| self.put_back[*point] >= MOST_PUT_BACK);
+        self.pace.core_wait.map(|wait| CoreWait { puts_back: wait.puts_back && !often, ..wait })
     }
 
     /// Updates the progress of a point to its last trial.
     pub(super) fn catch_up(&mut self, index: usize) {
         let planned = &self.active[index];
         let trials: Vec<&Trial> = self.trials[index].iter().map(|place| &self.run.trials[*place]).collect();
-        let Standing { headline, sound, further } =
+        let Standing { headline, sound, further, core } =
             Standing::of(&self.run, planned, &trials, self.core.levels().as_ref());
         let figure = headline.as_ref().map(|headline| Found::of(&headline.estimate, planned.unit));
         self.learnt.learn(&planned.experiment, &planned.point, figure);
@@ -345,7 +382,7 @@ impl RunInProgress {
             failed_in_a_row: trials.iter().rev().take_while(|trial| !trial.observed()).count(),
             half_width: headline.as_ref().and_then(Headline::half_width),
             further,
-            alone: headline.as_ref().and_then(Headline::alone_so_far),
+            core,
             exhausted: headline.as_ref().is_some_and(|headline| headline.is_lost(precision)),
         };
         self.precise += usize::from(self.progress[index].is_precise(precision));

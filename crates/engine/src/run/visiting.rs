@@ -3,14 +3,13 @@
 
 use super::interrupt::interrupted;
 use super::run_in_progress::{RunInProgress, Watcher};
-use crate::plan::{self, trial_seed};
+use crate::plan::{self, PROMISED_TRIALS, trial_seed};
 use crate::record::{BlockVisit, Line, Trial, TrialOutcome};
 use anyhow::{Context, Result};
 use fathom_core::experiment::registry;
 use fathom_core::experiment::{Experiment, Requirement};
 use fathom_core::sampling::child::{End, Process};
 use fathom_core::sampling::{Request, Visit, Visited};
-use fathom_core::statistics::MINIMUM_TRIALS;
 use std::time::{Duration, Instant};
 
 /// A process that measures a block.
@@ -47,7 +46,7 @@ impl Due<'_> {
             End::Answered(visited) => {
                 // Later trials do not make it again, so each bears its part.
                 let whole = visited.too_long_s?;
-                Some(Duration::from_secs_f64(whole.clamp(0.0, MOST_S)) / MINIMUM_TRIALS as u32)
+                Some(Duration::from_secs_f64(whole.clamp(0.0, MOST_S)) / PROMISED_TRIALS as u32)
             }
             End::TimedOut => (took < self.limit).then_some(took),
             _ => None,
@@ -62,6 +61,8 @@ const MOST_S: f64 = 3e7;
 enum TrialEnd {
     /// It is recorded, and took this time of its own, and this time to make files that later trials use too.
     Measured(Duration, Duration),
+    /// Its core was shared: it is to be made at another moment.
+    PutBack,
     /// It takes longer than the plan has time: it was not made, and takes at least this time.
     TooLong(Duration),
     /// The run was interrupted.
@@ -76,6 +77,8 @@ pub(super) struct Cost {
     pub own: Vec<(usize, Duration)>,
     /// The point whose trial was not made because it takes too long, and how long at least.
     pub ended: Option<(usize, Duration)>,
+    /// Points that were not visited because the core was shared.
+    pub put_back: Vec<usize>,
 }
 
 impl Cost {
@@ -87,6 +90,7 @@ impl Cost {
         if let Some((point, least)) = self.ended {
             planner.ended(point, least);
         }
+        planner.put_back(&self.put_back);
     }
 }
 
@@ -107,12 +111,17 @@ impl RunInProgress {
         let name = self.active[visit.points[0]].experiment.clone();
         let experiment =
             registry::find(&name).with_context(|| format!("this program does not have {name}"))?;
-        self.pace = self.pace_of(visit.observe);
+        self.pace = self.pace_of(visit);
+        self.core_wanted = visit.core;
         let (began, mut measuring, mut own, mut ended) = (Instant::now(), None, vec![], None);
-        let mut elsewhere = Duration::ZERO;
+        let (mut elsewhere, mut put_back) = (Duration::ZERO, vec![]);
         for points in self.trials(experiment, &visit.points) {
             if !own.is_empty() && began.elapsed() >= visit.limit {
                 break;
+            }
+            if !put_back.is_empty() {
+                put_back.extend(points);
+                continue;
             }
             points.iter().try_for_each(|index| self.predict(experiment, *index))?;
             let due = self.due(experiment, points, visit, began);
@@ -124,6 +133,12 @@ impl RunInProgress {
                 TrialEnd::Measured(took, preparing_file) => {
                     elsewhere += preparing_file;
                     took
+                }
+                TrialEnd::PutBack => {
+                    elsewhere += begun.elapsed();
+                    due.points.iter().for_each(|index| self.put_back[*index] += 1);
+                    put_back.extend(due.points);
+                    continue;
                 }
                 TrialEnd::TooLong(least) => {
                     elsewhere += begun.elapsed();
@@ -139,7 +154,7 @@ impl RunInProgress {
         drop(measuring);
         let of_points: Duration = own.iter().map(|(_, took)| *took).sum();
         let preparation = began.elapsed().saturating_sub(of_points + elsewhere);
-        Ok(Some(Cost { preparation, own, ended }))
+        Ok(Some(Cost { preparation, own, ended, put_back }))
     }
 
     /// The points of a block by trial, in their order: points that are figures of one trial together.
@@ -191,6 +206,10 @@ impl RunInProgress {
             measuring.take().into_iter().for_each(|measuring| measuring.process.end());
             return Ok(TrialEnd::TooLong(least));
         }
+        if matches!(&end, End::Answered(visited) if visited.put_back) {
+            return Ok(TrialEnd::PutBack);
+        }
+        due.points.iter().for_each(|index| self.put_back[*index] = 0);
         let (own, preparing_file) = match &end {
             End::Answered(visited) => {
                 let own = visited.took_s - visited.shared_s - visited.kept_s;
@@ -229,7 +248,8 @@ impl RunInProgress {
         };
         measuring.trials += 1;
         let points = due.points.iter().map(|index| self.active[*index].point.clone()).collect();
-        let visit = Visit { points, seed: due.seed, making_s: Some(due.planned.1.as_secs_f64()) };
+        let core_wait = self.core_wait(&due.points);
+        let visit = Visit { points, seed: due.seed, making_s: Some(due.planned.1.as_secs_f64()), core_wait };
         let mut listener = |doing: &str| watcher.preparing(doing);
         Ok(measuring.process.ask_unless_preparing(&visit, due.limits(), &mut listener)?)
     }
@@ -237,7 +257,8 @@ impl RunInProgress {
     fn start(&mut self, due: &Due) -> std::io::Result<Measuring> {
         let point = &self.active[due.points[0]].point;
         let needs = due.experiment.requires(point);
-        let cpus = self.environment.cpus().of(due.experiment, point);
+        let usual = self.environment.cpus().of(due.experiment, point);
+        let cpus = self.watch.cpus(self.core_wanted, due.experiment, point, usual);
         let setting = self.environment.setting(due.seed, point.placement(), cpus, &needs, self.pace);
         let mut process = Process::start("trial", due.seed, setting.limit(), &self.launch)?;
         process.tell(&Request { experiment: due.experiment.about().name.to_owned(), setting })?;

@@ -37,9 +37,10 @@ pub(super) fn of(found: &Results) -> Section {
 
 fn estimate() -> Text {
     cited(
-        "The figure of a point is the median over its trials, of which there must be six for a 95 % interval: it \
+        "The figure of a point is the median over its trials, of which there must be four for a 95 % interval: it \
          holds every value for which Student's test over trials does not reject that half of a trial lies below it \
-         (after Woodruff 1952), and is never narrower than the clock allows. The interval of a difference combines \
+         (after Woodruff 1952); where few trials differ, order statistics of their medians widen it. It is never \
+         narrower than the clock allows. The interval of a difference combines \
          the intervals of both medians (Zou 2007). “Best observed” is the smallest observation and never that of a \
          difference. No observation is removed: outliers (beyond the fences of Tukey 1977) and more than one mode are \
          noted. Percentiles appear where the sample is large enough for them. A difference whose interval includes \

@@ -188,6 +188,10 @@ pub(super) fn because(obstacle: &Obstacle) -> String {
         }
         Obstacle::NoValueBefore(outcome) => format!("{} before, a value after", outcome.replace('_', " ")),
         Obstacle::Refuted => "the evidence of one side fails".to_owned(),
+        Obstacle::OtherCoreState => {
+            "the core was alone on one side and shared on the other, and no state was measured on both"
+                .to_owned()
+        }
         Obstacle::NoInterval => format!("one side has no interval above zero ({ABSENT})"),
     }
 }

@@ -18,7 +18,7 @@ const WIDTH: f64 = 1200.0;
 /// The usual ends of the axis, nanoseconds.
 const ENDS: [f64; 2] = [1.0, 1e7];
 
-const ROW: f64 = 19.0;
+const ROW: f64 = 18.5;
 /// Space between two kinds of operations.
 const BETWEEN: f64 = 6.0;
 /// The upper edge of the rows, below titles and legend.

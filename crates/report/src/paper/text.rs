@@ -171,6 +171,18 @@ impl Text {
         })
     }
 
+    /// Its words without marks, references, works and notes.
+    pub(super) fn bare(&self) -> String {
+        let words = |piece: &Piece| match piece {
+            Piece::Plain(words) | Piece::Code(words) | Piece::Strong(words) | Piece::Toned(_, words) => {
+                words.clone()
+            }
+            Piece::Link { words, .. } => words.clone(),
+            Piece::Sign(_) | Piece::To(_) | Piece::Cite(_) | Piece::Note(_) => String::new(),
+        };
+        self.0.iter().map(words).collect()
+    }
+
     /// Whether it is empty.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()

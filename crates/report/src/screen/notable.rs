@@ -143,7 +143,7 @@ fn missed(point: &PointResult, factor: f64) -> Option<String> {
 fn value(point: &PointResult) -> Option<String> {
     let found = point.estimate()?;
     let ends = quantities::interval(point.unit, found);
-    let ends = ends.map_or(" (no interval: fewer than six trials)".to_owned(), |ends| format!(" ({ends})"));
+    let ends = ends.map_or(" (no interval: fewer than four trials)".to_owned(), |ends| format!(" ({ends})"));
     Some(quantities::estimate(point.unit, found) + &ends)
 }
 

@@ -10,6 +10,7 @@
 //! spare, points are measured to the end in groups, one after the other (`rounds.rs`), because costs may grow.
 
 mod limits;
+mod moments;
 mod rounds;
 mod settling;
 
@@ -18,9 +19,10 @@ use super::jobs::Job;
 use super::layout::Layout;
 use super::pilot::{self, Pilot};
 use super::progress::Progress;
-use super::step::{PlannerSettings, Step, Visit};
+use super::promise::PROMISED_TRIALS;
+use super::step::{CoreWanted, Moment, PlannerSettings, Step, Visit};
 use crate::record::Ending;
-use fathom_core::statistics::MINIMUM_TRIALS;
+use moments::CoreStates;
 use std::collections::VecDeque;
 use std::time::Duration;
 
@@ -81,6 +83,10 @@ pub struct Planner {
     observe: f64,
     /// The time of the last review of costs, seconds.
     reviewed_at: f64,
+    /// The states of the core so far.
+    core_states: CoreStates,
+    /// The time that each experiment has taken, seconds.
+    seconds_by_experiment: Vec<f64>,
 }
 
 impl Planner {
@@ -111,6 +117,11 @@ impl Planner {
             goals: vec![0; layout.parts.len()],
             observe: settings.pilot_observes().as_secs_f64(),
             reviewed_at: 0.0,
+            core_states: CoreStates::default(),
+            seconds_by_experiment: vec![
+                0.0;
+                layout.parts.iter().map(|part| part.experiment + 1).max().unwrap_or(0)
+            ],
             layout,
             settings,
         }
@@ -142,6 +153,11 @@ impl Planner {
         observe: Duration,
     ) {
         self.costs.saw_visit(&self.layout, block, preparation, points, observe);
+        if let Some((point, _)) = points.first() {
+            let own: Duration = points.iter().map(|(_, took)| *took).sum();
+            let experiment = self.layout.parts[self.layout.part_of[*point]].experiment;
+            self.seconds_by_experiment[experiment] += (preparation + own).as_secs_f64();
+        }
         self.costs.update(&self.layout, block, &mut self.prices);
     }
 
@@ -153,9 +169,11 @@ impl Planner {
         self.costs.update(&self.layout, self.layout.parts[part].block, &mut self.prices);
     }
 
-    /// The next step, `elapsed` after the run began or was resumed. `progress` has an entry for each point.
-    pub fn next(&mut self, elapsed: Duration, progress: &[Progress]) -> Step {
-        let now = Now { elapsed: elapsed.as_secs_f64(), progress };
+    /// The next step, `elapsed` after the run began or was resumed, in this state of the cores. `progress` has an entry for each
+    /// point.
+    pub fn next(&mut self, elapsed: Duration, moment: Moment, progress: &[Progress]) -> Step {
+        let now = Now { elapsed: elapsed.as_secs_f64(), moment, progress };
+        self.core_states.saw(now.elapsed, moment);
         self.notice(now);
         loop {
             let step = match self.phase {
@@ -181,7 +199,7 @@ impl Planner {
         while let Some((parts, limit)) = self.pilot.next(&self.layout, now.elapsed, |part| open[part]) {
             let end = self.end_of_unknown(&parts, now);
             if end > 0.0 {
-                return Some(self.visit(&parts, limit.min(end), end, now));
+                return Some(self.visit(&parts, CoreWanted::Any, (limit.min(end), end), now));
             }
         }
         self.phase = Phase::Promise;
@@ -263,7 +281,7 @@ impl Planner {
         let mut left_out = false;
         for part in if group.is_empty() { all } else { group } {
             let Some(done) = done(&self.layout, part, now).filter(|_| self.goals[part] > 0) else { continue };
-            let has_interval = done >= MINIMUM_TRIALS;
+            let has_interval = done >= PROMISED_TRIALS;
             self.goals[part] = if has_interval { self.goals[part].min(done) } else { 0 };
             left_out |= !has_interval;
         }
@@ -303,7 +321,7 @@ impl Planner {
     }
 
     /// A visit of parts of one block; `limit` and `end` in seconds.
-    fn visit(&mut self, parts: &[usize], limit: f64, end: f64, now: Now) -> Step {
+    fn visit(&mut self, parts: &[usize], core: CoreWanted, (limit, end): (f64, f64), now: Now) -> Step {
         self.visiting = true;
         self.last = parts.to_vec();
         Step::Visit(Visit {
@@ -311,6 +329,8 @@ impl Planner {
             block: self.layout.parts[parts[0]].block,
             points: self.layout.points(parts),
             observe: Duration::from_secs_f64(self.observe),
+            core,
+            puts_back: self.phase != Phase::Pilot && self.puts_back(parts),
             limit: Duration::from_secs_f64(limit.max(0.0)),
             end: Duration::from_secs_f64(end.max(0.0)),
             making: Duration::from_secs_f64(self.making(parts, now).max(0.0)),
@@ -337,8 +357,14 @@ impl Planner {
         self.has_value |= if self.last.is_empty() { before() } else { visited };
     }
 
+    /// Whether an experiment has not yet taken more than its share of the run.
+    fn is_affordable(&self, part: usize) -> bool {
+        let experiment = self.layout.parts[part].experiment;
+        self.seconds_by_experiment[experiment] <= self.layout.fair_share(experiment) * self.budget()
+    }
+
     fn has_interval(&self, part: usize, now: Now) -> bool {
-        done(&self.layout, part, now).is_some_and(|done| done >= MINIMUM_TRIALS)
+        done(&self.layout, part, now).is_some_and(|done| done >= PROMISED_TRIALS)
     }
 
     /// Whether the budget is too short for everything on any machine: then nothing is promised whose cost is unknown.
@@ -360,11 +386,12 @@ impl Planner {
 struct Now<'run> {
     /// Seconds since the run began or was resumed.
     elapsed: f64,
+    moment: Moment,
     progress: &'run [Progress],
 }
 
 /// The number of a part's trials that count for an interval; `None` if it is given up.
 fn done(layout: &Layout, part: usize, now: Now) -> Option<usize> {
     let points = layout.parts[part].points.iter().map(|point| &now.progress[*point]);
-    points.filter(|progress| !progress.is_given_up()).map(|progress| progress.observed).min()
+    points.filter(|progress| !progress.is_given_up()).map(Progress::counted).min()
 }

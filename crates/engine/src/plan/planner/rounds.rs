@@ -3,8 +3,8 @@
 use super::{Now, OVERRUN_SHARE, OVERRUN_SHARE_WITHOUT_RESULT, Phase, Planner, done};
 use crate::plan::chance;
 use crate::plan::progress::Progress;
-use crate::plan::step::Step;
-use fathom_core::statistics::MINIMUM_TRIALS;
+use crate::plan::promise::PROMISED_TRIALS;
+use crate::plan::step::{Moment, Step};
 use std::collections::BTreeSet;
 use std::time::Duration;
 
@@ -91,7 +91,8 @@ impl Planner {
         let missing = |part: &usize| self.is_missing(*part, now);
         let mut due: Vec<(f64, usize)> = vec![];
         for (block, parts) in self.layout.blocks.iter().enumerate() {
-            let missing: Vec<usize> = parts.iter().copied().filter(missing).collect();
+            let missing: Vec<usize> =
+                parts.iter().copied().filter(|part| missing(part) && self.is_affordable(*part)).collect();
             let preparation = self.prices.preparation[block] / missing.len().max(1) as f64;
             due.extend(missing.iter().map(|part| {
                 let seconds = preparation + self.prices.own[*part].at(self.observe);
@@ -100,7 +101,12 @@ impl Planner {
         }
         due.sort_by(|one, other| one.0.total_cmp(&other.0));
         due.truncate(due.len().div_ceil(LATER_SHARE).max(8));
-        due.into_iter().map(|(_, part)| part).collect()
+        let mut parts: Vec<usize> = due.into_iter().map(|(_, part)| part).collect();
+        let unpaired = (0..self.goals.len()).filter(|part| self.is_due_shared(*part, now));
+        let unpaired: Vec<usize> =
+            unpaired.filter(|part| self.is_affordable(*part) && !parts.contains(part)).collect();
+        parts.extend(unpaired);
+        parts
     }
 
     /// The expected number of trials until the first of a part's points reaches its target.
@@ -137,27 +143,45 @@ impl Planner {
 
     /// The next visit of the round that fits into the remaining time; others are passed over.
     pub(super) fn queued(&mut self, now: Now) -> Option<Step> {
-        while let Some(mut parts) = self.queue.pop_front() {
-            parts.retain(|part| match self.phase {
-                Phase::Spend => self.is_missing(*part, now),
-                _ => self.is_due(*part, now),
-            });
-            let Some(first) = parts.first() else { continue };
-            let block = self.layout.parts[*first].block;
+        self.drop_done(now);
+        while !self.queue.is_empty() {
+            let Some((place, core)) = self.suiting(now) else { return Some(self.wait()) };
+            let parts = self.queue.remove(place).unwrap_or_default();
+            let (parts, others) = self.by_core(parts, core, now);
+            self.queue.extend(Some(others).filter(|others| !others.is_empty()));
+            let block = self.layout.parts[parts[0]].block;
             let room = self.room(&parts, now);
             let reserve = self.kept_back(&parts, now);
             let parts = self.fitting(block, parts, room - reserve);
             if !parts.is_empty() {
                 let end = self.end_of_known(&parts, now);
-                return Some(self.visit(&parts, room.min(end), end, now));
+                return Some(self.visit(&parts, core, (room.min(end), end), now));
             }
         }
         None
     }
 
+    /// Drops from the round what is no longer due.
+    fn drop_done(&mut self, now: Now) {
+        let mut queue = std::mem::take(&mut self.queue);
+        for parts in &mut queue {
+            parts.retain(|part| match self.phase {
+                Phase::Spend => self.is_missing(*part, now) || self.is_due_shared(*part, now),
+                _ => self.is_due(*part, now),
+            });
+        }
+        queue.retain(|parts| !parts.is_empty());
+        self.queue = queue;
+    }
+
+    /// Whether this is the moment for a part that lacks only trials with the core shared.
+    fn is_due_shared(&self, part: usize, now: Now) -> bool {
+        matches!(now.moment, Moment::Shared | Moment::Either) && self.lacks_shared(part, now)
+    }
+
     /// The time limit of a visit, seconds: a promised interval may take a little more than the remaining time.
     fn room(&self, parts: &[usize], now: Now) -> f64 {
-        let short = |part: &usize| done(&self.layout, *part, now).is_some_and(|done| done < MINIMUM_TRIALS);
+        let short = |part: &usize| done(&self.layout, *part, now).is_some_and(|done| done < PROMISED_TRIALS);
         let beyond = match self.phase {
             Phase::Promise if !self.has_value => OVERRUN_SHARE_WITHOUT_RESULT,
             Phase::Promise if parts.iter().any(short) => OVERRUN_SHARE,

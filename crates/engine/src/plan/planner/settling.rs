@@ -3,9 +3,9 @@
 use super::{Now, OVERRUN_SHARE_WITHOUT_RESULT, PROMISED_SHARE, Phase, Planner};
 use crate::plan::choice::Choosing;
 use crate::plan::pilot::Pilot;
+use crate::plan::promise::PROMISED_TRIALS;
 use crate::plan::settlement::{Price, Settlement, rounded_up};
 use crate::plan::step::Step;
-use fathom_core::statistics::MINIMUM_TRIALS;
 use std::time::Duration;
 
 impl Planner {
@@ -35,7 +35,25 @@ impl Planner {
             choice = within(Some(nearest));
         }
         self.observe = choice.observe;
-        choice.goals
+        self.limited(choice.goals, now)
+    }
+
+    /// The goals, where an experiment that would take more than its share of the run gets as few trials as an interval needs.
+    fn limited(&self, mut goals: Vec<usize>, now: Now) -> Vec<usize> {
+        let done = self.done(now);
+        for experiment in 0..self.seconds_by_experiment.len() {
+            let mine = |part: &usize| self.layout.parts[*part].experiment == experiment;
+            let only: Vec<usize> =
+                goals.iter().enumerate().map(|(part, goal)| if mine(&part) { *goal } else { 0 }).collect();
+            let seconds =
+                self.seconds_by_experiment[experiment] + self.choosing(&done).seconds(&only, self.observe);
+            if seconds > self.layout.fair_share(experiment) * self.budget() {
+                for part in (0..goals.len()).filter(mine).filter(|part| !self.layout.parts[*part].on_line) {
+                    goals[part] = goals[part].min(PROMISED_TRIALS.max(done[part].unwrap_or(0)));
+                }
+            }
+        }
+        goals
     }
 
     /// Whether a part of known cost has its interval in half of the remaining time.
@@ -79,7 +97,7 @@ impl Planner {
             let preparation =
                 if alone { choosing.prices.preparation[block] / out.len().max(1) as f64 } else { 0.0 };
             for part in out {
-                let missing = MINIMUM_TRIALS - choosing.done[part].unwrap_or(0).min(MINIMUM_TRIALS);
+                let missing = PROMISED_TRIALS - choosing.done[part].unwrap_or(0).min(PROMISED_TRIALS);
                 let visit = preparation + choosing.prices.own[part].at(observe);
                 let points = &self.layout.parts[part].points;
                 let cost = Duration::from_secs_f64(missing as f64 * visit / points.len() as f64);
@@ -110,7 +128,7 @@ impl Planner {
     /// Promises this part alone.
     pub(super) fn rescue(&mut self, part: usize, now: Now) -> Option<Step> {
         let mut goals = vec![0; self.goals.len()];
-        goals[part] = MINIMUM_TRIALS;
+        goals[part] = PROMISED_TRIALS;
         self.phase = Phase::Promise;
         self.group.clear();
         let changed = std::mem::replace(&mut self.goals, goals) != self.goals;
@@ -143,7 +161,7 @@ impl Planner {
         let observe = self.settings.pilot_observes().as_secs_f64();
         let visit = |(block, parts): (usize, &Vec<usize>)| self.prices.visit(block, parts, observe);
         let round: f64 = self.layout.blocks.iter().enumerate().map(visit).sum();
-        let further = (MINIMUM_TRIALS - 1) as f64;
+        let further = (PROMISED_TRIALS - 1) as f64;
         let least = round * (1.0 + further / PROMISED_SHARE);
         // If costs have grown during the run, the same budget would not suffice again.
         let left_out = self.goals.contains(&0);

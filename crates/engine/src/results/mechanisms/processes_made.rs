@@ -9,7 +9,7 @@ use fathom_core::statistics;
 
 pub(super) const RULE: Rule = Rule {
     name: "growth_with_processes_made",
-    condition: "six trials created at least thirty processes each, one after the other",
+    condition: "four trials created at least thirty processes each, one after the other",
     judge,
     #[cfg(test)]
     points: &[FORK],

@@ -11,7 +11,7 @@ pub(super) const MOST_CHANGE: f64 = 4.0;
 
 /// A measurement that changes a prediction.
 #[derive(Debug, Clone)]
-pub(super) struct Candidate {
+pub(super) struct MissCandidate {
     /// The mechanism, in a few words.
     pub(super) mechanism: String,
     /// The mechanism with its measured size and the value that the prediction used.
@@ -22,7 +22,7 @@ pub(super) struct Candidate {
     pub(super) changes: Option<f64>,
 }
 
-impl Candidate {
+impl MissCandidate {
     /// Whether it accounts for the miss within the intervals.
     pub(super) fn accounts_for(&self, missed: &Missed) -> bool {
         let agrees = self.again.differs_from(&missed.measured) == Some(false)
@@ -41,7 +41,7 @@ impl Candidate {
 }
 
 /// Every candidate, the most direct first.
-pub(super) fn all(missed: &Missed, figures: Figures) -> Vec<Candidate> {
+pub(super) fn all(missed: &Missed, figures: Figures) -> Vec<MissCandidate> {
     let same = measured_terms::same_reading(missed, figures.supported);
     let changed = changed_input(missed, figures.all);
     let terms = missed.prediction.terms.iter();
@@ -52,7 +52,7 @@ pub(super) fn all(missed: &Missed, figures: Figures) -> Vec<Candidate> {
 
 /// A figure of the run that the prediction used, and that was another at the end of the run. Of several, the one that changes
 /// the prediction most.
-fn changed_input(missed: &Missed, known: &Known) -> Option<Candidate> {
+fn changed_input(missed: &Missed, known: &Known) -> Option<MissCandidate> {
     let again = missed.predicted_again(known)?;
     let (then, now) = most_changed(missed.prediction, &again)?;
     let Source::Measured { experiment, point } = &now.source else { return None };
@@ -60,7 +60,7 @@ fn changed_input(missed: &Missed, known: &Known) -> Option<Candidate> {
     let used = input.scaled(then.each / now.each);
     // The prediction in its own unit, with the input's relative interval.
     let value = Found { dimension: missed.measured.dimension, ..input.scaled(now.value() / input.value) };
-    Some(Candidate {
+    Some(MissCandidate {
         mechanism: format!("{experiment}, which became another figure during the run"),
         sizes: statement!(
             "{experiment}, {point}: {measured} in the whole run, {used} when the prediction was made",
@@ -82,13 +82,13 @@ fn most_changed<'a>(then: &'a Prediction, now: &'a Prediction) -> Option<(&'a Te
 }
 
 /// A published or assumed term that the run has measured elsewhere.
-fn measured_term(term: &Term, missed: &Missed, known: &Known) -> Option<Candidate> {
+fn measured_term(term: &Term, missed: &Missed, known: &Known) -> Option<MissCandidate> {
     if matches!(term.source, Source::Measured { .. }) || term.value() == 0.0 {
         return None;
     }
     let measured = measured_terms::of(term, missed, known)?;
     let besides = missed.figure(missed.prediction.total() - term.value());
-    Some(Candidate {
+    Some(MissCandidate {
         mechanism: measured.mechanism.to_owned(),
         sizes: statement!(
             "{mechanism}: {measured} in this run, {used} in the prediction",
@@ -105,7 +105,7 @@ fn measured_term(term: &Term, missed: &Missed, known: &Known) -> Option<Candidat
 const WOKEN_TWICE: [(&str, &str); 1] = [("cpu/thread_creation", "create and join")];
 
 /// A CPU that has to be woken, for an operation across CPUs whose prediction does not contain it.
-fn woken(missed: &Missed, known: &Known) -> Option<Candidate> {
+fn woken(missed: &Missed, known: &Known) -> Option<MissCandidate> {
     let (experiment, point) = missed.place();
     let may_wake = matches!(point.placement(), Placement::AcrossCpus | Placement::Free);
     let contains = missed.prediction.terms.iter().any(|term| term.what.contains("woken"));
@@ -116,7 +116,7 @@ fn woken(missed: &Missed, known: &Known) -> Option<Candidate> {
     let twice = WOKEN_TWICE.iter().any(|(of, name)| *of == experiment && names(point, name));
     let times = if twice { 2.0 } else { 1.0 };
     let counted = if twice { "two wake-ups" } else { "one wake-up" };
-    Some(Candidate {
+    Some(MissCandidate {
         mechanism: format!("{counted} of an idle CPU"),
         sizes: statement!("{counted} of an idle CPU: {wake} each", wake = wake.named("waking an idle CPU")),
         again: missed.figure(missed.prediction.total()).plus(wake.scaled(times)),

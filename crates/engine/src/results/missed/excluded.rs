@@ -1,7 +1,7 @@
 //! What did not take the time that a prediction lacks, each with the measurement that excludes it; and what this run cannot
 //! separate.
 
-use super::candidate::{Candidate, MOST_CHANGE};
+use super::candidate::{MOST_CHANGE, MissCandidate};
 use super::measured_terms;
 use super::miss::Missed;
 use super::{Figures, Judged};
@@ -28,7 +28,7 @@ fn is_slower(missed: &Missed) -> bool {
     missed.result.unit == Unit::Nanoseconds && missed.factor > 1.0
 }
 
-fn rejected(candidate: &Candidate, missed: &Missed) -> Statement {
+fn rejected(candidate: &MissCandidate, missed: &Missed) -> Statement {
     let sizes = candidate.sizes.clone();
     if candidate.changes_too_much() {
         return statement!(

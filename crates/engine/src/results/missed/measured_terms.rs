@@ -5,7 +5,7 @@ use fathom_core::experiment::At::{Any, Cache, Memory, Name, Number};
 use fathom_core::experiment::{Dimension, Found, Known, Placement, Selector, Statement, Term, statement};
 use fathom_core::quantity::Unit;
 
-use super::candidate::Candidate;
+use super::candidate::MissCandidate;
 use crate::results::accuracy::distance;
 
 /// What the run measured in place of a term.
@@ -172,7 +172,7 @@ fn stored(known: &Known) -> Option<Found> {
 
 /// For the resolution of a clock, or the time between two of its readings: the cost of a reading, which is the least step that
 /// can be seen.
-pub(super) fn same_reading(missed: &Missed, known: &Known) -> Option<Candidate> {
+pub(super) fn same_reading(missed: &Missed, known: &Known) -> Option<MissCandidate> {
     let (experiment, point) = missed.place();
     if experiment != CLOCK || !matches!(point.name_of("measure"), Some("resolution" | "pair")) {
         return None;
@@ -184,7 +184,7 @@ pub(super) fn same_reading(missed: &Missed, known: &Known) -> Option<Candidate> 
     };
     let cost = known.found(CLOCK, known.points(CLOCK).find(is_same)?)?;
     let mechanism = "the cost of one reading, the least step that can be seen";
-    Some(Candidate {
+    Some(MissCandidate {
         mechanism: mechanism.to_owned(),
         sizes: statement!(
             "{mechanism}: {cost} in this run, {used} in the prediction",

@@ -20,7 +20,7 @@ mod sentences;
 mod tests;
 
 use super::{Explanation, PointResult};
-use candidate::Candidate;
+use candidate::MissCandidate;
 use fathom_core::experiment::{Finding, Known};
 use miss::Missed;
 
@@ -37,9 +37,9 @@ struct Judged<'run> {
     missed: Missed<'run>,
     explanation: Explanation,
     /// The cause, if there is one.
-    cause: Option<Candidate>,
+    cause: Option<MissCandidate>,
     /// The candidates that account for nothing.
-    rejected: Vec<Candidate>,
+    rejected: Vec<MissCandidate>,
 }
 
 /// The figures of the finished run: those supported by their evidence, and all.

@@ -1,6 +1,6 @@
 //! The sentences about misses.
 
-use super::candidate::Candidate;
+use super::candidate::MissCandidate;
 use super::{Figures, Judged, excluded};
 use crate::results::Explanation;
 use crate::results::accuracy::FAIR;
@@ -48,7 +48,7 @@ pub(super) fn shared_causes<'a, 'run>(judged: &'a [Judged<'run>]) -> (Vec<Findin
     (findings, rest)
 }
 
-fn is_same_cause(miss: &Judged, cause: &Candidate) -> bool {
+fn is_same_cause(miss: &Judged, cause: &MissCandidate) -> bool {
     miss.cause.as_ref().is_some_and(|other| other.mechanism == cause.mechanism)
 }
 

@@ -34,7 +34,7 @@ static ABOUT: About = About {
              pieces that do not fit miss; `random` does the same in an order that a prefetcher cannot predict. \
              `forward`, a least-recently-used cache drops every piece just before it is needed: all pieces miss as \
              soon as the file is a little too large, so the drop is steep, but does not show how much is missing. The \
-             kernel does not read ahead (POSIX_FADV_RANDOM). All of this happens within a memory limit of 1 GiB, \
+             kernel does not read ahead (POSIX_FADV_RANDOM). All of this happens within a memory limit of 512 MiB, \
              including the page cache, unless the memory or an existing limit is smaller: in a control group that the \
              run makes and removes, or in a systemd scope.\n\nThe file is evicted first, and within the limit nothing of \
              other programs' is: no setting of the machine is changed.",
@@ -43,7 +43,7 @@ static ABOUT: About = About {
               also counts how much of all memory files can use, with a sparse file, whose pages take the same space: \
               the files of other programs are then evicted, and their memory may be swapped out. Above 64 GiB this \
               would take too long as well.",
-    version: 2,
+    version: 3,
     timed: None,
     parameters: &[METHOD, ORDER, CALL, CONTENT],
     trends: &[],

@@ -63,7 +63,7 @@ static ABOUT: About = About {
              does not fit does. The kernel counts how much of the file the cache holds between the readings, and the \
              bytes from the device during the second.",
     caveats: "Where the kernel protects pages that were read twice, reading forward also finds some of the file.",
-    version: 1,
+    version: 2,
     timed: None,
     parameters: &[STATE, ORDER, FILE],
     trends: &[],

@@ -7,6 +7,9 @@ use crate::paper::{Align, Column, Group, Row, Table, Weight};
 /// A table with at most this number of rows is printed on one page.
 const FEW: usize = 12;
 
+/// The most rows that a narrow page shows as blocks.
+const MOST_STACKED: usize = 24;
+
 impl Page<'_> {
     pub(super) fn table(&mut self, table: &Table) {
         let number = &self.numbers.number(&table.key).to_string();
@@ -17,7 +20,8 @@ impl Page<'_> {
             .raw("\">\n");
         self.out.raw("<table id=\"table-").text(number).raw(match (table.searched, has_numbers(table)) {
             (true, _) => "\" class=\"figures searched\">\n",
-            (_, true) if rows(table) <= FEW => "\" class=\"figures few\">\n",
+            (_, true) if is_stacked(table) && rows(table) <= FEW => "\" class=\"figures few stacked\">\n",
+            (_, true) if is_stacked(table) => "\" class=\"figures stacked\">\n",
             (_, true) => "\" class=\"figures\">\n",
             (_, false) => "\" class=\"facts\">\n",
         });
@@ -61,7 +65,11 @@ impl Page<'_> {
         });
         for (place, (cell, column)) in row.cells.iter().zip(&table.columns).enumerate() {
             let (open, close) = if place == 0 { ("<th scope=\"row\"", "</th>") } else { ("<td", "</td>") };
-            self.out.raw(open).raw(class(column)).raw(">");
+            self.out.raw(open).raw(class(column));
+            if is_stacked(table) && column.align != Align::Words {
+                self.out.raw(" data-head=\"").text(&column.title().bare()).raw("\"");
+            }
+            self.out.raw(">");
             self.cell(cell, notes, number);
             self.out.raw(close);
         }
@@ -86,6 +94,12 @@ impl Page<'_> {
         }
         self.out.raw(if any { "</ol>\n" } else { "" });
     }
+}
+
+/// Whether a narrow page shows each row as a block with the heads of its columns: only short tables, because every cell then
+/// names its head.
+fn is_stacked(table: &Table) -> bool {
+    has_numbers(table) && rows(table) <= MOST_STACKED
 }
 
 fn rows(table: &Table) -> usize {

@@ -1,0 +1,159 @@
+//! The moment decides what is measured: work that a neighbour changes goes to moments when the core is alone; when it is shared,
+//! work that does not mind is done, and the few trials of each point that show what a neighbour costs.
+
+use super::{Now, Phase, Planner, done};
+use crate::plan::progress::Progress;
+use crate::plan::step::{CoreWanted, Moment, Step};
+use std::time::Duration;
+
+/// A preparation that is not repeated because the core was shared for some of its trials.
+const KEPT_PREPARATION_S: f64 = 0.02;
+
+/// The share of the run that may pass while nothing is measured because the core is shared.
+const WAITING: f64 = 0.02;
+
+/// The pause between two looks at a core that is shared.
+const PAUSE: Duration = Duration::from_micros(500);
+
+/// The longest time between two looks that counts as the state of the first, seconds: a long trial hides changes.
+const LONGEST_STATE_S: f64 = 1.0;
+
+/// The share of the time below which the core counts as never alone, or never shared.
+const NEVER: f64 = 0.03;
+
+/// The known states of the core so far.
+#[derive(Debug, Default)]
+pub(super) struct CoreStates {
+    /// The last look: seconds from the start, and the state.
+    last: Option<(f64, Moment)>,
+    /// The time in which the core was alone and shared, seconds.
+    alone: f64,
+    shared: f64,
+    /// The time spent waiting, seconds.
+    waited: f64,
+    /// Whether the last step was to wait.
+    waiting: bool,
+}
+
+impl CoreStates {
+    /// Takes in a look.
+    pub(super) fn saw(&mut self, elapsed: f64, moment: Moment) {
+        if let Some((at, before)) = self.last.replace((elapsed, moment)) {
+            let passed = (elapsed - at).max(0.0);
+            let counted = passed.min(LONGEST_STATE_S);
+            match before {
+                Moment::Alone => self.alone += counted,
+                Moment::Shared => self.shared += counted,
+                Moment::Either => {
+                    self.alone += counted / 2.0;
+                    self.shared += counted / 2.0;
+                }
+                Moment::Unknown => {}
+            }
+            self.waited += if std::mem::take(&mut self.waiting) { passed } else { 0.0 };
+        }
+    }
+
+    /// Whether the core is shared at times, so that its second value is wanted.
+    fn is_shared_at_times(&self) -> bool {
+        self.shared > NEVER * (self.alone + self.shared)
+    }
+
+    /// Whether it is worth waiting for the core to be alone: it is so at times, and little time was spent on waiting.
+    fn is_worth_waiting(&self, elapsed: f64) -> bool {
+        self.alone > NEVER * (self.alone + self.shared) && self.waited < WAITING * elapsed
+    }
+}
+
+impl Planner {
+    /// The place in the queue of the visit that suits the moment, and the state of the core that it wants; the first if none
+    /// suits and nothing is gained by waiting. `None` to wait.
+    pub(super) fn suiting(&self, now: Now) -> Option<(usize, CoreWanted)> {
+        let place = |is_suitable: &dyn Fn(usize) -> bool| {
+            self.queue.iter().position(|parts| parts.iter().any(|part| is_suitable(*part)))
+        };
+        let minds = || place(&|part| self.minds(part, now) && self.suits(part, CoreWanted::Alone, now));
+        let lags = || place(&|part| self.progress_of(part, now).any(Progress::lags_shared));
+        match now.moment {
+            Moment::Unknown => Some((0, CoreWanted::Any)),
+            Moment::Alone => Some((minds().unwrap_or(0), CoreWanted::Alone)),
+            Moment::Either => match lags() {
+                Some(place) => Some((place, CoreWanted::Shared)),
+                None => Some((minds().unwrap_or(0), CoreWanted::Alone)),
+            },
+            Moment::Shared => {
+                let suiting = place(&|part| self.suits(part, CoreWanted::Shared, now));
+                let waits = suiting.is_none() && self.core_states.is_worth_waiting(now.elapsed);
+                (!waits).then(|| (suiting.unwrap_or(0), CoreWanted::Shared))
+            }
+        }
+    }
+
+    /// A pause until the next look.
+    pub(super) fn wait(&mut self) -> Step {
+        self.core_states.waiting = true;
+        Step::Wait(PAUSE)
+    }
+
+    /// Whether a part's work is changed by a neighbour, as far as is known.
+    fn minds(&self, part: usize, now: Now) -> bool {
+        self.progress_of(part, now).any(|progress| progress.core.is_some())
+    }
+
+    fn progress_of<'now>(&'now self, part: usize, now: Now<'now>) -> impl Iterator<Item = &'now Progress> {
+        self.layout.parts[part].points.iter().map(move |point| &now.progress[*point])
+    }
+
+    /// Whether a trial of this part is wanted with the core in this state.
+    fn suits(&self, part: usize, core: CoreWanted, now: Now) -> bool {
+        let (goal, precision) = (self.goals[part], self.settings.precision);
+        self.progress_of(part, now).any(|progress| match core {
+            CoreWanted::Any => true,
+            CoreWanted::Alone => progress.wants_alone(goal, precision),
+            CoreWanted::Shared => progress.wants_shared(),
+        })
+    }
+
+    /// Those of a visit's parts that are wanted with the core in this state, and the others; all if its preparation is too costly
+    /// to be repeated, or if none is wanted.
+    pub(super) fn by_core(&self, parts: Vec<usize>, core: CoreWanted, now: Now) -> (Vec<usize>, Vec<usize>) {
+        let block = self.layout.parts[parts[0]].block;
+        let (suiting, others): (Vec<usize>, Vec<usize>) =
+            parts.iter().partition(|part| self.suits(**part, core, now));
+        if suiting.is_empty() || self.prices.preparation[block] > KEPT_PREPARATION_S {
+            return (parts, vec![]);
+        }
+        (suiting, others)
+    }
+
+    /// Whether trials of this visit may be put back at the price of starting a process.
+    pub(super) fn puts_back(&self, parts: &[usize]) -> bool {
+        let block = self.layout.parts[parts[0]].block;
+        self.prices.preparation[block] <= KEPT_PREPARATION_S
+            && self.core_states.alone > NEVER * (self.core_states.alone + self.core_states.shared)
+    }
+
+    /// Points whose trials found the core shared come again later in the round.
+    pub fn put_back(&mut self, points: &[usize]) {
+        if self.phase == Phase::Pilot {
+            return;
+        }
+        let mut parts: Vec<usize> = points.iter().map(|point| self.layout.part_of[*point]).collect();
+        parts.dedup();
+        if !parts.is_empty() {
+            self.queue.push_back(parts);
+        }
+    }
+
+    /// Whether a part that has its trials lacks some with the core shared, which a round is not begun for.
+    pub(super) fn lacks_shared(&self, part: usize, now: Now) -> bool {
+        let lacks = |point: &usize| {
+            let progress = &now.progress[*point];
+            progress.core.is_some() && progress.wants_shared() && !progress.is_given_up()
+        };
+        self.core_states.is_shared_at_times()
+            && self.goals[part] > 0
+            && done(&self.layout, part, now).is_some()
+            && self.layout.parts[part].points.iter().any(lacks)
+    }
+}

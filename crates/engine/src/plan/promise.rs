@@ -1,0 +1,6 @@
+//! How many trials a plan promises to a point.
+
+/// The number of trials that a point gets if it is not left out: two more than an interval needs
+/// ([`MINIMUM_TRIALS`](fathom_core::statistics::MINIMUM_TRIALS)), because Student's t makes that of four trials half as wide again as
+/// that of six which scatter as much, and a trial may fail or find its core shared.
+pub const PROMISED_TRIALS: usize = 6;

@@ -1,0 +1,301 @@
+//! Hosts that share their cores with a neighbour who comes and goes: the plan and the estimates together find what an operation
+//! costs with the core alone and with the core shared, whatever the states last and however large their share is.
+
+use fathom::plan::{
+    CoreWanted, Importance, Job, Moment, Planner, PlannerSettings, Progress, Simulated, Step, Visit,
+    VisitTimes, simulate,
+};
+use fathom::results::CoreTrials;
+use fathom::statistics::{Estimate, MINIMUM_TRIALS, estimate, relative_half_width};
+use fathom::verify::population::Chance;
+use rayon::prelude::*;
+use std::time::Duration;
+
+/// What starting a process and preparing takes, seconds.
+const STARTING_S: f64 = 0.004;
+
+/// How long a trial waits for its core before it is put back, seconds.
+const WAITS_S: f64 = 0.002;
+
+/// A batch of operations, seconds: ten times as long as a real one, and as many times fewer.
+const BATCH_S: f64 = 200e-6;
+
+/// The cost of an operation, and the scatter of trials (relative standard deviation): what no trial knows of itself.
+const COST: f64 = 160.0;
+const SCATTER: f64 = 0.02;
+
+/// The observations after which a trial of short work ends early take so long.
+const ENOUGH: Duration = Duration::from_millis(4);
+
+const POINTS: usize = 120;
+/// Every fourth point does not mind a neighbour.
+const UNMINDFUL: usize = 4;
+
+/// A neighbour on the other hardware thread of a core: away and there by turns, for exponential times.
+struct Neighbour {
+    /// The moments at which it comes or goes, ascending; it is away before the first.
+    turns: Vec<f64>,
+}
+
+impl Neighbour {
+    fn new(share: f64, lasts: f64, until: f64, chance: &mut Chance) -> Self {
+        let mut turns = vec![];
+        let mut at = 0.0;
+        let mut here = chance.uniform() < share;
+        if here {
+            turns.push(0.0);
+        }
+        while at < until && share > 0.0 && share < 1.0 {
+            // The states that it is there last `lasts` in the mean, and the others as long as the share says.
+            let mean = if here { lasts } else { lasts * (1.0 - share) / share };
+            at -= mean * chance.uniform().ln();
+            turns.push(at);
+            here = !here;
+        }
+        Neighbour { turns }
+    }
+
+    fn is_here(&self, at: f64) -> bool {
+        !self.turns.partition_point(|turn| *turn <= at).is_multiple_of(2)
+    }
+}
+
+/// A host, and what was observed on it.
+struct Host {
+    cpus: Vec<Neighbour>,
+    /// The CPU whose core was alone at the last look, and the one whose core was shared.
+    is_alone: Option<usize>,
+    is_shared: Option<usize>,
+    /// The CPU of the trial.
+    cpu: usize,
+    slowdown: f64,
+    chance: Chance,
+    alone: Vec<Vec<Vec<f64>>>,
+    shared: Vec<Vec<Vec<f64>>>,
+    observed_s: f64,
+    waited_s: f64,
+}
+
+impl Host {
+    fn new(share: f64, lasts: f64, slowdown: f64, seed: u64) -> Self {
+        let mut chance = Chance::new(seed);
+        let cpus = (0..2).map(|_| Neighbour::new(share, lasts, 200.0, &mut chance)).collect();
+        let none = || vec![vec![]; POINTS];
+        Host {
+            cpus,
+            is_alone: None,
+            is_shared: None,
+            cpu: 0,
+            slowdown,
+            chance,
+            alone: none(),
+            shared: none(),
+            observed_s: 0.0,
+            waited_s: 0.0,
+        }
+    }
+
+    /// Observes for a time: the observations of each state of the core.
+    fn observe(&mut self, point: usize, began: f64, seconds: f64) {
+        let (one, other) = (1.0 + SCATTER * self.chance.normal(), 1.0 + SCATTER * self.chance.normal());
+        let (mut alone, mut shared) = (vec![], vec![]);
+        for batch in 0..(seconds / BATCH_S) as usize {
+            let noise = 1.0 + 0.003 * self.chance.normal();
+            if self.cpus[self.cpu].is_here(began + batch as f64 * BATCH_S) {
+                shared.push(COST * self.slowdown * other * noise);
+            } else {
+                alone.push(COST * one * noise);
+            }
+        }
+        for (observations, samples) in [(alone, &mut self.alone[point]), (shared, &mut self.shared[point])] {
+            if observations.len() >= 3 {
+                samples.push(observations);
+            }
+        }
+        self.observed_s += seconds;
+    }
+
+    fn estimates(&self, point: usize) -> (Option<Estimate>, Option<Estimate>) {
+        (estimate(&self.alone[point]), estimate(&self.shared[point]))
+    }
+}
+
+fn minds(point: usize) -> bool {
+    !point.is_multiple_of(UNMINDFUL)
+}
+
+impl Simulated for Host {
+    fn spend(&mut self, visit: &Visit, elapsed: Duration) -> VisitTimes {
+        let (point, mut at) = (visit.points[0], elapsed.as_secs_f64() + STARTING_S);
+        let chosen = match visit.core {
+            CoreWanted::Any => None,
+            CoreWanted::Alone => self.is_alone,
+            CoreWanted::Shared => self.is_shared,
+        };
+        self.cpu = chosen.unwrap_or(0);
+        if minds(point) && visit.core == CoreWanted::Alone {
+            let until = at + WAITS_S;
+            while self.cpus[self.cpu].is_here(at) && at < until {
+                at += BATCH_S;
+            }
+            self.waited_s += at - until + WAITS_S;
+            if self.cpus[self.cpu].is_here(at) && visit.puts_back {
+                let lost = Duration::from_secs_f64(at - elapsed.as_secs_f64());
+                return VisitTimes { preparation: lost, points: vec![], put_back: vec![point] };
+            }
+        }
+        let observes = visit.observe.min(ENOUGH);
+        self.observe(point, at, observes.as_secs_f64());
+        let took = Duration::from_secs_f64((at - elapsed.as_secs_f64() - STARTING_S).max(0.0)) + observes;
+        VisitTimes {
+            preparation: Duration::from_secs_f64(STARTING_S),
+            points: vec![(point, took)],
+            put_back: vec![],
+        }
+    }
+
+    fn moment(&mut self, elapsed: Duration) -> Moment {
+        let at = elapsed.as_secs_f64();
+        // Two levels are told apart once both were seen.
+        let seen = |cpu: &Neighbour| cpu.turns.first().is_some_and(|first| *first <= at);
+        if !seen(&self.cpus[0]) {
+            return Moment::Unknown;
+        }
+        self.is_alone = self.cpus.iter().position(|cpu| !cpu.is_here(at));
+        self.is_shared = self.cpus.iter().position(|cpu| cpu.is_here(at));
+        match (self.is_alone, self.is_shared) {
+            (Some(_), Some(_)) => Moment::Either,
+            (Some(_), None) => Moment::Alone,
+            _ => Moment::Shared,
+        }
+    }
+
+    fn core_trials(&self, point: usize) -> Option<CoreTrials> {
+        let trials = |of: &[Vec<Vec<f64>>]| of[point].len();
+        minds(point).then(|| CoreTrials { alone: trials(&self.alone), shared: trials(&self.shared) })
+    }
+
+    fn half_width(&self, point: usize, _: usize) -> f64 {
+        let (alone, shared) = self.estimates(point);
+        let value = alone.filter(|found| found.trials >= MINIMUM_TRIALS).or(shared);
+        value.as_ref().and_then(relative_half_width).unwrap_or(1.0)
+    }
+}
+
+/// A run as long for its points as a quick one.
+fn run(host: &mut Host) -> f64 {
+    let job = |point| Job {
+        experiment: point % 12,
+        block: point,
+        trial: point,
+        importance: Importance::Other,
+        on_line: false,
+    };
+    let jobs: Vec<Job> = (0..POINTS).map(job).collect();
+    let budget = Duration::from_secs(27);
+    let settings = PlannerSettings { seed: 7, budget, precision: 0.01, observe: None, rounds: 0 };
+    let mut planner = Planner::new(settings, &jobs);
+    let mut progress = vec![Progress::default(); POINTS];
+    let mut end = 0.0;
+    simulate(&mut planner, host, &mut progress, &mut |step, elapsed, _| {
+        host_waits(step);
+        end = elapsed.as_secs_f64();
+        end > 60.0
+    });
+    end
+}
+
+fn host_waits(step: &Step) {
+    if let Step::Wait(pause) = step {
+        assert!(*pause < Duration::from_millis(5));
+    }
+}
+
+/// What came of some runs on one kind of host.
+#[derive(Debug, Default)]
+struct Tally {
+    /// Intervals that hold the truth, and all of them, by state.
+    alone: (usize, usize),
+    shared: (usize, usize),
+    /// Points that mind with an interval for the core alone that is as narrow as trials scatter, and all of them.
+    narrow: (usize, usize),
+    /// Sums of relative errors of the values.
+    errors: (f64, f64),
+    longest: f64,
+    /// The trials of each state over all points that mind.
+    trials: (usize, usize),
+}
+
+fn tally(share: f64, lasts: f64, slowdown: f64, runs: u64) -> Tally {
+    let one = |seed: u64| {
+        let mut host = Host::new(share, lasts, slowdown, 1000 * seed + (share * 100.0) as u64);
+        let end = run(&mut host);
+        (host, end)
+    };
+    let all: Vec<(Host, f64)> = (1..=runs).into_par_iter().map(one).collect();
+    let mut tally = Tally::default();
+    for (host, end) in all {
+        tally.longest = tally.longest.max(end);
+        for point in (0..POINTS).filter(|point| minds(*point)) {
+            let (alone, shared) = host.estimates(point);
+            tally.narrow.1 += 1;
+            tally.trials.0 += host.alone[point].len();
+            tally.trials.1 += host.shared[point].len();
+            let count = |found: Option<Estimate>, truth: f64, of: &mut (usize, usize), error: &mut f64| {
+                let Some(found) = found else { return false };
+                let Some(interval) = found.interval else { return false };
+                of.1 += 1;
+                of.0 += usize::from(interval.contains(truth));
+                *error += found.value / truth - 1.0;
+                relative_half_width(&found).is_some_and(|width| width <= SCATTER)
+            };
+            let narrow = count(alone, COST, &mut tally.alone, &mut tally.errors.0);
+            tally.narrow.0 += usize::from(narrow);
+            count(shared, COST * slowdown, &mut tally.shared, &mut tally.errors.1);
+        }
+    }
+    tally
+}
+
+const LENGTHS_S: [f64; 4] = [0.005, 0.05, 1.0, 20.0];
+const RUNS: u64 = if cfg!(debug_assertions) { 2 } else { 20 };
+
+/// Coverage of so many intervals, with the error that their number leaves (three standard errors).
+fn is_covered((held, of): (usize, usize)) -> bool {
+    let (share, error) = (held as f64 / of as f64, 3.0 * (0.05 * 0.95 / of as f64).sqrt());
+    of < 100 || (0.93 - error..=0.97 + error).contains(&share)
+}
+
+#[test]
+fn both_values_hold_the_truth_whatever_the_neighbour_does() {
+    for share in [0.0, 0.2, 0.45, 0.7, 0.95, 1.0] {
+        for lasts in LENGTHS_S {
+            for slowdown in if cfg!(debug_assertions) { &[1.4][..] } else { &[1.0, 1.4, 2.0] } {
+                let slowdown = *slowdown;
+                let tally = tally(share, lasts, slowdown, RUNS);
+                println!("{share} {lasts} {slowdown} {tally:?}");
+                assert!(is_covered(tally.alone) && is_covered(tally.shared), "{share} {lasts} {tally:?}");
+                for (error, (_, of)) in [(tally.errors.0, tally.alone), (tally.errors.1, tally.shared)] {
+                    let allowed = 0.003 + 3.0 * SCATTER / 2.0 / (of.max(1) as f64).sqrt();
+                    assert!((error / of.max(1) as f64).abs() < allowed, "{share} {lasts} {tally:?}");
+                }
+                assert!(tally.longest < 27.0 * 1.1, "{share} {lasts} {tally:?}");
+                if share > 0.99 {
+                    assert!(
+                        tally.shared.1 * 10 >= tally.narrow.1 * 9,
+                        "all have their shared value: {tally:?}"
+                    );
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_core_shared_half_of_the_time_gives_nearly_all_points_their_value_alone() {
+    for lasts in LENGTHS_S {
+        let tally = tally(0.45, lasts, 1.4, RUNS);
+        println!("{lasts} {tally:?}");
+        assert!(tally.narrow.0 * 10 >= tally.narrow.1 * 9, "{lasts} {tally:?}");
+    }
+}
