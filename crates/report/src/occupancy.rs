@@ -55,6 +55,7 @@ pub(super) fn state(point: &PointResult) -> Option<&'static str> {
     let core = point.core.as_ref().filter(|core| core.shared_share.is_some_and(|share| share > 0.0))?;
     match core.state {
         CoreState::Alone => Some("core alone"),
+        CoreState::Shared => Some(SHARED),
         CoreState::Mixed => Some("mixture"),
         CoreState::AtEnds => None,
     }

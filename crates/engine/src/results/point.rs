@@ -1,5 +1,6 @@
 //! The result of one point: its outcome with its estimate, its prediction, its evidence.
 
+use super::core_state::CoreState;
 use super::disturbance::Disturbance;
 use super::evidence::Evidence;
 use super::explanation::Explanation;
@@ -78,9 +79,11 @@ pub struct PointResult {
 }
 
 impl PointResult {
-    /// The estimate from the observations with the core shared, for short work on one CPU; `None` without an interval.
+    /// The estimate from the observations with the core shared, for short work on one CPU; `None` without an
+    /// interval, or if the estimate itself is of the core shared.
     pub fn shared(&self) -> Option<&Estimate> {
-        self.estimate().and(self.core.as_ref()?.shared.as_ref()).filter(|shared| shared.interval.is_some())
+        let core = self.core.as_ref().filter(|core| core.state != CoreState::Shared)?;
+        self.estimate().and(core.shared.as_ref()).filter(|shared| shared.interval.is_some())
     }
 
     /// What a neighbour on the core costs; `None` unless the values with the core alone and shared are both known.
