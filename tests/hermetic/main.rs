@@ -8,6 +8,8 @@ mod described;
 mod file_servers;
 #[path = "../described/fixed_run.rs"]
 mod fixture;
+#[path = "../printed/mod.rs"]
+mod printed;
 #[path = "../simulated_machine/mod.rs"]
 mod simulated_machine;
 
@@ -40,6 +42,7 @@ mod plan;
 mod planner;
 mod points_of_many_runs;
 mod predictions;
+mod printed_runs;
 mod published_machine;
 mod reader;
 mod references;

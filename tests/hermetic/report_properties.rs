@@ -458,9 +458,9 @@ fn in_one_line(text: &str) -> String {
 fn a_narrow_terminal_is_told_the_same_in_other_lines() {
     let results = &FIXED.results;
     for (width, heads) in [
-        (72, "operation predicted measured ± meas./pred. evid."),
-        (100, "operation predicted measured 95 % interval meas./pred. evid."),
-        (120, "operation hardware software predicted measured 95 % interval meas./pred. evid."),
+        (72, "operation predicted measured ± meas./pred. check"),
+        (100, "operation predicted measured 95 % interval meas./pred. check"),
+        (120, "operation hardware software predicted measured 95 % interval meas./pred. check"),
     ] {
         let text = on_terminal(results, width, false);
         assert!(text.lines().any(|line| in_one_line(line) == heads), "{width}: {text}");
@@ -524,7 +524,7 @@ fn the_precision_that_was_reached_and_missed_is_told_as_it_is() {
     };
     let missed = told(0.001, "precision");
     assert!(missed.contains("ended because no further trial was expected"), "{missed}");
-    assert!(missed.contains("have an interval within ±0.10 %") && !missed.contains("20 of 20"), "{missed}");
+    assert!(missed.contains("have an interval within ±0.1 %") && !missed.contains("20 of 20"), "{missed}");
     assert!(!missed.contains("every value had reached"), "{missed}");
     let reached = told(0.01, "precision");
     assert!(reached.contains("every value had reached the target precision"), "{reached}");

@@ -8,9 +8,9 @@ mod os;
 mod arch;
 pub mod message;
 pub mod quantity;
-pub mod machine;
 pub mod statistics;
 pub mod quantities;
+pub mod machine;
 pub mod experiment;
 pub mod prelude;
 #[allow(clippy::disallowed_methods, reason = "this is the room of clocks")]

@@ -5,6 +5,7 @@ use super::timer::Timer;
 use super::usage::Usage;
 use super::{Series, Stage};
 use fathom_core::experiment::{Failure, RemoteFile, ensure};
+use fathom_core::quantities;
 use fathom_core::sampling::partner::{self, PartnerProcess};
 use fathom_core::sampling::turn;
 use fathom_equipment::peer::ping::Ping;
@@ -70,8 +71,8 @@ impl Switching {
             played.map(|()| ns / self.rounds as f64 / self.switches)
         })?;
         let round_trips = (protocol.trials as u64 * self.rounds * sides) as f64;
-        let waits = Usage::now().since(before).voluntary as f64 / round_trips;
-        let seen = format!("In each round trip a side waited {waits:.2} times and gave up its CPU.");
+        let waits = quantities::number(Usage::now().since(before).voluntary as f64 / round_trips);
+        let seen = format!("In each round trip a side waited {waits} times and gave up its CPU.");
         Ok(Series::of(values).seen(seen))
     }
 }

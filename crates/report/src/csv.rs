@@ -39,6 +39,17 @@ struct PointRow<'run> {
     predicted: Option<f64>,
     factor: Option<f64>,
     evidence: &'run str,
+    shared_median: Option<f64>,
+    shared_low: Option<f64>,
+    shared_high: Option<f64>,
+    neighbour_cost: Option<f64>,
+    neighbour_cost_low: Option<f64>,
+    neighbour_cost_high: Option<f64>,
+}
+
+/// The least observation; `None` for a time below zero, of which too much was subtracted.
+pub(super) fn least(point: &PointResult, minimum: f64) -> Option<f64> {
+    (point.unit != Unit::Nanoseconds || minimum >= 0.0).then_some(minimum)
 }
 
 /// The points of a run, in the order of its plan.
@@ -65,6 +76,8 @@ pub fn cell(text: &str) -> String {
 fn row<'run>(found: &Results, point: &'run PointResult) -> PointRow<'run> {
     let estimate = point.estimate();
     let interval = estimate.and_then(|estimate| estimate.interval);
+    let shared = point.shared().and_then(|shared| shared.interval);
+    let cost = point.neighbour_cost();
     let published = point.published.as_ref();
     let of_observations = published.map(|published| published.observations);
     let in_clock =
@@ -84,7 +97,7 @@ fn row<'run>(found: &Results, point: &'run PointResult) -> PointRow<'run> {
         mean: of_observations.map(|summary| summary.mean),
         deviation: of_observations.and_then(|summary| summary.deviation),
         trimmed_mean: of_observations.map(|summary| summary.trimmed_mean),
-        minimum: of_observations.map(|summary| summary.minimum),
+        minimum: of_observations.and_then(|summary| least(point, summary.minimum)),
         maximum: of_observations.map(|summary| summary.maximum),
         trials_mean: published.map(|published| published.trials.value),
         trials_deviation: published.and_then(|published| published.trials.deviation),
@@ -96,5 +109,11 @@ fn row<'run>(found: &Results, point: &'run PointResult) -> PointRow<'run> {
         predicted: point.prediction.as_ref().map(Prediction::total),
         factor: point.factor(),
         evidence: words::evidence_sign(point).words(),
+        shared_median: point.shared().map(|shared| shared.value),
+        shared_low: shared.map(|interval| interval.low),
+        shared_high: shared.map(|interval| interval.high),
+        neighbour_cost: cost.map(|cost| cost.value),
+        neighbour_cost_low: cost.and_then(|cost| cost.interval).map(|interval| interval.low),
+        neighbour_cost_high: cost.and_then(|cost| cost.interval).map(|interval| interval.high),
     }
 }

@@ -82,7 +82,7 @@ mod tests {
             time = time.named("it"),
             ratio = time.times_as("long", other, "ratio")
         );
-        assert_eq!(text(&statement), "It takes 187.2 ns (186.9–187.6), 5.2 (5.0–5.4) times as long.");
+        assert_eq!(text(&statement), "It takes 187 ns (186–188), 5.20 (5.04–5.37) times as long.");
         assert_eq!(
             text(&statement!("{ratio}", ratio = time.times_as("long", time, "ratio"))),
             "the two are not significantly different"
@@ -93,8 +93,8 @@ mod tests {
     fn every_dimension_has_its_unit() {
         let written = |found: Found| text(&statement!("{found}", found = found.named("a figure")));
         assert_eq!(written(found(0.1234, 0.12, 0.127, Dimension::Share)), "12.3 % (12.0–12.7)");
-        assert_eq!(written(found(3.02, 2.9, 3.1, Dimension::Cycles)), "3.0 cycles (2.9–3.1)");
-        assert_eq!(written(Found::exact(4096.0, Dimension::Count)), "4096");
+        assert_eq!(written(found(3.02, 2.9, 3.1, Dimension::Cycles)), "3.02 cycles (2.90–3.10)");
+        assert_eq!(written(Found::exact(4096.0, Dimension::Count)), "4\u{202f}096");
         assert_eq!(written(Found::bare(2.0 / 3.0, Dimension::Ratio)), "0.667");
         assert_eq!(
             written(found(9.4123e9, 9.39e9, 9.43e9, Dimension::Of(Unit::BytesPerSecond))),

@@ -111,7 +111,7 @@ impl StoredRuns<'_> {
         let (before, after) = (&history.levels[at - 1].1, &history.levels[at].1);
         format!(
             "  ── changed: {} times as much, from {} on\n",
-            quantities::significant(after.value / before.value, 3),
+            quantities::number(after.value / before.value),
             clean(&self.names[history.levels[at].0])
         )
     }

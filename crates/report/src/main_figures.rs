@@ -1,6 +1,7 @@
 //! The main figures of a run: those that represent its experiments if there is little room. Every form takes them, and their
 //! text, from here.
 
+use super::occupancy;
 use super::paper::Sign;
 use super::summary::{self, ABSENT};
 use super::words;
@@ -8,9 +9,6 @@ use fathom_core::experiment;
 use fathom_core::experiment::{At, Landmark, MainFigure, PEER, Point, Shown, VIRTUAL_PEER, Value};
 use fathom_core::quantities::{self, Measure};
 use fathom_engine::results::{Outcome, PointResult, Results, TrendResult};
-
-/// Half-widths below this share are not distinguished.
-const NARROW: f64 = 0.001;
 
 pub(super) struct Main<'run> {
     /// Its name, in a few words next to the experiment's name.
@@ -33,9 +31,12 @@ pub(super) struct Ranked<'run> {
     pub experiment: &'run str,
     rank: usize,
     pub main: Main<'run>,
+    /// Whether its value while the core was shared has a row below it.
+    pub with_shared: bool,
 }
 
 /// A main figure as text; a missing value is `–`.
+#[derive(Default)]
 pub(super) struct Written {
     pub median: String,
     /// The ends of the interval, in the same unit.
@@ -52,7 +53,10 @@ pub(super) struct Written {
 pub(super) fn all<'run>(found: &'run Results) -> Vec<Ranked<'run>> {
     let of = |experiment: &'run str| {
         let figures = of(found, experiment).into_iter().enumerate();
-        figures.map(move |(rank, main)| Ranked { experiment, rank, main })
+        figures.map(move |(rank, main)| {
+            let with_shared = main.shared().is_some();
+            Ranked { experiment, rank, main, with_shared }
+        })
     };
     // The names are those of the points, which live as long as the results.
     let mut names: Vec<&str> = found.points.iter().map(|point| point.experiment.as_str()).collect();
@@ -61,30 +65,44 @@ pub(super) fn all<'run>(found: &'run Results) -> Vec<Ranked<'run>> {
 }
 
 /// Removes figures until the rest fits into `room` lines, with one line for each family: first those that do not lead, the
-/// last ranks first, and within a rank from the family that has most. Returns the number removed.
+/// last ranks first, and within a rank from the family that has most; then the rows of the shared core. Returns the number of
+/// figures removed.
 pub(super) fn keep(all: &mut Vec<Ranked>, room: usize) -> usize {
     let before = all.len();
-    while all.len() + families(all) > room {
+    while lines(&*all) > room {
         let of_family = |family: &str| all.iter().filter(|other| other.family() == family).count();
         let last = all.iter().enumerate().max_by_key(|(place, figure)| {
             (!figure.main.leads, figure.rank, of_family(figure.family()), *place)
         });
-        let Some((place, _)) = last else { break };
-        all.remove(place);
+        let Some((place, leads)) = last.map(|(place, figure)| (place, figure.main.leads)) else { break };
+        match all.iter_mut().rev().find(|figure| leads && figure.with_shared) {
+            Some(figure) => figure.with_shared = false,
+            None => drop(all.remove(place)),
+        }
     }
     before - all.len()
 }
 
 /// The number of lines of the leading figures, with one line for each of their families.
 pub(super) fn leading_room(all: &[Ranked]) -> usize {
-    let leading = all.iter().filter(|figure| figure.main.leads);
-    let mut names: Vec<&str> = leading.clone().map(Ranked::family).collect();
-    names.dedup();
-    leading.count() + names.len()
+    let leading = || all.iter().filter(|figure| figure.main.leads);
+    leading().count() + families(leading())
 }
 
-fn families(all: &[Ranked]) -> usize {
-    let mut names: Vec<&str> = all.iter().map(Ranked::family).collect();
+/// The same with the rows of the shared core.
+pub(super) fn leading_lines(all: &[Ranked]) -> usize {
+    lines(all.iter().filter(|figure| figure.main.leads))
+}
+
+/// The number of lines of some figures, with one line for each of their families.
+fn lines<'a>(figures: impl IntoIterator<Item = &'a Ranked<'a>, IntoIter: Clone>) -> usize {
+    let figures = figures.into_iter();
+    let rows: usize = figures.clone().map(|figure| 1 + usize::from(figure.with_shared)).sum();
+    rows + families(figures)
+}
+
+fn families<'a>(all: impl IntoIterator<Item = &'a Ranked<'a>>) -> usize {
+    let mut names: Vec<&str> = all.into_iter().map(Ranked::family).collect();
     names.dedup();
     names.len()
 }
@@ -97,11 +115,29 @@ impl<'run> Ranked<'run> {
 }
 
 impl Main<'_> {
+    /// Its words, with the state of the core behind its value.
+    pub(super) fn label(&self) -> String {
+        let state = match self.source {
+            FigureSource::Point(point) => occupancy::state(point),
+            FigureSource::Slope(_) => None,
+        };
+        state.map_or_else(|| self.words.clone(), |state| format!("{} ({state})", self.words))
+    }
+
     pub(super) fn written(&self) -> Written {
         match self.source {
             FigureSource::Point(point) => of_point(point),
             FigureSource::Slope(trend) => of_slope(trend),
         }
+    }
+
+    /// The value while the core was shared, in the same unit; `None` if there is none.
+    pub(super) fn shared(&self) -> Option<Written> {
+        let FigureSource::Point(point) = self.source else { return None };
+        let (shared, value) = (point.shared()?, point.estimate()?.value);
+        let measure = Measure::of(point.unit, value);
+        let factor = ABSENT.to_owned();
+        Some(numbers(measure, shared.value, quantities::ends(shared), factor, None))
     }
 }
 
@@ -140,14 +176,10 @@ fn numbers(
     factor: String,
     evidence: Option<Sign>,
 ) -> Written {
-    let half = ends.map(|(low, high)| (high - low) / 2.0 / value.abs()).filter(|half| half.is_finite());
     Written {
         median: format!("{} {}", measure.number(value, ends), measure.symbol),
         interval: ends.map_or(ABSENT.to_owned(), |(low, high)| measure.range(value, low, high)),
-        half_width: half.map_or(ABSENT.to_owned(), |half| match half {
-            half if half < NARROW => format!("< {}", quantities::percent(NARROW)),
-            half => quantities::plus_minus(half),
-        }),
+        half_width: ends.map_or(ABSENT.to_owned(), |ends| measure.half_width(value, ends)),
         factor,
         evidence,
     }

@@ -19,14 +19,14 @@ fn of_time(found: &CoreShared) -> String {
     };
     let ends = found
         .interval
-        .map(|ends| format!(" ({} to {})", quantities::percent(ends.low), quantities::percent(ends.high)));
+        .map(|ends| format!(" ({})", quantities::percent_range(found.share, ends.low, ends.high)));
     format!(
         "Another hardware thread used the core in {}{} of the time, as observed at the start of {trials} on one CPU: \
          a stream of independent instructions then took {} times as long in the median, while a chain of dependent \
          ones did not.",
         quantities::percent(found.share),
         ends.unwrap_or_default(),
-        quantities::significant(shared / found.levels.alone, 3)
+        quantities::number(shared / found.levels.alone)
     )
 }
 
@@ -49,6 +49,24 @@ fn of_figures(results: &Results) -> Option<String> {
         text + "."
     })
 }
+
+/// The state of the core behind a point's value, in a word; `None` if it was not shared, or if the work cannot be told apart.
+pub(super) fn state(point: &PointResult) -> Option<&'static str> {
+    let core = point.core.as_ref().filter(|core| core.shared_share.is_some_and(|share| share > 0.0))?;
+    match core.state {
+        CoreState::Alone => Some("core alone"),
+        CoreState::Shared => Some(SHARED),
+        CoreState::Mixed => Some("mixture"),
+        CoreState::AtEnds => None,
+    }
+}
+
+/// The name of the row with the value while the core was shared.
+pub(super) const SHARED: &str = "core shared";
+
+/// The meaning of the words that name the states of the core.
+pub(super) const LEGEND: &str = "core alone, core shared: the same work without and with another hardware thread on \
+    the core. A mixture is of observations in both states, because too few were of the core alone.";
 
 /// The note next to the figure of a point: the figure with a shared core, or that the core was not alone.
 pub(super) fn note(point: &PointResult) -> Option<String> {

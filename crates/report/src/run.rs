@@ -92,14 +92,17 @@ pub(super) fn clock(clock: &Qualification) -> String {
         .map(|why| format!(" The processor's counter was not used: {why}."))
         .unwrap_or_default();
     format!(
-        "All times are read from {name}: {} (±{} ppm against the kernel's clock), with a resolution of {} and {} \
+        "All times are read from {name}: {} (±{} against the kernel's clock), with a resolution of {} and {} \
          between two readings; it {steps}.{rejected}",
         quantities::frequency(clock.ticks_per_second),
-        quantities::significant(clock.frequency_spread_ppm, 2),
+        quantities::percent(clock.frequency_spread_ppm / 1e6),
         quantities::value(Unit::Nanoseconds, clock.resolution_ns()),
         quantities::value(Unit::Nanoseconds, clock.overhead_ns()),
     )
 }
+
+/// The half-width of a value that shows differences of a tenth, as a share of it.
+pub(super) const USEFUL: f64 = 0.05;
 
 /// The precision of a run. Widths are halves of 95 % intervals as shares of their values.
 pub(super) struct Precision<'run> {
@@ -110,8 +113,8 @@ pub(super) struct Precision<'run> {
     pub values: usize,
     /// The median of the widths; `None` if no value has an interval.
     pub median: Option<f64>,
-    /// The point with the greatest width, and that width.
-    pub widest: Option<(&'run PointResult, f64)>,
+    /// Number of points with a half-width of at most [`USEFUL`].
+    pub useful: usize,
     /// Points with a wider interval than the target, with their widths, the widest first.
     pub missed: Vec<(&'run PointResult, f64)>,
     /// Number of points with a value but no interval.
@@ -128,10 +131,22 @@ impl<'run> Precision<'run> {
         let mut widths = widths(results);
         widths.sort_by(|(_, one), (_, other)| other.total_cmp(one));
         let all: Vec<f64> = widths.iter().map(|(_, width)| *width).collect();
-        let (median, widest) = (statistics::median(&all), widths.first().copied());
+        let median = statistics::median(&all);
+        let useful = all.iter().filter(|width| **width <= USEFUL).count();
         let reached = all.iter().filter(|width| **width <= target).count();
         widths.retain(|(_, width)| *width > target);
-        Precision { target, reached, values, median, widest, missed: widths, without }
+        Precision { target, reached, values, median, useful, missed: widths, without }
+    }
+
+    /// The points that missed the target, the widest first. A value whose interval is wider than itself is near zero, and has no
+    /// relative width that says anything.
+    pub fn relative(&self) -> impl Iterator<Item = &(&'run PointResult, f64)> {
+        self.missed.iter().filter(|(_, width)| *width <= 1.0)
+    }
+
+    /// The share of the values with a half-width of at most [`USEFUL`]; `None` without values.
+    pub fn share_useful(&self) -> Option<f64> {
+        (self.values > 0).then(|| self.useful as f64 / self.values as f64)
     }
 
     /// Whether every value has an interval that reaches the target.
@@ -141,16 +156,19 @@ impl<'run> Precision<'run> {
 
     /// The points that reached the target and those that missed it, in a sentence.
     pub fn sentence(&self) -> String {
-        let target = quantities::plus_minus(self.target);
+        let target = quantities::target(self.target);
         let share = match self.values {
             0 => String::new(),
             values => format!(" ({})", quantities::percent(self.reached as f64 / values as f64)),
         };
         let values = plural(self.values, "value");
         let mut said = vec![format!("{} of {values}{share} have an interval within {target}", self.reached)];
-        if let (Some(median), Some((_, widest))) = (self.median, self.widest) {
-            let (median, widest) = (quantities::plus_minus(median), quantities::plus_minus(widest));
-            said.push(format!("the median half-width is {median}, the widest {widest}"));
+        if let Some(median) = self.median {
+            said.push(format!("the median half-width is {}", quantities::plus_minus(median)));
+        }
+        let near_zero = self.missed.len() - self.relative().count();
+        if near_zero > 0 {
+            said.push(format!("{} with zero, or nearly, in its interval", plural(near_zero, "value")));
         }
         if self.without > 0 {
             said.push(format!("{} without an interval (fewer than four trials)", self.without));
@@ -240,7 +258,7 @@ fn lost(results: &Results) -> Option<String> {
         format!(
             "Just before the observations, a spinning loop lost up to {} of its time to other work or to other \
              processes of the same point (the most at {}, {}).",
-            quantities::share(worst),
+            quantities::percent(worst),
             point.experiment,
             words::label(point, &point.point)
         )
@@ -354,13 +372,17 @@ pub(super) fn trend(trend: &TrendResult) -> String {
         }
         None => quantities::value(trend.unit, value),
     };
-    let fit =
-        line.r_squared.map(|share| format!(", R² {}", quantities::significant(share, 4))).unwrap_or_default();
+    let fit = line.r_squared.map(|share| format!(", R² {}", quantities::number(share))).unwrap_or_default();
+    let is_negative = trend.unit == Unit::Nanoseconds && line.intercept < 0.0;
+    let at_zero = is_negative.then(|| match line.intercept_interval {
+        Some(ends) if ends.high > 0.0 => format!("below {}", quantities::value(trend.unit, ends.high)),
+        _ => "no time".to_owned(),
+    });
     let left = trend.largest_residual().map(|(at, left)| {
         format!(
             ", {} off it at most (at {})",
             quantities::value(trend.unit, left.abs()),
-            quantities::significant(at, 4)
+            quantities::plain(at)
         )
     });
     let robust = trend
@@ -370,7 +392,7 @@ pub(super) fn trend(trend: &TrendResult) -> String {
         "{} {}, {} at zero{fit}{}{}, {}",
         said(trend.slope(), trend.slope_interval()),
         trend.slope_of,
-        said(line.intercept, line.intercept_interval),
+        at_zero.unwrap_or_else(|| said(line.intercept, line.intercept_interval)),
         left.unwrap_or_default(),
         robust.unwrap_or_default(),
         plural(line.points, "point")

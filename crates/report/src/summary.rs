@@ -1,10 +1,10 @@
 //! The rows of the summary table, from the same records as everything else (R-FIX-65): one row per operation with base
 //! hardware, software overhead, prediction and measurement, and a list of the points without a value, with the reason.
 
-use super::words;
+use super::{occupancy, words};
 use fathom_core::experiment::{AXIS_PLACEMENT, Part, Prediction};
 use fathom_core::quantities::{self, Measure};
-use fathom_core::statistics::{self, Estimate};
+use fathom_core::statistics::Estimate;
 use fathom_engine::results::{Outcome, PointResult, Results};
 
 /// The rows of one experiment.
@@ -20,6 +20,8 @@ pub(super) struct OperationGroup<'run> {
 pub(super) struct OperationRow<'run> {
     pub point: &'run PointResult,
     pub operation: String,
+    /// Whether it is of the core shared: the row before it has the same point.
+    pub shared: bool,
     /// The predicted cost of the bare hardware.
     pub hardware: String,
     /// The predicted overhead of the operating system.
@@ -54,7 +56,7 @@ pub(super) fn groups<'run>(results: &'run Results) -> Vec<OperationGroup<'run>> 
         let points: Vec<&PointResult> =
             results.of_experiment(experiment).filter(|point| is_in_table(point)).collect();
         let placement = shared_placement(results.of_experiment(experiment));
-        let rows = points.iter().map(|point| row(point, &points, placement.is_some())).collect();
+        let rows = points.iter().flat_map(|point| rows(point, placement.is_some())).collect();
         OperationGroup { experiment, placement, rows }
     });
     groups.filter(|group| !group.rows.is_empty()).collect()
@@ -113,11 +115,36 @@ pub(super) fn operation(point: &PointResult, placement_said: bool) -> String {
     if label.is_empty() { words::label(point, &point.point) } else { label }
 }
 
-fn row<'run>(point: &'run PointResult, column: &[&PointResult], placement_said: bool) -> OperationRow<'run> {
-    let measure = measure(point, column);
+/// The row of a point, and another for its value while the core was shared. The unit of all figures is that of the median.
+fn rows(point: &PointResult, placement_said: bool) -> Vec<OperationRow<'_>> {
+    let measure = Measure::of(point.unit, figure(point).unwrap_or(0.0));
+    let shared = point.shared().map(|found| of_shared(point, found, measure));
+    [row(point, measure, placement_said)].into_iter().chain(shared).collect()
+}
+
+fn of_shared<'run>(point: &'run PointResult, found: &Estimate, measure: Measure) -> OperationRow<'run> {
+    let ends = quantities::ends(found);
+    let absent = || ABSENT.to_owned();
+    let range = |(low, high)| format!("{} {}", measure.range(found.value, low, high), measure.symbol);
+    OperationRow {
+        point,
+        operation: format!("· {}", occupancy::SHARED),
+        shared: true,
+        hardware: absent(),
+        software: absent(),
+        predicted: absent(),
+        measured: format!("{} {}", measure.number(found.value, ends), measure.symbol),
+        interval: ends.map_or_else(absent, range),
+        half_width: ends.map_or_else(absent, |ends| measure.half_width(found.value, ends)),
+        factor: absent(),
+        evidence: ABSENT,
+    }
+}
+
+fn row(point: &PointResult, measure: Measure, placement_said: bool) -> OperationRow<'_> {
     let unitised = |number: String| format!("{number} {}", measure.symbol);
     let predicted =
-        |value: Option<f64>| value.map_or(ABSENT.to_owned(), |value| readable(point, measure, value));
+        |value: Option<f64>| value.map_or(ABSENT.to_owned(), |value| unitised(measure.number(value, None)));
     let prediction = point.prediction.as_ref();
     let usable = point.estimate();
     let interval = |estimate: &Estimate| {
@@ -126,15 +153,19 @@ fn row<'run>(point: &'run PointResult, column: &[&PointResult], placement_said: 
     };
     OperationRow {
         point,
-        operation: operation(point, placement_said),
+        operation: match occupancy::state(point) {
+            Some(state) => format!("{} ({state})", operation(point, placement_said)),
+            None => operation(point, placement_said),
+        },
+        shared: false,
         hardware: predicted(prediction.and_then(|prediction| prediction.part(Part::Hardware))),
         software: predicted(prediction.and_then(|prediction| prediction.part(Part::Software))),
         predicted: predicted(prediction.map(Prediction::total)),
         measured: measured(point, measure),
         interval: usable.and_then(interval).unwrap_or(ABSENT.to_owned()),
         half_width: usable
-            .and_then(statistics::relative_half_width)
-            .map_or(ABSENT.to_owned(), quantities::plus_minus),
+            .and_then(|found| Some(measure.half_width(found.value, quantities::ends(found)?)))
+            .unwrap_or(ABSENT.to_owned()),
         factor: point.factor().map_or(ABSENT.to_owned(), quantities::factor),
         evidence: words::evidence_mark(point),
     }
@@ -147,20 +178,4 @@ fn measured(point: &PointResult, measure: Measure) -> String {
         _ => return ABSENT.to_owned(),
     };
     format!("{number} {}", measure.symbol)
-}
-
-/// A figure of the same row in the row's unit, if it is readable in it.
-fn readable(point: &PointResult, measure: Measure, value: f64) -> String {
-    let size = value.abs() / measure.size;
-    if value != 0.0 && !(1e-2..1e5).contains(&size) {
-        return quantities::value(point.unit, value);
-    }
-    format!("{} {}", measure.number(value, None), measure.symbol)
-}
-
-/// The unit of a row: that of the whole column, if it is readable in it.
-fn measure(point: &PointResult, column: &[&PointResult]) -> Measure {
-    let alike = column.iter().filter(|other| other.unit == point.unit);
-    Measure::shared(point.unit, alike.filter_map(|other| figure(other)))
-        .unwrap_or_else(|| Measure::of(point.unit, figure(point).unwrap_or(0.0)))
 }

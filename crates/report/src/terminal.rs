@@ -3,9 +3,9 @@
 
 use super::run::Precision;
 use super::summary::{OperationGroup, OperationRow, Unmeasured};
-use super::text::{Style, clean, display_width, lines};
+use super::text::{Style, clean, display_width, lines, places};
 use super::words::plural;
-use super::{description, finding, run, summary, words};
+use super::{description, finding, occupancy, run, screen, summary, words};
 use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, LineStyle, Table, TableStyle};
 use fathom_core::experiment::Finding;
 use fathom_core::quantities;
@@ -63,6 +63,7 @@ fn head(results: &Results, style: Style) -> String {
         + "\n"
         + &peer
         + &style.wrapped("", &run::ending(results))
+        + &style.wrapped("", &screen::trusted(results))
 }
 
 fn table(groups: &[OperationGroup], style: Style) -> String {
@@ -104,7 +105,7 @@ const HEAD: [&str; 9] = [
     "95 % interval",
     "±",
     "meas./pred.",
-    "evid.",
+    "check",
 ];
 
 /// The columns that fit: below [`WIDE`] without the prediction's parts, below [`MEDIUM`] with the half-width instead of the
@@ -171,6 +172,7 @@ fn painted(line: &str, groups: &[OperationGroup], style: Style) -> String {
 fn legend(groups: &[OperationGroup], style: Style) -> String {
     let rows = || groups.iter().flat_map(|group| &group.rows);
     let below = rows().any(|row| matches!(row.point.outcome, Outcome::BelowResolution { .. }));
+    let neighbour = rows().any(|row| row.shared);
     let unpredicted = rows().any(|row| row.point.prediction.is_none());
     let mut text = String::new();
     if below {
@@ -179,6 +181,9 @@ fn legend(groups: &[OperationGroup], style: Style) -> String {
             "<  below resolution: not distinguishable from zero; an upper limit at 95 % \
                                     confidence.",
         );
+    }
+    if neighbour {
+        text += &style.wrapped("", occupancy::LEGEND);
     }
     if unpredicted {
         text += &style.wrapped("", "–  no prediction, or no such part; the full report says why.");
@@ -290,21 +295,12 @@ fn disturbances(results: &Results, style: Style) -> String {
 fn precision(results: &Results, style: Style) -> String {
     let precision = Precision::of(results);
     let mut text = style.title("Precision") + "\n" + &style.wrapped("  ", &precision.sentence());
-    for (point, width) in precision.missed.iter().take(MOST_MISSED) {
+    for (point, width) in precision.relative().take(MOST_MISSED) {
         let label = words::label(*point, &point.point);
         let line = format!("{} {} {label}", quantities::plus_minus(*width), point.experiment);
         text += &style.wrapped("    ", &line);
     }
     text
-}
-
-pub(super) fn places(files: &[(&str, &Path)], style: Style) -> String {
-    let width = files.iter().map(|(what, _)| what.len() + 1).max().unwrap_or(0);
-    let line = |(what, place): &(&str, &Path)| {
-        format!("{:width$} {}\n", format!("{what}:"), clean(&place.display().to_string()))
-    };
-    let lines: String = files.iter().map(line).collect();
-    if lines.is_empty() { lines } else { style.faint(lines.trim_end()) + "\n" }
 }
 
 /// The lines with their title; empty if nothing could be judged.

@@ -4,6 +4,7 @@ use anstyle::{AnsiColor, Style as Paint};
 pub use fathom_core::message::clean;
 pub(super) use fathom_core::message::is_unsafe;
 use std::borrow::Cow;
+use std::path::Path;
 pub(super) use textwrap::core::display_width;
 use textwrap::{Options, WordSeparator, WordSplitter, WrapAlgorithm};
 
@@ -54,6 +55,16 @@ impl Style {
         let gap = format!("\n{}", " ".repeat(indent));
         format!("{lead}{}\n", lines(&clean(text), room).join(&gap))
     }
+}
+
+/// The written files with their names, a line for each.
+pub(super) fn places(files: &[(&str, &Path)], style: Style) -> String {
+    let width = files.iter().map(|(what, _)| what.len() + 1).max().unwrap_or(0);
+    let line = |(what, place): &(&str, &Path)| {
+        format!("{:width$} {}\n", format!("{what}:"), clean(&place.display().to_string()))
+    };
+    let lines: String = files.iter().map(line).collect();
+    if lines.is_empty() { lines } else { style.faint(lines.trim_end()) + "\n" }
 }
 
 /// Lines of code, each cleaned and ended by a line feed.

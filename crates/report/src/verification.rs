@@ -50,7 +50,8 @@ impl Subject for VerificationReport<'_> {
                 .with(table(self.0)),
         ];
         let tool = &self.0.tool;
-        document.foot = format!("Measured by {} {} in {:.0} s.", tool.name, tool.version, self.0.took_s);
+        document.foot =
+            format!("Measured by {} {} in {}.", tool.name, tool.version, quantities::duration(self.0.took_s));
         document
     }
 }
@@ -106,22 +107,24 @@ pub(super) fn table(verification: &Verification) -> Table {
 }
 
 fn row(truth: &Truth) -> Row {
-    let number =
-        |value: Option<f64>| value.map_or_else(|| ABSENT.to_owned(), |value| number(truth.unit, value));
+    let written = |value: Option<f64>, ends| {
+        Text::plain(value.map_or_else(|| ABSENT.to_owned(), |value| number(truth.unit, value, ends)))
+    };
+    let interval = truth.interval.map(|ends| (ends.low, ends.high));
     let ends = truth.interval.zip(truth.found).map(|(ends, found)| match truth.unit {
         Some(unit) => {
             let measure = Measure::of(unit, found);
             format!("{} {}", measure.range(found, ends.low, ends.high), measure.symbol)
         }
-        None => format!("{}–{}", quantities::significant(ends.low, 4), quantities::significant(ends.high, 4)),
+        None => quantities::number_range(found, ends.low, ends.high),
     });
-    let error = truth.error().map(|error| format!("{:+.2}", error * 100.0).replace('-', "−"));
+    let error = truth.error().map(quantities::deviation);
     let verdict = Text::toned(tone(truth.verdict), truth.verdict.name());
     Row::of([
         Text::code(&*truth.rig),
         Text::prose(&truth.what),
-        Text::plain(number(truth.set)),
-        Text::plain(number(truth.found)),
+        written(truth.set, None),
+        written(truth.found, interval),
         Text::plain(ends.unwrap_or_else(|| ABSENT.to_owned())),
         Text::plain(error.unwrap_or_else(|| ABSENT.to_owned())),
         match &truth.because {
@@ -131,13 +134,10 @@ fn row(truth: &Truth) -> Row {
     ])
 }
 
-fn number(unit: Option<Unit>, value: f64) -> String {
+fn number(unit: Option<Unit>, value: f64, interval: Option<(f64, f64)>) -> String {
     match unit {
-        Some(unit) => {
-            let measure = Measure::of(unit, value);
-            format!("{} {}", quantities::significant(value / measure.size, 4), measure.symbol)
-        }
-        None => quantities::significant(value, 4),
+        Some(unit) => quantities::rounded(unit, value, interval),
+        None => quantities::number_within(value, interval),
     }
 }
 

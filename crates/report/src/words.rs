@@ -23,15 +23,20 @@ impl Declares for str {
     }
 }
 
+/// The recorded parameters; a run file of an earlier schema has none, and those of the same name are formatted as today.
+fn recorded<'a>(parameters: &'a [MethodParameter], experiment: &'a str) -> Cow<'a, [MethodParameter]> {
+    if parameters.is_empty() { experiment.parameters() } else { Cow::Borrowed(parameters) }
+}
+
 impl Declares for PointResult {
     fn parameters(&self) -> Cow<'_, [MethodParameter]> {
-        Cow::Borrowed(&self.parameters)
+        recorded(&self.parameters, &self.experiment)
     }
 }
 
 impl Declares for TrendResult {
     fn parameters(&self) -> Cow<'_, [MethodParameter]> {
-        Cow::Borrowed(&self.parameters)
+        recorded(&self.parameters, &self.experiment)
     }
 }
 
@@ -117,6 +122,14 @@ pub fn parameter<D: Declares + ?Sized>(of: &D, name: &str) -> String {
         Some(meaning) if !meaning.is_empty() => format!("{} ({meaning})", name.1),
         _ => name.1,
     }
+}
+
+/// One observation; a time below zero, of which too much was subtracted, is not printed as a time.
+pub(super) fn observed(unit: Unit, value: f64) -> String {
+    if unit == Unit::Nanoseconds && value < 0.0 {
+        return "below zero".to_owned();
+    }
+    quantities::value(unit, value)
 }
 
 /// The head of a column of measured values.

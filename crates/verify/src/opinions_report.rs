@@ -102,8 +102,8 @@ fn row(found: &ToolComparison) -> Row {
         or_absent(found.unit.zip(side.as_ref()).map(|(unit, side)| quantities::estimate(unit, side)))
     };
     let [tool_spread, fathom_spread] = found.spreads().map(|spread| or_absent(spread.map(percent)));
-    let seconds = |took: f64| or_absent((took > 0.0).then(|| format!("{took:.1}")));
-    let ratio = found.ratio.as_ref().map(|ratio| format!("{:.2}", ratio.value));
+    let seconds = |took: f64| or_absent((took > 0.0).then(|| quantities::number(took)));
+    let ratio = found.ratio.as_ref().map(|ratio| quantities::number(ratio.value));
     let verdict = Text::toned(tone(found.agreement), found.agreement.name());
     Row::of([
         Text::prose(found.operation),
@@ -113,7 +113,7 @@ fn row(found: &ToolComparison) -> Row {
         value(&found.fathom_estimate),
         fathom_spread,
         or_absent(ratio),
-        or_absent(found.spread_ratio().map(|ratio| format!("{ratio:.1}"))),
+        or_absent(found.spread_ratio().map(quantities::number)),
         seconds(found.took_s[0]),
         seconds(found.took_s[1]),
         match &found.because {

@@ -1,6 +1,7 @@
 //! The judgement of a truth: the set value compared with the found one, and with the instrument's own doubts about it.
 
 use super::rig::{PointRef, Rig};
+use fathom_core::quantities;
 use fathom_core::quantity::Unit;
 use fathom_core::sampling::Sample;
 use fathom_core::statistics;
@@ -184,7 +185,7 @@ fn doubt(point: &PointResult) -> Option<String> {
         return Some(format!("a quota throttled the process in {count} of {trials} trials"));
     }
     if let Some(lost) = seen.lost_share.filter(|lost| *lost > TOLERANCE) {
-        return Some(format!("a spinning loop lost {:.0} % of its time just before", lost * 100.0));
+        return Some(format!("a spinning loop lost {} of its time just before", quantities::percent(lost)));
     }
     if point.core.as_ref().is_some_and(|core| matches!(core.state, CoreState::Mixed | CoreState::Shared)) {
         return Some("the core was shared with another hardware thread".to_owned());

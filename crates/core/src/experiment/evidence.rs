@@ -1,6 +1,7 @@
 //! Evidence that the measured operation was the one named.
 
 use super::{TRACED_CALLS, TRACED_OPERATIONS, TRACING_REFUSED};
+use crate::quantities::plain;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -85,15 +86,8 @@ pub struct Check {
     pub unasked: bool,
 }
 
-/// A number in a sentence: integers in full, others to four digits.
-fn short(number: f64) -> String {
-    if number.fract() == 0.0 || !number.is_finite() {
-        return format!("{number}");
-    }
-    let before = number.abs().log10().floor();
-    let digits = (3.0 - before).clamp(0.0, 12.0) as usize;
-    format!("{number:.digits$}")
-}
+/// A greater number is no limit.
+const UNBOUNDED: f64 = 1e15;
 
 impl Check {
     /// A claim, whether it holds, and the observation.
@@ -114,13 +108,18 @@ impl Check {
     /// A quantity that must lie between two values.
     pub fn within(claim: impl Into<String>, seen: f64, low: f64, high: f64) -> Self {
         let holds = (low..=high).contains(&seen);
-        Check::judged(claim, holds, format!("{} (between {} and {})", short(seen), short(low), short(high)))
+        let range = if high < UNBOUNDED {
+            format!("between {} and {}", plain(low), plain(high))
+        } else {
+            format!("at least {}", plain(low))
+        };
+        Check::judged(claim, holds, format!("{} ({range})", plain(seen)))
     }
 
     /// A quantity that must be exactly this.
     pub fn equal(claim: impl Into<String>, seen: f64, expected: f64) -> Self {
         let holds = (seen - expected).abs() < 1e-9 * expected.abs().max(1.0);
-        Check::judged(claim, holds, format!("{} (expected {})", short(seen), short(expected)))
+        Check::judged(claim, holds, format!("{} (expected {})", plain(seen), plain(expected)))
     }
 
     /// A claim about a quantity that should have been counted and was not: it does not hold.
@@ -187,11 +186,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_of_evidence_have_four_digits_and_whole_ones_all() {
+    fn numbers_of_evidence_have_three_digits_and_whole_ones_all() {
         let seen = |seen, low, high| Check::within("a claim", seen, low, high).seen;
-        assert_eq!(seen(0.0, 0.0, 0.001_016_447_248_192_630_3), "0 (between 0 and 0.001016)");
-        assert_eq!(seen(262_144.0, 1.0, 134_217_728.0), "262144 (between 1 and 134217728)");
-        assert_eq!(seen(1.000_000_1, 0.5, 1234.567), "1.000 (between 0.5000 and 1235)");
-        assert_eq!(Check::equal("a claim", 0.1 + 0.2, 0.3).seen, "0.3000 (expected 0.3000)");
+        assert_eq!(seen(0.0, 0.0, 0.001_016_447_248_192_630_3), "0 (between 0 and 0.00102)");
+        assert_eq!(seen(262_144.0, 1.0, 134_217_728.0), "262\u{202f}144 (between 1 and 134\u{202f}million)");
+        assert_eq!(seen(1.000_000_1, 0.5, 1234.567), "1.00 (between 0.500 and 1\u{202f}230)");
+        assert_eq!(Check::equal("a claim", 0.1 + 0.2, 0.3).seen, "0.300 (expected 0.300)");
     }
 }

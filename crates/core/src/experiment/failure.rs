@@ -10,7 +10,7 @@ pub enum Failure {
     #[error("{0}")]
     Broke(String),
     /// The preparation would take this many seconds, more than the plan has for it. The trial is not made.
-    #[error("its preparation takes {0:.0} s")]
+    #[error("its preparation takes {}", crate::quantities::duration(*.0))]
     TooLong(f64),
     /// Its core is shared, and the trial is wanted with the core alone. It is made at another moment.
     #[error("its core is shared")]

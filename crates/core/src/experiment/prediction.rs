@@ -2,6 +2,7 @@
 
 use super::{Found, Parameter, Point};
 use crate::machine::Machine;
+use crate::quantities;
 use crate::quantity::Cycles;
 use crate::statistics::fit_line;
 use serde::{Deserialize, Serialize};
@@ -293,7 +294,10 @@ impl<'run> Known<'run> {
 
     fn in_cycles(&self, cycles: f64, reason: &str) -> (f64, String) {
         let cycle = self.cycle().value;
-        (cycles * cycle, format!("{cycles} cycles of {cycle:.4} ns: {reason}"))
+        (
+            cycles * cycle,
+            format!("{} cycles of {} ns: {reason}", quantities::plain(cycles), quantities::number(cycle)),
+        )
     }
 }
 

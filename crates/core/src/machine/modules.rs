@@ -3,6 +3,8 @@
 //! Three sources, in this order: the firmware's own tables (root only), the copy of them that udev made at boot (readable by
 //! all), and the memory controllers' driver (EDAC: sizes and channels, no speed).
 
+use crate::quantities;
+use crate::quantity::Unit;
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
@@ -193,8 +195,10 @@ fn product(rate: u32, bits: u32, channels: usize) -> Bandwidth {
     let bytes = f64::from(bits) / 8.0;
     let bytes_per_second = f64::from(rate) * 1e6 * bytes * channels as f64;
     let plural = if channels == 1 { "channel" } else { "channels" };
-    let formula =
-        format!("{rate} MT/s × {bytes} bytes × {channels} {plural} = {:.3} GB/s", bytes_per_second / 1e9);
+    let formula = format!(
+        "{rate} MT/s × {bytes} bytes × {channels} {plural} = {}",
+        quantities::value(Unit::BytesPerSecond, bytes_per_second)
+    );
     Bandwidth { bytes_per_second, formula }
 }
 

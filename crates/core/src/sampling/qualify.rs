@@ -5,6 +5,7 @@ use super::affinity;
 use super::clock::{Clock, ClockKind, Counter, MonotonicRaw, kernel_clock, overhead};
 use crate::arch;
 use crate::machine::Machine;
+use crate::quantities;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
@@ -104,8 +105,8 @@ fn fault(qualification: &Qualification) -> Option<String> {
     // A tenth of a percent: ten times the possible thermal drift of a crystal, and less than we promise.
     if qualification.frequency_spread_ppm > 1000.0 {
         return Some(format!(
-            "the counter's frequency against the kernel's clock spreads by {:.0} parts of a million",
-            qualification.frequency_spread_ppm
+            "the counter's frequency against the kernel's clock spreads by {}",
+            quantities::percent(qualification.frequency_spread_ppm / 1e6)
         ));
     }
     None

@@ -17,7 +17,9 @@ pub fn share_interval(hits: u64, trials: u64) -> Option<Interval> {
     let spread = Z * (share * (1.0 - share) / n + Z * Z / (4.0 * n * n)).sqrt();
     let scale = 1.0 + Z * Z / n;
     // For no hits and for only hits one end is exactly 0 or 1, which rounding need not give.
-    Some(Interval { low: ((centre - spread) / scale).max(0.0), high: ((centre + spread) / scale).min(1.0) })
+    let low = if hits == 0 { 0.0 } else { (centre - spread) / scale };
+    let high = if hits == trials { 1.0 } else { (centre + spread) / scale };
+    Some(Interval { low, high })
 }
 
 #[cfg(test)]

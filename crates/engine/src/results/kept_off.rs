@@ -1,6 +1,7 @@
 //! Trials that were kept off their CPU: their work never sleeps, but their thread was not running while time passed.
 
 use fathom_core::experiment::Check;
+use fathom_core::quantities;
 use fathom_core::sampling::Sample;
 
 /// The share of the time in which work that does not sleep must have had its CPU. A thread that competes for the same CPU
@@ -33,8 +34,8 @@ pub(super) fn kept_off(sample: &Sample) -> Option<Check> {
         holds: false,
         unasked: false,
         seen: format!(
-            "it ran for {:.0} % of the time, and was preempted {} times during {observations} observations",
-            on_cpu.share() * 100.0,
+            "it ran for {} of the time, and was preempted {} times during {observations} observations",
+            quantities::percent(on_cpu.share()),
             on_cpu.involuntary_switches
         ),
     })

@@ -1,6 +1,7 @@
 //! Points that did not fit into the budget: skipped, with their cost and the budget that would measure them.
 
 use crate::record::{LeftOut, PlannedPoint, Run, Settled, Trial};
+use fathom_core::quantities;
 use fathom_core::statistics::MINIMUM_TRIALS;
 use std::time::Duration;
 
@@ -31,13 +32,7 @@ const MOST_S: f64 = 1e12;
 
 /// A time in words, to one decimal below ten seconds and in whole seconds above.
 pub fn rounded(time: Duration) -> String {
-    let seconds = time.as_secs_f64();
-    match seconds {
-        short if short < 0.95 => format!("{:.1} s", short.max(0.1)),
-        middle if middle < 9.5 => format!("{middle:.0} s"),
-        long if long < 100.0 => format!("{:.0} s", (long / 10.0).round() * 10.0),
-        longer => format!("{:.0} min", (longer / 60.0).max(2.0)),
-    }
+    quantities::roughly(time.as_secs_f64())
 }
 
 /// A budget in the form of the command line.

@@ -1,5 +1,6 @@
 //! The result of one point: its outcome with its estimate, its prediction, its evidence.
 
+use super::core_state::CoreState;
 use super::disturbance::Disturbance;
 use super::evidence::Evidence;
 use super::explanation::Explanation;
@@ -15,7 +16,7 @@ use super::sound::Sound;
 use super::visits::Visits;
 use crate::record::{MethodParameter, PlannedPoint, PredictionLine, Run, Trial};
 use fathom_core::experiment::registry::{self, OtherVersion};
-use fathom_core::experiment::{Experiment, Point, Prediction};
+use fathom_core::experiment::{Experiment, Found, Point, Prediction};
 use fathom_core::quantity::{Kind, Unit};
 use fathom_core::sampling::{Observations, Sample};
 use fathom_core::statistics::{self, Estimate, Levels, Mode, Outliers};
@@ -78,6 +79,18 @@ pub struct PointResult {
 }
 
 impl PointResult {
+    /// The estimate from the observations with the core shared, for short work on one CPU; `None` without an
+    /// interval, or if the estimate itself is of the core shared.
+    pub fn shared(&self) -> Option<&Estimate> {
+        let core = self.core.as_ref().filter(|core| core.state != CoreState::Shared)?;
+        self.estimate().and(core.shared.as_ref()).filter(|shared| shared.interval.is_some())
+    }
+
+    /// What a neighbour on the core costs; `None` unless the values with the core alone and shared are both known.
+    pub fn neighbour_cost(&self) -> Option<Found> {
+        self.core.as_ref()?.neighbour_cost(self.unit, self.estimate()?)
+    }
+
     /// The median with its interval, if it is valid.
     pub fn estimate(&self) -> Option<&Estimate> {
         self.outcome.estimate()

@@ -4,7 +4,8 @@ use super::core_state::{CoreState, shared_share};
 use super::headline;
 use super::visits::Visits;
 use crate::record::Run;
-use fathom_core::quantity::Unit;
+use fathom_core::experiment::Found;
+use fathom_core::quantity::{Kind, Unit};
 use fathom_core::sampling::Sample;
 use fathom_core::statistics::{self, Estimate, Levels, Occupancy};
 
@@ -25,6 +26,14 @@ pub struct PointCore {
 }
 
 impl PointCore {
+    /// What a neighbour on the core costs an operation of this unit: the time with the core shared over that with the core alone,
+    /// for rates the rate alone over that shared; above 1, sharing costs. `None` unless `estimate` is of the core alone.
+    pub fn neighbour_cost(&self, unit: Unit, estimate: &Estimate) -> Option<Found> {
+        let (alone, shared) = (Found::of(estimate, unit), Found::of(self.shared.as_ref()?, unit));
+        let ratio = if unit.kind() == Kind::Rate { alone.over(shared) } else { shared.over(alone) };
+        (self.state == CoreState::Alone && ratio.value.is_finite()).then_some(ratio)
+    }
+
     /// For the trials of a point; `None` if the state of the core is not known.
     pub fn of(run: &Run, unit: Unit, visits: &Visits, samples: &[&Sample], levels: &Levels) -> Option<Self> {
         let state = visits.state?;

@@ -4,6 +4,7 @@
 //! later ones have at least its capabilities.
 
 use fathom_core::prelude::*;
+use fathom_core::quantities;
 
 /// A core design. Times in core cycles.
 #[derive(Debug, PartialEq)]
@@ -171,8 +172,11 @@ fn has(machine: &Machine, (vendor, flag): (&str, &str)) -> bool {
 pub fn instruction(known: &Known) -> Basis {
     let cycle = known.cycle();
     if let Some(cpi) = known.machine.processor.cycles_per_instruction.value() {
-        let fact =
-            format!("{cpi:.3} cycles of {:.4} ns an instruction (CPI), measured on this core", cycle.value);
+        let fact = format!(
+            "{} cycles of {} ns an instruction (CPI), measured on this core",
+            quantities::number(*cpi),
+            quantities::number(cycle.value)
+        );
         return Basis::fact(cpi * cycle.value, &fact);
     }
     let core = of(known.machine);

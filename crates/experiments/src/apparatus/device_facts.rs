@@ -2,6 +2,7 @@
 //! machine; the figures are rounded from data sheets, and wrong by a factor of two for many devices.
 
 use fathom_core::prelude::*;
+use fathom_core::quantities;
 
 struct Kind {
     /// The beginning of its name in the description of the machine.
@@ -119,8 +120,9 @@ pub fn random_read(known: &Known) -> Basis {
         Some(turns) => Basis::assumed(
             SEEK_NS + 30e9 / turns,
             &format!(
-                "half a revolution of a disk of {turns:.0} revolutions per minute, and a seek of 8.5 ms (from data \
-                 sheets)"
+                "half a revolution of a disk of {} revolutions per minute, and a seek of 8.5 ms (from data \
+                 sheets)",
+                quantities::plain(turns)
             ),
         ),
         None => Basis::assumed(facts.random_ns, facts.source),
@@ -173,7 +175,7 @@ pub fn against_the_usual(read: Found, known: &Known) -> Option<Statement> {
         "at the edge of"
     };
     Some(statement!(
-        "{read}, {place} the usual {low:.0} to {high:.0} µs of its kind of device ({kind})",
+        "{read}, {place} the usual {low} to {high} µs of its kind of device ({kind})",
         read = read.named("small random read"),
         kind = &device.kind
     ))

@@ -7,6 +7,7 @@ use crate::apparatus::memory::stream::working_set::Level;
 use crate::questions::memory::load_latency;
 use crate::questions::memory::memory_parallelism;
 use fathom_core::prelude::*;
+use fathom_core::quantities;
 
 const FOG: &str = "Fog 2022, Microarchitecture and Instruction tables: current x86-64 cores load twice and store once a \
                    cycle, 32 bytes each; vectors of 64 bytes as much in a cycle on AMD's up to Zen 4, twice that on Intel's";
@@ -83,7 +84,10 @@ pub fn predict(kernel: &Kernel, level: Level, reference_rate: Option<Basis>, kno
     let instructions = (
         "bytes that its instructions move per cycle, times the frequency",
         per_cycle,
-        Basis::published(hertz, &format!("{:.3} GHz, {}; {design}", hertz / 1e9, clock_source(known))),
+        Basis::published(
+            hertz,
+            &format!("{}, {}; {design}", quantities::frequency(hertz), clock_source(known)),
+        ),
     );
     let from = if kernel.avoids_caches() { Level::Memory } else { level };
     let wires = wires(from, reference_rate, hertz, known);

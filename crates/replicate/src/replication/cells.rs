@@ -96,14 +96,11 @@ pub(super) fn ratio(compared: &Compared) -> Text {
         Err(NoRatio::Missing) => return Text::plain(ABSENT),
         Err(why) => return absent(why.reason()),
     };
-    let range = ratio.interval.map(|interval| {
-        format!(
-            " [{}–{}]",
-            quantities::significant(interval.low, 3),
-            quantities::significant(interval.high, 3)
-        )
-    });
-    Text::plain(quantities::significant(ratio.value, 3) + &range.unwrap_or_default())
+    let ends = ratio.interval.map(|interval| (interval.low, interval.high));
+    let range = ratio
+        .interval
+        .map(|interval| format!(" [{}]", quantities::number_range(ratio.value, interval.low, interval.high)));
+    Text::plain(quantities::number_within(ratio.value, ends) + &range.unwrap_or_default())
 }
 
 fn absent(reason: &str) -> Text {

@@ -5,6 +5,8 @@ use crate::pace::reduced;
 use crate::protocol::{TRIALS, loop_trials, unsigned_ticks};
 use crate::{Series, Stage};
 use fathom_core::experiment::{Failure, PEER, PeerAddress};
+use fathom_core::quantities;
+use fathom_core::quantity::Unit;
 use fathom_core::sampling::partner::PartnerProcess;
 use fathom_equipment::peer::other_side::OtherSide;
 use fathom_equipment::peer::ping::{Ping, THIS_HOST};
@@ -177,12 +179,13 @@ fn connections(stage: &Stage, address: SocketAddr, greeted: bool) -> Result<Seri
 
 fn observed(trials: &[Trial], tick: f64, overflows_before: Option<u64>) -> String {
     let negative: u64 = trials.iter().map(|trial| trial.negative).sum();
-    let slowest = trials.iter().map(|trial| trial.slowest).fold(0.0, f64::max) * tick / 1e6;
+    let slowest = trials.iter().map(|trial| trial.slowest).fold(0.0, f64::max) * tick;
+    let slowest = quantities::value(Unit::Nanoseconds, slowest);
     let overflows = ports::backlog_overflows().zip(overflows_before);
     let dropped = overflows
         .map(|(now, before)| format!("; full backlogs dropped {} connection requests", now - before));
     format!(
-        "{negative} differences of the timer were negative; the slowest connect took {slowest:.3} ms{}.",
+        "{negative} differences of the timer were negative; the slowest connect took {slowest}{}.",
         dropped.unwrap_or_default()
     )
 }

@@ -6,6 +6,8 @@ use crate::timer::{CpuidRdtscRdtscp, Timer};
 use crate::unoptimised::{ROUNDS, call, empty_loop};
 use crate::{Series, Stage, tasks};
 use fathom_core::experiment::Failure;
+use fathom_core::quantities;
+use fathom_core::quantity::Unit;
 
 const TEN: TrialProtocol = TrialProtocol::TEN;
 
@@ -70,7 +72,8 @@ fn tasks_in_a_trial(stage: &Stage) -> u64 {
 /// A fork, timed in the parent.
 pub(super) fn forking(stage: &Stage) -> Result<Series, Failure> {
     let resident = tasks::resident_bytes().map(|bytes| {
-        format!("The process that forks has {:.1} MiB of resident memory.", bytes as f64 / f64::from(1 << 20))
+        let size = quantities::value(Unit::Bytes, bytes as f64);
+        format!("The process that forks has {size} of resident memory.")
     });
     let forks = creation(TEN, &span(stage)?, tasks_in_a_trial(stage), tasks::fork, tasks::reap)?;
     Ok(forks.seen_where(resident))

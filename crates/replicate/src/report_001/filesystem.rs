@@ -7,6 +7,7 @@ use crate::sweep::beginnings;
 use crate::timer::{CpuidRdtscRdtscp, Timer};
 use crate::{Series, Stage};
 use fathom_core::experiment::{Failure, RemoteFile};
+use fathom_core::quantities;
 use fathom_equipment::remote::{Client, read_block};
 use fathom_equipment::test_file::blocks::below;
 use fathom_equipment::test_file::{DiskQuota, TestFile, served};
@@ -74,7 +75,8 @@ pub(super) fn reading(stage: &Stage) -> Result<Series, Failure> {
         series = series.and(SEQUENTIAL, bytes as f64, forward).and(RANDOM, bytes as f64, anywhere);
     }
     let from_device = before.zip(served()).map(|(before, after)| {
-        format!("The device sent {:.2} bytes for every byte that was read.", (after - before) / read as f64)
+        let each = quantities::number((after - before) / read as f64);
+        format!("The device sent {each} bytes for every byte that was read.")
     });
     Ok(series.seen_where(from_device))
 }

@@ -9,6 +9,8 @@ use crate::usage::Usage;
 use crate::{Series, Stage, caches};
 use fathom_core::experiment::Failure;
 use fathom_core::machine::Machine;
+use fathom_core::quantities;
+use fathom_core::quantity::Unit;
 use fathom_equipment::test_file::{DiskQuota, TestFile, evict_after_reads};
 
 /// The plateaus, as variants of the series.
@@ -76,7 +78,7 @@ pub(super) fn streaming(stage: &Stage) -> Result<Series, Failure> {
     let bytes = (6 * caches::of_report_001(&machine, 3, stage.site.home)).min(LARGEST_ARRAY).min(most);
     let kernels: LineKernels = (read_lines_unrolled, write_lines_unrolled);
     let rates = line_rates::<CpuidRdtscRdtscp>(stage, TrialProtocol::TEN, (bytes, UNROLLED), kernels)?;
-    Ok(rates.seen(format!("The array had {:.0} MiB.", bytes as f64 / f64::from(1 << 20))))
+    Ok(rates.seen(format!("The array had {}.", quantities::value(Unit::Bytes, bytes as f64))))
 }
 
 /// The file whose pages are faulted in, bytes.

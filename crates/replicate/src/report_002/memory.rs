@@ -10,6 +10,7 @@ use crate::usage::Usage;
 use crate::{Series, Stage};
 use fathom_core::experiment::{Failure, ensure};
 use fathom_core::machine::Machine;
+use fathom_core::quantities;
 use fathom_equipment::test_file::blocks::below;
 use fathom_equipment::test_file::{DiskQuota, TestFile};
 use rand_xoshiro::SplitMix64;
@@ -64,9 +65,9 @@ pub(super) fn faulting(stage: &Stage) -> Result<Series, Failure> {
     }
     let counts = Usage::now().since(before);
     let (major, minor) = (counts.major, counts.minor);
-    let pages = files as f64 * (FILE / PAGE) as f64;
+    let pages = quantities::plain(files as f64 * (FILE / PAGE) as f64);
     let seen = format!(
-        "The kernel counted {major} major and {minor} minor faults for {pages:.0} pages; only major faults wait for the disk."
+        "The kernel counted {major} major and {minor} minor faults for {pages} pages; only major faults wait for the disk."
     );
     Ok(Series::of(values).seen(seen))
 }

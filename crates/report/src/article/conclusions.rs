@@ -6,7 +6,7 @@ use crate::finding;
 use crate::paper::{Block, Column, Group, Key, Row, Section, Table, Text, Tone, Weight};
 use crate::words::{self, plural};
 use fathom_core::experiment::{Finding, family};
-use fathom_core::quantities;
+use fathom_core::quantities::{self, Measure};
 use fathom_engine::results::{Agreement, CLOSE, CrossCheck, FAIR, Mechanism, Results, Share, Tally};
 
 /// The section; `None` if nothing was concluded.
@@ -155,11 +155,8 @@ fn accuracy_row(name: Text, tally: &Tally) -> Row {
 
 /// A share with its interval, both in per cent.
 fn share(share: &Share) -> String {
-    let percent = |share: f64| quantities::significant(share * 100.0, 2);
-    match share.interval {
-        Some(interval) => {
-            format!("{} ({}–{})", percent(share.share), percent(interval.low), percent(interval.high))
-        }
-        None => percent(share.share),
-    }
+    let percent = Measure { size: 0.01, symbol: "%" };
+    let ends = share.interval.map(|interval| (interval.low, interval.high));
+    let range = ends.map(|(low, high)| format!(" ({})", percent.range(share.share, low, high)));
+    percent.number(share.share, ends) + &range.unwrap_or_default()
 }

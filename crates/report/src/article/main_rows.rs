@@ -2,8 +2,8 @@
 //! points.
 
 use crate::main_figures::{self, FigureSource, Main};
-use crate::paper::{Column, Key, Row, Sign, Table, Text};
-use crate::{summary, words};
+use crate::paper::{Column, Key, Row, Sign, Table, Text, Tone};
+use crate::{occupancy, summary, words};
 use fathom_core::experiment::Prediction;
 use fathom_core::quantities::{self, Measure};
 use fathom_core::quantity::Unit;
@@ -59,12 +59,12 @@ impl<'run> MainRows<'run> {
             in_unit("95 % interval"),
             in_unit("predicted"),
             Column::ratio("measured / predicted"),
-            Column::signs("evidence"),
+            Column::signs("operation checked"),
         ];
         let place = if self.shared.is_empty() { String::new() } else { format!(" ({})", self.shared) };
         let caption = Text::code(experiment).and(format!(": medians over trials{place}. All rows: "));
         let all = Text::joined(all.iter().map(|key| Text::to(key)), ", ");
-        let rows = self.rows.iter().map(|main| row(main, shared));
+        let rows = self.rows.iter().flat_map(|main| rows(main, shared));
         Some(Table::new(key, caption.and(all).and(".")).columns(columns).rows(rows))
     }
 }
@@ -102,6 +102,31 @@ fn measured(source: &FigureSource) -> (f64, Option<(f64, f64)>, bool) {
     }
 }
 
+/// A row for a figure, and another for its value while the core was shared.
+fn rows(main: &Main, shared: Option<Measure>) -> Vec<Row> {
+    let of_shared = || {
+        let point = point(&main.source)?;
+        let (found, unit) = (point.shared()?, point.unit);
+        let measure =
+            shared.unwrap_or_else(|| Measure::of(unit, point.estimate().map_or(0.0, |all| all.value)));
+        let written = |number: String| match shared {
+            Some(_) => number,
+            None => format!("{number} {}", measure.symbol),
+        };
+        let ends = quantities::ends(found);
+        let absent = || Text::plain(summary::ABSENT);
+        Some(Row::of([
+            Text::toned(Tone::Faint, occupancy::SHARED),
+            written(measure.number(found.value, ends)).into(),
+            ends.map_or_else(absent, |(low, high)| written(measure.range(found.value, low, high)).into()),
+            absent(),
+            absent(),
+            Text::sign(Sign::Unasked),
+        ]))
+    };
+    [row(main, shared)].into_iter().chain(of_shared()).collect()
+}
+
 fn row(main: &Main, shared: Option<Measure>) -> Row {
     let (value, ends, limit) = measured(&main.source);
     let unit = unit(&main.source);
@@ -119,7 +144,7 @@ fn row(main: &Main, shared: Option<Measure>) -> Row {
     let or_absent = |text: Option<String>| text.unwrap_or_else(|| summary::ABSENT.to_owned());
     let median = written(measure.number(value, ends));
     Row::of([
-        Text::plain(&*main.words),
+        Text::plain(main.label()),
         Text::strong(if limit { format!("< {median}") } else { median }),
         or_absent(ends.map(|(low, high)| written(measure.range(value, low, high)))).into(),
         or_absent(predicted.map(expected)).into(),

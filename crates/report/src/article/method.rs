@@ -133,7 +133,7 @@ fn settings_rows(found: &Results) -> Vec<(&'static str, String)> {
         ("Selection", selection),
         ("Effort", words::effort(asked.effort).to_owned()),
         ("Budget", quantities::duration(asked.budget_s)),
-        ("Target precision", quantities::plus_minus(asked.precision)),
+        ("Target precision", quantities::target(asked.precision)),
         ("Seed", asked.seed.to_string()),
         ("A trial observes for", quantities::duration(asked.trial_ns as f64 / 1e9)),
         ("CPU of pinned work", asked.home.to_string()),

@@ -8,6 +8,7 @@ mod experiment;
 mod machine;
 mod main_rows;
 mod method;
+mod neighbour;
 mod operations;
 mod prediction;
 mod results;
@@ -44,6 +45,7 @@ pub fn of(found: &Results, published: Option<&Published>) -> Document {
         operations::without_value(found),
         operations::published_statistics(found),
     ]);
+    document.sections.extend(neighbour::of(found));
     document
 }
 

@@ -2,10 +2,11 @@
 //! what has no value and why, and the statistics of published reports, for comparison with any of them.
 
 use super::sections::linked;
-use crate::paper::{Block, Column, Group, Key, Row, Section, Table, Text, Tone};
+use crate::csv;
+use crate::paper::{Block, Column, Group, Key, Row, Section, Sign, Table, Text, Tone};
 use crate::summary::{self, ABSENT, Unmeasured};
 use crate::words::{self, plural};
-use fathom_core::quantities::{self, Measure};
+use fathom_core::quantities;
 use fathom_core::statistics::TRIMMED;
 use fathom_engine::results::{PointResult, Results, ticks_and_cycles};
 
@@ -23,7 +24,7 @@ pub(super) fn every_operation(found: &Results) -> Section {
         Column::mixed("measured, median"),
         Column::mixed("95 % interval").optional(),
         Column::ratio("measured / predicted"),
-        Column::signs("evidence"),
+        Column::signs("operation checked"),
     ]);
     table.searched = true;
     for group in summary::groups(found) {
@@ -55,7 +56,7 @@ fn rows(found: &Results, group: &summary::OperationGroup) -> Group {
 }
 
 fn row(row: &summary::OperationRow) -> Row {
-    let sign = words::evidence_sign(row.point);
+    let sign = if row.shared { Sign::Unasked } else { words::evidence_sign(row.point) };
     Row::of([
         Text::plain(&*row.operation),
         Text::plain(&*row.hardware),
@@ -179,11 +180,11 @@ fn statistics_method() -> String {
     format!(
         "Published reports print different statistics. Those below are of the same observations as the median, each \
          minus the median of its trial’s baseline where there is one. Standard deviations (divisor n − 1) are given \
-         of single observations and of the means of trials. The trimmed mean leaves out {:.0} % of the observations \
+         of single observations and of the means of trials. The trimmed mean leaves out {} of the observations \
          at either end. Ticks are clock ticks; cycles are core cycles, at the frequency at which chains of dependent \
          instructions ran. An observation is the time between two clock readings divided by the operations between \
          them; 1 operation means that each was timed separately.",
-        100.0 * TRIMMED
+        quantities::percent(TRIMMED)
     )
 }
 
@@ -193,22 +194,17 @@ fn statistics_row(found: &Results, point: &PointResult) -> Option<Row> {
     let in_clock = ticks_and_cycles(found.run, found.core_hz, unit, median);
     let optional =
         |value: Option<f64>| value.map_or(ABSENT.to_owned(), |value| quantities::value(unit, value));
-    let count = |value: Option<f64>| value.map_or(ABSENT.to_owned(), plain);
+    let count = |value: Option<f64>| value.map_or(ABSENT.to_owned(), quantities::number);
     Some(Row::of([
         words::label(point, &point.point),
         optional(Some(of_observations.mean)),
         optional(of_observations.deviation),
         optional(published.trials.deviation),
         optional(Some(of_observations.trimmed_mean)),
-        optional(Some(of_observations.minimum)),
+        optional(csv::least(point, of_observations.minimum)),
         optional(Some(of_observations.maximum)),
         count(in_clock.map(|(ticks, _)| ticks)),
         count(in_clock.and_then(|(_, cycles)| cycles)),
         count(published.operations),
     ]))
-}
-
-/// A number without an SI prefix, to three digits, for ticks and cycles.
-fn plain(value: f64) -> String {
-    Measure { size: 1.0, symbol: "" }.number(value, None)
 }

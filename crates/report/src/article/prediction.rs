@@ -67,8 +67,8 @@ fn row(point: &PointResult, term: &Term) -> Row {
     };
     Row::of([
         part.into(),
-        Text::plain(&*term.what),
-        quantities::times(term.times).into(),
+        Text::plain(quantities::reworded(&term.what)),
+        quantities::plain(term.times).into(),
         quantities::value(point.unit, term.each).into(),
         quantities::value(point.unit, term.value()).into(),
         source(&term.source),
@@ -78,15 +78,15 @@ fn row(point: &PointResult, term: &Term) -> Row {
 /// A source in words; a publication is cited.
 fn source(source: &Source) -> Text {
     match source {
-        Source::Machine { fact } => Text::plain(format!("this machine: {fact}")),
+        Source::Machine { fact } => Text::plain(format!("this machine: {}", quantities::reworded(fact))),
         Source::Measured { experiment, point } => Text::plain(format!(
             "measured in this run: {experiment}, {}",
             words::label(experiment.as_str(), point)
         )),
-        Source::Assumed { reason } => Text::plain(format!("assumed: {reason}")),
+        Source::Assumed { reason } => Text::plain(format!("assumed: {}", quantities::reworded(reason))),
         // A citation may begin with the conversion of cycles to a time: `2 cycles of 0.3846 ns: a book`.
         Source::Published { citation } => match citation.split_once(" ns: ") {
-            Some((cycles, work)) => Text::plain(format!("{cycles} ns")).cite(work),
+            Some((cycles, work)) => Text::plain(format!("{} ns", quantities::reworded(cycles))).cite(work),
             None => Text::plain("published").cite(&**citation),
         },
     }

@@ -80,11 +80,12 @@ fn columns(
     columns.push(in_unit(&format!("median {}", words::quantity(unit))));
     columns.extend(["95 % interval", "predicted"].map(in_unit));
     columns.push(Column::ratio("measured / predicted"));
+    columns.push(in_unit("core shared"));
     columns.push(in_unit("best observed").optional());
     columns.extend(percentiles.iter().map(|(_, name)| in_unit(name).optional()));
     columns.push(Column::number("outliers", "% of observations").optional());
     columns.push(Column::count("trials").optional());
-    columns.push(Column::signs("evidence"));
+    columns.push(Column::signs("operation checked"));
     columns
 }
 
@@ -140,6 +141,7 @@ fn row(point: &PointResult, names: &[String], shared: Option<Measure>, percentil
     cells.push(interval.unwrap_or(summary::ABSENT.to_owned()).into());
     cells.push(text(point.prediction.as_ref().map(Prediction::total)).into());
     cells.push(point.factor().map_or(summary::ABSENT.to_owned(), quantities::factor).into());
+    cells.push(of_shared(point, shared).unwrap_or(summary::ABSENT.to_owned()).into());
     cells.push(text(point.best()).into());
     cells.extend(percentiles.iter().map(|(level, _)| text(usable.and(percentile(point, *level))).into()));
     cells.push(outliers(point).unwrap_or(summary::ABSENT.to_owned()).into());
@@ -152,7 +154,7 @@ fn row(point: &PointResult, names: &[String], shared: Option<Measure>, percentil
 fn outliers(point: &PointResult) -> Option<String> {
     let all: usize = point.samples.iter().map(Vec::len).sum();
     let outside = point.outliers.as_ref()?.count();
-    (all > 0).then(|| quantities::significant(outside as f64 / all as f64 * 100.0, 2))
+    (all > 0).then(|| quantities::number(outside as f64 / all as f64 * 100.0))
 }
 
 fn median(point: &PointResult, shared: Option<Measure>) -> String {
@@ -162,6 +164,17 @@ fn median(point: &PointResult, shared: Option<Measure>) -> String {
         (Outcome::BelowResolution { below, .. }, _) => format!("< {}", plain(point, shared, *below)),
         _ => summary::ABSENT.to_owned(),
     }
+}
+
+/// The value while the core was shared, with its interval.
+fn of_shared(point: &PointResult, shared: Option<Measure>) -> Option<String> {
+    let found = point.shared()?;
+    let measure =
+        shared.unwrap_or_else(|| Measure::of(point.unit, point.estimate().map_or(0.0, |all| all.value)));
+    let unit = if shared.is_some() { String::new() } else { format!(" {}", measure.symbol) };
+    let ends = quantities::ends(found);
+    let range = ends.map(|(low, high)| format!(" ({})", measure.range(found.value, low, high)));
+    Some(measure.number(found.value, ends) + &unit + &range.unwrap_or_default())
 }
 
 fn interval(unit: Unit, shared: Option<Measure>, found: &Estimate) -> Option<String> {
@@ -185,7 +198,7 @@ fn remarked(point: &PointResult, median: Text) -> Text {
     let mut median = gathered(point, median);
     if point.left_out > 0 {
         let left_out = words::plural(point.left_out, "trial");
-        median = median.noted(format!("Without {left_out} whose own evidence failed."));
+        median = median.noted(format!("Without {left_out} discarded by their own checks."));
     }
     if point.negative > 0 {
         let (negative, all) = (point.negative, point.samples.iter().map(Vec::len).sum::<usize>());

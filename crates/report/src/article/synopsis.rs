@@ -3,7 +3,8 @@
 use super::beside::{self, Published};
 use super::sections::title;
 use crate::description::FactRow;
-use crate::main_figures::Ranked;
+use crate::main_figures::{Ranked, Written};
+use crate::occupancy;
 use crate::paper::{Block, Column, Document, Group, Key, Row, Section, Sign, Table, Text, Tone};
 use crate::summary::ABSENT;
 use crate::{description, main_figures, run, screen};
@@ -50,6 +51,7 @@ pub(super) fn opening(found: &Results, shown: &Opening) -> Section {
                    median as a multiple of what was predicted before.";
     Section::new(Key::of("opening"), "Summary")
         .say(said.join(" "))
+        .say(Text::strong(screen::trusted(found)))
         .under(screen::TRUST, vec![Block::List(screen::trust(found).into_iter().map(reason).collect())])
         .with(main_figures_table(Key::of("main-figures"), caption, shown.figures, shown.name))
         .with_all(shown.rest.clone().map(Block::Paragraph))
@@ -82,20 +84,27 @@ fn main_figures_table(key: Key, caption: &str, figures: &[Ranked], name: &dyn Fn
         Column::mixed("95 % interval"),
         Column::ratio("±"),
         Column::ratio("measured / predicted"),
-        Column::signs("evidence"),
+        Column::signs("operation checked"),
     ]);
     for family in figures.chunk_by(|one, other| one.family() == other.family()) {
-        let rows = family.iter().map(|figure| main_figures_row(figure, name));
+        let rows = family.iter().flat_map(|figure| main_figures_rows(figure, name));
         table = table.group(Group::named(title(family[0].family())).rows(rows));
     }
     table
 }
 
-fn main_figures_row(figure: &Ranked, name: &dyn Fn(&str) -> Text) -> Row {
-    let written = figure.main.written();
+/// A row for a figure, and another for its value while the core was shared.
+fn main_figures_rows(figure: &Ranked, name: &dyn Fn(&str) -> Text) -> Vec<Row> {
+    let first = main_figures_row(name(figure.experiment), figure.main.label(), figure.main.written());
+    let shared = figure.main.shared().filter(|_| figure.with_shared);
+    let shared = shared.map(|shared| main_figures_row("".into(), occupancy::SHARED.to_owned(), shared));
+    [first].into_iter().chain(shared).collect()
+}
+
+fn main_figures_row(experiment: Text, words: String, written: Written) -> Row {
     Row::of([
-        name(figure.experiment),
-        figure.main.words.as_str().into(),
+        experiment,
+        words.into(),
         Text::strong(written.median),
         written.interval.into(),
         written.half_width.into(),

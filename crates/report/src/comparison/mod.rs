@@ -132,7 +132,7 @@ fn summary(comparison: &Comparison) -> Text {
         format!(
             " These runs vary more than their trials alone would suggest: variances are {} times as large, and the \
              intervals are widened accordingly.",
-            quantities::significant(factor, 2)
+            quantities::number(factor)
         )
     } else {
         String::new()

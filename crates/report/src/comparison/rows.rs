@@ -115,11 +115,7 @@ pub(super) fn signed(ratio: f64) -> String {
     if !(0.5..2.0).contains(&ratio) {
         return quantities::factor(ratio);
     }
-    let percent = (ratio - 1.0) * 100.0;
-    let places = usize::from(percent.abs() < 9.95);
-    let text = format!("{percent:+.places$} %").replace('-', "−");
-    // A change that rounds to zero has no sign.
-    if text.bytes().any(|byte| (b'1'..=b'9').contains(&byte)) { text } else { "0.0 %".to_owned() }
+    quantities::change(ratio - 1.0)
 }
 
 /// Every row, by experiment.

@@ -5,6 +5,8 @@ use fathom_core::machine::{
     Cache, CacheKind, CoreClass, CpuSet, Fact, Machine, Memory, Module, NumaNode, Processor, Tlb, TlbKind,
     Topology,
 };
+use fathom_core::quantities;
+use fathom_core::quantity::Unit;
 use fathom_core::quantity::declared::{bytes_rate, frequency, on_off, size, yes_no};
 
 pub(super) fn processor(processor: &Processor) -> Vec<FactRow> {
@@ -19,15 +21,17 @@ pub(super) fn processor(processor: &Processor) -> Vec<FactRow> {
         plain("Stepping", &processor.stepping),
         plain("Microcode", &processor.microcode),
         row("Nominal clock", &processor.nominal_hz, hertz),
-        row("Cycle time at it", &processor.nominal_hz, |hertz| format!("{:.4} ns", 1e9 / hertz)),
+        row("Cycle time at it", &processor.nominal_hz, |hertz| {
+            quantities::value(Unit::Nanoseconds, 1e9 / hertz)
+        }),
         row("Maximum clock", &processor.maximum_hz, hertz),
         row("Minimum clock", &processor.minimum_hz, hertz),
         row("Observed clock", &processor.observed_hz, hertz),
         row("Cycle time at the observed clock", &processor.observed_hz, |hertz| {
-            format!("{:.4} ns", 1e9 / hertz)
+            quantities::value(Unit::Nanoseconds, 1e9 / hertz)
         }),
         row("Cycles per instruction (CPI)", &processor.cycles_per_instruction, |cpi| {
-            format!("{cpi:.4} ({:.2} instructions a cycle)", 1.0 / cpi)
+            format!("{} ({} instructions a cycle)", quantities::number(*cpi), quantities::number(1.0 / cpi))
         }),
         row("Clock at one moment", &processor.momentary_hz, hertz),
         row("Tick counter, declared", &ticks.declared_hz, hertz),

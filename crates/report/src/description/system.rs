@@ -5,6 +5,7 @@ use fathom_core::machine::{
     Adapter, Build, Conditions, CpuSet, Device, Fact, IdleState, Kernel, Machine, Privileges, Resource,
     Route, Storage, Virtualization,
 };
+use fathom_core::quantities;
 use fathom_core::quantity::declared::{bits_rate, on_off, percent, size, yes_no};
 
 pub(super) fn storage(storage: &Storage) -> Vec<FactRow> {
@@ -180,7 +181,8 @@ pub(super) fn conditions(conditions: &Conditions) -> Vec<FactRow> {
         row("Isolated CPUs", &conditions.isolated, cpus),
         row("Tickless CPUs", &conditions.tickless, cpus),
         row("Load average", &conditions.load_average, |[one, five, fifteen]| {
-            format!("{one:.2} (1 min), {five:.2} (5 min), {fifteen:.2} (15 min)")
+            let [one, five, fifteen] = [one, five, fifteen].map(|load| quantities::number(*load));
+            format!("{one} (1 min), {five} (5 min), {fifteen} (15 min)")
         }),
         row("CPU pressure", &conditions.cpu_pressure, pressure),
         row("Memory pressure", &conditions.memory_pressure, pressure),
@@ -190,10 +192,14 @@ pub(super) fn conditions(conditions: &Conditions) -> Vec<FactRow> {
             let used = conditions.swap_used_bytes.value().map_or("?".to_owned(), |bytes| size(*bytes));
             format!("{} ({used} used)", size(*total))
         }),
-        row("Temperature", &conditions.temperature_celsius, |degrees| format!("{degrees:.0} °C")),
+        row("Temperature", &conditions.temperature_celsius, |degrees| {
+            format!("{} °C", quantities::plain(degrees.round()))
+        }),
         row("On battery", &conditions.on_battery, |yes| yes_no(*yes)),
         plain("Users logged in", &conditions.users),
-        row("Up for", &conditions.uptime_seconds, |seconds| format!("{:.1} h", seconds / 3600.0)),
+        row("Up for", &conditions.uptime_seconds, |seconds| {
+            format!("{} h", quantities::number(seconds / 3600.0))
+        }),
     ]
 }
 

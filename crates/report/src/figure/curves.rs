@@ -216,6 +216,7 @@ impl Curves<'_> {
             let ((first, start), (last, end)) = (curve.marks.first()?, curve.marks.last()?);
             let value = |mark: &Mark| quantities::value(self.unit, mark.value);
             let (start, end) = (value(start), value(end));
+            let [first, last] = [first, last].map(|number| setting(self.scale, *number));
             Some(format!("{}: {start} at {} {first}, {end} at {last}", curve.name, self.along))
         });
         ends.collect::<Vec<_>>().join("; ") + "."
@@ -228,7 +229,7 @@ fn setting(scale: Scale, tick: f64) -> String {
         Scale::Bytes | Scale::Nanoseconds if tick >= 0.0 && tick.fract() == 0.0 => {
             words::number(scale, tick as u64)
         }
-        _ if tick.fract() == 0.0 => format!("{tick:.0}"),
+        _ if tick.fract() == 0.0 => quantities::plain(tick),
         _ => String::new(),
     }
 }

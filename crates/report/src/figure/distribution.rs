@@ -181,7 +181,7 @@ fn rank(share: f64, length: usize) -> usize {
 }
 
 fn words_of(curve: &ShareCurve, unit: Unit) -> String {
-    let at = |share: f64| quantities::value(unit, curve.observations[rank(share, curve.observations.len())]);
+    let at = |share: f64| words::observed(unit, curve.observations[rank(share, curve.observations.len())]);
     format!(
         "{}: {} observations from {} to {}, half of them at or below {}",
         curve.name,

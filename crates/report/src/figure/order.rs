@@ -63,7 +63,7 @@ fn frame(drawing: &mut Drawing, (x, y): (&Axis, &Axis), (left, top, bottom): (f6
         drawing.line("grid", (left, place), (WIDTH - 12.0, place));
         drawing.text("tick", "end", (left - 6.0, place + 4.0), &quantities::tick(unit, tick));
     }
-    let number = |tick: f64| if tick.fract() == 0.0 { format!("{tick:.0}") } else { String::new() };
+    let number = |tick: f64| if tick.fract() == 0.0 { quantities::plain(tick) } else { String::new() };
     for (place, words) in placing::ticks(x, 8, number) {
         drawing.line("axis", (place, bottom), (place, bottom + 4.0));
         drawing.text("tick", "middle", (place, bottom + 17.0), &words);
@@ -79,7 +79,7 @@ fn description(points: &[&PointResult], names: &[String]) -> String {
         let values = first_trial(point);
         let (low, high) =
             values.iter().fold((f64::INFINITY, 0.0_f64), |(low, high), one| (low.min(*one), high.max(*one)));
-        let value = |value| quantities::value(point.unit, value);
+        let value = |value| words::observed(point.unit, value);
         format!("{name}: {} observations from {} to {}", values.len(), value(low), value(high))
     });
     each.collect::<Vec<_>>().join("; ") + "."

@@ -1,5 +1,6 @@
 //! A point as JSON.
 
+use crate::csv;
 use fathom_core::experiment::registry::OtherVersion;
 use fathom_core::experiment::{Bound, Check, Part, Point, Prediction, Term};
 use fathom_core::quantity::{Kind, Unit};
@@ -108,7 +109,7 @@ pub(super) fn point<'run>(found: &Results, result: &'run PointResult) -> PointRe
         bound,
         unusable: unusable.map(WithInterval::of),
         baseline: result.baseline.as_ref().map(WithInterval::of),
-        core: result.core.as_ref().map(core),
+        core: result.core.as_ref().map(|found| core(result, found)),
         each: result.each,
         modes: &result.modes,
         outliers: result.outliers,
@@ -191,9 +192,18 @@ struct CoreReport {
     state: &'static str,
     shared_share: Option<f64>,
     shared: Option<WithInterval>,
+    /// With the core shared over alone; for rates the reverse.
+    neighbour_cost: Option<Ratio>,
     observed_alone: usize,
     observed_shared: usize,
     observed_unclear: usize,
+}
+
+#[derive(Serialize)]
+struct Ratio {
+    value: f64,
+    low: Option<f64>,
+    high: Option<f64>,
 }
 
 /// The state of the core over the run.
@@ -207,12 +217,18 @@ pub(super) struct CoreSharedReport {
     shared: Option<f64>,
 }
 
-fn core(found: &PointCore) -> CoreReport {
+fn core(point: &PointResult, found: &PointCore) -> CoreReport {
+    let cost = point.neighbour_cost();
     let [observed_alone, observed_shared, observed_unclear] = found.observations;
     CoreReport {
         state: found.state.name(),
         shared_share: found.shared_share,
         shared: found.shared.as_ref().map(WithInterval::of),
+        neighbour_cost: cost.map(|cost| Ratio {
+            value: cost.value,
+            low: cost.interval.map(|interval| interval.low),
+            high: cost.interval.map(|interval| interval.high),
+        }),
         observed_alone,
         observed_shared,
         observed_unclear,
@@ -236,7 +252,7 @@ struct PublishedStatisticsReport {
     mean: f64,
     deviation: Option<f64>,
     trimmed_mean: f64,
-    minimum: f64,
+    minimum: Option<f64>,
     maximum: f64,
     trials_mean: f64,
     trials_deviation: Option<f64>,
@@ -255,7 +271,7 @@ impl PublishedStatisticsReport {
             mean: published.observations.mean,
             deviation: published.observations.deviation,
             trimmed_mean: published.observations.trimmed_mean,
-            minimum: published.observations.minimum,
+            minimum: csv::least(point, published.observations.minimum),
             maximum: published.observations.maximum,
             trials_mean: published.trials.value,
             trials_deviation: published.trials.deviation,

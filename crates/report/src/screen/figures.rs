@@ -1,12 +1,13 @@
 //! The main figures as a table.
 
 use crate::main_figures::{Ranked, Written};
+use crate::occupancy;
 use crate::paper::Sign;
 use crate::summary::ABSENT;
 use crate::text::{Style, clean, cut, display_width};
 use comfy_table::{CellAlignment, ContentArrangement, Table, TableStyle};
 
-const HEAD: [&str; 6] = ["Main figures", "median", "95 % interval", "±", "meas./pred.", "evid."];
+const HEAD: [&str; 6] = ["Main figures", "median", "95 % interval", "±", "meas./pred.", "check"];
 
 /// The width from which the half-widths have their own column.
 const WIDE: usize = 96;
@@ -25,19 +26,21 @@ pub(super) fn text(shown: &[Ranked], more: usize, style: Style) -> String {
 
 fn table(all: &[Ranked], style: Style) -> String {
     let columns: &[usize] = if style.width >= WIDE { &[0, 1, 2, 3, 4, 5] } else { &[0, 1, 2, 4, 5] };
-    let rows: Vec<[String; 6]> = all.iter().map(cells).collect();
-    let room = room(&rows, columns, style.width);
+    let rows: Vec<Vec<[String; 6]>> = all.iter().map(cells).collect();
+    let room = room(&rows.concat(), columns, style.width);
     let mut table = Table::new();
     table.load_style(TableStyle::new()).set_content_arrangement(ContentArrangement::Disabled);
     table.add_row(chosen(&HEAD.map(str::to_owned), columns));
     let mut before = None;
-    for (figure, mut row) in all.iter().zip(rows) {
+    for (figure, rows) in all.iter().zip(rows) {
         let family = figure.family();
         if before.replace(family) != Some(family) {
             table.add_row([cut(&clean(family), room)]);
         }
-        row[0] = format!("  {}", cut(&row[0], room.saturating_sub(GAP)));
-        table.add_row(chosen(&row, columns));
+        for mut row in rows {
+            row[0] = format!("  {}", cut(&row[0], room.saturating_sub(GAP)));
+            table.add_row(chosen(&row, columns));
+        }
     }
     for (place, column) in table.column_iter_mut().enumerate() {
         column.set_padding((0, if place + 1 == columns.len() { 0 } else { GAP as u16 }));
@@ -59,10 +62,20 @@ fn room(rows: &[[String; 6]], columns: &[usize], width: usize) -> usize {
     width.saturating_sub(columns.iter().skip(1).map(widest).sum::<usize>()).max(GAP)
 }
 
-fn cells(figure: &Ranked) -> [String; 6] {
+/// A row for a figure, and another for its value while the core was shared.
+fn cells(figure: &Ranked) -> Vec<[String; 6]> {
     let short = figure.experiment.split_once('/').map_or(figure.experiment, |(_, short)| short);
-    let words = clean(&format!("{short}: {}", figure.main.words));
-    let Written { median, interval, half_width, factor, evidence } = figure.main.written();
+    let words = clean(&format!("{short}: {}", figure.main.label()));
+    let shared = figure
+        .main
+        .shared()
+        .filter(|_| figure.with_shared)
+        .map(|shared| row(format!("  {}", occupancy::SHARED), shared));
+    [row(words, figure.main.written())].into_iter().chain(shared).collect()
+}
+
+fn row(words: String, written: Written) -> [String; 6] {
+    let Written { median, interval, half_width, factor, evidence } = written;
     [words, median, interval, half_width, factor, evidence.map_or(ABSENT, Sign::mark).to_owned()]
 }
 

@@ -7,12 +7,11 @@ mod trust;
 
 use crate::main_figures::{self, Ranked};
 use crate::run;
-use crate::terminal::places;
-use crate::text::{Style, clipped};
+use crate::text::{Style, clipped, places};
 use fathom_engine::results::Results;
 pub(super) use notable::{TITLE as NOTABLE, lines as notable};
 use std::path::Path;
-pub(super) use trust::{TITLE as TRUST, lines as trust};
+pub(super) use trust::{TITLE as TRUST, lines as trust, sentence as trusted};
 
 pub const MOST_LINES: usize = 50;
 
@@ -40,7 +39,7 @@ pub fn page(results: &Results, files: &[(&str, &Path)], style: Style) -> String 
 pub(super) fn leading<'run>(results: &'run Results) -> (Vec<Ranked<'run>>, usize) {
     let mut figures = main_figures::all(results);
     let parts = Parts::of(results, &figures, 0, Style::default());
-    let room = parts.room.max(main_figures::leading_room(&figures));
+    let room = parts.room.max(main_figures::leading_lines(&figures));
     let more = main_figures::keep(&mut figures, room);
     (figures, more)
 }
@@ -72,7 +71,11 @@ fn head(results: &Results, style: Style) -> String {
     let peer = run::peer(header).map(|peer| clipped("", &peer, style)).unwrap_or_default();
     let titled: String = clipped("", &title, style).lines().map(|line| style.title(line) + "\n").collect();
     let labels = run::labels(header).map(|labels| clipped("", &labels, style)).unwrap_or_default();
-    titled + &labels + &peer + &clipped("", &run::ending(results), style)
+    titled
+        + &labels
+        + &peer
+        + &clipped("", &run::ending(results), style)
+        + &style.wrapped("", &trust::sentence(results))
 }
 
 /// A part with an empty line before it; empty if the part is.

@@ -1,21 +1,24 @@
 //! How far to trust a run: a line for each reason.
 
 use crate::occupancy;
-use crate::run::{self, Precision};
+use crate::paper::Sign;
+use crate::run::{self, Precision, USEFUL};
 use crate::text::Style;
 use crate::text::clipped;
 use crate::verification;
 use crate::words::plural;
+use fathom_core::experiment::{Check, Point};
 use fathom_core::quantities;
 use fathom_core::statistics;
-use fathom_engine::results::{FAIR, Outcome, Results};
+use fathom_engine::results::{FAIR, Outcome, PointResult, Results};
+use std::collections::BTreeSet;
 
 pub(crate) fn lines(results: &Results) -> Vec<(&'static str, String)> {
     let lines = [
         ("values", Some(values(results))),
         ("intervals", Some(Precision::of(results).sentence())),
         ("trials", trials(results)),
-        ("evidence", evidence(results)),
+        ("checks", evidence(results)),
         ("prediction", predictions(results)),
         ("disturbed", Some(disturbed(results))),
         ("core", core(results)),
@@ -34,17 +37,112 @@ pub(super) fn text(results: &Results, style: Style) -> String {
 
 pub(crate) const TITLE: &str = "How far to trust it";
 
+/// How far a run can be trusted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Trust {
+    Low,
+    Fair,
+    High,
+}
+
+/// The shares of values known to [`USEFUL`] from which trust is fair, and high.
+const FAIRLY: f64 = 0.5;
+const HIGHLY: f64 = 0.8;
+
+/// The share of the time from which a shared core is a reason for wide intervals.
+const OFTEN: f64 = 0.1;
+
+/// The verdict, its reason and its remedy, from the run's own widths, states of the core and warnings.
+pub(crate) fn sentence(results: &Results) -> String {
+    let precision = Precision::of(results);
+    let Some(share) = precision.share_useful() else {
+        return "Trust: none, because nothing was measured.".to_owned();
+    };
+    let (level, word) = match level(results, share) {
+        Trust::High => (Trust::High, "high"),
+        Trust::Fair => (Trust::Fair, "fair"),
+        Trust::Low => (Trust::Low, "low"),
+    };
+    let known = format!(
+        "{} of {} are known within {}",
+        quantities::percent(share),
+        plural(precision.values, "value"),
+        quantities::target(USEFUL)
+    );
+    let (reasons, remedy) = causes(results, &precision);
+    let because = if reasons.is_empty() { String::new() } else { format!(": {}", reasons.join(", ")) };
+    let remedy = if level == Trust::High { String::new() } else { format!(" {remedy}") };
+    format!("Trust: {word}. {known}{because}.{remedy}")
+}
+
+fn level(results: &Results, share: f64) -> Trust {
+    let doubtful = results.failures() > 0
+        || results.points.iter().any(|point| point.evidence.checks().iter().any(Check::fails));
+    let by_width = match share {
+        share if share >= HIGHLY => Trust::High,
+        share if share >= FAIRLY => Trust::Fair,
+        _ => Trust::Low,
+    };
+    if doubtful { by_width.min(Trust::Fair) } else { by_width }
+}
+
+/// What widened the intervals, and what to do about the first of it.
+fn causes(results: &Results, precision: &Precision) -> (Vec<String>, &'static str) {
+    let shared =
+        results.core_shared.as_ref().filter(|core| core.share >= OFTEN && core.levels.shared.is_some());
+    let shared = shared.map(|core| {
+        let said = format!("the core was shared {} of the time", quantities::percent(core.share));
+        (said, "Repeat it at another hour, or longer (--budget), so that more trials have the core alone.")
+    });
+    let warned = results.run.header.machine.warnings();
+    let busy = warned
+        .iter()
+        .any(|warning| warning.id == "load")
+        .then(|| ("the machine was not idle".to_owned(), "Stop other work and repeat it."));
+    let few = (precision.without > 0).then(|| {
+        let said = format!("{} have too few trials for an interval", quantities::count(precision.without));
+        (said, "Repeat it longer (--budget).")
+    });
+    let failed = (results.failures() > 0).then(|| {
+        (format!("{} failed", plural(results.failures(), "point")), "What stands out says what failed.")
+    });
+    let doubtful =
+        results.points.iter().filter(|point| point.evidence.checks().iter().any(Check::fails)).count();
+    let doubtful = (doubtful > 0).then(|| {
+        let said = format!("{} of another operation than named, by their checks", plural(doubtful, "value"));
+        (said, "What stands out says which check failed.")
+    });
+    let all: Vec<(String, &'static str)> =
+        failed.into_iter().chain(doubtful).chain(busy).chain(shared).chain(few).collect();
+    let remedy = all.first().map_or("Repeat it longer (--budget).", |(_, remedy)| remedy);
+    (all.into_iter().map(|(said, _)| said).collect(), remedy)
+}
+
+/// The planned points are those that this run meant to measure; the others are of another tier, or need what is not here.
 fn values(results: &Results) -> String {
-    let count =
-        |of: &dyn Fn(&Outcome) -> bool| results.points.iter().filter(|point| of(&point.outcome)).count();
-    format!(
-        "{} of {}; {} below resolution, {} skipped, {} failed.",
-        quantities::count(count(&|outcome| matches!(outcome, Outcome::Value(_)))),
-        plural(results.points.len(), "point"),
-        count(&|outcome| matches!(outcome, Outcome::BelowResolution { .. })),
-        count(&|outcome| matches!(outcome, Outcome::Skipped { .. })),
-        results.failures()
-    )
+    let plan = results.run.header.plan.iter().filter(|planned| planned.skip.is_none());
+    let planned: BTreeSet<(&str, Point)> =
+        plan.map(|planned| (planned.experiment.as_str(), results.shown(&planned.point))).collect();
+    let is_planned =
+        |point: &&PointResult| planned.contains(&(point.experiment.as_str(), point.point.clone()));
+    let count = |of: &dyn Fn(&Outcome) -> bool| {
+        results.points.iter().filter(is_planned).filter(|point| of(&point.outcome)).count()
+    };
+    let measured = |outcome: &Outcome| matches!(outcome, Outcome::Value(_) | Outcome::BelowResolution { .. });
+    let all = count(&|_| true);
+    let mut said =
+        vec![format!("{} of {} planned", quantities::count(count(&measured)), quantities::count(all))];
+    for (number, what) in [
+        (count(&|outcome| matches!(outcome, Outcome::BelowResolution { .. })), "below resolution"),
+        (count(&|outcome| matches!(outcome, Outcome::Skipped { .. })), "without time or means"),
+        (results.failures(), "failed"),
+    ] {
+        said.extend((number > 0).then(|| format!("{} {what}", quantities::count(number))));
+    }
+    let others = results.points.len() - all;
+    let others =
+        (others > 0).then(|| format!("; {} more are of another tier or machine", quantities::count(others)));
+    format!("{}{}.", said.join(", "), others.unwrap_or_default())
 }
 
 /// The number of trials, in total and per point; `None` if nothing was measured.
@@ -60,7 +158,12 @@ fn trials(results: &Results) -> Option<String> {
         quantities::plain(median)
     );
     if left_out > 0 {
-        said += &format!("; {left_out} left out because their own evidence failed");
+        let all = each.iter().sum::<usize>() + left_out;
+        said += &format!(
+            "; {} of {} discarded by their own checks",
+            quantities::count(left_out),
+            plural(all, "trial")
+        );
     }
     Some(said + ".")
 }
@@ -77,9 +180,11 @@ fn evidence(results: &Results) -> Option<String> {
     });
     let holds = (judged().count() > 0).then(|| {
         format!(
-            "holds for {holding} of {}{}",
+            "{} operation checked for {} of {}{}",
+            Sign::Holds.mark(),
+            quantities::count(holding),
             plural(judged().count(), "point"),
-            if other.is_some() { "," } else { ": the operation measured was the one named." }
+            if other.is_some() { "," } else { ": it was the one named. This says nothing of precision." }
         )
     });
     let unasked = || results.points.iter().flat_map(|point| point.evidence.unasked());

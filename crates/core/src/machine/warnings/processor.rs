@@ -2,6 +2,7 @@
 
 use super::warning::{Warning, warning};
 use crate::machine::Machine;
+use crate::quantities;
 use crate::quantity::declared::frequency;
 
 /// Idle states with a longer exit latency than this show in latencies of tens of microseconds.
@@ -70,7 +71,10 @@ pub(super) fn hot(machine: &Machine) -> Option<Warning> {
     }
     Some(warning(
         "temperature",
-        format!("The processor is at {degrees:.0} °C before the run: it may slow itself down."),
+        format!(
+            "The processor is at {} °C before the run: it may slow itself down.",
+            quantities::plain(degrees.round())
+        ),
         "Let it cool, and look at its fans.",
     ))
 }

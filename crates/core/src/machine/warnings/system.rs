@@ -4,6 +4,7 @@ use super::warning::{Warning, warning};
 use crate::machine::ClockReading;
 use crate::machine::Event;
 use crate::machine::Machine;
+use crate::quantities;
 use crate::quantity::declared::{percent, size};
 
 /// Above this 1-minute load, as a share of the CPUs, other work probably runs on the measured CPUs.
@@ -58,7 +59,8 @@ pub(super) fn load(machine: &Machine) -> Option<Warning> {
     Some(warning(
         "load",
         format!(
-            "The machine is not idle: on average {load:.2} tasks ran or waited on {cpus} CPUs in the last minute."
+            "The machine is not idle: on average {} tasks ran or waited on {cpus} CPUs in the last minute.",
+            quantities::number(load)
         ),
         "Stop other work (`top` shows it), or wait a minute if you have just compiled something.",
     ))
@@ -71,7 +73,7 @@ pub(super) fn pressure(machine: &Machine) -> Option<Warning> {
         .iter()
         .filter_map(|(name, pressure)| Some((name, *pressure.value()?)))
         .filter(|(_, share)| *share >= NOTABLE_PRESSURE)
-        .map(|(name, share)| format!("{name} {share:.0} %"))
+        .map(|(name, share)| format!("{name} {}", quantities::percent(share / 100.0)))
         .collect();
     if stalled.is_empty() {
         return None;

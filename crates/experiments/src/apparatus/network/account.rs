@@ -3,6 +3,8 @@
 use super::path::{PATH, PEER};
 use super::transfer::Transfer;
 use fathom_core::prelude::*;
+use fathom_core::quantities;
+use fathom_core::quantity::Unit;
 use fathom_core::statistics::share_interval;
 use std::collections::BTreeMap;
 
@@ -99,10 +101,14 @@ pub fn datagrams(bytes: f64, seen: &Observed) -> Check {
         holds: arrived > 0 && arrived <= sent,
         unasked: false,
         seen: format!(
-            "{} of {sent} lost: {:.3} to {:.3} % at 95 %",
-            sent.saturating_sub(arrived),
-            interval.low * 100.0,
-            interval.high * 100.0
+            "{} of {} lost: {} at 95 %",
+            quantities::plain(sent.saturating_sub(arrived) as f64),
+            quantities::plain(sent as f64),
+            quantities::percent_range(
+                sent.saturating_sub(arrived) as f64 / sent as f64,
+                interval.low,
+                interval.high
+            )
         ),
     }
 }
@@ -115,9 +121,11 @@ pub fn steady(seen: &Observed) -> Check {
         holds: transfers > 0.0 && found / transfers > 0.5,
         unasked: false,
         seen: format!(
-            "{found} of {transfers}, {}; {:.0} bytes a read",
+            "{} of {}, {}; {} a read",
+            quantities::plain(found),
+            quantities::plain(transfers),
             from_when(sum(seen, RAMP) / transfers),
-            sum(seen, RECEIVED) / sum(seen, READS)
+            quantities::value(Unit::Bytes, sum(seen, RECEIVED) / sum(seen, READS))
         ),
     }
 }
@@ -125,7 +133,7 @@ pub fn steady(seen: &Observed) -> Check {
 /// A ramp of zero intervals is not a ramp.
 fn from_when(ramp_ns: f64) -> String {
     if ramp_ns > 0.0 {
-        format!("{:.2} ms after their first byte", ramp_ns / 1e6)
+        format!("{} after their first byte", quantities::value(Unit::Nanoseconds, ramp_ns))
     } else {
         "from their first interval on, without a ramp".to_owned()
     }
@@ -143,9 +151,9 @@ pub fn processors(point: &Point, streams: f64, seen: &Observed) -> Check {
     let received = sum(seen, RECEIVED) / f64::from(1 << 20);
     Check::within(
         format!(
-            "processors used by both sides (per MiB: sender {:.0} µs, receiver {:.0} µs)",
-            sum(seen, SENDER) / received / 1e3,
-            sum(seen, RECEIVER) / received / 1e3
+            "processors used by both sides (per MiB: sender {}, receiver {})",
+            quantities::value(Unit::Nanoseconds, sum(seen, SENDER) / received),
+            quantities::value(Unit::Nanoseconds, sum(seen, RECEIVER) / received)
         ),
         used,
         0.001,
@@ -155,7 +163,7 @@ pub fn processors(point: &Point, streams: f64, seen: &Observed) -> Check {
 
 /// The socket buffers of this side at the end, and the rate of retransmission.
 pub fn socket(point: &Point, seen: &Observed) -> Vec<Check> {
-    let mean = |name| sum(seen, name) / sum(seen, TRANSFERS) / 1024.0;
+    let mean = |name| sum(seen, name) / sum(seen, TRANSFERS);
     let (send, receive) = (mean(SEND_BUFFER), mean(RECEIVE_BUFFER));
     // A MiB has about 720 segments on Ethernet, and 16 or more on loopback, where none are lost.
     let most = if point.name(&PATH) == PEER { 100.0 } else { 1.0 };
@@ -164,7 +172,11 @@ pub fn socket(point: &Point, seen: &Observed) -> Vec<Check> {
             claim: "this side's socket buffers, chosen by the system, were read back".to_owned(),
             holds: send > 0.0 && receive > 0.0,
             unasked: false,
-            seen: format!("{send:.0} KiB for sending, {receive:.0} KiB for receiving, at the end"),
+            seen: format!(
+                "{} for sending, {} for receiving, at the end",
+                quantities::value(Unit::Bytes, send),
+                quantities::value(Unit::Bytes, receive)
+            ),
         },
         Check::within(
             "segments sent again per MiB",

@@ -1,6 +1,8 @@
 //! Report 000's form of a bandwidth test: after every chunk one byte comes back, so every chunk includes a round trip.
 
 use fathom_core::prelude::*;
+use fathom_core::quantities;
+use fathom_core::quantity::Unit;
 use fathom_equipment::peer::Service;
 use fathom_equipment::peer::other_side::OtherSide;
 use fathom_equipment::peer::service::{Enough, StreamOptions};
@@ -73,17 +75,20 @@ fn connected(options: StreamOptions, other: &OtherSide) -> std::io::Result<TcpSt
 
 /// Checks that every chunk was acknowledged and that the granted buffer sizes were read back.
 pub fn evidence(chunk: f64, seen: &Observed) -> Vec<Check> {
-    let claim = format!("the size of the socket buffers was read back ({:.0} KiB requested)", chunk / 1024.0);
+    let claim = format!(
+        "the size of the socket buffers was read back ({} requested)",
+        quantities::value(Unit::Bytes, chunk)
+    );
     let buffers = match (seen.witness(SEND_BUFFER), seen.witness(RECEIVE_BUFFER)) {
         (Some(send), Some(receive)) => Check {
             claim,
             holds: send > 0.0 && receive > 0.0,
             unasked: false,
             seen: format!(
-                "{:.0} KiB for sending, {:.0} KiB for receiving (sysctl net.core.wmem_max and rmem_max limit them; \
+                "{} for sending, {} for receiving (sysctl net.core.wmem_max and rmem_max limit them; \
                  the sizes include the kernel's bookkeeping)",
-                send / 1024.0,
-                receive / 1024.0
+                quantities::value(Unit::Bytes, send),
+                quantities::value(Unit::Bytes, receive)
             ),
         },
         _ => Check::missing(claim),

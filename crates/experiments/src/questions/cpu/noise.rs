@@ -1,6 +1,7 @@
 //! How much CPU time does a running program lose to interrupts and other work?
 
 use fathom_core::prelude::*;
+use fathom_core::quantities;
 use std::cell::Cell;
 use std::rc::Rc;
 
@@ -81,7 +82,11 @@ impl Experiment for Noise {
         Ok(match point.name(&FIGURE) {
             LOST => {
                 let share = Basis { value: each.value * hertz / 1e9 * 1e6, source: each.source };
-                Prediction::new().software(&format!("{what}, {hertz:.0} times a second"), 1.0, share)
+                Prediction::new().software(
+                    &format!("{what}, {} times a second", quantities::plain(hertz.round())),
+                    1.0,
+                    share,
+                )
             }
             _ => Prediction::new().software(what, 1.0, each),
         })

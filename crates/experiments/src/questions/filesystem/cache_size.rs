@@ -4,6 +4,7 @@ use crate::apparatus::filesystem::cache_search::{self, Search};
 use crate::apparatus::filesystem::reader::Call;
 use fathom_core::machine::{self};
 use fathom_core::prelude::*;
+use fathom_core::quantities;
 use fathom_core::quantity::declared;
 use fathom_equipment::test_file::{self, DiskQuota, TestFile, cached, evict};
 use std::fs::File;
@@ -316,10 +317,10 @@ fn by_timing<'site>(
     let (hit, miss) = search.contrast()?;
     if miss < CONTRAST * hit {
         return Err(Failure::Unsupported(format!(
-            "64 KiB take {:.0} µs from the cache and {:.0} µs from the device: the difference is too small to \
+            "64 KiB take {} from the cache and {} from the device: the difference is too small to \
              distinguish pieces",
-            hit / 1e3,
-            miss / 1e3
+            quantities::value(Unit::Nanoseconds, hit),
+            quantities::value(Unit::Nanoseconds, miss)
         )));
     }
     let tally = search.tally();

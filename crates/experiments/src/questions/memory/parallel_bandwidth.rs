@@ -7,6 +7,7 @@ use crate::apparatus::memory::stream::working_set::{self, LEVEL, Level, SIZE};
 use crate::expected;
 use fathom_core::machine::{self, Root};
 use fathom_core::prelude::*;
+use fathom_core::quantities;
 use fathom_core::sampling::affinity;
 use std::cell::Cell;
 use std::rc::Rc;
@@ -289,7 +290,13 @@ pub fn one_thread(kernel: &Kernel, known: &Known) -> Basis {
         expected::stream::predict(kernel, level, bandwidth::reference_rate(kernel, level, known), known)
     };
     let term = &predicted.terms[0];
-    Basis::published(predicted.total(), &format!("{:.1} × {:.3e}: {}", term.times, term.each, term.what))
+    Basis::published(predicted.total(), &derivation(term))
+}
+
+/// A term of a rate in words.
+fn derivation(term: &Term) -> String {
+    let each = quantities::value(Unit::BytesPerSecond, term.each);
+    format!("{} × {each}: {}", quantities::plain(term.times), term.what)
 }
 
 /// The kernel of a kind with the highest rate of all threads together.

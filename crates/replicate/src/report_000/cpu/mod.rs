@@ -12,6 +12,7 @@ use crate::timer::{start, stop_with_trailing_cpuid};
 use crate::usage::Usage;
 use crate::{Series, Stage, tasks};
 use fathom_core::experiment::{Failure, errno};
+use fathom_core::quantities;
 use fathom_core::sampling::partner::PartnerProcess;
 use fathom_core::sampling::turn::{self, AnyEnd};
 use std::fs::OpenOptions;
@@ -151,9 +152,9 @@ fn counted(
     measure: impl FnOnce() -> Result<(LoopTrials, Usage, u64), Failure>,
 ) -> Result<(LoopTrials, String), Failure> {
     let (timed, usage, iterations) = measure()?;
-    let each = usage.switches() as f64 / iterations as f64;
+    let each = quantities::number(usage.switches() as f64 / iterations as f64);
     let sentence = format!(
-        "{between}, the kernel counted {each:.2} switches of the measuring process per iteration; {proving} would prove that an iteration \
+        "{between}, the kernel counted {each} switches of the measuring process per iteration; {proving} would prove that an iteration \
          is two switches"
     );
     Ok((timed, sentence + "."))

@@ -9,6 +9,8 @@ use empty_functions::{
     fathom_empty_6, fathom_empty_7,
 };
 use fathom_core::experiment::{Failure, ensure, errno};
+use fathom_core::quantities;
+use fathom_core::quantity::Unit;
 use fathom_core::sampling::partner::pipe;
 use fathom_core::statistics;
 use std::os::fd::AsRawFd;
@@ -201,7 +203,8 @@ pub(super) fn runs(stage: &Stage, mut once: impl FnMut() -> Result<i64, Failure>
 /// What the averages hide: the median of all differences, and how many are negative.
 fn distribution(all: &[f64]) -> Vec<String> {
     let median = statistics::median(all)
-        .map(|median| format!("The median of all {} differences is {:.2} µs.", all.len(), median / 1e3));
+        .map(|median| quantities::value(Unit::Nanoseconds, median))
+        .map(|median| format!("The median of all {} differences is {median}.", quantities::count(all.len())));
     let negative = all.iter().filter(|ns| **ns < 0.0).count();
     let early = (negative > 0).then(|| {
         format!(

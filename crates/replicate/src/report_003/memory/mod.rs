@@ -7,6 +7,8 @@ use crate::usage::Usage;
 use crate::{Series, Stage, caches, timer};
 use fathom_core::experiment::{Failure, ensure};
 use fathom_core::machine::Machine;
+use fathom_core::quantities;
+use fathom_core::quantity::Unit;
 use fathom_core::quantity::declared::size;
 use fathom_equipment::test_file;
 use fathom_equipment::test_file::{Aligned, DiskQuota, TestFile};
@@ -48,7 +50,8 @@ pub(super) fn latency(stage: &Stage) -> Result<Series, Failure> {
             }
             if bytes == largest {
                 series = series.seen(format!(
-                    "{name}: {each:.1} ns from {}, of which the loads touched {}.",
+                    "{name}: {} from {}, of which the loads touched {}.",
+                    quantities::value(Unit::Nanoseconds, each),
                     size(bytes as u64),
                     size(list.touched(LOADS) as u64)
                 ));

@@ -13,6 +13,7 @@ use fathom_core::experiment::{
     Point, Prediction, Requirement, Shown, Site, TimedCode, Touch, Workload, errno,
 };
 use fathom_core::machine::Machine;
+use fathom_core::quantities;
 use fathom_core::sampling::partner;
 use fathom_core::sampling::turn::{self, Ends};
 use points::{
@@ -197,7 +198,7 @@ impl Experiment for ContextSwitch {
                     _ => (0.5, "one side of two"),
                 };
                 vec![Check::within(
-                    format!("{claim} ({of}: {own:.4})"),
+                    format!("{claim} ({of}: {})", quantities::number(own)),
                     switches,
                     own * 0.97 - others,
                     own * 1.1 + others,

@@ -16,6 +16,8 @@ use fathom_core::experiment::{
     Point, Prediction, Requirement, Shown, Site, TimedCode, Touch, Workload,
 };
 use fathom_core::machine::Machine;
+use fathom_core::quantities;
+use fathom_core::quantity::Unit;
 use fathom_core::statistics::share_interval;
 use fathom_equipment::peer::Service;
 use fathom_equipment::peer::other_side::OtherSide;
@@ -303,9 +305,9 @@ fn segments(point: &Point, seen: &Observed) -> Vec<Check> {
     if let (Some(estimate), Some(mean), CLOSED) = (estimate, mean, point.name(&LOOP)) {
         checks.push(Check::within(
             format!(
-                "the kernel's own smoothed estimate ({:.1} µs, TCP_INFO) over the mean time of a round trip ({:.1} µs)",
-                estimate / 1e3,
-                mean / 1e3
+                "the kernel's own smoothed estimate ({}, TCP_INFO) over the mean time of a round trip ({})",
+                quantities::value(Unit::Nanoseconds, estimate),
+                quantities::value(Unit::Nanoseconds, mean)
             ),
             estimate / mean,
             0.02,
@@ -335,10 +337,12 @@ fn losses(point: &Point, seen: &Observed) -> Check {
         holds: lost / sent <= limit,
         unasked: false,
         seen: format!(
-            "{lost} of {sent} lost: {:.3} % ({:.3} to {:.3} % at 95 %), {late} late",
-            lost / sent * 100.0,
-            interval.low * 100.0,
-            interval.high * 100.0
+            "{} of {} lost: {} ({} at 95 %), {} late",
+            quantities::plain(lost),
+            quantities::plain(sent),
+            quantities::percent(lost / sent),
+            quantities::percent_range(lost / sent, interval.low, interval.high),
+            quantities::plain(late)
         ),
     }
 }

@@ -1,0 +1,61 @@
+//! What another hardware thread on the core costs each operation.
+
+use super::sections::linked;
+use crate::occupancy;
+use crate::paper::{Block, Column, Key, Row, Section, Table, Text};
+use crate::words::{self, plural};
+use fathom_core::experiment::Found;
+use fathom_core::quantities::{self, Measure};
+use fathom_core::statistics::Estimate;
+use fathom_engine::results::{PointResult, Results};
+
+/// The section: all operations with a value for either state of the core, those that a neighbour costs most first; `None` if
+/// there are none.
+pub(super) fn of(found: &Results) -> Option<Section> {
+    let both = found.points.iter().filter(|point| point.shared().is_some());
+    let both = both.filter_map(|point| Some((point, point.neighbour_cost()?)));
+    let mut both: Vec<(&PointResult, Found)> = both.collect();
+    both.sort_by(|(_, one), (_, other)| other.value.total_cmp(&one.value));
+    let number = plural(both.len(), "operation");
+    let table = Table::new(
+        Key::of("neighbour-table"),
+        "Operations by what a neighbour on the core costs: with the core shared over alone; for rates, alone over shared.",
+    )
+    .columns([
+        Column::words("operation"),
+        Column::mixed("core alone"),
+        Column::mixed(occupancy::SHARED),
+        Column::ratio("cost of a neighbour"),
+        Column::number("core shared", "% of the time"),
+    ])
+    .rows(both.iter().map(|(point, cost)| row(found, point, *cost)));
+    let lead = Text::plain(occupancy::LEGEND);
+    (!both.is_empty()).then(|| {
+        Section::new(Key::of("neighbour"), "What a neighbour costs").lettered().say(lead).with(
+            Block::Folded { summary: number.into(), appendix: true, open: false, blocks: vec![table.into()] },
+        )
+    })
+}
+
+fn row(found: &Results, point: &PointResult, cost: Found) -> Row {
+    let measure = Measure::of(point.unit, point.estimate().map_or(0.0, |alone| alone.value));
+    let value =
+        |estimate: Option<&Estimate>| estimate.map_or_else(String::new, |estimate| both(measure, estimate));
+    let ends = cost.ends();
+    let range = ends.map(|(low, high)| format!(" ({})", quantities::number_range(cost.value, low, high)));
+    let share = point.core.as_ref().and_then(|core| core.shared_share).unwrap_or_default();
+    Row::of([
+        linked(found, &point.experiment).and(" ").and(words::short_label(point, &point.point)),
+        value(point.estimate()).into(),
+        value(point.shared()).into(),
+        Text::strong(quantities::number_within(cost.value, ends) + "×" + &range.unwrap_or_default()),
+        quantities::number(share * 100.0).into(),
+    ])
+}
+
+/// A value with its interval in the unit of its row: `262 ns (259–266)`.
+fn both(measure: Measure, estimate: &Estimate) -> String {
+    let ends = quantities::ends(estimate);
+    let range = ends.map(|(low, high)| format!(" ({})", measure.range(estimate.value, low, high)));
+    format!("{} {}{}", measure.number(estimate.value, ends), measure.symbol, range.unwrap_or_default())
+}

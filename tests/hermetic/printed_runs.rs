@@ -1,0 +1,166 @@
+//! What is printed of runs of real machines, and each rule over it broken once.
+
+use crate::printed::{Findings, known, look, numbers, rows};
+use fathom::record::Run;
+use std::io::Read;
+use std::path::Path;
+
+fn read(name: &str) -> Run {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/runs").join(name);
+    let mut text = String::new();
+    flate2::read::GzDecoder::new(std::fs::File::open(path).unwrap()).read_to_string(&mut text).unwrap();
+    Run::parse(&text).unwrap()
+}
+
+/// Looks at a run of a real machine: everything is looked at, and nothing is wrong.
+fn is_printed_well(name: &str, least_values: usize) {
+    let findings = look(&read(name));
+    let broken: Vec<&String> = findings.broken.iter().collect();
+    assert!(broken.is_empty(), "{} things: {broken:#?}", broken.len());
+    assert!(findings.numbers > 10_000 && findings.values > least_values, "{findings:?}");
+    assert!(findings.sentences > 40 && findings.pictures > 20 && findings.claims > 60, "{findings:?}");
+    println!(
+        "{name}: {} numbers, {} values, {} sentences, {} pictures, {} kinds of claims",
+        findings.numbers, findings.values, findings.sentences, findings.pictures, findings.claims
+    );
+}
+
+#[test]
+fn a_run_on_a_shared_core_is_printed_as_it_was_computed() {
+    is_printed_well("zen3-shared-quick-1.jsonl.gz", 400);
+}
+
+#[test]
+fn a_run_without_intervals_is_printed_as_it_was_computed() {
+    is_printed_well("emerald-rapids-quick.jsonl.gz", 400);
+}
+
+/// What the rules over texts find in one.
+fn found(text: &str) -> String {
+    let mut findings = Findings::default();
+    numbers::look("text", text, &mut findings);
+    rows::look("Markdown", text, &mut findings);
+    findings.broken.into_iter().collect::<Vec<_>>().join("; ")
+}
+
+#[test]
+fn each_rule_over_texts_is_broken_by_what_was_once_printed() {
+    let broken = [
+        ("0.31733333333333336 cycles", "more than six digits"),
+        ("between 4096 and 134217728", "more than six digits"),
+        ("minimum −0.409 ns", "a time below zero"),
+        ("lost 226000 ppm of its time", "a share in ppm"),
+        ("share of steps that stay on a page: 1 (between 0 and 1)", "a share between 0 and 1 is no claim"),
+        ("16.9 ns  17.2–52.2", "a median outside of its interval"),
+        ("20 ns, 20–50", "a median at an end of its interval"),
+        (
+            "| operation | time (ns) |\n|---|---|\n| getppid | 80 µs |",
+            "another unit than the head of its column",
+        ),
+    ];
+    for (text, rule) in broken {
+        assert!(found(text).contains(rule), "{text}: {}", found(text));
+    }
+    let sound = [
+        "187 ns (177–267), Linux 6.18.44-fc-v595 at 2026-11-23T18:10:40Z, seed 2973248611442414",
+        "5.00 ns, −40.00 to 60.00; 123 456 interrupts and 1.23 million switches",
+        "segments sent again per MiB: 0.133 (between 0 and 1)",
+        "| operation | time (ns) |\n|---|---|\n| getppid | 80.0 |",
+    ];
+    for text in sound {
+        assert_eq!(found(text), "", "{text}");
+    }
+}
+
+#[test]
+fn each_rule_over_known_values_is_broken_by_a_row() {
+    let judged = |line: &str, value: f64, ends: (f64, f64)| {
+        let printed = rows::values(line).remove(0);
+        known::wrong(&printed, value, Some(ends)).unwrap_or("right")
+    };
+    assert_eq!(judged("16.9 ns  15.2–52.2 ns", 16.93, (15.27, 52.14)), "right");
+    assert_eq!(
+        judged("20 ns  15.2–52.2 ns", 16.9, (15.27, 52.14)),
+        "a value more than half a digit from the computed one"
+    );
+    assert_eq!(judged("16.9 ns  15.3–52.2 ns", 16.9, (15.27, 52.14)), "an end moved inwards");
+    assert_eq!(judged("16.9 ns  14.9–52.2 ns", 16.9, (15.27, 52.14)), "an end moved by more than a digit");
+    assert_eq!(judged("0.05 ns  0.00–52.20 ns", 0.05, (0.003, 52.2)), "a positive end printed as zero");
+    assert_eq!(judged("16.9 ns", 16.9, (15.27, 52.14)), "no interval");
+}
+
+#[test]
+fn a_figure_that_its_sentence_does_not_print_is_seen() {
+    let said = |text: &str| {
+        let figure = serde_json::json!({ "name": "it", "value": 187.2, "unit": "nanoseconds" });
+        let json = serde_json::json!({ "overall": [{ "text": text, "figures": [figure] }] });
+        let mut findings = Findings::default();
+        known::sentences(&json, &mut findings);
+        findings.broken.len()
+    };
+    assert_eq!((said("It takes 187 ns (180–190)."), said("It takes 0.187 µs.")), (0, 0));
+    assert_eq!((said("It takes 190 ns."), said("It takes 187 µs.")), (1, 1));
+}
+
+#[test]
+fn a_value_that_the_screen_prints_otherwise_is_seen() {
+    let full = "getppid  187 ns  177–267 ns";
+    let seen = |line: &str| {
+        let mut findings = Findings::default();
+        known::rows_of_the_screen(&format!("Main figures\n  {line}\n"), full, &mut findings);
+        findings.broken.len()
+    };
+    assert_eq!((seen("getppid  187 ns  177–267"), seen("getppid  190 ns  177–267")), (0, 1));
+}
+
+#[test]
+fn a_minimum_below_zero_is_seen() {
+    let point = serde_json::json!({ "unit": "nanoseconds", "published_statistics": { "minimum": -0.409 } });
+    let mut findings = Findings::default();
+    known::nothing_negative(&serde_json::json!({ "points": [point] }), "median,minimum\n", &mut findings);
+    assert_eq!(findings.broken.len(), 1);
+}
+
+/// The files in which numbers become text, or coordinates of drawings and sizes of paper, which nobody reads.
+const FORMATTING: &[&str] = &[
+    "quantities/mod.rs",
+    "quantities/digits.rs",
+    "quantity/declared.rs",
+    "figure/svg.rs",
+    "paper/html/contrast.rs",
+    "paper/html/writer.rs",
+    "paper/latex/mod.rs",
+    "paper/latex/picture.rs",
+    "paper/latex/table.rs",
+    "paper/picture.rs",
+];
+
+/// The digits that a line of source code asks of a number, as in `{:.2}`.
+fn precision(line: &str) -> Option<&str> {
+    line.split('{').skip(1).find_map(|part| {
+        let (spec, _) = part.split_once('}')?;
+        let (_, format) = spec.split_once(':').filter(|(name, _)| !name.contains([' ', '"', '(']))?;
+        let (_, digits) = format.split_once('.')?;
+        let is_one = digits.chars().all(|letter| letter.is_alphanumeric() || "_$*".contains(letter));
+        let is_length = |letter: char| letter.is_ascii_digit() || letter == '*';
+        (is_one && (digits.starts_with(is_length) || digits.ends_with('$'))).then_some(format)
+    })
+}
+
+#[test]
+fn digits_asked_of_a_number_are_found() {
+    assert_eq!(precision(r#"format!("{:.2} of {name}", share)"#), Some(".2"));
+    assert_eq!(precision(r#"format!("{share:+.places$}")"#), Some("+.places$"));
+    assert_eq!(precision(r#"format!("{name:room$} {}", places { at: 1.0 })"#), None);
+}
+
+#[test]
+fn one_place_decides_how_many_digits_a_number_has() {
+    let files = crate::sources::roots().into_iter().flat_map(|root| crate::sources::texts(&root));
+    for (path, text) in files.filter(|(path, _)| !FORMATTING.iter().any(|place| path.ends_with(place))) {
+        let code = text.split("#[cfg(test)]\nmod ").next().unwrap_or_default();
+        for line in code.lines().filter(|line| !line.trim_start().starts_with("//")) {
+            assert_eq!(precision(line), None, "{}: {line}: `quantities` writes numbers", path.display());
+        }
+    }
+}

@@ -1,0 +1,155 @@
+//! Rules over printed values that are known: what was computed, and what other forms print of it.
+
+use super::Findings;
+use super::rows::{self, Value};
+use fathom::quantities::Measure;
+use fathom::quantity::Unit;
+use fathom::results::{Outcome, Results};
+use serde_json::Value as Json;
+
+/// The size of a unit with its prefix.
+fn size(symbol: &str) -> Option<f64> {
+    let decimal = |steps: &[&str]| {
+        steps.iter().position(|step| *step == symbol).map(|place| 1000_f64.powi(place as i32))
+    };
+    let binary = ["B", "KiB", "MiB", "GiB", "TiB"].iter().position(|step| *step == symbol);
+    decimal(&["ns", "µs", "ms", "s"])
+        .or_else(|| decimal(&["B/s", "kB/s", "MB/s", "GB/s", "TB/s"]))
+        .or_else(|| binary.map(|place| 1024_f64.powi(place as i32)))
+        .or_else(|| (symbol == "%").then_some(1e4))
+}
+
+/// What is wrong with a printed value, of which these are the computed value and the ends.
+pub fn wrong(printed: &Value, value: f64, ends: Option<(f64, f64)>) -> Option<&'static str> {
+    let size = size(&printed.unit)?;
+    let close =
+        |one: f64, other: f64, error: f64| (one * size - other).abs() <= error * size + 1e-9 * other.abs();
+    if !close(printed.value, value, printed.half_a_digit) {
+        return Some("a value more than half a digit from the computed one");
+    }
+    let (low, high) = ends?;
+    let Some((lowest, highest)) = printed.ends else { return Some("no interval") };
+    let slack = 1e-5 * printed.half_a_digit * size + 1e-9 * value.abs();
+    if lowest * size > low + slack || highest * size < high - slack {
+        return Some("an end moved inwards");
+    }
+    let digit = 4.0 * printed.half_a_digit;
+    if !close(lowest, low, digit) || !close(highest, high, digit) {
+        return Some("an end moved by more than a digit");
+    }
+    (lowest == 0.0 && low > 1e-9 * value.abs()).then_some("a positive end printed as zero")
+}
+
+/// Every row of the table of all operations against what was computed.
+pub fn rows_of_the_text(results: &Results, text: &str, findings: &mut Findings) {
+    let table =
+        text.split("\n\n").find(|part| part.trim_start().starts_with("operation ")).unwrap_or_default();
+    let mut lines =
+        table.lines().skip(2).filter(|line| line.starts_with("  ") && !line.trim_start().starts_with('<'));
+    for point in results.points.iter().filter(|point| point.estimate().is_some() || is_limit(&point.outcome))
+    {
+        let of_shared = point.shared();
+        for (place, estimate) in [point.estimate(), of_shared].into_iter().enumerate() {
+            if place == 1 && estimate.is_none() {
+                continue;
+            }
+            let Some(line) = lines.next() else {
+                findings.add("full text", "a row is missing", &point.experiment);
+                return;
+            };
+            let Some(estimate) = estimate else { continue };
+            let ends = estimate.interval.map(|interval| (interval.low, interval.high));
+            let values = rows::values(line);
+            let printed = values.iter().find(|value| value.ends.is_some()).or(values.last());
+            findings.values += 1;
+            match printed.map(|printed| wrong(printed, estimate.value, ends)) {
+                Some(None) => {}
+                Some(Some(rule)) => {
+                    findings.add("full text", rule, &format!("{line} for {} {ends:?}", estimate.value))
+                }
+                None => findings.add("full text", "no value", line),
+            }
+            unit(point.unit, estimate.value, place == 0, printed, findings);
+        }
+    }
+}
+
+/// The unit of a row is that of its median.
+fn unit(unit: Unit, value: f64, median: bool, printed: Option<&Value>, findings: &mut Findings) {
+    let Some(printed) = printed.filter(|_| median && value != 0.0) else { return };
+    if printed.unit != Measure::of(unit, value).symbol {
+        findings.add("full text", "not the unit of the median", &printed.line);
+    }
+}
+
+fn is_limit(outcome: &Outcome) -> bool {
+    matches!(outcome, Outcome::BelowResolution { .. })
+}
+
+/// A value with its interval on the screen is in the table of all operations, or is a slope.
+pub fn rows_of_the_screen(screen: &str, full: &str, findings: &mut Findings) {
+    let (_, table) = screen.split_once("Main figures").unwrap_or_default();
+    let table = table.split("\n\n").next().unwrap_or_default();
+    let all: Vec<(String, f64, Option<(f64, f64)>)> =
+        full.lines().flat_map(rows::values).map(|value| (value.unit, value.value, value.ends)).collect();
+    for value in table.lines().flat_map(rows::values).filter(|value| value.ends.is_some()) {
+        findings.values += 1;
+        if !all.contains(&(value.unit.clone(), value.value, value.ends)) {
+            findings.add("screen", "printed otherwise in the table of all operations", &value.line);
+        }
+    }
+}
+
+/// Every figure of a sentence is in its text.
+pub fn sentences(json: &Json, findings: &mut Findings) {
+    let statements = json["findings"].as_array().into_iter().flatten();
+    let statements = statements.flat_map(|of| of["statements"].as_array().into_iter().flatten());
+    let overall = json["overall"].as_array().into_iter().flatten();
+    let checks = json["cross_checks"].as_array().into_iter().flatten();
+    for statement in statements.chain(overall).chain(checks) {
+        findings.sentences += 1;
+        let text = statement["text"].as_str().unwrap_or_default();
+        for figure in statement["figures"].as_array().into_iter().flatten() {
+            if !is_printed(figure, text) {
+                findings.add("sentence", "a figure that is not in its text", &format!("{text} {figure}"));
+            }
+        }
+    }
+}
+
+fn is_printed(figure: &Json, text: &str) -> bool {
+    let Some(value) = figure["value"].as_f64() else { return true };
+    let numbers = super::numbers::all(text);
+    numbers.iter().any(|number| {
+        let size = match figure["unit"].as_str() {
+            Some("share") => 0.01,
+            Some("ratio" | "count" | "cycles") => match number.unit() {
+                "million" => 1e6,
+                "billion" => 1e9,
+                _ => 1.0,
+            },
+            Some("parts_per_million") => 1e4,
+            _ => size(number.unit()).unwrap_or(f64::NAN),
+        };
+        (number.value * size - value.abs()).abs() <= number.half_a_digit() * size + 1e-9 * value.abs()
+    })
+}
+
+/// No minimum of a time is below zero in the forms for programs.
+pub fn nothing_negative(json: &Json, csv: &str, findings: &mut Findings) {
+    for point in json["points"].as_array().into_iter().flatten() {
+        let is_time = point["unit"] == "nanoseconds";
+        for least in [&point["best"], &point["published_statistics"]["minimum"]] {
+            if is_time && least.as_f64().is_some_and(|least| least < 0.0) {
+                findings.add(
+                    "JSON",
+                    "a time below zero",
+                    &format!("{} {}", point["experiment"], point["parameters"]),
+                );
+            }
+        }
+    }
+    let mut lines = csv.lines();
+    let place = lines.next().unwrap_or_default().split(',').position(|name| name == "minimum");
+    assert!(place.is_some(), "the column of the minimum");
+}

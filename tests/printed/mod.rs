@@ -1,0 +1,77 @@
+//! What a report prints, looked at as a reader would: rules over the texts of its forms, and over what they print of values that
+//! are known. Both tiers use them: one on runs of real machines that were made once, the other on the run of the day.
+
+#![allow(dead_code, reason = "each tier uses a part")]
+
+pub mod claims;
+pub mod known;
+pub mod numbers;
+pub mod rows;
+pub mod words;
+
+use fathom::record::Run;
+use fathom::report::{Form, RunReport, Style, appendix, render};
+use fathom::results::Results;
+use std::collections::BTreeSet;
+
+/// What was looked at, and what is wrong with it.
+#[derive(Debug, Default)]
+pub struct Findings {
+    /// Numbers of texts.
+    pub numbers: usize,
+    /// Values with their intervals, against what was computed.
+    pub values: usize,
+    /// Sentences with figures, against what was computed.
+    pub sentences: usize,
+    /// Pictures.
+    pub pictures: usize,
+    /// Claims that were seen failing on planted counts.
+    pub claims: usize,
+    /// Each rule that is broken, where, and the text.
+    pub broken: BTreeSet<String>,
+}
+
+impl Findings {
+    pub fn add(&mut self, form: &str, rule: &str, text: &str) {
+        self.broken.insert(format!("{form}: {rule}: {text}"));
+    }
+}
+
+/// Wide enough that no line of a text is broken.
+const WIDE: Style = Style { width: 2000, colour: false };
+
+/// The forms for people, each as plain text.
+fn texts(results: &Results) -> Vec<(&'static str, String)> {
+    let of = |full: bool, form: Form| render(&RunReport::of(results).in_full(full), form, WIDE);
+    let markdown = |text: Option<String>| text.unwrap_or_default();
+    vec![
+        ("screen", of(false, Form::Text)),
+        ("full text", of(true, Form::Text)),
+        ("page", words::of_page(&of(true, Form::Html))),
+        ("Markdown", of(true, Form::Markdown)),
+        ("appendix", markdown(appendix(&RunReport::of(results), Form::Markdown))),
+        ("synopsis", of(true, Form::Synopsis)),
+    ]
+}
+
+/// Looks at every form of a run.
+pub fn look(run: &Run) -> Findings {
+    fathom::experiments::register();
+    let results = Results::of(run);
+    let mut findings = Findings::default();
+    let texts = texts(&results);
+    for (form, text) in &texts {
+        numbers::look(form, text, &mut findings);
+        rows::look(form, text, &mut findings);
+    }
+    let json: serde_json::Value =
+        serde_json::from_str(&render(&RunReport::of(&results), Form::Json, WIDE)).expect("JSON");
+    let csv = render(&RunReport::of(&results), Form::Csv, WIDE);
+    known::rows_of_the_text(&results, &texts[1].1, &mut findings);
+    known::rows_of_the_screen(&texts[0].1, &texts[1].1, &mut findings);
+    known::sentences(&json, &mut findings);
+    known::nothing_negative(&json, &csv, &mut findings);
+    claims::look(run, &results, &mut findings);
+    findings.pictures = words::pictures(&render(&RunReport::of(&results).in_full(true), Form::Html, WIDE));
+    findings
+}

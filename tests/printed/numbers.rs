@@ -1,0 +1,149 @@
+//! Rules over single numbers: how long they are, which sign and unit they have.
+
+use super::Findings;
+
+/// The most digits of a number.
+const MOST_DIGITS: usize = 6;
+
+/// Names that are numbers: they identify and measure nothing.
+const NAMES: &[&str] = &["seed", "Seed"];
+
+/// A number of a text, with what stands before and after it.
+pub struct Number<'text> {
+    pub text: &'text str,
+    pub value: f64,
+    before: &'text str,
+    pub after: &'text str,
+}
+
+fn is_space(letter: char) -> bool {
+    matches!(letter, ' ' | '\u{a0}' | '\u{202f}' | '\u{2009}')
+}
+
+/// Whether a space at this place separates groups of three digits.
+fn groups(rest: &str) -> bool {
+    let mut letters = rest.chars();
+    letters.next().is_some_and(|space| space == '\u{202f}' || space == ' ')
+        && letters.by_ref().take(3).filter(char::is_ascii_digit).count() == 3
+        && !letters.next().is_some_and(|letter| letter.is_ascii_digit())
+}
+
+/// The numbers of a text; digits within words, versions, dates and paths are none.
+pub fn all(text: &str) -> Vec<Number<'_>> {
+    let mut found = vec![];
+    let mut at = 0;
+    while let Some(start) = text[at..].find(|letter: char| letter.is_ascii_digit()).map(|start| at + start) {
+        let end = end(text, start);
+        let (before, after) = (&text[..start], &text[end..]);
+        let number: String = text[start..end].chars().filter(|letter| !is_space(*letter)).collect();
+        let joined = |letter: char| letter.is_alphanumeric() || ".:/#_-@".contains(letter);
+        let free = !before.ends_with(joined) && !is_joined_after(after);
+        if let (true, Ok(value)) = (free, number.parse()) {
+            found.push(Number { text: &text[start..end], value, before, after });
+        }
+        at = end;
+    }
+    found
+}
+
+fn is_joined_after(after: &str) -> bool {
+    let mut letters = after.chars();
+    match letters.next() {
+        Some('.' | ':' | '-' | '/') => letters.next().is_some_and(char::is_alphanumeric),
+        Some(letter) => letter.is_alphanumeric() || letter == '_',
+        None => false,
+    }
+}
+
+/// The end of the number that begins here.
+fn end(text: &str, start: usize) -> usize {
+    let mut end = start;
+    let mut fraction = false;
+    while let Some(letter) = text[end..].chars().next() {
+        let next = &text[end + letter.len_utf8()..];
+        let digit_follows = next.starts_with(|letter: char| letter.is_ascii_digit());
+        match letter {
+            '0'..='9' => end += 1,
+            '.' if !fraction && digit_follows => {
+                fraction = true;
+                end += 1;
+            }
+            _ if !fraction && groups(&text[end..]) => end += letter.len_utf8(),
+            _ => break,
+        }
+    }
+    end
+}
+
+impl Number<'_> {
+    /// Its digits without zeros at either end.
+    pub fn digits(&self) -> usize {
+        let digits: String = self.text.chars().filter(char::is_ascii_digit).collect();
+        digits.trim_matches('0').len()
+    }
+
+    /// Half of its last digit.
+    pub fn half_a_digit(&self) -> f64 {
+        let places = self.text.split_once('.').map_or(0, |(_, fraction)| fraction.len());
+        // Three digits are printed, whether they are zeros or not; those after them stand for the size.
+        let whole: String = self.text.chars().filter(char::is_ascii_digit).collect();
+        let zeros = (whole.len() - whole.trim_end_matches('0').len()).min(whole.len().saturating_sub(3));
+        let zeros = if places > 0 { 0 } else { zeros };
+        0.5 * 10_f64.powi(zeros as i32 - places as i32) * (1.0 + 1e-9)
+    }
+
+    /// The word after it.
+    pub fn unit(&self) -> &str {
+        let rest = self.after.strip_prefix(is_space).unwrap_or_default();
+        rest.split(|letter: char| !(letter.is_alphanumeric() || "%/".contains(letter)))
+            .next()
+            .unwrap_or_default()
+    }
+
+    fn is_negative(&self) -> bool {
+        self.before.ends_with('−')
+    }
+
+    fn line(&self) -> String {
+        let before: String =
+            self.before.chars().rev().take_while(|letter| *letter != '\n').take(60).collect();
+        let after: String = self.after.chars().take_while(|letter| *letter != '\n').take(40).collect();
+        before.chars().rev().collect::<String>() + self.text + &after
+    }
+
+    /// Whether it is a change by each of something, which may be a fall.
+    fn is_slope(&self) -> bool {
+        self.after.lines().next().is_some_and(|line| line.contains(" per "))
+    }
+
+    /// Whether it is an end of an interval, which may be below zero where the value is near it.
+    fn is_end(&self) -> bool {
+        self.after.starts_with(" to ") || self.before.trim_end_matches('−').ends_with(" to ")
+    }
+}
+
+/// The rules over every number of a text.
+pub fn look(form: &str, text: &str, findings: &mut Findings) {
+    for number in all(text) {
+        findings.numbers += 1;
+        let named = NAMES.iter().any(|name| number.before.trim_end_matches([' ', '|', '\n']).ends_with(name));
+        if number.digits() > MOST_DIGITS && !named {
+            findings.add(form, "more than six digits", &number.line());
+        }
+        if number.is_negative()
+            && ["ns", "µs", "ms", "s"].contains(&number.unit())
+            && !number.is_end()
+            && !number.is_slope()
+        {
+            findings.add(form, "a time below zero", &number.line());
+        }
+    }
+    for line in text.lines() {
+        if line.split(|letter: char| !letter.is_alphanumeric()).any(|word| word == "ppm") {
+            findings.add(form, "a share in ppm", line);
+        }
+        if let Some(claim) = line.find("(between 0 and 1)").filter(|_| line.contains("share of")) {
+            findings.add(form, "a share between 0 and 1 is no claim", &line[..claim]);
+        }
+    }
+}
