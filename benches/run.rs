@@ -35,7 +35,7 @@ fn trial() -> impl FnMut() -> bool {
         clock: ClockKind::MonotonicRaw,
         ticks_per_second: 1e9,
         duration_ns: 1,
-        core_wait: None,
+        reading_times: 1,
         memory: None,
         spread: false,
         home: None,
@@ -48,7 +48,8 @@ fn trial() -> impl FnMut() -> bool {
         parent: std::process::id(),
     };
     let request = Request { experiment: experiment.about().name.to_owned(), setting };
-    let visit = Visit { points: experiment.sweep(&machine)[..1].to_vec(), seed: 1, making_s: None };
+    let points = experiment.sweep(&machine)[..1].to_vec();
+    let visit = Visit { points, seed: 1, making_s: None, core_wait: None };
     let asked = format!(
         "{}\n{}\n",
         serde_json::to_string(&request).expect("JSON"),

@@ -143,11 +143,11 @@ fn a_point_that_did_not_fit_into_the_budget_is_skipped_with_its_price_unless_it_
         (point.outcome, is_seen)
     };
     let trials = |number: usize| vec![sample(vec![130, 131, 132]); number];
-    let (skipped, is_seen) = outcome(&trials(5), vec![settled(&planned.experiment)]);
+    let (skipped, is_seen) = outcome(&trials(3), vec![settled(&planned.experiment)]);
     let reason = skipped.reason().unwrap();
     assert!(matches!(skipped, Outcome::Skipped { .. }) && !is_seen, "{skipped:?}");
     assert!(reason.contains("about 10 s") && reason.contains("--budget 3m"), "{reason}");
-    assert!(outcome(&trials(5), vec![]).1, "without that line it stands");
+    assert!(outcome(&trials(3), vec![]).1, "without that line it stands");
     assert!(outcome(&trials(6), vec![settled(&planned.experiment)]).1, "with an interval it stands");
     let later = vec![settled(&planned.experiment), settled("another/one")];
     assert!(outcome(&trials(5), later).1, "the last settlement holds");

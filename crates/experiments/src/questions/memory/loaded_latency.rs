@@ -18,11 +18,7 @@ const LOAD: Parameter = Parameter::of(
     "what the other threads do meanwhile",
     &[NOTHING, Kind::Read.name(), Kind::Write.name()],
 );
-const DELAY: Parameter = Parameter::count(
-    "delay",
-    "iterations of an empty loop, about one core cycle each, for which every other thread pauses after each \
-              4 KiB",
-);
+const DELAY: Parameter = Parameter::count("delay", "empty iterations of other threads after each 4 KiB");
 const LOAD_THREADS: Parameter = Parameter::count("load_threads", "other threads, each on its own CPU");
 const FIGURE: Parameter = Parameter::named(
     "figure",
