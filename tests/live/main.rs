@@ -14,6 +14,8 @@ mod described;
 mod file_servers;
 #[path = "../described/fixed_run.rs"]
 mod fixture;
+#[path = "../printed/mod.rs"]
+mod printed;
 #[path = "../simulated_machine/mod.rs"]
 #[allow(dead_code, reason = "the hermetic tier uses the rest")]
 mod simulated_machine;

@@ -3,6 +3,7 @@
 use crate::claim::{self, Figure, at_least, between, decided};
 use crate::tier::{Outcome, Test, alone, inconclusive};
 use assert_cmd::Command;
+use fathom::record::Run;
 use fathom::sampling::affinity;
 use fathom::verify::Spinner;
 use serde_json::Value;
@@ -20,15 +21,21 @@ fn measured(experiments: &[&str], budget: &str) -> Vec<Value> {
     reported(&[], experiments, budget)["points"].as_array().unwrap().clone()
 }
 
-/// The report of such a run.
+/// The report of such a run, every form of which is looked at.
 fn reported(options: &[&str], experiments: &[&str], budget: &str) -> Value {
     let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("run.jsonl");
     let mut command = Command::cargo_bin("fathom").unwrap();
     command
         // As many trials as intervals need, and no more than the budget.
         .args(["run", "--alongside", "--budget", budget, "--precision", "99%", "--format", "json", "-o"])
-        .arg(folder.path().join("run.jsonl"));
+        .arg(&path);
     let output = command.args(options).args(experiments).assert().success().get_output().stdout.clone();
+    let findings = crate::printed::look(&Run::read(&path).unwrap());
+    assert!(
+        findings.broken.is_empty() && findings.numbers > 100,
+        "what is printed of the run: {findings:#?}"
+    );
     serde_json::from_slice(&output).unwrap()
 }
 

@@ -226,6 +226,6 @@ mod tests {
         // One DDR4-2133 module is 17 GB/s; LPDDR4-4267 on two 64-bit channels 68 GB/s, not 136.
         assert!((product(2133, 64, 1).bytes_per_second - 17.064e9).abs() < 1e3);
         let laptop = product(4267, 64, 2);
-        assert_eq!(laptop.formula, "4267 MT/s × 8 bytes × 2 channels = 68.272 GB/s");
+        assert_eq!(laptop.formula, "4267 MT/s × 8 bytes × 2 channels = 68.3 GB/s");
     }
 }

@@ -203,6 +203,6 @@ mod tests {
     #[test]
     fn small_changes_are_percentages_and_large_ones_factors() {
         let told = [1.052, 0.88, 1.00001, 3.06, 0.3].map(signed);
-        assert_eq!(told, ["+5.2 %", "−12 %", "0.0 %", "3.1×", "0.30×"]);
+        assert_eq!(told, ["+5.2 %", "−12 %", "0.0 %", "3.06×", "0.300×"]);
     }
 }
