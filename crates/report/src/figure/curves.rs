@@ -43,6 +43,13 @@ pub struct Curve<'a> {
 /// A fitted line follows a mark if it passes through its interval, or misses it by less than this share of it.
 const NEAR: f64 = 0.1;
 
+/// A name with its meaning as far as it has room under an axis: to the end of its first clause. The page tells the rest.
+fn first_clause(named: &str) -> String {
+    let clause = named.split(';').next().and_then(|clause| clause.split(", ").next()).unwrap_or(named);
+    let is_open = clause.matches('(').count() > clause.matches(')').count();
+    format!("{clause}{}", if is_open { ")" } else { "" })
+}
+
 /// The parts of a sweep, each of at least two neighbouring settings, in which the fitted line follows the marks.
 fn followed(curve: &Curve, trend: &TrendResult) -> Vec<(f64, f64)> {
     let fitted = |setting: f64| trend.points.iter().any(|(x, _)| x.total_cmp(&setting).is_eq());
@@ -165,7 +172,7 @@ impl Curves<'_> {
         let mut drawing = Drawing::new(plot.bottom + 46.0);
         drawing.legend(plot.left, 0.0, &self.names());
         plot.values(&mut drawing, self.unit);
-        plot.settings(&mut drawing, self.scale, &self.named);
+        plot.settings(&mut drawing, self.scale, &first_clause(&self.named));
         self.draw_landmarks(&mut drawing, plot);
         for (index, curve) in self.members.iter().enumerate() {
             drawing.curve(&curve.name, |drawing| draw(drawing, plot, index, curve));
