@@ -49,6 +49,7 @@ fn each_rule_over_texts_is_broken_by_what_was_once_printed() {
         ("0.31733333333333336 cycles", "more than six digits"),
         ("between 4096 and 134217728", "more than six digits"),
         ("minimum −0.409 ns", "a time below zero"),
+        ("minimum\n−0.409 ns, of\n", "a time below zero"),
         ("lost 226000 ppm of its time", "a share in ppm"),
         ("share of steps that stay on a page: 1 (between 0 and 1)", "a share between 0 and 1 is no claim"),
         ("16.9 ns  17.2–52.2", "a median outside of its interval"),

@@ -24,7 +24,7 @@ pub fn wrong(printed: &Value, value: f64, ends: Option<(f64, f64)>) -> Option<&'
     let size = size(&printed.unit)?;
     let close =
         |one: f64, other: f64, error: f64| (one * size - other).abs() <= error * size + 1e-9 * other.abs();
-    if !close(printed.median, value, printed.half_a_digit) {
+    if !close(printed.number, value, printed.half_a_digit) {
         return Some("a value more than half a digit from the computed one");
     }
     let (low, high) = ends?;
@@ -86,15 +86,18 @@ fn is_limit(outcome: &Outcome) -> bool {
     matches!(outcome, Outcome::BelowResolution { .. })
 }
 
+/// A value as it is printed: unit, number and ends.
+type Printed = (String, f64, Option<(f64, f64)>);
+
 /// A value with its interval on the screen is in the table of all operations, or is a slope.
 pub fn rows_of_the_screen(screen: &str, full: &str, findings: &mut Findings) {
     let (_, table) = screen.split_once("Main figures").unwrap_or_default();
     let table = table.split("\n\n").next().unwrap_or_default();
-    let all: Vec<_> =
-        full.lines().flat_map(rows::values).map(|value| (value.unit, value.median, value.ends)).collect();
+    let all: Vec<Printed> =
+        full.lines().flat_map(rows::values).map(|value| (value.unit, value.number, value.ends)).collect();
     for value in table.lines().flat_map(rows::values).filter(|value| value.ends.is_some()) {
         findings.values += 1;
-        if !all.contains(&(value.unit.clone(), value.median, value.ends)) {
+        if !all.contains(&(value.unit.clone(), value.number, value.ends)) {
             findings.add("screen", "printed otherwise in the table of all operations", &value.line);
         }
     }

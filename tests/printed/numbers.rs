@@ -100,7 +100,7 @@ impl Number<'_> {
             .unwrap_or_default()
     }
 
-    fn is_negative(&self) -> bool {
+    pub fn is_negative(&self) -> bool {
         self.before.ends_with('−')
     }
 
@@ -113,7 +113,15 @@ impl Number<'_> {
 
     /// Whether it is a change by each of something, which may be a fall.
     fn is_slope(&self) -> bool {
-        self.after.lines().next().is_some_and(|line| line.contains(" per "))
+        let after = self.after.lines().next().unwrap_or_default();
+        after.contains(" per ") || self.before.trim_end_matches('−').ends_with("slope by medians ")
+    }
+
+    /// Whether it is alone on its line, as the marks of an axis are: an interval that reaches below zero has an axis that does.
+    fn is_tick(&self) -> bool {
+        self.before.trim_end_matches('−').ends_with('\n')
+            && self.after.trim_start().starts_with(self.unit())
+            && self.after.lines().next().is_some_and(|line| line.trim() == self.unit())
     }
 
     /// Whether it is an end of an interval, which may be below zero where the value is near it.
@@ -134,6 +142,7 @@ pub fn look(form: &str, text: &str, findings: &mut Findings) {
             && ["ns", "µs", "ms", "s"].contains(&number.unit())
             && !number.is_end()
             && !number.is_slope()
+            && !number.is_tick()
         {
             findings.add(form, "a time below zero", &number.line());
         }

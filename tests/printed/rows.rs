@@ -8,7 +8,7 @@ const UNITS: &[&str] =
 
 /// A value with its interval, as printed.
 pub struct Value {
-    pub median: f64,
+    pub number: f64,
     pub half_a_digit: f64,
     pub ends: Option<(f64, f64)>,
     pub unit: String,
@@ -35,7 +35,7 @@ pub fn values(line: &str) -> Vec<Value> {
     let of = |(place, number): (usize, &Number)| {
         let unit = number.unit();
         UNITS.contains(&unit).then(|| Value {
-            median: number.value,
+            number: if number.is_negative() { -number.value } else { number.value },
             half_a_digit: number.half_a_digit(),
             ends: ends(number, &numbers[place + 1..]),
             unit: unit.to_owned(),
@@ -61,11 +61,13 @@ pub fn look(form: &str, text: &str, findings: &mut Findings) {
 
 /// A median is inside, and meets an end only if they are one number.
 fn inside(form: &str, value: &Value, low: f64, high: f64, findings: &mut Findings) {
-    if value.median < low || value.median > high {
+    if value.number < low || value.number > high {
         findings.add(form, "a median outside of its interval", &value.line);
     }
-    let meets = |end: f64| (value.median - end).abs() < f64::EPSILON * end.abs();
-    if low < high && (meets(low) || meets(high)) && value.median.abs() > 0.0 {
+    // Sizes are whole numbers of pages, so that an end may be the very number of the median.
+    let is_size = value.unit.ends_with('B');
+    let meets = |end: f64| (value.number - end).abs() < 1e-9 * value.number.abs();
+    if !is_size && low < high && (meets(low) || meets(high)) {
         findings.add(form, "a median at an end of its interval", &value.line);
     }
 }
@@ -76,7 +78,7 @@ fn columns(form: &str, text: &str, findings: &mut Findings) {
         line.trim_matches('|').split('|').map(|cell| cell.trim().trim_matches('*').to_owned()).collect()
     };
     let lines: Vec<&str> = text.lines().collect();
-    let head = |line: &&str| line.starts_with('|') && line.contains("--");
+    let head = |line: &&&str| line.starts_with('|') && line.contains("--");
     for (place, _) in lines.iter().enumerate().filter(|(_, line)| head(line)) {
         let heads = cells(lines[place.saturating_sub(1)]);
         let rows = lines[place + 1..].iter().take_while(|line| line.starts_with('|'));

@@ -10,10 +10,10 @@ pub(super) fn sentences(results: &Results) -> Vec<String> {
 }
 
 fn of_time(found: &CoreShared) -> String {
-    let trials = plural(found.trials, "trial");
+    let looks = plural(found.looks, "look");
     let Some(shared) = found.levels.shared else {
         return format!(
-            "The core was in a single state in {trials} on one CPU: either never shared with another hardware thread, \
+            "The core was in a single state at {looks}: either never shared with another hardware thread, \
              or always; the two cannot be distinguished from inside the machine."
         );
     };
@@ -21,8 +21,7 @@ fn of_time(found: &CoreShared) -> String {
         .interval
         .map(|ends| format!(" ({})", quantities::percent_range(found.share, ends.low, ends.high)));
     format!(
-        "Another hardware thread used the core in {}{} of the time, as observed at the start of {trials} on one CPU: \
-         a stream of independent instructions then took {} times as long in the median, while a chain of dependent \
+        "Another hardware thread used the core in {}{} of the time, by {looks} at it: a stream of independent instructions then took {} times as long in the median, while a chain of dependent \
          ones did not.",
         quantities::percent(found.share),
         ends.unwrap_or_default(),

@@ -2,6 +2,7 @@
 
 use super::occupancy;
 use super::words::{self, plural};
+use fathom_core::experiment::Scale;
 use fathom_core::machine::Machine;
 use fathom_core::quantities;
 use fathom_core::quantity::Unit;
@@ -379,11 +380,7 @@ pub(super) fn trend(trend: &TrendResult) -> String {
         _ => "no time".to_owned(),
     });
     let left = trend.largest_residual().map(|(at, left)| {
-        format!(
-            ", {} off it at most (at {})",
-            quantities::value(trend.unit, left.abs()),
-            quantities::plain(at)
-        )
+        format!(", {} off it at most (at {})", quantities::value(trend.unit, left.abs()), setting(trend, at))
     });
     let robust = trend
         .robust_slope()
@@ -397,6 +394,14 @@ pub(super) fn trend(trend: &TrendResult) -> String {
         robust.unwrap_or_default(),
         plural(line.points, "point")
     )
+}
+
+/// A setting of the swept parameter, in the format of its scale.
+fn setting(trend: &TrendResult, at: f64) -> String {
+    match words::scale(trend, &trend.along) {
+        scale @ (Scale::Bytes | Scale::Nanoseconds) => words::number(scale, at as u64),
+        Scale::Count | Scale::Name => quantities::plain(at),
+    }
 }
 
 /// The fixed parameters of a trend.

@@ -91,7 +91,7 @@ fn needs_limits() -> Outcome {
     Group::new("memory").map(drop)
 }
 
-const LIMIT: u64 = 1 << 30;
+const LIMIT: u64 = 512 << 20;
 
 fn a_run_limits_its_page_cache_and_finds_the_cliff_there() -> Outcome {
     needs_limits()?;
@@ -186,7 +186,7 @@ fn an_ordinary_user_is_limited_by_a_scope_or_told_what_can_be_done() -> Outcome 
     let place = tempfile::tempdir_in("/var/tmp").unwrap();
     let without = found_by_an_ordinary_user(place.path(), None);
     let reason = without.to_string();
-    assert!(reason.contains("MemoryMax=1G") && without["median"].is_null(), "{reason}");
+    assert!(reason.contains("MemoryMax=512M") && without["median"].is_null(), "{reason}");
     let script = SYSTEMD_RUN.replace("PROCS", &group.entrance());
     decided(|| {
         let _ = std::fs::remove_file(place.path().join("true.jsonl"));

@@ -38,6 +38,9 @@ impl Requirement {
     /// files of others.
     pub const LIMIT_BYTES: u64 = 512 << 20;
 
+    /// The most that a run keeps of a file in the page cache outside of any limit, bytes.
+    pub const CACHED_BYTES: u64 = 1 << 30;
+
     /// Whether a run that may take the memory of the whole machine meets the requirement by that, whatever the machine is like.
     pub fn is_met_by_whole_memory(&self) -> bool {
         matches!(self, Requirement::MemoryLimit | Requirement::PageCache(_) | Requirement::WholeMemory)
@@ -94,12 +97,12 @@ fn lacking_rest(machine: &Machine) -> Option<String> {
 }
 
 fn lacking_page_cache(needed: u64) -> Option<String> {
-    (needed > Requirement::LIMIT_BYTES).then(|| {
+    (needed > Requirement::CACHED_BYTES).then(|| {
         format!(
             "keeps {} MiB of a file in the page cache, where a run takes {} MiB for each: `{WHOLE_MEMORY}` allows more, at the \
              expense of other programs' files",
             needed >> 20,
-            Requirement::LIMIT_BYTES >> 20
+            Requirement::CACHED_BYTES >> 20
         )
     })
 }
@@ -188,12 +191,12 @@ mod tests {
             &Unknown,
             std::path::Path::new("/nowhere"),
         );
-        for needed in [of_all, Requirement::PageCache(Requirement::LIMIT_BYTES + 1)] {
+        for needed in [of_all, Requirement::PageCache(Requirement::CACHED_BYTES + 1)] {
             let reason = needed.unmet_reason(&nothing_known).unwrap_or_default();
             assert!(reason.contains("--whole-memory"), "{reason}");
             assert!(needed.is_met_by_whole_memory());
         }
-        assert_eq!(Requirement::PageCache(Requirement::LIMIT_BYTES).unmet_reason(&nothing_known), None);
+        assert_eq!(Requirement::PageCache(Requirement::CACHED_BYTES).unmet_reason(&nothing_known), None);
     }
 
     struct Unknown;

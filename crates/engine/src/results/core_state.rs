@@ -33,8 +33,9 @@ impl CoreState {
     }
 }
 
-/// The share of the time in which the core of the run's own CPU was shared: the share of the trials that found it shared
-/// when they began. Their later readings are no sample of the time, because they may have waited for the core to be alone.
+/// The share of the time in which the core of the run's own CPU was shared: the integral over the looks before visits or, for
+/// runs of earlier programs, the share of the trials that found it shared when they began. Later readings of trials are no sample
+/// of the time, because they may have waited for the core to be alone.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CoreShared {
     /// The levels found.
@@ -43,8 +44,8 @@ pub struct CoreShared {
     pub share: f64,
     /// Its 95 % interval over trials.
     pub interval: Option<Interval>,
-    /// Number of trials of work on this CPU alone.
-    pub trials: usize,
+    /// The looks at the core from which it is known: before visits, or, for earlier programs, at the start of trials.
+    pub looks: usize,
 }
 
 impl CoreShared {
@@ -62,7 +63,7 @@ impl CoreShared {
             levels: levels.clone(),
             share: mean.value,
             interval: mean.interval.map(within),
-            trials: shares.len(),
+            looks: shares.len(),
         })
     }
 
@@ -82,7 +83,7 @@ impl CoreShared {
             levels: levels.clone(),
             share: share_of_time(&looks)?,
             interval: mean.interval.map(within),
-            trials: looks.len(),
+            looks: looks.len(),
         })
     }
 }

@@ -104,8 +104,8 @@ fn scope() -> Result<MemoryLimit, String> {
 fn neither(no_group: &str, no_scope: &str) -> String {
     format!(
         "this needs a memory limit of 512 MiB, and none could be set: neither a control group ({no_group}) nor a scope \
-         ({no_scope}) could be made. Run as root, or run within a limit (sudo systemd-run --scope -p MemoryMax=1G \
-         --uid=$USER fathom …, or docker run --memory 1g)"
+         ({no_scope}) could be made. Run as root, or run within a limit (sudo systemd-run --scope -p MemoryMax=512M \
+         --uid=$USER fathom …, or docker run --memory 512m)"
     )
 }
 
@@ -120,7 +120,7 @@ mod tests {
             let folder =
                 make_group(&GroupParent { version, folder: place.path().to_owned(), own: PathBuf::new() })
                     .unwrap();
-            assert_eq!(std::fs::read_to_string(folder.join(file)).unwrap(), "1073741824");
+            assert_eq!(std::fs::read_to_string(folder.join(file)).unwrap(), "536870912");
         }
     }
 
@@ -141,7 +141,7 @@ mod tests {
         let nowhere = GroupParent { version: 2, folder: place.path().join("missing"), own: PathBuf::new() };
         assert!(make_group(&nowhere).unwrap_err().contains("missing"));
         let message = neither("mkdir: Permission denied", "there is no systemd-run");
-        assert!(message.contains("MemoryMax=1G") && message.contains("Permission denied"), "{message}");
+        assert!(message.contains("MemoryMax=512M") && message.contains("Permission denied"), "{message}");
     }
 
     #[test]

@@ -21,7 +21,7 @@ pub use residency::{
     Passing, cached, cached_within, evict, evict_after_reads, evict_until, page_bytes, warm,
 };
 
-use fathom_core::experiment::{Failure, Site};
+use fathom_core::experiment::{Failure, Requirement, Site};
 pub use fathom_core::sampling::own_folder::{existing, new_file, refused};
 use fathom_core::sampling::{own_folder, preparing};
 use std::fs::File;
@@ -86,7 +86,7 @@ fn say(written: u64, bytes: u64) {
 
 /// A file of more bytes is not left in the page cache when it is written: what does not fit there would drop the files of others
 /// from it.
-const IN_THE_CACHE: u64 = 1 << 30;
+const IN_THE_CACHE: u64 = Requirement::CACHED_BYTES;
 /// Bytes of such a file that are written before they are passed on to the device.
 const BEHIND: u64 = 64 << 20;
 

@@ -224,7 +224,7 @@ fn gathered(point: &PointResult, median: Text) -> Text {
         return median;
     }
     let modes = point.modes.iter().map(|mode| {
-        format!("{} ({})", quantities::value(point.unit, mode.centre), quantities::percent(mode.share))
+        format!("{} ({})", words::observed(point.unit, mode.centre), quantities::percent(mode.share))
     });
     let before = if point.baseline.is_some() { ", before the baseline is subtracted" } else { "" };
     median.noted(format!("Modes: {}{before}.", modes.collect::<Vec<_>>().join(" and ")))

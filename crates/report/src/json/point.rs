@@ -212,7 +212,7 @@ pub(super) struct CoreSharedReport {
     share: f64,
     low: Option<f64>,
     high: Option<f64>,
-    trials: usize,
+    looks: usize,
     alone: f64,
     shared: Option<f64>,
 }
@@ -240,7 +240,7 @@ pub(super) fn core_shared(found: &CoreShared) -> CoreSharedReport {
         share: found.share,
         low: found.interval.map(|interval| interval.low),
         high: found.interval.map(|interval| interval.high),
-        trials: found.trials,
+        looks: found.looks,
         alone: found.levels.alone,
         shared: found.levels.shared,
     }
