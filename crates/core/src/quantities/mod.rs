@@ -1,6 +1,6 @@
 //! Rounding and units: the only place where a number becomes text (R-FIX-06, R-FIX-45, R-FIX-68).
 //!
-//! How many digits a number has is the rule of [`digits`]. Costs are in ns, µs, ms or s, rates in decimal multiples of bytes per
+//! How many digits a number has is the rule of `digits.rs`. Costs are in ns, µs, ms or s, rates in decimal multiples of bytes per
 //! second, sizes in binary multiples of a byte, shares in per cent; the unit of a row is that of its median. Every number is
 //! printed with its unit, except in a column whose head contains the [`Measure`]'s symbol.
 
