@@ -50,7 +50,7 @@ impl Standing {
         let is_coarse = headline.as_ref().and_then(Headline::half_width).is_some_and(|width| width <= COARSE);
         let next = if is_coarse { target } else { target.max(COARSE) };
         let further = statistics::further_trials(&operations, &baselines(&visits.chosen), next);
-        Standing { headline, sound: sound.holding, further, core: visits.core_trials() }
+        Standing { headline, sound: sound.holding, further, core: visits.core_trials }
     }
 }
 

@@ -37,13 +37,12 @@ impl PointCore {
     /// For the trials of a point; `None` if the state of the core is not known.
     pub fn of(run: &Run, unit: Unit, visits: &Visits, samples: &[&Sample], levels: &Levels) -> Option<Self> {
         let state = visits.state?;
-        let shared = (state != CoreState::AtEnds).then(|| visits.shared()).filter(|found| !found.is_empty());
         let shares: Vec<f64> = samples.iter().filter_map(|sample| shared_share(sample, levels)).collect();
         Some(PointCore {
             state,
             shared_share: statistics::mean(&shares).map(|mean| mean.value),
             alone: visits.median_alone(),
-            shared: shared.and_then(|found| headline::estimate(run, unit, samples, &found)).map(|(of, _)| of),
+            shared: headline::estimate(run, unit, samples, &visits.shared).map(|(estimate, _)| estimate),
             observations: [Occupancy::Alone, Occupancy::Shared, Occupancy::Unclear]
                 .map(|state| visits.count(state)),
         })

@@ -88,6 +88,10 @@ pub struct Visits {
     pub chosen: Vec<Visit>,
     /// The kind of these observations; `None` if the state of the core is not known.
     pub state: Option<CoreState>,
+    /// The number of trials of short work by the state of the core; `None` for other work, and if the states are unknown.
+    pub core_trials: Option<CoreTrials>,
+    /// The observations made while the core was shared, of trials of short work with enough of them.
+    pub shared: Vec<Visit>,
 }
 
 impl Visits {
@@ -98,33 +102,30 @@ impl Visits {
         let observed: Vec<(&Trial, &Sample)> =
             observed.filter(|(_, sample)| !sample.observations.is_empty()).collect();
         let all: Vec<Visit> = observed.iter().map(|seen| Visit::of(run, unit, *seen, levels)).collect();
+        let whole = |all: Vec<Visit>, state| Visits {
+            chosen: all.clone(),
+            all,
+            state,
+            core_trials: None,
+            shared: vec![],
+        };
         if levels.is_none() || observed.iter().all(|(_, sample)| sample.core.is_none()) {
-            return Visits { chosen: all.clone(), all, state: None };
+            return whole(all, None);
         }
         if !is_short(&observed, run.header.clock.ticks_per_second) {
-            return Visits { chosen: all.clone(), all, state: Some(CoreState::AtEnds) };
+            return whole(all, Some(CoreState::AtEnds));
         }
-        for (occupancy, state) in
-            [(Occupancy::Alone, CoreState::Alone), (Occupancy::Shared, CoreState::Shared)]
-        {
-            let chosen: Vec<Visit> = all.iter().filter_map(|visit| visit.only(occupancy)).collect();
-            if chosen.len() >= MINIMUM_TRIALS {
-                return Visits { chosen, all, state: Some(state) };
-            }
-        }
-        Visits { chosen: all.clone(), all, state: Some(CoreState::Mixed) }
-    }
-
-    /// The number of trials of short work by the state of the core; `None` for other work, and if the states are unknown.
-    pub fn core_trials(&self) -> Option<CoreTrials> {
-        self.state.filter(|state| *state != CoreState::AtEnds)?;
-        let trials = |state| self.all.iter().filter(|visit| visit.only(state).is_some()).count();
-        Some(CoreTrials { alone: trials(Occupancy::Alone), shared: trials(Occupancy::Shared) })
-    }
-
-    /// The observations made while the core was shared, of trials with enough of them.
-    pub fn shared(&self) -> Vec<Visit> {
-        self.all.iter().filter_map(|visit| visit.only(Occupancy::Shared)).collect()
+        let only = |state| -> Vec<Visit> { all.iter().filter_map(|visit| visit.only(state)).collect() };
+        let (alone, shared) = (only(Occupancy::Alone), only(Occupancy::Shared));
+        let core_trials = Some(CoreTrials { alone: alone.len(), shared: shared.len() });
+        let (chosen, state) = if alone.len() >= MINIMUM_TRIALS {
+            (alone, CoreState::Alone)
+        } else if shared.len() >= MINIMUM_TRIALS {
+            (shared.clone(), CoreState::Shared)
+        } else {
+            (all.clone(), CoreState::Mixed)
+        };
+        Visits { all, chosen, state: Some(state), core_trials, shared }
     }
 
     /// The median of all observations made with the core alone; `None` if a baseline has to be subtracted.

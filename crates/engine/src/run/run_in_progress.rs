@@ -18,7 +18,7 @@ use fathom_core::experiment::registry;
 use fathom_core::experiment::{Experiment, Found, Known, Learnt};
 use fathom_core::sampling::child::Launch;
 use fathom_core::sampling::{Conditions, CoreWait, Snapshot};
-use fathom_core::statistics::SortedSample;
+use fathom_core::statistics::{Levels, SortedSample};
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -84,6 +84,8 @@ pub struct RunInProgress {
     pub(super) pace: Pace,
     /// The readings of the core by the trials so far.
     core: CoreLevels,
+    /// The levels in them, as of the last trial.
+    core_levels: Option<Levels>,
     /// The cores on which short work may run.
     pub(super) watch: CoreWatch,
     /// The state of the core that the current visit wants.
@@ -148,6 +150,7 @@ impl RunInProgress {
         let mut run_in_progress = RunInProgress {
             pace: environment.first_pace(),
             core: CoreLevels::default(),
+            core_levels: None,
             watch: CoreWatch::of(&run.header),
             core_wanted: CoreWanted::Any,
             put_back: vec![0; active.len()],
@@ -177,6 +180,7 @@ impl RunInProgress {
             run_in_progress.core.add(&run_in_progress.run.header, trial);
             run_in_progress.core_hz.extend(results::core_hz_of(trial));
         }
+        run_in_progress.core_levels = run_in_progress.core.levels();
         (0..run_in_progress.active.len()).for_each(|index| run_in_progress.catch_up(index));
         Ok(run_in_progress)
     }
@@ -220,8 +224,7 @@ impl RunInProgress {
 
     /// Looks at the cores on which short work may run, and records it.
     fn look(&mut self) -> Result<Moment> {
-        let alone_up_to = self.core.levels().and_then(|levels| levels.alone_up_to());
-        let (moment, look) = self.watch.look(self.seconds_to(Instant::now()), alone_up_to);
+        let (moment, look) = self.watch.look(self.seconds_to(Instant::now()), self.alone_up_to());
         if let Some(look) = look {
             self.journal.append(&Line::Look(look.clone()))?;
             self.run.looks.push(look);
@@ -342,20 +345,25 @@ impl RunInProgress {
     /// Keeps a recorded trial, and learns from it.
     pub fn record_trial(&mut self, index: usize, trial: Trial) {
         self.core.add(&self.run.header, &trial);
+        self.core_levels = self.core.levels();
         self.core_hz.extend(results::core_hz_of(&trial));
         self.trials[index].push(self.run.trials.len());
         self.run.trials.push(trial);
         self.catch_up(index);
     }
 
+    /// The greatest quotient of the core alone; `None` while the states of the core cannot be told apart.
+    fn alone_up_to(&self) -> Option<f64> {
+        self.core_levels.as_ref().and_then(Levels::alone_up_to)
+    }
+
     /// The duration of observation of a visit's trials, and the longest wait of short work for its core to be alone.
     pub(super) fn pace_of(&self, visit: &plan::Visit) -> Pace {
-        let alone_up_to = self.core.levels().and_then(|levels| levels.alone_up_to());
         let most_ns = if visit.puts_back { CORE_WAIT_NS } else { LONG_CORE_WAIT_NS };
         let wait = |alone_up_to| CoreWait { alone_up_to, most_ns, puts_back: visit.puts_back };
         Pace {
             observe: visit.observe,
-            core_wait: alone_up_to.filter(|_| visit.core == CoreWanted::Alone).map(wait),
+            core_wait: self.alone_up_to().filter(|_| visit.core == CoreWanted::Alone).map(wait),
         }
     }
 
@@ -370,7 +378,7 @@ impl RunInProgress {
         let planned = &self.active[index];
         let trials: Vec<&Trial> = self.trials[index].iter().map(|place| &self.run.trials[*place]).collect();
         let Standing { headline, sound, further, core } =
-            Standing::of(&self.run, planned, &trials, self.core.levels().as_ref());
+            Standing::of(&self.run, planned, &trials, self.core_levels.as_ref());
         let figure = headline.as_ref().map(|headline| Found::of(&headline.estimate, planned.unit));
         self.learnt.learn(&planned.experiment, &planned.point, figure);
         let precision = self.run.header.settings.precision;
