@@ -221,19 +221,16 @@ fn observe<C: Clock>(
     // The first readings of a process wait for their own instructions.
     let arrived = (0..4).map(|_| occupancy::read(clock, setting.reading_times)).last();
     let core_wait = visit.points.iter().all(is_on_one_cpu).then_some(visit.core_wait).flatten();
-    let reading_times = setting.reading_times;
     let sampler = Sampler {
         clock,
         ticks_per_second: hz,
         duration_ns: site.duration_ns,
         stopwatch,
         core_wait,
-        reading_times,
+        reading_times: setting.reading_times,
     };
     // A trial that is put back is so before its preparation, if the core is shared by then.
-    if core_wait.is_some_and(|wait| wait.puts_back) {
-        sampler.wait()?;
-    }
+    let waited_ns = if core_wait.is_some_and(|wait| wait.puts_back) { sampler.wait()? } else { 0 };
     let mut workload = experiment.prepare(&visit.points[0], site)?;
     let spin = gaps::spin(clock, hz, overhead(clock), SPIN_NS);
     let core_hz_before = frequency::observe(clock, hz);
@@ -251,6 +248,7 @@ fn observe<C: Clock>(
     witnessed.extend(traced.counts);
     let stated = workload.stated.iter().map(|(name, value)| ((*name).to_owned(), *value));
     raw.core.arrived = arrived;
+    raw.core.waited_ns += waited_ns;
     let sample = Sample {
         observations: Observations::default(),
         operations: raw.operations,

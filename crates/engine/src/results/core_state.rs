@@ -57,14 +57,14 @@ impl CoreShared {
         }
         let mine = run.trials.iter().filter_map(|trial| on_its_cpu(&run.header, trial));
         let shares: Vec<f64> = mine.filter_map(|sample| shared_on_arrival(sample, levels)).collect();
-        let mean = statistics::mean(&shares)?;
+        Some(CoreShared::over(levels, statistics::mean(&shares)?.value, &shares, shares.len()))
+    }
+
+    /// A share with the interval of its parts.
+    fn over(levels: &Levels, share: f64, parts: &[f64], looks: usize) -> Self {
         let within = |ends: Interval| Interval { low: ends.low.max(0.0), high: ends.high.min(1.0) };
-        Some(CoreShared {
-            levels: levels.clone(),
-            share: mean.value,
-            interval: mean.interval.map(within),
-            looks: shares.len(),
-        })
+        let interval = statistics::mean(parts).and_then(|mean| mean.interval).map(within);
+        CoreShared { levels: levels.clone(), share, interval, looks }
     }
 
     /// The same from the looks at the core: the time from one look to the next has the state of the first. Its interval is taken
@@ -75,21 +75,18 @@ impl CoreShared {
             Some((look.at_s, levels.state(core.quotient())))
         };
         let looks: Vec<(f64, Occupancy)> = run.looks.iter().filter_map(home).collect();
-        let parts = looks.chunks((looks.len() / PARTS).max(2));
+        let (first, last) = (looks.first()?.0, looks.last()?.0);
+        // Looks are dense where the run waits, so parts of equal numbers of them would not be parts of equal time.
+        let part = |look: &(f64, Occupancy)| ((look.0 - first) / (last - first) * PARTS) as usize;
+        let parts = looks.chunk_by(|one, other| part(one) == part(other));
         let shares: Vec<f64> = parts.filter_map(share_of_time).collect();
-        let mean = statistics::mean(&shares).filter(|_| looks.len() >= FEWEST_LOOKS)?;
-        let within = |ends: Interval| Interval { low: ends.low.max(0.0), high: ends.high.min(1.0) };
-        Some(CoreShared {
-            levels: levels.clone(),
-            share: share_of_time(&looks)?,
-            interval: mean.interval.map(within),
-            looks: looks.len(),
-        })
+        let share = share_of_time(&looks).filter(|_| looks.len() >= FEWEST_LOOKS)?;
+        Some(CoreShared::over(levels, share, &shares, looks.len()))
     }
 }
 
 /// The parts of a run over which the share of the time is compared.
-const PARTS: usize = 10;
+const PARTS: f64 = 10.0;
 
 /// The looks below which a share of the time is not taken from them.
 const FEWEST_LOOKS: usize = 40;
