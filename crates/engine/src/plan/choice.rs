@@ -57,12 +57,14 @@ impl Choosing<'_> {
 
     /// The cost of the trials still to be made, seconds: a block is prepared once per round for all its parts.
     pub(super) fn seconds(&self, goals: &[usize], observe: f64) -> f64 {
-        let of_block = |block: usize| {
-            let parts = &self.layout.blocks[block];
-            let own = parts.iter().map(|part| self.own(*part, self.needed(*part, goals[*part]), observe));
-            self.rounds(block, goals) as f64 * self.prices.preparation[block] + own.sum::<f64>()
-        };
-        (0..self.layout.blocks.len()).map(of_block).sum()
+        (0..self.layout.blocks.len()).map(|block| self.seconds_of(block, goals, observe)).sum()
+    }
+
+    /// The same for one block.
+    pub(super) fn seconds_of(&self, block: usize, goals: &[usize], observe: f64) -> f64 {
+        let parts = &self.layout.blocks[block];
+        let own = parts.iter().map(|part| self.own(*part, self.needed(*part, goals[*part]), observe));
+        self.rounds(block, goals) as f64 * self.prices.preparation[block] + own.sum::<f64>()
     }
 
     /// The number of trials still to be made, counted once for each of their points.

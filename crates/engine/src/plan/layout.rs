@@ -28,13 +28,20 @@ pub(super) struct Layout {
     pub(super) blocks: Vec<Vec<usize>>,
     /// The part of each point.
     pub(super) part_of: Vec<usize>,
+    /// The share of a run that each experiment may take beyond the trials that its intervals need: a few times its share of the
+    /// values, and [`LEAST_SHARE`] at least.
+    pub(super) fair_shares: Vec<f64>,
 }
 
 impl Layout {
     pub(super) fn of(jobs: &[Job]) -> Self {
         let blocks = jobs.iter().map(|job| job.block + 1).max().unwrap_or(0);
-        let mut layout =
-            Layout { parts: vec![], blocks: vec![vec![]; blocks], part_of: Vec::with_capacity(jobs.len()) };
+        let mut layout = Layout {
+            parts: vec![],
+            blocks: vec![vec![]; blocks],
+            part_of: Vec::with_capacity(jobs.len()),
+            fair_shares: fair_shares(jobs),
+        };
         let mut places = BTreeMap::new();
         for (point, job) in jobs.iter().enumerate() {
             let part = *places.entry(job.trial).or_insert(layout.parts.len());
@@ -51,18 +58,16 @@ impl Layout {
         layout
     }
 
-    /// The share of a run that an experiment may take beyond the trials that its intervals need: a few times its share of the
-    /// values, and a tenth at least.
-    pub(super) fn fair_share(&self, experiment: usize) -> f64 {
-        let points = |of: &dyn Fn(&&PlanPart) -> bool| {
-            self.parts.iter().filter(of).map(|part| part.points.len()).sum::<usize>() as f64
-        };
-        let share = points(&|part| part.experiment == experiment) / points(&|_| true).max(1.0);
-        (SHARES * share).max(LEAST_SHARE)
-    }
-
     /// All points of these parts, in their order.
     pub(super) fn points(&self, parts: &[usize]) -> Vec<usize> {
         parts.iter().flat_map(|part| self.parts[*part].points.iter().copied()).collect()
     }
+}
+
+fn fair_shares(jobs: &[Job]) -> Vec<f64> {
+    let mut points = vec![0.0; jobs.iter().map(|job| job.experiment + 1).max().unwrap_or(0)];
+    for job in jobs {
+        points[job.experiment] += 1.0;
+    }
+    points.iter().map(|mine| (SHARES * mine / jobs.len() as f64).max(LEAST_SHARE)).collect()
 }

@@ -118,10 +118,7 @@ impl Planner {
             observe: settings.pilot_observes().as_secs_f64(),
             reviewed_at: 0.0,
             core_states: CoreStates::default(),
-            seconds_by_experiment: vec![
-                0.0;
-                layout.parts.iter().map(|part| part.experiment + 1).max().unwrap_or(0)
-            ],
+            seconds_by_experiment: vec![0.0; layout.fair_shares.len()],
             layout,
             settings,
         }
@@ -360,7 +357,7 @@ impl Planner {
     /// Whether an experiment has not yet taken more than its share of the run.
     fn is_affordable(&self, part: usize) -> bool {
         let experiment = self.layout.parts[part].experiment;
-        self.seconds_by_experiment[experiment] <= self.layout.fair_share(experiment) * self.budget()
+        self.seconds_by_experiment[experiment] <= self.layout.fair_shares[experiment] * self.budget()
     }
 
     fn has_interval(&self, part: usize, now: Now) -> bool {

@@ -41,16 +41,17 @@ impl Planner {
     /// The goals, where an experiment that would take more than its share of the run gets as few trials as an interval needs.
     fn limited(&self, mut goals: Vec<usize>, now: Now) -> Vec<usize> {
         let done = self.done(now);
-        for experiment in 0..self.seconds_by_experiment.len() {
-            let mine = |part: &usize| self.layout.parts[*part].experiment == experiment;
-            let only: Vec<usize> =
-                goals.iter().enumerate().map(|(part, goal)| if mine(&part) { *goal } else { 0 }).collect();
-            let seconds =
-                self.seconds_by_experiment[experiment] + self.choosing(&done).seconds(&only, self.observe);
-            if seconds > self.layout.fair_share(experiment) * self.budget() {
-                for part in (0..goals.len()).filter(mine).filter(|part| !self.layout.parts[*part].on_line) {
-                    goals[part] = goals[part].min(PROMISED_TRIALS.max(done[part].unwrap_or(0)));
-                }
+        let choosing = self.choosing(&done);
+        let mut seconds = self.seconds_by_experiment.clone();
+        for (block, parts) in self.layout.blocks.iter().enumerate() {
+            let Some(first) = parts.first() else { continue };
+            seconds[self.layout.parts[*first].experiment] += choosing.seconds_of(block, &goals, self.observe);
+        }
+        for (part, goal) in goals.iter_mut().enumerate().filter(|(part, _)| !self.layout.parts[*part].on_line)
+        {
+            let experiment = self.layout.parts[part].experiment;
+            if seconds[experiment] > self.layout.fair_shares[experiment] * self.budget() {
+                *goal = (*goal).min(PROMISED_TRIALS.max(done[part].unwrap_or(0)));
             }
         }
         goals
