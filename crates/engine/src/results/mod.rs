@@ -27,6 +27,7 @@ mod sound;
 mod trend;
 pub(crate) mod virtual_peer;
 mod visits;
+mod vm_exit;
 
 pub use accuracy::{Accuracy, CLOSE, FAIR, Share, Tally, Worst, distance};
 pub use core_state::{CoreLevels, CoreShared, CoreState};

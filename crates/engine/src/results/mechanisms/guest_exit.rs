@@ -2,6 +2,7 @@
 //! hypervisor.
 
 use super::{Conclusion, Rule, Seen};
+use crate::results::vm_exit;
 use fathom_core::experiment::At::Name;
 use fathom_core::experiment::{Dimension, Found, Known, Selector, Statement, statement};
 use fathom_core::quantity::Unit;
@@ -17,16 +18,8 @@ pub(super) const RULE: Rule = Rule {
 #[cfg(all(test, not(target_arch = "x86_64")))]
 const POINTS: &[Selector] = &[GETPPID];
 #[cfg(all(test, target_arch = "x86_64"))]
-const POINTS: &[Selector] = &[TWO, ONE, GETPPID];
+const POINTS: &[Selector] = &[vm_exit::TWO, vm_exit::ONE, GETPPID];
 
-const TWO: Selector = Selector::only(
-    "cpu/timing_overhead",
-    &[("measure", Name("cost")), ("reading", Name("cpuid-rdtsc rdtscp-cpuid"))],
-);
-const ONE: Selector = Selector::only(
-    "cpu/timing_overhead",
-    &[("measure", Name("cost")), ("reading", Name("cpuid-rdtsc rdtscp"))],
-);
 const GETPPID: Selector = Selector::only("cpu/system_call", &[("call", Name("getppid"))]);
 
 /// A VM exit and return, core cycles: Dall et al., "ARM Virtualization: Performance and Architectural Implications", ISCA
@@ -42,10 +35,7 @@ const SINGLE: f64 = 2.0;
 
 fn judge(seen: &Seen) -> Option<Conclusion> {
     let known = seen.known;
-    let exit = TWO.found(known)?.minus(ONE.found(known)?);
-    if !known.machine.is_virtual() || !exit.is_resolved() {
-        return None;
-    }
+    let exit = vm_exit::exit(known)?;
     let headline = statement!(
         "A VM exit (CPUID) takes {exit}{published}",
         exit = exit.named("CPUID"),
@@ -106,8 +96,8 @@ mod tests {
         machine.virtualization.hypervisor = Fact::known(hypervisor.map(str::to_owned), "a test");
         machine.kernel.command_line = Fact::known(command_line.to_owned(), "a test");
         let mut known = Known::new(&machine, Some(1e9));
-        ONE.plant(&mut known, times * PUBLISHED_EXIT);
-        TWO.plant(&mut known, 2.0 * times * PUBLISHED_EXIT);
+        vm_exit::ONE.plant(&mut known, times * PUBLISHED_EXIT);
+        vm_exit::TWO.plant(&mut known, 2.0 * times * PUBLISHED_EXIT);
         judge(&Seen { known: &known, points: &[] }).map(|conclusion| conclusion.headline.plain())
     }
 

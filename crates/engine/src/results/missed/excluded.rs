@@ -2,11 +2,11 @@
 //! separate.
 
 use super::candidate::{MOST_CHANGE, MissCandidate};
-use super::measured_terms;
 use super::miss::Missed;
 use super::{Figures, Judged};
 use crate::results::CoreState;
 use crate::results::accuracy::{CLOSE, FAIR};
+use crate::results::vm_exit;
 use fathom_core::experiment::{Dimension, Found, Known, Statement, statement};
 use fathom_core::machine::Machine;
 use fathom_core::quantity::Unit;
@@ -58,7 +58,7 @@ fn core(missed: &Missed) -> Option<Statement> {
 
 /// An exit to the hypervisor that takes longer than what is missing.
 fn exit(missed: &Missed, known: &Known) -> Option<Statement> {
-    let exit = measured_terms::exit(known)?;
+    let exit = vm_exit::exit(known)?;
     let missing = missed.missing();
     let most = missing.interval.map_or(missing.value, |ends| ends.high);
     let least = exit.interval.map_or(exit.value, |ends| ends.low);
