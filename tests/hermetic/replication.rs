@@ -125,7 +125,8 @@ pub fn recorded() -> String {
         quick: true,
         run: "run.jsonl".to_owned(),
     };
-    let outcome = TrialOutcome::Measured { sample: Series::of(vec![1.0, 2.0]).seen("one fault".to_owned()) };
+    let outcome =
+        TrialOutcome::Measured { sample: Series::of(vec![1.0, 2.0]).with_notes(["one fault".to_owned()]) };
     let method = MethodLine { method: "any".to_owned(), took_s: 1.0, outcome };
     let lines = [Line::Replication(header), Line::Method(method), Line::Closing { took_s: 1.0 }];
     lines.iter().map(|line| serde_json::to_string(line).unwrap() + "\n").collect()

@@ -69,9 +69,9 @@ pub fn reports() -> &'static [Report] {
 
 /// The report with this number, or about the machine whose name contains this text; `None` where there is none, or several.
 pub fn find(name: &str) -> Option<&'static Report> {
-    let wanted = name.to_lowercase();
-    let by_number = reports().iter().find(|report| report.id == wanted);
-    let mut by_machine = reports().iter().filter(|report| report.machine.to_lowercase().contains(&wanted));
+    let lowercase = name.to_lowercase();
+    let by_number = reports().iter().find(|report| report.id == lowercase);
+    let mut by_machine = reports().iter().filter(|report| report.machine.to_lowercase().contains(&lowercase));
     by_number.or_else(|| {
         let first = by_machine.next()?;
         by_machine.all(|other| other.machine == first.machine).then_some(first)

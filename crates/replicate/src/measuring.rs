@@ -56,8 +56,7 @@ fn measured(
     watcher: &mut dyn Watcher,
 ) -> Result<Option<MethodLine>> {
     let began = Instant::now();
-    let outcome = if let Some(reason) = lacking(report, method, environment.machine(), environment.has_peer())
-    {
+    let outcome = if let Some(reason) = unmet(report, method, environment.machine(), environment.has_peer()) {
         TrialOutcome::Skipped { reason }
     } else {
         let request = request(report, method, quick, environment);
@@ -72,7 +71,7 @@ fn measured(
 }
 
 /// What a method or its report's timer needs and the machine or the command line does not offer.
-fn lacking(report: &Report, method: &Method, machine: &Machine, has_peer: bool) -> Option<String> {
+fn unmet(report: &Report, method: &Method, machine: &Machine, has_peer: bool) -> Option<String> {
     let needs = report.timer_needs.iter().chain(method.needs);
     let mut missing = needs.filter(|need| !(has_peer && **need == Requirement::Peer));
     missing.find_map(|need| need.unmet_reason(machine))
@@ -118,7 +117,7 @@ mod tests {
         let skipped = |report: &str, machine: &Machine| {
             let report = crate::find(report).unwrap();
             let methods = report.methods();
-            let reasons = methods.iter().filter_map(|method| lacking(report, method, machine, true));
+            let reasons = methods.iter().filter_map(|method| unmet(report, method, machine, true));
             let about_it = reasons.filter(|reason| reason.contains("rdtscp")).count();
             (about_it, methods.len())
         };

@@ -72,8 +72,8 @@ impl Switching {
         })?;
         let round_trips = (protocol.trials as u64 * self.rounds * sides) as f64;
         let waits = quantities::number(Usage::now().since(before).voluntary as f64 / round_trips);
-        let seen = format!("In each round trip a side waited {waits} times and gave up its CPU.");
-        Ok(Series::of(values).seen(seen))
+        let note = format!("In each round trip a side waited {waits} times and gave up its CPU.");
+        Ok(Series::of(values).with_note(note))
     }
 }
 

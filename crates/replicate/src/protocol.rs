@@ -26,8 +26,8 @@ impl TrialProtocol {
     /// The values of the trials that count.
     pub fn values<E>(self, one: impl FnMut() -> Result<f64, E>) -> Result<Vec<f64>, E> {
         let all: Vec<f64> = std::iter::repeat_with(one).take(self.trials).collect::<Result<_, _>>()?;
-        let kept = all.get(self.discarded..).unwrap_or_default();
-        Ok(self.trimmed_beyond.map_or_else(|| kept.to_vec(), |most| trimmed(kept, most)))
+        let counted = all.get(self.discarded..).unwrap_or_default();
+        Ok(self.trimmed_beyond.map_or_else(|| counted.to_vec(), |most| trimmed(counted, most)))
     }
 }
 
@@ -95,7 +95,7 @@ pub fn loop_trials(
 
 impl From<LoopTrials> for Series {
     fn from(trials: LoopTrials) -> Self {
-        Series::of(trials.values).seen_where(trials.reduced)
+        Series::of(trials.values).with_notes(trials.reduced)
     }
 }
 

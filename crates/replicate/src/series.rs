@@ -8,8 +8,8 @@ pub struct Series {
     /// The trial values at each setting, in the order in which they were visited.
     pub points: Vec<Trials>,
     /// Sentences on what else was observed: counters that show what happened, counts that were reduced.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub seen: Vec<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty", rename = "seen")]
+    pub notes: Vec<String>,
 }
 
 /// The trial values at one setting.
@@ -39,24 +39,16 @@ impl Series {
 
     /// Adds a sentence on what was observed.
     #[must_use]
-    pub fn seen(mut self, sentence: String) -> Self {
-        self.seen.push(sentence);
+    pub fn with_note(mut self, sentence: String) -> Self {
+        self.notes.push(sentence);
         self
     }
 
-    /// Adds those of the sentences that exist.
+    /// Adds sentences on what was observed, or the one that there may be.
     #[must_use]
-    pub fn having_seen(mut self, sentences: impl IntoIterator<Item = String>) -> Self {
-        self.seen.extend(sentences);
+    pub fn with_notes(mut self, sentences: impl IntoIterator<Item = String>) -> Self {
+        self.notes.extend(sentences);
         self
-    }
-
-    #[must_use]
-    pub fn seen_where(self, sentence: Option<String>) -> Self {
-        match sentence {
-            Some(sentence) => self.seen(sentence),
-            None => self,
-        }
     }
 
     pub fn variant<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a Trials> + Clone {

@@ -168,8 +168,8 @@ fn means(mine: &[&Trials], from: f64, to: f64) -> Vec<(f64, f64)> {
 /// All trials except the one that is left out.
 fn but_farthest(values: &[f64]) -> Vec<f64> {
     let left_out = farthest(values);
-    let kept = values.iter().enumerate().filter(|(index, _)| *index != left_out);
-    kept.map(|(_, value)| *value).collect()
+    let others = values.iter().enumerate().filter(|(index, _)| *index != left_out);
+    others.map(|(_, value)| *value).collect()
 }
 
 /// The index of the trial that is farthest from the mean of the others.

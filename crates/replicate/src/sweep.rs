@@ -99,7 +99,7 @@ impl SweptPoint {
         points.retain(|point| Some(count(point)) == least);
         let distance = |point: &Point| {
             let each =
-                numbers.iter().filter_map(|(name, wanted)| Some(octaves(point.number_of(name)?, *wanted)));
+                numbers.iter().filter_map(|(name, target)| Some(octaves(point.number_of(name)?, *target)));
             each.sum::<f64>()
         };
         let nearest = points.into_iter().min_by(|one, other| distance(one).total_cmp(&distance(other)));
@@ -108,7 +108,7 @@ impl SweptPoint {
 
     /// Whether a point has exactly these variants and numbers.
     pub fn is_of(&self, point: &Point, machine: &Machine) -> bool {
-        let same = |(parameter, wanted): &(&str, u64)| point.number_of(parameter) == Some(*wanted);
+        let same = |(parameter, number): &(&str, u64)| point.number_of(parameter) == Some(*number);
         self.is_exact(point) && self.numbers(machine).iter().all(same)
     }
 
@@ -116,7 +116,7 @@ impl SweptPoint {
     fn is_exact(&self, point: &Point) -> bool {
         self.0.iter().all(|(parameter, choice)| match choice {
             Choice::Name(name) => point.is(parameter, name),
-            Choice::Number(wanted) => point.number_of(parameter) == Some(*wanted),
+            Choice::Number(number) => point.number_of(parameter) == Some(*number),
             Choice::FirstOf(_) | Choice::Near(_) => true,
         })
     }

@@ -25,7 +25,7 @@ pub struct Compared {
     /// ratio.
     pub ratio: Result<Measured, NoRatio>,
     /// Sentences on what else was observed with the report's method.
-    pub seen: Vec<String>,
+    pub notes: Vec<String>,
 }
 
 /// One of the two figures that are compared.
@@ -149,7 +149,7 @@ fn compare(row: &'static Row, replication: &Replication, results: &Results, know
         Theirs::NotPrinted(_) => None,
     };
     let points = row.fathom.points(known.machine);
-    Compared { row, theirs, points, replicated, fathom, ratio, seen: seen(row, replication) }
+    Compared { row, theirs, points, replicated, fathom, ratio, notes: notes(row, replication) }
 }
 
 fn replicated(row: &Row, replication: &Replication) -> Result<Summary, String> {
@@ -167,10 +167,10 @@ fn replicated(row: &Row, replication: &Replication) -> Result<Summary, String> {
     }
 }
 
-fn seen(row: &Row, replication: &Replication) -> Vec<String> {
+fn notes(row: &Row, replication: &Replication) -> Vec<String> {
     let Replica::By(method) = row.replica else { return vec![] };
     let series = replication.of(method.name).and_then(|line| line.outcome.sample());
-    series.map(|series| series.seen.clone()).unwrap_or_default()
+    series.map(|series| series.notes.clone()).unwrap_or_default()
 }
 
 fn ours(row: &Row, results: &Results, known: &Known) -> Result<Found, String> {

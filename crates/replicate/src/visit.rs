@@ -40,7 +40,7 @@ pub fn answer(request: &Request) -> TrialOutcome<Series> {
     let measure = |site: &Site, _: &_| {
         let refused = if method.raised_priority { tasks::raise_priority() } else { None };
         let series = (method.measure)(&Stage { site, quick: request.quick })?;
-        Ok(series.seen_where(refused))
+        Ok(series.with_notes(refused))
     };
     sampling::at_site(&request.setting, measure).into()
 }

@@ -14,7 +14,7 @@ pub static RIG: Rig = Rig::of_known_work(
     "chain",
     "a chain of dependent multiplications",
     Duration::from_secs(4),
-    |_| Ok([LONG, LONG / 2].map(wanted).to_vec()),
+    |_| Ok([LONG, LONG / 2].map(chain_of).to_vec()),
     judge,
 );
 
@@ -50,7 +50,7 @@ fn point(multiplications: u64) -> Point {
     Point::new().with(&MULTIPLICATIONS, multiplications)
 }
 
-fn wanted(multiplications: u64) -> PointRef {
+fn chain_of(multiplications: u64) -> PointRef {
     (NAME, point(multiplications))
 }
 
@@ -72,7 +72,7 @@ fn prepare<'site>(_: &Point, _: &'site Site) -> Result<Workload<'site>, Failure>
 }
 
 fn judge(rig: &Rig, results: &Results, _: Option<f64>) -> Vec<Truth> {
-    let of = |length| result(results, &wanted(length));
+    let of = |length| result(results, &chain_of(length));
     let ratio = || by_rounds([of(LONG)?, of(LONG / 2)?], |[long, short]| long / short);
     vec![
         Claim::of(rig, "whole chain over half of it, ratio", None, 2.0).judged(ratio()),

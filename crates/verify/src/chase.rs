@@ -107,8 +107,8 @@ unsafe fn in_turn((mut one, mut other): Pair, turns: u64) -> Pair {
 }
 
 fn judge(rig: &Rig, results: &Results, _: Option<f64>) -> Vec<Truth> {
-    let found = result(results, &(NAME, Point::new())).and_then(over_mixed);
-    vec![Claim::of(rig, "hits plus misses over mixed, ratio", None, 2.0).judged(found)]
+    let figure = result(results, &(NAME, Point::new())).and_then(over_mixed);
+    vec![Claim::of(rig, "hits plus misses over mixed, ratio", None, 2.0).judged(figure)]
 }
 
 /// The sum of both times measured separately over the time when mixed, trial by trial.

@@ -32,8 +32,8 @@ impl Disk {
         let failed = |error: io::Error| format!("a disk in {}: {error}", folder.display());
         std::fs::create_dir(&mount).map_err(failed)?;
         let disk = Disk { mount, _namespace: namespace };
-        let made = File::create_new(&image).and_then(|file| file.set_len(SIZE)).map_err(failed);
-        let mounted = made
+        let created = File::create_new(&image).and_then(|file| file.set_len(SIZE)).map_err(failed);
+        let mounted = created
             .and_then(|()| run(Command::new("mkfs.ext4").args(["-q", "-F"]).arg(&image), "e2fsprogs"))
             .and_then(|()| {
                 run(Command::new("mount").args(["-o", "loop"]).arg(&image).arg(&disk.mount), "mount")
@@ -121,6 +121,6 @@ fn run(command: &mut Command, package: &str) -> Result<(), String> {
     if output.status.success() {
         return Ok(());
     }
-    let said = String::from_utf8_lossy(&output.stderr);
-    Err(format!("{name}: {}", said.lines().next().unwrap_or("failed without a message")))
+    let message = String::from_utf8_lossy(&output.stderr);
+    Err(format!("{name}: {}", message.lines().next().unwrap_or("failed without a message")))
 }

@@ -49,8 +49,8 @@ struct PipePair {
 }
 
 fn prepare<'site>(_: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
-    let ((asked, there), (back, answers)) = (pipe()?, pipe()?);
-    let other = PartnerProcess::start(site.partner, move || answer(&asked, &answers))?;
+    let ((requests, there), (back, answers)) = (pipe()?, pipe()?);
+    let other = PartnerProcess::start(site.partner, move || answer(&requests, &answers))?;
     let line = Rc::new(PipePair { there, back, _other: other });
     let rounds = |byte| {
         let line = Rc::clone(&line);
@@ -67,8 +67,8 @@ impl PipePair {
 }
 
 /// Answers as the other side.
-fn answer(asked: &OwnedFd, answers: &OwnedFd) -> Result<(), Failure> {
-    while let Some(byte) = read_byte(asked)? {
+fn answer(requests: &OwnedFd, answers: &OwnedFd) -> Result<(), Failure> {
+    while let Some(byte) = read_byte(requests)? {
         if byte == LATE {
             spin(WAIT);
         }

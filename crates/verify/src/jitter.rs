@@ -69,7 +69,7 @@ fn judge(rig: &Rig, results: &Results, dropped: Option<f64>) -> Vec<Truth> {
     let set = 2.0 * DELAY.as_nanos() as f64;
     let of = |what: &str, set: f64| Claim::of(rig, what, Some(Unit::Nanoseconds), set);
     // The evidence of few losses fails, as intended, so figures that are off become inconclusive instead of wrong.
-    let median = estimate(point).map(|found| TruthFigure::of(found, &[point]));
+    let median = estimate(point).map(|estimate| TruthFigure::of(estimate, &[point]));
     vec![
         of("a round trip by UDP", set).judged(median),
         of("95th percentile, one in five 10 ms late", set + LATER.as_nanos() as f64)

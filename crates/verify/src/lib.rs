@@ -79,6 +79,6 @@ pub fn select(names: &[String]) -> Result<Vec<&'static Rig>, String> {
     if let Some(name) = names.iter().find(unknown) {
         return Err(name.clone());
     }
-    let wanted = |rig: &&&Rig| names.is_empty() || names.iter().any(|name| name == rig.name);
-    Ok(RIGS.iter().filter(wanted).copied().collect())
+    let is_selected = |rig: &&&Rig| names.is_empty() || names.iter().any(|name| name == rig.name);
+    Ok(RIGS.iter().filter(is_selected).copied().collect())
 }

@@ -82,8 +82,8 @@ fn hold(namespace: Option<&File>, adapter: &str) -> Result<(), String> {
     }
     let output =
         tc.output().map_err(|error| format!("needs the program `tc` (package iproute2): {error}"))?;
-    let said = String::from_utf8_lossy(&output.stderr);
-    let reason = said.lines().next().unwrap_or("failed without a message");
+    let message = String::from_utf8_lossy(&output.stderr);
+    let reason = message.lines().next().unwrap_or("failed without a message");
     if output.status.success() { Ok(()) } else { Err(format!("the link's rate cannot be limited: {reason}")) }
 }
 

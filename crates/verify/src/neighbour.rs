@@ -36,10 +36,10 @@ pub struct Spinner {
 impl Spinner {
     pub fn on(cpu: usize) -> Self {
         let stop = Arc::new(AtomicBool::new(false));
-        let told = Arc::clone(&stop);
+        let is_over = Arc::clone(&stop);
         let spin = move || {
             if affinity::pin(cpu).is_ok() {
-                while !told.load(Ordering::Relaxed) {
+                while !is_over.load(Ordering::Relaxed) {
                     std::hint::spin_loop();
                 }
             }
@@ -65,10 +65,10 @@ fn arrange(options: &mut Options) -> Result<Arranged, String> {
 fn judge(rig: &Rig, results: &Results, _: Option<f64>) -> Vec<Truth> {
     let point = spin::single();
     let value = figure(results, &point).map(TruthFigure::whatever_disturbs);
-    let told = Claim::of(rig, "trials that report preemption", Some(Unit::PartsPerMillion), 1e6);
+    let preempted = Claim::of(rig, "trials that report preemption", Some(Unit::PartsPerMillion), 1e6);
     vec![
         spin::of_single(rig, "spins of 100 µs, unchanged").judged(value),
-        told.judged(share_of_trials(results, &point, |sample| {
+        preempted.judged(share_of_trials(results, &point, |sample| {
             sample.on_cpu.map(|on_cpu| on_cpu.involuntary_switches > 0)
         })),
     ]

@@ -31,7 +31,8 @@ impl OpinionsReport {
     }
 
     fn sentence(&self) -> String {
-        let count = |agreement| self.opinions.iter().filter(|found| found.agreement == agreement).count();
+        let count =
+            |agreement| self.opinions.iter().filter(|compared| compared.agreement == agreement).count();
         format!(
             "Of {} comparisons with other tools, {} agree within 5 %, {} differ by more, {} are undecided, and {} \
              could not be made. Fathom and the tool take turns in one session, on the same CPUs. Each figure is the \
@@ -96,27 +97,27 @@ fn table(opinions: &[ToolComparison]) -> Table {
         .rows(opinions.iter().map(row))
 }
 
-fn row(found: &ToolComparison) -> Row {
+fn row(compared: &ToolComparison) -> Row {
     let or_absent = |text: Option<String>| Text::plain(text.unwrap_or_else(|| ABSENT.to_owned()));
     let value = |side: &Option<Estimate>| {
-        or_absent(found.unit.zip(side.as_ref()).map(|(unit, side)| quantities::estimate(unit, side)))
+        or_absent(compared.unit.zip(side.as_ref()).map(|(unit, side)| quantities::estimate(unit, side)))
     };
-    let [tool_spread, fathom_spread] = found.spreads().map(|spread| or_absent(spread.map(percent)));
+    let [tool_spread, fathom_spread] = compared.spreads().map(|spread| or_absent(spread.map(percent)));
     let seconds = |took: f64| or_absent((took > 0.0).then(|| quantities::number(took)));
-    let ratio = found.ratio.as_ref().map(|ratio| quantities::number(ratio.value));
-    let verdict = Text::toned(tone(found.agreement), found.agreement.name());
+    let ratio = compared.ratio.as_ref().map(|ratio| quantities::number(ratio.value));
+    let verdict = Text::toned(tone(compared.agreement), compared.agreement.name());
     Row::of([
-        Text::prose(found.operation),
-        Text::plain(found.tool),
-        value(&found.tool_estimate),
+        Text::prose(compared.operation),
+        Text::plain(compared.tool),
+        value(&compared.tool_estimate),
         tool_spread,
-        value(&found.fathom_estimate),
+        value(&compared.fathom_estimate),
         fathom_spread,
         or_absent(ratio),
-        or_absent(found.spread_ratio().map(quantities::number)),
-        seconds(found.took_s[0]),
-        seconds(found.took_s[1]),
-        match &found.because {
+        or_absent(compared.spread_ratio().map(quantities::number)),
+        seconds(compared.took_s[0]),
+        seconds(compared.took_s[1]),
+        match &compared.because {
             Some(because) => verdict.noted(Text::prose(because)),
             None => verdict,
         },
@@ -151,24 +152,24 @@ struct ToolComparisonRow {
 }
 
 impl ToolComparisonRow {
-    fn of(found: &ToolComparison) -> Self {
-        let [their_spread, our_spread] = found.spreads();
+    fn of(compared: &ToolComparison) -> Self {
+        let [their_spread, our_spread] = compared.spreads();
         ToolComparisonRow {
-            operation: found.operation,
-            peer: found.tool,
-            command: csv::cell(found.command),
-            point: csv::cell(&found.point),
-            unit: found.unit,
-            theirs: found.tool_estimate.as_ref().map(|side| side.value),
+            operation: compared.operation,
+            peer: compared.tool,
+            command: csv::cell(compared.command),
+            point: csv::cell(&compared.point),
+            unit: compared.unit,
+            theirs: compared.tool_estimate.as_ref().map(|side| side.value),
             their_spread,
-            ours: found.fathom_estimate.as_ref().map(|side| side.value),
+            ours: compared.fathom_estimate.as_ref().map(|side| side.value),
             our_spread,
-            ratio: found.ratio.as_ref().map(|ratio| ratio.value),
-            spread_ratio: found.spread_ratio(),
-            their_seconds: found.took_s[0],
-            our_seconds: found.took_s[1],
-            verdict: found.agreement.name(),
-            reason: csv::cell(found.because.as_deref().unwrap_or_default()),
+            ratio: compared.ratio.as_ref().map(|ratio| ratio.value),
+            spread_ratio: compared.spread_ratio(),
+            their_seconds: compared.took_s[0],
+            our_seconds: compared.took_s[1],
+            verdict: compared.agreement.name(),
+            reason: csv::cell(compared.because.as_deref().unwrap_or_default()),
         }
     }
 }

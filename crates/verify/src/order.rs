@@ -26,7 +26,8 @@ type Places = [(&'static str, Point); 2];
 
 /// Orders of points that are quick to measure here.
 fn orders(machine: &Machine) -> Vec<(&'static Order, Places)> {
-    let swept = |name: &str| registry::find(name).map_or_else(Vec::new, |found| found.sweep(machine));
+    let swept =
+        |name: &str| registry::find(name).map_or_else(Vec::new, |experiment| experiment.sweep(machine));
     let of = |order: &'static Order| order.points(machine, swept).map(|points| (order, points));
     ORDERS.iter().filter_map(of).filter(|(_, points)| points.iter().all(is_quick)).collect()
 }
@@ -44,18 +45,18 @@ fn judge(rig: &Rig, results: &Results, _: Option<f64>) -> Vec<Truth> {
     let at = |(name, point): &(&'static str, Point)| {
         results.points.iter().find(|result| result.experiment == *name && result.point == *point)
     };
-    let found: Vec<[&PointResult; 2]> = orders(&results.run.header.machine)
+    let pairs: Vec<[&PointResult; 2]> = orders(&results.run.header.machine)
         .iter()
         .filter_map(|(_, [lower, upper])| Some([at(lower)?, at(upper)?]))
         .filter(|pair| pair.iter().all(|result| interval_of(result)))
         .collect();
-    if found.is_empty() {
+    if pairs.is_empty() {
         return vec![NoFigure::inconclusive("no two of them have an interval").of(rig)];
     }
-    let broken = found.iter().find_map(|pair| pair.iter().find_map(|result| breaks(result)));
-    let kept = found.iter().filter(|pair| pair.iter().all(|result| breaks(result).is_none())).count();
-    let claim = Claim::of(rig, "pairs of figures in the right order", None, found.len() as f64).within(0.5);
-    let truth = claim.judged(Ok(TruthFigure::exactly(kept as f64)));
+    let broken = pairs.iter().find_map(|pair| pair.iter().find_map(|result| breaks(result)));
+    let right = pairs.iter().filter(|pair| pair.iter().all(|result| breaks(result).is_none())).count();
+    let claim = Claim::of(rig, "pairs of figures in the right order", None, pairs.len() as f64).within(0.5);
+    let truth = claim.judged(Ok(TruthFigure::exactly(right as f64)));
     let because = broken.filter(|_| truth.verdict == Verdict::Wrong).or(truth.because);
     vec![Truth { because, ..truth }]
 }

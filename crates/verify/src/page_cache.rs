@@ -58,10 +58,10 @@ struct Watch {
 impl Watch {
     fn of(cached: impl Fn() -> f64 + Send + 'static) -> Self {
         let stop = Arc::new(AtomicBool::new(false));
-        let told = Arc::clone(&stop);
+        let is_over = Arc::clone(&stop);
         let watch = move || {
             let mut most = 0.0_f64;
-            while !told.load(Ordering::Relaxed) {
+            while !is_over.load(Ordering::Relaxed) {
                 most = most.max(cached());
                 std::thread::sleep(EVERY);
             }

@@ -20,8 +20,8 @@ pub static RIG: Rig = Rig {
 };
 
 fn judge(rig: &Rig, results: &Results, _: Option<f64>) -> Vec<Truth> {
-    let (wanted, waits_ns) = user_fault::known_wait();
+    let (point, waits_ns) = user_fault::known_wait();
     let claim =
         Claim::of(rig, "time that the wait adds to a fault", Some(Unit::Nanoseconds), waits_ns as f64);
-    vec![claim.judged(figure(results, &wanted))]
+    vec![claim.judged(figure(results, &point))]
 }

@@ -51,11 +51,11 @@ fn judge(rig: &Rig, results: &Results, _: Option<f64>) -> Vec<Truth> {
         Some(Unit::PartsPerMillion),
         1e6 * QUOTA as f64 / PERIOD as f64,
     );
-    let told = Claim::of(rig, "trials that report throttling", Some(Unit::PartsPerMillion), 1e6);
+    let throttled = Claim::of(rig, "trials that report throttling", Some(Unit::PartsPerMillion), 1e6);
     vec![
         spin::of_single(rig, "spins of 100 µs, unchanged").judged(value),
         share.judged(median_of_trials(results, &point, |sample| Some(1e6 * sample.on_cpu?.share()))),
-        told.judged(share_of_trials(results, &point, |sample| {
+        throttled.judged(share_of_trials(results, &point, |sample| {
             Some(sample.conditions.throttled_periods? > 0)
         })),
     ]

@@ -41,7 +41,7 @@ struct Way {
     own: IpAddr,
     delay: Duration,
     datagrams: Unreliable,
-    seen: Arc<AtomicU64>,
+    datagrams_so_far: Arc<AtomicU64>,
     dropped: Arc<AtomicU64>,
 }
 
@@ -49,8 +49,14 @@ impl Relay {
     /// Starts a relay at this address, at the port of the peer, which delays every packet by `delay`.
     pub fn start(peer: SocketAddr, own: IpAddr, delay: Duration, datagrams: Unreliable) -> io::Result<Self> {
         let listener = TcpListener::bind((own, peer.port()))?;
-        let way =
-            Way { peer: peer.ip(), own, delay, datagrams, seen: Arc::default(), dropped: Arc::default() };
+        let way = Way {
+            peer: peer.ip(),
+            own,
+            delay,
+            datagrams,
+            datagrams_so_far: Arc::default(),
+            dropped: Arc::default(),
+        };
         let dropped = Arc::clone(&way.dropped);
         spawn(move || {
             for client in listener.incoming().flatten() {
@@ -137,9 +143,9 @@ impl Way {
         let held = hold(move |packet: &[u8]| onwards.send(packet).is_ok());
         let mut next = Some(length);
         while let Some(length) = next {
-            let seen = self.seen.fetch_add(1, Ordering::Relaxed);
+            let number = self.datagrams_so_far.fetch_add(1, Ordering::Relaxed);
             // The middle one of every n datagrams.
-            let is_one_in = |every: u64| seen % every == every / 2;
+            let is_one_in = |every: u64| number % every == every / 2;
             if self.datagrams.drop_every.is_some_and(is_one_in) {
                 self.dropped.fetch_add(1, Ordering::Relaxed);
             } else {

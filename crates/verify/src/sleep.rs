@@ -74,8 +74,8 @@ fn prepare<'site>(_: &Point, _: &'site Site) -> Result<Workload<'site>, Failure>
 fn judge(rig: &Rig, results: &Results, _: Option<f64>) -> Vec<Truth> {
     let slept = slept(results);
     let set = statistics::median(&slept.values().copied().collect::<Vec<_>>()).unwrap_or_default();
-    let found = result(results, &(NAME, Point::new())).and_then(|point| against(point, &slept, set));
-    vec![Claim::of(rig, "median of sleeps of 100 µs", Some(Unit::Nanoseconds), set).judged(found)]
+    let figure = result(results, &(NAME, Point::new())).and_then(|point| against(point, &slept, set));
+    vec![Claim::of(rig, "median of sleeps of 100 µs", Some(Unit::Nanoseconds), set).judged(figure)]
 }
 
 /// The witness of each trial, by round.
@@ -87,9 +87,9 @@ fn slept(results: &Results) -> BTreeMap<u32, f64> {
 /// The measured time over the time really slept, trial by trial, because it differs in each; multiplied by the usual time.
 fn against(point: &PointResult, slept: &BTreeMap<u32, f64>, usual: f64) -> Result<TruthFigure, NoFigure> {
     estimate(point)?;
-    let share = |(round, found): &(u32, f64)| slept.get(round).map(|slept| [found / slept * usual]);
+    let share = |(round, ns): &(u32, f64)| slept.get(round).map(|slept| [ns / slept * usual]);
     let trials: Vec<[f64; 1]> = point.by_round.iter().filter_map(share).collect();
-    let found = statistics::estimate(&trials);
-    let found = found.ok_or_else(|| NoFigure::inconclusive("no trial reported how long it slept"))?;
-    Ok(TruthFigure::of(&found, &[point]))
+    let estimate = statistics::estimate(&trials);
+    let estimate = estimate.ok_or_else(|| NoFigure::inconclusive("no trial reported how long it slept"))?;
+    Ok(TruthFigure::of(&estimate, &[point]))
 }

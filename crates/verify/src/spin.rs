@@ -17,7 +17,7 @@ pub static RIG: Rig = Rig::of_known_work(
     "spin",
     "a loop that spins for a known time by the kernel's clock",
     Duration::from_secs(8),
-    |_| Ok(vec![wanted(ONE_BY_ONE), wanted(IN_BATCHES), wanted(SELDOM_LONG)]),
+    |_| Ok(vec![spin_of(ONE_BY_ONE), spin_of(IN_BATCHES), spin_of(SELDOM_LONG)]),
     judge,
 );
 
@@ -63,18 +63,18 @@ fn point(form: &str) -> Point {
     Point::new().named(&FORM, form)
 }
 
-fn wanted(form: &str) -> PointRef {
+fn spin_of(form: &str) -> PointRef {
     (NAME, point(form))
 }
 
 /// The point that spins for 100 µs, each timed singly, for rigs that disturb it.
 pub fn single() -> PointRef {
-    wanted(ONE_BY_ONE)
+    spin_of(ONE_BY_ONE)
 }
 
 /// The same with 2 % more work.
 pub fn longer() -> PointRef {
-    wanted(LONGER)
+    spin_of(LONGER)
 }
 
 /// The claim about that point.
@@ -120,13 +120,13 @@ fn judge(rig: &Rig, results: &Results, _: Option<f64>) -> Vec<Truth> {
     let reading = results.run.header.clock.overhead_ns();
     let median = |form: &str, what: &str, set: u64| {
         let claim = Claim::of(rig, what, Some(Unit::Nanoseconds), set as f64).within(reading);
-        claim.judged(figure(results, &wanted(form)))
+        claim.judged(figure(results, &spin_of(form)))
     };
     let long = Claim::of(rig, "95th percentile, one spin in ten long", Some(Unit::Nanoseconds), LONG as f64);
     vec![
         median(ONE_BY_ONE, "one by one", SINGLE),
         median(IN_BATCHES, "in batches, minus shorter ones", SHORT),
         median(SELDOM_LONG, "median, one spin in ten long", USUAL),
-        long.judged(result(results, &wanted(SELDOM_LONG)).and_then(|point| tail(point, TAIL))),
+        long.judged(result(results, &spin_of(SELDOM_LONG)).and_then(|point| tail(point, TAIL))),
     ]
 }

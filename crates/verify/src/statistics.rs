@@ -86,7 +86,7 @@ fn populations() -> Vec<(Shape, Between, f64)> {
 fn medians() -> Counted {
     over(&populations(), |(shape, between, truth), chance| {
         let drawn = trials(shape, between, DESIGN.0, DESIGN.1, chance);
-        estimate(&drawn).and_then(|found| found.interval).is_some_and(|ends| ends.contains(truth))
+        estimate(&drawn).and_then(|estimate| estimate.interval).is_some_and(|ends| ends.contains(truth))
     })
 }
 
@@ -99,8 +99,8 @@ fn differences() -> Counted {
         let mut operation = trials(shape, Between::None, DESIGN.0, DESIGN.1, chance);
         operation.iter_mut().flatten().for_each(|value| *value += COST);
         let baseline = trials(shape, Between::None, DESIGN.0, DESIGN.1, chance);
-        let found = difference(&operation, &baseline).and_then(|found| found.interval);
-        found.is_some_and(|ends| ends.contains(COST))
+        let without_baseline = difference(&operation, &baseline).and_then(|difference| difference.interval);
+        without_baseline.is_some_and(|ends| ends.contains(COST))
     })
 }
 
@@ -122,18 +122,18 @@ fn equal_runs() -> Counted {
             drawn.iter_mut().flatten().for_each(|value| *value += 50.0);
             Some(estimate(&drawn)?.measured())
         };
-        let found = run().zip(run()).and_then(|(one, other)| ratio(one, other)?.interval);
-        found.is_some_and(|ends| !ends.contains(1.0))
+        let ratio_of_runs = run().zip(run()).and_then(|(one, other)| ratio(one, other)?.interval);
+        ratio_of_runs.is_some_and(|ends| !ends.contains(1.0))
     })
 }
 
 /// Interleaved halves of this same run: every other trial of a point compared with the rest.
 fn halves(rig: &Rig, results: &Results) -> Truth {
-    let told: Vec<bool> = results.points.iter().filter_map(differs_from_itself).collect();
-    let differ = told.iter().filter(|differs| **differs).count();
-    let most = most_by_chance(told.len(), 1.0 - LEVEL);
+    let differing: Vec<bool> = results.points.iter().filter_map(differs_from_itself).collect();
+    let differ = differing.iter().filter(|differs| **differs).count();
+    let most = most_by_chance(differing.len(), 1.0 - LEVEL);
     let claim = Claim::of(rig, "points whose alternate trials differ", None, 0.0);
-    claim.within(most as f64).judged(if told.is_empty() {
+    claim.within(most as f64).judged(if differing.is_empty() {
         Err(NoFigure::inconclusive("no point has twelve trials"))
     } else {
         Ok(TruthFigure::exactly(differ as f64))
@@ -145,7 +145,7 @@ fn differs_from_itself(point: &PointResult) -> Option<bool> {
     let half = |odd: usize| {
         let trials: Vec<[f64; 1]> =
             point.by_round.iter().skip(odd).step_by(2).map(|(_, median)| [*median]).collect();
-        Some(estimate(&trials)?.measured()).filter(|found| found.interval.is_some())
+        Some(estimate(&trials)?.measured()).filter(|half| half.interval.is_some())
     };
     let ends = ratio(half(0)?, half(1)?)?.interval?;
     Some(!ends.contains(1.0))

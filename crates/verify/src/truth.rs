@@ -42,18 +42,18 @@ impl Claim {
     }
 
     /// The verdict on the figure, or on the reason why there is none.
-    pub fn judged(self, found: Result<TruthFigure, NoFigure>) -> Truth {
-        let found = match found {
-            Ok(found) => found,
+    pub fn judged(self, figure: Result<TruthFigure, NoFigure>) -> Truth {
+        let figure = match figure {
+            Ok(figure) => figure,
             Err(NoFigure { verdict, because }) => {
                 return Truth { set: None, verdict, because: Some(because), ..self.truth };
             }
         };
-        let (verdict, because) = self.verdict(&found);
+        let (verdict, because) = self.verdict(&figure);
         Truth {
             tolerance: Some(self.tolerance),
-            found: Some(found.value),
-            interval: found.interval,
+            found: Some(figure.value),
+            interval: figure.interval,
             verdict,
             because,
             ..self.truth
@@ -62,15 +62,15 @@ impl Claim {
 
     /// Right and wrong are verdicts on whole intervals: a test of equivalence (Schuirmann 1987, "A comparison of the two
     /// one-sided tests procedure and the power approach", J. Pharmacokinet. Biopharm. 15).
-    fn verdict(&self, found: &TruthFigure) -> (Verdict, Option<String>) {
-        let Some(interval) = found.interval else {
+    fn verdict(&self, figure: &TruthFigure) -> (Verdict, Option<String>) {
+        let Some(interval) = figure.interval else {
             return inconclusive("too few trials were made for an interval");
         };
         let (least, most) = (self.set - self.tolerance, self.set + self.tolerance);
         if least <= interval.low && interval.high <= most {
             return (Verdict::Right, None);
         }
-        if let Some(doubt) = &found.doubt {
+        if let Some(doubt) = &figure.doubt {
             return inconclusive(doubt);
         }
         if interval.high < least || most < interval.low {
@@ -151,7 +151,8 @@ pub fn result<'a>(results: &'a Results, (experiment, point): &PointRef) -> Resul
 
 /// A verdict on each point of the plan.
 pub fn each(rig: &Rig, results: &Results, claim: impl Fn(&PointResult) -> Claim) -> Vec<Truth> {
-    let judged = |point| claim(point).judged(estimate(point).map(|found| TruthFigure::of(found, &[point])));
+    let judged =
+        |point| claim(point).judged(estimate(point).map(|estimate| TruthFigure::of(estimate, &[point])));
     let truths: Vec<Truth> = results.points.iter().map(judged).collect();
     if truths.is_empty() { vec![NoFigure::skipped("it is not in the plan").of(rig)] } else { truths }
 }
@@ -166,8 +167,8 @@ pub fn estimate(point: &PointResult) -> Result<&Estimate, NoFigure> {
 }
 
 /// The same with the disturbances of the point.
-pub fn figure(results: &Results, wanted: &PointRef) -> Result<TruthFigure, NoFigure> {
-    let point = result(results, wanted)?;
+pub fn figure(results: &Results, named: &PointRef) -> Result<TruthFigure, NoFigure> {
+    let point = result(results, named)?;
     Ok(TruthFigure::of(estimate(point)?, &[point]))
 }
 
@@ -176,15 +177,15 @@ fn doubt(point: &PointResult) -> Option<String> {
     if let Outcome::Disturbed { by, .. } = &point.outcome {
         return Some(format!("disturbed: {by}"));
     }
-    let (seen, trials) = (&point.disturbance, point.trials.0);
+    let (disturbance, trials) = (&point.disturbance, point.trials.0);
     let in_most = |count: Option<usize>| count.filter(|count| 2 * count > trials);
-    if let Some(count) = in_most(seen.trials_with_steal) {
+    if let Some(count) = in_most(disturbance.trials_with_steal) {
         return Some(format!("the hypervisor took time in {count} of {trials} trials"));
     }
-    if let Some(count) = in_most(seen.trials_throttled) {
+    if let Some(count) = in_most(disturbance.trials_throttled) {
         return Some(format!("a quota throttled the process in {count} of {trials} trials"));
     }
-    if let Some(lost) = seen.lost_share.filter(|lost| *lost > TOLERANCE) {
+    if let Some(lost) = disturbance.lost_share.filter(|lost| *lost > TOLERANCE) {
         return Some(format!("a spinning loop lost {} of its time just before", quantities::percent(lost)));
     }
     if point.core.as_ref().is_some_and(|core| matches!(core.state, CoreState::Mixed | CoreState::Shared)) {
@@ -197,25 +198,26 @@ fn doubt(point: &PointResult) -> Option<String> {
 /// The median of a quantity of each trial, with its interval over trials.
 pub fn median_of_trials(
     results: &Results,
-    wanted: &PointRef,
-    told: impl Fn(&Sample) -> Option<f64>,
+    named: &PointRef,
+    quantity: impl Fn(&Sample) -> Option<f64>,
 ) -> Result<TruthFigure, NoFigure> {
-    estimate(result(results, wanted)?)?;
-    let trials: Vec<[f64; 1]> = results.run.samples().filter_map(told).map(|told| [told]).collect();
-    let found = statistics::estimate(&trials).ok_or_else(|| NoFigure::inconclusive("no trial could tell"))?;
-    Ok(TruthFigure::of(&found, &[]))
+    estimate(result(results, named)?)?;
+    let trials: Vec<[f64; 1]> = results.run.samples().filter_map(quantity).map(|value| [value]).collect();
+    let estimate =
+        statistics::estimate(&trials).ok_or_else(|| NoFigure::inconclusive("no trial could tell"))?;
+    Ok(TruthFigure::of(&estimate, &[]))
 }
 
 /// The share of the trials for which `tells` is true, in parts per million.
 pub fn share_of_trials(
     results: &Results,
-    wanted: &PointRef,
+    named: &PointRef,
     tells: impl Fn(&Sample) -> Option<bool>,
 ) -> Result<TruthFigure, NoFigure> {
-    estimate(result(results, wanted)?)?;
-    let told: Vec<bool> = results.run.samples().filter_map(tells).collect();
-    let so = told.iter().filter(|told| **told).count() as f64;
-    let all = told.len() as f64;
+    estimate(result(results, named)?)?;
+    let answers: Vec<bool> = results.run.samples().filter_map(tells).collect();
+    let so = answers.iter().filter(|answer| **answer).count() as f64;
+    let all = answers.len() as f64;
     if all < statistics::MINIMUM_TRIALS as f64 {
         return Err(NoFigure::inconclusive("too few trials for a result"));
     }

@@ -158,18 +158,18 @@ pub static ORDERS: &[Order] = &[
 /// The figure found for a side, and its place.
 struct Reading {
     at: Option<(&'static str, Point)>,
-    found: Found,
+    value: Found,
 }
 
 impl Order {
     /// Whether the known figures keep the order; `None` if a figure or its interval is missing.
     pub fn is_kept(&self, known: &Known) -> Option<bool> {
-        self.readings(known).map(|[low, high]| !exceeds(&low.found, &high.found))
+        self.readings(known).map(|[low, high]| !exceeds(&low.value, &high.value))
     }
 
     fn readings(&self, known: &Known) -> Option<[Reading; 2]> {
         let [low, high] = [self.lower.reading(known)?, self.upper.reading(known)?];
-        (low.found.interval.is_some() && high.found.interval.is_some()).then_some([low, high])
+        (low.value.interval.is_some() && high.value.interval.is_some()).then_some([low, high])
     }
 
     /// The points of both sides on this machine, whose experiments have the points `swept`; `None` unless each side is a
@@ -187,7 +187,7 @@ impl Order {
         let Order { less, more, because, .. } = self;
         let why = format!("{less} cannot be more than {more}, because {because}: one of the two is wrong");
         let bound = |limit: Option<f64>| Bound { limit: limit.unwrap_or_default(), because: why.clone() };
-        [bound(high.found.interval.map(|ends| ends.high)), bound(low.found.interval.map(|ends| ends.low))]
+        [bound(high.value.interval.map(|ends| ends.high)), bound(low.value.interval.map(|ends| ends.low))]
     }
 }
 
@@ -201,14 +201,14 @@ impl Side {
         match self {
             Side::At(points) => greatest(points, known),
             Side::Share(share, points) => {
-                greatest(points, known).map(|most| Reading { found: most.found.scaled(*share), ..most })
+                greatest(points, known).map(|most| Reading { value: most.value.scaled(*share), ..most })
             }
             Side::Link => {
                 let machine = known.machine;
                 let way = machine.peer_route.as_ref().filter(|_| !machine.is_virtual())?;
                 let (_, bits) = machine.adapter_of(Some(way))?;
                 let bytes = Dimension::Of(Unit::BytesPerSecond);
-                Some(Reading { at: None, found: Found::exact(bits as f64 / 8.0, bytes) })
+                Some(Reading { at: None, value: Found::exact(bits as f64 / 8.0, bytes) })
             }
         }
     }
@@ -224,8 +224,8 @@ impl Side {
 }
 
 fn greatest(points: &Selector, known: &Known) -> Option<Reading> {
-    let (point, found) = points.greatest(known)?;
-    Some(Reading { at: Some((points.experiment, point.clone())), found })
+    let (point, value) = points.greatest(known)?;
+    Some(Reading { at: Some((points.experiment, point.clone())), value })
 }
 
 /// Marks both figures of each order that is broken beyond doubt as implausible; whether there was any.
@@ -233,7 +233,7 @@ pub(super) fn mark(points: &mut [PointResult], known: &Known) -> bool {
     let mut any = false;
     for order in ORDERS {
         let Some(readings) = order.readings(known) else { continue };
-        if !exceeds(&readings[0].found, &readings[1].found) {
+        if !exceeds(&readings[0].value, &readings[1].value) {
             continue;
         }
         for (reading, bound) in readings.iter().zip(order.broken(&readings)) {
@@ -262,8 +262,8 @@ mod tests {
 
     fn learn(known: &mut Known, at: &(&'static str, Point), value: f64, half_width: f64) {
         let interval = Some(Interval { low: value - half_width, high: value + half_width });
-        let found = Found::measured(Measured { value, interval }, Dimension::Of(Unit::Nanoseconds));
-        known.learn(at.0, &at.1, found);
+        let value = Found::measured(Measured { value, interval }, Dimension::Of(Unit::Nanoseconds));
+        known.learn(at.0, &at.1, value);
     }
 
     #[test]

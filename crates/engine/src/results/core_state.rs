@@ -93,8 +93,8 @@ const FEWEST_LOOKS: usize = 40;
 
 /// The share of the time that the core was shared, of that in which its state is clear.
 fn share_of_time(looks: &[(f64, Occupancy)]) -> Option<f64> {
-    let time = |wanted: Occupancy| -> f64 {
-        looks.windows(2).filter(|pair| pair[0].1 == wanted).map(|pair| pair[1].0 - pair[0].0).sum()
+    let time = |state: Occupancy| -> f64 {
+        looks.windows(2).filter(|pair| pair[0].1 == state).map(|pair| pair[1].0 - pair[0].0).sum()
     };
     let (alone, shared) = (time(Occupancy::Alone), time(Occupancy::Shared));
     (alone + shared > 0.0).then(|| shared / (alone + shared))
@@ -111,9 +111,9 @@ pub struct CoreLevels {
 impl CoreLevels {
     /// The levels of a whole run.
     pub fn of(run: &Run) -> Option<Levels> {
-        let mut found = CoreLevels::default();
-        run.trials.iter().for_each(|trial| found.add(&run.header, trial));
-        found.levels()
+        let mut levels = CoreLevels::default();
+        run.trials.iter().for_each(|trial| levels.add(&run.header, trial));
+        levels.levels()
     }
 
     /// Adds the readings of a trial. Only work on the run's own CPU counts: cores of another kind have other levels.
@@ -196,14 +196,14 @@ fn shared_on_arrival(sample: &Sample, levels: &Levels) -> Option<f64> {
 /// The share of a trial's time in which the core was shared, where its state is clear: of the ticks of its observations or,
 /// if it was not read next to each of them, of the readings.
 pub(super) fn shared_share(sample: &Sample, levels: &Levels) -> Option<f64> {
-    let seen: Vec<(Occupancy, f64)> = match (states(sample, levels), timed(&sample.observations)) {
+    let timed_states: Vec<(Occupancy, f64)> = match (states(sample, levels), timed(&sample.observations)) {
         (Some(states), Some(ticks)) => {
             states.into_iter().zip(ticks.into_iter().map(|ticks| ticks.max(0) as f64)).collect()
         }
         _ => sample.core.as_ref()?.quotients().map(|quotient| (levels.state(quotient), 1.0)).collect(),
     };
-    let time = |wanted: Occupancy| -> f64 {
-        seen.iter().filter(|(state, _)| *state == wanted).map(|(_, time)| time).sum()
+    let time = |occupancy: Occupancy| -> f64 {
+        timed_states.iter().filter(|(state, _)| *state == occupancy).map(|(_, time)| time).sum()
     };
     let (alone, shared) = (time(Occupancy::Alone), time(Occupancy::Shared));
     (alone + shared > 0.0).then(|| shared / (alone + shared))

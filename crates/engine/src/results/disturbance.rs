@@ -24,23 +24,23 @@ pub struct Disturbance {
 
 /// The number of counts above zero; `None` if there is none and not all were read.
 fn trials_with(mut counts: impl Iterator<Item = Option<u64>> + Clone) -> Option<usize> {
-    let seen = counts.clone().flatten().filter(|count| *count > 0).count();
-    (seen > 0 || counts.all(|count| count.is_some())).then_some(seen)
+    let above_zero = counts.clone().flatten().filter(|count| *count > 0).count();
+    (above_zero > 0 || counts.all(|count| count.is_some())).then_some(above_zero)
 }
 
 impl Disturbance {
     /// Sums over these samples.
     pub(super) fn of(measured: &[&Sample]) -> Self {
         let conditions = || measured.iter().map(|sample| &sample.conditions);
-        let spun: f64 = conditions().map(|seen| seen.spun_ns).sum();
-        let lost: f64 = conditions().map(|seen| seen.lost_ns).sum();
+        let spun: f64 = conditions().map(|trial| trial.spun_ns).sum();
+        let lost: f64 = conditions().map(|trial| trial.lost_ns).sum();
         let frequencies: Vec<f64> =
-            conditions().flat_map(|seen| [seen.core_hz_before, seen.core_hz_after]).flatten().collect();
+            conditions().flat_map(|trial| [trial.core_hz_before, trial.core_hz_after]).flatten().collect();
         let lowest = frequencies.iter().copied().reduce(f64::min);
         Disturbance {
-            trials_with_steal: trials_with(conditions().map(|seen| seen.steal_ns)),
-            trials_throttled: trials_with(conditions().map(|seen| seen.throttled_periods)),
-            migrations: total(conditions().map(|seen| seen.migrations)),
+            trials_with_steal: trials_with(conditions().map(|trial| trial.steal_ns)),
+            trials_throttled: trials_with(conditions().map(|trial| trial.throttled_periods)),
+            migrations: total(conditions().map(|trial| trial.migrations)),
             involuntary_switches: total(measured.iter().map(|sample| sample.counters.involuntary_switches)),
             preemptions: total(
                 measured

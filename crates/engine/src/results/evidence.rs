@@ -41,8 +41,8 @@ impl Evidence {
             Err(other) => return Evidence::NotJudged(other),
         };
         let mut checks = experiment.evidence(point, &observed(measured));
-        let said = checks.iter().any(Check::fails);
-        checks.extend(remark.filter(|remark| remark.holds || !said));
+        let has_failed = checks.iter().any(Check::fails);
+        checks.extend(remark.filter(|remark| remark.holds || !has_failed));
         Evidence::judged(checks)
     }
 
@@ -83,12 +83,12 @@ impl Evidence {
 
 /// The sums over trials of the counted events.
 pub(super) fn observed(measured: &[&Sample]) -> Observed {
-    let mut seen = Observed { trials: measured.len() as u64, ..Observed::default() };
+    let mut sums = Observed { trials: measured.len() as u64, ..Observed::default() };
     for sample in measured {
-        seen.stated.extend(sample.stated.clone());
-        count(&mut seen.operations, sample.operations);
-        count(&mut seen.baseline_iterations, sample.baseline_iterations);
-        let (sum, counters) = (&mut seen.counters, &sample.counters);
+        sums.stated.extend(sample.stated.clone());
+        count(&mut sums.operations, sample.operations);
+        count(&mut sums.baseline_iterations, sample.baseline_iterations);
+        let (sum, counters) = (&mut sums.counters, &sample.counters);
         count(&mut sum.minor_faults, counters.minor_faults);
         count(&mut sum.major_faults, counters.major_faults);
         count(&mut sum.voluntary_switches, counters.voluntary_switches);
@@ -98,10 +98,10 @@ pub(super) fn observed(measured: &[&Sample]) -> Observed {
         sum.instructions = add(sum.instructions, counters.instructions);
         sum.cycles = add(sum.cycles, counters.cycles);
         for (name, seen_here) in &sample.witnessed {
-            *seen.witnessed.entry(name.clone()).or_default() += seen_here;
+            *sums.witnessed.entry(name.clone()).or_default() += seen_here;
         }
     }
-    seen
+    sums
 }
 
 /// Saturating addition: a run file may have been edited.

@@ -13,11 +13,11 @@ pub(super) fn reason(run: &Run, planned: &PlannedPoint, trials: &[&Trial]) -> Op
     let price = settled.left_out.iter().find(mine)?;
     let observed = trials.iter().filter(|trial| trial.observed()).count();
     let only_failed = observed == 0 && !trials.is_empty();
-    (observed < MINIMUM_TRIALS && !only_failed).then(|| said(settled, price))
+    (observed < MINIMUM_TRIALS && !only_failed).then(|| wording(settled, price))
 }
 
 /// The same reason for all points of about the same cost, so that a table can group them.
-fn said(settled: &Settled, price: &LeftOut) -> String {
+fn wording(settled: &Settled, price: &LeftOut) -> String {
     // What was ended before it was made costs more than is known.
     let (about, would) = if price.more { ("more than", "may") } else { ("about", "would") };
     format!(

@@ -118,7 +118,7 @@ impl PointResult {
     /// The quality of the result, for which more is better; `None` if it is not a value that its evidence supports. The best of
     /// several points is the one with the highest merit.
     pub fn merit(&self) -> Option<f64> {
-        self.estimate().filter(|_| self.evidence_holds()).map(|found| merit(self.unit.kind(), found))
+        self.estimate().filter(|_| self.evidence_holds()).map(|estimate| merit(self.unit.kind(), estimate))
     }
 
     /// Whether its evidence was judged and all of it holds.
@@ -134,9 +134,9 @@ impl PointResult {
 
 /// The lower end of the interval of a rate, or the negated upper end of that of a cost: the quality that the result has at least.
 /// The median would prefer, of several points, those that vary most.
-fn merit(kind: Kind, found: &Estimate) -> f64 {
+fn merit(kind: Kind, estimate: &Estimate) -> f64 {
     let (low, high) =
-        found.interval.map_or((found.value, found.value), |interval| (interval.low, interval.high));
+        estimate.interval.map_or((estimate.value, estimate.value), |interval| (interval.low, interval.high));
     if kind == Kind::Rate { low } else { -high }
 }
 
@@ -147,12 +147,13 @@ pub fn results(run: &Run, levels: Option<&Levels>) -> Vec<PointResult> {
         trials.entry((&trial.experiment, &trial.point)).or_default().push(trial);
     }
     // The first prediction of a point counts.
-    let said = run.predictions.iter().rev().map(|line| ((line.experiment.as_str(), &line.point), line));
-    let said: BTreeMap<(&str, &Point), &PredictionLine> = said.collect();
+    let predictions =
+        run.predictions.iter().rev().map(|line| ((line.experiment.as_str(), &line.point), line));
+    let predictions: BTreeMap<(&str, &Point), &PredictionLine> = predictions.collect();
     let result = |planned: &PlannedPoint| {
         let key = (planned.experiment.as_str(), &planned.point);
         let trials = trials.get(&key).map_or(&[][..], Vec::as_slice);
-        judge((run, levels), planned, trials, said.get(&key).copied())
+        judge((run, levels), planned, trials, predictions.get(&key).copied())
     };
     run.header.plan.par_iter().map(result).collect()
 }

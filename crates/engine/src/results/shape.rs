@@ -30,8 +30,8 @@ pub fn distinct_modes(observations: &[f64]) -> Vec<Mode> {
 fn evenly(observations: &[f64]) -> Vec<f64> {
     let mut sorted = observations.to_vec();
     sorted.sort_unstable_by(f64::total_cmp);
-    let (all, kept) = (sorted.len(), sorted.len().min(ENOUGH));
-    (0..kept).map(|place| sorted[(2 * place + 1) * all / (2 * kept)]).collect()
+    let (all, count) = (sorted.len(), sorted.len().min(ENOUGH));
+    (0..count).map(|place| sorted[(2 * place + 1) * all / (2 * count)]).collect()
 }
 
 /// Two modes merged, at the mean of their centres weighted by their shares.

@@ -67,8 +67,8 @@ fn failing(method: Result<&dyn Experiment, OtherVersion>, trial: &Trial) -> Opti
     if let Some(check) = kept_off(sample) {
         return Some(check);
     }
-    let seen = observed(&[sample]);
-    method.ok()?.evidence(&trial.point, &seen).into_iter().find(Check::fails)
+    let of_trial = observed(&[sample]);
+    method.ok()?.evidence(&trial.point, &of_trial).into_iter().find(Check::fails)
 }
 
 fn remark(sound: usize, all: usize, first: &Check, holds: bool) -> Check {

@@ -45,8 +45,8 @@ impl TrendResult {
 
     /// The point furthest from the line: its parameter and its residual, in `unit`.
     pub fn largest_residual(&self) -> Option<(f64, f64)> {
-        let left = statistics::residuals(&self.line, &self.points);
-        let placed = self.points.iter().map(|(x, _)| *x).zip(left);
+        let residuals = statistics::residuals(&self.line, &self.points);
+        let placed = self.points.iter().map(|(x, _)| *x).zip(residuals);
         placed.max_by(|(_, one), (_, other)| one.abs().total_cmp(&other.abs()))
     }
 
@@ -58,9 +58,9 @@ impl TrendResult {
 
     /// Adds the line to the known figures, with the experiments' own name of its group.
     pub fn teach(&self, known: &mut Known, group: &Point) {
-        let found = |value, interval| Found::measured(Measured { value, interval }, Dimension::Of(self.unit));
-        let slope = found(self.line.slope, self.line.slope_interval);
-        let intercept = found(self.line.intercept, self.line.intercept_interval);
+        let value = |value, interval| Found::measured(Measured { value, interval }, Dimension::Of(self.unit));
+        let slope = value(self.line.slope, self.line.slope_interval);
+        let intercept = value(self.line.intercept, self.line.intercept_interval);
         known.learn_line(&self.experiment, group, &self.along, (slope, intercept));
     }
 }
@@ -81,13 +81,13 @@ fn of_experiment(
     let Some(method) = method(run, &first.experiment, first.method_version) else { return vec![] };
     let mine = points.iter().filter(|point| point.experiment == first.experiment && counts(point));
     let mine: Vec<&PointResult> = mine.collect();
-    let mut found = vec![];
+    let mut results = vec![];
     for trend in &method.trends {
         for group in groups(&mine, &trend.along) {
-            found.extend(fit(trend, &group, &mine));
+            results.extend(fit(trend, &group, &mine));
         }
     }
-    found
+    results
 }
 
 /// The distinct settings of all other parameters, in the order of the table.
@@ -131,8 +131,8 @@ fn place(point: &PointResult, along: &str) -> Option<(f64, f64)> {
 fn rounds(points: &[&PointResult]) -> Vec<Vec<Option<f64>>> {
     let mut rounds: BTreeMap<u32, Vec<Option<f64>>> = BTreeMap::new();
     for (place, point) in points.iter().enumerate() {
-        for (round, found) in &point.by_round {
-            rounds.entry(*round).or_insert_with(|| vec![None; points.len()])[place] = Some(*found);
+        for (round, median) in &point.by_round {
+            rounds.entry(*round).or_insert_with(|| vec![None; points.len()])[place] = Some(*median);
         }
     }
     rounds.into_values().collect()

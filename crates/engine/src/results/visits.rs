@@ -32,8 +32,8 @@ impl Visit {
     }
 
     /// The number of observations of the operation in this state of the core.
-    pub fn count(&self, wanted: Occupancy) -> usize {
-        self.operation_states().filter(|state| **state == wanted).count()
+    pub fn count(&self, state: Occupancy) -> usize {
+        self.operation_states().filter(|each| **each == state).count()
     }
 
     fn operation_states(&self) -> impl Iterator<Item = &Occupancy> {
@@ -43,9 +43,9 @@ impl Visit {
     /// The observations made in one state of the core, both of the operation and of its baseline; `None` if they are too
     /// few: fewer than it takes for the extremes to enclose their own median, unless they are all. Every trial has the same
     /// weight, and one with such an uncertain median would only add noise.
-    fn only(&self, wanted: Occupancy) -> Option<Visit> {
+    fn only(&self, state: Occupancy) -> Option<Visit> {
         let select = |all: &[f64], states: &mut dyn Iterator<Item = &Occupancy>| {
-            let mine = all.iter().zip(states).filter(|(_, state)| **state == wanted);
+            let mine = all.iter().zip(states).filter(|(_, each)| **each == state);
             let mine: Vec<f64> = mine.map(|(value, _)| *value).collect();
             (mine.len() >= statistics::minimum_sample(0.5).min(all.len())).then_some(mine)
         };
@@ -101,7 +101,7 @@ impl Visits {
         let observed = trials.iter().filter_map(|trial| Some((*trial, trial.sample()?)));
         let observed: Vec<(&Trial, &Sample)> =
             observed.filter(|(_, sample)| !sample.observations.is_empty()).collect();
-        let all: Vec<Visit> = observed.iter().map(|seen| Visit::of(run, unit, *seen, levels)).collect();
+        let all: Vec<Visit> = observed.iter().map(|trial| Visit::of(run, unit, *trial, levels)).collect();
         let whole = |all: Vec<Visit>, state| Visits {
             chosen: all.clone(),
             all,
@@ -138,8 +138,8 @@ impl Visits {
     }
 
     /// The number of observations of the operation in a state of the core, over all trials.
-    pub fn count(&self, wanted: Occupancy) -> usize {
-        self.all.iter().map(|visit| visit.count(wanted)).sum()
+    pub fn count(&self, state: Occupancy) -> usize {
+        self.all.iter().map(|visit| visit.count(state)).sum()
     }
 
     /// The result of each round, from the chosen observations: the trial's median less that of its baseline.

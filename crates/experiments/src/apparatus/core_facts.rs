@@ -12,7 +12,7 @@ pub struct Core {
     /// Beginnings of its name in the description of the machine; empty for the other designs of x86-64 and Arm.
     designs: &'static [&'static str],
     /// The vendor, and the flag that its earlier designs lack; `None` if no flag identifies it.
-    told_by: Option<(&'static str, &'static str)>,
+    recognised_by: Option<(&'static str, &'static str)>,
     /// Instructions per cycle that its front end issues.
     width: f64,
     /// Latency of an addition of doubles.
@@ -40,7 +40,7 @@ const CORES: &[Core] = &[
             "Raptor Lake",
             "Meteor Lake",
         ],
-        told_by: Some((INTEL, "amx_tile")),
+        recognised_by: Some((INTEL, "amx_tile")),
         width: 6.0,
         double_add: 2.0,
         renames_memory: true,
@@ -50,7 +50,7 @@ const CORES: &[Core] = &[
     },
     Core {
         designs: &["Lunar Lake", "Arrow Lake"],
-        told_by: None,
+        recognised_by: None,
         width: 8.0,
         double_add: 3.0,
         renames_memory: true,
@@ -60,7 +60,7 @@ const CORES: &[Core] = &[
     },
     Core {
         designs: &["Ice Lake", "Rocket Lake", "Tiger Lake"],
-        told_by: Some((INTEL, "avx512_vbmi2")),
+        recognised_by: Some((INTEL, "avx512_vbmi2")),
         width: 5.0,
         double_add: 4.0,
         renames_memory: false,
@@ -70,7 +70,7 @@ const CORES: &[Core] = &[
     },
     Core {
         designs: &["Skylake", "Kaby Lake", "Comet Lake", "Cannon Lake"],
-        told_by: Some((INTEL, "avx512f")),
+        recognised_by: Some((INTEL, "avx512f")),
         width: 4.0,
         double_add: 4.0,
         renames_memory: false,
@@ -80,7 +80,7 @@ const CORES: &[Core] = &[
     },
     Core {
         designs: &["Zen 5"],
-        told_by: Some((AMD, "avx_vnni")),
+        recognised_by: Some((AMD, "avx_vnni")),
         width: 8.0,
         double_add: 2.0,
         renames_memory: true,
@@ -90,7 +90,7 @@ const CORES: &[Core] = &[
     },
     Core {
         designs: &["Zen 4"],
-        told_by: Some((AMD, "avx512f")),
+        recognised_by: Some((AMD, "avx512f")),
         width: 6.0,
         double_add: 3.0,
         renames_memory: true,
@@ -100,7 +100,7 @@ const CORES: &[Core] = &[
     },
     Core {
         designs: &["Zen 2", "Zen 3"],
-        told_by: None,
+        recognised_by: None,
         width: 6.0,
         double_add: 3.0,
         renames_memory: true,
@@ -110,7 +110,7 @@ const CORES: &[Core] = &[
     },
     Core {
         designs: &["Neoverse N1"],
-        told_by: None,
+        recognised_by: None,
         width: 4.0,
         double_add: 2.0,
         renames_memory: false,
@@ -123,7 +123,7 @@ const CORES: &[Core] = &[
 /// An x86-64 core of unknown design.
 const X86_64: Core = Core {
     designs: &[],
-    told_by: None,
+    recognised_by: None,
     width: 4.0,
     double_add: 4.0,
     renames_memory: false,
@@ -135,7 +135,7 @@ const X86_64: Core = Core {
 /// An Arm core of unknown design.
 const AARCH64: Core = Core {
     designs: &[],
-    told_by: None,
+    recognised_by: None,
     width: 4.0,
     double_add: 2.0,
     renames_memory: false,
@@ -150,7 +150,7 @@ pub fn of(machine: &Machine) -> &'static Core {
     let named = machine.processor.microarchitecture.value();
     match named {
         Some(name) => CORES.iter().find(|core| core.designs.iter().any(|design| name.starts_with(design))),
-        None => CORES.iter().find(|core| core.told_by.is_some_and(|told| has(machine, told))),
+        None => CORES.iter().find(|core| core.recognised_by.is_some_and(|marker| has(machine, marker))),
     }
     .unwrap_or(other)
 }

@@ -45,7 +45,7 @@ pub fn effort(point: &Point) -> Effort {
 pub fn predicted(short: (&dyn Experiment, &Point), known: &Known) -> Result<Prediction, String> {
     let (experiment, point) = short;
     match known.measured(experiment.about().name, point) {
-        Some(found) => Ok(Prediction::new().hardware("as in short trials", 1.0, found)),
+        Some(value) => Ok(Prediction::new().hardware("as in short trials", 1.0, value)),
         None => experiment.predict(point, known),
     }
 }

@@ -2,7 +2,6 @@
 
 pub mod cpu;
 pub(crate) mod core_facts;
-pub(crate) mod device_facts;
 pub(crate) mod filesystem;
 pub(crate) mod lasting;
 pub(crate) mod listing;

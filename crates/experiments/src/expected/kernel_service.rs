@@ -3,7 +3,7 @@
 //! Report 000 gives all its figures for one machine, including a null write. Expressed in null writes its figures transfer better
 //! than in nanoseconds to machines whose kernel entry is slower because of mitigations or a hypervisor.
 
-use crate::apparatus::cpu::mode_switch;
+use crate::expected::mode_switch;
 use crate::questions::cpu::system_call;
 use fathom_core::prelude::*;
 

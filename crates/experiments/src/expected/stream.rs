@@ -24,8 +24,8 @@ pub fn reference(machine: &Machine) -> &'static Kernel {
 /// counterpart of every kind.
 pub fn references(machine: &Machine) -> Vec<&'static Kernel> {
     let offered = |kernel: &&Kernel| {
-        let lacking = kernel.needs.and_then(|name| Requirement::Instructions(name).unmet_reason(machine));
-        lacking.is_none() && kernel.kind == Kind::Read && !kernel.method.ends_with("prefetching")
+        let unmet = kernel.needs.and_then(|name| Requirement::Instructions(name).unmet_reason(machine));
+        unmet.is_none() && kernel.kind == Kind::Read && !kernel.method.ends_with("prefetching")
     };
     let usual = KERNELS.iter().filter(|kernel| kernel.used_of_line() == 64);
     let mut reads: Vec<&Kernel> = usual.filter(offered).collect();

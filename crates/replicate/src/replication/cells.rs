@@ -48,14 +48,14 @@ fn with_doubt(cell: Text, figure: &'static Figure, row: &Row) -> Text {
 /// A note on the doubt, with the correct value.
 fn doubt(figure: &'static Figure, row: &Row) -> Option<Text> {
     let doubt = figure.doubt()?;
-    let said = figure.doubt_note().unwrap_or_default().trim_end_matches('.');
+    let note = figure.doubt_note().unwrap_or_default().trim_end_matches('.');
     let corrected = match figure.value() {
         Some(Value::Doubtful { corrected: Some(right), .. }) => {
             format!(" Corrected: {}.", quantities::value(row.unit, right))
         }
         _ => String::new(),
     };
-    Some(Text::plain(format!("Doubtful ({}): {said}.{corrected}", doubt.name())))
+    Some(Text::plain(format!("Doubtful ({}): {note}.{corrected}", doubt.name())))
 }
 
 /// The result of the report's method here, with the deviation by the report's formula.
@@ -75,13 +75,13 @@ fn of_summary(summary: &Summary, row: &Row) -> Text {
 }
 
 /// Fathom's median, with its interval.
-pub(super) fn found(compared: &Compared) -> Text {
+pub(super) fn by_fathom(compared: &Compared) -> Text {
     match &compared.fathom {
-        Ok(found) => {
-            let measure = Measure::of(compared.row.unit, found.value);
+        Ok(estimate) => {
+            let measure = Measure::of(compared.row.unit, estimate.value);
             let range =
-                found.ends().map(|(low, high)| format!(" [{}]", measure.range(found.value, low, high)));
-            let number = measure.number(found.value, found.ends());
+                estimate.ends().map(|(low, high)| format!(" [{}]", measure.range(estimate.value, low, high)));
+            let number = measure.number(estimate.value, estimate.ends());
             Text::plain(format!("{number}{} {}", range.unwrap_or_default(), measure.symbol))
         }
         Err(reason) => absent(reason),

@@ -17,12 +17,12 @@ const LEAST: usize = 3;
 /// The figures of the selected variants; empty if nothing was swept and there are too few trials for a distribution.
 pub(crate) fn figures(
     (method, series): (&str, &Series),
-    wanted: Variants,
+    selected: Variants,
     unit: Unit,
     shape: Shape,
 ) -> Vec<DrawnFigure> {
     let variants: Vec<(&str, Vec<&Trials>)> =
-        series.variants().into_iter().filter(|(name, _)| wanted.has(name)).collect();
+        series.variants().into_iter().filter(|(name, _)| selected.has(name)).collect();
     match shape {
         Shape::Sweep(along, scale) => {
             let curve = |(name, settings): &(&str, Vec<&Trials>)| {
@@ -55,9 +55,9 @@ pub(crate) fn figures(
             figures
         }
         Shape::Distribution(at) => {
-            let wanted = |trials: &&&Trials| at.is_none_or(|at| (trials.at - at).abs() < 0.5);
+            let is_at = |trials: &&&Trials| at.is_none_or(|at| (trials.at - at).abs() < 0.5);
             let trials = |(name, settings): (&str, Vec<&Trials>)| {
-                let values = settings.iter().filter(wanted).flat_map(|trials| &trials.values);
+                let values = settings.iter().filter(is_at).flat_map(|trials| &trials.values);
                 (named(name, method), values.copied().collect())
             };
             distribution::of_trials(method, unit, variants.into_iter().map(trials).collect())

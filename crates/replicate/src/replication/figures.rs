@@ -19,14 +19,14 @@ pub(super) fn section(report: &Report, replication: &Replication) -> Option<Sect
         "The report's figures, redrawn from the results of its own methods on this machine. Means are over the trials \
          at each setting.",
     );
-    let mut told: Vec<Key> = vec![];
+    let mut tables: Vec<Key> = vec![];
     let mut not = vec![];
     for (place, picture) in report.figures.iter().enumerate() {
         match drawn(place, picture, replication) {
             Ok((figures, table)) => {
                 section.blocks.extend(figures.into_iter().map(Block::from));
-                if !told.contains(&table.key) {
-                    told.push(table.key.clone());
+                if !tables.contains(&table.key) {
+                    tables.push(table.key.clone());
                     section.blocks.push(folded(table));
                 }
             }
@@ -50,7 +50,7 @@ fn drawn(place: usize, picture: &Picture, replication: &Replication) -> Result<(
         Drawn::By { method, variants, unit, shape } => (method, variants, unit, shape),
         Drawn::Not(reason) => return Err(reason.to_owned()),
     };
-    let series = found(method, replication)?;
+    let series = series_of(method, replication)?;
     let numbers = table(method, series, variants, unit, shape);
     let figures = drawn::figures((method, series), variants, unit, shape);
     if figures.is_empty() {
@@ -67,7 +67,7 @@ fn drawn(place: usize, picture: &Picture, replication: &Replication) -> Result<(
     Ok((figures.into_iter().enumerate().map(numbered).collect(), numbers))
 }
 
-fn found<'a>(method: &str, replication: &'a Replication) -> Result<&'a Series, String> {
+fn series_of<'a>(method: &str, replication: &'a Replication) -> Result<&'a Series, String> {
     match replication.of(method).map(|line| &line.outcome) {
         Some(TrialOutcome::Measured { sample }) => Ok(sample),
         Some(TrialOutcome::Skipped { reason } | TrialOutcome::Failed { reason }) => Err(reason.clone()),
@@ -85,9 +85,9 @@ fn folded(table: Table) -> Block {
 }
 
 /// A row for every setting.
-fn table(method: &str, series: &Series, wanted: Variants, unit: Unit, shape: Shape) -> Table {
+fn table(method: &str, series: &Series, selected: Variants, unit: Unit, shape: Shape) -> Table {
     let mut variants = series.variants();
-    variants.retain(|(name, _)| wanted.has(name));
+    variants.retain(|(name, _)| selected.has(name));
     let (along, scale) = match shape {
         Shape::Sweep(along, scale) => (along, scale),
         Shape::Distribution(_) => ("setting", fathom_core::experiment::Scale::Count),

@@ -60,7 +60,8 @@ struct Row<'a> {
     no_ratio: Option<&'static str>,
     verdict: &'a str,
     misleads: &'a str,
-    seen: &'a [String],
+    #[serde(rename = "seen")]
+    notes: &'a [String],
 }
 
 #[derive(Serialize)]
@@ -154,10 +155,10 @@ fn row(compared: &Compared) -> Row<'_> {
         method: method.map(|method| method.text),
         differs: method.map(|method| method.differs).filter(|differs| !differs.is_empty()),
         statistic: row.statistic.name(),
-        replicated: value(&compared.replicated, |found| (found.value, found.interval)),
-        deviation: summary.and_then(|found| found.deviation),
-        trials: summary.map(|found| found.trials),
-        fathom: value(&compared.fathom, |found| (found.value, found.ends())),
+        replicated: value(&compared.replicated, |summary| (summary.value, summary.interval)),
+        deviation: summary.and_then(|summary| summary.deviation),
+        trials: summary.map(|summary| summary.trials),
+        fathom: value(&compared.fathom, |estimate| (estimate.value, estimate.ends())),
         ratio: compared.ratio.as_ref().ok().copied().map(Ratio::from),
         no_ratio: compared
             .ratio
@@ -167,7 +168,7 @@ fn row(compared: &Compared) -> Row<'_> {
             .map(|why| why.reason()),
         verdict: compared.verdict().name(),
         misleads: row.misleads,
-        seen: &compared.seen,
+        notes: &compared.notes,
     }
 }
 
@@ -190,10 +191,10 @@ fn printed(compared: &Compared) -> TheirFigure<'_> {
     }
 }
 
-fn value<T>(found: &Result<T, String>, of: impl Fn(&T) -> (f64, Option<(f64, f64)>)) -> Cell<'_> {
-    match found {
-        Ok(found) => {
-            let (value, interval) = of(found);
+fn value<T>(result: &Result<T, String>, of: impl Fn(&T) -> (f64, Option<(f64, f64)>)) -> Cell<'_> {
+    match result {
+        Ok(result) => {
+            let (value, interval) = of(result);
             let (low, high) = interval.unzip();
             Cell { value: Some(value), low, high, reason: None }
         }

@@ -10,14 +10,15 @@ use fathom_report::paper::{Block, Column, Key, Row, Section, Table, Text};
 use fathom_report::words;
 
 pub(super) fn section(report: &Report, replication: &Replication, rows: &[Compared]) -> Section {
-    let mut section =
-        Section::new(Key::of("methods"), "Methods").say(Text::prose(report.methodology)).with(asked(rows));
+    let mut section = Section::new(Key::of("methods"), "Methods")
+        .say(Text::prose(report.methodology))
+        .with(compared_points(rows));
     section.sections = report.methods().into_iter().map(|method| one(method, replication)).collect();
     section
 }
 
 /// The statistic and the point of each row.
-fn asked(rows: &[Compared]) -> Table {
+fn compared_points(rows: &[Compared]) -> Table {
     let row = |compared: &Compared| {
         let method = match compared.row.replica {
             Replica::By(method) => Text::to(&key(method)),
@@ -68,18 +69,19 @@ fn one(method: &'static Method, replication: &Replication) -> Section {
     };
     match replication.of(method.name) {
         None => section.say("The run ended before this method."),
-        Some(line) => section.with_all(seen(&line.outcome, line.took_s)),
+        Some(line) => section.with_all(observed(&line.outcome, line.took_s)),
     }
 }
 
-fn seen(outcome: &TrialOutcome<Series>, took_s: f64) -> Vec<Block> {
+fn observed(outcome: &TrialOutcome<Series>, took_s: f64) -> Vec<Block> {
     let took = quantities::duration(took_s);
     match outcome {
         TrialOutcome::Measured { sample: series } => {
             let trials: usize = series.points.iter().map(|trials| trials.values.len()).sum();
-            let mut said = vec![Text::plain(format!("{} in {took}.", words::plural(trials, "trial value")))];
-            said.extend(series.seen.iter().map(|sentence| Text::prose(sentence)));
-            vec![Block::List(said)]
+            let mut observations =
+                vec![Text::plain(format!("{} in {took}.", words::plural(trials, "trial value")))];
+            observations.extend(series.notes.iter().map(|sentence| Text::prose(sentence)));
+            vec![Block::List(observations)]
         }
         TrialOutcome::Skipped { reason } => {
             vec![Block::Paragraph(Text::plain("Not measured: ").and(Text::prose(reason)))]

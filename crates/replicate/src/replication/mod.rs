@@ -9,7 +9,7 @@ mod json;
 mod methods;
 mod runs;
 
-use self::cells::{found, operation, printed, ratio, replicated};
+use self::cells::{by_fathom, operation, printed, ratio, replicated};
 use crate::record::Replication;
 use crate::table::{self, Compared, NoRatio, Verdict};
 use crate::{Report, reports};
@@ -91,24 +91,24 @@ fn table_key() -> Key {
 }
 
 fn summary(report: &Report, replication: &Replication, rows: &[Compared]) -> Section {
-    let told = rows.iter().filter(|row| row.replicated.is_ok()).count();
+    let replicated_rows = rows.iter().filter(|row| row.replicated.is_ok()).count();
     let by_fathom = rows.iter().filter(|row| row.fathom.is_ok()).count();
     let source = references::source(report.id).map_or(report.title, |source| source.title.as_str());
     let quick = if replication.header.quick { " Counts were reduced (`--quick`)." } else { "" };
-    let said = Text::plain(format!("Report {} (", report.id))
+    let opening = Text::plain(format!("Report {} (", report.id))
         .and(Text::prose(report.title))
         .and(")")
         .cite(source)
         .and(" is repeated here with its own methods. ")
         .and(Text::to(&table_key()))
         .and(format!(
-            " has {}: {told} of them are measured here with the report's methods and {by_fathom} with Fathom's.{quick}",
+            " has {}: {replicated_rows} of them are measured here with the report's methods and {by_fathom} with Fathom's.{quick}",
             plural(rows.len(), "row")
         ))
         .and(" The report's figures are of its machine. The next two columns are of this machine, measured in one \
               session: the result of the report's method in its own statistic, and Fathom's median. Only these two \
               are compared.");
-    Section::new(Key::of("summary"), "Summary").say(said).with(summary_table(rows))
+    Section::new(Key::of("summary"), "Summary").say(opening).with(summary_table(rows))
 }
 
 fn summary_table(rows: &[Compared]) -> Table {
@@ -119,7 +119,7 @@ fn summary_table(rows: &[Compared]) -> Table {
             Text::plain(operation(compared.row)),
             printed(compared),
             replicated(compared),
-            found(compared),
+            by_fathom(compared),
             ratio(compared),
         ])
     };
@@ -135,7 +135,7 @@ fn summary_table(rows: &[Compared]) -> Table {
 }
 
 fn misleading(rows: &[Compared]) -> Section {
-    let of = |wanted: Verdict| rows.iter().filter(move |row| row.verdict() == wanted).map(sentence);
+    let of = |verdict: Verdict| rows.iter().filter(move |row| row.verdict() == verdict).map(sentence);
     let differing: Vec<Text> = of(Verdict::Above).chain(of(Verdict::Below)).collect();
     Section::new(Key::of("misleading"), "Where the report's methods mislead")
         .under("Results that differ from Fathom's", listed(differing))

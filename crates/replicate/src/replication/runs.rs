@@ -14,14 +14,14 @@ const MOST: usize = 20;
 
 /// The table; `None` where no row has so few trials.
 pub(super) fn table(replication: &Replication, rows: &[Compared]) -> Option<Block> {
-    let told: Vec<Row> = rows.iter().filter_map(|compared| row(replication, compared)).collect();
-    let summary = format!("Every trial, one by one: {}", plural(told.len(), "row"));
+    let rows: Vec<Row> = rows.iter().filter_map(|compared| row(replication, compared)).collect();
+    let summary = format!("Every trial, one by one: {}", plural(rows.len(), "row"));
     let caption = format!("Trials in order of time, where there are at most {MOST}, all at one setting.");
     let table = Table::new(Key::of("trials"), caption)
         .columns([Column::words("operation"), Column::count("trials"), Column::words("each, in order")])
-        .rows(told.clone());
+        .rows(rows.clone());
     let blocks = vec![table.into()];
-    (!told.is_empty()).then(|| Block::Folded { summary: summary.into(), appendix: true, open: false, blocks })
+    (!rows.is_empty()).then(|| Block::Folded { summary: summary.into(), appendix: true, open: false, blocks })
 }
 
 fn row(replication: &Replication, compared: &Compared) -> Option<Row> {
@@ -36,7 +36,7 @@ fn row(replication: &Replication, compared: &Compared) -> Option<Row> {
     let each: Vec<String> = values.iter().map(|value| measure.number(*value, None)).collect();
     let left_out = matches!(statistic.fit, Fit::MeanButFarthest)
         .then(|| format!("; trial {} was left out of the mean", farthest(values) + 1));
-    let said = format!("{} {}{}", each.join(", "), measure.symbol, left_out.unwrap_or_default());
-    let cells = [operation(compared.row), values.len().to_string(), said];
+    let trials = format!("{} {}{}", each.join(", "), measure.symbol, left_out.unwrap_or_default());
+    let cells = [operation(compared.row), values.len().to_string(), trials];
     Some(Row::of(cells.map(Text::plain)))
 }

@@ -33,7 +33,7 @@ pub(super) fn mapped_files(stage: &Stage) -> Result<Series, Failure> {
         series =
             series.and(FIRST, bytes as f64, first_value.to_vec()).and(LATER, bytes as f64, later.to_vec());
         if power == largest {
-            series = series.seen(fault_note(bytes, first));
+            series = series.with_note(fault_note(bytes, first));
         }
     }
     Ok(series)
@@ -65,7 +65,7 @@ pub(super) fn larger_files(stage: &Stage) -> Result<Series, Failure> {
         }
         series = series.and(ENDED, bytes as f64, vec![bytes as f64]);
     }
-    Ok(series.seen("The trials of every size ended.".to_owned()))
+    Ok(series.with_note("The trials of every size ended.".to_owned()))
 }
 
 /// Whether all trials of a file end before a deadline.
@@ -133,16 +133,16 @@ pub(super) fn blocks(stage: &Stage) -> Result<Series, Failure> {
     let sizes: Vec<u64> = (20..=stage.count(28, 24)).map(|power| 1 << power).collect();
     let time_ns = stage.time_ns() / (sizes.len() as u64 * TRIALS) as f64;
     let mut series = Series::default();
-    let mut seen = BlocksRead::default();
+    let mut counts = BlocksRead::default();
     for bytes in sizes {
         let test = TestFile::nameless(stage.site, bytes, DiskQuota::DEFAULT)?;
-        let in_order = ten(stage, |stage| in_order(stage, &test, time_ns * 0.25, &mut seen))?;
+        let in_order = ten(stage, |stage| in_order(stage, &test, time_ns * 0.25, &mut counts))?;
         let order = shuffled(bytes / BLOCK, stage.site.seed);
         advise_random(&test.file)?;
-        let random = ten(stage, |stage| at_random(stage, (&test, &order), time_ns * 0.6, &mut seen))?;
+        let random = ten(stage, |stage| at_random(stage, (&test, &order), time_ns * 0.6, &mut counts))?;
         series = series.and(IN_ORDER, bytes as f64, in_order).and(SHUFFLED, bytes as f64, random);
     }
-    Ok(series.seen(seen.note()))
+    Ok(series.with_note(counts.note()))
 }
 
 fn ten(stage: &Stage, mut trial: impl FnMut(&Stage) -> Result<f64, Failure>) -> Result<Vec<f64>, Failure> {
@@ -176,7 +176,7 @@ fn read_at(test: &TestFile, buffer: &Aligned, offset: u64) -> Result<(), Failure
 }
 
 /// Reads in the file's order, as often as fits, at most as often as the report: nanoseconds per block.
-fn in_order(stage: &Stage, test: &TestFile, time_ns: f64, seen: &mut BlocksRead) -> Result<f64, Failure> {
+fn in_order(stage: &Stage, test: &TestFile, time_ns: f64, counts: &mut BlocksRead) -> Result<f64, Failure> {
     let (buffer, blocks) = (Aligned::new(BLOCK as usize)?, test.bytes / BLOCK);
     let (began, mut readings, mut ticks) = (stage.site.stopwatch.now_ns(), 0, 0.0);
     while readings < READINGS && (readings == 0 || stage.site.stopwatch.now_ns() - began < time_ns) {
@@ -185,7 +185,7 @@ fn in_order(stage: &Stage, test: &TestFile, time_ns: f64, seen: &mut BlocksRead)
         ticks += unsigned_ticks(|| (0..blocks).try_for_each(|_| read_next(test, &buffer)))?;
         readings += 1;
     }
-    seen.in_order += readings * blocks;
+    counts.in_order += readings * blocks;
     Ok(ticks * stage.ns_per_tick()? / (readings * blocks) as f64)
 }
 
@@ -194,7 +194,7 @@ fn at_random(
     stage: &Stage,
     (test, order): (&TestFile, &[u64]),
     time_ns: f64,
-    seen: &mut BlocksRead,
+    counts: &mut BlocksRead,
 ) -> Result<f64, Failure> {
     let buffer = Aligned::new(BLOCK as usize)?;
     let (began, mut readings, mut read, mut ticks) = (stage.site.stopwatch.now_ns(), 0, 0, 0.0);
@@ -213,7 +213,7 @@ fn at_random(
         })?;
         readings += 1;
     }
-    seen.random += read;
+    counts.random += read;
     Ok(ticks * stage.ns_per_tick()? / read as f64)
 }
 
@@ -229,7 +229,7 @@ pub(super) fn remote_blocks(stage: &Stage) -> Result<Series, Failure> {
         let shuffled = remote_trials(stage, client.as_mut(), (&random, time_ns), true)?;
         series = series.and(IN_ORDER, bytes as f64, in_order).and(SHUFFLED, bytes as f64, shuffled);
     }
-    Ok(series.seen(size_note(file)))
+    Ok(series.with_note(size_note(file)))
 }
 
 fn size_note(file: &RemoteFile) -> String {
@@ -286,7 +286,7 @@ pub(super) fn contention(stage: &Stage) -> Result<Series, Failure> {
         }
         series = series.and("", *processes as f64, values);
     }
-    Ok(series.having_seen(reduced("or more blocks per process", BLOCKS, fewest)))
+    Ok(series.with_notes(reduced("or more blocks per process", BLOCKS, fewest)))
 }
 
 fn files(stage: &Stage) -> Result<Vec<TestFile>, Failure> {

@@ -42,9 +42,9 @@ pub(super) fn chase(stage: &Stage) -> Result<Series, Failure> {
         let trial = |_| Ok(unsigned_ticks(|| follow(count))? * tick / count as f64);
         let values = (0..TRIALS).map(trial).collect::<Result<_, Failure>>()?;
         fewest = fewest.min(count);
-        series = series.and("", *size as f64, values).having_seen(shortened(&chain, *size));
+        series = series.and("", *size as f64, values).with_notes(shortened(&chain, *size));
     }
-    Ok(series.having_seen(reduced("or more accesses per trial", ACCESSES, fewest)))
+    Ok(series.with_notes(reduced("or more accesses per trial", ACCESSES, fewest)))
 }
 
 /// A sentence where a chain leaves out more than a tenth of its elements.
@@ -72,7 +72,7 @@ pub(super) fn both_ways(stage: &Stage) -> Result<Series, Failure> {
     let (writes, written_a_byte) = rates_and_times(stage, &mut memory, stored)?;
     let series = Series::default().and(READS, 0.0, reads).and(READS_A_BYTE, 0.0, read_a_byte);
     let series = series.and(WRITES, 0.0, writes).and(WRITES_A_BYTE, 0.0, written_a_byte);
-    Ok(series.having_seen(reduced("bytes", 1 << 30, bytes)))
+    Ok(series.with_notes(reduced("bytes", 1 << 30, bytes)))
 }
 
 /// Bytes per second and nanoseconds per byte, of ten trials.
@@ -219,11 +219,11 @@ pub(super) fn faults(stage: &Stage) -> Result<Series, Failure> {
     let file = zeros(stage, bytes)?;
     file.sync_all().map_err(|error| Failure::Broke(format!("fsync: {error}")))?;
     evict(&file)?;
-    let (mut values, mut seen) = (vec![], FaultCount::default());
+    let (mut values, mut counts) = (vec![], FaultCount::default());
     for trial in 0..FAULT_TRIALS {
-        values.push(faulting(stage, (&file, bytes), trial, &mut seen)?);
+        values.push(faulting(stage, (&file, bytes), trial, &mut counts)?);
     }
-    Ok(Series::of(values).seen(seen.note(bytes)))
+    Ok(Series::of(values).with_note(counts.note(bytes)))
 }
 
 #[derive(Default)]
@@ -250,7 +250,7 @@ fn faulting(
     stage: &Stage,
     (file, bytes): (&File, u64),
     trial: u64,
-    seen: &mut FaultCount,
+    counts: &mut FaultCount,
 ) -> Result<f64, Failure> {
     let page = page_bytes();
     let map = Mapped::readable(file, bytes as usize)?;
@@ -265,9 +265,9 @@ fn faulting(
     let faults = Usage::now().since(before);
     drop_mapped(map, file)?;
     ensure(touched > 0, "no page was touched")?;
-    seen.touched += touched;
-    seen.faults.major += faults.major;
-    seen.faults.minor += faults.minor;
+    counts.touched += touched;
+    counts.faults.major += faults.major;
+    counts.faults.minor += faults.minor;
     Ok(ticks * stage.ns_per_tick()? / touched as f64)
 }
 

@@ -53,7 +53,7 @@ fn pings(stage: &Stage, host: IpAddr) -> Result<Series, Failure> {
         return Err(Failure::Broke(format!("none of {count} echo requests to {host} was answered")));
     }
     let series = Series::of(values);
-    Ok(if lost > 0 { series.seen(format!("{lost} of {count} echoes were lost.")) } else { series })
+    Ok(if lost > 0 { series.with_note(format!("{lost} of {count} echoes were lost.")) } else { series })
 }
 
 pub(super) fn turns(stage: &Stage, path: &str) -> Result<Series, Failure> {
@@ -99,7 +99,7 @@ pub(super) fn both_ways(stage: &Stage, path: &str) -> Result<Series, Failure> {
         "The kernel granted {} bytes for the send buffer and {} for the receive buffer.",
         granted.0, granted.1
     );
-    Ok(reads.and(WRITES, 0.0, writes.points[0].values.clone()).seen(buffers))
+    Ok(reads.and(WRITES, 0.0, writes.points[0].values.clone()).with_note(buffers))
 }
 
 /// Bytes per second of ten trials, and the sizes of the socket's buffers.
@@ -155,7 +155,7 @@ pub(super) fn connections_to_peer(stage: &Stage) -> Result<Series, Failure> {
 /// The results of the trials.
 #[derive(Default)]
 struct Trial {
-    made: u64,
+    count: u64,
     connect: f64,
     close: f64,
     /// Negative differences, which unsigned numbers make huge.
@@ -169,12 +169,12 @@ fn connections(stage: &Stage, address: SocketAddr, greeted: bool) -> Result<Seri
     let one = |_| trial(stage, (address, greeted), most);
     let trials: Vec<Trial> = (0..TRIALS).map(one).collect::<Result<_, _>>()?;
     let each =
-        |of: fn(&Trial) -> f64| trials.iter().map(|trial| of(trial) * tick / trial.made as f64).collect();
+        |of: fn(&Trial) -> f64| trials.iter().map(|trial| of(trial) * tick / trial.count as f64).collect();
     let series = Series::default().and(CONNECTS, 0.0, each(|trial| trial.connect));
     let series = series.and(CLOSES, 0.0, each(|trial| trial.close));
-    let least = trials.iter().map(|trial| trial.made).min().unwrap_or(0);
-    let series = series.having_seen(reduced("or more connections per trial", CONNECTIONS, least));
-    Ok(series.seen(observed(&trials, tick, overflows)))
+    let least = trials.iter().map(|trial| trial.count).min().unwrap_or(0);
+    let series = series.with_notes(reduced("or more connections per trial", CONNECTIONS, least));
+    Ok(series.with_note(observed(&trials, tick, overflows)))
 }
 
 fn observed(trials: &[Trial], tick: f64, overflows_before: Option<u64>) -> String {
@@ -192,7 +192,7 @@ fn observed(trials: &[Trial], tick: f64, overflows_before: Option<u64>) -> Strin
 
 fn trial(stage: &Stage, (address, greeted): (SocketAddr, bool), most: u64) -> Result<Trial, Failure> {
     let (mut trial, began) = (Trial::default(), stage.site.stopwatch.now_ns());
-    while trial.made < most && stage.site.stopwatch.now_ns() - began < stage.time_ns() / TRIALS as f64 {
+    while trial.count < most && stage.site.stopwatch.now_ns() - began < stage.time_ns() / TRIALS as f64 {
         let socket = tcp_socket(address, TIMEOUT)?;
         let connect = unsigned_ticks(|| socket.connect(&address.into()).map_err(broke("connect")))?;
         if greeted {
@@ -211,7 +211,7 @@ impl Trial {
     fn add(&mut self, connect: f64, close: f64) {
         /// Half of the range of an unsigned number of 64 bits: above it, a signed one is negative.
         const HUGE: f64 = (1_u64 << 63) as f64;
-        self.made += 1;
+        self.count += 1;
         self.connect += connect;
         self.close += close;
         self.negative += u64::from(connect >= HUGE) + u64::from(close >= HUGE);
@@ -228,7 +228,7 @@ mod tests {
         let mut trial = Trial::default();
         trial.add(100.0, 50.0);
         trial.add((-5_i64) as u64 as f64, 50.0);
-        assert_eq!((trial.made, trial.negative), (2, 1));
+        assert_eq!((trial.count, trial.negative), (2, 1));
         assert!(trial.connect > 1e19 && (trial.close - 100.0).abs() < 1e-9);
     }
 }

@@ -76,7 +76,7 @@ pub(super) fn forking(stage: &Stage) -> Result<Series, Failure> {
         format!("The process that forks has {size} of resident memory.")
     });
     let forks = creation(TEN, &span(stage)?, tasks_in_a_trial(stage), tasks::fork, tasks::reap)?;
-    Ok(forks.seen_where(resident))
+    Ok(forks.with_notes(resident))
 }
 
 /// The creation of a thread, timed in its creator.

@@ -59,18 +59,19 @@ pub(super) fn reading(stage: &Stage) -> Result<Series, Failure> {
     let mut chance = SplitMix64::seed_from_u64(stage.site.seed);
     let (before, count) = (served(), stage.count(1000, 200));
     let (mut series, mut read) = (Series::default(), 0);
-    let mut kept =
+    let mut reused =
         if stage.quick { Some(TestFile::nameless(stage.site, FILE, DiskQuota::DEFAULT)?) } else { None };
     for bytes in FILES.into_iter().filter(|bytes| !stage.quick || *bytes == FILE) {
         let (mut forward, mut anywhere) = (vec![], vec![]);
         for _ in 0..TrialProtocol::TEN.trials {
-            let test =
-                kept.take().map_or_else(|| TestFile::nameless(stage.site, bytes, DiskQuota::DEFAULT), Ok)?;
+            let test = reused
+                .take()
+                .map_or_else(|| TestFile::nameless(stage.site, bytes, DiskQuota::DEFAULT), Ok)?;
             let (one, other) = in_both_orders(&test, count, &mut chance, tick_ns)?;
             forward.push(one);
             anywhere.push(other);
             read += 2 * count.min(bytes / BLOCK as u64) * BLOCK as u64;
-            kept = stage.quick.then_some(test);
+            reused = stage.quick.then_some(test);
         }
         series = series.and(SEQUENTIAL, bytes as f64, forward).and(RANDOM, bytes as f64, anywhere);
     }
@@ -78,7 +79,7 @@ pub(super) fn reading(stage: &Stage) -> Result<Series, Failure> {
         let each = quantities::number((after - before) / read as f64);
         format!("The device sent {each} bytes for every byte that was read.")
     });
-    Ok(series.seen_where(from_device))
+    Ok(series.with_notes(from_device))
 }
 
 /// The mean time of a block in sequence, and at random.

@@ -78,7 +78,7 @@ pub(super) fn streaming(stage: &Stage) -> Result<Series, Failure> {
     let bytes = (6 * caches::of_report_001(&machine, 3, stage.site.home)).min(LARGEST_ARRAY).min(most);
     let kernels: LineKernels = (read_lines_unrolled, write_lines_unrolled);
     let rates = line_rates::<CpuidRdtscRdtscp>(stage, TrialProtocol::TEN, (bytes, UNROLLED), kernels)?;
-    Ok(rates.seen(format!("The array had {}.", quantities::value(Unit::Bytes, bytes as f64))))
+    Ok(rates.with_note(format!("The array had {}.", quantities::value(Unit::Bytes, bytes as f64))))
 }
 
 /// The file whose pages are faulted in, bytes.
@@ -94,9 +94,9 @@ pub(super) fn faulting(stage: &Stage) -> Result<Series, Failure> {
         Ok::<_, Failure>(CpuidRdtscRdtscp::ticks(|| _ = mapped.read(0)) as f64 * tick_ns)
     })?;
     let major = Usage::now().since(before).major;
-    let seen = format!("The kernel counted {major} major faults in {} accesses.", values.len());
+    let note = format!("The kernel counted {major} major faults in {} accesses.", values.len());
     let per_byte = values.iter().map(|ns| ns / PAGE).collect();
-    Ok(Series::of(values).and(PER_BYTE, 0.0, per_byte).seen(seen))
+    Ok(Series::of(values).and(PER_BYTE, 0.0, per_byte).with_note(note))
 }
 
 #[cfg(test)]

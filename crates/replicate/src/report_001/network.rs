@@ -39,7 +39,7 @@ pub(super) fn tripping(stage: &Stage, path: &str) -> Result<Series, Failure> {
         }
         Ok::<_, Failure>(ticks as f64 * tick_ns / EXCHANGES as f64)
     })?;
-    Ok(Series::of(values).seen_where(note(stage, path)))
+    Ok(Series::of(values).with_notes(note(stage, path)))
 }
 
 fn exchange(stream: &mut TcpStream) -> std::io::Result<()> {
@@ -65,7 +65,7 @@ pub(super) fn receiving(stage: &Stage, path: &str, messages: u64) -> Result<Seri
         fathom_core::experiment::ensure(received == bytes, "not all bytes of the stream have arrived")?;
         Ok::<_, Failure>(bytes as f64 / (ticks as f64 * tick_ns) * 1e9)
     })?;
-    Ok(Series::of(values).seen_where(note(stage, path)))
+    Ok(Series::of(values).with_notes(note(stage, path)))
 }
 
 fn received_all(stream: &mut impl Read, buffer: &mut [u8]) -> std::io::Result<u64> {
@@ -98,7 +98,7 @@ pub(super) fn connecting(stage: &Stage, path: &str) -> Result<Series, Failure> {
     })?;
     let both = up.iter().zip(&down).map(|(up, down)| up + down).collect();
     let series = Series::default().and(SET_UP, 0.0, up).and(TAKEN_DOWN, 0.0, down).and(BOTH, 0.0, both);
-    Ok(series.seen_where(note(stage, path)))
+    Ok(series.with_notes(note(stage, path)))
 }
 
 /// Ticks of `connect` and of `close`.

@@ -32,10 +32,10 @@ pub(super) fn calling(stage: &Stage) -> Result<Series, Failure> {
     let series = of!(0 1 2 3 4 5 6 7);
     let below = series.iter().flatten().filter(|ns| **ns < 0.0).count();
     let all: usize = series.iter().map(Vec::len).sum();
-    let seen = format!("{below} of {all} trials were below zero after the subtraction.");
+    let note = format!("{below} of {all} trials were below zero after the subtraction.");
     let points = series.into_iter().enumerate();
     let series = points.fold(Series::default(), |series, (at, values)| series.and("", at as f64, values));
-    Ok(series.seen(seen))
+    Ok(series.with_note(note))
 }
 
 pub(super) fn entering(stage: &Stage) -> Result<Series, Failure> {

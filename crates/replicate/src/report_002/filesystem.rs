@@ -140,8 +140,8 @@ pub(super) fn pinging(stage: &Stage) -> Result<Series, Failure> {
         }
     }
     Ok(Series::of(values)
-        .seen(format!("{lost} of 10 requests were not answered within a second."))
-        .seen_where(virtual_host(stage)))
+        .with_note(format!("{lost} of 10 requests were not answered within a second."))
+        .with_notes(virtual_host(stage)))
 }
 
 #[cfg(test)]

@@ -66,10 +66,10 @@ pub(super) fn faulting(stage: &Stage) -> Result<Series, Failure> {
     let counts = Usage::now().since(before);
     let (major, minor) = (counts.major, counts.minor);
     let pages = quantities::plain(files as f64 * (FILE / PAGE) as f64);
-    let seen = format!(
+    let note = format!(
         "The kernel counted {major} major and {minor} minor faults for {pages} pages; only major faults wait for the disk."
     );
-    Ok(Series::of(values).seen(seen))
+    Ok(Series::of(values).with_note(note))
 }
 
 /// Nanoseconds per page of a file that was just created.

@@ -43,7 +43,7 @@ pub(super) fn tcp_remote(stage: &Stage) -> Result<Series, Failure> {
 /// Adds a sentence where the peer is a virtual one.
 pub(super) fn of_peer(stage: &Stage, series: Series) -> Series {
     match &stage.site.peer {
-        Some(peer) if peer.is_virtual => series.seen(
+        Some(peer) if peer.is_virtual => series.with_note(
             "The remote side is a virtual peer, a network namespace of this machine: no wire is between them."
                 .to_owned(),
         ),
@@ -144,7 +144,7 @@ fn pings(host: IpAddr, stage: &Stage) -> Result<Series, Failure> {
     Ok(if lost == 0 {
         series
     } else {
-        series.seen(format!("{lost} requests were not answered; they are not in the figure."))
+        series.with_note(format!("{lost} requests were not answered; they are not in the figure."))
     })
 }
 
@@ -226,7 +226,7 @@ pub(super) fn bandwidth_remote(stage: &Stage) -> Result<Series, Failure> {
     let all = repetitions * SIZES.len() as u64;
     Ok(of_peer(
         stage,
-        series.seen(format!("{whole} of {all} messages arrived in one piece, which has no duration.")),
+        series.with_note(format!("{whole} of {all} messages arrived in one piece, which has no duration.")),
     ))
 }
 

@@ -69,14 +69,14 @@ impl ToolComparison {
 
 /// The ratio of Fathom's figure to the tool's, and the agreement.
 pub(super) fn compare(fathom: &Estimate, tool: &Estimate) -> (Option<Ratio>, Agreement) {
-    let found = ratio(fathom.measured(), tool.measured());
-    let interval = found.and_then(|found| found.interval);
+    let quotient = ratio(fathom.measured(), tool.measured());
+    let interval = quotient.and_then(|quotient| quotient.interval);
     let agreement = match interval {
         Some(ends) if 1.0 - NEAR <= ends.low && ends.high <= 1.0 + NEAR => Agreement::Agree,
         Some(ends) if ends.high < 1.0 - NEAR || 1.0 + NEAR < ends.low => Agreement::Differ,
         _ => Agreement::Open,
     };
-    (found.map(Ratio::from), agreement)
+    (quotient.map(Ratio::from), agreement)
 }
 
 #[cfg(test)]

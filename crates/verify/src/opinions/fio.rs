@@ -33,7 +33,7 @@ pub(super) const OPINIONS: &[Opinion] = &[
         command: "fio --output-format=json --name=blocks --thread --filename={file} --size=64m --rw=randread --bs=4k --direct=1 \
                   --ioengine=psync --runtime=1 --time_based",
         server: None,
-        read: |said| read_of(said)?["clat_ns"]["percentile"]["50.000000"].as_f64(),
+        read: |output| read_of(output)?["clat_ns"]["percentile"]["50.000000"].as_f64(),
         otherwise: "its percentiles are rounded up to a 64th of a power of two, and it reads another file",
     },
     Opinion {
@@ -43,15 +43,15 @@ pub(super) const OPINIONS: &[Opinion] = &[
         command: "fio --output-format=json --name=blocks --thread --filename={file} --size=64m --rw=randread --bs=4k --direct=1 \
                   --ioengine=io_uring --iodepth=8 --runtime=1 --time_based",
         server: None,
-        read: |said| Some(1e9 / read_of(said)?["iops"].as_f64()?),
+        read: |output| Some(1e9 / read_of(output)?["iops"].as_f64()?),
         otherwise: "it reports the requests completed per second, including every pause; Fathom reports the median \
                     time between two",
     },
 ];
 
-fn read_of(said: &str) -> Option<Value> {
-    let mut told: Value = serde_json::from_str(&said[said.find('{')?..]).ok()?;
-    Some(told["jobs"][0]["read"].take()).filter(|read| read["total_ios"].as_u64() > Some(0))
+fn read_of(output: &str) -> Option<Value> {
+    let mut json: Value = serde_json::from_str(&output[output.find('{')?..]).ok()?;
+    Some(json["jobs"][0]["read"].take()).filter(|read| read["total_ios"].as_u64() > Some(0))
 }
 
 #[cfg(test)]

@@ -25,7 +25,7 @@ pub(super) const OPINIONS: &[Opinion] = &[Opinion {
     ),
     command: "hackbench -p -g 1 -f 1 -s 4096 -l 200000",
     server: None,
-    read: |said| Some(MOVED / behind(said, "Time:")?),
+    read: |output| Some(MOVED / behind(output, "Time:")?),
     otherwise: "its two processes run where the scheduler puts them, and may share a CPU for a while",
 }];
 

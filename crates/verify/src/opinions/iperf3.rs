@@ -32,9 +32,9 @@ pub(super) const OPINIONS: &[Opinion] = &[Opinion {
 }];
 
 /// Bytes per second, as the receiver counts them.
-fn received(said: &str) -> Option<f64> {
-    let told: Value = serde_json::from_str(said).ok()?;
-    Some(told["end"]["sum_received"]["bits_per_second"].as_f64()? / 8.0)
+fn received(output: &str) -> Option<f64> {
+    let json: Value = serde_json::from_str(output).ok()?;
+    Some(json["end"]["sum_received"]["bits_per_second"].as_f64()? / 8.0)
 }
 
 #[cfg(test)]

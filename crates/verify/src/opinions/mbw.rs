@@ -23,8 +23,8 @@ pub(super) const OPINIONS: &[Opinion] = &[Opinion {
 }];
 
 /// Bytes per second from the mean over its passes; each byte is read and written.
-fn copied(said: &str) -> Option<f64> {
-    let mean = said.lines().find(|line| line.starts_with("AVG"))?;
+fn copied(output: &str) -> Option<f64> {
+    let mean = output.lines().find(|line| line.starts_with("AVG"))?;
     Some(behind(mean, "Copy:")? * f64::from(1 << 20) * 2.0)
 }
 

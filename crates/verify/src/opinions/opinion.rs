@@ -39,7 +39,7 @@ pub struct Server {
 /// The number before the first word with this prefix.
 pub(super) fn before(text: &str, word: &str) -> Option<f64> {
     let words: Vec<&str> = text.split_whitespace().collect();
-    let at = words.iter().position(|found| found.trim_start_matches('(').starts_with(word))?;
+    let at = words.iter().position(|written| written.trim_start_matches('(').starts_with(word))?;
     number(words.get(at.checked_sub(1)?)?)
 }
 

@@ -13,7 +13,7 @@ pub(super) const OPINIONS: &[Opinion] = &[
         points: Selector::of("cpu/system_call", &[("call", Name("getppid"))]),
         command: "perf bench syscall basic --loop 1000000",
         server: None,
-        read: |said| Some(before(said, "usecs/op")? * 1e3),
+        read: |output| Some(before(output, "usecs/op")? * 1e3),
         otherwise: "it reports a mean, which includes interruptions",
     },
     Opinion {
@@ -67,15 +67,15 @@ pub(super) const SWITCH_PROCESSES: Selector = Selector::of(
 );
 
 /// An operation of `sched pipe` is a round trip: two switches.
-fn half_of_a_round_trip(said: &str) -> Option<f64> {
-    Some(before(said, "usecs/op")? * 1e3 / 2.0)
+fn half_of_a_round_trip(output: &str) -> Option<f64> {
+    Some(before(output, "usecs/op")? * 1e3 / 2.0)
 }
 
 /// Bytes copied per second, each read and written. Its GB is 2^30 bytes (`mem-functions.c`).
-fn copied(said: &str) -> Option<f64> {
+fn copied(output: &str) -> Option<f64> {
     let units = [("GB/sec", 30), ("MB/sec", 20), ("KB/sec", 10)];
-    let (unit, power) = units.into_iter().find(|(unit, _)| said.contains(unit))?;
-    Some(before(said, unit)? * f64::from(1 << power) * 2.0)
+    let (unit, power) = units.into_iter().find(|(unit, _)| output.contains(unit))?;
+    Some(before(output, unit)? * f64::from(1 << power) * 2.0)
 }
 
 #[cfg(test)]

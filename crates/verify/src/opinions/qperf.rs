@@ -33,7 +33,7 @@ pub(super) const OPINIONS: &[Opinion] = &[
         points: STREAM,
         command: "qperf -lp {port} -t 1 -m 128K -uu 127.0.0.1 tcp_bw",
         server: SERVER,
-        read: |said| behind(said, " bw "),
+        read: |output| behind(output, " bw "),
         otherwise: "it chooses its socket buffers instead of leaving them to the kernel, and includes the beginning \
                     of each transfer",
     },
@@ -43,8 +43,8 @@ const MEAN: &str =
     "it reports the mean, which includes every interruption of a second; Fathom reports the median";
 
 /// The round trip in nanoseconds; the tool prints half of it.
-fn there_and_back(said: &str) -> Option<f64> {
-    Some(behind(said, "latency")? * 2.0)
+fn there_and_back(output: &str) -> Option<f64> {
+    Some(behind(output, "latency")? * 2.0)
 }
 
 #[cfg(test)]

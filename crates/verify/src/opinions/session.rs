@@ -36,7 +36,7 @@ pub fn second_opinions(
     let files = OwnFiles::of_this_run(&bench.folder);
     let file = own_folder::path(files.folder(), "file").map_err(|failure| anyhow!("{failure}"))?;
     let measurements =
-        opinions.iter().map(|opinion| ToolMeasurement::of(opinion, wanted(opinion, &machine))).collect();
+        opinions.iter().map(|opinion| ToolMeasurement::of(opinion, point_of(opinion, &machine))).collect();
     let mut turns = ToolTurns { measurements, runner: ToolRunner::default(), cpus, file, watcher };
     let able = turns.measurements.iter().filter(|measurement| measurement.failure.is_none());
     options.points = able
@@ -48,7 +48,7 @@ pub fn second_opinions(
 }
 
 /// Fathom's point for the operation on this machine.
-fn wanted(opinion: &Opinion, machine: &Machine) -> Result<Point, String> {
+fn point_of(opinion: &Opinion, machine: &Machine) -> Result<Point, String> {
     points_of(machine, &opinion.points).map(|mut points| points.remove(0).1)
 }
 
@@ -88,15 +88,15 @@ fn compared(measurement: ToolMeasurement, results: Option<&Results>) -> ToolComp
     let is_it = |experiment: &str, point: &Point| {
         (experiment, Some(point)) == (opinion.points.experiment, measurement.point.as_ref())
     };
-    let found = results
-        .and_then(|results| results.points.iter().find(|result| is_it(&result.experiment, &result.point)));
+    let result =
+        results.and_then(|results| results.points.iter().find(|one| is_it(&one.experiment, &one.point)));
     // The duration of the point's trials.
     let trials = results.into_iter().flat_map(|results| &results.run.trials);
     let mine = trials.filter(|trial| is_it(&trial.experiment, &trial.point));
     let fathom_s = mine.fold(0.0, |sum, trial| sum + trial.took_s);
     let tool_estimate =
         statistics::estimate(&measurement.figures.iter().map(|figure| [*figure]).collect::<Vec<_>>());
-    let fathom_estimate = found.and_then(PointResult::estimate).cloned();
+    let fathom_estimate = result.and_then(PointResult::estimate).cloned();
     let (ratio, agreement) = match (&fathom_estimate, &tool_estimate) {
         (Some(fathom), Some(tool)) => compare(fathom, tool),
         _ => (None, Agreement::Skipped),
@@ -111,12 +111,12 @@ fn compared(measurement: ToolMeasurement, results: Option<&Results>) -> ToolComp
         tool: opinion.tool.name,
         command: opinion.command,
         point: point.map_or_else(String::new, |point| format!("{} {point}", opinion.points.experiment)),
-        unit: found.map(|found| found.unit),
+        unit: result.map(|result| result.unit),
         tool_estimate,
         fathom_estimate,
         ratio,
         took_s: [measurement.took_s, fathom_s],
         agreement,
-        because: known.or(measurement.failure).or(found.and_then(|found| found.outcome.reason())).or(few),
+        because: known.or(measurement.failure).or(result.and_then(|result| result.outcome.reason())).or(few),
     }
 }

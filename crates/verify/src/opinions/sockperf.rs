@@ -47,8 +47,8 @@ pub(super) const OPINIONS: &[Opinion] = &[
 ];
 
 /// The median round trip; the tool prints half of each round trip, in microseconds.
-fn there_and_back(said: &str) -> Option<f64> {
-    Some(behind(said, "percentile 50.000")? * 1e3 * 2.0)
+fn there_and_back(output: &str) -> Option<f64> {
+    Some(behind(output, "percentile 50.000")? * 1e3 * 2.0)
 }
 
 #[cfg(test)]

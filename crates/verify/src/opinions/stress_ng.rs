@@ -14,7 +14,7 @@ pub(super) const OPINIONS: &[Opinion] = &[
         points: SWITCH_PROCESSES,
         command: "stress-ng --stdout --switch 1 --switch-method pipe --timeout 1 --metrics-brief",
         server: None,
-        read: |said| before(said, "nanosecs"),
+        read: |output| before(output, "nanosecs"),
         otherwise: "its switch is two switches: the kernel counts 2.0 for each (`perf stat -e context-switches`)",
     },
     Opinion {
@@ -26,7 +26,7 @@ pub(super) const OPINIONS: &[Opinion] = &[
         ),
         command: "stress-ng --stdout --pthread 1 --pthread-max 1 --timeout 1 --metrics-brief",
         server: None,
-        read: |said| before(said, "nanosecs"),
+        read: |output| before(output, "nanosecs"),
         otherwise: "on one CPU a thread starts when its creator waits, and the creator does other work before that",
     },
 ];

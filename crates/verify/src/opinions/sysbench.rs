@@ -15,7 +15,7 @@ pub(super) const OPINIONS: &[Opinion] = &[Opinion {
     ),
     command: "sysbench memory --memory-block-size=1M --memory-total-size=100T --memory-oper=read --time=1 run",
     server: None,
-    read: |said| Some(before(said, "MiB/sec")? * f64::from(1 << 20)),
+    read: |output| Some(before(output, "MiB/sec")? * f64::from(1 << 20)),
     otherwise: "it discards what it reads; Fathom's plain loop adds up one word per iteration, to prove that it was \
                 read",
 }];

@@ -230,19 +230,19 @@ pub(super) const EQUAL: &[Equal] = &[
 impl Equal {
     /// The name of the check, its agreement, and the sentence; `None` with fewer than two intervals.
     pub(super) fn judge(&self, known: &Known) -> Option<(&'static str, Agreement, Statement)> {
-        let found = |reading: &'static Reading| {
-            let found = reading.points.found(known)?.scaled(1.0 / reading.times);
-            found.interval.is_some().then_some((reading, found))
+        let figure = |reading: &'static Reading| {
+            let value = reading.points.found(known)?.scaled(1.0 / reading.times);
+            value.interval.is_some().then_some((reading, value))
         };
-        let all: Vec<(&Reading, Found)> = self.readings.iter().filter_map(found).collect();
+        let all: Vec<(&Reading, Found)> = self.readings.iter().filter_map(figure).collect();
         let by_value =
             |(_, one): &&(&Reading, Found), (_, two): &&(&Reading, Found)| one.value.total_cmp(&two.value);
         let ((_, least), (_, most)) = (all.iter().min_by(by_value)?, all.iter().max_by(by_value)?);
-        let readings = all.iter().map(|(reading, found)| {
+        let readings = all.iter().map(|(reading, value)| {
             let name = format!("{}, {}", self.what, reading.how);
             statement!(
-                "{found} ({how}, {experiment})",
-                found = found.named(&name),
+                "{value} ({how}, {experiment})",
+                value = value.named(&name),
                 how = reading.how,
                 experiment = reading.points.experiment
             )

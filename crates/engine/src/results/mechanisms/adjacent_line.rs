@@ -2,7 +2,7 @@
 //! stays within small windows (Intel 64 and IA-32 Architectures Optimization Reference Manual, "spatial prefetcher": pairs
 //! of 128 bytes).
 
-use super::{Conclusion, Rule, Seen};
+use super::{Conclusion, Premises, Rule};
 use fathom_core::experiment::At::{Name, Number};
 use fathom_core::experiment::{Selector, statement};
 
@@ -28,8 +28,8 @@ const WINDOWED: Selector = Selector::only(
     ],
 );
 
-fn judge(seen: &Seen) -> Option<Conclusion> {
-    let (whole, windowed) = (WHOLE.found(seen.known)?, WINDOWED.found(seen.known)?);
+fn judge(premises: &Premises) -> Option<Conclusion> {
+    let (whole, windowed) = (WHOLE.found(premises.known)?, WINDOWED.found(premises.known)?);
     if windowed.value >= whole.value || windowed.differs_from(&whole) != Some(true) {
         return None;
     }
@@ -59,7 +59,7 @@ mod tests {
         let mut known = Known::new(&machine, None);
         WHOLE.plant(&mut known, 160.0);
         WINDOWED.plant(&mut known, windowed);
-        judge(&Seen { known: &known, points: &[] }).map(|conclusion| conclusion.because.plain())
+        judge(&Premises { known: &known, points: &[] }).map(|conclusion| conclusion.because.plain())
     }
 
     #[test]

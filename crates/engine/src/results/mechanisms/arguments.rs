@@ -1,6 +1,6 @@
 //! How a call's cost grows with the number of its arguments: by the line through all calls, and step by step.
 
-use super::{Conclusion, Rule, Seen};
+use super::{Conclusion, Premises, Rule};
 use fathom_core::experiment::At::{Any, Name};
 use fathom_core::experiment::{Found, Known, Parameter, Selector, Statement, statement};
 
@@ -22,12 +22,12 @@ const ARGUMENTS: Parameter = Parameter::count("arguments", "the number of argume
 /// The fewest points for a line.
 const FEWEST: usize = 3;
 
-fn judge(seen: &Seen) -> Option<Conclusion> {
-    let abi = BY_ABI.along("arguments", seen.known);
+fn judge(premises: &Premises) -> Option<Conclusion> {
+    let abi = BY_ABI.along("arguments", premises.known);
     let headline =
-        statement!("As the ABI passes arguments, {growth}.", growth = growth(&abi, &BY_ABI, seen.known)?);
-    let other = UNOPTIMISED.along("arguments", seen.known);
-    let unoptimised = growth(&other, &UNOPTIMISED, seen.known);
+        statement!("As the ABI passes arguments, {growth}.", growth = growth(&abi, &BY_ABI, premises.known)?);
+    let other = UNOPTIMISED.along("arguments", premises.known);
+    let unoptimised = growth(&other, &UNOPTIMISED, premises.known);
     let unoptimised =
         unoptimised.map(|growth| statement!(" As unoptimised code passes them, {growth}.", growth));
     let because = statement!("{ends}{unoptimised}", ends = ends(&abi), unoptimised);
@@ -108,7 +108,7 @@ mod tests {
         for (arguments, ns) in costs.iter().enumerate() {
             BY_ABI.plant_at(&mut known, &[("arguments", json!(arguments))], *ns);
         }
-        judge(&Seen { known: &known, points: &[] }).map(|conclusion| conclusion.headline.plain())
+        judge(&Premises { known: &known, points: &[] }).map(|conclusion| conclusion.headline.plain())
     }
 
     #[test]

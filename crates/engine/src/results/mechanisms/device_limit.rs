@@ -1,7 +1,7 @@
 //! The knee of contention: a device with a limited rate of blocks makes many readers queue. By Little's law the number of
 //! readers that saturate it is the latency of a block times that rate; each further reader adds one block's share.
 
-use super::{Conclusion, Rule, Seen};
+use super::{Conclusion, Premises, Rule};
 use crate::results::accuracy::{CLOSE, distance};
 use fathom_core::experiment::At::{Any, Name, Number};
 use fathom_core::experiment::{Dimension, Found, Placement, Selector, Statement, statement};
@@ -39,8 +39,8 @@ const READERS: Selector = Selector::only(
 )
 .at(Placement::Free);
 
-fn judge(seen: &Seen) -> Option<Conclusion> {
-    let known = seen.known;
+fn judge(premises: &Premises) -> Option<Conclusion> {
+    let known = premises.known;
     let gaps = BETWEEN.along("queue_depth", known);
     let (depth, gap) = gaps.iter().min_by(|(_, one), (_, other)| one.value.total_cmp(&other.value))?;
     let readers = READERS.along("processes", known);
@@ -103,7 +103,7 @@ mod tests {
         for (processes, ns) in readers {
             READERS.plant_at(&mut known, &[("processes", json!(processes))], *ns);
         }
-        judge(&Seen { known: &known, points: &[] })
+        judge(&Premises { known: &known, points: &[] })
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Fault-around: a fault on a mapped file whose pages are cached maps its neighbours too (`do_fault_around` of mm/memory.c), so
 //! that a page costs a part of a fault.
 
-use super::{Conclusion, Rule, Seen};
+use super::{Conclusion, Premises, Rule};
 use fathom_core::experiment::At::{Any, Name};
 use fathom_core::experiment::{Found, Selector, Statement, statement};
 
@@ -24,8 +24,8 @@ const ALONE: Selector = Selector::only(
     &[("access", Name("cached file, read, page by page")), ("batch", Any)],
 );
 
-fn judge(seen: &Seen) -> Option<Conclusion> {
-    let known = seen.known;
+fn judge(premises: &Premises) -> Option<Conclusion> {
+    let known = premises.known;
     let (mapped, fault, alone) = (MAPPED.found(known)?, NEIGHBOURS.found(known)?, ALONE.found(known)?);
     let pages = mapped.value / known.machine.page_bytes() as f64;
     let each: Found = fault.scaled(1.0 / pages);
@@ -61,7 +61,7 @@ mod tests {
         MAPPED.plant(&mut known, pages * machine.page_bytes() as f64);
         NEIGHBOURS.plant_at(&mut known, &[("batch", json!(1))], fault);
         ALONE.plant_at(&mut known, &[("batch", json!(1))], 500.0);
-        judge(&Seen { known: &known, points: &[] }).map(|conclusion| conclusion.headline.plain())
+        judge(&Premises { known: &known, points: &[] }).map(|conclusion| conclusion.headline.plain())
     }
 
     #[test]

@@ -2,7 +2,7 @@
 //! function of its load that begins at zero (Pollaczek and Khinchine: proportional to ρ ÷ (1 − ρ)), so a fraction of the
 //! traffic causes at most that fraction of the wait.
 
-use super::{Conclusion, Rule, Seen};
+use super::{Conclusion, Premises, Rule};
 use fathom_core::experiment::At::{self, Any, Name};
 use fathom_core::experiment::{Dimension, Found, Placement, Selector, statement};
 use fathom_core::statistics::Measured;
@@ -35,10 +35,10 @@ const fn setting(figure: &'static str, load: &'static str) -> [(&'static str, At
     ]
 }
 
-fn judge(seen: &Seen) -> Option<Conclusion> {
-    let idle = IDLE.found(seen.known)?;
-    let drawn = DRAWN.along("delay", seen.known);
-    let loaded = LOADED.along("delay", seen.known);
+fn judge(premises: &Premises) -> Option<Conclusion> {
+    let idle = IDLE.found(premises.known)?;
+    let drawn = DRAWN.along("delay", premises.known);
+    let loaded = LOADED.along("delay", premises.known);
     let settings = loaded.iter().filter_map(|(delay, load)| {
         let (_, drawn) = drawn.iter().find(|(other, _)| other == delay)?;
         Some((*drawn, load.minus(idle)))
@@ -96,7 +96,7 @@ mod tests {
             LOADED.plant_at(&mut known, &free(delay, 1), *ns);
             DRAWN.plant_at(&mut known, &free(delay, 1), 1e9 * f64::from(1 << step));
         }
-        judge(&Seen { known: &known, points: &[] })
+        judge(&Premises { known: &known, points: &[] })
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The cost of a VM exit: CPUID always exits, so its time is that of an exit; many times a published one suggests a nested
 //! hypervisor.
 
-use super::{Conclusion, Rule, Seen};
+use super::{Conclusion, Premises, Rule};
 use crate::results::vm_exit;
 use fathom_core::experiment::At::Name;
 use fathom_core::experiment::{Dimension, Found, Known, Selector, Statement, statement};
@@ -33,8 +33,8 @@ const NESTED: f64 = 4.0;
 /// An exit within this factor of the published one is a single exit.
 const SINGLE: f64 = 2.0;
 
-fn judge(seen: &Seen) -> Option<Conclusion> {
-    let known = seen.known;
+fn judge(premises: &Premises) -> Option<Conclusion> {
+    let known = premises.known;
     let exit = vm_exit::exit(known)?;
     let headline = statement!(
         "A VM exit (CPUID) takes {exit}{published}",
@@ -98,7 +98,7 @@ mod tests {
         let mut known = Known::new(&machine, Some(1e9));
         vm_exit::ONE.plant(&mut known, times * PUBLISHED_EXIT);
         vm_exit::TWO.plant(&mut known, 2.0 * times * PUBLISHED_EXIT);
-        judge(&Seen { known: &known, points: &[] }).map(|conclusion| conclusion.headline.plain())
+        judge(&Premises { known: &known, points: &[] }).map(|conclusion| conclusion.headline.plain())
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! One core's bandwidth by Little's law: lines in flight = bytes per second × latency of one line ÷ bytes per line (Little
 //! 1961, "A proof for the queuing formula L = λW").
 
-use super::{Conclusion, Rule, Seen};
+use super::{Conclusion, Premises, Rule};
 use fathom_core::experiment::At::{Any, Name};
 use fathom_core::experiment::{Dimension, Found, Known, Placement, Selector, Statement, statement};
 
@@ -27,8 +27,8 @@ const TOGETHER: Selector = Selector::only(
 )
 .at(Placement::Spread);
 
-fn judge(seen: &Seen) -> Option<Conclusion> {
-    let known = seen.known;
+fn judge(premises: &Premises) -> Option<Conclusion> {
+    let known = premises.known;
     let (_, rate) = READ.greatest(known)?;
     let chases = CHASES.along("chases", known);
     let (_, load) = chases.first().filter(|(chases, _)| *chases == 1)?;
@@ -110,7 +110,7 @@ mod tests {
             let free = [("method", json!("sse")), ("size", json!(1)), ("threads", json!(threads))];
             TOGETHER.plant_at(&mut known, &free, rate);
         }
-        judge(&Seen { known: &known, points: &[] }).expect("a mechanism")
+        judge(&Premises { known: &known, points: &[] }).expect("a mechanism")
     }
 
     #[test]

@@ -24,7 +24,7 @@ use fathom_core::experiment::Selector;
 use fathom_core::experiment::{Known, Statement};
 
 /// The input of a rule: points whose evidence holds.
-struct Seen<'run> {
+struct Premises<'run> {
     known: &'run Known<'run>,
     /// All results of the run, for their observations.
     points: &'run [PointResult],
@@ -40,7 +40,7 @@ struct Conclusion {
 struct Rule {
     name: &'static str,
     condition: &'static str,
-    judge: fn(&Seen) -> Option<Conclusion>,
+    judge: fn(&Premises) -> Option<Conclusion>,
     /// The points whose figures it uses.
     #[cfg(test)]
     points: &'static [Selector],
@@ -81,9 +81,9 @@ pub struct Mechanism {
 
 /// Every mechanism whose condition holds, in the order of the rules.
 pub(super) fn all(known: &Known, points: &[PointResult]) -> Vec<Mechanism> {
-    let seen = Seen { known, points };
+    let premises = Premises { known, points };
     let judged = |rule: &Rule| {
-        let conclusion = (rule.judge)(&seen)?;
+        let conclusion = (rule.judge)(&premises)?;
         let Rule { name, condition, .. } = *rule;
         Some(Mechanism { name, condition, headline: conclusion.headline, because: conclusion.because })
     };

@@ -1,6 +1,6 @@
 //! Why a process costs what a thread does not: its own address space, with page tables to copy and pages to copy on writing.
 
-use super::{Conclusion, Rule, Seen};
+use super::{Conclusion, Premises, Rule};
 use fathom_core::experiment::At::{Any, Name};
 use fathom_core::experiment::{Dimension, Found, Known, Selector, Statement, statement};
 
@@ -25,8 +25,8 @@ const COPIED: Selector = Selector::only(
 /// The page of the series of large parents, bytes.
 const PAGE: f64 = 4096.0;
 
-fn judge(seen: &Seen) -> Option<Conclusion> {
-    let known = seen.known;
+fn judge(premises: &Premises) -> Option<Conclusion> {
+    let known = premises.known;
     let (fork, vfork, thread) = (FORK.found(known)?, VFORK.found(known)?, THREAD.found(known)?);
     let more = |than: Found| fork.value > than.value && fork.differs_from(&than) == Some(true);
     if !more(vfork) || !more(thread) {
@@ -97,7 +97,7 @@ mod tests {
             LARGE.plant_at(&mut known, &[("resident", json!(mib << 20))], ns);
         }
         COPIED.plant_at(&mut known, &[("batch", json!(1))], 2e3);
-        judge(&Seen { known: &known, points: &[] })
+        judge(&Premises { known: &known, points: &[] })
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Whether creating processes becomes slower, or less regular, as more of them are created in a short time: process ids are
 //! allocated, and ended processes are reaped.
 
-use super::{Conclusion, Rule, Seen};
+use super::{Conclusion, Premises, Rule};
 use crate::results::PointResult;
 use fathom_core::experiment::At::Name;
 use fathom_core::experiment::{Dimension, Found, Selector, Statement, statement};
@@ -20,18 +20,18 @@ const FORK: Selector = Selector::only("cpu/process_creation", &[("measure", Name
 /// Ten in each third: quartiles of fewer are unreliable.
 const FEWEST: usize = 30;
 
-fn judge(seen: &Seen) -> Option<Conclusion> {
+fn judge(premises: &Premises) -> Option<Conclusion> {
     let is_fork = |point: &&PointResult| {
-        point.evidence_holds() && FORK.selects(&point.experiment, &point.point, seen.known.machine)
+        point.evidence_holds() && FORK.selects(&point.experiment, &point.point, premises.known.machine)
     };
-    let samples = &seen.points.iter().find(is_fork)?.samples;
+    let samples = &premises.points.iter().find(is_fork)?.samples;
     let samples: Vec<&Vec<f64>> = samples.iter().filter(|sample| sample.len() >= FEWEST).collect();
     if samples.len() < statistics::MINIMUM_TRIALS {
         return None;
     }
     let cost = late_over_early(&samples, statistics::median)?;
     let spread = late_over_early(&samples, |third| Some(statistics::spread(third)?.interquartile_range));
-    let made = samples.iter().map(|sample| sample.len()).min()?;
+    let fewest = samples.iter().map(|sample| sample.len()).min()?;
     let grows = match cost.ends() {
         Some((low, _)) if low > 1.0 => "gets slower with the number created",
         _ => "does not get slower with the number created",
@@ -47,7 +47,7 @@ fn judge(seen: &Seen) -> Option<Conclusion> {
         )
     });
     let because = statement!(
-        "{trials} trials created at least {made} each (fork, exit, wait){deviation}.",
+        "{trials} trials created at least {fewest} each (fork, exit, wait){deviation}.",
         trials = samples.len(),
         deviation
     );

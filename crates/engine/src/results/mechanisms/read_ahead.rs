@@ -1,6 +1,6 @@
 //! Read-ahead: sequential reads of a file are fetched in large requests in advance.
 
-use super::{Conclusion, Rule, Seen};
+use super::{Conclusion, Premises, Rule};
 use crate::results::accuracy::{FAIR, distance};
 use fathom_core::experiment::At::{Name, Number};
 use fathom_core::experiment::{Dimension, Found, Known, Selector, Statement, statement};
@@ -59,8 +59,8 @@ const RANDOM: Selector = Selector::only(
 /// The largest request that is measured, bytes.
 const REQUEST: u64 = 1 << 20;
 
-fn judge(seen: &Seen) -> Option<Conclusion> {
-    let known = seen.known;
+fn judge(premises: &Premises) -> Option<Conclusion> {
+    let known = premises.known;
     let (ahead, without) = (AHEAD.found(known)?, WITHOUT.found(known)?);
     if ahead.value >= without.value || ahead.differs_from(&without) != Some(true) {
         return None;
@@ -135,7 +135,7 @@ mod tests {
         AHEAD.plant(&mut known, ahead);
         WITHOUT.plant(&mut known, 60e3);
         LARGE.plant(&mut known, large);
-        judge(&Seen { known: &known, points: &[] })
+        judge(&Premises { known: &known, points: &[] })
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Read-around: a page fault on an uncached file reads the window around its page (`do_sync_mmap_readahead` of
 //! mm/filemap.c), which is wasted if the next page is elsewhere.
 
-use super::{Conclusion, Rule, Seen};
+use super::{Conclusion, Premises, Rule};
 use fathom_core::experiment::At::{Name, Number};
 use fathom_core::experiment::{Dimension, Found, Known, Selector, Statement, statement};
 use fathom_core::quantity::Unit;
@@ -49,8 +49,8 @@ const IN_ORDER: Selector = Selector::only(
     ],
 );
 
-fn judge(seen: &Seen) -> Option<Conclusion> {
-    let known = seen.known;
+fn judge(premises: &Premises) -> Option<Conclusion> {
+    let known = premises.known;
     let (read, random, without) = (READ.found(known)?, RANDOM.found(known)?, WITHOUT.found(known)?);
     let page = known.machine.page_bytes() as f64;
     let dearer = random.value > without.value && random.differs_from(&without) == Some(true);
@@ -109,7 +109,7 @@ mod tests {
         READ.plant(&mut known, read);
         RANDOM.plant(&mut known, random);
         WITHOUT.plant(&mut known, 60e3);
-        judge(&Seen { known: &known, points: &[] }).map(|conclusion| conclusion.headline.plain())
+        judge(&Premises { known: &known, points: &[] }).map(|conclusion| conclusion.headline.plain())
     }
 
     #[test]

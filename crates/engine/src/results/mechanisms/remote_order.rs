@@ -1,7 +1,7 @@
 //! Sequential and random order over a network: the order makes no difference by itself; if a sequential read is faster,
 //! blocks are read ahead or cached.
 
-use super::{Conclusion, Rule, Seen};
+use super::{Conclusion, Premises, Rule};
 use fathom_core::experiment::At::{Any, Name, Number};
 use fathom_core::experiment::{Found, Placement, Point, Selector, Statement, statement};
 
@@ -25,11 +25,11 @@ const BLOCKS: Selector = Selector::only(
 )
 .at(Placement::Free);
 
-fn judge(seen: &Seen) -> Option<Conclusion> {
-    let all: Vec<(&Point, Found)> = BLOCKS.all(seen.known);
+fn judge(premises: &Premises) -> Option<Conclusion> {
+    let all: Vec<(&Point, Found)> = BLOCKS.all(premises.known);
     let of = |protocol: &str, order: &str| {
         let is = |point: &Point| name(point, "protocol") == protocol && name(point, "order") == order;
-        all.iter().find(|(point, _)| is(point)).map(|(_, found)| *found)
+        all.iter().find(|(point, _)| is(point)).map(|(_, value)| *value)
     };
     let mut protocols: Vec<&str> = all.iter().map(|(point, _)| name(point, "protocol")).collect();
     protocols.dedup();
@@ -77,7 +77,7 @@ mod tests {
         for (order, ns) in [("random", 100e3), ("sequential", sequence)] {
             BLOCKS.plant_at(&mut known, &[("order", json!(order)), ("protocol", json!("nfs"))], ns);
         }
-        judge(&Seen { known: &known, points: &[] }).expect("a mechanism")
+        judge(&Premises { known: &known, points: &[] }).expect("a mechanism")
     }
 
     #[test]

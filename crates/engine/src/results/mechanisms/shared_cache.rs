@@ -1,7 +1,7 @@
 //! The usable part of a last-level cache that is shared with others: loads, reading at full speed and reads of cached files
 //! each exceed it at some size, and these sizes agree.
 
-use super::{Conclusion, Rule, Seen};
+use super::{Conclusion, Premises, Rule};
 use crate::results::accuracy::CLOSE;
 use fathom_core::experiment::At::{Any, Name, Number};
 use fathom_core::experiment::{Dimension, Found, Known, Point, Selector, Statement, statement};
@@ -34,8 +34,8 @@ const READ: Selector = Selector::only(
     &[("kind", Name("read")), ("level", Any), ("method", Any), ("size", Any)],
 );
 
-fn judge(seen: &Seen) -> Option<Conclusion> {
-    let known = seen.known;
+fn judge(premises: &Premises) -> Option<Conclusion> {
+    let known = premises.known;
     let cpu = known.machine.measured_cpu();
     let stated = known.machine.data_cache_bytes(cpu, known.machine.last_level(cpu)?)?;
     let others = [cached_files(known), full_speed(stated, known)];
@@ -84,7 +84,7 @@ fn bounds(all: &[Edge]) -> (u64, u64) {
 
 /// The largest size whose value is below the level, and the next size of the curve.
 fn crossing(curve: &[(u64, Found)], level: f64) -> Option<(u64, u64)> {
-    let last = curve.iter().rposition(|(_, found)| found.value < level)?;
+    let last = curve.iter().rposition(|(_, value)| value.value < level)?;
     Some((curve[last].0, curve.get(last + 1)?.0))
 }
 
@@ -105,7 +105,7 @@ fn loads(known: &Known) -> Option<Edge> {
 /// By cached files: one that fits into the cache is copied faster than one that does not.
 fn cached_files(known: &Known) -> Option<Edge> {
     let curve: Vec<(u64, Found)> = FILES.along("file", known);
-    let quickest = curve.iter().map(|(_, found)| found).min_by(|one, two| one.value.total_cmp(&two.value))?;
+    let quickest = curve.iter().map(|(_, value)| value).min_by(|one, two| one.value.total_cmp(&two.value))?;
     let (_, slowest) = curve.last()?;
     let slower = slowest.value > CLOSE * quickest.value && slowest.differs_from(quickest) == Some(true);
     let level = (quickest.value * slowest.value).sqrt();
@@ -182,7 +182,7 @@ mod tests {
         for (mib, ns) in [1, 16, 64].into_iter().zip(files) {
             FILES.plant_at(&mut known, &[("file", json!(mib * MIB))], ns);
         }
-        judge(&Seen { known: &known, points: &[] })
+        judge(&Premises { known: &known, points: &[] })
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The ramp of a TCP stream: slow start doubles the data in flight with every round trip, from ten segments (RFC 6928) until
 //! the path is full.
 
-use super::{Conclusion, Rule, Seen};
+use super::{Conclusion, Premises, Rule};
 use fathom_core::experiment::At::{self, Any, Name, Number};
 use fathom_core::experiment::{Dimension, Found, Placement, Selector, statement};
 use fathom_core::quantity::Unit;
@@ -53,14 +53,14 @@ const LOOPBACK_PACKET: f64 = 65_536.0;
 /// The largest packet of Ethernet (IEEE 802.3), bytes.
 const ETHERNET_PACKET: f64 = 1_500.0;
 
-fn judge(seen: &Seen) -> Option<Conclusion> {
-    path(seen, "to the peer", WINDOW_PEER, TRIP_PEER, ETHERNET_PACKET)
-        .or_else(|| path(seen, "over loopback", WINDOW_HERE, TRIP_HERE, LOOPBACK_PACKET))
+fn judge(premises: &Premises) -> Option<Conclusion> {
+    path(premises, "to the peer", WINDOW_PEER, TRIP_PEER, ETHERNET_PACKET)
+        .or_else(|| path(premises, "over loopback", WINDOW_HERE, TRIP_HERE, LOOPBACK_PACKET))
 }
 
-fn path(seen: &Seen, way: &str, window: Selector, trip: Selector, packet: f64) -> Option<Conclusion> {
-    let windows = window.along("start", seen.known);
-    let trip = trip.found(seen.known)?;
+fn path(premises: &Premises, way: &str, window: Selector, trip: Selector, packet: f64) -> Option<Conclusion> {
+    let windows = window.along("start", premises.known);
+    let trip = trip.found(premises.known)?;
     let (Some((_, first)), Some((start, last)), true) = (windows.first(), windows.last(), windows.len() > 2)
     else {
         return None;
@@ -109,7 +109,7 @@ mod tests {
             let free = [("chunk", json!(131_072)), ("start", json!(place as u64 * 500_000))];
             WINDOW_PEER.plant_at(&mut known, &free, *rate);
         }
-        judge(&Seen { known: &known, points: &[] })
+        judge(&Premises { known: &known, points: &[] })
     }
 
     #[test]

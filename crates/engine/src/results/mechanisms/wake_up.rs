@@ -1,7 +1,7 @@
 //! Waking an idle CPU: the extra cost of a hand-over across CPUs over one on the same CPU recurs, as a whole number of
 //! wake-ups, in all other operations during which a CPU goes idle.
 
-use super::{Conclusion, Rule, Seen};
+use super::{Conclusion, Premises, Rule};
 use crate::results::accuracy::{CLOSE, distance};
 use fathom_core::experiment::At::{Name, Number};
 use fathom_core::experiment::{Found, Known, Placement, Selector, Statement, statement};
@@ -45,8 +45,8 @@ fn beyond(points: Selector, known: &Known) -> Option<Found> {
     Some(points.at(Placement::AcrossCpus).found(known)?.minus(points.found(known)?))
 }
 
-fn judge(seen: &Seen) -> Option<Conclusion> {
-    let known = seen.known;
+fn judge(premises: &Premises) -> Option<Conclusion> {
+    let known = premises.known;
     let (one, across) = (HAND_OVER.found(known)?, HAND_OVER.at(Placement::AcrossCpus).found(known)?);
     let wake = across.minus(one);
     let dominates = wake.differs_from(&one) == Some(true) && wake.value > one.value;
@@ -148,7 +148,7 @@ mod tests {
                 place.plant(&mut known, value);
             }
         }
-        judge(&Seen { known: &known, points: &[] })
+        judge(&Premises { known: &known, points: &[] })
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Write-allocate: a store through the caches reads its line first; a non-temporal one does not, so a line crosses the bus
 //! once instead of twice.
 
-use super::{Conclusion, Rule, Seen};
+use super::{Conclusion, Premises, Rule};
 use crate::results::accuracy::{CLOSE, distance};
 use fathom_core::experiment::At::{Any, Name};
 use fathom_core::experiment::{Found, Known, Selector, Statement, statement};
@@ -33,8 +33,8 @@ struct Pair {
     past: Found,
 }
 
-fn judge(seen: &Seen) -> Option<Conclusion> {
-    let known = seen.known;
+fn judge(premises: &Premises) -> Option<Conclusion> {
+    let known = premises.known;
     let Pair { method, through, past } = quickest(&WRITE, known)?;
     let times = past.over(through);
     let faster = past.value > through.value && past.differs_from(&through) == Some(true);
@@ -93,7 +93,7 @@ mod tests {
         plant(&WRITE, "memset", 40e9);
         plant(&COPY, "avx2", 10e9);
         plant(&COPY, "avx2 non-temporal", 15e9);
-        judge(&Seen { known: &known, points: &[] })
+        judge(&Premises { known: &known, points: &[] })
     }
 
     #[test]

@@ -92,11 +92,11 @@ fn others(missed: &Missed) -> Option<Statement> {
 
 /// Waiting, if the process ran for more than half of what is missing.
 fn waiting(missed: &Missed) -> Option<Statement> {
-    let spent = missed.result.processor_time?;
+    let times = missed.result.processor_time?;
     let missing = missed.missing().value;
     // A mean far from the measured median is that of another operation.
-    (spent.passed_ns <= FAIR * missed.measured.value && spent.waited_ns() < missing / 2.0).then(|| {
-        let ran = Measured { value: spent.ran_ns / spent.passed_ns, interval: None };
+    (times.passed_ns <= FAIR * missed.measured.value && times.waited_ns() < missing / 2.0).then(|| {
+        let ran = Measured { value: times.ran_ns / times.passed_ns, interval: None };
         let ran = Found::measured(ran, Dimension::Share).named("time in which the process ran");
         statement!("waiting (the process ran for {ran} of the time)", ran)
     })

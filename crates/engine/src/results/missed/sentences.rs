@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 pub(super) fn count(judged: &[Judged]) -> Option<Finding> {
     let counted = |count: usize, name: &str| Found::exact(count as f64, Dimension::Count).named(name);
     let of =
-        |wanted: fn(&Explanation) -> bool| judged.iter().filter(|miss| wanted(&miss.explanation)).count();
+        |is_one: fn(&Explanation) -> bool| judged.iter().filter(|miss| is_one(&miss.explanation)).count();
     let explained = of(|explanation| matches!(explanation, Explanation::Cause { .. }));
     let uncertain = of(|explanation| *explanation == Explanation::NotCertain);
     (!judged.is_empty()).then(|| {

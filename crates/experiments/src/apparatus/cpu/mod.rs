@@ -3,7 +3,6 @@
 pub mod arithmetic_kernel;
 pub(crate) mod call_kernel;
 pub(crate) mod loop_kernel;
-pub(crate) mod mode_switch;
 pub(crate) mod pairs;
 pub(crate) mod program;
 pub(crate) mod ring;

@@ -25,14 +25,14 @@ pub fn sweep(machine: &Machine, options: &SweepOptions) -> Vec<Point> {
         let from = *from;
         cpus[index + 1..].iter().map(move |to| (from, *to)).collect::<Vec<_>>()
     };
-    let mut found: Vec<Pair> = cpus.iter().enumerate().flat_map(of).collect();
+    let mut pairs: Vec<Pair> = cpus.iter().enumerate().flat_map(of).collect();
     if cpus.len() > WHOLE_UP_TO && !options.every_pair {
         let mut chance = SplitMix64::seed_from_u64(options.seed);
-        let (first, others) = found.into_iter().partition(|pair| pair.0 == cpus[0]);
-        found = drawn(machine, first, OF_THE_FIRST, &mut chance);
-        found.extend(drawn(machine, others, IN_ALL - OF_THE_FIRST, &mut chance));
+        let (first, others) = pairs.into_iter().partition(|pair| pair.0 == cpus[0]);
+        pairs = drawn(machine, first, OF_THE_FIRST, &mut chance);
+        pairs.extend(drawn(machine, others, IN_ALL - OF_THE_FIRST, &mut chance));
     }
-    if found.is_empty() { vec![point((0, 1))] } else { found.into_iter().map(point).collect() }
+    if pairs.is_empty() { vec![point((0, 1))] } else { pairs.into_iter().map(point).collect() }
 }
 
 /// At most `most` pairs, in their order: the first of each kind, then pairs drawn at random from each kind in turn.
@@ -42,15 +42,15 @@ fn drawn(machine: &Machine, pairs: Vec<Pair>, most: usize, chance: &mut SplitMix
         let kind = kinds.entry(machine.nearness(pair.0, pair.1)).or_default();
         kind.push((if kind.is_empty() { 0 } else { chance.next_u64() }, pair));
     }
-    let ranked = |mut kind: Vec<(u64, Pair)>| {
+    let in_random_order = |mut kind: Vec<(u64, Pair)>| {
         kind.sort_unstable();
         kind.into_iter().map(|(_, pair)| pair).enumerate()
     };
-    let mut found: Vec<(usize, Pair)> = kinds.into_values().flat_map(ranked).collect();
-    found.sort_unstable();
-    found.truncate(most);
-    found.sort_unstable_by_key(|(_, pair)| *pair);
-    found.into_iter().map(|(_, pair)| pair).collect()
+    let mut ranked: Vec<(usize, Pair)> = kinds.into_values().flat_map(in_random_order).collect();
+    ranked.sort_unstable();
+    ranked.truncate(most);
+    ranked.sort_unstable_by_key(|(_, pair)| *pair);
+    ranked.into_iter().map(|(_, pair)| pair).collect()
 }
 
 /// The two CPUs of a point.

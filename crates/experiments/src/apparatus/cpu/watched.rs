@@ -37,16 +37,16 @@ pub fn select_100() -> Result<Box<dyn Operation>, Failure> {
 fn select(count: usize) -> Result<Box<dyn Operation>, Failure> {
     let watched = Watched::new(count)?;
     // SAFETY: an fd_set is an array of integers; all zeros is the empty set.
-    let mut wanted: libc::fd_set = unsafe { std::mem::zeroed() };
+    let mut readers: libc::fd_set = unsafe { std::mem::zeroed() };
     let highest = watched.readers().max().unwrap_or(0);
     fits(highest)?;
     for reader in watched.readers() {
         // SAFETY: none is above the highest, for which the set has room.
-        unsafe { libc::FD_SET(reader, &raw mut wanted) };
+        unsafe { libc::FD_SET(reader, &raw mut readers) };
     }
     repeated(move || {
         let _keep = &watched;
-        let mut ready = wanted;
+        let mut ready = readers;
         let mut now = libc::timeval { tv_sec: 0, tv_usec: 0 };
         let none = std::ptr::null_mut();
         // SAFETY: a valid set and time.

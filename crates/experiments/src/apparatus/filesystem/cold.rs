@@ -54,12 +54,12 @@ pub fn reading<'site>(
         served_before: None,
         past: (Some(0.0), 0.0),
     }));
-    let (watched, mut asked) = (Rc::clone(&passes), false);
+    let (watched, mut has_begun) = (Rc::clone(&passes), false);
     // Passes count from their eviction on, including the untimed first observation: otherwise data read ahead before the first
     // timed one would appear as read without the device.
     let account = move || {
-        let (device, read) = if asked { watched.borrow().account() } else { (Some(0.0), 0.0) };
-        asked = true;
+        let (device, read) = if has_begun { watched.borrow().account() } else { (Some(0.0), 0.0) };
+        has_begun = true;
         device.map(|device| (FROM_DEVICE, device)).into_iter().chain([(READ, read)]).collect()
     };
     Workload::recorded(move || passes.borrow_mut().observe().map(Some)).witnessed(account)

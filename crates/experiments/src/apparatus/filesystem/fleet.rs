@@ -73,9 +73,10 @@ impl Lane {
     fn look(&self) -> (u64, f64) {
         loop {
             let before = self.version.load(Ordering::Acquire);
-            let told = (self.blocks.load(Ordering::Acquire), f64::from_bits(self.at.load(Ordering::Acquire)));
+            let position =
+                (self.blocks.load(Ordering::Acquire), f64::from_bits(self.at.load(Ordering::Acquire)));
             if before.is_multiple_of(2) && self.version.load(Ordering::Acquire) == before {
-                return told;
+                return position;
             }
             std::thread::yield_now();
         }
@@ -169,13 +170,13 @@ impl Fleet {
             std::thread::sleep(Duration::from_nanos(length as u64));
             self.check()?;
             let now: Vec<(u64, f64)> = self.lanes().map(Lane::look).collect();
-            let seen: Vec<Progress> =
+            let progress: Vec<Progress> =
                 now.iter().zip(&before).map(|(now, before)| since(*now, *before)).collect();
-            let fewest = seen.iter().map(|one| one.blocks).min().unwrap_or(0);
+            let fewest = progress.iter().map(|one| one.blocks).min().unwrap_or(0);
             if fewest >= Fleet::BLOCKS || site.stopwatch.now_ns() - began > Fleet::LONGEST {
                 self.fewest = self.fewest.min(fewest);
                 self.observations += 1;
-                return Ok(seen);
+                return Ok(progress);
             }
         }
     }

@@ -72,8 +72,8 @@ impl Reader {
     pub fn open(&mut self) -> Result<(), Failure> {
         if self.read_ahead == ReadAhead::Off {
             // SAFETY: takes no pointers.
-            let told = unsafe { libc::posix_fadvise(self.file.as_raw_fd(), 0, 0, libc::POSIX_FADV_RANDOM) };
-            ensure(told == 0, "the kernel refused the advice not to read ahead")?;
+            let errno = unsafe { libc::posix_fadvise(self.file.as_raw_fd(), 0, 0, libc::POSIX_FADV_RANDOM) };
+            ensure(errno == 0, "the kernel refused the advice not to read ahead")?;
         }
         if self.call == Call::Map {
             self.map = Some(Map::of(&self.file, self.bytes, self.read_ahead)?);

@@ -69,12 +69,13 @@ fn refused(error: &std::io::Error) -> Failure {
 /// Checks for plain reads: kernels had rings before they had these, and before they could report it.
 fn knows_reads(ring: &IoUring) -> Result<(), Failure> {
     let mut probe = io_uring::Probe::new();
-    let told = ring.submitter().register_probe(&mut probe);
-    told.and_then(|()| {
-        let known = probe.is_supported(opcode::Read::CODE);
-        known.then_some(()).ok_or_else(|| std::io::Error::from_raw_os_error(libc::EINVAL))
-    })
-    .map_err(|error| Failure::of_newer_call("reads of io_uring", "Linux 5.6", &error))
+    let registered = ring.submitter().register_probe(&mut probe);
+    registered
+        .and_then(|()| {
+            let known = probe.is_supported(opcode::Read::CODE);
+            known.then_some(()).ok_or_else(|| std::io::Error::from_raw_os_error(libc::EINVAL))
+        })
+        .map_err(|error| Failure::of_newer_call("reads of io_uring", "Linux 5.6", &error))
 }
 
 impl Queue {

@@ -26,8 +26,9 @@ impl Backing {
                 "{unverified}: /proc/self/smaps: {error}; mount /proc to measure this"
             ))
         })?;
-        let found = Backing::read(&text, address);
-        found.ok_or_else(|| Failure::Unsupported(format!("{unverified}: /proc/self/smaps does not list it")))
+        let backing = Backing::read(&text, address);
+        backing
+            .ok_or_else(|| Failure::Unsupported(format!("{unverified}: /proc/self/smaps does not list it")))
     }
 
     /// The backing of the mapping that contains an address, from a text in the format of smaps.
@@ -68,21 +69,25 @@ impl Backing {
     }
 
     /// Checks the stated backing if pages of either kind will do: all of the mapping resident, in pages of one kind.
-    pub fn evidence_of_either(seen: &Observed) -> Vec<Check> {
-        let huge = seen.witness(HUGE_SHARE).is_some_and(|share| share > 0.0);
-        Backing::evidence(huge, seen)
+    pub fn evidence_of_either(observed: &Observed) -> Vec<Check> {
+        let huge = observed.witness(HUGE_SHARE).is_some_and(|share| share > 0.0);
+        Backing::evidence(huge, observed)
     }
 
     /// Checks the stated backing: all of the mapping resident, in pages of the requested kind.
-    pub fn evidence(huge: bool, seen: &Observed) -> Vec<Check> {
-        let wanted = if huge { 1.0 } else { 0.0 };
-        let told = |claim: &str, name, expected| match seen.witness(name) {
+    pub fn evidence(huge: bool, observed: &Observed) -> Vec<Check> {
+        let huge_share = if huge { 1.0 } else { 0.0 };
+        let share_is = |claim: &str, name, expected| match observed.witness(name) {
             Some(share) => Check::equal(claim, share, expected),
             None => Check::missing(claim),
         };
         vec![
-            told("share of the memory that huge pages back, as the kernel shows it", HUGE_SHARE, wanted),
-            told("share of the memory that is resident", RESIDENT_SHARE, 1.0),
+            share_is(
+                "share of the memory that huge pages back, as the kernel shows it",
+                HUGE_SHARE,
+                huge_share,
+            ),
+            share_is("share of the memory that is resident", RESIDENT_SHARE, 1.0),
         ]
     }
 }

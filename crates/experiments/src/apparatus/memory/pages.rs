@@ -194,11 +194,11 @@ fn transparent_allowed(root: &Root) -> Result<(), Failure> {
 
 /// Refuses memory that other pages are behind than those that were asked for.
 fn accepted(pages: Pages, backing: &Backing) -> Result<(), Failure> {
-    let lacking = match pages {
+    let is_refused = match pages {
         Pages::Huge => backing.huge < backing.mapped,
         Pages::Base => backing.huge > 0,
     };
-    if lacking { Err(refused(pages, backing)) } else { Ok(()) }
+    if is_refused { Err(refused(pages, backing)) } else { Ok(()) }
 }
 
 fn refused(pages: Pages, backing: &Backing) -> Failure {

@@ -63,7 +63,7 @@ impl Account {
             (SENT_AGAIN, transfer.sent_again as f64),
             (SEND_BUFFER, transfer.send_buffer as f64),
             (RECEIVE_BUFFER, transfer.receive_buffer as f64),
-            (STEADY, f64::from(u8::from(steady.is_some_and(|steady| steady.found)))),
+            (STEADY, f64::from(u8::from(steady.is_some_and(|steady| steady.is_early)))),
             (RAMP, steady.map_or(0.0, |steady| steady.ramp_ns)),
             (UNCOPIED, uncopied as f64),
             (COPIED, copied as f64),
@@ -80,18 +80,18 @@ impl Account {
 }
 
 /// A sum; 0 if nothing was counted, which no check accepts.
-fn sum(seen: &Observed, name: &str) -> f64 {
-    seen.witness(name).unwrap_or(0.0)
+fn sum(observed: &Observed, name: &str) -> f64 {
+    observed.witness(name).unwrap_or(0.0)
 }
 
 /// Checks that every byte sent arrived.
-pub fn complete(seen: &Observed) -> Check {
-    Check::equal("bytes that arrived per byte sent", sum(seen, RECEIVED) / sum(seen, SENT), 1.0)
+pub fn complete(observed: &Observed) -> Check {
+    Check::equal("bytes that arrived per byte sent", sum(observed, RECEIVED) / sum(observed, SENT), 1.0)
 }
 
 /// Checks that datagrams were at most lost, not duplicated.
-pub fn datagrams(bytes: f64, seen: &Observed) -> Check {
-    let (sent, arrived) = ((sum(seen, SENT) / bytes) as u64, sum(seen, READS) as u64);
+pub fn datagrams(bytes: f64, observed: &Observed) -> Check {
+    let (sent, arrived) = ((sum(observed, SENT) / bytes) as u64, sum(observed, READS) as u64);
     let claim = "no more datagrams arrived than were sent; the missing ones were lost";
     let Some(interval) = share_interval(sent.saturating_sub(arrived), sent) else {
         return Check::missing(claim);
@@ -114,18 +114,18 @@ pub fn datagrams(bytes: f64, seen: &Observed) -> Check {
 }
 
 /// Checks that the initial phase was found, which the steady rate leaves out.
-pub fn steady(seen: &Observed) -> Check {
-    let (transfers, found) = (sum(seen, TRANSFERS), sum(seen, STEADY));
+pub fn steady(observed: &Observed) -> Check {
+    let (transfers, steady) = (sum(observed, TRANSFERS), sum(observed, STEADY));
     Check {
         claim: "streams that became steady within the first half of the transfer: most of them".to_owned(),
-        holds: transfers > 0.0 && found / transfers > 0.5,
+        holds: transfers > 0.0 && steady / transfers > 0.5,
         unasked: false,
         seen: format!(
             "{} of {}, {}; {} a read",
-            quantities::plain(found),
+            quantities::plain(steady),
             quantities::plain(transfers),
-            from_when(sum(seen, RAMP) / transfers),
-            quantities::value(Unit::Bytes, sum(seen, RECEIVED) / sum(seen, READS))
+            from_when(sum(observed, RAMP) / transfers),
+            quantities::value(Unit::Bytes, sum(observed, RECEIVED) / sum(observed, READS))
         ),
     }
 }
@@ -140,20 +140,20 @@ fn from_when(ramp_ns: f64) -> String {
 }
 
 /// Checks the processor time: two sides can use at most that of two processors, or of one if they share it.
-pub fn processors(point: &Point, streams: f64, seen: &Observed) -> Check {
-    let used = (sum(seen, SENDER) + sum(seen, RECEIVER)) / sum(seen, WALL);
+pub fn processors(point: &Point, streams: f64, observed: &Observed) -> Check {
+    let used = (sum(observed, SENDER) + sum(observed, RECEIVER)) / sum(observed, WALL);
     let most = match (point.placement(), point.name(&PATH)) {
         (Placement::OneCpu, _) => 1.0,
         (Placement::Free, _) => 2.0 * streams,
         (_, PEER) => 1.0 + streams,
         _ => 2.0,
     };
-    let received = sum(seen, RECEIVED) / f64::from(1 << 20);
+    let received = sum(observed, RECEIVED) / f64::from(1 << 20);
     Check::within(
         format!(
             "processors used by both sides (per MiB: sender {}, receiver {})",
-            quantities::value(Unit::Nanoseconds, sum(seen, SENDER) / received),
-            quantities::value(Unit::Nanoseconds, sum(seen, RECEIVER) / received)
+            quantities::value(Unit::Nanoseconds, sum(observed, SENDER) / received),
+            quantities::value(Unit::Nanoseconds, sum(observed, RECEIVER) / received)
         ),
         used,
         0.001,
@@ -162,8 +162,8 @@ pub fn processors(point: &Point, streams: f64, seen: &Observed) -> Check {
 }
 
 /// The socket buffers of this side at the end, and the rate of retransmission.
-pub fn socket(point: &Point, seen: &Observed) -> Vec<Check> {
-    let mean = |name| sum(seen, name) / sum(seen, TRANSFERS);
+pub fn socket(point: &Point, observed: &Observed) -> Vec<Check> {
+    let mean = |name| sum(observed, name) / sum(observed, TRANSFERS);
     let (send, receive) = (mean(SEND_BUFFER), mean(RECEIVE_BUFFER));
     // A MiB has about 720 segments on Ethernet, and 16 or more on loopback, where none are lost.
     let most = if point.name(&PATH) == PEER { 100.0 } else { 1.0 };
@@ -180,7 +180,7 @@ pub fn socket(point: &Point, seen: &Observed) -> Vec<Check> {
         },
         Check::within(
             "segments sent again per MiB",
-            sum(seen, SENT_AGAIN) / (sum(seen, SENT) / f64::from(1 << 20)),
+            sum(observed, SENT_AGAIN) / (sum(observed, SENT) / f64::from(1 << 20)),
             0.0,
             most,
         ),
@@ -188,8 +188,8 @@ pub fn socket(point: &Point, seen: &Observed) -> Vec<Check> {
 }
 
 /// The kernel's reports on sends that should not copy.
-pub fn copies(seen: &Observed) -> Check {
-    let (uncopied, copied) = (sum(seen, UNCOPIED), sum(seen, COPIED));
+pub fn copies(observed: &Observed) -> Check {
+    let (uncopied, copied) = (sum(observed, UNCOPIED), sum(observed, COPIED));
     Check {
         claim: "the kernel reported the completion of every send".to_owned(),
         holds: uncopied + copied > 0.0,

@@ -74,12 +74,12 @@ fn connected(options: StreamOptions, other: &OtherSide) -> std::io::Result<TcpSt
 }
 
 /// Checks that every chunk was acknowledged and that the granted buffer sizes were read back.
-pub fn evidence(chunk: f64, seen: &Observed) -> Vec<Check> {
+pub fn evidence(chunk: f64, observed: &Observed) -> Vec<Check> {
     let claim = format!(
         "the size of the socket buffers was read back ({} requested)",
         quantities::value(Unit::Bytes, chunk)
     );
-    let buffers = match (seen.witness(SEND_BUFFER), seen.witness(RECEIVE_BUFFER)) {
+    let buffers = match (observed.witness(SEND_BUFFER), observed.witness(RECEIVE_BUFFER)) {
         (Some(send), Some(receive)) => Check {
             claim,
             holds: send > 0.0 && receive > 0.0,
@@ -93,12 +93,12 @@ pub fn evidence(chunk: f64, seen: &Observed) -> Vec<Check> {
         },
         _ => Check::missing(claim),
     };
-    let chunks = seen.witness(CHUNKS).map_or_else(
+    let chunks = observed.witness(CHUNKS).map_or_else(
         || Check::missing("chunks acknowledged per chunk claimed"),
         |chunks| {
             Check::equal(
                 "chunks acknowledged per chunk claimed",
-                chunks * chunk / seen.operations as f64,
+                chunks * chunk / observed.operations as f64,
                 1.0,
             )
         },

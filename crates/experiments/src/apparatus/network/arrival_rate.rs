@@ -17,7 +17,7 @@ pub struct Steady {
     /// Time from the first byte to the steady state, nanoseconds, to within an interval.
     pub ramp_ns: f64,
     /// Whether it was reached before half of the stream had passed.
-    pub found: bool,
+    pub is_early: bool,
 }
 
 /// The minimum length of the intervals of a stream of this duration: the ramp is known to within one.
@@ -38,7 +38,7 @@ pub fn steady(arrivals: &[Arrival]) -> Option<Steady> {
         (0..intervals).map(|interval| between(arrivals, at(interval), at(interval + 1))).collect();
     let from = steady_from(&rates?)?;
     let rate = between(arrivals, at(from), last)?;
-    Some(Steady { rate, ramp_ns: from as f64 * step, found: from < intervals / 2 })
+    Some(Steady { rate, ramp_ns: from as f64 * step, is_early: from < intervals / 2 })
 }
 
 /// The rate between two times after the first byte, bytes per second. `None` if the stream did not last until the second.
@@ -94,7 +94,7 @@ mod tests {
     fn the_beginning_is_found_and_not_part_of_the_rate() {
         let found = steady(&ramp()).unwrap();
         assert!((found.rate / 1e9 - 1.0).abs() < 1e-3, "{found:?}");
-        assert!((found.ramp_ns / 1e6 - 1.0).abs() < 0.3 && found.found, "{found:?}");
+        assert!((found.ramp_ns / 1e6 - 1.0).abs() < 0.3 && found.is_early, "{found:?}");
     }
 
     #[test]

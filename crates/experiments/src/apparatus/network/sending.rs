@@ -43,11 +43,12 @@ struct Written<'to> {
 
 impl Supply for Written<'_> {
     fn put(&mut self) -> Result<(), Failure> {
-        let mut left = &self.data[..];
-        while !left.is_empty() {
+        let mut remaining = &self.data[..];
+        while !remaining.is_empty() {
             // SAFETY: the length is that of the valid bytes.
-            let sent = unsafe { libc::write(self.to.as_raw_fd(), left.as_ptr().cast(), left.len()) };
-            left = &left[errno("write", sent)? as usize..];
+            let sent =
+                unsafe { libc::write(self.to.as_raw_fd(), remaining.as_ptr().cast(), remaining.len()) };
+            remaining = &remaining[errno("write", sent)? as usize..];
         }
         Ok(())
     }
@@ -58,8 +59,8 @@ fn file(bytes: usize) -> Result<OwnedFd, Failure> {
     use std::io::Write;
     // SAFETY: a C string; the new descriptor is owned here alone.
     let file = unsafe {
-        let made = libc::memfd_create(c"fathom".as_ptr(), libc::MFD_CLOEXEC);
-        OwnedFd::from_raw_fd(errno("memfd_create", made)?)
+        let descriptor = libc::memfd_create(c"fathom".as_ptr(), libc::MFD_CLOEXEC);
+        OwnedFd::from_raw_fd(errno("memfd_create", descriptor)?)
     };
     let mut file = std::fs::File::from(file);
     file.write_all(&vec![1; bytes]).map_err(|error| Failure::Broke(format!("a file in memory: {error}")))?;
@@ -77,17 +78,18 @@ impl Supply for FromFile<'_> {
     fn put(&mut self) -> Result<(), Failure> {
         let (mut at, end) = (0, self.chunk as i64);
         while at < end {
-            let left = (end - at) as usize;
+            let remaining = (end - at) as usize;
             match &self.through {
                 None => {
                     // SAFETY: open descriptors; the kernel advances the offset.
                     let sent = unsafe {
-                        libc::sendfile(self.to.as_raw_fd(), self.file.as_raw_fd(), &raw mut at, left)
+                        libc::sendfile(self.to.as_raw_fd(), self.file.as_raw_fd(), &raw mut at, remaining)
                     };
                     errno("sendfile", sent)?;
                 }
                 Some((read, write)) => {
-                    let mut inside = splice(self.file.as_raw_fd(), Some(&mut at), write.as_raw_fd(), left)?;
+                    let mut inside =
+                        splice(self.file.as_raw_fd(), Some(&mut at), write.as_raw_fd(), remaining)?;
                     while inside > 0 {
                         inside -= splice(read.as_raw_fd(), None, self.to.as_raw_fd(), inside)?;
                     }
@@ -153,15 +155,15 @@ impl<'to> ZeroCopy<'to> {
             };
         }
         // SAFETY: the kernel has filled the control data; where there is a header, its data follows.
-        let told = unsafe {
+        let report = unsafe {
             let header = libc::CMSG_FIRSTHDR(&raw const message);
             (!header.is_null())
                 .then(|| libc::CMSG_DATA(header).cast::<libc::sock_extended_err>().read_unaligned())
         };
-        if let Some(told) = told.filter(|told| told.ee_origin == ORIGIN_ZEROCOPY) {
-            let sends = u64::from(told.ee_data.wrapping_sub(told.ee_info)) + 1;
+        if let Some(report) = report.filter(|report| report.ee_origin == ORIGIN_ZEROCOPY) {
+            let sends = u64::from(report.ee_data.wrapping_sub(report.ee_info)) + 1;
             self.done += sends;
-            self.copied += if told.ee_code == CODE_COPIED { sends } else { 0 };
+            self.copied += if report.ee_code == CODE_COPIED { sends } else { 0 };
         }
         Ok(true)
     }
@@ -182,10 +184,10 @@ impl Supply for ZeroCopy<'_> {
     fn put(&mut self) -> Result<(), Failure> {
         let mut at = 0;
         while at < self.data.len() {
-            let left = &self.data[at..];
+            let remaining = &self.data[at..];
             let (to, flags) = (self.to.as_raw_fd(), libc::MSG_ZEROCOPY);
             // SAFETY: the length is that of the valid bytes; the memory lives until `settle` has seen that all were sent.
-            let sent = unsafe { libc::send(to, left.as_ptr().cast(), left.len(), flags) };
+            let sent = unsafe { libc::send(to, remaining.as_ptr().cast(), remaining.len(), flags) };
             if sent >= 0 {
                 at += sent as usize;
                 self.sent += 1;

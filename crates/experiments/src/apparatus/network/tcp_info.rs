@@ -21,7 +21,7 @@ pub fn tcp_info(stream: &TcpStream) -> Result<TcpInfo, Failure> {
     let mut info: libc::tcp_info = unsafe { std::mem::zeroed() };
     let mut size = size_of::<libc::tcp_info>() as libc::socklen_t;
     // SAFETY: the length is that of the buffer.
-    let told = unsafe {
+    let status = unsafe {
         libc::getsockopt(
             stream.as_raw_fd(),
             libc::IPPROTO_TCP,
@@ -30,7 +30,7 @@ pub fn tcp_info(stream: &TcpStream) -> Result<TcpInfo, Failure> {
             &raw mut size,
         )
     };
-    if told != 0 {
+    if status != 0 {
         return Err(Failure::last("getsockopt of TCP_INFO"));
     }
     Ok(TcpInfo {

@@ -157,17 +157,20 @@ impl Experiment for Arithmetic {
         })
     }
 
-    fn evidence(&self, point: &Point, seen: &Observed) -> Vec<Check> {
+    fn evidence(&self, point: &Point, observed: &Observed) -> Vec<Check> {
         if point.name(&INSTRUCTION) == BRANCH {
             let claim = "share of the random branches that were taken: 0.5, so that half are mispredicted";
-            let share = seen.witness("taken").zip(seen.witness("branches")).map(|(taken, all)| taken / all);
+            let share = observed
+                .witness("taken")
+                .zip(observed.witness("branches"))
+                .map(|(mispredictable, all)| mispredictable / all);
             return vec![
                 share.map_or_else(|| Check::missing(claim), |share| Check::within(claim, share, 0.48, 0.52)),
             ];
         }
         let most = if point.name(&INSTRUCTION) == "integer-divide" { 3.2 } else { 1.05 };
-        let listed = seen.witness(LISTED).map(|listed| ("in the disassembled loop", listed));
-        let retired = seen.counters.instructions.map(|count| ("retired", seen.per_operation(count)));
+        let listed = observed.witness(LISTED).map(|listed| ("in the disassembled loop", listed));
+        let retired = observed.counters.instructions.map(|count| ("retired", observed.per_operation(count)));
         let check = |(how, count)| {
             Check::within(format!("instructions {how} per instruction claimed"), count, 1.0, most)
         };
@@ -210,13 +213,13 @@ pub fn point(instruction: &str, chains: u64) -> Point {
 const BRANCHES: u64 = 64;
 
 fn branch_workload<'site>(seed: u64) -> Workload<'site> {
-    let taken = std::rc::Rc::new(std::cell::Cell::new((0_u64, 0_u64)));
-    let counted = taken.clone();
+    let counts = std::rc::Rc::new(std::cell::Cell::new((0_u64, 0_u64)));
+    let counted = counts.clone();
     let mut state = seed | 1;
     let mut idle_state = seed | 1;
     let random = move |n| {
-        let (hits, all) = taken.get();
-        taken
+        let (hits, all) = counts.get();
+        counts
             .set((hits + arithmetic_kernel::branches(n * BRANCHES, &mut state, 1 << 40), all + n * BRANCHES));
         Ok(())
     };

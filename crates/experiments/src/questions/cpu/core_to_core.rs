@@ -103,20 +103,20 @@ impl Experiment for CoreToCore {
         Ok(Workload::batched(play).per_iteration(2).witnessed(hand_overs))
     }
 
-    fn evidence(&self, _: &Point, seen: &Observed) -> Vec<Check> {
+    fn evidence(&self, _: &Point, observed: &Observed) -> Vec<Check> {
         vec![
             Check::witnessed(
                 "numbers written into the line per hand-over claimed",
-                seen,
+                observed,
                 "numbers",
                 1.0,
                 1.0,
             ),
             Check::within(
                 "neither side slept: voluntary switches per hand-over",
-                seen.per_operation(seen.counters.voluntary_switches),
+                observed.per_operation(observed.counters.voluntary_switches),
                 0.0,
-                0.001 + seen.others_per_operation(1.0),
+                0.001 + observed.others_per_operation(1.0),
             ),
         ]
     }

@@ -111,19 +111,24 @@ impl Experiment for LoopOverhead {
         })
     }
 
-    fn evidence(&self, point: &Point, seen: &Observed) -> Vec<Check> {
+    fn evidence(&self, point: &Point, observed: &Observed) -> Vec<Check> {
         let count = point.number(&COUNT);
         // Runs without this value are of x86-64.
-        let per_round = seen.witness(LISTED).unwrap_or(match point.name(&FORM) {
+        let per_round = observed.witness(LISTED).unwrap_or(match point.name(&FORM) {
             "register" => 2.0,
             "memory" => 4.0,
             _ => 6.0,
         });
         let expected = count as f64 * per_round;
-        match seen.counters.instructions {
+        match observed.counters.instructions {
             Some(instructions) if count >= 64 => {
                 let claim = format!("instructions retired per loop, at least {per_round} per iteration");
-                vec![Check::within(claim, seen.per_operation(instructions), expected, expected * 1.2 + 60.0)]
+                vec![Check::within(
+                    claim,
+                    observed.per_operation(instructions),
+                    expected,
+                    expected * 1.2 + 60.0,
+                )]
             }
             _ => vec![],
         }

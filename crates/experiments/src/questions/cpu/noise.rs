@@ -110,12 +110,12 @@ impl Experiment for Noise {
         Ok(Workload::figures(act).about_its_cpu().witnessed(move || vec![(LOOPS, counted.get())]))
     }
 
-    fn evidence(&self, _: &Point, seen: &Observed) -> Vec<Check> {
+    fn evidence(&self, _: &Point, observed: &Observed) -> Vec<Check> {
         let claim = "the loop never slept: voluntary switches per run of the loop";
-        let Some(loops) = seen.witness(LOOPS).filter(|loops| *loops > 0.0) else {
+        let Some(loops) = observed.witness(LOOPS).filter(|loops| *loops > 0.0) else {
             return vec![Check::missing(claim)];
         };
-        vec![Check::within(claim, seen.counters.voluntary_switches as f64 / loops, 0.0, 0.5)]
+        vec![Check::within(claim, observed.counters.voluntary_switches as f64 / loops, 0.0, 0.5)]
     }
 
     fn findings(&self, known: &Known) -> Vec<Finding> {

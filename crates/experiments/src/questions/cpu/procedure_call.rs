@@ -64,8 +64,8 @@ impl Convention {
     }
 
     /// That of a trial, by what it states; runs without it are of x86-64.
-    fn stated(seen: &Observed) -> Self {
-        let passes_all = seen.witness(REGISTERS).is_some_and(|registers| registers > 6.0);
+    fn stated(observed: &Observed) -> Self {
+        let passes_all = observed.witness(REGISTERS).is_some_and(|registers| registers > 6.0);
         if passes_all { Convention::Aapcs64 } else { Convention::SystemV }
     }
 }
@@ -150,19 +150,19 @@ impl Experiment for ProcedureCall {
         })
     }
 
-    fn evidence(&self, point: &Point, seen: &Observed) -> Vec<Check> {
-        let by = Convention::stated(seen);
+    fn evidence(&self, point: &Point, observed: &Observed) -> Vec<Check> {
+        let by = Convention::stated(observed);
         let expected = expected_instructions(point.name(&FORM), point.number(&ARGUMENTS), by);
         let claim = format!("instructions of one call in the running binary, by disassembly: {expected}");
-        let mut checks = vec![match seen.witness("instructions_listed") {
+        let mut checks = vec![match observed.witness("instructions_listed") {
             Some(listed) => Check::equal(claim, listed, expected as f64),
             None => Check::missing(claim),
         }];
         let batched = point.name(&FORM) != SINGLE;
-        if let Some(instructions) = seen.counters.instructions.filter(|_| batched) {
+        if let Some(instructions) = observed.counters.instructions.filter(|_| batched) {
             let claim = "instructions retired per call, by the processor's counter";
             // The loop's own two instructions are shared by sixteen calls. Calls timed singly are between readings of the clock.
-            let per_call = seen.per_operation(instructions);
+            let per_call = observed.per_operation(instructions);
             checks.push(Check::within(claim, per_call, expected as f64, expected as f64 * 1.1 + 0.5));
         }
         checks

@@ -139,14 +139,15 @@ impl Experiment for ProcessCreation {
         Ok(workload.witnessed(reaped))
     }
 
-    fn evidence(&self, point: &Point, seen: &Observed) -> Vec<Check> {
+    fn evidence(&self, point: &Point, observed: &Observed) -> Vec<Check> {
         let claim = "children reaped with exit status 0, per process claimed";
-        let mut checks = vec![Check::witnessed(claim, seen, "children_reaped", 1.0, 1.0)];
+        let mut checks = vec![Check::witnessed(claim, observed, "children_reaped", 1.0, 1.0)];
         let resident = point.number(&RESIDENT) as f64;
         if resident > 0.0 {
             // The program itself has about ten MiB, a debug build more.
             let claim = "MiB resident in the parent beyond the memory claimed";
-            let beyond = seen.witness("resident_bytes").map(|bytes| (bytes - resident) / f64::from(1 << 20));
+            let beyond =
+                observed.witness("resident_bytes").map(|bytes| (bytes - resident) / f64::from(1 << 20));
             checks.push(
                 beyond
                     .map_or_else(|| Check::missing(claim), |beyond| Check::within(claim, beyond, 0.0, 64.0)),

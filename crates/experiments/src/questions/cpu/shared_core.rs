@@ -143,12 +143,12 @@ impl Experiment for SharedCore {
         }))
     }
 
-    fn evidence(&self, _: &Point, seen: &Observed) -> Vec<Check> {
-        let count = |claim: &str, name, low, high| match seen.witness(name) {
+    fn evidence(&self, _: &Point, observed: &Observed) -> Vec<Check> {
+        let count = |claim: &str, name, low, high| match observed.witness(name) {
             Some(count) => Check::within(claim, count, low, high),
             None => Check::missing(claim),
         };
-        let worked = seen.witness(WORKED).unwrap_or(0.0);
+        let worked = observed.witness(WORKED).unwrap_or(0.0);
         vec![
             count("streams that the other CPU ran while it should be busy", WORKED, 1.0, f64::INFINITY),
             count("streams that it ran while it should be idle", RESTED, 0.0, 0.0),
@@ -219,7 +219,7 @@ fn numbers(windows: &[Window]) -> Vec<FigureValue> {
 /// The other side: fills its core when told to, and sleeps otherwise.
 #[derive(Default)]
 struct Other {
-    wanted: AtomicBool,
+    work_requested: AtomicBool,
     at_work: AtomicBool,
     on_its_cpu: AtomicBool,
     streams: AtomicU64,
@@ -230,7 +230,7 @@ impl Other {
     fn work(&self, cpu: usize) {
         self.on_its_cpu.store(affinity::current() == [cpu], Ordering::Relaxed);
         loop {
-            while self.wanted.load(Ordering::Acquire) {
+            while self.work_requested.load(Ordering::Acquire) {
                 self.at_work.store(true, Ordering::Release);
                 occupancy::fill();
                 self.streams.fetch_add(1, Ordering::Relaxed);
@@ -246,13 +246,13 @@ impl Other {
 
     /// Makes it work, and waits until it does.
     fn begin(&self) -> Result<(), Failure> {
-        self.wanted.store(true, Ordering::Release);
+        self.work_requested.store(true, Ordering::Release);
         self.wait_for(true)
     }
 
     /// Makes it stop, and waits until it has.
     fn end(&self) -> Result<(), Failure> {
-        self.wanted.store(false, Ordering::Release);
+        self.work_requested.store(false, Ordering::Release);
         self.wait_for(false)
     }
 
@@ -271,12 +271,12 @@ impl Other {
 
 /// The finding on a pair, with the declared relation.
 fn slowing(pair: &Point, known: &Known) -> Option<Finding> {
-    let found = |figure| known.found(ABOUT.name, &pair.clone().named(&FIGURE, figure));
-    let (idle, working, slowed) = (found(IDLE)?, found(WORKING)?, found(SLOWED)?);
+    let result = |figure| known.found(ABOUT.name, &pair.clone().named(&FIGURE, figure));
+    let (idle, working, slowed) = (result(IDLE)?, result(WORKING)?, result(SLOWED)?);
     let (from, to) = pairs::of(pair);
     let declared =
         if known.machine.smt_siblings(from).contains(&to) { "one core" } else { "different cores" };
-    let figure = |found: Found, what: &str| found.named(&format!("CPU {to} on CPU {from}, {what}"));
+    let figure = |value: Found, what: &str| value.named(&format!("CPU {to} on CPU {from}, {what}"));
     Some(finding!(
         Question::Experiment,
         "CPU {from} and CPU {to} are declared to be of {declared}. Load on the one slows a stream of \

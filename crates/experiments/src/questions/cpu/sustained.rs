@@ -95,9 +95,9 @@ impl Experiment for Sustained {
         })
     }
 
-    fn evidence(&self, _: &Point, seen: &Observed) -> Vec<Check> {
+    fn evidence(&self, _: &Point, observed: &Observed) -> Vec<Check> {
         let claim = "instructions in the disassembled loop per instruction claimed";
-        let listed = seen.witness(LISTED);
+        let listed = observed.witness(LISTED);
         vec![listed.map_or_else(|| Check::missing(claim), |count| Check::within(claim, count, 1.0, 1.05))]
     }
 

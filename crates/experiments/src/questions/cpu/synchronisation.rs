@@ -94,11 +94,11 @@ impl Experiment for Synchronisation {
         Ok(turn::rounds(near, Some(other)))
     }
 
-    fn evidence(&self, point: &Point, seen: &Observed) -> Vec<Check> {
-        let switches = seen.per_operation(seen.switches());
+    fn evidence(&self, point: &Point, observed: &Observed) -> Vec<Check> {
+        let switches = observed.per_operation(observed.switches());
         // The other side may not yet be asleep when a trial begins, and the timer may preempt once: if hand-overs are slow, a
         // trial has few.
-        let few = seen.others_per_operation(1.0);
+        let few = observed.others_per_operation(1.0);
         match point.placement() {
             Placement::OneCpu => {
                 let claim = "this side was switched out once per round trip: switches per hand-over";

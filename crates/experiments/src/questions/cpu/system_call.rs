@@ -1,7 +1,8 @@
 //! What does a system call cost, from an empty one to small services?
 
 use super::procedure_call;
-use crate::apparatus::cpu::{mode_switch, signal, watched};
+use crate::apparatus::cpu::{signal, watched};
+use crate::expected::mode_switch;
 use fathom_core::prelude::*;
 use std::ffi::CStr;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
@@ -203,13 +204,13 @@ impl Experiment for SystemCall {
         })
     }
 
-    fn evidence(&self, point: &Point, seen: &Observed) -> Vec<Check> {
+    fn evidence(&self, point: &Point, observed: &Observed) -> Vec<Check> {
         let Ok(service) = find(point) else { return vec![] };
         if service.name == PROTECTION_FAULT {
             let claim = "protection faults that the handler caught, per operation claimed";
-            return vec![Check::witnessed(claim, seen, signal::CAUGHT, 1.0, 1.0)];
+            return vec![Check::witnessed(claim, observed, signal::CAUGHT, 1.0, 1.0)];
         }
-        vec![Check::system_calls(seen, service.system_calls)]
+        vec![Check::system_calls(observed, service.system_calls)]
     }
 
     fn findings(&self, known: &Known) -> Vec<Finding> {
@@ -316,17 +317,17 @@ fn read_zero() -> Result<Box<dyn Operation>, Failure> {
 
 fn stat() -> Result<Box<dyn Operation>, Failure> {
     // SAFETY: a stat is plain integers.
-    let mut found: libc::stat = unsafe { std::mem::zeroed() };
+    let mut attributes: libc::stat = unsafe { std::mem::zeroed() };
     // SAFETY: a C string and a valid stat.
-    repeated(move || errno("stat", unsafe { libc::stat(c"/dev/null".as_ptr(), &raw mut found) }))
+    repeated(move || errno("stat", unsafe { libc::stat(c"/dev/null".as_ptr(), &raw mut attributes) }))
 }
 
 fn fstat() -> Result<Box<dyn Operation>, Failure> {
     let null = open(c"/dev/null", libc::O_RDONLY)?;
     // SAFETY: a stat is plain integers.
-    let mut found: libc::stat = unsafe { std::mem::zeroed() };
+    let mut attributes: libc::stat = unsafe { std::mem::zeroed() };
     // SAFETY: an open descriptor and a valid stat.
-    repeated(move || errno("fstat", unsafe { libc::fstat(null.as_raw_fd(), &raw mut found) }))
+    repeated(move || errno("fstat", unsafe { libc::fstat(null.as_raw_fd(), &raw mut attributes) }))
 }
 
 fn open_close() -> Result<Box<dyn Operation>, Failure> {

@@ -107,8 +107,8 @@ impl Experiment for ThreadCreation {
         }
     }
 
-    fn evidence(&self, point: &Point, seen: &Observed) -> Vec<Check> {
-        let switches = seen.per_operation(seen.switches());
+    fn evidence(&self, point: &Point, observed: &Observed) -> Vec<Check> {
+        let switches = observed.per_operation(observed.switches());
         match (point.name(&MEASURE), point.placement()) {
             (USER_LEVEL, _) => {
                 vec![Check::within("the kernel made no switches: switches per thread", switches, 0.0, 0.01)]

@@ -46,7 +46,7 @@ impl Experiment for WakeUp {
 
     fn sweep(&self, _: &Machine) -> Vec<Point> {
         let sleeps = ["clock_nanosleep", "timerfd"].into_iter().flat_map(|timer| {
-            [100_000, 1_000_000].map(|asked| Point::new().named(&TIMER, timer).with(&SLEEP, asked))
+            [100_000, 1_000_000].map(|ns| Point::new().named(&TIMER, timer).with(&SLEEP, ns))
         });
         sleeps.flat_map(|point| [DEFAULT_SLACK, 1].map(|slack| point.clone().with(&SLACK, slack))).collect()
     }
@@ -81,23 +81,23 @@ impl Experiment for WakeUp {
     }
 
     fn prepare<'site>(&self, point: &Point, _: &'site Site) -> Result<Workload<'site>, Failure> {
-        let asked = point.number(&SLEEP);
+        let sleep_ns = point.number(&SLEEP);
         // SAFETY: sets a number of this thread.
         errno("prctl of the timer slack", unsafe {
             libc::prctl(libc::PR_SET_TIMERSLACK, point.number(&SLACK))
         })?;
         let workload = match point.name(&TIMER) {
-            "timerfd" => Workload::each(timerfd(asked)?),
-            "clock_nanosleep" => Workload::each(nanosleep(asked)),
+            "timerfd" => Workload::each(timerfd(sleep_ns)?),
+            "clock_nanosleep" => Workload::each(nanosleep(sleep_ns)),
             timer => return Err(Failure::no_variant(&TIMER, timer)),
         };
-        Ok(workload.beyond(asked as f64))
+        Ok(workload.beyond(sleep_ns as f64))
     }
 
-    fn evidence(&self, _: &Point, seen: &Observed) -> Vec<Check> {
-        let switches = seen.per_operation(seen.counters.voluntary_switches);
+    fn evidence(&self, _: &Point, observed: &Observed) -> Vec<Check> {
+        let switches = observed.per_operation(observed.counters.voluntary_switches);
         // A page fault that the process waits for, or the run that requests the trial.
-        let most = 1.05 + seen.others_per_operation(2.0);
+        let most = 1.05 + observed.others_per_operation(2.0);
         vec![Check::within("the thread slept: voluntary switches per sleep", switches, 0.98, most)]
     }
 }
@@ -109,26 +109,26 @@ fn timespec(nanoseconds: u64) -> libc::timespec {
     }
 }
 
-fn nanosleep(asked: u64) -> impl FnMut(u64) -> Result<(), Failure> {
-    let asked = timespec(asked);
+fn nanosleep(sleep_ns: u64) -> impl FnMut(u64) -> Result<(), Failure> {
+    let sleep = timespec(sleep_ns);
     move |n| {
         for _ in 0..n {
             // SAFETY: a valid time; the remaining time after a signal is not requested.
             let slept =
-                unsafe { libc::clock_nanosleep(libc::CLOCK_MONOTONIC, 0, &raw const asked, null_mut()) };
+                unsafe { libc::clock_nanosleep(libc::CLOCK_MONOTONIC, 0, &raw const sleep, null_mut()) };
             ensure(slept == 0, "a sleep was interrupted")?;
         }
         Ok(())
     }
 }
 
-fn timerfd(asked: u64) -> Result<impl FnMut(u64) -> Result<(), Failure>, Failure> {
+fn timerfd(sleep_ns: u64) -> Result<impl FnMut(u64) -> Result<(), Failure>, Failure> {
     // SAFETY: the new descriptor is owned here alone.
     let timer = unsafe {
         let descriptor = libc::timerfd_create(libc::CLOCK_MONOTONIC, libc::TFD_CLOEXEC);
         OwnedFd::from_raw_fd(errno("timerfd_create", descriptor)?)
     };
-    let once = libc::itimerspec { it_interval: timespec(0), it_value: timespec(asked) };
+    let once = libc::itimerspec { it_interval: timespec(0), it_value: timespec(sleep_ns) };
     Ok(move |n| {
         for _ in 0..n {
             let mut expirations = 0_u64;

@@ -136,14 +136,14 @@ impl Experiment for CacheSize {
         }
     }
 
-    fn evidence(&self, point: &Point, seen: &Observed) -> Vec<Check> {
+    fn evidence(&self, point: &Point, observed: &Observed) -> Vec<Check> {
         if point.name(&METHOD) == RESIDENCY {
             let claim = "the file was larger than the cache: share of it that stayed";
-            return vec![share_of(seen, STAYED, FILE_BYTES, claim, 0.01, 0.999)];
+            return vec![share_of(observed, STAYED, FILE_BYTES, claim, 0.01, 0.999)];
         }
         vec![
             share_of(
-                seen,
+                observed,
                 MISS_NS,
                 HIT_NS,
                 "a piece that is not cached takes longer: times as long",
@@ -151,7 +151,7 @@ impl Experiment for CacheSize {
                 1e6,
             ),
             share_of(
-                seen,
+                observed,
                 cache_search::MISJUDGED,
                 cache_search::JUDGED,
                 "the pieces judged slow are those read from the device: share of the bytes by which the two differ",
@@ -162,10 +162,10 @@ impl Experiment for CacheSize {
     }
 
     fn findings(&self, known: &Known) -> Vec<Finding> {
-        let found = |point: &Point| known.found(ABOUT.name, point);
+        let result = |point: &Point| known.found(ABOUT.name, point);
         let timed = point(TIMING, DATA).named(&ORDER, BACKWARD).named(&CALL, READ);
-        let (limited, whole) = (found(&residency(DATA)), found(&residency(HOLES)));
-        let agreed = limited.zip(found(&timed)).map(|(counted, timed)| agreement(counted, timed));
+        let (limited, whole) = (result(&residency(DATA)), result(&residency(HOLES)));
+        let agreed = limited.zip(result(&timed)).map(|(counted, timed)| agreement(counted, timed));
         let limited = limited.map(|counted| share(counted, allowed(known.machine)));
         let of_all = whole.zip(all(known.machine)).map(|(counted, all)| share(counted, all));
         let whole = whole.map(alone).into_iter().chain(of_all);
@@ -256,11 +256,11 @@ fn holes(site: &Site, ceiling: u64) -> Result<File, Failure> {
     }
     test_file::ensure_on_a_device(&site.folder)?;
     let path = test_file::shared_path(site, &format!("holes-{}", std::process::id()))?;
-    let made = test_file::new_file(&path).and_then(|file| {
+    let file = test_file::new_file(&path).and_then(|file| {
         std::fs::remove_file(&path)?;
         file.set_len(enough(ceiling)).map(|()| file)
     });
-    made.map_err(|error| test_file::refused("made", &path, &error))
+    file.map_err(|error| test_file::refused("made", &path, &error))
 }
 
 /// Witnesses of the count: bytes that stayed, and bytes of the file.
@@ -333,8 +333,8 @@ fn by_timing<'site>(
 }
 
 /// Checks that the ratio of two witnesses is between two values.
-fn share_of(seen: &Observed, part: &str, whole: &str, claim: &str, low: f64, high: f64) -> Check {
-    match (seen.witness(part), seen.witness(whole)) {
+fn share_of(observed: &Observed, part: &str, whole: &str, claim: &str, low: f64, high: f64) -> Check {
+    match (observed.witness(part), observed.witness(whole)) {
         (Some(part), Some(whole)) if whole > 0.0 => Check::within(claim, part / whole, low, high),
         _ => Check::missing(claim),
     }

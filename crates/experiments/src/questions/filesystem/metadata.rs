@@ -1,6 +1,6 @@
 //! What do operations on a file's name and attributes cost?
 
-use crate::apparatus::device_facts;
+use crate::expected::device_facts;
 use crate::expected::kernel_service;
 use fathom_core::prelude::*;
 use fathom_equipment::test_file::{new_file, refused, shared_path};
@@ -109,14 +109,14 @@ impl Experiment for Metadata {
         }
     }
 
-    fn evidence(&self, point: &Point, seen: &Observed) -> Vec<Check> {
+    fn evidence(&self, point: &Point, observed: &Observed) -> Vec<Check> {
         let waited = Check::within(
             "nothing waited for a device: voluntary switches per operation",
-            seen.per_operation(seen.counters.voluntary_switches),
+            observed.per_operation(observed.counters.voluntary_switches),
             0.0,
             if point.name(&OPERATION) == CREATE { 0.2 } else { 0.001 },
         );
-        vec![waited, Check::system_calls(seen, calls(point.name(&OPERATION)))]
+        vec![waited, Check::system_calls(observed, calls(point.name(&OPERATION)))]
     }
 }
 
@@ -135,11 +135,11 @@ fn c_path(path: &Path) -> Result<CString, Failure> {
 
 fn stat(path: &CString, expected: libc::c_int) -> Result<(), Failure> {
     // SAFETY: a stat is plain integers, for which zero is valid, and the path ends with a zero.
-    let told = unsafe {
+    let returned = unsafe {
         let mut attributes: libc::stat = std::mem::zeroed();
         libc::stat(path.as_ptr(), &raw mut attributes)
     };
-    if told == expected { Ok(()) } else { Err(Failure::last(&format!("stat gave {told}"))) }
+    if returned == expected { Ok(()) } else { Err(Failure::last(&format!("stat gave {returned}"))) }
 }
 
 fn open_and_close(path: &CString) -> Result<(), Failure> {
@@ -205,6 +205,6 @@ fn tree(site: &Site) -> Result<Vec<CString>, Failure> {
 }
 
 /// Accepts what an earlier trial has created: nobody else can have created it in the folder of the run.
-fn there_already(made: io::Result<()>) -> io::Result<()> {
-    made.or_else(|error| if error.kind() == io::ErrorKind::AlreadyExists { Ok(()) } else { Err(error) })
+fn there_already(created: io::Result<()>) -> io::Result<()> {
+    created.or_else(|error| if error.kind() == io::ErrorKind::AlreadyExists { Ok(()) } else { Err(error) })
 }

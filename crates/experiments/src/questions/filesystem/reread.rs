@@ -164,10 +164,10 @@ impl Experiment for Reread {
         }))
     }
 
-    fn evidence(&self, point: &Point, seen: &Observed) -> Vec<Check> {
+    fn evidence(&self, point: &Point, observed: &Observed) -> Vec<Check> {
         let claim = "what the page cache did not hold came from the device: bytes that it delivered per byte read again";
         let (Some(held), Some(sent), Some(read)) =
-            (seen.witness(HELD), seen.witness(SENT), seen.witness(READ))
+            (observed.witness(HELD), observed.witness(SENT), observed.witness(READ))
         else {
             return vec![Check::missing(claim)];
         };
@@ -269,11 +269,11 @@ impl<'site> Again<'site> {
 
 /// The rate of a file that is cached, of one that is too large, and of the device.
 fn cliff(known: &Known) -> Option<Finding> {
-    let found = |state, part| known.found(ABOUT.name, &point(state, FORWARD, size(known.machine, part)));
+    let result = |state, part| known.found(ABOUT.name, &point(state, FORWARD, size(known.machine, part)));
     let mut within = SIXTEENTHS.iter().filter(|(part, _)| *part < 16);
-    let least = within.find_map(|(part, _)| Some((*part, found(READ_BEFORE, *part)?)))?;
-    let most = SIXTEENTHS.last().and_then(|(part, _)| found(READ_BEFORE, *part))?;
-    let device = ALONG_THE_DEVICE.last().and_then(|part| found(DIRECT, *part))?;
+    let least = within.find_map(|(part, _)| Some((*part, result(READ_BEFORE, *part)?)))?;
+    let most = SIXTEENTHS.last().and_then(|(part, _)| result(READ_BEFORE, *part))?;
+    let device = ALONG_THE_DEVICE.last().and_then(|part| result(DIRECT, *part))?;
     let rate = |block: Found| block.inverse(BLOCK as f64 * 1e9, Dimension::Of(Unit::BytesPerSecond));
     let bytes = |part| Found::exact(size(known.machine, part) as f64, Dimension::Of(Unit::Bytes));
     Some(finding!(

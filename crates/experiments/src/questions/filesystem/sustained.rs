@@ -122,15 +122,15 @@ impl Experiment for Sustained {
         Ok(Workload::figures(observe).cold().witnessed(counts))
     }
 
-    fn evidence(&self, point: &Point, seen: &Observed) -> Vec<Check> {
+    fn evidence(&self, point: &Point, observed: &Observed) -> Vec<Check> {
         if point.name(&REQUEST) == RANDOM_WRITE {
             return vec![];
         }
         let claim = "every block came from the device: bytes read from devices, by the kernel's accounting, per byte \
                      read";
         // The account counts requests when they are sent: those in flight at its first reading were sent before.
-        let under_way = (DEPTH * BLOCK * seen.trials) as f64;
-        let both = seen.witness(SERVED).zip(seen.witness(READ).filter(|read| *read > 0.0));
+        let under_way = (DEPTH * BLOCK * observed.trials) as f64;
+        let both = observed.witness(SERVED).zip(observed.witness(READ).filter(|read| *read > 0.0));
         vec![both.map_or_else(
             || Check::missing(claim),
             |(served, read)| Check::within(claim, served / read, 0.99 - under_way / read, 1.5),

@@ -1,7 +1,7 @@
 //! What does writing a block to a file cost, and what does it cost to make it durable on the device?
 
 use super::read;
-use crate::apparatus::device_facts;
+use crate::expected::device_facts;
 use crate::expected::kernel_service;
 use fathom_core::prelude::*;
 use fathom_equipment::test_file::blocks::{BlockWalk, Order};
@@ -157,8 +157,8 @@ impl Experiment for Write {
         Ok(work.gauged(waiting).stating(COUNTED, f64::from(u8::from(counted))))
     }
 
-    fn evidence(&self, point: &Point, seen: &Observed) -> Vec<Check> {
-        if seen.witness(COUNTED) != Some(1.0) {
+    fn evidence(&self, point: &Point, observed: &Observed) -> Vec<Check> {
+        if observed.witness(COUNTED) != Some(1.0) {
             return vec![];
         }
         let stays = point.name(&DURABILITY) == CACHED;
@@ -167,10 +167,10 @@ impl Experiment for Write {
         } else {
             "nothing is left to write when the operation has ended: dirty bytes"
         };
-        vec![match seen.witness(WAITING) {
+        vec![match observed.witness(WAITING) {
             None => Check::missing(claim),
             Some(waiting) if stays => {
-                let each = waiting / seen.trials.max(1) as f64;
+                let each = waiting / observed.trials.max(1) as f64;
                 Check::within(claim, each, point.number(&BLOCK) as f64, FILE as f64)
             }
             Some(waiting) => Check::equal(claim, waiting, 0.0),
@@ -178,8 +178,8 @@ impl Experiment for Write {
     }
 
     fn findings(&self, known: &Known) -> Vec<Finding> {
-        let found = |durability| known.found(ABOUT.name, &point(durability, RANDOM, USUAL_BLOCK));
-        let (Some(cached), Some(synced)) = (found(CACHED), found(SYNCED)) else { return vec![] };
+        let result = |durability| known.found(ABOUT.name, &point(durability, RANDOM, USUAL_BLOCK));
+        let (Some(cached), Some(synced)) = (result(CACHED), result(SYNCED)) else { return vec![] };
         vec![finding!(
             Question::Experiment,
             "Writing 4 KiB in random order takes {cached}; to have them on the device takes {synced}: \

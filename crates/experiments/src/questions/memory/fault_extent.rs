@@ -1,6 +1,5 @@
 //! How much of a file does one page fault read and map?
 
-use crate::apparatus::device_facts;
 use crate::apparatus::memory::fault::cold_file::{self, ColdFile};
 use crate::apparatus::memory::fault::lap::Lap;
 use crate::apparatus::memory::fault::stretch::Mapped;
@@ -8,6 +7,7 @@ use crate::apparatus::memory::fault::tally::Faults;
 use crate::apparatus::memory::fault::{device_reads, peaks};
 use crate::apparatus::memory::pages::{Mapping, Pages};
 use crate::expected;
+use crate::expected::device_facts;
 use fathom_core::prelude::*;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
@@ -123,18 +123,18 @@ impl Experiment for FaultExtent {
         })
     }
 
-    fn evidence(&self, point: &Point, seen: &Observed) -> Vec<Check> {
-        let count = |name| seen.witness(name);
+    fn evidence(&self, point: &Point, observed: &Observed) -> Vec<Check> {
+        let count = |name| observed.witness(name);
         if point.name(&METHOD) == PEAKS {
-            return peaks_were_faults(seen);
+            return peaks_were_faults(observed);
         }
-        let touches = Some(seen.operations as f64);
+        let touches = Some(observed.operations as f64);
         let (kind, name) = if point.name(&STATE) == COLD { ("major", MAJOR) } else { ("minor", MINOR) };
         let claim = format!("{kind} faults counted by the kernel, per byte touched");
         let mut checks = vec![per(&claim, count(name), touches, 0.99, 1.01)];
         if point.name(&METHOD) == RESIDENCY {
             let claim = "bytes newly in memory, per byte that the device delivered";
-            let served = device_reads::total(seen);
+            let served = device_reads::total(observed);
             checks.extend(served.map(|served| per(claim, count(BROUGHT), Some(served), 0.95, 1.01)));
         }
         checks
@@ -162,20 +162,20 @@ fn could_move(others: usize, faults: usize) -> bool {
 
 /// The result is the median over series, which is correct while fewer than half of them are changed; a little less, because
 /// trials have equal weight however many series they have. If peaks are unrelated to faults, all series are changed.
-fn peaks_were_faults(seen: &Observed) -> Vec<Check> {
-    let count = |name| seen.witness(name);
+fn peaks_were_faults(observed: &Observed) -> Vec<Check> {
+    let count = |name| observed.witness(name);
     let both = "accesses that faulted and were peaks, per access that faulted";
     let moved = "series in which peaks without a fault are numerous enough to shift the median distance (a third as \
                  many as faults), per series";
     vec![
         per(both, count(FAULTED_PEAKS), count(FAULTED), 0.95, 1.0),
-        per(moved, count(MOVED), Some(seen.operations as f64), 0.0, 0.4),
+        per(moved, count(MOVED), Some(observed.operations as f64), 0.0, 0.4),
     ]
 }
 
 fn read_and_mapped(known: &Known) -> Option<Finding> {
-    let found = |method| known.found(ABOUT.name, &point(COLD, method));
-    let (read, mapped) = (found(RESIDENCY)?, found(PAGE_TABLE)?);
+    let result = |method| known.found(ABOUT.name, &point(COLD, method));
+    let (read, mapped) = (result(RESIDENCY)?, result(PAGE_TABLE)?);
     let then = match mapped.differs_from(&read) {
         Some(true) if mapped.value < read.value => {
             ": the pages after that take further faults, which need no device"
@@ -191,8 +191,8 @@ fn read_and_mapped(known: &Known) -> Option<Finding> {
 }
 
 fn by_the_page_table(known: &Known) -> Option<Finding> {
-    let found = |method| known.found(ABOUT.name, &point(CACHED, method));
-    let (table, peaks) = (found(PAGE_TABLE)?, found(PEAKS)?);
+    let result = |method| known.found(ABOUT.name, &point(CACHED, method));
+    let (table, peaks) = (result(PAGE_TABLE)?, result(PEAKS)?);
     let agree = (table.value - peaks.value).abs() < Pages::Base.bytes() as f64;
     Some(finding!(
         Question::Experiment,
@@ -240,7 +240,7 @@ impl Probed {
     }
 
     /// One touch; the result is the number of bytes that came with it according to the kernel.
-    fn looked_up<'site>(mut self, found: fn(&ColdFile) -> Result<usize, Failure>) -> Workload<'site> {
+    fn looked_up<'site>(mut self, count: fn(&ColdFile) -> Result<usize, Failure>) -> Workload<'site> {
         let sums = Rc::new([const { Cell::new(0.0) }; 3]);
         let counted = Rc::clone(&sums);
         let observe = move || {
@@ -248,7 +248,7 @@ impl Probed {
             let before = Faults::so_far();
             self.read(page);
             let faults = Faults::so_far().since(before);
-            let bytes = (found(&self.cold)? * Pages::Base.bytes()) as f64;
+            let bytes = (count(&self.cold)? * Pages::Base.bytes()) as f64;
             for (sum, more) in sums.iter().zip([faults.minor as f64, faults.major as f64, bytes]) {
                 sum.set(sum.get() + more);
             }

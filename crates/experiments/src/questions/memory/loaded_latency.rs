@@ -156,11 +156,11 @@ impl Experiment for LoadedLatency {
         drawn::windows(walk::one(cycle, bytes, false), others, site.stopwatch)
     }
 
-    fn evidence(&self, point: &Point, seen: &Observed) -> Vec<Check> {
-        let mut checks = Backing::evidence(true, seen);
-        checks.push(cycle::whole(seen));
-        checks.extend(cycle::unpredictable(seen));
-        checks.extend(drawn::evidence(point.number(&LOAD_THREADS), seen));
+    fn evidence(&self, point: &Point, observed: &Observed) -> Vec<Check> {
+        let mut checks = Backing::evidence(true, observed);
+        checks.push(cycle::whole(observed));
+        checks.extend(cycle::unpredictable(observed));
+        checks.extend(drawn::evidence(point.number(&LOAD_THREADS), observed));
         checks
     }
 
@@ -168,8 +168,8 @@ impl Experiment for LoadedLatency {
         let idle = known.found(ABOUT.name, &point(NOTHING, 0, LATENCY, known.machine));
         let Some(idle) = idle else { return vec![] };
         let loaded = |(load, pause): &(&'static str, u64)| {
-            let found = |result| known.found(ABOUT.name, &point(load, *pause, result, known.machine));
-            let (latency, drawn) = (found(LATENCY)?, found(DRAWN)?);
+            let measured = |result| known.found(ABOUT.name, &point(load, *pause, result, known.machine));
+            let (latency, drawn) = (measured(LATENCY)?, measured(DRAWN)?);
             let setting = format!("{load}, pause {pause}");
             Some(statement!(
                 "{latency} beside background traffic of {drawn} ({load}), {ratio}",

@@ -1,12 +1,12 @@
 //! What does a page fault cost that reads the page from a device?
 
 use super::minor_fault;
-use crate::apparatus::device_facts;
 use crate::apparatus::memory::fault::cold_reader::{ColdReader, WINDOW, WRITTEN_PAGES};
 use crate::apparatus::memory::fault::tally::{self, Kind};
 use crate::apparatus::memory::fault::{cold_file, device_reads, per_byte};
 use crate::apparatus::memory::pages::Pages;
 use crate::expected;
+use crate::expected::device_facts;
 use crate::expected::fault::{handling, trap};
 use fathom_core::prelude::*;
 use fathom_core::quantity::declared;
@@ -109,11 +109,11 @@ impl Experiment for MajorFault {
             let what = "the bytes of a page, streamed from the device";
             prediction.hardware(what, page, device_facts::byte(known))
         };
-        let found = "accesses that find a page in memory that is not mapped yet";
+        let present = "accesses that find a page in memory that is not mapped yet";
         Ok(match point.name(&ACCESS) {
-            IN_ORDER => streamed(Prediction::new().software(found, 1.0 / 16.0, minor_fault::minor(known))),
+            IN_ORDER => streamed(Prediction::new().software(present, 1.0 / 16.0, minor_fault::minor(known))),
             WRITTEN => {
-                let faults = Prediction::new().software(found, 1.0, minor_fault::minor(known)).software(
+                let faults = Prediction::new().software(present, 1.0, minor_fault::minor(known)).software(
                     "the first write to a page of a file",
                     1.0,
                     minor_fault::made_writable(known),
@@ -182,9 +182,9 @@ impl Experiment for MajorFault {
         })
     }
 
-    fn evidence(&self, point: &Point, seen: &Observed) -> Vec<Check> {
+    fn evidence(&self, point: &Point, observed: &Observed) -> Vec<Check> {
         let page = Pages::Base.bytes() as f64;
-        let read = |claim, low, high| device_reads::check(seen, claim, low * page, high * page);
+        let read = |claim, low, high| device_reads::check(observed, claim, low * page, high * page);
         let whole = cold_file::BYTES as f64 / page;
         let device = match point.name(&ACCESS) {
             SHUFFLED => read("bytes that the device delivered, per access: one page", 0.99, 1.05),
@@ -197,11 +197,11 @@ impl Experiment for MajorFault {
                 read("bytes that the device delivered, per 32 MiB touched: all of them", 0.99 * window, whole)
             }
             WRITTEN => None,
-            _ => device_reads::per_major_fault(seen, page, cold_file::BYTES as f64),
+            _ => device_reads::per_major_fault(observed, page, cold_file::BYTES as f64),
         };
         let faults = match point.name(&ACCESS) {
-            SHUFFLED | FIRST_BYTE => tally::checks(seen, Kind::Major),
-            WRITTEN => tally::checks(seen, Kind::Either),
+            SHUFFLED | FIRST_BYTE => tally::checks(observed, Kind::Major),
+            WRITTEN => tally::checks(observed, Kind::Either),
             _ => vec![],
         };
         faults.into_iter().chain(device).collect()
@@ -247,14 +247,14 @@ fn always_faulting(major: Found, known: &Known) -> Option<Finding> {
     let waits = |time: f64| time > major.value / 4.0;
     let (from, _) = curve.iter().find(|(_, time)| waits(*time))?;
     let all = curve.iter().filter(|(stride, _)| stride >= from).all(|(_, time)| waits(*time));
-    let told = || {
+    let sentence = || {
         format!(
             "With default read-ahead, accesses at least {} apart wait for the device; closer ones mostly find pages \
              that an earlier access read.",
             declared::size(*from)
         )
     };
-    all.then(|| finding!(Question::Experiment, "{told}", told = told()))
+    all.then(|| finding!(Question::Experiment, "{sentence}", sentence = sentence()))
 }
 
 /// Some pages in random order, each once: the beginning of a shuffle of all (Fisher and Yates).

@@ -122,26 +122,26 @@ impl Experiment for MappingCalls {
         Ok(workload.stating(READINGS, readings).witnessed(move || vec![(WRITTEN, counted.get())]))
     }
 
-    fn evidence(&self, point: &Point, seen: &Observed) -> Vec<Check> {
+    fn evidence(&self, point: &Point, observed: &Observed) -> Vec<Check> {
         // A round maps and unmaps every slot; between the two are the named calls.
         let calls = match point.name(&CALL) {
             MPROTECT => 4.0,
             DROP => 3.0,
             _ => 2.0,
         };
-        let readings = seen.witness(READINGS).unwrap_or_default();
-        let mut checks = vec![Check::system_calls_and_readings(seen, calls, readings)];
-        let faults = seen.counters.minor_faults as f64;
-        checks.push(match (point.name(&CALL), seen.witness(WRITTEN)) {
+        let readings = observed.witness(READINGS).unwrap_or_default();
+        let mut checks = vec![Check::system_calls_and_readings(observed, calls, readings)];
+        let faults = observed.counters.minor_faults as f64;
+        checks.push(match (point.name(&CALL), observed.witness(WRITTEN)) {
             (MMAP | MUNMAP_UNTOUCHED, _) => {
                 let claim = "nothing was touched: minor faults per round";
-                let most = 0.5 + seen.others_per_operation(OWN_FAULTS);
-                Check::within(claim, seen.per_operation(seen.counters.minor_faults), 0.0, most)
+                let most = 0.5 + observed.others_per_operation(OWN_FAULTS);
+                Check::within(claim, observed.per_operation(observed.counters.minor_faults), 0.0, most)
             }
             (_, Some(written)) if written > 0.0 => {
                 let claim = "there was something to free: minor faults per page written";
                 // If the mapping is large, a whole page table is freed and rebuilt without additional faults.
-                let own = OWN_FAULTS * seen.trials as f64 / written;
+                let own = OWN_FAULTS * observed.trials as f64 / written;
                 Check::within(claim, faults / written, 0.98, 1.05 + own)
             }
             _ => Check::missing("pages that were written"),

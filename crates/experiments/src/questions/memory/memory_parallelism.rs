@@ -98,21 +98,21 @@ impl Experiment for MemoryParallelism {
         }
     }
 
-    fn evidence(&self, _: &Point, seen: &Observed) -> Vec<Check> {
-        let mut checks = Backing::evidence(true, seen);
-        checks.push(cycle::whole(seen));
-        checks.extend(walk::evidence(seen, walk::ROLLED_MOST));
-        checks.extend(cycle::unpredictable(seen));
+    fn evidence(&self, _: &Point, observed: &Observed) -> Vec<Check> {
+        let mut checks = Backing::evidence(true, observed);
+        checks.push(cycle::whole(observed));
+        checks.extend(walk::evidence(observed, walk::ROLLED_MOST));
+        checks.extend(cycle::unpredictable(observed));
         checks
     }
 
     fn findings(&self, known: &Known) -> Vec<Finding> {
-        let found = known.found_along(ABOUT.name, &point(1, set_bytes(known.machine)), &CHASES);
-        let alone = found.iter().find(|(chases, _)| *chases == 1);
-        let best = found.iter().min_by(|(_, one), (_, other)| one.value.total_cmp(&other.value));
+        let latencies = known.found_along(ABOUT.name, &point(1, set_bytes(known.machine)), &CHASES);
+        let alone = latencies.iter().find(|(chases, _)| *chases == 1);
+        let best = latencies.iter().min_by(|(_, one), (_, other)| one.value.total_cmp(&other.value));
         let (Some((_, alone)), Some((chases, best))) = (alone, best) else { return vec![] };
         let at_once = Found { dimension: Dimension::Count, ..alone.over(*best) };
-        let paying = paying(&found);
+        let paying = paying(&latencies);
         vec![finding!(
             Question::Experiment,
             "One load from memory takes {alone}; with {chases} chases at once a load takes {best}: {at_once} \
@@ -125,12 +125,12 @@ impl Experiment for MemoryParallelism {
 }
 
 /// The number of chases up to which more of them are worthwhile. A step that gains less than a tenth of the possible gain is not.
-fn paying(found: &[(u64, Found)]) -> u64 {
+fn paying(latencies: &[(u64, Found)]) -> u64 {
     let pays = |pair: &&[(u64, Found)]| {
         let could = pair[1].0 as f64 / pair[0].0 as f64;
         pair[0].1.value / pair[1].1.value > 1.0 + 0.1 * (could - 1.0)
     };
-    found.windows(2).take_while(pays).last().map_or(1, |pair| pair[1].0)
+    latencies.windows(2).take_while(pays).last().map_or(1, |pair| pair[1].0)
 }
 
 fn point(chases: u64, size: u64) -> Point {

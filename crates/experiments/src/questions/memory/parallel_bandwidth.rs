@@ -158,21 +158,22 @@ impl Experiment for ParallelBandwidth {
         Ok(workload.witnessed(move || vec![(RUNNING, counted.running.get()), (LEAST, counted.least.get())]))
     }
 
-    fn evidence(&self, point: &Point, seen: &Observed) -> Vec<Check> {
+    fn evidence(&self, point: &Point, observed: &Observed) -> Vec<Check> {
         let threads = point.number(&THREADS) as f64;
         let cpus = "CPUs on which the threads ran: one each";
         vec![
             // A host may take a CPU away for a whole window; one in twenty does not change a median.
             Check::witnessed(
                 "threads that moved bytes, in the average window",
-                seen,
+                observed,
                 RUNNING,
                 0.95 * threads,
                 threads,
             ),
-            Check::witnessed("the slowest thread's share over an equal share", seen, LEAST, 0.1, 1.0),
-            seen.witness(fleet::STREAMING_CPUS)
-                .map_or_else(|| Check::missing(cpus), |seen| Check::equal(cpus, seen, threads)),
+            Check::witnessed("the slowest thread's share over an equal share", observed, LEAST, 0.1, 1.0),
+            observed
+                .witness(fleet::STREAMING_CPUS)
+                .map_or_else(|| Check::missing(cpus), |observed| Check::equal(cpus, observed, threads)),
         ]
     }
 
@@ -252,13 +253,13 @@ fn kernels(machine: &Machine) -> Vec<&'static Kernel> {
         usual.into_iter().chain([offered(&in_halves)])
     };
     let written = [(Kind::Write, "memset"), (Kind::Copy, "memcpy"), (Kind::Triad, "compiled loop")];
-    let mut found = vec![read];
+    let mut kernels = vec![read];
     for kernel in written.into_iter().flat_map(of_kind).flatten() {
-        if !found.iter().any(|known| std::ptr::eq(*known, kernel)) {
-            found.push(kernel);
+        if !kernels.iter().any(|known| std::ptr::eq(*known, kernel)) {
+            kernels.push(kernel);
         }
     }
-    found
+    kernels
 }
 
 /// CPUs in the order in which threads are spread over them.
@@ -274,16 +275,17 @@ pub fn cpus(site: &Site, threads: usize) -> Result<Vec<usize>, Failure> {
             home.ok_or_else(|| Failure::Broke("the CPUs that this process may use are unknown".to_owned()))?;
         Ok(Spread(machine::spread(&Root::default(), home, &allowed)))
     })?;
-    let taken = order.0.get(..threads).map(<[usize]>::to_vec);
+    let chosen = order.0.get(..threads).map(<[usize]>::to_vec);
     let offered = order.0.len();
-    taken.ok_or_else(|| Failure::Unsupported(format!("needs {threads} CPUs; this process may use {offered}")))
+    chosen
+        .ok_or_else(|| Failure::Unsupported(format!("needs {threads} CPUs; this process may use {offered}")))
 }
 
 /// The rate of one thread, from memory/bandwidth at its memory size, else predicted.
 pub fn one_thread(kernel: &Kernel, known: &Known) -> Basis {
     let in_memory = working_set::in_memory(known.machine);
-    if let Some(found) = known.measured("memory/bandwidth", &bandwidth::point(kernel, in_memory)) {
-        return found;
+    if let Some(rate) = known.measured("memory/bandwidth", &bandwidth::point(kernel, in_memory)) {
+        return rate;
     }
     let predicted = {
         let level = Level::Memory;

@@ -1,10 +1,10 @@
 //! What does a page fault cost on a page that was swapped out?
 
-use crate::apparatus::device_facts;
 use crate::apparatus::memory::fault::lap::Lap;
 use crate::apparatus::memory::fault::stretch::Mapped;
 use crate::apparatus::memory::fault::tally::{self, Faults, Tally};
 use crate::apparatus::memory::pages::{Mapping, Pages};
+use crate::expected::device_facts;
 use crate::expected::fault::{handling, trap};
 use fathom_core::prelude::*;
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -101,8 +101,8 @@ impl Experiment for SwapIn {
         Ok(Workload::recorded(observe).witnessed(move || counts.counts()))
     }
 
-    fn evidence(&self, _: &Point, seen: &Observed) -> Vec<Check> {
-        let waited = tally::major(seen).map(|major| major / seen.operations.max(1) as f64);
+    fn evidence(&self, _: &Point, observed: &Observed) -> Vec<Check> {
+        let waited = tally::major(observed).map(|major| major / observed.operations.max(1) as f64);
         let claim = "faults that waited for swap, per read";
         let waited =
             waited.map_or_else(|| Check::missing(claim), |share| Check::within(claim, share, 0.9, 1.0));
@@ -125,7 +125,7 @@ fn fill(memory: &Mapping, chance: &mut impl Rng) {
 
 /// Makes the kernel swap all pages out, and verifies that it did.
 fn swap_out(memory: &Mapping) -> Result<(), Failure> {
-    let mut left = memory.pages();
+    let mut remaining = memory.pages();
     for _ in 0..ATTEMPTS {
         let start = Mapped::start(memory).as_ptr().cast();
         // SAFETY: our own mapping, whose contents are kept.
@@ -133,15 +133,15 @@ fn swap_out(memory: &Mapping) -> Result<(), Failure> {
             let error = std::io::Error::last_os_error();
             return Err(Failure::of_newer_call("MADV_PAGEOUT", "Linux 5.4", &error));
         }
-        left = memory.present_pages()?;
-        if left == 0 {
+        remaining = memory.present_pages()?;
+        if remaining == 0 {
             return Ok(());
         }
         // SAFETY: takes a number.
         unsafe { libc::usleep(1_000) };
     }
     Err(Failure::Unsupported(format!(
-        "{left} of {} pages stay in memory after a request to swap them out: swap may be full, or not allowed in this \
+        "{remaining} of {} pages stay in memory after a request to swap them out: swap may be full, or not allowed in this \
          control group (memory.swap.max)",
         memory.pages()
     )))

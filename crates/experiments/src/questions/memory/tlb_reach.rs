@@ -3,7 +3,7 @@
 use crate::apparatus::memory::backing::Backing;
 use crate::apparatus::memory::chase::arena::Arena;
 use crate::apparatus::memory::chase::cycle::{self, Cycle, Places};
-use crate::apparatus::memory::chase::found_levels::{self, Along, Limit};
+use crate::apparatus::memory::chase::levels::{self, Along, Limit};
 use crate::apparatus::memory::chase::random_order::RandomOrder;
 use crate::apparatus::memory::chase::{hierarchy, sizes, walk};
 use crate::apparatus::memory::pages::Pages;
@@ -109,11 +109,11 @@ impl Experiment for TlbReach {
         built(lines as usize * page, lines, place, site)
     }
 
-    fn evidence(&self, _: &Point, seen: &Observed) -> Vec<Check> {
-        let mut checks = Backing::evidence(false, seen);
-        checks.push(cycle::whole(seen));
-        checks.extend(walk::evidence(seen, walk::UNROLLED_MOST));
-        checks.extend(cycle::unpredictable(seen));
+    fn evidence(&self, _: &Point, observed: &Observed) -> Vec<Check> {
+        let mut checks = Backing::evidence(false, observed);
+        checks.push(cycle::whole(observed));
+        checks.extend(walk::evidence(observed, walk::UNROLLED_MOST));
+        checks.extend(cycle::unpredictable(observed));
         checks
     }
 
@@ -128,7 +128,7 @@ impl Experiment for TlbReach {
             Some(Limit { name, at, origin, expected: None })
         };
         let limits: Vec<Limit> = entries.into_iter().enumerate().filter_map(limit).collect();
-        let levels = found_levels::statements(&limits, &translation(known), Along::PAGES);
+        let levels = levels::statements(&limits, &translation(known), Along::PAGES);
         let lead = "Found in the cost of translation, added to a load from the first-level cache: ";
         let finding = |levels| finding!(Question::Caches, "{lead}{levels}.", levels);
         Statement::joined(levels, "; ").map(finding).into_iter().collect()
@@ -162,8 +162,8 @@ fn built<'site, P: Places + 'site>(
 
 /// The latency that translation adds to a load from the first-level cache, by the number of pages.
 fn translation(known: &Known) -> Vec<CurvePoint> {
-    let spread = found_levels::curve(known, ABOUT.name, &point(SPREAD, 0), &LINES);
-    let packed = found_levels::curve(known, ABOUT.name, &point(PACKED, 0), &LINES);
+    let spread = levels::curve(known, ABOUT.name, &point(SPREAD, 0), &LINES);
+    let packed = levels::curve(known, ABOUT.name, &point(PACKED, 0), &LINES);
     let Some(nearest) = packed.iter().map(|point| point.1).reduce(f64::min) else { return vec![] };
     let added = |(x, y, interval): CurvePoint| {
         let beside = packed.iter().find(|packed| packed.0.total_cmp(&x).is_eq())?;

@@ -142,22 +142,22 @@ impl Experiment for UserFault {
         })
     }
 
-    fn evidence(&self, point: &Point, seen: &Observed) -> Vec<Check> {
-        let all = (seen.operations + seen.baseline_iterations).max(1) as f64;
+    fn evidence(&self, point: &Point, observed: &Observed) -> Vec<Check> {
+        let all = (observed.operations + observed.baseline_iterations).max(1) as f64;
         // The baseline runs once more in every trial, as a rehearsal.
-        let most = if seen.baseline_iterations > 0 { 1.01 + seen.trials as f64 / all } else { 1.01 };
+        let most = if observed.baseline_iterations > 0 { 1.01 + observed.trials as f64 / all } else { 1.01 };
         // A fault that had to wait for its handler counts as major, though no device was involved.
         let mut checks = if point.name(&FILL) == WAITED {
-            let faults = (seen.counters.minor_faults + seen.counters.major_faults) as f64;
+            let faults = (observed.counters.minor_faults + observed.counters.major_faults) as f64;
             // Counted over the whole trial, whose process has a few faults of its own.
-            let own = 10.0 * seen.trials as f64 / all;
+            let own = 10.0 * observed.trials as f64 / all;
             let claim = "faults counted by the kernel, per fault claimed, including those without the wait";
             vec![Check::within(claim, faults / all, 0.99, most + own)]
         } else {
-            tally::checks(seen, Kind::Either)
+            tally::checks(observed, Kind::Either)
         };
         let claim = "pages that the handler supplied, per fault claimed";
-        checks.push(match seen.witness(ANSWERED) {
+        checks.push(match observed.witness(ANSWERED) {
             Some(answered) => Check::within(claim, answered / all, 0.99, most),
             None => Check::missing(claim),
         });

@@ -98,11 +98,11 @@ impl Experiment for Sustained {
             reads_after: Duration::ZERO,
         };
         let account = Rc::new(RefCell::new(Account::new()));
-        let kept = Rc::clone(&account);
+        let recorded = Rc::clone(&account);
         let observe = move || {
             let began = site.stopwatch.now_ns();
             let transfer = transfer::send(&order, site)?;
-            kept.borrow_mut().add(&transfer, site.stopwatch.now_ns() - began);
+            recorded.borrow_mut().add(&transfer, site.stopwatch.now_ns() - began);
             let noted = |end| Some((end, received_by(&transfer.arrivals, end)?));
             let progress: Option<Vec<lasting::Progress>> = lasting::ends(lasting as f64).map(noted).collect();
             let progress = progress.ok_or_else(|| {
@@ -113,8 +113,8 @@ impl Experiment for Sustained {
         Ok(Workload::figures(observe).cold().witnessed(move || account.borrow().witness()))
     }
 
-    fn evidence(&self, _: &Point, seen: &Observed) -> Vec<Check> {
-        vec![account::complete(seen)]
+    fn evidence(&self, _: &Point, observed: &Observed) -> Vec<Check> {
+        vec![account::complete(observed)]
     }
 
     fn findings(&self, known: &Known) -> Vec<Finding> {

@@ -38,7 +38,7 @@ pub(super) fn timing(stage: &Stage) -> Result<Series, Failure> {
     let both = inside.iter().zip(&store.values).map(|(inside, store)| inside + store).collect();
     let series = Series::default().and(INSIDE, 0.0, inside).and(WHOLE, 0.0, whole);
     let series = series.and(AROUND, 0.0, around.values).and(STORE, 0.0, store.values).and(BOTH, 0.0, both);
-    Ok(series.having_seen(reduced).having_seen(store.reduced))
+    Ok(series.with_notes(reduced).with_notes(store.reduced))
 }
 
 /// The trials of the differences and of the whole time, and the sentences on reduced counts.
@@ -81,7 +81,7 @@ pub(super) fn procedures(stage: &Stage) -> Result<Series, Failure> {
             unoptimised::calls(arguments, n);
             Ok(())
         })?;
-        all = all.and("", arguments as f64, timed.values).having_seen(timed.reduced);
+        all = all.and("", arguments as f64, timed.values).with_notes(timed.reduced);
     }
     Ok(all)
 }
@@ -141,7 +141,7 @@ pub(super) fn switches(stage: &Stage) -> Result<Series, Failure> {
         .and(BETWEEN_PROCESSES, 0.0, processes.values)
         .and(THREADS_LESS, 0.0, threads_less)
         .and(PROCESSES_LESS, 0.0, processes_less);
-    Ok(series.having_seen(reduced).seen(thread_switches).seen(process_switches))
+    Ok(series.with_notes(reduced).with_note(thread_switches).with_note(process_switches))
 }
 
 /// Trials, with the switches of this process that the kernel counted per iteration; `proving` switches would prove that an

@@ -30,14 +30,14 @@ pub(super) fn reading(stage: &Stage) -> Result<Series, Failure> {
     let repetitions = Repetitions::of(stage, READINGS, RUNS);
     let values =
         (0..RUNS).map(|_| mean(repetitions.count, || timer::cpuid_rdtsc_rdtscp_cpuid(|| ())) * ns).collect();
-    Ok(Series::of(values).seen_where(repetitions.reduced()))
+    Ok(Series::of(values).with_notes(repetitions.reduced()))
 }
 
 pub(super) fn loops(stage: &Stage) -> Result<Series, Failure> {
     let ns = stage.ns_per_tick()?;
     // All counts together have about three times as many repetitions as the first alone.
     let repetitions = Repetitions::of(stage, READINGS, 3);
-    let mut series = Series::default().seen_where(repetitions.reduced());
+    let mut series = Series::default().with_notes(repetitions.reduced());
     for count in std::iter::once(0).chain((0..14).map(|power| 1 << power)) {
         let times = (repetitions.count / count.max(1)).max(12);
         let total = mean(times, || timer::cpuid_rdtsc_rdtscp_cpuid(|| empty_loop(count))) * ns;
@@ -110,7 +110,7 @@ const TIMED: [Timed; 8] = [
 pub(super) fn procedures(stage: &Stage) -> Result<Series, Failure> {
     let ns = stage.ns_per_tick()?;
     let repetitions = Repetitions::of(stage, CALLS, RUNS * TIMED.len() as u64);
-    let mut series = Series::default().seen_where(repetitions.reduced());
+    let mut series = Series::default().with_notes(repetitions.reduced());
     for (arguments, timed) in TIMED.into_iter().enumerate() {
         let values = (0..RUNS).map(|_| mean(repetitions.count, timed) * ns).collect();
         series = series.and("", arguments as f64, values);
@@ -134,7 +134,7 @@ pub(super) fn services(stage: &Stage) -> Result<Series, Failure> {
             unsafe { libc::getpid() };
         })
     });
-    let series = Series::default().seen_where(repetitions.reduced());
+    let series = Series::default().with_notes(repetitions.reduced());
     Ok(series.and(GETPPID, 0.0, getppid).and(GETPID, 0.0, getpid))
 }
 
@@ -196,8 +196,8 @@ pub(super) fn runs(stage: &Stage, mut once: impl FnMut() -> Result<i64, Failure>
         values.push(some.iter().sum::<i64>() as f64 / some.len() as f64 * ns);
         all.extend(some.into_iter().map(|ticks| ticks as f64 * ns));
     }
-    let series = Series::of(values).seen_where(repetitions.reduced());
-    Ok(distribution(&all).into_iter().fold(series, Series::seen))
+    let series = Series::of(values).with_notes(repetitions.reduced());
+    Ok(distribution(&all).into_iter().fold(series, Series::with_note))
 }
 
 /// What the averages hide: the median of all differences, and how many are negative.

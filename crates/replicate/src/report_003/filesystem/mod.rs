@@ -37,7 +37,8 @@ pub(super) fn cached_rate(stage: &Stage) -> Result<Series, Failure> {
         let held = read_again(&test.file, bytes)?;
         series = series.and("", bytes as f64, vec![1e9 / (held.ticks_per_byte * ns)]);
         if held.missing > 0 {
-            series = series.seen(format!("{} of {} were not in the cache.", size(held.missing), size(bytes)));
+            series =
+                series.with_note(format!("{} of {} were not in the cache.", size(held.missing), size(bytes)));
         }
     }
     test_file::evict(&test.file)?;
@@ -60,14 +61,14 @@ pub(super) fn cache_size(stage: &Stage) -> Result<Series, Failure> {
         series = series.and(DOUBLED, *bytes as f64, vec![*ns]);
     }
     let Some(fast) = last_fast(&doubled) else {
-        return Ok(series.seen("The rate did not fall at any size.".to_owned()));
+        return Ok(series.with_note("The rate did not fall at any size.".to_owned()));
     };
     let steps = (0..=8).map(|step| fast + fast / 4 * step).filter(|bytes| *bytes <= test.bytes);
     for bytes in steps {
         series = series.and(FINE, bytes as f64, vec![each(bytes)?]);
     }
     test_file::evict(&test.file)?;
-    Ok(series.seen(format!(
+    Ok(series.with_note(format!(
         "The method could use {} of memory; the last doubled size that was fast is {}.",
         size(ceiling),
         size(fast)
@@ -141,8 +142,11 @@ pub(super) fn read(stage: &Stage) -> Result<Series, Failure> {
                 values.push(file.pass(random.as_deref_mut())? * ns);
             }
             if bytes == SUMMARY_FILE {
-                series =
-                    series.seen(format!("{order}: {} passes over a file of {}.", values.len(), size(bytes)));
+                series = series.with_note(format!(
+                    "{order}: {} passes over a file of {}.",
+                    values.len(),
+                    size(bytes)
+                ));
             }
             series = series.and(order, bytes as f64, values);
         }
@@ -181,15 +185,15 @@ impl BlockFile {
         mut random: Option<&mut SplitMix64>,
         each: impl Fn(&mut Self, Option<u64>) -> Result<i64, Failure>,
     ) -> Result<f64, Failure> {
-        let (began, mut total, mut made) = (Instant::now(), 0, 0);
+        let (began, mut total, mut count) = (Instant::now(), 0, 0);
         self.seek(0)?;
-        while made < self.blocks && (made == 0 || began.elapsed() < LONGEST_PASS) {
+        while count < self.blocks && (count == 0 || began.elapsed() < LONGEST_PASS) {
             let blocks = self.blocks;
             let offset = random.as_mut().map(|chance| chance.next_u64() % blocks * BLOCK as u64);
             total += each(self, offset)?;
-            made += 1;
+            count += 1;
         }
-        Ok(total as f64 / made as f64)
+        Ok(total as f64 / count as f64)
     }
 
     /// Reads the block at an offset, or the next one.
@@ -235,9 +239,9 @@ pub(super) fn read_remote(stage: &Stage) -> Result<Series, Failure> {
             let mut values = vec![];
             for _ in 0..REMOTE_PASSES {
                 let random = (order == RANDOM).then_some(&mut chance);
-                let (each, made) = remote_pass(client.as_mut(), file, random, stage)?;
+                let (each, count) = remote_pass(client.as_mut(), file, random, stage)?;
                 values.push(each);
-                blocks += made;
+                blocks += count;
             }
             series = series.and(order, experiment as f64, values);
         }
@@ -251,7 +255,7 @@ pub(super) fn read_remote(stage: &Stage) -> Result<Series, Failure> {
         }
     }
     let passes = (2 * EXPERIMENTS * REMOTE_PASSES) as u64;
-    Ok(series.seen(format!("A pass read {} blocks on average.", blocks / passes)))
+    Ok(series.with_note(format!("A pass read {} blocks on average.", blocks / passes)))
 }
 
 /// Reads blocks until the file or the time of a pass ends: the mean nanoseconds of a block, and how many were read.
@@ -264,15 +268,15 @@ fn remote_pass(
     let blocks = (file.bytes / BLOCK as u64).max(1);
     let time = if stage.quick { QUICK_PASS } else { PASS };
     client.forget()?;
-    let (began, mut total, mut made, mut buffer) = (Instant::now(), Duration::ZERO, 0, vec![0; BLOCK]);
-    while made < blocks && (made == 0 || began.elapsed() < time) {
-        let number = random.as_deref_mut().map_or(made, |chance| chance.next_u64() % blocks);
+    let (began, mut total, mut count, mut buffer) = (Instant::now(), Duration::ZERO, 0, vec![0; BLOCK]);
+    while count < blocks && (count == 0 || began.elapsed() < time) {
+        let number = random.as_deref_mut().map_or(count, |chance| chance.next_u64() % blocks);
         let start = Instant::now();
         remote::read_block(client, number * BLOCK as u64, &mut buffer)?;
         total += start.elapsed();
-        made += 1;
+        count += 1;
     }
-    Ok((total.as_nanos() as f64 / made as f64, made))
+    Ok((total.as_nanos() as f64 / count as f64, count))
 }
 
 #[cfg(test)]

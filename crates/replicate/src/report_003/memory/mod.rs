@@ -49,7 +49,7 @@ pub(super) fn latency(stage: &Stage) -> Result<Series, Failure> {
                 }
             }
             if bytes == largest {
-                series = series.seen(format!(
+                series = series.with_note(format!(
                     "{name}: {} from {}, of which the loads touched {}.",
                     quantities::value(Unit::Nanoseconds, each),
                     size(bytes as u64),
@@ -193,7 +193,7 @@ pub(super) fn faults(stage: &Stage) -> Result<Series, Failure> {
         }
     }
     test_file::evict(&test.file)?;
-    Ok(series.seen(tally.note()))
+    Ok(series.with_note(tally.note()))
 }
 
 /// The variant that holds single accesses in their order.

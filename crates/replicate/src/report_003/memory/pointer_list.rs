@@ -70,14 +70,14 @@ impl PointerList {
 
     /// Bytes of the lines that the first so many loads touch.
     pub fn touched(&self, loads: usize) -> usize {
-        let mut seen = vec![false; (self.elements * ELEMENT).div_ceil(LINE)];
+        let mut is_touched = vec![false; (self.elements * ELEMENT).div_ceil(LINE)];
         let mut here: *const Element = self.start();
         for _ in 0..loads {
-            seen[self.number(here) * ELEMENT / LINE] = true;
+            is_touched[self.number(here) * ELEMENT / LINE] = true;
             // SAFETY: as above.
             here = unsafe { here.read() }.0;
         }
-        seen.into_iter().filter(|seen| *seen).count() * LINE
+        is_touched.into_iter().filter(|touched| *touched).count() * LINE
     }
 
     #[cfg(test)]

@@ -17,7 +17,7 @@ pub struct Arena {
 
 /// The block's arena, if it exists already.
 #[derive(Default)]
-struct Kept(RefCell<Option<Rc<Arena>>>);
+struct BlockArena(RefCell<Option<Rc<Arena>>>);
 
 impl Arena {
     /// At least `bytes` of memory on pages of this kind.
@@ -37,16 +37,16 @@ impl Arena {
     /// The block's arena if it is large enough, else a larger one in its place: there is never more memory than the block's
     /// largest point needs.
     pub fn of_block(site: &Site, bytes: usize, pages: Pages) -> Result<Rc<Self>, Failure> {
-        let kept = site.shared.get_or_make(|| Ok(Kept::default()))?;
-        let mut kept = kept.0.borrow_mut();
+        let shared = site.shared.get_or_make(|| Ok(BlockArena::default()))?;
+        let mut current = shared.0.borrow_mut();
         let fits = |arena: &&Rc<Arena>| arena.pages == pages && arena.mapping.bytes() >= bytes;
-        if let Some(arena) = kept.as_ref().filter(fits) {
+        if let Some(arena) = current.as_ref().filter(fits) {
             return Ok(Rc::clone(arena));
         }
         // The smaller one is freed first: memory was requested for one point, not for two.
-        *kept = None;
+        *current = None;
         let arena = Rc::new(Arena::new(bytes, pages)?);
-        *kept = Some(Rc::clone(&arena));
+        *current = Some(Rc::clone(&arena));
         Ok(arena)
     }
 

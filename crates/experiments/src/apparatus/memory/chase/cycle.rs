@@ -93,14 +93,14 @@ impl<P: Places> Cycle<P> {
             here.iter_mut().zip(begin..).for_each(|(address, element)| *address = self.following(element));
             for (pair, element) in here.windows(2).zip(begin + 1..) {
                 // SAFETY: `link` has written a pointer there.
-                let found = unsafe { pair[0].cast::<NonNull<u8>>().read() };
-                if found != pair[1] {
+                let next = unsafe { pair[0].cast::<NonNull<u8>>().read() };
+                if next != pair[1] {
                     return Err(Failure::Broke(format!(
                         "element {} does not point to the next one",
                         element - 1
                     )));
                 }
-                if found == first && element < self.elements {
+                if next == first && element < self.elements {
                     let all = self.elements;
                     return Err(Failure::Broke(format!(
                         "the cycle closes after {element} of {all} elements"
@@ -147,9 +147,9 @@ impl<P: Places> Cycle<P> {
 }
 
 /// The claim that all elements are in one cycle.
-pub fn whole(seen: &Observed) -> Check {
+pub fn whole(observed: &Observed) -> Check {
     let claim = "elements in the one cycle that the pointers make, of those in the set";
-    match (seen.witness(VISITED), seen.witness(ELEMENTS)) {
+    match (observed.witness(VISITED), observed.witness(ELEMENTS)) {
         (Some(visited), Some(elements)) if elements > 0.0 => Check::equal(claim, visited / elements, 1.0),
         _ => Check::missing(claim),
     }
@@ -157,8 +157,8 @@ pub fn whole(seen: &Observed) -> Check {
 
 /// The claims that the order is like one by chance, so that nothing could be prefetched. In a set so small that any share may be
 /// chance, a claim could not fail, and none is made.
-pub fn unpredictable(seen: &Observed) -> Vec<Check> {
-    let below = |claim: &str, share, chance| match (seen.witness(share), seen.witness(chance)) {
+pub fn unpredictable(observed: &Observed) -> Vec<Check> {
+    let below = |claim: &str, share, chance| match (observed.witness(share), observed.witness(chance)) {
         (Some(_), Some(chance)) if chance >= 1.0 => None,
         (Some(share), Some(chance)) => Some(Check::within(claim, share, 0.0, chance)),
         _ => Some(Check::missing(claim)),

@@ -131,7 +131,7 @@ pub fn of_memory(known: &Known) -> Basis {
 /// Every load that misses evicts one of `capacity` entries at random. Between two visits of an element `set` × (1 - h) loads
 /// miss, so it survives with probability h = exp(-(1 - h) set / capacity), whose smallest solution is the share. (With exact
 /// least-recently-used replacement it would be 0, and with as many sets by chance as lines a little more.)
-pub fn kept(capacity: f64, set: f64) -> f64 {
+pub fn retained(capacity: f64, set: f64) -> f64 {
     if set <= capacity {
         return 1.0;
     }
@@ -152,14 +152,14 @@ pub fn kept(capacity: f64, set: f64) -> f64 {
 /// line's own colour has its own frame and a Poisson number of others.
 fn kept_of_frames(level: &Level, set: f64, frame: f64) -> f64 {
     let Some((ways, apart)) = level.ways.filter(|(_, apart)| *apart > frame) else {
-        return kept(level.bytes, set);
+        return retained(level.bytes, set);
     };
     let others = set / apart;
     let most = others + 10.0 * others.sqrt() + 10.0;
     let mut chance = (-others).exp();
     let mut share: f64 = 0.0;
     for number in 0..most as u32 {
-        share += chance * kept(ways, f64::from(number) + 1.0);
+        share += chance * retained(ways, f64::from(number) + 1.0);
         chance *= others / (f64::from(number) + 1.0);
     }
     // If the set is many times the cache, there is nothing to sum.
@@ -227,8 +227,8 @@ pub fn translated(mut prediction: Prediction, known: &Known, pages: f64, page: u
     let entries = tlb_entries(known.machine, page);
     let published = published_tlb_entries(known.machine).map_or(USUAL_ENTRIES, |(entries, _)| entries);
     let reach = |level: usize| entries[level].unwrap_or(published[level]) as f64;
-    let first = kept(reach(0), pages);
-    let second = kept(reach(1).max(reach(0)), pages).max(first);
+    let first = retained(reach(0), pages);
+    let second = retained(reach(1).max(reach(0)), pages).max(first);
     if second - first > NEGLIGIBLE {
         let citation = "Intel optimization manual: a load whose translation the second-level TLB has takes 7 cycles more";
         let basis = known.cycles(7.0, citation);
@@ -260,10 +260,10 @@ mod tests {
 
     #[test]
     fn a_set_is_kept_whole_until_it_no_longer_fits_and_then_less_and_less() {
-        assert!((kept(100.0, 100.0) - 1.0).abs() < 1e-12);
+        assert!((retained(100.0, 100.0) - 1.0).abs() < 1e-12);
         // h = exp(-2 (1 - h)) has the solution 0.2032.
-        assert!((kept(100.0, 200.0) - 0.2032).abs() < 1e-3);
-        assert!(kept(100.0, 400.0) < 0.021);
+        assert!((retained(100.0, 200.0) - 0.2032).abs() < 1e-3);
+        assert!(retained(100.0, 400.0) < 0.021);
     }
 
     #[test]

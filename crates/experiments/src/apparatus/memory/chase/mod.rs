@@ -2,7 +2,7 @@
 
 pub mod arena;
 pub mod cycle;
-pub mod found_levels;
+pub mod levels;
 pub mod hierarchy;
 pub mod kernel;
 pub mod last_cache;

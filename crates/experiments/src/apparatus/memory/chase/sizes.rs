@@ -23,8 +23,8 @@ pub fn fineness(size: u64) -> u32 {
 pub fn line_bytes(cpu: Option<usize>) -> usize {
     let cpu = cpu.unwrap_or(0);
     let file = format!("/sys/devices/system/cpu/cpu{cpu}/cache/index0/coherency_line_size");
-    let told = Root::default().number::<usize>(&file);
-    told.value().copied().filter(|bytes| bytes.is_power_of_two() && *bytes >= 16).unwrap_or(64)
+    let bytes = Root::default().number::<usize>(&file);
+    bytes.value().copied().filter(|bytes| bytes.is_power_of_two() && *bytes >= 16).unwrap_or(64)
 }
 
 #[cfg(test)]

@@ -73,21 +73,21 @@ pub const UNROLLED_MOST: f64 = 1.6;
 pub const ROLLED_MOST: f64 = 8.0;
 
 /// The claims that all loads were made, one after the other, and that none of them faulted.
-pub fn evidence(seen: &Observed, most_instructions: f64) -> Vec<Check> {
+pub fn evidence(observed: &Observed, most_instructions: f64) -> Vec<Check> {
     let mut checks = vec![
         Check::witnessed(
             "dependent loads, shown by the element at which the chase ended, per load claimed",
-            seen,
+            observed,
             LOADS,
             1.0,
             1.0,
         ),
-        no_faults(seen),
+        no_faults(observed),
     ];
-    checks.extend(seen.counters.instructions.map(|instructions| {
+    checks.extend(observed.counters.instructions.map(|instructions| {
         Check::within(
             "instructions retired per load",
-            seen.per_operation(instructions),
+            observed.per_operation(instructions),
             1.0,
             most_instructions,
         )
@@ -96,9 +96,9 @@ pub fn evidence(seen: &Observed, most_instructions: f64) -> Vec<Check> {
 }
 
 /// The claim that no page was missing.
-pub fn no_faults(seen: &Observed) -> Check {
-    let faults = seen.counters.minor_faults + seen.counters.major_faults;
-    Check::within("page faults per load", seen.per_operation(faults), 0.0, 0.001)
+pub fn no_faults(observed: &Observed) -> Check {
+    let faults = observed.counters.minor_faults + observed.counters.major_faults;
+    Check::within("page faults per load", observed.per_operation(faults), 0.0, 0.001)
 }
 
 #[cfg(test)]

@@ -28,10 +28,10 @@ pub fn workload<'site>(writer: Writer, bytes: usize, site: &'site Site) -> Resul
     let (memory, _) = Mapping::resident(bytes, Pages::Base)?;
     let (lap, tally) = (Lap::new(site), Tally::new());
     let counts = Rc::clone(&tally);
-    let told = Told::new()?;
+    let report = ChildReport::new()?;
     let observe = move || {
         let (ns, faults) = match writer {
-            Writer::Child => written_by_child(&memory, &lap, &told)?,
+            Writer::Child => written_by_child(&memory, &lap, &report)?,
             Writer::Parent => {
                 let _child = waiting_child(site)?;
                 timed_writes(&memory, memory.all_pages(), &lap)?
@@ -59,23 +59,23 @@ fn timed_writes(memory: &Mapping, pages: Range<usize>, lap: &Lap) -> Result<(f64
 }
 
 /// Results that a child reports to its parent.
-struct Told {
+struct ChildReport {
     picoseconds: &'static AtomicU64,
     minor: &'static AtomicU64,
     major: &'static AtomicU64,
 }
 
-impl Told {
+impl ChildReport {
     fn new() -> Result<Self, Failure> {
         let number =
             || shared_memory().map_err(|error| Failure::Broke(format!("shared memory for a child: {error}")));
-        Ok(Told { picoseconds: number()?, minor: number()?, major: number()? })
+        Ok(ChildReport { picoseconds: number()?, minor: number()?, major: number()? })
     }
 }
 
 /// Forks a child that times and counts its own writes, and waits for it.
-fn written_by_child(memory: &Mapping, lap: &Lap, told: &Told) -> Result<(f64, Faults), Failure> {
-    told.picoseconds.store(0, Ordering::Release);
+fn written_by_child(memory: &Mapping, lap: &Lap, report: &ChildReport) -> Result<(f64, Faults), Failure> {
+    report.picoseconds.store(0, Ordering::Release);
     // SAFETY: a trial has one thread; the child writes memory and ends.
     let child = match unsafe { libc::fork() } {
         -1 => return Err(Failure::last("fork")),
@@ -84,9 +84,9 @@ fn written_by_child(memory: &Mapping, lap: &Lap, told: &Told) -> Result<(f64, Fa
             let rehearsed = timed_writes(memory, 0..0, lap).is_ok();
             let status = match timed_writes(memory, memory.all_pages(), lap) {
                 Ok((ns, faults)) if rehearsed => {
-                    told.minor.store(faults.minor, Ordering::Relaxed);
-                    told.major.store(faults.major, Ordering::Relaxed);
-                    told.picoseconds.store((ns * 1e3) as u64, Ordering::Release);
+                    report.minor.store(faults.minor, Ordering::Relaxed);
+                    report.major.store(faults.major, Ordering::Relaxed);
+                    report.picoseconds.store((ns * 1e3) as u64, Ordering::Release);
                     0
                 }
                 _ => 1,
@@ -99,10 +99,10 @@ fn written_by_child(memory: &Mapping, lap: &Lap, told: &Told) -> Result<(f64, Fa
     let mut status = 0;
     // SAFETY: waits for our own child.
     errno("waitpid", unsafe { libc::waitpid(child, &raw mut status, 0) })?;
-    let ns = told.picoseconds.load(Ordering::Acquire) as f64 / 1e3;
+    let ns = report.picoseconds.load(Ordering::Acquire) as f64 / 1e3;
     ensure(status == 0 && ns > 0.0, "the child did not write its pages")?;
     let counted = |count: &AtomicU64| count.load(Ordering::Relaxed);
-    Ok((ns, Faults { minor: counted(told.minor), major: counted(told.major) }))
+    Ok((ns, Faults { minor: counted(report.minor), major: counted(report.major) }))
 }
 
 /// A child that shares every page and only sleeps, until it is dropped.

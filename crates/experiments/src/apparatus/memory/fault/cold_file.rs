@@ -116,8 +116,8 @@ fn refuse_memory(folder: &Path) -> Result<(), Failure> {
     let path = CString::new(folder.as_os_str().as_bytes()).unwrap_or_default();
     // SAFETY: a statfs is plain integers, of which zero is a valid value; the call writes no more than it.
     let kind = unsafe {
-        let mut told: libc::statfs = std::mem::zeroed();
-        (libc::statfs(path.as_ptr(), &raw mut told) == 0).then_some(told.f_type)
+        let mut status: libc::statfs = std::mem::zeroed();
+        (libc::statfs(path.as_ptr(), &raw mut status) == 0).then_some(status.f_type)
     };
     if kind.is_some_and(|kind| IN_MEMORY.contains(&(kind as u32))) {
         return Err(Failure::Unsupported(format!(

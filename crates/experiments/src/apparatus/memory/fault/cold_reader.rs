@@ -61,14 +61,15 @@ impl<'site> ColdReader<'site> {
     /// Series of single accesses; each series begins with nothing of the file in memory. A series is made as a whole and then
     /// reported access by access, so that the end of the trial does not cut it short, which would count the first accesses alone.
     pub fn accesses(self, mut series: impl FnMut() -> Vec<usize> + 'site) -> Workload<'site> {
-        let mut made = VecDeque::new();
+        let mut accesses = VecDeque::new();
         let tally = Rc::clone(&self.tally);
         let served = Rc::new(Cell::new(0.0));
-        let told = Rc::clone(&served);
+        let served_so_far = Rc::clone(&served);
         let observe = move || {
-            let Some(access) = made.pop_front() else {
+            let Some(access) = accesses.pop_front() else {
                 self.cold.evict()?;
-                made = series().into_iter().map(|offset| self.access(offset)).collect::<Result<_, _>>()?;
+                accesses =
+                    series().into_iter().map(|offset| self.access(offset)).collect::<Result<_, _>>()?;
                 return Ok(None);
             };
             self.tally.add(1.0, access.faults, 1);
@@ -78,7 +79,7 @@ impl<'site> ColdReader<'site> {
         // Whether the kernel counts the bytes that the device serves is known beforehand.
         let counted = device_reads::count().is_some();
         Workload::recorded(observe).witnessed(move || {
-            let served = counted.then(|| device_reads::named(told.get()));
+            let served = counted.then(|| device_reads::named(served_so_far.get()));
             tally.counts().into_iter().chain(served).collect()
         })
     }

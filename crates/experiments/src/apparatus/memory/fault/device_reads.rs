@@ -17,19 +17,19 @@ pub fn named(bytes: f64) -> (&'static str, f64) {
 }
 
 /// Bytes from the device during the observations; `None` if they were not counted.
-pub fn total(seen: &Observed) -> Option<f64> {
-    seen.witness(BYTES)
+pub fn total(observed: &Observed) -> Option<f64> {
+    observed.witness(BYTES)
 }
 
 /// Checks that the device served as many bytes per operation as claimed; `None` if they were not counted.
-pub fn check(seen: &Observed, claim: &str, low: f64, high: f64) -> Option<Check> {
-    Some(Check::within(claim, total(seen)? / seen.operations.max(1) as f64, low, high))
+pub fn check(observed: &Observed, claim: &str, low: f64, high: f64) -> Option<Check> {
+    Some(Check::within(claim, total(observed)? / observed.operations.max(1) as f64, low, high))
 }
 
 /// Checks that the device served every major fault, with one page at least and the read-ahead at most; `None` if nothing was
 /// counted, or there was no major fault.
-pub fn per_major_fault(seen: &Observed, page: f64, most: f64) -> Option<Check> {
-    let faults = tally::major(seen).filter(|faults| *faults > 0.0)?;
+pub fn per_major_fault(observed: &Observed, page: f64, most: f64) -> Option<Check> {
+    let faults = tally::major(observed).filter(|faults| *faults > 0.0)?;
     let claim = "bytes that the device delivered, per fault that waited: at least a page";
-    Some(Check::within(claim, total(seen)? / faults, page, most))
+    Some(Check::within(claim, total(observed)? / faults, page, most))
 }

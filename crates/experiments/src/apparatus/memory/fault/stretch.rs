@@ -110,15 +110,15 @@ impl PageTable {
         // The words are in the machine's byte order: bit 63 is in the last byte of a little-endian one.
         let top = if cfg!(target_endian = "little") { WORD - 1 } else { 0 };
         let mut words = [0; 512 * WORD];
-        let (mut first, mut left, mut present) = (address / Pages::Base.bytes(), pages, 0);
-        while left > 0 {
-            let some = left.min(words.len() / WORD);
+        let (mut first, mut remaining, mut present) = (address / Pages::Base.bytes(), pages, 0);
+        while remaining > 0 {
+            let some = remaining.min(words.len() / WORD);
             let words = &mut words[..some * WORD];
             self.0
                 .read_exact_at(words, (first * WORD) as u64)
                 .map_err(|error| PageTable::unreadable(&error))?;
             present += words.chunks_exact(WORD).filter(|word| word[top] & 0x80 != 0).count();
-            (first, left) = (first + some, left - some);
+            (first, remaining) = (first + some, remaining - some);
         }
         Ok(present)
     }

@@ -89,10 +89,10 @@ pub enum Kind {
 }
 
 /// Checks that as many faults were counted as claimed, to within one percent, and of the claimed kind.
-pub fn checks(seen: &Observed, kind: Kind) -> Vec<Check> {
+pub fn checks(observed: &Observed, kind: Kind) -> Vec<Check> {
     let share = |counted: &[&str]| {
-        let claimed = seen.witness(CLAIMED).filter(|claimed| *claimed > 0.0)?;
-        let counted: Option<Vec<f64>> = counted.iter().map(|name| seen.witness(name)).collect();
+        let claimed = observed.witness(CLAIMED).filter(|claimed| *claimed > 0.0)?;
+        let counted: Option<Vec<f64>> = counted.iter().map(|name| observed.witness(name)).collect();
         Some(counted?.iter().sum::<f64>() / claimed)
     };
     let check = |claim: &str, counted: &[&str], low, high| match share(counted) {
@@ -120,17 +120,17 @@ pub fn checks(seen: &Observed, kind: Kind) -> Vec<Check> {
 }
 
 /// Checks that there was no fault in the timed parts.
-pub fn none(seen: &Observed) -> Check {
+pub fn none(observed: &Observed) -> Check {
     let claim = "faults counted by the kernel in the timed parts";
-    match (seen.witness(MINOR), seen.witness(MAJOR)) {
+    match (observed.witness(MINOR), observed.witness(MAJOR)) {
         (Some(minor), Some(major)) => Check::equal(claim, minor + major, 0.0),
         _ => Check::missing(claim),
     }
 }
 
 /// Major faults in the timed parts; `None` if they were not counted.
-pub fn major(seen: &Observed) -> Option<f64> {
-    seen.witness(MAJOR)
+pub fn major(observed: &Observed) -> Option<f64> {
+    observed.witness(MAJOR)
 }
 
 #[cfg(test)]
@@ -144,8 +144,8 @@ mod tests {
         Observed { witnessed, ..Observed::default() }
     }
 
-    fn hold(seen: &Observed, kind: Kind) -> bool {
-        checks(seen, kind).iter().all(|check| check.holds)
+    fn hold(observed: &Observed, kind: Kind) -> bool {
+        checks(observed, kind).iter().all(|check| check.holds)
     }
 
     #[test]

@@ -132,9 +132,9 @@ impl Arrays {
             let step = if self.kernel.used_of_line() == 64 { 1 } else { 8 };
             for word in self.stretch(piece).step_by(step) {
                 // SAFETY: inside the array that is written, the first in the memory lent to us.
-                let found = unsafe { std::mem::replace(&mut *self.filled.first().add(word), SCRIBBLE) };
+                let value_read = unsafe { std::mem::replace(&mut *self.filled.first().add(word), SCRIBBLE) };
                 self.counts.looked_at += 1;
-                self.counts.wrong += u64::from(found != self.expected(word, value));
+                self.counts.wrong += u64::from(value_read != self.expected(word, value));
             }
         }
     }

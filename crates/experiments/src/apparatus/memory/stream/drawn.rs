@@ -36,7 +36,7 @@ struct Counted {
 }
 
 impl Counted {
-    fn told(&self) -> [(&'static str, f64); 4] {
+    fn witnesses(&self) -> [(&'static str, f64); 4] {
         [
             (WINDOWS, self.windows.get()),
             (DRAWING, self.drawing.get()),
@@ -69,7 +69,7 @@ pub fn windows<'site>(
     };
     let (chasing, cpus) = cpus_of_all(others.as_ref());
     let counted = Rc::new(Counted::default());
-    let (told, mut of_walk) = (Rc::clone(&counted), walk.witness);
+    let (reported, mut of_walk) = (Rc::clone(&counted), walk.witness);
     let bytes = move || others.as_ref().map_or_else(|| Ok(vec![]), Streaming::bytes);
     let window = move || {
         let (before, began) = (bytes()?, stopwatch.now_ns());
@@ -80,7 +80,7 @@ pub fn windows<'site>(
     };
     let witness = move || {
         let of_walk = of_walk.as_mut().map(|count| count()).unwrap_or_default();
-        of_walk.into_iter().chain(told.told()).collect()
+        of_walk.into_iter().chain(reported.witnesses()).collect()
     };
     let mut windows = Workload::figures(window).witnessed(witness);
     windows.stated = walk.stated;
@@ -98,26 +98,26 @@ fn cpus_of_all(others: Option<&Streaming>) -> (f64, f64) {
 
 /// The claims that the loads were made, that the other threads streamed all the while as the point says, and that each thread had
 /// its own CPU.
-pub fn evidence(others: u64, seen: &Observed) -> Vec<Check> {
-    let (windows, others) = (seen.witness(WINDOWS).unwrap_or_default(), others as f64);
+pub fn evidence(others: u64, observed: &Observed) -> Vec<Check> {
+    let (windows, others) = (observed.witness(WINDOWS).unwrap_or_default(), others as f64);
     // An observation is a window of many loads.
-    let of_loads = Observed { operations: windows as u64 * WINDOW_LOADS, ..seen.clone() };
+    let of_loads = Observed { operations: windows as u64 * WINDOW_LOADS, ..observed.clone() };
     let mut checks = walk::evidence(&of_loads, walk::UNROLLED_MOST);
-    checks.push(drawn_evidence(others > 0.0, seen));
+    checks.push(drawn_evidence(others > 0.0, observed));
     let claim = "other threads that moved bytes, in the average window";
-    checks.push(seen.witness(DRAWING).filter(|_| windows > 0.0).map_or_else(
+    checks.push(observed.witness(DRAWING).filter(|_| windows > 0.0).map_or_else(
         || Check::missing(claim),
         |drawing| Check::within(claim, drawing / windows, 0.95 * others, others),
     ));
     let claim = "CPUs on which the chase and the other threads ran: one each";
-    let cpus = seen.witness(CPUS);
+    let cpus = observed.witness(CPUS);
     checks.push(cpus.map_or_else(|| Check::missing(claim), |cpus| Check::equal(claim, cpus, others + 1.0)));
     checks
 }
 
-fn drawn_evidence(loaded: bool, seen: &Observed) -> Check {
+fn drawn_evidence(loaded: bool, observed: &Observed) -> Check {
     let claim = "GB/s that the others moved during these observations";
-    match (seen.witness(MOVED), seen.witness(PASSED)) {
+    match (observed.witness(MOVED), observed.witness(PASSED)) {
         (Some(bytes), Some(ns)) if ns > 0.0 => {
             let (low, high) = if loaded { (0.01, 1e4) } else { (0.0, 0.0) };
             Check::within(claim, bytes / ns, low, high)

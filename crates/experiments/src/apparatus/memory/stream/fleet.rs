@@ -29,7 +29,7 @@ pub struct Task {
 /// State reported by one thread; aligned to two lines, for processors that fetch lines in pairs.
 #[repr(align(128))]
 #[derive(Debug, Default)]
-struct Told {
+struct Streamer {
     /// Bytes moved so far, in all tasks.
     bytes: AtomicU64,
     /// 0 until the arrays are filled, then the CPU that the thread runs on, plus one.
@@ -43,7 +43,7 @@ struct Told {
 /// Threads with their arrays. They end when it is dropped.
 #[derive(Debug)]
 pub struct Fleet {
-    told: Vec<Arc<Told>>,
+    streamers: Vec<Arc<Streamer>>,
     orders: Vec<Sender<Task>>,
     streaming: Arc<AtomicBool>,
 }
@@ -51,19 +51,19 @@ pub struct Fleet {
 impl Fleet {
     /// One thread on each of these CPUs, with `bytes` of filled memory of its own.
     pub fn new(cpus: &[usize], bytes: u64, seed: u64) -> Result<Self, Failure> {
-        let mut fleet = Fleet { told: vec![], orders: vec![], streaming: Arc::default() };
+        let mut fleet = Fleet { streamers: vec![], orders: vec![], streaming: Arc::default() };
         for cpu in cpus.iter().copied() {
-            let (told, streaming) = (Arc::<Told>::default(), Arc::clone(&fleet.streaming));
+            let (own, streaming) = (Arc::<Streamer>::default(), Arc::clone(&fleet.streaming));
             let (order, orders) = mpsc::channel();
-            fleet.told.push(Arc::clone(&told));
+            fleet.streamers.push(Arc::clone(&own));
             fleet.orders.push(order);
             partner::thread(None, move || {
-                let ended = affinity::pin(cpu).and_then(|()| serve(bytes, seed, &told, &orders, &streaming));
-                told.failed.store(ended.is_err(), Ordering::Release);
+                let ended = affinity::pin(cpu).and_then(|()| serve(bytes, seed, &own, &orders, &streaming));
+                own.failed.store(ended.is_err(), Ordering::Release);
                 ended
             })?;
         }
-        fleet.until(|told| told.cpu.load(Ordering::Acquire) > 0)?;
+        fleet.until(|own| own.cpu.load(Ordering::Acquire) > 0)?;
         Ok(fleet)
     }
 
@@ -73,8 +73,8 @@ impl Fleet {
         self.streaming.store(true, Ordering::Release);
         // From here on, if anything fails, dropping this makes the threads rest.
         let streaming = Streaming { fleet: Rc::clone(self) };
-        for (told, order) in self.told.iter().zip(&self.orders) {
-            told.busy.store(true, Ordering::Release);
+        for (own, order) in self.streamers.iter().zip(&self.orders) {
+            own.busy.store(true, Ordering::Release);
             ensure(order.send(task).is_ok(), "a streaming thread has ended")?;
         }
         while self.bytes()?.iter().zip(&before).any(|(now, before)| now <= before) {
@@ -84,8 +84,8 @@ impl Fleet {
     }
 
     /// Waits until `done` holds for all threads; a failed thread ends the wait, a hang the trial's time limit.
-    fn until(&self, done: impl Fn(&Told) -> bool) -> Result<(), Failure> {
-        while !self.told.iter().all(|told| done(told)) {
+    fn until(&self, done: impl Fn(&Streamer) -> bool) -> Result<(), Failure> {
+        while !self.streamers.iter().all(|own| done(own)) {
             self.well()?;
             std::thread::sleep(Duration::from_micros(50));
         }
@@ -93,7 +93,7 @@ impl Fleet {
     }
 
     fn well(&self) -> Result<(), Failure> {
-        let failed = self.told.iter().any(|told| told.failed.load(Ordering::Acquire));
+        let failed = self.streamers.iter().any(|own| own.failed.load(Ordering::Acquire));
         ensure(
             !failed,
             "a streaming thread could not be pinned, could not allocate its memory, or read wrong data",
@@ -103,7 +103,7 @@ impl Fleet {
     /// Bytes moved so far by each thread, in all tasks; an error if one of them has ended.
     pub fn bytes(&self) -> Result<Vec<u64>, Failure> {
         self.well()?;
-        Ok(self.told.iter().map(|told| told.bytes.load(Ordering::Relaxed)).collect())
+        Ok(self.streamers.iter().map(|own| own.bytes.load(Ordering::Relaxed)).collect())
     }
 }
 
@@ -121,12 +121,12 @@ impl Streaming {
 
     /// The CPUs of the threads when they began.
     pub fn cpus(&self) -> BTreeSet<u64> {
-        self.fleet.told.iter().map(|told| told.cpu.load(Ordering::Acquire) - 1).collect()
+        self.fleet.streamers.iter().map(|own| own.cpu.load(Ordering::Acquire) - 1).collect()
     }
 
     /// States the number of CPUs of the threads, and the smallest share of their memory in huge pages.
     pub fn stated<'site>(&self, workload: Workload<'site>) -> Workload<'site> {
-        let huge = self.fleet.told.iter().map(|told| told.huge_thousandths.load(Ordering::Acquire)).min();
+        let huge = self.fleet.streamers.iter().map(|own| own.huge_thousandths.load(Ordering::Acquire)).min();
         workload
             .stating(STREAMING_CPUS, self.cpus().len() as f64)
             .stating(LEAST_HUGE, huge.unwrap_or_default() as f64 / 1e3)
@@ -142,7 +142,7 @@ impl Drop for Streaming {
     fn drop(&mut self) {
         self.fleet.streaming.store(false, Ordering::Release);
         // A failed thread rests as well.
-        let _ = self.fleet.until(|told| !told.busy.load(Ordering::Acquire));
+        let _ = self.fleet.until(|own| !own.busy.load(Ordering::Acquire));
     }
 }
 
@@ -150,34 +150,34 @@ impl Drop for Streaming {
 fn serve(
     bytes: u64,
     seed: u64,
-    told: &Told,
+    own: &Streamer,
     orders: &Receiver<Task>,
     streaming: &AtomicBool,
 ) -> Result<(), Failure> {
     let filled = Rc::new(Filled::new(bytes, seed)?);
-    told.huge_thousandths.store(thousandths(&filled.backing), Ordering::Release);
-    tell_cpu(told);
+    own.huge_thousandths.store(thousandths(&filled.backing), Ordering::Release);
+    tell_cpu(own);
     while let Ok(task) = orders.recv() {
-        tell_cpu(told);
+        tell_cpu(own);
         let mut arrays = Arrays::in_pieces(task.kernel, &filled, bytes, task.piece_bytes)?;
-        stream(task, &mut arrays, told, streaming)?;
+        stream(task, &mut arrays, own, streaming)?;
         drop(arrays);
-        told.busy.store(false, Ordering::Release);
+        own.busy.store(false, Ordering::Release);
     }
     Ok(())
 }
 
-fn tell_cpu(told: &Told) {
+fn tell_cpu(own: &Streamer) {
     // SAFETY: returns a number.
     let cpu = unsafe { libc::sched_getcpu() };
-    told.cpu.store(cpu as u64 + 1, Ordering::Release);
+    own.cpu.store(cpu as u64 + 1, Ordering::Release);
 }
 
-fn stream(task: Task, arrays: &mut Arrays, told: &Told, streaming: &AtomicBool) -> Result<(), Failure> {
-    let before = told.bytes.load(Ordering::Relaxed);
+fn stream(task: Task, arrays: &mut Arrays, own: &Streamer, streaming: &AtomicBool) -> Result<(), Failure> {
+    let before = own.bytes.load(Ordering::Relaxed);
     while streaming.load(Ordering::Relaxed) {
         arrays.pass()?;
-        told.bytes.store(before + arrays.counts.bytes, Ordering::Relaxed);
+        own.bytes.store(before + arrays.counts.bytes, Ordering::Relaxed);
         rest(task.pause);
     }
     Ok(())

@@ -36,8 +36,8 @@ impl Level {
 
     pub fn of(point: &Point) -> Result<Level, Failure> {
         let named = |level: &Level| level.name() == point.name(&LEVEL);
-        let found = Level::ALL.into_iter().find(named);
-        found.ok_or_else(|| Failure::no_variant(&LEVEL, point.name(&LEVEL)))
+        let level = Level::ALL.into_iter().find(named);
+        level.ok_or_else(|| Failure::no_variant(&LEVEL, point.name(&LEVEL)))
     }
 }
 
@@ -60,25 +60,29 @@ fn caches(machine: &Machine) -> Vec<(u8, u64, u64)> {
         let counted_on = cpus.clone().filter_map(|cpu| machine.data_cache_share_bytes(*cpu, level)).min()?;
         Some((level, counted_on, cpus.filter_map(|cpu| machine.data_cache_bytes(*cpu, level)).max()?))
     };
-    let found: Vec<_> = (1..=4).filter_map(of_level).collect();
-    if found.is_empty() { USUAL.map(|(level, size)| (level, size, size)).into() } else { found }
+    let caches_of_levels: Vec<_> = (1..=4).filter_map(of_level).collect();
+    if caches_of_levels.is_empty() {
+        USUAL.map(|(level, size)| (level, size, size)).into()
+    } else {
+        caches_of_levels
+    }
 }
 
 /// The sizes of a sweep with their levels, ascending. A cache hardly larger than the one before has no size: half of it would fit
 /// into that one.
 pub fn sizes(machine: &Machine) -> Vec<(Level, u64)> {
-    let mut found = vec![];
+    let mut sizes = vec![];
     let mut before = 0;
     for (level, least, _) in caches(machine) {
         if least / 2 > before {
-            found.push((Level::Cache(level), least / 2));
+            sizes.push((Level::Cache(level), least / 2));
         }
         before = least;
     }
     let memory = memory_bytes(machine);
-    found.retain(|(_, size)| *size < memory);
-    found.push((Level::Memory, memory));
-    found
+    sizes.retain(|(_, size)| *size < memory);
+    sizes.push((Level::Memory, memory));
+    sizes
 }
 
 /// The size of arrays in memory, with its level.
@@ -98,13 +102,13 @@ pub fn memory_bytes_within(most: u64, caches: u64) -> Option<u64> {
 
 /// The part of the last-level cache available to one core, bytes.
 pub fn last_cache_bytes(machine: &Machine) -> u64 {
-    let told = machine.caches.value().and_then(|_| caches(machine).last().copied());
-    told.map_or(USUAL_LAST, |(_, counted_on, _)| counted_on)
+    let last = machine.caches.value().and_then(|_| caches(machine).last().copied());
+    last.map_or(USUAL_LAST, |(_, counted_on, _)| counted_on)
 }
 
 /// The size of arrays in memory: four times the largest last-level cache that one core uses, bytes.
 pub fn memory_bytes(machine: &Machine) -> u64 {
-    let told = machine.caches.value().and_then(|_| caches(machine).last().copied());
-    let last = told.map_or(USUAL_LAST, |(_, _, most)| most);
+    let caches_of_last = machine.caches.value().and_then(|_| caches(machine).last().copied());
+    let last = caches_of_last.map_or(USUAL_LAST, |(_, _, most)| most);
     (BEYOND * last).next_multiple_of(6 << 20).clamp(SMALLEST, LARGEST)
 }

@@ -51,12 +51,12 @@ fn switch_against_creation(known: &Known) -> Option<Finding> {
             }
         }
     };
-    let found = |experiment, point: &Point| known.found(experiment, point);
-    let process = found(NAME, &between(PIPE_NET, PROCESSES))
-        .zip(found("cpu/process_creation", &process_creation::whole()))
+    let result = |experiment, point: &Point| known.found(experiment, point);
+    let process = result(NAME, &between(PIPE_NET, PROCESSES))
+        .zip(result("cpu/process_creation", &process_creation::whole()))
         .map(|(switch, creation)| in_switches("a process", switch, creation));
-    let thread = found(NAME, &between(PIPE_NET, THREADS))
-        .zip(found("cpu/thread_creation", &thread_creation::whole()))
+    let thread = result(NAME, &between(PIPE_NET, THREADS))
+        .zip(result("cpu/thread_creation", &thread_creation::whole()))
         .map(|(switch, creation)| in_switches("a thread", switch, creation));
     let both = Statement::joined(process.into_iter().chain(thread), ", ")?;
     Some(finding!(Question::Thread, "Creating and reaping {both}.", both))

@@ -175,9 +175,9 @@ impl Experiment for ContextSwitch {
         }
     }
 
-    fn evidence(&self, point: &Point, seen: &Observed) -> Vec<Check> {
-        let switches = seen.per_operation(seen.switches());
-        let others = seen.others_per_operation(1.0);
+    fn evidence(&self, point: &Point, observed: &Observed) -> Vec<Check> {
+        let switches = observed.per_operation(observed.switches());
+        let others = observed.others_per_operation(1.0);
         let mechanism = point.name(&MECHANISM);
         match (mechanism, point.placement()) {
             (PIPE_ALONE | USER_LEVEL, _) => {

@@ -6,11 +6,12 @@ use fathom_core::prelude::*;
 
 /// The part of the known work that each form has between its readings (report 003 says that a bare pair is not enough).
 pub fn kept_between(known: &Known) -> Option<Finding> {
-    let seen = |Form { name, .. }: &Form| {
-        let found = |measure| known.found(NAME, &Point::new().named(&READING, name).named(&MEASURE, measure));
-        Some((*name, found(AROUND)?.minus(found(PAIR)?)))
+    let work_between = |Form { name, .. }: &Form| {
+        let result =
+            |measure| known.found(NAME, &Point::new().named(&READING, name).named(&MEASURE, measure));
+        Some((*name, result(AROUND)?.minus(result(PAIR)?)))
     };
-    let all: Vec<(&str, Found)> = FORMS.iter().filter_map(seen).collect();
+    let all: Vec<(&str, Found)> = FORMS.iter().filter_map(work_between).collect();
     let (_, whole) = *all.iter().find(|(name, _)| *name == KEEPS_WORK)?;
     let forms = all.iter().filter(|(name, _)| *name != KEEPS_WORK).map(|(name, part)| {
         let share = part.share_of(whole);

@@ -3,8 +3,8 @@
 mod around_work;
 mod points;
 
-use crate::apparatus::cpu::mode_switch;
 use crate::arch::{FORMS, Form};
+use crate::expected::mode_switch;
 use fathom_core::machine::ClockReading;
 use fathom_core::prelude::*;
 use fathom_core::sampling::clock::kernel_clock;
@@ -151,19 +151,23 @@ impl Experiment for TimingOverhead {
         }
     }
 
-    fn evidence(&self, point: &Point, seen: &Observed) -> Vec<Check> {
-        if let Some(negative) = seen.witness("negative") {
+    fn evidence(&self, point: &Point, observed: &Observed) -> Vec<Check> {
+        if let Some(negative) = observed.witness("negative") {
             return vec![Check::equal("readings that ran backwards", negative, 0.0)];
         }
-        let Some(advanced) = seen.witness("clock_advanced_ns") else { return vec![] };
-        let elapsed = seen.witness("raw_advanced_ns").unwrap_or(f64::NAN);
+        let Some(advanced) = observed.witness("clock_advanced_ns") else { return vec![] };
+        let elapsed = observed.witness("raw_advanced_ns").unwrap_or(f64::NAN);
         let reading = point.name(&READING);
         let claim = "the clock advanced as CLOCK_MONOTONIC_RAW did: ratio";
         let (least, most) = advance(reading);
         vec![
             Check::within(claim, advanced / elapsed, least, most),
             // The library asks the kernel for CPU time, and reads the other clocks from the vDSO if it can.
-            if enters_the_kernel(reading) { Check::system_calls(seen, 1.0) } else { none_or_one_call(seen) },
+            if enters_the_kernel(reading) {
+                Check::system_calls(observed, 1.0)
+            } else {
+                none_or_one_call(observed)
+            },
         ]
     }
 
@@ -173,9 +177,9 @@ impl Experiment for TimingOverhead {
 }
 
 /// A reading by the library is no system call, or always one if programs cannot read the kernel's clock.
-fn none_or_one_call(seen: &Observed) -> Check {
-    let none = Check::system_calls(seen, 0.0);
-    let one = Check::system_calls(seen, 1.0);
+fn none_or_one_call(observed: &Observed) -> Check {
+    let none = Check::system_calls(observed, 0.0);
+    let one = Check::system_calls(observed, 1.0);
     Check {
         claim: "system calls per operation, counted by a tracer: none, or one where the kernel alone can read the clock"
             .to_owned(),

@@ -17,17 +17,17 @@ pub fn findings(known: &Known) -> Vec<Finding> {
 
 /// A process's time per block, by the number of processes, ascending.
 fn each(pattern: &str, file: u64, known: &Known) -> Vec<(u64, Found)> {
-    let mut found = known.found_along(NAME, &point(pattern, EACH, file, 1), &PROCESSES);
-    found.sort_by_key(|(processes, _)| *processes);
-    found
+    let mut times = known.found_along(NAME, &point(pattern, EACH, file, 1), &PROCESSES);
+    times.sort_by_key(|(processes, _)| *processes);
+    times
 }
 
 /// The advantage of sequential order for one process alone and for the maximum number: interleaved sequences are not sequential
 /// to the device (R-FS-31).
 fn order_lost(known: &Known) -> Option<Finding> {
     let (sequential, random) = (each(ALL_SEQUENTIAL, USUAL_FILE, known), each(ALL_RANDOM, USUAL_FILE, known));
-    let at = |processes: u64, found: &[(u64, Found)]| {
-        found.iter().find(|(count, _)| *count == processes).map(|(_, found)| *found)
+    let at = |processes: u64, times: &[(u64, Found)]| {
+        times.iter().find(|(count, _)| *count == processes).map(|(_, time)| *time)
     };
     let most =
         sequential.iter().map(|(count, _)| *count).filter(|count| at(*count, &random).is_some()).max()?;
@@ -51,14 +51,14 @@ fn order_lost(known: &Known) -> Option<Finding> {
 
 /// The number of processes from which another one adds no significant time: report 001 looks for that point (R-FS-34).
 fn plateau(pattern: &str, known: &Known) -> Option<Finding> {
-    let found = each(pattern, USUAL_FILE, known);
+    let times = each(pattern, USUAL_FILE, known);
     let level = |from: &usize| {
-        let (first, rest) = found[*from..].split_first()?;
+        let (first, rest) = times[*from..].split_first()?;
         let same = |(_, later): &(u64, Found)| later.differs_from(&first.1) == Some(false);
         (rest.len() >= 2 && rest.iter().all(same)).then_some(*first)
     };
-    let (processes, time) = (0..found.len()).find_map(|from| level(&from))?;
-    let (most, _) = found.last()?;
+    let (processes, time) = (0..times.len()).find_map(|from| level(&from))?;
+    let (most, _) = times.last()?;
     Some(finding!(
         Question::Contention,
         "{pattern}: from {processes} processes to {most} a block costs the same, {time}.",
@@ -69,9 +69,9 @@ fn plateau(pattern: &str, known: &Known) -> Option<Finding> {
 
 /// Whether the slowest process falls farther behind among many than among few.
 fn fairness(pattern: &str, known: &Known) -> Option<Finding> {
-    let mut found = known.found_along(NAME, &point(pattern, UNFAIRNESS, USUAL_FILE, 1), &PROCESSES);
-    found.sort_by_key(|(processes, _)| *processes);
-    let ((few, near), (many, far)) = (*found.first()?, *found.last()?);
+    let mut deviations = known.found_along(NAME, &point(pattern, UNFAIRNESS, USUAL_FILE, 1), &PROCESSES);
+    deviations.sort_by_key(|(processes, _)| *processes);
+    let ((few, near), (many, far)) = (*deviations.first()?, *deviations.last()?);
     let judged = match far.differs_from(&near) {
         Some(true) if far.value > near.value => ": with more processes the difference grows",
         Some(true) => ": with more processes the difference shrinks",
@@ -94,18 +94,18 @@ fn fairness(pattern: &str, known: &Known) -> Option<Finding> {
 fn by_file(pattern: &str, known: &Known) -> Option<Finding> {
     let usual = each(pattern, USUAL_FILE, known);
     let compared = OTHER_FILES.into_iter().filter_map(|file| {
-        let (processes, found) = *each(pattern, file, known).last()?;
+        let (processes, time) = *each(pattern, file, known).last()?;
         let (_, usual) = usual.iter().find(|(count, _)| *count == processes)?;
-        let judged = match found.differs_from(usual) {
+        let judged = match time.differs_from(usual) {
             Some(true) => "",
             Some(false) => ", which are not significantly different",
             None => return None,
         };
         Some(statement!(
-            "with files of {file} {processes} processes take {found} a block, with those of {usual_file} \
+            "with files of {file} {processes} processes take {time} a block, with those of {usual_file} \
              {usual}{judged}",
             file = declared::size(file),
-            found = found.named(&format!("{pattern}, {}", declared::size(file))),
+            time = time.named(&format!("{pattern}, {}", declared::size(file))),
             usual_file = declared::size(USUAL_FILE),
             usual = usual.named(&format!("{pattern}, {}", declared::size(USUAL_FILE)))
         ))

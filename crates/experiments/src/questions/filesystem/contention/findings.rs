@@ -17,8 +17,8 @@ pub fn findings(known: &Known) -> Vec<Finding> {
 /// process after the other, where each additional process adds the time of one alone.
 fn growth(pattern: &str, known: &Known) -> Option<Finding> {
     let group = point(pattern, EACH, USUAL_FILE, 1);
-    let found = known.along(NAME, &group, &PROCESSES);
-    let curve: Vec<(f64, f64)> = found.into_iter().map(|(processes, ns)| (processes as f64, ns)).collect();
+    let times = known.along(NAME, &group, &PROCESSES);
+    let curve: Vec<(f64, f64)> = times.into_iter().map(|(processes, ns)| (processes as f64, ns)).collect();
     let (growth, slope) = match two_segments(&curve) {
         Some(two) => two_lines(pattern, &two),
         None => one_line(pattern, known.line(NAME, &group, &PROCESSES)?),
@@ -87,9 +87,9 @@ fn alike(pattern: &str) -> &str {
 }
 
 fn best_rate(pattern: &str, known: &Known) -> Option<Finding> {
-    let found = known.found_along(NAME, &point(pattern, TOGETHER, USUAL_FILE, 1), &PROCESSES);
-    let (_, one) = found.iter().find(|(processes, _)| *processes == 1)?;
-    let (processes, best) = found.iter().max_by(|(_, one), (_, other)| one.value.total_cmp(&other.value))?;
+    let rates = known.found_along(NAME, &point(pattern, TOGETHER, USUAL_FILE, 1), &PROCESSES);
+    let (_, one) = rates.iter().find(|(processes, _)| *processes == 1)?;
+    let (processes, best) = rates.iter().max_by(|(_, one), (_, other)| one.value.total_cmp(&other.value))?;
     Some(finding!(
         Question::Contention,
         "{pattern}: the highest total rate, {best}, is reached with {processes}; one process alone reads \

@@ -1,7 +1,7 @@
 //! Predictions: the time of one process alone, and its wait for the others.
 
 use super::points::{ALL_RANDOM, BLOCK, FIGURE, PATTERN, PROCESSES, RANDOM_AMONG, TOGETHER, UNFAIRNESS};
-use crate::apparatus::device_facts;
+use crate::expected::device_facts;
 use crate::questions::filesystem::read;
 use fathom_core::prelude::*;
 

@@ -23,10 +23,10 @@ const LARGER_ON_THE_DEVICE: &str =
 
 /// The smallest file of several blocks compared with the largest.
 fn growth(state: &str, name: &str, larger: &str, known: &Known) -> Option<Finding> {
-    let mut found = known.found_along(NAME, &usual(state, SEQUENTIAL, 0), &FILE);
-    found.retain(|(file, _)| *file > USUAL_BLOCK);
-    found.sort_by_key(|(file, _)| *file);
-    let ((small, few), (large, many)) = (*found.first()?, *found.last()?);
+    let mut times = known.found_along(NAME, &usual(state, SEQUENTIAL, 0), &FILE);
+    times.retain(|(file, _)| *file > USUAL_BLOCK);
+    times.sort_by_key(|(file, _)| *file);
+    let ((small, few), (large, many)) = (*times.first()?, *times.last()?);
     let judged = match many.differs_from(&few)? {
         false => statement!("the size makes no significant difference"),
         true if many.value > few.value => larger.into(),

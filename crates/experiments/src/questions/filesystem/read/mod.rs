@@ -7,10 +7,10 @@ mod predicted;
 
 pub use predicted::{PAGES_AT_ONCE, waiting};
 
-use crate::apparatus::device_facts;
 use crate::apparatus::filesystem::cold;
 use crate::apparatus::filesystem::reader::{Call, ReadAhead, Reader};
 use crate::apparatus::filesystem::uring;
+use crate::expected::device_facts;
 use fathom_core::experiment::{
     About, At, Basis, Bound, Check, Effort, Experiment, Failure, Finding, Known, Landmark, MainFigure,
     Observed, Parameter, Point, Prediction, Requirement, Shown, Site, TimedCode, Touch, Workload,
@@ -151,11 +151,11 @@ impl Experiment for Read {
         prepare(point, site)
     }
 
-    fn evidence(&self, point: &Point, seen: &Observed) -> Vec<Check> {
+    fn evidence(&self, point: &Point, observed: &Observed) -> Vec<Check> {
         match point.name(&STATE) {
-            DIRECT => direct_evidence(point, seen),
-            COLD => cold_evidence(point, seen),
-            _ => warm_evidence(point, seen),
+            DIRECT => direct_evidence(point, observed),
+            COLD => cold_evidence(point, observed),
+            _ => warm_evidence(point, observed),
         }
     }
 
@@ -302,28 +302,28 @@ fn out_of_the_cache<'site>(point: &Point, site: &'site Site) -> Result<Workload<
 /// Adds witnesses of the layer that served.
 fn watched(mut work: Workload<'_>, test: Rc<TestFile>) -> Workload<'_> {
     let mut of_the_work = work.witness.take();
-    let counts = move || {
-        let mut seen = of_the_work.as_mut().map(|counts| counts()).unwrap_or_default();
-        seen.extend(served().map(|bytes| (SERVED, bytes)));
-        seen
+    let count_all = move || {
+        let mut counts = of_the_work.as_mut().map(|count| count()).unwrap_or_default();
+        counts.extend(served().map(|bytes| (SERVED, bytes)));
+        counts
     };
     let layers = move || {
         let Ok(held) = cached(&test.file) else { return vec![] };
         let held = held.bytes as f64;
         vec![(RESIDENT, held), (MISSING, (test.bytes as f64 - held).max(0.0))]
     };
-    work.witnessed(counts).gauged(layers)
+    work.witnessed(count_all).gauged(layers)
 }
 
-fn direct_evidence(point: &Point, seen: &Observed) -> Vec<Check> {
+fn direct_evidence(point: &Point, observed: &Observed) -> Vec<Check> {
     // More requests complete than are reported as observations: they are counted at their completion.
-    let observed = point.number(&BLOCK) as f64 * seen.operations as f64;
-    let read = seen.witness(uring::READ).unwrap_or(observed);
+    let reported = point.number(&BLOCK) as f64 * observed.operations as f64;
+    let read = observed.witness(uring::READ).unwrap_or(reported);
     // The account may include pages of this program itself: a little more is acceptable, less is not.
     let claim = "every block came from the device: bytes read from devices, by the kernel's accounting, per byte read";
     // The account counts requests when they are sent: those in flight at its first reading were sent before.
-    let under_way = (point.number(&QUEUE_DEPTH) * point.number(&BLOCK) * seen.trials) as f64;
-    vec![bypassed(seen), share(claim, seen.witness(SERVED), read, 0.99 - under_way / read, 1.5)]
+    let under_way = (point.number(&QUEUE_DEPTH) * point.number(&BLOCK) * observed.trials) as f64;
+    vec![bypassed(observed), share(claim, observed.witness(SERVED), read, 0.99 - under_way / read, 1.5)]
 }
 
 /// Checks the counted bytes per byte read.
@@ -331,13 +331,13 @@ fn share(claim: &str, bytes: Option<f64>, read: f64, low: f64, high: f64) -> Che
     bytes.map_or_else(|| Check::missing(claim), |bytes| Check::within(claim, bytes / read, low, high))
 }
 
-fn bypassed(seen: &Observed) -> Check {
+fn bypassed(observed: &Observed) -> Check {
     let claim = "the page cache was bypassed: bytes of the file in it afterwards";
-    seen.witness(RESIDENT).map_or_else(|| Check::missing(claim), |held| Check::equal(claim, held, 0.0))
+    observed.witness(RESIDENT).map_or_else(|| Check::missing(claim), |held| Check::equal(claim, held, 0.0))
 }
 
-fn cold_evidence(point: &Point, seen: &Observed) -> Vec<Check> {
-    let (device, read) = (seen.witness(cold::FROM_DEVICE), seen.witness(cold::READ).unwrap_or(0.0));
+fn cold_evidence(point: &Point, observed: &Observed) -> Vec<Check> {
+    let (device, read) = (observed.witness(cold::FROM_DEVICE), observed.witness(cold::READ).unwrap_or(0.0));
     let mut checks = vec![Check::within(
         "nothing of the file was cached when a pass began, and no block was read twice: MiB read in this way",
         read / f64::from(1 << 20),
@@ -349,27 +349,27 @@ fn cold_evidence(point: &Point, seen: &Observed) -> Vec<Check> {
     checks.push(share(claim, device, read, 0.99, f64::INFINITY));
     if point.name(&CALL) == MMAP {
         let claim = "blocks were read by page faults: major faults";
-        checks.push(Check::within(claim, seen.counters.major_faults as f64, 1.0, f64::INFINITY));
+        checks.push(Check::within(claim, observed.counters.major_faults as f64, 1.0, f64::INFINITY));
     }
     checks
 }
 
-fn warm_evidence(point: &Point, seen: &Observed) -> Vec<Check> {
-    let read = point.number(&BLOCK) as f64 * seen.operations as f64;
-    let missing = seen.witness(MISSING);
+fn warm_evidence(point: &Point, observed: &Observed) -> Vec<Check> {
+    let read = point.number(&BLOCK) as f64 * observed.operations as f64;
+    let missing = observed.witness(MISSING);
     let stayed = "the page cache held all of the file: bytes evicted meanwhile";
     vec![
         missing.map_or_else(|| Check::missing(stayed), |missing| Check::equal(stayed, missing, 0.0)),
         share(
             "nothing came from the device: bytes read from devices per byte read",
-            seen.witness(SERVED),
+            observed.witness(SERVED),
             read,
             0.0,
             0.001,
         ),
         Check::within(
             "no fault waited for the device: major faults per block",
-            seen.per_operation(seen.counters.major_faults),
+            observed.per_operation(observed.counters.major_faults),
             0.0,
             0.001,
         ),

@@ -119,8 +119,8 @@ pub fn largest_direct() -> Point {
 
 /// The measured queue depths, each with the latency of a request, nanoseconds.
 pub fn waits_by_depth(known: &Known) -> Vec<(u64, f64)> {
-    let found = |depth| Some((depth, known.median(NAME, &queue(depth, LATENCY))?));
-    QUEUE_DEPTHS.into_iter().filter_map(found).collect()
+    let wait = |depth| Some((depth, known.median(NAME, &queue(depth, LATENCY))?));
+    QUEUE_DEPTHS.into_iter().filter_map(wait).collect()
 }
 
 /// The point of random direct reads with several in flight.

@@ -4,9 +4,9 @@ use super::points::{
     self, BLOCK, CALL, COLD, DIRECT, FIGURE, FILE, FILES, MMAP, NAME, OFF, ORDER, QUEUE_DEPTH, RANDOM,
     READ_AHEAD, SEEK, SEQUENTIAL, STATE, USUAL_BLOCK, USUAL_FILE, WARM,
 };
-use crate::apparatus::device_facts;
 use crate::apparatus::filesystem::uring::{INTERVAL, LATENCY};
 use crate::apparatus::memory::fault::per_byte::load;
+use crate::expected::device_facts;
 use crate::expected::kernel_service;
 use fathom_core::prelude::*;
 
@@ -93,10 +93,10 @@ fn in_flight(point: &Point, known: &Known) -> Prediction {
 /// The time that a random block waits for others, nanoseconds, with this many in flight: interpolated between the depths measured
 /// in this run, and in proportion beyond the deepest. `None` if it was not measured, or there is no wait.
 pub fn waiting(in_flight: u64, known: &Known) -> Option<Basis> {
-    let found = points::waits_by_depth(known);
-    let alone = found.first().filter(|(depth, _)| *depth == 1)?.1;
-    let below = *found.iter().rfind(|(depth, _)| *depth <= in_flight)?;
-    let above = found.iter().find(|(depth, _)| *depth >= in_flight).copied();
+    let waits = points::waits_by_depth(known);
+    let alone = waits.first().filter(|(depth, _)| *depth == 1)?.1;
+    let below = *waits.iter().rfind(|(depth, _)| *depth <= in_flight)?;
+    let above = waits.iter().find(|(depth, _)| *depth >= in_flight).copied();
     let (from, to, n) = (below.0 as f64, above.map_or(0.0, |above| above.0 as f64), in_flight as f64);
     let (value, nearer) = match above {
         Some(above) if above.0 > below.0 => {

@@ -62,9 +62,10 @@ fn penalty(through: &str, order: &str, bytes: u64, known: &Known) -> Option<Find
 
 /// A random block of the smallest and of the largest file, remote and local.
 fn by_file(through: &str, known: &Known) -> Option<Finding> {
-    let found = |through, state, file| known.found(NAME, &by_size(through, state, RANDOM, file));
+    let result = |through, state, file| known.found(NAME, &by_size(through, state, RANDOM, file));
     let (small, large) = (FILES[0], FILES[FILES.len() - 1]);
-    let penalty = |file| Some(found(through, SERVER_CACHED, file)?.minus(found(LOCAL, CLIENT_CACHED, file)?));
+    let penalty =
+        |file| Some(result(through, SERVER_CACHED, file)?.minus(result(LOCAL, CLIENT_CACHED, file)?));
     Some(finding!(
         Question::Penalty,
         "By the size of the file the penalty of a random block of {block} by {through} is {least} of {small} \
@@ -99,28 +100,28 @@ fn predicted(through: &str, known: &Known) -> Option<Finding> {
         None => (far(through, SEQUENTIAL, LARGE, known)?, "at the rate of large blocks in sequence"),
     };
     let expected = round_trip.plus(streamed.scaled(SMALL as f64 / LARGE as f64));
-    let found = far(through, RANDOM, SMALL, known)?.minus(near(RANDOM, SMALL, known)?);
-    let comparison = match found.differs_from(&expected) {
+    let penalty = far(through, RANDOM, SMALL, known)?.minus(near(RANDOM, SMALL, known)?);
+    let comparison = match penalty.differs_from(&expected) {
         Some(false) => {
             statement!("the two are not significantly different: round trip and bandwidth account for it")
         }
-        _ if found.value > expected.value => statement!(
+        _ if penalty.value > expected.value => statement!(
             "{difference} more: the work of the server and the client on the file",
-            difference = found.minus(expected).named("penalty less prediction")
+            difference = penalty.minus(expected).named("penalty less prediction")
         ),
         _ => statement!(
             "{difference} less",
-            difference = expected.minus(found).named("prediction less penalty")
+            difference = expected.minus(penalty).named("prediction less penalty")
         ),
     };
     Some(finding!(
         Question::Penalty,
         "Of a random block of {small} the round trip (an exchange without data, {round_trip}) and the bytes, \
-         {rate}, predict {expected}; the penalty is {found}: {comparison}.",
+         {rate}, predict {expected}; the penalty is {penalty}: {comparison}.",
         small = declared::size(SMALL),
         round_trip = round_trip.named("exchange without data"),
         expected = expected.named("penalty predicted"),
-        found = found.named("penalty found"),
+        penalty = penalty.named("penalty found"),
         comparison
     ))
 }

@@ -132,14 +132,14 @@ impl Experiment for RemoteRead {
         }
     }
 
-    fn evidence(&self, point: &Point, seen: &Observed) -> Vec<Check> {
+    fn evidence(&self, point: &Point, observed: &Observed) -> Vec<Check> {
         match point.name(&STATE) {
             NO_DATA => {
-                let requests = Check::witnessed("requests sent per exchange", seen, "requests", 1.0, 1.0);
-                let waited = point.name(&PROTOCOL).ends_with(" mount").then(|| answered_elsewhere(seen));
+                let requests = Check::witnessed("requests sent per exchange", observed, "requests", 1.0, 1.0);
+                let waited = point.name(&PROTOCOL).ends_with(" mount").then(|| answered_elsewhere(observed));
                 std::iter::once(requests).chain(waited).collect()
             }
-            state => reading::evidence(point.number(&BLOCK), point.number(&QUEUE_DEPTH), state, seen),
+            state => reading::evidence(point.number(&BLOCK), point.number(&QUEUE_DEPTH), state, observed),
         }
     }
 
@@ -154,9 +154,9 @@ impl Experiment for RemoteRead {
 }
 
 /// Metadata that this machine has cached are returned without waiting.
-fn answered_elsewhere(seen: &Observed) -> Check {
+fn answered_elsewhere(observed: &Observed) -> Check {
     let claim = "the answer came from elsewhere: sleeps of the caller per exchange";
-    Check::within(claim, seen.per_operation(seen.counters.voluntary_switches), 0.5, 100.0)
+    Check::within(claim, observed.per_operation(observed.counters.voluntary_switches), 0.5, 100.0)
 }
 
 /// Refuses a point whose protocol is not that of the file.

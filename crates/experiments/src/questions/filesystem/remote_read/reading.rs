@@ -104,8 +104,8 @@ impl Reading {
         queue_depth: usize,
     ) -> Result<Self, Failure> {
         let name = remote::path(&file.address);
-        let made = || Expected::Made(Content::of(Path::new(&name)));
-        let known = if file.own { made() } else { Expected::Seen(vec![]) };
+        let generated = || Expected::Made(Content::of(Path::new(&name)));
+        let known = if file.own { generated() } else { Expected::Seen(vec![]) };
         Ok(Reading::over(client, known, matches!(file.address, RemoteAddress::Mounted(_)), part, queue_depth))
     }
 
@@ -146,7 +146,7 @@ impl Reading {
             read_block(self.stream.client(), offset, &mut piece[..bytes])?;
             match &mut self.known {
                 Expected::Made(content) => whole(*content, &piece[..bytes], offset)?,
-                Expected::Seen(seen) => seen.extend(piece[..bytes].chunks(block).map(first_word)),
+                Expected::Seen(words) => words.extend(piece[..bytes].chunks(block).map(first_word)),
             }
         }
         Ok(())
@@ -179,13 +179,13 @@ impl Reading {
     pub fn server_cold(mut self, file: &RemoteFile) -> Result<Self, Failure> {
         match &file.address {
             RemoteAddress::Url(url) if url.protocol == Protocol::Sftp => {
-                let left = ServerCache::of(url, &file.access).emptied()?;
-                self.stated.push(("server_resident_bytes", left as f64));
+                let remaining = ServerCache::of(url, &file.access).emptied()?;
+                self.stated.push(("server_resident_bytes", remaining as f64));
                 Ok(self)
             }
             address => {
-                let found = Remote::find(&Root::default(), address).map_err(Failure::Unsupported)?;
-                if !found.is_here() {
+                let server = Remote::find(&Root::default(), address).map_err(Failure::Unsupported)?;
+                if !server.is_here() {
                     return Err(Failure::Unsupported(
                         "the protocol has no way to evict the server's cache".to_owned(),
                     ));
@@ -223,10 +223,10 @@ impl Reading {
                 let last = self.block.len() - SECTOR;
                 content.is_at(&self.block, offset) && content.is_at(&self.block[last..], offset + last as u64)
             }
-            Expected::Seen(seen) if seen.is_empty() => return Ok(()),
-            Expected::Seen(seen) => {
+            Expected::Seen(words) if words.is_empty() => return Ok(()),
+            Expected::Seen(words) => {
                 let index = (offset - self.part.start) / self.part.block;
-                seen.get(index as usize) == Some(&first_word(&self.block))
+                words.get(index as usize) == Some(&first_word(&self.block))
             }
         };
         self.compared += 1;
@@ -328,41 +328,46 @@ fn whole(content: Content, piece: &[u8], offset: u64) -> Result<(), Failure> {
 }
 
 /// The checks that blocks of this size came from the cache or device of the state.
-pub fn evidence(block: u64, queue_depth: u64, state: &str, seen: &Observed) -> Vec<Check> {
-    let mut checks = vec![Check::witnessed("blocks received per block claimed", seen, "blocks", 1.0, 1.0)];
+pub fn evidence(block: u64, queue_depth: u64, state: &str, observed: &Observed) -> Vec<Check> {
+    let mut checks =
+        vec![Check::witnessed("blocks received per block claimed", observed, "blocks", 1.0, 1.0)];
     if state != UNPROVED {
         let claim = "blocks compared with what the file holds, per block claimed";
-        checks.push(Check::witnessed(claim, seen, "compared", 1.0, 1.0));
+        checks.push(Check::witnessed(claim, observed, "compared", 1.0, 1.0));
     }
-    if let Some(expected) = seen.witness("requests_per_block") {
+    if let Some(expected) = observed.witness("requests_per_block") {
         let claim = format!("requests sent per block; {expected} are needed");
-        checks.push(Check::witnessed(&claim, seen, "requests", expected, expected * 1.02));
+        checks.push(Check::witnessed(&claim, observed, "requests", expected, expected * 1.02));
     }
     // With several requests in flight, the bytes counted between two times are not those requested between them.
-    if queue_depth == 1 && seen.witness("received").is_some() {
+    if queue_depth == 1 && observed.witness("received").is_some() {
         let claim = "bytes that the kernel received over the connection per block";
         let most = block as f64 * 1.1 + 1000.0;
-        checks.push(Check::witnessed(claim, seen, "received", block as f64 * 0.98, most));
+        checks.push(Check::witnessed(claim, observed, "received", block as f64 * 0.98, most));
     }
-    if let Some(sent) = seen.witness(SENT_BY_DEVICES).filter(|_| state == SERVER_COLD) {
+    if let Some(sent) = observed.witness(SENT_BY_DEVICES).filter(|_| state == SERVER_COLD) {
         let claim = "bytes that the server's devices delivered while the blocks were read, per byte, including \
                      read-ahead";
-        let read = block as f64 * seen.operations.max(1) as f64;
+        let read = block as f64 * observed.operations.max(1) as f64;
         checks.push(Check::within(claim, sent / read, 0.9, f64::INFINITY));
         return checks;
     }
-    checks.extend(cached_where(state, seen));
+    checks.extend(cached_where(state, observed));
     checks
 }
 
-fn cached_where(state: &str, seen: &Observed) -> Option<Check> {
+fn cached_where(state: &str, observed: &Observed) -> Option<Check> {
     let (name, claim, expected) = match state {
         CLIENT_CACHED => ("resident_share", "share of the blocks in this machine's page cache before", 1.0),
         SERVER_CACHED => ("resident_share", "share of the blocks in this machine's page cache before", 0.0),
         SERVER_COLD => ("server_resident_bytes", "bytes of the file in the server's page cache before", 0.0),
         _ => return None,
     };
-    Some(seen.witness(name).map_or_else(|| Check::missing(claim), |seen| Check::equal(claim, seen, expected)))
+    Some(
+        observed
+            .witness(name)
+            .map_or_else(|| Check::missing(claim), |observed| Check::equal(claim, observed, expected)),
+    )
 }
 
 #[cfg(test)]

@@ -84,8 +84,8 @@ static ABOUT: About = About {
 /// Whether this CPU may execute a kernel: the plan was made from the machine's description. It is asked after what there is
 /// on no machine was refused.
 pub fn executable(kernel: &Kernel) -> Result<(), Failure> {
-    let lacking = kernel.needs.filter(|_| !kernel.runs_here());
-    lacking.map_or(Ok(()), |name| {
+    let unmet = kernel.needs.filter(|_| !kernel.runs_here());
+    unmet.map_or(Ok(()), |name| {
         Err(Failure::Unsupported(format!("this CPU does not offer the instructions called {name}")))
     })
 }
@@ -200,27 +200,27 @@ impl Experiment for Bandwidth {
         Ok(backing.stated(stating_traffic(workload, kernel)))
     }
 
-    fn evidence(&self, point: &Point, seen: &Observed) -> Vec<Check> {
+    fn evidence(&self, point: &Point, observed: &Observed) -> Vec<Check> {
         let Ok(kernel) = kernel_of(point) else { return vec![] };
-        let mut checks = traffic_evidence(kernel, seen);
+        let mut checks = traffic_evidence(kernel, observed);
         checks.push(Check::witnessed(
             "bytes in passes with the correct result, per byte claimed",
-            seen,
+            observed,
             VERIFIED,
             1.0,
             1.0,
         ));
         if kernel.kind.stored() > 0 {
-            checks.extend(written_evidence(kernel, point, seen));
+            checks.extend(written_evidence(kernel, point, observed));
         }
-        let faults = seen.counters.minor_faults as f64 / seen.trials.max(1) as f64;
+        let faults = observed.counters.minor_faults as f64 / observed.trials.max(1) as f64;
         checks.push(Check::within(
             "all pages were present beforehand: page faults in a trial",
             faults,
             0.0,
             10.0,
         ));
-        checks.extend(Backing::evidence_of_either(seen));
+        checks.extend(Backing::evidence_of_either(observed));
         checks
     }
 
@@ -237,8 +237,8 @@ pub fn reference_rate(kernel: &Kernel, level: Level, known: &Known) -> Option<Ba
     let others = expected::stream::references(known.machine)
         .into_iter()
         .filter(|one| comes_before(one, kernel, known));
-    let found = |read| known.measured(ABOUT.name, &point(read, size));
-    others.filter(|read| expected::stream::width(read) >= expected::stream::width(kernel)).find_map(found)
+    let rate = |read| known.measured(ABOUT.name, &point(read, size));
+    others.filter(|read| expected::stream::width(read) >= expected::stream::width(kernel)).find_map(rate)
 }
 
 /// Whether a kernel is measured before another in round one.
@@ -274,25 +274,26 @@ fn stating_traffic<'site>(workload: Workload<'site>, kernel: &Kernel) -> Workloa
     }
 }
 
-fn traffic_evidence(kernel: &Kernel, seen: &Observed) -> Vec<Check> {
+fn traffic_evidence(kernel: &Kernel, observed: &Observed) -> Vec<Check> {
     if !matches!(kernel.maker, Maker::Assembly(_)) {
         return vec![];
     }
-    let told = |what: &str, name, arrays: u64| {
+    let moved = |what: &str, name, arrays: u64| {
         let claim = format!("bytes that the disassembled loop {what} of each line of its arrays");
         let expected = (arrays * kernel.used_of_line()) as f64;
-        seen.witness(name)
+        observed
+            .witness(name)
             .map_or_else(|| Check::missing(&claim), |bytes| Check::equal(&claim, bytes, expected))
     };
-    vec![told("loads", LOADED, kernel.kind.loaded()), told("stores", STORED, kernel.kind.stored())]
+    vec![moved("loads", LOADED, kernel.kind.loaded()), moved("stores", STORED, kernel.kind.stored())]
 }
 
 /// All written words that fit into the piece are checked, except those that do not fill a pass at an array's end.
-fn written_evidence(kernel: &Kernel, point: &Point, seen: &Observed) -> Vec<Check> {
+fn written_evidence(kernel: &Kernel, point: &Point, observed: &Observed) -> Vec<Check> {
     let (wrong, looked_at) =
         ("words that differ from what should have been written", "words checked in a trial");
-    let count = |claim, name, low, high| match seen.witness(name) {
-        Some(count) => Check::within(claim, count / seen.trials.max(1) as f64, low, high),
+    let count = |claim, name, low, high| match observed.witness(name) {
+        Some(count) => Check::within(claim, count / observed.trials.max(1) as f64, low, high),
         None => Check::missing(claim),
     };
     let words = |bytes: u64| (bytes.min(MOST_PIECE_BYTES as u64) / 8) as f64;

@@ -3,27 +3,27 @@
 use super::points::{
     FIXED, NAME, SIZE, STRIDE, WIDE_STRIDE, WITHIN, WITHIN_ROLLED, cycle_point, naive_point,
 };
-use crate::apparatus::memory::chase::{found_levels, last_cache};
+use crate::apparatus::memory::chase::{last_cache, levels};
 use crate::apparatus::memory::pages::Pages;
 use fathom_core::prelude::*;
 use fathom_core::quantity::declared;
 
 /// All findings from `memory/load_latency`.
 pub fn findings(known: &Known) -> Vec<Finding> {
-    let curve = |pages| found_levels::curve(known, NAME, &cycle_point(pages, 0), &SIZE);
-    let levels = |pages: Pages| found_levels::of_caches(known, pages.name(), &curve(pages));
+    let curve = |pages| levels::curve(known, NAME, &cycle_point(pages, 0), &SIZE);
+    let levels = |pages: Pages| levels::of_caches(known, pages.name(), &curve(pages));
     let huge = known.found_along(NAME, &cycle_point(Pages::Huge, 0), &SIZE);
     let last = last_cache::short_of_declared(known, &huge);
-    let found = Pages::ALL.into_iter().filter_map(levels).chain(last);
-    found.chain(translation_share(known)).chain(three_versions(known)).collect()
+    let findings = Pages::ALL.into_iter().filter_map(levels).chain(last);
+    findings.chain(translation_share(known)).chain(three_versions(known)).collect()
 }
 
 /// The levels of the curve on huge pages, where translation adds least; if none were available, on base pages.
 pub fn levels(known: &Known) -> Option<Levels> {
     Pages::ALL.into_iter().find_map(|pages| {
         let of = cycle_point(pages, 0);
-        let curve = found_levels::curve(known, NAME, &of, &SIZE);
-        let levels = found_levels::levels(&found_levels::limits_of_caches(known), &curve);
+        let curve = levels::curve(known, NAME, &of, &SIZE);
+        let levels = levels::levels(&levels::limits_of_caches(known), &curve);
         let of = of.without(SIZE.name);
         (!levels.is_empty()).then_some(Levels { of, along: SIZE.name, levels })
     })
@@ -33,8 +33,8 @@ pub fn levels(known: &Known) -> Option<Levels> {
 fn three_versions(known: &Known) -> Option<Finding> {
     let along = |order| known.found_along(NAME, &naive_point(order, 0).with(&STRIDE, WIDE_STRIDE), &SIZE);
     let of = |order, size| {
-        let found = along(order).into_iter().find(|(other, _)| *other == size);
-        found.map(|(_, found)| found)
+        let at_size = along(order).into_iter().find(|(other, _)| *other == size);
+        at_size.map(|(_, latency)| latency)
     };
     let both = |(size, fixed)| Some((size, fixed, of(WITHIN_ROLLED, size)?, of(WITHIN, size)?));
     let (size, fixed, rolled, unrolled) =

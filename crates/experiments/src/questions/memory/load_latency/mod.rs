@@ -171,17 +171,17 @@ impl Experiment for LoadLatency {
         }
     }
 
-    fn evidence(&self, point: &Point, seen: &Observed) -> Vec<Check> {
-        let mut checks = Backing::evidence(Pages::of(point) == Pages::Huge, seen);
+    fn evidence(&self, point: &Point, observed: &Observed) -> Vec<Check> {
+        let mut checks = Backing::evidence(Pages::of(point) == Pages::Huge, observed);
         if point.name(&ORDER) == ELEMENTS {
-            checks.push(walk::no_faults(seen));
+            checks.push(walk::no_faults(observed));
             return checks;
         }
-        checks.push(cycle::whole(seen));
+        checks.push(cycle::whole(observed));
         let rolled = point.name(&ORDER) == WITHIN_ROLLED;
-        checks.extend(walk::evidence(seen, if rolled { walk::ROLLED_MOST } else { walk::UNROLLED_MOST }));
+        checks.extend(walk::evidence(observed, if rolled { walk::ROLLED_MOST } else { walk::UNROLLED_MOST }));
         if point.name(&ORDER) == CYCLE {
-            checks.extend(cycle::unpredictable(seen));
+            checks.extend(cycle::unpredictable(observed));
         }
         checks
     }
@@ -294,7 +294,7 @@ fn predict_cycle(known: &Known, pages: Pages, size: u64) -> Prediction {
     let huge = cycle_point(Pages::Huge, size);
     let prediction = match known.measured(ABOUT.name, &huge).filter(|_| pages == Pages::Base) {
         // The part that is independent of pages was measured with huge ones.
-        Some(found) => Prediction::new().hardware("the same load from huge pages", 1.0, found),
+        Some(latency) => Prediction::new().hardware("the same load from huge pages", 1.0, latency),
         None => hierarchy::answered(Prediction::new(), known, size as f64, page),
     };
     let spanned = (size as f64 / page as f64).ceil();
@@ -310,7 +310,7 @@ fn predict_stride(known: &Known, order: &str, stride: f64, size: f64) -> Predict
     // Lines that are a power of two apart share the fewer sets the farther apart they are: with a fixed stride a cache holds no
     // larger an array than its own size, whatever part of it is visited (Hennessy and Patterson, set-associative caches).
     let visited = if order == FIXED { size } else { size * (line / stride).min(1.0) };
-    let missed = 1.0 - hierarchy::kept(nearest, visited);
+    let missed = 1.0 - hierarchy::retained(nearest, visited);
     let unforeseen =
         missed * (stride.max(line) * FIRST_LINES / page as f64).min(1.0) * (stride / line).min(1.0);
     let where_it_lies = hierarchy::answered(Prediction::new(), known, visited, page).total();

@@ -136,20 +136,20 @@ impl Experiment for MinorFault {
         }
     }
 
-    fn evidence(&self, point: &Point, seen: &Observed) -> Vec<Check> {
+    fn evidence(&self, point: &Point, observed: &Observed) -> Vec<Check> {
         let access = point.name(&ACCESS);
         if access == CLEARED {
-            return vec![tally::none(seen)];
+            return vec![tally::none(observed)];
         }
-        let mut checks = tally::checks(seen, Kind::Minor);
+        let mut checks = tally::checks(observed, Kind::Minor);
         if !matches!(access, CHILD | PARENT | SURVIVOR) {
-            checks.push(mapped_check(access, point.number(&BATCH), seen));
+            checks.push(mapped_check(access, point.number(&BATCH), observed));
         }
         match access {
-            HUGE => checks.extend(Backing::evidence(true, seen)),
+            HUGE => checks.extend(Backing::evidence(true, observed)),
             CACHED | CACHED_ALONE | CACHED_SHARED | CACHED_PRIVATE => {
                 let claim = "share of the file in the page cache before it was touched";
-                checks.push(match seen.witness(IN_CACHE) {
+                checks.push(match observed.witness(IN_CACHE) {
                     Some(share) => Check::equal(claim, share, 1.0),
                     None => Check::missing(claim),
                 });
@@ -236,10 +236,10 @@ fn handled(access: &str) -> (&'static str, f64) {
 }
 
 /// The number of pages mapped per fault. With a file the kernel decides: some neighbours, or all of a large folio.
-fn mapped_check(access: &str, stretch: u64, seen: &Observed) -> Check {
+fn mapped_check(access: &str, stretch: u64, observed: &Observed) -> Check {
     let claim = "pages that one fault maps, on average, as the page table shows";
     let page = Pages::Base.bytes() as u64;
-    match (seen.witness(MAPPED), access) {
+    match (observed.witness(MAPPED), access) {
         (None, _) => Check::missing(claim),
         (Some(mapped), CACHED | CACHED_SHARED) => Check::within(claim, mapped, 1.0, (stretch / page) as f64),
         (Some(mapped), HUGE) => Check::equal(claim, mapped, (Pages::Huge.bytes() as u64 / page) as f64),

@@ -237,14 +237,14 @@ fn verdict(wire: Option<Found>, busiest: Option<(&str, Found)>, known: &Known) -
 /// The observable properties of the adapter that slow a transfer.
 fn causes(known: &Known) -> String {
     let on_the_way = adapter(known).filter(|_| !known.virtual_peer);
-    let seen = on_the_way.map(|(adapter, _)| {
+    let causes = on_the_way.map(|(adapter, _)| {
         let half = adapter.duplex.value().is_some_and(|duplex| duplex == "half");
         [
             (half, "it cannot send and receive at the same time (half duplex)"),
             (adapter.kind == "wireless", "its air is shared"),
         ]
     });
-    let seen: Vec<&str> =
-        seen.into_iter().flatten().filter(|(is_so, _)| *is_so).map(|(_, cause)| cause).collect();
-    if seen.is_empty() { String::new() } else { format!(" About the adapter: {}.", seen.join("; ")) }
+    let causes: Vec<&str> =
+        causes.into_iter().flatten().filter(|(is_so, _)| *is_so).map(|(_, cause)| cause).collect();
+    if causes.is_empty() { String::new() } else { format!(" About the adapter: {}.", causes.join("; ")) }
 }

@@ -175,36 +175,36 @@ impl Experiment for Bandwidth {
         }
         let (order, point) = (order::of(point, site), point.clone());
         let account = Rc::new(RefCell::new(Account::new()));
-        let kept = Rc::clone(&account);
+        let recorded = Rc::clone(&account);
         let act = move || {
             let began = site.stopwatch.now_ns();
             let transfer = order::transferred(&point, &order, site)?;
-            kept.borrow_mut().add(&transfer, site.stopwatch.now_ns() - began);
+            recorded.borrow_mut().add(&transfer, site.stopwatch.now_ns() - began);
             figures::of(&point, &transfer)
         };
         // Each transfer has its own initial phase.
         Ok(Workload::figures(act).cold().witnessed(move || account.borrow().witness()))
     }
 
-    fn evidence(&self, point: &Point, seen: &Observed) -> Vec<Check> {
+    fn evidence(&self, point: &Point, observed: &Observed) -> Vec<Check> {
         let by = point.name(&TRANSPORT);
         if by == ACKNOWLEDGED {
-            return acknowledged::evidence(point.number(&CHUNK) as f64, seen);
+            return acknowledged::evidence(point.number(&CHUNK) as f64, observed);
         }
         let streams = point.number(&STREAMS) as f64;
         let mut checks = match by {
-            UDP => vec![account::datagrams(point.number(&CHUNK) as f64, seen)],
-            _ => vec![account::complete(seen)],
+            UDP => vec![account::datagrams(point.number(&CHUNK) as f64, observed)],
+            _ => vec![account::complete(observed)],
         };
-        checks.push(account::processors(point, streams, seen));
+        checks.push(account::processors(point, streams, observed));
         if matches!(point.name(&FIGURE), STEADY | RAMP) && by != UDP {
-            checks.push(account::steady(seen));
+            checks.push(account::steady(observed));
         }
         if !matches!(by, UDP | UNIX | PIPE) {
-            checks.extend(account::socket(point, seen));
+            checks.extend(account::socket(point, observed));
         }
         if by == ZERO_COPY {
-            checks.push(account::copies(seen));
+            checks.push(account::copies(observed));
         }
         checks
     }

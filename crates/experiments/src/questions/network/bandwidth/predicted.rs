@@ -80,8 +80,8 @@ fn message(point: &Point, known: &Known) -> (String, Basis) {
         by @ (PIPE | UNIX | UDP) => by,
         _ => TCP,
     };
-    if let Some(found) = message_ns(by, known) {
-        return ("the path of a message: half its round trip on one CPU, minus a switch".to_owned(), found);
+    if let Some(ns) = message_ns(by, known) {
+        return ("the path of a message: half its round trip on one CPU, minus a switch".to_owned(), ns);
     }
     let ns = per_chunk_ns(by);
     let what = format!("the path of a message, assumed: {ns} ns where a null write takes 74.2 ns");

@@ -19,7 +19,7 @@ pub fn findings(known: &Known) -> Vec<Finding> {
     others.into_iter().flatten().chain(shares).collect()
 }
 
-fn found(of: &str, path: &str, known: &Known) -> Option<Found> {
+fn duration(of: &str, path: &str, known: &Known) -> Option<Found> {
     known.found(NAME, &phase(of, path))
 }
 
@@ -31,7 +31,7 @@ fn round_trip(path: &str, known: &Known) -> Option<Found> {
 
 /// A phase in round trips of one byte.
 fn round_trips(of: &str, path: &str, known: &Known) -> Option<Statement> {
-    let (whole, round_trip) = (found(of, path, known)?, round_trip(path, known)?);
+    let (whole, round_trip) = (duration(of, path, known)?, round_trip(path, known)?);
     let way = if path == PEER { "to the peer" } else { "over loopback across CPUs" };
     Some(statement!(
         "{whole} {way}, or {ratio} round trips of a byte by TCP",
@@ -55,7 +55,7 @@ fn in_round_trips(known: &Known) -> Option<Finding> {
 /// A ping is a round trip between the kernels, and no connection to the peer opens faster.
 fn against_ping(known: &Known) -> Option<Statement> {
     let ping = known.found("network/round_trip", &round_trip::ping(PEER))?;
-    let connect = found(CONNECT, PEER, known)?;
+    let connect = duration(CONNECT, PEER, known)?;
     let shorter = connect.value < 0.8 * ping.value && connect.differs_from(&ping) == Some(true);
     let judged = if shorter { ", a contradiction: one of the two is wrong" } else { ", as it must" };
     Some(statement!(
@@ -72,7 +72,7 @@ fn graceful_in_round_trips(known: &Known) -> Option<Finding> {
 
 /// The `close()` call alone, which published reports called teardown (R-FIX-48).
 fn close_against_end(known: &Known) -> Option<Finding> {
-    let (close, end) = (found(CLOSE, LOOPBACK, known)?, found(GRACEFUL, LOOPBACK, known)?);
+    let (close, end) = (duration(CLOSE, LOOPBACK, known)?, duration(GRACEFUL, LOOPBACK, known)?);
     Some(finding!(
         Question::SetUp,
         "Over loopback across CPUs close returns after {close}; until both sides have ended it takes {end}: \
@@ -85,7 +85,7 @@ fn close_against_end(known: &Known) -> Option<Finding> {
 
 /// Whether the `close()` call alone depends on the distance of the other side.
 fn close_far_and_near(known: &Known) -> Option<Finding> {
-    let (near, far) = (found(CLOSE, LOOPBACK, known)?, found(CLOSE, PEER, known)?);
+    let (near, far) = (duration(CLOSE, LOOPBACK, known)?, duration(CLOSE, PEER, known)?);
     Some(finding!(
         Question::SetUp,
         "close of a connection to the peer returns after {far}, of one over loopback after {near}: {ratio}. \
@@ -98,7 +98,7 @@ fn close_far_and_near(known: &Known) -> Option<Finding> {
 
 /// Shares of software and network in a phase that waits for the other side.
 fn share(of: &str, known: &Known) -> Option<Finding> {
-    let (here, remote) = (found(of, LOOPBACK, known)?, found(of, PEER, known)?);
+    let (here, remote) = (duration(of, LOOPBACK, known)?, duration(of, PEER, known)?);
     let what = if of == CONNECT { "Opening a connection" } else { "Ending a connection gracefully" };
     Some(finding!(
         Question::Software,

@@ -161,30 +161,37 @@ impl Experiment for Connection {
         Ok(workload.with_a_partner(point.placement()).witnessed(move || calls.witness()))
     }
 
-    fn evidence(&self, point: &Point, seen: &Observed) -> Vec<Check> {
-        let (Some(made), Some(accepted)) = (seen.witness(CONNECTED), seen.witness(ACCEPTED)) else {
+    fn evidence(&self, point: &Point, observed: &Observed) -> Vec<Check> {
+        let (Some(connected), Some(accepted)) = (observed.witness(CONNECTED), observed.witness(ACCEPTED))
+        else {
             return vec![Check::missing("every connect had an accept")];
         };
         let again = if point.name(&PATH) == PEER { 0.02 } else { 0.0 };
         let mut checks = vec![
             Check::equal(
                 "every connect had an accept: accepted connections per connection made",
-                accepted / made,
+                accepted / connected,
                 1.0,
             ),
             Check::within(
                 "connections made per one that is observed",
-                made / seen.operations as f64,
+                connected / observed.operations as f64,
                 1.0,
                 1.01,
             ),
-            Check::witnessed("retransmitted opening segments per connection", seen, OPENED_AGAIN, 0.0, again),
+            Check::witnessed(
+                "retransmitted opening segments per connection",
+                observed,
+                OPENED_AGAIN,
+                0.0,
+                again,
+            ),
         ];
         // Counted for all programs of the network namespace: overflows of others must not invalidate this measurement.
-        if let Some(overflows) = seen.witness(OVERFLOWS) {
+        if let Some(overflows) = observed.witness(OVERFLOWS) {
             checks.push(Check::within(
                 "full backlogs per connection, of all programs",
-                overflows / made,
+                overflows / connected,
                 0.0,
                 0.01,
             ));
@@ -212,18 +219,18 @@ fn connect<'site>(caller: Caller, site: &'site Site) -> impl FnMut() -> Result<O
     }
 }
 
-/// Opens connections, does `before`, and times how they are ended. At most `left` connections: each may leave a port in
+/// Opens connections, does `before`, and times how they are ended. At most `remaining` connections: each may leave a port in
 /// `TIME_WAIT`.
 fn ended<'site>(
     caller: Caller,
     site: &'site Site,
-    mut left: u64,
+    mut remaining: u64,
     before: fn(&TcpStream) -> Result<(), Failure>,
     end: fn(TcpStream) -> Result<Option<TcpStream>, Failure>,
 ) -> impl FnMut() -> Result<Option<f64>, Failure> + 'site {
     move || {
-        let Some(fewer) = left.checked_sub(1) else { return Ok(rest()) };
-        left = fewer;
+        let Some(fewer) = remaining.checked_sub(1) else { return Ok(rest()) };
+        remaining = fewer;
         let stream = caller.open()?;
         before(&stream)?;
         let (_ended, ns) = timed(site.stopwatch, || end(stream))?;

@@ -146,11 +146,11 @@ impl Experiment for RoundTrip {
         Ok(work.with_a_partner(point.placement()))
     }
 
-    fn evidence(&self, point: &Point, seen: &Observed) -> Vec<Check> {
-        let mut checks = switches(point, seen);
+    fn evidence(&self, point: &Point, observed: &Observed) -> Vec<Check> {
+        let mut checks = switches(point, observed);
         match point.name(&TRANSPORT) {
-            TCP => checks.extend(segments(point, seen)),
-            UDP | ICMP => checks.push(losses(point, seen)),
+            TCP => checks.extend(segments(point, observed)),
+            UDP | ICMP => checks.push(losses(point, observed)),
             _ => {}
         }
         checks
@@ -243,9 +243,9 @@ fn open_workload<'site>(point: &Point, bytes: usize, site: &'site Site) -> Resul
 }
 
 /// Checks that the sides slept and were woken as the placement implies.
-fn switches(point: &Point, seen: &Observed) -> Vec<Check> {
-    let each = seen.per_operation(seen.switches());
-    let slept = seen.per_operation(seen.counters.voluntary_switches);
+fn switches(point: &Point, observed: &Observed) -> Vec<Check> {
+    let each = observed.per_operation(observed.switches());
+    let slept = observed.per_operation(observed.counters.voluntary_switches);
     match (point.name(&TRANSPORT), point.placement(), point.name(&LOOP)) {
         (_, _, OPEN) => {
             vec![Check::within("the sender polled: it slept less than once in ten messages", slept, 0.0, 0.1)]
@@ -266,41 +266,41 @@ fn switches(point: &Point, seen: &Observed) -> Vec<Check> {
             "switches of this side per round trip: to the other process and back, sometimes with a spurious one",
             each,
             0.97,
-            2.1 + seen.others_per_operation(1.0),
+            2.1 + observed.others_per_operation(1.0),
         )],
         (_, Placement::OneCpu, _) => vec![Check::within(
             "switches of this side per round trip: to the other process and back",
             each,
             0.97,
-            1.1 + seen.others_per_operation(1.0),
+            1.1 + observed.others_per_operation(1.0),
         )],
         (UNIX, _, _) => vec![Check::within(
             "sleeps of this side per round trip: at most two, one of them spurious",
             slept,
             0.0,
-            2.1 + seen.others_per_operation(1.0),
+            2.1 + observed.others_per_operation(1.0),
         )],
         _ => vec![Check::within(
             "sleeps of this side per round trip: at most one",
             slept,
             0.0,
-            1.05 + seen.others_per_operation(1.0),
+            1.05 + observed.others_per_operation(1.0),
         )],
     }
 }
 
-fn segments(point: &Point, seen: &Observed) -> Vec<Check> {
-    let mut checks = vec![match seen.witness(NO_DELAY) {
+fn segments(point: &Point, observed: &Observed) -> Vec<Check> {
+    let mut checks = vec![match observed.witness(NO_DELAY) {
         Some(set) => Check::equal("TCP_NODELAY is set (1 is yes)", set, 1.0),
         None => Check::missing("TCP_NODELAY is set"),
     }];
     let claim = "retransmitted segments per message";
-    checks.push(match seen.witness(SENT_AGAIN) {
-        Some(_) => Check::witnessed(claim, seen, SENT_AGAIN, 0.0, 0.01),
+    checks.push(match observed.witness(SENT_AGAIN) {
+        Some(_) => Check::witnessed(claim, observed, SENT_AGAIN, 0.0, 0.01),
         None => Check::unasked(claim, "the kernel does not report on its connections (TCP_INFO)".to_owned()),
     });
-    let estimate = seen.witness(KERNEL_ESTIMATE).map(|sum| sum / seen.trials.max(1) as f64);
-    let mean = seen.witness(PASSED).map(|passed| passed / seen.operations.max(1) as f64);
+    let estimate = observed.witness(KERNEL_ESTIMATE).map(|sum| sum / observed.trials.max(1) as f64);
+    let mean = observed.witness(PASSED).map(|passed| passed / observed.operations.max(1) as f64);
     // The messages of an open loop overlap, and its schedule sets the rate.
     if let (Some(estimate), Some(mean), CLOSED) = (estimate, mean, point.name(&LOOP)) {
         checks.push(Check::within(
@@ -319,9 +319,10 @@ fn segments(point: &Point, seen: &Observed) -> Vec<Check> {
 }
 
 /// Losses are reported, and fail the check only if so many round trips are missing that the others are not a fair sample.
-fn losses(point: &Point, seen: &Observed) -> Check {
+fn losses(point: &Point, observed: &Observed) -> Check {
     let claim = "datagrams lost are few, counted, and not sent again";
-    let (Some(sent), Some(lost), Some(late)) = (seen.witness(SENT), seen.witness(LOST), seen.witness(LATE))
+    let (Some(sent), Some(lost), Some(late)) =
+        (observed.witness(SENT), observed.witness(LOST), observed.witness(LATE))
     else {
         return Check::missing(claim);
     };

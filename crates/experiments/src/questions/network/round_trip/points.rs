@@ -85,15 +85,15 @@ pub fn message_ns(by: &str, known: &Known) -> Option<Basis> {
     let path = if matches!(by, PIPE | UNIX) { WITHIN } else { LOOPBACK };
     let there_and_back = closed(by, path, 1, Placement::OneCpu);
     let switch = known.median("cpu/context_switch", &context_switch::between_processes())?;
-    let found = known.measured("network/round_trip", &there_and_back)?;
-    let value = found.value / 2.0 - switch;
-    (value > 0.0).then_some(Basis { value, ..found })
+    let round_trip = known.measured("network/round_trip", &there_and_back)?;
+    let value = round_trip.value / 2.0 - switch;
+    (value > 0.0).then_some(Basis { value, ..round_trip })
 }
 
 /// Time of one packet in the kernel alone, nanoseconds: half a ping to this host.
 pub fn packet_ns(known: &Known) -> Basis {
     let there_and_back = known.measured("network/round_trip", &ping(LOOPBACK));
-    let measured = there_and_back.map(|found| Basis { value: found.value / 2.0, ..found });
+    let measured = there_and_back.map(|round_trip| Basis { value: round_trip.value / 2.0, ..round_trip });
     let (ns, reason) = (1_250.0, "half of an echo request and its reply in 2.5 µs");
     measured.unwrap_or_else(|| Basis::assumed(ns, reason))
 }

@@ -6,8 +6,8 @@ use fathom_core::statistics::{Crossing, CurvePoint, Interval, Measured, Plateau,
 
 /// The results of a run along a parameter, with the parameter's logarithm to base 2 as x.
 pub fn curve(known: &Known, experiment: &str, group: &Point, along: &Parameter) -> Vec<CurvePoint> {
-    let found = known.found_along(experiment, group, along);
-    found.into_iter().map(|(x, found)| ((x as f64).log2(), found.value, found.interval)).collect()
+    let results = known.found_along(experiment, group, along);
+    results.into_iter().map(|(x, result)| ((x as f64).log2(), result.value, result.interval)).collect()
 }
 
 /// The axis of a curve: the quantity of x, and the noun after its numbers.
@@ -164,15 +164,15 @@ pub fn of_caches(known: &Known, pages: &str, curve: &[CurvePoint]) -> Option<Fin
 }
 
 /// The match of each limit, in the order of the limits. If the last is not matched, the plateau before memory is its level's.
-fn matches<'found>(found: &'found Shown, limits: &[Limit], memory: Option<f64>) -> Vec<LimitMatch<'found>> {
+fn matches<'curve>(shown: &'curve Shown, limits: &[Limit], memory: Option<f64>) -> Vec<LimitMatch<'curve>> {
     let mut claimed: Vec<f64> = vec![];
     let mut matches = vec![];
     for (index, limit) in limits.iter().enumerate() {
-        let mut matched = found.matched(limit, &claimed, memory.unwrap_or(f64::INFINITY));
+        let mut matched = shown.matched(limit, &claimed, memory.unwrap_or(f64::INFINITY));
         let is_last = index + 1 == limits.len();
         let unmatched = is_last && !matches!(matched, LimitMatch::By(..));
         if let Some((plateau, ends)) =
-            memory.filter(|_| unmatched).and_then(|memory| found.last_before(memory, &claimed))
+            memory.filter(|_| unmatched).and_then(|memory| shown.last_before(memory, &claimed))
         {
             matched = LimitMatch::By(plateau, ends);
         }
@@ -187,10 +187,10 @@ fn matches<'found>(found: &'found Shown, limits: &[Limit], memory: Option<f64>) 
 /// The levels found in a curve in the order of x: each begins where the one before it ends, and the level beyond the last begins
 /// with its plateau.
 pub fn levels(limits: &[Limit], curve: &[CurvePoint]) -> Vec<Level> {
-    let found = Shown { curve, plateaus: plateaus(curve) };
-    let memory = found.memory_from(limits);
+    let shown = Shown { curve, plateaus: plateaus(curve) };
+    let memory = shown.memory_from(limits);
     let mut levels: Vec<Level> = vec![];
-    for (limit, matched) in limits.iter().zip(matches(&found, limits, memory)) {
+    for (limit, matched) in limits.iter().zip(matches(&shown, limits, memory)) {
         if let LimitMatch::By(_, ends) = matched {
             let from = levels.last().and_then(|before| before.to);
             levels.push(Level { name: limit.name.clone(), from, to: Some(ends.at.exp2()) });
@@ -203,12 +203,12 @@ pub fn levels(limits: &[Limit], curve: &[CurvePoint]) -> Vec<Level> {
 
 /// The findings on each limit from a curve in the order of x, and its other plateaus.
 pub fn statements(limits: &[Limit], curve: &[CurvePoint], along: Along) -> Vec<Statement> {
-    let found = Shown { curve, plateaus: plateaus(curve) };
-    if found.plateaus.is_empty() {
+    let shown = Shown { curve, plateaus: plateaus(curve) };
+    if shown.plateaus.is_empty() {
         return vec![];
     }
-    let memory = found.memory_from(limits);
-    let matches = matches(&found, limits, memory);
+    let memory = shown.memory_from(limits);
+    let matches = matches(&shown, limits, memory);
     let claimed = |plateau: &Plateau| {
         matches.iter().any(|matched| matches!(matched, LimitMatch::By(own, _) if std::ptr::eq(*own, plateau)))
     };
@@ -217,7 +217,7 @@ pub fn statements(limits: &[Limit], curve: &[CurvePoint], along: Along) -> Vec<S
     let mut statements: Vec<Statement> = of_limits.collect();
     let is_memory = |plateau: &Plateau| memory.is_some_and(|memory| plateau.from >= memory);
     let unclaimed = |plateau: &&Plateau| !claimed(plateau) && !is_memory(plateau);
-    let besides = found.plateaus.iter().filter(unclaimed);
+    let besides = shown.plateaus.iter().filter(unclaimed);
     statements.extend(besides.filter_map(|plateau| {
         let name = "a plateau besides";
         let ends = end(plateau, boundary(plateau)?, along, name);
@@ -227,14 +227,14 @@ pub fn statements(limits: &[Limit], curve: &[CurvePoint], along: Along) -> Vec<S
             ends
         ))
     }));
-    statements.extend(beyond_last(&found, memory, along));
+    statements.extend(beyond_last(&shown, memory, along));
     statements
 }
 
 /// The finding on memory, or page walks: the latency of the largest sets, and its start.
-fn beyond_last(found: &Shown, memory: Option<f64>, along: Along) -> Option<Statement> {
+fn beyond_last(shown: &Shown, memory: Option<f64>, along: Along) -> Option<Statement> {
     let from = memory?.exp2().round();
-    let last = found.plateaus.last()?;
+    let last = shown.plateaus.last()?;
     let beyond = along.beyond;
     let from = Found::exact(from, along.dimension).named(&format!("{beyond}, from"));
     Some(statement!(
