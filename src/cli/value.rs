@@ -31,8 +31,8 @@ pub(super) fn parse_folder(text: &str) -> Result<PathBuf, String> {
 
 /// A time above zero.
 pub(super) fn parse_time(text: &str) -> Result<Duration, String> {
-    let wanted = || "expected a time above zero, such as 90s, 5m or 1h30m".to_owned();
-    humantime::parse_duration(text).ok().filter(|time| !time.is_zero()).ok_or_else(wanted)
+    let expected = || "expected a time above zero, such as 90s, 5m or 1h30m".to_owned();
+    humantime::parse_duration(text).ok().filter(|time| !time.is_zero()).ok_or_else(expected)
 }
 
 /// The forms of what has no picture.

@@ -18,12 +18,12 @@ use std::process::ExitCode;
 const MARGIN: f64 = 0.01;
 
 /// Measures both settings alternately, and compares them.
-pub(super) fn ab(asked: &cli::Ab, style: Style) -> Result<ExitCode> {
-    plan::select(&asked.experiments)?;
-    let arrangements = [Arrangement::of(&asked.a)?, Arrangement::of(&asked.b)?];
-    let _lock = take_lock(asked.alongside, ProgressForm::Auto)?;
+pub(super) fn ab(args: &cli::Ab, style: Style) -> Result<ExitCode> {
+    plan::select(&args.experiments)?;
+    let arrangements = [Arrangement::of(&args.a)?, Arrangement::of(&args.b)?];
+    let _lock = take_lock(args.alongside, ProgressForm::Auto)?;
     run::catch_signals()?;
-    let (headers, paths) = prepared(asked, &arrangements)?;
+    let (headers, paths) = prepared(args, &arrangements)?;
     let [first, second] = headers;
     let begun = |header, path| RunInProgress::begin(header, path, None).map(Box::new);
     let halves = [begun(first, &paths[0])?, begun(second, &paths[1])?];
@@ -38,25 +38,25 @@ pub(super) fn ab(asked: &cli::Ab, style: Style) -> Result<ExitCode> {
     live.finish();
     let runs = both.into_halves().map(|half| half.into_run());
     measured?;
-    told(asked, &runs, &paths, style)
+    report(args, &runs, &paths, style)
 }
 
 /// The headers of both halves, which differ only in their settings, and the paths of their run files.
-fn prepared(asked: &cli::Ab, arrangements: &[Arrangement; 2]) -> Result<([Header; 2], [PathBuf; 2])> {
-    let mut first = options(asked, &arrangements[0], asked.seed).header(None)?;
+fn prepared(args: &cli::Ab, arrangements: &[Arrangement; 2]) -> Result<([Header; 2], [PathBuf; 2])> {
+    let mut first = options(args, &arrangements[0], args.seed).header(None)?;
     let seed = first.settings.seed;
-    let mut second = options(asked, &arrangements[1], Some(seed)).header(None)?;
+    let mut second = options(args, &arrangements[1], Some(seed)).header(None)?;
     // One clock for both, so that its measured frequency does not differ between them.
     second.clock = first.clock.clone();
     second.started.clone_from(&first.started);
     let session = format!("{} {seed:016x}", first.started);
-    for (header, settings) in [(&mut first, &asked.a), (&mut second, &asked.b)] {
+    for (header, settings) in [(&mut first, &args.a), (&mut second, &args.b)] {
         let setting = settings.iter().map(Variation::to_string).collect();
         header.settings.interleaved = Some(Interleaved { session: session.clone(), setting });
-        header.settings.budget_s = budget(asked, header);
+        header.settings.budget_s = budget(args, header);
     }
     let stored = || store::new_path(&first.started, seed).with_extension("");
-    let stem = asked.output.clone().unwrap_or_else(stored);
+    let stem = args.output.clone().unwrap_or_else(stored);
     let named = |ending: &str| {
         let mut name = stem.clone().into_os_string();
         name.push(format!(".{ending}.{}", store::EXTENSION));
@@ -65,37 +65,37 @@ fn prepared(asked: &cli::Ab, arrangements: &[Arrangement; 2]) -> Result<([Header
     Ok(([first, second], [named("a"), named("b")]))
 }
 
-fn budget(asked: &cli::Ab, header: &Header) -> f64 {
-    asked.budget.map_or(2.0 * header.settings.budget_s, |budget| budget.as_secs_f64())
+fn budget(args: &cli::Ab, header: &Header) -> f64 {
+    args.budget.map_or(2.0 * header.settings.budget_s, |budget| budget.as_secs_f64())
 }
 
-fn margin(asked: &cli::Ab) -> f64 {
-    asked.margin.unwrap_or(MARGIN)
+fn margin(args: &cli::Ab) -> f64 {
+    args.margin.unwrap_or(MARGIN)
 }
 
-fn options(asked: &cli::Ab, arrangement: &Arrangement, seed: Option<u64>) -> Options {
-    let folder = arrangement.folder.clone().or_else(|| asked.dir.clone());
+fn options(args: &cli::Ab, arrangement: &Arrangement, seed: Option<u64>) -> Options {
+    let folder = arrangement.folder.clone().or_else(|| args.dir.clone());
     Options {
-        effort: asked.extent.effort(),
-        precision: Some(asked.precision.unwrap_or(margin(asked) / 2.0)),
+        effort: args.extent.effort(),
+        precision: Some(args.precision.unwrap_or(margin(args) / 2.0)),
         seed,
         cpu: arrangement.cpu,
-        ..Options::of(asked.experiments.clone(), folder.unwrap_or_else(std::env::temp_dir))
+        ..Options::of(args.experiments.clone(), folder.unwrap_or_else(std::env::temp_dir))
     }
 }
 
-fn told(asked: &cli::Ab, runs: &[Run; 2], paths: &[PathBuf; 2], style: Style) -> Result<ExitCode> {
+fn report(args: &cli::Ab, runs: &[Run; 2], paths: &[PathBuf; 2], style: Style) -> Result<ExitCode> {
     let results = runs.each_ref().map(Results::of);
     let name = |settings: &[Variation], otherwise: &str| match settings {
         [] => otherwise.to_owned(),
         some => some.iter().map(Variation::to_string).collect::<Vec<_>>().join(" "),
     };
-    let names = [name(&asked.a, "as it is"), name(&asked.b, "")];
+    let names = [name(&args.a, "as it is"), name(&args.b, "")];
     let side = |half: usize| Side::of_run(names[half].clone(), ReducedRun::of(&results[half]));
     let (before, after) = (side(0), [side(1)]);
-    let margins = Margins::all(Some(margin(asked)));
-    let report = ComparisonReport::of(&before, &after, &margins, &[]).in_full(asked.full);
-    print(&report::render(&report, asked.format, style))?;
+    let margins = Margins::all(Some(margin(args)));
+    let comparison = ComparisonReport::of(&before, &after, &margins, &[]).in_full(args.full);
+    print(&report::render(&comparison, args.format, style))?;
     for path in paths {
         tell(format!("run file: {}", clean(&path.display().to_string())));
     }

@@ -13,22 +13,22 @@ use rayon::prelude::*;
 use std::path::{Path, PathBuf};
 
 /// Compares the requested sides with the first.
-pub(super) fn compare(asked: &cli::Compare, style: Style) -> Result<()> {
-    let margins = margins(asked.margins.margin, asked.margins.margins.as_deref())?;
-    if let Some(machines) = published(&asked.sides[0]) {
-        return with_published(&machines, asked, &margins, style);
+pub(super) fn compare(args: &cli::Compare, style: Style) -> Result<()> {
+    let margins = margins(args.margins.margin, args.margins.margins.as_deref())?;
+    if let Some(machines) = published(&args.sides[0]) {
+        return with_published(&machines, args, &margins, style);
     }
-    if let Some(later) = asked.sides[1..].iter().find(|side| published(side).is_some()) {
+    if let Some(later) = args.sides[1..].iter().find(|side| published(side).is_some()) {
         bail!("{later} is a published machine, not a run file: name it first, and the runs after it");
     }
-    let paths: Vec<Vec<PathBuf>> = asked.sides.iter().map(|side| files(side)).collect::<Result<_>>()?;
-    let sides = paths.iter().zip(&asked.sides).map(|(paths, name)| side(name, paths));
+    let paths: Vec<Vec<PathBuf>> = args.sides.iter().map(|side| files(side)).collect::<Result<_>>()?;
+    let sides = paths.iter().zip(&args.sides).map(|(paths, name)| side(name, paths));
     let sides: Vec<Side> = sides.collect::<Result<_>>()?;
-    ensure_measured(&sides, &asked.accept)?;
+    ensure_measured(&sides, &args.accept)?;
     let (first, others) = sides.split_first().context("nothing to compare")?;
-    let report = ComparisonReport::of(first, others, &margins, &asked.accept).in_full(asked.full);
-    let rendered = Rendered::of(&report, asked.format, style)?;
-    written(&rendered, asked.output.as_deref(), door(asked, &sources(&paths.concat(), asked)))
+    let report = ComparisonReport::of(first, others, &margins, &args.accept).in_full(args.full);
+    let rendered = Rendered::of(&report, args.format, style)?;
+    written(&rendered, args.output.as_deref(), door(args, &sources(&paths.concat(), args)))
 }
 
 /// The published machines of this name, if no file has it.
@@ -42,30 +42,30 @@ fn published(side: &str) -> Option<Vec<&'static Machine>> {
 /// Compares each run separately with published machines: their figures cannot be combined with those of a run.
 fn with_published(
     machines: &[&'static Machine],
-    asked: &cli::Compare,
+    args: &cli::Compare,
     margins: &Margins,
     style: Style,
 ) -> Result<()> {
     let paths: Vec<PathBuf> =
-        asked.sides[1..].iter().map(|side| files(side)).collect::<Result<Vec<_>>>()?.concat();
+        args.sides[1..].iter().map(|side| files(side)).collect::<Result<Vec<_>>>()?.concat();
     let runs: Vec<Run> = paths.iter().map(|path| Ok(Run::read(path)?)).collect::<Result<_>>()?;
     let named = paths.iter().zip(&runs);
     let results: Vec<(String, Results)> =
         named.map(|(path, run)| (called("", std::slice::from_ref(path)), Results::of(run))).collect();
     let built = results.iter().map(|(name, results)| (name.as_str(), &results.run.header));
-    ensure_built_to_measure(built, &asked.accept)?;
+    ensure_built_to_measure(built, &args.accept)?;
     let report = PublishedComparison::of(machines, &results, margins);
-    let rendered = Rendered::of(&report, asked.format, style)?;
-    written(&rendered, asked.output.as_deref(), door(asked, &sources(&paths, asked)))
+    let rendered = Rendered::of(&report, args.format, style)?;
+    written(&rendered, args.output.as_deref(), door(args, &sources(&paths, args)))
 }
 
 /// Every file that the comparison is made from.
-fn sources(runs: &[PathBuf], asked: &cli::Compare) -> Vec<PathBuf> {
-    runs.iter().chain(&asked.margins.margins).cloned().collect()
+fn sources(runs: &[PathBuf], args: &cli::Compare) -> Vec<PathBuf> {
+    runs.iter().chain(&args.margins.margins).cloned().collect()
 }
 
-fn door<'a>(asked: &cli::Compare, sources: &'a [PathBuf]) -> Door<'a> {
-    Door { sources, force: asked.force }
+fn door<'a>(args: &cli::Compare, sources: &'a [PathBuf]) -> Door<'a> {
+    Door { sources, force: args.force }
 }
 
 /// The requested margins: one for all, or those of a file.
@@ -79,11 +79,11 @@ pub(super) fn margins(all: Option<f64>, file: Option<&Path>) -> Result<Margins> 
 pub(super) fn files(side: &str) -> Result<Vec<PathBuf>> {
     let whole = Path::new(side);
     if whole.is_dir() {
-        let found = store::all(whole).with_context(|| format!("cannot read {side}"))?;
-        if found.is_empty() {
+        let paths = store::all(whole).with_context(|| format!("cannot read {side}"))?;
+        if paths.is_empty() {
             bail!("there is no run file in {side}");
         }
-        return Ok(found);
+        return Ok(paths);
     }
     // A path may itself contain a comma.
     if whole.exists() {

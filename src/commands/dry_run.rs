@@ -16,30 +16,30 @@ use std::path::Path;
 use std::time::Duration;
 
 /// Prints what `run` would do with the same arguments.
-pub fn plan(asked: &cli::Run, style: Style) -> Result<()> {
-    let set = set(asked)?;
-    let selected = set.map_or_else(|| plan::select(&asked.experiments), |set| Ok(set.experiments()))?;
-    let folder = asked.dir.clone().unwrap_or_else(std::env::temp_dir);
-    let (machine, _) = run::described(&folder, asked.remote.as_ref(), asked.cpu)?;
+pub fn plan(args: &cli::Run, style: Style) -> Result<()> {
+    let set = set(args)?;
+    let selected = set.map_or_else(|| plan::select(&args.experiments), |set| Ok(set.experiments()))?;
+    let folder = args.dir.clone().unwrap_or_else(std::env::temp_dir);
+    let (machine, _) = run::described(&folder, args.remote.as_ref(), args.cpu)?;
     let options = SweepOptions {
-        peer: asked.peer.peer.is_some(),
-        processes: asked.processes.clone(),
-        seed: asked.seed.unwrap_or_default(),
-        every_pair: asked.extent.effort() == Effort::Thorough,
+        peer: args.peer.peer.is_some(),
+        processes: args.processes.clone(),
+        seed: args.seed.unwrap_or_default(),
+        every_pair: args.extent.effort() == Effort::Thorough,
         most_bytes: set.map(Set::for_data),
-        whole_memory: asked.whole_memory,
+        whole_memory: args.whole_memory,
     };
     let points = match set {
         Some(set) => set.chosen(&plan::points(&selected, &machine, Effort::Thorough, &options), &machine),
-        None => plan::points(&selected, &machine, asked.extent.effort(), &options),
+        None => plan::points(&selected, &machine, args.extent.effort(), &options),
     };
-    let usual = || plan::default_budget(&selected, asked.extent.effort());
-    let precise = || plan::default_precision(asked.extent.effort());
+    let usual = || plan::default_budget(&selected, args.extent.effort());
+    let precise = || plan::default_precision(args.extent.effort());
     let settings = PlannerSettings {
-        seed: asked.seed.unwrap_or_default(),
-        budget: asked.budget.unwrap_or_else(|| set.map_or_else(usual, |set| set.budget)),
-        precision: asked.precision.unwrap_or_else(|| set.map_or_else(precise, |set| set.precision)),
-        observe: asked.trial,
+        seed: args.seed.unwrap_or_default(),
+        budget: args.budget.unwrap_or_else(|| set.map_or_else(usual, |set| set.budget)),
+        precision: args.precision.unwrap_or_else(|| set.map_or_else(precise, |set| set.precision)),
+        observe: args.trial,
         rounds: 0,
     };
     let planned = Planned {
@@ -48,22 +48,22 @@ pub fn plan(asked: &cli::Run, style: Style) -> Result<()> {
         budget: settings.budget,
         pilot: settings.pilot(),
         trials: plan::TRIALS,
-        effects: effects(asked, &points, &machine, &folder),
+        effects: effects(args, &points, &machine, &folder),
         forecast: forecast(&selected, &machine, &points, settings),
     };
     print(&text(&planned, style))
 }
 
 /// What the run does to the machine as a whole, beside measuring.
-fn effects(asked: &cli::Run, points: &[PlannedPoint], machine: &Machine, folder: &Path) -> Vec<Effect> {
-    let own = run::of_points(points, machine, folder, asked.peer.peer.as_deref());
-    let kept = Effect {
+fn effects(args: &cli::Run, points: &[PlannedPoint], machine: &Machine, folder: &Path) -> Vec<Effect> {
+    let own = run::of_points(points, machine, folder, args.peer.peer.as_deref());
+    let files = Effect {
         what:
             "files that stay: the run file and its page; what `fathom ab` left set after a kill is restored"
                 .to_owned(),
         by: vec![],
     };
-    own.into_iter().chain(run::of_every_trial()).chain([kept]).collect()
+    own.into_iter().chain(run::of_every_trial()).chain([files]).collect()
 }
 
 /// The forecast from the newest stored run of this machine with any of these experiments; `None` if there is none.

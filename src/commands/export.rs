@@ -13,39 +13,39 @@ use std::io::{BufRead, BufReader, BufWriter};
 use std::path::{Path, PathBuf};
 
 /// Prints runs, or writes them to a file.
-pub(super) fn export(asked: &cli::Export) -> Result<()> {
-    match asked.format {
-        Some(format) => one(asked, format),
-        None => points(asked),
+pub(super) fn export(args: &cli::Export) -> Result<()> {
+    match args.format {
+        Some(format) => one(args, format),
+        None => points(args),
     }
 }
 
-fn one(asked: &cli::Export, format: Format) -> Result<()> {
-    let path = match asked.runs.as_slice() {
+fn one(args: &cli::Export, format: Format) -> Result<()> {
+    let path = match args.runs.as_slice() {
         [] => latest()?,
         [path] => path.clone(),
         _ => bail!("this format takes one run; `--points` takes many"),
     };
     let run = Run::read(&path)?;
     let text = export::render_run(&Results::of(&run), format);
-    let door = Door { sources: &[path], force: asked.force };
-    written(&Rendered::text(text), asked.output.as_deref(), door)
+    let door = Door { sources: &[path], force: args.force };
+    written(&Rendered::text(text), args.output.as_deref(), door)
 }
 
-fn points(asked: &cli::Export) -> Result<()> {
-    let paths = match &asked.files_from {
+fn points(args: &cli::Export) -> Result<()> {
+    let paths = match &args.files_from {
         Some(list) => listed(list)?,
-        None if asked.runs.is_empty() => vec![latest()?],
-        None => asked.runs.iter().map(|path| inside(path)).collect::<Result<Vec<_>>>()?.concat(),
+        None if args.runs.is_empty() => vec![latest()?],
+        None => args.runs.iter().map(|path| inside(path)).collect::<Result<Vec<_>>>()?.concat(),
     };
-    let Some(output) = &asked.output else {
-        return Ok(export::write_points(&paths, asked.trials, &mut std::io::stdout().lock())?);
+    let Some(output) = &args.output else {
+        return Ok(export::write_points(&paths, args.trials, &mut std::io::stdout().lock())?);
     };
-    let sources: Vec<PathBuf> = paths.iter().chain(&asked.files_from).cloned().collect();
-    let door = Door { sources: &sources, force: asked.force };
+    let sources: Vec<PathBuf> = paths.iter().chain(&args.files_from).cloned().collect();
+    let door = Door { sources: &sources, force: args.force };
     // The lines of an earlier data set may be of runs that are gone.
     let mut file = BufWriter::new(door.begin(output, &|_| false)?);
-    let written = export::write_points(&paths, asked.trials, &mut file);
+    let written = export::write_points(&paths, args.trials, &mut file);
     written.with_context(|| format!("cannot write {}", output.display()))?;
     file.into_inner().map_err(std::io::IntoInnerError::into_error)?.keep()
 }

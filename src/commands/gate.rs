@@ -23,20 +23,20 @@ const TIME_A_SUSPECT: Duration = Duration::from_secs(2);
 const LEAST_TIME: Duration = Duration::from_secs(10);
 
 /// Measures the points of the baseline, or reads a candidate, and reports whether anything got worse.
-pub(super) fn gate(asked: &cli::Gate, style: Style) -> Result<ExitCode> {
-    let margins = margins(asked.margins.margin, asked.margins.margins.as_deref())?;
-    let baseline = baseline(&asked.baseline)?;
-    ensure_measured(std::slice::from_ref(&baseline), &asked.accept)?;
-    let (comparison, candidate) = match &asked.candidate {
+pub(super) fn gate(args: &cli::Gate, style: Style) -> Result<ExitCode> {
+    let margins = margins(args.margins.margin, args.margins.margins.as_deref())?;
+    let baseline = baseline(&args.baseline)?;
+    ensure_measured(std::slice::from_ref(&baseline), &args.accept)?;
+    let (comparison, candidate) = match &args.candidate {
         Some(candidate) => {
             let candidate = side(candidate, &files(candidate)?)?;
-            ensure_measured(std::slice::from_ref(&candidate), &asked.accept)?;
-            (compared(&baseline, &candidate, &margins, asked), candidate)
+            ensure_measured(std::slice::from_ref(&candidate), &args.accept)?;
+            (compared(&baseline, &candidate, &margins, args), candidate)
         }
-        None => measured(asked, &baseline, &margins)?,
+        None => measured(args, &baseline, &margins)?,
     };
     let decision = decide(&comparison);
-    told(asked, (&baseline, &candidate), &comparison, style)?;
+    print_report(args, (&baseline, &candidate), &comparison, style)?;
     Ok(match decision {
         Decision::Passed => ExitCode::SUCCESS,
         Decision::Regressed => ExitCode::from(REGRESSED),
@@ -46,52 +46,52 @@ pub(super) fn gate(asked: &cli::Gate, style: Style) -> Result<ExitCode> {
 
 /// The runs of a baseline: files, a folder, or a name.
 fn baseline(name: &str) -> Result<Side> {
-    let kept = store::baseline(name);
-    if !Path::new(name).exists() && kept.is_dir() {
-        return side(name, &files(&kept.to_string_lossy())?);
+    let saved = store::baseline(name);
+    if !Path::new(name).exists() && saved.is_dir() {
+        return side(name, &files(&saved.to_string_lossy())?);
     }
-    let found = files(name)?;
-    if let [only] = found.as_slice()
+    let paths = files(name)?;
+    if let [only] = paths.as_slice()
         && !only.exists()
     {
         bail!(
             "there is no file `{name}` and no baseline of that name: `fathom run --save-baseline {name}` makes one"
         );
     }
-    side(name, &found)
+    side(name, &paths)
 }
 
-fn compared(baseline: &Side, candidate: &Side, margins: &Margins, asked: &cli::Gate) -> Comparison {
-    Comparison::of(baseline, candidate, margins, asked.accept.iter().any(|name| name == "method"))
+fn compared(baseline: &Side, candidate: &Side, margins: &Margins, args: &cli::Gate) -> Comparison {
+    Comparison::of(baseline, candidate, margins, args.accept.iter().any(|name| name == "method"))
 }
 
 /// Measures, then measures the suspects again: their verdict comes from the confirmations only, because a suspect was chosen
 /// for its bad first figure.
-fn measured(asked: &cli::Gate, baseline: &Side, margins: &Margins) -> Result<(Comparison, Side)> {
-    let _lock = take_lock(asked.alongside, ProgressForm::Auto)?;
+fn measured(args: &cli::Gate, baseline: &Side, margins: &Margins) -> Result<(Comparison, Side)> {
+    let _lock = take_lock(args.alongside, ProgressForm::Auto)?;
     run::catch_signals()?;
     let first = baseline.runs.first().context("the baseline has no run")?;
-    let options = options(asked, &first.header)?;
+    let options = options(args, &first.header)?;
     // The names of the confirmations are looked at before anything is measured.
-    if let Some(path) = &asked.output {
-        (1..=asked.confirmations).try_for_each(|time| page::ensure_free(&confirmation(path, time)))?;
+    if let Some(path) = &args.output {
+        (1..=args.confirmations).try_for_each(|time| page::ensure_free(&confirmation(path, time)))?;
     }
-    let (run, path) = measure_run(&options, asked.output.as_deref())?;
+    let (run, path) = measure_run(&options, args.output.as_deref())?;
     let candidate = Side::of_run("this run", ReducedRun::of_run(&run));
-    let mut comparison = compared(baseline, &candidate, margins, asked);
+    let mut comparison = compared(baseline, &candidate, margins, args);
     let suspects: Vec<Row> = comparison.rows.iter().filter(|row| row.is_suspect()).cloned().collect();
     if suspects.is_empty() {
         return Ok((comparison, candidate));
     }
     let mut again = Side { name: candidate.name.clone(), runs: vec![] };
-    for time in 1..=asked.confirmations {
-        let (number, times) = (suspects.len(), asked.confirmations);
+    for time in 1..=args.confirmations {
+        let (number, times) = (suspects.len(), args.confirmations);
         tell(format!("{number} suspects are measured again ({time} of {times})"));
         let beside = confirmation(&path, time);
         let (run, _) = measure_run(&confirming(&options, &suspects), Some(&beside))?;
         again.runs.push(ReducedRun::of_run(&run));
     }
-    let confirmed = compared(baseline, &again, margins, asked);
+    let confirmed = compared(baseline, &again, margins, args);
     comparison.confirm(&confirmed);
     Ok((comparison, candidate))
 }
@@ -102,8 +102,8 @@ fn confirmation(run_file: &Path, time: u32) -> PathBuf {
 }
 
 /// The options of the baseline's run, but with a folder of the command line: a baseline may come from anybody.
-fn options(asked: &cli::Gate, header: &Header) -> Result<Options> {
-    let folder = asked.dir.clone().unwrap_or_else(std::env::temp_dir);
+fn options(args: &cli::Gate, header: &Header) -> Result<Options> {
+    let folder = args.dir.clone().unwrap_or_else(std::env::temp_dir);
     if folder != Path::new(&header.settings.folder) {
         tell(format_args!(
             "note: files are made in {}, and those of the baseline were made in {}; `--dir` names another folder",
@@ -111,7 +111,7 @@ fn options(asked: &cli::Gate, header: &Header) -> Result<Options> {
             report::clean(&header.settings.folder)
         ));
     }
-    run::options_of(&header.settings, asked.budget, folder)
+    run::options_of(&header.settings, args.budget, folder)
 }
 
 fn confirming(options: &Options, suspects: &[Row]) -> Options {
@@ -141,20 +141,20 @@ fn measure_run(options: &Options, output: Option<&Path>) -> Result<(Run, PathBuf
     Ok((in_progress.into_run(), path))
 }
 
-fn told(
-    asked: &cli::Gate,
+fn print_report(
+    args: &cli::Gate,
     (baseline, candidate): (&Side, &Side),
     comparison: &Comparison,
     style: Style,
 ) -> Result<()> {
-    let report = ComparisonReport::with(baseline, candidate, comparison.clone(), &asked.accept);
+    let report = ComparisonReport::with(baseline, candidate, comparison.clone(), &args.accept);
     let report = GateReport::of(report);
-    print(&report::render(&report, asked.format, style))?;
-    if let Some(path) = &asked.summary {
+    print(&report::render(&report, args.format, style))?;
+    if let Some(path) = &args.summary {
         let markdown = report::render(&report, Form::Synopsis, style);
         Door { sources: &[], force: false }.append(path, &markdown)?;
     }
-    for line in annotations(asked.annotations.unwrap_or_else(system), comparison) {
+    for line in annotations(args.annotations.unwrap_or_else(system), comparison) {
         print(&line)?;
     }
     Ok(())
@@ -174,17 +174,17 @@ fn system() -> Annotations {
 /// A line for each regression, in the system's format.
 fn annotations(system: Annotations, comparison: &Comparison) -> Vec<String> {
     let regressed = comparison.with(fathom_engine::comparison::Verdict::Worse);
-    let told = regressed.into_iter().map(report::regression);
+    let sentences = regressed.into_iter().map(report::regression);
     match system {
         Annotations::None => vec![],
-        Annotations::Github => {
-            told.map(|said| format!("::error title=Performance regression::{}", escaped(&said))).collect()
-        }
-        Annotations::Azure => {
-            told.map(|said| format!("##vso[task.logissue type=error]{}", escaped(&said))).collect()
-        }
-        Annotations::Teamcity => told
-            .map(|said| format!("##teamcity[message status='ERROR' text='{}']", of_teamcity(&said)))
+        Annotations::Github => sentences
+            .map(|sentence| format!("::error title=Performance regression::{}", escaped(&sentence)))
+            .collect(),
+        Annotations::Azure => sentences
+            .map(|sentence| format!("##vso[task.logissue type=error]{}", escaped(&sentence)))
+            .collect(),
+        Annotations::Teamcity => sentences
+            .map(|sentence| format!("##teamcity[message status='ERROR' text='{}']", of_teamcity(&sentence)))
             .collect(),
     }
 }
@@ -226,8 +226,8 @@ mod tests {
     /// Where a gate makes its files, and where its confirmations do.
     fn folders(arguments: &[&str], header: &Header) -> [PathBuf; 2] {
         let words = ["fathom", "gate", "--baseline", "mailed.jsonl"].iter().chain(arguments);
-        let Command::Gate(asked) = Cli::parse_from(words).command else { panic!("another command") };
-        let options = options(&asked, header).unwrap();
+        let Command::Gate(args) = Cli::parse_from(words).command else { panic!("another command") };
+        let options = options(&args, header).unwrap();
         let again = confirming(&options, &[]);
         [options.folder, again.folder]
     }

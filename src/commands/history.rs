@@ -13,35 +13,35 @@ use rayon::prelude::*;
 use std::path::Path;
 
 /// Lists the runs of the folder, or shows points over time.
-pub(super) fn history(asked: &cli::History, style: Style) -> Result<()> {
-    plan::select(&asked.experiments)?;
-    let margins = margins(asked.margin, None)?;
-    let folder = asked.folder.clone().unwrap_or_else(store::folder);
+pub(super) fn history(args: &cli::History, style: Style) -> Result<()> {
+    plan::select(&args.experiments)?;
+    let margins = margins(args.margin, None)?;
+    let folder = args.folder.clone().unwrap_or_else(store::folder);
     let paths = store::all(&folder).with_context(|| {
         format!("there is no folder of runs at {}: `fathom run` makes one", folder.display())
     })?;
-    let mut found: Vec<(String, ReducedRun)> = paths.par_iter().filter_map(|path| read(path)).collect();
-    if found.is_empty() {
+    let mut stored: Vec<(String, ReducedRun)> = paths.par_iter().filter_map(|path| read(path)).collect();
+    if stored.is_empty() {
         bail!("there is no run in {} yet: `fathom run` makes one", folder.display());
     }
-    found.sort_by(|(_, one), (_, other)| one.header.started.cmp(&other.header.started));
-    let (names, runs): (Vec<String>, Vec<ReducedRun>) = found.into_iter().unzip();
-    let all = if asked.experiments.is_empty() { vec![] } else { histories(&runs, |name| margins.of(name)) };
-    let wanted = |history: &History| {
-        asked.experiments.iter().any(|pattern| plan::names(pattern, &history.experiment))
-            && asked.point.iter().all(|part| is_at(history, part))
-            && (!asked.changed || !history.changes.is_empty())
+    stored.sort_by(|(_, one), (_, other)| one.header.started.cmp(&other.header.started));
+    let (names, runs): (Vec<String>, Vec<ReducedRun>) = stored.into_iter().unzip();
+    let all = if args.experiments.is_empty() { vec![] } else { histories(&runs, |name| margins.of(name)) };
+    let is_shown = |history: &History| {
+        args.experiments.iter().any(|pattern| plan::names(pattern, &history.experiment))
+            && args.point.iter().all(|part| is_at(history, part))
+            && (!args.changed || !history.changes.is_empty())
     };
-    let histories: Vec<History> = all.into_iter().filter(wanted).collect();
-    if histories.is_empty() && !asked.experiments.is_empty() {
+    let histories: Vec<History> = all.into_iter().filter(is_shown).collect();
+    if histories.is_empty() && !args.experiments.is_empty() {
         bail!(
             "no run has a value for the points asked for{}",
-            if asked.changed { " and has changed" } else { "" }
+            if args.changed { " and has changed" } else { "" }
         );
     }
     print(&report::render_facts(
         &StoredRuns { names: &names, runs: &runs, histories: &histories },
-        asked.format,
+        args.format,
         style,
     ))
 }
@@ -51,8 +51,8 @@ fn read(path: &Path) -> Option<(String, ReducedRun)> {
     match Run::read(path) {
         Ok(run) => Some((path.file_stem()?.to_string_lossy().into_owned(), ReducedRun::of_run(&run))),
         Err(error) => {
-            let said = format!("{} is left out: {error}", path.display());
-            tell(format!("note: {}", clean(&said)));
+            let reason = format!("{} is left out: {error}", path.display());
+            tell(format!("note: {}", clean(&reason)));
             None
         }
     }

@@ -22,26 +22,26 @@ use std::time::Duration;
 const TAKES_ALL: &str = "--whole-memory: files that other programs have in the page cache will be dropped from it, and their memory \
                          may be swapped out";
 
-pub(super) fn measure(asked: &cli::Run, style: Style) -> Result<ExitCode> {
+pub(super) fn measure(args: &cli::Run, style: Style) -> Result<ExitCode> {
     // Misspelt names are reported before the lock is taken and before any login.
-    plan::select(&asked.experiments)?;
-    set(asked)?;
-    labels(asked)?;
-    if let Some(pattern) = &asked.output {
+    plan::select(&args.experiments)?;
+    set(args)?;
+    labels(args)?;
+    if let Some(pattern) = &args.output {
         // A name with the time belongs to this run alone, and is checked when the time is known.
-        page::ensure_place(&output(asked, pattern, "")?)?;
+        page::ensure_place(&output(args, pattern, "")?)?;
     }
-    let _lock = take_lock(asked.alongside, asked.progress)?;
+    let _lock = take_lock(args.alongside, args.progress)?;
     run::catch_signals()?;
-    let (mut in_progress, path) = match &asked.resume {
-        Some(path) => (resume(asked, path)?, path.clone()),
-        None => begin(asked)?,
+    let (mut in_progress, path) = match &args.resume {
+        Some(path) => (resume(args, path)?, path.clone()),
+        None => begin(args)?,
     };
-    let mut telling = Telling::of(asked.progress);
+    let mut telling = Telling::of(args.progress);
     for warning in in_progress.environment().machine().warnings() {
         telling.note(&format!("{} {}", warning.problem, warning.remedy));
     }
-    if asked.whole_memory {
+    if args.whole_memory {
         telling.note(TAKES_ALL);
     }
     let measured = in_progress.measure(&mut telling);
@@ -52,11 +52,11 @@ pub(super) fn measure(asked: &cli::Run, style: Style) -> Result<ExitCode> {
     let report = RunReport::of(&results);
     // The run files of a fleet, often thousands, are read by programs, so they have no page.
     let page = run.header.settings.set.is_none().then(|| page_of(&report, &path, style, &telling)).flatten();
-    let kept = asked.save_baseline.as_deref().and_then(|name| kept_as(name, &path, &run.header, &telling));
+    let baseline = args.save_baseline.as_deref().and_then(|name| kept_as(name, &path, &run.header, &telling));
     let mut files = vec![("run file", path.as_path())];
-    files.extend(kept.as_deref().map(|path| ("baseline", path)));
+    files.extend(baseline.as_deref().map(|path| ("baseline", path)));
     files.extend(page.as_deref().map(|page| ("report", page)));
-    print(&rendered(&report.written_to(&files), asked.format, style)?)?;
+    print(&rendered(&report.written_to(&files), args.format, style)?)?;
     let status = status(&results);
     if let Some(price) = nothing_fitted(&results) {
         telling.problem(&price);
@@ -109,8 +109,8 @@ fn page_of(report: &RunReport, path: &Path, style: Style, telling: &Telling) -> 
 
 /// The copy of a run file among the baselines of this name; a failure is only reported, because the run is complete.
 fn kept_as(name: &str, path: &Path, header: &Header, telling: &Telling) -> Option<PathBuf> {
-    let kept = store::keep_as_baseline(path, header, name);
-    kept.inspect_err(|error| {
+    let copy = store::keep_as_baseline(path, header, name);
+    copy.inspect_err(|error| {
         telling.problem(&format!(
             "the run could not be kept as a baseline: {error:#}; the run file {} is complete",
             path.display()
@@ -121,13 +121,13 @@ fn kept_as(name: &str, path: &Path, header: &Header, telling: &Telling) -> Optio
 
 /// Resumes a run. A run file may come from anybody: another host is contacted, and a folder used, only if the command line
 /// names it too.
-fn resume(asked: &cli::Run, path: &Path) -> Result<RunInProgress> {
+fn resume(args: &cli::Run, path: &Path) -> Result<RunInProgress> {
     page::ensure_other_ending(path)?;
-    RunInProgress::resume(path, asked.budget, |header| {
-        ensure_folder_named(asked.dir.as_deref(), header)?;
-        ensure_named(asked.remote.as_ref(), header)?;
-        ensure_allowed(asked.whole_memory, header)?;
-        peer::again(&asked.peer, header)
+    RunInProgress::resume(path, args.budget, |header| {
+        ensure_folder_named(args.dir.as_deref(), header)?;
+        ensure_named(args.remote.as_ref(), header)?;
+        ensure_allowed(args.whole_memory, header)?;
+        peer::again(&args.peer, header)
     })
 }
 
@@ -184,35 +184,35 @@ fn ensure_allowed(whole_memory: bool, header: &Header) -> Result<()> {
     }
 }
 
-fn begin(asked: &cli::Run) -> Result<(RunInProgress, PathBuf)> {
+fn begin(args: &cli::Run) -> Result<(RunInProgress, PathBuf)> {
     let options = Options {
-        selection: asked.experiments.clone(),
-        effort: asked.extent.effort(),
-        budget: asked.budget,
-        precision: asked.precision,
-        seed: asked.seed,
-        cpu: asked.cpu,
-        clock: asked.clock.map(Into::into),
-        trial: asked.trial,
-        folder: asked.dir.clone().unwrap_or_else(std::env::temp_dir),
-        processes: asked.processes.clone(),
-        remote: asked.remote.clone(),
+        selection: args.experiments.clone(),
+        effort: args.extent.effort(),
+        budget: args.budget,
+        precision: args.precision,
+        seed: args.seed,
+        cpu: args.cpu,
+        clock: args.clock.map(Into::into),
+        trial: args.trial,
+        folder: args.dir.clone().unwrap_or_else(std::env::temp_dir),
+        processes: args.processes.clone(),
+        remote: args.remote.clone(),
         points: vec![],
-        set: set(asked)?,
-        labels: labels(asked)?,
-        whole_memory: asked.whole_memory,
+        set: set(args)?,
+        labels: labels(args)?,
+        whole_memory: args.whole_memory,
     };
-    let peering = peer::reach(&asked.peer)?;
+    let peering = peer::reach(&args.peer)?;
     let header = options.header(peering.as_ref().map(Peering::described))?;
     let default = || store::new_path(&header.started, header.settings.seed);
-    let path = asked.output.as_deref().map(|pattern| output(asked, pattern, &header.started));
+    let path = args.output.as_deref().map(|pattern| output(args, pattern, &header.started));
     let path = path.transpose()?.unwrap_or_else(default);
     page::ensure_place(&path)?;
     Ok((RunInProgress::begin(header, &path, peering)?, path))
 }
 
-pub(super) fn set(asked: &cli::Run) -> Result<Option<&'static Set>> {
-    asked.set.as_deref().map(set_named).transpose()
+pub(super) fn set(args: &cli::Run) -> Result<Option<&'static Set>> {
+    args.set.as_deref().map(set_named).transpose()
 }
 
 pub(super) fn set_named(name: &str) -> Result<&'static Set> {
@@ -221,20 +221,20 @@ pub(super) fn set_named(name: &str) -> Result<&'static Set> {
 }
 
 /// The labels of the run. Runs of a set are collected from many machines, so each has the label of its machine.
-fn labels(asked: &cli::Run) -> Result<BTreeMap<String, String>> {
-    let mut labels = record::labels(&asked.label).map_err(|reason| anyhow!("--label: {reason}"))?;
-    if asked.set.is_some() && !labels.contains_key(HOST) {
+fn labels(args: &cli::Run) -> Result<BTreeMap<String, String>> {
+    let mut labels = record::labels(&args.label).map_err(|reason| anyhow!("--label: {reason}"))?;
+    if args.set.is_some() && !labels.contains_key(HOST) {
         labels.extend(machine::host_name().map(|name| (HOST.to_owned(), name)));
     }
     Ok(labels)
 }
 
 /// The path of the run file by a pattern.
-fn output(asked: &cli::Run, pattern: &Path, started: &str) -> Result<PathBuf> {
-    let labels = labels(asked)?;
+fn output(args: &cli::Run, pattern: &Path, started: &str) -> Result<PathBuf> {
+    let labels = labels(args)?;
     let host = labels.get(HOST).cloned().or_else(machine::host_name);
     let fields =
-        Fields { host: host.as_deref().unwrap_or("unnamed"), time: started, set: asked.set.as_deref() };
+        Fields { host: host.as_deref().unwrap_or("unnamed"), time: started, set: args.set.as_deref() };
     filled(pattern, fields).map_err(|reason| anyhow!("--output: {reason}"))
 }
 

@@ -50,25 +50,25 @@ pub fn main() -> ExitCode {
 fn run(cli: Cli) -> Result<ExitCode> {
     let style = style(cli.color);
     match cli.command {
-        Command::Run(asked) if asked.dry_run => dry_run::plan(&asked, style)?,
-        Command::Run(asked) => return measuring::measure(&asked, style),
-        Command::Replicate(asked) => return replicate::replicate(&asked, style),
-        Command::Verify(asked) => return verify::verify(&asked, style),
+        Command::Run(args) if args.dry_run => dry_run::plan(&args, style)?,
+        Command::Run(args) => return measuring::measure(&args, style),
+        Command::Replicate(args) => return replicate::replicate(&args, style),
+        Command::Verify(args) => return verify::verify(&args, style),
         Command::RunTools => fathom_verify::opinions::run_tools()?,
         Command::Trial => trial()?,
         Command::Replica => replicate::replica()?,
-        Command::Peer(asked) => peer::serve(&asked)?,
+        Command::Peer(args) => peer::serve(&args)?,
         Command::List => {
             print(&catalogue::list(registry::all(), &Machine::describe(Path::new(".")), style))?;
         }
         Command::Explain { experiment } => explain(&experiment, style)?,
         Command::Machine { format, dir } => machine(format, &dir, style)?,
-        Command::Report(asked) => report::show(&asked, style)?,
-        Command::Compare(asked) => compare::compare(&asked, style)?,
-        Command::Ab(asked) => return ab::ab(&asked, style),
-        Command::Export(asked) => export::export(&asked)?,
-        Command::History(asked) => history::history(&asked, style)?,
-        Command::Gate(asked) => return gate::gate(&asked, style),
+        Command::Report(args) => report::show(&args, style)?,
+        Command::Compare(args) => compare::compare(&args, style)?,
+        Command::Ab(args) => return ab::ab(&args, style),
+        Command::Export(args) => export::export(&args)?,
+        Command::History(args) => history::history(&args, style)?,
+        Command::Gate(args) => return gate::gate(&args, style),
         Command::Restore => run::restore_when_left()?,
         Command::References { machine, format } => report::list_machines(machine.as_deref(), format, style)?,
         Command::Schema => print(include_str!("../../docs/run-file.schema.json"))?,
@@ -82,8 +82,8 @@ fn is_closed_pipe(error: &anyhow::Error) -> bool {
     cause.is_some_and(|cause| cause.kind() == std::io::ErrorKind::BrokenPipe)
 }
 
-fn style(asked: Colour) -> Style {
-    let choice = match asked {
+fn style(args: Colour) -> Style {
+    let choice = match args {
         Colour::Always => anstream::ColorChoice::Always,
         Colour::Never => anstream::ColorChoice::Never,
         Colour::Auto => anstream::AutoStream::choice(&std::io::stdout()),
@@ -97,10 +97,10 @@ const LEAST_COLUMNS: usize = 40;
 
 /// The width of the terminal for results; without one the value of `COLUMNS`, or a page's width.
 fn columns() -> usize {
-    let said = || std::env::var("COLUMNS").ok()?.parse().ok().filter(|columns| *columns >= LEAST_COLUMNS);
+    let declared = || std::env::var("COLUMNS").ok()?.parse().ok().filter(|columns| *columns >= LEAST_COLUMNS);
     match streams::window() {
         Some((columns, _)) => columns,
-        None => said().unwrap_or(PAGE_COLUMNS),
+        None => declared().unwrap_or(PAGE_COLUMNS),
     }
 }
 

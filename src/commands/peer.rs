@@ -16,13 +16,13 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 /// Serves one run, and reports why it has ended.
-pub fn serve(asked: &cli::Peer) -> Result<()> {
-    let addresses: Vec<SocketAddr> = asked.listen.clone();
-    let limits = limits(asked);
-    if asked.launched {
-        return serve_launcher(asked, &addresses, limits);
+pub fn serve(args: &cli::Peer) -> Result<()> {
+    let addresses: Vec<SocketAddr> = args.listen.clone();
+    let limits = limits(args);
+    if args.launched {
+        return serve_launcher(args, &addresses, limits);
     }
-    let (token, drawn) = match &asked.token_file {
+    let (token, drawn) = match &args.token_file {
         Some(file) => (read_token(file)?, false),
         None => (Token(chance(32).context("no random token could be made")?), true),
     };
@@ -33,18 +33,18 @@ pub fn serve(asked: &cli::Peer) -> Result<()> {
 }
 
 /// The peer requested for a new run.
-pub fn reach(asked: &cli::PeerOptions) -> Result<Option<Peering>> {
+pub fn reach(args: &cli::PeerOptions) -> Result<Option<Peering>> {
     let reach = |spec: &String| {
-        let reach = Reach { spec: spec.clone(), address: asked.peer_address, token: token(asked)? };
+        let reach = Reach { spec: spec.clone(), address: args.peer_address, token: token(args)? };
         Peering::reach(&reach).with_context(|| format!("there is no peer {spec}"))
     };
-    asked.peer.as_ref().map(reach).transpose()
+    args.peer.as_ref().map(reach).transpose()
 }
 
 /// The peer of a resumed run. Another host must be named again: a run file may come from anybody, and must not make this
 /// program log in somewhere. A virtual peer is on this machine.
-pub fn again(asked: &cli::PeerOptions, header: &Header) -> Result<Option<Peering>> {
-    let Some(peer) = header.peer.as_ref().filter(|_| asked.peer.is_none()) else { return reach(asked) };
+pub fn again(args: &cli::PeerOptions, header: &Header) -> Result<Option<Peering>> {
+    let Some(peer) = header.peer.as_ref().filter(|_| args.peer.is_none()) else { return reach(args) };
     if peer.kind != PeerKind::Virtual {
         let address = peer.asked_address.iter().map(|address| format!(" --peer-address {address}"));
         bail!(
@@ -58,17 +58,17 @@ pub fn again(asked: &cli::PeerOptions, header: &Header) -> Result<Option<Peering
     reached.map(Some).context("the run's virtual peer cannot be made again")
 }
 
-fn token(asked: &cli::PeerOptions) -> Result<Option<Token>> {
-    asked.token_file.as_deref().map(read_token).transpose()
+fn token(args: &cli::PeerOptions) -> Result<Option<Token>> {
+    args.token_file.as_deref().map(read_token).transpose()
 }
 
-fn limits(asked: &cli::Peer) -> PeerLimits {
+fn limits(args: &cli::Peer) -> PeerLimits {
     let usual = PeerLimits::default();
     PeerLimits {
-        connections: asked.most_connections.unwrap_or(usual.connections),
-        bytes: asked.most_bytes.unwrap_or(usual.bytes),
-        lifetime: asked.most_time.unwrap_or(usual.lifetime),
-        idle: asked.idle.unwrap_or(usual.idle),
+        connections: args.most_connections.unwrap_or(usual.connections),
+        bytes: args.most_bytes.unwrap_or(usual.bytes),
+        lifetime: args.most_time.unwrap_or(usual.lifetime),
+        idle: args.idle.unwrap_or(usual.idle),
         ..usual
     }
 }
@@ -96,13 +96,13 @@ fn read_token(file: &Path) -> Result<Token> {
 /// The text of a file of this user that nobody else can read, as ssh asks of a private key.
 fn private_text(file: &Path) -> Result<String> {
     let mut opened = File::open(file)?;
-    let found = opened.metadata()?;
+    let metadata = opened.metadata()?;
     // SAFETY: geteuid touches nothing.
     let user = unsafe { libc::geteuid() };
-    if found.mode() & 0o077 != 0 {
+    if metadata.mode() & 0o077 != 0 {
         bail!("others can read it: `chmod 600 {}`", file.display());
     }
-    if found.uid() != user && user != 0 {
+    if metadata.uid() != user && user != 0 {
         bail!("it belongs to another user");
     }
     let mut text = String::new();
@@ -150,11 +150,11 @@ fn announce(addresses: &[SocketAddr], token: Option<&Token>) -> Result<()> {
 
 /// Serves as [`launch`] requires: reads the token on standard input, prints its addresses on standard output, and ends with
 /// standard input.
-fn serve_launcher(asked: &cli::Peer, addresses: &[SocketAddr], limits: PeerLimits) -> Result<()> {
-    if asked.remove_itself {
+fn serve_launcher(args: &cli::Peer, addresses: &[SocketAddr], limits: PeerLimits) -> Result<()> {
+    if args.remove_itself {
         launch::ssh::remove_this_program().context("this copy of the program could not remove itself")?;
     }
-    if let Some(parent) = asked.namespace_of {
+    if let Some(parent) = args.namespace_of {
         let ips: Vec<IpAddr> = addresses.iter().map(SocketAddr::ip).collect();
         launch::namespace::enter(parent, &ips)?;
     }

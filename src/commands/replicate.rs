@@ -19,59 +19,59 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 /// Measures a report's points by Fathom's methods and then by the report's own, and prints the table.
-pub fn replicate(asked: &cli::Replicate, style: Style) -> Result<ExitCode> {
-    let Some(name) = &asked.report else {
+pub fn replicate(args: &cli::Replicate, style: Style) -> Result<ExitCode> {
+    let Some(name) = &args.report else {
         print(&replication::list(style))?;
         return Ok(ExitCode::SUCCESS);
     };
-    let wanted = replicate::find(name).ok_or_else(|| {
+    let report = replicate::find(name).ok_or_else(|| {
         anyhow!("there is no report `{name}`: `fathom replicate` without a name lists them")
     })?;
-    let _lock = take_lock(asked.bench.alongside, ProgressForm::Auto)?;
+    let _lock = take_lock(args.bench.alongside, ProgressForm::Auto)?;
     run::catch_signals()?;
-    let (mut in_progress, path, run_path) = begin(asked, wanted)?;
+    let (mut in_progress, path, run_path) = begin(args, report)?;
     let mut live = report::live::Live::new();
     // Fathom's own first: the report's methods leave more state in the kernel, such as ports that wait for late packets.
     in_progress.measure(&mut live)?;
     let replication =
-        replicate::measure(wanted, asked.quick, in_progress.environment(), (&path, &run_path), &mut live)?;
+        replicate::measure(report, args.quick, in_progress.environment(), (&path, &run_path), &mut live)?;
     live.finish();
     let run = in_progress.into_run();
     let results = Results::of(&run);
     let files = [("replication", path.as_path()), ("run file", run_path.as_path())];
-    let report = ReplicationReport::of(wanted, &replication, &results, &files);
-    print(&report::render(&report, asked.format, style))?;
+    let replicated = ReplicationReport::of(report, &replication, &results, &files);
+    print(&report::render(&replicated, args.format, style))?;
     Ok(ExitCode::SUCCESS)
 }
 
 /// The run of Fathom's own points, and the paths of the replication's file and of the run's.
-fn begin(asked: &cli::Replicate, report: &Report) -> Result<(RunInProgress, PathBuf, PathBuf)> {
-    let folder = asked.bench.dir.clone().unwrap_or_else(std::env::temp_dir);
-    let mut points = report.points(&run::described(&folder, asked.remote.as_ref(), asked.bench.cpu)?.0);
+fn begin(args: &cli::Replicate, report: &Report) -> Result<(RunInProgress, PathBuf, PathBuf)> {
+    let folder = args.bench.dir.clone().unwrap_or_else(std::env::temp_dir);
+    let mut points = report.points(&run::described(&folder, args.remote.as_ref(), args.bench.cpu)?.0);
     points.sort_by_key(|(name, _)| *name);
     let mut selection: Vec<String> = points.iter().map(|(name, _)| (*name).to_owned()).collect();
     selection.dedup();
     let options = Options {
         selection,
-        effort: if asked.quick { Effort::Quick } else { Effort::Standard },
-        budget: Some(asked.budget.unwrap_or_else(|| budget(points.len(), asked.quick))),
+        effort: if args.quick { Effort::Quick } else { Effort::Standard },
+        budget: Some(args.budget.unwrap_or_else(|| budget(points.len(), args.quick))),
         precision: None,
-        seed: asked.bench.seed,
-        cpu: asked.bench.cpu,
+        seed: args.bench.seed,
+        cpu: args.bench.cpu,
         clock: None,
         trial: None,
         folder,
         processes: vec![],
-        remote: asked.remote.clone(),
+        remote: args.remote.clone(),
         points,
         set: None,
         labels: BTreeMap::new(),
         whole_memory: false,
     };
-    let peering = peer::reach(&asked.peer)?;
+    let peering = peer::reach(&args.peer)?;
     let header = options.header(peering.as_ref().map(Peering::described))?;
     let default = || store::replication_path(report.id, &header.started, header.settings.seed);
-    let path = asked.output.clone().unwrap_or_else(default);
+    let path = args.output.clone().unwrap_or_else(default);
     let run_path = path.with_extension("run.jsonl");
     // It is written after the run: found out now, it costs no measurement.
     page::ensure_free(&path)?;
@@ -87,13 +87,13 @@ fn budget(points: usize, quick: bool) -> Duration {
 /// Shows a stored replication, whose run is in the same folder; and names the files that this was read from.
 pub(super) fn show(path: &Path, form: Form, style: Style) -> Result<(Rendered, Vec<PathBuf>)> {
     let replication = Replication::read(path)?;
-    let wanted = replicate::find(&replication.header.report)
+    let report = replicate::find(&replication.header.report)
         .with_context(|| format!("this program does not know report {}", replication.header.report))?;
     let (run_path, run) = replication.run(path)?;
     let files = [("replication", path), ("run file", run_path.as_path())];
     let results = Results::of(&run);
-    let report = ReplicationReport::of(wanted, &replication, &results, &files);
-    let rendered = Rendered::of(&report, form, style)?;
+    let replicated = ReplicationReport::of(report, &replication, &results, &files);
+    let rendered = Rendered::of(&replicated, form, style)?;
     Ok((rendered, vec![path.to_owned(), run_path]))
 }
 

@@ -17,19 +17,19 @@ use fathom_report::{Facts, FactsForm, RunReport, Style, render_facts};
 use std::path::{Path, PathBuf};
 
 /// Shows the report of a run or of a replication.
-pub(super) fn show(asked: &cli::Report, style: Style) -> Result<()> {
-    let (file, experiments) = named(&asked.what)?;
+pub(super) fn show(args: &cli::Report, style: Style) -> Result<()> {
+    let (file, experiments) = named(&args.what)?;
     let path = file.map_or_else(latest, Ok)?;
     let (report, sources) = if Replication::is_at(&path) {
-        refuse_machines(&asked.beside)?;
+        refuse_machines(&args.beside)?;
         if !experiments.is_empty() {
             bail!("{} is a replication, which is only shown as a whole", path.display());
         }
-        replicate::show(&path, asked.format, style)?
+        replicate::show(&path, args.format, style)?
     } else {
-        (shown(&path, &experiments, asked, style)?, vec![path])
+        (shown(&path, &experiments, args, style)?, vec![path])
     };
-    written(&report, asked.output.as_deref(), Door { sources: &sources, force: asked.force })
+    written(&report, args.output.as_deref(), Door { sources: &sources, force: args.force })
 }
 
 /// The run file and the experiments among the arguments: one that is no file, and not written as a path, is an experiment.
@@ -45,9 +45,9 @@ fn named(what: &[PathBuf]) -> Result<(Option<PathBuf>, Vec<String>)> {
     Ok((files.first().map(|path| (*path).clone()), experiments))
 }
 
-fn shown(path: &Path, experiments: &[String], asked: &cli::Report, style: Style) -> Result<Rendered> {
+fn shown(path: &Path, experiments: &[String], args: &cli::Report, style: Style) -> Result<Rendered> {
     // A misspelt name is reported before a long file is read.
-    let machines = machines_called(&asked.beside)?;
+    let machines = machines_called(&args.beside)?;
     let run = Run::read(path)?;
     if run.torn {
         let file = clean(&path.display().to_string());
@@ -58,9 +58,9 @@ fn shown(path: &Path, experiments: &[String], asked: &cli::Report, style: Style)
         results = results.only(|name| experiments.iter().any(|pattern| plan::names(pattern, name)));
     }
     let files = [("run file", path)];
-    let full = asked.full || !experiments.is_empty();
+    let full = args.full || !experiments.is_empty();
     let report = RunReport::of(&results).beside(&machines).written_to(&files).in_full(full);
-    Rendered::of(&report, asked.format, style)
+    Rendered::of(&report, args.format, style)
 }
 
 pub(super) fn latest() -> Result<PathBuf> {
@@ -75,9 +75,9 @@ pub(super) fn list_machines(name: Option<&str>, form: FactsForm, style: Style) -
         return print(&render_facts(figure, form, style));
     }
     let machines = machines_called(&name.map(str::to_owned).into_iter().collect::<Vec<_>>())?;
-    let wanted = Machines(&machines);
-    let told: &dyn Facts = if machines.is_empty() { &MachineList } else { &wanted };
-    print(&render_facts(told, form, style))
+    let figures = Machines(&machines);
+    let facts: &dyn Facts = if machines.is_empty() { &MachineList } else { &figures };
+    print(&render_facts(facts, form, style))
 }
 
 fn machines_called(names: &[String]) -> Result<Vec<&'static Machine>> {

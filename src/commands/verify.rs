@@ -26,22 +26,22 @@ pub fn register() {
 }
 
 /// Verifies the instrument, and stores the result for later runs if all rigs took part.
-pub fn verify(asked: &cli::Verify, style: Style) -> Result<ExitCode> {
-    let rigs = verify::select(&asked.rigs).map_err(|name| unknown(&name))?;
-    if asked.dry_run {
-        return planned(asked, &rigs, style);
+pub fn verify(args: &cli::Verify, style: Style) -> Result<ExitCode> {
+    let rigs = verify::select(&args.rigs).map_err(|name| unknown(&name))?;
+    if args.dry_run {
+        return planned(args, &rigs, style);
     }
-    let _lock = take_lock(asked.bench.alongside, ProgressForm::Auto)?;
+    let _lock = take_lock(args.bench.alongside, ProgressForm::Auto)?;
     run::catch_signals()?;
     register();
     let bench = Bench {
-        folder: asked.bench.dir.clone().unwrap_or_else(std::env::temp_dir),
-        cpu: asked.bench.cpu,
-        seed: asked.bench.seed,
-        times_as_long: asked.times_as_long,
+        folder: args.bench.dir.clone().unwrap_or_else(std::env::temp_dir),
+        cpu: args.bench.cpu,
+        seed: args.bench.seed,
+        times_as_long: args.times_as_long,
     };
-    if asked.peers {
-        return peers(asked, &bench, style);
+    if args.peers {
+        return peers(args, &bench, style);
     }
     let now_ns = || kernel_clock(libc::CLOCK_MONOTONIC);
     let (began, mut live) = (now_ns(), report::live::Live::new());
@@ -49,12 +49,12 @@ pub fn verify(asked: &cli::Verify, style: Style) -> Result<ExitCode> {
     live.finish();
     let took_s = (now_ns() - began) as f64 / 1e9;
     let machine = Machine::describe(&bench.folder);
-    let found = Verification::of(run::now(), took_s, run::tool()?, &machine, truths?);
+    let verification = Verification::of(run::now(), took_s, run::tool()?, &machine, truths?);
     if rigs.len() == RIGS.len() {
-        keep(&found);
+        keep(&verification);
     }
-    print(&report::render(&VerificationReport::of(&found), asked.format, style))?;
-    Ok(match found.verdict() {
+    print(&report::render(&VerificationReport::of(&verification), args.format, style))?;
+    Ok(match verification.verdict() {
         Verdict::Right => ExitCode::SUCCESS,
         Verdict::Wrong => ExitCode::from(WRONG),
         Verdict::Inconclusive | Verdict::Skipped => ExitCode::from(INCONCLUSIVE),
@@ -62,9 +62,9 @@ pub fn verify(asked: &cli::Verify, style: Style) -> Result<ExitCode> {
 }
 
 /// Prints what a verification would do to this machine.
-fn planned(asked: &cli::Verify, rigs: &[&Rig], style: Style) -> Result<ExitCode> {
-    let effects = if asked.peers { of_other_tools() } else { of_rigs(rigs) };
-    let rigs = (!asked.peers).then_some(rigs.len());
+fn planned(args: &cli::Verify, rigs: &[&Rig], style: Style) -> Result<ExitCode> {
+    let effects = if args.peers { of_other_tools() } else { of_rigs(rigs) };
+    let rigs = (!args.peers).then_some(rigs.len());
     print(&report::planned::verification(rigs, &effects, style))?;
     Ok(ExitCode::SUCCESS)
 }
@@ -77,11 +77,11 @@ fn of_rigs(rigs: &[&Rig]) -> Vec<Effect> {
         let touches = rig.touches.iter().map(|what| Effect { what: (*what).to_owned(), by: by() });
         [set].into_iter().chain(touches.collect::<Vec<_>>())
     };
-    let kept = Effect {
+    let files = Effect {
         what: "files that stay: the result of a verification with all rigs, in $XDG_STATE_HOME/fathom/verification.json".to_owned(),
         by: vec![],
     };
-    rigs.iter().flat_map(touched).chain(run::of_every_trial()).chain([kept]).collect()
+    rigs.iter().flat_map(touched).chain(run::of_every_trial()).chain([files]).collect()
 }
 
 fn of_other_tools() -> Vec<Effect> {
@@ -94,7 +94,7 @@ fn of_other_tools() -> Vec<Effect> {
     tools.into_iter().chain(run::of_every_trial()).collect()
 }
 
-fn peers(asked: &cli::Verify, bench: &Bench, style: Style) -> Result<ExitCode> {
+fn peers(args: &cli::Verify, bench: &Bench, style: Style) -> Result<ExitCode> {
     let mut live = report::live::Live::new();
     let all: Vec<_> = opinions::all().collect();
     let weighed = opinions::second_opinions(&all, bench, &mut live);
@@ -103,7 +103,7 @@ fn peers(asked: &cli::Verify, bench: &Bench, style: Style) -> Result<ExitCode> {
     let machine = Machine::describe(&bench.folder);
     let nothing = weighed.iter().all(|weighed| weighed.agreement == Agreement::Skipped);
     let report = OpinionsReport::of(run::now(), run::tool()?, &machine, weighed);
-    print(&report::render(&report, asked.format, style))?;
+    print(&report::render(&report, args.format, style))?;
     Ok(if nothing { ExitCode::from(INCONCLUSIVE) } else { ExitCode::SUCCESS })
 }
 
@@ -113,11 +113,11 @@ fn unknown(name: &str) -> anyhow::Error {
 }
 
 /// Stores the verification; a failure is only reported.
-fn keep(found: &Verification) {
-    let kept = store::verification()
+fn keep(verification: &Verification) {
+    let written = store::verification()
         .context("there is no home directory for it")
-        .and_then(|path| found.write(&path));
-    if let Err(error) = kept {
+        .and_then(|path| verification.write(&path));
+    if let Err(error) = written {
         tell(format!(
             "note: reports of runs will not mention this verification: {}",
             clean(&format!("{error:#}"))

@@ -28,7 +28,8 @@ pub fn text(results: &Results, published: &Published, style: Style) -> String {
         };
         text.push('\n');
     }
-    text += &article::beside::not_compared(results).map_or(String::new(), |said| style.wrapped("", &said));
+    text += &article::beside::not_compared(results)
+        .map_or(String::new(), |sentence| style.wrapped("", &sentence));
     for (place, work) in numbers.works().iter().enumerate() {
         text += &style.wrapped(&format!("[{}] ", place + 1), work);
     }

@@ -65,7 +65,7 @@ pub fn page(experiment: &dyn Experiment) -> String {
     let row = |parameter: &Parameter| format!("| `{}` | {} |\n", parameter.name, parameter.meaning);
     let rows: String = parameters.map(row).collect();
     section("Parameters", &format!("| parameter | meaning |\n|---|---|\n{rows}"));
-    let listed = |said: String| format!("- {said}\n");
+    let listed = |text: String| format!("- {text}\n");
     let figures = about.shown.main_figures.iter().map(|figure| listed(figure.words.to_owned()));
     section("Main figures", &figures.collect::<String>());
     let lines =
@@ -137,11 +137,11 @@ fn points_here(experiment: &dyn Experiment, points: &[Point], machine: &Machine,
     for point in points {
         *by_effort.entry(experiment.effort(point, machine)).or_default() += 1;
     }
-    let mut said = plural(points.len(), "point");
+    let mut text = plural(points.len(), "point");
     for (effort, number) in by_effort.iter().filter(|(effort, _)| **effort > Effort::Quick) {
-        let _ = write!(said, "; {number} of them only with {} effort or more", words::effort(*effort));
+        let _ = write!(text, "; {number} of them only with {} effort or more", words::effort(*effort));
     }
-    style.wrapped("  ", &said)
+    style.wrapped("  ", &text)
 }
 
 fn trends(experiment: &dyn Experiment, style: Style) -> String {
@@ -190,16 +190,16 @@ fn required(experiment: &dyn Experiment, points: &[Point], style: Style) -> Stri
 }
 
 fn missing(experiment: &dyn Experiment, points: &[Point], machine: &Machine, style: Style) -> String {
-    let mut lacking: BTreeMap<String, usize> = BTreeMap::new();
+    let mut points_by_reason: BTreeMap<String, usize> = BTreeMap::new();
     for point in points {
         for reason in experiment.requires(point).iter().filter_map(|needed| needed.unmet_reason(machine)) {
-            *lacking.entry(reason).or_default() += 1;
+            *points_by_reason.entry(reason).or_default() += 1;
         }
     }
-    if lacking.is_empty() {
+    if points_by_reason.is_empty() {
         return style.wrapped("  ", "This machine has everything that is required.");
     }
-    lacking
+    points_by_reason
         .iter()
         .map(|(reason, points)| {
             style.wrapped("  ", &format!("missing here for {}: {reason}", plural(*points, "point")))

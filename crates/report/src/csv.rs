@@ -53,8 +53,8 @@ pub(super) fn least(point: &PointResult, minimum: f64) -> Option<f64> {
 }
 
 /// The points of a run, in the order of its plan.
-pub(super) fn points(found: &Results) -> String {
-    table(found.points.iter().map(|point| row(found, point)))
+pub(super) fn points(results: &Results) -> String {
+    table(results.points.iter().map(|point| row(results, point)))
 }
 
 /// A table of such rows, with a header of their field names.
@@ -73,7 +73,7 @@ pub fn cell(text: &str) -> String {
     format!("{quote}{}", clean(text))
 }
 
-fn row<'run>(found: &Results, point: &'run PointResult) -> PointRow<'run> {
+fn row<'run>(results: &Results, point: &'run PointResult) -> PointRow<'run> {
     let estimate = point.estimate();
     let interval = estimate.and_then(|estimate| estimate.interval);
     let shared = point.shared().and_then(|shared| shared.interval);
@@ -81,7 +81,7 @@ fn row<'run>(found: &Results, point: &'run PointResult) -> PointRow<'run> {
     let published = point.published.as_ref();
     let of_observations = published.map(|published| published.observations);
     let in_clock =
-        estimate.and_then(|median| ticks_and_cycles(found.run, found.core_hz, point.unit, median.value));
+        estimate.and_then(|median| ticks_and_cycles(results.run, results.core_hz, point.unit, median.value));
     PointRow {
         experiment: cell(&point.experiment),
         method_version: point.method_version,

@@ -20,29 +20,29 @@ pub(crate) fn text(statement: &Statement) -> String {
 
 /// A figure with its interval: `187.2 ns (186.9–187.6)`, `5.2 (5.1–5.3)`; alone if it has none or is exact.
 fn figure(figure: &Figure) -> String {
-    let found = &figure.found;
-    let measure = measure(found);
-    let ends = found.ends().filter(|(low, high)| low < high);
-    let value = match found.dimension {
-        Dimension::Count if ends.is_none() => quantities::plain(found.value),
+    let value = &figure.found;
+    let measure = measure(value);
+    let ends = value.ends().filter(|(low, high)| low < high);
+    let number = match value.dimension {
+        Dimension::Count if ends.is_none() => quantities::plain(value.value),
         // A figure with an interval of zero width is exact.
-        Dimension::Of(Unit::Bytes) if ends.is_none() && found.interval.is_some() => {
-            return quantities::size(found.value as u64);
+        Dimension::Of(Unit::Bytes) if ends.is_none() && value.interval.is_some() => {
+            return quantities::size(value.value as u64);
         }
-        _ => measure.number(found.value, ends),
+        _ => measure.number(value.value, ends),
     };
     let space = if measure.symbol.is_empty() { "" } else { " " };
-    let range = ends.map(|(low, high)| measure.range(found.value, low, high));
+    let range = ends.map(|(low, high)| measure.range(value.value, low, high));
     // An interval whose ends round to the same number is not printed.
     let range = range.filter(|range| range.split_once('–').is_none_or(|(low, high)| low != high));
     let range = range.map(|range| format!(" ({range})"));
-    format!("{value}{space}{}{}", measure.symbol, range.unwrap_or_default())
+    format!("{number}{space}{}{}", measure.symbol, range.unwrap_or_default())
 }
 
 /// The unit with prefix of a figure.
-fn measure(found: &Found) -> Measure {
-    match found.dimension {
-        Dimension::Of(unit) => Measure::of(unit, found.value),
+fn measure(value: &Found) -> Measure {
+    match value.dimension {
+        Dimension::Of(unit) => Measure::of(unit, value.value),
         Dimension::Share => Measure { size: 0.01, symbol: "%" },
         Dimension::Cycles => Measure { size: 1.0, symbol: "cycles" },
         Dimension::Ratio | Dimension::Count => Measure { size: 1.0, symbol: "" },

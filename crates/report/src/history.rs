@@ -98,8 +98,8 @@ impl StoredRuns<'_> {
                 text += &self.change(history, at);
             }
             let bar = "█".repeat(((estimate.value / widest * 30.0).round() as usize).clamp(1, 30));
-            let found = quantities::with_interval(history.unit, estimate);
-            text += &format!("  {}  {bar:<30}  {found}\n", clean(&self.runs[*place].header.started));
+            let level = quantities::with_interval(history.unit, estimate);
+            text += &format!("  {}  {bar:<30}  {level}\n", clean(&self.runs[*place].header.started));
         }
         if history.changes.is_empty() {
             text += "  no change found\n";

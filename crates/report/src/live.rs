@@ -68,10 +68,10 @@ impl Watcher for Live {
     }
 
     fn settled(&mut self, settlement: &Settlement) {
-        let said = planned::settled(settlement, &time_of_day(settlement.end.saturating_sub(settlement.at)));
+        let text = planned::settled(settlement, &time_of_day(settlement.end.saturating_sub(settlement.at)));
         match self.screen.clone() {
-            Some(screen) => drop(screen.println(shown(&said))),
-            None => tell(said),
+            Some(screen) => drop(screen.println(shown(&text))),
+            None => tell(text),
         }
     }
 
@@ -121,9 +121,9 @@ fn share(tick: &Tick) -> f64 {
 }
 
 fn status(tick: &Tick) -> String {
-    let left = tick.budget.saturating_sub(tick.elapsed).as_secs();
+    let remaining = tick.budget.saturating_sub(tick.elapsed).as_secs();
     format!(
-        "at most {left} s left, round {}, {} points, {} of them at target precision",
+        "at most {remaining} s left, round {}, {} points, {} of them at target precision",
         tick.round, tick.points, tick.precise
     )
 }
@@ -131,7 +131,7 @@ fn status(tick: &Tick) -> String {
 /// The last visited point with its figure, in a line of the terminal's width.
 fn row_text(tick: &Tick) -> String {
     let planned = tick.planned;
-    let found = tick.headline.map_or_else(
+    let result = tick.headline.map_or_else(
         || "no result yet".to_owned(),
         |headline| match headline.half_width() {
             Some(share) => {
@@ -145,7 +145,7 @@ fn row_text(tick: &Tick) -> String {
         },
     );
     clean(&format!(
-        "{:<22} {:<44} {found}",
+        "{:<22} {:<44} {result}",
         planned.experiment,
         words::short_label(planned.experiment.as_str(), &planned.point)
     ))

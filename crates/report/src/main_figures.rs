@@ -50,16 +50,16 @@ pub(super) struct Written {
 }
 
 /// The main figures of all experiments, in the order of the run.
-pub(super) fn all<'run>(found: &'run Results) -> Vec<Ranked<'run>> {
+pub(super) fn all<'run>(results: &'run Results) -> Vec<Ranked<'run>> {
     let of = |experiment: &'run str| {
-        let figures = of(found, experiment).into_iter().enumerate();
+        let figures = of(results, experiment).into_iter().enumerate();
         figures.map(move |(rank, main)| {
             let with_shared = main.shared().is_some();
             Ranked { experiment, rank, main, with_shared }
         })
     };
     // The names are those of the points, which live as long as the results.
-    let mut names: Vec<&str> = found.points.iter().map(|point| point.experiment.as_str()).collect();
+    let mut names: Vec<&str> = results.points.iter().map(|point| point.experiment.as_str()).collect();
     names.dedup();
     names.into_iter().flat_map(of).collect()
 }
@@ -145,9 +145,9 @@ fn of_point(point: &PointResult) -> Written {
     let factor = point.factor().map_or(ABSENT.to_owned(), quantities::factor);
     let evidence = Some(words::evidence_sign(point));
     match &point.outcome {
-        Outcome::Value(found) => {
-            let ends = quantities::ends(found);
-            numbers(Measure::of(point.unit, found.value), found.value, ends, factor, evidence)
+        Outcome::Value(estimate) => {
+            let ends = quantities::ends(estimate);
+            numbers(Measure::of(point.unit, estimate.value), estimate.value, ends, factor, evidence)
         }
         Outcome::BelowResolution { below, .. } => {
             let median = format!("< {}", quantities::value(point.unit, *below));
@@ -187,14 +187,14 @@ fn numbers(
 
 /// The main figures of one experiment: those that it names, otherwise its first point; empty if no point has a figure. If
 /// several names match one point, as with fewer caches than names, the last is used.
-pub(super) fn of<'run>(found: &'run Results, name: &'run str) -> Vec<Main<'run>> {
-    let shown = found.experiment(name).map_or(Shown::by(&[]), |known| known.about().shown);
-    let landmarks = (shown.landmarks)(&found.run.header.machine);
+pub(super) fn of<'run>(results: &'run Results, name: &'run str) -> Vec<Main<'run>> {
+    let shown = results.experiment(name).map_or(Shown::by(&[]), |known| known.about().shown);
+    let landmarks = (shown.landmarks)(&results.run.header.machine);
     let measured: Vec<&PointResult> =
-        found.of_experiment(name).filter(|point| summary::is_in_table(point)).collect();
-    let named = shown.main_figures.iter().filter(|figure| is_visible(figure, found, name, &landmarks));
+        results.of_experiment(name).filter(|point| summary::is_in_table(point)).collect();
+    let named = shown.main_figures.iter().filter(|figure| is_visible(figure, results, name, &landmarks));
     let chosen: Vec<Main> =
-        named.filter_map(|figure| choose(found, name, figure, &measured, &landmarks)).collect();
+        named.filter_map(|figure| choose(results, name, figure, &measured, &landmarks)).collect();
     match (chosen.is_empty(), measured.first()) {
         (true, Some(point)) => {
             let words = words::short_label(*point, &point.point);
@@ -206,8 +206,8 @@ pub(super) fn of<'run>(found: &'run Results, name: &'run str) -> Vec<Main<'run>>
 
 /// Whether a figure of a level of a hierarchy is of one that the results show. Where no level was found, too little is known to
 /// leave one out.
-fn is_visible(figure: &MainFigure, found: &Results, name: &str, landmarks: &[Landmark]) -> bool {
-    let Some((_, levels)) = found.levels.iter().find(|(of, _)| of == name) else { return true };
+fn is_visible(figure: &MainFigure, results: &Results, name: &str, landmarks: &[Landmark]) -> bool {
+    let Some((_, levels)) = results.levels.iter().find(|(of, _)| of == name) else { return true };
     let shows =
         |landmark: &Landmark| levels.levels.iter().any(|level| landmark.name.starts_with(&level.name));
     figure.at.0.iter().all(|(_, at)| match at {
@@ -217,41 +217,45 @@ fn is_visible(figure: &MainFigure, found: &Results, name: &str, landmarks: &[Lan
 }
 
 fn choose<'run>(
-    found: &'run Results,
+    results: &'run Results,
     name: &str,
     figure: &MainFigure,
     measured: &[&'run PointResult],
     landmarks: &[Landmark],
 ) -> Option<Main<'run>> {
     if figure.slope {
-        let groups = || found.trends.iter().filter(|trend| trend.experiment == name);
+        let groups = || results.trends.iter().filter(|trend| trend.experiment == name);
         let group = figure.choose(groups().map(|trend| &trend.group), landmarks)?;
         let trend = groups().find(|trend| trend.group == *group)?;
         let words = figure.words.to_owned();
         return Some(Main { words, leads: figure.leads, source: FigureSource::Slope(trend) });
     }
-    let of = |point: &Point| measured.iter().copied().find(|found| found.point == *point);
+    let of = |point: &Point| measured.iter().copied().find(|one| one.point == *point);
     let merit = |point: &Point| of(point).and_then(PointResult::merit).unwrap_or(f64::NEG_INFINITY);
     let points = measured.iter().map(|point| &point.point);
     let point = of(figure.choose_best(points, landmarks, merit)?)?;
     let words = figure.label(&point.point, |name, value| words::value(point, name, value));
-    Some(Main { words: said(&words, &point.point), leads: figure.leads, source: FigureSource::Point(point) })
+    Some(Main {
+        words: shown_peer(&words, &point.point),
+        leads: figure.leads,
+        source: FigureSource::Point(point),
+    })
 }
 
 /// A virtual peer is never shown as a real one.
-fn said(words: &str, point: &Point) -> String {
+fn shown_peer(words: &str, point: &Point) -> String {
     let is_virtual =
         point.parameters().any(|(_, value)| matches!(value, Value::Name(name) if name == VIRTUAL_PEER));
     if is_virtual { words.replace(PEER, VIRTUAL_PEER) } else { words.to_owned() }
 }
 
 fn distinct(chosen: Vec<Main>) -> Vec<Main> {
-    let mut kept: Vec<Main> = vec![];
+    let mut distinct: Vec<Main> = vec![];
     for figure in chosen {
-        kept.retain(|earlier| !is_same(&earlier.source, &figure.source));
-        kept.push(figure);
+        distinct.retain(|earlier| !is_same(&earlier.source, &figure.source));
+        distinct.push(figure);
     }
-    kept
+    distinct
 }
 
 fn is_same(one: &FigureSource, other: &FigureSource) -> bool {

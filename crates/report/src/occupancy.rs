@@ -9,30 +9,30 @@ pub(super) fn sentences(results: &Results) -> Vec<String> {
     results.core_shared.as_ref().map(of_time).into_iter().chain(of_figures(results)).collect()
 }
 
-fn of_time(found: &CoreShared) -> String {
-    let looks = plural(found.looks, "look");
-    let Some(shared) = found.levels.shared else {
+fn of_time(core: &CoreShared) -> String {
+    let looks = plural(core.looks, "look");
+    let Some(shared) = core.levels.shared else {
         return format!(
             "The core was in a single state at {looks}: either never shared with another hardware thread, \
              or always; the two cannot be distinguished from inside the machine."
         );
     };
-    let ends = found
+    let ends = core
         .interval
-        .map(|ends| format!(" ({})", quantities::percent_range(found.share, ends.low, ends.high)));
+        .map(|ends| format!(" ({})", quantities::percent_range(core.share, ends.low, ends.high)));
     format!(
         "Another hardware thread used the core in {}{} of the time, by {looks} at it: a stream of independent instructions then took {} times as long in the median, while a chain of dependent \
          ones did not.",
-        quantities::percent(found.share),
+        quantities::percent(core.share),
         ends.unwrap_or_default(),
-        quantities::number(shared / found.levels.alone)
+        quantities::number(shared / core.levels.alone)
     )
 }
 
 fn of_figures(results: &Results) -> Option<String> {
     let values = results.points.iter().filter(|point| point.estimate().is_some());
     let states: Vec<CoreState> = values.filter_map(|point| Some(point.core.as_ref()?.state)).collect();
-    let count = |wanted: CoreState| states.iter().filter(|state| **state == wanted).count();
+    let count = |counted: CoreState| states.iter().filter(|state| **state == counted).count();
     let [alone, shared, mixed] = [CoreState::Alone, CoreState::Shared, CoreState::Mixed].map(count);
     (alone + shared + mixed > 0).then(|| {
         let mut text = format!(

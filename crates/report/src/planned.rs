@@ -131,21 +131,26 @@ fn expected(planned: &Planned, style: Style) -> String {
     let (known, all) = forecast.known;
     let lead = format!("From the costs of {known} of {} in {}:", plural(all, "point"), forecast.from);
     let settlement = &forecast.settlement;
-    let said =
+    let promise =
         format!("{}, done after {}{}", promised(settlement), minutes(settlement.end), left_out(settlement));
     let line = |(experiment, (points, cost)): (&String, &(usize, Duration))| {
         format!("  {experiment}: {} left out, about {}\n", plural(*points, "point"), results::rounded(*cost))
     };
     let lines: String = forecast.left_out.iter().map(line).collect();
-    title + &style.wrapped("  ", &lead) + &style.wrapped("  ", &said) + &lines
+    title + &style.wrapped("  ", &lead) + &style.wrapped("  ", &promise) + &lines
 }
 
 /// The settlement in a line; `clock` is the time of day when the promised trials are expected to be done. What is left of the
 /// budget then goes into precision.
 pub(super) fn settled(settlement: &Settlement, clock: &str) -> String {
-    let left = settlement.end.saturating_sub(settlement.at);
+    let remaining = settlement.end.saturating_sub(settlement.at);
     let more = if settlement.end < settlement.budget { ", then more for precision" } else { "" };
-    format!("{} by about {clock} ({}){more}{}", promised(settlement), minutes(left), left_out(settlement))
+    format!(
+        "{} by about {clock} ({}){more}{}",
+        promised(settlement),
+        minutes(remaining),
+        left_out(settlement)
+    )
 }
 
 fn promised(settlement: &Settlement) -> String {

@@ -15,12 +15,12 @@ pub(super) fn title(machine: &Machine) -> String {
 fn sources(machine: &Machine) -> String {
     let (reports, others): (Vec<&str>, Vec<&str>) =
         machine.sources.iter().map(String::as_str).partition(|source| source.starts_with('0'));
-    let said = match reports.as_slice() {
+    let names = match reports.as_slice() {
         [] => vec![],
         [one] => vec![format!("report {one}")],
         many => vec![format!("reports {}", many.join(", "))],
     };
-    said.into_iter().chain(others.into_iter().map(str::to_owned)).collect::<Vec<_>>().join(", ")
+    names.into_iter().chain(others.into_iter().map(str::to_owned)).collect::<Vec<_>>().join(", ")
 }
 
 /// A figure's value in its unit, with its doubt: `74.2 ns per block (doubtful: unit)`. A figure without a single value is
@@ -71,11 +71,11 @@ impl Facts for Machines<'_> {
     }
 
     fn json(&self) -> String {
-        let told = |machine: &&Machine| {
+        let entry = |machine: &&Machine| {
             let figures: Vec<&Figure> = references::of_machine(&machine.id).collect();
             serde_json::json!({ "machine": machine, "figures": figures })
         };
-        let machines: Vec<serde_json::Value> = self.0.iter().map(told).collect();
+        let machines: Vec<serde_json::Value> = self.0.iter().map(entry).collect();
         form::pretty(&serde_json::json!({ "schema": SCHEMA, "machines": machines }))
     }
 }
@@ -88,7 +88,7 @@ impl Facts for Figure {
         let source = references::source(self.source()).map(|source| {
             (" source: ", format!("{}, line {} of {}", source.title, self.line(), source.text))
         });
-        let told = [
+        let lines = [
             Some((" printed: ", self.printed().to_string())),
             self.printed_prediction().map(|printed| (" predicted: ", printed.to_owned())),
             machine.map(|machine| (" machine: ", title(machine))),
@@ -98,8 +98,8 @@ impl Facts for Figure {
             self.doubt().map(|doubt| (" doubt: ", doubt.sentence().to_owned())),
             source,
         ];
-        let told = told.into_iter().flatten();
-        text.extend(told.map(|(lead, words)| style.wrapped(&format!("  {lead:>13}"), &words)));
+        let lines = lines.into_iter().flatten();
+        text.extend(lines.map(|(lead, words)| style.wrapped(&format!("  {lead:>13}"), &words)));
         text
     }
 
@@ -130,7 +130,7 @@ fn machine(machine: &Machine, style: Style) -> String {
     let mut text = style.title(style.wrapped("", &title(machine)).trim_end()) + "\n";
     text += &style.wrapped("  ", &format!("{}; {}", role(machine), counts(machine)));
     for (key, fact) in &machine.facts {
-        text += &style.wrapped(&format!("  {}: ", key.replace('_', " ")), &told(key, fact));
+        text += &style.wrapped(&format!("  {}: ", key.replace('_', " ")), &in_words(key, fact));
     }
     if let Some(note) = &machine.note {
         text += &style.wrapped("  note: ", note);
@@ -147,7 +147,7 @@ fn machine(machine: &Machine, style: Style) -> String {
     text
 }
 
-fn told(key: &str, fact: &Fact) -> String {
+fn in_words(key: &str, fact: &Fact) -> String {
     match fact {
         Fact::Truth(truth) => (if *truth { "yes" } else { "no" }).to_owned(),
         Fact::Text(text) => text.clone(),

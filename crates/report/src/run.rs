@@ -37,12 +37,12 @@ pub(super) fn labels(header: &Header) -> Option<String> {
 pub(super) fn peer(header: &Header) -> Option<String> {
     let peer = header.peer.as_deref()?;
     let host = peer.machine.as_ref().map_or_else(|| "an unknown machine".to_owned(), machine);
-    let (wanted, address) = (&peer.wanted, &peer.address);
+    let (spec, address) = (&peer.wanted, &peer.address);
     Some(match peer.kind {
         PeerKind::Ssh => {
-            format!("The peer is {wanted}, {host}; ssh started it, and connections go to {address} directly.")
+            format!("The peer is {spec}, {host}; ssh started it, and connections go to {address} directly.")
         }
-        PeerKind::ByHand => format!("The peer at {wanted} is {host}; it was started by hand."),
+        PeerKind::ByHand => format!("The peer at {spec} is {host}; it was started by hand."),
         PeerKind::Virtual => format!(
             "The peer is a virtual peer, a network namespace of this machine at {address}: both ends share its \
              processors, and there is no wire between them."
@@ -163,18 +163,18 @@ impl<'run> Precision<'run> {
             values => format!(" ({})", quantities::percent(self.reached as f64 / values as f64)),
         };
         let values = plural(self.values, "value");
-        let mut said = vec![format!("{} of {values}{share} have an interval within {target}", self.reached)];
+        let mut parts = vec![format!("{} of {values}{share} have an interval within {target}", self.reached)];
         if let Some(median) = self.median {
-            said.push(format!("the median half-width is {}", quantities::plus_minus(median)));
+            parts.push(format!("the median half-width is {}", quantities::plus_minus(median)));
         }
         let near_zero = self.missed.len() - self.relative().count();
         if near_zero > 0 {
-            said.push(format!("{} with zero, or nearly, in its interval", plural(near_zero, "value")));
+            parts.push(format!("{} with zero, or nearly, in its interval", plural(near_zero, "value")));
         }
         if self.without > 0 {
-            said.push(format!("{} without an interval (fewer than four trials)", self.without));
+            parts.push(format!("{} without an interval (fewer than four trials)", self.without));
         }
-        said.join("; ") + "."
+        parts.join("; ") + "."
     }
 }
 
@@ -194,13 +194,13 @@ pub(super) fn disturbances(results: &Results) -> Vec<String> {
     let sum = |of: fn(&Disturbance) -> u64| -> u64 {
         results.points.iter().map(|point| of(&point.disturbance)).fold(0, u64::saturating_add)
     };
-    let mut said = taken(results, trials);
+    let mut sentences = time_lost(results, trials);
     let mut tell = |count: u64, sentence: &dyn Fn(String) -> String| {
         if count > 0 {
-            said.push(sentence(quantities::count(count as usize)));
+            sentences.push(sentence(quantities::count(count as usize)));
         }
     };
-    tell(sum(|seen| seen.migrations), &|n| {
+    tell(sum(|disturbance| disturbance.migrations), &|n| {
         format!("Observations that ended on a different CPU from the one they began on: {n}.")
     });
     let times: usize = results.points.iter().map(|point| point.negative).sum();
@@ -215,29 +215,29 @@ pub(super) fn disturbances(results: &Results) -> Vec<String> {
     tell(left_out as u64, &|n| {
         format!("{n} of {} trials discarded by their own checks.", quantities::count(trials + left_out))
     });
-    tell(sum(|seen| seen.preemptions), &|n| {
+    tell(sum(|disturbance| disturbance.preemptions), &|n| {
         format!(
             "The scheduler preempted the measured work {n} times (trials whose operations themselves switch, wait or \
              create processes are not counted)."
         )
     });
-    said.extend(occupancy::sentences(results));
-    said.extend(lost(results));
-    said.extend(frequencies(results));
-    said.extend(whole_run(results));
-    said
+    sentences.extend(occupancy::sentences(results));
+    sentences.extend(lost(results));
+    sentences.extend(frequencies(results));
+    sentences.extend(whole_run(results));
+    sentences
 }
 
 /// The time that the hypervisor or a CPU quota took from trials, or that it could not be read.
-fn taken(results: &Results, trials: usize) -> Vec<String> {
+fn time_lost(results: &Results, trials: usize) -> Vec<String> {
     let of = plural(trials, "trial");
     let unread = "is unknown: the counter could not be read in every trial.";
-    let steal = match trials_with(results, |seen| seen.trials_with_steal) {
+    let steal = match trials_with(results, |disturbance| disturbance.trials_with_steal) {
         Some(0) => None,
         Some(n) => Some(format!("The hypervisor took CPU time in {} of {of} (steal).", quantities::count(n))),
         None => Some(format!("Whether the hypervisor took CPU time (steal) {unread}")),
     };
-    let quota = match trials_with(results, |seen| seen.trials_throttled) {
+    let quota = match trials_with(results, |disturbance| disturbance.trials_throttled) {
         Some(0) => None,
         Some(n) => Some(format!("A CPU quota throttled the process in {} of {of}.", quantities::count(n))),
         None => Some(format!("Whether a CPU quota throttled the process {unread}")),
@@ -248,8 +248,8 @@ fn taken(results: &Results, trials: usize) -> Vec<String> {
 /// The number of trials of the run with a disturbance; `None` if it was seen in none and not all could read it.
 pub(super) fn trials_with(results: &Results, of: fn(&Disturbance) -> Option<usize>) -> Option<usize> {
     let each = || results.points.iter().map(|point| of(&point.disturbance));
-    let seen = each().flatten().fold(0, usize::saturating_add);
-    (seen > 0 || each().all(|count| count.is_some())).then_some(seen)
+    let count = each().flatten().fold(0, usize::saturating_add);
+    (count > 0 || each().all(|count| count.is_some())).then_some(count)
 }
 
 fn lost(results: &Results) -> Option<String> {
@@ -267,9 +267,9 @@ fn lost(results: &Results) -> Option<String> {
 }
 
 pub(super) fn frequencies(results: &Results) -> Option<String> {
-    let seen = || results.points.iter().filter_map(|point| point.disturbance.core_hz);
-    let low = seen().map(|(low, _)| low).reduce(f64::min)?;
-    let high = seen().map(|(_, high)| high).reduce(f64::max)?;
+    let frequencies = || results.points.iter().filter_map(|point| point.disturbance.core_hz);
+    let low = frequencies().map(|(low, _)| low).reduce(f64::min)?;
+    let high = frequencies().map(|(_, high)| high).reduce(f64::max)?;
     Some(format!(
         "The core ran at {} to {}, measured with calibrated chains of instructions.",
         quantities::frequency(low),
@@ -279,8 +279,8 @@ pub(super) fn frequencies(results: &Results) -> Option<String> {
 
 fn whole_run(results: &Results) -> Option<String> {
     let closing = results.run.closing.as_ref()?;
-    let seen = &closing.conditions;
-    let taken = |time: Option<u64>, by: &str| match time {
+    let conditions = &closing.conditions;
+    let time_by = |time: Option<u64>, by: &str| match time {
         Some(0) => String::new(),
         Some(time) => format!("; {by} {}", quantities::value(Unit::Nanoseconds, time as f64)),
         None => format!("; how much time {by} could not be read"),
@@ -291,10 +291,10 @@ fn whole_run(results: &Results) -> Option<String> {
     };
     Some(format!(
         "During the run the whole machine served {} and {}{}{}.",
-        served(seen.interrupts, "interrupts"),
-        served(seen.switches, "context switches"),
-        taken(seen.steal_ns, "the hypervisor took"),
-        taken(seen.throttled_ns, "a CPU quota took")
+        served(conditions.interrupts, "interrupts"),
+        served(conditions.switches, "context switches"),
+        time_by(conditions.steal_ns, "the hypervisor took"),
+        time_by(conditions.throttled_ns, "a CPU quota took")
     ))
 }
 
@@ -304,7 +304,7 @@ pub(super) struct FailingClaim<'run> {
     pub experiment: &'run str,
     pub claim: &'run str,
     /// The observation at the first of the points.
-    pub seen: &'run str,
+    pub observed: &'run str,
     pub points: Vec<String>,
 }
 
@@ -322,7 +322,7 @@ pub(super) fn doubts<'run>(results: &'run Results) -> Vec<FailingClaim<'run>> {
                 None => doubts.push(FailingClaim {
                     experiment: &point.experiment,
                     claim: &check.claim,
-                    seen: &check.seen,
+                    observed: &check.seen,
                     points: vec![label],
                 }),
             }
@@ -345,13 +345,13 @@ impl FailingClaim<'_> {
     /// The points in a word or two, and the claim with the observation.
     pub fn sentence(&self) -> String {
         match self.points.as_slice() {
-            [one] => format!("{one}: {}; seen: {}", self.claim, self.seen),
+            [one] => format!("{one}: {}; seen: {}", self.claim, self.observed),
             many => format!(
                 "{}, the first of them {}: {}; observed there: {}",
                 plural(many.len(), "point"),
                 many[0],
                 self.claim,
-                self.seen
+                self.observed
             ),
         }
     }
@@ -360,7 +360,7 @@ impl FailingClaim<'_> {
 /// The slope of a trend with its interval, and the intercept.
 pub(super) fn trend(trend: &TrendResult) -> String {
     let line = &trend.line;
-    let said = |value: f64, interval: Option<statistics::Interval>| match interval {
+    let number = |value: f64, interval: Option<statistics::Interval>| match interval {
         Some(interval) => {
             let measure = quantities::Measure::of(trend.unit, value);
             let ends = Some((interval.low, interval.high));
@@ -379,18 +379,18 @@ pub(super) fn trend(trend: &TrendResult) -> String {
         Some(ends) if ends.high > 0.0 => format!("below {}", quantities::value(trend.unit, ends.high)),
         _ => "no time".to_owned(),
     });
-    let left = trend.largest_residual().map(|(at, left)| {
-        format!(", {} off it at most (at {})", quantities::value(trend.unit, left.abs()), setting(trend, at))
+    let residual = trend.largest_residual().map(|(at, off)| {
+        format!(", {} off it at most (at {})", quantities::value(trend.unit, off.abs()), setting(trend, at))
     });
     let robust = trend
         .robust_slope()
         .map(|slope| format!(", slope by medians {}", quantities::value(trend.unit, slope)));
     format!(
         "{} {}, {} at zero{fit}{}{}, {}",
-        said(trend.slope(), trend.slope_interval()),
+        number(trend.slope(), trend.slope_interval()),
         trend.slope_of,
-        at_zero.unwrap_or_else(|| said(line.intercept, line.intercept_interval)),
-        left.unwrap_or_default(),
+        at_zero.unwrap_or_else(|| number(line.intercept, line.intercept_interval)),
+        residual.unwrap_or_default(),
         robust.unwrap_or_default(),
         plural(line.points, "point")
     )

@@ -47,9 +47,9 @@ impl<'run> RunReport<'run> {
 
 impl Facts for RunReport<'_> {
     fn text(&self, style: Style) -> String {
-        let told = if self.full { terminal::summary } else { screen::page };
+        let text = if self.full { terminal::summary } else { screen::page };
         let beside = |published| format!("\n{}", beside::text(self.results, published, style));
-        told(self.results, self.files, style) + &self.published.as_ref().map(beside).unwrap_or_default()
+        text(self.results, self.files, style) + &self.published.as_ref().map(beside).unwrap_or_default()
     }
 
     fn json(&self) -> String {

@@ -64,16 +64,16 @@ pub(super) fn groups<'run>(results: &'run Results) -> Vec<OperationGroup<'run>> 
 
 /// Those of the points that are missing from the table, grouped by reason.
 pub(super) fn unmeasured<'run>(points: impl IntoIterator<Item = &'run PointResult>) -> Vec<Unmeasured<'run>> {
-    let mut found: Vec<Unmeasured> = vec![];
+    let mut groups: Vec<Unmeasured> = vec![];
     for point in points.into_iter().filter(|point| !is_in_table(point)) {
         let (outcome, reason) = (words::outcome(&point.outcome), words::reason(point));
         let label = words::label(point, &point.point);
-        let alike = found.iter_mut().find(|group| {
+        let alike = groups.iter_mut().find(|group| {
             group.experiment == point.experiment && group.outcome == outcome && group.reason == reason
         });
         match alike {
             Some(group) => group.points.push(label),
-            None => found.push(Unmeasured {
+            None => groups.push(Unmeasured {
                 experiment: &point.experiment,
                 outcome,
                 reason,
@@ -82,7 +82,7 @@ pub(super) fn unmeasured<'run>(points: impl IntoIterator<Item = &'run PointResul
             }),
         }
     }
-    found
+    groups
 }
 
 /// Whether the point has a figure that may be used.
@@ -118,14 +118,14 @@ pub(super) fn operation(point: &PointResult, placement_said: bool) -> String {
 /// The row of a point, and another for its value while the core was shared. The unit of all figures is that of the median.
 fn rows(point: &PointResult, placement_said: bool) -> Vec<OperationRow<'_>> {
     let measure = Measure::of(point.unit, figure(point).unwrap_or(0.0));
-    let shared = point.shared().map(|found| of_shared(point, found, measure));
+    let shared = point.shared().map(|estimate| of_shared(point, estimate, measure));
     [row(point, measure, placement_said)].into_iter().chain(shared).collect()
 }
 
-fn of_shared<'run>(point: &'run PointResult, found: &Estimate, measure: Measure) -> OperationRow<'run> {
-    let ends = quantities::ends(found);
+fn of_shared<'run>(point: &'run PointResult, estimate: &Estimate, measure: Measure) -> OperationRow<'run> {
+    let ends = quantities::ends(estimate);
     let absent = || ABSENT.to_owned();
-    let range = |(low, high)| format!("{} {}", measure.range(found.value, low, high), measure.symbol);
+    let range = |(low, high)| format!("{} {}", measure.range(estimate.value, low, high), measure.symbol);
     OperationRow {
         point,
         operation: format!("· {}", occupancy::SHARED),
@@ -133,9 +133,9 @@ fn of_shared<'run>(point: &'run PointResult, found: &Estimate, measure: Measure)
         hardware: absent(),
         software: absent(),
         predicted: absent(),
-        measured: format!("{} {}", measure.number(found.value, ends), measure.symbol),
+        measured: format!("{} {}", measure.number(estimate.value, ends), measure.symbol),
         interval: ends.map_or_else(absent, range),
-        half_width: ends.map_or_else(absent, |ends| measure.half_width(found.value, ends)),
+        half_width: ends.map_or_else(absent, |ends| measure.half_width(estimate.value, ends)),
         factor: absent(),
         evidence: ABSENT,
     }
@@ -164,7 +164,7 @@ fn row(point: &PointResult, measure: Measure, placement_said: bool) -> Operation
         measured: measured(point, measure),
         interval: usable.and_then(interval).unwrap_or(ABSENT.to_owned()),
         half_width: usable
-            .and_then(|found| Some(measure.half_width(found.value, quantities::ends(found)?)))
+            .and_then(|estimate| Some(measure.half_width(estimate.value, quantities::ends(estimate)?)))
             .unwrap_or(ABSENT.to_owned()),
         factor: point.factor().map_or(ABSENT.to_owned(), quantities::factor),
         evidence: words::evidence_mark(point),

@@ -51,8 +51,8 @@ pub fn summary(results: &Results, files: &[(&str, &Path)], style: Style) -> Stri
         precision(results, style),
         places(files, style),
     ];
-    let said: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
-    said.join("\n")
+    let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+    parts.join("\n")
 }
 
 fn head(results: &Results, style: Style) -> String {
@@ -234,10 +234,10 @@ fn mechanisms(results: &Results, style: Style) -> String {
 /// Operations measured more than once; a contradiction is marked.
 fn cross_checks(results: &Results, style: Style) -> String {
     let line = |check: &CrossCheck| {
-        let said = finding::text(&check.statement);
+        let text = finding::text(&check.statement);
         match check.agreement {
-            Agreement::Contradicts => style.wrapped("  ! ", &said).replacen('!', &style.careful("!"), 1),
-            Agreement::Agrees | Agreement::Differs => style.wrapped("    ", &said),
+            Agreement::Contradicts => style.wrapped("  ! ", &text).replacen('!', &style.careful("!"), 1),
+            Agreement::Agrees | Agreement::Differs => style.wrapped("    ", &text),
         }
     };
     let text: String = results.cross_checks.iter().map(line).collect();
@@ -245,8 +245,9 @@ fn cross_checks(results: &Results, style: Style) -> String {
 }
 
 fn findings(results: &Results, style: Style) -> String {
-    let overall = results.overall.iter().map(|said| style.wrapped("  ", &finding::text(&said.statement)));
-    let text = overall.collect::<String>() + &by_experiment(results, |said| !said.is_miss(), style);
+    let overall =
+        results.overall.iter().map(|finding| style.wrapped("  ", &finding::text(&finding.statement)));
+    let text = overall.collect::<String>() + &by_experiment(results, |finding| !finding.is_miss(), style);
     let legend = if text.contains('~') { style.wrapped("  ", finding::APPROXIMATE) } else { String::new() };
     if text.is_empty() { text } else { style.title("Findings") + "\n" + &text + &legend }
 }
@@ -257,13 +258,15 @@ fn misses(results: &Results, style: Style) -> String {
 }
 
 /// Findings of a kind below the names of their experiments.
-fn by_experiment(results: &Results, wanted: impl Fn(&Finding) -> bool, style: Style) -> String {
+fn by_experiment(results: &Results, is_shown: impl Fn(&Finding) -> bool, style: Style) -> String {
     let mut text = String::new();
-    for (experiment, said) in &results.findings {
-        let said: Vec<&Finding> = said.iter().filter(|said| wanted(said)).collect();
-        if !said.is_empty() {
+    for (experiment, findings) in &results.findings {
+        let findings: Vec<&Finding> = findings.iter().filter(|finding| is_shown(finding)).collect();
+        if !findings.is_empty() {
             text += &style.wrapped("  ", experiment);
-            text.extend(said.iter().map(|said| style.wrapped("    ", &finding::text(&said.statement))));
+            text.extend(
+                findings.iter().map(|finding| style.wrapped("    ", &finding::text(&finding.statement))),
+            );
         }
     }
     text
@@ -271,24 +274,25 @@ fn by_experiment(results: &Results, wanted: impl Fn(&Finding) -> bool, style: St
 
 fn doubts(results: &Results, style: Style) -> String {
     let line = |doubt: &run::FailingClaim| {
-        let said = format!("{} {}", doubt.experiment, doubt.sentence());
-        style.wrapped("  ✗ ", &said).replacen('✗', &style.bad("✗"), 1)
+        let text = format!("{} {}", doubt.experiment, doubt.sentence());
+        style.wrapped("  ✗ ", &text).replacen('✗', &style.bad("✗"), 1)
     };
     let text: String = run::doubts(results).iter().map(line).collect();
     if text.is_empty() { text } else { style.title("Evidence that fails") + "\n" + &text }
 }
 
 fn not_judged(results: &Results, style: Style) -> String {
-    let text: String = run::not_judged(results).iter().map(|said| style.wrapped("  ? ", said)).collect();
+    let text: String =
+        run::not_judged(results).iter().map(|sentence| style.wrapped("  ? ", sentence)).collect();
     if text.is_empty() { text } else { style.title("Evidence that is not judged") + "\n" + &text }
 }
 
 fn disturbances(results: &Results, style: Style) -> String {
-    let said = run::disturbances(results);
-    if said.is_empty() {
+    let sentences = run::disturbances(results);
+    if sentences.is_empty() {
         return String::new();
     }
-    let lines: String = said.iter().map(|sentence| style.wrapped("  ", sentence)).collect();
+    let lines: String = sentences.iter().map(|sentence| style.wrapped("  ", sentence)).collect();
     style.title("Disturbances") + "\n" + &lines
 }
 
@@ -304,11 +308,11 @@ fn precision(results: &Results, style: Style) -> String {
 }
 
 /// The lines with their title; empty if nothing could be judged.
-fn accuracy(found: &Accuracy, style: Style) -> String {
-    let Some(total) = &found.total else { return String::new() };
+fn accuracy(accuracy: &Accuracy, style: Style) -> String {
+    let Some(total) = &accuracy.total else { return String::new() };
     // In a run of one chapter the whole is that chapter.
-    let chapters = if found.chapters.len() > 1 { found.chapters.as_slice() } else { &[] };
-    let tallies: Vec<&Tally> = chapters.iter().chain(found.by_kind()).chain([total]).collect();
+    let chapters = if accuracy.chapters.len() > 1 { accuracy.chapters.as_slice() } else { &[] };
+    let tallies: Vec<&Tally> = chapters.iter().chain(accuracy.by_kind()).chain([total]).collect();
     let room = tallies.iter().map(|tally| display_width(&tally.name)).max().unwrap_or(0);
     let line = |tally: &&Tally| {
         let lead = format!("  {:room$}  ", clean(&tally.name));

@@ -117,8 +117,8 @@ pub(super) fn cut(line: &str, room: usize) -> String {
     if display_width(line) <= room {
         return line.to_owned();
     }
-    let kept: String = line.trim_end_matches(" …").chars().take(room.saturating_sub(1)).collect();
-    kept.trim_end().to_owned() + "…"
+    let beginning: String = line.trim_end_matches(" …").chars().take(room.saturating_sub(1)).collect();
+    beginning.trim_end().to_owned() + "…"
 }
 
 #[cfg(test)]

@@ -68,9 +68,9 @@ pub(super) fn sentence(verification: &Verification) -> String {
 }
 
 /// Whether the build that measured a run was verified on that machine, and the result.
-pub(super) fn told(header: &Header) -> String {
+pub(super) fn of_build(header: &Header) -> String {
     match &header.verification {
-        Some(found) => format!("yes, this build on this machine: {}", sentence(found)),
+        Some(verification) => format!("yes, this build on this machine: {}", sentence(verification)),
         None => "no; `fathom verify` verifies this build on this machine.".to_owned(),
     }
 }
@@ -111,12 +111,12 @@ fn row(truth: &Truth) -> Row {
         Text::plain(value.map_or_else(|| ABSENT.to_owned(), |value| number(truth.unit, value, ends)))
     };
     let interval = truth.interval.map(|ends| (ends.low, ends.high));
-    let ends = truth.interval.zip(truth.found).map(|(ends, found)| match truth.unit {
+    let ends = truth.interval.zip(truth.found).map(|(ends, value)| match truth.unit {
         Some(unit) => {
-            let measure = Measure::of(unit, found);
-            format!("{} {}", measure.range(found, ends.low, ends.high), measure.symbol)
+            let measure = Measure::of(unit, value);
+            format!("{} {}", measure.range(value, ends.low, ends.high), measure.symbol)
         }
-        None => quantities::number_range(found, ends.low, ends.high),
+        None => quantities::number_range(value, ends.low, ends.high),
     });
     let error = truth.error().map(quantities::deviation);
     let verdict = Text::toned(tone(truth.verdict), truth.verdict.name());

@@ -68,10 +68,10 @@ pub(super) fn names<D: Declares + ?Sized>(of: &D, point: &Point) -> Vec<String> 
 }
 
 fn phrase<D: Declares + ?Sized>(of: &D, point: &Point, name: &str) -> String {
-    let Some(given) = point.get(name) else { return String::new() };
-    match given {
+    let Some(value) = point.get(name) else { return String::new() };
+    match value {
         Value::Name(variant) => variant.clone(),
-        Value::Number(_) => format!("{} {}", spelt(name), value(of, name, given)),
+        Value::Number(_) => format!("{} {}", spelt(name), self::value(of, name, value)),
     }
 }
 
@@ -83,7 +83,7 @@ pub(super) fn spelt(name: &str) -> String {
 /// A parameter's value in the format of its scale.
 pub(super) fn value<D: Declares + ?Sized>(of: &D, name: &str, value: &Value) -> String {
     match value {
-        Value::Number(given) => number(scale(of, name), *given),
+        Value::Number(whole) => number(scale(of, name), *whole),
         Value::Name(variant) => variant.clone(),
     }
 }

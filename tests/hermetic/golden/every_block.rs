@@ -237,7 +237,7 @@ fn drawing(name: &str) -> Svg {
         }
         drawing.mark("s2 hollow", 2, (450.0, 60.0));
     });
-    drawing.told("one of many: 3 ns", |drawing| drawing.dot(7, (500.0, 40.0)));
+    drawing.titled("one of many: 3 ns", |drawing| drawing.dot(7, (500.0, 40.0)));
     drawing.legend(60.0, 100.0, &["first".to_owned(), "second".to_owned()]);
     drawing.finish(name, "A line that rises, and a mark of each series.")
 }

@@ -27,30 +27,30 @@ pub(crate) const READING: &str = "Ratios are this machine over the published one
     they are. Marked figures are doubtful, and the notes say why. Where the source itself implies a corrected figure, \
     the ratio uses that; a figure that is implausible or was not measured has no ratio.";
 
-pub(crate) fn of(found: &Results, published: &Published) -> Section {
+pub(crate) fn of(results: &Results, published: &Published) -> Section {
     let mut section = Section::new(Key::of("beside"), "Beside published figures").say(READING);
     for (place, machine) in published.machines.iter().enumerate() {
-        section = match table(found, published, machine, place) {
+        section = match table(results, published, machine, place) {
             Some(table) => section.with(table),
             None => section.say(nothing(machine)),
         };
     }
-    match not_compared(found) {
-        Some(said) => section.say(said),
+    match not_compared(results) {
+        Some(sentence) => section.say(sentence),
         None => section,
     }
 }
 
 /// A sentence that names the experiments measured by other versions of their methods, whose figures are not compared.
-pub(crate) fn not_compared(found: &Results) -> Option<String> {
+pub(crate) fn not_compared(results: &Results) -> Option<String> {
     let is_other = |name: &&str| {
-        let first = found.of_experiment(name).next();
+        let first = results.of_experiment(name).next();
         first.is_some_and(|point| point.method().is_err_and(|other| other.here.is_some()))
     };
-    let names: Vec<&str> = found.experiments().into_iter().filter(is_other).collect();
-    let said =
+    let names: Vec<&str> = results.experiments().into_iter().filter(is_other).collect();
+    let sentence =
         || format!("No figure is compared with {}: they were measured by other methods.", names.join(", "));
-    (!names.is_empty()).then(said)
+    (!names.is_empty()).then(sentence)
 }
 
 /// The sentence about a machine without comparable figures.
@@ -60,7 +60,7 @@ pub(crate) fn nothing(machine: &Machine) -> String {
 
 /// The figures of one machine, by experiment; `None` if there are none.
 pub(crate) fn table(
-    found: &Results,
+    results: &Results,
     published: &Published,
     machine: &Machine,
     place: usize,
@@ -69,7 +69,7 @@ pub(crate) fn table(
     for row in published.rows.iter().filter(|row| row.machine.id == machine.id) {
         let name = row.here.experiment.as_str();
         if groups.last().is_none_or(|(last, _)| *last != name) {
-            groups.push((name, Group::named(linked(found, name))));
+            groups.push((name, Group::named(linked(results, name))));
         }
         if let Some((_, group)) = groups.last_mut() {
             group.rows.push(cells(row));
@@ -143,6 +143,6 @@ fn doubt(row: &Beside) -> Option<String> {
 }
 
 fn doubt_note(figure: &Figure) -> String {
-    let said = figure.doubt_note().unwrap_or_default();
-    if said.ends_with('.') { said.to_owned() } else { format!("{said}.") }
+    let note = figure.doubt_note().unwrap_or_default();
+    if note.ends_with('.') { note.to_owned() } else { format!("{note}.") }
 }

@@ -10,8 +10,8 @@ use fathom_core::quantities::{self, Measure};
 use fathom_engine::results::{Agreement, CLOSE, CrossCheck, FAIR, Mechanism, Results, Share, Tally};
 
 /// The section; `None` if nothing was concluded.
-pub(super) fn mechanisms(found: &Results) -> Option<Section> {
-    let all: Vec<Text> = found.mechanisms.iter().map(told).collect();
+pub(super) fn mechanisms(results: &Results) -> Option<Section> {
+    let all: Vec<Text> = results.mechanisms.iter().map(mechanism_text).collect();
     (!all.is_empty()).then(|| {
         Section::new(Key::of("mechanisms"), "Mechanisms")
             .say("Mechanisms that explain figures of several experiments. Each follows from a rule whose condition \
@@ -21,7 +21,7 @@ pub(super) fn mechanisms(found: &Results) -> Option<Section> {
 }
 
 /// A cause, the figures that support it, and its condition.
-fn told(mechanism: &Mechanism) -> Text {
+fn mechanism_text(mechanism: &Mechanism) -> Text {
     let because = format!(" {} ", finding::text(&mechanism.because));
     Text::strong(finding::text(&mechanism.headline))
         .and(Text::prose(&because))
@@ -29,8 +29,8 @@ fn told(mechanism: &Mechanism) -> Text {
 }
 
 /// The operations measured more than once; `None` if there are none.
-pub(super) fn cross_checks(found: &Results) -> Option<Section> {
-    let all: Vec<Text> = found.cross_checks.iter().map(checked).collect();
+pub(super) fn cross_checks(results: &Results) -> Option<Section> {
+    let all: Vec<Text> = results.cross_checks.iter().map(checked).collect();
     (!all.is_empty()).then(|| {
         Section::new(Key::of("cross-checks"), "Cross-checks")
             .say("Operations that several experiments measured, and pairs of operations of which one cannot cost more \
@@ -40,10 +40,10 @@ pub(super) fn cross_checks(found: &Results) -> Option<Section> {
 }
 
 fn checked(check: &CrossCheck) -> Text {
-    let said = finding::text(&check.statement);
+    let text = finding::text(&check.statement);
     match check.agreement {
-        Agreement::Contradicts => Text::toned(Tone::Careful, "Contradiction. ").and(Text::prose(&said)),
-        Agreement::Agrees | Agreement::Differs => Text::prose(&said),
+        Agreement::Contradicts => Text::toned(Tone::Careful, "Contradiction. ").and(Text::prose(&text)),
+        Agreement::Agrees | Agreement::Differs => Text::prose(&text),
     }
 }
 
@@ -51,35 +51,35 @@ fn checked(check: &CrossCheck) -> Text {
 const MOST_CAUSES: usize = 5;
 
 /// The section; `None` if nothing could be judged.
-pub(super) fn accuracy(found: &Results) -> Option<Section> {
-    let total = found.accuracy.total.as_ref()?;
-    let (chapters, experiments) = (by_chapter(found, total), by_experiment(found));
-    let said = format!(
+pub(super) fn accuracy(results: &Results) -> Option<Section> {
+    let total = results.accuracy.total.as_ref()?;
+    let (chapters, experiments) = (by_chapter(results, total), by_experiment(results));
+    let lead = format!(
         "{} were predicted before their first trials: {} came within a factor of {FAIR} of the prediction and {} within \
          {CLOSE}{}. Wrong predictions are kept. ",
         plural(total.judged, "value"),
         quantities::percent(total.fair.share),
         quantities::percent(total.close.share),
-        independent(found)
+        independent(results)
     );
-    let told = |said: &Finding| Block::Paragraph(Text::prose(&finding::text(&said.statement)));
-    let (first, rest) = found.overall.split_at(found.overall.len().min(MOST_CAUSES));
+    let paragraph = |cause: &Finding| Block::Paragraph(Text::prose(&finding::text(&cause.statement)));
+    let (first, rest) = results.overall.split_at(results.overall.len().min(MOST_CAUSES));
     let rest = (!rest.is_empty()).then(|| Block::Folded {
         summary: plural(rest.len(), "more cause").into(),
         appendix: true,
         open: false,
-        blocks: rest.iter().map(told).collect(),
+        blocks: rest.iter().map(paragraph).collect(),
     });
     Some(
         Section::new(Key::of("accuracy"), "How good the predictions were")
             .say(
-                Text::plain(said)
+                Text::plain(lead)
                     .and(Text::to(&chapters.key))
                     .and(" lists each chapter, ")
                     .and(Text::to(&experiments.key))
                     .and(" each experiment."),
             )
-            .with_all(first.iter().map(told))
+            .with_all(first.iter().map(paragraph))
             .with_all(rest)
             .with(chapters)
             .with(Block::Folded {
@@ -92,21 +92,21 @@ pub(super) fn accuracy(found: &Results) -> Option<Section> {
 }
 
 /// A row for each chapter, each kind of prediction, and the whole run.
-fn by_chapter(found: &Results, total: &Tally) -> Table {
-    let chapters = found.accuracy.chapters.iter();
+fn by_chapter(results: &Results, total: &Tally) -> Table {
+    let chapters = results.accuracy.chapters.iter();
     let chapters = chapters.map(|chapter| accuracy_row(Text::plain(title(&chapter.name)), chapter));
-    let kinds = found.accuracy.by_kind().into_iter();
+    let kinds = results.accuracy.by_kind().into_iter();
     let kinds = kinds.map(|tally| accuracy_row(Text::plain(&*tally.name), tally));
     let whole = accuracy_row(Text::plain("the whole run"), total).weighing(Weight::Sum);
     accuracy_table("accuracy-table", "experiments").rows(chapters.chain(kinds).chain([whole]))
 }
 
-fn by_experiment(found: &Results) -> Table {
+fn by_experiment(results: &Results) -> Table {
     let mut table = accuracy_table("accuracy-of-each", "experiment");
-    for chapter in &found.accuracy.chapters {
-        let mine = found.accuracy.experiments.iter();
+    for chapter in &results.accuracy.chapters {
+        let mine = results.accuracy.experiments.iter();
         let mine = mine.filter(|tally| family(&tally.name) == chapter.name);
-        let rows = mine.map(|tally| accuracy_row(linked(found, &tally.name), tally));
+        let rows = mine.map(|tally| accuracy_row(linked(results, &tally.name), tally));
         table = table.group(Group::named(title(&chapter.name)).rows(rows));
     }
     table
@@ -130,8 +130,8 @@ fn accuracy_table(key: &str, of: &str) -> Table {
 }
 
 /// The accuracy of the predictions that do not use the run's own measurements; empty if these are all or none.
-fn independent(found: &Results) -> String {
-    found.accuracy.by_kind().first().map_or(String::new(), |tally| {
+fn independent(results: &Results) -> String {
+    results.accuracy.by_kind().first().map_or(String::new(), |tally| {
         format!(
             "; of the {} whose predictions use no measurement of the same run, {} came within a factor of {FAIR}",
             tally.judged,

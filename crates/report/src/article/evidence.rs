@@ -36,8 +36,8 @@ pub(super) fn judged(points: &[&PointResult]) -> Option<Text> {
         0 => format!("All {} passed.", plural(judged, "check")),
         failed => format!("{failed} of {} failed.", plural(judged, "check")),
     });
-    let said: String = held.into_iter().chain(not_asked).collect();
-    (!said.is_empty()).then(|| Text::plain(said.trim_start()))
+    let sentences: String = held.into_iter().chain(not_asked).collect();
+    (!sentences.is_empty()).then(|| Text::plain(sentences.trim_start()))
 }
 
 /// The claims that do not hold.

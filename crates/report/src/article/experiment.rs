@@ -22,16 +22,16 @@ const MOST_MISSED: usize = 2;
 const MOST_WORDS: usize = 200;
 
 /// The section of the experiment at this position in the plan.
-pub(super) fn of(found: &Results, name: &str, place: usize) -> Section {
+pub(super) fn of(results: &Results, name: &str, place: usize) -> Section {
     let key = section_of(name, place);
-    let points: Vec<&PointResult> = found.of_experiment(name).collect();
-    let recorded = found.method(name);
+    let points: Vec<&PointResult> = results.of_experiment(name).collect();
+    let recorded = results.method(name);
     let method = recorded.as_deref();
     let question = method.map_or(UNKNOWN, |method| &method.question);
     let without = summary::unmeasured(points.iter().copied());
     let tables = results::tables(&points, &key);
-    let few = MainRows::of(found, name);
-    let Figures { main, others } = figure::of_experiment(found, name, &few.points());
+    let few = MainRows::of(results, name);
+    let Figures { main, others } = figure::of_experiment(results, name, &few.points());
     // The table below the figure names the table of its data.
     let drawn = |(place, drawn): (usize, DrawnFigure)| {
         numbered(name, key.within(&format!("main-figure-{}", place + 1)), drawn, &[])
@@ -42,15 +42,15 @@ pub(super) fn of(found: &Results, name: &str, place: usize) -> Section {
         .into_iter()
         .enumerate()
         .map(|(place, drawn)| numbered(name, key.within(&format!("figure-{}", place + 1)), drawn, &tables));
-    let (said, more_said) = said(found, name);
-    let (missed, more_missed) = missed(found, name);
-    let results = others.map(Block::from).collect();
+    let (few_findings, more_findings) = findings(results, name);
+    let (missed, more_missed) = missed(results, name);
+    let drawings = others.map(Block::from).collect();
     Section::new(key.clone(), Text::code(name))
         .with(Block::Question(Text::prose(question)))
         .with_all(method.map(operation))
         .with_all(main)
         .with_all(few.table(name, key.within("main"), &all).map(Block::from))
-        .with_all(said)
+        .with_all(few_findings)
         .with_all(missed)
         .with(standing(&points, &without))
         .with_all(evidence::failing(&points))
@@ -61,8 +61,8 @@ pub(super) fn of(found: &Results, name: &str, place: usize) -> Section {
             blocks: headed([
                 ("Method", self::method(method, points.first().copied())),
                 ("Prediction", prediction::blocks(&points, &key)),
-                ("Results", shown(results, tables, trends(found, name), &without)),
-                ("What else the results say", more_said),
+                ("Results", shown(drawings, tables, trends(results, name), &without)),
+                ("What else the results say", more_findings),
                 ("Why predictions missed", more_missed),
                 ("Evidence", evidence::blocks(&points, &key)),
                 ("Limits", method.map(limits).unwrap_or_default()),
@@ -90,11 +90,11 @@ fn operation(method: &Method) -> Block {
 fn method(method: Option<&Method>, first: Option<&PointResult>) -> Vec<Block> {
     let text = method.into_iter().flat_map(|method| paragraphs(&method.text));
     let version = first.map(|point| {
-        let mut said = format!("Method version {}.", point.method_version);
+        let mut version = format!("Method version {}.", point.method_version);
         if let (Err(other), Some(_)) = (point.method(), method) {
-            said += &format!(" The description is from the run file: {other}.");
+            version += &format!(" The description is from the run file: {other}.");
         }
-        Block::Aside(Tone::Faint, said.into())
+        Block::Aside(Tone::Faint, version.into())
     });
     let timed = method.and_then(|method| method.timed.as_ref()).map(excerpt);
     text.map(Block::Paragraph).chain(timed).chain(version).collect()
@@ -140,35 +140,36 @@ fn shown(
 }
 
 /// The findings: the first of them for the paper, and the rest for the appendix.
-fn said(found: &Results, name: &str) -> (Vec<Block>, Vec<Block>) {
-    let mut said: Vec<String> =
-        found.findings_of(name).iter().filter(|said| !said.is_miss()).map(told).collect();
+fn findings(results: &Results, name: &str) -> (Vec<Block>, Vec<Block>) {
+    let mut sentences: Vec<String> =
+        results.findings_of(name).iter().filter(|finding| !finding.is_miss()).map(sentence).collect();
     let mut words = 0;
-    let first = said.iter().take_while(|said| {
+    let first = sentences.iter().take_while(|sentence| {
         let before = words;
-        words += said.split_whitespace().count();
+        words += sentence.split_whitespace().count();
         before == 0 || words <= MOST_WORDS
     });
-    let rest = said.split_off(first.count());
-    (sentences(&said), sentences(&rest))
+    let rest = sentences.split_off(first.count());
+    (list_of(&sentences), list_of(&rest))
 }
 
 /// A list of sentences, with the explanation of marks in them.
-fn sentences(said: &[String]) -> Vec<Block> {
-    let approximate = said.iter().any(|said| said.contains('~'));
+fn list_of(sentences: &[String]) -> Vec<Block> {
+    let approximate = sentences.iter().any(|sentence| sentence.contains('~'));
     let note = approximate.then(|| Block::Aside(Tone::Faint, finding::APPROXIMATE.into()));
-    let list = (!said.is_empty()).then(|| Block::List(said.iter().map(|said| Text::prose(said)).collect()));
+    let list = (!sentences.is_empty())
+        .then(|| Block::List(sentences.iter().map(|sentence| Text::prose(sentence)).collect()));
     list.into_iter().chain(note).collect()
 }
 
-fn told(finding: &Finding) -> String {
+fn sentence(finding: &Finding) -> String {
     finding::text(&finding.statement)
 }
 
 /// The reasons for missed predictions: the first few for the paper, and all of them for the appendix if there are more.
-fn missed(found: &Results, name: &str) -> (Vec<Block>, Vec<Block>) {
-    let misses = found.findings_of(name).iter().filter(|said| said.is_miss());
-    let all: Vec<Text> = misses.map(|miss| Text::prose(&told(miss))).collect();
+fn missed(results: &Results, name: &str) -> (Vec<Block>, Vec<Block>) {
+    let misses = results.findings_of(name).iter().filter(|finding| finding.is_miss());
+    let all: Vec<Text> = misses.map(|miss| Text::prose(&sentence(miss))).collect();
     let few: Vec<Text> = all.iter().take(MOST_MISSED).cloned().collect();
     let more = all.len() - few.len();
     let lead = match more {
@@ -182,8 +183,8 @@ fn missed(found: &Results, name: &str) -> (Vec<Block>, Vec<Block>) {
     (listed(&lead, few), if more == 0 { vec![] } else { vec![Block::List(all)] })
 }
 
-fn trends(found: &Results, name: &str) -> Vec<Text> {
-    let mine = found.trends.iter().filter(|trend| trend.experiment == name);
+fn trends(results: &Results, name: &str) -> Vec<Text> {
+    let mine = results.trends.iter().filter(|trend| trend.experiment == name);
     mine.map(|trend| {
         let (label, text) = (run::trend_label(trend), run::trend(trend));
         if label.is_empty() { text.into() } else { Text::strong(label).and(format!(": {text}")) }
@@ -202,7 +203,7 @@ fn standing(points: &[&PointResult], without: &[Unmeasured]) -> Block {
         return Block::Aside(Tone::Faint, Text::plain("Not measured by --quick."));
     }
     let shown = points.iter().filter(|point| summary::is_in_table(point)).count();
-    let mut said = match (shown, points.len()) {
+    let mut text = match (shown, points.len()) {
         (0, all) => Text::plain(format!("None of {} has a value. ", plural(all, "point"))),
         (shown, all) if shown == all => {
             Text::plain(format!("All of {} have a value. ", plural(all, "point")))
@@ -210,12 +211,12 @@ fn standing(points: &[&PointResult], without: &[Unmeasured]) -> Block {
         (shown, all) => Text::plain(format!("{shown} of {} have a value. ", plural(all, "point"))),
     };
     if let Some(reasons) = operations::reasons_without_value(without) {
-        said = said.and("Without one: ").and(reasons).and(" ");
+        text = text.and("Without one: ").and(reasons).and(" ");
     }
     if let Some(evidence) = evidence::judged(points) {
-        said = said.and(evidence);
+        text = text.and(evidence);
     }
-    Block::Aside(Tone::Faint, said)
+    Block::Aside(Tone::Faint, text)
 }
 
 fn limits(method: &Method) -> Vec<Block> {

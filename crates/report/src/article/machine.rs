@@ -10,8 +10,8 @@ use crate::{description, words};
 use fathom_core::quantities;
 use fathom_engine::results::Results;
 
-pub(super) fn of(found: &Results) -> Section {
-    let header = &found.run.header;
+pub(super) fn of(results: &Results) -> Section {
+    let header = &results.run.header;
     let route = header.machine.peer_route.as_ref();
     let peer = header.peer.as_deref().map(|peer| description::of_peer(peer, route)).unwrap_or_default();
     let parts = description::sections(&header.machine).into_iter().chain(peer);
@@ -27,7 +27,7 @@ pub(super) fn of(found: &Results) -> Section {
         section = section.say(peer);
     }
     let lead = "Every fact, with the file, instruction or call it was read from; where a fact is unknown, the reason.";
-    section.with(synopsis::machine_table(found)).with(Block::Folded {
+    section.with(synopsis::machine_table(results)).with(Block::Folded {
         summary: "Every fact".into(),
         appendix: true,
         open: false,
@@ -50,35 +50,35 @@ fn row(fact: &FactRow) -> Row {
 /// The number of intervals wider than their target that are named.
 const MOST_MISSED: usize = 8;
 
-pub(super) fn conditions(found: &Results) -> Section {
+pub(super) fn conditions(results: &Results) -> Section {
     Section::new(Key::of("conditions"), "Disturbances and limits")
-        .with_all(warned(found))
+        .with_all(warned(results))
         .with_all(listed(
             "Seen while measuring:",
-            run::disturbances(found).iter().map(|said| Text::prose(said)),
+            run::disturbances(results).iter().map(|sentence| Text::prose(sentence)),
         ))
         .with_all(listed(
             "Evidence that fails; these figures may be of another operation than the one named:",
-            run::doubts(found).iter().map(|doubt| {
+            run::doubts(results).iter().map(|doubt| {
                 Text::sign(Sign::Fails)
                     .and(" ")
-                    .and(linked(found, doubt.experiment))
+                    .and(linked(results, doubt.experiment))
                     .and(" ")
                     .and(Text::prose(&doubt.sentence()))
             }),
         ))
         .with_all(listed(
             "Evidence that is not judged, because this program does not have the method that measured it:",
-            run::not_judged(found)
+            run::not_judged(results)
                 .iter()
-                .map(|said| Text::sign(Sign::NotJudged).and(" ").and(Text::prose(said))),
+                .map(|sentence| Text::sign(Sign::NotJudged).and(" ").and(Text::prose(sentence))),
         ))
-        .say(Precision::of(found).sentence())
-        .with_all(missed(found))
+        .say(Precision::of(results).sentence())
+        .with_all(missed(results))
 }
 
-fn warned(found: &Results) -> Vec<Block> {
-    let warnings = found.run.header.machine.warnings();
+fn warned(results: &Results) -> Vec<Block> {
+    let warnings = results.run.header.machine.warnings();
     if warnings.is_empty() {
         return vec![Block::Paragraph("No known disturbance was found.".into())];
     }
@@ -89,15 +89,15 @@ fn warned(found: &Results) -> Vec<Block> {
 }
 
 /// The widest of the intervals that are wider than their target.
-fn missed(found: &Results) -> Option<Block> {
-    let precision = Precision::of(found);
+fn missed(results: &Results) -> Option<Block> {
+    let precision = Precision::of(results);
     let rows: Vec<Row> = precision
         .missed
         .iter()
         .take(MOST_MISSED)
         .map(|(point, width)| {
             Row::of([
-                linked(found, &point.experiment).and(format!(" {}", words::label(*point, &point.point))),
+                linked(results, &point.experiment).and(format!(" {}", words::label(*point, &point.point))),
                 quantities::plus_minus(*width).into(),
             ])
         })

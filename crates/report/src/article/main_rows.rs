@@ -19,10 +19,10 @@ pub(super) struct MainRows<'run> {
 }
 
 impl<'run> MainRows<'run> {
-    pub(super) fn of(found: &'run Results, name: &'run str) -> Self {
+    pub(super) fn of(results: &'run Results, name: &'run str) -> Self {
         let measured: Vec<&PointResult> =
-            found.of_experiment(name).filter(|point| summary::is_in_table(point)).collect();
-        let mut rows = main_figures::of(found, name);
+            results.of_experiment(name).filter(|point| summary::is_in_table(point)).collect();
+        let mut rows = main_figures::of(results, name);
         if measured.is_empty() || measured.len() > MOST {
             rows.truncate(MOST);
             return MainRows { rows, shared: String::new() };
@@ -106,19 +106,19 @@ fn measured(source: &FigureSource) -> (f64, Option<(f64, f64)>, bool) {
 fn rows(main: &Main, shared: Option<Measure>) -> Vec<Row> {
     let of_shared = || {
         let point = point(&main.source)?;
-        let (found, unit) = (point.shared()?, point.unit);
+        let (estimate, unit) = (point.shared()?, point.unit);
         let measure =
             shared.unwrap_or_else(|| Measure::of(unit, point.estimate().map_or(0.0, |all| all.value)));
         let written = |number: String| match shared {
             Some(_) => number,
             None => format!("{number} {}", measure.symbol),
         };
-        let ends = quantities::ends(found);
+        let ends = quantities::ends(estimate);
         let absent = || Text::plain(summary::ABSENT);
         Some(Row::of([
             Text::toned(Tone::Faint, occupancy::SHARED),
-            written(measure.number(found.value, ends)).into(),
-            ends.map_or_else(absent, |(low, high)| written(measure.range(found.value, low, high)).into()),
+            written(measure.number(estimate.value, ends)).into(),
+            ends.map_or_else(absent, |(low, high)| written(measure.range(estimate.value, low, high)).into()),
             absent(),
             absent(),
             Text::sign(Sign::Unasked),

@@ -7,11 +7,11 @@ use fathom_core::quantities;
 use fathom_core::quantity::Unit;
 use fathom_engine::results::Results;
 
-pub(super) fn of(found: &Results) -> Section {
-    let settings = &found.run.header.settings;
+pub(super) fn of(results: &Results) -> Section {
+    let settings = &results.run.header.settings;
     let trial = quantities::value(Unit::Nanoseconds, settings.trial_ns as f64);
     Section::new(Key::of("method"), "Method")
-        .say(run::clock(&found.run.header.clock))
+        .say(run::clock(&results.run.header.clock))
         .say(format!(
             "Every trial is a fresh process that observes for {trial} in the first round (in later rounds, for as \
              long as the remaining time allows), with random environment size, stack offset and buffer offset. Points \
@@ -27,7 +27,7 @@ pub(super) fn of(found: &Results) -> Section {
                 "Each operation's predicted cost was written to the run file before its first trial: base hardware \
                  plus software overhead, term by term. The accuracy of the predictions is in ",
             )
-            .and(Text::to(&Key::of(if found.accuracy.total.is_some() { "accuracy" } else { "summary" })))
+            .and(Text::to(&Key::of(if results.accuracy.total.is_some() { "accuracy" } else { "summary" })))
             .and(format!(
                 ". All randomness comes from the seed {}; the same run file gives this report byte for byte.",
                 settings.seed
@@ -95,11 +95,11 @@ pub(super) fn paragraphs(text: &str) -> impl Iterator<Item = Text> {
     text.split("\n\n").filter(|part| !part.is_empty()).map(cited)
 }
 
-pub(super) fn settings(found: &Results) -> Section {
+pub(super) fn settings(results: &Results) -> Section {
     let table = Table::new(Key::of("settings-asked"), "Settings, given or by default, with their units.")
         .columns([Column::words("setting"), Column::words("value")])
         .rows(
-            settings_rows(found)
+            settings_rows(results)
                 .into_iter()
                 .map(|(name, value)| Row::of([Text::plain(name), Text::plain(value)])),
         );
@@ -111,34 +111,34 @@ pub(super) fn settings(found: &Results) -> Section {
             open: false,
             blocks: vec![table.into()],
         })
-        .say(Text::plain("To repeat it: ").and(Text::code(command(found))))
+        .say(Text::plain("To repeat it: ").and(Text::code(command(results))))
         .say(Text::prose(
             "`fathom report RUN --format json` prints all figures unrounded, with their units; the HTML page contains \
              the same data (in the element `fathom-data`).",
         ))
 }
 
-fn settings_rows(found: &Results) -> Vec<(&'static str, String)> {
-    let header = &found.run.header;
-    let (asked, tool) = (&header.settings, &header.tool);
-    let selection = if let Some(set) = &asked.set {
+fn settings_rows(results: &Results) -> Vec<(&'static str, String)> {
+    let header = &results.run.header;
+    let (settings, tool) = (&header.settings, &header.tool);
+    let selection = if let Some(set) = &settings.set {
         format!("the set {set}")
-    } else if asked.selection.is_empty() {
+    } else if settings.selection.is_empty() {
         "everything".to_owned()
     } else {
-        asked.selection.join(" ")
+        settings.selection.join(" ")
     };
-    let partner = asked.partner.map_or("none: there is only one CPU".to_owned(), |cpu| cpu.to_string());
+    let partner = settings.partner.map_or("none: there is only one CPU".to_owned(), |cpu| cpu.to_string());
     let mut rows = vec![
         ("Selection", selection),
-        ("Effort", words::effort(asked.effort).to_owned()),
-        ("Budget", quantities::duration(asked.budget_s)),
-        ("Target precision", quantities::target(asked.precision)),
-        ("Seed", asked.seed.to_string()),
-        ("A trial observes for", quantities::duration(asked.trial_ns as f64 / 1e9)),
-        ("CPU of pinned work", asked.home.to_string()),
+        ("Effort", words::effort(settings.effort).to_owned()),
+        ("Budget", quantities::duration(settings.budget_s)),
+        ("Target precision", quantities::target(settings.precision)),
+        ("Seed", settings.seed.to_string()),
+        ("A trial observes for", quantities::duration(settings.trial_ns as f64 / 1e9)),
+        ("CPU of pinned work", settings.home.to_string()),
         ("CPU of the other side", partner),
-        ("Folder for files", asked.folder.clone()),
+        ("Folder for files", settings.folder.clone()),
         ("Program", format!("{} {}, {} build for {}", tool.name, tool.version, tool.build, tool.target)),
         ("Compiler", tool.compiler.clone().unwrap_or_else(|| "not recorded".to_owned())),
         ("Commit of the source", tool.commit.clone().unwrap_or_else(|| "not recorded".to_owned())),
@@ -146,7 +146,7 @@ fn settings_rows(found: &Results) -> Vec<(&'static str, String)> {
         ("Schema of the run file", header.schema.to_string()),
     ];
     rows.extend(run::labels(header).map(|labels| ("Labels", labels)));
-    for resumed in &found.run.resumed {
+    for resumed in &results.run.resumed {
         rows.push((
             "Taken up again",
             format!("{}, for {}", resumed.at, quantities::duration(resumed.budget_s)),
@@ -155,26 +155,26 @@ fn settings_rows(found: &Results) -> Vec<(&'static str, String)> {
     rows
 }
 
-fn command(found: &Results) -> String {
-    let asked = &found.run.header.settings;
-    let effort = match asked.effort {
+fn command(results: &Results) -> String {
+    let settings = &results.run.header.settings;
+    let effort = match settings.effort {
         Effort::Quick => Some("--quick"),
         Effort::Standard => None,
         Effort::Thorough => Some("--thorough"),
     };
     let mut words = vec!["fathom run".to_owned()];
     let quoted = |name: &String| format!("'{}'", name.replace('\'', "'\\''"));
-    words.extend(asked.selection.iter().map(quoted));
-    words.extend(asked.set.iter().map(|set| format!("--set {}", quoted(set))));
+    words.extend(settings.selection.iter().map(quoted));
+    words.extend(settings.set.iter().map(|set| format!("--set {}", quoted(set))));
     words.extend(effort.map(str::to_owned));
-    words.push(format!("--seed {}", asked.seed));
+    words.push(format!("--seed {}", settings.seed));
     words.join(" ")
 }
 
 /// The section, with the table of known truths if there is one.
-pub(super) fn verification(found: &Results) -> Section {
+pub(super) fn verification(results: &Results) -> Section {
     let section = Section::new(Key::of("verification"), "Verification of the instrument").lettered();
-    match &found.run.header.verification {
+    match &results.run.header.verification {
         Some(of_build) => section
             .say(format!(
                 "This build was verified on this machine at {}, before the run: {} {}",

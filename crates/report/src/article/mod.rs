@@ -24,46 +24,46 @@ use sections::{has_section, linked, numbered, title};
 use synopsis::Opening;
 
 /// The whole paper, with published figures next to those of the run if they were requested.
-pub fn of(found: &Results, published: Option<&Published>) -> Document {
-    let header = &found.run.header;
+pub fn of(results: &Results, published: Option<&Published>) -> Document {
+    let header = &results.run.header;
     let mut document = Document::new(format!("Operation costs: {}", run::machine(&header.machine)));
     "A machine and its operating system, measured by Fathom".clone_into(&mut document.kind);
     document.date.clone_from(&header.started);
     "Made by Fathom from the run file alone; the same file gives the same document."
         .clone_into(&mut document.foot);
-    document.front.push(front(found));
-    document.sections.extend([machine::of(found), method::of(found)]);
-    document.sections.extend(chapters(found));
-    document.sections.extend(conclusions::mechanisms(found));
-    document.sections.extend(conclusions::cross_checks(found));
-    document.sections.extend(conclusions::accuracy(found));
-    document.sections.extend(published.map(|published| beside::of(found, published)));
-    document.sections.push(machine::conditions(found));
-    document.sections.extend([references(), method::settings(found), method::verification(found)]);
+    document.front.push(front(results));
+    document.sections.extend([machine::of(results), method::of(results)]);
+    document.sections.extend(chapters(results));
+    document.sections.extend(conclusions::mechanisms(results));
+    document.sections.extend(conclusions::cross_checks(results));
+    document.sections.extend(conclusions::accuracy(results));
+    document.sections.extend(published.map(|published| beside::of(results, published)));
+    document.sections.push(machine::conditions(results));
+    document.sections.extend([references(), method::settings(results), method::verification(results)]);
     document.sections.extend([
-        operations::every_operation(found),
-        operations::without_value(found),
-        operations::published_statistics(found),
+        operations::every_operation(results),
+        operations::without_value(results),
+        operations::published_statistics(results),
     ]);
-    document.sections.extend(neighbour::of(found));
+    document.sections.extend(neighbour::of(results));
     document
 }
 
 /// The final screen of a run, as a section.
-fn front(found: &Results) -> Section {
-    let (figures, more) = screen::leading(found);
+fn front(results: &Results) -> Section {
+    let (figures, more) = screen::leading(results);
     let rest = (more > 0).then(|| format!("{more} more are in the sections of their experiments.").into());
-    let name = |experiment: &str| linked(found, experiment);
+    let name = |experiment: &str| linked(results, experiment);
     let shown = Opening { figures: &figures, rest, elsewhere: "in the section Mechanisms", name: &name };
-    let mut section = synopsis::opening(found, &shown);
+    let mut section = synopsis::opening(results, &shown);
     // Below the sentence that names the machine.
-    section.blocks.splice(1..1, picture(found));
+    section.blocks.splice(1..1, picture(results));
     section
 }
 
 /// The machine in one picture.
-fn picture(found: &Results) -> Option<Block> {
-    let drawn = figure::of_machine(found)?;
+fn picture(results: &Results) -> Option<Block> {
+    let drawn = figure::of_machine(results)?;
     Some(Block::from(Figure {
         key: Key::of("machine-picture"),
         caption: Text::plain(drawn.caption),
@@ -75,20 +75,20 @@ fn picture(found: &Results) -> Option<Block> {
 }
 
 /// The experiments by family; a new chapter begins wherever the family changes in the plan.
-fn chapters(found: &Results) -> Vec<Section> {
+fn chapters(results: &Results) -> Vec<Section> {
     let mut chapters: Vec<(&str, Section)> = vec![];
-    for (place, name) in found.experiments().into_iter().enumerate() {
-        if !has_section(found, name) {
+    for (place, name) in results.experiments().into_iter().enumerate() {
+        if !has_section(results, name) {
             continue;
         }
         let family = family_of(name);
         if chapters.last().is_none_or(|(last, _)| *last != family) {
             let key = Key::numbered("chapter", chapters.len() + 1);
             let chapter = Section::new(key, title(family));
-            chapters.push((family, chapter.with_all(hierarchy(found, family))));
+            chapters.push((family, chapter.with_all(hierarchy(results, family))));
         }
         if let Some((_, chapter)) = chapters.last_mut() {
-            chapter.sections.push(experiment::of(found, name, place));
+            chapter.sections.push(experiment::of(results, name, place));
         }
     }
     chapters.into_iter().map(|(_, chapter)| chapter).collect()
@@ -102,10 +102,10 @@ pub(super) fn references() -> Section {
 }
 
 /// The figure, in the chapter of its family; `None` in others, and if no levels were found.
-fn hierarchy(found: &Results, family: &str) -> Option<Block> {
-    let (drawn, experiments) = figure::of_hierarchy(found)?;
+fn hierarchy(results: &Results, family: &str) -> Option<Block> {
+    let (drawn, experiments) = figure::of_hierarchy(results)?;
     let is_of_family = family_of(experiments.first()?) == family;
-    let places = Text::joined(experiments.iter().map(|name| numbered(found, name)), ", ");
+    let places = Text::joined(experiments.iter().map(|name| numbered(results, name)), ", ");
     is_of_family.then(|| {
         Block::from(Figure {
             key: Key::of("hierarchy"),

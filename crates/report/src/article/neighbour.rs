@@ -11,8 +11,8 @@ use fathom_engine::results::{PointResult, Results};
 
 /// The section: all operations with a value for either state of the core, those that a neighbour costs most first; `None` if
 /// there are none.
-pub(super) fn of(found: &Results) -> Option<Section> {
-    let both = found.points.iter().filter(|point| point.shared().is_some());
+pub(super) fn of(results: &Results) -> Option<Section> {
+    let both = results.points.iter().filter(|point| point.shared().is_some());
     let both = both.filter_map(|point| Some((point, point.neighbour_cost()?)));
     let mut both: Vec<(&PointResult, Found)> = both.collect();
     both.sort_by(|(_, one), (_, other)| other.value.total_cmp(&one.value));
@@ -28,7 +28,7 @@ pub(super) fn of(found: &Results) -> Option<Section> {
         Column::ratio("cost of a neighbour"),
         Column::number("core shared", "% of the time"),
     ])
-    .rows(both.iter().map(|(point, cost)| row(found, point, *cost)));
+    .rows(both.iter().map(|(point, cost)| row(results, point, *cost)));
     let lead = Text::plain(occupancy::LEGEND);
     (!both.is_empty()).then(|| {
         Section::new(Key::of("neighbour"), "What a neighbour costs").lettered().say(lead).with(
@@ -37,7 +37,7 @@ pub(super) fn of(found: &Results) -> Option<Section> {
     })
 }
 
-fn row(found: &Results, point: &PointResult, cost: Found) -> Row {
+fn row(results: &Results, point: &PointResult, cost: Found) -> Row {
     let measure = Measure::of(point.unit, point.estimate().map_or(0.0, |alone| alone.value));
     let value =
         |estimate: Option<&Estimate>| estimate.map_or_else(String::new, |estimate| both(measure, estimate));
@@ -45,7 +45,7 @@ fn row(found: &Results, point: &PointResult, cost: Found) -> Row {
     let range = ends.map(|(low, high)| format!(" ({})", quantities::number_range(cost.value, low, high)));
     let share = point.core.as_ref().and_then(|core| core.shared_share).unwrap_or_default();
     Row::of([
-        linked(found, &point.experiment).and(" ").and(words::short_label(point, &point.point)),
+        linked(results, &point.experiment).and(" ").and(words::short_label(point, &point.point)),
         value(point.estimate()).into(),
         value(point.shared()).into(),
         Text::strong(quantities::number_within(cost.value, ends) + "×" + &range.unwrap_or_default()),

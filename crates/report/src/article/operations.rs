@@ -10,7 +10,7 @@ use fathom_core::quantities;
 use fathom_core::statistics::TRIMMED;
 use fathom_engine::results::{PointResult, Results, ticks_and_cycles};
 
-pub(super) fn every_operation(found: &Results) -> Section {
+pub(super) fn every_operation(results: &Results) -> Section {
     let mut table = Table::new(
         Key::of("summary-table"),
         "Every operation: the predicted cost of the hardware, the predicted overhead of the operating system, their \
@@ -27,8 +27,8 @@ pub(super) fn every_operation(found: &Results) -> Section {
         Column::signs("operation checked"),
     ]);
     table.searched = true;
-    for group in summary::groups(found) {
-        table = table.group(rows(found, &group));
+    for group in summary::groups(results) {
+        table = table.group(rows(results, &group));
     }
     let number = table.groups.iter().map(|group| group.rows.len()).sum();
     Section::new(Key::of("summary"), "Every operation")
@@ -47,8 +47,8 @@ pub(super) fn every_operation(found: &Results) -> Section {
         })
 }
 
-fn rows(found: &Results, group: &summary::OperationGroup) -> Group {
-    let mut head = linked(found, group.experiment);
+fn rows(results: &Results, group: &summary::OperationGroup) -> Group {
+    let mut head = linked(results, group.experiment);
     if let Some(placement) = group.placement {
         head = head.and(" ").and(Text::toned(Tone::Faint, placement));
     }
@@ -73,14 +73,14 @@ fn row(row: &summary::OperationRow) -> Row {
 const MOST_REASONS: usize = 2;
 
 /// The section: the failures, and all points without a value, folded.
-pub(super) fn without_value(found: &Results) -> Section {
+pub(super) fn without_value(results: &Results) -> Section {
     let section = Section::new(Key::of("without"), "What has no value").lettered();
-    let groups = summary::unmeasured(&found.points);
+    let groups = summary::unmeasured(&results.points);
     if groups.is_empty() {
         return section.say("Every planned point has a value or an upper limit.");
     }
     let item = |group: &Unmeasured| {
-        let link = linked(found, group.experiment);
+        let link = linked(results, group.experiment);
         outcome(group).and(" ").and(link).and(": ").and(counted(group))
     };
     let broken: Vec<Text> = groups.iter().filter(|group| group.failure).map(item).collect();
@@ -116,13 +116,13 @@ fn counted(group: &Unmeasured) -> Text {
 
 /// The reasons why points of an experiment have no value, in a sentence or two; `None` if all have one.
 pub(super) fn reasons_without_value(groups: &[Unmeasured]) -> Option<Text> {
-    let told = groups.iter().take(MOST_REASONS).map(|group| {
+    let reasons = groups.iter().take(MOST_REASONS).map(|group| {
         let number = format!("{} {}, ", plural(group.points.len(), "point"), group.outcome);
         Text::plain(number).and(Text::prose(group.reason.trim_end_matches('.')))
     });
     let rest: usize = groups.iter().skip(MOST_REASONS).map(|group| group.points.len()).sum();
     let rest = (rest > 0).then(|| Text::plain(format!("{} for other reasons", plural(rest, "point"))));
-    let all: Vec<Text> = told.chain(rest).collect();
+    let all: Vec<Text> = reasons.chain(rest).collect();
     (!all.is_empty()).then(|| Text::joined(all, "; ").and("."))
 }
 
@@ -138,7 +138,7 @@ pub(super) fn items_without_value(groups: &[Unmeasured]) -> Vec<Text> {
     groups.iter().map(item).collect()
 }
 
-pub(super) fn published_statistics(found: &Results) -> Section {
+pub(super) fn published_statistics(results: &Results) -> Section {
     let mut table = Table::new(
         Key::of("published-statistics-table"),
         "Every value, in the statistics that published reports use.",
@@ -156,11 +156,11 @@ pub(super) fn published_statistics(found: &Results) -> Section {
         Column::count("operations per reading"),
     ]);
     table.searched = true;
-    for experiment in found.experiments() {
+    for experiment in results.experiments() {
         let rows: Vec<Row> =
-            found.of_experiment(experiment).filter_map(|point| statistics_row(found, point)).collect();
+            results.of_experiment(experiment).filter_map(|point| statistics_row(results, point)).collect();
         if !rows.is_empty() {
-            table = table.group(Group::named(linked(found, experiment)).rows(rows));
+            table = table.group(Group::named(linked(results, experiment)).rows(rows));
         }
     }
     let summary = format!(
@@ -188,10 +188,10 @@ fn statistics_method() -> String {
     )
 }
 
-fn statistics_row(found: &Results, point: &PointResult) -> Option<Row> {
+fn statistics_row(results: &Results, point: &PointResult) -> Option<Row> {
     let (published, median) = (point.published.as_ref()?, point.estimate()?.value);
     let (of_observations, unit) = (&published.observations, point.unit);
-    let in_clock = ticks_and_cycles(found.run, found.core_hz, unit, median);
+    let in_clock = ticks_and_cycles(results.run, results.core_hz, unit, median);
     let optional =
         |value: Option<f64>| value.map_or(ABSENT.to_owned(), |value| quantities::value(unit, value));
     let count = |value: Option<f64>| value.map_or(ABSENT.to_owned(), quantities::number);

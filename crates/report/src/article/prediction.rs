@@ -13,11 +13,11 @@ pub(super) fn blocks(points: &[&PointResult], key: &Key) -> Vec<Block> {
     let mut blocks = vec![];
     if !predicted.is_empty() {
         let table = key.within("prediction");
-        let said = format!(
+        let lead = format!(
             "{} predicted before the first trial of each: base hardware, software overhead, and their sum; ",
             was(predicted.len())
         );
-        blocks.push(Block::Paragraph(Text::plain(said).and(Text::to(&table)).and(" derives each.")));
+        blocks.push(Block::Paragraph(Text::plain(lead).and(Text::to(&table)).and(" derives each.")));
         blocks.push(Block::Folded {
             summary: Text::plain("How each operation was predicted, term by term (")
                 .and(Text::to(&table))

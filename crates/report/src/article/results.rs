@@ -123,8 +123,8 @@ fn percentiles(points: &[&PointResult]) -> Vec<(f64, &'static str)> {
 }
 
 fn percentile(point: &PointResult, level: f64) -> Option<f64> {
-    let found = point.percentiles.iter().find(|(supported, _)| (supported - level).abs() < 1e-9);
-    found.map(|(_, value)| *value)
+    let percentile = point.percentiles.iter().find(|(supported, _)| (supported - level).abs() < 1e-9);
+    percentile.map(|(_, value)| *value)
 }
 
 fn row(point: &PointResult, names: &[String], shared: Option<Measure>, percentiles: &[(f64, &str)]) -> Row {
@@ -135,7 +135,7 @@ fn row(point: &PointResult, names: &[String], shared: Option<Measure>, percentil
     let text =
         |value: Option<f64>| value.map_or(summary::ABSENT.to_owned(), |value| plain(point, shared, value));
     let usable = point.estimate();
-    let interval = usable.and_then(|found| interval(point.unit, shared, found));
+    let interval = usable.and_then(|estimate| interval(point.unit, shared, estimate));
     let mut cells: Vec<Text> = names.iter().map(|name| of_parameter(name).into()).collect();
     cells.push(remarked(point, of_core(point, Text::strong(median(point, shared)))));
     cells.push(interval.unwrap_or(summary::ABSENT.to_owned()).into());
@@ -159,8 +159,10 @@ fn outliers(point: &PointResult) -> Option<String> {
 
 fn median(point: &PointResult, shared: Option<Measure>) -> String {
     match (&point.outcome, shared) {
-        (Outcome::Value(found), Some(measure)) => measure.number(found.value, quantities::ends(found)),
-        (Outcome::Value(found), None) => quantities::estimate(point.unit, found),
+        (Outcome::Value(estimate), Some(measure)) => {
+            measure.number(estimate.value, quantities::ends(estimate))
+        }
+        (Outcome::Value(estimate), None) => quantities::estimate(point.unit, estimate),
         (Outcome::BelowResolution { below, .. }, _) => format!("< {}", plain(point, shared, *below)),
         _ => summary::ABSENT.to_owned(),
     }
@@ -168,20 +170,20 @@ fn median(point: &PointResult, shared: Option<Measure>) -> String {
 
 /// The value while the core was shared, with its interval.
 fn of_shared(point: &PointResult, shared: Option<Measure>) -> Option<String> {
-    let found = point.shared()?;
+    let estimate = point.shared()?;
     let measure =
         shared.unwrap_or_else(|| Measure::of(point.unit, point.estimate().map_or(0.0, |all| all.value)));
     let unit = if shared.is_some() { String::new() } else { format!(" {}", measure.symbol) };
-    let ends = quantities::ends(found);
-    let range = ends.map(|(low, high)| format!(" ({})", measure.range(found.value, low, high)));
-    Some(measure.number(found.value, ends) + &unit + &range.unwrap_or_default())
+    let ends = quantities::ends(estimate);
+    let range = ends.map(|(low, high)| format!(" ({})", measure.range(estimate.value, low, high)));
+    Some(measure.number(estimate.value, ends) + &unit + &range.unwrap_or_default())
 }
 
-fn interval(unit: Unit, shared: Option<Measure>, found: &Estimate) -> Option<String> {
-    let (low, high) = quantities::ends(found)?;
+fn interval(unit: Unit, shared: Option<Measure>, estimate: &Estimate) -> Option<String> {
+    let (low, high) = quantities::ends(estimate)?;
     Some(match shared {
-        Some(measure) => measure.range(found.value, low, high),
-        None => quantities::interval(unit, found)?,
+        Some(measure) => measure.range(estimate.value, low, high),
+        None => quantities::interval(unit, estimate)?,
     })
 }
 

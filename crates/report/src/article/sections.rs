@@ -27,24 +27,24 @@ pub(super) fn section_of(name: &str, place: usize) -> Key {
 }
 
 /// The section of the experiment of this name; `None` if it has none, because nothing in it has a value.
-fn place_of(found: &Results, name: &str) -> Option<Key> {
-    let place = found.experiments().iter().position(|known| *known == name)?;
-    has_section(found, name).then(|| section_of(name, place))
+fn place_of(results: &Results, name: &str) -> Option<Key> {
+    let place = results.experiments().iter().position(|known| *known == name)?;
+    has_section(results, name).then(|| section_of(name, place))
 }
 
 /// Whether any point of the experiment has a value.
-pub(super) fn has_section(found: &Results, name: &str) -> bool {
-    found.of_experiment(name).any(summary::is_in_table)
+pub(super) fn has_section(results: &Results, name: &str) -> bool {
+    results.of_experiment(name).any(summary::is_in_table)
 }
 
 /// The name of an experiment, with a link to its section if it has one.
-pub(super) fn linked(found: &Results, name: &str) -> Text {
-    place_of(found, name).map_or_else(|| Text::code(name), |key| Text::link(&key, name))
+pub(super) fn linked(results: &Results, name: &str) -> Text {
+    place_of(results, name).map_or_else(|| Text::code(name), |key| Text::link(&key, name))
 }
 
 /// The number of the section of an experiment, or its name if it has none.
-pub(super) fn numbered(found: &Results, name: &str) -> Text {
-    place_of(found, name).map_or_else(|| Text::code(name), |key| Text::to(&key))
+pub(super) fn numbered(results: &Results, name: &str) -> Text {
+    place_of(results, name).map_or_else(|| Text::code(name), |key| Text::to(&key))
 }
 
 /// A list with its lead sentence; empty if there are no items.

@@ -13,18 +13,18 @@ use std::path::Path;
 
 /// The page, with published figures next to those of the run if they were requested; `files` are the locations of the run
 /// file and the whole report.
-pub fn alone(found: &Results, published: Option<&Published>, files: &[(&str, &Path)]) -> Document {
-    let header = &found.run.header;
+pub fn alone(results: &Results, published: Option<&Published>, files: &[(&str, &Path)]) -> Document {
+    let header = &results.run.header;
     let mut document = Document::new(format!("Synopsis: {}", run::machine(&header.machine)));
     document.date.clone_from(&header.started);
     let shown = Opening {
-        figures: &main_figures::all(found),
+        figures: &main_figures::all(results),
         rest: None,
         elsewhere: "in the whole report",
         name: &|experiment| Text::code(experiment),
     };
-    document.front.extend([opening(found, &shown), machine(found), whole(files)]);
-    document.front.extend(published.map(|published| beside::of(found, published)));
+    document.front.extend([opening(results, &shown), machine(results), whole(files)]);
+    document.front.extend(published.map(|published| beside::of(results, published)));
     "Made by Fathom from the run file.".clone_into(&mut document.foot);
     document
 }
@@ -41,37 +41,37 @@ pub(super) struct Opening<'a> {
 }
 
 /// The machine, the trustworthiness of the run, main figures, and the most important findings.
-pub(super) fn opening(found: &Results, shown: &Opening) -> Section {
-    let header = &found.run.header;
-    let mut said = vec![format!("{}.", run::machine(&header.machine))];
-    said.extend(run::peer(header));
-    said.push(run::ending(found));
-    said.extend(run::labels(header).map(|labels| format!("Labels: {labels}.")));
+pub(super) fn opening(results: &Results, shown: &Opening) -> Section {
+    let header = &results.run.header;
+    let mut sentences = vec![format!("{}.", run::machine(&header.machine))];
+    sentences.extend(run::peer(header));
+    sentences.push(run::ending(results));
+    sentences.extend(run::labels(header).map(|labels| format!("Labels: {labels}.")));
     let caption = "Main figures: medians over trials with half of the 95 % interval as a share of the median, and the \
                    median as a multiple of what was predicted before.";
     Section::new(Key::of("opening"), "Summary")
-        .say(said.join(" "))
-        .say(Text::strong(screen::trusted(found)))
-        .under(screen::TRUST, vec![Block::List(screen::trust(found).into_iter().map(reason).collect())])
+        .say(sentences.join(" "))
+        .say(Text::strong(screen::trusted(results)))
+        .under(screen::TRUST, vec![Block::List(screen::trust(results).into_iter().map(reason).collect())])
         .with(main_figures_table(Key::of("main-figures"), caption, shown.figures, shown.name))
         .with_all(shown.rest.clone().map(Block::Paragraph))
-        .under(screen::NOTABLE, notable(found, shown.elsewhere))
+        .under(screen::NOTABLE, notable(results, shown.elsewhere))
 }
 
-fn reason((name, said): (&str, String)) -> Text {
-    Text::strong(name).and(": ").and(Text::prose(&said))
+fn reason((name, text): (&str, String)) -> Text {
+    Text::strong(name).and(": ").and(Text::prose(&text))
 }
 
-fn notable(found: &Results, elsewhere: &str) -> Vec<Block> {
-    let marked = |(mark, said): (&str, String)| {
+fn notable(results: &Results, elsewhere: &str) -> Vec<Block> {
+    let marked = |(mark, line): (&str, String)| {
         let mark = match mark {
             "✗" => Text::sign(Sign::Fails),
             "!" => Text::toned(Tone::Careful, mark),
             mark => Text::plain(mark),
         };
-        mark.and(" ").and(Text::prose(&said))
+        mark.and(" ").and(Text::prose(&line))
     };
-    let lines: Vec<Text> = screen::notable(found, elsewhere).into_iter().map(marked).collect();
+    let lines: Vec<Text> = screen::notable(results, elsewhere).into_iter().map(marked).collect();
     if lines.is_empty() { vec![] } else { vec![Block::List(lines)] }
 }
 
@@ -124,19 +124,19 @@ const FACTS: &[(&str, &[&str])] = &[
     ("Virtualisation", &["Hypervisor"]),
 ];
 
-fn machine(found: &Results) -> Section {
-    Section::new(Key::of("synopsis-machine"), "Machine and program").with(machine_table(found))
+fn machine(results: &Results) -> Section {
+    Section::new(Key::of("synopsis-machine"), "Machine and program").with(machine_table(results))
 }
 
 /// The machine and the program, as far as they are known, on half a page.
-pub(super) fn machine_table(found: &Results) -> Table {
-    let (machine, tool) = (&found.run.header.machine, &found.run.header.tool);
+pub(super) fn machine_table(results: &Results) -> Table {
+    let (machine, tool) = (&results.run.header.machine, &results.run.header.tool);
     let described = description::sections(machine);
     let of = |(title, names): &(&str, &'static [&str])| -> Vec<Row> {
         let part = described.iter().find(|part| part.title == *title);
         let facts = part.into_iter().flat_map(|part| &part.rows);
-        let wanted = facts.filter(|fact| !fact.unknown && names.contains(&fact.name.as_str()));
-        wanted.map(|fact| fact_row(title, fact)).collect()
+        let shown = facts.filter(|fact| !fact.unknown && names.contains(&fact.name.as_str()));
+        shown.map(|fact| fact_row(title, fact)).collect()
     };
     let program = format!("{} {}, {} build for {}", tool.name, tool.version, tool.build, tool.target);
     let compiler = tool.compiler.clone().map(|compiler| Row::of(["Compiler".to_owned(), compiler]));
@@ -154,11 +154,11 @@ fn fact_row(part: &str, fact: &FactRow) -> Row {
 /// The location of the whole report.
 fn whole(files: &[(&str, &Path)]) -> Section {
     let section = Section::new(Key::of("synopsis-whole"), "The whole report");
-    let place = |wanted: &str| files.iter().find(|(what, _)| *what == wanted).map(|(_, path)| quoted(path));
-    let told = place("report").map(|page| Text::plain("The page is ").and(Text::code(page)).and(". "));
+    let place = |kind: &str| files.iter().find(|(what, _)| *what == kind).map(|(_, path)| quoted(path));
+    let page = place("report").map(|path| Text::plain("The page is ").and(Text::code(path)).and(". "));
     let run = place("run file").unwrap_or_else(|| "RUN".to_owned());
     section.say(
-        told.unwrap_or_else(|| Text::plain(""))
+        page.unwrap_or_else(|| Text::plain(""))
             .and(Text::code(format!("fathom report {run} --format html")))
             .and(" writes the full report from the run file: every figure with its method, interval, prediction and \
                   evidence."),

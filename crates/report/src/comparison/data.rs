@@ -70,7 +70,7 @@ struct Missing<'a> {
 }
 
 pub(super) fn pretty(first: &Side, others: &[(&Side, Comparison)], decision: Option<&'static str>) -> String {
-    let comparisons = others.iter().map(|(after, found)| entry(after, found)).collect();
+    let comparisons = others.iter().map(|(after, comparison)| entry(after, comparison)).collect();
     form::pretty(&ComparisonEntry { before: side(first), decision, comparisons })
 }
 
@@ -78,14 +78,14 @@ fn side(side: &Side) -> SideEntry<'_> {
     SideEntry { name: &side.name, started: side.runs.iter().map(|run| run.header.started.as_str()).collect() }
 }
 
-fn entry<'a>(after: &'a Side, found: &'a Comparison) -> SideComparison<'a> {
-    let differences = found.differences.iter().map(|difference| DifferenceEntry {
+fn entry<'a>(after: &'a Side, comparison: &'a Comparison) -> SideComparison<'a> {
+    let differences = comparison.differences.iter().map(|difference| DifferenceEntry {
         what: difference.what,
         before: &difference.before,
         after: &difference.after,
         doubtful: difference.doubtful,
     });
-    let missing = found.not_compared.iter().map(|point| Missing {
+    let missing = comparison.not_compared.iter().map(|point| Missing {
         experiment: &point.experiment,
         parameters: &point.point,
         because: because(&point.because),
@@ -93,8 +93,8 @@ fn entry<'a>(after: &'a Side, found: &'a Comparison) -> SideComparison<'a> {
     SideComparison {
         after: side(after),
         differences: differences.collect(),
-        variance_factor: found.repeatability.overall(),
-        points: found.rows.iter().map(point).collect(),
+        variance_factor: comparison.repeatability.overall(),
+        points: comparison.rows.iter().map(point).collect(),
         not_compared: missing.collect(),
     }
 }
@@ -118,9 +118,9 @@ fn point(row: &Compared) -> PointEntry<'_> {
     }
 }
 
-fn level(found: Measured) -> IntervalEntry {
-    let ends = found.interval;
-    IntervalEntry { value: found.value, low: ends.map(|ends| ends.low), high: ends.map(|ends| ends.high) }
+fn level(level: Measured) -> IntervalEntry {
+    let ends = level.interval;
+    IntervalEntry { value: level.value, low: ends.map(|ends| ends.low), high: ends.map(|ends| ends.high) }
 }
 
 /// A point. Levels are in `unit`; `ratio` is after over before.
@@ -145,7 +145,9 @@ struct ComparisonRow {
 
 pub(super) fn rows(others: &[(&Side, Comparison)]) -> String {
     csv::table(
-        others.iter().flat_map(|(side, found)| found.rows.iter().map(|compared| csv_row(side, compared))),
+        others
+            .iter()
+            .flat_map(|(side, comparison)| comparison.rows.iter().map(|compared| csv_row(side, compared))),
     )
 }
 

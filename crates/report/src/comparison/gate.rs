@@ -24,9 +24,9 @@ impl<'a> GateReport<'a> {
         let regressed = self
             .comparison
             .comparisons()
-            .flat_map(|found| found.with(fathom_engine::comparison::Verdict::Worse))
+            .flat_map(|comparison| comparison.with(fathom_engine::comparison::Verdict::Worse))
             .count();
-        let (tone, said) = match self.decision {
+        let (tone, sentence) = match self.decision {
             Decision::Passed => (Tone::Good, "Passed: no regression beyond the margins, at the precision of these \
                 runs.".to_owned()),
             Decision::Regressed => (Tone::Bad, format!("Regressed: {} got worse by more than the margin.", plural(regressed, "point"))),
@@ -37,7 +37,7 @@ impl<'a> GateReport<'a> {
                     .to_owned(),
             ),
         };
-        let text = Text::prose(&said);
+        let text = Text::prose(&sentence);
         document
             .sections
             .insert(0, Section::new(Key::of("decision"), "Decision").with(Block::Aside(tone, text)));

@@ -102,14 +102,14 @@ impl<'a> ComparisonReport<'a> {
     }
 
     fn machines(&self, side: &Side) -> Text {
-        let told = |side: &Side| {
+        let runs_of = |side: &Side| {
             let machine = side.runs.first().map(|run| run::machine(&run.header.machine)).unwrap_or_default();
             format!("{machine}, {} from {}", plural(side.runs.len(), "run"), began(side))
         };
         Text::strong("Before")
-            .and(format!(": {}: {}. ", self.first.name, told(self.first)))
+            .and(format!(": {}: {}. ", self.first.name, runs_of(self.first)))
             .and(Text::strong("After"))
-            .and(format!(": {}: {}.", side.name, told(side)))
+            .and(format!(": {}: {}.", side.name, runs_of(side)))
     }
 }
 

@@ -135,8 +135,8 @@ pub(super) fn matrix(first: &Side, others: &[(&Side, Comparison)]) -> Section {
     }
 }
 
-fn same<'a>(comparison: &'a Comparison, wanted: &Compared) -> Option<&'a Compared> {
-    comparison.rows.iter().find(|row| row.experiment == wanted.experiment && row.point == wanted.point)
+fn same<'a>(comparison: &'a Comparison, compared: &Compared) -> Option<&'a Compared> {
+    comparison.rows.iter().find(|row| row.experiment == compared.experiment && row.point == compared.point)
 }
 
 fn cell(row: &Compared) -> Text {

@@ -163,15 +163,15 @@ fn not_compared(comparison: &Comparison) -> Vec<Block> {
 }
 
 fn reasons(comparison: &Comparison) -> Vec<(String, Vec<&NotCompared>)> {
-    let mut found: Vec<(String, Vec<&NotCompared>)> = vec![];
+    let mut by_reason: Vec<(String, Vec<&NotCompared>)> = vec![];
     for point in &comparison.not_compared {
         let reason = because(&point.because);
-        match found.iter_mut().find(|(known, _)| *known == reason) {
+        match by_reason.iter_mut().find(|(known, _)| *known == reason) {
             Some((_, points)) => points.push(point),
-            None => found.push((reason, vec![point])),
+            None => by_reason.push((reason, vec![point])),
         }
     }
-    found
+    by_reason
 }
 
 /// The reason why a point is not compared, in words.

@@ -55,7 +55,7 @@ impl<'a> PublishedComparison<'a> {
             };
         }
         match tables::not_compared(results) {
-            Some(said) => section.say(said),
+            Some(sentence) => section.say(sentence),
             None => section,
         }
     }
@@ -64,8 +64,8 @@ impl<'a> PublishedComparison<'a> {
     fn counted(&self, published: &Published, machine: &Machine) -> Text {
         let rows: Vec<&Beside> = published.rows.iter().filter(|row| row.machine.id == machine.id).collect();
         let directions: Vec<Direction> = rows.iter().filter_map(|row| self.direction(row)).collect();
-        let count = |wanted: Direction| {
-            quantities::count(directions.iter().filter(|direction| **direction == wanted).count())
+        let count = |counted: Direction| {
+            quantities::count(directions.iter().filter(|direction| **direction == counted).count())
         };
         let doubtful = rows.iter().filter(|row| matches!(row.there.value, Value::Doubtful { .. })).count();
         let doubts = match doubtful {
@@ -163,12 +163,12 @@ impl Facts for PublishedComparison<'_> {
     }
 
     fn json(&self) -> String {
-        let told = self.runs.iter().map(|(name, results, published)| AgainstPublished {
+        let runs = self.runs.iter().map(|(name, results, published)| AgainstPublished {
             run: name,
             started: &results.run.header.started,
             figures: entries(&published.rows),
         });
-        form::pretty(&serde_json::json!({ "published": told.collect::<Vec<_>>() }))
+        form::pretty(&serde_json::json!({ "published": runs.collect::<Vec<_>>() }))
     }
 }
 
@@ -189,7 +189,7 @@ impl Subject for PublishedComparison<'_> {
         table(
             self.runs
                 .iter()
-                .flat_map(|(name, _, published)| published.rows.iter().map(|found| row(name, found))),
+                .flat_map(|(name, _, published)| published.rows.iter().map(|figure| row(name, figure))),
         )
     }
 }

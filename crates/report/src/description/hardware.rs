@@ -131,10 +131,14 @@ fn nodes(machine: &Machine) -> Vec<FactRow> {
 fn memory_beyond_nodes(machine: &Machine) -> Option<FactRow> {
     let nodes = machine.topology.nodes.value()?;
     let all: Option<u64> = nodes.iter().map(|node| node.memory_bytes.value().copied()).sum();
-    let (told, total) = (all?, *machine.memory.total_bytes.value()?);
-    (told < total - total / 100).then(|| {
-        let value =
-            format!("{} of {}: the nodes have no more than {}", size(total - told), size(total), size(told));
+    let (in_nodes, total) = (all?, *machine.memory.total_bytes.value()?);
+    (in_nodes < total - total / 100).then(|| {
+        let value = format!(
+            "{} of {}: the nodes have no more than {}",
+            size(total - in_nodes),
+            size(total),
+            size(in_nodes)
+        );
         stated("Memory in no NUMA node", value, "/proc/meminfo and the nodes' meminfo")
     })
 }

@@ -36,10 +36,10 @@ pub(super) fn storage(storage: &Storage) -> Vec<FactRow> {
         rows.extend(remote.route.as_ref().map(|route| route_row("Route to the server", route)));
     }
     rows.extend(storage.other_disks.iter().map(|disk| {
-        let told =
+        let words =
             [Some(disk.kind.clone()), disk.model.value().cloned(), disk.capacity_bytes.value().map(bytes)];
-        let told: Vec<String> = told.into_iter().flatten().collect();
-        stated(format!("Other disk {}", disk.name), told.join(", "), "/sys/block")
+        let words: Vec<String> = words.into_iter().flatten().collect();
+        stated(format!("Other disk {}", disk.name), words.join(", "), "/sys/block")
     }));
     rows
 }

@@ -38,8 +38,8 @@ pub(super) fn figures<'run>(results: &'run Results, experiment: &'run str) -> Ve
 
 /// The measured result against which this one is plotted.
 fn partner<'run>(results: &'run Results, point: &'run PointResult) -> Option<&'run PointResult> {
-    let wanted = (point.method().ok()?.about().shown.against)(&point.point)?;
-    let partner = results.of_experiment(&point.experiment).find(|other| other.point == wanted)?;
+    let point_against = (point.method().ok()?.about().shown.against)(&point.point)?;
+    let partner = results.of_experiment(&point.experiment).find(|other| other.point == point_against)?;
     (is_drawn(point) && is_drawn(partner)).then_some(partner)
 }
 
@@ -93,8 +93,8 @@ fn figure(pairs: &[(&PointResult, &PointResult)], curves: &[PairCurve]) -> Drawn
         words::quantity(point.unit),
         words::quantity(partner.unit)
     );
-    let said: Vec<&str> = marks.iter().map(|mark| mark.words.as_str()).collect();
-    DrawnFigure::of(caption, point.unit, drawing.finish(&name, &said.join("; ")), &y)
+    let words: Vec<&str> = marks.iter().map(|mark| mark.words.as_str()).collect();
+    DrawnFigure::of(caption, point.unit, drawing.finish(&name, &words.join("; ")), &y)
 }
 
 type Side<'run> = (&'run Axis, &'run PointResult);
@@ -127,7 +127,7 @@ fn draw(drawing: &mut Drawing, (x, y): (&Axis, &Axis), index: usize, curve: &Pai
     for place in &curve.places {
         let (across, up) = at(place);
         let words = format!("{}; {}", place.up.words, place.across.words);
-        drawing.told(&words, |drawing| {
+        drawing.titled(&words, |drawing| {
             if let Some((low, high)) = place.up.ends {
                 drawing.line(&format!("bar l{index}"), (across, y.place(low)), (across, y.place(high)));
             }

@@ -15,14 +15,14 @@ const LEAST: usize = 5;
 
 /// The sweeps of one experiment, each with a curve per side; the rows are of one experiment.
 pub(crate) fn figures(names: [&str; 2], rows: &[&Row]) -> Vec<DrawnFigure> {
-    let mut found = vec![];
+    let mut figures = vec![];
     let mut rest: Vec<&Row> = rows.to_vec();
     while let Some(along) = most_swept(&rest) {
         let (sweeps, others) = split(&rest, &along);
-        found.extend(sweeps.iter().map(|(group, rows)| figure(names, &along, group, rows)));
+        figures.extend(sweeps.iter().map(|(group, rows)| figure(names, &along, group, rows)));
         rest = others;
     }
-    found
+    figures
 }
 
 /// The numeric parameter with the most settings; `None` if none has enough.
@@ -89,7 +89,7 @@ fn figure(names: [&str; 2], along: &str, (group, unit): &(Point, Unit), rows: &[
 
 fn mark(side: &str, row: &Row, level: Measured) -> Mark {
     let ends = level.interval.map(|interval| (interval.low, interval.high));
-    let found = quantities::rounded(row.unit, level.value, ends);
-    let words = format!("{side}: {}: {found}", words::label(row, &row.point));
+    let value = quantities::rounded(row.unit, level.value, ends);
+    let words = format!("{side}: {}: {value}", words::label(row, &row.point));
     Mark { value: level.value, ends, predicted: None, limit: false, words }
 }

@@ -254,7 +254,7 @@ pub(super) fn draw(drawing: &mut Drawing, plot: &Plot, index: usize, curve: &Cur
     }
     for (setting, mark) in &curve.marks {
         let x = plot.x.place(*setting);
-        drawing.told(&mark.words, |drawing| point(drawing, plot, index, x, mark));
+        drawing.titled(&mark.words, |drawing| point(drawing, plot, index, x, mark));
     }
 }
 

@@ -28,8 +28,8 @@ struct ShareCurve {
 
 /// The distributions among some points of one unit.
 pub(super) fn figures(points: &[&PointResult]) -> Vec<DrawnFigure> {
-    let said = summary::shared_placement(points.iter().copied()).is_some();
-    let curves: Vec<ShareCurve> = points.iter().filter_map(|point| curve(point, said)).collect();
+    let has_placement = summary::shared_placement(points.iter().copied()).is_some();
+    let curves: Vec<ShareCurve> = points.iter().filter_map(|point| curve(point, has_placement)).collect();
     let drawn = evenly(&curves, MOST_FIGURES * SERIES);
     let chosen = drawn.len() < curves.len();
     let note = if chosen {
@@ -107,7 +107,7 @@ impl Shown<'_> {
         for (index, curve) in curves.iter().enumerate() {
             let place = |(value, share)| (x.place(value), y(share));
             drawing.curve(&names[index], |drawing| {
-                drawing.told(&words_of(curve, unit), |drawing| draw(drawing, index, curve, place));
+                drawing.titled(&words_of(curve, unit), |drawing| draw(drawing, index, curve, place));
             });
         }
         let caption = format!(

@@ -30,19 +30,19 @@ struct Hierarchy<'run> {
 
 /// The figure, and the experiments whose results it shows; `None` if no levels were found.
 pub(crate) fn figure<'a>(results: &'a Results) -> Option<(DrawnFigure, Vec<&'a str>)> {
-    let (experiment, found) = results.levels.first()?;
+    let (experiment, levels) = results.levels.first()?;
     let latency: Vec<&PointResult> = results
         .of_experiment(experiment)
-        .filter(|point| is_drawn(point) && point.point.without(found.along) == found.of)
+        .filter(|point| is_drawn(point) && point.point.without(levels.along) == levels.of)
         .collect();
     let shown = Hierarchy {
         latency: Curve {
-            name: latency.first().map(|point| words::short_label(*point, &found.of))?,
-            marks: marks(&latency, found.along),
+            name: latency.first().map(|point| words::short_label(*point, &levels.of))?,
+            marks: marks(&latency, levels.along),
             trend: None,
         },
         rates: rates(results),
-        levels: &found.levels,
+        levels: &levels.levels,
     };
     let svg = shown.drawn();
     let y = Axis::of_values(
@@ -159,7 +159,7 @@ impl Hierarchy<'_> {
     /// The text alternative: the end of each level.
     fn description(&self) -> String {
         let size = |at: f64| quantities::value(Unit::Bytes, at);
-        let told = self.levels.iter().map(|level| match (level.from, level.to) {
+        let levels = self.levels.iter().map(|level| match (level.from, level.to) {
             (_, Some(to)) => format!("{} up to {}", level.name, size(to)),
             (Some(from), None) => format!("{} from {}", level.name, size(from)),
             (None, None) => level.name.clone(),
@@ -168,7 +168,7 @@ impl Hierarchy<'_> {
             let ((_, first), (_, last)) = (curve.marks.first()?, curve.marks.last()?);
             Some(format!("{}; {}", first.words, last.words))
         });
-        told.chain(ends).collect::<Vec<_>>().join("; ") + "."
+        levels.chain(ends).collect::<Vec<_>>().join("; ") + "."
     }
 }
 

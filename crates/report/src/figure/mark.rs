@@ -23,10 +23,10 @@ pub struct Mark {
 
 /// The mark of a point; `None` if it has neither a median nor an upper limit.
 pub(super) fn mark(point: &PointResult) -> Option<Mark> {
-    let (value, ends, limit, found) = match &point.outcome {
-        Outcome::Value(found) => {
-            let words = quantities::with_interval(point.unit, found);
-            (found.value, quantities::ends(found), false, words)
+    let (value, ends, limit, number) = match &point.outcome {
+        Outcome::Value(estimate) => {
+            let words = quantities::with_interval(point.unit, estimate);
+            (estimate.value, quantities::ends(estimate), false, words)
         }
         Outcome::BelowResolution { below, .. } => {
             (*below, None, true, format!("below {}", quantities::value(point.unit, *below)))
@@ -37,7 +37,7 @@ pub(super) fn mark(point: &PointResult) -> Option<Mark> {
     let expected = predicted
         .map(|value| format!("; predicted {}", quantities::value(point.unit, value)))
         .unwrap_or_default();
-    let words = format!("{}: {found}{expected}", words::label(point, &point.point));
+    let words = format!("{}: {number}{expected}", words::label(point, &point.point));
     value.is_finite().then_some(Mark { value, ends, predicted, limit, words })
 }
 
@@ -57,14 +57,14 @@ pub(crate) const KEY: &str = "Bars are 95 % intervals; where none is seen, it is
 
 /// The meaning of the marks in one figure, for a document that does not explain it elsewhere.
 pub(super) fn key(marks: &[&Mark]) -> String {
-    let mut said =
+    let mut text =
         " Bars are 95 % intervals; where no bar is visible, the interval is smaller than the mark."
             .to_owned();
     if marks.iter().any(|mark| mark.predicted.is_some()) {
-        said += " Hollow marks are predictions.";
+        text += " Hollow marks are predictions.";
     }
     if marks.iter().any(|mark| mark.limit) {
-        said += " Arrows are upper limits of values below resolution.";
+        text += " Arrows are upper limits of values below resolution.";
     }
-    said
+    text
 }

@@ -85,7 +85,7 @@ fn figure(cells: &[Cell]) -> DrawnFigure {
     let mut drawing = Drawing::new(TOP + length + 16.0);
     for ((row, column), mark) in &marks {
         let place = |number: u64| numbers.partition_point(|other| *other < number) as f64 * side;
-        drawing.told(&mark.words, |drawing| {
+        drawing.titled(&mark.words, |drawing| {
             for (row, column) in [(*row, *column), (*column, *row)] {
                 let at = (LEFT + place(column), TOP + place(row));
                 drawing.cell(at, side - 1.0, cover.place(mark.value).clamp(PALEST, 1.0));
@@ -100,8 +100,8 @@ fn figure(cells: &[Cell]) -> DrawnFigure {
         quantity(point.unit)
     );
     let name = format!("{}: {} by pair", point.experiment, words::quantity(point.unit));
-    let said: Vec<&str> = marks.iter().map(|(_, mark)| mark.words.as_str()).collect();
-    DrawnFigure::of(caption, point.unit, drawing.finish(&name, &said.join("; ")), &cover)
+    let words: Vec<&str> = marks.iter().map(|(_, mark)| mark.words.as_str()).collect();
+    DrawnFigure::of(caption, point.unit, drawing.finish(&name, &words.join("; ")), &cover)
 }
 
 fn labels(drawing: &mut Drawing, numbers: &[u64], side: f64) {

@@ -80,17 +80,17 @@ pub(super) fn of_experiment(results: &Results, experiment: &str, few: &[&PointRe
         others.extend(distribution::figures(&mine));
     }
     candidates.extend(rows);
-    let main = taken(&mut candidates, few).into_iter().map(|candidate| candidate.drawn).collect();
+    let main = chosen(&mut candidates, few).into_iter().map(|candidate| candidate.drawn).collect();
     Figures { main, others: candidates.into_iter().map(|candidate| candidate.drawn).chain(others).collect() }
 }
 
 /// Takes the candidates that show these points: always the one that shows most of those that are left. If none shows any,
 /// the first.
-fn taken<'run>(candidates: &mut Vec<Candidate<'run>>, points: &[&PointResult]) -> Vec<Candidate<'run>> {
-    let (mut main, mut left) = (vec![], points.to_vec());
-    while let Some(best) = first_of_most(candidates.iter().map(|candidate| candidate.number_of(&left))) {
+fn chosen<'run>(candidates: &mut Vec<Candidate<'run>>, points: &[&PointResult]) -> Vec<Candidate<'run>> {
+    let (mut main, mut remaining) = (vec![], points.to_vec());
+    while let Some(best) = first_of_most(candidates.iter().map(|candidate| candidate.number_of(&remaining))) {
         let candidate = candidates.remove(best);
-        left.retain(|point| !candidate.shows(point));
+        remaining.retain(|point| !candidate.shows(point));
         main.push(candidate);
     }
     if main.is_empty() && !candidates.is_empty() {

@@ -173,20 +173,20 @@ pub(super) const KINDS: [Kind; 5] = [
 
 impl Operation {
     /// The first measured time of the operation; `None` if there is none.
-    pub fn result<'run>(&self, found: &'run Results) -> Option<&'run PointResult> {
+    pub fn result<'run>(&self, results: &'run Results) -> Option<&'run PointResult> {
         let is_absent = |level: &str| {
-            let mut levels = found.levels.iter().flat_map(|(_, found)| &found.levels).peekable();
-            levels.peek().is_some() && !levels.any(|found| found.name.starts_with(level))
+            let mut levels = results.levels.iter().flat_map(|(_, levels)| &levels.levels).peekable();
+            levels.peek().is_some() && !levels.any(|level_found| level_found.name.starts_with(level))
         };
         if self.level.is_some_and(is_absent) {
             return None;
         }
-        let measured: Vec<&PointResult> = found
+        let measured: Vec<&PointResult> = results
             .of_experiment(self.at.experiment)
             .filter(|point| point.unit == Unit::Nanoseconds && is_drawn(point))
             .collect();
         let points: Vec<&Point> = measured.iter().map(|point| &point.point).collect();
-        let chosen = *self.at.among(points, &found.run.header.machine).first()?;
+        let chosen = *self.at.among(points, &results.run.header.machine).first()?;
         measured.into_iter().find(|point| point.point == *chosen)
     }
 }

@@ -25,8 +25,11 @@ pub(super) fn figures(points: &[&PointResult]) -> Vec<DrawnFigure> {
 }
 
 fn is_wanted(point: &PointResult) -> bool {
-    let wanted = point.method().is_ok_and(|experiment| (experiment.about().shown.in_order)(&point.point));
-    wanted && first_trial(point).len() >= LEAST && first_trial(point).iter().all(|value| value.is_finite())
+    let is_in_order =
+        point.method().is_ok_and(|experiment| (experiment.about().shown.in_order)(&point.point));
+    is_in_order
+        && first_trial(point).len() >= LEAST
+        && first_trial(point).iter().all(|value| value.is_finite())
 }
 
 fn first_trial(point: &PointResult) -> &[f64] {

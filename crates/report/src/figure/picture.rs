@@ -42,29 +42,29 @@ struct Row<'run> {
 }
 
 /// The picture; `None` if none of the operations was measured.
-pub(crate) fn figure(found: &Results) -> Option<DrawnFigure> {
-    let rows = rows_of(found);
+pub(crate) fn figure(results: &Results) -> Option<DrawnFigure> {
+    let rows = rows_of(results);
     let bottom = rows.last()?.y + ROW * 0.5 + 4.0;
     let axis = axis(&rows);
     let mut drawing = Drawing::sized(WIDTH, bottom + 30.0);
-    titles(&mut drawing, found);
+    titles(&mut drawing, results);
     legend(&mut drawing, rows.iter().any(|row| row.shared.is_some()));
     frame(&mut drawing, &axis, bottom);
     kinds(&mut drawing, &rows);
     for row in &rows {
         draw(&mut drawing, &axis, row);
     }
-    let said: Vec<&str> = rows.iter().map(|row| row.mark.words.as_str()).collect();
-    let svg = drawing.finish("The machine in one picture", &said.join("; "));
+    let words: Vec<&str> = rows.iter().map(|row| row.mark.words.as_str()).collect();
+    let svg = drawing.finish("The machine in one picture", &words.join("; "));
     let caption = "The machine in one picture: what its main operations take, with 95 % intervals.";
     Some(DrawnFigure::of(caption.to_owned(), Unit::Nanoseconds, svg, &axis))
 }
 
-fn rows_of<'a>(found: &'a Results) -> Vec<Row<'a>> {
+fn rows_of<'a>(results: &'a Results) -> Vec<Row<'a>> {
     let mut rows: Vec<Row> = vec![];
     for (kind, operations) in KINDS {
         for operation in operations {
-            let Some(point) = operation.result(found) else { continue };
+            let Some(point) = operation.result(results) else { continue };
             let Some(mark) = mark(point) else { continue };
             let shared = point.core.as_ref().and_then(|core| core.shared.as_ref());
             let above = rows
@@ -89,8 +89,8 @@ fn axis(rows: &[Row]) -> Axis {
 }
 
 /// The machine, its kernel, and how far to trust the run.
-fn titles(drawing: &mut Drawing, found: &Results) {
-    let title = run::machine(&found.run.header.machine);
+fn titles(drawing: &mut Drawing, results: &Results) {
+    let title = run::machine(&results.run.header.machine);
     drawing.text(
         "title",
         "start",
@@ -98,12 +98,12 @@ fn titles(drawing: &mut Drawing, found: &Results) {
         &svg::shortened(&title, svg::letters("title", WIDTH - 28.0)),
     );
     let trust =
-        format!("{} · {}", found.run.header.started.split('T').next().unwrap_or_default(), trust(found));
+        format!("{} · {}", results.run.header.started.split('T').next().unwrap_or_default(), trust(results));
     drawing.text("op", "start", (14.0, 54.0), &svg::shortened(&trust, svg::letters("op", WIDTH - 28.0)));
 }
 
-fn trust(found: &Results) -> String {
-    run::Precision::of(found).sentence()
+fn trust(results: &Results) -> String {
+    run::Precision::of(results).sentence()
 }
 
 fn legend(drawing: &mut Drawing, shared: bool) {
@@ -149,7 +149,7 @@ fn kinds(drawing: &mut Drawing, rows: &[Row]) {
 fn draw(drawing: &mut Drawing, axis: &Axis, row: &Row) {
     let y = row.y;
     drawing.text("op", "end", (NAMES, y + 5.0), row.name);
-    drawing.told(&row.mark.words, |drawing| {
+    drawing.titled(&row.mark.words, |drawing| {
         rows::draw(drawing, axis, (LEFT, y), &row.mark);
         if let Some(shared) = row.shared {
             if let Some((low, high)) = quantities::ends(shared) {

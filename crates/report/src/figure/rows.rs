@@ -76,7 +76,7 @@ fn figure(points: &[&PointResult]) -> DrawnFigure {
     for (index, (mark, label)) in marks.iter().zip(&labels).enumerate() {
         let y = ROW * (index as f64 + 0.5) + 3.0;
         drawing.text("tick", "end", (left - 10.0, y + 4.0), label);
-        drawing.told(&mark.words, |drawing| draw(drawing, &axis, (left, y), mark));
+        drawing.titled(&mark.words, |drawing| draw(drawing, &axis, (left, y), mark));
     }
     let experiment = &points[0].experiment;
     let all = if shared.is_empty() {

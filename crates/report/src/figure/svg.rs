@@ -96,7 +96,7 @@ impl Drawing {
     }
 
     /// Adds these words as a tooltip to everything that `draw` draws.
-    pub fn told(&mut self, words: &str, draw: impl FnOnce(&mut Self)) {
+    pub fn titled(&mut self, words: &str, draw: impl FnOnce(&mut Self)) {
         let _ = write!(self.body, "<g><title>{}</title>", escape(words));
         draw(self);
         self.body.push_str("</g>");

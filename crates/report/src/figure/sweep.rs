@@ -38,11 +38,11 @@ pub(super) fn split<'run>(
 ) -> (Vec<Vec<Series<'run>>>, Vec<&'run PointResult>) {
     let (mut sweeps, mut rest) = (vec![], points.to_vec());
     for along in swept_parameters(results, points) {
-        let (swept, left) = split_along(&rest, &along, few);
+        let (swept, others) = split_along(&rest, &along, few);
         if !swept.is_empty() {
             sweeps.push(swept);
         }
-        rest = left;
+        rest = others;
     }
     (sweeps, rest)
 }
@@ -79,7 +79,8 @@ fn split_along<'run>(
 /// settings first.
 fn swept_parameters(results: &Results, points: &[&PointResult]) -> Vec<String> {
     let method = points.first().and_then(|point| results.method(&point.experiment));
-    let asked = method.as_ref().and_then(|method| method.trends.first()).map(|trend| trend.along.as_str());
+    let first_trend =
+        method.as_ref().and_then(|method| method.trends.first()).map(|trend| trend.along.as_str());
     let mut names: Vec<&str> = points
         .iter()
         .flat_map(|point| point.point.parameters())
@@ -89,7 +90,7 @@ fn swept_parameters(results: &Results, points: &[&PointResult]) -> Vec<String> {
     names.sort_unstable();
     names.dedup();
     names.retain(|name| settings(points, name) >= LEAST);
-    names.sort_by_key(|name| (Some(*name) != asked, std::cmp::Reverse(settings(points, name))));
+    names.sort_by_key(|name| (Some(*name) != first_trend, std::cmp::Reverse(settings(points, name))));
     names.into_iter().map(str::to_owned).collect()
 }
 

@@ -151,7 +151,7 @@ fn trend(result: &TrendResult) -> TrendReport<'_> {
         intercept_low,
         intercept_high,
         r_squared: line.r_squared,
-        largest_residual: result.largest_residual().map(|(_, left)| left),
+        largest_residual: result.largest_residual().map(|(_, residual)| residual),
         robust_slope: result.robust_slope(),
         points: line.points,
     }
@@ -194,32 +194,32 @@ struct WorstReport<'run> {
     factor: f64,
 }
 
-fn accuracy(found: &Accuracy) -> AccuracyReport<'_> {
+fn accuracy(accuracy: &Accuracy) -> AccuracyReport<'_> {
     AccuracyReport {
         close_factor: CLOSE,
         fair_factor: FAIR,
-        chapters: found.chapters.iter().map(tally).collect(),
-        experiments: found.experiments.iter().map(tally).collect(),
-        independent: found.independent.as_ref().map(tally),
-        dependent: found.dependent.as_ref().map(tally),
-        total: found.total.as_ref().map(tally),
+        chapters: accuracy.chapters.iter().map(tally).collect(),
+        experiments: accuracy.experiments.iter().map(tally).collect(),
+        independent: accuracy.independent.as_ref().map(tally),
+        dependent: accuracy.dependent.as_ref().map(tally),
+        total: accuracy.total.as_ref().map(tally),
     }
 }
 
-fn tally(found: &Tally) -> TallyReport<'_> {
-    let worst = &found.worst;
+fn tally(tally: &Tally) -> TallyReport<'_> {
+    let worst = &tally.worst;
     TallyReport {
-        name: &found.name,
-        judged: found.judged,
-        unpredicted: found.unpredicted,
-        close: share(&found.close),
-        fair: share(&found.fair),
-        median_factor: found.median_factor,
+        name: &tally.name,
+        judged: tally.judged,
+        unpredicted: tally.unpredicted,
+        close: share(&tally.close),
+        fair: share(&tally.fair),
+        median_factor: tally.median_factor,
         worst: WorstReport { experiment: &worst.experiment, parameters: &worst.point, factor: worst.factor },
     }
 }
 
-fn share(found: &Share) -> ShareReport {
-    let (low, high) = found.interval.map(|interval| (interval.low, interval.high)).unzip();
-    ShareReport { points: found.points, share: found.share, low, high }
+fn share(share: &Share) -> ShareReport {
+    let (low, high) = share.interval.map(|interval| (interval.low, interval.high)).unzip();
+    ShareReport { points: share.points, share: share.share, low, high }
 }

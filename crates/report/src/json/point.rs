@@ -80,7 +80,7 @@ struct DisturbanceReport {
     core_hz_high: Option<f64>,
 }
 
-pub(super) fn point<'run>(found: &Results, result: &'run PointResult) -> PointReport<'run> {
+pub(super) fn point<'run>(results: &Results, result: &'run PointResult) -> PointReport<'run> {
     let (usable, unusable) = (result.estimate(), result.outcome.unusable());
     let (below, bound) = match &result.outcome {
         Outcome::BelowResolution { below, .. } => (Some(*below), None),
@@ -109,12 +109,12 @@ pub(super) fn point<'run>(found: &Results, result: &'run PointResult) -> PointRe
         bound,
         unusable: unusable.map(WithInterval::of),
         baseline: result.baseline.as_ref().map(WithInterval::of),
-        core: result.core.as_ref().map(|found| core(result, found)),
+        core: result.core.as_ref().map(|state| core(result, state)),
         each: result.each,
         modes: &result.modes,
         outliers: result.outliers,
         negative: result.negative,
-        published_statistics: PublishedStatisticsReport::of(found, result),
+        published_statistics: PublishedStatisticsReport::of(results, result),
         predicted: result.prediction.as_ref().map(predicted),
         unpredicted: result.unpredicted.as_deref(),
         factor: result.factor(),
@@ -152,15 +152,15 @@ fn predicted(prediction: &Prediction) -> Predicted<'_> {
     }
 }
 
-fn disturbance(seen: &Disturbance) -> DisturbanceReport {
+fn disturbance(disturbance: &Disturbance) -> DisturbanceReport {
     DisturbanceReport {
-        trials_with_steal: seen.trials_with_steal,
-        trials_throttled: seen.trials_throttled,
-        migrations: seen.migrations,
-        involuntary_switches: seen.involuntary_switches,
-        lost_share: seen.lost_share,
-        core_hz_low: seen.core_hz.map(|(low, _)| low),
-        core_hz_high: seen.core_hz.map(|(_, high)| high),
+        trials_with_steal: disturbance.trials_with_steal,
+        trials_throttled: disturbance.trials_throttled,
+        migrations: disturbance.migrations,
+        involuntary_switches: disturbance.involuntary_switches,
+        lost_share: disturbance.lost_share,
+        core_hz_low: disturbance.core_hz.map(|(low, _)| low),
+        core_hz_high: disturbance.core_hz.map(|(_, high)| high),
     }
 }
 
@@ -217,13 +217,13 @@ pub(super) struct CoreSharedReport {
     shared: Option<f64>,
 }
 
-fn core(point: &PointResult, found: &PointCore) -> CoreReport {
+fn core(point: &PointResult, core: &PointCore) -> CoreReport {
     let cost = point.neighbour_cost();
-    let [observed_alone, observed_shared, observed_unclear] = found.observations;
+    let [observed_alone, observed_shared, observed_unclear] = core.observations;
     CoreReport {
-        state: found.state.name(),
-        shared_share: found.shared_share,
-        shared: found.shared.as_ref().map(WithInterval::of),
+        state: core.state.name(),
+        shared_share: core.shared_share,
+        shared: core.shared.as_ref().map(WithInterval::of),
         neighbour_cost: cost.map(|cost| Ratio {
             value: cost.value,
             low: cost.interval.map(|interval| interval.low),
@@ -235,14 +235,14 @@ fn core(point: &PointResult, found: &PointCore) -> CoreReport {
     }
 }
 
-pub(super) fn core_shared(found: &CoreShared) -> CoreSharedReport {
+pub(super) fn core_shared(core: &CoreShared) -> CoreSharedReport {
     CoreSharedReport {
-        share: found.share,
-        low: found.interval.map(|interval| interval.low),
-        high: found.interval.map(|interval| interval.high),
-        looks: found.looks,
-        alone: found.levels.alone,
-        shared: found.levels.shared,
+        share: core.share,
+        low: core.interval.map(|interval| interval.low),
+        high: core.interval.map(|interval| interval.high),
+        looks: core.looks,
+        alone: core.levels.alone,
+        shared: core.levels.shared,
     }
 }
 
@@ -263,10 +263,10 @@ struct PublishedStatisticsReport {
 
 impl PublishedStatisticsReport {
     /// For a point; `None` if it has no value.
-    fn of(found: &Results, point: &PointResult) -> Option<Self> {
+    fn of(results: &Results, point: &PointResult) -> Option<Self> {
         let published = point.published.as_ref()?;
         let median = point.estimate()?.value;
-        let in_clock = ticks_and_cycles(found.run, found.core_hz, point.unit, median);
+        let in_clock = ticks_and_cycles(results.run, results.core_hz, point.unit, median);
         Some(PublishedStatisticsReport {
             mean: published.observations.mean,
             deviation: published.observations.deviation,

@@ -9,7 +9,8 @@ use serde::Serialize;
 #[derive(Serialize)]
 pub(super) struct StatementReport<'run> {
     question: &'static str,
-    asked: &'static str,
+    #[serde(rename = "asked")]
+    question_text: &'static str,
     pub(super) text: String,
     figures: Vec<FigureReport<'run>>,
 }
@@ -46,7 +47,7 @@ impl<'run> StatementReport<'run> {
     pub(super) fn of(finding: &'run Finding) -> Self {
         StatementReport {
             question: finding.question.name(),
-            asked: finding.question.text(),
+            question_text: finding.question.text(),
             text: finding::text(&finding.statement),
             figures: figures(&finding.statement).collect(),
         }

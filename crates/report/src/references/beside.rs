@@ -45,7 +45,7 @@ pub struct Ratio {
 /// The published figures of these machines whose methods points of the run repeat, in the order of the run; for one point in
 /// the order of the machines.
 pub fn beside<'run>(results: &'run Results, machines: &[&'static Machine]) -> Vec<Beside<'run>> {
-    let mut found: Vec<(usize, usize, Beside)> = vec![];
+    let mut rows: Vec<(usize, usize, Beside)> = vec![];
     for same in same_methods() {
         let places = candidates(results, same.points.experiment);
         let points: Vec<&Point> = places.iter().map(|place| &results.points[*place].point).collect();
@@ -56,12 +56,12 @@ pub fn beside<'run>(results: &'run Results, machines: &[&'static Machine]) -> Ve
                 continue;
             };
             let place = places[chosen];
-            let row = row(&results.points[place], same, figure, machines[whose]);
-            found.extend(row.map(|row| (place, whose, row)));
+            let new = row(&results.points[place], same, figure, machines[whose]);
+            rows.extend(new.map(|row| (place, whose, row)));
         }
     }
-    found.sort_by_key(|(place, whose, row)| (*place, *whose, row.figure.id()));
-    found.into_iter().map(|(_, _, row)| row).collect()
+    rows.sort_by_key(|(place, whose, row)| (*place, *whose, row.figure.id()));
+    rows.into_iter().map(|(_, _, row)| row).collect()
 }
 
 /// The indices of an experiment's points in the results, those with a value first; none if the version of the method is not

@@ -62,7 +62,7 @@ impl Machine {
     /// The machine in a few words: processor and operating system.
     pub fn title(&self) -> String {
         let known = [self.text("cpu").or(self.text("model")), self.text("os")];
-        let said: Vec<&str> = known.into_iter().flatten().collect();
-        if said.is_empty() { self.id.clone() } else { said.join(", ") }
+        let words: Vec<&str> = known.into_iter().flatten().collect();
+        if words.is_empty() { self.id.clone() } else { words.join(", ") }
     }
 }

@@ -53,11 +53,11 @@ fn called(name: &str) -> Result<Vec<&'static Machine>, Unknown> {
     }
     let lower = name.to_lowercase();
     let part = |machine: &&Machine| !name.is_empty() && machine.id.contains(&lower);
-    let found: Vec<&'static Machine> = machines().iter().filter(part).collect();
-    match found.as_slice() {
+    let matching: Vec<&'static Machine> = machines().iter().filter(part).collect();
+    match matching.as_slice() {
         [] => Err(Unknown::None { name: name.to_owned(), known: ids(machines().iter()) }),
-        [_] => Ok(found),
-        _ => Err(Unknown::Several { name: name.to_owned(), candidates: ids(found.into_iter()) }),
+        [_] => Ok(matching),
+        _ => Err(Unknown::Several { name: name.to_owned(), candidates: ids(matching.into_iter()) }),
     }
 }
 

@@ -25,17 +25,18 @@ const FAR: f64 = fathom_engine::results::FAIR;
 /// The most important findings, each with its mark: ✗ an error, → a cause, ! a caution. `elsewhere` is the place of the
 /// causes that are not named.
 pub(crate) fn lines(results: &Results, elsewhere: &str) -> Vec<(&'static str, String)> {
-    let bad = failures(results).into_iter().chain(doubts(results)).map(|said| ("✗", said));
+    let bad = failures(results).into_iter().chain(doubts(results)).map(|sentence| ("✗", sentence));
     let careful = contradictions(results).into_iter().chain(widest(results)).chain(misses(results));
-    let careful = careful.map(|said| ("!", said));
-    let causes = causes(results, elsewhere).into_iter().map(|said| ("→", said));
+    let careful = careful.map(|sentence| ("!", sentence));
+    let causes = causes(results, elsewhere).into_iter().map(|sentence| ("→", sentence));
     bad.chain(causes).chain(careful).collect()
 }
 
 /// What stands out, under its title, in at most `room` lines: the last are left out first, but never what is wrong. Empty if
 /// nothing stands out.
 pub(super) fn text(results: &Results, room: usize, style: Style) -> String {
-    let clip = |(mark, said): (&'static str, String)| (mark, clipped(&format!("  {mark} "), &said, style));
+    let clip =
+        |(mark, sentence): (&'static str, String)| (mark, clipped(&format!("  {mark} "), &sentence, style));
     let fitting = fitting(lines(results, FULL).into_iter().map(clip), room.saturating_sub(1));
     let text: String =
         fitting.iter().map(|(mark, line)| line.replacen(mark, &painted(mark, style), 1)).collect();
@@ -69,18 +70,19 @@ pub(crate) const TITLE: &str = "What stands out";
 /// The causes found, the most far-reaching first.
 fn causes(results: &Results, elsewhere: &str) -> Vec<String> {
     let all = &results.mechanisms;
-    let mut said: Vec<String> =
+    let mut sentences: Vec<String> =
         all.iter().take(MOST_CAUSES).map(|cause| finding::text(&cause.headline)).collect();
     if all.len() > MOST_CAUSES {
-        said.push(format!("{} {elsewhere}.", plural(all.len() - MOST_CAUSES, "more mechanism")));
+        sentences.push(format!("{} {elsewhere}.", plural(all.len() - MOST_CAUSES, "more mechanism")));
     }
-    said
+    sentences
 }
 
 /// Operations on which experiments contradict each other.
 fn contradictions(results: &Results) -> Vec<String> {
-    let found = results.cross_checks.iter().filter(|check| check.agreement == Agreement::Contradicts);
-    found.take(MOST).map(|check| finding::text(&check.statement)).collect()
+    let contradictions =
+        results.cross_checks.iter().filter(|check| check.agreement == Agreement::Contradicts);
+    contradictions.take(MOST).map(|check| finding::text(&check.statement)).collect()
 }
 
 /// The failed points, in a line. A lost peer is part of the line on the run's end.
@@ -97,15 +99,15 @@ fn failures(results: &Results) -> Option<String> {
 /// Evidence that does not hold, so that figures may be of another operation.
 fn doubts(results: &Results) -> Vec<String> {
     let all = run::doubts(results);
-    let mut said: Vec<String> = all
+    let mut sentences: Vec<String> = all
         .iter()
         .take(MOST)
         .map(|doubt| format!("evidence fails: {} {}", doubt.experiment, doubt.sentence()))
         .collect();
     if all.len() > MOST {
-        said.push(format!("and {}.", plural(all.len() - MOST, "more claim")));
+        sentences.push(format!("and {}.", plural(all.len() - MOST, "more claim")));
     }
-    said
+    sentences
 }
 
 /// The widest interval, if it misses the target.
@@ -141,10 +143,10 @@ fn missed(point: &PointResult, factor: f64) -> Option<String> {
 }
 
 fn value(point: &PointResult) -> Option<String> {
-    let found = point.estimate()?;
-    let ends = quantities::interval(point.unit, found);
+    let estimate = point.estimate()?;
+    let ends = quantities::interval(point.unit, estimate);
     let ends = ends.map_or(" (no interval: fewer than four trials)".to_owned(), |ends| format!(" ({ends})"));
-    Some(quantities::estimate(point.unit, found) + &ends)
+    Some(quantities::estimate(point.unit, estimate) + &ends)
 }
 
 fn named(point: &PointResult) -> String {

@@ -23,15 +23,15 @@ pub(crate) fn lines(results: &Results) -> Vec<(&'static str, String)> {
         ("disturbed", Some(disturbed(results))),
         ("core", core(results)),
         ("warnings", warnings(results)),
-        ("verified", Some(verification::told(&results.run.header))),
+        ("verified", Some(verification::of_build(&results.run.header))),
     ];
-    lines.into_iter().filter_map(|(name, said)| Some((name, said?))).collect()
+    lines.into_iter().filter_map(|(name, sentence)| Some((name, sentence?))).collect()
 }
 
 pub(super) fn text(results: &Results, style: Style) -> String {
     let lines = lines(results);
     let room = lines.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
-    let line = |(name, said): &(&str, String)| clipped(&format!("  {name:room$}  "), said, style);
+    let line = |(name, sentence): &(&str, String)| clipped(&format!("  {name:room$}  "), sentence, style);
     style.title(TITLE) + "\n" + &lines.iter().map(line).collect::<String>()
 }
 
@@ -91,8 +91,8 @@ fn causes(results: &Results, precision: &Precision) -> (Vec<String>, &'static st
     let shared =
         results.core_shared.as_ref().filter(|core| core.share >= OFTEN && core.levels.shared.is_some());
     let shared = shared.map(|core| {
-        let said = format!("the core was shared {} of the time", quantities::percent(core.share));
-        (said, "Repeat it at another hour, or longer (--budget), so that more trials have the core alone.")
+        let cause = format!("the core was shared {} of the time", quantities::percent(core.share));
+        (cause, "Repeat it at another hour, or longer (--budget), so that more trials have the core alone.")
     });
     let warned = results.run.header.machine.warnings();
     let busy = warned
@@ -100,8 +100,8 @@ fn causes(results: &Results, precision: &Precision) -> (Vec<String>, &'static st
         .any(|warning| warning.id == "load")
         .then(|| ("the machine was not idle".to_owned(), "Stop other work and repeat it."));
     let few = (precision.without > 0).then(|| {
-        let said = format!("{} have too few trials for an interval", quantities::count(precision.without));
-        (said, "Repeat it longer (--budget).")
+        let cause = format!("{} have too few trials for an interval", quantities::count(precision.without));
+        (cause, "Repeat it longer (--budget).")
     });
     let failed = (results.failures() > 0).then(|| {
         (format!("{} failed", plural(results.failures(), "point")), "What stands out says what failed.")
@@ -109,13 +109,13 @@ fn causes(results: &Results, precision: &Precision) -> (Vec<String>, &'static st
     let doubtful =
         results.points.iter().filter(|point| point.evidence.checks().iter().any(Check::fails)).count();
     let doubtful = (doubtful > 0).then(|| {
-        let said = format!("{} of another operation than named, by their checks", plural(doubtful, "value"));
-        (said, "What stands out says which check failed.")
+        let cause = format!("{} of another operation than named, by their checks", plural(doubtful, "value"));
+        (cause, "What stands out says which check failed.")
     });
     let all: Vec<(String, &'static str)> =
         failed.into_iter().chain(doubtful).chain(busy).chain(shared).chain(few).collect();
     let remedy = all.first().map_or("Repeat it longer (--budget).", |(_, remedy)| remedy);
-    (all.into_iter().map(|(said, _)| said).collect(), remedy)
+    (all.into_iter().map(|(cause, _)| cause).collect(), remedy)
 }
 
 /// The planned points are those that this run meant to measure; the others are of another tier, or need what is not here.
@@ -130,19 +130,19 @@ fn values(results: &Results) -> String {
     };
     let measured = |outcome: &Outcome| matches!(outcome, Outcome::Value(_) | Outcome::BelowResolution { .. });
     let all = count(&|_| true);
-    let mut said =
+    let mut counts =
         vec![format!("{} of {} planned", quantities::count(count(&measured)), quantities::count(all))];
     for (number, what) in [
         (count(&|outcome| matches!(outcome, Outcome::BelowResolution { .. })), "below resolution"),
         (count(&|outcome| matches!(outcome, Outcome::Skipped { .. })), "without time or means"),
         (results.failures(), "failed"),
     ] {
-        said.extend((number > 0).then(|| format!("{} {what}", quantities::count(number))));
+        counts.extend((number > 0).then(|| format!("{} {what}", quantities::count(number))));
     }
     let others = results.points.len() - all;
     let others =
         (others > 0).then(|| format!("; {} more are of another tier or machine", quantities::count(others)));
-    format!("{}{}.", said.join(", "), others.unwrap_or_default())
+    format!("{}{}.", counts.join(", "), others.unwrap_or_default())
 }
 
 /// The number of trials, in total and per point; `None` if nothing was measured.
@@ -152,20 +152,20 @@ fn trials(results: &Results) -> Option<String> {
     let (least, most) = (each.iter().min()?, each.iter().max()?);
     let median = statistics::median(&each.iter().map(|trials| *trials as f64).collect::<Vec<_>>())?;
     let left_out: usize = results.points.iter().map(|point| point.left_out).sum();
-    let mut said = format!(
+    let mut text = format!(
         "{} in fresh processes, a median of {} per point ({least} to {most})",
         quantities::count(each.iter().sum()),
         quantities::plain(median)
     );
     if left_out > 0 {
         let all = each.iter().sum::<usize>() + left_out;
-        said += &format!(
+        text += &format!(
             "; {} of {} discarded by their own checks",
             quantities::count(left_out),
             plural(all, "trial")
         );
     }
-    Some(said + ".")
+    Some(text + ".")
 }
 
 fn evidence(results: &Results) -> Option<String> {
@@ -191,8 +191,8 @@ fn evidence(results: &Results) -> Option<String> {
     let unasked = unasked()
         .next()
         .map(|first| format!("Not available for {}: {}.", plural(unasked().count(), "claim"), first.seen));
-    let said: Vec<String> = holds.into_iter().chain(other).chain(unasked).collect();
-    (!said.is_empty()).then(|| said.join(" "))
+    let sentences: Vec<String> = holds.into_iter().chain(other).chain(unasked).collect();
+    (!sentences.is_empty()).then(|| sentences.join(" "))
 }
 
 fn predictions(results: &Results) -> Option<String> {
@@ -209,36 +209,41 @@ fn disturbed(results: &Results) -> String {
     let moved = results.points.iter().map(|point| point.disturbance.migrations);
     let moved = usize::try_from(moved.fold(0, u64::saturating_add)).unwrap_or(usize::MAX);
     let all = [
-        (run::trials_with(results, |seen| seen.trials_with_steal), "steal", "steal in", "trial"),
         (
-            run::trials_with(results, |seen| seen.trials_throttled),
+            run::trials_with(results, |disturbance| disturbance.trials_with_steal),
+            "steal",
+            "steal in",
+            "trial",
+        ),
+        (
+            run::trials_with(results, |disturbance| disturbance.trials_throttled),
             "throttling",
             "throttled by a quota in",
             "trial",
         ),
         (Some(moved), "migration", "migrated to another CPU in", "observation"),
     ];
-    let (mut seen, mut none, mut unread) = (vec![], vec![], vec![]);
-    for (count, name, said, of) in all {
+    let (mut present, mut none, mut unread) = (vec![], vec![], vec![]);
+    for (count, name, verb, of) in all {
         match count {
             Some(0) => none.push(format!("no {name}")),
-            Some(count) => seen.push(format!("{said} {}", plural(count, of))),
+            Some(count) => present.push(format!("{verb} {}", plural(count, of))),
             None => unread.push(name),
         }
     }
     let unread = if unread.is_empty() { String::new() } else { format!(" Not read: {}.", unread.join(", ")) };
-    if seen.is_empty() {
+    if present.is_empty() {
         return format!("nothing seen: {}.{unread}", none.join(", "));
     }
     let trials: usize = results.points.iter().map(|point| point.trials.0).sum();
-    format!("{}; {} in all.{unread}", seen.join(", "), plural(trials, "trial"))
+    format!("{}; {} in all.{unread}", present.join(", "), plural(trials, "trial"))
 }
 
 /// The core that the work ran on: whether another hardware thread used it, and at which frequency it ran.
 fn core(results: &Results) -> Option<String> {
-    let said: Vec<String> =
+    let sentences: Vec<String> =
         occupancy::sentences(results).into_iter().chain(run::frequencies(results)).collect();
-    (!said.is_empty()).then(|| said.join(" "))
+    (!sentences.is_empty()).then(|| sentences.join(" "))
 }
 
 /// The conditions known beforehand to disturb a run, by name.

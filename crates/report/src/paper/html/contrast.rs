@@ -76,8 +76,11 @@ fn declarations(style: &str) -> Vec<(&str, &str, &str)> {
 }
 
 /// The variables in the values of these properties, except the decorative one.
-fn variables<'a>(all: &[(&str, &str, &'a str)], wanted: impl Fn(&str, &str) -> bool) -> BTreeSet<&'a str> {
-    let values = all.iter().filter(|(selector, property, _)| wanted(selector, property));
+fn variables<'a>(
+    all: &[(&str, &str, &'a str)],
+    is_counted: impl Fn(&str, &str) -> bool,
+) -> BTreeSet<&'a str> {
+    let values = all.iter().filter(|(selector, property, _)| is_counted(selector, property));
     let named =
         values.flat_map(|(.., value)| value.split("var(").skip(1).filter_map(|rest| rest.split(')').next()));
     named.filter(|name| *name != DECORATION).collect()
@@ -108,9 +111,9 @@ fn too_faint(style: &str) -> Vec<String> {
         let of = |name: &&str| colours.get(*name).copied().unwrap_or_else(|| panic!("{ground}: {name}"));
         for paper in &papers {
             for letter in letters.iter().filter(|letter| *letter != paper) {
-                let found = contrast(of(letter), of(paper));
-                if found < OF_TEXT {
-                    faint.push(format!("{ground}: text {letter} on {paper}: {found:.2}"));
+                let ratio = contrast(of(letter), of(paper));
+                if ratio < OF_TEXT {
+                    faint.push(format!("{ground}: text {letter} on {paper}: {ratio:.2}"));
                 }
             }
         }
@@ -118,9 +121,9 @@ fn too_faint(style: &str) -> Vec<String> {
         for mark in marks.iter().filter(|mark| **mark != "--paper") {
             for cover in &covers {
                 let paper = of(&"--paper");
-                let found = contrast(over(paper, of(mark), *cover), paper);
-                if found < OF_MARKS {
-                    faint.push(format!("{ground}: mark {mark} covering {cover}: {found:.2}"));
+                let ratio = contrast(over(paper, of(mark), *cover), paper);
+                if ratio < OF_MARKS {
+                    faint.push(format!("{ground}: mark {mark} covering {cover}: {ratio:.2}"));
                 }
             }
         }
@@ -148,9 +151,9 @@ fn what_is_too_faint_is_found() {
         too_faint(&STYLE.replace(from, to))
     };
     let text = paler("--faint: #5a636e", "--faint: #8a939e");
-    assert!(text.iter().any(|said| said.starts_with("light: text --faint on --paper")), "{text:?}");
+    assert!(text.iter().any(|sentence| sentence.starts_with("light: text --faint on --paper")), "{text:?}");
     let mark = paler("--s4: #e0c05a", "--s4: #50401a");
-    assert!(mark.iter().any(|said| said.starts_with("dark: mark --s4")), "{mark:?}");
+    assert!(mark.iter().any(|sentence| sentence.starts_with("dark: mark --s4")), "{mark:?}");
 }
 
 #[test]

@@ -185,6 +185,6 @@ mod tests {
         assert_eq!(counted.window(&[], ns), [(LATENCY, 100.0)]);
         assert_eq!(counted.window(&[409_600, 0], ns), [(LATENCY, 100.0), (DRAWN, 1e9)]);
         let told = [(WINDOWS, 2.0), (DRAWING, 1.0), (MOVED, 409_600.0), (PASSED, 2.0 * ns)];
-        assert_eq!(counted.told(), told);
+        assert_eq!(counted.witnesses(), told);
     }
 }
