@@ -99,6 +99,6 @@ pub(super) fn show(path: &Path, form: Form, style: Style) -> Result<(Rendered, V
 
 /// One method: a request on standard input, an answer on standard output.
 pub fn replica() -> Result<()> {
-    let request: replicate::Request = request("replica", "replicate")?;
+    let request: replicate::MethodRequest = request("replica", "replicate")?;
     print(&serde_json::to_string(&replicate::answer(&request))?)
 }

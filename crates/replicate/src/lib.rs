@@ -43,13 +43,13 @@ mod visit;
 
 pub use measuring::measure;
 pub use method::{Method, Stage};
-pub use picture::{Drawn, Picture, Shape, Variants};
+pub use picture::{Drawn, FigureShape, Picture, Variants};
 pub use question::SameQuestion;
 pub use replication::ReplicationReport;
 pub use report::{Replica, Report, Row, Theirs};
 pub use series::{Series, Trials};
-pub use statistic::{Deviation, Fit, Statistic, Summary, farthest};
-pub use visit::{Request, answer};
+pub use statistic::{Deviation, Fit, ReplicatedFigure, Statistic, farthest};
+pub use visit::{MethodRequest, answer};
 
 use std::sync::LazyLock;
 

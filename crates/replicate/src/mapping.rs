@@ -5,13 +5,13 @@ use std::fs::File;
 use std::os::fd::AsRawFd;
 
 /// A mapping of the beginning of a file.
-pub struct Mapped {
+pub struct MappedFile {
     start: *mut u8,
     bytes: usize,
     writable: bool,
 }
 
-impl Mapped {
+impl MappedFile {
     /// A private mapping to be read (`MAP_PRIVATE`).
     pub fn readable(file: &File, bytes: usize) -> Result<Self, Failure> {
         Self::new(file, bytes, libc::PROT_READ, libc::MAP_PRIVATE)
@@ -29,7 +29,7 @@ impl Mapped {
         if start == libc::MAP_FAILED {
             return Err(Failure::last("mmap of a test file"));
         }
-        Ok(Mapped { start: start.cast(), bytes, writable: protection & libc::PROT_WRITE != 0 })
+        Ok(MappedFile { start: start.cast(), bytes, writable: protection & libc::PROT_WRITE != 0 })
     }
 
     /// Advises the kernel how all of it will be used (`madvise(2)`).
@@ -59,7 +59,7 @@ impl Mapped {
     }
 }
 
-impl Drop for Mapped {
+impl Drop for MappedFile {
     fn drop(&mut self) {
         // SAFETY: the mapping made in `new`, to which no borrow is left.
         unsafe { libc::munmap(self.start.cast(), self.bytes) };
@@ -75,11 +75,11 @@ mod tests {
     fn what_is_written_to_a_shared_mapping_is_the_files() {
         let file = tempfile::tempfile().unwrap();
         file.write_all_at(b"abc", 0).unwrap();
-        let mut mapped = Mapped::shared(&file, 3).unwrap();
+        let mut mapped = MappedFile::shared(&file, 3).unwrap();
         assert_eq!(mapped.read(1), b'b');
         mapped.write(1, b'x');
         let mut content = [0; 3];
         file.read_exact_at(&mut content, 0).unwrap();
-        assert_eq!((&content, Mapped::readable(&file, 3).unwrap().read(1)), (b"axc", b'x'));
+        assert_eq!((&content, MappedFile::readable(&file, 3).unwrap().read(1)), (b"axc", b'x'));
     }
 }

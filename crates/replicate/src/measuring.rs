@@ -1,7 +1,7 @@
 //! Running a replication: method by method, each recorded before the next begins.
 
 use super::record::{Header, Line, MethodLine, Replication, SCHEMA_VERSION};
-use super::visit::{Request, visit};
+use super::visit::{MethodRequest, visit};
 use super::{Method, Report};
 use anyhow::{Context, Result};
 use fathom_core::experiment::Requirement;
@@ -77,11 +77,11 @@ fn unmet(report: &Report, method: &Method, machine: &Machine, has_peer: bool) ->
     missing.find_map(|need| need.unmet_reason(machine))
 }
 
-fn request(report: &Report, method: &Method, quick: bool, environment: &Environment) -> Request {
+fn request(report: &Report, method: &Method, quick: bool, environment: &Environment) -> MethodRequest {
     let name = format!("{}/{}", report.id, method.name);
     let seed = trial_seed(environment.seed(), &name, &fathom_core::experiment::Point::new(), 1);
     let cpus = environment.cpus().at(method.placement);
-    Request {
+    MethodRequest {
         report: report.id.to_owned(),
         method: method.name.to_owned(),
         quick,

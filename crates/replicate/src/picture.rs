@@ -25,7 +25,7 @@ pub enum Drawn {
         /// The variants of its series that belong to the figure.
         variants: Variants,
         unit: Unit,
-        shape: Shape,
+        shape: FigureShape,
     },
     /// Fathom does not draw it, for this reason.
     Not(&'static str),
@@ -33,7 +33,7 @@ pub enum Drawn {
 
 /// The kind of a figure.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Shape {
+pub enum FigureShape {
     /// The mean of the trials against the swept parameter, whose name and scale these are.
     Sweep(&'static str, Scale),
     /// The share of the trials at or below a value: of those at one setting, or of all trials of a variant.
@@ -94,8 +94,8 @@ fn count() -> Scale {
 impl From<PictureData> for Picture {
     fn from(data: PictureData) -> Self {
         let shape = match data.distribution {
-            Some(at) => Shape::Distribution(at.is_finite().then_some(at)),
-            None => Shape::Sweep(data.along.leak(), data.scale),
+            Some(at) => FigureShape::Distribution(at.is_finite().then_some(at)),
+            None => FigureShape::Sweep(data.along.leak(), data.scale),
         };
         let drawn = match data.not_drawn {
             Some(reason) => Drawn::Not(reason.leak()),

@@ -71,7 +71,7 @@ pub enum Deviation {
 
 /// A figure made by a report's statistic.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Summary {
+pub struct ReplicatedFigure {
     /// The figure, in the row's unit.
     pub value: f64,
     /// The deviation of the trials, by the report's formula.
@@ -112,11 +112,11 @@ impl Statistic {
     }
 
     /// The figure; `None` where the series lacks the trials that it needs.
-    pub fn summary(self, series: &Series) -> Option<Summary> {
+    pub fn summary(self, series: &Series) -> Option<ReplicatedFigure> {
         let mine: Vec<&Trials> = series.variant(self.variant).collect();
         let all: Vec<f64> = mine.iter().flat_map(|trials| trials.values.iter().copied()).collect();
         let chosen = |value: Option<f64>| {
-            value.map(|value| Summary { value, deviation: None, trials: all.len(), interval: None })
+            value.map(|value| ReplicatedFigure { value, deviation: None, trials: all.len(), interval: None })
         };
         match self.fit {
             Fit::Mean(deviation) => mean(&all, deviation),
@@ -148,7 +148,7 @@ fn same(one: f64, other: f64) -> bool {
 }
 
 /// The mean, with the deviation by the report's formula.
-fn mean(values: &[f64], deviation: Deviation) -> Option<Summary> {
+fn mean(values: &[f64], deviation: Deviation) -> Option<ReplicatedFigure> {
     let mean = statistics::mean(values)?;
     let count = values.len() as f64;
     let printed = match deviation {
@@ -157,7 +157,7 @@ fn mean(values: &[f64], deviation: Deviation) -> Option<Summary> {
         Deviation::None => None,
     };
     let interval = mean.interval.map(|interval| (interval.low, interval.high));
-    Some(Summary { value: mean.value, deviation: printed, trials: values.len(), interval })
+    Some(ReplicatedFigure { value: mean.value, deviation: printed, trials: values.len(), interval })
 }
 
 fn means(mine: &[&Trials], from: f64, to: f64) -> Vec<(f64, f64)> {

@@ -9,12 +9,12 @@ use std::collections::BTreeMap;
 /// Parameters of a point, by name.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(transparent)]
-pub struct SweptPoint(BTreeMap<String, Choice>);
+pub struct SweptPoint(BTreeMap<String, SweptValue>);
 
 /// The value of a parameter.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(untagged)]
-enum Choice {
+enum SweptValue {
     Number(u64),
     Name(String),
     /// The first of these variants that the experiment has: of those whose instructions the processor offers, if there is one.
@@ -62,7 +62,7 @@ impl SweptPoint {
     #[must_use]
     pub fn and(&self, parameter: &str, number: u64) -> Self {
         let mut all = self.0.clone();
-        all.insert(parameter.to_owned(), Choice::Near(Near::Nearest(number)));
+        all.insert(parameter.to_owned(), SweptValue::Near(Near::Nearest(number)));
         SweptPoint(all)
     }
 
@@ -82,7 +82,7 @@ impl SweptPoint {
             instructions.all(|need| need.unmet_reason(machine).is_none())
         };
         for (parameter, choice) in &self.0 {
-            if let Choice::FirstOf(variants) = choice {
+            if let SweptValue::FirstOf(variants) = choice {
                 let of = |variant: &String, fits: &dyn Fn(&Point) -> bool| {
                     points.iter().any(|point| point.is(parameter, variant) && fits(point))
                 };
@@ -115,16 +115,16 @@ impl SweptPoint {
     /// Whether a point has the variants and numbers that are not chosen among those of the sweep.
     fn is_exact(&self, point: &Point) -> bool {
         self.0.iter().all(|(parameter, choice)| match choice {
-            Choice::Name(name) => point.is(parameter, name),
-            Choice::Number(number) => point.number_of(parameter) == Some(*number),
-            Choice::FirstOf(_) | Choice::Near(_) => true,
+            SweptValue::Name(name) => point.is(parameter, name),
+            SweptValue::Number(number) => point.number_of(parameter) == Some(*number),
+            SweptValue::FirstOf(_) | SweptValue::Near(_) => true,
         })
     }
 
     fn numbers(&self, machine: &Machine) -> Vec<(&str, u64)> {
-        let number = |choice: &Choice| match choice {
-            Choice::Near(near) => Some(near.number(machine)),
-            Choice::Number(_) | Choice::Name(_) | Choice::FirstOf(_) => None,
+        let number = |choice: &SweptValue| match choice {
+            SweptValue::Near(near) => Some(near.number(machine)),
+            SweptValue::Number(_) | SweptValue::Name(_) | SweptValue::FirstOf(_) => None,
         };
         self.0.iter().filter_map(|(name, choice)| Some((name.as_str(), number(choice)?))).collect()
     }

@@ -2,7 +2,7 @@
 //! last two. A pure function of a replication and of Fathom's run.
 
 use super::record::Replication;
-use super::{Replica, Report, Row, SameQuestion, Summary, Theirs};
+use super::{Replica, ReplicatedFigure, Report, Row, SameQuestion, Theirs};
 use fathom_core::experiment::{Dimension, Found, Known, Point};
 use fathom_core::quantity::{Kind, Unit};
 use fathom_core::statistics::{self, Interval, Measured};
@@ -18,7 +18,7 @@ pub struct Compared {
     /// The points of Fathom's figure.
     pub points: Vec<(&'static str, Point)>,
     /// This machine's figure by the report's method, or why there is none.
-    pub replicated: Result<Summary, String>,
+    pub replicated: Result<ReplicatedFigure, String>,
     /// This machine's figure by Fathom's method, or why there is none.
     pub fathom: Result<Found, String>,
     /// The figure by the report's method over that by Fathom's, with its 95 % interval where both have one; or why there is no
@@ -30,7 +30,7 @@ pub struct Compared {
 
 /// One of the two figures that are compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Side {
+pub enum RatioSide {
     Theirs,
     Ours,
 }
@@ -41,43 +41,43 @@ pub enum NoRatio {
     /// One of them is missing, and its cell says why.
     Missing,
     /// This one is a difference of times that is not distinguishable from zero here: a possible outcome, not an error.
-    BelowResolution(Side),
+    BelowResolution(RatioSide),
     /// This one is a difference of times that is certainly negative here, by less than half of what the other finds. The report's
     /// method subtracts more than the operation adds, and misleads; or a cost that grows elsewhere shrinks here by Fathom's
     /// measurement (observed: a call without arguments 1.06 ns, with three 0.91).
-    Negative(Side),
+    Negative(RatioSide),
     /// This one is impossible: a rate or a size that is not positive, or a time so far below zero that no subtraction of similar
     /// work explains it.
-    Impossible(Side),
+    Impossible(RatioSide),
 }
 
 impl NoRatio {
     pub fn reason(self) -> &'static str {
         match self {
             NoRatio::Missing => "one of the two figures is missing",
-            NoRatio::BelowResolution(Side::Theirs) => {
+            NoRatio::BelowResolution(RatioSide::Theirs) => {
                 "below resolution: the result of the report's method here is not distinguishable from zero"
             }
-            NoRatio::BelowResolution(Side::Ours) => {
+            NoRatio::BelowResolution(RatioSide::Ours) => {
                 "below resolution: Fathom's result here is not distinguishable from zero"
             }
-            NoRatio::Negative(Side::Theirs) => {
+            NoRatio::Negative(RatioSide::Theirs) => {
                 "negative: the report's method subtracts more here than the operation adds"
             }
-            NoRatio::Negative(Side::Ours) => {
+            NoRatio::Negative(RatioSide::Ours) => {
                 "negative: by Fathom's measurement each further one makes the operation cheaper here"
             }
-            NoRatio::Impossible(Side::Theirs) => {
+            NoRatio::Impossible(RatioSide::Theirs) => {
                 "impossible: the result of the report's method is not positive"
             }
-            NoRatio::Impossible(Side::Ours) => "impossible: Fathom's result is not positive",
+            NoRatio::Impossible(RatioSide::Ours) => "impossible: Fathom's result is not positive",
         }
     }
 }
 
 /// Whether a method of the report misleads here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Verdict {
+pub enum MethodVerdict {
     /// It gives more than Fathom finds.
     Above,
     /// It gives less than Fathom finds.
@@ -93,36 +93,36 @@ pub enum Verdict {
     Open,
 }
 
-impl Verdict {
+impl MethodVerdict {
     /// The word in JSON.
     pub fn name(self) -> &'static str {
         match self {
-            Verdict::Above => "above",
-            Verdict::Below => "below",
-            Verdict::NotSignificant => "not_told_apart",
-            Verdict::BelowResolution => "below_resolution",
-            Verdict::Negative => "below_nothing",
-            Verdict::Impossible => "impossible",
-            Verdict::Open => "open",
+            MethodVerdict::Above => "above",
+            MethodVerdict::Below => "below",
+            MethodVerdict::NotSignificant => "not_told_apart",
+            MethodVerdict::BelowResolution => "below_resolution",
+            MethodVerdict::Negative => "below_nothing",
+            MethodVerdict::Impossible => "impossible",
+            MethodVerdict::Open => "open",
         }
     }
 }
 
 impl Compared {
     /// What the interval of the ratio says.
-    pub fn verdict(&self) -> Verdict {
+    pub fn verdict(&self) -> MethodVerdict {
         let interval = match &self.ratio {
             Ok(ratio) => ratio.interval,
-            Err(NoRatio::Missing) => return Verdict::Open,
-            Err(NoRatio::BelowResolution(_)) => return Verdict::BelowResolution,
-            Err(NoRatio::Negative(_)) => return Verdict::Negative,
-            Err(NoRatio::Impossible(_)) => return Verdict::Impossible,
+            Err(NoRatio::Missing) => return MethodVerdict::Open,
+            Err(NoRatio::BelowResolution(_)) => return MethodVerdict::BelowResolution,
+            Err(NoRatio::Negative(_)) => return MethodVerdict::Negative,
+            Err(NoRatio::Impossible(_)) => return MethodVerdict::Impossible,
         };
         match interval {
-            None => Verdict::Open,
-            Some(interval) if interval.low > 1.0 => Verdict::Above,
-            Some(interval) if interval.high < 1.0 => Verdict::Below,
-            Some(_) => Verdict::NotSignificant,
+            None => MethodVerdict::Open,
+            Some(interval) if interval.low > 1.0 => MethodVerdict::Above,
+            Some(interval) if interval.high < 1.0 => MethodVerdict::Below,
+            Some(_) => MethodVerdict::NotSignificant,
         }
     }
 }
@@ -152,7 +152,7 @@ fn compare(row: &'static Row, replication: &Replication, results: &Results, know
     Compared { row, theirs, points, replicated, fathom, ratio, notes: notes(row, replication) }
 }
 
-fn replicated(row: &Row, replication: &Replication) -> Result<Summary, String> {
+fn replicated(row: &Row, replication: &Replication) -> Result<ReplicatedFigure, String> {
     let method = match row.replica {
         Replica::By(method) => method,
         Replica::NotHere(reason) => return Err(reason.to_owned()),
@@ -226,13 +226,13 @@ fn ratio(theirs: Measured, ours: Measured, unit: Unit, differ: bool) -> Result<M
             why => why,
         }
     };
-    ensure_positive(theirs, unit, Side::Theirs).map_err(below(theirs, ours, Side::Theirs, true))?;
-    ensure_positive(ours, unit, Side::Ours).map_err(below(ours, theirs, Side::Ours, differ))?;
-    statistics::ratio(theirs, ours).ok_or(NoRatio::Impossible(Side::Theirs))
+    ensure_positive(theirs, unit, RatioSide::Theirs).map_err(below(theirs, ours, RatioSide::Theirs, true))?;
+    ensure_positive(ours, unit, RatioSide::Ours).map_err(below(ours, theirs, RatioSide::Ours, differ))?;
+    statistics::ratio(theirs, ours).ok_or(NoRatio::Impossible(RatioSide::Theirs))
 }
 
 /// Only times are differences, which noise can make zero or negative. Trials that agree on zero to the last digit are not noise.
-fn ensure_positive(figure: Measured, unit: Unit, side: Side) -> Result<(), NoRatio> {
+fn ensure_positive(figure: Measured, unit: Unit, side: RatioSide) -> Result<(), NoRatio> {
     match (figure.interval, unit.kind()) {
         (None, _) if figure.value > 0.0 => Ok(()),
         (None, Kind::Cost) => Err(NoRatio::BelowResolution(side)),
@@ -273,8 +273,8 @@ mod tests {
             measured(-0.3, None),
         ];
         for lost in lost {
-            assert_eq!(time(lost, sound), Err(NoRatio::BelowResolution(Side::Theirs)), "{lost:?}");
-            assert_eq!(time(sound, lost), Err(NoRatio::BelowResolution(Side::Ours)), "{lost:?}");
+            assert_eq!(time(lost, sound), Err(NoRatio::BelowResolution(RatioSide::Theirs)), "{lost:?}");
+            assert_eq!(time(sound, lost), Err(NoRatio::BelowResolution(RatioSide::Ours)), "{lost:?}");
         }
     }
 
@@ -282,15 +282,15 @@ mod tests {
     fn a_method_that_subtracts_too_much_misleads_and_is_not_broken() {
         let (below, sound) = (measured(-0.3, Some((-0.35, -0.25))), measured(1.4, Some((1.3, 1.5))));
         let time = |theirs, ours, differ| ratio(theirs, ours, Unit::Nanoseconds, differ);
-        assert_eq!(time(below, sound, false), Err(NoRatio::Negative(Side::Theirs)));
-        assert_eq!(time(sound, below, false), Err(NoRatio::Impossible(Side::Ours)));
+        assert_eq!(time(below, sound, false), Err(NoRatio::Negative(RatioSide::Theirs)));
+        assert_eq!(time(sound, below, false), Err(NoRatio::Impossible(RatioSide::Ours)));
         // A slope may fall, but not by as much as theirs rises.
-        assert_eq!(time(sound, below, true), Err(NoRatio::Negative(Side::Ours)));
+        assert_eq!(time(sound, below, true), Err(NoRatio::Negative(RatioSide::Ours)));
         let opposite = measured(-1.4, Some((-1.5, -1.3)));
-        assert_eq!(time(sound, opposite, true), Err(NoRatio::Impossible(Side::Ours)));
+        assert_eq!(time(sound, opposite, true), Err(NoRatio::Impossible(RatioSide::Ours)));
         assert_eq!(
             ratio(below, sound, Unit::BytesPerSecond, true),
-            Err(NoRatio::Impossible(Side::Theirs)),
+            Err(NoRatio::Impossible(RatioSide::Theirs)),
             "no rate is a difference"
         );
     }
@@ -302,10 +302,13 @@ mod tests {
         let nothing = measured(0.0, Some((0.0, 0.0)));
         for wrong in [below, nothing] {
             let outcome = ratio(wrong, sound, Unit::Nanoseconds, true);
-            assert_eq!(outcome, Err(NoRatio::Impossible(Side::Theirs)), "{wrong:?}");
+            assert_eq!(outcome, Err(NoRatio::Impossible(RatioSide::Theirs)), "{wrong:?}");
         }
         for unit in [Unit::BytesPerSecond, Unit::Bytes] {
-            assert_eq!(ratio(sound, measured(0.0, None), unit, true), Err(NoRatio::Impossible(Side::Ours)));
+            assert_eq!(
+                ratio(sound, measured(0.0, None), unit, true),
+                Err(NoRatio::Impossible(RatioSide::Ours))
+            );
             assert!(
                 ratio(sound, measured(3.0, Some((-1.0, 7.0))), unit, true)
                     .is_ok_and(|ratio| ratio.interval.is_none())

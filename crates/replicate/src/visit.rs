@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 /// The request to the process that measures a method.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Request {
+pub struct MethodRequest {
     pub report: String,
     pub method: String,
     /// Whether counts are reduced (`--quick`).
@@ -21,7 +21,7 @@ pub struct Request {
 /// interrupted it.
 pub fn visit(
     method: &Method,
-    request: &Request,
+    request: &MethodRequest,
     listener: &mut dyn FnMut(&str),
 ) -> std::io::Result<Option<TrialOutcome<Series>>> {
     let end = Process::start("replica", request.setting.seed, request.setting.limit(), &Launch::default())?
@@ -31,7 +31,7 @@ pub fn visit(
 }
 
 /// Measures the requested method in this process.
-pub fn answer(request: &Request) -> TrialOutcome<Series> {
+pub fn answer(request: &MethodRequest) -> TrialOutcome<Series> {
     let methods = find(&request.report).map(Report::methods).unwrap_or_default();
     let Some(method) = methods.into_iter().find(|method| method.name == request.method) else {
         let reason = format!("report {} has no method {}", request.report, request.method);

@@ -37,7 +37,7 @@ pub(super) struct Ranked<'run> {
 
 /// A main figure as text; a missing value is `–`.
 #[derive(Default)]
-pub(super) struct Written {
+pub(super) struct WrittenFigure {
     pub median: String,
     /// The ends of the interval, in the same unit.
     pub interval: String,
@@ -124,7 +124,7 @@ impl Main<'_> {
         state.map_or_else(|| self.words.clone(), |state| format!("{} ({state})", self.words))
     }
 
-    pub(super) fn written(&self) -> Written {
+    pub(super) fn written(&self) -> WrittenFigure {
         match self.source {
             FigureSource::Point(point) => of_point(point),
             FigureSource::Slope(trend) => of_slope(trend),
@@ -132,7 +132,7 @@ impl Main<'_> {
     }
 
     /// The value while the core was shared, in the same unit; `None` if there is none.
-    pub(super) fn shared(&self) -> Option<Written> {
+    pub(super) fn shared(&self) -> Option<WrittenFigure> {
         let FigureSource::Point(point) = self.source else { return None };
         let (shared, value) = (point.shared()?, point.estimate()?.value);
         let measure = Measure::of(point.unit, value);
@@ -141,7 +141,7 @@ impl Main<'_> {
     }
 }
 
-fn of_point(point: &PointResult) -> Written {
+fn of_point(point: &PointResult) -> WrittenFigure {
     let factor = point.factor().map_or(ABSENT.to_owned(), quantities::factor);
     let evidence = Some(words::evidence_sign(point));
     match &point.outcome {
@@ -151,11 +151,11 @@ fn of_point(point: &PointResult) -> Written {
         }
         Outcome::BelowResolution { below, .. } => {
             let median = format!("< {}", quantities::value(point.unit, *below));
-            Written { median, interval: ABSENT.into(), half_width: ABSENT.into(), factor, evidence }
+            WrittenFigure { median, interval: ABSENT.into(), half_width: ABSENT.into(), factor, evidence }
         }
         _ => {
             let absent = || ABSENT.to_owned();
-            Written { median: absent(), interval: absent(), half_width: absent(), factor, evidence }
+            WrittenFigure { median: absent(), interval: absent(), half_width: absent(), factor, evidence }
         }
     }
 }
@@ -164,7 +164,7 @@ pub(super) fn slope_ends(trend: &TrendResult) -> Option<(f64, f64)> {
     trend.slope_interval().map(|interval| (interval.low, interval.high))
 }
 
-fn of_slope(trend: &TrendResult) -> Written {
+fn of_slope(trend: &TrendResult) -> WrittenFigure {
     numbers(Measure::of(trend.unit, trend.slope()), trend.slope(), slope_ends(trend), ABSENT.to_owned(), None)
 }
 
@@ -175,8 +175,8 @@ fn numbers(
     ends: Option<(f64, f64)>,
     factor: String,
     evidence: Option<Sign>,
-) -> Written {
-    Written {
+) -> WrittenFigure {
+    WrittenFigure {
         median: format!("{} {}", measure.number(value, ends), measure.symbol),
         interval: ends.map_or(ABSENT.to_owned(), |(low, high)| measure.range(value, low, high)),
         half_width: ends.map_or(ABSENT.to_owned(), |ends| measure.half_width(value, ends)),

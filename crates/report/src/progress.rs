@@ -33,7 +33,7 @@ pub enum Telling {
 /// A line of [`ProgressForm::Json`]; times are in seconds.
 #[derive(Serialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
-enum Event<'a> {
+enum ProgressEvent<'a> {
     Note { text: &'a str },
     Settled { points: usize, left_out: usize, expected_end_s: f64 },
     Progress { elapsed_s: f64, budget_s: f64, round: u32, points: usize, precise: usize },
@@ -53,7 +53,7 @@ impl Telling {
     pub fn note(&self, text: &str) {
         match self {
             Telling::Person(_) => tell(format!("note: {}", clean(text))),
-            Telling::Program(_) => write(&Event::Note { text }),
+            Telling::Program(_) => write(&ProgressEvent::Note { text }),
             Telling::Nobody => {}
         }
     }
@@ -62,7 +62,7 @@ impl Telling {
     pub fn problem(&self, text: &str) {
         match self {
             Telling::Person(_) | Telling::Nobody => tell(format!("fathom: {}", clean(text))),
-            Telling::Program(_) => write(&Event::Note { text }),
+            Telling::Program(_) => write(&ProgressEvent::Note { text }),
         }
     }
 
@@ -76,12 +76,12 @@ impl Telling {
     /// Prints how the run ended: the path of its file, the number of failed points, and the exit status.
     pub fn finished(&self, run_file: &str, failed: usize, status: u8) {
         if let Telling::Program(_) = self {
-            write(&Event::Finished { run_file, failed, status });
+            write(&ProgressEvent::Finished { run_file, failed, status });
         }
     }
 }
 
-fn write(event: &Event) {
+fn write(event: &ProgressEvent) {
     // Serializing cannot fail: these are plain structures of numbers and texts.
     tell(escaped_json(&serde_json::to_string(event).unwrap_or_default()));
 }
@@ -92,7 +92,7 @@ impl Watcher for Telling {
             Telling::Person(live) => live.trial(tick),
             Telling::Program(last) if last.is_none_or(|last| last.elapsed() >= INTERVAL) => {
                 *last = Some(Instant::now());
-                write(&Event::Progress {
+                write(&ProgressEvent::Progress {
                     elapsed_s: tick.elapsed.as_secs_f64(),
                     budget_s: tick.budget.as_secs_f64(),
                     round: tick.round,
@@ -107,7 +107,7 @@ impl Watcher for Telling {
     fn settled(&mut self, settlement: &Settlement) {
         match self {
             Telling::Person(live) => live.settled(settlement),
-            Telling::Program(_) => write(&Event::Settled {
+            Telling::Program(_) => write(&ProgressEvent::Settled {
                 points: settlement.points,
                 left_out: settlement.left_out.len(),
                 expected_end_s: settlement.end.as_secs_f64(),

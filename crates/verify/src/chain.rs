@@ -2,7 +2,7 @@
 
 use super::rig::{PointRef, Rig};
 use super::truth::{Claim, NoFigure, TruthFigure, by_rounds, estimate, result};
-use super::work::{Work, about};
+use super::work::{KnownWork, about};
 use fathom_core::experiment::{Failure, Parameter, Point, Requirement, Site, Workload};
 use fathom_core::statistics;
 use fathom_engine::record::{Trial, Truth};
@@ -18,11 +18,11 @@ pub static RIG: Rig = Rig::of_known_work(
     judge,
 );
 
-pub static WORK: Work = Work {
+pub static WORK: KnownWork = KnownWork {
     points: || [LONG, LONG / 2].map(point).to_vec(),
     requires: &[Requirement::ASSEMBLY],
     block: Some("chains"),
-    ..Work::of(
+    ..KnownWork::of(
         &about(
             NAME,
             "Does half the work take half the time, and the known number of cycles?",

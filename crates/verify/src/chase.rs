@@ -3,7 +3,7 @@
 
 use super::rig::Rig;
 use super::truth::{Claim, NoFigure, TruthFigure, estimate, result};
-use super::work::{Work, about};
+use super::work::{KnownWork, about};
 use fathom_core::experiment::{Failure, Point, Requirement, Site, Workload};
 use fathom_core::statistics;
 use fathom_engine::record::Truth;
@@ -26,9 +26,9 @@ pub static RIG: Rig = Rig::of_known_work(
     judge,
 );
 
-pub static WORK: Work = Work {
+pub static WORK: KnownWork = KnownWork {
     requires: &[Requirement::MemoryBytes((FAR_BYTES + NEAR_BYTES) as u64)],
-    ..Work::of(
+    ..KnownWork::of(
         &about(
             NAME,
             "Do mixed loads of two latencies take the mean of both?",
@@ -54,7 +54,7 @@ const NEAR_BYTES: usize = 1 << 10;
 const LINE: usize = 64;
 
 /// The current positions of two chases.
-type Pair = (NonNull<u8>, NonNull<u8>);
+type ChasePair = (NonNull<u8>, NonNull<u8>);
 
 fn prepare<'site>(_: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
     let arena = Rc::new(Arena::new(FAR_BYTES + NEAR_BYTES, Pages::Base)?);
@@ -67,7 +67,7 @@ fn prepare<'site>(_: &Point, site: &'site Site) -> Result<Workload<'site>, Failu
         Ok([0, 1, 2].map(|third| cycle.element(third * cycle.elements() / 3)))
     };
     let (far, near) = (cycle(0, FAR_BYTES)?, cycle(FAR_BYTES, NEAR_BYTES)?);
-    let follow = |pair: Pair| {
+    let follow = |pair: ChasePair| {
         let (alive, at) = (Rc::clone(&arena), Cell::new(pair));
         move |n: u64| {
             let _alive = &alive;
@@ -94,7 +94,7 @@ fn prepare<'site>(_: &Point, site: &'site Site) -> Result<Workload<'site>, Failu
 /// # Safety
 /// Both must point to aligned pointers of endless chases.
 #[inline(never)]
-unsafe fn in_turn((mut one, mut other): Pair, turns: u64) -> Pair {
+unsafe fn in_turn((mut one, mut other): ChasePair, turns: u64) -> ChasePair {
     let unset = black_box(1_usize);
     for _ in 0..turns {
         // SAFETY: the bit is not set in the address of a line, so that each is where its chase has led.

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// A setting with its names in versions 1 and 2 of control groups.
-pub struct Setting<'a> {
+pub struct GroupSetting<'a> {
     pub one: (&'a str, String),
     pub two: (&'a str, String),
 }
@@ -21,14 +21,14 @@ pub struct ControlGroup {
 
 impl ControlGroup {
     /// Makes a group with these settings and joins it.
-    pub fn joined(controller: &str, settings: &[Setting]) -> Result<Self, String> {
+    pub fn joined(controller: &str, settings: &[GroupSetting]) -> Result<Self, String> {
         let parent = machine::group_parent(controller)?;
         let owner = Owner::of(std::process::id()).ok_or("/proc does not show this process")?;
         let folder = parent.folder.join(owner.name(controller));
         let needs = |error| format!("a control group with a limit needs root: {}: {error}", folder.display());
         std::fs::create_dir(&folder).map_err(needs)?;
         let group = ControlGroup { folder, before: parent.own };
-        for Setting { one, two } in settings {
+        for GroupSetting { one, two } in settings {
             let (name, value) = if parent.version == 1 { one } else { two };
             let path = group.folder.join(name);
             std::fs::write(&path, value).map_err(|error| format!("{}: {error}", path.display()))?;

@@ -1,6 +1,6 @@
 //! A disk whose rate the kernel limits: in bytes, in requests, and in requests after a burst.
 
-use super::control_group::{ControlGroup, Setting};
+use super::control_group::{ControlGroup, GroupSetting};
 use super::disk::Disk;
 use super::rig::{Arranged, Rig, points_of};
 use super::truth::{Claim, each};
@@ -84,7 +84,7 @@ fn held(options: &mut Options, (one, two): (&str, &str), limit: u64) -> Result<A
     let device = disk.device()?;
     let controller = if fathom_core::machine::group_parent("blkio").is_ok() { "blkio" } else { "io" };
     let name = format!("blkio.throttle.{one}");
-    let setting = Setting {
+    let setting = GroupSetting {
         one: (&name, format!("{device} {limit}")),
         two: ("io.max", format!("{device} {two}={limit}")),
     };

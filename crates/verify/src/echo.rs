@@ -3,7 +3,7 @@
 use super::rig::Rig;
 use super::spin::spin;
 use super::truth::{Claim, figure};
-use super::work::{Work, about};
+use super::work::{KnownWork, about};
 use fathom_core::experiment::{Failure, Placement, Point, Site, Workload, ensure};
 use fathom_core::quantity::Unit;
 use fathom_core::sampling::partner::{PartnerProcess, pipe, read_byte, write_byte};
@@ -21,7 +21,7 @@ pub static RIG: Rig = Rig::of_known_work(
     judge,
 );
 
-pub static WORK: Work = Work::of(
+pub static WORK: KnownWork = KnownWork::of(
     &about(
         NAME,
         "Is a known wait on the other side of a pipe measured correctly?",

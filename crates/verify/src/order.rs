@@ -22,10 +22,10 @@ pub static RIG: Rig = Rig::of_known_work(
 /// The most memory of a point here: preparing more takes seconds.
 const MOST_BYTES: u64 = 64 << 20;
 
-type Places = [(&'static str, Point); 2];
+type PointPair = [(&'static str, Point); 2];
 
 /// Orders of points that are quick to measure here.
-fn orders(machine: &Machine) -> Vec<(&'static Order, Places)> {
+fn orders(machine: &Machine) -> Vec<(&'static Order, PointPair)> {
     let swept =
         |name: &str| registry::find(name).map_or_else(Vec::new, |experiment| experiment.sweep(machine));
     let of = |order: &'static Order| order.points(machine, swept).map(|points| (order, points));

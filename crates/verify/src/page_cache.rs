@@ -1,6 +1,6 @@
 //! A page cache of a known size, set by a limit on memory.
 
-use super::control_group::{ControlGroup, Setting};
+use super::control_group::{ControlGroup, GroupSetting};
 use super::rig::{Arranged, Rig, points_of};
 use super::truth::{Claim, each};
 use fathom_core::experiment::At::Name;
@@ -42,8 +42,10 @@ fn arrange(_: &mut Options) -> Result<Arranged, String> {
     if machine::memory_ceiling().is_some_and(|ceiling| ceiling <= LIMIT) {
         return Err("the machine has no more memory than the limit that would be set".to_owned());
     }
-    let limit =
-        Setting { one: ("memory.limit_in_bytes", LIMIT.to_string()), two: ("memory.max", LIMIT.to_string()) };
+    let limit = GroupSetting {
+        one: ("memory.limit_in_bytes", LIMIT.to_string()),
+        two: ("memory.max", LIMIT.to_string()),
+    };
     let group = ControlGroup::joined("memory", &[limit])?;
     let watch = Watch::of(group.watch_cached());
     Ok(Arranged { account: Some(Box::new(move || watch.most())), ..Arranged::holding(group) })

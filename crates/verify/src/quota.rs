@@ -1,6 +1,6 @@
 //! A quota of half a CPU: the instrument must detect and report it, and must not measure it as slowness.
 
-use super::control_group::{ControlGroup, Setting};
+use super::control_group::{ControlGroup, GroupSetting};
 use super::rig::{Arranged, Rig};
 use super::spin;
 use super::truth::{Claim, TruthFigure, figure, median_of_trials, share_of_trials};
@@ -30,11 +30,11 @@ const QUOTA: u64 = PERIOD / 2;
 const TRIAL: Duration = Duration::from_millis(500);
 
 fn arrange(options: &mut Options) -> Result<Arranged, String> {
-    let period = Setting {
+    let period = GroupSetting {
         one: ("cpu.cfs_period_us", PERIOD.to_string()),
         two: ("cpu.max", format!("{QUOTA} {PERIOD}")),
     };
-    let quota = Setting {
+    let quota = GroupSetting {
         one: ("cpu.cfs_quota_us", QUOTA.to_string()),
         two: ("cpu.max", format!("{QUOTA} {PERIOD}")),
     };

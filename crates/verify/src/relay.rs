@@ -188,9 +188,9 @@ fn port_in(bytes: &[u8]) -> Option<u16> {
 const PEER: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 
 /// The second host; it ends when this is dropped.
-struct Host(Arc<PeerShared>);
+struct SecondHost(Arc<PeerShared>);
 
-impl Drop for Host {
+impl Drop for SecondHost {
     fn drop(&mut self) {
         self.0.end(PeerEnd::Abandoned);
     }
@@ -207,7 +207,7 @@ pub fn host_behind(
     let server =
         Server::bind(&[SocketAddr::new(PEER, 0)], token.clone(), PeerLimits::default()).map_err(failed)?;
     let address = server.addresses().map_err(failed)?[0];
-    let host = Host(server.shared());
+    let host = SecondHost(server.shared());
     spawn(move || server.run());
     let relay = Relay::start(address, relay, delay, datagrams).map_err(failed)?;
     let reach = Reach { spec: relay.at.to_string(), address: None, token: Some(token) };

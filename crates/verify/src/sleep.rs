@@ -3,7 +3,7 @@
 use super::rig::Rig;
 use super::spin::now;
 use super::truth::{Claim, NoFigure, TruthFigure, estimate, result};
-use super::work::{Work, about};
+use super::work::{KnownWork, about};
 use fathom_core::experiment::{Failure, Point, Site, Workload, errno};
 use fathom_core::quantity::Unit;
 use fathom_core::statistics;
@@ -22,7 +22,7 @@ pub static RIG: Rig = Rig::of_known_work(
     judge,
 );
 
-pub static WORK: Work = Work::of(
+pub static WORK: KnownWork = KnownWork::of(
     &about(
         NAME,
         "Is the time of a sleeping call measured correctly?",

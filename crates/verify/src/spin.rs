@@ -3,7 +3,7 @@
 use super::rig::{PointRef, Rig};
 use super::truth::tail;
 use super::truth::{Claim, figure, result};
-use super::work::{Work, about};
+use super::work::{KnownWork, about};
 use fathom_core::experiment::{Failure, Parameter, Point, Site, Workload};
 use fathom_core::quantity::Unit;
 use fathom_core::sampling::clock::kernel_clock;
@@ -21,9 +21,9 @@ pub static RIG: Rig = Rig::of_known_work(
     judge,
 );
 
-pub static WORK: Work = Work {
+pub static WORK: KnownWork = KnownWork {
     points: || [ONE_BY_ONE, LONGER, IN_BATCHES, SELDOM_LONG].map(point).to_vec(),
-    ..Work::of(
+    ..KnownWork::of(
         &about(
             NAME,
             "Is the time of a spinning loop measured correctly?",

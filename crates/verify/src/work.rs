@@ -7,7 +7,7 @@ use fathom_core::experiment::{
 use fathom_core::machine::Machine;
 
 /// Work whose cost is known.
-pub struct Work {
+pub struct KnownWork {
     pub about: &'static About,
     pub points: fn() -> Vec<Point>,
     pub requires: &'static [Requirement],
@@ -17,13 +17,13 @@ pub struct Work {
     pub prepare: for<'site> fn(&Point, &'site Site) -> Result<Workload<'site>, Failure>,
 }
 
-impl Work {
+impl KnownWork {
     /// Work of one point, which needs nothing of the machine.
     pub const fn of(
         about: &'static About,
         prepare: for<'site> fn(&Point, &'site Site) -> Result<Workload<'site>, Failure>,
     ) -> Self {
-        Work { about, points: || vec![Point::new()], requires: &[], block: None, prepare }
+        KnownWork { about, points: || vec![Point::new()], requires: &[], block: None, prepare }
     }
 }
 
@@ -49,7 +49,7 @@ pub const fn about(
     }
 }
 
-impl Experiment for Work {
+impl Experiment for KnownWork {
     fn about(&self) -> &'static About {
         self.about
     }

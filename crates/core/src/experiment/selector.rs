@@ -247,7 +247,7 @@ fn leaked(text: String) -> &'static str {
 /// A selector as a data file spells it.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Row {
+struct SelectorRow {
     experiment: String,
     point: PointSettings,
     #[serde(default)]
@@ -256,7 +256,7 @@ struct Row {
 
 impl<'de> Deserialize<'de> for Selector {
     fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        let Row { experiment, point, others } = Row::deserialize(from)?;
+        let SelectorRow { experiment, point, others } = SelectorRow::deserialize(from)?;
         Ok(Selector { experiment: leaked(experiment), settings: point, placement: None, others })
     }
 }

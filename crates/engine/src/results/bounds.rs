@@ -156,7 +156,7 @@ pub static ORDERS: &[Order] = &[
 ];
 
 /// The figure found for a side, and its place.
-struct Reading {
+struct SideValue {
     at: Option<(&'static str, Point)>,
     value: Found,
 }
@@ -167,7 +167,7 @@ impl Order {
         self.readings(known).map(|[low, high]| !exceeds(&low.value, &high.value))
     }
 
-    fn readings(&self, known: &Known) -> Option<[Reading; 2]> {
+    fn readings(&self, known: &Known) -> Option<[SideValue; 2]> {
         let [low, high] = [self.lower.reading(known)?, self.upper.reading(known)?];
         (low.value.interval.is_some() && high.value.interval.is_some()).then_some([low, high])
     }
@@ -183,7 +183,7 @@ impl Order {
     }
 
     /// The reason why neither figure is possible, with the end of the other's interval that it exceeds.
-    fn broken(&self, [low, high]: &[Reading; 2]) -> [Bound; 2] {
+    fn broken(&self, [low, high]: &[SideValue; 2]) -> [Bound; 2] {
         let Order { less, more, because, .. } = self;
         let why = format!("{less} cannot be more than {more}, because {because}: one of the two is wrong");
         let bound = |limit: Option<f64>| Bound { limit: limit.unwrap_or_default(), because: why.clone() };
@@ -197,18 +197,18 @@ fn exceeds(low: &Found, high: &Found) -> bool {
 }
 
 impl Side {
-    fn reading(&self, known: &Known) -> Option<Reading> {
+    fn reading(&self, known: &Known) -> Option<SideValue> {
         match self {
             Side::At(points) => greatest(points, known),
             Side::Share(share, points) => {
-                greatest(points, known).map(|most| Reading { value: most.value.scaled(*share), ..most })
+                greatest(points, known).map(|most| SideValue { value: most.value.scaled(*share), ..most })
             }
             Side::Link => {
                 let machine = known.machine;
                 let way = machine.peer_route.as_ref().filter(|_| !machine.is_virtual())?;
                 let (_, bits) = machine.adapter_of(Some(way))?;
                 let bytes = Dimension::Of(Unit::BytesPerSecond);
-                Some(Reading { at: None, value: Found::exact(bits as f64 / 8.0, bytes) })
+                Some(SideValue { at: None, value: Found::exact(bits as f64 / 8.0, bytes) })
             }
         }
     }
@@ -223,9 +223,9 @@ impl Side {
     }
 }
 
-fn greatest(points: &Selector, known: &Known) -> Option<Reading> {
+fn greatest(points: &Selector, known: &Known) -> Option<SideValue> {
     let (point, value) = points.greatest(known)?;
-    Some(Reading { at: Some((points.experiment, point.clone())), value })
+    Some(SideValue { at: Some((points.experiment, point.clone())), value })
 }
 
 /// Marks both figures of each order that is broken beyond doubt as implausible; whether there was any.

@@ -3,17 +3,17 @@
 use fathom_core::prelude::*;
 
 /// A rule, and its prediction for this machine.
-pub struct Rule {
+pub struct RuleOfThumb {
     pub text: &'static str,
     pub says: Found,
 }
 
-impl Rule {
+impl RuleOfThumb {
     /// A figure of lmbench's machine of 167 MHz (`McVoy` and Staelin, USENIX 1996), scaled by the ratio of its clock to this
     /// core's, as in report 000; `None` if the core's clock was not observed. `ns` is its figure in nanoseconds.
     pub fn by_clock_ratio(text: &'static str, ns: f64, like: Found, known: &Known) -> Option<Self> {
         let says = Found::exact(ns * 167e6 / known.core_hz?, like.dimension);
-        Some(Rule { text, says })
+        Some(RuleOfThumb { text, says })
     }
 
     fn statement(&self, measured: Found) -> Statement {
@@ -28,7 +28,11 @@ impl Rule {
 }
 
 /// The finding that compares a figure with the predictions of rules; `None` if no rule predicts it.
-pub fn beside(what: &'static str, measured: Found, rules: impl IntoIterator<Item = Rule>) -> Option<Finding> {
+pub fn beside(
+    what: &'static str,
+    measured: Found,
+    rules: impl IntoIterator<Item = RuleOfThumb>,
+) -> Option<Finding> {
     let rules = Statement::joined(rules.into_iter().map(|rule| rule.statement(measured)), "; ")?;
     Some(finding!(
         Question::Prediction,

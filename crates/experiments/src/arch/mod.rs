@@ -17,7 +17,7 @@ pub fn ensure_assembly(what: &str) -> Result<(), Failure> {
 }
 
 /// An instruction, its number of chains, and its loop of 256 instructions.
-pub type Row = (&'static str, u64, fn(u64));
+pub type ArithmeticLoop = (&'static str, u64, fn(u64));
 
 /// The place of a loop's counter, and so many times sixteen such loops of so many iterations.
 pub type Loop = (&'static str, fn(u64, u64));
@@ -26,7 +26,7 @@ pub type Loop = (&'static str, fn(u64, u64));
 pub type Pair = fn() -> i64;
 
 /// A form of reading the counter, which `cpu/timing_overhead` compares with others.
-pub struct Form {
+pub struct CounterForm {
     /// The instructions before and after the work.
     pub name: &'static str,
     /// Two readings back to back.

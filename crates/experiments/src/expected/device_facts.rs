@@ -4,7 +4,7 @@
 use fathom_core::prelude::*;
 use fathom_core::quantities;
 
-struct Kind {
+struct DeviceKind {
     /// The beginning of its name in the description of the machine.
     begins: &'static str,
     /// Time of a small random read, nanoseconds.
@@ -19,8 +19,8 @@ struct Kind {
     source: &'static str,
 }
 
-const KINDS: &[Kind] = &[
-    Kind {
+const KINDS: &[DeviceKind] = &[
+    DeviceKind {
         begins: "NVMe",
         random_ns: 80e3,
         sequential_ns: 20e3,
@@ -29,7 +29,7 @@ const KINDS: &[Kind] = &[
         usual_us: Some((10.0, 100.0)),
         source: "a flash drive on PCI Express: 80 µs for 4 KiB at queue depth 1, 3 GB/s (from data sheets)",
     },
-    Kind {
+    DeviceKind {
         begins: "solid state",
         random_ns: 120e3,
         sequential_ns: 60e3,
@@ -37,7 +37,7 @@ const KINDS: &[Kind] = &[
         usual_us: Some((50.0, 200.0)),
         source: "a flash drive on SATA: 0.12 ms for 4 KiB, 0.5 GB/s (from data sheets)",
     },
-    Kind {
+    DeviceKind {
         begins: "rotating disk",
         random_ns: 12.7e6,
         sequential_ns: 100e3,
@@ -46,7 +46,7 @@ const KINDS: &[Kind] = &[
         source: "a disk of 7200 revolutions per minute: half a revolution of 4.2 ms and a seek of 8.5 ms, 150 MB/s \
                  (from data sheets)",
     },
-    Kind {
+    DeviceKind {
         begins: "flash card",
         random_ns: 500e3,
         sequential_ns: 300e3,
@@ -54,7 +54,7 @@ const KINDS: &[Kind] = &[
         usual_us: None,
         source: "a flash card: 0.5 ms for 4 KiB, 90 MB/s (from data sheets)",
     },
-    Kind {
+    DeviceKind {
         begins: "network block device",
         random_ns: 500e3,
         sequential_ns: 500e3,
@@ -62,7 +62,7 @@ const KINDS: &[Kind] = &[
         usual_us: None,
         source: "a disk over a network: some 0.5 ms a request (from cloud providers' documentation)",
     },
-    Kind {
+    DeviceKind {
         begins: "memory",
         random_ns: 3e3,
         sequential_ns: 3e3,
@@ -70,7 +70,7 @@ const KINDS: &[Kind] = &[
         usual_us: None,
         source: "a disk in memory: a copy and the block layer's work",
     },
-    Kind {
+    DeviceKind {
         begins: "compressed memory",
         random_ns: 6e3,
         sequential_ns: 6e3,
@@ -78,7 +78,7 @@ const KINDS: &[Kind] = &[
         usual_us: None,
         source: "a disk in compressed memory: decompression of a page in some µs",
     },
-    Kind {
+    DeviceKind {
         begins: "persistent memory",
         random_ns: 3e3,
         sequential_ns: 3e3,
@@ -86,7 +86,7 @@ const KINDS: &[Kind] = &[
         usual_us: None,
         source: "a disk of persistent memory: a copy and the block layer's work",
     },
-    Kind {
+    DeviceKind {
         begins: "loop device",
         random_ns: 100e3,
         sequential_ns: 40e3,
@@ -97,7 +97,7 @@ const KINDS: &[Kind] = &[
 ];
 
 /// A virtual disk, or an unknown device.
-const UNKNOWN: Kind = Kind {
+const UNKNOWN: DeviceKind = DeviceKind {
     begins: "",
     random_ns: 100e3,
     sequential_ns: 50e3,
@@ -106,9 +106,9 @@ const UNKNOWN: Kind = Kind {
     source: "flash behind a hypervisor: 80 µs for the drive and some 20 µs for the path to it; 1 GB/s",
 };
 
-fn facts(known: &Known) -> &'static Kind {
+fn facts(known: &Known) -> &'static DeviceKind {
     let device = known.machine.storage.device.value();
-    let named = |kind: &&Kind| device.is_some_and(|device| device.kind.starts_with(kind.begins));
+    let named = |kind: &&DeviceKind| device.is_some_and(|device| device.kind.starts_with(kind.begins));
     KINDS.iter().find(named).unwrap_or(&UNKNOWN)
 }
 

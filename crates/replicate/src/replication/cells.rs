@@ -1,7 +1,7 @@
 //! The cells of a replication's table: a figure with its unit, or a dash with the reason in a note.
 
 use crate::table::{Compared, NoRatio};
-use crate::{Row, Summary, Theirs};
+use crate::{ReplicatedFigure, Row, Theirs};
 use fathom_core::quantities::{self, Measure};
 use fathom_report::paper::Text;
 use fathom_report::references::{Figure, Value};
@@ -66,7 +66,7 @@ pub(super) fn replicated(compared: &Compared) -> Text {
     }
 }
 
-fn of_summary(summary: &Summary, row: &Row) -> Text {
+fn of_summary(summary: &ReplicatedFigure, row: &Row) -> Text {
     let measure = Measure::of(row.unit, summary.value);
     let beside = |sd| format!(" ± {}", measure.beside(sd, summary.value, summary.interval));
     let deviation = summary.deviation.map(beside).unwrap_or_default();

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 /// An operation of the report. Numbers are in `unit`, except `theirs`, which is in `their_unit`.
 #[derive(Serialize)]
-struct Row {
+struct CsvRow {
     section: &'static str,
     operation: &'static str,
     unit: Unit,
@@ -33,11 +33,11 @@ pub(super) fn rows(rows: &[Compared]) -> String {
     table(rows.iter().map(row))
 }
 
-fn row(compared: &Compared) -> Row {
+fn row(compared: &Compared) -> CsvRow {
     let (row, figure) = (compared.row, compared.theirs);
     let replicated = compared.replicated.as_ref();
     let fathom = compared.fathom.as_ref().ok();
-    Row {
+    CsvRow {
         section: row.section,
         operation: row.operation,
         unit: row.unit,

@@ -1,6 +1,6 @@
 //! The results of a method of a published report, drawn as in the report.
 
-use crate::{Series, Shape, Trials, Variants};
+use crate::{FigureShape, Series, Trials, Variants};
 use fathom_core::quantities;
 use fathom_core::quantity::Unit;
 use fathom_core::statistics;
@@ -19,12 +19,12 @@ pub(crate) fn figures(
     (method, series): (&str, &Series),
     selected: Variants,
     unit: Unit,
-    shape: Shape,
+    shape: FigureShape,
 ) -> Vec<DrawnFigure> {
     let variants: Vec<(&str, Vec<&Trials>)> =
         series.variants().into_iter().filter(|(name, _)| selected.has(name)).collect();
     match shape {
-        Shape::Sweep(along, scale) => {
+        FigureShape::Sweep(along, scale) => {
             let curve = |(name, settings): &(&str, Vec<&Trials>)| {
                 let marks = settings.iter().filter_map(|trials| {
                     let setting = words::number(scale, trials.at as u64);
@@ -54,7 +54,7 @@ pub(crate) fn figures(
             }
             figures
         }
-        Shape::Distribution(at) => {
+        FigureShape::Distribution(at) => {
             let is_at = |trials: &&&Trials| at.is_none_or(|at| (trials.at - at).abs() < 0.5);
             let trials = |(name, settings): (&str, Vec<&Trials>)| {
                 let values = settings.iter().filter(is_at).flat_map(|trials| &trials.values);

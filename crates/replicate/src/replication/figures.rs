@@ -2,7 +2,7 @@
 
 use super::drawn;
 use crate::record::Replication;
-use crate::{Drawn, Picture, Report, Series, Shape, Trials, Variants};
+use crate::{Drawn, FigureShape, Picture, Report, Series, Trials, Variants};
 use fathom_core::quantities;
 use fathom_core::quantity::Unit;
 use fathom_core::statistics;
@@ -85,12 +85,12 @@ fn folded(table: Table) -> Block {
 }
 
 /// A row for every setting.
-fn table(method: &str, series: &Series, selected: Variants, unit: Unit, shape: Shape) -> Table {
+fn table(method: &str, series: &Series, selected: Variants, unit: Unit, shape: FigureShape) -> Table {
     let mut variants = series.variants();
     variants.retain(|(name, _)| selected.has(name));
     let (along, scale) = match shape {
-        Shape::Sweep(along, scale) => (along, scale),
-        Shape::Distribution(_) => ("setting", fathom_core::experiment::Scale::Count),
+        FigureShape::Sweep(along, scale) => (along, scale),
+        FigureShape::Distribution(_) => ("setting", fathom_core::experiment::Scale::Count),
     };
     let first = variants.first().map_or("", |(name, _)| *name);
     let key = Key::of("numbers").within(&format!("{method}-{first}").to_lowercase());

@@ -13,7 +13,7 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 
 #[derive(Serialize)]
-struct Document<'a> {
+struct ReplicationDocument<'a> {
     report: &'a str,
     machine: &'a str,
     title: &'a str,
@@ -21,14 +21,14 @@ struct Document<'a> {
     header: &'a Header,
     /// Methods that failed or did not end, with what happened.
     broken: BTreeMap<&'a str, String>,
-    rows: Vec<Row<'a>>,
+    rows: Vec<JsonRow<'a>>,
     /// The results of every method at every setting.
-    sweeps: Vec<Setting<'a>>,
+    sweeps: Vec<TrialsAtSetting<'a>>,
 }
 
 /// The trials of a method at one setting, in the unit of its rows.
 #[derive(Serialize)]
-struct Setting<'a> {
+struct TrialsAtSetting<'a> {
     method: &'a str,
     variant: &'a str,
     at: f64,
@@ -42,7 +42,7 @@ struct Setting<'a> {
 }
 
 #[derive(Serialize)]
-struct Row<'a> {
+struct JsonRow<'a> {
     section: &'a str,
     operation: &'a str,
     unit: Unit,
@@ -88,7 +88,7 @@ struct Cell<'a> {
 }
 
 pub(super) fn pretty(report: &Report, replication: &Replication, rows: &[Compared]) -> String {
-    let document = Document {
+    let document = ReplicationDocument {
         report: report.id,
         machine: report.machine,
         title: report.title,
@@ -101,7 +101,7 @@ pub(super) fn pretty(report: &Report, replication: &Replication, rows: &[Compare
     form::pretty(&document)
 }
 
-fn sweeps(replication: &Replication) -> Vec<Setting<'_>> {
+fn sweeps(replication: &Replication) -> Vec<TrialsAtSetting<'_>> {
     let measured = replication.methods.iter().filter_map(|line| match &line.outcome {
         TrialOutcome::Measured { sample } => Some((line.method.as_str(), sample)),
         _ => None,
@@ -111,11 +111,11 @@ fn sweeps(replication: &Replication) -> Vec<Setting<'_>> {
         .collect()
 }
 
-fn setting<'a>(method: &'a str, trials: &'a Trials) -> Setting<'a> {
+fn setting<'a>(method: &'a str, trials: &'a Trials) -> TrialsAtSetting<'a> {
     let mean = statistics::mean(&trials.values);
     let (low, high) = mean.as_ref().and_then(|mean| mean.interval).map(|ends| (ends.low, ends.high)).unzip();
     let values = || trials.values.iter().copied();
-    Setting {
+    TrialsAtSetting {
         method,
         variant: &trials.variant,
         at: trials.at,
@@ -139,14 +139,14 @@ fn broken(replication: &Replication) -> BTreeMap<&str, String> {
     methods.filter_map(|line| Some((line.method.as_str(), reason(&line.outcome)?))).collect()
 }
 
-fn row(compared: &Compared) -> Row<'_> {
+fn row(compared: &Compared) -> JsonRow<'_> {
     let row = compared.row;
     let method = match row.replica {
         Replica::By(method) => Some(method),
         Replica::NotHere(_) => None,
     };
     let summary = compared.replicated.as_ref().ok();
-    Row {
+    JsonRow {
         section: row.section,
         operation: row.operation,
         unit: row.unit,

@@ -11,7 +11,7 @@ mod runs;
 
 use self::cells::{by_fathom, operation, printed, ratio, replicated};
 use crate::record::Replication;
-use crate::table::{self, Compared, NoRatio, Verdict};
+use crate::table::{self, Compared, MethodVerdict, NoRatio};
 use crate::{Report, reports};
 use fathom_engine::results::Results;
 use fathom_report::form::{Facts, Subject};
@@ -135,15 +135,15 @@ fn summary_table(rows: &[Compared]) -> Table {
 }
 
 fn misleading(rows: &[Compared]) -> Section {
-    let of = |verdict: Verdict| rows.iter().filter(move |row| row.verdict() == verdict).map(sentence);
-    let differing: Vec<Text> = of(Verdict::Above).chain(of(Verdict::Below)).collect();
+    let of = |verdict: MethodVerdict| rows.iter().filter(move |row| row.verdict() == verdict).map(sentence);
+    let differing: Vec<Text> = of(MethodVerdict::Above).chain(of(MethodVerdict::Below)).collect();
     Section::new(Key::of("misleading"), "Where the report's methods mislead")
         .under("Results that differ from Fathom's", listed(differing))
-        .under("No significant difference here", listed(of(Verdict::NotSignificant).collect()))
-        .under("Negative results", listed(of(Verdict::Negative).collect()))
-        .under("Below resolution here", listed(of(Verdict::BelowResolution).collect()))
-        .under("Impossible results: something is broken", listed(of(Verdict::Impossible).collect()))
-        .under("Not compared here", listed(of(Verdict::Open).collect()))
+        .under("No significant difference here", listed(of(MethodVerdict::NotSignificant).collect()))
+        .under("Negative results", listed(of(MethodVerdict::Negative).collect()))
+        .under("Below resolution here", listed(of(MethodVerdict::BelowResolution).collect()))
+        .under("Impossible results: something is broken", listed(of(MethodVerdict::Impossible).collect()))
+        .under("Not compared here", listed(of(MethodVerdict::Open).collect()))
 }
 
 fn listed(items: Vec<Text>) -> Vec<Block> {

@@ -45,21 +45,21 @@ impl Chain {
     pub fn follow(&self, from: usize, n: u64) -> usize {
         let elements = self.elements.as_ptr_range();
         assert!((elements.start as usize..elements.end as usize).contains(&from), "not in the chain");
-        let frame = Frame { pointer: from, counter: 0, limit: n.min(i32::MAX as u64) as u32 };
+        let frame = ChainFrame { pointer: from, counter: 0, limit: n.min(i32::MAX as u64) as u32 };
         followed(frame)
     }
 }
 
 /// The variables of the report's loop, as an unoptimised compiler keeps them.
 #[repr(C)]
-struct Frame {
+struct ChainFrame {
     pointer: usize,
     counter: u32,
     limit: u32,
 }
 
 #[cfg(target_arch = "x86_64")]
-fn followed(mut frame: Frame) -> usize {
+fn followed(mut frame: ChainFrame) -> usize {
     if frame.limit == 0 {
         return frame.pointer;
     }
@@ -81,7 +81,7 @@ fn followed(mut frame: Frame) -> usize {
 }
 
 #[cfg(not(target_arch = "x86_64"))]
-fn followed(mut frame: Frame) -> usize {
+fn followed(mut frame: ChainFrame) -> usize {
     use core::ptr::{read_volatile, write_volatile};
     let (pointer, counter) = (&raw mut frame.pointer, &raw mut frame.counter);
     // SAFETY: as above; both point into `frame`.

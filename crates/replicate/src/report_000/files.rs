@@ -1,7 +1,7 @@
 //! The report's test files, the advice that its programs give the kernel about them, and the order in which they are read.
 
 use crate::Stage;
-use crate::mapping::Mapped;
+use crate::mapping::MappedFile;
 use fathom_core::experiment::{Failure, ensure};
 use fathom_equipment::test_file::blocks::below;
 use fathom_equipment::test_file::{DiskQuota, new_file, refused, shared_path};
@@ -32,14 +32,14 @@ pub fn advise_random(file: &File) -> Result<(), Failure> {
 }
 
 /// The same for a mapping as well.
-pub fn expect_random(map: &Mapped, file: &File) -> Result<(), Failure> {
+pub fn expect_random(map: &MappedFile, file: &File) -> Result<(), Failure> {
     advise_random(file)?;
     map.advise(libc::MADV_RANDOM)
 }
 
 /// Drops the mapping's pages from the process (`MADV_DONTNEED`), the file from the cache (`POSIX_FADV_DONTNEED`), and the mapping
 /// itself.
-pub fn drop_mapped(map: Mapped, file: &File) -> Result<(), Failure> {
+pub fn drop_mapped(map: MappedFile, file: &File) -> Result<(), Failure> {
     map.advise(libc::MADV_DONTNEED)?;
     drop_cached(file);
     drop(map);

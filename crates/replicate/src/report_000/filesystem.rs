@@ -1,7 +1,7 @@
 //! Section 6: the file system.
 
 use super::files::{advise_random, drop_cached, expect_random, shuffled, zeros};
-use crate::mapping::Mapped;
+use crate::mapping::MappedFile;
 use crate::pace::reduced;
 use crate::protocol::{TRIALS, unsigned_ticks};
 use crate::{Series, Stage};
@@ -73,7 +73,7 @@ fn all_end(stage: &Stage, file: &File, bytes: u64, deadline: f64) -> Result<bool
     /// Pages between two looks at the time.
     const PAGES: usize = 256;
     let page = page_bytes();
-    let map = Mapped::readable(file, bytes as usize)?;
+    let map = MappedFile::readable(file, bytes as usize)?;
     expect_random(&map, file)?;
     let order = shuffled(bytes / page, stage.site.seed);
     for trial in 0..TRIALS {
@@ -93,7 +93,7 @@ fn all_end(stage: &Stage, file: &File, bytes: u64, deadline: f64) -> Result<bool
 /// Nanoseconds per page of every trial, and the faults of the first.
 fn page_trials(stage: &Stage, file: &File, bytes: u64) -> Result<(Vec<f64>, Usage), Failure> {
     let (page, tick) = (page_bytes(), stage.ns_per_tick()?);
-    let map = Mapped::readable(file, bytes as usize)?;
+    let map = MappedFile::readable(file, bytes as usize)?;
     expect_random(&map, file)?;
     let order = shuffled(bytes / page, stage.site.seed);
     let (mut values, mut first) = (vec![], Usage::default());
@@ -115,7 +115,7 @@ fn page_trials(stage: &Stage, file: &File, bytes: u64) -> Result<(Vec<f64>, Usag
 }
 
 /// The offsets of the first byte of every page and of the one in its middle.
-fn touch(map: &Mapped, order: &[u64], page: u64) {
+fn touch(map: &MappedFile, order: &[u64], page: u64) {
     let mut sink = 0;
     for number in order {
         sink ^= map.read((number * page) as usize) ^ map.read((number * page + page / 2) as usize);
@@ -297,14 +297,14 @@ fn files(stage: &Stage) -> Result<Vec<TestFile>, Failure> {
 }
 
 /// The message of one process.
-struct Reading {
+struct ReadMessage {
     /// Nanoseconds a block.
     ns: f64,
     blocks: u64,
 }
 
 /// Starts one process for each file; all begin to read when the last is ready.
-fn all_at_once(stage: &Stage, files: &[TestFile], time_ns: f64) -> Result<Vec<Reading>, Failure> {
+fn all_at_once(stage: &Stage, files: &[TestFile], time_ns: f64) -> Result<Vec<ReadMessage>, Failure> {
     let ((ready, ready_out), (go, go_out), (results, result_out)) = (pipe()?, pipe()?, pipe()?);
     let mut processes = vec![];
     for test in files {
@@ -327,9 +327,9 @@ fn all_at_once(stage: &Stage, files: &[TestFile], time_ns: f64) -> Result<Vec<Re
 /// Bytes of such a message: two numbers.
 const MESSAGE: usize = 16;
 
-fn parsed(bytes: &[u8]) -> Reading {
+fn parsed(bytes: &[u8]) -> ReadMessage {
     let word = |from: usize| bytes[from..].first_chunk().map_or(0, |word| u64::from_le_bytes(*word));
-    Reading { ns: f64::from_bits(word(0)), blocks: word(8) }
+    ReadMessage { ns: f64::from_bits(word(0)), blocks: word(8) }
 }
 
 /// So many messages of one size, or an error if a process died without sending one.

@@ -2,7 +2,7 @@
 
 use super::chain::Chain;
 use super::files::{drop_mapped, expect_random, shuffled, zeros};
-use crate::mapping::Mapped;
+use crate::mapping::MappedFile;
 use crate::pace::reduced;
 use crate::protocol::{TRIALS, unsigned_ticks};
 use crate::{Series, Stage};
@@ -63,7 +63,7 @@ const WRITES_A_BYTE: &str = "write, time of a byte";
 const UNROLLED: usize = 8;
 
 /// The words of one thread.
-type Half<'memory> = &'memory mut [u64];
+type ThreadWords<'memory> = &'memory mut [u64];
 
 pub(super) fn both_ways(stage: &Stage) -> Result<Series, Failure> {
     let bytes = stage.count(1 << 30, 1 << 28);
@@ -79,7 +79,7 @@ pub(super) fn both_ways(stage: &Stage) -> Result<Series, Failure> {
 fn rates_and_times(
     stage: &Stage,
     memory: &mut [u64],
-    work: fn(Half),
+    work: fn(ThreadWords),
 ) -> Result<(Vec<f64>, Vec<f64>), Failure> {
     let tick = stage.ns_per_tick()?;
     let bytes = size_of_val(memory) as f64;
@@ -92,7 +92,7 @@ fn rates_and_times(
     Ok((rates, times))
 }
 
-fn by_two_threads(memory: &mut [u64], work: fn(Half)) -> Result<(), Failure> {
+fn by_two_threads(memory: &mut [u64], work: fn(ThreadWords)) -> Result<(), Failure> {
     let middle = memory.len() / 2 / UNROLLED * UNROLLED;
     let (one, other) = memory.split_at_mut(middle);
     std::thread::scope(|scope| {
@@ -106,17 +106,17 @@ fn by_two_threads(memory: &mut [u64], work: fn(Half)) -> Result<(), Failure> {
 
 /// The variables of the report's loops, as an unoptimised compiler keeps them.
 #[repr(C)]
-struct Frame {
+struct LoopFrame {
     pointer: *mut u64,
     end: *mut u64,
     value: u64,
 }
 
-impl Frame {
-    fn of(half: Half) -> Self {
+impl LoopFrame {
+    fn of(half: ThreadWords) -> Self {
         let whole = half.len() / UNROLLED * UNROLLED;
         let range = half[..whole].as_mut_ptr_range();
-        Frame { pointer: range.start, end: range.end, value: 0 }
+        LoopFrame { pointer: range.start, end: range.end, value: 0 }
     }
 
     #[cfg(target_arch = "x86_64")]
@@ -125,12 +125,12 @@ impl Frame {
     }
 }
 
-fn summed(half: Half) {
-    std::hint::black_box(sum(Frame::of(half)));
+fn summed(half: ThreadWords) {
+    std::hint::black_box(sum(LoopFrame::of(half)));
 }
 
-fn stored(half: Half) {
-    store(Frame { value: 7, ..Frame::of(half) });
+fn stored(half: ThreadWords) {
+    store(LoopFrame { value: 7, ..LoopFrame::of(half) });
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -153,7 +153,7 @@ macro_rules! unrolled {
 }
 
 #[cfg(target_arch = "x86_64")]
-fn sum(mut frame: Frame) -> u64 {
+fn sum(mut frame: LoopFrame) -> u64 {
     if !frame.is_empty() {
         unrolled!(
             frame,
@@ -166,7 +166,7 @@ fn sum(mut frame: Frame) -> u64 {
 }
 
 #[cfg(target_arch = "x86_64")]
-fn store(mut frame: Frame) {
+fn store(mut frame: LoopFrame) {
     if !frame.is_empty() {
         unrolled!(
             frame,
@@ -183,7 +183,7 @@ fn store(mut frame: Frame) {
 }
 
 #[cfg(not(target_arch = "x86_64"))]
-fn sum(mut frame: Frame) -> u64 {
+fn sum(mut frame: LoopFrame) -> u64 {
     use core::ptr::{read_volatile, write_volatile};
     let pointer = &raw mut frame.pointer;
     // SAFETY: from `pointer` to `end` is memory of the caller's, a multiple of eight words.
@@ -198,7 +198,7 @@ fn sum(mut frame: Frame) -> u64 {
 }
 
 #[cfg(not(target_arch = "x86_64"))]
-fn store(mut frame: Frame) {
+fn store(mut frame: LoopFrame) {
     use core::ptr::{read_volatile, write_volatile};
     let (pointer, value) = (&raw mut frame.pointer, &raw const frame.value);
     // SAFETY: as above.
@@ -253,7 +253,7 @@ fn faulting(
     counts: &mut FaultCount,
 ) -> Result<f64, Failure> {
     let page = page_bytes();
-    let map = Mapped::readable(file, bytes as usize)?;
+    let map = MappedFile::readable(file, bytes as usize)?;
     expect_random(&map, file)?;
     let order = shuffled(bytes / page, stage.site.seed ^ trial);
     let (most_ns, before) = (stage.time_ns() / FAULT_TRIALS as f64, Usage::now());
@@ -272,7 +272,7 @@ fn faulting(
 }
 
 /// Touches pages in this order until all are touched or the time is over, and returns how many.
-fn touch(map: &Mapped, (order, page): (&[u64], u64), most_ns: f64, stage: &Stage) -> u64 {
+fn touch(map: &MappedFile, (order, page): (&[u64], u64), most_ns: f64, stage: &Stage) -> u64 {
     let (began, mut touched) = (stage.site.stopwatch.now_ns(), 0);
     for number in order {
         std::hint::black_box(map.read((number * page) as usize));
@@ -291,9 +291,9 @@ mod tests {
     #[test]
     fn every_word_is_added_and_every_word_is_written() {
         let mut words: Vec<u64> = (0..1000).collect();
-        assert_eq!(sum(Frame::of(&mut words)), 999 * 1000 / 2);
+        assert_eq!(sum(LoopFrame::of(&mut words)), 999 * 1000 / 2);
         by_two_threads(&mut words, stored).unwrap();
         assert!(words.iter().all(|word| *word == 7), "{words:?}");
-        assert_eq!(sum(Frame::of(&mut [])), 0);
+        assert_eq!(sum(LoopFrame::of(&mut [])), 0);
     }
 }

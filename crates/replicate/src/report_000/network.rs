@@ -154,7 +154,7 @@ pub(super) fn connections_to_peer(stage: &Stage) -> Result<Series, Failure> {
 
 /// The results of the trials.
 #[derive(Default)]
-struct Trial {
+struct ConnectionTrial {
     count: u64,
     connect: f64,
     close: f64,
@@ -167,9 +167,10 @@ fn connections(stage: &Stage, address: SocketAddr, greeted: bool) -> Result<Seri
     let (tick, overflows) = (stage.ns_per_tick()?, ports::backlog_overflows());
     let most = CONNECTIONS.min(ports::available()? / SHARE_OF_PORTS / TRIALS).max(1);
     let one = |_| trial(stage, (address, greeted), most);
-    let trials: Vec<Trial> = (0..TRIALS).map(one).collect::<Result<_, _>>()?;
-    let each =
-        |of: fn(&Trial) -> f64| trials.iter().map(|trial| of(trial) * tick / trial.count as f64).collect();
+    let trials: Vec<ConnectionTrial> = (0..TRIALS).map(one).collect::<Result<_, _>>()?;
+    let each = |of: fn(&ConnectionTrial) -> f64| {
+        trials.iter().map(|trial| of(trial) * tick / trial.count as f64).collect()
+    };
     let series = Series::default().and(CONNECTS, 0.0, each(|trial| trial.connect));
     let series = series.and(CLOSES, 0.0, each(|trial| trial.close));
     let least = trials.iter().map(|trial| trial.count).min().unwrap_or(0);
@@ -177,7 +178,7 @@ fn connections(stage: &Stage, address: SocketAddr, greeted: bool) -> Result<Seri
     Ok(series.with_note(observed(&trials, tick, overflows)))
 }
 
-fn observed(trials: &[Trial], tick: f64, overflows_before: Option<u64>) -> String {
+fn observed(trials: &[ConnectionTrial], tick: f64, overflows_before: Option<u64>) -> String {
     let negative: u64 = trials.iter().map(|trial| trial.negative).sum();
     let slowest = trials.iter().map(|trial| trial.slowest).fold(0.0, f64::max) * tick;
     let slowest = quantities::value(Unit::Nanoseconds, slowest);
@@ -190,8 +191,12 @@ fn observed(trials: &[Trial], tick: f64, overflows_before: Option<u64>) -> Strin
     )
 }
 
-fn trial(stage: &Stage, (address, greeted): (SocketAddr, bool), most: u64) -> Result<Trial, Failure> {
-    let (mut trial, began) = (Trial::default(), stage.site.stopwatch.now_ns());
+fn trial(
+    stage: &Stage,
+    (address, greeted): (SocketAddr, bool),
+    most: u64,
+) -> Result<ConnectionTrial, Failure> {
+    let (mut trial, began) = (ConnectionTrial::default(), stage.site.stopwatch.now_ns());
     while trial.count < most && stage.site.stopwatch.now_ns() - began < stage.time_ns() / TRIALS as f64 {
         let socket = tcp_socket(address, TIMEOUT)?;
         let connect = unsigned_ticks(|| socket.connect(&address.into()).map_err(broke("connect")))?;
@@ -207,7 +212,7 @@ fn trial(stage: &Stage, (address, greeted): (SocketAddr, bool), most: u64) -> Re
     Ok(trial)
 }
 
-impl Trial {
+impl ConnectionTrial {
     fn add(&mut self, connect: f64, close: f64) {
         /// Half of the range of an unsigned number of 64 bits: above it, a signed one is negative.
         const HUGE: f64 = (1_u64 << 63) as f64;
@@ -225,7 +230,7 @@ mod tests {
 
     #[test]
     fn a_negative_difference_is_added_without_its_sign_and_counted() {
-        let mut trial = Trial::default();
+        let mut trial = ConnectionTrial::default();
         trial.add(100.0, 50.0);
         trial.add((-5_i64) as u64 as f64, 50.0);
         assert_eq!((trial.count, trial.negative), (2, 1));

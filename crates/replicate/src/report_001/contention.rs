@@ -21,10 +21,10 @@ const FILE: u64 = 64 << 20;
 const BLOCK: usize = 4096;
 
 /// The values that the processes report: the mean time of a block, as the bits of a floating-point number; 0 until then.
-struct Board([AtomicU64; MOST]);
+struct ReportedTimes([AtomicU64; MOST]);
 
 // SAFETY: atomics alone, of which zero is a value.
-unsafe impl Shareable for Board {}
+unsafe impl Shareable for ReportedTimes {}
 
 /// The value of a process that could not read its file.
 const FAILED: u64 = u64::MAX;
@@ -34,15 +34,19 @@ pub(super) fn contending(stage: &Stage) -> Result<Series, Failure> {
     let files: Result<Vec<TestFile>, Failure> =
         (0..MOST).map(|_| TestFile::nameless(stage.site, FILE, DiskQuota::DEFAULT)).collect();
     let (files, blocks) = (files?, stage.count(1000, 100));
-    let board: &'static Board =
+    let board: &'static ReportedTimes =
         shared_memory().map_err(|error| Failure::Broke(format!("shared memory: {error}")))?;
     let mut series = Series::default();
     for order in ORDERS {
         for count in COUNTS {
             let values: Result<Vec<f64>, Failure> = (0..TrialProtocol::TEN.trials as u64)
                 .map(|trial| {
-                    let reader =
-                        Reader { blocks, tick_ns, random: order == ORDERS[1], seed: stage.site.seed ^ trial };
+                    let reader = BlockReader {
+                        blocks,
+                        tick_ns,
+                        random: order == ORDERS[1],
+                        seed: stage.site.seed ^ trial,
+                    };
                     together(&files[..count], board, reader)
                 })
                 .collect();
@@ -54,7 +58,7 @@ pub(super) fn contending(stage: &Stage) -> Result<Series, Failure> {
 
 /// The work of each process.
 #[derive(Clone, Copy)]
-struct Reader {
+struct BlockReader {
     blocks: u64,
     tick_ns: f64,
     random: bool,
@@ -62,7 +66,7 @@ struct Reader {
 }
 
 /// The mean over the processes of their mean time of a block.
-fn together(files: &[TestFile], board: &'static Board, reader: Reader) -> Result<f64, Failure> {
+fn together(files: &[TestFile], board: &'static ReportedTimes, reader: BlockReader) -> Result<f64, Failure> {
     let lanes = &board.0[..files.len()];
     for lane in lanes {
         lane.store(0, Ordering::Release);
@@ -85,7 +89,7 @@ fn together(files: &[TestFile], board: &'static Board, reader: Reader) -> Result
     Ok(results.iter().map(|bits| f64::from_bits(*bits)).sum::<f64>() / results.len() as f64)
 }
 
-impl Reader {
+impl BlockReader {
     fn read(self, mut own: Blocks) -> Result<f64, Failure> {
         let mut chance = SplitMix64::seed_from_u64(self.seed ^ u64::from(std::process::id()) << 32);
         let (mut ticks, whole) = (0, FILE / BLOCK as u64);

@@ -1,6 +1,6 @@
 //! Section 4: memory.
 
-use crate::mapping::Mapped;
+use crate::mapping::MappedFile;
 use crate::operations::{LineKernels, line_rates};
 use crate::protocol::TrialProtocol;
 use crate::timer::{CpuidRdtscRdtscp, Timer};
@@ -90,7 +90,7 @@ pub(super) fn faulting(stage: &Stage) -> Result<Series, Failure> {
     let before = Usage::now();
     let values = TrialProtocol::TEN.values(|| {
         evict_after_reads(&test.file)?;
-        let mapped = Mapped::readable(&test.file, FILE as usize)?;
+        let mapped = MappedFile::readable(&test.file, FILE as usize)?;
         Ok::<_, Failure>(CpuidRdtscRdtscp::ticks(|| _ = mapped.read(0)) as f64 * tick_ns)
     })?;
     let major = Usage::now().since(before).major;

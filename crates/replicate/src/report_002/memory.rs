@@ -1,7 +1,7 @@
 //! Its chapter "Memory".
 
 use super::cpu::span;
-use crate::mapping::Mapped;
+use crate::mapping::MappedFile;
 use crate::operations::line_rates;
 use crate::protocol::TrialProtocol;
 use crate::timer::{Fenced, Timer};
@@ -75,7 +75,7 @@ pub(super) fn faulting(stage: &Stage) -> Result<Series, Failure> {
 /// Nanoseconds per page of a file that was just created.
 fn written(stage: &Stage, tick_ns: f64) -> Result<f64, Failure> {
     let test = TestFile::nameless(stage.site, FILE as u64, DiskQuota::DEFAULT)?;
-    let mut mapped = Mapped::shared(&test.file, FILE)?;
+    let mut mapped = MappedFile::shared(&test.file, FILE)?;
     let mut synced = Ok(());
     let ticks = Fenced::ticks(|| {
         (0..FILE).step_by(PAGE).for_each(|offset| mapped.write(offset, 7));

@@ -3,7 +3,7 @@
 use super::beside::{self, Published};
 use super::sections::title;
 use crate::description::FactRow;
-use crate::main_figures::{Ranked, Written};
+use crate::main_figures::{Ranked, WrittenFigure};
 use crate::occupancy;
 use crate::paper::{Block, Column, Document, Group, Key, Row, Section, Sign, Table, Text, Tone};
 use crate::summary::ABSENT;
@@ -101,7 +101,7 @@ fn main_figures_rows(figure: &Ranked, name: &dyn Fn(&str) -> Text) -> Vec<Row> {
     [first].into_iter().chain(shared).collect()
 }
 
-fn main_figures_row(experiment: Text, words: String, written: Written) -> Row {
+fn main_figures_row(experiment: Text, words: String, written: WrittenFigure) -> Row {
     Row::of([
         experiment,
         words.into(),

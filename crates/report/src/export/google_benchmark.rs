@@ -26,7 +26,7 @@ struct Context {
     num_cpus: usize,
     mhz_per_cpu: u64,
     cpu_scaling_enabled: bool,
-    caches: Vec<Cache>,
+    caches: Vec<CacheEntry>,
     load_avg: Vec<f64>,
     library_version: String,
     library_build_type: String,
@@ -34,7 +34,7 @@ struct Context {
 }
 
 #[derive(Serialize)]
-struct Cache {
+struct CacheEntry {
     r#type: String,
     level: u8,
     size: u64,
@@ -77,7 +77,7 @@ fn context(results: &Results) -> Context {
     let machine = &header.machine;
     let caches = machine.caches.value().map(Vec::as_slice).unwrap_or_default();
     let cache = |cache: &fathom_core::machine::Cache| {
-        Some(Cache {
+        Some(CacheEntry {
             r#type: format!("{:?}", cache.kind),
             level: cache.level,
             size: *cache.size_bytes.value()?,

@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 #[derive(Serialize)]
-struct LeftOut<'a> {
+struct LeftOutPoint<'a> {
     file: &'a str,
     left_out: String,
 }
@@ -97,7 +97,7 @@ pub(super) fn line(file: &Path, trials: bool) -> String {
         json(&of(&name, (content, header), &run, &reduced, trials)?)
     });
     // Serializing two texts cannot fail.
-    let left_out = |reason| json_of_left_out(&LeftOut { file: &name, left_out: reason });
+    let left_out = |reason| json_of_left_out(&LeftOutPoint { file: &name, left_out: reason });
     escaped_json(&json.unwrap_or_else(left_out)) + "\n"
 }
 
@@ -105,7 +105,7 @@ fn json(line: &RunLine) -> Result<String, String> {
     serde_json::to_string(line).map_err(|error| error.to_string())
 }
 
-fn json_of_left_out(line: &LeftOut) -> String {
+fn json_of_left_out(line: &LeftOutPoint) -> String {
     serde_json::to_string(line).unwrap_or_default()
 }
 

@@ -97,9 +97,14 @@ fn figure(pairs: &[(&PointResult, &PointResult)], curves: &[PairCurve]) -> Drawn
     DrawnFigure::of(caption, point.unit, drawing.finish(&name, &words.join("; ")), &y)
 }
 
-type Side<'run> = (&'run Axis, &'run PointResult);
+type AxisOfPoint<'run> = (&'run Axis, &'run PointResult);
 
-fn frame(drawing: &mut Drawing, (x, partner): Side, (y, point): Side, (left, top, bottom): (f64, f64, f64)) {
+fn frame(
+    drawing: &mut Drawing,
+    (x, partner): AxisOfPoint,
+    (y, point): AxisOfPoint,
+    (left, top, bottom): (f64, f64, f64),
+) {
     for tick in y.ticks(7) {
         let place = y.place(tick);
         drawing.line("grid", (left, place), (WIDTH - 12.0, place));

@@ -7,7 +7,7 @@ use fathom_core::quantity::Unit;
 const WIDE: f64 = 20.0;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Spread {
+enum Spacing {
     Linear,
     Decades,
     /// Powers of two; zero is placed one step below this smallest value.
@@ -17,7 +17,7 @@ enum Spread {
 /// An axis of values on the page.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Axis {
-    spread: Spread,
+    spread: Spacing,
     /// The ends on the scale (exponents if it is logarithmic).
     low: f64,
     high: f64,
@@ -57,12 +57,12 @@ impl Axis {
     fn from_zero((low, high): (f64, f64), unit: Unit, from: f64, to: f64) -> Self {
         let grain = grain(unit, high);
         let room = room(high - low.min(0.0), grain) * 0.06;
-        Axis { spread: Spread::Linear, low: low.min(0.0), high: high + room, from, to, grain }
+        Axis { spread: Spacing::Linear, low: low.min(0.0), high: high + room, from, to, grain }
     }
 
     /// `linear` or `logarithmic`.
     pub(super) fn spread(&self) -> &'static str {
-        if self.spread == Spread::Linear { "linear" } else { "logarithmic" }
+        if self.spread == Spacing::Linear { "linear" } else { "logarithmic" }
     }
 
     /// For the shape of a distribution: from the least to the greatest value, without zero, which would compress it.
@@ -73,7 +73,7 @@ impl Axis {
         }
         let room = room(high - low, high.abs() * 0.1) * 0.03;
         Axis {
-            spread: Spread::Linear,
+            spread: Spacing::Linear,
             low: low - room,
             high: high + room,
             from,
@@ -86,14 +86,14 @@ impl Axis {
     fn logarithmic((low, high): (f64, f64), unit: Unit, from: f64, to: f64) -> Self {
         let binary = unit == Unit::Bytes;
         let exponent = |value: f64| if binary { value.log2() } else { value.log10() };
-        let spread = if binary { Spread::Doublings(low) } else { Spread::Decades };
+        let spread = if binary { Spacing::Doublings(low) } else { Spacing::Decades };
         let room = (exponent(high) - exponent(low)) * 0.04;
         Axis { spread, low: exponent(low) - room, high: exponent(high) + room, from, to, grain: 1.0 }
     }
 
     /// A linear axis from one number to another.
     pub(super) fn linear(low: f64, high: f64, from: f64, to: f64) -> Self {
-        Axis { spread: Spread::Linear, low, high: high.max(low + 1.0), from, to, grain: 1.0 }
+        Axis { spread: Spacing::Linear, low, high: high.max(low + 1.0), from, to, grain: 1.0 }
     }
 
     /// For settings of a parameter: logarithmic to base two if they are powers of two, otherwise linear.
@@ -104,13 +104,20 @@ impl Axis {
         if positive.is_empty() || (!doublings && high <= low * WIDE) {
             let (low, high) = ends(values);
             let room = (high - low).max(1.0) * 0.04;
-            return Axis { spread: Spread::Linear, low: low - room, high: high + room, from, to, grain: 1.0 };
+            return Axis {
+                spread: Spacing::Linear,
+                low: low - room,
+                high: high + room,
+                from,
+                to,
+                grain: 1.0,
+            };
         }
         let zero = values.contains(&0.0);
         let first = low.log2() - if zero { 1.0 } else { 0.0 };
         let room = (high.log2() - first).max(1.0) * 0.03;
         Axis {
-            spread: Spread::Doublings(low),
+            spread: Spacing::Doublings(low),
             low: first - room,
             high: high.log2() + room,
             from,
@@ -122,11 +129,11 @@ impl Axis {
     /// The pixel of a value; values beyond the ends are placed at the ends.
     pub(super) fn place(&self, value: f64) -> f64 {
         let exact = match self.spread {
-            Spread::Linear => value,
-            Spread::Decades if value > 0.0 => value.log10(),
-            Spread::Doublings(_) if value > 0.0 => value.log2(),
-            Spread::Decades => self.low,
-            Spread::Doublings(smallest) => smallest.log2() - 1.0,
+            Spacing::Linear => value,
+            Spacing::Decades if value > 0.0 => value.log10(),
+            Spacing::Doublings(_) if value > 0.0 => value.log2(),
+            Spacing::Decades => self.low,
+            Spacing::Doublings(smallest) => smallest.log2() - 1.0,
         };
         let share = ((exact - self.low) / (self.high - self.low)).clamp(0.0, 1.0);
         self.from + share * (self.to - self.from)
@@ -135,7 +142,7 @@ impl Axis {
     /// Values for drawing a line, evenly spaced on the axis between two settings.
     pub(super) fn steps(&self, low: f64, high: f64) -> Vec<f64> {
         const STEPS: usize = 40;
-        let logarithmic = self.spread != Spread::Linear && low > 0.0;
+        let logarithmic = self.spread != Spacing::Linear && low > 0.0;
         let at = |share: f64| {
             if logarithmic { low * (high / low).powf(share) } else { low + (high - low) * share }
         };
@@ -145,10 +152,10 @@ impl Axis {
     /// Whether the axis can show a value: a logarithmic one cannot show zero and below.
     pub(super) fn shows(&self, value: f64) -> bool {
         let exact = match self.spread {
-            Spread::Linear => value,
+            Spacing::Linear => value,
             _ if value <= 0.0 => return false,
-            Spread::Decades => value.log10(),
-            Spread::Doublings(_) => value.log2(),
+            Spacing::Decades => value.log10(),
+            Spacing::Doublings(_) => value.log2(),
         };
         (self.low..=self.high).contains(&exact)
     }
@@ -156,9 +163,9 @@ impl Axis {
     /// The tick values, about `most` at the most.
     pub(super) fn ticks(&self, most: usize) -> Vec<f64> {
         match self.spread {
-            Spread::Linear => self.even(most),
-            Spread::Decades => self.decades(most),
-            Spread::Doublings(smallest) => self.doublings(smallest, most),
+            Spacing::Linear => self.even(most),
+            Spacing::Decades => self.decades(most),
+            Spacing::Doublings(smallest) => self.doublings(smallest, most),
         }
     }
 

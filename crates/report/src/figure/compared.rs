@@ -36,11 +36,11 @@ fn most_swept(rows: &[&Row]) -> Option<String> {
     (sweeps(&best) >= LEAST).then(|| best.to_owned())
 }
 
-type Sweep<'a> = ((Point, Unit), Vec<(f64, &'a Row)>);
+type SweptRows<'a> = ((Point, Unit), Vec<(f64, &'a Row)>);
 
 /// The rows that belong to a sweep along this parameter, grouped by their other parameters, and the other rows.
-fn split<'a>(rows: &[&'a Row], along: &str) -> (Vec<Sweep<'a>>, Vec<&'a Row>) {
-    let mut sweeps: Vec<Sweep> = vec![];
+fn split<'a>(rows: &[&'a Row], along: &str) -> (Vec<SweptRows<'a>>, Vec<&'a Row>) {
+    let mut sweeps: Vec<SweptRows> = vec![];
     let mut rest = vec![];
     for row in rows {
         let Some(setting) = row.point.number_of(along) else {
@@ -53,7 +53,7 @@ fn split<'a>(rows: &[&'a Row], along: &str) -> (Vec<Sweep<'a>>, Vec<&'a Row>) {
             None => sweeps.push((group, vec![(setting as f64, row)])),
         }
     }
-    let (mut whole, short): (Vec<Sweep>, Vec<Sweep>) =
+    let (mut whole, short): (Vec<SweptRows>, Vec<SweptRows>) =
         sweeps.into_iter().partition(|(_, rows)| rows.len() >= LEAST);
     rest.extend(short.into_iter().flat_map(|(_, rows)| rows.into_iter().map(|(_, row)| row)));
     for (_, rows) in &mut whole {

@@ -41,7 +41,7 @@ pub(super) fn figures(points: &[&PointResult]) -> Vec<DrawnFigure> {
     let chunks = drawn.chunks(drawn.len().div_ceil(figures).max(1));
     chunks
         .map(|curves| {
-            let what = Shown {
+            let what = ShownShares {
                 of: &points[0].experiment,
                 unit: points[0].unit,
                 each: "single operations",
@@ -57,11 +57,11 @@ pub fn of_trials(method: &str, unit: Unit, variants: Vec<(String, Vec<f64>)>) ->
     let curves: Vec<ShareCurve> =
         variants.into_iter().filter_map(|(name, values)| ShareCurve::of(name, values)).collect();
     let drawn: Vec<&ShareCurve> = curves.iter().take(SERIES).collect();
-    let what = Shown { of: method, unit, each: "trials", note: "" };
+    let what = ShownShares { of: method, unit, each: "trials", note: "" };
     (!drawn.is_empty()).then(|| what.figure(&drawn))
 }
 
-struct Shown<'a> {
+struct ShownShares<'a> {
     of: &'a str,
     unit: Unit,
     /// The name of the single values: operations, trials.
@@ -91,7 +91,7 @@ impl ShareCurve {
     }
 }
 
-impl Shown<'_> {
+impl ShownShares<'_> {
     fn figure(&self, curves: &[&ShareCurve]) -> DrawnFigure {
         let unit = self.unit;
         let names: Vec<String> = curves.iter().map(|curve| svg::shortened(&curve.name, 60)).collect();

@@ -25,11 +25,11 @@ const TOP: f64 = 22.0;
 const SIDE: f64 = 480.0;
 
 /// A cell: row, column and its result.
-type Cell<'run> = (u64, u64, &'run PointResult);
+type MatrixCell<'run> = (u64, u64, &'run PointResult);
 
 /// The matrices of some points, one for each setting of the other parameters, and the points that belong to none.
 pub(super) fn split<'run>(points: &[&'run PointResult]) -> (Vec<Candidate<'run>>, Vec<&'run PointResult>) {
-    let (mut groups, mut rest) = (Vec::<Vec<Cell>>::new(), vec![]);
+    let (mut groups, mut rest) = (Vec::<Vec<MatrixCell>>::new(), vec![]);
     for point in points {
         let Some(cell) = cell(point) else {
             rest.push(*point);
@@ -43,7 +43,7 @@ pub(super) fn split<'run>(points: &[&'run PointResult]) -> (Vec<Candidate<'run>>
     let (large, small): (Vec<_>, Vec<_>) =
         groups.into_iter().partition(|cells| numbers(cells).len() >= LEAST);
     rest.extend(small.into_iter().flatten().map(|(.., point)| point));
-    let candidate = |cells: &Vec<Cell<'run>>| Candidate {
+    let candidate = |cells: &Vec<MatrixCell<'run>>| Candidate {
         points: cells.iter().map(|(.., point)| *point).collect(),
         drawn: figure(cells),
     };
@@ -51,7 +51,7 @@ pub(super) fn split<'run>(points: &[&'run PointResult]) -> (Vec<Candidate<'run>>
 }
 
 /// The cell of a point, if its experiment is shown as a matrix.
-fn cell(point: &PointResult) -> Option<Cell<'_>> {
+fn cell(point: &PointResult) -> Option<MatrixCell<'_>> {
     let (row, column) = point.method().ok()?.about().shown.matrix?;
     point.point.get(row.name).zip(point.point.get(column.name))?;
     Some((point.point.number(row), point.point.number(column), point))
@@ -65,19 +65,19 @@ fn is_of_one_matrix(one: &PointResult, other: &PointResult) -> bool {
 }
 
 /// The rows, which are the columns as well, in ascending order.
-fn numbers(cells: &[Cell]) -> Vec<u64> {
+fn numbers(cells: &[MatrixCell]) -> Vec<u64> {
     let mut numbers: Vec<u64> = cells.iter().flat_map(|(row, column, _)| [*row, *column]).collect();
     numbers.sort_unstable();
     numbers.dedup();
     numbers
 }
 
-fn figure(cells: &[Cell]) -> DrawnFigure {
+fn figure(cells: &[MatrixCell]) -> DrawnFigure {
     let point = cells[0].2;
     let numbers = numbers(cells);
     let side = (SIDE / numbers.len() as f64).min(44.0);
     let length = side * numbers.len() as f64;
-    let of_cell = |(row, column, point): &Cell| Some(((*row, *column), mark(point)?));
+    let of_cell = |(row, column, point): &MatrixCell| Some(((*row, *column), mark(point)?));
     let marks: Vec<((u64, u64), Mark)> = cells.iter().filter_map(of_cell).collect();
     let values: Vec<f64> = marks.iter().map(|(_, mark)| mark.value).collect();
     // The coverage of a cell is a position on an axis, which is logarithmic if the values are far apart.

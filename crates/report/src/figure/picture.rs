@@ -32,7 +32,7 @@ const VALUES: f64 = 872.0;
 const SHARED: f64 = 1086.0;
 
 /// An operation with its marks.
-struct Row<'run> {
+struct PictureRow<'run> {
     kind: &'static str,
     name: &'static str,
     point: &'run PointResult,
@@ -60,8 +60,8 @@ pub(crate) fn figure(results: &Results) -> Option<DrawnFigure> {
     Some(DrawnFigure::of(caption.to_owned(), Unit::Nanoseconds, svg, &axis))
 }
 
-fn rows_of<'a>(results: &'a Results) -> Vec<Row<'a>> {
-    let mut rows: Vec<Row> = vec![];
+fn rows_of<'a>(results: &'a Results) -> Vec<PictureRow<'a>> {
+    let mut rows: Vec<PictureRow> = vec![];
     for (kind, operations) in KINDS {
         for operation in operations {
             let Some(point) = operation.result(results) else { continue };
@@ -70,13 +70,13 @@ fn rows_of<'a>(results: &'a Results) -> Vec<Row<'a>> {
             let above = rows
                 .last()
                 .map_or(TOP - ROW * 0.5, |row| if row.kind == kind { row.y } else { row.y + BETWEEN });
-            rows.push(Row { kind, name: operation.name, point, mark, shared, y: above + ROW });
+            rows.push(PictureRow { kind, name: operation.name, point, mark, shared, y: above + ROW });
         }
     }
     rows
 }
 
-fn axis(rows: &[Row]) -> Axis {
+fn axis(rows: &[PictureRow]) -> Axis {
     let shared = rows.iter().filter_map(|row| row.shared);
     let shared = shared.flat_map(|shared| {
         let (low, high) = quantities::ends(shared).unwrap_or((shared.value, shared.value));
@@ -135,7 +135,7 @@ fn frame(drawing: &mut Drawing, axis: &Axis, bottom: f64) {
 }
 
 /// The kinds of operations at the left edge, with a line between two of them.
-fn kinds(drawing: &mut Drawing, rows: &[Row]) {
+fn kinds(drawing: &mut Drawing, rows: &[PictureRow]) {
     for of_kind in rows.chunk_by(|one, other| one.kind == other.kind) {
         let first = &of_kind[0];
         drawing.text("kind", "start", (14.0, first.y + 5.0), first.kind);
@@ -146,7 +146,7 @@ fn kinds(drawing: &mut Drawing, rows: &[Row]) {
     }
 }
 
-fn draw(drawing: &mut Drawing, axis: &Axis, row: &Row) {
+fn draw(drawing: &mut Drawing, axis: &Axis, row: &PictureRow) {
     let y = row.y;
     drawing.text("op", "end", (NAMES, y + 5.0), row.name);
     drawing.titled(&row.mark.words, |drawing| {

@@ -16,13 +16,13 @@ const LEAST: usize = 3;
 const LEAST_BESIDE: usize = 2;
 
 /// Points that differ in one number only.
-pub(super) struct Series<'run> {
+pub(super) struct Sweep<'run> {
     along: String,
     group: Point,
     points: Vec<(f64, &'run PointResult)>,
 }
 
-impl Series<'_> {
+impl Sweep<'_> {
     fn has_any(&self, points: &[&PointResult]) -> bool {
         self.points.iter().any(|(_, mine)| points.iter().any(|point| std::ptr::eq(*point, *mine)))
     }
@@ -35,7 +35,7 @@ pub(super) fn split<'run>(
     results: &Results,
     points: &[&'run PointResult],
     few: &[&PointResult],
-) -> (Vec<Vec<Series<'run>>>, Vec<&'run PointResult>) {
+) -> (Vec<Vec<Sweep<'run>>>, Vec<&'run PointResult>) {
     let (mut sweeps, mut rest) = (vec![], points.to_vec());
     for along in swept_parameters(results, points) {
         let (swept, others) = split_along(&rest, &along, few);
@@ -51,14 +51,14 @@ fn split_along<'run>(
     points: &[&'run PointResult],
     along: &str,
     few: &[&PointResult],
-) -> (Vec<Series<'run>>, Vec<&'run PointResult>) {
-    let mut series: Vec<Series> = vec![];
+) -> (Vec<Sweep<'run>>, Vec<&'run PointResult>) {
+    let mut series: Vec<Sweep> = vec![];
     for point in points {
         let Some(setting) = number(point, along) else { continue };
         let group = point.point.without(along);
         match series.iter_mut().find(|series| series.group == group) {
             Some(series) => series.points.push((setting, point)),
-            None => series.push(Series { along: along.to_owned(), group, points: vec![(setting, point)] }),
+            None => series.push(Sweep { along: along.to_owned(), group, points: vec![(setting, point)] }),
         }
     }
     if series.iter().all(|series| series.points.len() < LEAST) {
@@ -109,18 +109,18 @@ fn number(point: &PointResult, name: &str) -> Option<f64> {
 /// The figures, each with as many series as can be distinguished: first those with any of the `few` points.
 pub(super) fn figures<'run>(
     results: &Results,
-    mut series: Vec<Series<'run>>,
+    mut series: Vec<Sweep<'run>>,
     few: &[&PointResult],
 ) -> Vec<Candidate<'run>> {
     series.sort_by_key(|series| !series.has_any(few));
-    let candidate = |series: &[Series<'run>]| Candidate {
+    let candidate = |series: &[Sweep<'run>]| Candidate {
         points: series.iter().flat_map(|series| series.points.iter().map(|(_, point)| *point)).collect(),
         drawn: figure(results, series),
     };
     series.chunks(SERIES).map(candidate).collect()
 }
 
-fn figure(results: &Results, series: &[Series]) -> DrawnFigure {
+fn figure(results: &Results, series: &[Sweep]) -> DrawnFigure {
     let (first, along) = (series[0].points[0].1, series[0].along.as_str());
     let named = words::parameter(first, along);
     let declared = first.method().map(|known| (known.about().shown.landmarks)(&results.run.header.machine));
@@ -141,7 +141,7 @@ fn figure(results: &Results, series: &[Series]) -> DrawnFigure {
     .figure()
 }
 
-fn curve<'run>(results: &'run Results, first: &PointResult, series: &Series) -> Curve<'run> {
+fn curve<'run>(results: &'run Results, first: &PointResult, series: &Sweep) -> Curve<'run> {
     let marks = series.points.iter().filter_map(|(setting, point)| Some((*setting, mark(point)?)));
     Curve {
         name: words::short_label(first, &series.group),
@@ -150,7 +150,7 @@ fn curve<'run>(results: &'run Results, first: &PointResult, series: &Series) -> 
     }
 }
 
-fn trend<'run>(results: &'run Results, series: &Series) -> Option<&'run TrendResult> {
+fn trend<'run>(results: &'run Results, series: &Sweep) -> Option<&'run TrendResult> {
     let experiment = &series.points[0].1.experiment;
     results.trends.iter().find(|trend| {
         trend.experiment == *experiment && trend.along == series.along && trend.group == series.group

@@ -35,7 +35,7 @@ struct RunEntry<'run> {
     /// The last verification of this same program on this same machine; absent if there was none.
     #[serde(skip_serializing_if = "Option::is_none")]
     verification: Option<&'run Verification>,
-    conditions: Conditions<'run>,
+    conditions: ConditionsReport<'run>,
     points: Vec<PointReport<'run>>,
     trends: Vec<TrendReport<'run>>,
     findings: Vec<Findings<'run>>,
@@ -49,7 +49,7 @@ struct RunEntry<'run> {
 }
 
 #[derive(Serialize)]
-struct Conditions<'run> {
+struct ConditionsReport<'run> {
     core_hz: Option<f64>,
     core_shared: Option<CoreSharedReport>,
     warnings: Vec<Warning>,
@@ -104,7 +104,7 @@ fn report<'run>(results: &'run Results, published: Option<&Published<'run>>) -> 
         machine: &run.header.machine,
         peer: run.header.peer.as_deref(),
         verification: run.header.verification.as_deref(),
-        conditions: Conditions {
+        conditions: ConditionsReport {
             core_hz: results.core_hz,
             core_shared: results.core_shared.as_ref().map(core_shared),
             warnings: run.header.machine.warnings(),

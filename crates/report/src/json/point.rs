@@ -14,7 +14,7 @@ use serde::Serialize;
 pub(super) struct PointReport<'run> {
     experiment: &'run str,
     parameters: &'run Point,
-    method: Method<'run>,
+    method: MethodReport<'run>,
     unit: Unit,
     kind: Kind,
     outcome: &'static str,
@@ -50,7 +50,7 @@ pub(super) struct PointReport<'run> {
 }
 
 #[derive(Serialize)]
-struct Method<'run> {
+struct MethodReport<'run> {
     id: &'run str,
     version: u32,
 }
@@ -90,7 +90,7 @@ pub(super) fn point<'run>(results: &Results, result: &'run PointResult) -> Point
     PointReport {
         experiment: &result.experiment,
         parameters: &result.point,
-        method: Method { id: &result.experiment, version: result.method_version },
+        method: MethodReport { id: &result.experiment, version: result.method_version },
         unit: result.unit,
         kind: result.unit.kind(),
         outcome: result.outcome.name(),
@@ -193,14 +193,14 @@ struct CoreReport {
     shared_share: Option<f64>,
     shared: Option<WithInterval>,
     /// With the core shared over alone; for rates the reverse.
-    neighbour_cost: Option<Ratio>,
+    neighbour_cost: Option<RatioReport>,
     observed_alone: usize,
     observed_shared: usize,
     observed_unclear: usize,
 }
 
 #[derive(Serialize)]
-struct Ratio {
+struct RatioReport {
     value: f64,
     low: Option<f64>,
     high: Option<f64>,
@@ -224,7 +224,7 @@ fn core(point: &PointResult, core: &PointCore) -> CoreReport {
         state: core.state.name(),
         shared_share: core.shared_share,
         shared: core.shared.as_ref().map(WithInterval::of),
-        neighbour_cost: cost.map(|cost| Ratio {
+        neighbour_cost: cost.map(|cost| RatioReport {
             value: cost.value,
             low: cost.interval.map(|interval| interval.low),
             high: cost.interval.map(|interval| interval.high),

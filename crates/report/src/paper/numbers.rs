@@ -15,8 +15,8 @@ pub struct Numbers<'a> {
     works: Vec<&'a str>,
     of_works: BTreeMap<&'a str, usize>,
     notes: Vec<&'a Text>,
-    tables: Counter,
-    figures: Counter,
+    tables: NumberCount,
+    figures: NumberCount,
     in_appendix: BTreeSet<&'a Key>,
 }
 
@@ -43,9 +43,9 @@ impl fmt::Display for Number {
 
 /// The counts so far, in the paper and in its appendix.
 #[derive(Debug, Default)]
-struct Counter([usize; 2]);
+struct NumberCount([usize; 2]);
 
-impl Counter {
+impl NumberCount {
     fn next(&mut self, in_appendix: bool) -> Number {
         let count = &mut self.0[usize::from(in_appendix)];
         *count += 1;

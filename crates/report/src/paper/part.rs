@@ -7,7 +7,7 @@ use super::text::Key;
 
 /// The part of a document that a file contains.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Part {
+pub(super) enum DocumentPart {
     Whole,
     Paper,
     Appendix,
@@ -17,23 +17,23 @@ pub(super) enum Part {
 pub(super) const HINT: &str = "Tables and figures numbered A1, A2, … are in the appendix, a file of its own: a report that is \
     written to `NAME.md` or `NAME.tex` with `--output` has it in `NAME-appendix` beside it.";
 
-impl Part {
+impl DocumentPart {
     /// Whether the file contains the appendix if `in_appendix`, otherwise the rest.
     pub(super) fn has(self, in_appendix: bool) -> bool {
         match self {
-            Part::Whole => true,
-            Part::Paper => !in_appendix,
-            Part::Appendix => in_appendix,
+            DocumentPart::Whole => true,
+            DocumentPart::Paper => !in_appendix,
+            DocumentPart::Appendix => in_appendix,
         }
     }
 
     /// The words that say that a place is in the other file; empty if it is in the same file.
     pub(super) fn elsewhere(self, numbers: &Numbers, key: &Key) -> &'static str {
         match (self, numbers.place(key)) {
-            (Part::Appendix, Some(Target::Section(_))) => " of the paper",
+            (DocumentPart::Appendix, Some(Target::Section(_))) => " of the paper",
             (_, Some(Target::Section(_)) | None) => "",
             (part, _) if part.has(numbers.in_appendix(key)) => "",
-            (Part::Appendix, _) => " of the paper",
+            (DocumentPart::Appendix, _) => " of the paper",
             _ => " of the appendix",
         }
     }

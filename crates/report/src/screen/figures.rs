@@ -1,6 +1,6 @@
 //! The main figures as a table.
 
-use crate::main_figures::{Ranked, Written};
+use crate::main_figures::{Ranked, WrittenFigure};
 use crate::occupancy;
 use crate::paper::Sign;
 use crate::summary::ABSENT;
@@ -74,8 +74,8 @@ fn cells(figure: &Ranked) -> Vec<[String; 6]> {
     [row(words, figure.main.written())].into_iter().chain(shared).collect()
 }
 
-fn row(words: String, written: Written) -> [String; 6] {
-    let Written { median, interval, half_width, factor, evidence } = written;
+fn row(words: String, written: WrittenFigure) -> [String; 6] {
+    let WrittenFigure { median, interval, half_width, factor, evidence } = written;
     [words, median, interval, half_width, factor, evidence.map_or(ABSENT, Sign::mark).to_owned()]
 }
 

@@ -1,11 +1,11 @@
 //! `fio`.
 
-use super::opinion::{Opinion, Tool};
+use super::opinion::{Opinion, OtherTool};
 use fathom_core::experiment::At::{self, Name, Number};
 use fathom_core::experiment::Selector;
 use serde_json::Value;
 
-static TOOL: Tool = Tool { name: "fio", program: "fio", package: "fio" };
+static TOOL: OtherTool = OtherTool { name: "fio", program: "fio", package: "fio" };
 
 const DIRECT: &[(&str, At)] = &[
     ("state", Name("direct")),

@@ -1,10 +1,10 @@
 //! `hackbench`, the scheduler's benchmark, with one sender and one receiver.
 
-use super::opinion::{Opinion, Tool, behind};
+use super::opinion::{Opinion, OtherTool, behind};
 use fathom_core::experiment::At::{Name, Number};
 use fathom_core::experiment::Selector;
 
-static TOOL: Tool = Tool { name: "hackbench", program: "hackbench", package: "rt-tests" };
+static TOOL: OtherTool = OtherTool { name: "hackbench", program: "hackbench", package: "rt-tests" };
 
 /// Bytes moved by a run, according to its command line.
 const MOVED: f64 = 200_000.0 * 4096.0;

@@ -1,11 +1,11 @@
 //! `iperf3`.
 
-use super::opinion::{Opinion, Server, Tool};
+use super::opinion::{Opinion, OtherTool, ToolServer};
 use fathom_core::experiment::At::{Name, Number};
 use fathom_core::experiment::Selector;
 use serde_json::Value;
 
-static TOOL: Tool = Tool { name: "iperf3", program: "iperf3", package: "iperf3" };
+static TOOL: OtherTool = OtherTool { name: "iperf3", program: "iperf3", package: "iperf3" };
 
 /// The point of a stream over loopback, which `qperf` measures too.
 pub(super) const STREAM: Selector = Selector::of(
@@ -26,7 +26,7 @@ pub(super) const OPINIONS: &[Opinion] = &[Opinion {
     tool: &TOOL,
     points: STREAM,
     command: "iperf3 -J -c 127.0.0.1 -p {port} -t 1 -l 128K",
-    server: Some(Server { command: "iperf3 -s -1 -B 127.0.0.1 -p {port}", listens_everywhere: false }),
+    server: Some(ToolServer { command: "iperf3 -s -1 -B 127.0.0.1 -p {port}", listens_everywhere: false }),
     read: received,
     otherwise: "its mean includes the beginning of each transfer, and its timers wake it ten times a second",
 }];

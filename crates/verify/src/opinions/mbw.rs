@@ -1,10 +1,10 @@
 //! `mbw`, which copies arrays.
 
-use super::opinion::{Opinion, Tool, behind};
+use super::opinion::{Opinion, OtherTool, behind};
 use fathom_core::experiment::At::Name;
 use fathom_core::experiment::Selector;
 
-static TOOL: Tool = Tool { name: "mbw", program: "mbw", package: "mbw" };
+static TOOL: OtherTool = OtherTool { name: "mbw", program: "mbw", package: "mbw" };
 
 /// The point of a copy in memory by the C library, which `perf bench` measures too.
 pub(super) const MEMCPY: Selector = Selector::of(

@@ -1,7 +1,7 @@
 //! Running a tool: its command line on this machine, and its figure each time.
 
-use super::opinion::{Opinion, Tool};
-use super::tool_runner::{COMMAND, CommandLine, Task, ToolOutput, free_port};
+use super::opinion::{Opinion, OtherTool};
+use super::tool_runner::{COMMAND, CommandLine, ToolOutput, ToolTask, free_port};
 use fathom_core::experiment::{Placement, Point};
 use fathom_core::sampling::child::{End, Launch, Process};
 use fathom_engine::plan::Cpus;
@@ -17,7 +17,7 @@ pub(super) struct ToolRunner(Option<Process>);
 
 impl ToolRunner {
     /// The result of a task; `None` if the session was interrupted.
-    fn run(&mut self, task: &Task) -> Result<Option<ToolOutput>, String> {
+    fn run(&mut self, task: &ToolTask) -> Result<Option<ToolOutput>, String> {
         let failed = |error: std::io::Error| format!("the process that starts tools: {error}");
         let mut process = match self.0.take() {
             Some(process) => process,
@@ -73,7 +73,7 @@ impl ToolMeasurement {
         (self.opinion.read)(&text?).map(Some).ok_or_else(unread)
     }
 
-    fn task(&self, cpus: Cpus, file: &Path) -> Result<Task, String> {
+    fn task(&self, cpus: Cpus, file: &Path) -> Result<ToolTask, String> {
         let port = free_port().map_err(|error| format!("no port of loopback is free: {error}"))?;
         let size = self.point.as_ref().and_then(|point| point.number_of("size"));
         let words = |line: &str| words(line, port, file, size);
@@ -81,7 +81,7 @@ impl ToolMeasurement {
         let server = self.opinion.server.as_ref();
         let both =
             server.is_none() && self.point.as_ref().map(Point::placement) == Some(Placement::AcrossCpus);
-        Ok(Task {
+        Ok(ToolTask {
             client: CommandLine {
                 words: words(self.opinion.command),
                 cpus: if both { [home, partner.clone()].concat() } else { home },
@@ -105,7 +105,7 @@ fn words(line: &str, port: u16, file: &Path, size: Option<u64>) -> Vec<String> {
 }
 
 /// Whether a tool is installed; otherwise the package that contains it.
-pub(super) fn installed(tool: &Tool) -> Result<(), String> {
+pub(super) fn installed(tool: &OtherTool) -> Result<(), String> {
     // The folders in which measuring processes look for programs.
     let is_here = ["/usr/bin", "/bin"].iter().any(|folder| Path::new(folder).join(tool.program).exists());
     if is_here {
@@ -128,7 +128,7 @@ mod tests {
 
     #[test]
     fn an_absent_tool_is_named_with_its_package() {
-        let tool = Tool { name: "n", program: "no-such-program", package: "such" };
+        let tool = OtherTool { name: "n", program: "no-such-program", package: "such" };
         let reason = installed(&tool).unwrap_err();
         assert!(reason.contains("no-such-program") && reason.contains("package such"), "{reason}");
     }

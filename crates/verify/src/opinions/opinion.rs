@@ -3,7 +3,7 @@
 use fathom_core::experiment::Selector;
 
 #[derive(Debug)]
-pub struct Tool {
+pub struct OtherTool {
     pub name: &'static str,
     pub program: &'static str,
     /// The Debian package that contains it.
@@ -14,14 +14,14 @@ pub struct Tool {
 #[derive(Debug)]
 pub struct Opinion {
     pub operation: &'static str,
-    pub tool: &'static Tool,
+    pub tool: &'static OtherTool,
     /// Fathom's points of the operation; the first is measured.
     pub points: Selector,
     /// The command line. `{port}` is a free port of loopback, `{file}` a file that may be created, `{half}` and `{half_mib}`
     /// half of the point's memory in bytes and in MiB.
     pub command: &'static str,
     /// The server that the command talks to; `None` for none.
-    pub server: Option<Server>,
+    pub server: Option<ToolServer>,
     /// Parses the figure from the output, in the unit of the point.
     pub read: fn(&str) -> Option<f64>,
     /// Known differences between the tool's method and Fathom's; may be empty.
@@ -30,7 +30,7 @@ pub struct Opinion {
 
 /// The server of a tool that needs one; it runs on the other CPU.
 #[derive(Debug)]
-pub struct Server {
+pub struct ToolServer {
     pub command: &'static str,
     /// Whether it listens at every address of the machine, so that it is run in a network namespace of its own.
     pub listens_everywhere: bool,

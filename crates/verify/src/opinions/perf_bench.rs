@@ -1,10 +1,10 @@
 //! `perf bench` of the kernel's own tools (tools/perf/bench).
 
-use super::opinion::{Opinion, Tool, before};
+use super::opinion::{Opinion, OtherTool, before};
 use fathom_core::experiment::At::Name;
 use fathom_core::experiment::Selector;
 
-static TOOL: Tool = Tool { name: "perf bench", program: "perf", package: "linux-perf" };
+static TOOL: OtherTool = OtherTool { name: "perf bench", program: "perf", package: "linux-perf" };
 
 pub(super) const OPINIONS: &[Opinion] = &[
     Opinion {

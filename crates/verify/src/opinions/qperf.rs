@@ -1,12 +1,12 @@
 //! `qperf`, whose server listens at every address.
 
 use super::iperf3::STREAM;
-use super::opinion::{Opinion, Server, Tool, behind};
+use super::opinion::{Opinion, OtherTool, ToolServer, behind};
 use super::sockperf::{TCP, UDP};
 
-static TOOL: Tool = Tool { name: "qperf", program: "qperf", package: "qperf" };
+static TOOL: OtherTool = OtherTool { name: "qperf", program: "qperf", package: "qperf" };
 
-const SERVER: Option<Server> = Some(Server { command: "qperf -lp {port}", listens_everywhere: true });
+const SERVER: Option<ToolServer> = Some(ToolServer { command: "qperf -lp {port}", listens_everywhere: true });
 
 pub(super) const OPINIONS: &[Opinion] = &[
     Opinion {

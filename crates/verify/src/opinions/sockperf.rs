@@ -1,10 +1,10 @@
 //! `sockperf ping-pong`.
 
-use super::opinion::{Opinion, Server, Tool, behind};
+use super::opinion::{Opinion, OtherTool, ToolServer, behind};
 use fathom_core::experiment::At::{self, Name, Number};
 use fathom_core::experiment::Selector;
 
-static TOOL: Tool = Tool { name: "sockperf", program: "sockperf", package: "sockperf" };
+static TOOL: OtherTool = OtherTool { name: "sockperf", program: "sockperf", package: "sockperf" };
 
 /// The points of a round trip of 56 bytes over loopback, which `qperf` measures too.
 pub(super) const TCP: Selector = Selector::of("network/round_trip", &round_trip("TCP"));
@@ -26,7 +26,7 @@ pub(super) const OPINIONS: &[Opinion] = &[
         tool: &TOOL,
         points: TCP,
         command: "sockperf ping-pong --tcp -i 127.0.0.1 -p {port} -t 1 -m 56",
-        server: Some(Server {
+        server: Some(ToolServer {
             command: "sockperf server --tcp -i 127.0.0.1 -p {port}",
             listens_everywhere: false,
         }),
@@ -39,7 +39,10 @@ pub(super) const OPINIONS: &[Opinion] = &[
         tool: &TOOL,
         points: UDP,
         command: "sockperf ping-pong -i 127.0.0.1 -p {port} -t 1 -m 56",
-        server: Some(Server { command: "sockperf server -i 127.0.0.1 -p {port}", listens_everywhere: false }),
+        server: Some(ToolServer {
+            command: "sockperf server -i 127.0.0.1 -p {port}",
+            listens_everywhere: false,
+        }),
         read: there_and_back,
         otherwise: "how soon an idle CPU wakes depends on its recent past, which differs between a second of its \
                     messages and Fathom's trials",

@@ -1,11 +1,11 @@
 //! `stress-ng`, a load generator that counts its operations.
 
-use super::opinion::{Opinion, Tool, before};
+use super::opinion::{Opinion, OtherTool, before};
 use super::perf_bench::SWITCH_PROCESSES;
 use fathom_core::experiment::At::Name;
 use fathom_core::experiment::Selector;
 
-static TOOL: Tool = Tool { name: "stress-ng", program: "stress-ng", package: "stress-ng" };
+static TOOL: OtherTool = OtherTool { name: "stress-ng", program: "stress-ng", package: "stress-ng" };
 
 pub(super) const OPINIONS: &[Opinion] = &[
     Opinion {

@@ -1,10 +1,10 @@
 //! `sysbench memory`.
 
-use super::opinion::{Opinion, Tool, before};
+use super::opinion::{Opinion, OtherTool, before};
 use fathom_core::experiment::At::Name;
 use fathom_core::experiment::Selector;
 
-static TOOL: Tool = Tool { name: "sysbench", program: "sysbench", package: "sysbench" };
+static TOOL: OtherTool = OtherTool { name: "sysbench", program: "sysbench", package: "sysbench" };
 
 pub(super) const OPINIONS: &[Opinion] = &[Opinion {
     operation: "reading words within L2",

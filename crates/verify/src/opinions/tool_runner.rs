@@ -23,7 +23,7 @@ pub(super) struct CommandLine {
 
 /// One run of a tool.
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) struct Task {
+pub(super) struct ToolTask {
     pub client: CommandLine,
     pub server: Option<(CommandLine, u16)>,
     /// Whether both run in a network namespace of their own.
@@ -46,7 +46,7 @@ pub fn run_tools() -> anyhow::Result<()> {
         libc::prctl(libc::PR_SET_PDEATHSIG, 0, 0, 0, 0);
     }
     for line in io::stdin().lines() {
-        let task: Task = serde_json::from_str(&line?)?;
+        let task: ToolTask = serde_json::from_str(&line?)?;
         // Meanwhile, this thread waits for the end of standard input.
         std::thread::spawn(move || answer(&task));
     }
@@ -54,7 +54,7 @@ pub fn run_tools() -> anyhow::Result<()> {
     Ok(())
 }
 
-fn answer(task: &Task) {
+fn answer(task: &ToolTask) {
     let now = || kernel_clock(libc::CLOCK_MONOTONIC);
     let began = now();
     let text = run(task);
@@ -64,7 +64,7 @@ fn answer(task: &Task) {
     let _ = serde_json::to_string(&output).map(|line| writeln!(io::stdout(), "{line}"));
 }
 
-fn run(task: &Task) -> Result<String, String> {
+fn run(task: &ToolTask) -> Result<String, String> {
     if task.apart {
         leave_the_network()?;
     }

@@ -8,20 +8,20 @@ use fathom_core::experiment::{Found, Known, Placement, Selector, Statement, capi
 /// One operation, and the points that measure it.
 pub(super) struct Equal {
     what: &'static str,
-    readings: &'static [Reading],
+    readings: &'static [EqualFigure],
     /// What differs between the points, as an explanation if the figures differ.
     because: &'static str,
 }
 
 /// A point that measures the operation, the factor on its figure, and a word for the way of measuring.
-struct Reading {
+struct EqualFigure {
     points: Selector,
     times: f64,
     how: &'static str,
 }
 
-const fn once(points: Selector, how: &'static str) -> Reading {
-    Reading { points, times: 1.0, how }
+const fn once(points: Selector, how: &'static str) -> EqualFigure {
+    EqualFigure { points, times: 1.0, how }
 }
 
 const SWITCH: Selector =
@@ -57,7 +57,7 @@ pub(super) const EQUAL: &[Equal] = &[
         readings: &[
             once(SWITCH, "switching"),
             once(TURN, "taking turns"),
-            Reading { points: MESSAGE, times: 2.0, how: "half of a round trip" },
+            EqualFigure { points: MESSAGE, times: 2.0, how: "half of a round trip" },
         ],
         because: "the code around the hand-over of one byte",
     },
@@ -66,7 +66,11 @@ pub(super) const EQUAL: &[Equal] = &[
         readings: &[
             once(SWITCH.at(Placement::AcrossCpus), "switching"),
             once(TURN.at(Placement::AcrossCpus), "taking turns"),
-            Reading { points: MESSAGE.at(Placement::AcrossCpus), times: 2.0, how: "half of a round trip" },
+            EqualFigure {
+                points: MESSAGE.at(Placement::AcrossCpus),
+                times: 2.0,
+                how: "half of a round trip",
+            },
         ],
         because: "how deeply the other CPU sleeps depends on the length of the previous turn",
     },
@@ -230,13 +234,14 @@ pub(super) const EQUAL: &[Equal] = &[
 impl Equal {
     /// The name of the check, its agreement, and the sentence; `None` with fewer than two intervals.
     pub(super) fn judge(&self, known: &Known) -> Option<(&'static str, Agreement, Statement)> {
-        let figure = |reading: &'static Reading| {
+        let figure = |reading: &'static EqualFigure| {
             let value = reading.points.found(known)?.scaled(1.0 / reading.times);
             value.interval.is_some().then_some((reading, value))
         };
-        let all: Vec<(&Reading, Found)> = self.readings.iter().filter_map(figure).collect();
-        let by_value =
-            |(_, one): &&(&Reading, Found), (_, two): &&(&Reading, Found)| one.value.total_cmp(&two.value);
+        let all: Vec<(&EqualFigure, Found)> = self.readings.iter().filter_map(figure).collect();
+        let by_value = |(_, one): &&(&EqualFigure, Found), (_, two): &&(&EqualFigure, Found)| {
+            one.value.total_cmp(&two.value)
+        };
         let ((_, least), (_, most)) = (all.iter().min_by(by_value)?, all.iter().max_by(by_value)?);
         let readings = all.iter().map(|(reading, value)| {
             let name = format!("{}, {}", self.what, reading.how);

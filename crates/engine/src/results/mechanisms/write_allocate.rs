@@ -27,7 +27,7 @@ const COPY: Selector = Selector::only(
 const NON_TEMPORAL: &str = " non-temporal";
 
 /// The same stores, through the caches and non-temporal.
-struct Pair {
+struct StorePair {
     method: String,
     through: Found,
     past: Found,
@@ -35,7 +35,7 @@ struct Pair {
 
 fn judge(premises: &Premises) -> Option<Conclusion> {
     let known = premises.known;
-    let Pair { method, through, past } = quickest(&WRITE, known)?;
+    let StorePair { method, through, past } = quickest(&WRITE, known)?;
     let times = past.over(through);
     let faster = past.value > through.value && past.differs_from(&through) == Some(true);
     if !faster || distance(times.value / 2.0) > CLOSE {
@@ -58,20 +58,22 @@ fn judge(premises: &Premises) -> Option<Conclusion> {
 
 /// One of the three transfers of a copy is the read for ownership.
 fn copied(known: &Known) -> Statement {
-    let Some(Pair { method, through, past }) = quickest(&COPY, known) else { return Statement::default() };
+    let Some(StorePair { method, through, past }) = quickest(&COPY, known) else {
+        return Statement::default();
+    };
     let times = past.times_as("fast", through, "non-temporal over through the caches, copy");
     statement!(" The same effect would make a copy ({method}) 1.5 times as fast; measured: {times}.", times)
 }
 
 /// The method whose non-temporal form is the fastest, in both forms.
-fn quickest(points: &Selector, known: &Known) -> Option<Pair> {
+fn quickest(points: &Selector, known: &Known) -> Option<StorePair> {
     let all = points.all(known).into_iter();
     let all: Vec<(&str, Found)> =
         all.filter_map(|(point, rate)| Some((point.name_of("method")?, rate))).collect();
     let pair = |(name, past): &(&str, Found)| {
         let plain = name.strip_suffix(NON_TEMPORAL)?;
         let (_, through) = all.iter().find(|(other, _)| *other == plain)?;
-        Some(Pair { method: plain.to_owned(), through: *through, past: *past })
+        Some(StorePair { method: plain.to_owned(), through: *through, past: *past })
     };
     all.iter().filter_map(pair).max_by(|one, other| one.past.value.total_cmp(&other.past.value))
 }

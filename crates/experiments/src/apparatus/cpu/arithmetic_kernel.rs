@@ -3,7 +3,7 @@
 pub use crate::arch::arithmetic::branches;
 
 use crate::apparatus::listing;
-use crate::arch::Row;
+use crate::arch::ArithmeticLoop;
 use crate::arch::arithmetic::{CHAINS, DIVISIONS};
 
 /// Instructions in one iteration of the loop.
@@ -24,7 +24,7 @@ pub fn instructions(kernel: fn(u64)) -> Option<u64> {
     }
 }
 
-fn all() -> impl Iterator<Item = &'static Row> {
+fn all() -> impl Iterator<Item = &'static ArithmeticLoop> {
     CHAINS.iter().flatten().chain(DIVISIONS)
 }
 

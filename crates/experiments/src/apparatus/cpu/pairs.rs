@@ -16,7 +16,7 @@ const OF_THE_FIRST: usize = WHOLE_UP_TO - 1;
 /// Total pairs in a sample.
 const IN_ALL: usize = WHOLE_UP_TO * (WHOLE_UP_TO - 1) / 2;
 
-type Pair = (usize, usize);
+type CpuPair = (usize, usize);
 
 /// The pairs of a run. A machine with one CPU has no pair: the point stays in the plan and is skipped, with the reason.
 pub fn sweep(machine: &Machine, options: &SweepOptions) -> Vec<Point> {
@@ -25,7 +25,7 @@ pub fn sweep(machine: &Machine, options: &SweepOptions) -> Vec<Point> {
         let from = *from;
         cpus[index + 1..].iter().map(move |to| (from, *to)).collect::<Vec<_>>()
     };
-    let mut pairs: Vec<Pair> = cpus.iter().enumerate().flat_map(of).collect();
+    let mut pairs: Vec<CpuPair> = cpus.iter().enumerate().flat_map(of).collect();
     if cpus.len() > WHOLE_UP_TO && !options.every_pair {
         let mut chance = SplitMix64::seed_from_u64(options.seed);
         let (first, others) = pairs.into_iter().partition(|pair| pair.0 == cpus[0]);
@@ -36,17 +36,17 @@ pub fn sweep(machine: &Machine, options: &SweepOptions) -> Vec<Point> {
 }
 
 /// At most `most` pairs, in their order: the first of each kind, then pairs drawn at random from each kind in turn.
-fn drawn(machine: &Machine, pairs: Vec<Pair>, most: usize, chance: &mut SplitMix64) -> Vec<Pair> {
-    let mut kinds = BTreeMap::<Nearness, Vec<(u64, Pair)>>::new();
+fn drawn(machine: &Machine, pairs: Vec<CpuPair>, most: usize, chance: &mut SplitMix64) -> Vec<CpuPair> {
+    let mut kinds = BTreeMap::<Nearness, Vec<(u64, CpuPair)>>::new();
     for pair in pairs {
         let kind = kinds.entry(machine.nearness(pair.0, pair.1)).or_default();
         kind.push((if kind.is_empty() { 0 } else { chance.next_u64() }, pair));
     }
-    let in_random_order = |mut kind: Vec<(u64, Pair)>| {
+    let in_random_order = |mut kind: Vec<(u64, CpuPair)>| {
         kind.sort_unstable();
         kind.into_iter().map(|(_, pair)| pair).enumerate()
     };
-    let mut ranked: Vec<(usize, Pair)> = kinds.into_values().flat_map(in_random_order).collect();
+    let mut ranked: Vec<(usize, CpuPair)> = kinds.into_values().flat_map(in_random_order).collect();
     ranked.sort_unstable();
     ranked.truncate(most);
     ranked.sort_unstable_by_key(|(_, pair)| *pair);
@@ -54,7 +54,7 @@ fn drawn(machine: &Machine, pairs: Vec<Pair>, most: usize, chance: &mut SplitMix
 }
 
 /// The two CPUs of a point.
-pub fn of(point: &Point) -> Pair {
+pub fn of(point: &Point) -> CpuPair {
     (point.number(&FROM) as usize, point.number(&TO) as usize)
 }
 
@@ -64,6 +64,6 @@ pub fn effort(point: &Point, machine: &Machine) -> Effort {
     if first.is_none_or(|first| of(point).0 == *first) { Effort::Quick } else { Effort::Standard }
 }
 
-fn point((from, to): Pair) -> Point {
+fn point((from, to): CpuPair) -> Point {
     Point::at(Placement::AcrossCpus).with(&FROM, from as u64).with(&TO, to as u64)
 }

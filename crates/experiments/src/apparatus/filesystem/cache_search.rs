@@ -28,7 +28,7 @@ const SAMPLE: u64 = 128;
 
 /// The order in which a prefix is read again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Order {
+pub enum RereadOrder {
     /// In the order of the first reading.
     Forward,
     /// The last read pieces first.
@@ -38,9 +38,9 @@ pub enum Order {
 
 /// The account by which the judgements are checked.
 #[derive(Clone, Default)]
-pub struct Tally(Rc<Cell<(f64, f64)>>);
+pub struct JudgementTally(Rc<Cell<(f64, f64)>>);
 
-impl Tally {
+impl JudgementTally {
     /// The account as witnesses.
     pub fn counts(&self) -> Vec<(&'static str, f64)> {
         let (judged, misjudged) = self.0.get();
@@ -57,26 +57,26 @@ impl Tally {
 pub struct Search<'site> {
     test: TestFile,
     reader: Reader,
-    order: Order,
+    order: RereadOrder,
     site: &'site Site<'site>,
     slow_ns: f64,
     stretch: Vec<u8>,
-    tally: Tally,
+    tally: JudgementTally,
 }
 
 impl<'site> Search<'site> {
     /// A search in a file without cached pages.
-    pub fn new(test: TestFile, call: Call, order: Order, site: &'site Site) -> Result<Self, Failure> {
+    pub fn new(test: TestFile, call: Call, order: RereadOrder, site: &'site Site) -> Result<Self, Failure> {
         let file =
             File::open(&test.path).map_err(|error| Failure::Broke(format!("the file is gone: {error}")))?;
         let reader = Reader::new(file, (test.bytes, test.content), PIECE, call, ReadAhead::Off)?;
         advise(&test.file, 0, libc::POSIX_FADV_RANDOM);
         let stretch = vec![0; STRETCH];
-        Ok(Search { test, reader, order, site, slow_ns: 0.0, stretch, tally: Tally::default() })
+        Ok(Search { test, reader, order, site, slow_ns: 0.0, stretch, tally: JudgementTally::default() })
     }
 
     /// The account of judgements.
-    pub fn tally(&self) -> Tally {
+    pub fn tally(&self) -> JudgementTally {
         self.tally.clone()
     }
 
@@ -158,9 +158,9 @@ impl<'site> Search<'site> {
     fn offsets(&self, prefix: u64) -> Vec<u64> {
         let pieces = prefix / PIECE;
         match self.order {
-            Order::Forward => (0..pieces).map(|number| number * PIECE).collect(),
-            Order::Backward => (0..pieces).rev().map(|number| number * PIECE).collect(),
-            Order::Random => blocks::drawn(prefix, PIECE, pieces as usize, self.site.seed ^ prefix),
+            RereadOrder::Forward => (0..pieces).map(|number| number * PIECE).collect(),
+            RereadOrder::Backward => (0..pieces).rev().map(|number| number * PIECE).collect(),
+            RereadOrder::Random => blocks::drawn(prefix, PIECE, pieces as usize, self.site.seed ^ prefix),
         }
     }
 

@@ -30,12 +30,12 @@ pub struct Member {
 
 /// The progress of a process between two readings.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Progress {
+pub struct ReadProgress {
     blocks: u64,
     took_ns: f64,
 }
 
-impl Progress {
+impl ReadProgress {
     /// Its rate; `None` if it completed no block.
     pub fn blocks_per_ns(&self) -> Option<f64> {
         (self.blocks > 0 && self.took_ns > 0.0).then(|| self.blocks as f64 / self.took_ns)
@@ -84,7 +84,7 @@ impl Lane {
 }
 
 /// The processes, and their shared board.
-pub struct Fleet {
+pub struct Readers {
     board: &'static Board,
     processes: Vec<PartnerProcess>,
     block: u64,
@@ -94,7 +94,7 @@ pub struct Fleet {
     meanwhile: Cell<u64>,
 }
 
-impl Fleet {
+impl Readers {
     /// Witness: bytes that devices have sent to the processes.
     pub const SERVED: &str = "bytes_from_device";
     /// Witness: bytes that the processes have read.
@@ -128,7 +128,7 @@ impl Fleet {
         }
         let block = members.first().map_or(0, |member| member.block);
         let fleet =
-            Fleet { board, processes, block, fewest: u64::MAX, observations: 0, meanwhile: Cell::new(0) };
+            Readers { board, processes, block, fewest: u64::MAX, observations: 0, meanwhile: Cell::new(0) };
         fleet.until(|lane| lane.version.load(Ordering::Acquire) > 0, "ready", site)?;
         board.go.store(1, Ordering::Release);
         // A first completion has no earlier one from which to time it: counting begins after it.
@@ -140,7 +140,7 @@ impl Fleet {
         let began = site.stopwatch.now_ns();
         while !self.lanes().all(&is_so) {
             self.check()?;
-            if site.stopwatch.now_ns() - began > Fleet::LONGEST {
+            if site.stopwatch.now_ns() - began > Readers::LONGEST {
                 return Err(Failure::Broke(format!("not all processes were {what} after five seconds")));
             }
             std::thread::sleep(LOOK);
@@ -162,18 +162,18 @@ impl Fleet {
     }
 
     /// The progress of each process during a trial's time, or this share of it.
-    pub fn watch(&mut self, share: f64, site: &Site) -> Result<Vec<Progress>, Failure> {
+    pub fn watch(&mut self, share: f64, site: &Site) -> Result<Vec<ReadProgress>, Failure> {
         let before: Vec<(u64, f64)> = self.lanes().map(Lane::look).collect();
         let began = site.stopwatch.now_ns();
-        let length = (site.duration_ns as f64).max(Fleet::SHORTEST) * share;
+        let length = (site.duration_ns as f64).max(Readers::SHORTEST) * share;
         loop {
             std::thread::sleep(Duration::from_nanos(length as u64));
             self.check()?;
             let now: Vec<(u64, f64)> = self.lanes().map(Lane::look).collect();
-            let progress: Vec<Progress> =
+            let progress: Vec<ReadProgress> =
                 now.iter().zip(&before).map(|(now, before)| since(*now, *before)).collect();
             let fewest = progress.iter().map(|one| one.blocks).min().unwrap_or(0);
-            if fewest >= Fleet::BLOCKS || site.stopwatch.now_ns() - began > Fleet::LONGEST {
+            if fewest >= Readers::BLOCKS || site.stopwatch.now_ns() - began > Readers::LONGEST {
                 self.fewest = self.fewest.min(fewest);
                 self.observations += 1;
                 return Ok(progress);
@@ -196,14 +196,17 @@ impl Fleet {
         // Before the first observation the fewest are unknown: growth from 0 is the figure itself.
         let fewest = if self.observations < 2 { 0.0 } else { self.fewest as f64 };
         let bytes = |blocks: u64| (blocks * self.block) as f64;
-        let counted =
-            [(Fleet::READ, bytes(blocks)), (Fleet::MEANWHILE, bytes(meanwhile)), (Fleet::FEWEST, fewest)];
-        served.map(|bytes| (Fleet::SERVED, bytes)).into_iter().chain(counted).collect()
+        let counted = [
+            (Readers::READ, bytes(blocks)),
+            (Readers::MEANWHILE, bytes(meanwhile)),
+            (Readers::FEWEST, fewest),
+        ];
+        served.map(|bytes| (Readers::SERVED, bytes)).into_iter().chain(counted).collect()
     }
 }
 
-fn since(now: (u64, f64), before: (u64, f64)) -> Progress {
-    Progress { blocks: now.0 - before.0, took_ns: now.1 - before.1 }
+fn since(now: (u64, f64), before: (u64, f64)) -> ReadProgress {
+    ReadProgress { blocks: now.0 - before.0, took_ns: now.1 - before.1 }
 }
 
 fn prepared(member: &Member, site: &Site) -> Result<(Reader, BlockWalk), Failure> {

@@ -32,16 +32,16 @@ pub fn supply<'to>(by: &str, to: BorrowedFd<'to>, chunk: usize) -> Result<Box<dy
         SENDFILE => Box::new(FromFile { to, file: file(chunk)?, chunk, through: None }),
         SPLICE => Box::new(FromFile { to, file: file(chunk)?, chunk, through: Some(pipe()?) }),
         ZERO_COPY => Box::new(ZeroCopy::new(to, chunk)?),
-        _ => Box::new(Written { to, data: vec![1; chunk] }),
+        _ => Box::new(CopiedData { to, data: vec![1; chunk] }),
     })
 }
 
-struct Written<'to> {
+struct CopiedData<'to> {
     to: BorrowedFd<'to>,
     data: Vec<u8>,
 }
 
-impl Supply for Written<'_> {
+impl Supply for CopiedData<'_> {
     fn put(&mut self) -> Result<(), Failure> {
         let mut remaining = &self.data[..];
         while !remaining.is_empty() {

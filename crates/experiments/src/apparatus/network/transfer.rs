@@ -28,7 +28,7 @@ const BETWEEN_LOOKS: u64 = 64 << 10;
 
 /// The description of a transfer.
 #[derive(Debug, Clone)]
-pub struct Order {
+pub struct TransferOrder {
     /// The method of sending, if this side sends.
     pub by: String,
     pub path: String,
@@ -44,7 +44,7 @@ pub struct Order {
     pub reads_after: Duration,
 }
 
-impl Order {
+impl TransferOrder {
     fn options(&self) -> StreamOptions {
         StreamOptions { chunk: self.chunk, buffers: self.buffers }
     }
@@ -98,7 +98,7 @@ fn used_ns() -> f64 {
     processor_time().map_or(0.0, |time| time.as_nanos() as f64)
 }
 
-fn connections(order: &Order, other: &OtherSide) -> Result<Vec<TcpStream>, Failure> {
+fn connections(order: &TransferOrder, other: &OtherSide) -> Result<Vec<TcpStream>, Failure> {
     let connect = |_| {
         let socket = order.options().socket(other.address)?;
         socket.connect_timeout(&other.address.into(), TIMEOUT)?;
@@ -112,7 +112,7 @@ fn connections(order: &Order, other: &OtherSide) -> Result<Vec<TcpStream>, Failu
 }
 
 /// Sends over TCP; the other side times the arrivals.
-pub fn send(order: &Order, site: &Site) -> Result<Transfer, Failure> {
+pub fn send(order: &TransferOrder, site: &Site) -> Result<Transfer, Failure> {
     let reads_after_ns = order.reads_after.as_nanos() as u64;
     let service = Service::Sink { stream: order.options(), acknowledged: None, reads_after_ns };
     let other = OtherSide::start(&service, &order.path, site)?;
@@ -148,7 +148,7 @@ fn beside_each_other<T: Send>(
 
 type Sent = (u64, Option<(u64, u64)>);
 
-fn send_one(stream: &TcpStream, order: &Order, watch: &dyn Stopwatch) -> Result<Sent, Failure> {
+fn send_one(stream: &TcpStream, order: &TransferOrder, watch: &dyn Stopwatch) -> Result<Sent, Failure> {
     let mut supply = supply(&order.by, stream.as_fd(), order.chunk as usize)?;
     let bytes = pour(&mut *supply, order, watch)?;
     stream.shutdown(Shutdown::Write).map_err(|error| broke("shutdown", &error))?;
@@ -162,7 +162,7 @@ fn send_one(stream: &TcpStream, order: &Order, watch: &dyn Stopwatch) -> Result<
 }
 
 /// Sends until the condition is met; returns the number of bytes.
-fn pour(supply: &mut dyn Supply, order: &Order, watch: &dyn Stopwatch) -> Result<u64, Failure> {
+fn pour(supply: &mut dyn Supply, order: &TransferOrder, watch: &dyn Stopwatch) -> Result<u64, Failure> {
     let (began, chunk, mut sent) = (watch.now_ns(), u64::from(order.chunk), 0);
     while sent < order.enough.bytes || watch.now_ns() - began < order.enough.ns as f64 {
         let look_at = sent + BETWEEN_LOOKS;
@@ -175,7 +175,7 @@ fn pour(supply: &mut dyn Supply, order: &Order, watch: &dyn Stopwatch) -> Result
 }
 
 /// Receives over TCP; this side times the arrivals.
-pub fn receive(order: &Order, site: &Site) -> Result<Transfer, Failure> {
+pub fn receive(order: &TransferOrder, site: &Site) -> Result<Transfer, Failure> {
     let service = Service::Source { stream: order.options(), enough: order.enough, acknowledged: false };
     let other = OtherSide::start(&service, &order.path, site)?;
     let (total, arrivals) = (AtomicU64::new(0), Mutex::new(Arrivals::default()));
@@ -213,7 +213,7 @@ pub fn receive(order: &Order, site: &Site) -> Result<Transfer, Failure> {
 }
 
 /// Sends over a UNIX stream socket or a pipe to a forked process, which times the arrivals.
-pub fn send_within(order: &Order, socket: bool, site: &Site) -> Result<Transfer, Failure> {
+pub fn send_within(order: &TransferOrder, socket: bool, site: &Site) -> Result<Transfer, Failure> {
     let (read, write): (OwnedFd, OwnedFd) = if socket {
         let (near, far) = UnixStream::pair().map_err(|error| broke("socketpair", &error))?;
         (far.into(), near.into())
@@ -240,7 +240,7 @@ pub fn send_within(order: &Order, socket: bool, site: &Site) -> Result<Transfer,
 }
 
 /// Sends datagrams as fast as this side can; the other side counts and times those that arrive.
-pub fn send_datagrams(order: &Order, site: &Site) -> Result<Transfer, Failure> {
+pub fn send_datagrams(order: &TransferOrder, site: &Site) -> Result<Transfer, Failure> {
     let other = OtherSide::start(&Service::Datagrams { bytes: order.chunk }, &order.path, site)?;
     let socket = datagrams::connected(other.address)?;
     let before = used_ns();

@@ -1,6 +1,6 @@
 //! Dependency chains and branches on aarch64.
 
-use crate::arch::Row;
+use crate::arch::ArithmeticLoop;
 use core::arch::asm;
 
 /// The registers of so many chains.
@@ -73,7 +73,7 @@ macro_rules! chains {
 }
 
 /// Instructions that take any two operands.
-pub const CHAINS: &[[Row; 4]] = &[
+pub const CHAINS: &[[ArithmeticLoop; 4]] = &[
     chains!("integer-add", integer, "add x\\k, x\\k, x9", 3_u64),
     chains!("integer-multiply", integer, "mul x\\k, x\\k, x9", 3_u64),
     chains!("double-add", double, "fadd", 0.25_f64),
@@ -82,7 +82,7 @@ pub const CHAINS: &[[Row; 4]] = &[
 ];
 
 /// Divisions by one: the quotient keeps all bits of the dividend.
-pub const DIVISIONS: &[Row] = &[
+pub const DIVISIONS: &[ArithmeticLoop] = &[
     ("integer-divide", 1, integer!(1, "udiv x\\k, x\\k, x9", 1_u64)),
     ("integer-divide", 8, integer!(8, "udiv x\\k, x10, x9", 1_u64)),
 ];

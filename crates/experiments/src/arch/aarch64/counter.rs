@@ -1,14 +1,14 @@
 //! Forms of reading the counter on aarch64: each a pair of readings, back to back or around work whose instructions depend on each
 //! other.
 
-use crate::arch::{Form, MULTIPLICATIONS};
+use crate::arch::{CounterForm, MULTIPLICATIONS};
 use core::arch::asm;
 
 /// Every form: bare, with barriers that keep it after the work, and as the sampler reads it.
-pub const FORMS: &[Form] = &[
-    Form { name: "cntvct", pair: bare::<0>, around: bare::<MULTIPLICATIONS> },
-    Form { name: "isb-cntvct", pair: behind::<0>, around: behind::<MULTIPLICATIONS> },
-    Form { name: "isb-cntvct-isb", pair: between::<0>, around: between::<MULTIPLICATIONS> },
+pub const FORMS: &[CounterForm] = &[
+    CounterForm { name: "cntvct", pair: bare::<0>, around: bare::<MULTIPLICATIONS> },
+    CounterForm { name: "isb-cntvct", pair: behind::<0>, around: behind::<MULTIPLICATIONS> },
+    CounterForm { name: "isb-cntvct-isb", pair: between::<0>, around: between::<MULTIPLICATIONS> },
 ];
 
 macro_rules! form {

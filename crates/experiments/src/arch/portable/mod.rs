@@ -3,7 +3,7 @@
 
 pub mod stream;
 
-use super::{CallKernel, Form, Loop, MULTIPLICATIONS};
+use super::{CallKernel, CounterForm, Loop, MULTIPLICATIONS};
 use fathom_core::sampling::clock::{Clock, Counter};
 use std::hint::black_box;
 use std::ptr::NonNull;
@@ -14,7 +14,8 @@ pub const ASSEMBLY: bool = false;
 pub const EXIT: Option<(u16, &[u8])> = None;
 
 /// Only the counter as the sampler reads it.
-pub const FORMS: &[Form] = &[Form { name: "counter", pair: pair::<0>, around: pair::<MULTIPLICATIONS> }];
+pub const FORMS: &[CounterForm] =
+    &[CounterForm { name: "counter", pair: pair::<0>, around: pair::<MULTIPLICATIONS> }];
 
 /// No form is known to keep the work between its readings.
 pub const KEEPS_WORK: &str = "isb-cntvct-isb";
@@ -52,10 +53,10 @@ pub unsafe fn chase(from: NonNull<u8>, turns: u64) -> NonNull<u8> {
 }
 
 pub mod arithmetic {
-    use crate::arch::Row;
+    use crate::arch::ArithmeticLoop;
 
-    pub const CHAINS: &[[Row; 4]] = &[];
-    pub const DIVISIONS: &[Row] = &[];
+    pub const CHAINS: &[[ArithmeticLoop; 4]] = &[];
+    pub const DIVISIONS: &[ArithmeticLoop] = &[];
 
     /// Refused before.
     pub fn branches(_: u64, _: &mut u64, _: u64) -> u64 {

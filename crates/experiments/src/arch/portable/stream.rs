@@ -1,9 +1,9 @@
 //! The kernels that stream through arrays where there is no assembly: those of the compiler and the C library.
 
 use crate::apparatus::memory::stream::kernel::Maker::{self, Compiler, Library};
-use crate::apparatus::memory::stream::kernel::{Kernel, Kind, Ownership, PER_LINE, Run, portable};
+use crate::apparatus::memory::stream::kernel::{Kernel, Kind, Ownership, PER_LINE, Pass, portable};
 
-const fn row(kind: Kind, method: &'static str, maker: Maker, run: Run) -> Kernel {
+const fn row(kind: Kind, method: &'static str, maker: Maker, run: Pass) -> Kernel {
     Kernel::new(kind, method, maker, run, Ownership::Read)
 }
 

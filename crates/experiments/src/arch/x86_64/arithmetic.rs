@@ -1,6 +1,6 @@
 //! Dependency chains and branches on x86-64.
 
-use crate::arch::Row;
+use crate::arch::ArithmeticLoop;
 use core::arch::asm;
 
 /// The registers of so many chains, and how often 256 instructions repeat them.
@@ -102,7 +102,7 @@ macro_rules! chains {
 }
 
 /// Instructions that take two operands.
-pub const CHAINS: &[[Row; 4]] = &[
+pub const CHAINS: &[[ArithmeticLoop; 4]] = &[
     chains!("integer-add", integer, "add"),
     chains!("integer-multiply", integer, "imul"),
     chains!("double-add", double, "addsd", 0.25_f64),
@@ -111,7 +111,7 @@ pub const CHAINS: &[[Row; 4]] = &[
 ];
 
 /// Divisions of integers by one, whose operands are in fixed registers.
-pub const DIVISIONS: &[Row] = &[
+pub const DIVISIONS: &[ArithmeticLoop] = &[
     ("integer-divide", 1, divide!("xor edx, edx /* {number} */", "div {one}")),
     ("integer-divide", 8, divide!("mov rax, {number}", "xor edx, edx", "div {one}")),
 ];

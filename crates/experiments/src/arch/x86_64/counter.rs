@@ -1,14 +1,14 @@
 //! Forms of reading the counter on x86-64: each a pair of readings, back to back or around work whose instructions depend on each
 //! other.
 
-use crate::arch::{Form, MULTIPLICATIONS, Pair};
+use crate::arch::{CounterForm, MULTIPLICATIONS, Pair};
 use core::arch::asm;
 
-const fn form(name: &'static str, [pair, around]: [Pair; 2]) -> Form {
-    Form { name, pair, around }
+const fn form(name: &'static str, [pair, around]: [Pair; 2]) -> CounterForm {
+    CounterForm { name, pair, around }
 }
 
-pub const FORMS: &[Form] = &[
+pub const FORMS: &[CounterForm] = &[
     form("rdtsc", [bare::<0>, bare::<MULTIPLICATIONS>]),
     form("rdtscp", [rdtscp::<0>, rdtscp::<MULTIPLICATIONS>]),
     form("lfence-rdtsc-lfence rdtscp-lfence", [fenced::<0>, fenced::<MULTIPLICATIONS>]),

@@ -45,30 +45,30 @@ static ABOUT: About = About {
 };
 
 /// An instruction: its name, and its expected latency (cycles) and parallelism (instructions in flight) on a current core.
-struct Expected {
+struct ExpectedInstruction {
     name: &'static str,
     latency: f64,
     parallelism: f64,
 }
 
 /// Figures for current x86-64 cores.
-const X86_64: [Expected; 6] = [
-    Expected { name: "integer-add", latency: 1.0, parallelism: 4.0 },
-    Expected { name: "integer-multiply", latency: 3.0, parallelism: 3.0 },
-    Expected { name: "integer-divide", latency: 18.0, parallelism: 1.6 },
-    Expected { name: "double-add", latency: 4.0, parallelism: 8.0 },
-    Expected { name: "double-multiply", latency: 4.0, parallelism: 8.0 },
-    Expected { name: "double-divide", latency: 13.0, parallelism: 3.0 },
+const X86_64: [ExpectedInstruction; 6] = [
+    ExpectedInstruction { name: "integer-add", latency: 1.0, parallelism: 4.0 },
+    ExpectedInstruction { name: "integer-multiply", latency: 3.0, parallelism: 3.0 },
+    ExpectedInstruction { name: "integer-divide", latency: 18.0, parallelism: 1.6 },
+    ExpectedInstruction { name: "double-add", latency: 4.0, parallelism: 8.0 },
+    ExpectedInstruction { name: "double-multiply", latency: 4.0, parallelism: 8.0 },
+    ExpectedInstruction { name: "double-divide", latency: 13.0, parallelism: 3.0 },
 ];
 /// Figures for current Arm cores: three units for simple integer operations, one of which also multiplies and divides; two for
 /// doubles, one of which also divides.
-const AARCH64: [Expected; 6] = [
-    Expected { name: "integer-add", latency: 1.0, parallelism: 3.0 },
-    Expected { name: "integer-multiply", latency: 4.0, parallelism: 1.3 },
-    Expected { name: "integer-divide", latency: 20.0, parallelism: 1.0 },
-    Expected { name: "double-add", latency: 2.0, parallelism: 4.0 },
-    Expected { name: "double-multiply", latency: 3.0, parallelism: 6.0 },
-    Expected { name: "double-divide", latency: 15.0, parallelism: 2.0 },
+const AARCH64: [ExpectedInstruction; 6] = [
+    ExpectedInstruction { name: "integer-add", latency: 1.0, parallelism: 3.0 },
+    ExpectedInstruction { name: "integer-multiply", latency: 4.0, parallelism: 1.3 },
+    ExpectedInstruction { name: "integer-divide", latency: 20.0, parallelism: 1.0 },
+    ExpectedInstruction { name: "double-add", latency: 2.0, parallelism: 4.0 },
+    ExpectedInstruction { name: "double-multiply", latency: 3.0, parallelism: 6.0 },
+    ExpectedInstruction { name: "double-divide", latency: 15.0, parallelism: 2.0 },
 ];
 /// Stated: instructions in the disassembled loop per instruction claimed.
 const LISTED: &str = "instructions_listed";
@@ -77,7 +77,7 @@ const FOG: &str = "Fog, Instruction tables, 2022, typical of current x86-64 core
 const ARM: &str = "Arm, Neoverse N1 Software Optimization Guide, typical of current cores of Arm";
 
 /// The figures expected on this machine, and their source.
-fn expected_on(machine: &Machine) -> (&'static [Expected], &'static str) {
+fn expected_on(machine: &Machine) -> (&'static [ExpectedInstruction], &'static str) {
     if machine.is_aarch64() { (&AARCH64, ARM) } else { (&X86_64, FOG) }
 }
 
@@ -181,7 +181,7 @@ impl Experiment for Arithmetic {
         let cost = |name, chains| {
             known.found(ABOUT.name, &Point::new().named(&INSTRUCTION, name).with(&CHAINS, chains))
         };
-        let describe = |expected: &Expected| {
+        let describe = |expected: &ExpectedInstruction| {
             let name = expected.name;
             let (latency, throughput) = (cost(name, 1)?, cost(name, 8)?);
             let cycles = latency.counted(Nanoseconds(1.0).cycles(known.core_hz?).0, Dimension::Cycles);

@@ -81,7 +81,7 @@ impl Experiment for CoreToCore {
     }
 
     fn prepare<'site>(&self, point: &Point, _: &'site Site) -> Result<Workload<'site>, Failure> {
-        let line = Arc::new(Line::default());
+        let line = Arc::new(CacheLine::default());
         let theirs = Arc::clone(&line);
         partner::thread(Some(point.number(&TO) as usize), move || {
             theirs.answer();
@@ -125,9 +125,9 @@ impl Experiment for CoreToCore {
 /// A number in a cache line of its own; aligned to two lines, for processors that fetch lines in pairs.
 #[repr(align(128))]
 #[derive(Default)]
-struct Line(AtomicU64);
+struct CacheLine(AtomicU64);
 
-impl Line {
+impl CacheLine {
     /// The other side: answers every odd number with the next even one, until the process ends.
     fn answer(&self) {
         let mut expected = 1;

@@ -2,7 +2,7 @@
 
 use super::system_call;
 use crate::apparatus::cpu::program::{self, Program, reap};
-use crate::apparatus::rule_of_thumb::{self, Rule};
+use crate::apparatus::rule_of_thumb::{self, RuleOfThumb};
 use crate::expected::kernel_service::{assumed, scaled};
 use fathom_core::prelude::*;
 use std::ptr::null_mut;
@@ -174,11 +174,11 @@ pub fn whole() -> Point {
 fn by_rules(known: &Known) -> Option<Finding> {
     let process = known.found(ABOUT.name, &whole())?;
     let scaled = "lmbench's 0.4 ms at 167 MHz, scaled by clock frequency";
-    let calls = known.found("cpu/system_call", &system_call::bare()).map(|call| Rule {
+    let calls = known.found("cpu/system_call", &system_call::bare()).map(|call| RuleOfThumb {
         text: "about 200 system calls, according to Plan 9's authors (report 001)",
         says: call.scaled(200.0),
     });
-    let rules = Rule::by_clock_ratio(scaled, 0.4e6, process, known).into_iter().chain(calls);
+    let rules = RuleOfThumb::by_clock_ratio(scaled, 0.4e6, process, known).into_iter().chain(calls);
     rule_of_thumb::beside("a process created and ended", process, rules)
 }
 
@@ -235,7 +235,7 @@ fn spawn(program: Program) -> impl FnMut(u64) -> Result<(), Failure> {
 }
 
 fn fork_large<'site>(bytes: usize) -> Result<Workload<'site>, Failure> {
-    let memory = Written::new(bytes)?;
+    let memory = WrittenPages::new(bytes)?;
     let resident = resident_bytes();
     let run = move |n| {
         let _keep = &memory;
@@ -253,12 +253,12 @@ fn resident_bytes() -> f64 {
 }
 
 /// Written memory in pages of 4 KiB, so that each page has its own page-table entry to copy.
-struct Written {
+struct WrittenPages {
     start: *mut libc::c_void,
     bytes: usize,
 }
 
-impl Written {
+impl WrittenPages {
     fn new(bytes: usize) -> Result<Self, Failure> {
         let (protection, flags) =
             (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
@@ -273,12 +273,12 @@ impl Written {
             for offset in (0..bytes).step_by(4096) {
                 start.cast::<u8>().add(offset).write_volatile(1);
             }
-            Ok(Written { start, bytes })
+            Ok(WrittenPages { start, bytes })
         }
     }
 }
 
-impl Drop for Written {
+impl Drop for WrittenPages {
     fn drop(&mut self) {
         // SAFETY: our own mapping.
         unsafe { libc::munmap(self.start, self.bytes) };

@@ -122,7 +122,7 @@ impl Experiment for SharedCore {
     }
 
     fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
-        let other = Arc::new(Other::default());
+        let other = Arc::new(CoreLoad::default());
         let theirs = Arc::clone(&other);
         let cpu = point.number(&TO) as usize;
         partner::thread(Some(cpu), move || {
@@ -175,7 +175,7 @@ struct Window {
 
 impl Window {
     fn observe(
-        other: &Other,
+        other: &CoreLoad,
         stopwatch: &dyn Stopwatch,
         (worked, rested): (&Cell<f64>, &Cell<f64>),
     ) -> Result<Self, Failure> {
@@ -218,14 +218,14 @@ fn numbers(windows: &[Window]) -> Vec<FigureValue> {
 
 /// The other side: fills its core when told to, and sleeps otherwise.
 #[derive(Default)]
-struct Other {
+struct CoreLoad {
     work_requested: AtomicBool,
     at_work: AtomicBool,
     on_its_cpu: AtomicBool,
     streams: AtomicU64,
 }
 
-impl Other {
+impl CoreLoad {
     /// Runs until the process ends. It checks for work every 100 µs: a CPU that wakes for a microsecond each time is idle.
     fn work(&self, cpu: usize) {
         self.on_its_cpu.store(affinity::current() == [cpu], Ordering::Relaxed);

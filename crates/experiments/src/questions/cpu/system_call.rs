@@ -52,7 +52,7 @@ type Prepare = fn() -> Result<Box<dyn Operation>, Failure>;
 
 /// A service: its name, the number of its system calls, the expected cost of its work beyond the entry (nanoseconds, with the
 /// reason), and its preparation.
-struct Service {
+struct CallService {
     name: &'static str,
     system_calls: f64,
     work_ns: f64,
@@ -67,11 +67,11 @@ macro_rules! service {
         service!($name, $calls, $work, $why, $prepare; None)
     };
     ($name:expr, $calls:literal, $work:literal, $why:literal, $prepare:expr; $device:expr) => {
-        Service { name: $name, system_calls: $calls, work_ns: $work, why: $why, prepare: $prepare, device: $device }
+        CallService { name: $name, system_calls: $calls, work_ns: $work, why: $why, prepare: $prepare, device: $device }
     };
 }
 
-const SERVICES: &[Service] = &[
+const SERVICES: &[CallService] = &[
     service!(BARE, 1.0, 3.0, "the parent's id, read under RCU", getppid),
     service!(ONE_BY_ONE, 1.0, 3.0, "the parent's id, read under RCU", getppid),
     service!("getpid", 1.0, 3.0, "one id", getpid_raw),
@@ -271,7 +271,7 @@ fn time_cached(known: &Known) -> Option<Finding> {
     ))
 }
 
-fn find(point: &Point) -> Result<&'static Service, Failure> {
+fn find(point: &Point) -> Result<&'static CallService, Failure> {
     let service = SERVICES.iter().find(|service| service.name == point.name(&CALL));
     service.ok_or_else(|| Failure::Broke(format!("there is no service {}", point.name(&CALL))))
 }

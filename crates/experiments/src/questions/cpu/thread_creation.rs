@@ -1,7 +1,7 @@
 //! What does it cost to create a thread?
 
 use super::system_call;
-use crate::apparatus::rule_of_thumb::{self, Rule};
+use crate::apparatus::rule_of_thumb::{self, RuleOfThumb};
 use crate::arch;
 use crate::expected::kernel_service::scaled;
 use fathom_core::prelude::*;
@@ -143,11 +143,11 @@ impl Experiment for ThreadCreation {
 /// Reports 000 and 001 predicted a thread as half, and as a tenth, of a process.
 fn by_rules(thread: Found, known: &Known) -> Option<Finding> {
     let scaled = "half of lmbench's 0.4 ms for a process at 167 MHz, scaled by clock frequency";
-    let calls = known.found("cpu/system_call", &system_call::bare()).map(|call| Rule {
+    let calls = known.found("cpu/system_call", &system_call::bare()).map(|call| RuleOfThumb {
         text: "a tenth of a process of 200 system calls (report 001)",
         says: call.scaled(20.0),
     });
-    let rules = Rule::by_clock_ratio(scaled, 0.2e6, thread, known).into_iter().chain(calls);
+    let rules = RuleOfThumb::by_clock_ratio(scaled, 0.2e6, thread, known).into_iter().chain(calls);
     rule_of_thumb::beside("a thread created and joined", thread, rules)
 }
 

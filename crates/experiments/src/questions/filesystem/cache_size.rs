@@ -308,9 +308,9 @@ fn by_timing<'site>(
 ) -> Result<Workload<'site>, Failure> {
     let call = if point.name(&CALL) == MMAP { Call::Map } else { Call::Pread };
     let order = match point.name(&ORDER) {
-        FORWARD => cache_search::Order::Forward,
-        RANDOM => cache_search::Order::Random,
-        _ => cache_search::Order::Backward,
+        FORWARD => cache_search::RereadOrder::Forward,
+        RANDOM => cache_search::RereadOrder::Random,
+        _ => cache_search::RereadOrder::Backward,
     };
     test_file::ensure_accounted(&test)?;
     let mut search = Search::new(test, call, order, site)?;

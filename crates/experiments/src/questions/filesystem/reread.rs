@@ -142,7 +142,7 @@ impl Experiment for Reread {
     fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
         point.ensure_variants(ABOUT.parameters)?;
         let test = site.shared.get_or_make(|| file(site))?;
-        let again = |file| Again::of(file, &test.0, site);
+        let again = |file| Rereader::of(file, &test.0, site);
         let bytes = point.number(&FILE);
         if bytes > test.0.bytes {
             return Err(Failure::Broke(format!("the file has {} bytes, not {bytes}", test.0.bytes)));
@@ -211,24 +211,24 @@ fn opened(test: &TestFile) -> Result<File, Failure> {
 }
 
 /// Reads blocks and keeps an account.
-struct Again<'site> {
+struct Rereader<'site> {
     reader: Reader,
     site: &'site Site<'site>,
-    account: Rc<Cell<Account>>,
+    account: Rc<Cell<ByteSums>>,
 }
 
 /// Bytes, summed over all observations.
 #[derive(Debug, Clone, Copy, Default)]
-struct Account {
+struct ByteSums {
     held: f64,
     sent: f64,
     read: f64,
 }
 
-impl<'site> Again<'site> {
+impl<'site> Rereader<'site> {
     fn of(file: File, test: &TestFile, site: &'site Site) -> Result<Self, Failure> {
         let reader = Reader::new(file, (test.bytes, test.content), BLOCK, Call::Pread, ReadAhead::Off)?;
-        Ok(Again { reader, site, account: Rc::default() })
+        Ok(Rereader { reader, site, account: Rc::default() })
     }
 
     /// Work with these observations and their account.
@@ -238,7 +238,7 @@ impl<'site> Again<'site> {
     ) -> Workload<'site> {
         let (account, mut again) = (Rc::clone(&self.account), self);
         let witness = move || {
-            let Account { held, sent, read } = account.get();
+            let ByteSums { held, sent, read } = account.get();
             vec![(HELD, held), (SENT, sent), (READ, read)]
         };
         Workload::recorded(move || observe(&mut again).map(Some)).cold().witnessed(witness)
@@ -250,7 +250,7 @@ impl<'site> Again<'site> {
         (0..blocks).try_for_each(|number| self.reader.read(number * BLOCK))?;
         let held = cached_within(&test.file, 0, again * BLOCK)?.bytes as f64;
         let account = self.account.get();
-        self.account.set(Account { held: account.held + held, ..account });
+        self.account.set(ByteSums { held: account.held + held, ..account });
         Ok(())
     }
 
@@ -262,7 +262,7 @@ impl<'site> Again<'site> {
         let took = self.site.stopwatch.now_ns() - began;
         let account = self.account.get();
         let sent = account.sent + served().zip(before).map_or(f64::NAN, |(after, before)| after - before);
-        self.account.set(Account { sent, read: account.read + count * BLOCK as f64, ..account });
+        self.account.set(ByteSums { sent, read: account.read + count * BLOCK as f64, ..account });
         Ok(took / count)
     }
 }

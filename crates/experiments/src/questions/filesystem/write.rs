@@ -145,9 +145,10 @@ impl Experiment for Write {
             SYNCED => |file| errno("fsync", unsafe_sync(file, libc::fsync)),
             _ => |_| Ok(0),
         };
-        let mut writer = Writer::new(file, BlockWalk::through(FILE, block, order, site.seed), block, flush)?;
+        let mut writer =
+            BlockWriter::new(file, BlockWalk::through(FILE, block, order, site.seed), block, flush)?;
         let counted = counts_dirty_pages(&test)?;
-        let settled = Settled(test);
+        let settled = FlushedFile(test);
         let waiting = move || {
             let held = cached(&settled.0.file).ok();
             held.map(|held| (WAITING, held.unwritten as f64)).into_iter().collect()
@@ -206,8 +207,8 @@ pub fn writing(site: &Site) -> Result<impl FnMut() -> Result<(), Failure>, Failu
     let test = TestFile::named(site, "written", FILE, DiskQuota::DEFAULT)?;
     let file = direct(&test, USUAL_BLOCK)?.file;
     let walk = BlockWalk::through(FILE, USUAL_BLOCK, Order::Random, site.seed);
-    let mut writer = Writer::new(file, walk, USUAL_BLOCK, |_| Ok(0))?;
-    let settled = Settled(test);
+    let mut writer = BlockWriter::new(file, walk, USUAL_BLOCK, |_| Ok(0))?;
+    let settled = FlushedFile(test);
     Ok(move || {
         let _kept = &settled;
         writer.write()
@@ -246,7 +247,7 @@ fn unsafe_sync(file: &File, call: unsafe extern "C" fn(libc::c_int) -> libc::c_i
 }
 
 /// Writes blocks without counting.
-struct Writer {
+struct BlockWriter {
     file: File,
     walk: BlockWalk,
     buffer: Aligned,
@@ -254,14 +255,14 @@ struct Writer {
     flush: Flush,
 }
 
-impl Writer {
+impl BlockWriter {
     fn new(file: File, walk: BlockWalk, block: u64, flush: Flush) -> Result<Self, Failure> {
         let mut buffer = Aligned::new(block as usize)?;
         // Incompressible bytes: consecutive words differ by an odd constant.
         for (number, word) in (1_u64..).zip(buffer.bytes_mut().chunks_exact_mut(8)) {
             word.copy_from_slice(&number.wrapping_mul(0x9e37_79b9_7f4a_7c15).to_le_bytes());
         }
-        Ok(Writer { file, walk, buffer, block: block as usize, flush })
+        Ok(BlockWriter { file, walk, buffer, block: block as usize, flush })
     }
 
     fn write(&mut self) -> Result<(), Failure> {
@@ -276,9 +277,9 @@ impl Writer {
 }
 
 /// The file, flushed at the end of the trial, so that its dirty pages do not delay another trial.
-struct Settled(TestFile);
+struct FlushedFile(TestFile);
 
-impl Drop for Settled {
+impl Drop for FlushedFile {
     fn drop(&mut self) {
         // If the device fails here, the trial has failed already, or the next one will.
         let _ = self.0.file.sync_all();

@@ -2,7 +2,7 @@
 
 use super::minor_fault;
 use crate::apparatus::memory::fault::cold_reader::{ColdReader, WINDOW, WRITTEN_PAGES};
-use crate::apparatus::memory::fault::tally::{self, Kind};
+use crate::apparatus::memory::fault::tally::{self, FaultKind};
 use crate::apparatus::memory::fault::{cold_file, device_reads, per_byte};
 use crate::apparatus::memory::pages::Pages;
 use crate::expected;
@@ -200,8 +200,8 @@ impl Experiment for MajorFault {
             _ => device_reads::per_major_fault(observed, page, cold_file::BYTES as f64),
         };
         let faults = match point.name(&ACCESS) {
-            SHUFFLED | FIRST_BYTE => tally::checks(observed, Kind::Major),
-            WRITTEN => tally::checks(observed, Kind::Either),
+            SHUFFLED | FIRST_BYTE => tally::checks(observed, FaultKind::Major),
+            WRITTEN => tally::checks(observed, FaultKind::Either),
             _ => vec![],
         };
         faults.into_iter().chain(device).collect()

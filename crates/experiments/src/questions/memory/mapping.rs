@@ -108,7 +108,7 @@ impl Experiment for MappingCalls {
         let bytes = (point.number(&SIZE) as usize).next_multiple_of(Pages::Base.bytes());
         let slots = Slots::new((TOGETHER / bytes).clamp(1, MOST), bytes)?;
         let count = slots.count();
-        let call = Call { name: point.name(&CALL).to_owned(), slots, lap: Lap::new(site) };
+        let call = SlotCall { name: point.name(&CALL).to_owned(), slots, lap: Lap::new(site) };
         let written = Rc::new(Cell::new(0.0));
         let counted = Rc::clone(&written);
         let (pages, timed_calls) = (call.pages_written(), count * call.per_slot());
@@ -177,13 +177,13 @@ const READINGS: &str = "clock_readings";
 const WRITTEN: &str = "pages_written";
 
 /// One of the calls, on every slot.
-struct Call<'site> {
+struct SlotCall<'site> {
     name: String,
     slots: Slots,
     lap: Lap<'site>,
 }
 
-impl Call<'_> {
+impl SlotCall<'_> {
     /// Timed calls per slot.
     fn per_slot(&self) -> usize {
         if self.name == MPROTECT { 2 } else { 1 }

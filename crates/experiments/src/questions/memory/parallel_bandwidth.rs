@@ -263,7 +263,7 @@ fn kernels(machine: &Machine) -> Vec<&'static Kernel> {
 }
 
 /// CPUs in the order in which threads are spread over them.
-struct Spread(Vec<usize>);
+struct SpreadCpus(Vec<usize>);
 
 /// The CPUs of the threads in the order of use. Determined once in a trial's process: a thread that a point has pinned may use no
 /// other.
@@ -273,7 +273,7 @@ pub fn cpus(site: &Site, threads: usize) -> Result<Vec<usize>, Failure> {
         let home = site.home.or(allowed.first().copied());
         let home =
             home.ok_or_else(|| Failure::Broke("the CPUs that this process may use are unknown".to_owned()))?;
-        Ok(Spread(machine::spread(&Root::default(), home, &allowed)))
+        Ok(SpreadCpus(machine::spread(&Root::default(), home, &allowed)))
     })?;
     let chosen = order.0.get(..threads).map(<[usize]>::to_vec);
     let offered = order.0.len();

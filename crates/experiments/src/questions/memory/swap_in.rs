@@ -2,7 +2,7 @@
 
 use crate::apparatus::memory::fault::lap::Lap;
 use crate::apparatus::memory::fault::stretch::Mapped;
-use crate::apparatus::memory::fault::tally::{self, Faults, Tally};
+use crate::apparatus::memory::fault::tally::{self, FaultTally, Faults};
 use crate::apparatus::memory::pages::{Mapping, Pages};
 use crate::expected::device_facts;
 use crate::expected::fault::{handling, trap};
@@ -78,7 +78,7 @@ impl Experiment for SwapIn {
         let mut chance = Xoshiro256PlusPlus::seed_from_u64(site.seed);
         fill(&memory, &mut chance);
         swap_out(&memory)?;
-        let (lap, tally) = (Lap::new(site), Tally::new());
+        let (lap, tally) = (Lap::new(site), FaultTally::new());
         let counts = Rc::clone(&tally);
         let mut read = 0;
         let observe = move || {

@@ -4,7 +4,7 @@ use super::minor_fault;
 use crate::apparatus::memory::fault::lap::Lap;
 use crate::apparatus::memory::fault::stretch::Mapped;
 use crate::apparatus::memory::fault::supplied::Supplied;
-use crate::apparatus::memory::fault::tally::{self, Faults, Kind, Tally};
+use crate::apparatus::memory::fault::tally::{self, FaultKind, FaultTally, Faults};
 use crate::apparatus::memory::pages::Pages;
 use crate::expected::fault::trap;
 use crate::expected::kernel_service;
@@ -132,7 +132,7 @@ impl Experiment for UserFault {
         Ok(if point.name(&FILL) == WAITED {
             waited(&supplied, point.number(&DELAY)).witnessed(move || vec![answered()])
         } else {
-            let tally = Tally::new();
+            let tally = FaultTally::new();
             let counts = Rc::clone(&tally);
             singly(supplied, tally, Lap::new(site)).witnessed(move || {
                 let mut counts = counts.counts();
@@ -154,7 +154,7 @@ impl Experiment for UserFault {
             let claim = "faults counted by the kernel, per fault claimed, including those without the wait";
             vec![Check::within(claim, faults / all, 0.99, most + own)]
         } else {
-            tally::checks(observed, Kind::Either)
+            tally::checks(observed, FaultKind::Either)
         };
         let claim = "pages that the handler supplied, per fault claimed";
         checks.push(match observed.witness(ANSWERED) {
@@ -213,7 +213,7 @@ fn hand_over(placement: Placement) -> Point {
 const ANSWERED: &str = "pages_supplied";
 
 /// One fault after another, each an observation; pages are forgotten between them.
-fn singly<'site>(supplied: Rc<Supplied<'site>>, tally: Rc<Tally>, lap: Lap<'site>) -> Workload<'site> {
+fn singly<'site>(supplied: Rc<Supplied<'site>>, tally: Rc<FaultTally>, lap: Lap<'site>) -> Workload<'site> {
     Workload::recorded(move || {
         if supplied.next.get() == PAGES_REUSED {
             supplied.memory.forget()?;

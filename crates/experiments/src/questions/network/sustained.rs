@@ -6,7 +6,7 @@ use crate::apparatus::network::account::{self, Account};
 use crate::apparatus::network::arrival_rate::received_by;
 use crate::apparatus::network::path::{LOOPBACK, PATH, PEER, ensure_path, required};
 use crate::apparatus::network::sending::WRITE;
-use crate::apparatus::network::transfer::{self, Order};
+use crate::apparatus::network::transfer::{self, TransferOrder};
 use fathom_core::prelude::*;
 use fathom_core::quantity::Kind;
 use fathom_equipment::peer::service::Enough;
@@ -88,7 +88,7 @@ impl Experiment for Sustained {
     fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
         ensure_path(point)?;
         let lasting = point.number(&LASTING);
-        let order = Order {
+        let order = TransferOrder {
             by: WRITE.to_owned(),
             path: point.name(&PATH).to_owned(),
             chunk: CHUNK,

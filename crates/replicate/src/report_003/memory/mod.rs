@@ -163,7 +163,7 @@ pub(super) fn faults(stage: &Stage) -> Result<Series, Failure> {
     let bytes = stage.count(FILE_BYTES, FILE_QUICK_BYTES);
     let test = TestFile::named(stage.site, "faults", bytes, DiskQuota::DEFAULT)?;
     let mut chance = SplitMix64::seed_from_u64(stage.site.seed);
-    let (mut series, mut tally) = (Series::default(), Tally::default());
+    let (mut series, mut tally) = (Series::default(), AccessTally::default());
     let clock =
         (0..PAIRS).map(|_| timer::cpuid_rdtsc_rdtscp_cpuid(|| ())).sum::<i64>() as f64 / f64::from(PAIRS);
     for variant in [FIXED, RANDOM] {
@@ -172,7 +172,7 @@ pub(super) fn faults(stage: &Stage) -> Result<Series, Failure> {
             for (stride, values) in PAGE_STRIDES.into_iter().zip(&mut of_strides) {
                 let random = (variant == RANDOM).then_some(&mut chance);
                 let offsets = offsets(bytes, stride * PAGE, random);
-                let before = Tally::now();
+                let before = AccessTally::now();
                 let accesses = accessed(&test.file, bytes, &offsets, clock)?;
                 values.push(accesses.iter().sum::<f64>() / accesses.len() as f64 * ns);
                 if run == 0 && stride <= DRAWN {
@@ -210,19 +210,19 @@ fn in_order(series: Series, variant: &str, accesses: &[f64], ns: f64) -> Series 
 
 /// What the kernel counted during the accesses of which the figure is made.
 #[derive(Default)]
-struct Tally {
+struct AccessTally {
     accesses: usize,
     major: u64,
     served: f64,
 }
 
-impl Tally {
+impl AccessTally {
     fn now() -> Self {
-        Tally { accesses: 0, major: Usage::now().major, served: test_file::served().unwrap_or(0.0) }
+        AccessTally { accesses: 0, major: Usage::now().major, served: test_file::served().unwrap_or(0.0) }
     }
 
-    fn add(&mut self, accesses: usize, before: &Tally) {
-        let now = Tally::now();
+    fn add(&mut self, accesses: usize, before: &AccessTally) {
+        let now = AccessTally::now();
         self.accesses += accesses;
         self.major += now.major - before.major;
         self.served += now.served - before.served;

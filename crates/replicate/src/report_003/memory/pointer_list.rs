@@ -10,11 +10,11 @@ use fathom_equipment::test_file::Aligned;
 use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
-pub const ELEMENT: usize = size_of::<Element>();
+pub const ELEMENT: usize = size_of::<ListElement>();
 
 /// A pointer to another one.
 #[derive(Clone, Copy)]
-struct Element(*const Element);
+struct ListElement(*const ListElement);
 /// Bytes of the lines that are counted.
 const LINE: usize = 64;
 
@@ -31,7 +31,7 @@ impl PointerList {
         Ok(PointerList { memory: Aligned::new(bytes)?, chance: SplitMix64::seed_from_u64(seed), elements: 0 })
     }
 
-    fn start(&self) -> *mut Element {
+    fn start(&self) -> *mut ListElement {
         // The memory begins at a page.
         self.memory.start().cast::<libc::c_void>().cast()
     }
@@ -45,7 +45,7 @@ impl PointerList {
             let within = self.chance.next_u64() as usize % stride;
             let index = ((element / stride + 1) * stride + within) % self.elements;
             // SAFETY: both indices are below the number of elements, and the memory holds so many.
-            unsafe { start.add(element).write(Element(start.add(index))) };
+            unsafe { start.add(element).write(ListElement(start.add(index))) };
         }
     }
 
@@ -53,7 +53,7 @@ impl PointerList {
     /// element at which it ends.
     #[inline(never)]
     pub fn follow(&self, loads: usize) -> usize {
-        let mut here: *const Element = self.start();
+        let mut here: *const ListElement = self.start();
         for _ in 0..loads / 10 {
             for _ in 0..10 {
                 // SAFETY: every element points to an element. The read is volatile, so that the compiler omits no load; the ten
@@ -64,14 +64,14 @@ impl PointerList {
         self.number(here)
     }
 
-    fn number(&self, element: *const Element) -> usize {
+    fn number(&self, element: *const ListElement) -> usize {
         (element as usize - self.start() as usize) / ELEMENT
     }
 
     /// Bytes of the lines that the first so many loads touch.
     pub fn touched(&self, loads: usize) -> usize {
         let mut is_touched = vec![false; (self.elements * ELEMENT).div_ceil(LINE)];
-        let mut here: *const Element = self.start();
+        let mut here: *const ListElement = self.start();
         for _ in 0..loads {
             is_touched[self.number(here) * ELEMENT / LINE] = true;
             // SAFETY: as above.

@@ -6,7 +6,7 @@ mod picture;
 mod table;
 
 use super::numbers::{Numbers, TableNotes, Target};
-use super::part::{HINT, Part};
+use super::part::{DocumentPart, HINT};
 use super::{
     Align, Block, Document, Figure, Group, Key, Numbering, Piece, Section, Sign, Table, Text, Weight,
 };
@@ -28,27 +28,27 @@ const HIGHEST: f64 = 430.0;
 const MOST_WHOLE: usize = 24;
 
 pub fn render(document: &Document) -> String {
-    written(document, Part::Paper)
+    written(document, DocumentPart::Paper)
 }
 
 /// The part that the paper leaves to its appendix; `None` if there is none.
 pub fn appendix(document: &Document) -> Option<String> {
-    document.has_appendix().then(|| written(document, Part::Appendix))
+    document.has_appendix().then(|| written(document, DocumentPart::Appendix))
 }
 
-fn written(document: &Document, part: Part) -> String {
+fn written(document: &Document, part: DocumentPart) -> String {
     let mut form = LatexWriter { numbers: Numbers::of(document), part, lettered: false, text: String::new() };
     form.head(document);
     for section in &document.front {
         form.section(section, 0);
     }
-    if part == Part::Paper && document.sections.iter().any(|section| !section.blocks.is_empty()) {
+    if part == DocumentPart::Paper && document.sections.iter().any(|section| !section.blocks.is_empty()) {
         form.text.push_str("\n{\\setlength{\\parskip}{0pt}\\tableofcontents}\n");
     }
     for section in &document.sections {
         form.section(section, 1);
     }
-    if part == Part::Appendix {
+    if part == DocumentPart::Appendix {
         form.text.push_str("\n\\section*{Works cited}\n");
         form.works();
     }
@@ -58,7 +58,7 @@ fn written(document: &Document, part: Part) -> String {
 
 struct LatexWriter<'a> {
     numbers: Numbers<'a>,
-    part: Part,
+    part: DocumentPart,
     /// Whether the following sections have letters as numbers.
     lettered: bool,
     text: String,
@@ -66,7 +66,7 @@ struct LatexWriter<'a> {
 
 impl LatexWriter<'_> {
     fn head(&mut self, document: &Document) {
-        let is_appendix = self.part == Part::Appendix;
+        let is_appendix = self.part == DocumentPart::Appendix;
         let lead = if is_appendix { "Appendix: " } else { "" };
         let _ = writeln!(self.text, "% {lead}{}, {}", clean(&document.title), clean(&document.date));
         self.text.push_str(PREAMBLE);
@@ -90,7 +90,7 @@ impl LatexWriter<'_> {
     }
 
     fn section(&mut self, section: &Section, level: usize) {
-        if self.part == Part::Appendix && !section.has_appendix() {
+        if self.part == DocumentPart::Appendix && !section.has_appendix() {
             return;
         }
         self.heading(section, level);
@@ -102,7 +102,7 @@ impl LatexWriter<'_> {
     fn heading(&mut self, section: &Section, level: usize) {
         let title = self.phrase(&section.title);
         let command = ["section*", "section", "subsection"].get(level).unwrap_or(&"subsubsection");
-        if self.part == Part::Appendix {
+        if self.part == DocumentPart::Appendix {
             let number = self.numbers.of_section(section);
             let _ = writeln!(self.text, "\n\\{}*{{{number} {title}}}", command.trim_end_matches('*'));
             return;
@@ -119,11 +119,11 @@ impl LatexWriter<'_> {
         let mut left_out: Vec<String> = vec![];
         for block in blocks {
             match block {
-                Block::Folded { appendix: true, blocks, .. } if self.part == Part::Appendix => {
+                Block::Folded { appendix: true, blocks, .. } if self.part == DocumentPart::Appendix => {
                     self.all(blocks);
                 }
                 Block::Folded { appendix: true, summary, .. } => left_out.push(self.phrase(summary)),
-                block if self.part == Part::Paper => self.block(block),
+                block if self.part == DocumentPart::Paper => self.block(block),
                 _ => {}
             }
         }
@@ -148,7 +148,7 @@ impl LatexWriter<'_> {
             Block::Figure(figure) => self.figure(figure),
             Block::Folded { summary, blocks, .. } => {
                 let _ = writeln!(self.text, "\n\\noindent {}\\par", self.phrase(summary));
-                if self.part == Part::Paper { self.blocks(blocks) } else { self.all(blocks) }
+                if self.part == DocumentPart::Paper { self.blocks(blocks) } else { self.all(blocks) }
             }
             Block::Paragraph(text) | Block::Aside(_, text) => {
                 let _ = writeln!(self.text, "\n{}", self.phrase(text));
@@ -196,7 +196,7 @@ impl LatexWriter<'_> {
     }
 
     fn table(&mut self, table: &Table) {
-        let is_appendix = self.part == Part::Appendix;
+        let is_appendix = self.part == DocumentPart::Appendix;
         let layout = Tabular::of(table, ROOM[usize::from(is_appendix)], is_appendix);
         let notes = TableNotes::of(table);
         let lines: usize = table.groups.iter().map(|group| 1 + group.rows.len()).sum();

@@ -61,7 +61,7 @@ const BROAD: f64 = 640.0;
 pub(super) fn picture(drawing: &Svg, most: f64) -> String {
     let (width, height) = drawing.size();
     let unit = if drawing.is_broad() { BROAD / width } else { UNIT.min(most / height) };
-    let mut picture = Picture { height, painted: String::new(), words: String::new() };
+    let mut picture = TexPicture { height, painted: String::new(), words: String::new() };
     Element::all(drawing.body()).for_each(|element| picture.element(&element));
     let scale = unit * 72.0 / 72.27;
     let picture = format!(
@@ -75,13 +75,13 @@ pub(super) fn picture(drawing: &Svg, most: f64) -> String {
 }
 
 /// Lines and marks have coordinates from the top, as in the drawing; text from the bottom.
-struct Picture {
+struct TexPicture {
     height: f64,
     painted: String,
     words: String,
 }
 
-impl Picture {
+impl TexPicture {
     fn element(&mut self, element: &Element) {
         let number = |name: &str| element.number(name);
         match element.name {
@@ -204,7 +204,7 @@ mod tests {
     use super::*;
 
     fn drawn(body: &str) -> (String, String) {
-        let mut picture = Picture { height: 100.0, painted: String::new(), words: String::new() };
+        let mut picture = TexPicture { height: 100.0, painted: String::new(), words: String::new() };
         Element::all(body).for_each(|element| picture.element(&element));
         (picture.painted, picture.words)
     }

@@ -33,7 +33,8 @@ impl Tabular {
     pub(super) fn of(table: &Table, room: f64, optional: bool) -> Self {
         let shown: Vec<usize> =
             (0..table.columns.len()).filter(|place| optional || !table.columns[*place].optional).collect();
-        let columns: Vec<Measured> = shown.iter().map(|place| Measured::of(table, *place)).collect();
+        let columns: Vec<MeasuredColumn> =
+            shown.iter().map(|place| MeasuredColumn::of(table, *place)).collect();
         let room_for = |(_, points): &(&str, f64)| {
             (room - GAP * columns.len().saturating_sub(1) as f64).max(0.0) / points
         };
@@ -50,7 +51,7 @@ impl Tabular {
 }
 
 /// A column and its widths, as multiples of the font size.
-struct Measured {
+struct MeasuredColumn {
     align: Align,
     head: String,
     /// The width with every cell on one line.
@@ -59,7 +60,7 @@ struct Measured {
     least: f64,
 }
 
-impl Measured {
+impl MeasuredColumn {
     fn of(table: &Table, place: usize) -> Self {
         let column: &Column = &table.columns[place];
         let rows = table.groups.iter().flat_map(|group| &group.rows);
@@ -71,7 +72,7 @@ impl Measured {
             Align::Words => natural.min(NARROWEST.max(of_head)),
             Align::Numbers | Align::Signs => natural,
         };
-        Measured { align: column.align, head, natural, least }
+        MeasuredColumn { align: column.align, head, natural, least }
     }
 
     fn shape(&self, width: f64, points: f64) -> String {
@@ -85,7 +86,7 @@ impl Measured {
 }
 
 /// The widths after the widest columns of words were narrowed until all fit.
-fn fitted(columns: &[Measured], room: f64) -> Vec<f64> {
+fn fitted(columns: &[MeasuredColumn], room: f64) -> Vec<f64> {
     let mut widths: Vec<f64> = columns.iter().map(|column| column.natural).collect();
     while widths.iter().sum::<f64>() > room {
         let wide = |place: &usize| widths[*place] > columns[*place].least;

@@ -4,45 +4,45 @@
 mod grid;
 
 use super::numbers::{Numbers, TableNotes};
-use super::part::{HINT, Part};
+use super::part::{DocumentPart, HINT};
 use super::{Align, Block, Document, Figure, Group, Key, Piece, Row, Section, Table, Text, Tone, Weight};
 use crate::text::{clean, cleaned, escape};
 use grid::GridLine;
 use std::fmt::Write;
 
 pub fn render(document: &Document) -> String {
-    written(document, Part::Paper)
+    written(document, DocumentPart::Paper)
 }
 
 /// The part that the paper leaves to its appendix; `None` if there is none.
 pub fn appendix(document: &Document) -> Option<String> {
-    document.has_appendix().then(|| written(document, Part::Appendix))
+    document.has_appendix().then(|| written(document, DocumentPart::Appendix))
 }
 
 /// The paper including its appendix, folded.
 pub fn whole(document: &Document) -> String {
-    written(document, Part::Whole)
+    written(document, DocumentPart::Whole)
 }
 
-fn written(document: &Document, part: Part) -> String {
+fn written(document: &Document, part: DocumentPart) -> String {
     let mut form = MarkdownWriter { numbers: Numbers::of(document), part, text: String::new() };
-    let lead = if part == Part::Appendix { "Appendix: " } else { "" };
+    let lead = if part == DocumentPart::Appendix { "Appendix: " } else { "" };
     let _ = writeln!(form.text, "# {lead}{}\n", plain(&document.title));
     for line in [&document.kind, &document.date] {
         if !line.is_empty() {
             let _ = writeln!(form.text, "{}\n", opening(&plain(line)));
         }
     }
-    if part == Part::Paper && document.has_appendix() {
+    if part == DocumentPart::Paper && document.has_appendix() {
         form.line("", &Text::prose(HINT));
     }
     document.front.iter().for_each(|section| form.section(section, 2));
-    if part != Part::Appendix {
+    if part != DocumentPart::Appendix {
         form.contents(&document.sections);
     }
     document.sections.iter().for_each(|section| form.section(section, 2));
     form.notes();
-    if part == Part::Appendix && !form.numbers.works().is_empty() {
+    if part == DocumentPart::Appendix && !form.numbers.works().is_empty() {
         form.text.push_str("## Works cited\n\n");
         form.works();
     }
@@ -54,7 +54,8 @@ fn written(document: &Document, part: Part) -> String {
 
 /// Sections only, without title and contents.
 pub fn sections(document: &Document) -> String {
-    let mut form = MarkdownWriter { numbers: Numbers::of(document), part: Part::Whole, text: String::new() };
+    let mut form =
+        MarkdownWriter { numbers: Numbers::of(document), part: DocumentPart::Whole, text: String::new() };
     document.front.iter().chain(&document.sections).for_each(|section| form.section(section, 2));
     form.notes();
     form.text
@@ -62,7 +63,7 @@ pub fn sections(document: &Document) -> String {
 
 struct MarkdownWriter<'a> {
     numbers: Numbers<'a>,
-    part: Part,
+    part: DocumentPart,
     text: String,
 }
 
@@ -87,7 +88,7 @@ impl MarkdownWriter<'_> {
     }
 
     fn section(&mut self, section: &Section, level: usize) {
-        if self.part == Part::Appendix && !section.has_appendix() {
+        if self.part == DocumentPart::Appendix && !section.has_appendix() {
             return;
         }
         let number = self.numbers.of_section(section);
@@ -103,13 +104,13 @@ impl MarkdownWriter<'_> {
         let mut left_out: Vec<String> = vec![];
         for block in blocks {
             match block {
-                Block::Folded { appendix: true, summary, .. } if self.part == Part::Paper => {
+                Block::Folded { appendix: true, summary, .. } if self.part == DocumentPart::Paper => {
                     left_out.push(self.phrase(summary));
                 }
-                Block::Folded { appendix: true, blocks, .. } if self.part == Part::Appendix => {
+                Block::Folded { appendix: true, blocks, .. } if self.part == DocumentPart::Appendix => {
                     self.all(blocks);
                 }
-                _ if self.part == Part::Appendix => {}
+                _ if self.part == DocumentPart::Appendix => {}
                 block => self.block(block),
             }
         }
@@ -142,7 +143,7 @@ impl MarkdownWriter<'_> {
             Block::Figure(figure) => self.figure(figure),
             Block::Folded { summary, blocks, .. } => {
                 let _ = writeln!(self.text, "<details><summary>{}</summary>\n", self.html(summary));
-                if self.part == Part::Appendix {
+                if self.part == DocumentPart::Appendix {
                     self.all(blocks);
                 } else {
                     self.blocks(blocks);

@@ -76,7 +76,7 @@ const LATER: f64 = 0.5;
 const ANOTHER: f64 = 3.0;
 
 /// A curve in the order of x, and its plateaus.
-struct Shown<'curve> {
+struct ShownCurve<'curve> {
     curve: &'curve [CurvePoint],
     plateaus: Vec<Plateau>,
 }
@@ -87,7 +87,7 @@ fn boundary(plateau: &Plateau) -> Option<Crossing> {
     plateau.half_way.or(plateau.ends.map(flat))
 }
 
-impl Shown<'_> {
+impl ShownCurve<'_> {
     /// The end of a plateau beyond which another level is expected: half way to that level; if the level has no plateau, as is
     /// common for shared last-level caches, half way to its published latency.
     fn boundary_before(&self, plateau: &Plateau, beyond: f64) -> Option<Crossing> {
@@ -164,7 +164,11 @@ pub fn of_caches(known: &Known, pages: &str, curve: &[CurvePoint]) -> Option<Fin
 }
 
 /// The match of each limit, in the order of the limits. If the last is not matched, the plateau before memory is its level's.
-fn matches<'curve>(shown: &'curve Shown, limits: &[Limit], memory: Option<f64>) -> Vec<LimitMatch<'curve>> {
+fn matches<'curve>(
+    shown: &'curve ShownCurve,
+    limits: &[Limit],
+    memory: Option<f64>,
+) -> Vec<LimitMatch<'curve>> {
     let mut claimed: Vec<f64> = vec![];
     let mut matches = vec![];
     for (index, limit) in limits.iter().enumerate() {
@@ -187,7 +191,7 @@ fn matches<'curve>(shown: &'curve Shown, limits: &[Limit], memory: Option<f64>) 
 /// The levels found in a curve in the order of x: each begins where the one before it ends, and the level beyond the last begins
 /// with its plateau.
 pub fn levels(limits: &[Limit], curve: &[CurvePoint]) -> Vec<Level> {
-    let shown = Shown { curve, plateaus: plateaus(curve) };
+    let shown = ShownCurve { curve, plateaus: plateaus(curve) };
     let memory = shown.memory_from(limits);
     let mut levels: Vec<Level> = vec![];
     for (limit, matched) in limits.iter().zip(matches(&shown, limits, memory)) {
@@ -203,7 +207,7 @@ pub fn levels(limits: &[Limit], curve: &[CurvePoint]) -> Vec<Level> {
 
 /// The findings on each limit from a curve in the order of x, and its other plateaus.
 pub fn statements(limits: &[Limit], curve: &[CurvePoint], along: Along) -> Vec<Statement> {
-    let shown = Shown { curve, plateaus: plateaus(curve) };
+    let shown = ShownCurve { curve, plateaus: plateaus(curve) };
     if shown.plateaus.is_empty() {
         return vec![];
     }
@@ -232,7 +236,7 @@ pub fn statements(limits: &[Limit], curve: &[CurvePoint], along: Along) -> Vec<S
 }
 
 /// The finding on memory, or page walks: the latency of the largest sets, and its start.
-fn beyond_last(shown: &Shown, memory: Option<f64>, along: Along) -> Option<Statement> {
+fn beyond_last(shown: &ShownCurve, memory: Option<f64>, along: Along) -> Option<Statement> {
     let from = memory?.exp2().round();
     let last = shown.plateaus.last()?;
     let beyond = along.beyond;

@@ -2,7 +2,7 @@
 
 use super::lap::Lap;
 use super::stretch::Mapped;
-use super::tally::{Faults, Tally};
+use super::tally::{FaultTally, Faults};
 use crate::apparatus::memory::pages::{Mapping, Pages};
 use fathom_core::prelude::*;
 use fathom_core::sampling::partner::{PartnerProcess, pipe};
@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The process that writes first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Writer {
+pub enum FirstWriter {
     /// The child, which gets copies.
     Child,
     /// The parent, while the child lives: the parent gets copies.
@@ -24,19 +24,23 @@ pub enum Writer {
 }
 
 /// One process writes every page of written memory just after a fork; the result is per fault counted in it.
-pub fn workload<'site>(writer: Writer, bytes: usize, site: &'site Site) -> Result<Workload<'site>, Failure> {
+pub fn workload<'site>(
+    writer: FirstWriter,
+    bytes: usize,
+    site: &'site Site,
+) -> Result<Workload<'site>, Failure> {
     let (memory, _) = Mapping::resident(bytes, Pages::Base)?;
-    let (lap, tally) = (Lap::new(site), Tally::new());
+    let (lap, tally) = (Lap::new(site), FaultTally::new());
     let counts = Rc::clone(&tally);
     let report = ChildReport::new()?;
     let observe = move || {
         let (ns, faults) = match writer {
-            Writer::Child => written_by_child(&memory, &lap, &report)?,
-            Writer::Parent => {
+            FirstWriter::Child => written_by_child(&memory, &lap, &report)?,
+            FirstWriter::Parent => {
                 let _child = waiting_child(site)?;
                 timed_writes(&memory, memory.all_pages(), &lap)?
             }
-            Writer::Survivor => {
+            FirstWriter::Survivor => {
                 drop(waiting_child(site)?);
                 timed_writes(&memory, memory.all_pages(), &lap)?
             }

@@ -4,7 +4,7 @@ use super::cold_file::ColdFile;
 use super::device_reads;
 use super::lap::Lap;
 use super::stretch::Mapped;
-use super::tally::{Faults, Tally};
+use super::tally::{FaultTally, Faults};
 use crate::apparatus::memory::pages::Pages;
 use fathom_core::prelude::*;
 use std::cell::Cell;
@@ -18,7 +18,7 @@ pub const WINDOW: usize = 32 << 20;
 pub const WRITTEN_PAGES: usize = 256;
 
 /// One access: its time, its faults, and the bytes requested from the device during it.
-struct Access {
+struct TimedAccess {
     ns: f64,
     faults: Faults,
     served: f64,
@@ -28,17 +28,17 @@ struct Access {
 pub struct ColdReader<'site> {
     pub cold: ColdFile,
     lap: Lap<'site>,
-    tally: Rc<Tally>,
+    tally: Rc<FaultTally>,
 }
 
 impl<'site> ColdReader<'site> {
     /// Opens and maps the run's file.
     pub fn new(site: &'site Site) -> Result<Self, Failure> {
-        Ok(ColdReader { cold: ColdFile::of(site)?, lap: Lap::new(site), tally: Tally::new() })
+        Ok(ColdReader { cold: ColdFile::of(site)?, lap: Lap::new(site), tally: FaultTally::new() })
     }
 
     fn recorded(
-        tally: Rc<Tally>,
+        tally: Rc<FaultTally>,
         observe: impl FnMut() -> Result<Option<f64>, Failure> + 'site,
     ) -> Workload<'site> {
         let witness = move || tally.counts().into_iter().chain(device_reads::count()).collect();
@@ -84,7 +84,7 @@ impl<'site> ColdReader<'site> {
         })
     }
 
-    fn access(&self, offset: usize) -> Result<Access, Failure> {
+    fn access(&self, offset: usize) -> Result<TimedAccess, Failure> {
         let served = || device_reads::count().map_or(0.0, |(_, bytes)| bytes);
         let (served_before, before) = (served(), Faults::so_far());
         let ns = self.lap.of(|| {
@@ -92,7 +92,7 @@ impl<'site> ColdReader<'site> {
             Ok(())
         })?;
         let faults = Faults::so_far().since(before);
-        Ok(Access { ns, faults, served: served() - served_before })
+        Ok(TimedAccess { ns, faults, served: served() - served_before })
     }
 
     /// Reads the beginning of the file page by page; the result is per page.

@@ -44,14 +44,14 @@ const PAGES: &str = "pages_touched";
 
 /// Sums over the timed parts of a trial, shared between the work that adds to them and the witness that reads them.
 #[derive(Debug, Default)]
-pub struct Tally {
+pub struct FaultTally {
     claimed: Cell<f64>,
     minor: Cell<f64>,
     major: Cell<f64>,
     pages: Cell<f64>,
 }
 
-impl Tally {
+impl FaultTally {
     /// A tally without counts.
     pub fn new() -> Rc<Self> {
         Rc::default()
@@ -79,7 +79,7 @@ impl Tally {
 
 /// The kind that the claimed faults must have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum FaultKind {
     /// Minor faults, and no major ones.
     Minor,
     /// Major faults, and hardly any minor ones.
@@ -89,7 +89,7 @@ pub enum Kind {
 }
 
 /// Checks that as many faults were counted as claimed, to within one percent, and of the claimed kind.
-pub fn checks(observed: &Observed, kind: Kind) -> Vec<Check> {
+pub fn checks(observed: &Observed, kind: FaultKind) -> Vec<Check> {
     let share = |counted: &[&str]| {
         let claimed = observed.witness(CLAIMED).filter(|claimed| *claimed > 0.0)?;
         let counted: Option<Vec<f64>> = counted.iter().map(|name| observed.witness(name)).collect();
@@ -100,11 +100,11 @@ pub fn checks(observed: &Observed, kind: Kind) -> Vec<Check> {
         None => Check::missing(claim),
     };
     match kind {
-        Kind::Minor => vec![
+        FaultKind::Minor => vec![
             check("minor faults counted by the kernel, per fault claimed", &[MINOR], 0.99, 1.01),
             check("no fault waited for a device: major faults per fault claimed", &[MAJOR], 0.0, 0.001),
         ],
-        Kind::Major => vec![
+        FaultKind::Major => vec![
             check("major faults counted by the kernel, per fault claimed", &[MAJOR], 0.99, 1.01),
             check(
                 "almost every fault needed the device: minor faults per fault claimed",
@@ -113,7 +113,7 @@ pub fn checks(observed: &Observed, kind: Kind) -> Vec<Check> {
                 0.02,
             ),
         ],
-        Kind::Either => {
+        FaultKind::Either => {
             vec![check("faults counted by the kernel, per fault claimed", &[MINOR, MAJOR], 0.99, 1.01)]
         }
     }
@@ -138,25 +138,30 @@ mod tests {
     use super::*;
 
     fn seen(claimed: f64, minor: u64, major: u64) -> Observed {
-        let tally = Tally::default();
+        let tally = FaultTally::default();
         tally.add(claimed, Faults { minor, major }, minor * 16);
         let witnessed = tally.counts().into_iter().map(|(name, count)| (name.to_owned(), count)).collect();
         Observed { witnessed, ..Observed::default() }
     }
 
-    fn hold(observed: &Observed, kind: Kind) -> bool {
+    fn hold(observed: &Observed, kind: FaultKind) -> bool {
         checks(observed, kind).iter().all(|check| check.holds)
     }
 
     #[test]
     fn faults_must_be_as_many_as_claimed_and_of_the_kind_claimed() {
-        assert!(hold(&seen(1000.0, 1000, 0), Kind::Minor) && hold(&seen(1000.0, 5, 1000), Kind::Major));
-        assert!(!hold(&seen(1000.0, 985, 0), Kind::Minor), "too few");
-        assert!(!hold(&seen(1000.0, 1000, 10), Kind::Minor), "some waited");
-        assert!(!hold(&seen(1000.0, 30, 1000), Kind::Major), "some did not wait");
-        assert!(!hold(&seen(1000.0, 0, 980), Kind::Major), "too few waited");
-        assert!(hold(&seen(1000.0, 400, 600), Kind::Either) && !hold(&seen(1000.0, 400, 500), Kind::Either));
-        assert!(!hold(&Observed::default(), Kind::Minor), "nothing was counted");
+        assert!(
+            hold(&seen(1000.0, 1000, 0), FaultKind::Minor) && hold(&seen(1000.0, 5, 1000), FaultKind::Major)
+        );
+        assert!(!hold(&seen(1000.0, 985, 0), FaultKind::Minor), "too few");
+        assert!(!hold(&seen(1000.0, 1000, 10), FaultKind::Minor), "some waited");
+        assert!(!hold(&seen(1000.0, 30, 1000), FaultKind::Major), "some did not wait");
+        assert!(!hold(&seen(1000.0, 0, 980), FaultKind::Major), "too few waited");
+        assert!(
+            hold(&seen(1000.0, 400, 600), FaultKind::Either)
+                && !hold(&seen(1000.0, 400, 500), FaultKind::Either)
+        );
+        assert!(!hold(&Observed::default(), FaultKind::Minor), "nothing was counted");
         assert!(none(&seen(0.0, 0, 0)).holds && !none(&seen(0.0, 1, 0)).holds);
     }
 }

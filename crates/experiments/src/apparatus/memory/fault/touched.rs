@@ -3,7 +3,7 @@
 use super::file_mapping::FileMapping;
 use super::lap::Lap;
 use super::stretch::Mapped;
-use super::tally::{Faults, Tally};
+use super::tally::{FaultTally, Faults};
 use crate::apparatus::memory::backing::Backing;
 use crate::apparatus::memory::pages::{Mapping, Pages};
 use fathom_core::prelude::*;
@@ -56,7 +56,7 @@ pub fn touched<'site, M: Mapped + 'site>(
 ) -> Result<Workload<'site>, Failure> {
     let claimed = memory.faults_of_a_walk(|page| touch(&memory, page..page + 1))? as f64;
     let mapped = memory.pages() as f64 / claimed;
-    let (lap, tally) = (Lap::new(site), Tally::new());
+    let (lap, tally) = (Lap::new(site), FaultTally::new());
     let counts = Rc::clone(&tally);
     let observe = move || {
         memory.forget()?;
@@ -106,7 +106,7 @@ pub fn file(bytes: usize, site: &Site) -> Result<File, Failure> {
 /// Clearing of pages that are present, without faults.
 pub fn cleared<'site>(bytes: usize, site: &'site Site) -> Result<Workload<'site>, Failure> {
     let (memory, _) = Mapping::resident(bytes, Pages::Base)?;
-    let (lap, tally) = (Lap::new(site), Tally::new());
+    let (lap, tally) = (Lap::new(site), FaultTally::new());
     let counts = Rc::clone(&tally);
     let (page, pages) = (Pages::Base.bytes(), memory.pages());
     let observe = move || {

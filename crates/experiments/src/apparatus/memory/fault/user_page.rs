@@ -45,7 +45,7 @@ struct ZeroPage {
 /// The kernel's message for a fault.
 #[repr(C)]
 #[derive(Default)]
-struct Message {
+struct FaultMessage {
     event: u8,
     reserved: [u8; 7],
     flags: u64,
@@ -87,8 +87,8 @@ impl UserFaults {
 
     /// Waits for a fault and returns the address of its page.
     pub fn wait(&self) -> Result<u64, Failure> {
-        let mut message = Message::default();
-        let bytes = size_of::<Message>();
+        let mut message = FaultMessage::default();
+        let bytes = size_of::<FaultMessage>();
         // SAFETY: room for one message.
         let read = unsafe { libc::read(self.0.as_raw_fd(), (&raw mut message).cast(), bytes) };
         if errno("read of a fault's message", read)? as usize != bytes || message.event != EVENT_PAGEFAULT {
@@ -155,6 +155,6 @@ mod tests {
         assert_eq!(request::<Register>(0), 0xC020_AA00);
         assert_eq!(request::<Copy>(3), 0xC028_AA03);
         assert_eq!(request::<ZeroPage>(4), 0xC020_AA04);
-        assert_eq!(size_of::<Message>(), 32);
+        assert_eq!(size_of::<FaultMessage>(), 32);
     }
 }

@@ -28,14 +28,14 @@ const WINDOW_LOADS: u64 = WINDOW_ITERATIONS * UNROLLED;
 
 /// Cumulative counts over the windows.
 #[derive(Default)]
-struct Counted {
+struct WindowCounts {
     windows: Cell<f64>,
     drawing: Cell<f64>,
     moved: Cell<f64>,
     passed_ns: Cell<f64>,
 }
 
-impl Counted {
+impl WindowCounts {
     fn witnesses(&self) -> [(&'static str, f64); 4] {
         [
             (WINDOWS, self.windows.get()),
@@ -68,7 +68,7 @@ pub fn windows<'site>(
         return Err(Failure::Broke("a walk that is not timed".to_owned()));
     };
     let (chasing, cpus) = cpus_of_all(others.as_ref());
-    let counted = Rc::new(Counted::default());
+    let counted = Rc::new(WindowCounts::default());
     let (reported, mut of_walk) = (Rc::clone(&counted), walk.witness);
     let bytes = move || others.as_ref().map_or_else(|| Ok(vec![]), Streaming::bytes);
     let window = move || {
@@ -180,7 +180,7 @@ mod tests {
 
     #[test]
     fn a_window_gives_both_coordinates() {
-        let counted = Counted::default();
+        let counted = WindowCounts::default();
         let ns = 100.0 * WINDOW_LOADS as f64;
         assert_eq!(counted.window(&[], ns), [(LATENCY, 100.0)]);
         assert_eq!(counted.window(&[409_600, 0], ns), [(LATENCY, 100.0), (DRAWN, 1e9)]);

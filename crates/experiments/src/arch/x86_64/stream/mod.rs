@@ -6,10 +6,10 @@ mod string;
 mod word;
 
 use crate::apparatus::memory::stream::kernel::Maker::{self, Assembly, Compiler, Library};
-use crate::apparatus::memory::stream::kernel::{Kernel, Kind, Ownership, PER_LINE, Run, portable};
+use crate::apparatus::memory::stream::kernel::{Kernel, Kind, Ownership, PER_LINE, Pass, portable};
 use avx::{avx2, avx512};
 
-const fn row(kind: Kind, method: &'static str, maker: Maker, run: Run) -> Kernel {
+const fn row(kind: Kind, method: &'static str, maker: Maker, run: Pass) -> Kernel {
     Kernel::new(kind, method, maker, run, Ownership::Read)
 }
 

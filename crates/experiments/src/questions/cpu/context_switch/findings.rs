@@ -1,7 +1,7 @@
 //! Findings from context switches: comparisons with each other, and with the creation of a process or thread.
 
 use super::points::{NAME, PIPE_NET, PROCESSES, STACKS, THREADS, USER_LEVEL, between};
-use crate::apparatus::rule_of_thumb::{self, Rule};
+use crate::apparatus::rule_of_thumb::{self, RuleOfThumb};
 use crate::questions::cpu::{process_creation, thread_creation};
 use fathom_core::prelude::*;
 
@@ -16,9 +16,9 @@ pub fn findings(known: &Known) -> Vec<Finding> {
 fn by_rules(known: &Known) -> Option<Finding> {
     let process = known.found(NAME, &between(PIPE_NET, PROCESSES))?;
     let cited =
-        Rule { text: "the figure that report 001 cites", says: Found::exact(30e3, process.dimension) };
+        RuleOfThumb { text: "the figure that report 001 cites", says: Found::exact(30e3, process.dimension) };
     let scaled = "lmbench's 18 µs at 167 MHz with 32 KB each, scaled by clock frequency";
-    let rules = Rule::by_clock_ratio(scaled, 18e3, process, known).into_iter().chain([cited]);
+    let rules = RuleOfThumb::by_clock_ratio(scaled, 18e3, process, known).into_iter().chain([cited]);
     rule_of_thumb::beside("a switch between processes", process, rules)
 }
 

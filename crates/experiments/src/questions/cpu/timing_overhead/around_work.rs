@@ -1,12 +1,12 @@
 //! Two readings around work of known length: which forms keep the work between them (R-TIM-05).
 
 use super::points::{AROUND, MEASURE, NAME, PAIR, READING};
-use crate::arch::{FORMS, Form, KEEPS_WORK, MULTIPLICATIONS};
+use crate::arch::{CounterForm, FORMS, KEEPS_WORK, MULTIPLICATIONS};
 use fathom_core::prelude::*;
 
 /// The part of the known work that each form has between its readings (report 003 says that a bare pair is not enough).
 pub fn kept_between(known: &Known) -> Option<Finding> {
-    let work_between = |Form { name, .. }: &Form| {
+    let work_between = |CounterForm { name, .. }: &CounterForm| {
         let result =
             |measure| known.found(NAME, &Point::new().named(&READING, name).named(&MEASURE, measure));
         Some((*name, result(AROUND)?.minus(result(PAIR)?)))

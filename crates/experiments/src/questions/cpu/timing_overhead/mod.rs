@@ -3,7 +3,7 @@
 mod around_work;
 mod points;
 
-use crate::arch::{FORMS, Form};
+use crate::arch::{CounterForm, FORMS};
 use crate::expected::mode_switch;
 use fathom_core::machine::ClockReading;
 use fathom_core::prelude::*;
@@ -67,7 +67,7 @@ impl Experiment for TimingOverhead {
     }
 
     fn sweep(&self, _: &Machine) -> Vec<Point> {
-        let counter = FORMS.iter().flat_map(|Form { name, .. }| {
+        let counter = FORMS.iter().flat_map(|CounterForm { name, .. }| {
             // The cost of a no-op between two readings (report 000's question) shows in the pair alone.
             let measures: &[&str] =
                 if name.contains("nop") { &[PAIR] } else { &[COST, PAIR, AROUND, RESOLUTION] };
@@ -300,7 +300,7 @@ fn predicted_tick(known: &Known) -> Prediction {
     Prediction::new().hardware("smallest visible step", 1.0, tick)
 }
 
-fn form_workload<'site>(form: &Form, measure: &str, ns_per_tick: f64) -> Workload<'site> {
+fn form_workload<'site>(form: &CounterForm, measure: &str, ns_per_tick: f64) -> Workload<'site> {
     let pair = if measure == AROUND { form.around } else { form.pair };
     match measure {
         PAIR | AROUND => {

@@ -5,7 +5,7 @@ mod findings;
 mod points;
 mod predicted;
 
-use crate::apparatus::filesystem::fleet::{Fleet, Member, Progress};
+use crate::apparatus::filesystem::fleet::{Member, ReadProgress, Readers};
 use crate::expected::device_facts;
 use fathom_core::prelude::*;
 use fathom_equipment::test_file::blocks::Order;
@@ -152,27 +152,27 @@ impl Experiment for Contention {
         let members: Vec<Member> =
             (0..point.number(&PROCESSES)).map(|number| member(point, number)).collect();
         let timed: Vec<usize> = (0..members.len()).filter(|number| is_timed(point, *number)).collect();
-        let fleet = Rc::new(RefCell::new(Fleet::start(&members, site)?));
+        let fleet = Rc::new(RefCell::new(Readers::start(&members, site)?));
         let (watched, mut has_begun) = (Rc::clone(&fleet), false);
         let observe = move || {
             // The untimed first observation lets all processes start reading.
             let whole = std::mem::replace(&mut has_begun, true);
             let progress = fleet.borrow_mut().watch(if whole { 1.0 } else { 0.2 }, site)?;
-            let mine: Vec<Progress> = timed.iter().map(|number| progress[*number]).collect();
+            let mine: Vec<ReadProgress> = timed.iter().map(|number| progress[*number]).collect();
             Ok(figures(&mine))
         };
         Ok(Workload::figures(observe).witnessed(move || watched.borrow().account()))
     }
 
     fn evidence(&self, point: &Point, observed: &Observed) -> Vec<Check> {
-        let (device, read) = (observed.witness(Fleet::SERVED), observed.witness(Fleet::READ));
+        let (device, read) = (observed.witness(Readers::SERVED), observed.witness(Readers::READ));
         let claim = "every block came from the device: bytes read from devices, by the kernel's accounting of the \
                      processes, per byte they read";
         let served = match (device, read) {
             (Some(device), Some(read)) if read > 0.0 => {
                 // At either end of an observation each process has one block in flight, and the accounts are read one after the
                 // other.
-                let meanwhile = observed.witness(Fleet::MEANWHILE).unwrap_or_default();
+                let meanwhile = observed.witness(Readers::MEANWHILE).unwrap_or_default();
                 let under_way =
                     ((observed.trials * point.number(&PROCESSES) * BLOCK) as f64 + meanwhile) / read;
                 Check::within(claim, device / read, 0.98 - under_way, 1.02 + under_way)
@@ -180,7 +180,7 @@ impl Experiment for Contention {
             _ => Check::missing(claim),
         };
         let all = "all processes read all the time: the fewest blocks of a process in an observation, mean over trials";
-        let fewest = observed.witness(Fleet::FEWEST);
+        let fewest = observed.witness(Readers::FEWEST);
         vec![
             served,
             fewest
@@ -218,27 +218,27 @@ fn is_timed(point: &Point, number: usize) -> bool {
 }
 
 /// The figures from processes observed together.
-fn figures(progress: &[Progress]) -> Vec<FigureValue> {
+fn figures(progress: &[ReadProgress]) -> Vec<FigureValue> {
     let figures =
         [(EACH, each(progress)), (TOGETHER, together(progress)), (UNFAIRNESS, unfairness(progress))];
     figures.into_iter().filter_map(|(figure, value)| Some((figure, value?))).collect()
 }
 
 /// Time per block, nanoseconds, mean over the processes.
-fn each(progress: &[Progress]) -> Option<f64> {
+fn each(progress: &[ReadProgress]) -> Option<f64> {
     let times: Vec<f64> = progress.iter().filter_map(|one| Some(1.0 / one.blocks_per_ns()?)).collect();
     (times.len() == progress.len()).then(|| times.iter().sum::<f64>() / times.len() as f64)
 }
 
 /// Total rate, bytes per second.
-fn together(progress: &[Progress]) -> Option<f64> {
-    let rates: Vec<f64> = progress.iter().filter_map(Progress::blocks_per_ns).collect();
+fn together(progress: &[ReadProgress]) -> Option<f64> {
+    let rates: Vec<f64> = progress.iter().filter_map(ReadProgress::blocks_per_ns).collect();
     (rates.len() == progress.len()).then(|| rates.iter().sum::<f64>() * BLOCK as f64 * 1e9)
 }
 
 /// Deviation of the slowest rate below the mean rate, in millionths of the mean.
-fn unfairness(progress: &[Progress]) -> Option<f64> {
-    let rates: Vec<f64> = progress.iter().filter_map(Progress::blocks_per_ns).collect();
+fn unfairness(progress: &[ReadProgress]) -> Option<f64> {
+    let rates: Vec<f64> = progress.iter().filter_map(ReadProgress::blocks_per_ns).collect();
     let mean = rates.iter().sum::<f64>() / rates.len() as f64;
     let slowest = rates.iter().copied().fold(f64::INFINITY, f64::min);
     (rates.len() == progress.len()).then(|| (1.0 - slowest / mean) * 1e6)

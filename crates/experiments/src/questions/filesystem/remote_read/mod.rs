@@ -13,7 +13,7 @@ use points::{
     BLOCK, CLIENT_CACHED, FILE, FILES, LOCAL, NO_DATA, ORDER, PROTOCOL, QUEUE_DEPTH, RANDOM, SERVER_CACHED,
     SERVER_COLD, SMALL, STATE, UNPROVED, block, points,
 };
-use reading::{Part, Reading};
+use reading::{FilePart, RemoteReading};
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::time::Duration;
@@ -175,17 +175,27 @@ fn opened(file: &RemoteFile) -> Result<Box<dyn Client>, Failure> {
     Ok(client)
 }
 
-fn reading(point: &Point, file: &RemoteFile, site: &Site) -> Result<Reading, Failure> {
-    Reading::new(opened(file)?, file, &part(point, file.bytes, site)?, point.number(&QUEUE_DEPTH) as usize)
+fn reading(point: &Point, file: &RemoteFile, site: &Site) -> Result<RemoteReading, Failure> {
+    RemoteReading::new(
+        opened(file)?,
+        file,
+        &part(point, file.bytes, site)?,
+        point.number(&QUEUE_DEPTH) as usize,
+    )
 }
 
-fn part(point: &Point, file_bytes: u64, site: &Site) -> Result<Part, Failure> {
+fn part(point: &Point, file_bytes: u64, site: &Site) -> Result<FilePart, Failure> {
     if point.number(&FILE) > 0 {
         let random = point.name(&ORDER) == RANDOM;
-        return Part::beginning((file_bytes, point.number(&FILE)), point.number(&BLOCK), random, site.seed);
+        return FilePart::beginning(
+            (file_bytes, point.number(&FILE)),
+            point.number(&BLOCK),
+            random,
+            site.seed,
+        );
     }
     let once = [SERVER_COLD, UNPROVED].contains(&point.name(&STATE));
-    Part::of(file_bytes, point.number(&BLOCK), point.name(&ORDER) == RANDOM, once, site.seed)
+    FilePart::of(file_bytes, point.number(&BLOCK), point.name(&ORDER) == RANDOM, once, site.seed)
 }
 
 /// The same reads of a local file, from the page cache.
@@ -199,7 +209,7 @@ fn local<'site>(point: &Point, site: &'site Site) -> Result<Workload<'site>, Fai
     }
     let test = TestFile::named(site, "remote-compared", FILES[FILES.len() - 1], DiskQuota::DEFAULT)?;
     let part = part(point, test.bytes, site)?;
-    Reading::of_local(test, &part).client_cached().map(Reading::timed)
+    RemoteReading::of_local(test, &part).client_cached().map(RemoteReading::timed)
 }
 
 fn exchange(file: &RemoteFile) -> Result<Workload<'static>, Failure> {

@@ -22,7 +22,7 @@ const BLOCKS: u64 = 256;
 
 /// The part of a file that a trial reads.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Part {
+pub struct FilePart {
     start: u64,
     bytes: u64,
     block: u64,
@@ -30,7 +30,7 @@ pub struct Part {
     offsets: Vec<u64>,
 }
 
-impl Part {
+impl FilePart {
     /// A part at a position of the file that changes with the trial; large enough that each block need be read only once, or
     /// small enough to be read before.
     pub fn of(file_bytes: u64, block: u64, random: bool, once: bool, seed: u64) -> Result<Self, Failure> {
@@ -43,7 +43,7 @@ impl Part {
             )));
         }
         let start = chance.next_u64() % (whole - blocks + 1) * block;
-        Ok(Part::at(start, blocks, block, random.then_some(&mut chance)))
+        Ok(FilePart::at(start, blocks, block, random.then_some(&mut chance)))
     }
 
     /// The beginning of a file, which is read as a file of `bytes`.
@@ -57,7 +57,7 @@ impl Part {
             return Err(Failure::Unsupported(format!("the file has {file_bytes} bytes, fewer than {bytes}")));
         }
         let mut chance = SplitMix64::seed_from_u64(seed);
-        Ok(Part::at(0, bytes / block, block, random.then_some(&mut chance)))
+        Ok(FilePart::at(0, bytes / block, block, random.then_some(&mut chance)))
     }
 
     /// The blocks from `start` on, shuffled if there is a random generator.
@@ -68,14 +68,14 @@ impl Part {
                 offsets.swap(last, (chance.next_u64() % (last as u64 + 1)) as usize);
             }
         }
-        Part { start, bytes: blocks * block, block, offsets }
+        FilePart { start, bytes: blocks * block, block, offsets }
     }
 }
 
 /// The file being read, and its expected content.
-pub struct Reading {
+pub struct RemoteReading {
     stream: ReadStream,
-    part: Part,
+    part: FilePart,
     block: Vec<u8>,
     known: Expected,
     /// Whether this machine caches what it reads.
@@ -95,35 +95,47 @@ enum Expected {
     Seen(Vec<[u8; 8]>),
 }
 
-impl Reading {
+impl RemoteReading {
     /// Reads a part of a remote file that is already open.
     pub fn new(
         client: Box<dyn Client>,
         file: &RemoteFile,
-        part: &Part,
+        part: &FilePart,
         queue_depth: usize,
     ) -> Result<Self, Failure> {
         let name = remote::path(&file.address);
         let generated = || Expected::Made(Content::of(Path::new(&name)));
         let known = if file.own { generated() } else { Expected::Seen(vec![]) };
-        Ok(Reading::over(client, known, matches!(file.address, RemoteAddress::Mounted(_)), part, queue_depth))
+        Ok(RemoteReading::over(
+            client,
+            known,
+            matches!(file.address, RemoteAddress::Mounted(_)),
+            part,
+            queue_depth,
+        ))
     }
 
-    pub fn of_local(test: TestFile, part: &Part) -> Self {
-        Reading::over(Box::new(Mounted::holding(test.file)), Expected::Made(test.content), true, part, 1)
+    pub fn of_local(test: TestFile, part: &FilePart) -> Self {
+        RemoteReading::over(
+            Box::new(Mounted::holding(test.file)),
+            Expected::Made(test.content),
+            true,
+            part,
+            1,
+        )
     }
 
     fn over(
         client: Box<dyn Client>,
         known: Expected,
         mounted: bool,
-        part: &Part,
+        part: &FilePart,
         queue_depth: usize,
     ) -> Self {
         let stream = ReadStream::new(client, part.offsets.clone(), part.block as usize, queue_depth);
         let stated = vec![("requests_per_block", stream.requests_per_block() as f64)];
         let block = vec![0; part.block as usize];
-        Reading {
+        RemoteReading {
             stream,
             part: part.clone(),
             block,
@@ -256,7 +268,7 @@ impl Reading {
         })
     }
 
-    /// As [`Reading::once`] if this machine caches the file, else as [`Reading::timed`].
+    /// As [`RemoteReading::once`] if this machine caches the file, else as [`RemoteReading::timed`].
     pub fn timed_or_once<'site>(self, site: &'site Site) -> Workload<'site> {
         if self.mounted { self.once(site) } else { self.timed() }
     }
@@ -378,7 +390,7 @@ mod tests {
     fn a_part_lies_in_the_file_and_has_each_block_once() {
         for seed in 0..50 {
             for (block, random, once) in [(4096, true, false), (4096, false, true), (1 << 20, true, true)] {
-                let part = Part::of(32 << 20, block, random, once, seed).unwrap();
+                let part = FilePart::of(32 << 20, block, random, once, seed).unwrap();
                 let mut offsets = part.offsets.clone();
                 assert_eq!(offsets.is_sorted(), !random, "{seed} {block}");
                 offsets.sort_unstable();
@@ -387,17 +399,17 @@ mod tests {
                 assert!(offsets[0] == part.start && part.start + part.bytes <= 32 << 20);
             }
         }
-        assert!(Part::of(1 << 20, 1 << 20, false, false, 1).is_err());
+        assert!(FilePart::of(1 << 20, 1 << 20, false, false, 1).is_err());
     }
 
     #[test]
     fn a_beginning_is_all_blocks_of_a_file_of_its_size() {
-        let sequential = Part::beginning((32 << 20, 64 << 10), 4096, false, 1).unwrap();
+        let sequential = FilePart::beginning((32 << 20, 64 << 10), 4096, false, 1).unwrap();
         assert_eq!(sequential.offsets, (0..16).map(|number| number * 4096).collect::<Vec<_>>());
-        let mut random = Part::beginning((32 << 20, 64 << 10), 4096, true, 1).unwrap().offsets;
+        let mut random = FilePart::beginning((32 << 20, 64 << 10), 4096, true, 1).unwrap().offsets;
         assert!(!random.is_sorted());
         random.sort_unstable();
         assert_eq!(random, sequential.offsets);
-        assert!(Part::beginning((32 << 10, 64 << 10), 4096, false, 1).is_err(), "the file is smaller");
+        assert!(FilePart::beginning((32 << 10, 64 << 10), 4096, false, 1).is_err(), "the file is smaller");
     }
 }

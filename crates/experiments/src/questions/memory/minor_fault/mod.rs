@@ -5,10 +5,10 @@ mod points;
 pub use points::{NAME, cached_point, made_writable, minor, minor_with_neighbours, page_cleared};
 
 use crate::apparatus::memory::backing::Backing;
-use crate::apparatus::memory::fault::after_fork::{self, Writer};
+use crate::apparatus::memory::fault::after_fork::{self, FirstWriter};
 use crate::apparatus::memory::fault::file_mapping::{FileMapping, Sharing};
 use crate::apparatus::memory::fault::per_byte;
-use crate::apparatus::memory::fault::tally::{self, Kind};
+use crate::apparatus::memory::fault::tally::{self, FaultKind};
 use crate::apparatus::memory::fault::touched::{
     IN_CACHE, MAPPED, cached, cleared, file, huge, populate, read, touched, write,
 };
@@ -129,9 +129,9 @@ impl Experiment for MinorFault {
             CACHED_PRIVATE => {
                 cached(FileMapping::whole(&file(bytes, site)?, bytes, Sharing::Private)?, write, site)
             }
-            CHILD => after_fork::workload(Writer::Child, bytes, site),
-            PARENT => after_fork::workload(Writer::Parent, bytes, site),
-            SURVIVOR => after_fork::workload(Writer::Survivor, bytes, site),
+            CHILD => after_fork::workload(FirstWriter::Child, bytes, site),
+            PARENT => after_fork::workload(FirstWriter::Parent, bytes, site),
+            SURVIVOR => after_fork::workload(FirstWriter::Survivor, bytes, site),
             access => Err(Failure::no_variant(&ACCESS, access)),
         }
     }
@@ -141,7 +141,7 @@ impl Experiment for MinorFault {
         if access == CLEARED {
             return vec![tally::none(observed)];
         }
-        let mut checks = tally::checks(observed, Kind::Minor);
+        let mut checks = tally::checks(observed, FaultKind::Minor);
         if !matches!(access, CHILD | PARENT | SURVIVOR) {
             checks.push(mapped_check(access, point.number(&BATCH), observed));
         }

@@ -8,13 +8,13 @@ use fathom_core::quantity::declared;
 const NAME: &str = "network/bandwidth";
 
 /// The same transfer in both directions, whose rates differ.
-struct Pair {
+struct DirectionPair {
     what: String,
     sent: Found,
     received: Found,
 }
 
-impl Pair {
+impl DirectionPair {
     /// The ratio of the faster direction's rate to the slower one's.
     fn times(&self) -> f64 {
         self.sent.over(self.received).value.max(self.received.over(self.sent).value)
@@ -29,8 +29,8 @@ pub fn findings(known: &Known) -> Vec<Finding> {
 fn differing(path: &str, known: &Known) -> Option<Finding> {
     let mut compared = pairs(&usual(path), &CHUNK, known);
     compared.extend(pairs(&usual_beside(path), &STREAMS, known));
-    let differ = |pair: &&Pair| pair.sent.differs_from(&pair.received) == Some(true);
-    let differing: Vec<&Pair> = compared.iter().filter(differ).collect();
+    let differ = |pair: &&DirectionPair| pair.sent.differs_from(&pair.received) == Some(true);
+    let differing: Vec<&DirectionPair> = compared.iter().filter(differ).collect();
     let widest = differing.iter().max_by(|one, other| one.times().total_cmp(&other.times()))?;
     let (way, how) = if path == PEER { ("To the peer", "from it") } else { ("Over loopback", "received") };
     let statement = statement!(
@@ -46,7 +46,7 @@ fn differing(path: &str, known: &Known) -> Option<Finding> {
     Some(Finding::of(Question::Experiment, statement))
 }
 
-fn pairs(group: &Point, along: &Parameter, known: &Known) -> Vec<Pair> {
+fn pairs(group: &Point, along: &Parameter, known: &Known) -> Vec<DirectionPair> {
     let of = |direction| known.found_along(NAME, &group.clone().named(&DIRECTION, direction), along);
     let received = of(RECEIVE);
     let pair = |(value, sent)| {
@@ -56,7 +56,7 @@ fn pairs(group: &Point, along: &Parameter, known: &Known) -> Vec<Pair> {
         } else {
             format!("by {value} streams wherever the scheduler puts them")
         };
-        Some(Pair { what, sent, received: *back })
+        Some(DirectionPair { what, sent, received: *back })
     };
     of(SEND).into_iter().filter_map(pair).collect()
 }

@@ -5,7 +5,7 @@ use super::points::{
 };
 use super::{directions, processor_cost};
 use crate::apparatus::network::path::{LOOPBACK, PEER, WITHIN};
-use crate::apparatus::rule_of_thumb::{self, Rule};
+use crate::apparatus::rule_of_thumb::{self, RuleOfThumb};
 use crate::expected::network::{adapter, chosen};
 use crate::questions::network::round_trip;
 use fathom_core::prelude::*;
@@ -45,7 +45,7 @@ fn window_over_round_trip(path: &str, known: &Known) -> Option<Finding> {
     let (_, measured) = best(TCP, path, known)?;
     let point = round_trip::closed(TCP, path, 1, Placement::AcrossCpus);
     let round_trip = known.found("network/round_trip", &point)?;
-    let rule = Rule {
+    let rule = RuleOfThumb {
         text: "a window of 64 KiB in each round trip",
         says: round_trip.inverse(WINDOW * 1e9, Dimension::Of(Unit::BytesPerSecond)),
     };

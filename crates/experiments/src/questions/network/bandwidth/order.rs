@@ -3,7 +3,7 @@
 use super::points::{CHUNK, DIRECTION, MESSAGES, PIPE, RECEIVE, START, STREAMS, TCP, TRANSPORT, UDP, UNIX};
 use crate::apparatus::network::path::{PATH, PEER};
 use crate::apparatus::network::sending::WRITE;
-use crate::apparatus::network::transfer::{self, Order, Transfer};
+use crate::apparatus::network::transfer::{self, Transfer, TransferOrder};
 use fathom_core::prelude::*;
 use fathom_equipment::peer::service::Enough;
 use std::time::Duration;
@@ -47,9 +47,9 @@ fn enough(point: &Point, site: &Site) -> Enough {
     }
 }
 
-pub fn of(point: &Point, site: &Site) -> Order {
+pub fn of(point: &Point, site: &Site) -> TransferOrder {
     let (enough, reads_after) = (enough(point, site), reads_after(point, site));
-    Order {
+    TransferOrder {
         by: point.name(&TRANSPORT).to_owned(),
         path: point.name(&PATH).to_owned(),
         chunk: point.number(&CHUNK) as u32,
@@ -61,13 +61,13 @@ pub fn of(point: &Point, site: &Site) -> Order {
 }
 
 /// Runs the transfer with the point's transport and direction.
-pub fn transferred(point: &Point, order: &Order, site: &Site) -> Result<Transfer, Failure> {
+pub fn transferred(point: &Point, order: &TransferOrder, site: &Site) -> Result<Transfer, Failure> {
     match (point.name(&TRANSPORT), point.name(&DIRECTION)) {
         (UNIX, _) => transfer::send_within(order, true, site),
         (PIPE, _) => transfer::send_within(order, false, site),
         (UDP, _) => transfer::send_datagrams(order, site),
         (_, RECEIVE) => transfer::receive(order, site),
-        (TCP, _) => transfer::send(&Order { by: WRITE.to_owned(), ..order.clone() }, site),
+        (TCP, _) => transfer::send(&TransferOrder { by: WRITE.to_owned(), ..order.clone() }, site),
         _ => transfer::send(order, site),
     }
 }

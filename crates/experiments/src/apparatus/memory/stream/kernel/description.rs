@@ -73,7 +73,7 @@ pub enum Maker {
 
 /// A kernel: its arguments are the array written, the arrays read, the bytes of each, and the word to write or to multiply with.
 /// It returns the sum of the words read, or 0.
-pub type Run = unsafe extern "C" fn(*mut u64, *const u64, *const u64, usize, u64) -> u64;
+pub type Pass = unsafe extern "C" fn(*mut u64, *const u64, *const u64, usize, u64) -> u64;
 
 /// One way to stream through arrays.
 #[derive(Debug)]
@@ -86,7 +86,7 @@ pub struct Kernel {
     pub maker: Maker,
     /// Whether written lines are read first.
     pub ownership: Ownership,
-    pub run: Run,
+    pub run: Pass,
 }
 
 /// The method that accesses one word of every line.
@@ -95,7 +95,7 @@ pub const PER_LINE: &str = "one word per line";
 impl Kernel {
     /// A kernel that every processor of its architecture can execute; `usual` is what becomes of lines that it writes, unless the
     /// library chooses.
-    pub const fn new(kind: Kind, method: &'static str, maker: Maker, run: Run, usual: Ownership) -> Self {
+    pub const fn new(kind: Kind, method: &'static str, maker: Maker, run: Pass, usual: Ownership) -> Self {
         let ownership = if matches!(maker, Maker::Library) { Ownership::Unknown } else { usual };
         Kernel { kind, method, needs: None, maker, ownership, run }
     }
