@@ -52,6 +52,15 @@ fn each_rule_over_texts_is_broken_by_what_was_once_printed() {
         ("minimum\n−0.409 ns, of\n", "a time below zero"),
         ("lost 226000 ppm of its time", "a share in ppm"),
         ("share of steps that stay on a page: 1 (between 0 and 1)", "a share between 0 and 1 is no claim"),
+        ("1.11 µs   0.000318 µs     1.12 µs", "a number that its unit is too large for"),
+        ("11.6 GB/s    −7.91 GB/s   3.73 GB/s", "a rate below zero"),
+        ("cold · random  50.1 µs     −7.9 to 72.2 µs", "an interval of a time that reaches below zero"),
+        ("10 values with zero, or nearly, in its interval.", "is said to hold zero"),
+        ("until the thread has run, it takes 18.8 µs pass.", "a time that takes a time to pass"),
+        ("Another hardware thread used the core in 61.9 % of the time", "used in a share of the time"),
+        ("Trust: fair. Stop other work and repeat it.", "a remedy that does not say whose work"),
+        ("the core's frequency (it varied by 1.82 %)", "a variation without the trials"),
+        ("✓ operation checked for 961 of 965 points: it was", "a sign that holds beside points that fail"),
         ("16.9 ns  17.2–52.2", "a median outside of its interval"),
         ("20 ns, 20–50", "a median at an end of its interval"),
         (
@@ -64,7 +73,7 @@ fn each_rule_over_texts_is_broken_by_what_was_once_printed() {
     }
     let sound = [
         "187 ns (177–267), Linux 6.18.44-fc-v595 at 2026-11-23T18:10:40Z, seed 2973248611442414",
-        "5.00 ns, −40.00 to 60.00; 123 456 interrupts and 1.23 million switches",
+        "0.00142 ns; 0.212 µs; 123 456 interrupts and 1.23 million switches",
         "segments sent again per MiB: 0.133 (between 0 and 1)",
         "| operation | time (ns) |\n|---|---|\n| getppid | 80.0 |",
     ];
@@ -120,6 +129,28 @@ fn a_minimum_below_zero_is_seen() {
     let mut findings = Findings::default();
     known::nothing_negative(&serde_json::json!({ "points": [point] }), "median,minimum\n", &mut findings);
     assert_eq!(findings.broken.len(), 1);
+}
+
+#[test]
+fn conclusions_that_their_figures_do_not_support_are_seen() {
+    let count = |look: &dyn Fn(&mut Findings)| {
+        let mut findings = Findings::default();
+        look(&mut findings);
+        findings.broken.len()
+    };
+    let order = |ends: [(f64, f64); 2]| count(&|found| known::order("…: the order holds.", &ends, found));
+    assert_eq!([order([(2.56, 2.63), (2.54, 2.70)]), order([(2.5, 2.6), (2.7, 2.8)])], [1, 0]);
+    let because =
+        "Not explained. Excluded: it: {554} in this run, which would make the prediction {535}; other work.";
+    let excluded = |ends| count(&|found| known::excluded(because, ends, found));
+    assert_eq!([excluded((524.0, 538.0)), excluded((190.0, 200.0))], [1, 0]);
+    let verdict = |picture: &str| {
+        count(&|found| known::same_verdict(picture, "Trust: fair. 73.2 % of 426 values are", found))
+    };
+    assert_eq!(
+        [verdict("312 of 426 values (73.2 %)"), verdict("<text>Trust: fair. 73.2 % of 426</text>")],
+        [1, 0]
+    );
 }
 
 /// The files in which numbers become text, or coordinates of drawings and sizes of paper, which nobody reads.

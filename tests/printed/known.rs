@@ -2,8 +2,10 @@
 
 use super::Findings;
 use super::rows::{self, Value};
+use fathom::experiment::Statement;
 use fathom::quantities::Measure;
 use fathom::quantity::Unit;
+use fathom::report::{Form, RunReport, render};
 use fathom::results::{Outcome, Results};
 use serde_json::Value as Json;
 
@@ -155,4 +157,59 @@ pub fn nothing_negative(json: &Json, csv: &str, findings: &mut Findings) {
     let mut lines = csv.lines();
     let place = lines.next().unwrap_or_default().split(',').position(|name| name == "minimum");
     assert!(place.is_some(), "the column of the minimum");
+}
+
+/// What the sentences of cross-checks conclude of an order follows from the intervals, and a cause that is excluded does not lead to what
+/// was measured.
+pub fn conclusions(results: &Results, findings: &mut Findings) {
+    for check in &results.cross_checks {
+        order(&check.statement.plain(), &intervals(&check.statement), findings);
+    }
+    for point in &results.points {
+        let Some(because) = &point.because else { continue };
+        let Some(ends) = point.estimate().and_then(fathom::quantities::ends) else { continue };
+        excluded(&because.plain(), ends, findings);
+    }
+}
+
+type Ends = (f64, f64);
+
+fn intervals(statement: &Statement) -> Vec<Ends> {
+    statement.figures().filter_map(|figure| figure.found.ends()).collect()
+}
+
+/// An order that the intervals of the two figures do not show is not said to hold.
+pub fn order(text: &str, ends: &[Ends], findings: &mut Findings) {
+    let [(_, less), (more, _), ..] = ends else { return };
+    if text.contains("the order holds") && less >= more {
+        findings.add("cross-check", "an order that is not decided", text);
+    }
+}
+
+/// No candidate is excluded whose corrected prediction, the last number of its clause, is what was measured.
+pub fn excluded(because: &str, (low, high): Ends, findings: &mut Findings) {
+    let Some((_, excluded)) = because.split_once("Excluded: ") else { return };
+    for clause in excluded.split("; ") {
+        let Some((_, after)) = clause.split_once("would make the prediction {") else { continue };
+        let again: Option<f64> = after.split('}').next().and_then(|number| number.parse().ok());
+        if again.is_some_and(|again| (low..=high).contains(&again)) {
+            findings.add("cause", "an excluded candidate that leads to what was measured", clause);
+        }
+    }
+}
+
+/// The picture gives the screen's verdict of the run, and of each main figure of the screen that it shows the same median.
+pub fn one_trust(results: &Results, screen: &str, findings: &mut Findings) {
+    let picture = render(&RunReport::of(results), Form::Picture, super::WIDE);
+    same_verdict(&picture, screen, findings);
+}
+
+pub fn same_verdict(picture: &str, screen: &str, findings: &mut Findings) {
+    let verdict = |text: &str| {
+        let (_, rest) = text.split_once("Trust: ")?;
+        Some(rest.split(['.', ',']).next()?.to_owned())
+    };
+    if verdict(picture) != verdict(screen) {
+        findings.add("picture", "another verdict than the screen's", &format!("{:?}", verdict(picture)));
+    }
 }

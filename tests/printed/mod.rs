@@ -71,6 +71,8 @@ pub fn look(run: &Run) -> Findings {
     known::rows_of_the_screen(&texts[0].1, &texts[1].1, &mut findings);
     known::sentences(&json, &mut findings);
     known::nothing_negative(&json, &csv, &mut findings);
+    known::conclusions(&results, &mut findings);
+    known::one_trust(&results, &texts[0].1, &mut findings);
     claims::look(run, &results, &mut findings);
     findings.pictures = words::pictures(&render(&RunReport::of(&results).in_full(true), Form::Html, WIDE));
     findings

@@ -138,6 +138,12 @@ pub fn look(form: &str, text: &str, findings: &mut Findings) {
         if number.digits() > MOST_DIGITS && !named {
             findings.add(form, "more than six digits", &number.line());
         }
+        if is_too_small(&number) {
+            findings.add(form, "a number that its unit is too large for", &number.line());
+        }
+        if number.is_negative() && number.unit().ends_with("B/s") && !number.is_slope() {
+            findings.add(form, "a rate below zero", &number.line());
+        }
         if number.is_negative()
             && ["ns", "µs", "ms", "s"].contains(&number.unit())
             && !number.is_end()
@@ -148,6 +154,7 @@ pub fn look(form: &str, text: &str, findings: &mut Findings) {
         }
     }
     for line in text.lines() {
+        phrases(form, line, findings);
         if line.split(|letter: char| !letter.is_alphanumeric()).any(|word| word == "ppm") {
             findings.add(form, "a share in ppm", line);
         }
@@ -155,4 +162,41 @@ pub fn look(form: &str, text: &str, findings: &mut Findings) {
             findings.add(form, "a share between 0 and 1 is no claim", &line[..claim]);
         }
     }
+}
+
+/// Words that were once printed and are not so, or not English.
+const UNTRUE: &[(&str, &str)] = &[
+    ("with zero, or nearly, in its interval", "an interval that is only wide is said to hold zero"),
+    ("it takes", "a time that takes a time to pass"),
+    ("used the core in ", "used in a share of the time"),
+    ("Stop other work and repeat it", "a remedy that does not say whose work"),
+    ("the core's frequency (it varied", "a variation without the trials in which it was seen"),
+    ("✓ operation checked for ", "a sign that holds beside points that fail"),
+];
+
+/// Whether what makes a phrase wrong is in its line as well.
+fn is_untrue(phrase: &str, line: &str) -> bool {
+    match phrase {
+        "it takes" => line.trim_end_matches('.').ends_with(" pass"),
+        "✓ operation checked for " => line
+            .split(phrase)
+            .nth(1)
+            .is_some_and(|rest| rest.split(['.', ':']).next().is_some_and(|of| of.contains(" of "))),
+        _ => true,
+    }
+}
+
+fn phrases(form: &str, line: &str, findings: &mut Findings) {
+    for (phrase, rule) in UNTRUE.iter().filter(|(phrase, _)| line.contains(phrase)) {
+        if is_untrue(phrase, line) {
+            findings.add(form, rule, line);
+        }
+    }
+}
+
+/// Whether a number is so small in its unit that the next smaller one would be shorter: `0.000318 µs`.
+fn is_too_small(number: &Number) -> bool {
+    ["µs", "ms", "s", "kB/s", "MB/s", "GB/s", "KiB", "MiB", "GiB"].contains(&number.unit())
+        && number.value > 0.0
+        && number.value < 0.000_95
 }

@@ -51,6 +51,13 @@ pub fn look(form: &str, text: &str, findings: &mut Findings) {
         for value in values(line) {
             if let Some((low, high)) = value.ends {
                 inside(form, &value, low, high, findings);
+                if low < 0.0
+                    && ["ns", "µs", "ms", "s"].contains(&&*value.unit)
+                    && !line.contains(" per ")
+                    && !line.trim_end().ends_with('.')
+                {
+                    findings.add(form, "an interval of a time that reaches below zero", &value.line);
+                }
             }
         }
     }

@@ -31,8 +31,6 @@ pub(super) struct Ranked<'run> {
     pub experiment: &'run str,
     rank: usize,
     pub main: Main<'run>,
-    /// Whether its value while the core was shared has a row below it.
-    pub with_shared: bool,
 }
 
 /// A main figure as text; a missing value is `–`.
@@ -41,8 +39,6 @@ pub(super) struct WrittenFigure {
     pub median: String,
     /// The ends of the interval, in the same unit.
     pub interval: String,
-    /// Half of the interval as a share of the median.
-    pub half_width: String,
     /// Measured over predicted.
     pub factor: String,
     /// The result of its evidence; `None` for a slope.
@@ -53,10 +49,7 @@ pub(super) struct WrittenFigure {
 pub(super) fn all<'run>(results: &'run Results) -> Vec<Ranked<'run>> {
     let of = |experiment: &'run str| {
         let figures = of(results, experiment).into_iter().enumerate();
-        figures.map(move |(rank, main)| {
-            let with_shared = main.shared().is_some();
-            Ranked { experiment, rank, main, with_shared }
-        })
+        figures.map(move |(rank, main)| Ranked { experiment, rank, main })
     };
     // The names are those of the points, which live as long as the results.
     let mut names: Vec<&str> = results.points.iter().map(|point| point.experiment.as_str()).collect();
@@ -65,8 +58,7 @@ pub(super) fn all<'run>(results: &'run Results) -> Vec<Ranked<'run>> {
 }
 
 /// Removes figures until the rest fits into `room` lines, with one line for each family: first those that do not lead, the
-/// last ranks first, and within a rank from the family that has most; then the rows of the shared core. Returns the number of
-/// figures removed.
+/// last ranks first, and within a rank from the family that has most. Returns the number of figures removed.
 pub(super) fn keep(all: &mut Vec<Ranked>, room: usize) -> usize {
     let before = all.len();
     while lines(&*all) > room {
@@ -74,22 +66,13 @@ pub(super) fn keep(all: &mut Vec<Ranked>, room: usize) -> usize {
         let last = all.iter().enumerate().max_by_key(|(place, figure)| {
             (!figure.main.leads, figure.rank, of_family(figure.family()), *place)
         });
-        let Some((place, leads)) = last.map(|(place, figure)| (place, figure.main.leads)) else { break };
-        match all.iter_mut().rev().find(|figure| leads && figure.with_shared) {
-            Some(figure) => figure.with_shared = false,
-            None => drop(all.remove(place)),
-        }
+        let Some((place, _)) = last else { break };
+        all.remove(place);
     }
     before - all.len()
 }
 
 /// The number of lines of the leading figures, with one line for each of their families.
-pub(super) fn leading_room(all: &[Ranked]) -> usize {
-    let leading = || all.iter().filter(|figure| figure.main.leads);
-    leading().count() + families(leading())
-}
-
-/// The same with the rows of the shared core.
 pub(super) fn leading_lines(all: &[Ranked]) -> usize {
     lines(all.iter().filter(|figure| figure.main.leads))
 }
@@ -97,8 +80,7 @@ pub(super) fn leading_lines(all: &[Ranked]) -> usize {
 /// The number of lines of some figures, with one line for each of their families.
 fn lines<'a>(figures: impl IntoIterator<Item = &'a Ranked<'a>, IntoIter: Clone>) -> usize {
     let figures = figures.into_iter();
-    let rows: usize = figures.clone().map(|figure| 1 + usize::from(figure.with_shared)).sum();
-    rows + families(figures)
+    figures.clone().count() + families(figures)
 }
 
 fn families<'a>(all: impl IntoIterator<Item = &'a Ranked<'a>>) -> usize {
@@ -117,8 +99,17 @@ impl<'run> Ranked<'run> {
 impl Main<'_> {
     /// Its words, with the state of the core behind its value.
     pub(super) fn label(&self) -> String {
+        self.labelled(|_| true)
+    }
+
+    /// Its words beside a column for the shared core: a state is named only if it is not the core alone.
+    pub(super) fn short_label(&self) -> String {
+        self.labelled(|state| state != occupancy::ALONE)
+    }
+
+    fn labelled(&self, is_named: fn(&str) -> bool) -> String {
         let state = match self.source {
-            FigureSource::Point(point) => occupancy::state(point),
+            FigureSource::Point(point) => occupancy::state(point).filter(|state| is_named(state)),
             FigureSource::Slope(_) => None,
         };
         state.map_or_else(|| self.words.clone(), |state| format!("{} ({state})", self.words))
@@ -131,13 +122,14 @@ impl Main<'_> {
         }
     }
 
-    /// The value while the core was shared, in the same unit; `None` if there is none.
-    pub(super) fn shared(&self) -> Option<WrittenFigure> {
-        let FigureSource::Point(point) = self.source else { return None };
-        let (shared, value) = (point.shared()?, point.estimate()?.value);
-        let measure = Measure::of(point.unit, value);
-        let factor = ABSENT.to_owned();
-        Some(numbers(measure, shared.value, quantities::ends(shared), factor, None))
+    /// The value while the core was shared, in the same unit; `–` if there is none.
+    pub(super) fn shared(&self) -> String {
+        let FigureSource::Point(point) = self.source else { return ABSENT.to_owned() };
+        let (Some(shared), Some(value)) = (point.shared(), point.estimate()) else {
+            return ABSENT.to_owned();
+        };
+        let measure = Measure::of(point.unit, value.value);
+        format!("{} {}", measure.number(shared.value, quantities::ends(shared)), measure.symbol)
     }
 }
 
@@ -151,11 +143,11 @@ fn of_point(point: &PointResult) -> WrittenFigure {
         }
         Outcome::BelowResolution { below, .. } => {
             let median = format!("< {}", quantities::value(point.unit, *below));
-            WrittenFigure { median, interval: ABSENT.into(), half_width: ABSENT.into(), factor, evidence }
+            WrittenFigure { median, interval: ABSENT.into(), factor, evidence }
         }
         _ => {
             let absent = || ABSENT.to_owned();
-            WrittenFigure { median: absent(), interval: absent(), half_width: absent(), factor, evidence }
+            WrittenFigure { median: absent(), interval: absent(), factor, evidence }
         }
     }
 }
@@ -168,7 +160,7 @@ fn of_slope(trend: &TrendResult) -> WrittenFigure {
     numbers(Measure::of(trend.unit, trend.slope()), trend.slope(), slope_ends(trend), ABSENT.to_owned(), None)
 }
 
-/// A number with its unit, its interval in the same unit, and half of that as a share.
+/// A number with its unit, and its interval in the same unit.
 fn numbers(
     measure: Measure,
     value: f64,
@@ -179,7 +171,6 @@ fn numbers(
     WrittenFigure {
         median: format!("{} {}", measure.number(value, ends), measure.symbol),
         interval: ends.map_or(ABSENT.to_owned(), |(low, high)| measure.range(value, low, high)),
-        half_width: ends.map_or(ABSENT.to_owned(), |ends| measure.half_width(value, ends)),
         factor,
         evidence,
     }

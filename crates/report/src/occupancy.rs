@@ -21,8 +21,8 @@ fn of_time(core: &CoreShared) -> String {
         .interval
         .map(|ends| format!(" ({})", quantities::percent_range(core.share, ends.low, ends.high)));
     format!(
-        "Another hardware thread used the core in {}{} of the time, by {looks} at it: a stream of independent instructions then took {} times as long in the median, while a chain of dependent \
-         ones did not.",
+        "Another hardware thread used the core {}{} of the time, by {looks} at it: a stream of independent \
+         instructions then took {} times as long in the median, while a chain of dependent ones did not.",
         quantities::percent(core.share),
         ends.unwrap_or_default(),
         quantities::number(shared / core.levels.alone)
@@ -53,12 +53,15 @@ fn of_figures(results: &Results) -> Option<String> {
 pub(super) fn state(point: &PointResult) -> Option<&'static str> {
     let core = point.core.as_ref().filter(|core| core.shared_share.is_some_and(|share| share > 0.0))?;
     match core.state {
-        CoreState::Alone => Some("core alone"),
+        CoreState::Alone => Some(ALONE),
         CoreState::Shared => Some(SHARED),
         CoreState::Mixed => Some("mixture"),
         CoreState::AtEnds => None,
     }
 }
+
+/// The name of the state of a core that nothing else used.
+pub(super) const ALONE: &str = "core alone";
 
 /// The name of the row with the value while the core was shared.
 pub(super) const SHARED: &str = "core shared";
@@ -79,17 +82,17 @@ pub(super) fn note(point: &PointResult) -> Option<String> {
     Some(match core.state {
         CoreState::Alone => format!(
             "Only observations without another hardware thread on the core. The core was \
-                                     shared in {share} of the time{shared}."
+                                     shared {share} of the time{shared}."
         ),
         CoreState::Shared => {
             "With another hardware thread on the core, which was too rarely alone.".to_owned()
         }
         CoreState::Mixed => {
             format!(
-                "A mixture: too few trials show whether another hardware thread used the core. It was shared in \
+                "A mixture: too few trials show whether another hardware thread used the core. It was shared \
                  {share} of the time{shared}."
             )
         }
-        CoreState::AtEnds => format!("The core was shared in {share} of the time when it was looked at."),
+        CoreState::AtEnds => format!("The core was shared {share} of the time when it was looked at."),
     })
 }

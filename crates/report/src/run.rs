@@ -139,8 +139,8 @@ impl<'run> Precision<'run> {
         Precision { target, reached, values, median, useful, missed: widths, without }
     }
 
-    /// The points that missed the target, the widest first. A value whose interval is wider than itself is near zero, and has no
-    /// relative width that says anything.
+    /// The points that missed the target, the widest first. Where half of the interval is wider than the value, as of one near
+    /// zero, a relative width says nothing.
     pub fn relative(&self) -> impl Iterator<Item = &(&'run PointResult, f64)> {
         self.missed.iter().filter(|(_, width)| *width <= 1.0)
     }
@@ -167,9 +167,10 @@ impl<'run> Precision<'run> {
         if let Some(median) = self.median {
             parts.push(format!("the median half-width is {}", quantities::plus_minus(median)));
         }
-        let near_zero = self.missed.len() - self.relative().count();
-        if near_zero > 0 {
-            parts.push(format!("{} with zero, or nearly, in its interval", plural(near_zero, "value")));
+        let wide = self.missed.len() - self.relative().count();
+        if wide > 0 {
+            let has = if wide == 1 { "has" } else { "have" };
+            parts.push(format!("{} {has} an interval of more than twice the value", plural(wide, "value")));
         }
         if self.without > 0 {
             parts.push(format!("{} without an interval (fewer than four trials)", self.without));
@@ -270,10 +271,12 @@ pub(super) fn frequencies(results: &Results) -> Option<String> {
     let frequencies = || results.points.iter().filter_map(|point| point.disturbance.core_hz);
     let low = frequencies().map(|(low, _)| low).reduce(f64::min)?;
     let high = frequencies().map(|(_, high)| high).reduce(f64::max)?;
+    let within: Vec<f64> = frequencies().map(|(low, high)| high / low - 1.0).collect();
     Some(format!(
-        "The core ran at {} to {}, measured with calibrated chains of instructions.",
+        "The core ran at {} to {} over the run, within {} in the trials of half of the points, by calibrated chains.",
         quantities::frequency(low),
-        quantities::frequency(high)
+        quantities::frequency(high),
+        quantities::percent(statistics::median(&within)?)
     ))
 }
 
@@ -374,8 +377,9 @@ pub(super) fn trend(trend: &TrendResult) -> String {
         None => quantities::value(trend.unit, value),
     };
     let fit = line.r_squared.map(|share| format!(", R² {}", quantities::number(share))).unwrap_or_default();
-    let is_negative = trend.unit == Unit::Nanoseconds && line.intercept < 0.0;
-    let at_zero = is_negative.then(|| match line.intercept_interval {
+    let ends = line.intercept_interval;
+    let is_resolved = line.intercept >= 0.0 && ends.is_none_or(|ends| ends.low >= 0.0);
+    let at_zero = (trend.unit == Unit::Nanoseconds && !is_resolved).then(|| match ends {
         Some(ends) if ends.high > 0.0 => format!("below {}", quantities::value(trend.unit, ends.high)),
         _ => "no time".to_owned(),
     });

@@ -158,8 +158,8 @@ fn row(point: &PointResult, measure: Measure, placement_said: bool) -> Operation
             None => operation(point, placement_said),
         },
         shared: false,
-        hardware: predicted(prediction.and_then(|prediction| prediction.part(Part::Hardware))),
-        software: predicted(prediction.and_then(|prediction| prediction.part(Part::Software))),
+        hardware: part(prediction, Part::Hardware, measure),
+        software: part(prediction, Part::Software, measure),
         predicted: predicted(prediction.map(Prediction::total)),
         measured: measured(point, measure),
         interval: usable.and_then(interval).unwrap_or(ABSENT.to_owned()),
@@ -168,6 +168,18 @@ fn row(point: &PointResult, measure: Measure, placement_said: bool) -> Operation
             .unwrap_or(ABSENT.to_owned()),
         factor: point.factor().map_or(ABSENT.to_owned(), quantities::factor),
         evidence: words::evidence_mark(point),
+    }
+}
+
+/// A part of a prediction, in the unit of its row. What software takes off a rate is said as such: no rate is negative.
+fn part(prediction: Option<&Prediction>, part: Part, measure: Measure) -> String {
+    let of = |prediction: &Prediction| Some((prediction.part(part)?, prediction.total()));
+    match prediction.and_then(of) {
+        None => ABSENT.to_owned(),
+        Some((value, whole)) if value < 0.0 => {
+            format!("{} {} less", measure.part(-value, whole), measure.symbol)
+        }
+        Some((value, whole)) => format!("{} {}", measure.part(value, whole), measure.symbol),
     }
 }
 

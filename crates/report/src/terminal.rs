@@ -36,6 +36,7 @@ const MOST_MISSED: usize = 5;
 pub fn summary(results: &Results, files: &[(&str, &Path)], style: Style) -> String {
     let parts = [
         head(results, style),
+        screen::trust_text(results, true, style),
         table(&summary::groups(results), style),
         unmeasured(&summary::unmeasured(&results.points), style),
         trends(results, style),
@@ -237,7 +238,7 @@ fn cross_checks(results: &Results, style: Style) -> String {
         let text = finding::text(&check.statement);
         match check.agreement {
             Agreement::Contradicts => style.wrapped("  ! ", &text).replacen('!', &style.careful("!"), 1),
-            Agreement::Agrees | Agreement::Differs => style.wrapped("    ", &text),
+            Agreement::Agrees | Agreement::Differs | Agreement::Undecided => style.wrapped("    ", &text),
         }
     };
     let text: String = results.cross_checks.iter().map(line).collect();

@@ -72,6 +72,15 @@ impl Measure {
         digits::value(value / self.size, self.place(value, interval))
     }
 
+    /// A part of a whole in the same measure: as an upper limit where it is below a tenth of the last digit of the whole.
+    pub fn part(self, value: f64, whole: f64) -> String {
+        let last = 10_f64.powi(self.place(whole, None));
+        if value > 0.0 && value < 0.1 * last * self.size {
+            return format!("< {last}");
+        }
+        self.number(value, None)
+    }
+
     /// A deviation next to its mean, to the same digit.
     pub fn beside(self, deviation: f64, mean: f64, interval: Option<(f64, f64)>) -> String {
         digits::value(deviation / self.size, self.place(mean, interval))
@@ -313,6 +322,14 @@ mod tests {
         assert_eq!(nanoseconds.beside(3.27, 12.8, Some((8.0, 18.0))), "3.3");
         assert_eq!(nanoseconds.beside(4.6, 207.0, None), "5");
         assert_eq!(nanoseconds.beside(0.042, 12.8, None), "0.04");
+    }
+
+    #[test]
+    fn a_part_below_the_last_digit_of_its_whole_is_a_limit() {
+        let part = |value, whole| Measure::of(Unit::Nanoseconds, whole).part(value, whole);
+        assert_eq!([part(0.318, 1_120.0), part(34.6, 6_930.0)], ["< 0.01", "0.0346"]);
+        assert_eq!([part(4.0, 318_000.0), part(0.4, 318.0)], ["< 1", "0.400"]);
+        assert_eq!([part(0.0, 318.0), part(-2.0, 3.0)], ["0", "−2.00"]);
     }
 
     #[test]

@@ -205,6 +205,7 @@ mod tests {
             disturbance: Disturbance::default(),
             processor_time: None,
             explanation: None,
+            because: None,
         }
     }
 

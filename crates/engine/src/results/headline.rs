@@ -104,7 +104,21 @@ pub fn estimate(run: &Run, unit: Unit, samples: &[&Sample], visits: &[Visit]) ->
         Kind::Size => estimate,
         Kind::Cost | Kind::Rate => within_the_clock(estimate, resolution / 2.0, run),
     };
-    Some((estimate, resolution))
+    Some((above_its_least(estimate, unit), resolution))
+}
+
+/// The estimate with an interval above zero where its quantity is: Student's test may put an end of few trials that vary much below
+/// what can be. The median is not below the least observation, unless every trial is above it by chance (once in 2 to the power of
+/// their number, which the interval's level allows for).
+fn above_its_least(mut estimate: Estimate, unit: Unit) -> Estimate {
+    let least = estimate.min.filter(|least| *least >= 0.0);
+    if let (Some(interval), Some(least)) = (&mut estimate.interval, least)
+        && interval.low < 0.0
+        && unit != Unit::Bytes
+    {
+        interval.low = least;
+    }
+    estimate
 }
 
 /// The clock's resolution divided by the operations of an observation (median over trials), nanoseconds.

@@ -92,7 +92,9 @@ impl<'run> Results<'run> {
         let all = everything(run, &points, core_hz);
         let methods: Vec<&dyn Experiment> = experiments_of(&points).collect();
         let names: Vec<&str> = methods.iter().map(|experiment| experiment.about().name).collect();
-        let misses = missed::explain(&names, &mut points, Figures { supported: &known, all: &all });
+        let shared = with_the_core_shared(&points);
+        let misses =
+            missed::explain(&names, &mut points, Figures { supported: &known, all: &all, shared: &shared });
         let mut findings: Vec<(String, Vec<Finding>)> = methods
             .iter()
             .zip(misses.others)
@@ -249,4 +251,12 @@ pub fn core_hz_of(trial: &Trial) -> Option<f64> {
 pub fn core_hz(run: &Run) -> Option<f64> {
     let seen: Vec<f64> = run.trials.iter().filter_map(core_hz_of).collect();
     statistics::median(&seen).or_else(|| run.header.machine.processor.observed_hz.value().copied())
+}
+
+/// The values with the core shared.
+fn with_the_core_shared(points: &[PointResult]) -> Vec<(String, Point, Found)> {
+    let of = |point: &PointResult| {
+        Some((point.experiment.clone(), point.point.clone(), Found::of(point.shared()?, point.unit)))
+    };
+    points.iter().filter_map(of).collect()
 }

@@ -16,7 +16,7 @@ use super::sound::Sound;
 use super::visits::Visits;
 use crate::record::{MethodParameter, PlannedPoint, PredictionLine, Run, Trial};
 use fathom_core::experiment::registry::{self, OtherVersion};
-use fathom_core::experiment::{Experiment, Found, Point, Prediction};
+use fathom_core::experiment::{Experiment, Found, Point, Prediction, Statement};
 use fathom_core::quantity::{Kind, Unit};
 use fathom_core::sampling::{Observations, Sample};
 use fathom_core::statistics::{self, Estimate, Levels, Mode, Outliers};
@@ -76,6 +76,8 @@ pub struct PointResult {
     pub processor_time: Option<ProcessorTime>,
     /// If the prediction missed by more than a factor of two, what is known about the reason.
     pub explanation: Option<Explanation>,
+    /// The same in a sentence, with the cause or with what was excluded.
+    pub because: Option<Statement>,
 }
 
 impl PointResult {
@@ -214,6 +216,7 @@ fn judge(
         disturbance: Disturbance::of(&measured),
         processor_time: ProcessorTime::of(run, &measured),
         explanation: None,
+        because: None,
         samples,
     }
 }

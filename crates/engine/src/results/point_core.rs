@@ -19,7 +19,8 @@ pub struct PointCore {
     /// The median of all observations made with the core alone, for short work; `None` if there are none, or if a baseline is
     /// subtracted.
     pub alone: Option<f64>,
-    /// The same estimate from the observations made while the core was shared, for short work; `None` if there were too few.
+    /// The same estimate from the observations made while the core was shared, for short work; `None` if there were too few, or
+    /// if they do not resolve it from zero.
     pub shared: Option<Estimate>,
     /// The number of observations over all trials with the core alone, shared, and uncertain.
     pub observations: [usize; 3],
@@ -42,9 +43,16 @@ impl PointCore {
             state,
             shared_share: statistics::mean(&shares).map(|mean| mean.value),
             alone: visits.median_alone(),
-            shared: headline::estimate(run, unit, samples, &visits.shared).map(|(estimate, _)| estimate),
+            shared: headline::estimate(run, unit, samples, &visits.shared)
+                .map(|(estimate, _)| estimate)
+                .filter(|shared| is_above_zero(unit, shared)),
             observations: [Occupancy::Alone, Occupancy::Shared, Occupancy::Unclear]
                 .map(|state| visits.count(state)),
         })
     }
+}
+
+/// Whether a time is known to be above zero: a difference that is not has no value.
+fn is_above_zero(unit: Unit, estimate: &Estimate) -> bool {
+    unit != Unit::Nanoseconds || estimate.interval.is_none_or(|ends| ends.low > 0.0)
 }

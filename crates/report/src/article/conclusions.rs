@@ -1,6 +1,7 @@
 //! Conclusions from figures of several experiments: causes, operations measured more than once, and the accuracy of the
 //! predictions.
 
+use super::causes;
 use super::sections::{linked, title};
 use crate::finding;
 use crate::paper::{Block, Column, Group, Key, Row, Section, Table, Text, Tone, Weight};
@@ -43,7 +44,7 @@ fn checked(check: &CrossCheck) -> Text {
     let text = finding::text(&check.statement);
     match check.agreement {
         Agreement::Contradicts => Text::toned(Tone::Careful, "Contradiction. ").and(Text::prose(&text)),
-        Agreement::Agrees | Agreement::Differs => Text::prose(&text),
+        Agreement::Agrees | Agreement::Differs | Agreement::Undecided => Text::prose(&text),
     }
 }
 
@@ -82,6 +83,12 @@ pub(super) fn accuracy(results: &Results) -> Option<Section> {
             .with_all(first.iter().map(paragraph))
             .with_all(rest)
             .with(chapters)
+            .with_all(causes::table(results).map(|table| Block::Folded {
+                summary: "The cause of each operation of the picture".into(),
+                appendix: true,
+                open: false,
+                blocks: vec![table.into()],
+            }))
             .with(Block::Folded {
                 summary: "Each experiment".into(),
                 appendix: true,

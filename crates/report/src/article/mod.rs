@@ -2,6 +2,7 @@
 //! conclusions. Every form of the full report is written from this one document.
 
 pub(super) mod beside;
+mod causes;
 mod conclusions;
 mod evidence;
 mod experiment;

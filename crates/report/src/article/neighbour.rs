@@ -14,7 +14,7 @@ use fathom_engine::results::{PointResult, Results};
 pub(super) fn of(results: &Results) -> Option<Section> {
     let both = results.points.iter().filter(|point| point.shared().is_some());
     let both = both.filter_map(|point| Some((point, point.neighbour_cost()?)));
-    let mut both: Vec<(&PointResult, Found)> = both.collect();
+    let (mut both, edges): (Vec<(&PointResult, Found)>, Vec<_>) = both.partition(|(_, cost)| is_cost(*cost));
     both.sort_by(|(_, one), (_, other)| other.value.total_cmp(&one.value));
     let number = plural(both.len(), "operation");
     let table = Table::new(
@@ -29,12 +29,39 @@ pub(super) fn of(results: &Results) -> Option<Section> {
         Column::number("core shared", "% of the time"),
     ])
     .rows(both.iter().map(|(point, cost)| row(results, point, *cost)));
-    let lead = Text::plain(occupancy::LEGEND);
+    let lead = Text::plain(format!("{}{}", occupancy::LEGEND, left_out(&edges)));
     (!both.is_empty()).then(|| {
         Section::new(Key::of("neighbour"), "What a neighbour costs").lettered().say(lead).with(
             Block::Folded { summary: number.into(), appendix: true, open: false, blocks: vec![table.into()] },
         )
     })
+}
+
+/// The widest interval of a cost, as the ratio of its ends.
+const WIDEST: f64 = 4.0;
+
+/// Whether a ratio is a neighbour's cost: not of an array at the edge of a cache, which fits at one time and not at another, so
+/// that it compares two states of the cache.
+fn is_cost(cost: Found) -> bool {
+    cost.ends().is_some_and(|(low, high)| low > 0.0 && high >= 1.0 && high / low <= WIDEST)
+}
+
+/// The operations that are not in the table, with the reason.
+fn left_out(edges: &[(&PointResult, Found)]) -> String {
+    if edges.is_empty() {
+        return String::new();
+    }
+    let name = |(point, _): &(&PointResult, Found)| {
+        format!("{} {}", point.experiment, words::short_label(*point, &point.point))
+    };
+    let names: Vec<String> = edges.iter().map(name).collect();
+    format!(
+        " Not in the table: {} whose two values are no cost of a neighbour: the shared one is the better, or their ratio is \
+         uncertain by more than a factor of {WIDEST}, as of arrays at the edge of a cache, which fit at one time and not at \
+         another ({}).",
+        plural(edges.len(), "operation"),
+        names.join("; ")
+    )
 }
 
 fn row(results: &Results, point: &PointResult, cost: Found) -> Row {

@@ -4,6 +4,7 @@ use crate::paper::{Block, Column, Group, Key, Row, Table, Text, Weight};
 use crate::words::{self, plural};
 use fathom_core::experiment::{Part, Prediction, Source, Term};
 use fathom_core::quantities;
+use fathom_core::quantity::Unit;
 use fathom_engine::results::PointResult;
 
 /// A sentence and the derivations; empty if nothing was predicted.
@@ -69,10 +70,18 @@ fn row(point: &PointResult, term: &Term) -> Row {
         part.into(),
         Text::plain(quantities::reworded(&term.what)),
         quantities::plain(term.times).into(),
-        quantities::value(point.unit, term.each).into(),
-        quantities::value(point.unit, term.value()).into(),
+        amount(point.unit, term.each).into(),
+        amount(point.unit, term.value()).into(),
         source(&term.source),
     ])
+}
+
+/// A term's value; what a term takes off a rate is said as such, because no rate is negative.
+fn amount(unit: Unit, value: f64) -> String {
+    match unit {
+        Unit::BytesPerSecond if value < 0.0 => format!("{} less", quantities::value(unit, -value)),
+        _ => quantities::value(unit, value),
+    }
 }
 
 /// A source in words; a publication is cited.

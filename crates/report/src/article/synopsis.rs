@@ -3,8 +3,7 @@
 use super::beside::{self, Published};
 use super::sections::title;
 use crate::description::FactRow;
-use crate::main_figures::{Ranked, WrittenFigure};
-use crate::occupancy;
+use crate::main_figures::Ranked;
 use crate::paper::{Block, Column, Document, Group, Key, Row, Section, Sign, Table, Text, Tone};
 use crate::summary::ABSENT;
 use crate::{description, main_figures, run, screen};
@@ -47,8 +46,8 @@ pub(super) fn opening(results: &Results, shown: &Opening) -> Section {
     sentences.extend(run::peer(header));
     sentences.push(run::ending(results));
     sentences.extend(run::labels(header).map(|labels| format!("Labels: {labels}.")));
-    let caption = "Main figures: medians over trials with half of the 95 % interval as a share of the median, and the \
-                   median as a multiple of what was predicted before.";
+    let caption = "Main figures: medians over trials with their 95 % intervals, the value with the core shared beside that with \
+                   it alone, and the median as a multiple of what was predicted before.";
     Section::new(Key::of("opening"), "Summary")
         .say(sentences.join(" "))
         .say(Text::strong(screen::trusted(results)))
@@ -82,32 +81,25 @@ fn main_figures_table(key: Key, caption: &str, figures: &[Ranked], name: &dyn Fn
         Column::words("figure"),
         Column::mixed("median"),
         Column::mixed("95 % interval"),
-        Column::ratio("±"),
+        Column::mixed("core shared"),
         Column::ratio("measured / predicted"),
         Column::signs("operation checked"),
     ]);
     for family in figures.chunk_by(|one, other| one.family() == other.family()) {
-        let rows = family.iter().flat_map(|figure| main_figures_rows(figure, name));
+        let rows = family.iter().map(|figure| main_figures_row(figure, name));
         table = table.group(Group::named(title(family[0].family())).rows(rows));
     }
     table
 }
 
-/// A row for a figure, and another for its value while the core was shared.
-fn main_figures_rows(figure: &Ranked, name: &dyn Fn(&str) -> Text) -> Vec<Row> {
-    let first = main_figures_row(name(figure.experiment), figure.main.label(), figure.main.written());
-    let shared = figure.main.shared().filter(|_| figure.with_shared);
-    let shared = shared.map(|shared| main_figures_row("".into(), occupancy::SHARED.to_owned(), shared));
-    [first].into_iter().chain(shared).collect()
-}
-
-fn main_figures_row(experiment: Text, words: String, written: WrittenFigure) -> Row {
+fn main_figures_row(figure: &Ranked, name: &dyn Fn(&str) -> Text) -> Row {
+    let written = figure.main.written();
     Row::of([
-        experiment,
-        words.into(),
+        name(figure.experiment),
+        figure.main.short_label().into(),
         Text::strong(written.median),
         written.interval.into(),
-        written.half_width.into(),
+        figure.main.shared().into(),
         written.factor.into(),
         written.evidence.map_or(ABSENT.into(), Text::sign),
     ])

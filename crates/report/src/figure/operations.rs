@@ -1,6 +1,7 @@
 //! The operations by which a machine is pictured, from a nanosecond to milliseconds.
 
 use super::mark::is_drawn;
+use crate::main_figures::{self, FigureSource};
 use fathom_core::experiment::{At, Placement, Point, Selector};
 use fathom_core::quantity::Unit;
 use fathom_engine::results::{PointResult, Results};
@@ -171,6 +172,12 @@ pub(super) const KINDS: [Kind; 5] = [
     ),
 ];
 
+/// Every operation with a measured time, by its name.
+pub(crate) fn all<'a>(found: &'a Results) -> Vec<(&'static str, &'a PointResult)> {
+    let every = KINDS.iter().flat_map(|(_, operations)| operations.iter());
+    every.filter_map(|operation| Some((operation.name, operation.result(found)?))).collect()
+}
+
 impl Operation {
     /// The first measured time of the operation; `None` if there is none.
     pub fn result<'run>(&self, results: &'run Results) -> Option<&'run PointResult> {
@@ -186,7 +193,19 @@ impl Operation {
             .filter(|point| point.unit == Unit::Nanoseconds && is_drawn(point))
             .collect();
         let points: Vec<&Point> = measured.iter().map(|point| &point.point).collect();
-        let chosen = *self.at.among(points, &results.run.header.machine).first()?;
-        measured.into_iter().find(|point| point.point == *chosen)
+        let meant = self.at.among(points, &results.run.header.machine);
+        let chosen =
+            meant.iter().find(|point| is_main(results, self.at.experiment, point)).or(meant.first())?;
+        measured.into_iter().find(|point| point.point == **chosen)
     }
+}
+
+/// Whether a point is a main figure: of several that an operation may mean, pictures show the one that the screen does.
+fn is_main(found: &Results, experiment: &str, point: &Point) -> bool {
+    let Some(experiment) = found.experiments().into_iter().find(|name| *name == experiment) else {
+        return false;
+    };
+    main_figures::of(found, experiment)
+        .iter()
+        .any(|main| matches!(main.source, FigureSource::Point(of) if of.point == *point))
 }

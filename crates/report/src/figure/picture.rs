@@ -6,7 +6,7 @@ use super::mark::{Mark, extent, mark};
 use super::operations::KINDS;
 use super::rows;
 use super::svg::{self, Drawing};
-use crate::run;
+use crate::{run, screen};
 use fathom_core::quantities;
 use fathom_core::quantity::Unit;
 use fathom_core::statistics::Estimate;
@@ -97,13 +97,12 @@ fn titles(drawing: &mut Drawing, results: &Results) {
         (14.0, 30.0),
         &svg::shortened(&title, svg::letters("title", WIDTH - 28.0)),
     );
-    let trust =
-        format!("{} · {}", results.run.header.started.split('T').next().unwrap_or_default(), trust(results));
+    let trust = format!(
+        "{} · {}",
+        results.run.header.started.split('T').next().unwrap_or_default(),
+        screen::trusted(results)
+    );
     drawing.text("op", "start", (14.0, 54.0), &svg::shortened(&trust, svg::letters("op", WIDTH - 28.0)));
-}
-
-fn trust(results: &Results) -> String {
-    run::Precision::of(results).sentence()
 }
 
 fn legend(drawing: &mut Drawing, shared: bool) {

@@ -1,15 +1,14 @@
 //! The main figures as a table.
 
 use crate::main_figures::{Ranked, WrittenFigure};
-use crate::occupancy;
 use crate::paper::Sign;
 use crate::summary::ABSENT;
-use crate::text::{Style, clean, cut, display_width};
+use crate::text::{Style, clean, clipped, cut, display_width};
 use comfy_table::{CellAlignment, ContentArrangement, Table, TableStyle};
 
-const HEAD: [&str; 6] = ["Main figures", "median", "95 % interval", "±", "meas./pred.", "check"];
+const HEAD: [&str; 6] = ["Main figures", "median", "95 % interval", "shared", "meas./pred.", "check"];
 
-/// The width from which the half-widths have their own column.
+/// The width from which measured over predicted has a column.
 const WIDE: usize = 96;
 
 /// Spaces between two columns.
@@ -20,27 +19,26 @@ pub(super) fn text(shown: &[Ranked], more: usize, style: Style) -> String {
     if shown.is_empty() {
         return style.title("No point has a value.") + "\n";
     }
-    let more = if more == 0 { String::new() } else { format!("  and {more} more with --full\n") };
-    table(shown, style) + &more
+    let more = if more == 0 { String::new() } else { format!("; {more} more with --full") };
+    let said = format!("medians are of the core alone where that could be told{more}");
+    table(shown, style) + &clipped("  ", &said, style)
 }
 
 fn table(all: &[Ranked], style: Style) -> String {
-    let columns: &[usize] = if style.width >= WIDE { &[0, 1, 2, 3, 4, 5] } else { &[0, 1, 2, 4, 5] };
-    let rows: Vec<Vec<[String; 6]>> = all.iter().map(cells).collect();
-    let room = room(&rows.concat(), columns, style.width);
+    let columns: &[usize] = if style.width >= WIDE { &[0, 1, 2, 3, 4, 5] } else { &[0, 1, 2, 3, 5] };
+    let rows: Vec<[String; 6]> = all.iter().map(cells).collect();
+    let room = room(&rows, columns, style.width);
     let mut table = Table::new();
     table.load_style(TableStyle::new()).set_content_arrangement(ContentArrangement::Disabled);
     table.add_row(chosen(&HEAD.map(str::to_owned), columns));
     let mut before = None;
-    for (figure, rows) in all.iter().zip(rows) {
+    for (figure, mut row) in all.iter().zip(rows) {
         let family = figure.family();
         if before.replace(family) != Some(family) {
             table.add_row([cut(&clean(family), room)]);
         }
-        for mut row in rows {
-            row[0] = format!("  {}", cut(&row[0], room.saturating_sub(GAP)));
-            table.add_row(chosen(&row, columns));
-        }
+        row[0] = format!("  {}", cut(&row[0], room.saturating_sub(GAP)));
+        table.add_row(chosen(&row, columns));
     }
     for (place, column) in table.column_iter_mut().enumerate() {
         column.set_padding((0, if place + 1 == columns.len() { 0 } else { GAP as u16 }));
@@ -62,21 +60,12 @@ fn room(rows: &[[String; 6]], columns: &[usize], width: usize) -> usize {
     width.saturating_sub(columns.iter().skip(1).map(widest).sum::<usize>()).max(GAP)
 }
 
-/// A row for a figure, and another for its value while the core was shared.
-fn cells(figure: &Ranked) -> Vec<[String; 6]> {
+fn cells(figure: &Ranked) -> [String; 6] {
     let short = figure.experiment.split_once('/').map_or(figure.experiment, |(_, short)| short);
-    let words = clean(&format!("{short}: {}", figure.main.label()));
-    let shared = figure
-        .main
-        .shared()
-        .filter(|_| figure.with_shared)
-        .map(|shared| row(format!("  {}", occupancy::SHARED), shared));
-    [row(words, figure.main.written())].into_iter().chain(shared).collect()
-}
-
-fn row(words: String, written: WrittenFigure) -> [String; 6] {
-    let WrittenFigure { median, interval, half_width, factor, evidence } = written;
-    [words, median, interval, half_width, factor, evidence.map_or(ABSENT, Sign::mark).to_owned()]
+    let words = clean(&format!("{short}: {}", figure.main.short_label()));
+    let WrittenFigure { median, interval, factor, evidence, .. } = figure.main.written();
+    let mark = evidence.map_or(ABSENT, Sign::mark).to_owned();
+    [words, median, interval, figure.main.shared(), factor, mark]
 }
 
 /// Colours a finished line: column widths are those of the plain text.

@@ -11,18 +11,28 @@ use crate::text::{Style, clipped, places};
 use fathom_engine::results::Results;
 pub(super) use notable::{TITLE as NOTABLE, lines as notable};
 use std::path::Path;
-pub(super) use trust::{TITLE as TRUST, lines as trust, sentence as trusted};
+pub(super) use trust::{TITLE as TRUST, lines as trust, sentence as trusted, text as trust_text};
 
-pub const MOST_LINES: usize = 50;
+/// The lines of a screen.
+pub const MOST_LINES: usize = 40;
 
 /// The lines between the parts, the title of the figures, the line with the number of further figures, and the line that
 /// says where the rest is.
 const BETWEEN: usize = 7;
 
+/// The lines for the names of written files, taken from every screen so that all of a run have the same figures.
+const FILES: usize = 2;
+
+/// The figures that a screen shows before less important findings, where there are so many.
+const FEW_FIGURES: usize = 16;
+
+/// The lines that what stands out needs, before further reasons of trust.
+const NOTABLE_ROOM: usize = 5;
+
 /// The screen, of at most [`MOST_LINES`] lines. `files` are the written files with their names: `("run file", path)`.
 pub fn page(results: &Results, files: &[(&str, &Path)], style: Style) -> String {
     let mut figures = main_figures::all(results);
-    let parts = Parts::of(results, &figures, files.len(), style);
+    let parts = Parts::of(results, &figures, style);
     let more = main_figures::keep(&mut figures, parts.room);
     parts.head
         + "\n"
@@ -38,7 +48,7 @@ pub fn page(results: &Results, files: &[(&str, &Path)], style: Style) -> String 
 /// width, and all that represent a machine.
 pub(super) fn leading<'run>(results: &'run Results) -> (Vec<Ranked<'run>>, usize) {
     let mut figures = main_figures::all(results);
-    let parts = Parts::of(results, &figures, 0, Style::default());
+    let parts = Parts::of(results, &figures, Style::default());
     let room = parts.room.max(main_figures::leading_lines(&figures));
     let more = main_figures::keep(&mut figures, room);
     (figures, more)
@@ -55,11 +65,17 @@ struct Parts {
 
 impl Parts {
     /// What stands out leaves room for the leading figures, but for what is wrong.
-    fn of(results: &Results, figures: &[Ranked], files: usize, style: Style) -> Self {
-        let (head, trust) = (head(results, style), trust::text(results, style));
-        let used = head.lines().count() + trust.lines().count() + BETWEEN + files;
-        let free = MOST_LINES.saturating_sub(used);
-        let notable = notable::text(results, free.saturating_sub(main_figures::leading_room(figures)), style);
+    fn of(results: &Results, figures: &[Ranked], style: Style) -> Self {
+        let head = head(results, style);
+        let free_beside = |trust: &str| {
+            MOST_LINES.saturating_sub(head.lines().count() + trust.lines().count() + BETWEEN + FILES)
+        };
+        let wanted = main_figures::leading_lines(figures).max(figures.len().min(FEW_FIGURES));
+        let all = trust::text(results, true, style);
+        let has_room = free_beside(&all) >= wanted + NOTABLE_ROOM;
+        let trust = if has_room { all } else { trust::text(results, false, style) };
+        let free = free_beside(&trust);
+        let notable = notable::text(results, free.saturating_sub(wanted), style);
         let room = free.saturating_sub(notable.lines().count());
         Self { head, trust, notable, room }
     }

@@ -112,8 +112,9 @@ fn doubts(results: &Results) -> Vec<String> {
 
 /// The widest interval, if it misses the target.
 fn widest(results: &Results) -> Option<String> {
-    let (point, width) = run::Precision::of(results).relative().next().copied()?;
-    let width = quantities::plus_minus(width);
+    let (point, width) = run::Precision::of(results).missed.first().copied()?;
+    let width =
+        if width > 1.0 { "more than twice the value".to_owned() } else { quantities::plus_minus(width) };
     Some(format!("the widest interval is {width}: {} {}", named(point), value(point)?))
 }
 

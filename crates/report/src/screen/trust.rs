@@ -28,8 +28,13 @@ pub(crate) fn lines(results: &Results) -> Vec<(&'static str, String)> {
     lines.into_iter().filter_map(|(name, sentence)| Some((name, sentence?))).collect()
 }
 
-pub(super) fn text(results: &Results, style: Style) -> String {
-    let lines = lines(results);
+/// The lines for which a screen always has room.
+const ON_SCREEN: &[&str] = &["values", "checks", "core"];
+
+/// The lines under their title: all of them, or those for which there is always room.
+pub(crate) fn text(results: &Results, all: bool, style: Style) -> String {
+    let mut lines = lines(results);
+    lines.retain(|(name, _)| all || ON_SCREEN.contains(name));
     let room = lines.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
     let line = |(name, sentence): &(&str, String)| clipped(&format!("  {name:room$}  "), sentence, style);
     style.title(TITLE) + "\n" + &lines.iter().map(line).collect::<String>()
@@ -86,36 +91,53 @@ fn level(results: &Results, share: f64) -> Trust {
     if doubtful { by_width.min(Trust::Fair) } else { by_width }
 }
 
-/// What widened the intervals, and what to do about the first of it.
-fn causes(results: &Results, precision: &Precision) -> (Vec<String>, &'static str) {
+/// What widened the intervals, and what to do about the first two of it.
+fn causes(results: &Results, precision: &Precision) -> (Vec<String>, String) {
     let shared =
         results.core_shared.as_ref().filter(|core| core.share >= OFTEN && core.levels.shared.is_some());
     let shared = shared.map(|core| {
         let cause = format!("the core was shared {} of the time", quantities::percent(core.share));
-        (cause, "Repeat it at another hour, or longer (--budget), so that more trials have the core alone.")
+        (cause, remedy_of_sharing(results))
     });
     let warned = results.run.header.machine.warnings();
     let busy = warned
         .iter()
         .any(|warning| warning.id == "load")
-        .then(|| ("the machine was not idle".to_owned(), "Stop other work and repeat it."));
+        .then(|| ("the machine was not idle".to_owned(), "Stop other work on this machine and repeat it."));
     let few = (precision.without > 0).then(|| {
         let cause = format!("{} have too few trials for an interval", quantities::count(precision.without));
         (cause, "Repeat it longer (--budget).")
     });
-    let failed = (results.failures() > 0).then(|| {
-        (format!("{} failed", plural(results.failures(), "point")), "What stands out says what failed.")
-    });
+    let failed =
+        (results.failures() > 0).then(|| (format!("{} failed", plural(results.failures(), "point")), WRONG));
     let doubtful =
         results.points.iter().filter(|point| point.evidence.checks().iter().any(Check::fails)).count();
     let doubtful = (doubtful > 0).then(|| {
         let cause = format!("{} of another operation than named, by their checks", plural(doubtful, "value"));
-        (cause, "What stands out says which check failed.")
+        (cause, WRONG)
     });
     let all: Vec<(String, &'static str)> =
         failed.into_iter().chain(doubtful).chain(busy).chain(shared).chain(few).collect();
-    let remedy = all.first().map_or("Repeat it longer (--budget).", |(_, remedy)| remedy);
+    let mut remedies: Vec<&str> = all.iter().map(|(_, remedy)| *remedy).collect();
+    remedies.dedup();
+    remedies.truncate(MOST_REMEDIES);
+    let remedy = if all.is_empty() { "Repeat it longer (--budget).".to_owned() } else { remedies.join(" ") };
     (all.into_iter().map(|(cause, _)| cause).collect(), remedy)
+}
+
+/// The remedy of what failed.
+const WRONG: &str = "What stands out says what is wrong.";
+
+/// The most remedies named: those of the reasons that come first.
+const MOST_REMEDIES: usize = 2;
+
+/// What uses the other threads of a guest's core is not seen from inside, and cannot be stopped there.
+fn remedy_of_sharing(results: &Results) -> &'static str {
+    if results.run.header.machine.is_virtual() {
+        "Another guest on the core cannot be stopped from here: repeat it at another hour, or longer (--budget)."
+    } else {
+        "Repeat it at another hour, or longer (--budget), so that more trials have the core alone."
+    }
 }
 
 /// The planned points are those that this run meant to measure; the others are of another tier, or need what is not here.
@@ -174,18 +196,25 @@ fn evidence(results: &Results) -> Option<String> {
     let not_judged = results.points.iter().filter(|point| point.evidence.not_judged().is_some()).count();
     let other = (not_judged > 0).then(|| {
         format!(
-            "{} not judged, because this program does not have the method that measured them.",
+            "{} not judged: this program lacks the method that measured them.",
             quantities::count(not_judged)
         )
     });
     let holds = (judged().count() > 0).then(|| {
-        format!(
-            "{} operation checked for {} of {}{}",
-            Sign::Holds.mark(),
-            quantities::count(holding),
-            plural(judged().count(), "point"),
-            if other.is_some() { "," } else { ": it was the one named. This says nothing of precision." }
-        )
+        let (all, rest) = (judged().count(), if other.is_some() { "," } else { "." });
+        match all - holding {
+            0 => format!(
+                "{} operation checked for {}: it was the one named{rest}",
+                Sign::Holds.mark(),
+                plural(all, "point")
+            ),
+            failing => format!(
+                "{} {} of {} may be of another operation{rest}",
+                Sign::Fails.mark(),
+                quantities::count(failing),
+                plural(all, "checked point")
+            ),
+        }
     });
     let unasked = || results.points.iter().flat_map(|point| point.evidence.unasked());
     let unasked = unasked()

@@ -15,6 +15,8 @@ pub enum Agreement {
     Agrees,
     /// The intervals do not overlap; the figures are within a factor of 1.25.
     Differs,
+    /// An order that the intervals do not decide.
+    Undecided,
     /// The figures are further apart, or the order is reversed.
     Contradicts,
 }
@@ -25,6 +27,7 @@ impl Agreement {
         match self {
             Agreement::Agrees => "agrees",
             Agreement::Differs => "differs",
+            Agreement::Undecided => "undecided",
             Agreement::Contradicts => "contradicts",
         }
     }

@@ -89,13 +89,15 @@ pub(super) const ORDERED: &[Ordered] = &[
 ];
 
 impl Ordered {
-    /// The name of the check, whether the order holds, and the sentence.
+    /// The name of the check, whether the order holds (undecided where the intervals overlap), and the sentence.
     pub(super) fn judge(&self, known: &Known) -> Option<(&'static str, Agreement, Statement)> {
         let ((less, lower), (more, upper)) = (self.less, self.more);
         let (low, high) = (lower.found(known)?, upper.found(known)?);
-        let turned = low.differs_from(&high)? && low.value > high.value;
-        let verdict = if turned { "it does, so one of the two is wrong" } else { "the order holds" };
-        let agreement = if turned { Agreement::Contradicts } else { Agreement::Agrees };
+        let (agreement, verdict) = match (low.differs_from(&high)?, low.value > high.value) {
+            (true, true) => (Agreement::Contradicts, "it does, so one of the two is wrong"),
+            (true, false) => (Agreement::Agrees, "the order holds"),
+            (false, _) => (Agreement::Undecided, "their intervals overlap, so this run does not decide it"),
+        };
         let statement = statement!(
             "{less} ({low}) cannot cost more than {more} ({high}), because {because}: {verdict}.",
             less = capitalize(less),
@@ -123,7 +125,7 @@ mod tests {
                 check.judge(&known).map(|(_, agreement, _)| agreement)
             };
             assert_eq!(judged(8e3, 60e3), Some(Agreement::Agrees), "{}", check.what);
-            assert_eq!(judged(60e3, 60e3), Some(Agreement::Agrees), "{}", check.what);
+            assert_eq!(judged(60e3, 60e3), Some(Agreement::Undecided), "{}", check.what);
             assert_eq!(judged(60e3, 8e3), Some(Agreement::Contradicts), "{}", check.what);
         }
     }

@@ -25,9 +25,13 @@ pub(super) struct MissCandidate {
 impl MissCandidate {
     /// Whether it accounts for the miss within the intervals.
     pub(super) fn accounts_for(&self, missed: &Missed) -> bool {
-        let agrees = self.again.differs_from(&missed.measured) == Some(false)
-            && distance(missed.measured.value / self.again.value) <= FAIR;
-        !self.changes_too_much() && self.is_significant(missed) && agrees
+        !self.changes_too_much() && self.is_significant(missed) && self.lands_on(missed)
+    }
+
+    /// Whether the prediction with it is what was measured, within the intervals.
+    pub(super) fn lands_on(&self, missed: &Missed) -> bool {
+        self.again.differs_from(&missed.measured) == Some(false)
+            && distance(missed.measured.value / self.again.value) <= FAIR
     }
 
     pub(super) fn changes_too_much(&self) -> bool {
@@ -43,7 +47,7 @@ impl MissCandidate {
 /// Every candidate, the most direct first.
 pub(super) fn all(missed: &Missed, figures: Figures) -> Vec<MissCandidate> {
     let same = measured_terms::same_reading(missed, figures.supported);
-    let changed = changed_input(missed, figures.all);
+    let changed = changed_input(missed, figures);
     let terms = missed.prediction.terms.iter();
     let terms = terms.filter_map(|term| measured_term(term, missed, figures.supported));
     let woken = woken(missed, figures.supported);
@@ -52,7 +56,8 @@ pub(super) fn all(missed: &Missed, figures: Figures) -> Vec<MissCandidate> {
 
 /// A figure of the run that the prediction used, and that was another at the end of the run. Of several, the one that changes
 /// the prediction most.
-fn changed_input(missed: &Missed, known: &Known) -> Option<MissCandidate> {
+fn changed_input(missed: &Missed, figures: Figures) -> Option<MissCandidate> {
+    let known = figures.all;
     let again = missed.predicted_again(known)?;
     let (then, now) = most_changed(missed.prediction, &again)?;
     let Source::Measured { experiment, point } = &now.source else { return None };
@@ -63,13 +68,31 @@ fn changed_input(missed: &Missed, known: &Known) -> Option<MissCandidate> {
     Some(MissCandidate {
         mechanism: format!("{experiment}, which became another figure during the run"),
         sizes: statement!(
-            "{experiment}, {point}: {measured} in the whole run, {used} when the prediction was made",
+            "{experiment}, {point}: {measured} in the whole run, {used} when the prediction was made{state}",
             point = Statement::point(experiment, point),
             measured = input.named("input, whole run"),
-            used = Found::exact(used.value, used.dimension).named("input, as predicted from")
+            used = Found::exact(used.value, used.dimension).named("input, as predicted from"),
+            state = state(
+                used.value,
+                &input,
+                figures.shared.iter().find(|(of, at, _)| of == experiment && at == point)
+            )
         ),
         again: missed.figure(again.total() - now.value()).plus(value),
         changes: Some(distance(now.each / then.each)),
+    })
+}
+
+/// The state of the core of the trials that a prediction's input came from, if its value shows it: that of the core shared.
+fn state(used: f64, alone: &Found, shared: Option<&(String, Point, Found)>) -> Option<Statement> {
+    let (_, _, shared) = shared?;
+    let holds = |found: &Found| found.ends().is_some_and(|(low, high)| (low..=high).contains(&used));
+    let is_shared = (shared.value - used).abs() < (alone.value - used).abs() && !holds(alone);
+    is_shared.then(|| {
+        statement!(
+            " by trials with the core shared (it takes {shared} then)",
+            shared = shared.named("input, core shared")
+        )
     })
 }
 

@@ -16,11 +16,23 @@ use fathom_core::statistics::Measured;
 pub(super) fn all(judged: &Judged, figures: Figures) -> Vec<Statement> {
     let missed = &judged.missed;
     let terms = judged.rejected.iter().filter(|candidate| candidate.changes.is_none_or(|by| by > CLOSE));
-    let terms = terms.map(|candidate| rejected(candidate, missed));
+    let terms =
+        terms.filter(|candidate| !candidate.lands_on(missed)).map(|candidate| rejected(candidate, missed));
     let slower = is_slower(missed).then(|| {
         [core(missed), exit(missed, figures.supported), frequency(missed), others(missed), waiting(missed)]
     });
     terms.chain(slower.into_iter().flatten().flatten()).collect()
+}
+
+/// Candidates with which the prediction is what was measured, and which are no cause for another reason.
+pub(super) fn possible(judged: &Judged) -> Vec<Statement> {
+    let missed = &judged.missed;
+    judged
+        .rejected
+        .iter()
+        .filter(|candidate| candidate.lands_on(missed))
+        .map(|one| rejected(one, missed))
+        .collect()
 }
 
 /// Whether an operation took longer than predicted.
@@ -77,7 +89,7 @@ fn frequency(missed: &Missed) -> Option<Statement> {
     (high / low < missed.distance()).then(|| {
         let varied =
             Found::bare(high / low - 1.0, Dimension::Share).named("variation of the core's frequency");
-        statement!("the core's frequency (it varied by {varied})", varied)
+        statement!("the core's frequency (in the trials of this point it varied by {varied})", varied)
     })
 }
 

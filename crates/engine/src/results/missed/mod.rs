@@ -21,7 +21,7 @@ mod tests;
 
 use super::{Explanation, PointResult};
 use candidate::MissCandidate;
-use fathom_core::experiment::{Finding, Known};
+use fathom_core::experiment::{Finding, Found, Known, Point};
 use miss::Missed;
 
 /// The findings about all misses of a run.
@@ -49,16 +49,20 @@ pub struct Figures<'run> {
     pub supported: &'run Known<'run>,
     /// All figures, as predictions use them.
     pub all: &'run Known<'run>,
+    /// The values with the core shared, by experiment and point.
+    pub shared: &'run [(String, Point, Found)],
 }
 
 /// Judges every miss: marks the points, and returns the findings, by experiment in the order of `names`.
 pub fn explain(names: &[&str], points: &mut [PointResult], figures: Figures) -> Misses {
-    let explanations: Vec<Option<Explanation>> = points
-        .iter()
-        .map(|point| Missed::of(point).map(|missed| judge(missed, figures).explanation))
-        .collect();
-    for (point, explanation) in points.iter_mut().zip(explanations) {
-        point.explanation = explanation;
+    let reason = |point| {
+        let judged = judge(Missed::of(point)?, figures);
+        let because = sentences::because(&judged, figures);
+        Some((judged.explanation, because))
+    };
+    let reasons: Vec<_> = points.iter().map(reason).collect();
+    for (point, reason) in points.iter_mut().zip(reasons) {
+        (point.explanation, point.because) = reason.unzip();
     }
     let judged: Vec<Judged> =
         points.iter().filter_map(Missed::of).map(|missed| judge(missed, figures)).collect();

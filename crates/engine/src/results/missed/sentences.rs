@@ -125,7 +125,8 @@ fn finding(group: &[&Judged], figures: Figures) -> Option<Finding> {
     Some(finding!(Question::Miss, "{lead}{factor}. {because}", lead, factor, because))
 }
 
-fn because(miss: &Judged, figures: Figures) -> Statement {
+/// What is known about the reason of a miss.
+pub(super) fn because(miss: &Judged, figures: Figures) -> Statement {
     match (&miss.explanation, &miss.cause) {
         (Explanation::InDoubt, _) => {
             "The measurement is in doubt, not the prediction: its evidence does not hold.".into()
@@ -147,15 +148,19 @@ fn not_explained(miss: &Judged, figures: Figures) -> Statement {
         Some(_) => "Not explained.",
         None => "Not explained: the result has no interval, so no cause can be confirmed.",
     };
+    let possible = Statement::joined(excluded::possible(miss), "; ");
+    let possible = possible
+        .map(|list| statement!(" Leads to the measured value, but not accepted as the cause: {list}.", list));
     let excluded = Statement::joined(excluded::all(miss, figures), "; ");
     let excluded = match excluded {
         Some(list) => statement!(" Excluded: {list}.", list),
+        None if possible.is_some() => Statement::default(),
         None if miss.rejected.is_empty() => " This run measures none of its terms in another way.".into(),
         None => " The terms that this run measures in another way are as predicted.".into(),
     };
     let inseparable = excluded::inseparable(&miss.missed, figures.supported.machine)
         .map(|names| Statement::from(format!(" Not separable in a run: {names}.")));
-    statement!("{why}{excluded}{inseparable}", excluded, inseparable)
+    statement!("{why}{possible}{excluded}{inseparable}", possible, excluded, inseparable)
 }
 
 /// With the first letter of its words in upper case.

@@ -50,6 +50,7 @@ fn result(unit: Unit, measured: f64, prediction: Prediction) -> PointResult {
         disturbance: Disturbance::default(),
         processor_time: None,
         explanation: None,
+        because: None,
     }
 }
 
@@ -66,7 +67,8 @@ fn judged_on(machine: &Machine, getppid: Option<f64>, points: &mut [PointResult]
     if let Some(value) = getppid {
         GETPPID.plant(&mut known, value);
     }
-    let misses = explain(&["a/test", "a/other"], points, Figures { supported: &known, all: &known });
+    let misses =
+        explain(&["a/test", "a/other"], points, Figures { supported: &known, all: &known, shared: &[] });
     let others = misses.others.into_iter().flat_map(|(_, findings)| findings);
     let all = misses.overall.into_iter().chain(others);
     all.map(|finding| finding.statement.plain()).collect()
@@ -208,7 +210,7 @@ fn an_operation_across_cpus_may_have_to_wake_one() {
     HAND_OVER.at(Placement::AcrossCpus).plant(&mut known, 21_000.0);
     let across = |measured| PointResult { point: Point::at(Placement::AcrossCpus), ..cost(measured) };
     let mut points = [across(20_060.0), across(60_000.0), cost(20_060.0)];
-    explain(&["a/test"], &mut points, Figures { supported: &known, all: &known });
+    explain(&["a/test"], &mut points, Figures { supported: &known, all: &known, shared: &[] });
     let woken = Explanation::Cause { mechanism: "one wake-up of an idle CPU".to_owned(), changes: None };
     assert_eq!(points[0].explanation, Some(woken));
     let others = points[1..].iter().map(|point| point.explanation.clone());
@@ -235,7 +237,7 @@ fn a_figure_of_the_run_that_became_another_is_the_cause() {
         ..result(Unit::Nanoseconds, measured, prediction)
     };
     let mut points = [point];
-    let misses = explain(&[CALLS], &mut points, Figures { supported: &last, all: &last });
+    let misses = explain(&[CALLS], &mut points, Figures { supported: &last, all: &last, shared: &[] });
     let text = misses.others[0].1[0].statement.plain();
     assert!(text.contains("{100} in the whole run, {300} when the prediction was made"), "{text}");
     assert!(matches!(points[0].explanation, Some(Explanation::Cause { .. })));

@@ -132,7 +132,7 @@ impl Experiment for ThreadCreation {
         let creation = finding!(
             Question::Experiment,
             "Creating a thread takes its creator {create}; until the thread has run and is joined, it takes \
-             {join} pass.",
+             {join}.",
             create = create.named("create"),
             join = join.named("create and join")
         );

@@ -254,8 +254,8 @@ fn predicted_form(reading: &str, measure: &str, known: &Known) -> Prediction {
             known.cycles(6.0, "Fog, Instruction tables, 2022: LFENCE 4 to 8 cycles with nothing in flight");
         prediction = prediction.hardware("fences", fences, cost);
     }
-    // CPUID is before the first reading and after the last: it is part of the cost, not of the pair.
-    let cpuids = reading.matches("cpuid").count() as f64 / 2.0;
+    // CPUID is before the first reading and after the last: each is part of the cost, none of the pair.
+    let cpuids = reading.matches("cpuid").count() as f64;
     if cpuids > 0.0 && measure == COST {
         let cost = if known.machine.is_virtual() {
             known.cycles(

@@ -46,10 +46,21 @@ fn in_round_trips(known: &Known) -> Option<Finding> {
     let paths = Statement::joined(paths, "; ")?;
     Some(finding!(
         Question::SetUp,
-        "Opening a connection takes {paths}.{against_ping}",
+        "Opening a connection takes {paths}.{answered}{against_ping}",
         paths,
+        answered = answered(known),
         against_ping = against_ping(known)
     ))
+}
+
+/// Why opening a connection may take less than a round trip: the process on the other side is not woken for it.
+fn answered(known: &Known) -> Option<Statement> {
+    let (connect, trip) = (found(CONNECT, LOOPBACK, known)?, round_trip(LOOPBACK, known)?);
+    (connect.value < trip.value).then(|| {
+        " The kernel answers it where a byte has to wake the process on the other CPU, so it may take less than a round \
+         trip of a byte."
+            .into()
+    })
 }
 
 /// A ping is a round trip between the kernels, and no connection to the peer opens faster.
