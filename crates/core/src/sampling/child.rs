@@ -10,7 +10,7 @@ use std::ffi::OsString;
 use std::io::{Read, Write};
 use std::os::fd::AsRawFd;
 use std::os::unix::process::CommandExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, LazyLock};
@@ -49,6 +49,13 @@ pub enum End<A> {
     Interrupted,
 }
 
+/// What a measuring process does first: it ends with the process that asks it, and goes first where memory ends. By its own
+/// hand, because a process that does something between fork and exec has to be a copy of the run, whose page tables took
+/// longer to copy than everything else.
+pub fn begin_asked() -> std::io::Result<()> {
+    begin(std::os::unix::process::parent_id())
+}
+
 /// Options for starting a measuring process.
 #[derive(Debug, Clone, Default)]
 pub struct Launch {
@@ -81,6 +88,21 @@ impl Process {
     ) -> std::io::Result<Self> {
         let child = start(command, seed, limit, launch)?;
         Ok(Process { child, received: vec![], patience: CLEANING_UP, is_unreaped: true })
+    }
+
+    /// Waits until the process waits for its request, so that its start disturbs nothing later; or until it has ended, which the
+    /// request will find.
+    pub fn wait_until_ready(&mut self) -> std::io::Result<()> {
+        let deadline = Instant::now() + STARTING;
+        let Some(stdout) = &mut self.child.stdout else { return Ok(()) };
+        let mut buffer = [0; 64];
+        while self.received.is_empty() && readable(stdout.as_raw_fd(), deadline) {
+            match stdout.read(&mut buffer)? {
+                0 => break,
+                some => self.received.extend_from_slice(&buffer[..some]),
+            }
+        }
+        Ok(())
     }
 
     /// Sends a message without an answer.
@@ -218,6 +240,9 @@ impl Drop for Process {
 /// How long an answer may take to be read that was there at its deadline.
 const HEARD_OUT: Duration = Duration::from_secs(1);
 
+/// The longest wait for a process that was started ahead.
+const STARTING: Duration = Duration::from_secs(1);
+
 /// Maximum time for a process to end by itself after its last answer.
 const CLEANING_UP: Duration = Duration::from_secs(10);
 
@@ -234,16 +259,14 @@ enum Input {
 fn start(command: &str, seed: u64, limit: Option<&MemoryLimit>, launch: &Launch) -> std::io::Result<Child> {
     let padding = "x".repeat((seed >> 16) as usize % MOST_PADDING as usize);
     let parent = std::process::id();
-    let (program, arguments, environment) = prefixed(started_by(limit)?, launch);
-    let mut process = Command::new(program);
-    let begin = move || {
-        // A process that is stopped before its first visit would otherwise outlive a run that is killed.
-        end_with(parent)?;
-        be_the_first_to_go();
-        Ok(())
-    };
-    // SAFETY: between fork and exec only system calls are made, and nothing is allocated.
-    unsafe { process.pre_exec(begin) };
+    let own = std::env::current_exe()?;
+    let (program, arguments, environment) = prefixed(started_by(&own, limit), launch);
+    let mut process = Command::new(&program);
+    if program != own {
+        // What stands before it knows nothing of runs.
+        // SAFETY: between fork and exec only system calls are made, and nothing is allocated.
+        unsafe { process.pre_exec(move || begin(parent)) };
+    }
     process
         .args(arguments)
         .arg(command)
@@ -251,12 +274,20 @@ fn start(command: &str, seed: u64, limit: Option<&MemoryLimit>, launch: &Launch)
         .envs(environment)
         .env("PATH", "/usr/bin:/bin")
         .env("PAD", padding)
-        .env(ASKED_BY, std::process::id().to_string())
+        .env(ASKED_BY, parent.to_string())
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .process_group(0)
         .spawn()
+}
+
+/// System calls alone, and nothing is allocated. A process that is stopped before its first visit would otherwise outlive a run
+/// that is killed.
+fn begin(parent: u32) -> std::io::Result<()> {
+    end_with(parent)?;
+    be_the_first_to_go();
+    Ok(())
 }
 
 /// Makes the kernel choose this process, and those that it starts, before all others if memory ends (proc(5)): a measurement is
@@ -274,14 +305,13 @@ fn be_the_first_to_go() {
 }
 
 /// The program that becomes a measuring process, its first arguments, and its environment: this program, or one that starts it.
-fn started_by(limit: Option<&MemoryLimit>) -> std::io::Result<Started> {
-    let own = std::env::current_exe()?;
-    Ok(match limit {
+fn started_by(own: &Path, limit: Option<&MemoryLimit>) -> Started {
+    match limit {
         Some(MemoryLimit::Scope(scope)) => {
-            (scope.program.clone(), scope.arguments(&own), scope.environment.clone())
+            (scope.program.clone(), scope.arguments(own), scope.environment.clone())
         }
-        _ => (own, vec![], vec![]),
-    })
+        _ => (own.to_owned(), vec![], vec![]),
+    }
 }
 
 /// The same through a requested command, which is put before all others.
@@ -350,19 +380,30 @@ mod tests {
         assert!(readable(reader.as_raw_fd(), began), "as after a stop that took longer than the deadline");
     }
 
-    #[test]
-    fn what_a_process_leaves_in_its_group_ends_with_it() {
-        // The first member of the group ends, the second keeps nothing of it but the group.
-        let script = "sleep 60 >/dev/null 2>&1 </dev/null & echo $! >&2";
+    fn running(script: &str) -> Process {
         let mut command = Command::new("/bin/sh");
         command.args(["-c", script]).process_group(0);
         let pipes = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut process = Process {
-            child: pipes.spawn().unwrap(),
-            received: vec![],
-            patience: CLEANING_UP,
-            is_unreaped: true,
-        };
+        Process { child: pipes.spawn().unwrap(), received: vec![], patience: CLEANING_UP, is_unreaped: true }
+    }
+
+    #[test]
+    fn a_process_that_was_started_ahead_is_waited_for_and_answers_as_any_other() {
+        let mut process = running("echo; read question; echo $question");
+        process.wait_until_ready().unwrap();
+        assert_eq!(process.received, b"\n", "it waits for its request");
+        let answer = process.ask::<u32>(&7, Duration::from_secs(10), &mut |_| ());
+        assert!(matches!(answer, Ok(End::Answered(7))), "{answer:?}");
+        let mut dead = running("exit 3");
+        dead.wait_until_ready().unwrap();
+        let answer = dead.ask::<u32>(&7, Duration::from_secs(10), &mut |_| ());
+        assert!(matches!(answer, Ok(End::Died(_))), "{answer:?}");
+    }
+
+    #[test]
+    fn what_a_process_leaves_in_its_group_ends_with_it() {
+        // The first member of the group ends, the second keeps nothing of it but the group.
+        let mut process = running("sleep 60 >/dev/null 2>&1 </dev/null & echo $! >&2");
         let answer = process.ask::<u32>(&0, Duration::from_secs(10), &mut |_| ());
         let Ok(End::Died(words)) = answer else { panic!("{answer:?}") };
         let pid: u32 = words.rsplit_once('(').unwrap().1.trim_end_matches(')').parse().unwrap();

@@ -13,6 +13,12 @@ pub fn say(doing: &str) {
     let _ = out.write_all(MARK).and_then(|()| writeln!(out, "{doing}"));
 }
 
+/// Says that this process waits for its request: by an empty line.
+pub fn say_ready() {
+    let mut out = std::io::stdout().lock();
+    let _ = out.write_all(b"\n").and_then(|()| out.flush());
+}
+
 /// Removes whole lines from the front of a process's output: passes messages about preparations to the listener, and returns the
 /// first line that is an answer.
 pub(super) fn hear(received: &mut Vec<u8>, listener: &mut dyn FnMut(&str)) -> Option<Vec<u8>> {
@@ -21,6 +27,7 @@ pub(super) fn hear(received: &mut Vec<u8>, listener: &mut dyn FnMut(&str)) -> Op
         let line: Vec<u8> = received.drain(..=end).take(end).collect();
         match line.strip_prefix(MARK) {
             Some(doing) => listener(String::from_utf8_lossy(doing).as_ref()),
+            None if line.is_empty() => {}
             None => return Some(line),
         }
     }
@@ -32,7 +39,7 @@ mod tests {
 
     #[test]
     fn what_is_said_and_the_answers_are_told_apart_wherever_they_are_torn() {
-        let text = b"preparing: one\n{\"broke\":\"preparing: no\"}\npreparing: two\n{}\n{\"torn";
+        let text = b"\npreparing: one\n{\"broke\":\"preparing: no\"}\npreparing: two\n{}\n{\"torn";
         for torn in 0..text.len() {
             let (mut received, mut messages, mut answers) = (vec![], vec![], vec![]);
             for part in [&text[..torn], &text[torn..]] {

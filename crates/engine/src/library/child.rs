@@ -8,7 +8,8 @@ use anyhow::{Context, Result, anyhow, bail};
 use fathom_core::experiment::Experiment;
 use fathom_core::experiment::registry;
 use fathom_core::message::tell;
-use fathom_core::sampling::child::is_asked;
+use fathom_core::sampling::child::{begin_asked, is_asked};
+use fathom_core::sampling::preparing;
 use fathom_core::sampling::signals::forget_inherited;
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -37,7 +38,10 @@ pub fn child_main(operations: impl IntoIterator<Item = Operation>) -> Result<Ses
         // Measured code waits for its children too.
         forget_inherited();
         // The parent process prints the error.
-        let answered = answer().inspect_err(|error| tell(format!("{error:#}")));
+        let answered = begin_asked()
+            .map_err(Into::into)
+            .and_then(|()| answer())
+            .inspect_err(|error| tell(format!("{error:#}")));
         std::process::exit(i32::from(answered.is_err()));
     }
     Ok(session)
@@ -62,6 +66,7 @@ fn distinct(operations: &[Operation]) -> Result<()> {
 /// Measures the operations requested on standard input, and answers on standard output; both are separate from those that
 /// the operation itself uses.
 fn answer() -> Result<()> {
+    preparing::say_ready();
     let mut questions = BufReader::new(take_standard(libc::STDIN_FILENO)?).lines();
     let answers = take_standard(libc::STDOUT_FILENO)?;
     let request = questions.next().context("this measuring process received no request")??;

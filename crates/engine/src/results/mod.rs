@@ -24,6 +24,7 @@ mod processor_time;
 mod published_statistics;
 mod shape;
 mod sound;
+mod time_spent;
 mod trend;
 pub(crate) mod virtual_peer;
 mod visits;
@@ -43,6 +44,7 @@ pub use point::PointResult;
 pub use point_core::PointCore;
 pub use processor_time::ProcessorTime;
 pub use published_statistics::{PublishedStatistics, ticks_and_cycles};
+pub use time_spent::{RunTime, TimeSpent};
 pub use trend::TrendResult;
 pub use visits::CoreTrials;
 

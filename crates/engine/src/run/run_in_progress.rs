@@ -16,7 +16,7 @@ use crate::results::{self, CoreLevels, Headline, Standing};
 use anyhow::{Result, bail};
 use fathom_core::experiment::registry;
 use fathom_core::experiment::{Experiment, Found, Known, Learnt};
-use fathom_core::sampling::child::Launch;
+use fathom_core::sampling::child::{Launch, Process};
 use fathom_core::sampling::{Conditions, CoreWait, Snapshot};
 use fathom_core::statistics::{Levels, SortedSample};
 use std::collections::BTreeSet;
@@ -95,7 +95,9 @@ pub struct RunInProgress {
     pub(super) environment: Environment,
     /// How measuring processes are started.
     pub(super) launch: Launch,
-    /// The number of processes started, including those before the run was resumed.
+    /// The process of the next visit, started while the last one was recorded.
+    pub(super) ahead: Option<Process>,
+    /// The number of processes that measured, including those before the run was resumed.
     pub(super) processes: u32,
 }
 
@@ -156,6 +158,7 @@ impl RunInProgress {
             put_back: vec![0; active.len()],
             environment,
             launch: Launch::default(),
+            ahead: None,
             processes: run
                 .trials
                 .iter()

@@ -7,7 +7,7 @@ use crate::plan::{self, PROMISED_TRIALS, trial_seed};
 use crate::record::{BlockVisit, Line, Trial, TrialOutcome};
 use anyhow::{Context, Result};
 use fathom_core::experiment::registry;
-use fathom_core::experiment::{Experiment, Requirement};
+use fathom_core::experiment::{Experiment, Point, Requirement};
 use fathom_core::sampling::child::{End, Process};
 use fathom_core::sampling::{Request, Visit, Visited};
 use std::time::{Duration, Instant};
@@ -31,6 +31,8 @@ struct Due<'a> {
     /// The time that the plan has for it, and for making a file; both from its beginning.
     planned: (Duration, Duration),
     needs_peer: bool,
+    /// Whether it is the last of its visit.
+    is_last: bool,
 }
 
 impl Due<'_> {
@@ -115,7 +117,9 @@ impl RunInProgress {
         self.core_wanted = visit.core;
         let (began, mut measuring, mut own, mut ended) = (Instant::now(), None, vec![], None);
         let (mut elsewhere, mut put_back) = (Duration::ZERO, vec![]);
-        for points in self.trials(experiment, &visit.points) {
+        let trials = self.trials(experiment, &visit.points);
+        let last = trials.last().cloned();
+        for points in trials {
             if !own.is_empty() && began.elapsed() >= visit.limit {
                 break;
             }
@@ -124,7 +128,8 @@ impl RunInProgress {
                 continue;
             }
             points.iter().try_for_each(|index| self.predict(experiment, *index))?;
-            let due = self.due(experiment, points, visit, began);
+            let is_last = last.as_ref() == Some(&points);
+            let due = Due { is_last, ..self.due(experiment, points, visit, began) };
             if interrupted() {
                 return Ok(None);
             }
@@ -152,6 +157,9 @@ impl RunInProgress {
             due.points.iter().for_each(|index| self.report_progress(*index, visit.round, watcher));
         }
         drop(measuring);
+        if let Some(ahead) = &mut self.ahead {
+            ahead.wait_until_ready()?;
+        }
         let of_points: Duration = own.iter().map(|(_, took)| *took).sum();
         let preparation = began.elapsed().saturating_sub(of_points + elsewhere);
         Ok(Some(Cost { preparation, own, ended, put_back }))
@@ -186,6 +194,7 @@ impl RunInProgress {
             seed: trial_seed(self.environment.seed(), experiment.about().name, point, round),
             limit: experiment.time_limit(point) + self.pace.longest(),
             needs_peer: experiment.requires(point).contains(&Requirement::Peer),
+            is_last: false,
             experiment,
             points,
             round,
@@ -202,6 +211,9 @@ impl RunInProgress {
         let began = Instant::now();
         let end = self.ask(due, measuring, watcher)?;
         let took = began.elapsed();
+        if due.is_last {
+            self.start_ahead();
+        }
         if let Some(least) = due.ended(&end, took) {
             measuring.take().into_iter().for_each(|measuring| measuring.process.end());
             return Ok(TrialEnd::TooLong(least));
@@ -260,10 +272,27 @@ impl RunInProgress {
         let usual = self.environment.cpus().of(due.experiment, point);
         let cpus = self.watch.cpus(self.core_wanted, due.experiment, point, usual);
         let setting = self.environment.setting(due.seed, point.placement(), cpus, &needs, self.pace);
-        let mut process = Process::start("trial", due.seed, setting.limit(), &self.launch)?;
+        let ahead = self.ahead.take_if(|_| setting.limit().is_none());
+        let mut process = match ahead {
+            Some(process) => process,
+            None => Process::start("trial", self.process_seed(), setting.limit(), &self.launch)?,
+        };
         process.tell(&Request { experiment: due.experiment.about().name.to_owned(), setting })?;
         self.processes += 1;
         Ok(Measuring { process, number: self.processes, trials: 0 })
+    }
+
+    /// Starts the process of the next visit while this one is recorded and its process ends; it reads no clock and waits for its
+    /// request. If it cannot be started, the next visit says so.
+    fn start_ahead(&mut self) {
+        if self.ahead.is_none() {
+            self.ahead = Process::start("trial", self.process_seed(), None, &self.launch).ok();
+        }
+    }
+
+    /// The seed of the next process's environment.
+    fn process_seed(&self) -> u64 {
+        trial_seed(self.environment.seed(), "process", &Point::new(), self.processes)
     }
 
     /// Records a trial, one line for each of its points.

@@ -15,6 +15,7 @@ mod prediction;
 mod results;
 mod sections;
 pub mod synopsis;
+mod time;
 
 use crate::paper::{Block, Document, Figure, Key, Section, Text};
 use crate::{figure, run, screen};
@@ -47,6 +48,7 @@ pub fn of(results: &Results, published: Option<&Published>) -> Document {
         operations::published_statistics(results),
     ]);
     document.sections.extend(neighbour::of(results));
+    document.sections.extend(time::of(results));
     document
 }
 
