@@ -134,6 +134,8 @@ pub struct Workload<'site> {
     pub needs_its_cpu: bool,
     /// The treatment of the first call if the work returns its results itself.
     pub first_call: FirstCall,
+    /// Whether it is repeated until its cost is steady before it is observed.
+    pub settles: bool,
     /// Whether the system calls of some untimed iterations are counted by tracing a forked copy.
     pub traced: bool,
     /// Counts that only the work knows, never decreasing: read before the first observation and after the last.
@@ -153,6 +155,7 @@ impl<'site> Workload<'site> {
             beyond_ns: 0.0,
             needs_its_cpu: true,
             first_call: FirstCall::WarmsUp,
+            settles: false,
             traced: false,
             witness: None,
             gauges: None,
@@ -225,6 +228,14 @@ impl<'site> Workload<'site> {
     #[must_use]
     pub fn cold(mut self) -> Self {
         self.first_call = FirstCall::Counts;
+        self
+    }
+
+    /// Work that wakes another CPU, or to which the machine adapts, is observed once its cost is steady; how long its beginning
+    /// took is recorded.
+    #[must_use]
+    pub fn settling(mut self, adapts: bool) -> Self {
+        self.settles = adapts;
         self
     }
 
