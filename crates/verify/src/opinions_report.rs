@@ -32,17 +32,26 @@ impl OpinionsReport {
 
     fn sentence(&self) -> String {
         let count = |agreement| self.opinions.iter().filter(|found| found.agreement == agreement).count();
+        let same = |agreement| {
+            let reproduced = self.opinions.iter().filter_map(|found| found.reproduced.as_ref());
+            reproduced.filter(|reproduced| reproduced.agreement == agreement).count()
+        };
         format!(
             "Of {} comparisons with other tools, {} agree within 5 %, {} differ by more, {} are undecided, and {} \
              could not be made. Fathom and the tool take turns in one session, on the same CPUs. Each figure is the \
              median of its runs or trials, each spread is half the 95 % interval over the median, and the ratio is \
-             Fathom's figure over the tool's. A difference means that one of the two is wrong, or that they measure \
+             Fathom's figure over the tool's. `the same` is the tool's own statistic of Fathom's observations, all of \
+             them, each state of the core by its share of the time: by it {} agree within 5 %, {} are undecided and {} \
+             differ. A difference means that one of the two is wrong, or that they measure \
              different things: `docs/peers.md` explains which.",
             self.opinions.len(),
             count(Agreement::Agree),
             count(Agreement::Differ),
             count(Agreement::Open),
             count(Agreement::Skipped),
+            same(Agreement::Agree),
+            same(Agreement::Open),
+            same(Agreement::Differ),
         )
     }
 }
@@ -92,6 +101,9 @@ fn table(opinions: &[ToolComparison]) -> Table {
             Column::mixed("seconds, tool"),
             Column::mixed("seconds, Fathom"),
             Column::words("verdict"),
+            Column::mixed("the same"),
+            Column::mixed("ratio"),
+            Column::words("verdict"),
         ])
         .rows(opinions.iter().map(row))
 }
@@ -105,6 +117,13 @@ fn row(found: &ToolComparison) -> Row {
     let seconds = |took: f64| or_absent((took > 0.0).then(|| quantities::number(took)));
     let ratio = found.ratio.as_ref().map(|ratio| quantities::number(ratio.value));
     let verdict = Text::toned(tone(found.agreement), found.agreement.name());
+    let same = found.reproduced.as_ref();
+    let same_value = found
+        .unit
+        .zip(same)
+        .map(|(unit, same)| format!("{} ({})", quantities::value(unit, same.value), same.statistic));
+    let same_ratio = same.and_then(|same| same.ratio.as_ref());
+    let same_agreement = same.map_or(Agreement::Skipped, |same| same.agreement);
     Row::of([
         Text::prose(found.operation),
         Text::plain(found.tool),
@@ -120,6 +139,9 @@ fn row(found: &ToolComparison) -> Row {
             Some(because) => verdict.noted(Text::prose(because)),
             None => verdict,
         },
+        or_absent(same_value),
+        or_absent(same_ratio.map(|ratio| quantities::number(ratio.value))),
+        Text::toned(tone(same_agreement), same_agreement.name()),
     ])
 }
 
@@ -147,12 +169,17 @@ struct ToolComparisonRow {
     their_seconds: f64,
     our_seconds: f64,
     verdict: &'static str,
+    statistic: Option<&'static str>,
+    reproduced: Option<f64>,
+    reproduced_ratio: Option<f64>,
+    reproduced_verdict: Option<&'static str>,
     reason: String,
 }
 
 impl ToolComparisonRow {
     fn of(found: &ToolComparison) -> Self {
         let [their_spread, our_spread] = found.spreads();
+        let same = found.reproduced.as_ref();
         ToolComparisonRow {
             operation: found.operation,
             peer: found.tool,
@@ -168,6 +195,10 @@ impl ToolComparisonRow {
             their_seconds: found.took_s[0],
             our_seconds: found.took_s[1],
             verdict: found.agreement.name(),
+            statistic: same.map(|same| same.statistic),
+            reproduced: same.map(|same| same.value),
+            reproduced_ratio: same.and_then(|same| Some(same.ratio.as_ref()?.value)),
+            reproduced_verdict: same.map(|same| same.agreement.name()),
             reason: csv::cell(found.because.as_deref().unwrap_or_default()),
         }
     }

@@ -1,6 +1,6 @@
 //! `sockperf ping-pong`.
 
-use super::opinion::{Opinion, Server, Tool, behind};
+use super::opinion::{Opinion, Server, Tool, ToolStatistic, behind};
 use fathom_core::experiment::At::{self, Name, Number};
 use fathom_core::experiment::Selector;
 
@@ -31,6 +31,8 @@ pub(super) const OPINIONS: &[Opinion] = &[
             listens_everywhere: false,
         }),
         read: there_and_back,
+        statistic: ToolStatistic::Median,
+        counts: 1.0,
         otherwise: "how soon an idle CPU wakes depends on its recent past, which differs between a second of its \
                     messages and Fathom's trials",
     },
@@ -41,6 +43,8 @@ pub(super) const OPINIONS: &[Opinion] = &[
         command: "sockperf ping-pong -i 127.0.0.1 -p {port} -t 1 -m 56",
         server: Some(Server { command: "sockperf server -i 127.0.0.1 -p {port}", listens_everywhere: false }),
         read: there_and_back,
+        statistic: ToolStatistic::Median,
+        counts: 1.0,
         otherwise: "how soon an idle CPU wakes depends on its recent past, which differs between a second of its \
                     messages and Fathom's trials",
     },
