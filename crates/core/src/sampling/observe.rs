@@ -5,7 +5,7 @@ use super::observations::Observations;
 use super::occupancy::{self, CoreReadings, CoreWait};
 use super::sample::Beginning;
 use super::stopwatch::SharedStopwatch;
-use crate::experiment::{Failure, FigureValue, FirstCall, Operation, Shared, Work, Workload};
+use crate::experiment::{Failure, FigureValue, FirstCall, ObservedFrom, Operation, Shared, Work, Workload};
 use std::collections::BTreeMap;
 
 /// The minimum length of a batch as a multiple of the clock's cost, which is then under one percent of it.
@@ -71,7 +71,10 @@ impl<C: Clock> Sampler<'_, C> {
         workload: &mut Workload,
         begin: impl FnOnce() -> T,
     ) -> Result<(RawSample, T), Failure> {
-        let beginning = if workload.settles { Some(self.settle(workload, self.shared)?) } else { None };
+        let beginning = match workload.observed {
+            ObservedFrom::ItsSteadyState => Some(self.settle(workload, self.shared)?),
+            ObservedFrom::ItsBeginning => None,
+        };
         let (per_iteration, beyond_ns, each) = (workload.per_iteration, workload.beyond_ns, workload.each);
         let first_call = workload.first_call;
         let mut counts = || workload.witness.as_mut().map(|count| count()).unwrap_or_default();

@@ -65,7 +65,11 @@ impl Page<'_> {
         });
         for (place, (cell, column)) in row.cells.iter().zip(&table.columns).enumerate() {
             // A row that goes on with the one above has no name of its own, and a reader would hear an empty header.
-            let (open, close) = if place == 0 && !cell.is_empty() { ("<th scope=\"row\"", "</th>") } else { ("<td", "</td>") };
+            let (open, close) = if place == 0 && !cell.is_empty() {
+                ("<th scope=\"row\"", "</th>")
+            } else {
+                ("<td", "</td>")
+            };
             self.out.raw(open).raw(class(column));
             if is_stacked(table) && column.align != Align::Words {
                 self.out.raw(" data-head=\"").text(&column.title().bare()).raw("\"");
