@@ -91,10 +91,9 @@ fn causes_in_real_runs_are_possible_and_one_for_a_point() {
         assert_eq!(violations(&results), Vec::<String>::new(), "{name}");
     }
     let run = run(RUNS[0].1);
-    assert!(
-        Results::of(&run).points.iter().filter(|point| is_explained(point)).count() > 5,
-        "there is something to judge"
-    );
+    let explained = Results::of(&run).points.iter().filter(|point| is_explained(point)).count();
+    // Causes by switches and round trips of earlier methods are not judged.
+    assert!(explained > 2, "there is something to judge: {explained}");
 }
 
 #[test]

@@ -2,7 +2,7 @@
 //! results. The numbers that come out are those that were put in.
 
 use crate::described::{fake_run, planned};
-use fathom::experiment::{Failure, Workload};
+use fathom::experiment::{Failure, Shared, Workload};
 use fathom::quantity::Unit;
 use fathom::record::{Line, Run, Trial, TrialOutcome};
 use fathom::results::{Outcome, Results};
@@ -17,12 +17,12 @@ const PER_ITERATION_OF_THE_LOOP: u64 = 5;
 
 /// A clock of one tick a nanosecond; reading it takes 20 of them.
 #[derive(Clone, Default)]
-struct FakeClock {
-    now: Rc<Cell<u64>>,
+pub struct FakeClock {
+    pub now: Rc<Cell<u64>>,
 }
 
 impl FakeClock {
-    fn pass(&self, nanoseconds: u64) {
+    pub fn pass(&self, nanoseconds: u64) {
         self.now.set(self.now.get() + nanoseconds);
     }
 }
@@ -39,20 +39,31 @@ impl Clock for FakeClock {
 }
 
 /// Interruptions from a seed: a few in a hundred batches last 50 µs longer.
-fn interruption(chance: &mut u64) -> u64 {
+pub fn interruption(chance: &mut u64) -> u64 {
     *chance = chance.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
     if *chance >> 58 == 0 { 50_000 } else { 0 }
 }
 
 fn observe(clock: &FakeClock, workload: &mut Workload) -> Result<RawSample, Failure> {
+    observe_in(&Shared::new(|| 0), 5_000_000, clock, workload)
+}
+
+/// A trial of this duration, nanoseconds, in a process with this equipment.
+pub fn observe_in(
+    shared: &Shared,
+    duration_ns: u64,
+    clock: &FakeClock,
+    workload: &mut Workload,
+) -> Result<RawSample, Failure> {
     let stopwatch = SharedStopwatch::new(ClockKind::MonotonicRaw, 1e9).expect("a page of shared memory");
     let sampler = Sampler {
         clock,
         ticks_per_second: 1e9,
-        duration_ns: 5_000_000,
+        duration_ns,
         reading_times: 1,
         stopwatch: &stopwatch,
         core_wait: None,
+        shared,
     };
     sampler.observe(workload, || ()).map(|(found, ())| found)
 }

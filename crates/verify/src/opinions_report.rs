@@ -33,17 +33,26 @@ impl OpinionsReport {
     fn sentence(&self) -> String {
         let count =
             |agreement| self.opinions.iter().filter(|compared| compared.agreement == agreement).count();
+        let same = |agreement| {
+            let reproduced = self.opinions.iter().filter_map(|compared| compared.reproduced.as_ref());
+            reproduced.filter(|reproduced| reproduced.agreement == agreement).count()
+        };
         format!(
             "Of {} comparisons with other tools, {} agree within 5 %, {} differ by more, {} are undecided, and {} \
              could not be made. Fathom and the tool take turns in one session, on the same CPUs. Each figure is the \
              median of its runs or trials, each spread is half the 95 % interval over the median, and the ratio is \
-             Fathom's figure over the tool's. A difference means that one of the two is wrong, or that they measure \
+             Fathom's figure over the tool's. `the same` is the tool's own statistic of Fathom's observations, all of \
+             them, each state of the core by its share of the time: by it {} agree within 5 %, {} are undecided and {} \
+             differ. A difference means that one of the two is wrong, or that they measure \
              different things: `docs/peers.md` explains which.",
             self.opinions.len(),
             count(Agreement::Agree),
             count(Agreement::Differ),
             count(Agreement::Open),
             count(Agreement::Skipped),
+            same(Agreement::Agree),
+            same(Agreement::Open),
+            same(Agreement::Differ),
         )
     }
 }
@@ -93,6 +102,9 @@ fn table(opinions: &[ToolComparison]) -> Table {
             Column::mixed("seconds, tool"),
             Column::mixed("seconds, Fathom"),
             Column::words("verdict"),
+            Column::mixed("the same"),
+            Column::mixed("ratio"),
+            Column::words("verdict"),
         ])
         .rows(opinions.iter().map(row))
 }
@@ -106,6 +118,13 @@ fn row(compared: &ToolComparison) -> Row {
     let seconds = |took: f64| or_absent((took > 0.0).then(|| quantities::number(took)));
     let ratio = compared.ratio.as_ref().map(|ratio| quantities::number(ratio.value));
     let verdict = Text::toned(tone(compared.agreement), compared.agreement.name());
+    let same = compared.reproduced.as_ref();
+    let same_value = compared
+        .unit
+        .zip(same)
+        .map(|(unit, same)| format!("{} ({})", quantities::value(unit, same.value), same.statistic));
+    let same_ratio = same.and_then(|same| same.ratio.as_ref());
+    let same_agreement = same.map_or(Agreement::Skipped, |same| same.agreement);
     Row::of([
         Text::prose(compared.operation),
         Text::plain(compared.tool),
@@ -121,6 +140,9 @@ fn row(compared: &ToolComparison) -> Row {
             Some(because) => verdict.noted(Text::prose(because)),
             None => verdict,
         },
+        or_absent(same_value),
+        or_absent(same_ratio.map(|ratio| quantities::number(ratio.value))),
+        Text::toned(tone(same_agreement), same_agreement.name()),
     ])
 }
 
@@ -148,12 +170,17 @@ struct ToolComparisonRow {
     their_seconds: f64,
     our_seconds: f64,
     verdict: &'static str,
+    statistic: Option<&'static str>,
+    reproduced: Option<f64>,
+    reproduced_ratio: Option<f64>,
+    reproduced_verdict: Option<&'static str>,
     reason: String,
 }
 
 impl ToolComparisonRow {
     fn of(compared: &ToolComparison) -> Self {
         let [their_spread, our_spread] = compared.spreads();
+        let same = compared.reproduced.as_ref();
         ToolComparisonRow {
             operation: compared.operation,
             peer: compared.tool,
@@ -169,6 +196,10 @@ impl ToolComparisonRow {
             their_seconds: compared.took_s[0],
             our_seconds: compared.took_s[1],
             verdict: compared.agreement.name(),
+            statistic: same.map(|same| same.statistic),
+            reproduced: same.map(|same| same.value),
+            reproduced_ratio: same.and_then(|same| Some(same.ratio.as_ref()?.value)),
+            reproduced_verdict: same.map(|same| same.agreement.name()),
             reason: csv::cell(compared.because.as_deref().unwrap_or_default()),
         }
     }

@@ -40,8 +40,8 @@ pub use shared::Shared;
 pub use shown::Shown;
 pub use touch::Touch;
 pub use workload::{
-    CoreWidth, FigureValue, FirstCall, Operation, Site, Spin, Stopwatch, TRACED_CALLS, TRACED_OPERATIONS,
-    TRACING_REFUSED, Work, Workload, repeated,
+    CoreWidth, FigureValue, FirstCall, ObservedFrom, Operation, Site, Spin, Stopwatch, TRACED_CALLS,
+    TRACED_OPERATIONS, TRACING_REFUSED, Work, Workload, repeated,
 };
 
 use crate::machine::Machine;

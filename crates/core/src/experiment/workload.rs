@@ -104,6 +104,15 @@ pub enum FirstCall {
     Counts,
 }
 
+/// The part of the work's life that is observed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ObservedFrom {
+    /// All of it.
+    ItsBeginning,
+    /// What follows once its cost is steady.
+    ItsSteadyState,
+}
+
 /// A number with the name of its figure: the value of the parameter that [`super::Experiment::figure`] names.
 pub type FigureValue = (&'static str, f64);
 
@@ -134,6 +143,8 @@ pub struct Workload<'site> {
     pub needs_its_cpu: bool,
     /// The treatment of the first call if the work returns its results itself.
     pub first_call: FirstCall,
+    /// Whether it is repeated until its cost is steady before it is observed.
+    pub observed: ObservedFrom,
     /// Whether the system calls of some untimed iterations are counted by tracing a forked copy.
     pub traced: bool,
     /// Counts that only the work knows, never decreasing: read before the first observation and after the last.
@@ -153,6 +164,7 @@ impl<'site> Workload<'site> {
             beyond_ns: 0.0,
             needs_its_cpu: true,
             first_call: FirstCall::WarmsUp,
+            observed: ObservedFrom::ItsBeginning,
             traced: false,
             witness: None,
             gauges: None,
@@ -225,6 +237,16 @@ impl<'site> Workload<'site> {
     #[must_use]
     pub fn cold(mut self) -> Self {
         self.first_call = FirstCall::Counts;
+        self
+    }
+
+    /// Work that wakes another CPU, or to which the machine adapts, is observed once its cost is steady; how long its beginning
+    /// took is recorded.
+    #[must_use]
+    pub fn settling(mut self, adapts: bool) -> Self {
+        if adapts {
+            self.observed = ObservedFrom::ItsSteadyState;
+        }
         self
     }
 

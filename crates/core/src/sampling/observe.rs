@@ -3,8 +3,9 @@
 use super::clock::{Clock, Reading, overhead};
 use super::observations::Observations;
 use super::occupancy::{self, CoreReadings, CoreWait};
+use super::sample::Beginning;
 use super::stopwatch::SharedStopwatch;
-use crate::experiment::{Failure, FigureValue, FirstCall, Operation, Work, Workload};
+use crate::experiment::{Failure, FigureValue, FirstCall, ObservedFrom, Operation, Shared, Work, Workload};
 use std::collections::BTreeMap;
 
 /// The minimum length of a batch as a multiple of the clock's cost, which is then under one percent of it.
@@ -41,6 +42,8 @@ pub struct RawSample {
     pub figures: BTreeMap<String, Vec<f64>>,
     /// Whether the core also worked for others, around every observation.
     pub core: CoreReadings,
+    /// The beginning that was not observed, of work that had to become steady.
+    pub beginning: Option<Beginning>,
 }
 
 /// A sampler: a clock, and the duration of its observations.
@@ -57,6 +60,8 @@ pub struct Sampler<'trial, C: Clock> {
     pub core_wait: Option<CoreWait>,
     /// How many times as long as the shortest the readings of the core are.
     pub reading_times: u32,
+    /// The equipment of the process, which remembers that its work has once become steady.
+    pub shared: &'trial Shared,
 }
 
 impl<C: Clock> Sampler<'_, C> {
@@ -66,6 +71,10 @@ impl<C: Clock> Sampler<'_, C> {
         workload: &mut Workload,
         begin: impl FnOnce() -> T,
     ) -> Result<(RawSample, T), Failure> {
+        let beginning = match workload.observed {
+            ObservedFrom::ItsSteadyState => Some(self.settle(workload, self.shared)?),
+            ObservedFrom::ItsBeginning => None,
+        };
         let (per_iteration, beyond_ns, each) = (workload.per_iteration, workload.beyond_ns, workload.each);
         let first_call = workload.first_call;
         let mut counts = || workload.witness.as_mut().map(|count| count()).unwrap_or_default();
@@ -93,6 +102,7 @@ impl<C: Clock> Sampler<'_, C> {
         let grown = counts().into_iter().zip(before).map(|((name, now), (_, then))| (name, now - then));
         let gauges = workload.gauges.as_mut().map(|gauges| gauges()).unwrap_or_default();
         raw.witnessed = grown.chain(gauges).map(|(name, value)| (name.to_owned(), value)).collect();
+        raw.beginning = beginning;
         Ok((raw, begun))
     }
 
@@ -117,7 +127,7 @@ impl<C: Clock> Sampler<'_, C> {
 
     /// Iterations between two clock readings: doubled until they last long enough, which also warms up. The fastest of three
     /// counts, because an interruption would make a batch of one appear long enough.
-    fn batch(&self, operation: &mut (dyn Operation + '_), each: bool) -> Result<u64, Failure> {
+    pub(super) fn batch(&self, operation: &mut (dyn Operation + '_), each: bool) -> Result<u64, Failure> {
         let warm_up = self.ticks(self.duration_ns as f64 * WARM_UP_SHARE);
         let long = ((overhead(self.clock) * BATCH_OVER_CLOCK) as i64).max(self.ticks(BATCH_NS));
         let began = self.clock.stop();
@@ -207,6 +217,7 @@ impl<C: Clock> Sampler<'_, C> {
             witnessed: BTreeMap::new(),
             figures: BTreeMap::new(),
             core: timed.core,
+            beginning: None,
             observations: Observations::Ticks {
                 operations: batch * per_iteration,
                 each,

@@ -35,10 +35,23 @@ pub struct Sample {
     /// Whether the core also worked for others; absent where it was not observed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub core: Option<CoreReadings>,
+    /// How long the work took to become steady before it was observed; absent where this was not waited for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub beginning: Option<Beginning>,
     /// The CPU to which the work was pinned; absent where it was free.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub home: Option<usize>,
     /// The CPU of the other side; absent where it was free.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub partner: Option<usize>,
+}
+
+/// The beginning of a trial's work, before its observations.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Beginning {
+    /// How long the cost of the work was not yet steady, nanoseconds, to within a window of 2.5 ms.
+    pub lasted_ns: f64,
+    /// How long the work was repeated before it was observed, nanoseconds.
+    pub repeated_ns: f64,
 }

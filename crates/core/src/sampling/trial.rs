@@ -228,6 +228,7 @@ fn observe<C: Clock>(
         stopwatch,
         core_wait,
         reading_times: setting.reading_times,
+        shared: &site.shared,
     };
     // A trial that is put back is so before its preparation, if the core is shared by then.
     let waited_ns = if core_wait.is_some_and(|wait| wait.puts_back) { sampler.wait()? } else { 0 };
@@ -259,6 +260,7 @@ fn observe<C: Clock>(
         conditions,
         on_cpu: workload.needs_its_cpu.then_some(on_cpu),
         core: Some(std::mem::take(&mut raw.core)),
+        beginning: raw.beginning,
         home: site.home,
         partner: site.partner,
     };

@@ -61,5 +61,5 @@ pub use rate::rate;
 pub use ratio::{Ratio, ratio};
 pub use robust_line::{RobustLine, theil_sen};
 pub use segments::{Segments, two_segments};
-pub use steady::steady_from;
+pub use steady::{settled_from, steady_from};
 pub use summary::{Summary, TRIMMED, summary};

@@ -17,6 +17,11 @@ pub fn steady_from(values: &[f64]) -> Option<usize> {
     cuts.min_by(|one, other| squared_error(&values[*one..]).total_cmp(&squared_error(&values[*other..])))
 }
 
+/// The same index if the series has become steady: within its first half.
+pub fn settled_from(values: &[f64]) -> Option<usize> {
+    steady_from(values).filter(|from| *from < values.len() / 2)
+}
+
 /// The square of the mean's standard error if the values were independent.
 fn squared_error(values: &[f64]) -> f64 {
     let n = values.len() as f64;
@@ -47,6 +52,12 @@ mod tests {
     fn a_series_that_never_becomes_steady_is_cut_in_half() {
         let series: Vec<f64> = (0..40).map(f64::from).collect();
         assert_eq!(steady_from(&series), Some(20));
+    }
+
+    #[test]
+    fn only_what_became_steady_in_its_first_half_has_settled() {
+        assert_eq!(settled_from(&[9.0, 5.0, 5.0, 5.0, 5.0, 5.0]), Some(1));
+        assert_eq!(settled_from(&(0..40).map(f64::from).collect::<Vec<_>>()), None);
     }
 
     #[test]

@@ -16,6 +16,7 @@ mod method;
 mod missed;
 mod nearness;
 mod outcome;
+mod over_time;
 #[cfg(test)]
 mod planted;
 mod point;
@@ -40,6 +41,7 @@ pub use headline::{Headline, Standing};
 pub use left_out::{budget, rounded};
 pub use mechanisms::Mechanism;
 pub use outcome::Outcome;
+pub use over_time::mean_over_time;
 pub use point::PointResult;
 pub use point_core::PointCore;
 pub use processor_time::ProcessorTime;

@@ -1,36 +1,10 @@
 //! The comparison of a tool's figure with Fathom's.
 
+use super::agreement::Agreement;
+use super::reproduced::Reproduced;
 use fathom_core::quantity::Unit;
-use fathom_core::statistics::{Estimate, Ratio, ratio, relative_half_width};
+use fathom_core::statistics::{Estimate, Ratio, relative_half_width};
 use serde::Serialize;
-
-/// The relative distance within which two figures of one operation agree.
-pub const NEAR: f64 = 0.05;
-
-/// The agreement of two figures.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Agreement {
-    /// The whole interval of their ratio is within 5 % of one.
-    Agree,
-    /// The whole interval is outside of that range.
-    Differ,
-    /// The interval is partly outside of that range.
-    Open,
-    /// One of the figures is missing.
-    Skipped,
-}
-
-impl Agreement {
-    pub fn name(self) -> &'static str {
-        match self {
-            Agreement::Agree => "agree",
-            Agreement::Differ => "differ",
-            Agreement::Open => "open",
-            Agreement::Skipped => "skipped",
-        }
-    }
-}
 
 /// The figures of both for an operation.
 #[derive(Debug, Clone, Serialize)]
@@ -50,6 +24,8 @@ pub struct ToolComparison {
     /// The duration of the tool's runs, and of Fathom's trials, seconds.
     pub took_s: [f64; 2],
     pub agreement: Agreement,
+    /// The tool's own statistic from Fathom's observations; absent where there are too few.
+    pub reproduced: Option<Reproduced>,
     /// The known reason for a difference, or the reason why a figure is missing.
     pub because: Option<String>,
 }
@@ -67,20 +43,9 @@ impl ToolComparison {
     }
 }
 
-/// The ratio of Fathom's figure to the tool's, and the agreement.
-pub(super) fn compare(fathom: &Estimate, tool: &Estimate) -> (Option<Ratio>, Agreement) {
-    let quotient = ratio(fathom.measured(), tool.measured());
-    let interval = quotient.and_then(|quotient| quotient.interval);
-    let agreement = match interval {
-        Some(ends) if 1.0 - NEAR <= ends.low && ends.high <= 1.0 + NEAR => Agreement::Agree,
-        Some(ends) if ends.high < 1.0 - NEAR || 1.0 + NEAR < ends.low => Agreement::Differ,
-        _ => Agreement::Open,
-    };
-    (quotient.map(Ratio::from), agreement)
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::agreement::compare;
     use super::*;
     use fathom_core::statistics::Interval;
 
@@ -112,6 +77,7 @@ mod tests {
             ratio: None,
             took_s: [1.0, 1.0],
             agreement: Agreement::Open,
+            reproduced: None,
             because: None,
         };
         let [tool, fathom] = comparison.spreads().map(Option::unwrap);

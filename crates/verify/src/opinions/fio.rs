@@ -1,6 +1,6 @@
 //! `fio`.
 
-use super::opinion::{Opinion, OtherTool};
+use super::opinion::{Opinion, OtherTool, ToolStatistic};
 use fathom_core::experiment::At::{self, Name, Number};
 use fathom_core::experiment::Selector;
 use serde_json::Value;
@@ -34,6 +34,8 @@ pub(super) const OPINIONS: &[Opinion] = &[
                   --ioengine=psync --runtime=1 --time_based",
         server: None,
         read: |output| read_of(output)?["clat_ns"]["percentile"]["50.000000"].as_f64(),
+        statistic: ToolStatistic::Median,
+        counts: 1.0,
         otherwise: "its percentiles are rounded up to a 64th of a power of two, and it reads another file",
     },
     Opinion {
@@ -44,6 +46,8 @@ pub(super) const OPINIONS: &[Opinion] = &[
                   --ioengine=io_uring --iodepth=8 --runtime=1 --time_based",
         server: None,
         read: |output| Some(1e9 / read_of(output)?["iops"].as_f64()?),
+        statistic: ToolStatistic::Mean,
+        counts: 1.0,
         otherwise: "it reports the requests completed per second, including every pause; Fathom reports the median \
                     time between two",
     },

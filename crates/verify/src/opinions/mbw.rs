@@ -1,6 +1,6 @@
 //! `mbw`, which copies arrays.
 
-use super::opinion::{Opinion, OtherTool, behind};
+use super::opinion::{Opinion, OtherTool, ToolStatistic, behind};
 use fathom_core::experiment::At::Name;
 use fathom_core::experiment::Selector;
 
@@ -19,6 +19,8 @@ pub(super) const OPINIONS: &[Opinion] = &[Opinion {
     command: "mbw -q -n 2 -t0 {half_mib}",
     server: None,
     read: copied,
+    statistic: ToolStatistic::Mean,
+    counts: 1.0,
     otherwise: "it uses base pages, Fathom huge pages",
 }];
 

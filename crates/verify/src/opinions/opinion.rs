@@ -10,6 +10,24 @@ pub struct OtherTool {
     pub package: &'static str,
 }
 
+/// The statistic that a tool reports.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ToolStatistic {
+    /// The mean over all that happened, or all work over all time.
+    Mean,
+    /// The median of its observations.
+    Median,
+}
+
+impl ToolStatistic {
+    pub fn name(self) -> &'static str {
+        match self {
+            ToolStatistic::Mean => "mean",
+            ToolStatistic::Median => "median",
+        }
+    }
+}
+
 /// An operation that both a tool and Fathom measure.
 #[derive(Debug)]
 pub struct Opinion {
@@ -24,6 +42,10 @@ pub struct Opinion {
     pub server: Option<ToolServer>,
     /// Parses the figure from the output, in the unit of the point.
     pub read: fn(&str) -> Option<f64>,
+    /// The statistic that it reports of a run.
+    pub statistic: ToolStatistic,
+    /// How many of Fathom's operations are one of the tool's, as the kernel counts them.
+    pub counts: f64,
     /// Known differences between the tool's method and Fathom's; may be empty.
     pub otherwise: &'static str,
 }

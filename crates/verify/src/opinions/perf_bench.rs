@@ -1,6 +1,6 @@
 //! `perf bench` of the kernel's own tools (tools/perf/bench).
 
-use super::opinion::{Opinion, OtherTool, before};
+use super::opinion::{Opinion, OtherTool, ToolStatistic, before};
 use fathom_core::experiment::At::Name;
 use fathom_core::experiment::Selector;
 
@@ -14,6 +14,8 @@ pub(super) const OPINIONS: &[Opinion] = &[
         command: "perf bench syscall basic --loop 1000000",
         server: None,
         read: |output| Some(before(output, "usecs/op")? * 1e3),
+        statistic: ToolStatistic::Mean,
+        counts: 1.0,
         otherwise: "it reports a mean, which includes interruptions",
     },
     Opinion {
@@ -23,6 +25,8 @@ pub(super) const OPINIONS: &[Opinion] = &[
         command: "perf bench sched pipe -l 20000",
         server: None,
         read: half_of_a_round_trip,
+        statistic: ToolStatistic::Mean,
+        counts: 1.0,
         otherwise: "it hands over four bytes, Fathom one, and it reports a mean, which includes interruptions",
     },
     Opinion {
@@ -35,6 +39,8 @@ pub(super) const OPINIONS: &[Opinion] = &[
         command: "perf bench sched pipe -T -l 20000",
         server: None,
         read: half_of_a_round_trip,
+        statistic: ToolStatistic::Mean,
+        counts: 1.0,
         otherwise: "it hands over four bytes, Fathom one, and it reports a mean, which includes interruptions",
     },
     Opinion {
@@ -47,6 +53,8 @@ pub(super) const OPINIONS: &[Opinion] = &[
         command: "perf bench mem memcpy -f default -s {half} -l 8000",
         server: None,
         read: copied,
+        statistic: ToolStatistic::Mean,
+        counts: 1.0,
         otherwise: "it uses base pages, Fathom huge pages",
     },
     Opinion {
@@ -56,6 +64,8 @@ pub(super) const OPINIONS: &[Opinion] = &[
         command: "perf bench mem memcpy -f default -s {half} -l 2",
         server: None,
         read: copied,
+        statistic: ToolStatistic::Mean,
+        counts: 1.0,
         otherwise: "it uses base pages, Fathom huge pages, and all its bytes are zero",
     },
 ];

@@ -1,9 +1,11 @@
 //! A session: one run of Fathom's points in which, after each trial of a point, every tool that measures the point is run
 //! once.
 
-use super::comparison::{Agreement, ToolComparison, compare};
+use super::agreement::{Agreement, compare};
+use super::comparison::ToolComparison;
 use super::measurement::{ToolMeasurement, ToolRunner};
 use super::opinion::Opinion;
+use super::reproduced::Reproduced;
 use crate::rig::points_of;
 use crate::session::{Bench, run};
 use anyhow::{Result, anyhow};
@@ -12,6 +14,7 @@ use fathom_core::machine::Machine;
 use fathom_core::sampling::own_folder;
 use fathom_core::statistics::{self, MINIMUM_TRIALS};
 use fathom_engine::plan::{Cpus, Settlement};
+use fathom_engine::record::Trial;
 use fathom_engine::results::{PointResult, Results};
 pub use fathom_engine::run::{OwnFiles, Tick, Watcher, described};
 use std::path::PathBuf;
@@ -92,8 +95,8 @@ fn compared(measurement: ToolMeasurement, results: Option<&Results>) -> ToolComp
         results.and_then(|results| results.points.iter().find(|one| is_it(&one.experiment, &one.point)));
     // The duration of the point's trials.
     let trials = results.into_iter().flat_map(|results| &results.run.trials);
-    let mine = trials.filter(|trial| is_it(&trial.experiment, &trial.point));
-    let fathom_s = mine.fold(0.0, |sum, trial| sum + trial.took_s);
+    let mine: Vec<&Trial> = trials.filter(|trial| is_it(&trial.experiment, &trial.point)).collect();
+    let fathom_s = mine.iter().fold(0.0, |sum, trial| sum + trial.took_s);
     let tool_estimate =
         statistics::estimate(&measurement.figures.iter().map(|figure| [*figure]).collect::<Vec<_>>());
     let fathom_estimate = result.and_then(PointResult::estimate).cloned();
@@ -101,6 +104,10 @@ fn compared(measurement: ToolMeasurement, results: Option<&Results>) -> ToolComp
         (Some(fathom), Some(tool)) => compare(fathom, tool),
         _ => (None, Agreement::Skipped),
     };
+    let statistic = (opinion.statistic, opinion.counts);
+    let reproduced = result.zip(results).and_then(|(result, results)| {
+        Reproduced::of(statistic, result.unit, &mine, results, tool_estimate.as_ref())
+    });
     let is_known = agreement == Agreement::Differ && !opinion.otherwise.is_empty();
     let known = is_known.then(|| opinion.otherwise.to_owned());
     let few = (measurement.figures.len() < MINIMUM_TRIALS)
@@ -117,6 +124,7 @@ fn compared(measurement: ToolMeasurement, results: Option<&Results>) -> ToolComp
         ratio,
         took_s: [measurement.took_s, fathom_s],
         agreement,
+        reproduced,
         because: known.or(measurement.failure).or(result.and_then(|result| result.outcome.reason())).or(few),
     }
 }

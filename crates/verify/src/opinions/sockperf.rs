@@ -1,6 +1,6 @@
 //! `sockperf ping-pong`.
 
-use super::opinion::{Opinion, OtherTool, ToolServer, behind};
+use super::opinion::{Opinion, OtherTool, ToolServer, ToolStatistic, behind};
 use fathom_core::experiment::At::{self, Name, Number};
 use fathom_core::experiment::Selector;
 
@@ -31,6 +31,8 @@ pub(super) const OPINIONS: &[Opinion] = &[
             listens_everywhere: false,
         }),
         read: there_and_back,
+        statistic: ToolStatistic::Median,
+        counts: 1.0,
         otherwise: "how soon an idle CPU wakes depends on its recent past, which differs between a second of its \
                     messages and Fathom's trials",
     },
@@ -44,6 +46,8 @@ pub(super) const OPINIONS: &[Opinion] = &[
             listens_everywhere: false,
         }),
         read: there_and_back,
+        statistic: ToolStatistic::Median,
+        counts: 1.0,
         otherwise: "how soon an idle CPU wakes depends on its recent past, which differs between a second of its \
                     messages and Fathom's trials",
     },

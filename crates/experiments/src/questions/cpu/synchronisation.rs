@@ -16,10 +16,10 @@ static ABOUT: About = About {
     method: "Two processes hand a turn to each other and do nothing else: by a futex, by two POSIX semaphores in \
              shared memory, by three rotating record locks on a file, by two named pipes, by event counters, and by \
              two pipes for comparison. On one CPU every hand-over is also a switch, as the kernel's count shows; \
-             across two CPUs it wakes the other side.",
+             across two CPUs it wakes the other side, and is observed once that is steady.",
     caveats: "System V semaphores are not measured: they outlive a killed process, and a measurement must leave \
               nothing behind.",
-    version: 1,
+    version: 2,
     timed: None,
     parameters: &[MECHANISM],
     trends: &[],
@@ -88,10 +88,15 @@ impl Experiment for Synchronisation {
         })
     }
 
+    /// What wakes the other CPU becomes steady once for all points of a process.
+    fn block(&self, point: &Point) -> Option<String> {
+        (point.placement() != Placement::OneCpu).then(|| point.placement().name().to_owned())
+    }
+
     fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
         let (near, far) = ends(point.name(&MECHANISM), site)?;
         let other = PartnerProcess::start(site.partner, move || turn::echo(far))?;
-        Ok(turn::rounds(near, Some(other)))
+        Ok(turn::rounds(near, Some(other)).settling(point.placement() != Placement::OneCpu))
     }
 
     fn evidence(&self, point: &Point, observed: &Observed) -> Vec<Check> {

@@ -20,9 +20,10 @@ static ABOUT: About = About {
     method: "A pinned thread sleeps for 100 µs or 1 ms, with `clock_nanosleep` or by reading a timerfd that was just \
              armed. The time beyond the requested one is an observation, so there is a distribution. The kernel may \
              delay the wake-up by the timer slack, by default 50 µs; each sleep is measured with that and with a \
-             slack of 1 ns.",
+             slack of 1 ns. Hosts and governors learn how long a CPU sleeps: the thread sleeps until its lateness is \
+             steady before it is observed.",
     caveats: "The lateness includes the system calls, on a CPU that may have entered an idle state.",
-    version: 1,
+    version: 2,
     timed: None,
     parameters: &[TIMER, SLEEP, SLACK],
     trends: &[],
@@ -80,6 +81,11 @@ impl Experiment for WakeUp {
         })
     }
 
+    /// How a CPU idles becomes steady once for all points of a process.
+    fn block(&self, _: &Point) -> Option<String> {
+        Some("sleeps".to_owned())
+    }
+
     fn prepare<'site>(&self, point: &Point, _: &'site Site) -> Result<Workload<'site>, Failure> {
         let sleep_ns = point.number(&SLEEP);
         // SAFETY: sets a number of this thread.
@@ -91,7 +97,7 @@ impl Experiment for WakeUp {
             "clock_nanosleep" => Workload::each(nanosleep(sleep_ns)),
             timer => return Err(Failure::no_variant(&TIMER, timer)),
         };
-        Ok(workload.beyond(sleep_ns as f64))
+        Ok(workload.beyond(sleep_ns as f64).settling(true))
     }
 
     fn evidence(&self, _: &Point, observed: &Observed) -> Vec<Check> {

@@ -34,14 +34,15 @@ static ABOUT: About = About {
              reading the same bytes without a switch is subtracted (two writes and two reads per round trip); it is \
              measured in the same process, interleaved. The other mechanisms are whole hand-overs. `pipe alone` is \
              that subtracted cost, per byte written and read.\n\nAcross CPUs no switch is forced: the figure is the \
-             cost of waking the other side on an idle CPU. `free` lets the scheduler choose. Rings of processes with \
+             cost of waking the other side on an idle CPU, observed once it is steady (after 100 ms at least, once in a \
+             process). `free` lets the scheduler choose. Rings of processes with \
              working sets follow lmbench's lat_ctx: the cost of the pipes and of summing, without switches, is \
              subtracted. Members run under SCHED_BATCH, so that none preempts the one that woke it and a hand-over is \
              one switch. `yield` is `sched_yield` between two processes that do nothing else. `user-level` changes \
              stacks inside one kernel thread and never enters the kernel.",
     caveats: "`start of child` is the method of report 003: from before fork or pthread_create to the child's first \
               instruction. It measures creation, not a switch. Plain `pipe` figures include the cost of the pipe.",
-    version: 1,
+    version: 2,
     timed: Some(TimedCode { of: "two turns", source: turn::SOURCE, begins: "pub fn rounds<" }),
     parameters: &[MECHANISM, BETWEEN, MEMBERS, WORKING_SET],
     trends: &[],
@@ -155,6 +156,11 @@ impl Experiment for ContextSwitch {
         })
     }
 
+    /// What wakes the other CPU becomes steady once for all points of a process.
+    fn block(&self, point: &Point) -> Option<String> {
+        (point.placement() != Placement::OneCpu).then(|| point.placement().name().to_owned())
+    }
+
     fn touches(&self, _: &Point) -> Vec<Touch> {
         vec![Touch::BatchPolicy]
     }
@@ -256,7 +262,7 @@ fn hand_over<'site>((near, far): Ends, point: &Point, site: &'site Site) -> Resu
         }
         between => return Err(Failure::no_variant(&BETWEEN, between)),
     };
-    Ok(turn::rounds(near, other))
+    Ok(turn::rounds(near, other).settling(point.placement() != Placement::OneCpu))
 }
 
 /// The cost of the pipes in a round trip without waiting: two bytes written and read.

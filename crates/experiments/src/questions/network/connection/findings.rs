@@ -55,7 +55,7 @@ fn in_round_trips(known: &Known) -> Option<Finding> {
 
 /// Why opening a connection may take less than a round trip: the process on the other side is not woken for it.
 fn answered(known: &Known) -> Option<Statement> {
-    let (connect, trip) = (found(CONNECT, LOOPBACK, known)?, round_trip(LOOPBACK, known)?);
+    let (connect, trip) = (duration(CONNECT, LOOPBACK, known)?, round_trip(LOOPBACK, known)?);
     (connect.value < trip.value).then(|| {
         " The kernel answers it where a byte has to wake the process on the other CPU, so it may take less than a round \
          trip of a byte."

@@ -47,12 +47,13 @@ static ABOUT: About = About {
              been sent, so that a stall counts for all messages that it delays; its sender polls. Datagrams are \
              numbered: one that does not come back within 250 ms is counted as lost, is not sent again, and gives no \
              observation. The cost of the two clock readings, some tens of nanoseconds, is not subtracted.\n\nOn \
-             loopback both sides are pinned, to one CPU or to two. With a peer this side is pinned; a virtual peer is \
-             pinned to the other CPU.",
+             loopback both sides are pinned, to one CPU or to two; round trips between two are observed once they are \
+             steady (after 100 ms at least, once in a process), because hosts and governors learn how long a CPU \
+             sleeps. With a peer this side is pinned; a virtual peer is pinned to the other CPU.",
     caveats: "A closed loop sends nothing while an answer is late (coordinated omission), so its percentiles are \
               those of a single client. On loopback nothing leaves the machine; the difference from the peer is the \
               network's share.",
-    version: 1,
+    version: 2,
     timed: Some(TimedCode {
         of: "a message and its echo",
         source: include_str!("../../../apparatus/network/conversation.rs"),
@@ -124,6 +125,11 @@ impl Experiment for RoundTrip {
         })
     }
 
+    /// What wakes the other CPU becomes steady once for all points of a process.
+    fn block(&self, point: &Point) -> Option<String> {
+        wakes_another_cpu(point).then(|| point.placement().name().to_owned())
+    }
+
     fn touches(&self, _: &Point) -> Vec<Touch> {
         vec![Touch::Sockets]
     }
@@ -143,7 +149,7 @@ impl Experiment for RoundTrip {
             UDP => numbered(Udp::open(bytes, echo(Transport::Udp, point, site)?)?, site),
             transport => return Err(Failure::no_variant(&TRANSPORT, transport)),
         };
-        Ok(work.with_a_partner(point.placement()))
+        Ok(work.with_a_partner(point.placement()).settling(wakes_another_cpu(point)))
     }
 
     fn evidence(&self, point: &Point, observed: &Observed) -> Vec<Check> {
@@ -159,6 +165,12 @@ impl Experiment for RoundTrip {
     fn findings(&self, known: &Known) -> Vec<Finding> {
         findings::findings(known)
     }
+}
+
+/// Whether a message wakes a process on another CPU of this machine, from which the next one follows.
+fn wakes_another_cpu(point: &Point) -> bool {
+    let elsewhere = point.name(&PATH) == PEER || point.name(&LOOP) == OPEN;
+    point.placement() != Placement::OneCpu && !elsewhere
 }
 
 fn echo(transport: Transport, point: &Point, site: &Site) -> Result<OtherSide, Failure> {
