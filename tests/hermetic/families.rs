@@ -1,6 +1,8 @@
 //! Families of points in comparisons: a change planted in a committed run, and simulated pairs of runs whose truth is known.
 
-use fathom::comparison::{Comparison, Decision, Family, Level, Margins, ReducedRun, Side, Verdict, decide};
+use fathom::comparison::{
+    Comparison, Decision, Level, Margins, PooledFamily, ReducedRun, Side, Verdict, decide,
+};
 use fathom::experiment::{Parameter, Point};
 use fathom::quantity::Unit;
 use fathom::record::Run;
@@ -138,7 +140,7 @@ fn level(experiment: &str, place: u64, by_round: Vec<(u32, f64)>) -> Level {
     }
 }
 
-fn pair(by: f64, seed: u64) -> Vec<Family> {
+fn pair(by: f64, seed: u64) -> Vec<PooledFamily> {
     compared(&simulated(1.0, 2 * seed), &simulated(by, 2 * seed + 1), 0.05).families
 }
 
@@ -149,7 +151,7 @@ fn mean(of: impl Iterator<Item = f64>) -> f64 {
 
 #[test]
 fn the_smallest_visible_change_is_found_in_four_of_five_pairs_and_equal_runs_are_seldom_called_different() {
-    let equal: Vec<Vec<Family>> = (1..=100).map(|seed| pair(1.0, seed)).collect();
+    let equal: Vec<Vec<PooledFamily>> = (1..=100).map(|seed| pair(1.0, seed)).collect();
     let alarms = equal.iter().filter(|pair| pair.iter().any(|family| family.verdict.is_difference())).count();
     assert!(alarms <= 5, "{alarms} of 100 equal pairs");
     let visible = mean(equal.iter().flatten().map(|family| family.smallest_visible));

@@ -1,6 +1,6 @@
 //! Whether anything got worse: a first finding is a suspect, and only a confirmed one is a regression.
 
-use super::{Comparison, Family, NotCompared, Obstacle, Row, Verdict};
+use super::{Comparison, NotCompared, Obstacle, PooledFamily, Row, Verdict};
 
 /// The decision of a gate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -28,12 +28,12 @@ impl Decision {
 /// The decision for a comparison with a baseline.
 pub fn decide(comparison: &Comparison) -> Decision {
     if comparison.rows.iter().any(|row| row.verdict == Verdict::Worse)
-        || comparison.families.iter().any(Family::regressed)
+        || comparison.families.iter().any(PooledFamily::regressed)
     {
         Decision::Regressed
     } else if comparison.rows.is_empty()
         || comparison.of_itself
-        || comparison.families.iter().any(Family::is_unseen)
+        || comparison.families.iter().any(PooledFamily::is_unseen)
         || comparison.rows.iter().any(Row::is_suspect)
         || has_broken(comparison)
     {

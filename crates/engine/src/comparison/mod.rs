@@ -17,7 +17,7 @@ mod side;
 mod verdict;
 
 pub use differences::{Difference, REFUSED};
-pub use families::Family;
+pub use families::PooledFamily;
 pub use gate::{Decision, decide};
 pub use history::{History, histories};
 pub use margins::Margins;
@@ -39,7 +39,7 @@ pub struct Comparison {
     /// The differences between the machines and their settings.
     pub differences: Vec<Difference>,
     /// The families of these points that have enough of them, each with one ratio.
-    pub families: Vec<Family>,
+    pub families: Vec<PooledFamily>,
     /// The points with a level on both sides, in the order of the first.
     pub rows: Vec<Row>,
     /// The other points.
@@ -367,7 +367,7 @@ fn row(
 }
 
 /// Sets the verdicts.
-fn judge(families: &mut [Family], rows: &mut [Row]) {
+fn judge(families: &mut [PooledFamily], rows: &mut [Row]) {
     let judged: Vec<Judged> = rows
         .iter()
         .map(|row| Judged { contrast: row.contrast, margin: row.margin, unit: row.unit })

@@ -77,8 +77,8 @@ pub(super) fn verdicts(families: &[Contrast], points: &[Judged]) -> (Vec<bool>, 
         .map(|each| weighted(each.contrast.chance_within(each.margin), 1.0 - part, points.len()));
     let chances: Vec<f64> = of_families.chain(of_points).collect();
     let mut changed = statistics::discoveries(&chances, FALSE_DISCOVERIES);
-    let found = changed.split_off(families.len());
-    (changed, points.iter().zip(found).map(|(each, is_discovery)| verdict(each, is_discovery)).collect())
+    let of_points = changed.split_off(families.len());
+    (changed, points.iter().zip(of_points).map(|(each, is_discovery)| verdict(each, is_discovery)).collect())
 }
 
 fn verdict(judged: &Judged, is_discovery: bool) -> Verdict {

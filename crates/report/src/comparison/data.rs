@@ -6,7 +6,7 @@ use crate::{csv, form};
 use fathom_core::experiment::Point;
 use fathom_core::quantity::Unit;
 use fathom_core::statistics::{Contrast, Measured};
-use fathom_engine::comparison::{Comparison, Family, Row as Compared, Side};
+use fathom_engine::comparison::{Comparison, PooledFamily, Row as Compared, Side};
 use serde::Serialize;
 
 #[derive(Serialize)]
@@ -119,7 +119,7 @@ fn entry<'a>(after: &'a Side, comparison: &'a Comparison) -> SideComparison<'a> 
     }
 }
 
-fn family(found: &Family) -> FamilyEntry {
+fn family(found: &PooledFamily) -> FamilyEntry {
     FamilyEntry {
         name: found.name,
         points: found.points,

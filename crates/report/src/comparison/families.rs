@@ -4,7 +4,7 @@ use super::rows::{signed, verdict};
 use crate::paper::{Column, Key, Row, Section, Table, Text, Tone};
 use crate::words::plural;
 use fathom_core::quantities;
-use fathom_engine::comparison::{Comparison, Difference, Family, Verdict};
+use fathom_engine::comparison::{Comparison, Difference, PooledFamily, Verdict};
 
 /// The verdict of a comparison in words: what it is of, where that matters, and which families moved.
 pub(super) fn verdict_in_words(comparison: &Comparison) -> String {
@@ -15,7 +15,7 @@ pub(super) fn verdict_in_words(comparison: &Comparison) -> String {
             said.push(format!("{head}: {}.", moved.join(", ")));
         }
     }
-    let named = |family: &Family| {
+    let named = |family: &PooledFamily| {
         format!("{} (a change of {} would have been seen)", family.name, share(family.smallest_visible))
     };
     let same: Vec<String> = with(comparison, Verdict::Equivalent).map(|family| family.name.into()).collect();
@@ -53,12 +53,12 @@ fn warnings(comparison: &Comparison) -> Vec<String> {
     said
 }
 
-fn with(comparison: &Comparison, wanted: Verdict) -> impl Iterator<Item = &Family> {
+fn with(comparison: &Comparison, wanted: Verdict) -> impl Iterator<Item = &PooledFamily> {
     comparison.families.iter().filter(move |family| family.verdict == wanted)
 }
 
 /// The change of a family's cost, with its interval.
-pub fn change(family: &Family) -> String {
+pub fn change(family: &PooledFamily) -> String {
     let interval = family.contrast.interval();
     let small = if family.contrast.is_within(family.margin) { ", within the margin" } else { "" };
     format!(
@@ -95,7 +95,7 @@ pub(super) fn judged(section: Section, comparison: &Comparison, key: &Key) -> Se
     section.with(table)
 }
 
-fn row(family: &Family) -> Row {
+fn row(family: &PooledFamily) -> Row {
     let interval = family.contrast.interval();
     Row::of([
         Text::plain(family.name),
@@ -113,9 +113,9 @@ fn row(family: &Family) -> Row {
 
 /// The section with the number of points that moved as their family did, without being certain by themselves.
 pub(super) fn same_direction(section: Section, comparison: &Comparison) -> Section {
-    let moved: Vec<&Family> =
+    let moved: Vec<&PooledFamily> =
         comparison.families.iter().filter(|family| family.verdict.is_difference()).collect();
-    let uncertain = |family: &&Family| {
+    let uncertain = |family: &&PooledFamily| {
         let certain = comparison
             .rows
             .iter()
@@ -134,12 +134,12 @@ pub(super) fn same_direction(section: Section, comparison: &Comparison) -> Secti
 
 /// What the families that these runs cannot judge would need, for a gate.
 pub(super) fn needed(comparisons: &[&Comparison]) -> Option<String> {
-    let unseen: Vec<&Family> = comparisons
+    let unseen: Vec<&PooledFamily> = comparisons
         .iter()
         .flat_map(|comparison| &comparison.families)
         .filter(|family| family.is_unseen())
         .collect();
-    let need = |family: &&Family| {
+    let need = |family: &&PooledFamily| {
         let runs = match family.further_runs {
             Some(runs) => format!("about {} of each side would", plural(runs as usize, "more run")),
             None => "a hundred more runs would not either".to_owned(),
