@@ -79,7 +79,7 @@ fn measured(args: &cli::Gate, baseline: &Side, margins: &Margins) -> Result<(Com
     let (run, path) = measure_run(&options, args.output.as_deref())?;
     let candidate = Side::of_run("this run", ReducedRun::of_run(&run));
     let mut comparison = compared(baseline, &candidate, margins, args);
-    let suspects: Vec<Row> = comparison.rows.iter().filter(|row| row.is_suspect()).cloned().collect();
+    let suspects: Vec<Row> = comparison.suspects().into_iter().cloned().collect();
     if suspects.is_empty() {
         return Ok((comparison, candidate));
     }
@@ -174,7 +174,8 @@ fn system() -> Annotations {
 /// A line for each regression, in the system's format.
 fn annotations(system: Annotations, comparison: &Comparison) -> Vec<String> {
     let regressed = comparison.with(fathom_engine::comparison::Verdict::Worse);
-    let sentences = regressed.into_iter().map(report::regression);
+    let families = comparison.families.iter().filter(|family| family.regressed());
+    let sentences = families.map(report::family_change).chain(regressed.into_iter().map(report::regression));
     match system {
         Annotations::None => vec![],
         Annotations::Github => sentences

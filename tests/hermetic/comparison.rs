@@ -306,7 +306,7 @@ fn two_per_cent_are_found_where_settings_are_measured_in_turns_and_nowhere_else(
 #[test]
 fn a_gate_passes_nothing_that_broke_and_condemns_no_suspect_that_was_not_seen_again() {
     let before = side(CALM, &[1]);
-    let same = || side(CALM, &[1]);
+    let same = || side(CALM, &[2]);
     assert_eq!(decide(&compared(&before, &same(), 0.05)), Decision::Passed);
     let mut broken = same();
     broken.runs[0].levels[3].outcome = fathom::results::Outcome::Failed { reason: "it died".to_owned() };

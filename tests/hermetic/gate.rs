@@ -42,7 +42,11 @@ fn the_verdict_on_the_same_two_files_is_always_the_same() {
     assert!(
         points.iter().all(|point| point["verdict"] == "equivalent" || point["verdict"] == "inconclusive")
     );
-    assert_eq!(told["decision"], "passed", "{itself}");
+    // What is the same run passes nothing, and says so first.
+    assert_eq!(told["decision"], "inconclusive", "{itself}");
+    assert_eq!(told["comparisons"][0]["of_itself"], true);
+    let said = told["comparisons"][0]["verdict"].as_str().expect("a sentence");
+    assert!(said.starts_with("The same run is on both sides"), "{said}");
     let (status, _, error) = judged("nothing-of-that-name", &file);
     assert!(status == Some(2) && error.contains("--save-baseline nothing-of-that-name"), "{error}");
 }

@@ -25,6 +25,7 @@ mod comparison;
 mod core_state;
 mod earlier_schemas;
 mod errors;
+mod families;
 mod findings;
 mod fuzz;
 mod gate;

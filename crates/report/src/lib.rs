@@ -44,7 +44,7 @@ pub mod text;
 mod verification;
 pub mod words;
 
-pub use comparison::{ComparisonReport, GateReport, PublishedComparison, regression};
+pub use comparison::{ComparisonReport, GateReport, PublishedComparison, family_change, regression};
 pub use form::{Facts, FactsForm, Form, Subject, appendix, has, render, render_facts};
 pub use history::StoredRuns;
 pub use progress::{ProgressForm, Telling};

@@ -108,6 +108,31 @@ impl Contrast {
         Interval { low: (value - reach * below).exp(), high: (value + reach * above).exp() }
     }
 
+    /// The same distance with at least this standard error, which has so many degrees of freedom.
+    #[must_use]
+    pub fn known_no_better_than(self, error: f64, freedom: f64) -> Self {
+        Contrast(self.0.known_no_better_than(error, freedom))
+    }
+
+    /// The same distance and so much further, on logarithms.
+    #[must_use]
+    pub fn moved_by(self, log: f64) -> Self {
+        Contrast(LogLevel { value: self.0.value + log, ..self.0 })
+    }
+
+    /// The larger of its standard errors, on logarithms.
+    pub fn error(&self) -> f64 {
+        self.0.below.max(self.0.above)
+    }
+
+    /// The distance on logarithms at which a test that calls a change real by chance with this probability finds it with the
+    /// probability `power`: the sum of the two quantiles times the standard error, which is close to the quantile of the
+    /// noncentral distribution (Cohen 1988, "Statistical Power Analysis", chapter 2; simulated in `comparison/families.rs`).
+    pub fn visible(&self, by_chance: f64, power: f64) -> f64 {
+        let freedom = self.0.freedom;
+        (student_quantile(1.0 - by_chance / 2.0, freedom) + student_quantile(power, freedom)) * self.error()
+    }
+
     /// The greatest probability of so large a ratio, up or down, if the true one lay within the margin: between 1/(1 + margin)
     /// and 1 + margin. The test of an interval by Hodges & Lehmann 1954, "Testing the approximate validity of statistical
     /// hypotheses" (J. R. Stat. Soc. B 16); without a margin it is the two-sided test.

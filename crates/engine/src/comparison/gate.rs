@@ -1,13 +1,14 @@
 //! Whether anything got worse: a first finding is a suspect, and only a confirmed one is a regression.
 
-use super::{Comparison, NotCompared, Obstacle, Row, Verdict};
+use super::{Comparison, NotCompared, Obstacle, PooledFamily, Row, Verdict};
 
 /// The decision of a gate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Decision {
-    /// No regression was found at the margins, with the precision that the runs have.
+    /// No regression was found, and one of the size of the margin would have been in every family.
     Passed,
-    /// A suspect could neither be confirmed nor cleared, a point that had a value has failed, or nothing could be compared.
+    /// A suspect could neither be confirmed nor cleared, a point that had a value has failed, nothing could be compared, or the
+    /// runs could not see a change of the size of the margin.
     Inconclusive,
     /// Something got worse by more than its margin.
     Regressed,
@@ -26,9 +27,13 @@ impl Decision {
 
 /// The decision for a comparison with a baseline.
 pub fn decide(comparison: &Comparison) -> Decision {
-    if comparison.rows.iter().any(|row| row.verdict == Verdict::Worse) {
+    if comparison.rows.iter().any(|row| row.verdict == Verdict::Worse)
+        || comparison.families.iter().any(PooledFamily::regressed)
+    {
         Decision::Regressed
     } else if comparison.rows.is_empty()
+        || comparison.of_itself
+        || comparison.families.iter().any(PooledFamily::is_unseen)
         || comparison.rows.iter().any(Row::is_suspect)
         || has_broken(comparison)
     {

@@ -6,6 +6,8 @@
 //! ([`NotCompared`]).
 
 mod differences;
+mod families;
+mod family;
 mod gate;
 mod history;
 mod margins;
@@ -15,6 +17,7 @@ mod side;
 mod verdict;
 
 pub use differences::{Difference, REFUSED};
+pub use families::PooledFamily;
 pub use gate::{Decision, decide};
 pub use history::{History, histories};
 pub use margins::Margins;
@@ -35,6 +38,8 @@ use verdict::Judged;
 pub struct Comparison {
     /// The differences between the machines and their settings.
     pub differences: Vec<Difference>,
+    /// The families of these points that have enough of them, each with one ratio.
+    pub families: Vec<PooledFamily>,
     /// The points with a level on both sides, in the order of the first.
     pub rows: Vec<Row>,
     /// The other points.
@@ -44,6 +49,8 @@ pub struct Comparison {
     /// Whether the two were measured alternately, so that each trial of the one has a partner of the same minute in the
     /// other.
     pub interleaved: bool,
+    /// Whether a run is on both sides, so that it is compared with itself.
+    pub of_itself: bool,
 }
 
 /// A point with a level on both sides.
@@ -154,14 +161,31 @@ impl Comparison {
                 Err(None) => {}
             }
         }
-        judge(&mut rows);
+        let mut families = families::of(&rows, before, after, interleaved);
+        judge(&mut families, &mut rows);
         let differences = differences::between(before, after);
-        Comparison { differences, rows, not_compared, repeatability, interleaved }
+        let of_itself = before.runs.iter().any(|run| after.runs.contains(run));
+        Comparison { differences, families, rows, not_compared, repeatability, interleaved, of_itself }
     }
 
-    /// Replaces the suspects' rows by the results of measuring them again, with their verdicts; a suspect missing from these
-    /// is neither confirmed nor cleared.
+    /// The rows to be measured again: suspects, and all of the families that got worse.
+    pub fn suspects(&self) -> Vec<&Row> {
+        let regressed: Vec<&str> =
+            self.families.iter().filter(|family| family.regressed()).map(|family| family.name).collect();
+        let is_suspect =
+            |row: &&Row| row.is_suspect() || row.family().is_some_and(|name| regressed.contains(&name));
+        self.rows.iter().filter(is_suspect).collect()
+    }
+
+    /// Replaces the suspects' rows and families by the results of measuring them again, with their verdicts; a suspect missing
+    /// from these is neither confirmed nor cleared.
     pub fn confirm(&mut self, again: &Comparison) {
+        for family in self.families.iter_mut().filter(|family| family.regressed()) {
+            match again.families.iter().find(|other| other.name == family.name) {
+                Some(other) => *family = other.clone(),
+                None => family.verdict = Verdict::Inconclusive,
+            }
+        }
         for row in self.rows.iter_mut().filter(|row| row.is_suspect()) {
             let same = |other: &&Row| other.experiment == row.experiment && other.point == row.point;
             match again.rows.iter().find(same) {
@@ -197,6 +221,16 @@ impl Comparison {
 }
 
 impl Row {
+    /// The name of its family, if it has one.
+    pub fn family(&self) -> Option<&'static str> {
+        family::family(&self.experiment, &self.point)
+    }
+
+    /// The setting of its parameters on the first side (0) or the second (1).
+    fn point_of(&self, side: usize) -> &Point {
+        self.other_point.as_ref().filter(|_| side == 1).unwrap_or(&self.point)
+    }
+
     /// Whether it must be measured again: it got worse, or might have, with a more precise figure.
     pub fn is_suspect(&self) -> bool {
         self.verdict == Verdict::Worse || self.verdict == Verdict::Inconclusive && self.leans_to_worse()
@@ -333,11 +367,13 @@ fn row(
 }
 
 /// Sets the verdicts.
-fn judge(rows: &mut [Row]) {
+fn judge(families: &mut [PooledFamily], rows: &mut [Row]) {
     let judged: Vec<Judged> = rows
         .iter()
         .map(|row| Judged { contrast: row.contrast, margin: row.margin, unit: row.unit })
         .collect();
-    let verdicts = verdict::verdicts(&judged);
+    let contrasts: Vec<Contrast> = families.iter().map(|family| family.contrast).collect();
+    let (changed, verdicts) = verdict::verdicts(&contrasts, &judged);
+    families.iter_mut().zip(changed).for_each(|(family, changed)| family.judge(changed));
     rows.iter_mut().zip(verdicts).for_each(|(row, verdict)| row.verdict = verdict);
 }

@@ -18,18 +18,23 @@ fn session(side: &Side) -> Option<&str> {
 /// The mean of the logarithms of the quotients of partners, with Student's interval over rounds; `None` with too few pairs.
 pub(super) fn contrast([before, after]: [&[&Level]; 2]) -> Option<Contrast> {
     let ([before], [after]) = (before, after) else { return None };
-    let partner =
-        |round: u32| after.by_round.iter().find(|(other, _)| *other == round).map(|(_, median)| *median);
-    let quotient = |(round, median): &(u32, f64)| {
-        let quotient = partner(*round)? / median;
-        (quotient > 0.0 && quotient.is_finite()).then(|| quotient.ln())
-    };
-    let quotients: Vec<f64> = before.by_round.iter().filter_map(quotient).collect();
-    if quotients.len() < MINIMUM_TRIALS {
+    let logs: Vec<f64> =
+        quotients(&before.by_round, &after.by_round).into_iter().map(|(_, log)| log).collect();
+    if logs.len() < MINIMUM_TRIALS {
         return None;
     }
-    let mean = statistics::mean(&quotients)?;
-    let error = mean.deviation? / (quotients.len() as f64).sqrt();
-    let freedom = quotients.len() as f64 - 1.0;
+    let mean = statistics::mean(&logs)?;
+    let error = mean.deviation? / (logs.len() as f64).sqrt();
+    let freedom = logs.len() as f64 - 1.0;
     Some(Contrast::of(LogLevel { value: mean.value, below: error, above: error, freedom }))
+}
+
+/// The logarithms of the quotients of partners, the second over the first, with their rounds.
+pub(super) fn quotients(before: &[(u32, f64)], after: &[(u32, f64)]) -> Vec<(u32, f64)> {
+    let partner = |round: u32| after.iter().find(|(other, _)| *other == round).map(|(_, median)| *median);
+    let quotient = |(round, median): &(u32, f64)| {
+        let quotient = partner(*round)? / median;
+        (quotient > 0.0 && quotient.is_finite()).then(|| (*round, quotient.ln()))
+    };
+    before.iter().filter_map(quotient).collect()
 }

@@ -54,12 +54,31 @@ pub(super) struct Judged {
     pub unit: Unit,
 }
 
-/// The verdicts on all ratios of two sides. Differences are reported such that the share of false ones among them is small
-/// ([`FALSE_DISCOVERIES`]); this depends on the number of ratios, but not on their order.
-pub(super) fn verdicts(judged: &[Judged]) -> Vec<Verdict> {
-    let chances: Vec<f64> = judged.iter().map(|each| each.contrast.chance_within(each.margin)).collect();
-    let discoveries = statistics::discoveries(&chances, FALSE_DISCOVERIES);
-    judged.iter().zip(discoveries).map(|(each, is_discovery)| verdict(each, is_discovery)).collect()
+/// The part of the accepted share that families have among themselves; the points have the rest. There are few families and
+/// many points: in one list, a family would have to be as certain as the most certain of hundreds.
+const OF_FAMILIES: f64 = 0.5;
+
+/// The chance below which a family is called changed although no other ratio is: the least that any of so many families needs.
+pub(super) fn chance_of_a_family(families: usize) -> f64 {
+    FALSE_DISCOVERIES * OF_FAMILIES / families.max(1) as f64
+}
+
+/// Which families have changed at all, and the verdicts on all points. Differences are reported such that the share of false
+/// ones among families and points together is small ([`FALSE_DISCOVERIES`]); this depends on their numbers, but not on their
+/// order. Chances are weighted (Genovese, Roeder & Wasserman 2006, "False discovery control with p-value weighting", Biometrika
+/// 93), so that families and points each have their part.
+pub(super) fn verdicts(families: &[Contrast], points: &[Judged]) -> (Vec<bool>, Vec<Verdict>) {
+    let all = (families.len() + points.len()) as f64;
+    let part = if families.is_empty() { 0.0 } else { OF_FAMILIES };
+    let weighted = |chance: f64, part: f64, count: usize| chance * count as f64 / (part * all);
+    let of_families = families.iter().map(|each| weighted(each.chance_within(0.0), part, families.len()));
+    let of_points = points
+        .iter()
+        .map(|each| weighted(each.contrast.chance_within(each.margin), 1.0 - part, points.len()));
+    let chances: Vec<f64> = of_families.chain(of_points).collect();
+    let mut changed = statistics::discoveries(&chances, FALSE_DISCOVERIES);
+    let of_points = changed.split_off(families.len());
+    (changed, points.iter().zip(of_points).map(|(each, is_discovery)| verdict(each, is_discovery)).collect())
 }
 
 fn verdict(judged: &Judged, is_discovery: bool) -> Verdict {

@@ -1,11 +1,12 @@
 //! A comparison for programs: as JSON, and as comma-separated values.
 
+use super::families;
 use super::rows::because;
 use crate::{csv, form};
 use fathom_core::experiment::Point;
 use fathom_core::quantity::Unit;
-use fathom_core::statistics::Measured;
-use fathom_engine::comparison::{Comparison, Row as Compared, Side};
+use fathom_core::statistics::{Contrast, Measured};
+use fathom_engine::comparison::{Comparison, PooledFamily, Row as Compared, Side};
 use serde::Serialize;
 
 #[derive(Serialize)]
@@ -29,6 +30,9 @@ struct SideComparison<'a> {
     after: SideEntry<'a>,
     differences: Vec<DifferenceEntry<'a>>,
     variance_factor: f64,
+    verdict: String,
+    of_itself: bool,
+    families: Vec<FamilyEntry>,
     points: Vec<PointEntry<'a>>,
     not_compared: Vec<Missing<'a>>,
 }
@@ -39,6 +43,19 @@ struct DifferenceEntry<'a> {
     before: &'a str,
     after: &'a str,
     doubtful: Option<&'a str>,
+}
+
+/// A family of points. `cost` is after over before, rates turned round; the others are shares.
+#[derive(Serialize)]
+struct FamilyEntry {
+    name: &'static str,
+    points: usize,
+    same_direction: usize,
+    cost: IntervalEntry,
+    margin: f64,
+    smallest_visible: f64,
+    further_runs: Option<u32>,
+    verdict: &'static str,
 }
 
 /// A point. Levels are in `unit`; `ratio` is after over before.
@@ -94,13 +111,33 @@ fn entry<'a>(after: &'a Side, comparison: &'a Comparison) -> SideComparison<'a> 
         after: side(after),
         differences: differences.collect(),
         variance_factor: comparison.repeatability.overall(),
+        verdict: families::verdict_in_words(comparison),
+        of_itself: comparison.of_itself,
+        families: comparison.families.iter().map(family).collect(),
         points: comparison.rows.iter().map(point).collect(),
         not_compared: missing.collect(),
     }
 }
 
+fn family(found: &PooledFamily) -> FamilyEntry {
+    FamilyEntry {
+        name: found.name,
+        points: found.points,
+        same_direction: found.agreeing,
+        cost: ratio(found.contrast),
+        margin: found.margin,
+        smallest_visible: found.smallest_visible,
+        further_runs: found.further_runs,
+        verdict: found.verdict.name(),
+    }
+}
+
+fn ratio(contrast: Contrast) -> IntervalEntry {
+    let interval = contrast.interval();
+    IntervalEntry { value: contrast.ratio(), low: Some(interval.low), high: Some(interval.high) }
+}
+
 fn point(row: &Compared) -> PointEntry<'_> {
-    let interval = row.contrast.interval();
     PointEntry {
         experiment: &row.experiment,
         parameters: &row.point,
@@ -108,11 +145,7 @@ fn point(row: &Compared) -> PointEntry<'_> {
         unit: row.unit,
         before: level(row.before),
         after: level(row.after),
-        ratio: IntervalEntry {
-            value: row.contrast.ratio(),
-            low: Some(interval.low),
-            high: Some(interval.high),
-        },
+        ratio: ratio(row.contrast),
         margin: row.margin,
         verdict: row.verdict.name(),
     }

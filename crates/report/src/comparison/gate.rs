@@ -1,12 +1,12 @@
 //! The report of a gate: its decision first, then the comparison.
 
-use super::ComparisonReport;
 use super::rows::{change, label};
+use super::{ComparisonReport, families};
 use crate::form::{Facts, Subject};
 use crate::paper::{Block, Document, Key, Section, Text, Tone, plain};
 use crate::text::Style;
 use crate::words::plural;
-use fathom_engine::comparison::{Decision, Row as Compared, decide};
+use fathom_engine::comparison::{Comparison, Decision, Row as Compared, Verdict, decide};
 
 /// A comparison with a baseline, with its decision.
 pub struct GateReport<'a> {
@@ -21,21 +21,10 @@ impl<'a> GateReport<'a> {
     }
 
     fn decided(&self, mut document: Document) -> Document {
-        let regressed = self
-            .comparison
-            .comparisons()
-            .flat_map(|comparison| comparison.with(fathom_engine::comparison::Verdict::Worse))
-            .count();
         let (tone, sentence) = match self.decision {
-            Decision::Passed => (Tone::Good, "Passed: no regression beyond the margins, at the precision of these \
-                runs.".to_owned()),
-            Decision::Regressed => (Tone::Bad, format!("Regressed: {} got worse by more than the margin.", plural(regressed, "point"))),
-            Decision::Inconclusive => (
-                Tone::Careful,
-                "Inconclusive: some points may have got worse, but these runs are not precise enough to decide. Allow \
-                 more time (`--budget`), save more baseline runs under the same name, or use a quieter machine."
-                    .to_owned(),
-            ),
+            Decision::Passed => (Tone::Good, PASSED.to_owned()),
+            Decision::Regressed => (Tone::Bad, self.regressed()),
+            Decision::Inconclusive => (Tone::Careful, self.undecided()),
         };
         let text = Text::prose(&sentence);
         document
@@ -45,6 +34,44 @@ impl<'a> GateReport<'a> {
         document
     }
 }
+
+const PASSED: &str = "Passed: no regression beyond the margins, and one of the size of the margin would have been found \
+                      in every family.";
+
+impl GateReport<'_> {
+    fn regressed(&self) -> String {
+        let all = || self.comparison.comparisons();
+        let families: Vec<String> = all()
+            .flat_map(|found| &found.families)
+            .filter(|family| family.regressed())
+            .map(families::change)
+            .collect();
+        let points = all().flat_map(|found| found.with(Verdict::Worse)).count();
+        let by_themselves =
+            (points > 0).then(|| format!("{} got worse by more than the margin", plural(points, "point")));
+        let said: Vec<String> = families.into_iter().chain(by_themselves).collect();
+        format!("Regressed: {}.", said.join(", "))
+    }
+
+    fn undecided(&self) -> String {
+        let all: Vec<&Comparison> = self.comparison.comparisons().collect();
+        if all.iter().any(|found| found.of_itself) {
+            return "Inconclusive: the baseline and the candidate have a run in common.".to_owned();
+        }
+        let suspects = all.iter().flat_map(|found| &found.rows).filter(|row| row.is_suspect()).count();
+        let suspects = (suspects > 0).then(|| {
+            format!("{} may have got worse, and these runs do not decide it.", plural(suspects, "point"))
+        });
+        let said: Vec<String> = suspects.into_iter().chain(families::needed(&all)).collect();
+        format!(
+            "Inconclusive: {} Allow more time (`--budget`), save more baseline runs under the same name, declare a \
+             wider margin (`--margin`), or use a quieter machine.",
+            if said.is_empty() { UNMEASURED.to_owned() } else { said.join(" ") }
+        )
+    }
+}
+
+const UNMEASURED: &str = "a point that had a value has failed, or nothing could be compared.";
 
 /// A regression in a sentence, for readers who see nothing else.
 pub fn regression(row: &Compared) -> String {

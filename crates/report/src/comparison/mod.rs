@@ -3,10 +3,12 @@
 
 mod gate;
 mod data;
+mod families;
 mod overview;
 mod rows;
 mod with_published;
 
+pub use families::change as family_change;
 pub use gate::{GateReport, regression};
 pub use with_published::PublishedComparison;
 
@@ -93,10 +95,11 @@ impl<'a> ComparisonReport<'a> {
         let several = self.others.len() > 1;
         let title =
             if several { format!("{} against {}", side.name, self.first.name) } else { "Summary".to_owned() };
-        let section = Section::new(key.clone(), title).say(self.machines(side));
+        let section = Section::new(key.clone(), title).say(verdict(comparison)).say(self.machines(side));
         let section = overview::differences(section, comparison, &self.accepted, &key);
-        let section = section.say(summary(comparison));
+        let section = families::judged(section, comparison, &key).say(summary(comparison));
         let section = rows::moved(section, comparison, &key, most_rows);
+        let section = families::same_direction(section, comparison);
         let section = section.with(overview::counts(comparison, &key));
         rows::others(section, comparison, &key, most_rows)
     }
@@ -115,6 +118,14 @@ impl<'a> ComparisonReport<'a> {
 
 fn began(side: &Side) -> &str {
     side.runs.first().map_or("", |run| &run.header.started)
+}
+
+fn verdict(comparison: &Comparison) -> Text {
+    let said = families::verdict_in_words(comparison);
+    match families::tone(comparison) {
+        Some(tone) => Text::toned(tone, said),
+        None => Text::strong(said),
+    }
 }
 
 fn summary(comparison: &Comparison) -> Text {
@@ -138,8 +149,8 @@ fn summary(comparison: &Comparison) -> Text {
         String::new()
     };
     let text = Text::plain(format!(
-        "{compared} compared: {list}. At most {} of the reported differences are expected to be false (false \
-         discovery rate over all points).{moved}",
+        "{compared} compared by themselves: {list}. At most {} of the reported differences are expected to be false \
+         (false discovery rate over families and points).{moved}",
         quantities::percent(FALSE_DISCOVERIES)
     ));
     if comparison.rows.is_empty() {

@@ -89,7 +89,7 @@ fn level(row: &Compared, level: Measured) -> Text {
     Text::plain(quantities::rounded(row.unit, level.value, ends))
 }
 
-fn verdict(verdict: Verdict) -> Text {
+pub(super) fn verdict(verdict: Verdict) -> Text {
     match verdict {
         Verdict::Worse => Text::toned(Tone::Bad, verdict.name()),
         Verdict::Better => Text::toned(Tone::Good, verdict.name()),

@@ -1,0 +1,167 @@
+//! Families of points: the verdict of a comparison in a sentence, and the table behind it.
+
+use super::rows::{signed, verdict};
+use crate::paper::{Column, Key, Row, Section, Table, Text, Tone};
+use crate::words::plural;
+use fathom_core::quantities;
+use fathom_engine::comparison::{Comparison, Difference, PooledFamily, Verdict};
+
+/// The verdict of a comparison in words: what it is of, where that matters, and which families moved.
+pub(super) fn verdict_in_words(comparison: &Comparison) -> String {
+    let mut said: Vec<String> = warnings(comparison);
+    for (wanted, head) in [(Verdict::Worse, "Worse"), (Verdict::Better, "Better")] {
+        let moved: Vec<String> = with(comparison, wanted).map(change).collect();
+        if !moved.is_empty() {
+            said.push(format!("{head}: {}.", moved.join(", ")));
+        }
+    }
+    let named = |family: &PooledFamily| {
+        format!("{} (a change of {} would have been seen)", family.name, share(family.smallest_visible))
+    };
+    let same: Vec<String> = with(comparison, Verdict::Equivalent).map(|family| family.name.into()).collect();
+    if !same.is_empty() {
+        said.push(format!("No change beyond the margin: {}.", same.join(", ")));
+    }
+    let open: Vec<String> = with(comparison, Verdict::Inconclusive).map(named).collect();
+    if !open.is_empty() {
+        said.push(format!("Not decided: {}.", open.join(", ")));
+    }
+    if comparison.families.is_empty() && !comparison.rows.is_empty() {
+        said.push("No family of operations has enough points to be judged.".to_owned());
+    }
+    said.join(" ")
+}
+
+/// What must be known before any figure: a run compared with itself, other machines, other builds.
+fn warnings(comparison: &Comparison) -> Vec<String> {
+    let mut said = vec![];
+    if comparison.of_itself {
+        said.push(
+            "The same run is on both sides: what it has in common with itself says nothing.".to_owned(),
+        );
+    }
+    let named = |wanted: fn(&Difference) -> bool| -> Vec<&str> {
+        comparison.differences.iter().filter(|one| wanted(one)).map(|one| one.what).collect()
+    };
+    let machines = named(|one| matches!(one.doubtful, Some("processor" | "virtualisation" | "storage")));
+    if !machines.is_empty() {
+        said.push(format!("These are different machines ({}).", machines.join(", ")));
+    }
+    if !named(|one| one.what == "fathom").is_empty() {
+        said.push("They were measured by different builds of fathom.".to_owned());
+    }
+    said
+}
+
+fn with(comparison: &Comparison, wanted: Verdict) -> impl Iterator<Item = &PooledFamily> {
+    comparison.families.iter().filter(move |family| family.verdict == wanted)
+}
+
+/// The change of a family's cost, with its interval.
+pub fn change(family: &PooledFamily) -> String {
+    let interval = family.contrast.interval();
+    let small = if family.contrast.is_within(family.margin) { ", within the margin" } else { "" };
+    format!(
+        "{} {} ({} to {}{small})",
+        family.name,
+        signed(family.contrast.ratio()),
+        signed(interval.low),
+        signed(interval.high)
+    )
+}
+
+/// A share of change, which may be more than the whole.
+pub(super) fn share(share: f64) -> String {
+    if share < 1.0 { quantities::percent(share) } else { quantities::factor(1.0 + share) }
+}
+
+/// The section with the table of families; without families as it was.
+pub(super) fn judged(section: Section, comparison: &Comparison, key: &Key) -> Section {
+    if comparison.families.is_empty() {
+        return section;
+    }
+    let caption = "Families of operations: the change of their cost, pooled over the points of each, and the smallest \
+                   change that these runs would have found in four of five cases.";
+    let table = Table::new(key.within("families"), caption)
+        .columns([
+            Column::words("family"),
+            Column::ratio("change of cost"),
+            Column::ratio("95 % interval"),
+            Column::words("same direction"),
+            Column::ratio("smallest change seen"),
+            Column::words("verdict"),
+        ])
+        .rows(comparison.families.iter().map(row));
+    section.with(table)
+}
+
+fn row(family: &PooledFamily) -> Row {
+    let interval = family.contrast.interval();
+    Row::of([
+        Text::plain(family.name),
+        Text::plain(signed(family.contrast.ratio())),
+        Text::plain(format!("{} to {}", signed(interval.low), signed(interval.high))),
+        Text::plain(format!(
+            "{} of {}",
+            quantities::count(family.agreeing),
+            quantities::count(family.points)
+        )),
+        Text::plain(share(family.smallest_visible)),
+        verdict(family.verdict),
+    ])
+}
+
+/// The section with the number of points that moved as their family did, without being certain by themselves.
+pub(super) fn same_direction(section: Section, comparison: &Comparison) -> Section {
+    let moved: Vec<&PooledFamily> =
+        comparison.families.iter().filter(|family| family.verdict.is_difference()).collect();
+    let uncertain = |family: &&PooledFamily| {
+        let certain = comparison
+            .rows
+            .iter()
+            .filter(|row| row.family() == Some(family.name) && row.verdict == family.verdict)
+            .count();
+        format!("{} of {}", quantities::count(family.agreeing.saturating_sub(certain)), family.name)
+    };
+    if moved.is_empty() {
+        return section;
+    }
+    section.say(format!(
+        "In the same direction as their family, without being certain by themselves: {}.",
+        moved.iter().map(uncertain).collect::<Vec<_>>().join(", ")
+    ))
+}
+
+/// What the families that these runs cannot judge would need, for a gate.
+pub(super) fn needed(comparisons: &[&Comparison]) -> Option<String> {
+    let unseen: Vec<&PooledFamily> = comparisons
+        .iter()
+        .flat_map(|comparison| &comparison.families)
+        .filter(|family| family.is_unseen())
+        .collect();
+    let need = |family: &&PooledFamily| {
+        let runs = match family.further_runs {
+            Some(runs) => format!("about {} of each side would", plural(runs as usize, "more run")),
+            None => "a hundred more runs would not either".to_owned(),
+        };
+        format!("{}: {} at {}, {runs}", family.name, share(family.smallest_visible), share(family.margin))
+    };
+    (!unseen.is_empty()).then(|| {
+        format!(
+            "These runs could not have seen a change of the size of the margin in {} (smallest change, margin): {}.",
+            if unseen.len() == 1 { "one family" } else { "some families" },
+            unseen.iter().map(need).collect::<Vec<_>>().join("; ")
+        )
+    })
+}
+
+/// The tone of a comparison's verdict.
+pub(super) fn tone(comparison: &Comparison) -> Option<Tone> {
+    let has = |verdict: Verdict| with(comparison, verdict).next().is_some();
+    match () {
+        () if comparison.of_itself => Some(Tone::Careful),
+        () if has(Verdict::Worse) => Some(Tone::Bad),
+        () if has(Verdict::Better) => Some(Tone::Good),
+        () => None,
+    }
+}

@@ -1,0 +1,180 @@
+//! Families of points in comparisons: a change planted in a committed run, and simulated pairs of runs whose truth is known.
+
+use fathom::comparison::{
+    Comparison, Decision, Level, Margins, PooledFamily, ReducedRun, Side, Verdict, decide,
+};
+use fathom::experiment::{Parameter, Point};
+use fathom::quantity::Unit;
+use fathom::record::Run;
+use fathom::results::Outcome;
+use fathom::statistics::{Interval, estimate};
+use rand_xoshiro::Xoshiro256PlusPlus;
+use rand_xoshiro::rand_core::{Rng, SeedableRng};
+use std::io::Read;
+use std::sync::OnceLock;
+
+const CALLS: &str = "cpu/system_call";
+
+fn compared(before: &ReducedRun, after: &ReducedRun, margin: f64) -> Comparison {
+    let [before, after] = [before, after].map(|run| Side::of_run("run", run.clone()));
+    Comparison::of(&before, &after, &Margins::all(Some(margin)), false)
+}
+
+/// A quick run whose core was shared 45 % of the time.
+fn committed() -> &'static ReducedRun {
+    static RUN: OnceLock<ReducedRun> = OnceLock::new();
+    let file = &include_bytes!("../fixtures/runs/zen3-shared-quick-1.jsonl.gz")[..];
+    RUN.get_or_init(|| {
+        let mut text = String::new();
+        flate2::read::GzDecoder::new(file).read_to_string(&mut text).expect("text");
+        ReducedRun::of_run(&Run::parse(&text).expect("a run"))
+    })
+}
+
+fn multiply(level: &mut Level, by: f64) {
+    if let Outcome::Value(estimate) = &mut level.outcome {
+        estimate.value *= by;
+        let times = |ends: Interval| Interval { low: ends.low * by, high: ends.high * by };
+        estimate.interval = estimate.interval.map(times);
+    }
+    level.by_round.iter_mut().for_each(|(_, median)| *median *= by);
+}
+
+/// The committed run with experiments that take so much longer.
+fn planted(experiments: &[&str], by: f64) -> ReducedRun {
+    let mut run = committed().clone();
+    let concerned = |level: &&mut Level| experiments.contains(&level.experiment.as_str());
+    run.levels.iter_mut().filter(concerned).for_each(|level| multiply(level, 1.0 + by));
+    run
+}
+
+fn worse(comparison: &Comparison) -> Vec<&str> {
+    let worse = comparison.families.iter().filter(|family| family.verdict == Verdict::Worse);
+    worse.map(|family| family.name).collect()
+}
+
+#[test]
+fn three_per_cent_on_every_call_are_found_in_one_quick_run_a_side_and_no_family_else() {
+    for by in [0.03, 0.05, 0.10, 0.20] {
+        let found = compared(committed(), &planted(&[CALLS], by), 0.02);
+        assert_eq!(worse(&found), ["system calls"], "{by}");
+        assert_eq!(decide(&found), Decision::Regressed, "{by}");
+        let family = found.families.iter().find(|family| family.verdict == Verdict::Worse).expect("one");
+        assert!((family.contrast.ratio() - 1.0 - by).abs() < 1e-3 && family.agreeing == family.points);
+    }
+}
+
+#[test]
+fn what_is_larger_than_the_smallest_visible_change_is_found_and_what_is_not_seen_does_not_pass() {
+    let switches = ["cpu/context_switch", "cpu/synchronisation", "cpu/wake_up"];
+    let faults = ["memory/minor_fault", "memory/major_fault", "memory/mapping", "memory/user_fault"];
+    for (name, experiments) in [("switches and wake-ups", &switches[..]), ("faults and mapping", &faults)] {
+        for by in [0.03, 0.05, 0.10, 0.20, 0.60] {
+            let found = compared(committed(), &planted(experiments, by), 0.05);
+            let family = found.families.iter().find(|family| family.name == name).expect("the family");
+            if by > family.smallest_visible {
+                assert_eq!(family.verdict, Verdict::Worse, "{name} {by}");
+            }
+            assert!(decide(&found) != Decision::Passed, "files cannot be judged at 5 % by such runs");
+        }
+    }
+}
+
+#[test]
+fn a_run_is_not_judged_by_itself() {
+    let found = compared(committed(), committed(), 1.0);
+    assert!(found.of_itself && worse(&found).is_empty());
+    assert_eq!(decide(&found), Decision::Inconclusive);
+    assert!(!compared(committed(), &planted(&[CALLS], 0.2), 1.0).of_itself);
+}
+
+const POINTS: u64 = 20;
+const TRIALS: u32 = 8;
+
+/// What a simulated run has in common by round, and by itself, and what each trial has, as shares.
+const OF_ROUNDS: f64 = 0.02;
+const OF_TRIALS: f64 = 0.03;
+const OF_RUNS: f64 = 0.01;
+
+fn uniform(chance: &mut impl Rng) -> f64 {
+    (chance.next_u64() >> 11) as f64 / (1_u64 << 53) as f64
+}
+
+fn normal(chance: &mut impl Rng) -> f64 {
+    (-2.0 * (1.0 - uniform(chance)).ln()).sqrt() * (std::f64::consts::TAU * uniform(chance)).cos()
+}
+
+/// A run whose system calls all cost so many times as much, and whose switches do not.
+fn simulated(by: f64, seed: u64) -> ReducedRun {
+    let mut chance = Xoshiro256PlusPlus::seed_from_u64(seed);
+    let mut run = ReducedRun { header: crate::described::header(vec![]), core_shared: None, levels: vec![] };
+    for experiment in [CALLS, "cpu/context_switch"] {
+        let by = if experiment == CALLS { by } else { 1.0 };
+        let of_run = OF_RUNS * normal(&mut chance);
+        let of_rounds: Vec<f64> = (0..TRIALS).map(|_| OF_ROUNDS * normal(&mut chance)).collect();
+        for place in 0..POINTS {
+            let trial = |round: u32| {
+                let moved = of_run + of_rounds[round as usize] + OF_TRIALS * normal(&mut chance);
+                (round + 1, 1000.0 * (1.0 + place as f64) * by * moved.exp())
+            };
+            run.levels.push(level(experiment, place, (0..TRIALS).map(trial).collect()));
+        }
+    }
+    run
+}
+
+fn level(experiment: &str, place: u64, by_round: Vec<(u32, f64)>) -> Level {
+    let trials: Vec<[f64; 1]> = by_round.iter().map(|(_, median)| [*median]).collect();
+    Level {
+        experiment: experiment.to_owned(),
+        method_version: 1,
+        point: Point::new().named(&Parameter::named("call", ""), &place.to_string()),
+        parameters: vec![],
+        unit: Unit::Nanoseconds,
+        outcome: Outcome::Value(estimate(&trials).expect("eight trials")),
+        core: None,
+        shared: None,
+        refuted: false,
+        step: None,
+        by_round,
+    }
+}
+
+fn pair(by: f64, seed: u64) -> Vec<PooledFamily> {
+    compared(&simulated(1.0, 2 * seed), &simulated(by, 2 * seed + 1), 0.05).families
+}
+
+fn mean(of: impl Iterator<Item = f64>) -> f64 {
+    let all: Vec<f64> = of.collect();
+    all.iter().sum::<f64>() / all.len() as f64
+}
+
+#[test]
+fn the_smallest_visible_change_is_found_in_four_of_five_pairs_and_equal_runs_are_seldom_called_different() {
+    let equal: Vec<Vec<PooledFamily>> = (1..=100).map(|seed| pair(1.0, seed)).collect();
+    let alarms = equal.iter().filter(|pair| pair.iter().any(|family| family.verdict.is_difference())).count();
+    assert!(alarms <= 5, "{alarms} of 100 equal pairs");
+    let visible = mean(equal.iter().flatten().map(|family| family.smallest_visible));
+    assert!((0.02..0.12).contains(&visible), "{visible}");
+    let found =
+        |by: f64| (101..=200).filter(|seed| pair(1.0 + by, *seed)[0].verdict == Verdict::Worse).count();
+    assert!(found(visible) >= 80, "{} of 100 pairs that differ by {visible}", found(visible));
+    assert!(found(visible / 4.0) <= 40, "{} of 100 pairs that differ by a fourth", found(visible / 4.0));
+}
+
+#[test]
+fn further_runs_are_as_many_as_it_takes() {
+    let side = |seeds: std::ops::Range<u64>| Side {
+        name: "runs".to_owned(),
+        runs: seeds.map(|seed| simulated(1.0, seed)).collect(),
+    };
+    let families = |count: u64| {
+        let (before, after) = (side(0..count), side(1000..1000 + count));
+        Comparison::of(&before, &after, &Margins::all(Some(0.03)), false).families
+    };
+    let needed = mean(families(1).iter().map(|family| f64::from(family.further_runs.expect("some"))));
+    assert!((1.0..30.0).contains(&needed), "{needed}");
+    let seen = families(1 + needed.ceil() as u64);
+    let visible = mean(seen.iter().map(|family| family.smallest_visible));
+    assert!(visible < 0.04, "{visible} after {needed} more runs");
+}
