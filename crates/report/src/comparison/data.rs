@@ -119,16 +119,16 @@ fn entry<'a>(after: &'a Side, comparison: &'a Comparison) -> SideComparison<'a> 
     }
 }
 
-fn family(found: &PooledFamily) -> FamilyEntry {
+fn family(pooled: &PooledFamily) -> FamilyEntry {
     FamilyEntry {
-        name: found.name,
-        points: found.points,
-        same_direction: found.agreeing,
-        cost: ratio(found.contrast),
-        margin: found.margin,
-        smallest_visible: found.smallest_visible,
-        further_runs: found.further_runs,
-        verdict: found.verdict.name(),
+        name: pooled.name,
+        points: pooled.points,
+        same_direction: pooled.agreeing,
+        cost: ratio(pooled.contrast),
+        margin: pooled.margin,
+        smallest_visible: pooled.smallest_visible,
+        further_runs: pooled.further_runs,
+        verdict: pooled.verdict.name(),
     }
 }
 

@@ -8,11 +8,11 @@ use fathom_engine::comparison::{Comparison, Difference, PooledFamily, Verdict};
 
 /// The verdict of a comparison in words: what it is of, where that matters, and which families moved.
 pub(super) fn verdict_in_words(comparison: &Comparison) -> String {
-    let mut said: Vec<String> = warnings(comparison);
-    for (wanted, head) in [(Verdict::Worse, "Worse"), (Verdict::Better, "Better")] {
-        let moved: Vec<String> = with(comparison, wanted).map(change).collect();
+    let mut sentences: Vec<String> = warnings(comparison);
+    for (direction, head) in [(Verdict::Worse, "Worse"), (Verdict::Better, "Better")] {
+        let moved: Vec<String> = with(comparison, direction).map(change).collect();
         if !moved.is_empty() {
-            said.push(format!("{head}: {}.", moved.join(", ")));
+            sentences.push(format!("{head}: {}.", moved.join(", ")));
         }
     }
     let named = |family: &PooledFamily| {
@@ -20,41 +20,41 @@ pub(super) fn verdict_in_words(comparison: &Comparison) -> String {
     };
     let same: Vec<String> = with(comparison, Verdict::Equivalent).map(|family| family.name.into()).collect();
     if !same.is_empty() {
-        said.push(format!("No change beyond the margin: {}.", same.join(", ")));
+        sentences.push(format!("No change beyond the margin: {}.", same.join(", ")));
     }
     let open: Vec<String> = with(comparison, Verdict::Inconclusive).map(named).collect();
     if !open.is_empty() {
-        said.push(format!("Not decided: {}.", open.join(", ")));
+        sentences.push(format!("Not decided: {}.", open.join(", ")));
     }
     if comparison.families.is_empty() && !comparison.rows.is_empty() {
-        said.push("No family of operations has enough points to be judged.".to_owned());
+        sentences.push("No family of operations has enough points to be judged.".to_owned());
     }
-    said.join(" ")
+    sentences.join(" ")
 }
 
 /// What must be known before any figure: a run compared with itself, other machines, other builds.
 fn warnings(comparison: &Comparison) -> Vec<String> {
-    let mut said = vec![];
+    let mut sentences = vec![];
     if comparison.of_itself {
-        said.push(
+        sentences.push(
             "The same run is on both sides: what it has in common with itself says nothing.".to_owned(),
         );
     }
-    let named = |wanted: fn(&Difference) -> bool| -> Vec<&str> {
-        comparison.differences.iter().filter(|one| wanted(one)).map(|one| one.what).collect()
+    let named = |is_wanted: fn(&Difference) -> bool| -> Vec<&str> {
+        comparison.differences.iter().filter(|one| is_wanted(one)).map(|one| one.what).collect()
     };
     let machines = named(|one| matches!(one.doubtful, Some("processor" | "virtualisation" | "storage")));
     if !machines.is_empty() {
-        said.push(format!("These are different machines ({}).", machines.join(", ")));
+        sentences.push(format!("These are different machines ({}).", machines.join(", ")));
     }
     if !named(|one| one.what == "fathom").is_empty() {
-        said.push("They were measured by different builds of fathom.".to_owned());
+        sentences.push("They were measured by different builds of fathom.".to_owned());
     }
-    said
+    sentences
 }
 
-fn with(comparison: &Comparison, wanted: Verdict) -> impl Iterator<Item = &PooledFamily> {
-    comparison.families.iter().filter(move |family| family.verdict == wanted)
+fn with(comparison: &Comparison, verdict: Verdict) -> impl Iterator<Item = &PooledFamily> {
+    comparison.families.iter().filter(move |family| family.verdict == verdict)
 }
 
 /// The change of a family's cost, with its interval.

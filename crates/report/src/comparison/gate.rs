@@ -42,31 +42,32 @@ impl GateReport<'_> {
     fn regressed(&self) -> String {
         let all = || self.comparison.comparisons();
         let families: Vec<String> = all()
-            .flat_map(|found| &found.families)
+            .flat_map(|comparison| &comparison.families)
             .filter(|family| family.regressed())
             .map(families::change)
             .collect();
-        let points = all().flat_map(|found| found.with(Verdict::Worse)).count();
+        let points = all().flat_map(|comparison| comparison.with(Verdict::Worse)).count();
         let by_themselves =
             (points > 0).then(|| format!("{} got worse by more than the margin", plural(points, "point")));
-        let said: Vec<String> = families.into_iter().chain(by_themselves).collect();
-        format!("Regressed: {}.", said.join(", "))
+        let sentences: Vec<String> = families.into_iter().chain(by_themselves).collect();
+        format!("Regressed: {}.", sentences.join(", "))
     }
 
     fn undecided(&self) -> String {
         let all: Vec<&Comparison> = self.comparison.comparisons().collect();
-        if all.iter().any(|found| found.of_itself) {
+        if all.iter().any(|comparison| comparison.of_itself) {
             return "Inconclusive: the baseline and the candidate have a run in common.".to_owned();
         }
-        let suspects = all.iter().flat_map(|found| &found.rows).filter(|row| row.is_suspect()).count();
+        let suspects =
+            all.iter().flat_map(|comparison| &comparison.rows).filter(|row| row.is_suspect()).count();
         let suspects = (suspects > 0).then(|| {
             format!("{} may have got worse, and these runs do not decide it.", plural(suspects, "point"))
         });
-        let said: Vec<String> = suspects.into_iter().chain(families::needed(&all)).collect();
+        let sentences: Vec<String> = suspects.into_iter().chain(families::needed(&all)).collect();
         format!(
             "Inconclusive: {} Allow more time (`--budget`), save more baseline runs under the same name, declare a \
              wider margin (`--margin`), or use a quieter machine.",
-            if said.is_empty() { UNMEASURED.to_owned() } else { said.join(" ") }
+            if sentences.is_empty() { UNMEASURED.to_owned() } else { sentences.join(" ") }
         )
     }
 }

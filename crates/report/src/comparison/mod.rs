@@ -121,10 +121,10 @@ fn began(side: &Side) -> &str {
 }
 
 fn verdict(comparison: &Comparison) -> Text {
-    let said = families::verdict_in_words(comparison);
+    let sentence = families::verdict_in_words(comparison);
     match families::tone(comparison) {
-        Some(tone) => Text::toned(tone, said),
-        None => Text::strong(said),
+        Some(tone) => Text::toned(tone, sentence),
+        None => Text::strong(sentence),
     }
 }
 
