@@ -52,12 +52,12 @@ impl RunTime {
         let mut experiments = BTreeMap::<&str, TimeSpent>::new();
         let mut trials = TimeSpent::default();
         for trial in figures_together(run) {
-            let spent = spent(&trial, run.header.clock.ticks_per_second);
-            experiments.entry(&trial[0].experiment).or_default().add(&spent);
-            trials.add(&spent);
+            let seconds = seconds_of(&trial, run.header.clock.ticks_per_second);
+            experiments.entry(&trial[0].experiment).or_default().add(&seconds);
+            trials.add(&seconds);
         }
         let mut experiments: Vec<(String, TimeSpent)> =
-            experiments.into_iter().map(|(name, spent)| (name.to_owned(), spent)).collect();
+            experiments.into_iter().map(|(name, seconds)| (name.to_owned(), seconds)).collect();
         experiments.sort_by(|one, other| other.1.whole_s().total_cmp(&one.1.whole_s()));
         // Clocks of different kinds tell the two.
         let between_s = (took_s - trials.whole_s()).max(0.0);
@@ -78,7 +78,7 @@ fn figures_together(run: &Run) -> Vec<Vec<&Trial>> {
 }
 
 /// The time of one trial.
-fn spent(figures: &[&Trial], ticks_per_second: f64) -> TimeSpent {
+fn seconds_of(figures: &[&Trial], ticks_per_second: f64) -> TimeSpent {
     let sum = |part: fn(&Trial) -> f64| figures.iter().map(|trial| part(trial)).sum::<f64>();
     let started_s = sum(|trial| trial.block.as_ref().map_or(0.0, |block| block.shared_s));
     let own_s = sum(|trial| trial.took_s) - started_s;
@@ -126,14 +126,14 @@ mod tests {
         }
     }
 
-    fn close(spent: TimeSpent, [observed, prepared, started, waited]: [f64; 4]) {
+    fn close(seconds: TimeSpent, [observed, prepared, started, waited]: [f64; 4]) {
         let pairs = [
-            (spent.observed_s, observed),
-            (spent.prepared_s, prepared),
-            (spent.started_s, started),
-            (spent.waited_s, waited),
+            (seconds.observed_s, observed),
+            (seconds.prepared_s, prepared),
+            (seconds.started_s, started),
+            (seconds.waited_s, waited),
         ];
-        assert!(pairs.iter().all(|(found, set)| (found - set).abs() < 1e-9), "{spent:?}");
+        assert!(pairs.iter().all(|(found, set)| (found - set).abs() < 1e-9), "{seconds:?}");
     }
 
     #[test]
@@ -141,7 +141,7 @@ mod tests {
         let on_cpu = Some(OnCpu { wall_ns: 4_000_000, ..OnCpu::default() });
         let core = Some(CoreReadings { waited_ns: 1_000_000, ..CoreReadings::default() });
         let figure = trial(0.005, Sample { on_cpu, core, ..Sample::default() });
-        let together = spent(&[&figure, &figure], 1e9);
+        let together = seconds_of(&[&figure, &figure], 1e9);
         close(together, [0.004, 0.0025, 0.0025, 0.001]);
         assert_eq!(together.trials, 1);
     }
@@ -150,7 +150,7 @@ mod tests {
     fn what_sleeps_is_timed_by_its_readings_or_by_its_observations() {
         let core = Some(CoreReadings { at: vec![0, 3_000_000], ..CoreReadings::default() });
         close(
-            spent(&[&trial(0.01, Sample { core, ..Sample::default() })], 1e9),
+            seconds_of(&[&trial(0.01, Sample { core, ..Sample::default() })], 1e9),
             [0.003, 0.0045, 0.0025, 0.0],
         );
         let observations = Observations::Ticks {
@@ -162,6 +162,6 @@ mod tests {
             baseline: vec![500_000],
         };
         let sample = Sample { observations, ..Sample::default() };
-        close(spent(&[&trial(0.01, sample)], 1e9), [0.0025, 0.005, 0.0025, 0.0]);
+        close(seconds_of(&[&trial(0.01, sample)], 1e9), [0.0025, 0.005, 0.0025, 0.0]);
     }
 }

@@ -23,7 +23,7 @@ pub(super) fn of(results: &Results) -> Option<Section> {
         Column::words("waited"),
         Column::number("of the run", "%"),
     ])
-    .rows(time.experiments.iter().map(|(name, spent)| row(results, name, spent, time.whole_s())));
+    .rows(time.experiments.iter().map(|(name, seconds)| row(results, name, seconds, time.whole_s())));
     let number = plural(time.experiments.len(), "experiment");
     Some(Section::new(Key::of("time"), "What the time of the run bought").lettered().say(line(&time)).with(
         Block::Folded { summary: number.into(), appendix: true, open: false, blocks: vec![table.into()] },
@@ -32,31 +32,31 @@ pub(super) fn of(results: &Results) -> Option<Section> {
 
 /// The whole run in a line.
 fn line(time: &RunTime) -> String {
-    let (spent, whole) = (&time.trials, time.whole_s());
+    let (seconds, whole) = (&time.trials, time.whole_s());
     let part = |seconds: f64| format!("{} ({})", duration(seconds), quantities::percent(seconds / whole));
     format!(
         "Of {}, {} were observed in {}; {} prepared trials, {} started processes and prepared what trials share, {} waited for \
          the core to be alone, and {} passed between trials.",
         duration(whole),
-        part(spent.observed_s),
-        plural(spent.trials, "trial"),
-        part(spent.prepared_s),
-        part(spent.started_s),
-        part(spent.waited_s),
+        part(seconds.observed_s),
+        plural(seconds.trials, "trial"),
+        part(seconds.prepared_s),
+        part(seconds.started_s),
+        part(seconds.waited_s),
         part(time.between_s)
     )
 }
 
-fn row(results: &Results, name: &str, spent: &TimeSpent, whole: f64) -> Row {
+fn row(results: &Results, name: &str, seconds: &TimeSpent, whole: f64) -> Row {
     let time = |seconds: f64| duration(seconds).into();
     Row::of([
         linked(results, name),
-        spent.trials.to_string().into(),
-        time(spent.observed_s),
-        time(spent.prepared_s),
-        time(spent.started_s),
-        time(spent.waited_s),
-        quantities::number(spent.whole_s() / whole * 100.0).into(),
+        seconds.trials.to_string().into(),
+        time(seconds.observed_s),
+        time(seconds.prepared_s),
+        time(seconds.started_s),
+        time(seconds.waited_s),
+        quantities::number(seconds.whole_s() / whole * 100.0).into(),
     ])
 }
 
