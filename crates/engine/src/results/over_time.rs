@@ -15,9 +15,9 @@ pub fn mean_over_time(
     trials: &[&Trial],
     core: Option<&CoreShared>,
 ) -> Option<Measured> {
-    let means = |wanted: Option<Occupancy>| -> Vec<f64> {
+    let means = |occupancy: Option<Occupancy>| -> Vec<f64> {
         let samples = trials.iter().filter_map(|trial| trial.sample());
-        samples.filter_map(|sample| mean_of(run, unit, sample, core, wanted)).collect()
+        samples.filter_map(|sample| mean_of(run, unit, sample, core, occupancy)).collect()
     };
     let of_both = core.and_then(|core| {
         let [alone, shared] =
@@ -34,17 +34,17 @@ fn mean_of(
     unit: Unit,
     sample: &Sample,
     core: Option<&CoreShared>,
-    wanted: Option<Occupancy>,
+    occupancy: Option<Occupancy>,
 ) -> Option<f64> {
     let observed = sample.observations.operation(unit, run.header.clock.ticks_per_second);
     let every = if sample.observations.baseline(1.0).is_empty() { 1 } else { 2 };
     let costs = observed.iter().map(|value| if unit.kind() == Kind::Rate { 1.0 / value } else { *value });
-    let costs: Vec<f64> = match wanted {
+    let costs: Vec<f64> = match occupancy {
         None => costs.collect(),
-        Some(wanted) => {
+        Some(occupancy) => {
             let states = states(sample, &core?.levels)?;
             let own = states.iter().step_by(every);
-            costs.zip(own).filter(|(_, state)| **state == wanted).map(|(cost, _)| cost).collect()
+            costs.zip(own).filter(|(_, state)| **state == occupancy).map(|(cost, _)| cost).collect()
         }
     };
     statistics::mean(&costs).map(|mean| mean.value)

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 /// Where the time of trials went, seconds.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct TimeSpent {
-    /// Processes that measured a trial; the figures of one trial are one.
+    /// Trials that gave a value; those of a block have a process in common.
     pub trials: usize,
     /// Observed: from the first observation of each trial to its last.
     pub observed_s: f64,

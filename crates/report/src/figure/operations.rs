@@ -173,9 +173,9 @@ pub(super) const KINDS: [Kind; 5] = [
 ];
 
 /// Every operation with a measured time, by its name.
-pub(crate) fn all<'a>(found: &'a Results) -> Vec<(&'static str, &'a PointResult)> {
+pub(crate) fn all<'a>(results: &'a Results) -> Vec<(&'static str, &'a PointResult)> {
     let every = KINDS.iter().flat_map(|(_, operations)| operations.iter());
-    every.filter_map(|operation| Some((operation.name, operation.result(found)?))).collect()
+    every.filter_map(|operation| Some((operation.name, operation.result(results)?))).collect()
 }
 
 impl Operation {
@@ -193,19 +193,19 @@ impl Operation {
             .filter(|point| point.unit == Unit::Nanoseconds && is_drawn(point))
             .collect();
         let points: Vec<&Point> = measured.iter().map(|point| &point.point).collect();
-        let meant = self.at.among(points, &results.run.header.machine);
+        let targets = self.at.among(points, &results.run.header.machine);
         let chosen =
-            meant.iter().find(|point| is_main(results, self.at.experiment, point)).or(meant.first())?;
+            targets.iter().find(|point| is_main(results, self.at.experiment, point)).or(targets.first())?;
         measured.into_iter().find(|point| point.point == **chosen)
     }
 }
 
 /// Whether a point is a main figure: of several that an operation may mean, pictures show the one that the screen does.
-fn is_main(found: &Results, experiment: &str, point: &Point) -> bool {
-    let Some(experiment) = found.experiments().into_iter().find(|name| *name == experiment) else {
+fn is_main(results: &Results, experiment: &str, point: &Point) -> bool {
+    let Some(experiment) = results.experiments().into_iter().find(|name| *name == experiment) else {
         return false;
     };
-    main_figures::of(found, experiment)
+    main_figures::of(results, experiment)
         .iter()
         .any(|main| matches!(main.source, FigureSource::Point(of) if of.point == *point))
 }

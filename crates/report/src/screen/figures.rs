@@ -20,8 +20,8 @@ pub(super) fn text(shown: &[Ranked], more: usize, style: Style) -> String {
         return style.title("No point has a value.") + "\n";
     }
     let more = if more == 0 { String::new() } else { format!("; {more} more with --full") };
-    let said = format!("medians are of the core alone where that could be told{more}");
-    table(shown, style) + &clipped("  ", &said, style)
+    let legend = format!("medians are of the core alone where that could be told{more}");
+    table(shown, style) + &clipped("  ", &legend, style)
 }
 
 fn table(all: &[Ranked], style: Style) -> String {

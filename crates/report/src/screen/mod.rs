@@ -70,12 +70,12 @@ impl Parts {
         let free_beside = |trust: &str| {
             MOST_LINES.saturating_sub(head.lines().count() + trust.lines().count() + BETWEEN + FILES)
         };
-        let wanted = main_figures::leading_lines(figures).max(figures.len().min(FEW_FIGURES));
+        let lines = main_figures::leading_lines(figures).max(figures.len().min(FEW_FIGURES));
         let all = trust::text(results, true, style);
-        let has_room = free_beside(&all) >= wanted + NOTABLE_ROOM;
+        let has_room = free_beside(&all) >= lines + NOTABLE_ROOM;
         let trust = if has_room { all } else { trust::text(results, false, style) };
         let free = free_beside(&trust);
-        let notable = notable::text(results, free.saturating_sub(wanted), style);
+        let notable = notable::text(results, free.saturating_sub(lines), style);
         let room = free.saturating_sub(notable.lines().count());
         Self { head, trust, notable, room }
     }

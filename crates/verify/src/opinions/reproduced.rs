@@ -29,14 +29,14 @@ impl Reproduced {
         results: &Results,
         tool: Option<&Estimate>,
     ) -> Option<Self> {
-        let found = match statistic {
+        let reproduced = match statistic {
             ToolStatistic::Mean => mean_over_time(results.run, unit, trials, results.core_shared.as_ref()),
             ToolStatistic::Median => median(unit, trials, results),
         }?;
         let factor = if unit.kind() == Kind::Rate { 1.0 / counts } else { counts };
-        let interval = found.interval;
+        let interval = reproduced.interval;
         let interval = interval.map(|ends| Interval { low: ends.low * factor, high: ends.high * factor });
-        let measured = Measured { value: found.value * factor, interval };
+        let measured = Measured { value: reproduced.value * factor, interval };
         let (ratio, agreement) =
             tool.map_or((None, Agreement::Skipped), |tool| judged(measured, tool.measured()));
         Some(Reproduced { statistic: statistic.name(), value: measured.value, interval, ratio, agreement })

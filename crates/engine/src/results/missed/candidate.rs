@@ -86,7 +86,7 @@ fn changed_input(missed: &Missed, figures: Figures) -> Option<MissCandidate> {
 /// The state of the core of the trials that a prediction's input came from, if its value shows it: that of the core shared.
 fn state(used: f64, alone: &Found, shared: Option<&(String, Point, Found)>) -> Option<Statement> {
     let (_, _, shared) = shared?;
-    let holds = |found: &Found| found.ends().is_some_and(|(low, high)| (low..=high).contains(&used));
+    let holds = |input: &Found| input.ends().is_some_and(|(low, high)| (low..=high).contains(&used));
     let is_shared = (shared.value - used).abs() < (alone.value - used).abs() && !holds(alone);
     is_shared.then(|| {
         statement!(
