@@ -327,7 +327,7 @@ mod tests {
     #[test]
     fn a_part_below_the_last_digit_of_its_whole_is_a_limit() {
         let part = |value, whole| Measure::of(Unit::Nanoseconds, whole).part(value, whole);
-        assert_eq!([part(0.318, 1_120.0), part(34.6, 6_930.0)], ["< 0.01", "0.0346"]);
+        assert_eq!([part(0.317, 1_120.0), part(34.6, 6_930.0)], ["< 0.01", "0.0346"]);
         assert_eq!([part(4.0, 318_000.0), part(0.4, 318.0)], ["< 1", "0.400"]);
         assert_eq!([part(0.0, 318.0), part(-2.0, 3.0)], ["0", "−2.00"]);
     }
