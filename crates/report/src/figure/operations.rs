@@ -26,11 +26,10 @@ const fn placed(operation: Operation, placement: Placement) -> Operation {
     Operation { at: operation.at.at(placement), ..operation }
 }
 
-const fn load(name: &'static str, level: &'static str, at: &'static [(&'static str, At)]) -> Operation {
-    Operation { level: Some(level), ..of(name, "memory/load_latency", at) }
+const fn load(name: &'static str, level: &'static str) -> Operation {
+    Operation { level: Some(level), ..of(name, "memory/load_latency", &[]) }
 }
 
-const CHASE: (&str, At) = ("order", At::Name("random cycle"));
 const LOOPBACK: (&str, At) = ("path", At::Name("loopback"));
 const CLOSED: (&str, At) = ("loop", At::Name("closed"));
 const SMALL: (&str, At) = ("payload", At::Least);
@@ -51,10 +50,10 @@ pub(super) const KINDS: [Kind; 5] = [
     (
         "memory",
         &[
-            load("load from L1", "L1", &[CHASE, ("size", At::Cache(1))]),
-            load("load from L2", "L2", &[CHASE, ("size", At::Cache(2))]),
-            load("load from L3", "L3", &[CHASE, ("size", At::Cache(3))]),
-            load("load from memory", "memory", &[CHASE, ("size", At::Most)]),
+            load("load from L1", "L1"),
+            load("load from L2", "L2"),
+            load("load from L3", "L3"),
+            load("load from memory", "memory"),
             of(
                 "first write of a page",
                 "memory/minor_fault",
@@ -179,14 +178,11 @@ pub(crate) fn all<'a>(results: &'a Results) -> Vec<(&'static str, &'a PointResul
 }
 
 impl Operation {
-    /// The first measured time of the operation; `None` if there is none.
+    /// The first measured time of the operation, and of a load the main figure of its level; `None` if there is none.
     pub fn result<'run>(&self, results: &'run Results) -> Option<&'run PointResult> {
-        let is_absent = |level: &str| {
-            let mut levels = results.levels.iter().flat_map(|(_, levels)| &levels.levels).peekable();
-            levels.peek().is_some() && !levels.any(|level_found| level_found.name.starts_with(level))
-        };
-        if self.level.is_some_and(is_absent) {
-            return None;
+        let main = main_points(results, self.at.experiment);
+        if let Some(level) = self.level {
+            return main.into_iter().find_map(|(words, point)| words.ends_with(level).then_some(point));
         }
         let measured: Vec<&PointResult> = results
             .of_experiment(self.at.experiment)
@@ -194,18 +190,20 @@ impl Operation {
             .collect();
         let points: Vec<&Point> = measured.iter().map(|point| &point.point).collect();
         let targets = self.at.among(points, &results.run.header.machine);
-        let chosen =
-            targets.iter().find(|point| is_main(results, self.at.experiment, point)).or(targets.first())?;
-        measured.into_iter().find(|point| point.point == **chosen)
+        let is_main = |target: &&&Point| main.iter().any(|(_, point)| point.point == ***target);
+        let target = targets.iter().find(is_main).or(targets.first())?;
+        measured.into_iter().find(|point| point.point == **target)
     }
 }
 
-/// Whether a point is a main figure: of several that an operation may mean, pictures show the one that the screen does.
-fn is_main(results: &Results, experiment: &str, point: &Point) -> bool {
-    let Some(experiment) = results.experiments().into_iter().find(|name| *name == experiment) else {
-        return false;
-    };
-    main_figures::of(results, experiment)
-        .iter()
-        .any(|main| matches!(main.source, FigureSource::Point(of) if of.point == *point))
+/// The points of an experiment that are main figures, with their words: of several that an operation may mean, pictures show the
+/// one that the screen does.
+fn main_points<'run>(results: &'run Results, experiment: &str) -> Vec<(String, &'run PointResult)> {
+    let name = results.experiments().into_iter().find(|name| *name == experiment);
+    let figures = name.map(|name| main_figures::of(results, name)).unwrap_or_default();
+    let points = figures.into_iter().filter_map(|main| match main.source {
+        FigureSource::Point(point) if is_drawn(point) => Some((main.words, point)),
+        _ => None,
+    });
+    points.collect()
 }

@@ -66,7 +66,7 @@ fn rows_of<'a>(results: &'a Results) -> Vec<PictureRow<'a>> {
         for operation in operations {
             let Some(point) = operation.result(results) else { continue };
             let Some(mark) = mark(point) else { continue };
-            let shared = point.core.as_ref().and_then(|core| core.shared.as_ref());
+            let shared = point.shared();
             let above = rows
                 .last()
                 .map_or(TOP - ROW * 0.5, |row| if row.kind == kind { row.y } else { row.y + BETWEEN });
