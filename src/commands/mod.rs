@@ -49,11 +49,8 @@ pub fn main() -> ExitCode {
 
 /// Runs the command. That of a process which a run has started is known: parsing it would take half a millisecond.
 fn begun() -> Result<ExitCode> {
-    if sampling::child::is_asked() {
-        sampling::child::begin_asked()?;
-        if std::env::args_os().skip(1).eq(["trial"]) {
-            return trial().map(|()| ExitCode::SUCCESS);
-        }
+    if sampling::child::is_asked() && std::env::args_os().skip(1).eq(["trial"]) {
+        return trial().map(|()| ExitCode::SUCCESS);
     }
     run(Cli::parse())
 }

@@ -49,13 +49,6 @@ pub enum End<A> {
     Interrupted,
 }
 
-/// What a measuring process does first: it ends with the process that asks it, and goes first where memory ends. By its own
-/// hand, because a process that does something between fork and exec has to be a copy of the run, whose page tables took
-/// longer to copy than everything else.
-pub fn begin_asked() -> std::io::Result<()> {
-    begin(std::os::unix::process::parent_id())
-}
-
 /// Options for starting a measuring process.
 #[derive(Debug, Clone, Default)]
 pub struct Launch {
@@ -259,14 +252,12 @@ enum Input {
 fn start(command: &str, seed: u64, limit: Option<&MemoryLimit>, launch: &Launch) -> std::io::Result<Child> {
     let padding = "x".repeat((seed >> 16) as usize % MOST_PADDING as usize);
     let parent = std::process::id();
-    let own = std::env::current_exe()?;
-    let (program, arguments, environment) = prefixed(started_by(&own, limit), launch);
+    let (program, arguments, environment) = prefixed(started_by(&std::env::current_exe()?, limit), launch);
     let mut process = Command::new(&program);
-    if program != own {
-        // What stands before it knows nothing of runs.
-        // SAFETY: between fork and exec only system calls are made, and nothing is allocated.
-        unsafe { process.pre_exec(move || begin(parent)) };
-    }
+    // Before it is executed: what is stopped, or has another program before it, before it could do this itself would outlive a
+    // run that is killed. The copy of the run's page tables that a fork takes for this is made while the last trial is recorded.
+    // SAFETY: between fork and exec only system calls are made, and nothing is allocated.
+    unsafe { process.pre_exec(move || begin(parent)) };
     process
         .args(arguments)
         .arg(command)
@@ -282,8 +273,7 @@ fn start(command: &str, seed: u64, limit: Option<&MemoryLimit>, launch: &Launch)
         .spawn()
 }
 
-/// System calls alone, and nothing is allocated. A process that is stopped before its first visit would otherwise outlive a run
-/// that is killed.
+/// The process ends with its parent, and goes first where memory ends: system calls alone, and nothing is allocated.
 fn begin(parent: u32) -> std::io::Result<()> {
     end_with(parent)?;
     be_the_first_to_go();

@@ -8,7 +8,7 @@ use anyhow::{Context, Result, anyhow, bail};
 use fathom_core::experiment::Experiment;
 use fathom_core::experiment::registry;
 use fathom_core::message::tell;
-use fathom_core::sampling::child::{begin_asked, is_asked};
+use fathom_core::sampling::child::is_asked;
 use fathom_core::sampling::preparing;
 use fathom_core::sampling::signals::forget_inherited;
 use std::collections::BTreeSet;
@@ -38,10 +38,7 @@ pub fn child_main(operations: impl IntoIterator<Item = Operation>) -> Result<Ses
         // Measured code waits for its children too.
         forget_inherited();
         // The parent process prints the error.
-        let answered = begin_asked()
-            .map_err(Into::into)
-            .and_then(|()| answer())
-            .inspect_err(|error| tell(format!("{error:#}")));
+        let answered = answer().inspect_err(|error| tell(format!("{error:#}")));
         std::process::exit(i32::from(answered.is_err()));
     }
     Ok(session)
