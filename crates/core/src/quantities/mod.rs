@@ -72,10 +72,12 @@ impl Measure {
         digits::value(value / self.size, self.place(value, interval))
     }
 
-    /// A part of a whole in the same measure: as an upper limit where it is below a tenth of the last digit of the whole.
+    /// A part of a whole in the same measure: as an upper limit where it is below the last digit of the whole, or below a tenth of it
+    /// where there is no smaller unit that would show it better.
     pub fn part(self, value: f64, whole: f64) -> String {
         let last = 10_f64.powi(self.place(whole, None));
-        if value > 0.0 && value < 0.1 * last * self.size {
+        let least = if self.size > 1.0 { last } else { 0.1 * last };
+        if value > 0.0 && value < least * self.size {
             return format!("< {last}");
         }
         self.number(value, None)
@@ -329,6 +331,7 @@ mod tests {
         let part = |value, whole| Measure::of(Unit::Nanoseconds, whole).part(value, whole);
         assert_eq!([part(0.317, 1_120.0), part(34.6, 6_930.0)], ["< 0.01", "0.0346"]);
         assert_eq!([part(4.0, 318_000.0), part(0.4, 318.0)], ["< 1", "0.400"]);
+        assert_eq!(part(0.191, 834.0 * 1.3), "< 0.01");
         assert_eq!([part(0.0, 318.0), part(-2.0, 3.0)], ["0", "−2.00"]);
     }
 
