@@ -10,7 +10,7 @@ use std::ffi::OsString;
 use std::io::{Read, Write};
 use std::os::fd::AsRawFd;
 use std::os::unix::process::CommandExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, LazyLock};
@@ -252,7 +252,7 @@ enum Input {
 fn start(command: &str, seed: u64, limit: Option<&MemoryLimit>, launch: &Launch) -> std::io::Result<Child> {
     let padding = "x".repeat((seed >> 16) as usize % MOST_PADDING as usize);
     let parent = std::process::id();
-    let (program, arguments, environment) = prefixed(started_by(&std::env::current_exe()?, limit), launch);
+    let (program, arguments, environment) = prefixed(started_by(limit)?, launch);
     let mut process = Command::new(&program);
     // Before it is executed: what is stopped, or has another program before it, before it could do this itself would outlive a
     // run that is killed. The copy of the run's page tables that a fork takes for this is made while the last trial is recorded.
@@ -295,13 +295,14 @@ fn be_the_first_to_go() {
 }
 
 /// The program that becomes a measuring process, its first arguments, and its environment: this program, or one that starts it.
-fn started_by(own: &Path, limit: Option<&MemoryLimit>) -> Started {
-    match limit {
+fn started_by(limit: Option<&MemoryLimit>) -> std::io::Result<Started> {
+    let own = std::env::current_exe()?;
+    Ok(match limit {
         Some(MemoryLimit::Scope(scope)) => {
-            (scope.program.clone(), scope.arguments(own), scope.environment.clone())
+            (scope.program.clone(), scope.arguments(&own), scope.environment.clone())
         }
-        _ => (own.to_owned(), vec![], vec![]),
-    }
+        _ => (own, vec![], vec![]),
+    })
 }
 
 /// The same through a requested command, which is put before all others.

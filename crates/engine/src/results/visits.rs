@@ -21,7 +21,12 @@ pub struct Visit {
 }
 
 impl Visit {
-    fn of(run: &Run, unit: Unit, (trial, sample): (&Trial, &Sample), levels: Option<&Levels>) -> Self {
+    pub(super) fn of(
+        run: &Run,
+        unit: Unit,
+        (trial, sample): (&Trial, &Sample),
+        levels: Option<&Levels>,
+    ) -> Self {
         let hz = run.header.clock.ticks_per_second;
         Visit {
             round: trial.round,
@@ -34,6 +39,12 @@ impl Visit {
     /// The number of observations of the operation in this state of the core.
     pub fn count(&self, state: Occupancy) -> usize {
         self.operation_states().filter(|each| **each == state).count()
+    }
+
+    /// The observations of the operation in this state of the core.
+    pub(super) fn in_state(&self, state: Occupancy) -> Vec<f64> {
+        let mine = self.operation.iter().zip(self.operation_states()).filter(|(_, each)| **each == state);
+        mine.map(|(value, _)| *value).collect()
     }
 
     fn operation_states(&self) -> impl Iterator<Item = &Occupancy> {

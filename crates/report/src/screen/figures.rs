@@ -63,7 +63,7 @@ fn room(rows: &[[String; 6]], columns: &[usize], width: usize) -> usize {
 fn cells(figure: &Ranked) -> [String; 6] {
     let short = figure.experiment.split_once('/').map_or(figure.experiment, |(_, short)| short);
     let words = clean(&format!("{short}: {}", figure.main.short_label()));
-    let WrittenFigure { median, interval, factor, evidence, .. } = figure.main.written();
+    let WrittenFigure { median, interval, factor, evidence } = figure.main.written();
     let mark = evidence.map_or(ABSENT, Sign::mark).to_owned();
     [words, median, interval, figure.main.shared(), factor, mark]
 }

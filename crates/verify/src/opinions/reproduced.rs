@@ -34,12 +34,11 @@ impl Reproduced {
             ToolStatistic::Median => median(unit, trials, results),
         }?;
         let factor = if unit.kind() == Kind::Rate { 1.0 / counts } else { counts };
-        let interval = reproduced.interval;
-        let interval = interval.map(|ends| Interval { low: ends.low * factor, high: ends.high * factor });
-        let measured = Measured { value: reproduced.value * factor, interval };
+        let measured = reproduced.scaled(factor);
+        let Measured { value, interval } = measured;
         let (ratio, agreement) =
             tool.map_or((None, Agreement::Skipped), |tool| judged(measured, tool.measured()));
-        Some(Reproduced { statistic: statistic.name(), value: measured.value, interval, ratio, agreement })
+        Some(Reproduced { statistic: statistic.name(), value, interval, ratio, agreement })
     }
 }
 
