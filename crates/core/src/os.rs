@@ -54,13 +54,18 @@ pub enum Uncounted {
 
 /// System calls of a forked child during `work`.
 pub fn traced<E>(work: impl FnOnce() -> Result<(), E>) -> Result<u64, Uncounted> {
+    let parent = std::process::id();
     // SAFETY: a trial is single-threaded or its other threads do not matter to the copy, which only works and exits.
     match unsafe { libc::fork() } {
         -1 => Err(Uncounted::Broke),
         0 => {
             // SAFETY: the child requests tracing, stops until the parent is ready, works and ends. If tracing is refused, it ends
-            // before it stops, with the error as its exit status, which has room for it.
+            // before it stops, with the error as its exit status, which has room for it. It ends with its parent: a child that
+            // has stopped stays so when its tracer is killed, and one without a parent would be traced by whoever adopts it.
             unsafe {
+                if end_with(parent).is_err() {
+                    libc::_exit(libc::ESRCH);
+                }
                 if libc::ptrace(libc::PTRACE_TRACEME, 0, 0, 0) != 0 {
                     libc::_exit(*libc::__errno_location());
                 }

@@ -47,3 +47,53 @@ fn count(work: impl FnOnce() -> Result<(), Failure>) -> Result<u64, Uncounted> {
     let busy = traced(work)?;
     busy.checked_sub(idle).ok_or(Uncounted::Broke)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sampling::partner::{PartnerProcess, pipe};
+    use std::fs::File;
+    use std::io::{Read, Write};
+    use std::time::{Duration, Instant};
+
+    /// Waits until the state of a process (proc(5)) is one of these; a process that does not exist is as one that is dead.
+    fn comes_to(states: &[char], pid: u32) -> bool {
+        let deadline = Instant::now() + Duration::from_secs(5);
+        let state = || {
+            let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+            stat.rsplit_once(')').and_then(|(_, rest)| rest.trim_start().chars().next()).unwrap_or('X')
+        };
+        while !states.contains(&state()) && Instant::now() < deadline {
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        states.contains(&state())
+    }
+
+    #[test]
+    fn a_copy_that_is_traced_ends_with_the_process_that_traces_it() {
+        let (reader, writer) = pipe().unwrap();
+        let tracer = PartnerProcess::start(None, move || {
+            let mut writer = File::from(writer);
+            let work = || -> Result<(), Failure> {
+                let _ = writer.write_all(&std::process::id().to_le_bytes());
+                loop {
+                    // SAFETY: sleeps until it is killed.
+                    unsafe { libc::pause() };
+                }
+            };
+            let _ = traced(work);
+            Ok(())
+        });
+        let mut pid = [0; 4];
+        File::from(reader).read_exact(&mut pid).unwrap();
+        let pid = u32::from_le_bytes(pid);
+        assert!(comes_to(&['S'], pid), "it sleeps, and no more in a stop of its tracer");
+        drop(tracer); // which kills it
+        let gone = comes_to(&['Z', 'X'], pid);
+        if !gone {
+            // SAFETY: the copy, which nobody else would end.
+            unsafe { libc::kill(pid as libc::pid_t, libc::SIGKILL) };
+        }
+        assert!(gone, "process {pid} stays behind");
+    }
+}
