@@ -94,7 +94,8 @@ fn a_killed_run_sets_back_what_it_had_set() -> Outcome {
     Ok(())
 }
 
-/// As by `systemctl stop`, the end of a Slurm step, or `memory.oom.group`: everything of the run's control group dies at once.
+/// As by `systemctl stop`, the end of a Slurm step, or `memory.oom.group`: everything of the run's control group dies at once. The guard
+/// is killed first, because it would set everything back as soon as the run is gone.
 fn what_a_run_left_set_that_was_killed_with_its_guard_is_set_back_by_the_next() -> Outcome {
     needs_root()?;
     let folder = tempfile::tempdir().expect("a folder");
@@ -103,7 +104,7 @@ fn what_a_run_left_set_that_was_killed_with_its_guard_is_set_back_by_the_next() 
         "export XDG_STATE_HOME=$PWD/state; \
          setsid fathom ab cpu/system_call --quick --budget 30s --alongside --a {other} --b {SETTING} -o both & \
          for i in $(seq 200); do [ $(cat {FILE}) = 64 ] || break; sleep 0.05; done; sleep 2; \
-         guard=$(pgrep -P $! -f ' restore$'); kill -9 $! $guard; sleep 1; cat {FILE}; \
+         guard=$(pgrep -P $! -f ' restore$'); kill -9 $guard $!; sleep 1; cat {FILE}; \
          fathom run cpu/system_call --quick --budget 2s --trial 2ms --alongside -o next.jsonl >/dev/null; cat {FILE}; \
          echo 62 > {FILE}; fathom run cpu/system_call --quick --budget 2s --trial 2ms --alongside -o last.jsonl >/dev/null"
     );

@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 pub const TESTS: &[Test] = &alone![
     what_needs_nothing_is_found_and_the_exit_status_says_so,
     a_neighbour_is_seen_and_does_not_move_the_value,
+    the_states_of_a_shared_core_are_told_apart,
     a_quota_is_seen_and_does_not_move_the_value,
     a_page_cache_of_known_size_is_found,
     bytes_a_second_of_a_throttled_device_are_found,
@@ -173,6 +174,11 @@ fn the_jitter_of_a_link_is_found() -> Outcome {
 /// A quota of half a CPU is seen, and moves nothing.
 fn a_quota_is_seen_and_does_not_move_the_value() -> Outcome {
     rig("quota")
+}
+
+/// Both values of a core with a simulated neighbour are found, and its share of the time.
+fn the_states_of_a_shared_core_are_told_apart() -> Outcome {
+    rig("shared-core")
 }
 
 /// A neighbour is seen, and moves nothing.

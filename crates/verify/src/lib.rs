@@ -32,6 +32,7 @@ mod quota;
 mod relay;
 mod rig;
 mod session;
+mod shared_core;
 mod sleep;
 mod spin;
 mod statistics;
@@ -59,6 +60,8 @@ pub static RIGS: &[&Rig] = &[
     &delay::RIG,
     &jitter::RIG,
     &neighbour::RIG,
+    &shared_core::SIMULATED,
+    &shared_core::PLANTED,
     &quota::RIG,
     &page_cache::RIG,
     &device::BYTES,
@@ -70,7 +73,7 @@ pub static RIGS: &[&Rig] = &[
 /// The experiments of rigs whose work itself is known. A process that verifies, or measures for one that does, registers
 /// them.
 pub fn experiments() -> Vec<&'static dyn Experiment> {
-    vec![&spin::WORK, &chain::WORK, &sleep::WORK, &echo::WORK, &chase::WORK]
+    vec![&spin::WORK, &chain::WORK, &sleep::WORK, &echo::WORK, &chase::WORK, &shared_core::WORK]
 }
 
 /// The rigs of these names, all of them without names; or the name that no rig has.

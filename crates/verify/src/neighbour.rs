@@ -35,12 +35,17 @@ pub struct Spinner {
 
 impl Spinner {
     pub fn on(cpu: usize) -> Self {
+        Spinner::repeating(cpu, std::hint::spin_loop)
+    }
+
+    /// A thread that repeats this on one CPU until it is dropped.
+    pub fn repeating(cpu: usize, once: fn()) -> Self {
         let stop = Arc::new(AtomicBool::new(false));
         let is_over = Arc::clone(&stop);
         let spin = move || {
             if affinity::pin(cpu).is_ok() {
                 while !is_over.load(Ordering::Relaxed) {
-                    std::hint::spin_loop();
+                    once();
                 }
             }
         };

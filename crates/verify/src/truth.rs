@@ -41,6 +41,13 @@ impl Claim {
         self
     }
 
+    /// The claim that it is found within this share of the set value, in place of 2 %.
+    #[must_use]
+    pub fn to(mut self, share: f64) -> Self {
+        self.tolerance = share * self.set.abs();
+        self
+    }
+
     /// The verdict on the figure, or on the reason why there is none.
     pub fn judged(self, figure: Result<TruthFigure, NoFigure>) -> Truth {
         let figure = match figure {

@@ -22,6 +22,7 @@ mod sample;
 mod settling;
 pub mod shared_memory;
 pub mod signals;
+pub mod simulated_core;
 mod stopwatch;
 mod tracer;
 mod trial;

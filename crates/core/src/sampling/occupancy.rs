@@ -9,6 +9,7 @@
 
 use super::affinity;
 use super::clock::{Clock, ClockKind, Counter, MonotonicRaw, Reading};
+use super::simulated_core;
 use crate::arch;
 use serde::{Deserialize, Serialize};
 
@@ -91,6 +92,9 @@ pub fn times(resolution_ticks: u64, ticks_per_second: f64, core_hz: Option<f64>)
 /// Reads the occupancy of the core; both times are nearly zero on architectures without a stream.
 #[inline]
 pub fn read<C: Clock>(clock: &C, times: u32) -> CoreReading {
+    if let Some(simulated) = simulated_core::reading() {
+        return simulated;
+    }
     arch::stream(WARM_UP_TURNS);
     let began = clock.start();
     arch::stream(STREAM_TURNS * u64::from(times));

@@ -54,4 +54,7 @@ pub struct Beginning {
     pub lasted_ns: f64,
     /// How long the work was repeated before it was observed, nanoseconds.
     pub repeated_ns: f64,
+    /// What an operation cost in the first 2.5 ms, as a multiple of its steady cost; `None` for runs of earlier programs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first_cost: Option<f64>,
 }

@@ -2,6 +2,7 @@
 //! only show what is computed here.
 
 mod accuracy;
+mod beginnings;
 pub mod bounds;
 mod core_state;
 mod cross_checks;
@@ -32,6 +33,7 @@ mod visits;
 mod vm_exit;
 
 pub use accuracy::{Accuracy, CLOSE, FAIR, Share, Tally, Worst, distance};
+pub use beginnings::Beginnings;
 pub use core_state::{CoreLevels, CoreShared, CoreState};
 pub use cross_checks::{Agreement, CrossCheck};
 pub use disturbance::Disturbance;

@@ -1,6 +1,7 @@
 //! A run as a paper: the machine, the method, a chapter for each family with a section for each experiment, then the overall
 //! conclusions. Every form of the full report is written from this one document.
 
+mod beginnings;
 pub(super) mod beside;
 mod causes;
 mod conclusions;
@@ -48,6 +49,7 @@ pub fn of(results: &Results, published: Option<&Published>) -> Document {
         operations::published_statistics(results),
     ]);
     document.sections.extend(neighbour::of(results));
+    document.sections.extend(beginnings::of(results));
     document.sections.extend(time::of(results));
     document
 }

@@ -5,9 +5,11 @@
 
 mod point;
 mod statement;
+mod time;
 
 use self::point::{CoreSharedReport, PointReport, core_shared, point};
 use self::statement::{CrossCheckReport, MechanismReport, StatementReport};
+use self::time::{BeginningReport, TimeReport, beginning, time};
 use super::beside::{self, Published};
 use super::form;
 use fathom_core::experiment::{Finding, Point};
@@ -16,7 +18,9 @@ use fathom_core::quantity::Unit;
 use fathom_core::sampling::Qualification;
 use fathom_core::statistics::Interval;
 use fathom_engine::record::{Closing, Peer, Resumed, Settings, Tool, Verification};
-use fathom_engine::results::{Accuracy, CLOSE, FAIR, Results, Share, Tally, TrendResult};
+use fathom_engine::results::{
+    Accuracy, Beginnings, CLOSE, FAIR, Results, RunTime, Share, Tally, TrendResult,
+};
 use serde::Serialize;
 
 pub(crate) const SCHEMA: u32 = 1;
@@ -43,6 +47,8 @@ struct RunEntry<'run> {
     mechanisms: Vec<MechanismReport<'run>>,
     cross_checks: Vec<CrossCheckReport<'run>>,
     accuracy: AccuracyReport<'run>,
+    beginnings: Vec<BeginningReport>,
+    time: Option<TimeReport>,
     /// Published figures next to those of the run; absent if none were requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     beside: Option<Vec<beside::BesideEntry<'run>>>,
@@ -122,6 +128,8 @@ fn report<'run>(results: &'run Results, published: Option<&Published<'run>>) -> 
         mechanisms: results.mechanisms.iter().map(MechanismReport::of).collect(),
         cross_checks: results.cross_checks.iter().map(CrossCheckReport::of).collect(),
         accuracy: accuracy(&results.accuracy),
+        beginnings: Beginnings::of(run).into_iter().map(beginning).collect(),
+        time: RunTime::of(run).map(time),
         beside: published.map(|published| beside::entries(&published.rows)),
     }
 }

@@ -166,14 +166,14 @@ fn disturbance(disturbance: &Disturbance) -> DisturbanceReport {
 
 /// The median, and its interval's ends if there are enough trials.
 #[derive(Serialize)]
-struct WithInterval {
+pub(super) struct WithInterval {
     median: f64,
     low: Option<f64>,
     high: Option<f64>,
 }
 
 impl WithInterval {
-    fn of(estimate: &Estimate) -> Self {
+    pub(super) fn of(estimate: &Estimate) -> Self {
         WithInterval { median: estimate.value, low: low(estimate), high: high(estimate) }
     }
 }

@@ -1,0 +1,86 @@
+//! How long work that wakes another CPU, or sleeps, takes to become steady, and what it costs at first.
+
+use crate::record::{Run, Trial};
+use fathom_core::sampling::Beginning;
+use fathom_core::statistics::{self, Estimate};
+use std::collections::BTreeMap;
+
+/// The beginnings of an experiment's work, over the processes in which it began.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Beginnings {
+    /// The experiment.
+    pub experiment: String,
+    /// How long its cost was not steady, nanoseconds, to within a window of 2.5 ms.
+    pub lasted_ns: Estimate,
+    /// What an operation cost in the first window, as a multiple of its steady cost; `None` if the run file does not have it.
+    pub first_cost: Option<Estimate>,
+}
+
+impl Beginnings {
+    /// Of every experiment with work that has a beginning, by name. Only the first work of a process counts: later work finds
+    /// the CPUs as the first has left them.
+    pub fn of(run: &Run) -> Vec<Self> {
+        let mut by_experiment = BTreeMap::<&str, Vec<&Beginning>>::new();
+        for trial in run.trials.iter().filter(|trial| is_first(trial)) {
+            let beginning = trial.sample().and_then(|sample| sample.beginning.as_ref());
+            if let Some(beginning) = beginning {
+                by_experiment.entry(&trial.experiment).or_default().push(beginning);
+            }
+        }
+        by_experiment.into_iter().filter_map(|(name, all)| Beginnings::over(name, &all)).collect()
+    }
+
+    fn over(experiment: &str, processes: &[&Beginning]) -> Option<Self> {
+        let each = |part: fn(&Beginning) -> Option<f64>| -> Option<Estimate> {
+            let values: Vec<[f64; 1]> =
+                processes.iter().filter_map(|beginning| Some([part(beginning)?])).collect();
+            statistics::estimate(&values)
+        };
+        Some(Beginnings {
+            experiment: experiment.to_owned(),
+            lasted_ns: each(|beginning| Some(beginning.lasted_ns))?,
+            first_cost: each(|beginning| beginning.first_cost),
+        })
+    }
+}
+
+/// Whether a trial is the first of its process.
+fn is_first(trial: &Trial) -> bool {
+    trial.block.as_ref().is_none_or(|block| block.place == 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::{BlockVisit, TrialOutcome};
+    use fathom_core::experiment::Point;
+    use fathom_core::sampling::Sample;
+
+    fn trial(place: u32, lasted_ns: f64, first_cost: Option<f64>) -> Trial {
+        let beginning = Some(Beginning { lasted_ns, repeated_ns: 1e8, first_cost });
+        Trial {
+            experiment: "cpu/wake_up".to_owned(),
+            point: Point::new(),
+            round: 1,
+            seed: 1,
+            began_s: 0.0,
+            took_s: 0.1,
+            block: Some(BlockVisit { process: 1, place, shared_s: 0.0 }),
+            outcome: TrialOutcome::Measured { sample: Sample { beginning, ..Sample::default() } },
+        }
+    }
+
+    #[test]
+    fn the_first_work_of_each_process_counts_and_what_is_not_recorded_has_no_cost() {
+        let all = [trial(1, 4e7, None), trial(2, 0.0, Some(0.5)), trial(1, 6e7, None), trial(1, 5e7, None)];
+        let processes: Vec<&Beginning> = all
+            .iter()
+            .filter(|trial| is_first(trial))
+            .filter_map(|trial| trial.sample()?.beginning.as_ref())
+            .collect();
+        let found = Beginnings::over("cpu/wake_up", &processes).unwrap();
+        assert_eq!((found.lasted_ns.value, found.first_cost), (5e7, None));
+        let found = Beginnings::over("cpu/wake_up", &[&Beginning { first_cost: Some(0.8), ..*processes[0] }]);
+        assert_eq!(found.unwrap().first_cost.unwrap().value, 0.8);
+    }
+}

@@ -1,0 +1,62 @@
+//! What the time of a run bought, and how long its work took to become steady, as JSON.
+
+use super::point::WithInterval;
+use fathom_engine::results::{Beginnings, RunTime, TimeSpent};
+use serde::Serialize;
+
+#[derive(Serialize)]
+pub(super) struct TimeReport {
+    #[serde(flatten)]
+    all: TimeSpentReport,
+    between_s: f64,
+    experiments: Vec<ExperimentTime>,
+}
+
+#[derive(Serialize)]
+struct ExperimentTime {
+    experiment: String,
+    #[serde(flatten)]
+    spent: TimeSpentReport,
+}
+
+#[derive(Serialize)]
+struct TimeSpentReport {
+    trials: usize,
+    observed_s: f64,
+    prepared_s: f64,
+    started_s: f64,
+    waited_s: f64,
+}
+
+#[derive(Serialize)]
+pub(super) struct BeginningReport {
+    experiment: String,
+    processes: usize,
+    lasted_ns: WithInterval,
+    first_cost: Option<WithInterval>,
+}
+
+pub(super) fn time(run: RunTime) -> TimeReport {
+    let experiments = run.experiments.into_iter();
+    TimeReport {
+        all: spent(&run.trials),
+        between_s: run.between_s,
+        experiments: experiments
+            .map(|(experiment, seconds)| ExperimentTime { experiment, spent: spent(&seconds) })
+            .collect(),
+    }
+}
+
+fn spent(seconds: &TimeSpent) -> TimeSpentReport {
+    let TimeSpent { trials, observed_s, prepared_s, started_s, waited_s } = *seconds;
+    TimeSpentReport { trials, observed_s, prepared_s, started_s, waited_s }
+}
+
+pub(super) fn beginning(all: Beginnings) -> BeginningReport {
+    BeginningReport {
+        processes: all.lasted_ns.trials,
+        lasted_ns: WithInterval::of(&all.lasted_ns),
+        first_cost: all.first_cost.as_ref().map(WithInterval::of),
+        experiment: all.experiment,
+    }
+}
