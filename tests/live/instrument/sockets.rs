@@ -144,7 +144,8 @@ fn a_sink_that_acknowledges_answers_whole_messages_only() -> Outcome {
 
 fn a_source_writes_at_least_what_is_enough_and_says_that_it_was_all() -> Outcome {
     let enough = Enough { ns: 1_000_000, bytes: 50_500 };
-    let (running, at) = begun(&Service::Source { stream: STREAM, enough, acknowledged: false })?;
+    let (running, at) =
+        begun(&Service::Source { stream: STREAM, enough, acknowledged: false, begins_before: false })?;
     let mut all = vec![];
     TcpStream::connect(at).unwrap().read_to_end(&mut all).unwrap();
     let report = running.stop();
@@ -155,7 +156,8 @@ fn a_source_writes_at_least_what_is_enough_and_says_that_it_was_all() -> Outcome
 
 fn a_source_that_is_acknowledged_waits_for_its_client() -> Outcome {
     let enough = Enough { ns: 0, bytes: 0 };
-    let (running, at) = begun(&Service::Source { stream: STREAM, enough, acknowledged: true })?;
+    let (running, at) =
+        begun(&Service::Source { stream: STREAM, enough, acknowledged: true, begins_before: false })?;
     let mut stream = TcpStream::connect(at).unwrap();
     for _ in 0..3 {
         stream.write_all(&[1]).unwrap();

@@ -86,7 +86,7 @@ const CHUNK_TIMEOUT: Duration = Duration::from_secs(10);
 pub(super) fn both_ways(stage: &Stage, path: &str) -> Result<Series, Failure> {
     let stream = StreamOptions { chunk: CHUNK, buffers: Some(CHUNK) };
     let enough = Enough { ns: 0, bytes: 0 };
-    let source = Service::Source { stream, enough, acknowledged: true };
+    let source = Service::Source { stream, enough, acknowledged: true, begins_before: false };
     let sink = Service::Sink { stream, acknowledged: Some(CHUNK), reads_after_ns: 0 };
     let mut chunk = vec![1; CHUNK as usize];
     let (reads, granted) = rates(stage, (&source, path), |socket| {

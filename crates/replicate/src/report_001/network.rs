@@ -54,7 +54,12 @@ pub(super) fn receiving(stage: &Stage, path: &str, messages: u64) -> Result<Seri
     let tick_ns = stage.ns_per_tick()?;
     let bytes = messages * u64::from(MB);
     let options = StreamOptions { chunk: MB, buffers: None };
-    let source = Service::Source { stream: options, enough: Enough { ns: 0, bytes }, acknowledged: false };
+    let source = Service::Source {
+        stream: options,
+        enough: Enough { ns: 0, bytes },
+        acknowledged: false,
+        begins_before: false,
+    };
     let other = OtherSide::start(&source, path, stage.site)?;
     let mut buffer = vec![0; MB as usize];
     let values = TrialProtocol::TEN.values(|| {

@@ -5,6 +5,7 @@
 
 pub mod accept;
 mod arrivals;
+mod beginning;
 mod datagrams;
 pub mod drain;
 mod echo;
@@ -16,6 +17,7 @@ mod source;
 mod stream;
 
 pub use arrivals::{Arrival, Arrivals};
+pub use beginning::{Beginning, is_searching};
 pub use place::Place;
 pub use processor_time::processor_time;
 pub use running::{Running, ServiceReport, ServiceTally, Waking};
@@ -51,6 +53,9 @@ pub enum Service {
         enough: Enough,
         /// Whether every chunk waits for a byte from the client, which then ends the stream.
         acknowledged: bool,
+        /// Whether a stream's length counts from the end of its beginning.
+        #[serde(default)]
+        begins_before: bool,
     },
     /// Counts and times datagrams.
     Datagrams { bytes: u32 },
@@ -81,8 +86,8 @@ pub fn serve(service: &Service, place: &Place) -> Result<Running, Failure> {
         Service::Sink { stream, acknowledged, reads_after_ns } => {
             sink::begin(*stream, *acknowledged, Duration::from_nanos(*reads_after_ns), place)
         }
-        Service::Source { stream, enough, acknowledged } => {
-            source::begin(*stream, *enough, *acknowledged, place)
+        Service::Source { stream, enough, acknowledged, begins_before } => {
+            source::begin(*stream, *enough, (*acknowledged, *begins_before), place)
         }
         Service::Datagrams { bytes } => datagrams::begin(*bytes, place),
         Service::Accept => accept::begin(place),

@@ -19,6 +19,9 @@ pub struct ServiceReport {
     pub messages: u64,
     pub received_bytes: u64,
     pub sent_bytes: u64,
+    /// Those of them that were sent in the beginnings of streams, if it counts from their ends.
+    #[serde(default)]
+    pub beginning_bytes: u64,
     /// The arrival of received bytes over time, if the service records it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub arrivals: Vec<Arrival>,
@@ -41,6 +44,8 @@ pub struct ServiceTally {
     pub messages: AtomicU64,
     pub received_bytes: AtomicU64,
     pub sent_bytes: AtomicU64,
+    /// Those of them that were sent in the beginnings of streams.
+    pub beginning_bytes: AtomicU64,
     arrivals: Mutex<Arrivals>,
     failure: Mutex<Option<String>>,
     /// Functions that wake a thread waiting for its socket.
@@ -56,6 +61,7 @@ impl ServiceTally {
             messages: AtomicU64::new(0),
             received_bytes: AtomicU64::new(0),
             sent_bytes: AtomicU64::new(0),
+            beginning_bytes: AtomicU64::new(0),
             arrivals: Mutex::new(Arrivals::default()),
             failure: Mutex::new(None),
             wakers: Mutex::new(BTreeMap::new()),
@@ -108,6 +114,7 @@ impl ServiceTally {
             messages: count(&self.messages),
             received_bytes: count(&self.received_bytes),
             sent_bytes: count(&self.sent_bytes),
+            beginning_bytes: count(&self.beginning_bytes),
             arrivals: locked(&self.arrivals).take(),
             cpu_ns,
             failure: locked(&self.failure).clone(),

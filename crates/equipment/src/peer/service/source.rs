@@ -1,5 +1,6 @@
 //! A source: it writes on every connection until a time and a number of bytes are reached.
 
+use super::beginning::{Beginning, is_searching};
 use super::place::Place;
 use super::running::{Running, ServiceTally};
 use super::stream::{StreamOptions, accept_all};
@@ -22,11 +23,12 @@ pub struct Enough {
 /// The longest stream; a longer one is an error, because no measurement lasts a minute.
 const LONGEST: Duration = Duration::from_mins(1);
 
-/// Begins the service. With `acknowledged`, it waits for one byte after every chunk, and ends when the client leaves.
+/// Begins the service. With `acknowledged`, it waits for one byte after every chunk, and ends when the client leaves; with
+/// `begins_before`, the length counts from the end of the beginning.
 pub fn begin(
     options: StreamOptions,
     enough: Enough,
-    acknowledged: bool,
+    (acknowledged, begins_before): (bool, bool),
     place: &Place,
 ) -> Result<Running, Failure> {
     accept_all(options, place, move |mut stream, tally| {
@@ -34,7 +36,7 @@ pub fn begin(
         if acknowledged {
             converse(&mut stream, &data, tally)
         } else {
-            send_all(&mut stream, &data, enough, tally)
+            send_all(&mut stream, &data, (enough, Beginning::new(begins_before)), tally)
         }
     })
 }
@@ -46,12 +48,15 @@ const BYTES_PER_CLOCK_READING: u64 = 64 << 10;
 fn send_all(
     stream: &mut TcpStream,
     data: &[u8],
-    enough: Enough,
+    (enough, mut beginning): (Enough, Beginning),
     tally: &Arc<ServiceTally>,
 ) -> std::io::Result<()> {
     let (began, limit) = (Instant::now(), Duration::from_nanos(enough.ns).min(LONGEST));
     let (mut sent, mut passed) = (0, Duration::ZERO);
-    while (passed < limit || sent < enough.bytes) && passed < LONGEST {
+    let is_enough = |since: Option<(u64, Duration)>| {
+        since.is_some_and(|(bytes, time)| bytes >= enough.bytes && time >= limit)
+    };
+    while !is_enough(beginning.since(sent, passed)) && passed < LONGEST {
         let next_reading = sent + BYTES_PER_CLOCK_READING;
         while sent < next_reading {
             stream.write_all(data)?;
@@ -59,7 +64,9 @@ fn send_all(
             tally.sent_bytes.fetch_add(data.len() as u64, Ordering::Relaxed);
         }
         passed = began.elapsed();
+        beginning.look(|| is_searching(stream), passed, sent);
     }
+    tally.beginning_bytes.fetch_add(beginning.bytes(), Ordering::Relaxed);
     stream.shutdown(Shutdown::Write)?;
     stream.read(&mut [0]).map(drop)
 }

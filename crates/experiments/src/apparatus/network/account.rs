@@ -24,6 +24,7 @@ const SEND_BUFFER: &str = "send_buffer_bytes";
 const RECEIVE_BUFFER: &str = "receive_buffer_bytes";
 const STEADY: &str = "transfers_found_steady";
 const RAMP: &str = "ramp_ns";
+const BEGINNING: &str = "bytes_of_beginnings";
 const UNCOPIED: &str = "sends_without_copy";
 const COPIED: &str = "sends_copied_after_all";
 
@@ -43,6 +44,7 @@ impl Account {
             RECEIVE_BUFFER,
             STEADY,
             RAMP,
+            BEGINNING,
             UNCOPIED,
             COPIED,
         ];
@@ -51,7 +53,7 @@ impl Account {
 
     pub fn add(&mut self, transfer: &Transfer, wall_ns: f64) {
         let (uncopied, copied) = transfer.uncopied.unwrap_or_default();
-        let steady = super::arrival_rate::steady(&transfer.arrivals);
+        let steady = super::arrival_rate::steady(transfer.lasting());
         let sums = [
             (TRANSFERS, 1.0),
             (SENT, transfer.sent as f64),
@@ -65,6 +67,7 @@ impl Account {
             (RECEIVE_BUFFER, transfer.receive_buffer as f64),
             (STEADY, f64::from(u8::from(steady.is_some_and(|steady| steady.is_early)))),
             (RAMP, steady.map_or(0.0, |steady| steady.ramp_ns)),
+            (BEGINNING, transfer.beginning as f64),
             (UNCOPIED, uncopied as f64),
             (COPIED, copied as f64),
         ];

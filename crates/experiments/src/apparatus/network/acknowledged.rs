@@ -31,7 +31,12 @@ pub fn workload<'site>(
     let service = if sends {
         Service::Sink { stream, acknowledged: Some(chunk), reads_after_ns: 0 }
     } else {
-        Service::Source { stream, enough: Enough { ns: 0, bytes: 0 }, acknowledged: true }
+        Service::Source {
+            stream,
+            enough: Enough { ns: 0, bytes: 0 },
+            acknowledged: true,
+            begins_before: false,
+        }
     };
     let other = OtherSide::start(&service, path, site)?;
     let mut stream = connected(stream, &other).map_err(|error| broke(&error))?;

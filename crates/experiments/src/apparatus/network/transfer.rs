@@ -8,7 +8,7 @@ use fathom_core::sampling::partner::pipe;
 use fathom_equipment::peer::other_side::{Helper, OtherSide};
 use fathom_equipment::peer::service::drain::drain;
 use fathom_equipment::peer::service::{
-    Arrival, Arrivals, Enough, Running, StreamOptions, processor_time, sink,
+    Arrival, Arrivals, Beginning, Enough, Running, StreamOptions, is_searching, processor_time, sink,
 };
 use fathom_equipment::peer::{Place, Service, ServiceReport};
 use socket2::SockRef;
@@ -40,11 +40,16 @@ pub struct TransferOrder {
     pub buffers: Option<u32>,
     /// The condition that ends the transfer.
     pub enough: Enough,
-    /// Time for which the receiver of a TCP stream does not read at first: see `bandwidth`'s method.
+    /// Time for which the receiver of a TCP stream does not read at first; if there is one, the condition counts from the end of
+    /// the stream's beginning: see `bandwidth`'s method.
     pub reads_after: Duration,
 }
 
 impl TransferOrder {
+    fn beginning(&self) -> Beginning {
+        Beginning::new(!self.reads_after.is_zero())
+    }
+
     fn options(&self) -> StreamOptions {
         StreamOptions { chunk: self.chunk, buffers: self.buffers }
     }
@@ -54,6 +59,8 @@ impl TransferOrder {
 pub struct Transfer {
     pub sent: u64,
     pub received: u64,
+    /// Bytes sent in the beginnings of the streams, which do not count.
+    pub beginning: u64,
     /// Arrivals over time, by the receiver's clock.
     pub arrivals: Vec<Arrival>,
     /// Number of reads, or of datagrams received.
@@ -83,6 +90,12 @@ impl Transfer {
             receiver_ns: report.cpu_ns.unwrap_or_default() as f64,
             ..Transfer::default()
         }
+    }
+
+    /// The arrivals after the beginning.
+    pub fn lasting(&self) -> &[Arrival] {
+        let from = self.arrivals.partition_point(|arrival| arrival.bytes < self.beginning);
+        &self.arrivals[from..]
     }
 
     fn note_socket(&mut self, stream: &TcpStream) {
@@ -120,9 +133,10 @@ pub fn send(order: &TransferOrder, site: &Site) -> Result<Transfer, Failure> {
     let before = used_ns();
     let sent = beside_each_other(&streams, |stream| send_one(stream, order, site.stopwatch))?;
     let sender_ns = used_ns() - before;
-    let mut transfer =
-        Transfer::reported(other.stop()?, sent.iter().map(|(bytes, _)| bytes).sum(), sender_ns);
-    transfer.uncopied = sent.first().and_then(|(_, uncopied)| *uncopied);
+    let sum = |part: fn(&Sent) -> u64| sent.iter().map(part).sum::<u64>();
+    let mut transfer = Transfer::reported(other.stop()?, sum(|stream| stream.bytes), sender_ns);
+    transfer.beginning = sum(|stream| stream.beginning);
+    transfer.uncopied = sent.first().and_then(|stream| stream.uncopied);
     for stream in &streams {
         transfer.note_socket(stream);
     }
@@ -146,11 +160,19 @@ fn beside_each_other<T: Send>(
     })
 }
 
-type Sent = (u64, Option<(u64, u64)>);
+/// What was sent on one stream.
+struct Sent {
+    bytes: u64,
+    /// Those of its beginning.
+    beginning: u64,
+    /// Sends without a copy, and sends that the kernel copied after all, if it reports them.
+    uncopied: Option<(u64, u64)>,
+}
 
 fn send_one(stream: &TcpStream, order: &TransferOrder, watch: &dyn Stopwatch) -> Result<Sent, Failure> {
     let mut supply = supply(&order.by, stream.as_fd(), order.chunk as usize)?;
-    let bytes = pour(&mut *supply, order, watch)?;
+    let mut beginning = order.beginning();
+    let bytes = pour(&mut *supply, order, watch, (&mut beginning, &|| is_searching(stream)))?;
     stream.shutdown(Shutdown::Write).map_err(|error| broke("shutdown", &error))?;
     let mut stream = stream;
     // The sink closes after it has read everything.
@@ -158,25 +180,43 @@ fn send_one(stream: &TcpStream, order: &TransferOrder, watch: &dyn Stopwatch) ->
     if end != 0 {
         return Err(Failure::Broke("the receiver sent something".to_owned()));
     }
-    Ok((bytes, supply.settle()?))
+    Ok(Sent { bytes, beginning: beginning.bytes(), uncopied: supply.settle()? })
 }
 
-/// Sends until the condition is met; returns the number of bytes.
-fn pour(supply: &mut dyn Supply, order: &TransferOrder, watch: &dyn Stopwatch) -> Result<u64, Failure> {
+/// Sends until the condition is met, counted from the end of the beginning; returns the number of bytes.
+fn pour(
+    supply: &mut dyn Supply,
+    order: &TransferOrder,
+    watch: &dyn Stopwatch,
+    (beginning, is_searching): (&mut Beginning, &dyn Fn() -> bool),
+) -> Result<u64, Failure> {
     let (began, chunk, mut sent) = (watch.now_ns(), u64::from(order.chunk), 0);
-    while sent < order.enough.bytes || watch.now_ns() - began < order.enough.ns as f64 {
+    let least = Duration::from_nanos(order.enough.ns);
+    loop {
+        let passed = Duration::from_nanos((watch.now_ns() - began) as u64);
+        beginning.look(is_searching, passed, sent);
+        let since = beginning.since(sent, passed);
+        if since.is_some_and(|(bytes, time)| bytes >= order.enough.bytes && time >= least) {
+            return Ok(sent);
+        }
         let look_at = sent + BETWEEN_LOOKS;
         while sent < look_at {
             supply.put()?;
             sent += chunk;
         }
     }
-    Ok(sent)
+}
+
+/// The same where nothing searches for a limit.
+fn pour_all(supply: &mut dyn Supply, order: &TransferOrder, watch: &dyn Stopwatch) -> Result<u64, Failure> {
+    pour(supply, order, watch, (&mut Beginning::new(false), &|| false))
 }
 
 /// Receives over TCP; this side times the arrivals.
 pub fn receive(order: &TransferOrder, site: &Site) -> Result<Transfer, Failure> {
-    let service = Service::Source { stream: order.options(), enough: order.enough, acknowledged: false };
+    let begins_before = !order.reads_after.is_zero();
+    let service =
+        Service::Source { stream: order.options(), enough: order.enough, acknowledged: false, begins_before };
     let other = OtherSide::start(&service, &order.path, site)?;
     let (total, arrivals) = (AtomicU64::new(0), Mutex::new(Arrivals::default()));
     let arrived = |bytes| {
@@ -203,6 +243,7 @@ pub fn receive(order: &TransferOrder, site: &Site) -> Result<Transfer, Failure> 
     let arrivals = arrivals.into_inner().unwrap_or_else(PoisonError::into_inner).take();
     Ok(Transfer {
         sent: report.sent_bytes,
+        beginning: report.beginning_bytes,
         received: read.iter().map(|(bytes, _)| bytes).sum(),
         arrivals,
         reads: read.iter().map(|(_, reads)| reads).sum(),
@@ -233,7 +274,7 @@ pub fn send_within(order: &TransferOrder, socket: bool, site: &Site) -> Result<T
         Ok(running)
     })?;
     let before = used_ns();
-    let sent = pour(&mut *supply(WRITE, write.as_fd(), chunk)?, order, site.stopwatch)?;
+    let sent = pour_all(&mut *supply(WRITE, write.as_fd(), chunk)?, order, site.stopwatch)?;
     let sender_ns = used_ns() - before;
     drop(write);
     Ok(Transfer::reported(helper.stop()?, sent, sender_ns))
@@ -244,7 +285,7 @@ pub fn send_datagrams(order: &TransferOrder, site: &Site) -> Result<Transfer, Fa
     let other = OtherSide::start(&Service::Datagrams { bytes: order.chunk }, &order.path, site)?;
     let socket = datagrams::connected(other.address)?;
     let before = used_ns();
-    let sent = pour(&mut *supply(WRITE, socket.as_fd(), order.chunk as usize)?, order, site.stopwatch)?;
+    let sent = pour_all(&mut *supply(WRITE, socket.as_fd(), order.chunk as usize)?, order, site.stopwatch)?;
     let sender_ns = used_ns() - before;
     // Datagrams in flight arrive.
     std::thread::sleep(Duration::from_millis(if order.path == PEER { 50 } else { 1 }));

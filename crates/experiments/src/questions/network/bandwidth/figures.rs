@@ -20,7 +20,7 @@ pub fn of(point: &Point, transfer: &Transfer) -> Result<Vec<FigureValue>, Failur
         return of_the_beginning(point.number(&START), transfer);
     }
     let mib = transfer.received as f64 / f64::from(1 << 20);
-    let rate = steady(&transfer.arrivals).ok_or_else(short)?.rate;
+    let rate = steady(transfer.lasting()).ok_or_else(short)?.rate;
     let read = transfer.received as f64 / transfer.reads.max(1) as f64;
     let costs = [(SENDER, transfer.sender_ns / mib), (RECEIVER, transfer.receiver_ns / mib)];
     Ok([(STEADY, rate), (READ, read)].into_iter().chain(costs).collect())
