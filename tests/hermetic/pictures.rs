@@ -222,7 +222,8 @@ fn every_main_figure_is_in_a_picture_of_its_section() {
             }
         }
     }
-    assert!(shown > 60, "{shown}");
+    // Those of the recorded runs whose methods still have their versions.
+    assert!(shown > 40, "{shown}");
 }
 
 #[test]

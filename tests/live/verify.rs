@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 pub const TESTS: &[Test] = &alone![
     what_needs_nothing_is_found_and_the_exit_status_says_so,
     a_neighbour_is_seen_and_does_not_move_the_value,
-    the_states_of_a_shared_core_are_told_apart,
+    the_states_of_a_shared_core_are_distinguished,
     a_quota_is_seen_and_does_not_move_the_value,
     a_page_cache_of_known_size_is_found,
     bytes_a_second_of_a_throttled_device_are_found,
@@ -177,7 +177,7 @@ fn a_quota_is_seen_and_does_not_move_the_value() -> Outcome {
 }
 
 /// Both values of a core with a simulated neighbour are found, and its share of the time.
-fn the_states_of_a_shared_core_are_told_apart() -> Outcome {
+fn the_states_of_a_shared_core_are_distinguished() -> Outcome {
     rig("shared-core")
 }
 

@@ -1,5 +1,5 @@
-//! A neighbour on another hardware thread of the core, by a schedule that the instrument is not told: it must tell the two states
-//! apart, give each its value, and find the share of the time. A guest cannot plant one, so its readings and its slowdown are
+//! A neighbour on another hardware thread of the core, by a schedule that the instrument does not know: it must distinguish the two
+//! states, give each its value, and find the share of the time. A guest cannot plant one, so its readings and its slowdown are
 //! simulated in the measuring process; where the machine shows a second hardware thread, a real one is planted too.
 
 use super::neighbour::Spinner;
@@ -39,7 +39,7 @@ pub static PLANTED: Rig = Rig {
 pub static WORK: KnownWork = KnownWork::of(
     &about(
         NAME,
-        "Are the states of a shared core told apart?",
+        "Are the states of a shared core distinguished?",
         "one spin",
         "A loop reads the kernel's clock until a known time has passed: 60 µs while the simulated core is alone, 84 µs while it \
          is shared. The readings of the core are simulated by the same schedule.",
@@ -141,8 +141,8 @@ fn share_of_time(rig: &Rig, results: &Results, share: Option<f64>) -> Truth {
         Some(Unit::PartsPerMillion),
         share.unwrap_or_default(),
     );
-    let found = results.core_shared.as_ref().map(|core| TruthFigure::exactly(1e6 * core.share));
-    claim
-        .within(OF_THE_SHARE)
-        .judged(found.ok_or_else(|| NoFigure::inconclusive("the two states of the core were not told apart")))
+    let figure = results.core_shared.as_ref().map(|core| TruthFigure::exactly(1e6 * core.share));
+    claim.within(OF_THE_SHARE).judged(
+        figure.ok_or_else(|| NoFigure::inconclusive("the two states of the core were not distinguished")),
+    )
 }

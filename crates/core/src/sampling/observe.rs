@@ -71,15 +71,11 @@ impl<C: Clock> Sampler<'_, C> {
         workload: &mut Workload,
         begin: impl FnOnce() -> T,
     ) -> Result<(RawSample, T), Failure> {
-        let (per_iteration, beyond_ns, each) = (workload.per_iteration, workload.beyond_ns, workload.each);
-        let batch = match &mut workload.work {
-            Work::Timed { operation, .. } => Some(self.batch(operation.as_mut(), each)?),
-            _ => None,
-        };
         let beginning = match workload.observed {
-            ObservedFrom::ItsSteadyState => Some(self.settle(&mut workload.work, batch, self.shared)?),
+            ObservedFrom::ItsSteadyState => Some(self.settle(workload, self.shared)?),
             ObservedFrom::ItsBeginning => None,
         };
+        let (per_iteration, beyond_ns, each) = (workload.per_iteration, workload.beyond_ns, workload.each);
         let first_call = workload.first_call;
         let mut counts = || workload.witness.as_mut().map(|count| count()).unwrap_or_default();
         let mut before = vec![];
@@ -92,7 +88,7 @@ impl<C: Clock> Sampler<'_, C> {
             Work::Figures(observe) => self.record_figures(observe, first_call, begin),
             Work::Marked(operation) => self.marked(operation.as_mut(), beyond_ns, begin),
             Work::Timed { operation, baseline } => {
-                let batch = batch.unwrap_or(1);
+                let batch = self.batch(operation.as_mut(), each)?;
                 let most = if each { MOST_SINGLES } else { MOST_BATCHES };
                 let wait = self.core_wait;
                 let waited_ns = self.wait()?;

@@ -6,7 +6,7 @@
 use super::clock::Clock;
 use super::observe::Sampler;
 use super::sample::Beginning;
-use crate::experiment::{Failure, Shared, Work};
+use crate::experiment::{Failure, Shared, Work, Workload};
 use crate::statistics::{self, settled_from};
 
 /// The length of the windows whose medians are compared, nanoseconds.
@@ -25,34 +25,26 @@ const MOST_NS: f64 = 1e9;
 struct SteadyProcess;
 
 impl<C: Clock> Sampler<'_, C> {
-    /// Repeats the work until its cost is steady; a process does so at length only once. `batch` is the number of iterations
-    /// between two clock readings, for work that the sampler times.
+    /// Repeats the work until its cost is steady; a process does so at length only once.
     ///
     /// # Errors
     /// [`Failure::Broke`] if it is not steady after a second: what would be observed is its beginning.
-    pub(super) fn settle(
-        &self,
-        work: &mut Work,
-        batch: Option<u64>,
-        shared: &Shared,
-    ) -> Result<Beginning, Failure> {
+    pub(super) fn settle(&self, workload: &mut Workload, shared: &Shared) -> Result<Beginning, Failure> {
         let mut first = None;
         shared.get_or_make(|| {
-            first = Some(self.repeat_until_steady(work, batch, FIRST_WINDOWS)?);
+            first = Some(self.repeat_until_steady(workload, FIRST_WINDOWS)?);
             Ok(SteadyProcess)
         })?;
-        first.map_or_else(|| self.repeat_until_steady(work, batch, LATER_WINDOWS), Ok)
+        first.map_or_else(|| self.repeat_until_steady(workload, LATER_WINDOWS), Ok)
     }
 
-    fn repeat_until_steady(
-        &self,
-        work: &mut Work,
-        batch: Option<u64>,
-        fewest: usize,
-    ) -> Result<Beginning, Failure> {
-        let iterations = batch.unwrap_or(1);
-        match work {
-            Work::Timed { operation, .. } => self.until_steady(&mut || operation.run(iterations), fewest),
+    fn repeat_until_steady(&self, workload: &mut Workload, fewest: usize) -> Result<Beginning, Failure> {
+        let each = workload.each;
+        match &mut workload.work {
+            Work::Timed { operation, .. } => {
+                let batch = self.batch(operation.as_mut(), each)?;
+                self.until_steady(&mut || operation.run(batch), fewest)
+            }
             Work::Marked(operation) => self.until_steady(&mut || operation.run(1), fewest),
             Work::Recorded(observe) => self.until_steady(&mut || observe().map(drop), fewest),
             Work::Figures(observe) => self.until_steady(&mut || observe().map(drop), fewest),

@@ -1,9 +1,8 @@
-//! A core whose neighbour is known: for rigs that verify how the states of a core are told apart. In a process that has begun it,
+//! A core whose neighbour is known: for rigs that verify how the states of a core are distinguished. In a process that has begun it,
 //! every reading of a core is one of the simulated core, and the neighbour comes and goes by a schedule that all processes of this
-//! machine compute from the kernel's clock. The instrument is not told of it.
+//! machine compute from the kernel's clock. The instrument does not know it.
 
 use super::clock::kernel_clock;
-use super::occupancy::CoreReading;
 use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -68,14 +67,14 @@ pub fn share_between(from_ns: u64, to_ns: u64) -> f64 {
     there as f64 / to_ns.saturating_sub(from_ns).max(1) as f64
 }
 
-/// A reading of the simulated core; `None` if this process simulates none.
+/// A reading of the simulated core, ticks of the stream and of the chain; `None` if this process simulates none.
 #[inline]
-pub(super) fn reading() -> Option<CoreReading> {
+pub(super) fn reading() -> Option<[u32; 2]> {
     IS_SIMULATED.load(Ordering::Relaxed).then(simulated)
 }
 
 #[cold]
-fn simulated() -> CoreReading {
+fn simulated() -> [u32; 2] {
     let now = now_ns();
     let stream = if is_shared(now) { STREAM_SHARED } else { STREAM_ALONE };
     [(stream * (1.0 + SCATTER * (drawn(now) - 0.5))) as u32, CHAIN]

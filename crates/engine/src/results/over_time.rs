@@ -4,11 +4,12 @@ use super::core_state::CoreShared;
 use super::visits::Visit;
 use crate::record::{Run, Trial};
 use fathom_core::quantity::{Kind, Unit};
+use fathom_core::sampling::Observations;
 use fathom_core::statistics::{self, Measured, Occupancy};
 
-/// The mean of all observations of a point's trials, in the point's unit; of a rate, all work over all time. Trials are made when
-/// the core is as they want it, so where both states were observed each is weighted by its share of the time. `None` without
-/// observations.
+/// The mean of all observations of a point's trials, in the point's unit; of a rate, all work over all time: batches of equal work
+/// are weighted by their time, and rates that the work returns itself are of about equal time. Trials are made when the core is
+/// as they want it, so where both states were observed each is weighted by its share of the time. `None` without observations.
 pub fn mean_over_time(
     run: &Run,
     unit: Unit,
@@ -18,19 +19,22 @@ pub fn mean_over_time(
     let levels = core.map(|core| &core.levels);
     let visit = |trial: &&Trial| Some(Visit::of(run, unit, (trial, trial.sample()?), levels));
     let visits: Vec<Visit> = trials.iter().filter_map(visit).collect();
+    let mut samples = trials.iter().filter_map(|trial| trial.sample());
+    let of_equal_work = samples.all(|sample| matches!(sample.observations, Observations::Ticks { .. }));
+    let by_time = unit.kind() == Kind::Rate && of_equal_work;
     let of_both = core.and_then(|core| {
         let [alone, shared] = [Occupancy::Alone, Occupancy::Shared]
-            .map(|state| over_trials(unit, visits.iter().map(|visit| visit.in_state(state))));
+            .map(|state| over_trials(by_time, visits.iter().map(|visit| visit.in_state(state))));
         Some(weighted(alone?, shared?, core.share))
     });
-    let all = || over_trials(unit, visits.iter().map(|visit| visit.operation.clone()));
+    let all = || over_trials(by_time, visits.iter().map(|visit| visit.operation.clone()));
     let mean = of_both.or_else(all)?;
-    Some(if unit.kind() == Kind::Rate { inverse(mean) } else { mean })
+    Some(if by_time { inverse(mean) } else { mean })
 }
 
-/// The mean over trials, of two at least, of their mean costs; of a rate, the time of one byte.
-fn over_trials(unit: Unit, observed: impl Iterator<Item = Vec<f64>>) -> Option<Measured> {
-    let cost = |value: &f64| if unit.kind() == Kind::Rate { 1.0 / value } else { *value };
+/// The mean over trials, of two at least, of their means; with `by_time`, of the times of one byte.
+fn over_trials(by_time: bool, observed: impl Iterator<Item = Vec<f64>>) -> Option<Measured> {
+    let cost = |value: &f64| if by_time { 1.0 / value } else { *value };
     let mean_cost = |values: Vec<f64>| statistics::mean(&values.iter().map(cost).collect::<Vec<_>>());
     let means: Vec<f64> = observed.filter_map(mean_cost).map(|mean| mean.value).collect();
     let mean = statistics::mean(&means)?;
@@ -64,12 +68,11 @@ mod tests {
 
     #[test]
     fn a_mean_rate_is_all_work_over_all_time() {
-        let times = over_trials(Unit::BytesPerSecond, [vec![1.0], vec![1.0 / 3.0]].into_iter()).unwrap();
-        assert!((inverse(times).value - 0.5).abs() < 1e-12);
-        assert_eq!(
-            over_trials(Unit::BytesPerSecond, [vec![1.0]].into_iter()),
-            None,
-            "one trial has no interval"
-        );
+        let observed = || [vec![1.0], vec![1.0 / 3.0]].into_iter();
+        let times = over_trials(true, observed()).unwrap();
+        assert!((inverse(times).value - 0.5).abs() < 1e-12, "batches of equal work");
+        let rates = over_trials(false, observed()).unwrap();
+        assert!((rates.value - 2.0 / 3.0).abs() < 1e-12, "transfers of equal time");
+        assert_eq!(over_trials(true, [vec![1.0]].into_iter()), None, "one trial has no interval");
     }
 }

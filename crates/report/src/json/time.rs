@@ -16,7 +16,7 @@ pub(super) struct TimeReport {
 struct ExperimentTime {
     experiment: String,
     #[serde(flatten)]
-    spent: TimeSpentReport,
+    seconds: TimeSpentReport,
 }
 
 #[derive(Serialize)]
@@ -39,15 +39,15 @@ pub(super) struct BeginningReport {
 pub(super) fn time(run: RunTime) -> TimeReport {
     let experiments = run.experiments.into_iter();
     TimeReport {
-        all: spent(&run.trials),
+        all: seconds_of(&run.trials),
         between_s: run.between_s,
         experiments: experiments
-            .map(|(experiment, seconds)| ExperimentTime { experiment, spent: spent(&seconds) })
+            .map(|(experiment, seconds)| ExperimentTime { experiment, seconds: seconds_of(&seconds) })
             .collect(),
     }
 }
 
-fn spent(seconds: &TimeSpent) -> TimeSpentReport {
+fn seconds_of(seconds: &TimeSpent) -> TimeSpentReport {
     let TimeSpent { trials, observed_s, prepared_s, started_s, waited_s } = *seconds;
     TimeSpentReport { trials, observed_s, prepared_s, started_s, waited_s }
 }

@@ -4,12 +4,16 @@ use super::opinion::{Opinion, OtherTool};
 use super::tool_runner::{COMMAND, CommandLine, ToolOutput, ToolTask, free_port};
 use fathom_core::experiment::{Placement, Point};
 use fathom_core::sampling::child::{End, Launch, Process};
+use fathom_core::statistics::MINIMUM_TRIALS;
 use fathom_engine::plan::Cpus;
 use std::path::Path;
 use std::time::Duration;
 
 /// The longest that a run of a tool may take.
 const LIMIT: Duration = Duration::from_secs(30);
+
+/// Trials of Fathom for each further run of the tool, which takes a second or more where a trial takes some hundredths.
+const TRIALS_A_RUN: usize = 4;
 
 /// The process that starts the tools; a fresh one replaces one that did not answer.
 #[derive(Default)]
@@ -41,6 +45,8 @@ pub(super) struct ToolMeasurement {
     /// The corresponding point of Fathom; `None` if this machine has none.
     pub point: Option<Point>,
     pub figures: Vec<f64>,
+    /// Trials of Fathom, after each of which it could have run.
+    turns: usize,
     /// The reason why it gives no further figures.
     pub failure: Option<String>,
     /// The total duration of its runs, seconds.
@@ -50,12 +56,15 @@ pub(super) struct ToolMeasurement {
 impl ToolMeasurement {
     pub fn of(opinion: &'static Opinion, point: Result<Point, String>) -> Self {
         let failure = installed(opinion.tool).err().or(point.as_ref().err().cloned());
-        ToolMeasurement { opinion, point: point.ok(), figures: vec![], failure, took_s: 0.0 }
+        ToolMeasurement { opinion, point: point.ok(), figures: vec![], turns: 0, failure, took_s: 0.0 }
     }
 
-    /// Runs the tool once; one that failed is not run again.
+    /// Runs the tool once, after every trial of Fathom until there is an interval, then after every few; one that failed is not
+    /// run again.
     pub fn run_tool(&mut self, runner: &mut ToolRunner, cpus: Cpus, file: &Path) {
-        if self.failure.is_some() {
+        self.turns += 1;
+        let is_its_turn = self.figures.len() < MINIMUM_TRIALS || self.turns.is_multiple_of(TRIALS_A_RUN);
+        if self.failure.is_some() || !is_its_turn {
             return;
         }
         match self.figure(runner, cpus, file) {

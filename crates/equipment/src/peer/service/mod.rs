@@ -5,7 +5,6 @@
 
 pub mod accept;
 mod arrivals;
-mod beginning;
 mod datagrams;
 pub mod drain;
 mod echo;
@@ -15,14 +14,15 @@ mod running;
 pub mod sink;
 mod source;
 mod stream;
+mod stream_beginning;
 
 pub use arrivals::{Arrival, Arrivals};
-pub use beginning::{Beginning, is_searching};
 pub use place::Place;
 pub use processor_time::processor_time;
 pub use running::{Running, ServiceReport, ServiceTally, Waking};
 pub use source::Enough;
 pub use stream::StreamOptions;
+pub use stream_beginning::{StreamBeginning, is_searching};
 
 use fathom_core::experiment::Failure;
 use serde::{Deserialize, Serialize};

@@ -1,9 +1,9 @@
 //! A source: it writes on every connection until a time and a number of bytes are reached.
 
-use super::beginning::{Beginning, is_searching};
 use super::place::Place;
 use super::running::{Running, ServiceTally};
 use super::stream::{StreamOptions, accept_all};
+use super::stream_beginning::{StreamBeginning, is_searching};
 use fathom_core::experiment::Failure;
 use serde::{Deserialize, Serialize};
 use std::io::{Read, Write};
@@ -36,7 +36,7 @@ pub fn begin(
         if acknowledged {
             converse(&mut stream, &data, tally)
         } else {
-            send_all(&mut stream, &data, (enough, Beginning::new(begins_before)), tally)
+            send_all(&mut stream, &data, (enough, StreamBeginning::new(begins_before)), tally)
         }
     })
 }
@@ -48,7 +48,7 @@ const BYTES_PER_CLOCK_READING: u64 = 64 << 10;
 fn send_all(
     stream: &mut TcpStream,
     data: &[u8],
-    (enough, mut beginning): (Enough, Beginning),
+    (enough, mut beginning): (Enough, StreamBeginning),
     tally: &Arc<ServiceTally>,
 ) -> std::io::Result<()> {
     let (began, limit) = (Instant::now(), Duration::from_nanos(enough.ns).min(LONGEST));

@@ -8,7 +8,7 @@ use fathom_core::sampling::partner::pipe;
 use fathom_equipment::peer::other_side::{Helper, OtherSide};
 use fathom_equipment::peer::service::drain::drain;
 use fathom_equipment::peer::service::{
-    Arrival, Arrivals, Beginning, Enough, Running, StreamOptions, is_searching, processor_time, sink,
+    Arrival, Arrivals, Enough, Running, StreamBeginning, StreamOptions, is_searching, processor_time, sink,
 };
 use fathom_equipment::peer::{Place, Service, ServiceReport};
 use socket2::SockRef;
@@ -46,8 +46,8 @@ pub struct TransferOrder {
 }
 
 impl TransferOrder {
-    fn beginning(&self) -> Beginning {
-        Beginning::new(!self.reads_after.is_zero())
+    fn beginning(&self) -> StreamBeginning {
+        StreamBeginning::new(!self.reads_after.is_zero())
     }
 
     fn options(&self) -> StreamOptions {
@@ -188,7 +188,7 @@ fn pour(
     supply: &mut dyn Supply,
     order: &TransferOrder,
     watch: &dyn Stopwatch,
-    (beginning, is_searching): (&mut Beginning, &dyn Fn() -> bool),
+    (beginning, is_searching): (&mut StreamBeginning, &dyn Fn() -> bool),
 ) -> Result<u64, Failure> {
     let (began, chunk, mut sent) = (watch.now_ns(), u64::from(order.chunk), 0);
     let least = Duration::from_nanos(order.enough.ns);
@@ -209,7 +209,7 @@ fn pour(
 
 /// The same where nothing searches for a limit.
 fn pour_all(supply: &mut dyn Supply, order: &TransferOrder, watch: &dyn Stopwatch) -> Result<u64, Failure> {
-    pour(supply, order, watch, (&mut Beginning::new(false), &|| false))
+    pour(supply, order, watch, (&mut StreamBeginning::new(false), &|| false))
 }
 
 /// Receives over TCP; this side times the arrivals.

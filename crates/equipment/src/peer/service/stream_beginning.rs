@@ -13,15 +13,15 @@ const LONGEST: Duration = Duration::from_millis(500);
 
 /// The beginning of one stream, by its sender.
 #[derive(Debug)]
-pub struct Beginning {
+pub struct StreamBeginning {
     /// Bytes sent, and the time passed, when it ended; `None` as long as it lasts.
     ended: Option<(u64, Duration)>,
 }
 
-impl Beginning {
+impl StreamBeginning {
     /// A stream whose beginning is waited for, or one that is counted from its first byte.
     pub fn new(is_waited_for: bool) -> Self {
-        Beginning { ended: (!is_waited_for).then_some((0, Duration::ZERO)) }
+        StreamBeginning { ended: (!is_waited_for).then_some((0, Duration::ZERO)) }
     }
 
     /// Looks whether it is over, at this time since the first byte and after so many bytes.
@@ -93,15 +93,15 @@ mod tests {
     #[test]
     fn a_stream_is_counted_from_the_end_of_the_search_or_of_the_patience() {
         let ms = Duration::from_millis;
-        let mut beginning = Beginning::new(true);
+        let mut beginning = StreamBeginning::new(true);
         beginning.look(|| true, ms(20), 5_000);
         assert_eq!(beginning.since(6_000, ms(25)), None);
         beginning.look(|| false, ms(30), 7_000);
         beginning.look(|| true, ms(40), 9_000);
         assert_eq!((beginning.since(9_500, ms(45)), beginning.bytes()), (Some((2_500, ms(15))), 7_000));
-        let mut endless = Beginning::new(true);
+        let mut endless = StreamBeginning::new(true);
         endless.look(|| true, LONGEST, 1_000);
         assert_eq!(endless.bytes(), 1_000);
-        assert_eq!(Beginning::new(false).since(10, ms(1)), Some((10, ms(1))));
+        assert_eq!(StreamBeginning::new(false).since(10, ms(1)), Some((10, ms(1))));
     }
 }
