@@ -4,7 +4,7 @@ use crate::occupancy;
 use crate::paper::{Column, Key, Row, Table, Text};
 use crate::summary;
 use crate::words;
-use fathom_core::experiment::{AXIS_PLACEMENT, Prediction, Scale};
+use fathom_core::experiment::{AXIS_PLACEMENT, Prediction};
 use fathom_core::quantities::{self, Measure};
 use fathom_core::quantity::Unit;
 use fathom_core::statistics::Estimate;
@@ -35,7 +35,7 @@ fn table(points: &[&PointResult], unit: Unit, key: Key) -> Table {
     let shared = Measure::shared(unit, points.iter().filter_map(|point| summary::figure(point)));
     let percentiles = percentiles(points);
     let mut table = Table::new(key, caption(&points[0].experiment, unit, placement))
-        .columns(columns(points[0], &names, unit, shared, &percentiles))
+        .columns(columns(&names, unit, shared, &percentiles))
         .rows(points.iter().map(|point| row(point, &names, shared, &percentiles)));
     drop_empty(&mut table, names.len());
     table
@@ -66,7 +66,6 @@ fn caption(experiment: &str, unit: Unit, placement: Option<&str>) -> Text {
 }
 
 fn columns(
-    of: &PointResult,
     names: &[String],
     unit: Unit,
     shared: Option<Measure>,
@@ -76,7 +75,8 @@ fn columns(
         Some(measure) => Column::number(head, measure.symbol),
         None => Column::mixed(head),
     };
-    let mut columns: Vec<Column> = names.iter().map(|name| parameter(of, name)).collect();
+    // The values of parameters have their units, if any, in the cells.
+    let mut columns: Vec<Column> = names.iter().map(|name| Column::words(words::spelt(name))).collect();
     columns.push(in_unit(&format!("median {}", words::quantity(unit))));
     columns.extend(["95 % interval", "predicted"].map(in_unit));
     columns.push(Column::ratio("measured / predicted"));
@@ -87,16 +87,6 @@ fn columns(
     columns.push(Column::count("trials").optional());
     columns.push(Column::signs("operation checked"));
     columns
-}
-
-/// The column of a parameter; its values have their units, if any, in the cells.
-fn parameter(of: &PointResult, name: &str) -> Column {
-    match words::scale(of, name) {
-        Scale::Count | Scale::Name => Column::words(words::spelt(name)),
-        Scale::Bytes | Scale::Nanoseconds => {
-            Column { unit: Some("unit in cell".to_owned()), ..Column::words(words::spelt(name)) }
-        }
-    }
 }
 
 fn parameters(points: &[&PointResult], placement_said: bool) -> Vec<String> {

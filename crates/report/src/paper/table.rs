@@ -105,7 +105,7 @@ impl Column {
 
     /// A column of figures, each with its unit.
     pub fn mixed(head: impl Into<Text>) -> Self {
-        Column::number(head, "unit in cell")
+        Column::ratio(head)
     }
 
     pub fn ratio(head: impl Into<Text>) -> Self {
