@@ -43,7 +43,8 @@ pub(super) fn check(args: &cli::Check, style: Style) -> Result<ExitCode> {
 
 /// The requirements that Fathom brings, one line each.
 fn list() -> Result<()> {
-    let mut lines = vec!["Requirements that Fathom brings (`fathom check NAME`; `--print` shows the file):".to_owned()];
+    let mut lines =
+        vec!["Requirements that Fathom brings (`fathom check NAME`; `--print` shows the file):".to_owned()];
     for (name, text) in BROUGHT {
         let requirements = Requirements::parse(text).map_err(|reason| anyhow!("{name}: {reason}"))?;
         lines.push(format!("  {name:<12} {}", requirements.title));
@@ -61,7 +62,10 @@ fn text_of(name: &str) -> Result<String> {
         }
         _ => {
             let names = BROUGHT.map(|(brought, _)| format!("`{brought}`")).join(", ");
-            bail!("there is no file `{}`, and Fathom brings no requirements of that name; it brings {names}", clean(name))
+            bail!(
+                "there is no file `{}`, and Fathom brings no requirements of that name; it brings {names}",
+                clean(name)
+            )
         }
     }
 }
@@ -69,7 +73,8 @@ fn text_of(name: &str) -> Result<String> {
 /// Decides from a run that was made before.
 fn recorded(args: &cli::Check, requirements: &Requirements, path: &Path, style: Style) -> Result<ExitCode> {
     let run = Run::read(path)?;
-    let targets = Targets::of(requirements, &run.header.machine, &run.header.plan).map_err(|reason| anyhow!(reason))?;
+    let targets =
+        Targets::of(requirements, &run.header.machine, &run.header.plan).map_err(|reason| anyhow!(reason))?;
     let judged = judge(requirements, &targets, &run);
     answered(args, requirements, &judged, &run, Some(path), style)
 }

@@ -67,9 +67,13 @@ impl Gambler {
 
     /// Whether the whole capital has reached a multiple of the first.
     fn has(&self, multiple: f64) -> bool {
-        let most = self.accounts.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let (most, needed) = (self.accounts.iter().copied().fold(f64::NEG_INFINITY, f64::max), multiple.ln());
+        // The whole is at most as many times the greatest as there are accounts.
+        if most + f64::from(ACCOUNTS).ln() < needed {
+            return false;
+        }
         let whole: f64 = self.accounts.iter().map(|capital| (capital - most).exp()).sum();
-        most.is_finite() && most + whole.ln() >= multiple.ln()
+        most + whole.ln() >= needed
     }
 }
 
@@ -192,7 +196,10 @@ mod tests {
         assert_eq!(side_of_mean(&[0.5; 500], 0.5, ERROR), None);
         // Nine of ten where half would do, one trial in three all wrong.
         let mixed: Vec<f64> = (0..60).map(|trial| if trial % 10 == 9 { 0.0 } else { 0.95 }).collect();
-        assert!(side_of_mean(&mixed, 0.5, ERROR).is_some_and(|(side, after)| side == SideOfMean::Above && after < 20));
+        assert!(
+            side_of_mean(&mixed, 0.5, ERROR)
+                .is_some_and(|(side, after)| side == SideOfMean::Above && after < 20)
+        );
     }
 
     #[test]
@@ -211,13 +218,15 @@ mod tests {
 
     #[test]
     fn the_interval_excludes_a_limit_exactly_when_the_test_decides() {
-        let trials: Vec<Vec<f64>> =
-            (0..30_u32).map(|trial| (0..9).map(|place| f64::from(100 + (trial * 7 + place * 5) % 23)).collect()).collect();
+        let trials: Vec<Vec<f64>> = (0..30_u32)
+            .map(|trial| (0..9).map(|place| f64::from(100 + (trial * 7 + place * 5) % 23)).collect())
+            .collect();
         for count in [4, 6, 9, 14, 30] {
             let some = &trials[..count];
             let quantile = sequential_quantile(some, 0.5, ERROR).expect("sound");
             for limit in (95..128).map(|limit| f64::from(limit) + 0.5) {
-                let share = |trial: &Vec<f64>| trial.iter().filter(|value| **value <= limit).count() as f64 / 9.0;
+                let share =
+                    |trial: &Vec<f64>| trial.iter().filter(|value| **value <= limit).count() as f64 / 9.0;
                 let shares: Vec<f64> = some.iter().map(share).collect();
                 let side = side_of_mean(&shares, 0.5, ERROR).map(|(side, _)| side);
                 // More than half below the limit: the median is below it too.

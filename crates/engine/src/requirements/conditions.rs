@@ -1,8 +1,8 @@
 //! Conditions of the machine: facts that are read, and the share of the time in which the core was shared.
 
 use super::file::Condition;
-use crate::results::{self, CoreLevels};
 use crate::record::Run;
+use crate::results::{self, CoreLevels};
 use fathom_core::machine::Machine;
 use fathom_core::quantity::Unit;
 

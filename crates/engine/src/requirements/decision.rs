@@ -180,7 +180,10 @@ fn point(demand: &Demand, run: &Run, planned: &PlannedPoint, levels: Option<&Lev
     };
     let direction = if turned { demand.direction.opposite() } else { demand.direction };
     let trials: Vec<&Trial> = run.trials.iter().filter(|trial| is_of(trial, planned)).collect();
-    let expected = run.predictions.iter().find(|line| line.experiment == planned.experiment && line.point == planned.point);
+    let expected = run
+        .predictions
+        .iter()
+        .find(|line| line.experiment == planned.experiment && line.point == planned.point);
     let judged = Judged {
         point: Some((planned.experiment.clone(), planned.point.clone())),
         unit: Some(planned.unit),
@@ -247,7 +250,11 @@ impl Series {
         (limit, direction): (f64, Direction),
     ) -> Result<Self, String> {
         let sound = Sound::of(planned.method(), trials);
-        let operations = sound.trials.iter().filter_map(|trial| trial.sample()).all(|sample| is_each(&sample.observations));
+        let operations = sound
+            .trials
+            .iter()
+            .filter_map(|trial| trial.sample())
+            .all(|sample| is_each(&sample.observations));
         let is_median = (demand.share - 0.5).abs() < f64::EPSILON;
         if !operations && !is_median && demand.per == Per::Observations {
             return Err("its operations are timed in batches, so there is no share of single ones; `of = \"trials\"` is possible".to_owned());
@@ -256,7 +263,13 @@ impl Series {
         let alone = demand.core_alone && visits.state == Some(CoreState::Alone);
         let chosen = if alone { &visits.chosen } else { &visits.all };
         let values: Vec<Vec<f64>> = chosen.iter().map(|visit| demand.values(visit.less_baseline())).collect();
-        let end = |round: u32| sound.trials.iter().find(|trial| trial.round == round).map_or(0.0, |trial| trial.began_s + trial.took_s);
+        let end = |round: u32| {
+            sound
+                .trials
+                .iter()
+                .find(|trial| trial.round == round)
+                .map_or(0.0, |trial| trial.began_s + trial.took_s)
+        };
         // Of rates that must be at least the limit, a share above it is the rest of the share below it.
         let level = if direction == Direction::AtMost { demand.share } else { 1.0 - demand.share };
         let observations = values.iter().map(Vec::len).sum();

@@ -185,7 +185,8 @@ impl<'de> Deserialize<'de> for MeasuresRow {
         match toml::Value::deserialize(from)? {
             toml::Value::String(words) => Ok(MeasuresRow::Words(words)),
             table => {
-                let figure = FigureRow::deserialize(table).map_err(|error| D::Error::custom(error.message()))?;
+                let figure =
+                    FigureRow::deserialize(table).map_err(|error| D::Error::custom(error.message()))?;
                 Ok(MeasuresRow::Figure(figure))
             }
         }
@@ -195,13 +196,18 @@ impl<'de> Deserialize<'de> for MeasuresRow {
 impl Requirements {
     /// The requirements of a TOML file; names that no experiment has are refused, with the one that is most like each.
     pub fn parse(text: &str) -> Result<Self, String> {
-        let file: RequirementsRow = toml::from_str(text).map_err(|error| error.to_string().trim_end().to_owned())?;
+        let file: RequirementsRow =
+            toml::from_str(text).map_err(|error| error.to_string().trim_end().to_owned())?;
         if file.requirement.is_empty() || file.requirement.len() > MOST_DEMANDS {
-            return Err(format!("a file has 1 to {MOST_DEMANDS} requirements, not {}", file.requirement.len()));
+            return Err(format!(
+                "a file has 1 to {MOST_DEMANDS} requirements, not {}",
+                file.requirement.len()
+            ));
         }
         let usual = file.indifference.as_deref().map_or(Ok(INDIFFERENCE), zone)?;
         let of_row = |row: &DemandRow| {
-            row.demand(usual, &file.publication).map_err(|error| format!("requirement \"{}\": {error}", row.name))
+            row.demand(usual, &file.publication)
+                .map_err(|error| format!("requirement \"{}\": {error}", row.name))
         };
         let demands = file.requirement.iter().map(of_row).collect::<Result<_, _>>()?;
         Ok(Requirements { title: file.title, about: file.about, publications: file.publication, demands })
@@ -216,9 +222,10 @@ impl DemandRow {
             self.ensure_plain(condition, &limit)?;
         }
         let index_of = |id: &String| {
-            publications.iter().position(|publication| publication.id == *id).ok_or_else(|| {
-                format!("there is no publication `{id}` in this file")
-            })
+            publications
+                .iter()
+                .position(|publication| publication.id == *id)
+                .ok_or_else(|| format!("there is no publication `{id}` in this file"))
         };
         Ok(Demand {
             name: self.name.clone(),
@@ -305,22 +312,25 @@ impl FigureRow {
 
 /// The share below a percentile.
 fn percentile(name: &str, direction: Direction) -> Result<f64, String> {
-    let level = name.strip_prefix('p').and_then(|number| number.parse::<f64>().ok()).map(|number| number / 100.0);
+    let level =
+        name.strip_prefix('p').and_then(|number| number.parse::<f64>().ok()).map(|number| number / 100.0);
     match level.filter(|level| *level > 0.0 && *level < 1.0) {
-        None => Err(format!("there is no statistic `{name}`: expected `median`, or a percentile such as `p99`")),
-        // Whether 99 in 100 are at least so fast, or 1 in 100 is, is not said by "p99 of a rate".
-        Some(_) if direction == Direction::AtLeast => {
-            Err(format!("`{name}` with `at_least` is ambiguous: say `share = \"99 %\"`, the share that must reach the limit"))
+        None => {
+            Err(format!("there is no statistic `{name}`: expected `median`, or a percentile such as `p99`"))
         }
+        // Whether 99 in 100 are at least so fast, or 1 in 100 is, is not said by "p99 of a rate".
+        Some(_) if direction == Direction::AtLeast => Err(format!(
+            "`{name}` with `at_least` is ambiguous: say `share = \"99 %\"`, the share that must reach the limit"
+        )),
         Some(level) => Ok(level),
     }
 }
 
 /// A zone of indifference.
 fn zone(text: &str) -> Result<f64, String> {
-    percentage(text)
-        .filter(|share| *share <= 0.5)
-        .ok_or_else(|| format!("`indifference = \"{text}\"`: expected a share of the limit up to half, such as \"2 %\""))
+    percentage(text).filter(|share| *share <= 0.5).ok_or_else(|| {
+        format!("`indifference = \"{text}\"`: expected a share of the limit up to half, such as \"2 %\"")
+    })
 }
 
 /// A share from a percentage, above 0.

@@ -84,7 +84,8 @@ impl Limit {
     /// The limit of a text such as `10 ms`.
     pub fn parse(text: &str) -> Result<Self, String> {
         let text = text.trim();
-        let digits = text.find(|letter: char| !letter.is_ascii_digit() && letter != '.').unwrap_or(text.len());
+        let digits =
+            text.find(|letter: char| !letter.is_ascii_digit() && letter != '.').unwrap_or(text.len());
         let (number, unit) = (&text[..digits], text[digits..].trim());
         let expected = || {
             format!(

@@ -29,6 +29,6 @@ mod naming;
 mod targets;
 
 pub use decision::{ERROR, Judged, Judgement, judge};
-pub use file::{Condition, Demand, Direction, Per, Publication, Requirements, Measurand};
+pub use file::{Condition, Demand, Direction, Measurand, Per, Publication, Requirements};
 pub use limit::{Limit, LimitKind};
 pub use targets::{Target, Targets};

@@ -64,9 +64,14 @@ impl Targets {
     /// # Errors
     /// A demand that cannot be meant: it names several points, a variant that is like one of this machine, or a limit that its figure
     /// does not have.
-    pub fn of(requirements: &Requirements, machine: &Machine, points: &[PlannedPoint]) -> Result<Self, String> {
+    pub fn of(
+        requirements: &Requirements,
+        machine: &Machine,
+        points: &[PlannedPoint],
+    ) -> Result<Self, String> {
         let target = |demand: &Demand| {
-            target(demand, machine, points).map_err(|error| format!("requirement \"{}\": {error}", demand.name))
+            target(demand, machine, points)
+                .map_err(|error| format!("requirement \"{}\": {error}", demand.name))
         };
         let targets = requirements.demands.iter().map(target).collect::<Result<_, _>>()?;
         Ok(Targets { targets, shows_the_core: requirements.shows_the_core(points) })
@@ -74,7 +79,8 @@ impl Targets {
 
     /// The points that are to be measured, as indices, each once, in the order of the plan.
     pub fn points(&self) -> Vec<usize> {
-        let mut points: Vec<usize> = self.targets.iter().filter_map(Target::point).chain(self.shows_the_core).collect();
+        let mut points: Vec<usize> =
+            self.targets.iter().filter_map(Target::point).chain(self.shows_the_core).collect();
         points.sort_unstable();
         points.dedup();
         points
@@ -96,7 +102,9 @@ impl Targets {
     pub fn among(&self, remaining: &[usize]) -> Self {
         let place = |index: &usize| remaining.iter().position(|other| other == index);
         let target = |target: &Target| match target {
-            Target::Point(index) => place(index).map_or_else(|| Target::Missing(String::new()), Target::Point),
+            Target::Point(index) => {
+                place(index).map_or_else(|| Target::Missing(String::new()), Target::Point)
+            }
             other => other.clone(),
         };
         Targets {
@@ -158,7 +166,8 @@ fn selected(
     } else {
         candidates = selector.among(candidates, machine);
     }
-    let is_selected = |index: &usize| candidates.iter().any(|point| std::ptr::eq(*point, &raw const points[*index].point));
+    let is_selected =
+        |index: &usize| candidates.iter().any(|point| std::ptr::eq(*point, &raw const points[*index].point));
     indices.iter().copied().filter(is_selected).collect()
 }
 
@@ -194,4 +203,3 @@ fn several(count: usize, one: &PlannedPoint, other: &PlannedPoint) -> String {
     let by = differs.map_or_else(String::new, |(name, _)| format!(", and they differ in `{name}`"));
     format!("it names {count} points of {}{by}: one requirement is about one point", one.experiment)
 }
-

@@ -39,6 +39,7 @@ pub fn measured_for(requirements: &Requirements, options: &Options, peer: Option
         selection: if experiments.is_empty() { vec![SHORT.to_owned()] } else { experiments },
         effort: Effort::Thorough,
         budget: Some(options.budget.unwrap_or(USUAL_BUDGET)),
+        precision: Some(options.precision.unwrap_or(plan::default_precision(Effort::Quick))),
         ..options.clone()
     };
     let mut header = options.header(peer)?;
@@ -55,7 +56,12 @@ const SHORT: &str = "cpu/arithmetic";
 
 impl RunInProgress {
     /// Measures until every requirement is decided or cannot be, the time is up, or the user stops it.
-    pub fn check(&mut self, requirements: &Requirements, targets: &Targets, watcher: &mut dyn Watcher) -> Result<()> {
+    pub fn check(
+        &mut self,
+        requirements: &Requirements,
+        targets: &Targets,
+        watcher: &mut dyn Watcher,
+    ) -> Result<()> {
         let before = Snapshot::take(self.environment.cpu_stat());
         let blocks = plan::blocks(&registry::all().collect::<Vec<_>>(), &self.active);
         let (mut round, mut next_look, mut open) = (0, 1, (0..self.active.len()).collect());
@@ -78,7 +84,12 @@ impl RunInProgress {
     }
 
     /// The points about which more trials may decide something.
-    fn open(&self, requirements: &Requirements, targets: &Targets, too_long: &BTreeSet<usize>) -> BTreeSet<usize> {
+    fn open(
+        &self,
+        requirements: &Requirements,
+        targets: &Targets,
+        too_long: &BTreeSet<usize>,
+    ) -> BTreeSet<usize> {
         let places = plan::places(&self.active);
         let judged = judge(requirements, targets, &self.run);
         let of_plan = targets.open_points(&judged);
@@ -108,7 +119,11 @@ impl RunInProgress {
                 return Ok(Some(Ending::Budget));
             }
             self.look()?;
-            let visited = if interrupted() { None } else { self.visit(&self.check_visit(round, block, points, rest), watcher)? };
+            let visited = if interrupted() {
+                None
+            } else {
+                self.visit(&self.check_visit(round, block, points, rest), watcher)?
+            };
             let Some(cost) = visited else { return Ok(Some(Ending::Interrupted)) };
             too_long.extend(cost.ended.map(|(point, _)| point));
         }
@@ -118,7 +133,17 @@ impl RunInProgress {
     fn check_visit(&self, round: u32, block: usize, points: Vec<usize>, rest: Duration) -> Visit {
         let settings = &self.run.header.settings;
         let observe = if settings.trial_fixed { Duration::from_nanos(settings.trial_ns) } else { SHORTEST };
-        Visit { round, block, points, observe, core: CoreWanted::Any, puts_back: false, limit: rest, end: rest, making: rest }
+        Visit {
+            round,
+            block,
+            points,
+            observe,
+            core: CoreWanted::Any,
+            puts_back: false,
+            limit: rest,
+            end: rest,
+            making: rest,
+        }
     }
 
     /// The run so far.

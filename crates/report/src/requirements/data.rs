@@ -110,7 +110,10 @@ fn of_demand<'a>(demand: &'a Demand, judged: &'a Judged, publications: &'a [Publ
         decided_after_trials: judged.after_trials,
         decided_at_s: judged.at_s,
         bound: judged.bound.as_ref().map(|bound| BoundEntry { limit: bound.limit, because: &bound.because }),
-        source: demand.publication.and_then(|index| publications.get(index)).map(|publication| publication.id.as_str()),
+        source: demand
+            .publication
+            .and_then(|index| publications.get(index))
+            .map(|publication| publication.id.as_str()),
         note: Some(demand.note.as_str()).filter(|note| !note.is_empty()),
     }
 }

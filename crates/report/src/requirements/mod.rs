@@ -46,7 +46,8 @@ impl<'a> CheckReport<'a> {
 
     /// The reasons of what is undecided, and what should be known of the others.
     fn reasons(&self) -> Vec<Block> {
-        let undecided: Vec<Text> = self.pairs().filter_map(|(demand, judged)| words::reason(demand, judged)).collect();
+        let undecided: Vec<Text> =
+            self.pairs().filter_map(|(demand, judged)| words::reason(demand, judged)).collect();
         if undecided.is_empty() {
             return vec![];
         }
@@ -117,7 +118,13 @@ impl CheckReport<'_> {
         let tool = &self.header.tool;
         let took = self.took_s.map(|seconds| format!(" in {}", quantities::duration(seconds)));
         let file = self.run_file.as_ref().map(|file| format!(" Run file: {file}"));
-        format!("Made by {} {}{}.{}", tool.name, tool.version, took.unwrap_or_default(), file.unwrap_or_default())
+        format!(
+            "Made by {} {}{}.{}",
+            tool.name,
+            tool.version,
+            took.unwrap_or_default(),
+            file.unwrap_or_default()
+        )
     }
 }
 

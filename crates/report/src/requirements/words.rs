@@ -58,7 +58,9 @@ pub(super) fn measurand(demand: &Demand, judged: &Judged) -> String {
         (Some((experiment, point)), _) => format!("{experiment} {point}"),
         (None, Measurand::Point(selector) | Measurand::Main(selector)) => selector.experiment.to_owned(),
         (None, Measurand::Unmeasured(words)) => words.clone(),
-        (None, Measurand::Condition(Condition::CoreShared)) => "the core shared with another hardware thread".to_owned(),
+        (None, Measurand::Condition(Condition::CoreShared)) => {
+            "the core shared with another hardware thread".to_owned()
+        }
         (None, Measurand::Condition(Condition::Cpus)) => "CPUs".to_owned(),
         (None, Measurand::Condition(Condition::Memory)) => "memory".to_owned(),
     }
@@ -132,7 +134,11 @@ fn bound(judged: &Judged) -> Option<String> {
         Direction::AtLeast => "never above",
     };
     (bound.limit > 0.0).then(|| {
-        format!("{experiment}: {side} {}, because {}", quantities::value(unit, bound.limit), quantities::reworded(&bound.because))
+        format!(
+            "{experiment}: {side} {}, because {}",
+            quantities::value(unit, bound.limit),
+            quantities::reworded(&bound.because)
+        )
     })
 }
 
