@@ -9,7 +9,7 @@ use std::time::Duration;
 
 /// Which requirements, and how they are decided.
 #[derive(Debug, Args)]
-pub struct Check {
+pub struct CheckArgs {
     /// A TOML file of requirements (docs/check.md), or the name of one that Fathom brings, such as `etcd`; without it these
     /// are listed.
     pub requirements: Option<String>,

@@ -8,7 +8,7 @@ mod run;
 mod value;
 mod verify;
 
-pub use check::Check;
+pub use check::CheckArgs;
 pub use compare::{Annotations, Compare, Gate, History};
 pub use peer::{Peer, PeerOptions};
 pub use report::{Export, Report};
@@ -26,7 +26,7 @@ use std::sync::LazyLock;
 #[derive(Debug, Parser)]
 #[command(name = "fathom", version, long_version = BUILD_FACTS.as_str(), max_term_width = 100, arg_required_else_help = true)]
 #[command(
-    after_help = "Exit status: 0 done, 1 regression found, 2 usage or could not run, 3 inconclusive or interrupted, 4 some experiments \
+    after_help = "Exit status: 0 done, 1 regression found or a requirement not met, 2 usage or could not run, 3 inconclusive or interrupted, 4 some experiments \
                         failed.\n\nThe packages bring the manual page and the completions of bash, zsh and fish \
                         (docs/install.md)."
 )]
@@ -106,7 +106,7 @@ pub enum Command {
         after_help = "Exit status: 0 all requirements are met, 1 at least one is not met, 2 usage or could not run, 3 at least \
                       one is undecided and none is not met."
     )]
-    Check(Box<Check>),
+    Check(Box<CheckArgs>),
     /// Write a run in the format of another tool, with units; without a file the latest one.
     Export(Export),
     /// List the stored runs, or show points over them and where their level has changed.

@@ -9,7 +9,7 @@ use anyhow::{Context, Result, anyhow, bail};
 use fathom_core::message::clean;
 use fathom_engine::record::{Run, regular, store};
 use fathom_engine::requirements::{Judged, Judgement, Requirements, Targets, judge};
-use fathom_engine::run::{self, Check, Options, Peering, RunInProgress};
+use fathom_engine::run::{self, CheckPlan, Options, Peering, RunInProgress};
 use fathom_report::{CheckReport, Style, Telling};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -28,7 +28,7 @@ const BROUGHT: [(&str, &str); 6] = [
 ];
 
 /// Lists, prints or judges requirements.
-pub(super) fn check(args: &cli::Check, style: Style) -> Result<ExitCode> {
+pub(super) fn check(args: &cli::CheckArgs, style: Style) -> Result<ExitCode> {
     let Some(name) = &args.requirements else { return list().map(|()| ExitCode::SUCCESS) };
     let text = text_of(name)?;
     let requirements = Requirements::parse(&text).map_err(|reason| anyhow!("{}: {reason}", clean(name)))?;
@@ -71,7 +71,7 @@ fn text_of(name: &str) -> Result<String> {
 }
 
 /// Decides from a run that was made before.
-fn recorded(args: &cli::Check, requirements: &Requirements, path: &Path, style: Style) -> Result<ExitCode> {
+fn recorded(args: &cli::CheckArgs, requirements: &Requirements, path: &Path, style: Style) -> Result<ExitCode> {
     let run = Run::read(path)?;
     let targets =
         Targets::of(requirements, &run.header.machine, &run.header.plan).map_err(|reason| anyhow!(reason))?;
@@ -80,14 +80,14 @@ fn recorded(args: &cli::Check, requirements: &Requirements, path: &Path, style: 
 }
 
 /// Measures what is asked for, until it is decided.
-fn measured(args: &cli::Check, requirements: &Requirements, style: Style) -> Result<ExitCode> {
+fn measured(args: &cli::CheckArgs, requirements: &Requirements, style: Style) -> Result<ExitCode> {
     if let Some(path) = &args.output {
         page::ensure_free(path)?;
     }
     let _lock = take_lock(args.alongside, args.progress)?;
     run::catch_signals()?;
     let peering = peer::reach(&args.peer)?;
-    let Check { header, targets } =
+    let CheckPlan { header, targets } =
         run::measured_for(requirements, &options(args), peering.as_ref().map(Peering::described))?;
     if header.plan.is_empty() {
         // Conditions that are facts, and what nothing measures, need no trial.
@@ -103,7 +103,7 @@ fn measured(args: &cli::Check, requirements: &Requirements, style: Style) -> Res
 }
 
 fn trials(
-    args: &cli::Check,
+    args: &cli::CheckArgs,
     requirements: &Requirements,
     targets: &Targets,
     mut in_progress: RunInProgress,
@@ -119,7 +119,7 @@ fn trials(
     Ok(in_progress.into_run())
 }
 
-fn options(args: &cli::Check) -> Options {
+fn options(args: &cli::CheckArgs) -> Options {
     Options {
         budget: args.budget,
         seed: args.seed,
@@ -131,7 +131,7 @@ fn options(args: &cli::Check) -> Options {
 
 /// Prints the report; the exit status is the decision.
 fn answered(
-    args: &cli::Check,
+    args: &cli::CheckArgs,
     requirements: &Requirements,
     judged: &[Judged],
     run: &Run,

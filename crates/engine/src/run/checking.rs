@@ -24,7 +24,7 @@ const USUAL_BUDGET: Duration = Duration::from_mins(2);
 const BETWEEN_LOOKS: u32 = 20;
 
 /// What a file demands of this machine: the header of a run of the points that it needs, and the targets of its demands among them.
-pub struct Check {
+pub struct CheckPlan {
     /// The header, whose plan has these points alone; it may have none.
     pub header: Header,
     /// What the demands are about.
@@ -32,7 +32,7 @@ pub struct Check {
 }
 
 /// The check of a file on this machine, with the folder, seed, CPU, clock and budget of these options.
-pub fn measured_for(requirements: &Requirements, options: &Options, peer: Option<&Peer>) -> Result<Check> {
+pub fn measured_for(requirements: &Requirements, options: &Options, peer: Option<&Peer>) -> Result<CheckPlan> {
     // Points are chosen one by one, whatever effort a run of everything would make of them.
     let experiments = requirements.experiments();
     let options = Options {
@@ -48,7 +48,7 @@ pub fn measured_for(requirements: &Requirements, options: &Options, peer: Option
     let targets = all.among(&points);
     header.plan = points.into_iter().map(|index| header.plan[index].clone()).collect();
     header.settings.effort = Effort::Standard;
-    Ok(Check { header, targets })
+    Ok(CheckPlan { header, targets })
 }
 
 /// What is described where no experiment is needed.

@@ -25,7 +25,7 @@ mod visiting;
 
 pub use alternating::Alternation;
 pub use answering::answer_visits;
-pub use checking::{Check, measured_for};
+pub use checking::{CheckPlan, measured_for};
 pub use effects::{Effect, of_every_trial, of_points};
 pub use environment::{Environment, Pace};
 pub use file_settings::{checked_budget, options_of};
