@@ -8,7 +8,7 @@ use crate::cli;
 use anyhow::{Context, Result, anyhow, bail};
 use fathom_core::message::clean;
 use fathom_engine::record::{Run, regular, store};
-use fathom_engine::requirements::{Judged, Judgement, Requirements, Targets, judge};
+use fathom_engine::requirements::{Assessment, Judgement, Requirements, Targets, judge};
 use fathom_engine::run::{self, CheckPlan, Options, Peering, RunInProgress};
 use fathom_report::{CheckReport, Style, Telling};
 use std::path::{Path, PathBuf};
@@ -71,7 +71,12 @@ fn text_of(name: &str) -> Result<String> {
 }
 
 /// Decides from a run that was made before.
-fn recorded(args: &cli::CheckArgs, requirements: &Requirements, path: &Path, style: Style) -> Result<ExitCode> {
+fn recorded(
+    args: &cli::CheckArgs,
+    requirements: &Requirements,
+    path: &Path,
+    style: Style,
+) -> Result<ExitCode> {
     let run = Run::read(path)?;
     let targets =
         Targets::of(requirements, &run.header.machine, &run.header.plan).map_err(|reason| anyhow!(reason))?;
@@ -133,7 +138,7 @@ fn options(args: &cli::CheckArgs) -> Options {
 fn answered(
     args: &cli::CheckArgs,
     requirements: &Requirements,
-    judged: &[Judged],
+    judged: &[Assessment],
     run: &Run,
     path: Option<&Path>,
     style: Style,

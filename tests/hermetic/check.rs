@@ -5,7 +5,7 @@ use crate::committed::{fathom, part_file, run_file, text};
 use fathom::experiment::{Effort, SweepOptions};
 use fathom::machine::Machine;
 use fathom::plan;
-use fathom::requirements::{Measurand, Requirements, Target, Targets};
+use fathom::requirements::{DemandTarget, Measurand, Requirements, Targets};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
@@ -82,12 +82,12 @@ fn every_limit_in_the_project_has_its_publication_and_names_one_figure() {
         for (demand, target) in requirements.demands.iter().zip(&targets.targets) {
             let found = match &demand.measurand {
                 Measurand::Unmeasured(_) => {
-                    matches!(target, Target::Missing(reason) if reason.contains("no experiment"))
+                    matches!(target, DemandTarget::Missing(reason) if reason.contains("no experiment"))
                 }
-                Measurand::Condition(_) => *target == Target::Condition,
+                Measurand::Condition(_) => *target == DemandTarget::Condition,
                 // A described machine may lack what a point needs, and no point is misspelt.
                 Measurand::Point(_) | Measurand::Main(_) => {
-                    !matches!(target, Target::Missing(reason) if reason.contains("no such point"))
+                    !matches!(target, DemandTarget::Missing(reason) if reason.contains("no such point"))
                 }
             };
             assert!(found, "{name}: {} is {target:?}", demand.name);
@@ -180,7 +180,7 @@ fn what_the_sample_does_not_support_or_nothing_measures_is_undecided_with_the_re
     for (demand, expected) in [
         (getppid("at_most = \"1 s\"\nstatistic = \"p99\""), "timed in batches"),
         (getppid("at_most = \"1 s\"\nshare = \"99 %\"\nof = \"trials\""), "meeting it takes 357 at least"),
-        (wake_up.to_owned(), "no point of it"),
+        (wake_up.to_owned(), "is not in this run"),
         (
             "name = \"a\"\nmeasures = \"an entry appended\"\nat_most = \"1 s\"".to_owned(),
             "no experiment measures this yet",

@@ -1,8 +1,8 @@
 //! What the trials of a run decide about each requirement.
 
 use super::conditions;
-use super::file::{Condition, Demand, Direction, Measurand, Per, Requirements};
-use super::targets::{Target, Targets};
+use super::file::{Condition, Demand, Measurand, Per, Requirements, RightSide};
+use super::targets::{DemandTarget, Targets};
 use crate::record::{PlannedPoint, Run, Trial};
 use crate::results::{CoreLevels, CoreState, Outcome, Sound, Visits, is_each};
 use fathom_core::experiment::{Bound, Point};
@@ -39,7 +39,7 @@ impl Judgement {
 
 /// A requirement, judged.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Judged {
+pub struct Assessment {
     /// What was decided.
     pub judgement: Judgement,
     /// Why nothing was decided; `None` if something was.
@@ -53,7 +53,7 @@ pub struct Judged {
     /// The limit, in that unit.
     pub limit: f64,
     /// The right side of the limit in that unit: a least rate of operations is a greatest time.
-    pub direction: Direction,
+    pub direction: RightSide,
     /// The figure with its interval; `None` if nothing was measured, or the sample does not support it.
     pub estimate: Option<SequentialEstimate>,
     /// The share of observations (or trials) on the right side of the limit.
@@ -72,9 +72,9 @@ pub struct Judged {
     pub bound: Option<Bound>,
 }
 
-impl Judged {
+impl Assessment {
     fn undecided(demand: &Demand, reason: impl Into<String>) -> Self {
-        Judged {
+        Assessment {
             judgement: Judgement::Undecided,
             reason: Some(reason.into()),
             is_open: false,
@@ -102,8 +102,8 @@ impl Judged {
     pub fn shown_margin(&self) -> Option<f64> {
         let estimate = self.estimate?;
         let (worst, best) = match self.direction {
-            Direction::AtMost => (estimate.high, estimate.low),
-            Direction::AtLeast => (estimate.low, estimate.high),
+            RightSide::AtMost => (estimate.high, estimate.low),
+            RightSide::AtLeast => (estimate.low, estimate.high),
         };
         match self.judgement {
             Judgement::Fails => self.clearance(best?),
@@ -114,51 +114,64 @@ impl Judged {
     fn clearance(&self, value: f64) -> Option<f64> {
         let beyond = (self.limit - value) / self.limit;
         Some(match self.direction {
-            Direction::AtMost => beyond,
-            Direction::AtLeast => -beyond,
+            RightSide::AtMost => beyond,
+            RightSide::AtLeast => -beyond,
         })
     }
 }
 
+impl Targets {
+    /// The points about which more trials may decide something, as indices.
+    pub fn open_points(&self, judged: &[Assessment]) -> Vec<usize> {
+        let open = |(target, judged): (&DemandTarget, &Assessment)| match target {
+            _ if !judged.is_open => None,
+            DemandTarget::Point(point) => Some(*point),
+            DemandTarget::Condition => self.shows_the_core,
+            DemandTarget::Missing(_) => None,
+        };
+        self.targets.iter().zip(judged).filter_map(open).collect()
+    }
+}
+
 /// Judges every requirement by the trials of a run so far.
-pub fn judge(requirements: &Requirements, targets: &Targets, run: &Run) -> Vec<Judged> {
+pub fn judge(requirements: &Requirements, targets: &Targets, run: &Run) -> Vec<Assessment> {
     let levels = CoreLevels::of(run);
-    let judged = |(demand, target): (&Demand, &Target)| match target {
-        Target::Missing(reason) => Judged::undecided(demand, reason),
-        Target::Condition => condition(demand, run),
-        Target::Point(index) => point(demand, run, &run.header.plan[*index], levels.as_ref()),
+    let judged = |(demand, target): (&Demand, &DemandTarget)| match target {
+        DemandTarget::Missing(reason) => Assessment::undecided(demand, reason),
+        DemandTarget::Condition => condition(demand, run),
+        DemandTarget::Point(index) => point(demand, run, &run.header.plan[*index], levels.as_ref()),
     };
     requirements.demands.iter().zip(&targets.targets).map(judged).collect()
 }
 
-fn condition(demand: &Demand, run: &Run) -> Judged {
+fn condition(demand: &Demand, run: &Run) -> Assessment {
     let Measurand::Condition(condition) = demand.measurand else {
-        return Judged::undecided(demand, "it is no condition");
+        return Assessment::undecided(demand, "it is no condition");
     };
     let unit = conditions::unit(condition);
     if condition == Condition::CoreShared {
         return core_shared(demand, unit, run);
     }
     let Some(value) = conditions::fact(condition, &run.header.machine) else {
-        return Judged::undecided(demand, "this machine does not say");
+        return Assessment::undecided(demand, "this machine does not say");
     };
     let meets = match demand.direction {
-        Direction::AtMost => value <= demand.limit.value,
-        Direction::AtLeast => value >= demand.limit.value,
+        RightSide::AtMost => value <= demand.limit.value,
+        RightSide::AtLeast => value >= demand.limit.value,
     };
-    Judged {
+    Assessment {
         judgement: if meets { Judgement::Meets } else { Judgement::Fails },
         reason: None,
         unit,
         estimate: Some(SequentialEstimate { value, low: Some(value), high: Some(value) }),
-        ..Judged::undecided(demand, "")
+        ..Assessment::undecided(demand, "")
     }
 }
 
-fn core_shared(demand: &Demand, unit: Option<Unit>, run: &Run) -> Judged {
+fn core_shared(demand: &Demand, unit: Option<Unit>, run: &Run) -> Assessment {
     let arrivals = match conditions::core_shared(run) {
         Ok(arrivals) => arrivals,
-        Err(reason) => return Judged { is_open: true, unit, ..Judged::undecided(demand, reason) },
+        Err(reason) => return Assessment { is_open: true, unit, ..Assessment::undecided(demand, reason) },
     };
     let shared: Vec<f64> = arrivals.iter().map(|(_, shared)| *shared).collect();
     let keeping: Vec<f64> = shared.iter().map(|shared| 1.0 - shared).collect();
@@ -169,14 +182,14 @@ fn core_shared(demand: &Demand, unit: Option<Unit>, run: &Run) -> Judged {
         low: mean.low.map(millions),
         high: mean.high.map(millions),
     });
-    let series = Series { observations: keeping.len(), keeping, ends, estimate, supported: true };
+    let series = KeepingShares { observations: keeping.len(), keeping, ends, estimate, supported: true };
     let needed = 1.0 - demand.limit.value / 1e6;
-    series.judged(demand, needed, Judged { unit, ..Judged::undecided(demand, "") })
+    series.judged(demand, needed, Assessment { unit, ..Assessment::undecided(demand, "") })
 }
 
-fn point(demand: &Demand, run: &Run, planned: &PlannedPoint, levels: Option<&Levels>) -> Judged {
+fn point(demand: &Demand, run: &Run, planned: &PlannedPoint, levels: Option<&Levels>) -> Assessment {
     let Ok((limit, turned)) = demand.limit.in_unit(planned.unit) else {
-        return Judged::undecided(demand, "the limit is none of this figure");
+        return Assessment::undecided(demand, "the limit is none of this figure");
     };
     let direction = if turned { demand.direction.opposite() } else { demand.direction };
     let trials: Vec<&Trial> = run.trials.iter().filter(|trial| is_of(trial, planned)).collect();
@@ -184,21 +197,21 @@ fn point(demand: &Demand, run: &Run, planned: &PlannedPoint, levels: Option<&Lev
         .predictions
         .iter()
         .find(|line| line.experiment == planned.experiment && line.point == planned.point);
-    let judged = Judged {
+    let judged = Assessment {
         point: Some((planned.experiment.clone(), planned.point.clone())),
         unit: Some(planned.unit),
         limit,
         direction,
         bound: expected.and_then(|expected| expected.bound.clone()),
         is_open: true,
-        ..Judged::undecided(demand, NO_TRIAL)
+        ..Assessment::undecided(demand, NO_TRIAL)
     };
     if let Some(reason) = unusable(planned, &trials) {
-        return Judged { reason: Some(reason), ..judged };
+        return Assessment { reason: Some(reason), ..judged };
     }
-    match Series::of(demand, run, planned, &trials, levels, (limit, direction)) {
+    match KeepingShares::of(demand, run, planned, &trials, levels, (limit, direction)) {
         Ok(series) => series.judged(demand, demand.share, judged),
-        Err(reason) => Judged { reason: Some(reason), is_open: false, ..judged },
+        Err(reason) => Assessment { reason: Some(reason), is_open: false, ..judged },
     }
 }
 
@@ -226,7 +239,7 @@ fn unusable(planned: &PlannedPoint, trials: &[&Trial]) -> Option<String> {
 }
 
 /// The trials of a figure: which share of each keeps the limit.
-struct Series {
+struct KeepingShares {
     /// The shares, in the order of the trials.
     keeping: Vec<f64>,
     /// When each trial ended, seconds from the start of the run.
@@ -239,7 +252,7 @@ struct Series {
     supported: bool,
 }
 
-impl Series {
+impl KeepingShares {
     /// For the trials of a point; an error says why they have no such figure.
     fn of(
         demand: &Demand,
@@ -247,7 +260,7 @@ impl Series {
         planned: &PlannedPoint,
         trials: &[&Trial],
         levels: Option<&Levels>,
-        (limit, direction): (f64, Direction),
+        (limit, direction): (f64, RightSide),
     ) -> Result<Self, String> {
         let sound = Sound::of(planned.method(), trials);
         let operations = sound
@@ -271,9 +284,9 @@ impl Series {
                 .map_or(0.0, |trial| trial.began_s + trial.took_s)
         };
         // Of rates that must be at least the limit, a share above it is the rest of the share below it.
-        let level = if direction == Direction::AtMost { demand.share } else { 1.0 - demand.share };
+        let level = if direction == RightSide::AtMost { demand.share } else { 1.0 - demand.share };
         let observations = values.iter().map(Vec::len).sum();
-        Ok(Series {
+        Ok(KeepingShares {
             keeping: values.iter().map(|values| share_keeping(values, limit, direction)).collect(),
             ends: chosen.iter().map(|visit| end(visit.round)).collect(),
             observations,
@@ -283,9 +296,9 @@ impl Series {
     }
 
     /// The judgement that they allow; `needed` is the share that must keep the limit.
-    fn judged(self, demand: &Demand, needed: f64, judged: Judged) -> Judged {
+    fn judged(self, demand: &Demand, needed: f64, judged: Assessment) -> Assessment {
         let fewest = statistics::fewest_to_show(SideOfMean::Above, needed, ERROR).max(LEAST_TRIALS);
-        let judged = Judged {
+        let judged = Assessment {
             estimate: self.estimate.filter(|_| self.supported),
             share: statistics::mean(&self.keeping).map(|mean| mean.value),
             trials: self.keeping.len(),
@@ -298,14 +311,14 @@ impl Series {
         let side = statistics::side_of_mean(&self.keeping, needed, ERROR).filter(|_| enough);
         let Some((side, after)) = side else {
             let at_the_limit = enough && judged.is_at_the_limit(demand.indifference);
-            return Judged {
+            return Assessment {
                 is_open: !at_the_limit,
                 reason: Some(judged.open_reason(at_the_limit)),
                 ..judged
             };
         };
         let after = after.max(LEAST_TRIALS);
-        Judged {
+        Assessment {
             judgement: if side == SideOfMean::Above { Judgement::Meets } else { Judgement::Fails },
             reason: None,
             is_open: false,
@@ -316,7 +329,7 @@ impl Series {
     }
 }
 
-impl Judged {
+impl Assessment {
     /// Whether the whole interval is in the zone of indifference.
     fn is_at_the_limit(&self, zone: f64) -> bool {
         let within = |end: f64| (end - self.limit).abs() <= zone * self.limit;
@@ -348,10 +361,10 @@ impl Demand {
     }
 }
 
-fn share_keeping(values: &[f64], limit: f64, direction: Direction) -> f64 {
+fn share_keeping(values: &[f64], limit: f64, direction: RightSide) -> f64 {
     let keeps = |value: &&f64| match direction {
-        Direction::AtMost => **value <= limit,
-        Direction::AtLeast => **value >= limit,
+        RightSide::AtMost => **value <= limit,
+        RightSide::AtLeast => **value >= limit,
     };
     values.iter().filter(keeps).count() as f64 / values.len().max(1) as f64
 }

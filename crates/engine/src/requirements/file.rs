@@ -1,6 +1,6 @@
 //! A file of requirements. `docs/check.md` describes it.
 
-use super::limit::{Limit, LimitKind, LimitText};
+use super::limit::{Threshold, ThresholdKind, ThresholdText};
 use super::naming;
 use fathom_core::experiment::{Others, PointSettings, Selector};
 use serde::Deserialize;
@@ -46,9 +46,9 @@ pub struct Demand {
     /// The figure of which it is.
     pub measurand: Measurand,
     /// Which side of the limit is right.
-    pub direction: Direction,
+    pub direction: RightSide,
     /// The limit.
-    pub limit: Limit,
+    pub limit: Threshold,
     /// The share of observations, or of trials, that must be on the right side, below 1: 0.5 for the median.
     pub share: f64,
     /// Of what it is the share.
@@ -90,20 +90,20 @@ pub enum Condition {
 
 /// The right side of a limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Direction {
+pub enum RightSide {
     /// At most the limit.
     AtMost,
     /// At least the limit.
     AtLeast,
 }
 
-impl Direction {
+impl RightSide {
     /// The other one.
     #[must_use]
     pub fn opposite(self) -> Self {
         match self {
-            Direction::AtMost => Direction::AtLeast,
-            Direction::AtLeast => Direction::AtMost,
+            RightSide::AtMost => RightSide::AtLeast,
+            RightSide::AtLeast => RightSide::AtMost,
         }
     }
 }
@@ -143,8 +143,8 @@ struct DemandRow {
     name: String,
     measures: Option<MeasuresRow>,
     condition: Option<Condition>,
-    at_most: Option<LimitText>,
-    at_least: Option<LimitText>,
+    at_most: Option<ThresholdText>,
+    at_least: Option<ThresholdText>,
     statistic: Option<String>,
     share: Option<String>,
     #[serde(default)]
@@ -166,13 +166,13 @@ enum CoreRow {
 /// What is measured: an operation in words, or a figure.
 enum MeasuresRow {
     Words(String),
-    Figure(FigureRow),
+    Figure(MeasurandRow),
 }
 
 /// A figure: a point by its parameters, or a main figure by its words.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct FigureRow {
+struct MeasurandRow {
     experiment: String,
     point: Option<PointSettings>,
     figure: Option<String>,
@@ -186,7 +186,7 @@ impl<'de> Deserialize<'de> for MeasuresRow {
             toml::Value::String(words) => Ok(MeasuresRow::Words(words)),
             table => {
                 let figure =
-                    FigureRow::deserialize(table).map_err(|error| D::Error::custom(error.message()))?;
+                    MeasurandRow::deserialize(table).map_err(|error| D::Error::custom(error.message()))?;
                 Ok(MeasuresRow::Figure(figure))
             }
         }
@@ -250,16 +250,16 @@ impl DemandRow {
         }
     }
 
-    fn limit(&self) -> Result<(Direction, Limit), String> {
+    fn limit(&self) -> Result<(RightSide, Threshold), String> {
         match (&self.at_most, &self.at_least) {
-            (Some(limit), None) => Ok((Direction::AtMost, limit.parsed()?)),
-            (None, Some(limit)) => Ok((Direction::AtLeast, limit.parsed()?)),
+            (Some(limit), None) => Ok((RightSide::AtMost, limit.parsed()?)),
+            (None, Some(limit)) => Ok((RightSide::AtLeast, limit.parsed()?)),
             _ => Err("it has either `at_most` or `at_least`".to_owned()),
         }
     }
 
     /// The share that must be on the right side.
-    fn share(&self, direction: Direction) -> Result<f64, String> {
+    fn share(&self, direction: RightSide) -> Result<f64, String> {
         match (self.statistic.as_deref(), self.share.as_deref()) {
             (None | Some("median"), None) => Ok(0.5),
             (Some(name), None) => percentile(name, direction),
@@ -271,11 +271,11 @@ impl DemandRow {
     }
 
     /// Refuses what a condition does not have.
-    fn ensure_plain(&self, condition: Condition, limit: &Limit) -> Result<(), String> {
+    fn ensure_plain(&self, condition: Condition, limit: &Threshold) -> Result<(), String> {
         let kind = match condition {
-            Condition::CoreShared => LimitKind::Share,
-            Condition::Cpus => LimitKind::Count,
-            Condition::Memory => LimitKind::Bytes,
+            Condition::CoreShared => ThresholdKind::Share,
+            Condition::Cpus => ThresholdKind::Count,
+            Condition::Memory => ThresholdKind::Bytes,
         };
         if limit.kind != kind {
             return Err(format!("`{}` is no limit of this condition", limit.text));
@@ -290,7 +290,7 @@ impl DemandRow {
     }
 }
 
-impl FigureRow {
+impl MeasurandRow {
     fn measurand(&self) -> Result<Measurand, String> {
         let experiment = naming::experiment(&self.experiment)?;
         let by = |settings| Selector {
@@ -311,7 +311,7 @@ impl FigureRow {
 }
 
 /// The share below a percentile.
-fn percentile(name: &str, direction: Direction) -> Result<f64, String> {
+fn percentile(name: &str, direction: RightSide) -> Result<f64, String> {
     let level =
         name.strip_prefix('p').and_then(|number| number.parse::<f64>().ok()).map(|number| number / 100.0);
     match level.filter(|level| *level > 0.0 && *level < 1.0) {
@@ -319,7 +319,7 @@ fn percentile(name: &str, direction: Direction) -> Result<f64, String> {
             Err(format!("there is no statistic `{name}`: expected `median`, or a percentile such as `p99`"))
         }
         // Whether 99 in 100 are at least so fast, or 1 in 100 is, is not said by "p99 of a rate".
-        Some(_) if direction == Direction::AtLeast => Err(format!(
+        Some(_) if direction == RightSide::AtLeast => Err(format!(
             "`{name}` with `at_least` is ambiguous: say `share = \"99 %\"`, the share that must reach the limit"
         )),
         Some(level) => Ok(level),

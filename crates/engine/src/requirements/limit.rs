@@ -5,7 +5,7 @@ use serde::Deserialize;
 
 /// The kind of quantity that a limit is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum LimitKind {
+pub enum ThresholdKind {
     /// A time, nanoseconds.
     Time,
     /// Operations a second.
@@ -22,65 +22,65 @@ pub enum LimitKind {
 
 /// A limit.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Limit {
+pub struct Threshold {
     /// Its value, in the plain unit of its kind.
     pub value: f64,
     /// Its kind.
-    pub kind: LimitKind,
+    pub kind: ThresholdKind,
     /// Its text in the file.
     pub text: String,
 }
 
 /// The units that a limit may have, each with its kind and its size in the plain unit. Prefixes of bytes are decimal, and binary with
 /// an `i`.
-const UNITS: [(&str, LimitKind, f64); 26] = [
-    ("", LimitKind::Count, 1.0),
-    ("%", LimitKind::Share, 1e4),
-    ("/s", LimitKind::PerSecond, 1.0),
-    ("ns", LimitKind::Time, 1.0),
-    ("us", LimitKind::Time, 1e3),
-    ("µs", LimitKind::Time, 1e3),
-    ("ms", LimitKind::Time, 1e6),
-    ("s", LimitKind::Time, 1e9),
-    ("B", LimitKind::Bytes, 1.0),
-    ("kB", LimitKind::Bytes, 1e3),
-    ("MB", LimitKind::Bytes, 1e6),
-    ("GB", LimitKind::Bytes, 1e9),
-    ("TB", LimitKind::Bytes, 1e12),
-    ("KiB", LimitKind::Bytes, 1024.0),
-    ("MiB", LimitKind::Bytes, 1_048_576.0),
-    ("GiB", LimitKind::Bytes, 1_073_741_824.0),
-    ("TiB", LimitKind::Bytes, 1_099_511_627_776.0),
-    ("B/s", LimitKind::BytesPerSecond, 1.0),
-    ("kB/s", LimitKind::BytesPerSecond, 1e3),
-    ("MB/s", LimitKind::BytesPerSecond, 1e6),
-    ("GB/s", LimitKind::BytesPerSecond, 1e9),
-    ("TB/s", LimitKind::BytesPerSecond, 1e12),
-    ("KiB/s", LimitKind::BytesPerSecond, 1024.0),
-    ("MiB/s", LimitKind::BytesPerSecond, 1_048_576.0),
-    ("GiB/s", LimitKind::BytesPerSecond, 1_073_741_824.0),
-    ("TiB/s", LimitKind::BytesPerSecond, 1_099_511_627_776.0),
+const UNITS: [(&str, ThresholdKind, f64); 26] = [
+    ("", ThresholdKind::Count, 1.0),
+    ("%", ThresholdKind::Share, 1e4),
+    ("/s", ThresholdKind::PerSecond, 1.0),
+    ("ns", ThresholdKind::Time, 1.0),
+    ("us", ThresholdKind::Time, 1e3),
+    ("µs", ThresholdKind::Time, 1e3),
+    ("ms", ThresholdKind::Time, 1e6),
+    ("s", ThresholdKind::Time, 1e9),
+    ("B", ThresholdKind::Bytes, 1.0),
+    ("kB", ThresholdKind::Bytes, 1e3),
+    ("MB", ThresholdKind::Bytes, 1e6),
+    ("GB", ThresholdKind::Bytes, 1e9),
+    ("TB", ThresholdKind::Bytes, 1e12),
+    ("KiB", ThresholdKind::Bytes, 1024.0),
+    ("MiB", ThresholdKind::Bytes, 1_048_576.0),
+    ("GiB", ThresholdKind::Bytes, 1_073_741_824.0),
+    ("TiB", ThresholdKind::Bytes, 1_099_511_627_776.0),
+    ("B/s", ThresholdKind::BytesPerSecond, 1.0),
+    ("kB/s", ThresholdKind::BytesPerSecond, 1e3),
+    ("MB/s", ThresholdKind::BytesPerSecond, 1e6),
+    ("GB/s", ThresholdKind::BytesPerSecond, 1e9),
+    ("TB/s", ThresholdKind::BytesPerSecond, 1e12),
+    ("KiB/s", ThresholdKind::BytesPerSecond, 1024.0),
+    ("MiB/s", ThresholdKind::BytesPerSecond, 1_048_576.0),
+    ("GiB/s", ThresholdKind::BytesPerSecond, 1_073_741_824.0),
+    ("TiB/s", ThresholdKind::BytesPerSecond, 1_099_511_627_776.0),
 ];
 
 /// A limit in a file: a text, or a plain number for a count.
 #[derive(Debug, Deserialize)]
 #[serde(untagged)]
-pub(super) enum LimitText {
+pub(super) enum ThresholdText {
     Count(f64),
     Text(String),
 }
 
-impl LimitText {
+impl ThresholdText {
     /// The limit; an error says what is wrong with it.
-    pub fn parsed(&self) -> Result<Limit, String> {
+    pub fn parsed(&self) -> Result<Threshold, String> {
         match self {
-            LimitText::Count(count) => Limit::parse(&count.to_string()),
-            LimitText::Text(text) => Limit::parse(text),
+            ThresholdText::Count(count) => Threshold::parse(&count.to_string()),
+            ThresholdText::Text(text) => Threshold::parse(text),
         }
     }
 }
 
-impl Limit {
+impl Threshold {
     /// The limit of a text such as `10 ms`.
     pub fn parse(text: &str) -> Result<Self, String> {
         let text = text.trim();
@@ -98,18 +98,18 @@ impl Limit {
         if number <= 0.0 || !number.is_finite() {
             return Err(format!("`{text}` is no limit: it must be above zero"));
         }
-        Ok(Limit { value: number * size, kind: *kind, text: text.to_owned() })
+        Ok(Threshold { value: number * size, kind: *kind, text: text.to_owned() })
     }
 
     /// The same limit of a figure in this unit, and whether a rate of operations became the time of one, which turns the direction; an
     /// error says which kinds of limits the figure has.
     pub fn in_unit(&self, unit: Unit) -> Result<(f64, bool), String> {
         match (unit, self.kind) {
-            (Unit::Nanoseconds, LimitKind::Time)
-            | (Unit::BytesPerSecond, LimitKind::BytesPerSecond)
-            | (Unit::Bytes, LimitKind::Bytes)
-            | (Unit::PartsPerMillion, LimitKind::Share) => Ok((self.value, false)),
-            (Unit::Nanoseconds, LimitKind::PerSecond) => Ok((1e9 / self.value, true)),
+            (Unit::Nanoseconds, ThresholdKind::Time)
+            | (Unit::BytesPerSecond, ThresholdKind::BytesPerSecond)
+            | (Unit::Bytes, ThresholdKind::Bytes)
+            | (Unit::PartsPerMillion, ThresholdKind::Share) => Ok((self.value, false)),
+            (Unit::Nanoseconds, ThresholdKind::PerSecond) => Ok((1e9 / self.value, true)),
             _ => Err(format!("`{}` is no limit of a figure that is {}", self.text, kinds(unit))),
         }
     }
@@ -130,23 +130,23 @@ mod tests {
 
     #[test]
     fn limits_are_read_with_their_units() {
-        let value = |text: &str| Limit::parse(text).map(|limit| (limit.value, limit.kind));
-        assert_eq!(value("10 ms"), Ok((1e7, LimitKind::Time)));
-        assert_eq!(value("0.5us"), Ok((500.0, LimitKind::Time)));
-        assert_eq!(value("667 µs"), Ok((667_000.0, LimitKind::Time)));
-        assert_eq!(value("7000/s"), Ok((7000.0, LimitKind::PerSecond)));
-        assert_eq!(value("2 MiB/s"), Ok((2_097_152.0, LimitKind::BytesPerSecond)));
-        assert_eq!(value("32 GB"), Ok((32e9, LimitKind::Bytes)));
-        assert_eq!(value("1 %"), Ok((1e4, LimitKind::Share)));
-        assert_eq!(value("8"), Ok((8.0, LimitKind::Count)));
+        let value = |text: &str| Threshold::parse(text).map(|limit| (limit.value, limit.kind));
+        assert_eq!(value("10 ms"), Ok((1e7, ThresholdKind::Time)));
+        assert_eq!(value("0.5us"), Ok((500.0, ThresholdKind::Time)));
+        assert_eq!(value("667 µs"), Ok((667_000.0, ThresholdKind::Time)));
+        assert_eq!(value("7000/s"), Ok((7000.0, ThresholdKind::PerSecond)));
+        assert_eq!(value("2 MiB/s"), Ok((2_097_152.0, ThresholdKind::BytesPerSecond)));
+        assert_eq!(value("32 GB"), Ok((32e9, ThresholdKind::Bytes)));
+        assert_eq!(value("1 %"), Ok((1e4, ThresholdKind::Share)));
+        assert_eq!(value("8"), Ok((8.0, ThresholdKind::Count)));
         for wrong in ["", "ms", "10 mS", "1.2.3 ms", "-1 ms", "0 ms", "10 ms or so"] {
-            assert!(Limit::parse(wrong).is_err(), "{wrong}");
+            assert!(Threshold::parse(wrong).is_err(), "{wrong}");
         }
     }
 
     #[test]
     fn a_rate_of_operations_is_the_time_of_one() {
-        let limit = Limit::parse("500/s").unwrap();
+        let limit = Threshold::parse("500/s").unwrap();
         assert_eq!(limit.in_unit(Unit::Nanoseconds), Ok((2e6, true)));
         assert!(limit.in_unit(Unit::BytesPerSecond).is_err_and(|error| error.contains("bytes a second")));
     }

@@ -28,7 +28,7 @@ mod limit;
 mod naming;
 mod targets;
 
-pub use decision::{ERROR, Judged, Judgement, judge};
-pub use file::{Condition, Demand, Direction, Measurand, Per, Publication, Requirements};
-pub use limit::{Limit, LimitKind};
-pub use targets::{Target, Targets};
+pub use decision::{Assessment, ERROR, Judgement, judge};
+pub use file::{Condition, Demand, Measurand, Per, Publication, Requirements, RightSide};
+pub use limit::{Threshold, ThresholdKind};
+pub use targets::{DemandTarget, Targets};

@@ -1,6 +1,5 @@
 //! What the requirements of a file mean on a machine: its points, or the reason why there are none.
 
-use super::decision::Judged;
 use super::file::{Condition, Demand, Measurand, Requirements};
 use super::naming;
 use crate::record::PlannedPoint;
@@ -11,7 +10,7 @@ use strsim::sorensen_dice;
 
 /// What a demand means on a machine.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Target {
+pub enum DemandTarget {
     /// This point of the plan, as its index.
     Point(usize),
     /// A condition of the machine.
@@ -24,7 +23,7 @@ pub enum Target {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Targets {
     /// In the order of the demands.
-    pub targets: Vec<Target>,
+    pub targets: Vec<DemandTarget>,
     /// The point that is measured for the state of the core; `None` if no demand needs it.
     pub shows_the_core: Option<usize>,
 }
@@ -80,30 +79,19 @@ impl Targets {
     /// The points that are to be measured, as indices, each once, in the order of the plan.
     pub fn points(&self) -> Vec<usize> {
         let mut points: Vec<usize> =
-            self.targets.iter().filter_map(Target::point).chain(self.shows_the_core).collect();
+            self.targets.iter().filter_map(DemandTarget::point).chain(self.shows_the_core).collect();
         points.sort_unstable();
         points.dedup();
         points
     }
 
-    /// The points about which more trials may decide something, as indices.
-    pub fn open_points(&self, judged: &[Judged]) -> Vec<usize> {
-        let open = |(target, judged): (&Target, &Judged)| match target {
-            _ if !judged.is_open => None,
-            Target::Point(point) => Some(*point),
-            Target::Condition => self.shows_the_core,
-            Target::Missing(_) => None,
-        };
-        self.targets.iter().zip(judged).filter_map(open).collect()
-    }
-
-    /// The same of a plan of which only some points remain; the reasons why others are missing stay.
+    /// The same targets in a plan of which only some points remain; the reasons why others are missing stay.
     #[must_use]
     pub fn among(&self, remaining: &[usize]) -> Self {
         let place = |index: &usize| remaining.iter().position(|other| other == index);
-        let target = |target: &Target| match target {
-            Target::Point(index) => {
-                place(index).map_or_else(|| Target::Missing(String::new()), Target::Point)
+        let target = |target: &DemandTarget| match target {
+            DemandTarget::Point(index) => {
+                place(index).map_or_else(|| DemandTarget::Missing(String::new()), DemandTarget::Point)
             }
             other => other.clone(),
         };
@@ -114,20 +102,22 @@ impl Targets {
     }
 }
 
-impl Target {
+impl DemandTarget {
     /// The point, if it is one.
     pub fn point(&self) -> Option<usize> {
         match self {
-            Target::Point(point) => Some(*point),
-            Target::Condition | Target::Missing(_) => None,
+            DemandTarget::Point(point) => Some(*point),
+            DemandTarget::Condition | DemandTarget::Missing(_) => None,
         }
     }
 }
 
-fn target(demand: &Demand, machine: &Machine, points: &[PlannedPoint]) -> Result<Target, String> {
+fn target(demand: &Demand, machine: &Machine, points: &[PlannedPoint]) -> Result<DemandTarget, String> {
     let (selector, first) = match &demand.measurand {
-        Measurand::Unmeasured(_) => return Ok(Target::Missing("no experiment measures this yet".to_owned())),
-        Measurand::Condition(_) => return Ok(Target::Condition),
+        Measurand::Unmeasured(_) => {
+            return Ok(DemandTarget::Missing("no experiment measures this yet".to_owned()));
+        }
+        Measurand::Condition(_) => return Ok(DemandTarget::Condition),
         Measurand::Point(selector) => (selector, false),
         Measurand::Main(selector) => (selector, true),
     };
@@ -142,8 +132,8 @@ fn target(demand: &Demand, machine: &Machine, points: &[PlannedPoint]) -> Result
         [] => absent(selector, &mine().map(|index| &points[index].point).collect::<Vec<_>>()),
         [index] => {
             demand.limit.in_unit(points[index].unit)?;
-            let skipped = points[index].skip.clone().map(Target::Missing);
-            Ok(skipped.unwrap_or(Target::Point(index)))
+            let skipped = points[index].skip.clone().map(DemandTarget::Missing);
+            Ok(skipped.unwrap_or(DemandTarget::Point(index)))
         }
         [one, other, ..] => Err(several(chosen.len(), &points[one], &points[other])),
     }
@@ -175,7 +165,10 @@ fn selected(
 const MISSPELT: f64 = 0.75;
 
 /// No point is selected: the reason; an error if a name is like one that points have.
-fn absent(selector: &Selector, points: &[&Point]) -> Result<Target, String> {
+fn absent(selector: &Selector, points: &[&Point]) -> Result<DemandTarget, String> {
+    if points.is_empty() {
+        return Ok(DemandTarget::Missing(format!("{} is not in this run", selector.experiment)));
+    }
     for (parameter, at) in selector.settings.0 {
         let At::Name(name) = at else { continue };
         let mut values: Vec<&str> = points.iter().filter_map(|point| point.name_of(parameter)).collect();
@@ -188,13 +181,13 @@ fn absent(selector: &Selector, points: &[&Point]) -> Result<Target, String> {
             let hint = naming::suggestion(name, values.into_iter());
             return Err(format!("no point of {} has {parameter} `{name}`{hint}", selector.experiment));
         }
-        return Ok(Target::Missing(format!(
+        return Ok(DemandTarget::Missing(format!(
             "{} has no point with {parameter}={name} on this machine",
             selector.experiment
         )));
     }
     let reason = format!("{} has no such point on this machine", selector.experiment);
-    Ok(Target::Missing(reason))
+    Ok(DemandTarget::Missing(reason))
 }
 
 /// Several points are selected: what two of them differ in.

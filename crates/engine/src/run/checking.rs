@@ -32,7 +32,11 @@ pub struct CheckPlan {
 }
 
 /// The check of a file on this machine, with the folder, seed, CPU, clock and budget of these options.
-pub fn measured_for(requirements: &Requirements, options: &Options, peer: Option<&Peer>) -> Result<CheckPlan> {
+pub fn measured_for(
+    requirements: &Requirements,
+    options: &Options,
+    peer: Option<&Peer>,
+) -> Result<CheckPlan> {
     // Points are chosen one by one, whatever effort a run of everything would make of them.
     let experiments = requirements.experiments();
     let options = Options {

@@ -1,10 +1,10 @@
-//! Judged requirements for programs: JSON and comma-separated values, with unrounded numbers.
+//! Assessment requirements for programs: JSON and comma-separated values, with unrounded numbers.
 
 use super::{CheckReport, words};
 use crate::csv;
 use fathom_core::experiment::Point;
 use fathom_core::quantity::Unit;
-use fathom_engine::requirements::{Demand, Direction, ERROR, Judged, Publication};
+use fathom_engine::requirements::{Assessment, Demand, ERROR, Publication, RightSide};
 use serde::Serialize;
 
 /// A report of requirements.
@@ -27,7 +27,7 @@ struct DemandEntry<'a> {
     name: &'a str,
     decision: &'static str,
     reason: Option<&'a str>,
-    asked: String,
+    demanded: String,
     experiment: Option<&'a str>,
     point: Option<&'a Point>,
     measures: String,
@@ -83,13 +83,17 @@ pub(super) fn entry<'a>(report: &'a CheckReport) -> CheckEntry<'a> {
     }
 }
 
-fn of_demand<'a>(demand: &'a Demand, judged: &'a Judged, publications: &'a [Publication]) -> DemandEntry<'a> {
+fn of_demand<'a>(
+    demand: &'a Demand,
+    judged: &'a Assessment,
+    publications: &'a [Publication],
+) -> DemandEntry<'a> {
     let estimate = judged.estimate;
     DemandEntry {
         name: &demand.name,
         decision: judged.judgement.name(),
         reason: judged.reason.as_deref(),
-        asked: words::demand(demand),
+        demanded: words::demand(demand),
         experiment: judged.point.as_ref().map(|(experiment, _)| experiment.as_str()),
         point: judged.point.as_ref().map(|(_, point)| point),
         measures: words::measurand(demand, judged),
@@ -123,10 +127,10 @@ fn source(publication: &Publication) -> SourceEntry<'_> {
     SourceEntry { id, title, publisher, version, section, url }
 }
 
-fn direction(direction: Direction) -> &'static str {
+fn direction(direction: RightSide) -> &'static str {
     match direction {
-        Direction::AtMost => "at_most",
-        Direction::AtLeast => "at_least",
+        RightSide::AtMost => "at_most",
+        RightSide::AtLeast => "at_least",
     }
 }
 
@@ -135,7 +139,7 @@ fn direction(direction: Direction) -> &'static str {
 pub(super) struct DemandCells {
     requirement: String,
     measures: String,
-    asked: String,
+    demanded: String,
     decision: &'static str,
     unit: Option<Unit>,
     limit: f64,
@@ -149,11 +153,11 @@ pub(super) struct DemandCells {
 }
 
 impl DemandCells {
-    pub(super) fn of(demand: &Demand, judged: &Judged) -> Self {
+    pub(super) fn of(demand: &Demand, judged: &Assessment) -> Self {
         DemandCells {
             requirement: csv::cell(&demand.name),
             measures: csv::cell(&words::measurand(demand, judged)),
-            asked: csv::cell(&words::demand(demand)),
+            demanded: csv::cell(&words::demand(demand)),
             decision: judged.judgement.name(),
             unit: judged.unit,
             limit: judged.limit,

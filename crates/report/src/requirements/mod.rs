@@ -10,12 +10,12 @@ use crate::paper::{Block, Document, Key, Section, Text, Tone, plain};
 use crate::text::Style;
 use fathom_core::quantities;
 use fathom_engine::record::Header;
-use fathom_engine::requirements::{Demand, Judged, Judgement, Requirements};
+use fathom_engine::requirements::{Assessment, Demand, Judgement, Requirements};
 
 /// The requirements of a file, judged by a run.
 pub struct CheckReport<'a> {
     requirements: &'a Requirements,
-    judged: &'a [Judged],
+    judged: &'a [Assessment],
     header: &'a Header,
     run_file: Option<String>,
     took_s: Option<f64>,
@@ -23,7 +23,7 @@ pub struct CheckReport<'a> {
 
 impl<'a> CheckReport<'a> {
     /// The report of what a run with this header decided; `judged` has one entry for each requirement, in their order.
-    pub fn of(requirements: &'a Requirements, judged: &'a [Judged], header: &'a Header) -> Self {
+    pub fn of(requirements: &'a Requirements, judged: &'a [Assessment], header: &'a Header) -> Self {
         CheckReport { requirements, judged, header, run_file: None, took_s: None }
     }
 
@@ -40,7 +40,7 @@ impl<'a> CheckReport<'a> {
         self.judged.iter().map(|judged| judged.judgement).max().unwrap_or(Judgement::Undecided)
     }
 
-    fn pairs(&self) -> impl Iterator<Item = (&'a Demand, &'a Judged)> {
+    fn pairs(&self) -> impl Iterator<Item = (&'a Demand, &'a Assessment)> {
         self.requirements.demands.iter().zip(self.judged)
     }
 
@@ -77,7 +77,7 @@ impl<'a> CheckReport<'a> {
 }
 
 const METHOD: &str = "Trials of what is open were made in rounds, each in a fresh process, until it was decided. A \
-                      requirement is met or not met where the share of observations that keep the limit, trial by \
+                      requirement counts as met or not met where the share of observations that keep the limit, trial by \
                       trial, is shown to be greater or smaller than it asks for, by a test that may be looked at after \
                       every trial: a decision is wrong in at most 5 of 100 for a machine that is exactly at the limit. \
                       Intervals hold the figure with a probability of 90 %, at all looks together.";

@@ -4,7 +4,7 @@ use super::{CheckReport, tone, words};
 use crate::paper::{Column, Key, Row, Table, Text};
 use crate::summary::ABSENT;
 use fathom_core::quantities;
-use fathom_engine::requirements::{Demand, Judged};
+use fathom_engine::requirements::{Assessment, Demand};
 
 /// The requirements, one row each.
 pub(super) fn table(report: &CheckReport) -> Table {
@@ -26,7 +26,7 @@ pub(super) fn table(report: &CheckReport) -> Table {
     .rows(report.pairs().map(row))
 }
 
-fn row((demand, judged): (&Demand, &Judged)) -> Row {
+fn row((demand, judged): (&Demand, &Assessment)) -> Row {
     let or_absent = |text: Option<String>| Text::plain(text.unwrap_or_else(|| ABSENT.to_owned()));
     let margin = |share: Option<f64>| or_absent(share.map(quantities::deviation));
     Row::of([

@@ -7,18 +7,18 @@ use fathom_core::quantities::{self, Measure};
 use fathom_core::quantity::Unit;
 use fathom_core::quantity::declared;
 use fathom_engine::requirements::{
-    Condition, Demand, Direction, Judged, Judgement, LimitKind, Measurand, Per, Publication,
+    Assessment, Condition, Demand, Judgement, Measurand, Per, Publication, RightSide, ThresholdKind,
 };
 use std::collections::BTreeSet;
 
 /// The verdict on all requirements in a sentence, whose first word it is.
-pub(super) fn verdict(judged: &[Judged]) -> String {
+pub(super) fn verdict(judged: &[Assessment]) -> String {
     let count = |judgement| judged.iter().filter(|judged| judged.judgement == judgement).count();
     let [meets, fails, undecided] = [Judgement::Meets, Judgement::Fails, Judgement::Undecided].map(count);
     let all = plural(judged.len(), "requirement");
     let are = |count: usize| if count == 1 { "is" } else { "are" };
     match (fails, undecided) {
-        (0, 0) if meets == 1 => "MEETS: the requirement is met".to_owned(),
+        (0, 0) if meets == 1 => "MEETS: the requirement holds".to_owned(),
         (0, 0) => format!("MEETS: all {all} are met"),
         (0, _) => format!("UNDECIDED: {undecided} of {all} {} undecided; {meets} met", are(undecided)),
         (_, 0) => format!("FAILS: {fails} of {all} {} not met", are(fails)),
@@ -29,14 +29,14 @@ pub(super) fn verdict(judged: &[Judged]) -> String {
 /// What a requirement asks for: `p99 at most 10 ms`.
 pub(super) fn demand(demand: &Demand) -> String {
     let side = match demand.direction {
-        Direction::AtMost => "at most",
-        Direction::AtLeast => "at least",
+        RightSide::AtMost => "at most",
+        RightSide::AtLeast => "at least",
     };
     let what = match demand.measurand {
         Measurand::Condition(_) => String::new(),
         _ => statistic(demand) + " ",
     };
-    let things = if demand.limit.kind == LimitKind::Count { " CPUs" } else { "" };
+    let things = if demand.limit.kind == ThresholdKind::Count { " CPUs" } else { "" };
     format!("{what}{side} {}{things}", demand.limit.text)
 }
 
@@ -47,13 +47,13 @@ fn statistic(demand: &Demand) -> String {
     match (demand.per, demand.direction) {
         (Per::Trials, _) => format!("{share} of trials"),
         (Per::Observations, _) if is_median => "median".to_owned(),
-        (Per::Observations, Direction::AtMost) => percentile(),
-        (Per::Observations, Direction::AtLeast) => format!("{share} of observations"),
+        (Per::Observations, RightSide::AtMost) => percentile(),
+        (Per::Observations, RightSide::AtLeast) => format!("{share} of observations"),
     }
 }
 
 /// What a requirement is about.
-pub(super) fn measurand(demand: &Demand, judged: &Judged) -> String {
+pub(super) fn measurand(demand: &Demand, judged: &Assessment) -> String {
     match (&judged.point, &demand.measurand) {
         (Some((experiment, point)), _) => format!("{experiment} {point}"),
         (None, Measurand::Point(selector) | Measurand::Main(selector)) => selector.experiment.to_owned(),
@@ -67,7 +67,7 @@ pub(super) fn measurand(demand: &Demand, judged: &Judged) -> String {
 }
 
 /// Why nothing was decided, in an item; `None` if something was.
-pub(super) fn reason(demand: &Demand, judged: &Judged) -> Option<Text> {
+pub(super) fn reason(demand: &Demand, judged: &Assessment) -> Option<Text> {
     let reason = judged.reason.as_ref().filter(|_| judged.judgement == Judgement::Undecided)?;
     let about = match demand.measurand {
         Measurand::Unmeasured(ref words) => format!(": {reason}: {words}"),
@@ -77,7 +77,7 @@ pub(super) fn reason(demand: &Demand, judged: &Judged) -> Option<Text> {
 }
 
 /// The value; empty if there is none.
-pub(super) fn value(judged: &Judged) -> Option<String> {
+pub(super) fn value(judged: &Assessment) -> Option<String> {
     let estimate = judged.estimate?;
     Some(match judged.unit {
         Some(unit) => quantities::rounded(unit, estimate.value, estimate.low.zip(estimate.high)),
@@ -86,7 +86,7 @@ pub(super) fn value(judged: &Judged) -> Option<String> {
 }
 
 /// The interval, one end of which may be unknown.
-pub(super) fn interval(judged: &Judged) -> Option<String> {
+pub(super) fn interval(judged: &Assessment) -> Option<String> {
     let estimate = judged.estimate?;
     let unit = judged.unit?;
     let rounded = |end: f64| quantities::value(unit, end);
@@ -103,7 +103,7 @@ pub(super) fn interval(judged: &Judged) -> Option<String> {
 }
 
 /// The trials and the time after which it was decided.
-pub(super) fn decided_after(judged: &Judged) -> Option<String> {
+pub(super) fn decided_after(judged: &Assessment) -> Option<String> {
     let trials = plural(judged.after_trials?, "trial");
     Some(match judged.at_s {
         Some(seconds) => format!("{trials}, {}", quantities::duration(seconds)),
@@ -112,7 +112,7 @@ pub(super) fn decided_after(judged: &Judged) -> Option<String> {
 }
 
 /// The limits of the machine that bear on requirements: those of control groups, and what figures cannot pass.
-pub(super) fn limits(machine: &Machine, judged: &[Judged]) -> Vec<Text> {
+pub(super) fn limits(machine: &Machine, judged: &[Assessment]) -> Vec<Text> {
     let limits = &machine.conditions.limits;
     let quota = match machine.cpu_quota() {
         Some(cpus) => format!("CPU quota: the time of {} CPUs", quantities::number(cpus)),
@@ -126,12 +126,12 @@ pub(super) fn limits(machine: &Machine, judged: &[Judged]) -> Vec<Text> {
     [quota, memory].into_iter().chain(bounds).map(Text::plain).collect()
 }
 
-fn bound(judged: &Judged) -> Option<String> {
+fn bound(judged: &Assessment) -> Option<String> {
     let (bound, unit) = (judged.bound.as_ref()?, judged.unit?);
     let (experiment, _) = judged.point.as_ref()?;
     let side = match judged.direction {
-        Direction::AtMost => "never below",
-        Direction::AtLeast => "never above",
+        RightSide::AtMost => "never below",
+        RightSide::AtLeast => "never above",
     };
     (bound.limit > 0.0).then(|| {
         format!(
