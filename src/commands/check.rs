@@ -11,7 +11,7 @@ use fathom_engine::record::{Run, regular, store};
 use fathom_engine::requirements::{Assessment, Judgement, Requirements, Targets, judge};
 use fathom_engine::run::{self, CheckPlan, Options, Peering, RunInProgress};
 use fathom_report::{CheckReport, Style, Telling};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 
 /// Exit status: a requirement is not met.
@@ -112,7 +112,7 @@ fn trials(
     requirements: &Requirements,
     targets: &Targets,
     mut in_progress: RunInProgress,
-    path: &PathBuf,
+    path: &Path,
 ) -> Result<Run> {
     let mut telling = Telling::of(args.progress);
     for warning in in_progress.environment().machine().warnings() {

@@ -95,10 +95,10 @@ pub(super) fn interval(judged: &Assessment) -> Option<String> {
             let measure = Measure::of(unit, estimate.value);
             Some(format!("{} {}", measure.range(estimate.value, low, high), measure.symbol))
         }
-        (Some(_), Some(_)) => None,
         (Some(low), None) => Some(format!("from {}", rounded(low))),
         (None, Some(high)) => Some(format!("up to {}", rounded(high))),
-        (None, None) => None,
+        // An exact number has no interval, and neither has one that is not bounded yet.
+        (Some(_), Some(_)) | (None, None) => None,
     }
 }
 
