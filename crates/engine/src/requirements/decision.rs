@@ -211,7 +211,7 @@ fn point(demand: &Demand, run: &Run, planned: &PlannedPoint, levels: Option<&Lev
     }
     match KeepingShares::of(demand, run, planned, &trials, levels, (limit, direction)) {
         Ok(series) => series.judged(demand, demand.share, judged),
-        Err(reason) => Assessment { reason: Some(reason), is_open: false, ..judged },
+        Err(Unusable { reason, is_open }) => Assessment { reason: Some(reason), is_open, ..judged },
     }
 }
 
@@ -238,6 +238,16 @@ fn unusable(planned: &PlannedPoint, trials: &[&Trial]) -> Option<String> {
     doubt.map(|check| format!("its evidence does not hold: {}", check.seen))
 }
 
+/// Why the trials of a point have no figure that is demanded, and whether more of them may have it.
+struct Unusable {
+    reason: String,
+    is_open: bool,
+}
+
+const BATCHES: &str =
+    "its operations are timed in batches, so there is no share of single ones; `of = \"trials\"` is possible";
+const NOT_ALONE: &str = "too few of its trials are known to have had the core alone";
+
 /// The trials of a figure: which share of each keeps the limit.
 struct KeepingShares {
     /// The shares, in the order of the trials.
@@ -261,7 +271,7 @@ impl KeepingShares {
         trials: &[&Trial],
         levels: Option<&Levels>,
         (limit, direction): (f64, RightSide),
-    ) -> Result<Self, String> {
+    ) -> Result<Self, Unusable> {
         let sound = Sound::of(planned.method(), trials);
         let operations = sound
             .trials
@@ -270,11 +280,13 @@ impl KeepingShares {
             .all(|sample| is_each(&sample.observations));
         let is_median = (demand.share - 0.5).abs() < f64::EPSILON;
         if !operations && !is_median && demand.per == Per::Observations {
-            return Err("its operations are timed in batches, so there is no share of single ones; `of = \"trials\"` is possible".to_owned());
+            return Err(Unusable { reason: BATCHES.to_owned(), is_open: false });
         }
         let visits = Visits::of(run, planned.unit, &sound.trials, levels);
-        let alone = demand.core_alone && visits.state == Some(CoreState::Alone);
-        let chosen = if alone { &visits.chosen } else { &visits.all };
+        let chosen = if demand.core_alone { &visits.chosen } else { &visits.all };
+        if demand.core_alone && visits.state != Some(CoreState::Alone) {
+            return Err(Unusable { reason: NOT_ALONE.to_owned(), is_open: true });
+        }
         let values: Vec<Vec<f64>> = chosen.iter().map(|visit| demand.values(visit.less_baseline())).collect();
         let end = |round: u32| {
             sound
