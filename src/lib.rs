@@ -60,7 +60,7 @@ pub use fathom_core::{experiment, machine, quantity, sampling, statistics};
 pub use fathom_core::{message, quantities};
 pub use fathom_engine::library::{self, Error, Measured, Operation, Session, child_main};
 #[doc(hidden)]
-pub use fathom_engine::{comparison, plan, run};
+pub use fathom_engine::{comparison, plan, requirements, run};
 pub use fathom_engine::{record, results};
 #[doc(hidden)]
 pub use fathom_equipment::{peer, remote, test_file};

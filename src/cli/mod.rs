@@ -1,5 +1,6 @@
 //! Every command and flag, with its help: the commands here, their flags in one file per subject.
 
+mod check;
 mod compare;
 mod peer;
 mod report;
@@ -7,6 +8,7 @@ mod run;
 mod value;
 mod verify;
 
+pub use check::CheckArgs;
 pub use compare::{Annotations, Compare, Gate, History};
 pub use peer::{Peer, PeerOptions};
 pub use report::{Export, Report};
@@ -24,7 +26,7 @@ use std::sync::LazyLock;
 #[derive(Debug, Parser)]
 #[command(name = "fathom", version, long_version = BUILD_FACTS.as_str(), max_term_width = 100, arg_required_else_help = true)]
 #[command(
-    after_help = "Exit status: 0 done, 1 regression found, 2 usage or could not run, 3 inconclusive or interrupted, 4 some experiments \
+    after_help = "Exit status: 0 done, 1 regression found or a requirement not met, 2 usage or could not run, 3 inconclusive or interrupted, 4 some experiments \
                         failed.\n\nThe packages bring the manual page and the completions of bash, zsh and fish \
                         (docs/install.md)."
 )]
@@ -98,6 +100,13 @@ pub enum Command {
     /// Measure what a baseline measured, and report regressions by the exit status. Points that look worse are measured
     /// again before they count as a regression.
     Gate(Box<Gate>),
+    /// Measure whether this machine meets the requirements of a purpose (etcd, a Polkadot validator, …), until each is decided, and
+    /// say so by the exit status.
+    #[command(
+        after_help = "Exit status: 0 all requirements are met, 1 at least one is not met, 2 usage or could not run, 3 at least \
+                      one is undecided and none is not met."
+    )]
+    Check(Box<CheckArgs>),
     /// Write a run in the format of another tool, with units; without a file the latest one.
     Export(Export),
     /// List the stored runs, or show points over them and where their level has changed.

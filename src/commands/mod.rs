@@ -1,6 +1,7 @@
 //! The commands: results on standard output, progress and warnings on standard error.
 
 mod ab;
+mod check;
 mod compare;
 mod dry_run;
 mod earlier;
@@ -77,6 +78,7 @@ fn run(cli: Cli) -> Result<ExitCode> {
         Command::Export(args) => export::export(&args)?,
         Command::History(args) => history::history(&args, style)?,
         Command::Gate(args) => return gate::gate(&args, style),
+        Command::Check(args) => return check::check(&args, style),
         Command::Restore => run::restore_when_left()?,
         Command::References { machine, format } => report::list_machines(machine.as_deref(), format, style)?,
         Command::Schema => print(include_str!("../../docs/run-file.schema.json"))?,

@@ -19,6 +19,7 @@ mod reported;
 
 mod beginning;
 mod causes;
+mod check;
 mod circles;
 mod command_line;
 mod comparison;

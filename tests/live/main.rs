@@ -25,6 +25,7 @@ mod short_run;
 mod streams;
 
 mod blocks;
+mod check;
 mod command_line;
 mod filesystem;
 mod fleet_set;
@@ -73,6 +74,6 @@ fn main() -> std::process::ExitCode {
         verify::TESTS,
         wall_clock::TESTS,
     ];
-    let several = [filesystem::TESTS, instrument::TESTS, peer::TESTS, safety::TESTS];
+    let several = [check::TESTS, filesystem::TESTS, instrument::TESTS, peer::TESTS, safety::TESTS];
     tier::main(single.into_iter().chain(several.into_iter().flatten().copied()).collect())
 }

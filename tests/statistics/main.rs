@@ -10,6 +10,7 @@ mod levels;
 mod lines;
 mod medians;
 mod modes;
+mod sequential;
 mod shared_hosts;
 
 /// How often each simulation is repeated.

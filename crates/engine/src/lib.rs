@@ -9,6 +9,7 @@ pub mod record;
 pub mod results;
 pub mod plan;
 pub mod comparison;
+pub mod requirements;
 #[allow(clippy::disallowed_methods, reason = "it orders trials and keeps to a budget; trials measure")]
 pub mod run;
 pub mod library;

@@ -34,6 +34,7 @@ pub mod planned;
 mod progress;
 pub mod published;
 pub mod references;
+mod requirements;
 pub mod export;
 pub mod run;
 mod run_report;
@@ -48,6 +49,7 @@ pub use comparison::{ComparisonReport, GateReport, PublishedComparison, family_c
 pub use form::{Facts, FactsForm, Form, Subject, appendix, has, render, render_facts};
 pub use history::StoredRuns;
 pub use progress::{ProgressForm, Telling};
+pub use requirements::CheckReport;
 pub use run_report::RunReport;
 pub use text::{Style, clean};
 pub use verification::VerificationReport;

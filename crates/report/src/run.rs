@@ -64,6 +64,7 @@ pub(super) fn ending(results: &Results) -> String {
             "every value had reached the target precision"
         }
         Ending::Precision => "no further trial was expected to bring another value to the target precision",
+        Ending::Decided => "every requirement was decided, or no further trial could decide it",
         Ending::Budget => "its budget was spent",
         Ending::Interrupted => "it was interrupted; the results up to then are valid",
     };

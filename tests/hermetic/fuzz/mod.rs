@@ -8,6 +8,7 @@
 mod input;
 mod peer;
 mod replication;
+mod requirements;
 mod run_file;
 mod servers;
 
@@ -18,7 +19,7 @@ use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 
 /// Targets that share the time.
-const TARGETS: u32 = 6;
+const TARGETS: u32 = 7;
 
 /// A case that takes longer hangs.
 const LONGEST_CASE: Duration = Duration::from_secs(30);

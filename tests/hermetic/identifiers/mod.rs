@@ -52,6 +52,7 @@ const CLEAN: &[&str] = &[
     "crates/engine/src/library",
     "crates/engine/src/plan",
     "crates/engine/src/record",
+    "crates/engine/src/requirements",
     "crates/engine/src/results",
     "crates/engine/src/run",
     "crates/experiments/src",

@@ -70,10 +70,15 @@ impl Pool {
 
     /// The median with equal weights of the trials. With equally many observations in each it is the plain median of all.
     pub(super) fn median(&self) -> f64 {
-        let half = 0.5 * self.trials() as f64;
+        self.quantile(0.5)
+    }
+
+    /// The value below which a share (0 to 1) lies, with equal weights of the trials; the middle of two where it lies between them.
+    pub(super) fn quantile(&self, level: f64) -> f64 {
+        let part = level * self.trials() as f64;
         let weight = |shares: &[f64]| shares.iter().sum::<f64>();
-        let low = self.first(|up_to, _| weight(up_to) >= half - ROUNDING);
-        let high = self.last(|_, before| weight(before) <= half + ROUNDING);
+        let low = self.first(|up_to, _| weight(up_to) >= part - ROUNDING);
+        let high = self.last(|_, before| weight(before) <= part + ROUNDING);
         f64::midpoint(low, high)
     }
 

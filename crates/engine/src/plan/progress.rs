@@ -53,7 +53,7 @@ impl Progress {
     }
 
     /// Whether the point is given up: it failed twice at the start, so its reason is known, or it fails more often than not.
-    pub(super) fn is_given_up(&self) -> bool {
+    pub(crate) fn is_given_up(&self) -> bool {
         let broken = self.trials - self.observed.min(self.trials);
         (self.failed_in_a_row >= 2 && self.failed_in_a_row == self.trials)
             || broken > self.observed + PROMISED_TRIALS

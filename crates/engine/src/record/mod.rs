@@ -379,6 +379,8 @@ pub struct Closing {
 pub enum Ending {
     /// No further trial was expected to bring an interval to its target.
     Precision,
+    /// Every requirement was decided, or no further trial could decide it.
+    Decided,
     /// The time was up.
     Budget,
     /// A user interrupted it; the results up to then are valid.

@@ -141,6 +141,16 @@ fn on_its_cpu<'run>(header: &Header, trial: &'run Trial) -> Option<&'run Sample>
     trial.sample().filter(|sample| alone && sample.home.is_some_and(is_mine))
 }
 
+/// Whether each trial on the run's own CPU found the core shared when it began, 1 or 0, with the end of the trial in seconds from the start
+/// of the run, in the order of the trials.
+pub(crate) fn shared_on_arrivals(run: &Run, levels: &Levels) -> Vec<(f64, f64)> {
+    let arrival = |trial: &Trial| {
+        let sample = on_its_cpu(&run.header, trial)?;
+        Some((trial.began_s + trial.took_s, shared_on_arrival(sample, levels)?))
+    };
+    run.trials.iter().filter_map(arrival).collect()
+}
+
 /// The state of the core between consecutive readings, if it was read next to every observation: alone or shared if both
 /// readings agree.
 pub fn states(sample: &Sample, levels: &Levels) -> Option<Vec<Occupancy>> {

@@ -34,6 +34,7 @@ mod vm_exit;
 
 pub use accuracy::{Accuracy, CLOSE, FAIR, Share, Tally, Worst, distance};
 pub use beginnings::Beginnings;
+pub(crate) use core_state::shared_on_arrivals;
 pub use core_state::{CoreLevels, CoreShared, CoreState};
 pub use cross_checks::{Agreement, CrossCheck};
 pub use disturbance::Disturbance;
@@ -45,12 +46,15 @@ pub use mechanisms::Mechanism;
 pub use outcome::Outcome;
 pub use over_time::mean_over_time;
 pub use point::PointResult;
+pub(crate) use point::is_each;
 pub use point_core::PointCore;
 pub use processor_time::ProcessorTime;
 pub use published_statistics::{PublishedStatistics, ticks_and_cycles};
+pub(crate) use sound::Sound;
 pub use time_spent::{RunTime, TimeSpent};
 pub use trend::TrendResult;
 pub use visits::CoreTrials;
+pub(crate) use visits::Visits;
 
 use crate::record::{Method, Run, Trial};
 use fathom_core::experiment::{Experiment, Finding, Found, Known, Levels, Point};

@@ -141,7 +141,7 @@ impl Outcome {
     }
 
     /// The outcome of a point without observations: the reason is that of its trials, the last one if they differ.
-    pub(super) fn unmeasured(planned: &PlannedPoint, trials: &[&Trial]) -> Outcome {
+    pub(crate) fn unmeasured(planned: &PlannedPoint, trials: &[&Trial]) -> Outcome {
         if let Some(reason) = &planned.skip {
             return Outcome::Skipped { reason: reason.clone() };
         }

@@ -229,7 +229,8 @@ fn negative(unit: Unit, observations: &[f64]) -> usize {
     }
 }
 
-fn is_each(observations: &Observations) -> bool {
+/// Whether every operation is an observation by itself.
+pub(crate) fn is_each(observations: &Observations) -> bool {
     match observations {
         Observations::Ticks { each, .. } => *each,
         Observations::Values { .. } => true,

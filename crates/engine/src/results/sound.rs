@@ -13,7 +13,7 @@ use fathom_core::experiment::{Check, Experiment};
 use fathom_core::statistics::MINIMUM_TRIALS;
 
 /// The trials on which a point's figure rests.
-pub(super) struct Sound<'run> {
+pub(crate) struct Sound<'run> {
     /// The trials, in the order in which they were visited.
     pub trials: Vec<&'run Trial>,
     /// The number of sound trials that observed something.

@@ -2,6 +2,7 @@
 
 mod alternating;
 mod answering;
+mod checking;
 mod run_in_progress;
 mod effects;
 mod fitting;
@@ -24,6 +25,7 @@ mod visiting;
 
 pub use alternating::Alternation;
 pub use answering::answer_visits;
+pub use checking::{CheckPlan, measured_for};
 pub use effects::{Effect, of_every_trial, of_points};
 pub use environment::{Environment, Pace};
 pub use file_settings::{checked_budget, options_of};
