@@ -11,6 +11,8 @@ pub mod plan;
 pub mod comparison;
 #[allow(clippy::disallowed_methods, reason = "it orders trials and keeps to a budget; trials measure")]
 pub mod run;
+#[allow(clippy::disallowed_methods, reason = "when a command is stopped, and for how long; trials measure")]
+pub mod around;
 pub mod library;
 
 pub use library::{Error, Measured, Operation, Session, child_main};

@@ -78,7 +78,7 @@ pub struct RunInProgress {
     precise: usize,
     /// The trials of each active point, as indices into the run's trials.
     trials: Vec<Vec<usize>>,
-    began: Instant,
+    pub(super) began: Instant,
     earlier: Duration,
     budget: Duration,
     pub(super) pace: Pace,
@@ -226,7 +226,7 @@ impl RunInProgress {
     }
 
     /// Looks at the cores on which short work may run, and records it.
-    fn look(&mut self) -> Result<Moment> {
+    pub(super) fn look(&mut self) -> Result<Moment> {
         let (moment, look) = self.watch.look(self.seconds_to(Instant::now()), self.alone_up_to());
         if let Some(look) = look {
             self.journal.append(&Line::Look(look.clone()))?;

@@ -1,0 +1,99 @@
+//! The dimensions in tables.
+
+use super::sentences::{by_scale, word};
+use crate::paper::{Column, Key, Row, Table, Text, Tone};
+use crate::summary::ABSENT;
+use fathom_core::quantities;
+use fathom_engine::around::{Dimension, Reading, Scale, Verdict};
+
+/// The dimensions of the anchors, one row each.
+pub(super) fn anchors<'a>(dimensions: impl Iterator<Item = &'a Dimension>) -> Table {
+    Table::new(Key::of("anchors"), "Anchors: each operation before and after the work.").columns(columns()).rows(
+        dimensions.map(|dimension| {
+            let pauses = match dimension.readings.as_slice() {
+                [_, pauses @ .., _] if !pauses.is_empty() => range(dimension, pauses),
+                _ => ABSENT.to_owned(),
+            };
+            row(dimension, &pauses)
+        }),
+    )
+}
+
+/// The dimensions that were watched meanwhile.
+pub(super) fn meanwhile<'a>(dimensions: impl Iterator<Item = &'a Dimension>) -> Table {
+    let caption = "Meanwhile: shares of time of one CPU, before the work and while it went on (the last column but two).";
+    Table::new(Key::of("meanwhile"), caption).columns(columns()).rows(dimensions.map(|each| row(each, ABSENT)))
+}
+
+fn columns() -> [Column; 6] {
+    [
+        Column::words("dimension"),
+        Column::mixed("before"),
+        Column::mixed("pauses"),
+        Column::mixed("after"),
+        Column::ratio("change"),
+        Column::words("verdict"),
+    ]
+}
+
+fn row(dimension: &Dimension, pauses: &str) -> Row {
+    let value = |reading: Option<&Option<Reading>>| {
+        reading.and_then(Option::as_ref).map_or_else(|| ABSENT.to_owned(), |reading| shown(dimension, reading))
+    };
+    Row::of([
+        Text::plain(&dimension.name),
+        Text::plain(value(dimension.readings.first())),
+        Text::plain(pauses),
+        Text::plain(value(dimension.readings.get(1..).and_then(<[_]>::last))),
+        Text::plain(change(dimension)),
+        verdict(&dimension.verdict),
+    ])
+}
+
+/// A value with its unit.
+fn shown(dimension: &Dimension, reading: &Reading) -> String {
+    let ends = reading.low.zip(reading.high);
+    match (dimension.unit, dimension.scale) {
+        (Some(unit), _) => quantities::rounded(unit, reading.value, ends),
+        (None, Scale::Points) => quantities::percent(reading.value),
+        (None, Scale::Ratio) if reading.value > 1e6 => quantities::frequency(reading.value),
+        (None, Scale::Ratio) => quantities::number(reading.value),
+    }
+}
+
+/// The least and the largest of the readings in pauses.
+fn range(dimension: &Dimension, pauses: &[Option<Reading>]) -> String {
+    let all = || pauses.iter().flatten();
+    let least = all().min_by(|one, other| one.value.total_cmp(&other.value));
+    let most = all().max_by(|one, other| one.value.total_cmp(&other.value));
+    match (least, most) {
+        (Some(least), Some(most)) if least.value < most.value => {
+            format!("{} to {}", shown(dimension, least), shown(dimension, most))
+        }
+        (Some(only), _) => shown(dimension, only),
+        _ => ABSENT.to_owned(),
+    }
+}
+
+fn change(dimension: &Dimension) -> String {
+    let by = |share| by_scale(dimension.scale, share);
+    match &dimension.verdict {
+        Verdict::Moved { by: change, low: Some(low), high: Some(high) } => {
+            format!("{} ({} to {})", by(*change), by(*low), by(*high))
+        }
+        Verdict::Moved { by: change, .. } => by(*change),
+        Verdict::HeldStill { within } if dimension.scale == Scale::Points => {
+            format!("within {} points", quantities::number(within * 100.0))
+        }
+        Verdict::HeldStill { within } => format!("within {}", quantities::percent(*within)),
+        Verdict::CannotSay { .. } => ABSENT.to_owned(),
+    }
+}
+
+fn verdict(verdict: &Verdict) -> Text {
+    match verdict {
+        Verdict::HeldStill { .. } => Text::plain(word(verdict)),
+        Verdict::Moved { .. } => Text::toned(Tone::Bad, word(verdict)),
+        Verdict::CannotSay { .. } => Text::toned(Tone::Careful, word(verdict)),
+    }
+}
