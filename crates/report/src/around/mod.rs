@@ -140,7 +140,7 @@ impl Subject for AroundReport<'_> {
         document.date.clone_from(&self.surroundings.run.header.started);
         let summary = Section::new(Key::of("summary"), "What was measured")
             .with(Block::Aside(self.tone(), self.facts()))
-            .with(tables::anchors(self.with(Source::Anchors)))
+            .with(tables::anchors(self.with(Source::Anchors), self.surroundings.phases.len() > 2))
             .with(tables::meanwhile(self.with(Source::Meanwhile)))
             .with_all(sentences::reasons(&self.dimensions))
             .say(sentences::JUDGED);

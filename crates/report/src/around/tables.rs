@@ -6,48 +6,45 @@ use crate::summary::ABSENT;
 use fathom_core::quantities;
 use fathom_engine::around::{Dimension, Reading, Scale, Verdict};
 
-/// The dimensions of the anchors, one row each.
-pub(super) fn anchors<'a>(dimensions: impl Iterator<Item = &'a Dimension>) -> Table {
-    Table::new(Key::of("anchors"), "Anchors: each operation before and after the work.").columns(columns()).rows(
-        dimensions.map(|dimension| {
-            let pauses = match dimension.readings.as_slice() {
-                [_, pauses @ .., _] if !pauses.is_empty() => range(dimension, pauses),
-                _ => ABSENT.to_owned(),
-            };
-            row(dimension, &pauses)
-        }),
-    )
+/// The dimensions of the anchors, one row each; `pauses` says whether there were any.
+pub(super) fn anchors<'a>(dimensions: impl Iterator<Item = &'a Dimension>, pauses: bool) -> Table {
+    let caption = "Anchors: each operation before and after the work.";
+    let table = Table::new(Key::of("anchors"), caption);
+    if !pauses {
+        let columns = [Column::words("dimension"), Column::mixed("before"), Column::mixed("after")];
+        return table.columns(columns).columns(judged()).rows(dimensions.map(|each| row(each, None)));
+    }
+    let places = ["before", "in pauses", "after"].map(Column::mixed);
+    let rows = dimensions.map(|each| {
+        let readings = &each.readings;
+        row(each, Some(range(each, readings.get(1..readings.len().saturating_sub(1)).unwrap_or_default())))
+    });
+    table.columns([Column::words("dimension")]).columns(places).columns(judged()).rows(rows)
 }
 
 /// The dimensions that were watched meanwhile.
 pub(super) fn meanwhile<'a>(dimensions: impl Iterator<Item = &'a Dimension>) -> Table {
-    let caption = "Meanwhile: shares of time of one CPU, before the work and while it went on (the last column but two).";
-    Table::new(Key::of("meanwhile"), caption).columns(columns()).rows(dimensions.map(|each| row(each, ABSENT)))
+    let caption = "Meanwhile: shares of the time of one CPU, before the work and while it went on.";
+    Table::new(Key::of("meanwhile"), caption)
+        .columns([Column::words("dimension"), Column::mixed("before"), Column::mixed("meanwhile")])
+        .columns(judged())
+        .rows(dimensions.map(|each| row(each, None)))
 }
 
-fn columns() -> [Column; 6] {
-    [
-        Column::words("dimension"),
-        Column::mixed("before"),
-        Column::mixed("pauses"),
-        Column::mixed("after"),
-        Column::ratio("change"),
-        Column::words("verdict"),
-    ]
+fn judged() -> [Column; 2] {
+    [Column::ratio("change"), Column::words("verdict")]
 }
 
-fn row(dimension: &Dimension, pauses: &str) -> Row {
+fn row(dimension: &Dimension, pauses: Option<String>) -> Row {
     let value = |reading: Option<&Option<Reading>>| {
-        reading.and_then(Option::as_ref).map_or_else(|| ABSENT.to_owned(), |reading| shown(dimension, reading))
+        let reading = reading.and_then(Option::as_ref);
+        Text::plain(reading.map_or_else(|| ABSENT.to_owned(), |reading| shown(dimension, reading)))
     };
-    Row::of([
-        Text::plain(&dimension.name),
-        Text::plain(value(dimension.readings.first())),
-        Text::plain(pauses),
-        Text::plain(value(dimension.readings.get(1..).and_then(<[_]>::last))),
-        Text::plain(change(dimension)),
-        verdict(&dimension.verdict),
-    ])
+    let (before, after) =
+        (value(dimension.readings.first()), value(dimension.readings.get(1..).and_then(<[_]>::last)));
+    let cells = [Some(Text::plain(&dimension.name)), Some(before), pauses.map(Text::plain), Some(after)];
+    let judged = [Text::plain(change(dimension)), verdict(&dimension.verdict)];
+    Row::of(cells.into_iter().flatten().chain(judged))
 }
 
 /// A value with its unit.
