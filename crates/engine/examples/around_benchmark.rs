@@ -22,7 +22,8 @@ fn benchmark() -> f64 {
 
 fn main() -> Result<(), Error> {
     // A process that measures the anchor ends in here.
-    let anchor = Operation::new("sum of 1000", || (0..black_box(1000_u64)).fold(0, |sum, step| black_box(sum + step)));
+    let anchor =
+        Operation::new("sum of 1000", || (0..black_box(1000_u64)).fold(0, |sum, step| black_box(sum + step)));
     let session = child_main([anchor])?.alongside();
     let (seconds, surroundings) = session.around(benchmark)?;
     println!("benchmark: {seconds:.3} s");

@@ -71,9 +71,8 @@ impl HostCounts {
 
     /// The changes since an earlier reading. Throttling is known only where both readings are of the same control group.
     pub fn since(&self, earlier: &HostCounts) -> HostSlice {
-        let seconds = |now: Option<u64>, then: Option<u64>, scale: f64| {
-            Some(now?.checked_sub(then?)? as f64 / scale)
-        };
+        let seconds =
+            |now: Option<u64>, then: Option<u64>, scale: f64| Some(now?.checked_sub(then?)? as f64 / scale);
         let changes = self.counters.since(&earlier.counters);
         let pressure = |place: usize| seconds(self.pressure_us[place], earlier.pressure_us[place], 1e6);
         HostSlice {
@@ -135,7 +134,10 @@ mod tests {
 
     #[test]
     fn work_is_what_is_neither_idle_nor_waiting_nor_stolen() {
-        assert_eq!(busy_ticks("cpu  100 20 3 5000 400 6 7 80 9 1\ncpu0 1 1 1 1\n"), Some(100 + 20 + 3 + 6 + 7));
+        assert_eq!(
+            busy_ticks("cpu  100 20 3 5000 400 6 7 80 9 1\ncpu0 1 1 1 1\n"),
+            Some(100 + 20 + 3 + 6 + 7)
+        );
         assert_eq!(busy_ticks("cpu  100 20\n"), None);
         assert_eq!(busy_ticks(""), None);
     }

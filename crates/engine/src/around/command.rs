@@ -79,9 +79,8 @@ fn ending(process: u32) -> Receiver<()> {
     std::thread::spawn(move || {
         let mut about = std::mem::MaybeUninit::<libc::siginfo_t>::zeroed();
         // SAFETY: room for what the call reports.
-        while unsafe {
-            libc::waitid(libc::P_PID, process, about.as_mut_ptr(), libc::WEXITED | libc::WNOWAIT)
-        } != 0
+        while unsafe { libc::waitid(libc::P_PID, process, about.as_mut_ptr(), libc::WEXITED | libc::WNOWAIT) }
+            != 0
             && Error::last_os_error().kind() == ErrorKind::Interrupted
         {}
         let _ = sender.send(());

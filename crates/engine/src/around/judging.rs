@@ -41,23 +41,19 @@ pub(super) fn judged(dimensions: Vec<Leveled>, requested: Option<f64>) -> Vec<Di
             .into_iter()
             .map(|contrast| Ok(Change::of(contrast?, dimension.scale, changed.next() == Some(true))))
             .collect();
-        judged.push(dimension_of(dimension, changes, requested));
+        judged.push(dimension_of(dimension, &changes, requested));
     }
     judged
 }
 
-fn dimension_of(
-    dimension: Leveled,
-    changes: Vec<Result<Change, String>>,
-    requested: Option<f64>,
-) -> Dimension {
+fn dimension_of(dimension: Leveled, changes: &[Result<Change, String>], requested: Option<f64>) -> Dimension {
     let usual = match dimension.scale {
         Scale::Ratio => margin(&dimension.name),
         Scale::Points => MARGIN_OF_SHARES,
     };
     let margin = requested.unwrap_or(usual);
     Dimension {
-        verdict: verdict(&changes, margin),
+        verdict: verdict(changes, margin),
         name: dimension.name,
         source: Source::Anchors,
         scale: dimension.scale,
@@ -285,9 +281,8 @@ mod tests {
 
     #[test]
     fn a_halving_is_as_far_as_a_doubling() {
-        let within = |low: f64, high: f64| {
-            Change { by: 0.0, low, high, certain: true, scale: Scale::Ratio }.within()
-        };
+        let within =
+            |low: f64, high: f64| Change { by: 0.0, low, high, certain: true, scale: Scale::Ratio }.within();
         assert!((within(-0.5, 0.0) - 1.0).abs() < 1e-12 && (within(0.0, 1.0) - 1.0).abs() < 1e-12);
     }
 

@@ -155,7 +155,9 @@ fn processor_time(run: &Run, phases: &[Phase], points: &[&PlannedPoint]) -> Leve
         let of_round = |round: u32| {
             let mine = run.trials.iter().filter(|trial| trial.round == round);
             let mine = mine.filter(|trial| {
-                points.iter().any(|planned| planned.experiment == trial.experiment && planned.point == trial.point)
+                points
+                    .iter()
+                    .any(|planned| planned.experiment == trial.experiment && planned.point == trial.point)
             });
             let lost: Vec<f64> = mine
                 .filter_map(|trial| trial.sample())

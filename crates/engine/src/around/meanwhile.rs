@@ -37,15 +37,9 @@ const CONDITIONS: [Condition; 4] = [
 const MARGIN_OF_PAGE_CACHE: f64 = 0.05;
 
 /// The dimensions that were watched while the work went on. Counters that this kernel does not have are no dimension.
-pub(super) fn judged(
-    before: &[HostSlice],
-    during: &[HostSlice],
-    memory: Option<u64>,
-) -> Vec<Dimension> {
-    let mut dimensions: Vec<Dimension> = CONDITIONS
-        .iter()
-        .filter_map(|condition| dimension(condition, before, during))
-        .collect();
+pub(super) fn judged(before: &[HostSlice], during: &[HostSlice], memory: Option<u64>) -> Vec<Dimension> {
+    let mut dimensions: Vec<Dimension> =
+        CONDITIONS.iter().filter_map(|condition| dimension(condition, before, during)).collect();
     dimensions.extend(memory.and_then(|memory| page_cache(before, during, memory)));
     dimensions
 }
@@ -57,17 +51,11 @@ fn rate(condition: &Condition, slices: &[HostSlice]) -> Option<f64> {
     (time > 0.0).then(|| known().map(|(seconds, _)| seconds).sum::<f64>() / time)
 }
 
-fn dimension(
-    condition: &Condition,
-    before: &[HostSlice],
-    during: &[HostSlice],
-) -> Option<Dimension> {
+fn dimension(condition: &Condition, before: &[HostSlice], during: &[HostSlice]) -> Option<Dimension> {
     let (usual, meanwhile) = (rate(condition, before)?, rate(condition, during)?);
     // A short slice at the end of a phase has large rates by chance.
     let whole = before.iter().filter(|slice| slice.lasted_s >= SHORTEST_S);
-    let most = whole
-        .filter_map(|slice| rate(condition, std::slice::from_ref(slice)))
-        .fold(usual, f64::max);
+    let most = whole.filter_map(|slice| rate(condition, std::slice::from_ref(slice))).fold(usual, f64::max);
     let margin = condition.margin;
     let lasted: f64 = during.iter().map(|slice| slice.lasted_s).sum();
     let by = meanwhile - usual;
@@ -83,11 +71,7 @@ fn dimension(
 
 /// The page cache at the end of the first phase and during the work, as a share of memory: it changes where programs read and
 /// write files, and with it what the next read costs.
-fn page_cache(
-    before: &[HostSlice],
-    during: &[HostSlice],
-    memory: u64,
-) -> Option<Dimension> {
+fn page_cache(before: &[HostSlice], during: &[HostSlice], memory: u64) -> Option<Dimension> {
     let share = |slice: &HostSlice| Some(slice.page_cache? as f64 / memory as f64);
     let first = share(before.last()?)?;
     let farthest = during.iter().filter_map(share);

@@ -143,6 +143,12 @@ pub struct Surroundings {
 }
 
 impl Surroundings {
+    /// What was recorded earlier: a run of the anchors in these phases, and the counters beside it.
+    pub fn of(run: Run, phases: Vec<Phase>, before: Vec<HostSlice>, during: Vec<HostSlice>) -> Self {
+        let set = anchors(vec![]);
+        Surroundings { run, set, phases, before, during, margin: None, interrupted: false }
+    }
+
     /// The verdict on every dimension.
     pub fn dimensions(&self) -> Vec<Dimension> {
         let levels = levels::of(&self.run, self.set, &self.phases);

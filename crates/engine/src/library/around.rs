@@ -60,6 +60,7 @@ impl Session {
 fn own() -> Vec<Member> {
     let name = |experiment: &'static dyn Experiment| experiment.about().name;
     let mine = registry::all().map(name).filter(|name| name.starts_with(FAMILY));
-    let named = |name: &'static str| Some((name.strip_prefix(FAMILY)?.strip_prefix('/')?, Selector::of(name, &[])));
+    let named =
+        |name: &'static str| Some((name.strip_prefix(FAMILY)?.strip_prefix('/')?, Selector::of(name, &[])));
     mine.filter_map(named).collect()
 }

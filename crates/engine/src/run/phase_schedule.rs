@@ -4,7 +4,7 @@
 pub(super) const FEWEST: u32 = 5;
 
 /// The most trials of a point: from there on an interval narrows by little.
-const MOST: u32 = 16;
+const MOST: u32 = 40;
 
 /// By how much a phase may take longer than requested, so that every block has its fewest trials, before the most expensive
 /// blocks are left out.
@@ -68,7 +68,7 @@ mod tests {
 
     #[test]
     fn trials_are_spread_over_the_rounds_of_a_phase() {
-        for (trials, rounds) in [(5, 16), (16, 16), (7, 9), (0, 4)] {
+        for (trials, rounds) in [(5, 16), (40, 40), (7, 9), (0, 4)] {
             let due: Vec<u32> = (0..rounds).filter(|round| is_due(trials, rounds, *round)).collect();
             assert_eq!(due.len() as u32, trials);
             assert!(due.windows(2).all(|pair| pair[1] - pair[0] <= rounds.div_ceil(trials)), "{due:?}");

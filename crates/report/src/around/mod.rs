@@ -78,7 +78,11 @@ impl<'a> AroundReport<'a> {
             " ended{status} after {}. Anchors were measured for {} before it{}{pauses}.",
             quantities::roughly(self.lasted_s()),
             quantities::roughly(self.length(0)),
-            if phases > 1 { format!(", for {} after it", quantities::roughly(self.length(phases - 1))) } else { String::new() },
+            if phases > 1 {
+                format!(", for {} after it", quantities::roughly(self.length(phases - 1)))
+            } else {
+                String::new()
+            },
         ))
     }
 

@@ -18,7 +18,11 @@ pub(super) const JUDGED: &str = "Anchors: a dimension moved where its change is 
 pub(super) fn verdict(dimensions: &[Dimension], interrupted: bool) -> String {
     let sentence = match Whole::of(dimensions) {
         Whole::HeldStill => {
-            format!("The host held still within {}: all of {}.", most(dimensions), plural(dimensions.len(), "dimension"))
+            format!(
+                "The host held still within {}: all of {}.",
+                most(dimensions),
+                plural(dimensions.len(), "dimension")
+            )
         }
         Whole::Moved => {
             let moved: Vec<String> = dimensions.iter().filter(|each| each.moved()).map(change).collect();
@@ -90,9 +94,7 @@ pub(super) fn word(verdict: &Verdict) -> &'static str {
 /// The reasons why nothing can be said of some dimensions.
 pub(super) fn reasons(dimensions: &[Dimension]) -> Vec<Block> {
     let reason = |each: &Dimension| match &each.verdict {
-        Verdict::CannotSay { reason } => {
-            Some(Text::plain(format!("{}: {reason}.", capitalize(&each.name))))
-        }
+        Verdict::CannotSay { reason } => Some(Text::plain(format!("{}: {reason}.", capitalize(&each.name)))),
         _ => None,
     };
     let reasons: Vec<Text> = dimensions.iter().filter_map(reason).collect();
@@ -128,7 +130,10 @@ mod tests {
             still("L1 latency", 0.01),
         ];
         let sentence = verdict(&lost, false);
-        assert!(sentence.starts_with("The host did not hold still: fsync moved by +42 % (+35 % to +49 %);"), "{sentence}");
+        assert!(
+            sentence.starts_with("The host did not hold still: fsync moved by +42 % (+35 % to +49 %);"),
+            "{sentence}"
+        );
         assert!(sentence.ends_with("processor time moved by −50.0 points."), "{sentence}");
     }
 
@@ -137,7 +142,10 @@ mod tests {
         let reason = Verdict::CannotSay { reason: "too few trials for an interval".to_owned() };
         let some = [still("system call", 0.031), dimension("fsync", Scale::Ratio, reason)];
         let sentence = verdict(&some, true);
-        assert!(sentence.starts_with("Interrupted. Whether the host held still cannot be said: 1 of 2"), "{sentence}");
+        assert!(
+            sentence.starts_with("Interrupted. Whether the host held still cannot be said: 1 of 2"),
+            "{sentence}"
+        );
         assert!(sentence.contains("(fsync)"), "{sentence}");
         assert_eq!(reasons(&some).len(), 2);
         assert!(verdict(&some[1..], false).ends_with("cannot be said: fsync."));

@@ -11,10 +11,10 @@ pub(super) fn anchors<'a>(dimensions: impl Iterator<Item = &'a Dimension>, pause
     let caption = "Anchors: each operation before and after the work.";
     let table = Table::new(Key::of("anchors"), caption);
     if !pauses {
-        let columns = [Column::words("dimension"), Column::mixed("before"), Column::mixed("after")];
+        let columns = [Column::words("dimension"), Column::ratio("before"), Column::ratio("after")];
         return table.columns(columns).columns(judged()).rows(dimensions.map(|each| row(each, None)));
     }
-    let places = ["before", "in pauses", "after"].map(Column::mixed);
+    let places = ["before", "in pauses", "after"].map(Column::ratio);
     let rows = dimensions.map(|each| {
         let readings = &each.readings;
         row(each, Some(range(each, readings.get(1..readings.len().saturating_sub(1)).unwrap_or_default())))
@@ -26,7 +26,7 @@ pub(super) fn anchors<'a>(dimensions: impl Iterator<Item = &'a Dimension>, pause
 pub(super) fn meanwhile<'a>(dimensions: impl Iterator<Item = &'a Dimension>) -> Table {
     let caption = "Meanwhile: shares of the time of one CPU, before the work and while it went on.";
     Table::new(Key::of("meanwhile"), caption)
-        .columns([Column::words("dimension"), Column::mixed("before"), Column::mixed("meanwhile")])
+        .columns([Column::words("dimension"), Column::ratio("before"), Column::ratio("meanwhile")])
         .columns(judged())
         .rows(dimensions.map(|each| row(each, None)))
 }
