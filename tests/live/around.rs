@@ -94,7 +94,7 @@ fn begun(folder: &Path, options: &[&str]) -> Child {
         .stdout(Stdio::null())
         .spawn()
         .unwrap();
-    wait_for(Duration::from_secs(60), "the command begins", || folder.join("begun").exists());
+    wait_for(Duration::from_mins(1), "the command begins", || folder.join("begun").exists());
     child
 }
 
@@ -141,9 +141,13 @@ fn a_command_is_not_left_stopped_when_fathom_is_killed() -> Outcome {
     let (program, file) = (copied_program(folder.path()), folder.path().join("number"));
     let command = waiting(&file, 60);
     let words: Vec<&str> = command.iter().map(String::as_str).collect();
-    let mut child = around(&program, &["--every", "100ms"], &words).stderr(Stdio::null()).spawn().unwrap();
+    let mut child = around(&program, &["--every", "100ms"], &words)
+        .stdin(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
     let stopped = || number_in(&file).and_then(state) == Some('T');
-    wait_for(Duration::from_secs(60), "the command is stopped", stopped);
+    wait_for(Duration::from_mins(1), "the command is stopped", stopped);
     child.kill().unwrap();
     child.wait().unwrap();
     let process = number_in(&file).unwrap();
@@ -183,7 +187,7 @@ fn a_quota_that_begins_with_the_command_is_named() -> Outcome {
         .stderr(Stdio::null())
         .spawn()
         .unwrap();
-    wait_for(Duration::from_secs(120), "the command begins", || mark.exists());
+    wait_for(Duration::from_mins(2), "the command begins", || mark.exists());
     let set = group.set(("cpu.cfs_quota_us", "50000".to_owned()), ("cpu.max", "50000 100000".to_owned()));
     child.wait().unwrap();
     set?;

@@ -23,19 +23,23 @@ pub struct Ended {
     pub interrupted: bool,
 }
 
-/// Runs a command to its end. With `every` it is stopped after each such time, and a phase is measured meanwhile; it then has a
-/// process group of its own, which becomes that of the terminal.
+/// Runs a command to its end. With `every` it is stopped after each such time, and a phase is measured meanwhile.
+///
+/// It then has a process group of its own: that of the terminal, or without a terminal one of a new session. For where a group of
+/// the same session loses its last parent while it is stopped, as when this program is killed, the kernel continues it with a
+/// hang-up (setpgid(2)), which would end it.
 pub fn run(words: &[OsString], every: Option<Duration>, around: &mut Around) -> Result<Ended> {
     let (program, arguments) = words.split_first().context("there is no command")?;
     let mut command = Command::new(program);
     command.args(arguments);
     let terminal = every.and_then(|_| Terminal::own());
-    if every.is_some() {
+    if terminal.is_some() {
         command.process_group(0);
-        if terminal.is_some() {
-            // SAFETY: between fork and exec only system calls are made.
-            unsafe { command.pre_exec(|| foreground(libc::getpid())) };
-        }
+        // SAFETY: between fork and exec only system calls are made.
+        unsafe { command.pre_exec(|| foreground(libc::getpid())) };
+    } else if every.is_some() {
+        // SAFETY: between fork and exec only a system call is made.
+        unsafe { command.pre_exec(own_session) };
     }
     let mut child = match command.spawn() {
         Ok(child) => child,
@@ -101,6 +105,12 @@ fn code(status: ExitStatus) -> u8 {
         (None, Some(signal)) => (128 + signal) as u8,
         (None, None) => 255,
     }
+}
+
+/// Gives this process a session and with it a group of its own.
+fn own_session() -> std::io::Result<()> {
+    // SAFETY: a system call without arguments.
+    if unsafe { libc::setsid() } < 0 { Err(Error::last_os_error()) } else { Ok(()) }
 }
 
 /// Makes a process group the one that the terminal on standard input talks to.
