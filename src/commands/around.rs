@@ -6,20 +6,20 @@ use super::streams::REGRESSED;
 use crate::cli;
 use anyhow::Result;
 use fathom_core::message::tell;
-use fathom_engine::around::{Around, Settings, Whole, command};
+use fathom_engine::around::{AroundSettings, AroundWork, Whole, command};
 use fathom_engine::record::door::Door;
-use fathom_report::{AroundReport, ProgressForm, Style, Work};
+use fathom_report::{AroundReport, ProgressForm, Style, WorkDone};
 use std::process::ExitCode;
 
 /// Measures around the command, reports, and passes its exit status on.
 pub(super) fn around(args: &cli::Around, style: Style) -> Result<ExitCode> {
     let _lock = take_lock(args.alongside, ProgressForm::Auto)?;
     command::catch_signals()?;
-    let mut around = Around::begin(settings(args))?;
+    let mut around = AroundWork::begin(settings(args))?;
     let ended = command::run(&args.command, args.every, &mut around)?;
     let surroundings = around.end(ended.interrupted)?;
     let words = args.command.iter().map(|word| word.to_string_lossy().into_owned()).collect();
-    let report = AroundReport::of(&surroundings, Work { command: words, status: Some(ended.status) });
+    let report = AroundReport::of(&surroundings, WorkDone { command: words, status: Some(ended.status) });
     let rendered = Rendered::of(&report, args.format, style)?;
     match &args.output {
         None => tell(rendered.as_text().trim_end()),
@@ -33,8 +33,8 @@ pub(super) fn around(args: &cli::Around, style: Style) -> Result<ExitCode> {
     Ok(ExitCode::from(if moved { REGRESSED } else { ended.status }))
 }
 
-fn settings(args: &cli::Around) -> Settings {
-    let mut settings = Settings::of(args.dir.clone().unwrap_or_else(std::env::temp_dir));
+fn settings(args: &cli::Around) -> AroundSettings {
+    let mut settings = AroundSettings::of(args.dir.clone().unwrap_or_else(std::env::temp_dir));
     settings.length = args.length;
     settings.pause = settings.pause.min(args.length);
     settings.margin = args.margin;

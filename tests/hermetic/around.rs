@@ -3,10 +3,10 @@
 
 use crate::committed::{content, fathom, text};
 use fathom::record::Run;
-use fathom::report::{AroundReport, Form, Style, Work, render};
+use fathom::report::{AroundReport, Form, Style, WorkDone, render};
 use fathom::sampling::HostSlice;
 use fathom_engine::around::{Surroundings, Verdict, Whole};
-use fathom_engine::run::Phase;
+use fathom_engine::run::PhaseSpan;
 use serde_json::Value;
 
 /// The recorded run, with the times of its later rounds multiplied.
@@ -33,14 +33,18 @@ fn slice(busy_s: f64) -> HostSlice {
 
 fn surroundings(factor: f64, busy_s: f64) -> Surroundings {
     fathom::experiments::register();
-    let phase =
-        |first_round, last_round, began_s| Phase { first_round, last_round, began_s, ended_s: began_s + 4.0 };
+    let phase = |first_round, last_round, began_s| PhaseSpan {
+        first_round,
+        last_round,
+        began_s,
+        ended_s: began_s + 4.0,
+    };
     let phases = vec![phase(1, 4, 0.0), phase(5, 8, 4.0)];
     Surroundings::of(run(factor), phases, vec![slice(0.95); 4], vec![slice(busy_s); 6])
 }
 
 fn report(surroundings: &Surroundings) -> AroundReport<'_> {
-    AroundReport::of(surroundings, Work { command: vec!["make".to_owned()], status: Some(0) })
+    AroundReport::of(surroundings, WorkDone { command: vec!["make".to_owned()], status: Some(0) })
 }
 
 #[test]

@@ -45,7 +45,7 @@ pub mod text;
 mod verification;
 pub mod words;
 
-pub use around::{AroundReport, Work};
+pub use around::{AroundReport, WorkDone};
 pub use comparison::{ComparisonReport, GateReport, PublishedComparison, family_change, regression};
 pub use form::{Facts, FactsForm, Form, Subject, appendix, has, render, render_facts};
 pub use history::StoredRuns;

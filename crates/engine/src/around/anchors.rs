@@ -1,6 +1,6 @@
 //! The anchors: a dozen points of the experiments that this program has registered, one for each dimension of a host.
 
-use crate::plan::{Member, Set};
+use crate::plan::{Set, SetMember};
 use fathom_core::experiment::At::{Cache, Least, Name, Nearest, Number};
 use fathom_core::experiment::Selector;
 use std::time::Duration;
@@ -36,7 +36,7 @@ const fn time_of(cpu: &'static [(&'static str, fathom_core::experiment::At); 2])
 }
 
 /// The dimensions, and the point of each; processor time is that of up to four CPUs together.
-const MEMBERS: [Member; 15] = [
+const MEMBERS: [SetMember; 15] = [
     (PROCESSOR_TIME, time_of(&[("figure", Name("lost")), ("cpu", Number(0))])),
     (PROCESSOR_TIME, time_of(&[("figure", Name("lost")), ("cpu", Number(1))])),
     (PROCESSOR_TIME, time_of(&[("figure", Name("lost")), ("cpu", Number(2))])),
@@ -104,8 +104,8 @@ const MEMBERS: [Member; 15] = [
 ];
 
 /// The anchors, and further points of this program's own.
-pub(super) fn anchors(own: Vec<Member>) -> &'static Set {
-    let members: Vec<Member> = MEMBERS.into_iter().chain(own).collect();
+pub(super) fn anchors(own: Vec<SetMember>) -> &'static Set {
+    let members: Vec<SetMember> = MEMBERS.into_iter().chain(own).collect();
     // A set lives as long as the program; there is one for each time that something is measured around.
     Box::leak(Box::new(Set {
         name: "around",

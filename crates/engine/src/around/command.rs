@@ -2,9 +2,9 @@
 
 pub use super::signals::catch as catch_signals;
 
-use super::guard::Guard;
+use super::guard::StopGuard;
 use super::signals::{pass_to, signalled};
-use super::surroundings::Around;
+use super::surroundings::AroundWork;
 use anyhow::{Context, Result};
 use std::ffi::OsString;
 use std::io::{Error, ErrorKind, IsTerminal};
@@ -28,7 +28,7 @@ pub struct Ended {
 /// It then has a process group of its own: that of the terminal, or without a terminal one of a new session. For where a group of
 /// the same session loses its last parent while it is stopped, as when this program is killed, the kernel continues it with a
 /// hang-up (setpgid(2)), which would end it.
-pub fn run(words: &[OsString], every: Option<Duration>, around: &mut Around) -> Result<Ended> {
+pub fn run(words: &[OsString], every: Option<Duration>, around: &mut AroundWork) -> Result<Ended> {
     let (program, arguments) = words.split_first().context("there is no command")?;
     let mut command = Command::new(program);
     command.args(arguments);
@@ -58,13 +58,13 @@ pub fn run(words: &[OsString], every: Option<Duration>, around: &mut Around) -> 
 }
 
 /// Waits for the command to end, with its pauses.
-fn wait(child: &Child, every: Option<Duration>, around: &mut Around) -> Result<()> {
+fn wait(child: &Child, every: Option<Duration>, around: &mut AroundWork) -> Result<()> {
     let ended = ending(child.id());
     let Some(every) = every else {
         let _ = ended.recv();
         return Ok(());
     };
-    let guard = Guard::over(child.id() as libc::pid_t)?;
+    let guard = StopGuard::over(child.id() as libc::pid_t)?;
     while ended.recv_timeout(every) == Err(RecvTimeoutError::Timeout) {
         if signalled() {
             continue;

@@ -13,13 +13,13 @@ const STOPPED: u8 = b's';
 const CONTINUED: u8 = b'c';
 
 /// The group of a command, and the process that guards it.
-pub(super) struct Guard {
+pub(super) struct StopGuard {
     group: libc::pid_t,
     pipe: Option<OwnedFd>,
     process: libc::pid_t,
 }
 
-impl Guard {
+impl StopGuard {
     /// Starts the guard of this group.
     pub fn over(group: libc::pid_t) -> Result<Self> {
         let (reading, writing) = partner::pipe().map_err(|failure| anyhow::anyhow!("{failure}"))?;
@@ -31,7 +31,7 @@ impl Guard {
                 // SAFETY: ends the child.
                 unsafe { libc::_exit(0) }
             }
-            process => Ok(Guard { group, pipe: Some(writing), process }),
+            process => Ok(StopGuard { group, pipe: Some(writing), process }),
         }
     }
 
@@ -51,7 +51,7 @@ impl Guard {
     }
 }
 
-impl Drop for Guard {
+impl Drop for StopGuard {
     fn drop(&mut self) {
         drop(self.pipe.take());
         // SAFETY: waits for our own child, which ends with the pipe.
@@ -60,7 +60,7 @@ impl Drop for Guard {
 }
 
 /// A group that is stopped until this is dropped.
-pub(super) struct Stopped<'a>(&'a Guard);
+pub(super) struct Stopped<'a>(&'a StopGuard);
 
 impl Drop for Stopped<'_> {
     fn drop(&mut self) {
@@ -127,7 +127,7 @@ mod tests {
     #[test]
     fn a_group_is_stopped_until_the_pause_ends() {
         let mut child = sleeper();
-        let guard = Guard::over(child.id() as libc::pid_t).expect("a guard");
+        let guard = StopGuard::over(child.id() as libc::pid_t).expect("a guard");
         let stopped = guard.stop();
         assert!(becomes(&child, true));
         drop(stopped);
@@ -140,7 +140,7 @@ mod tests {
     #[test]
     fn the_guard_continues_a_group_that_was_left_stopped() {
         let mut child = sleeper();
-        let guard = Guard::over(child.id() as libc::pid_t).expect("a guard");
+        let guard = StopGuard::over(child.id() as libc::pid_t).expect("a guard");
         // As if this program were killed: nothing is dropped but what the kernel closes.
         std::mem::forget(guard.stop());
         assert!(becomes(&child, true));

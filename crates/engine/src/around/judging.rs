@@ -18,7 +18,7 @@
 
 use super::anchors::{MARGIN_OF_SHARES, margin};
 use super::levels::{Leveled, PhaseLevel};
-use super::verdict::{Dimension, Scale, Source, Verdict};
+use super::verdict::{ChangeScale, HostDimension, Source, Verdict};
 use crate::comparison::{FALSE_DISCOVERIES, FROM_RUN_TO_RUN};
 use crate::results::CoreState;
 use fathom_core::statistics::{self, Contrast, LogLevel};
@@ -30,7 +30,7 @@ const LEAST_ERROR_OF_SHARES: f64 = 0.005;
 const LEAST_ERROR: f64 = 0.001;
 
 /// The verdict on every dimension; `requested` is the margin of all of them.
-pub(super) fn judged(dimensions: Vec<Leveled>, requested: Option<f64>) -> Vec<Dimension> {
+pub(super) fn judged(dimensions: Vec<Leveled>, requested: Option<f64>) -> Vec<HostDimension> {
     let contrasts: Vec<Vec<Result<Contrast, String>>> = dimensions.iter().map(contrasts).collect();
     let all: Vec<&Contrast> = contrasts.iter().flatten().filter_map(|each| each.as_ref().ok()).collect();
     let chances: Vec<f64> = all.iter().map(|contrast| contrast.chance_within(0.0)).collect();
@@ -46,13 +46,17 @@ pub(super) fn judged(dimensions: Vec<Leveled>, requested: Option<f64>) -> Vec<Di
     judged
 }
 
-fn dimension_of(dimension: Leveled, changes: &[Result<Change, String>], requested: Option<f64>) -> Dimension {
+fn dimension_of(
+    dimension: Leveled,
+    changes: &[Result<Change, String>],
+    requested: Option<f64>,
+) -> HostDimension {
     let usual = match dimension.scale {
-        Scale::Ratio => margin(&dimension.name),
-        Scale::Points => MARGIN_OF_SHARES,
+        ChangeScale::Ratio => margin(&dimension.name),
+        ChangeScale::Points => MARGIN_OF_SHARES,
     };
     let margin = requested.unwrap_or(usual);
-    Dimension {
+    HostDimension {
         verdict: verdict(changes, margin),
         name: dimension.name,
         source: Source::Anchors,
@@ -71,16 +75,16 @@ struct Change {
     high: f64,
     /// Whether it is certain that there is any.
     certain: bool,
-    scale: Scale,
+    scale: ChangeScale,
 }
 
 impl Change {
-    fn of(contrast: Contrast, scale: Scale, certain: bool) -> Self {
+    fn of(contrast: Contrast, scale: ChangeScale, certain: bool) -> Self {
         let interval = contrast.interval();
         let share = |ratio: f64| match scale {
-            Scale::Ratio => ratio - 1.0,
+            ChangeScale::Ratio => ratio - 1.0,
             // Shares were compared as if they were logarithms.
-            Scale::Points => ratio.ln(),
+            ChangeScale::Points => ratio.ln(),
         };
         let (by, low, high) = (share(contrast.ratio()), share(interval.low), share(interval.high));
         Change { by, low, high, certain, scale }
@@ -89,8 +93,8 @@ impl Change {
     /// The largest change that the interval allows: a halving counts as much as a doubling.
     fn within(&self) -> f64 {
         let down = match self.scale {
-            Scale::Ratio => 1.0 / (1.0 + self.low) - 1.0,
-            Scale::Points => -self.low,
+            ChangeScale::Ratio => 1.0 / (1.0 + self.low) - 1.0,
+            ChangeScale::Points => -self.low,
         };
         self.high.max(down).max(0.0)
     }
@@ -126,14 +130,14 @@ fn contrasts(dimension: &Leveled) -> Vec<Result<Contrast, String>> {
 fn contrast(
     first: Result<&PhaseLevel, &String>,
     later: Result<&PhaseLevel, &String>,
-    scale: Scale,
+    scale: ChangeScale,
 ) -> Result<Contrast, String> {
     let (first, later) = (first?, later.map_err(|reason| format!("after the work: {reason}"))?);
     let has_state = |state: Option<CoreState>| matches!(state, Some(CoreState::Alone | CoreState::Shared));
     if has_state(first.core) && has_state(later.core) && first.core != later.core {
         return Err("the core was shared in one phase and alone in the other".to_owned());
     }
-    let least = if scale == Scale::Ratio { LEAST_ERROR } else { LEAST_ERROR_OF_SHARES };
+    let least = if scale == ChangeScale::Ratio { LEAST_ERROR } else { LEAST_ERROR_OF_SHARES };
     let wide = |level: LogLevel| level.widened(FROM_RUN_TO_RUN).known_no_better_than(least, level.freedom);
     Ok(Contrast::between(wide(first.level), wide(later.level)))
 }
@@ -141,7 +145,7 @@ fn contrast(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::around::verdict::{Reading, Whole};
+    use crate::around::verdict::{DimensionReading, Whole};
     use rand_xoshiro::Xoshiro256PlusPlus;
     use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
@@ -181,15 +185,15 @@ mod tests {
                 })
                 .collect();
             let estimate = statistics::estimate(&trials).expect("trials");
-            let reading = Reading { value: estimate.value, low: None, high: None };
+            let reading = DimensionReading { value: estimate.value, low: None, high: None };
             PhaseLevel { level: LogLevel::of(&estimate).expect("positive"), reading, core: None }
         }
 
         /// A whole comparison: one dimension moves by a factor, the others hold still.
-        fn judged(&mut self, host: Described, moved: f64) -> Vec<Dimension> {
+        fn judged(&mut self, host: Described, moved: f64) -> Vec<HostDimension> {
             let dimension = |place: usize, draws: &mut Draws| Leveled {
                 name: format!("operation {place}"),
-                scale: Scale::Ratio,
+                scale: ChangeScale::Ratio,
                 unit: None,
                 phases: vec![
                     Ok(draws.level(host, 1.0)),
@@ -212,7 +216,8 @@ mod tests {
     fn a_host_that_holds_still_is_said_to_have_moved_at_most_five_times_in_a_hundred() {
         let mut draws = draws();
         for host in [CALM, NOISY, DRIFTING] {
-            let alarms = (0..400).filter(|_| draws.judged(host, 1.0).iter().any(Dimension::moved)).count();
+            let alarms =
+                (0..400).filter(|_| draws.judged(host, 1.0).iter().any(HostDimension::moved)).count();
             assert!(alarms <= 20, "{alarms} of 400 at a scatter of {}", host.scatter);
         }
     }
@@ -221,8 +226,8 @@ mod tests {
     fn what_moves_is_named_and_nothing_else_in_nine_of_ten() {
         let mut draws = draws();
         for (host, factor) in [(CALM, 1.15), (DRIFTING, 1.25), (NOISY, 3.0), (CALM, 1.0 / 1.15)] {
-            let is_named = |dimensions: Vec<Dimension>| {
-                dimensions[0].moved() && !dimensions[1..].iter().any(Dimension::moved)
+            let is_named = |dimensions: Vec<HostDimension>| {
+                dimensions[0].moved() && !dimensions[1..].iter().any(HostDimension::moved)
             };
             let named = (0..200).filter(|_| is_named(draws.judged(host, factor))).count();
             assert!(named >= 180, "{named} of 200 at {factor}, scatter {}", host.scatter);
@@ -246,12 +251,12 @@ mod tests {
 
     fn exactly(value: f64) -> Result<PhaseLevel, String> {
         let level = LogLevel { value: value.ln(), below: 0.005, above: 0.005, freedom: 9.0 };
-        Ok(PhaseLevel { level, reading: Reading { value, low: None, high: None }, core: None })
+        Ok(PhaseLevel { level, reading: DimensionReading { value, low: None, high: None }, core: None })
     }
 
     fn verdict_of(phases: Vec<Result<PhaseLevel, String>>) -> Verdict {
         let name = "operation".to_owned();
-        let dimension = Leveled { name, scale: Scale::Ratio, unit: None, phases };
+        let dimension = Leveled { name, scale: ChangeScale::Ratio, unit: None, phases };
         judged(vec![dimension], None).remove(0).verdict
     }
 
@@ -281,8 +286,9 @@ mod tests {
 
     #[test]
     fn a_halving_is_as_far_as_a_doubling() {
-        let within =
-            |low: f64, high: f64| Change { by: 0.0, low, high, certain: true, scale: Scale::Ratio }.within();
+        let within = |low: f64, high: f64| {
+            Change { by: 0.0, low, high, certain: true, scale: ChangeScale::Ratio }.within()
+        };
         assert!((within(-0.5, 0.0) - 1.0).abs() < 1e-12 && (within(0.0, 1.0) - 1.0).abs() < 1e-12);
     }
 
@@ -293,7 +299,7 @@ mod tests {
                 .into_iter()
                 .map(|after| Leveled {
                     name: "operation".to_owned(),
-                    scale: Scale::Ratio,
+                    scale: ChangeScale::Ratio,
                     unit: None,
                     phases: vec![exactly(1.0), exactly(after)],
                 })

@@ -1,11 +1,11 @@
 //! The level of each dimension in each phase, from the trials and looks of the run.
 
 use super::anchors::PROCESSOR_TIME;
-use super::verdict::{Reading, Scale};
+use super::verdict::{ChangeScale, DimensionReading};
 use crate::plan::Set;
 use crate::record::{PlannedPoint, Run, TrialOutcome};
 use crate::results::{CoreLevels, CoreState, Standing};
-use crate::run::{Phase, reading_times};
+use crate::run::{PhaseSpan, reading_times};
 use fathom_core::quantity::Unit;
 use fathom_core::sampling::occupancy;
 use fathom_core::statistics::{self, Levels, LogLevel, Occupancy};
@@ -17,7 +17,7 @@ const PARTS: usize = 8;
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct PhaseLevel {
     pub level: LogLevel,
-    pub reading: Reading,
+    pub reading: DimensionReading,
     /// The state of the core in which it was observed.
     pub core: Option<CoreState>,
 }
@@ -26,13 +26,13 @@ pub(super) struct PhaseLevel {
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Leveled {
     pub name: String,
-    pub scale: Scale,
+    pub scale: ChangeScale,
     pub unit: Option<Unit>,
     pub phases: Vec<Result<PhaseLevel, String>>,
 }
 
 /// Every dimension that the anchors of a run show.
-pub(super) fn of(run: &Run, set: &Set, phases: &[Phase]) -> Vec<Leveled> {
+pub(super) fn of(run: &Run, set: &Set, phases: &[PhaseSpan]) -> Vec<Leveled> {
     let levels = CoreLevels::of(run);
     let places = set.places(&run.header.plan, &run.header.machine);
     let points = |name: &str| -> Vec<&PlannedPoint> {
@@ -48,7 +48,7 @@ pub(super) fn of(run: &Run, set: &Set, phases: &[Phase]) -> Vec<Leveled> {
         let level = |phase| operation(run, planned, phase, levels.as_ref());
         Leveled {
             name: (*name).to_owned(),
-            scale: Scale::Ratio,
+            scale: ChangeScale::Ratio,
             unit: Some(planned.unit),
             phases: phases.iter().map(level).collect(),
         }
@@ -60,7 +60,7 @@ pub(super) fn of(run: &Run, set: &Set, phases: &[Phase]) -> Vec<Leveled> {
 fn operation(
     run: &Run,
     planned: &PlannedPoint,
-    phase: &Phase,
+    phase: &PhaseSpan,
     levels: Option<&Levels>,
 ) -> Result<PhaseLevel, String> {
     if let Some(reason) = &planned.skip {
@@ -76,7 +76,7 @@ fn operation(
     let headline = headline.ok_or_else(|| unmeasured(&trials))?;
     let level = LogLevel::of(&headline.estimate).ok_or("too few trials for an interval")?;
     let interval = headline.estimate.interval;
-    let reading = Reading {
+    let reading = DimensionReading {
         value: headline.estimate.value,
         low: interval.map(|interval| interval.low),
         high: interval.map(|interval| interval.high),
@@ -95,20 +95,20 @@ fn unmeasured(trials: &[&crate::record::Trial]) -> String {
 }
 
 /// The frequency of the run's CPU, from the dependent chains of the looks: no neighbour affects these.
-fn frequency(run: &Run, phases: &[Phase]) -> Leveled {
+fn frequency(run: &Run, phases: &[PhaseSpan]) -> Leveled {
     let links = occupancy::LINKS * f64::from(reading_times(&run.header));
     let hertz = |ticks: u32| links / f64::from(ticks) * run.header.clock.ticks_per_second;
     let middle = |part: &[(f64, f64)]| {
         let all: Vec<f64> = part.iter().map(|(_, chain)| hertz(*chain as u32)).collect();
         statistics::median(&all).unwrap_or_default().ln()
     };
-    let level = |phase: &Phase| {
+    let level = |phase: &PhaseSpan| {
         let parts = parts(run, phase, middle);
         over_parts(&parts, f64::exp)
     };
     Leveled {
         name: "frequency".to_owned(),
-        scale: Scale::Ratio,
+        scale: ChangeScale::Ratio,
         unit: None,
         phases: phases.iter().map(level).collect(),
     }
@@ -116,29 +116,35 @@ fn frequency(run: &Run, phases: &[Phase]) -> Leveled {
 
 /// The share of the time in which another hardware thread used the core of the run's CPU. While the readings have one level
 /// only, that level itself: how long a stream takes that fills the width of the core, against the chain.
-fn core_shared(run: &Run, phases: &[Phase], levels: Option<&Levels>) -> Leveled {
+fn core_shared(run: &Run, phases: &[PhaseSpan], levels: Option<&Levels>) -> Leveled {
     let mean = |part: &[(f64, f64)], value: &dyn Fn(f64) -> Option<f64>| {
         let all: Vec<f64> = part.iter().filter_map(|(quotient, _)| value(*quotient)).collect();
         statistics::mean(&all).map_or(0.0, |mean| mean.value)
     };
-    let (name, scale) = ("core shared", Scale::Points);
+    let (name, scale) = ("core shared", ChangeScale::Points);
     let Some(levels) = levels.filter(|levels| levels.shared.is_some()) else {
         let logs = |part: &[(f64, f64)]| mean(part, &|quotient| Some(quotient.ln()));
-        let level = |phase: &Phase| over_parts(&parts(run, phase, logs), f64::exp);
+        let level = |phase: &PhaseSpan| over_parts(&parts(run, phase, logs), f64::exp);
         let phases = phases.iter().map(level).collect();
-        return Leveled { name: "width of the core".to_owned(), scale: Scale::Ratio, unit: None, phases };
+        return Leveled {
+            name: "width of the core".to_owned(),
+            scale: ChangeScale::Ratio,
+            unit: None,
+            phases,
+        };
     };
     let is_shared = |quotient: f64| match levels.state(quotient) {
         Occupancy::Alone => Some(0.0),
         Occupancy::Shared => Some(1.0),
         Occupancy::Unclear => None,
     };
-    let level = |phase: &Phase| over_parts(&parts(run, phase, |part| mean(part, &is_shared)), |share| share);
+    let level =
+        |phase: &PhaseSpan| over_parts(&parts(run, phase, |part| mean(part, &is_shared)), |share| share);
     Leveled { name: name.to_owned(), scale, unit: None, phases: phases.iter().map(level).collect() }
 }
 
 /// Values of the parts of a phase, equally long, from the quotient and the chain of each look.
-fn parts(run: &Run, phase: &Phase, value: impl Fn(&[(f64, f64)]) -> f64) -> Vec<f64> {
+fn parts(run: &Run, phase: &PhaseSpan, value: impl Fn(&[(f64, f64)]) -> f64) -> Vec<f64> {
     let length = (phase.ended_s - phase.began_s).max(f64::MIN_POSITIVE);
     let mut parts: Vec<Vec<(f64, f64)>> = vec![vec![]; PARTS];
     for look in run.looks.iter().filter(|look| (phase.began_s..phase.ended_s).contains(&look.at_s)) {
@@ -150,8 +156,8 @@ fn parts(run: &Run, phase: &Phase, value: impl Fn(&[(f64, f64)]) -> f64) -> Vec<
 }
 
 /// The share of the time in which a thread that wanted its CPU had it, over all CPUs that were measured.
-fn processor_time(run: &Run, phases: &[Phase], points: &[&PlannedPoint]) -> Leveled {
-    let level = |phase: &Phase| {
+fn processor_time(run: &Run, phases: &[PhaseSpan], points: &[&PlannedPoint]) -> Leveled {
+    let level = |phase: &PhaseSpan| {
         let of_round = |round: u32| {
             let mine = run.trials.iter().filter(|trial| trial.round == round);
             let mine = mine.filter(|trial| {
@@ -170,7 +176,7 @@ fn processor_time(run: &Run, phases: &[Phase], points: &[&PlannedPoint]) -> Leve
     };
     Leveled {
         name: PROCESSOR_TIME.to_owned(),
-        scale: Scale::Points,
+        scale: ChangeScale::Points,
         unit: None,
         phases: phases.iter().map(level).collect(),
     }
@@ -186,7 +192,7 @@ fn over_parts(values: &[f64], shown: fn(f64) -> f64) -> Result<PhaseLevel, Strin
     let error = deviation / (values.len() as f64).sqrt();
     let freedom = values.len() as f64 - 1.0;
     let level = LogLevel { value: mean.value, below: error, above: error, freedom };
-    let reading = Reading {
+    let reading = DimensionReading {
         value: shown(mean.value),
         low: Some(shown(interval.low)),
         high: Some(shown(interval.high)),

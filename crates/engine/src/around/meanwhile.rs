@@ -5,7 +5,7 @@
 //! about a second each. It moved where it exceeds that by more than its margin. So what a host does all the time is no
 //! movement, and what varies from second to second has to be exceeded.
 
-use super::verdict::{Dimension, Reading, Scale, Source, Verdict};
+use super::verdict::{ChangeScale, DimensionReading, HostDimension, Source, Verdict};
 use fathom_core::quantities;
 use fathom_core::sampling::HostSlice;
 
@@ -37,8 +37,8 @@ const CONDITIONS: [Condition; 4] = [
 const MARGIN_OF_PAGE_CACHE: f64 = 0.05;
 
 /// The dimensions that were watched while the work went on. Counters that this kernel does not have are no dimension.
-pub(super) fn judged(before: &[HostSlice], during: &[HostSlice], memory: Option<u64>) -> Vec<Dimension> {
-    let mut dimensions: Vec<Dimension> =
+pub(super) fn judged(before: &[HostSlice], during: &[HostSlice], memory: Option<u64>) -> Vec<HostDimension> {
+    let mut dimensions: Vec<HostDimension> =
         CONDITIONS.iter().filter_map(|condition| dimension(condition, before, during)).collect();
     dimensions.extend(memory.and_then(|memory| page_cache(before, during, memory)));
     dimensions
@@ -51,7 +51,7 @@ fn rate(condition: &Condition, slices: &[HostSlice]) -> Option<f64> {
     (time > 0.0).then(|| known().map(|(seconds, _)| seconds).sum::<f64>() / time)
 }
 
-fn dimension(condition: &Condition, before: &[HostSlice], during: &[HostSlice]) -> Option<Dimension> {
+fn dimension(condition: &Condition, before: &[HostSlice], during: &[HostSlice]) -> Option<HostDimension> {
     let (usual, meanwhile) = (rate(condition, before)?, rate(condition, during)?);
     // A short slice at the end of a phase has large rates by chance.
     let whole = before.iter().filter(|slice| slice.lasted_s >= SHORTEST_S);
@@ -71,7 +71,7 @@ fn dimension(condition: &Condition, before: &[HostSlice], during: &[HostSlice]) 
 
 /// The page cache at the end of the first phase and during the work, as a share of memory: it changes where programs read and
 /// write files, and with it what the next read costs.
-fn page_cache(before: &[HostSlice], during: &[HostSlice], memory: u64) -> Option<Dimension> {
+fn page_cache(before: &[HostSlice], during: &[HostSlice], memory: u64) -> Option<HostDimension> {
     let share = |slice: &HostSlice| Some(slice.page_cache? as f64 / memory as f64);
     let first = share(before.last()?)?;
     let farthest = during.iter().filter_map(share);
@@ -85,12 +85,12 @@ fn page_cache(before: &[HostSlice], during: &[HostSlice], memory: u64) -> Option
     Some(watched("page cache, share of memory", [first, farthest], margin, verdict))
 }
 
-fn watched(name: &str, values: [f64; 2], margin: f64, verdict: Verdict) -> Dimension {
-    let reading = |value| Some(Reading { value, low: None, high: None });
-    Dimension {
+fn watched(name: &str, values: [f64; 2], margin: f64, verdict: Verdict) -> HostDimension {
+    let reading = |value| Some(DimensionReading { value, low: None, high: None });
+    HostDimension {
         name: name.to_owned(),
         source: Source::Meanwhile,
-        scale: Scale::Points,
+        scale: ChangeScale::Points,
         unit: None,
         readings: values.map(reading).to_vec(),
         margin,
@@ -106,7 +106,7 @@ mod tests {
         HostSlice { lasted_s: 1.0, busy_s: Some(busy_s), own_s, page_cache: Some(10), ..HostSlice::default() }
     }
 
-    fn named(dimensions: &[Dimension]) -> Vec<&str> {
+    fn named(dimensions: &[HostDimension]) -> Vec<&str> {
         dimensions.iter().filter(|each| each.moved()).map(|each| each.name.as_str()).collect()
     }
 

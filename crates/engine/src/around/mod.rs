@@ -21,5 +21,5 @@ mod signals;
 mod surroundings;
 mod verdict;
 
-pub use surroundings::{Around, Settings, Surroundings};
-pub use verdict::{Dimension, Reading, Scale, Source, Verdict, Whole};
+pub use surroundings::{AroundSettings, AroundWork, Surroundings};
+pub use verdict::{ChangeScale, DimensionReading, HostDimension, Source, Verdict, Whole};

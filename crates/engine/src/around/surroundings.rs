@@ -1,11 +1,11 @@
 //! Measuring around work of others, and what was seen there.
 
 use super::anchors::anchors;
-use super::verdict::{Dimension, Whole};
+use super::verdict::{HostDimension, Whole};
 use super::{judging, levels, meanwhile};
-use crate::plan::{Member, Set};
+use crate::plan::{Set, SetMember};
 use crate::record::{Journal, Run};
-use crate::run::{Options, Phase, PhasedRun};
+use crate::run::{Options, PhaseSpan, PhasedRun};
 use anyhow::{Context, Result};
 use fathom_core::sampling::{HostSlice, HostWatch};
 use std::path::PathBuf;
@@ -19,7 +19,7 @@ const PAUSE: Duration = Duration::from_millis(2500);
 
 /// How to measure around work.
 #[derive(Debug, Clone)]
-pub struct Settings {
+pub struct AroundSettings {
     /// The length of the phases before and after.
     pub length: Duration,
     /// The length of a phase in a pause of the work.
@@ -35,13 +35,13 @@ pub struct Settings {
     /// The file in which every trial is recorded; by default none.
     pub run_file: Option<PathBuf>,
     /// Points of this program's own that are anchors too.
-    pub(crate) own: Vec<Member>,
+    pub(crate) own: Vec<SetMember>,
 }
 
-impl Settings {
+impl AroundSettings {
     /// The usual phases, with files in this folder.
     pub fn of(folder: PathBuf) -> Self {
-        Settings {
+        AroundSettings {
             length: LENGTH,
             pause: PAUSE,
             margin: None,
@@ -55,20 +55,20 @@ impl Settings {
 }
 
 /// Measuring around work that has begun.
-pub struct Around {
-    settings: Settings,
+pub struct AroundWork {
+    settings: AroundSettings,
     set: &'static Set,
     run: PhasedRun,
     watch: HostWatch,
-    phases: Vec<Phase>,
+    phases: Vec<PhaseSpan>,
     before: Vec<HostSlice>,
     during: Vec<HostSlice>,
 }
 
-impl Around {
+impl AroundWork {
     /// Measures the first phase; the work begins when this returns. Fails if nothing can be measured here, or if the user
     /// ends it.
-    pub fn begin(settings: Settings) -> Result<Self> {
+    pub fn begin(settings: AroundSettings) -> Result<Self> {
         let set = anchors(settings.own.clone());
         let options = Options {
             set: Some(set),
@@ -81,7 +81,7 @@ impl Around {
         let run = PhasedRun::begin(options.header(None)?, journal)?;
         let watch = HostWatch::begin().context("a thread that watches could not be started")?;
         let (phases, before, during) = (vec![], vec![], vec![]);
-        let mut around = Around { settings, set, run, watch, phases, before, during };
+        let mut around = AroundWork { settings, set, run, watch, phases, before, during };
         anyhow::ensure!(around.measure(around.settings.length)?, "interrupted before the work began");
         around.before = around.watch.take();
         Ok(around)
@@ -132,7 +132,7 @@ pub struct Surroundings {
     pub run: Run,
     set: &'static Set,
     /// The phases of that run: before the work, in its pauses, and after it.
-    pub phases: Vec<Phase>,
+    pub phases: Vec<PhaseSpan>,
     /// The counters of the first phase.
     pub before: Vec<HostSlice>,
     /// The counters while the work went on.
@@ -144,13 +144,13 @@ pub struct Surroundings {
 
 impl Surroundings {
     /// What was recorded earlier: a run of the anchors in these phases, and the counters beside it.
-    pub fn of(run: Run, phases: Vec<Phase>, before: Vec<HostSlice>, during: Vec<HostSlice>) -> Self {
+    pub fn of(run: Run, phases: Vec<PhaseSpan>, before: Vec<HostSlice>, during: Vec<HostSlice>) -> Self {
         let set = anchors(vec![]);
         Surroundings { run, set, phases, before, during, margin: None, interrupted: false }
     }
 
     /// The verdict on every dimension.
-    pub fn dimensions(&self) -> Vec<Dimension> {
+    pub fn dimensions(&self) -> Vec<HostDimension> {
         let levels = levels::of(&self.run, self.set, &self.phases);
         let memory = self.run.header.machine.memory.total_bytes.value().copied();
         let watched = meanwhile::judged(&self.before, &self.during, memory);

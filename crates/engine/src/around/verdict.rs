@@ -31,7 +31,7 @@ pub enum Verdict {
 /// How a change is expressed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Scale {
+pub enum ChangeScale {
     /// As a share of the first value.
     Ratio,
     /// As the difference of two shares.
@@ -50,7 +50,7 @@ pub enum Source {
 
 /// The value of a dimension at one time, in its unit.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Reading {
+pub struct DimensionReading {
     /// The value.
     pub value: f64,
     /// The lower end of its 95 % interval; absent where there is none.
@@ -61,17 +61,17 @@ pub struct Reading {
 
 /// A dimension of the host.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Dimension {
+pub struct HostDimension {
     /// Its name.
     pub name: String,
     /// What it was known from.
     pub source: Source,
     /// How its change is expressed.
-    pub scale: Scale,
+    pub scale: ChangeScale,
     /// The unit of its readings; absent for shares and for quantities without one, which are hertz or bytes by name.
     pub unit: Option<Unit>,
     /// Its readings: of anchors one for each phase; meanwhile one before and one during the work. Absent where there was none.
-    pub readings: Vec<Option<Reading>>,
+    pub readings: Vec<Option<DimensionReading>>,
     /// The change up to which it held still.
     pub margin: f64,
     /// The verdict.
@@ -93,7 +93,7 @@ pub enum Whole {
 
 impl Whole {
     /// The verdict on all dimensions together.
-    pub fn of(dimensions: &[Dimension]) -> Self {
+    pub fn of(dimensions: &[HostDimension]) -> Self {
         let each = dimensions.iter().map(|dimension| match dimension.verdict {
             Verdict::HeldStill { .. } => Whole::HeldStill,
             Verdict::CannotSay { .. } => Whole::CannotSay,
@@ -103,7 +103,7 @@ impl Whole {
     }
 }
 
-impl Dimension {
+impl HostDimension {
     /// Whether it moved.
     pub fn moved(&self) -> bool {
         matches!(self.verdict, Verdict::Moved { .. })

@@ -3,8 +3,8 @@
 use super::error::Error;
 use super::operation::FAMILY;
 use super::session::Session;
-use crate::around::{Around, Settings, Surroundings};
-use crate::plan::Member;
+use crate::around::{AroundSettings, AroundWork, Surroundings};
+use crate::plan::SetMember;
 use fathom_core::experiment::{Experiment, Selector, registry};
 
 impl Session {
@@ -19,7 +19,7 @@ impl Session {
     /// Fails if nothing can be measured, or if another program measures with Fathom; the work is then not done.
     pub fn around<T>(&self, work: impl FnOnce() -> T) -> Result<(T, Surroundings), Error> {
         let lock = self.lock()?;
-        let around = Around::begin(self.settings())?;
+        let around = AroundWork::begin(self.settings())?;
         let result = work();
         let surroundings = around.end(false)?;
         drop(lock);
@@ -34,7 +34,7 @@ impl Session {
         mut work: impl FnMut(T),
     ) -> Result<Surroundings, Error> {
         let lock = self.lock()?;
-        let mut around = Around::begin(self.settings())?;
+        let mut around = AroundWork::begin(self.settings())?;
         for (place, part) in parts.into_iter().enumerate() {
             if place > 0 && !around.pause()? {
                 break;
@@ -46,8 +46,8 @@ impl Session {
         Ok(surroundings)
     }
 
-    fn settings(&self) -> Settings {
-        let mut settings = Settings::of(self.options.folder.clone());
+    fn settings(&self) -> AroundSettings {
+        let mut settings = AroundSettings::of(self.options.folder.clone());
         settings.cpu = self.options.cpu;
         settings.seed = self.options.seed;
         settings.run_file.clone_from(&self.run_file);
@@ -57,7 +57,7 @@ impl Session {
 }
 
 /// The operations of this program as anchors.
-fn own() -> Vec<Member> {
+fn own() -> Vec<SetMember> {
     let name = |experiment: &'static dyn Experiment| experiment.about().name;
     let mine = registry::all().map(name).filter(|name| name.starts_with(FAMILY));
     let named =

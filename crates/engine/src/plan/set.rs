@@ -19,11 +19,11 @@ pub struct Set {
     /// The most memory that one of its processes may hold, bytes, including its own code.
     pub most_memory: u64,
     /// The meaning of each of its figures, and its points.
-    pub members: &'static [Member],
+    pub members: &'static [SetMember],
 }
 
 /// The name of a figure, and its point.
-pub type Member = (&'static str, Selector);
+pub type SetMember = (&'static str, Selector);
 
 const KIB: u64 = 1 << 10;
 const MIB: u64 = 1 << 20;
@@ -235,7 +235,7 @@ impl Set {
     /// The place of each member's point among points that belong to the set, with the member's name.
     pub fn places(&self, points: &[PlannedPoint], machine: &Machine) -> Vec<(&'static str, usize)> {
         let all: Vec<&PlannedPoint> = points.iter().collect();
-        let place = |(name, member): &Member| {
+        let place = |(name, member): &SetMember| {
             let chosen = first(member, &all, machine)?;
             Some((*name, points.iter().position(|planned| std::ptr::eq(planned, chosen))?))
         };

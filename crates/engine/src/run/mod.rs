@@ -35,7 +35,7 @@ pub use interrupt::{catch_signals, interrupted};
 pub use leftovers::OwnFiles;
 pub use lock::MeasuringLock;
 pub use peering::{Peering, Reach};
-pub use phased::{Phase, PhasedRun};
+pub use phased::{PhaseSpan, PhasedRun};
 pub use restoring::{COMMAND as RESTORE, restore_when_left};
 pub use resuming::ensure_sound;
 pub use run_in_progress::{RunInProgress, Tick, Watcher};

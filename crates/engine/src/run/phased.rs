@@ -22,7 +22,7 @@ const OVERRUN: u32 = 3;
 
 /// A phase that was measured.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Phase {
+pub struct PhaseSpan {
     /// Its first round.
     pub first_round: u32,
     /// Its last round.
@@ -33,7 +33,7 @@ pub struct Phase {
     pub ended_s: f64,
 }
 
-impl Phase {
+impl PhaseSpan {
     /// Whether a round belongs to it.
     pub fn contains(&self, round: u32) -> bool {
         (self.first_round..=self.last_round).contains(&round)
@@ -66,7 +66,7 @@ impl PhasedRun {
     }
 
     /// Measures for about this time; `None` if the user ended it.
-    pub fn measure(&mut self, length: Duration) -> Result<Option<Phase>> {
+    pub fn measure(&mut self, length: Duration) -> Result<Option<PhaseSpan>> {
         let began = Instant::now();
         let (began_s, first_round) = (self.run.seconds_to(began), self.rounds + 1);
         let pilot = self.costs.is_empty();
@@ -92,7 +92,7 @@ impl PhasedRun {
             }
         }
         let ended_s = self.run.seconds_to(Instant::now());
-        Ok(Some(Phase { first_round, last_round: self.rounds, began_s, ended_s }))
+        Ok(Some(PhaseSpan { first_round, last_round: self.rounds, began_s, ended_s }))
     }
 
     /// The first round: what a trial of each block costs; false if it was interrupted.
@@ -139,7 +139,7 @@ impl PhasedRun {
             end: LONGEST,
             making: LONGEST,
         };
-        let cost = self.run.visit(&visit, &mut Unwatched)?;
+        let cost = self.run.visit(&visit, &mut NoWatcher)?;
         Ok(cost.map(|cost| cost.preparation + cost.own.iter().map(|(_, took)| *took).sum::<Duration>()))
     }
 
@@ -153,9 +153,9 @@ impl PhasedRun {
 }
 
 /// A watcher without output.
-struct Unwatched;
+struct NoWatcher;
 
-impl Watcher for Unwatched {
+impl Watcher for NoWatcher {
     fn trial(&mut self, _: &Tick) {}
 
     fn settled(&mut self, _: &Settlement) {}

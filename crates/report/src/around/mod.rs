@@ -9,14 +9,14 @@ use crate::paper::{Block, Document, Key, Section, Text, Tone, plain};
 use crate::text::Style;
 use fathom_core::quantities;
 use fathom_core::sampling::HostSlice;
-use fathom_engine::around::{Dimension, Scale, Source, Surroundings, Verdict, Whole};
+use fathom_engine::around::{ChangeScale, HostDimension, Source, Surroundings, Verdict, Whole};
 use fathom_engine::record::Tool;
-use fathom_engine::run::Phase;
+use fathom_engine::run::PhaseSpan;
 use serde::Serialize;
 
 /// What ran between the phases.
 #[derive(Debug, Clone, Default, Serialize)]
-pub struct Work {
+pub struct WorkDone {
     /// The command and its arguments; empty for work of a program.
     pub command: Vec<String>,
     /// Its exit status, as a shell reports it.
@@ -26,12 +26,12 @@ pub struct Work {
 /// The report of a measurement around work.
 pub struct AroundReport<'a> {
     surroundings: &'a Surroundings,
-    work: Work,
-    dimensions: Vec<Dimension>,
+    work: WorkDone,
+    dimensions: Vec<HostDimension>,
 }
 
 impl<'a> AroundReport<'a> {
-    pub fn of(surroundings: &'a Surroundings, work: Work) -> Self {
+    pub fn of(surroundings: &'a Surroundings, work: WorkDone) -> Self {
         AroundReport { surroundings, work, dimensions: surroundings.dimensions() }
     }
 
@@ -53,7 +53,7 @@ impl<'a> AroundReport<'a> {
         }
     }
 
-    fn with(&self, source: Source) -> impl Iterator<Item = &Dimension> {
+    fn with(&self, source: Source) -> impl Iterator<Item = &HostDimension> {
         self.dimensions.iter().filter(move |dimension| dimension.source == source)
     }
 
@@ -122,10 +122,10 @@ struct Data<'a> {
     verdict: Whole,
     interrupted: bool,
     #[serde(flatten)]
-    work: &'a Work,
+    work: &'a WorkDone,
     lasted_s: f64,
-    dimensions: &'a [Dimension],
-    phases: &'a [Phase],
+    dimensions: &'a [HostDimension],
+    phases: &'a [PhaseSpan],
     before: &'a [HostSlice],
     during: &'a [HostSlice],
     started: &'a str,
@@ -160,7 +160,7 @@ impl Subject for AroundReport<'_> {
 struct DimensionRow<'a> {
     dimension: &'a str,
     source: Source,
-    scale: Scale,
+    scale: ChangeScale,
     before: Option<f64>,
     after: Option<f64>,
     verdict: &'static str,
@@ -172,8 +172,10 @@ struct DimensionRow<'a> {
 }
 
 impl<'a> DimensionRow<'a> {
-    fn of(dimension: &'a Dimension) -> Self {
-        let value = |reading: Option<&Option<fathom_engine::around::Reading>>| Some(reading?.as_ref()?.value);
+    fn of(dimension: &'a HostDimension) -> Self {
+        let value = |reading: Option<&Option<fathom_engine::around::DimensionReading>>| {
+            Some(reading?.as_ref()?.value)
+        };
         let (change, low, high) = match dimension.verdict {
             Verdict::Moved { by, low, high } => (Some(by), low, high),
             _ => (None, None, None),

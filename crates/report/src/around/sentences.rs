@@ -5,7 +5,7 @@ use crate::paper::{Block, Text};
 use crate::words::plural;
 use fathom_core::message::capitalize;
 use fathom_core::quantities;
-use fathom_engine::around::{Dimension, Scale, Verdict, Whole};
+use fathom_engine::around::{ChangeScale, HostDimension, Source, Verdict, Whole};
 
 /// How dimensions are judged.
 pub(super) const JUDGED: &str = "Anchors: a dimension moved where its change is certain (false discovery rate 5 % over all \
@@ -15,7 +15,7 @@ pub(super) const JUDGED: &str = "Anchors: a dimension moved where its change is 
                                  is rescaled.";
 
 /// The verdict on the host in one sentence.
-pub(super) fn verdict(dimensions: &[Dimension], interrupted: bool) -> String {
+pub(super) fn verdict(dimensions: &[HostDimension], interrupted: bool) -> String {
     let sentence = match Whole::of(dimensions) {
         Whole::HeldStill => {
             format!(
@@ -33,7 +33,7 @@ pub(super) fn verdict(dimensions: &[Dimension], interrupted: bool) -> String {
     if interrupted { format!("Interrupted. {sentence}") } else { sentence }
 }
 
-fn undecided(dimensions: &[Dimension]) -> String {
+fn undecided(dimensions: &[HostDimension]) -> String {
     let unknown: Vec<&str> = dimensions
         .iter()
         .filter(|each| matches!(each.verdict, Verdict::CannotSay { .. }))
@@ -54,9 +54,11 @@ fn undecided(dimensions: &[Dimension]) -> String {
     )
 }
 
-/// The largest change of dimensions that held still.
-fn most(dimensions: &[Dimension]) -> String {
-    let within = dimensions.iter().filter_map(|each| match each.verdict {
+/// The largest change that anchors which held still may have had.
+fn most(dimensions: &[HostDimension]) -> String {
+    // Rates that were watched meanwhile are no change of an operation.
+    let anchors = dimensions.iter().filter(|each| each.source == Source::Anchors);
+    let within = anchors.filter_map(|each| match each.verdict {
         Verdict::HeldStill { within } => Some(within),
         _ => None,
     });
@@ -64,7 +66,7 @@ fn most(dimensions: &[Dimension]) -> String {
 }
 
 /// The change of a dimension that moved.
-fn change(dimension: &Dimension) -> String {
+fn change(dimension: &HostDimension) -> String {
     let Verdict::Moved { by, low, high } = dimension.verdict else { return dimension.name.clone() };
     let shown = |share: f64| by_scale(dimension.scale, share);
     let interval = match (low, high) {
@@ -75,10 +77,10 @@ fn change(dimension: &Dimension) -> String {
 }
 
 /// A change, as a share of the first value or in points.
-pub(super) fn by_scale(scale: Scale, share: f64) -> String {
+pub(super) fn by_scale(scale: ChangeScale, share: f64) -> String {
     match scale {
-        Scale::Ratio => signed(1.0 + share),
-        Scale::Points => format!("{} points", quantities::deviation(share)),
+        ChangeScale::Ratio => signed(1.0 + share),
+        ChangeScale::Points => format!("{} points", quantities::deviation(share)),
     }
 }
 
@@ -92,8 +94,8 @@ pub(super) fn word(verdict: &Verdict) -> &'static str {
 }
 
 /// The reasons why nothing can be said of some dimensions.
-pub(super) fn reasons(dimensions: &[Dimension]) -> Vec<Block> {
-    let reason = |each: &Dimension| match &each.verdict {
+pub(super) fn reasons(dimensions: &[HostDimension]) -> Vec<Block> {
+    let reason = |each: &HostDimension| match &each.verdict {
         Verdict::CannotSay { reason } => Some(Text::plain(format!("{}: {reason}.", capitalize(&each.name)))),
         _ => None,
     };
@@ -107,15 +109,14 @@ pub(super) fn reasons(dimensions: &[Dimension]) -> Vec<Block> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fathom_engine::around::Source;
 
-    fn dimension(name: &str, scale: Scale, verdict: Verdict) -> Dimension {
+    fn dimension(name: &str, scale: ChangeScale, verdict: Verdict) -> HostDimension {
         let (source, name) = (Source::Anchors, name.to_owned());
-        Dimension { name, source, scale, unit: None, readings: vec![], margin: 0.1, verdict }
+        HostDimension { name, source, scale, unit: None, readings: vec![], margin: 0.1, verdict }
     }
 
-    fn still(name: &str, within: f64) -> Dimension {
-        dimension(name, Scale::Ratio, Verdict::HeldStill { within })
+    fn still(name: &str, within: f64) -> HostDimension {
+        dimension(name, ChangeScale::Ratio, Verdict::HeldStill { within })
     }
 
     #[test]
@@ -125,8 +126,8 @@ mod tests {
         let moved = Verdict::Moved { by: 0.42, low: Some(0.35), high: Some(0.49) };
         let share = Verdict::Moved { by: -0.5, low: None, high: None };
         let lost = [
-            dimension("fsync", Scale::Ratio, moved),
-            dimension("processor time", Scale::Points, share),
+            dimension("fsync", ChangeScale::Ratio, moved),
+            dimension("processor time", ChangeScale::Points, share),
             still("L1 latency", 0.01),
         ];
         let sentence = verdict(&lost, false);
@@ -140,7 +141,7 @@ mod tests {
     #[test]
     fn what_is_undecided_is_counted_and_named() {
         let reason = Verdict::CannotSay { reason: "too few trials for an interval".to_owned() };
-        let some = [still("system call", 0.031), dimension("fsync", Scale::Ratio, reason)];
+        let some = [still("system call", 0.031), dimension("fsync", ChangeScale::Ratio, reason)];
         let sentence = verdict(&some, true);
         assert!(
             sentence.starts_with("Interrupted. Whether the host held still cannot be said: 1 of 2"),

@@ -4,10 +4,10 @@ use super::sentences::{by_scale, word};
 use crate::paper::{Column, Key, Row, Table, Text, Tone};
 use crate::summary::ABSENT;
 use fathom_core::quantities;
-use fathom_engine::around::{Dimension, Reading, Scale, Verdict};
+use fathom_engine::around::{ChangeScale, DimensionReading, HostDimension, Verdict};
 
 /// The dimensions of the anchors, one row each; `pauses` says whether there were any.
-pub(super) fn anchors<'a>(dimensions: impl Iterator<Item = &'a Dimension>, pauses: bool) -> Table {
+pub(super) fn anchors<'a>(dimensions: impl Iterator<Item = &'a HostDimension>, pauses: bool) -> Table {
     let caption = "Anchors: each operation before and after the work.";
     let table = Table::new(Key::of("anchors"), caption);
     if !pauses {
@@ -23,7 +23,7 @@ pub(super) fn anchors<'a>(dimensions: impl Iterator<Item = &'a Dimension>, pause
 }
 
 /// The dimensions that were watched meanwhile.
-pub(super) fn meanwhile<'a>(dimensions: impl Iterator<Item = &'a Dimension>) -> Table {
+pub(super) fn meanwhile<'a>(dimensions: impl Iterator<Item = &'a HostDimension>) -> Table {
     let caption = "Meanwhile: shares of the time of one CPU, before the work and while it went on.";
     Table::new(Key::of("meanwhile"), caption)
         .columns([Column::words("dimension"), Column::ratio("before"), Column::ratio("meanwhile")])
@@ -35,8 +35,8 @@ fn judged() -> [Column; 2] {
     [Column::ratio("change"), Column::words("verdict")]
 }
 
-fn row(dimension: &Dimension, pauses: Option<String>) -> Row {
-    let value = |reading: Option<&Option<Reading>>| {
+fn row(dimension: &HostDimension, pauses: Option<String>) -> Row {
+    let value = |reading: Option<&Option<DimensionReading>>| {
         let reading = reading.and_then(Option::as_ref);
         Text::plain(reading.map_or_else(|| ABSENT.to_owned(), |reading| shown(dimension, reading)))
     };
@@ -48,18 +48,18 @@ fn row(dimension: &Dimension, pauses: Option<String>) -> Row {
 }
 
 /// A value with its unit.
-fn shown(dimension: &Dimension, reading: &Reading) -> String {
+fn shown(dimension: &HostDimension, reading: &DimensionReading) -> String {
     let ends = reading.low.zip(reading.high);
     match (dimension.unit, dimension.scale) {
         (Some(unit), _) => quantities::rounded(unit, reading.value, ends),
-        (None, Scale::Points) => quantities::percent(reading.value),
-        (None, Scale::Ratio) if reading.value > 1e6 => quantities::frequency(reading.value),
-        (None, Scale::Ratio) => quantities::number(reading.value),
+        (None, ChangeScale::Points) => quantities::percent(reading.value),
+        (None, ChangeScale::Ratio) if reading.value > 1e6 => quantities::frequency(reading.value),
+        (None, ChangeScale::Ratio) => quantities::number(reading.value),
     }
 }
 
 /// The least and the largest of the readings in pauses.
-fn range(dimension: &Dimension, pauses: &[Option<Reading>]) -> String {
+fn range(dimension: &HostDimension, pauses: &[Option<DimensionReading>]) -> String {
     let all = || pauses.iter().flatten();
     let least = all().min_by(|one, other| one.value.total_cmp(&other.value));
     let most = all().max_by(|one, other| one.value.total_cmp(&other.value));
@@ -72,14 +72,14 @@ fn range(dimension: &Dimension, pauses: &[Option<Reading>]) -> String {
     }
 }
 
-fn change(dimension: &Dimension) -> String {
+fn change(dimension: &HostDimension) -> String {
     let by = |share| by_scale(dimension.scale, share);
     match &dimension.verdict {
         Verdict::Moved { by: change, low: Some(low), high: Some(high) } => {
             format!("{} ({} to {})", by(*change), by(*low), by(*high))
         }
         Verdict::Moved { by: change, .. } => by(*change),
-        Verdict::HeldStill { within } if dimension.scale == Scale::Points => {
+        Verdict::HeldStill { within } if dimension.scale == ChangeScale::Points => {
             format!("within {} points", quantities::number(within * 100.0))
         }
         Verdict::HeldStill { within } => format!("within {}", quantities::percent(*within)),
