@@ -1,5 +1,6 @@
 //! Every command and flag, with its help: the commands here, their flags in one file per subject.
 
+mod around;
 mod check;
 mod compare;
 mod peer;
@@ -8,6 +9,7 @@ mod run;
 mod value;
 mod verify;
 
+pub use around::Around;
 pub use check::CheckArgs;
 pub use compare::{Annotations, Compare, Gate, History};
 pub use peer::{Peer, PeerOptions};
@@ -97,6 +99,13 @@ pub enum Command {
     /// Measure two settings of this machine in turns, in one run, and compare them. This can detect a difference of one per
     /// cent. All settings are restored afterwards, even after a kill.
     Ab(Box<Ab>),
+    /// Run a command and say whether the host held still meanwhile: a vector of operations is measured for 5 s before and after
+    /// it. The command's streams and its exit status are its own.
+    #[command(
+        after_help = "Exit status: that of the command (128 and the signal that ended it; 127 no such program, 126 it cannot be \
+                      executed), 1 with --fail-if-moved if the host moved and the command succeeded, 2 usage or could not measure."
+    )]
+    Around(Box<Around>),
     /// Measure what a baseline measured, and report regressions by the exit status. Points that look worse are measured
     /// again before they count as a regression.
     Gate(Box<Gate>),

@@ -1,6 +1,7 @@
 //! The commands: results on standard output, progress and warnings on standard error.
 
 mod ab;
+mod around;
 mod check;
 mod compare;
 mod dry_run;
@@ -74,6 +75,7 @@ fn run(cli: Cli) -> Result<ExitCode> {
         Command::Machine { format, dir } => machine(format, &dir, style)?,
         Command::Report(args) => report::show(&args, style)?,
         Command::Compare(args) => compare::compare(&args, style)?,
+        Command::Around(args) => return around::around(&args, style),
         Command::Ab(args) => return ab::ab(&args, style),
         Command::Export(args) => export::export(&args)?,
         Command::History(args) => history::history(&args, style)?,

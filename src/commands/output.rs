@@ -20,6 +20,11 @@ impl Rendered {
         Rendered { text, appendix: None }
     }
 
+    /// The report without its appendix.
+    pub(super) fn as_text(&self) -> &str {
+        &self.text
+    }
+
     /// The subject in this form; an error if it has no such form.
     pub(super) fn of(subject: &dyn Subject, form: Form, style: Style) -> Result<Self> {
         Ok(Rendered { text: rendered(subject, form, style)?, appendix: report::appendix(subject, form) })

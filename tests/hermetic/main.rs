@@ -17,6 +17,7 @@ mod committed;
 mod part_of_run;
 mod reported;
 
+mod around;
 mod beginning;
 mod causes;
 mod check;

@@ -24,6 +24,7 @@ mod servers;
 mod short_run;
 mod streams;
 
+mod around;
 mod blocks;
 mod check;
 mod command_line;
@@ -53,6 +54,8 @@ fn main() -> std::process::ExitCode {
     // Some plan in this process.
     fathom::experiments::register();
     let single = [
+        around::TESTS,
+        around::MEASURING,
         blocks::TESTS,
         command_line::TESTS,
         fleet_set::TESTS,

@@ -12,6 +12,8 @@ pub mod comparison;
 pub mod requirements;
 #[allow(clippy::disallowed_methods, reason = "it orders trials and keeps to a budget; trials measure")]
 pub mod run;
+#[allow(clippy::disallowed_methods, reason = "when a command is stopped, and for how long; trials measure")]
+pub mod around;
 pub mod library;
 
 pub use library::{Error, Measured, Operation, Session, child_main};

@@ -13,6 +13,7 @@
     reason = "for the crates of this workspace: what a name says needs no second sentence"
 )]
 
+mod around;
 mod article;
 mod beside;
 pub mod catalogue;
@@ -45,6 +46,7 @@ pub mod text;
 mod verification;
 pub mod words;
 
+pub use around::{AroundReport, WorkDone};
 pub use comparison::{ComparisonReport, GateReport, PublishedComparison, family_change, regression};
 pub use form::{Facts, FactsForm, Form, Subject, appendix, has, render, render_facts};
 pub use history::StoredRuns;

@@ -334,9 +334,9 @@ fn throttling<'group>(root: &Root, group: &'group ControllerGroup) -> Option<&'g
     limited.map(|(_, folder)| folder).or_else(|| group.folders.first())
 }
 
-/// The file that counts how often this process's quota has stopped its group; `None` where none is counted.
-pub(super) fn cpu_stat(root: &Root) -> Option<String> {
-    let (groups, mounts) = (root.text("/proc/self/cgroup"), root.text("/proc/self/mountinfo"));
+/// The file that counts how often a process's quota has stopped its group, `self` for this one; `None` where none is counted.
+pub(super) fn cpu_stat(root: &Root, process: &str) -> Option<String> {
+    let (groups, mounts) = (root.text(&format!("/proc/{process}/cgroup")), root.text("/proc/self/mountinfo"));
     let group = group(root, groups.value()?, &mounts::parse(mounts.value()?), "cpu").ok()?;
     let path = format!("{}/cpu.stat", throttling(root, &group)?);
     counter(root, &path, "nr_throttled").map(|_| path)

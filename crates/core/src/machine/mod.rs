@@ -172,7 +172,12 @@ pub fn memory_ceiling() -> Option<u64> {
 
 /// The file with the throttling counters of the control group that has this process's CPU quota; `None` if there is no quota.
 pub fn cpu_stat_path(root: &Root) -> Option<String> {
-    cgroup::cpu_stat(root)
+    cpu_stat_path_of(root, None)
+}
+
+/// The same of the process with this number; of this process for `None`.
+pub fn cpu_stat_path_of(root: &Root, process: Option<u32>) -> Option<String> {
+    cgroup::cpu_stat(root, &process.map_or_else(|| "self".to_owned(), |number| number.to_string()))
 }
 
 /// The host name of this machine; `None` if it has none.

@@ -28,7 +28,7 @@ const FEWEST_POINTS: usize = 3;
 /// By how much the error of a run's family exceeds that of its rounds. In 39 contrasts of families between runs of one machine (an
 /// Emerald Rapids guest, and a Zen 3 guest whose cores were shared 33 to 45 % of the time) the mean square of change over error
 /// was 3.0, where 1.2 is expected of ten degrees of freedom: a factor of 1.6, rounded up.
-const FROM_RUN_TO_RUN: f64 = 2.0;
+pub(crate) const FROM_RUN_TO_RUN: f64 = 2.0;
 
 /// The least error of a family in one run: the layout that its processes have in common, as that of the kernel. Instructions and
 /// system calls of three calm runs differed by so much.

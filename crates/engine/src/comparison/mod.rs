@@ -17,6 +17,7 @@ mod side;
 mod verdict;
 
 pub use differences::{Difference, REFUSED};
+pub(crate) use families::FROM_RUN_TO_RUN;
 pub use families::PooledFamily;
 pub use gate::{Decision, decide};
 pub use history::{History, histories};

@@ -24,7 +24,9 @@ static CALLED: AtomicBool = AtomicBool::new(false);
 /// started to measure one of them it does that instead, and does not return. It must be first in `main`: anything before it
 /// runs in every measuring process as well.
 ///
-/// Fails if there is no operation, one without a name, two with one name, or if it was called before.
+/// There may be none if experiments are registered: such a session measures [around](Session::around) other work.
+///
+/// Fails if there is neither an operation nor an experiment, an operation without a name, two with one name, or if it was called before.
 pub fn child_main(operations: impl IntoIterator<Item = Operation>) -> Result<Session, Error> {
     let operations: Vec<Operation> = operations.into_iter().collect();
     distinct(&operations)?;
@@ -45,7 +47,7 @@ pub fn child_main(operations: impl IntoIterator<Item = Operation>) -> Result<Ses
 }
 
 fn distinct(operations: &[Operation]) -> Result<()> {
-    if operations.is_empty() {
+    if operations.is_empty() && registry::all().next().is_none() {
         bail!("there is no operation to be measured");
     }
     let mut names = BTreeSet::new();

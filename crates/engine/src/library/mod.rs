@@ -27,6 +27,21 @@
 //! }
 //! ```
 //!
+//! A program with a benchmark of its own asks whether the host held still while it ran:
+//!
+//! ```no_run
+//! # fn benchmark() -> f64 { 0.0 }
+//! # fn main() -> Result<(), fathom_engine::Error> {
+//! # let session = fathom_engine::child_main([])?;
+//! let (result, surroundings) = session.around(benchmark)?;
+//! for dimension in surroundings.dimensions() {
+//!     println!("{}: {:?}", dimension.name, dimension.verdict);
+//! }
+//! println!("{result}, and the host: {:?}", surroundings.verdict());
+//! # Ok(())
+//! # }
+//! ```
+//!
 //! Every trial runs in a fresh process, which is the program executed again: it reaches [`child_main`], measures there the
 //! requested operation, and ends. So `child_main` must be first in `main`; anything before it runs in every measuring
 //! process as well, with the argument `trial`, a nearly empty environment, an empty standard input and a standard output
@@ -36,6 +51,7 @@
 //! starts others. If a program does not reach `child_main` when it is executed again, or without its operation, its trials
 //! fail with that as the reason.
 
+mod around;
 mod child;
 mod error;
 mod measured;

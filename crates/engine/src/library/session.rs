@@ -16,9 +16,9 @@ const TIME_EACH: Duration = Duration::from_secs(3);
 
 /// A session that can measure the operations of this program; [`super::child_main`] returns it.
 pub struct Session {
-    options: Options,
-    run_file: Option<PathBuf>,
-    alongside: bool,
+    pub(super) options: Options,
+    pub(super) run_file: Option<PathBuf>,
+    pub(super) alongside: bool,
 }
 
 impl Session {
@@ -67,6 +67,14 @@ impl Session {
         self
     }
 
+    /// The folder in which experiments may make files, and whose device [`around`](Self::around) measures; by default the folder
+    /// for temporary files.
+    #[must_use]
+    pub fn folder(mut self, folder: impl Into<PathBuf>) -> Self {
+        self.options.folder = folder.into();
+        self
+    }
+
     /// Measures even while another program measures with Fathom on this machine, which disturbs both.
     #[must_use]
     pub fn alongside(mut self) -> Self {
@@ -76,16 +84,20 @@ impl Session {
 
     /// Measures every operation, until the intervals are as narrow as requested or the time is up.
     pub fn measure(&self) -> Result<Measured, Error> {
-        if is_measured() {
-            return Err(
-                anyhow!("a measured operation cannot measure: it would start itself without end").into()
-            );
-        }
-        let _lock = if self.alongside { None } else { Some(MeasuringLock::take()?) };
+        let _lock = self.lock()?;
         let journal = || self.run_file.as_deref().map_or_else(|| Ok(Journal::nowhere()), Journal::create);
         let mut in_progress = RunInProgress::written_to(self.options.header(None)?, journal, None)?;
         in_progress.measure(&mut Unwatched)?;
         Ok(Measured::of(in_progress.into_run()))
+    }
+
+    /// One measurement at a time, and none by what is measured.
+    pub(super) fn lock(&self) -> Result<Option<MeasuringLock>, Error> {
+        if is_measured() {
+            let reason = "a measured operation cannot measure: it would start itself without end";
+            return Err(anyhow!(reason).into());
+        }
+        Ok(if self.alongside { None } else { Some(MeasuringLock::take()?) })
     }
 }
 

@@ -25,7 +25,7 @@ pub use progress::Progress;
 pub use promise::PROMISED_TRIALS;
 pub use recorded::{RecordedCosts, places};
 pub use selection::{UnknownExperiment, names, select};
-pub use set::{SETS, Set};
+pub use set::{SETS, Set, SetMember};
 pub use settlement::{Price, Settlement};
 pub use simulation::{Simulated, VisitTimes, forecast, simulate};
 pub use step::{CoreWanted, Moment, PlannerSettings, SHORTEST, Step, Visit};

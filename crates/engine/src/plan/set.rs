@@ -19,8 +19,11 @@ pub struct Set {
     /// The most memory that one of its processes may hold, bytes, including its own code.
     pub most_memory: u64,
     /// The meaning of each of its figures, and its points.
-    members: &'static [(&'static str, Selector)],
+    pub members: &'static [SetMember],
 }
+
+/// The name of a figure, and its point.
+pub type SetMember = (&'static str, Selector);
 
 const KIB: u64 = 1 << 10;
 const MIB: u64 = 1 << 20;
@@ -227,6 +230,16 @@ impl Set {
             .filter(|planned| chosen.iter().any(|one| std::ptr::eq(*one, *planned)))
             .cloned()
             .collect()
+    }
+
+    /// The place of each member's point among points that belong to the set, with the member's name.
+    pub fn places(&self, points: &[PlannedPoint], machine: &Machine) -> Vec<(&'static str, usize)> {
+        let all: Vec<&PlannedPoint> = points.iter().collect();
+        let place = |(name, member): &SetMember| {
+            let chosen = first(member, &all, machine)?;
+            Some((*name, points.iter().position(|planned| std::ptr::eq(planned, chosen))?))
+        };
+        self.members.iter().filter_map(place).collect()
     }
 
     /// Whether a point stays within the memory limit of the set.

@@ -138,7 +138,7 @@ impl Environment {
 }
 
 /// How long readings of the core must be for the clock of this run.
-pub(super) fn reading_times(header: &Header) -> u32 {
+pub(crate) fn reading_times(header: &Header) -> u32 {
     let (clock, core_hz) = (&header.clock, header.machine.processor.observed_hz.value().copied());
     occupancy::times(clock.resolution_ticks, clock.ticks_per_second, core_hz)
 }

@@ -10,6 +10,7 @@ mod with_published;
 
 pub use families::change as family_change;
 pub use gate::{GateReport, regression};
+pub(crate) use rows::signed;
 pub use with_published::PublishedComparison;
 
 use super::form::{Facts, Subject};

@@ -111,7 +111,7 @@ pub(super) fn change(row: &Compared) -> (String, String) {
 }
 
 /// A ratio as a change: `+5.2 %`, `−12 %`, `3.1×`.
-pub(super) fn signed(ratio: f64) -> String {
+pub(crate) fn signed(ratio: f64) -> String {
     if !(0.5..2.0).contains(&ratio) {
         return quantities::factor(ratio);
     }
