@@ -65,7 +65,7 @@ static ABOUT: About = About {
     trends: &[],
     shown: Shown::by(&[
         MainFigure::leading(
-            "TCP over loopback at its best",
+            "best TCP, loopback",
             &[
                 ("transport", At::Name("TCP")),
                 ("path", At::Name("loopback")),
@@ -76,7 +76,7 @@ static ABOUT: About = About {
             ],
         ),
         MainFigure::of(
-            "a stream without a network at its best",
+            "best stream without a network",
             &[
                 ("path", At::Name("within")),
                 ("figure", At::Name("steady")),
@@ -86,7 +86,7 @@ static ABOUT: About = About {
             ],
         ),
         MainFigure::of(
-            "TCP to the peer at its best, across CPUs",
+            "best TCP to the peer, across CPUs",
             &[
                 ("transport", At::Name("TCP")),
                 ("path", At::PEER),
