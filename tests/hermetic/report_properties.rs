@@ -386,7 +386,7 @@ fn every_form_begins_with_what_the_screen_says() {
         for words in &leading {
             assert!(opening.contains(words), "{form:?} has no {words}");
         }
-        for title in ["Can you trust this run?", "What stands out", "in fresh processes"] {
+        for title in ["Can you trust this run?", "What stands out", "behind the values"] {
             assert!(opening.contains(&bare(title)), "{form:?}: {title}");
         }
     }
