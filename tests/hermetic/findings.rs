@@ -229,14 +229,14 @@ const CASES: &[Case] = &[
         experiment: "filesystem/cache_size",
         question: Question::FileCache,
         values: &[("filesystem/cache_size", "content=random data method=residency", 0.75 * 536_870_912.0)],
-        said: "It fills {0.75} of the limit that Fathom sets, {536870912}.",
+        said: "The page cache fills {0.75} of the limit that Fathom sets, {536870912}: the size is that of this limit",
         compares: false,
     },
     Case {
         experiment: "filesystem/cache_size",
         question: Question::FileCache,
         values: &[("filesystem/cache_size", "content=holes method=residency", 6.0 * 1_073_741_824.0)],
-        said: "It fills {0.75} of the memory, {8589934592}.",
+        said: "The page cache fills {0.75} of the memory, {8589934592}.",
         compares: false,
     },
     Case {
@@ -412,9 +412,9 @@ fn one_more_argument_is_the_slope_of_the_line_and_needs_three_points() {
         let found = experiment.findings(&known).into_iter().find(|said| said.question == Question::Argument);
         found.map(|said| said.statement.plain())
     };
-    assert!(
-        said(6).is_some_and(|text| text.contains("as the ABI passes it, costs {0.25}; the call itself {1}."))
-    );
+    assert!(said(6).is_some_and(|text| {
+        text.contains("as the ABI passes it to calls that may overlap, costs {0.25}; the call itself {1}.")
+    }));
     assert_eq!(said(2), None, "two points are no line");
 }
 

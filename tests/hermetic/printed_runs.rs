@@ -1,7 +1,10 @@
 //! What is printed of runs of real machines, and each rule over it broken once.
 
 use crate::printed::{Findings, known, look, numbers, rows};
+use fathom::experiment::{Dimension, Piece};
 use fathom::record::Run;
+use fathom::results::Results;
+use fathom::statistics::Interval;
 use std::io::Read;
 use std::path::Path;
 
@@ -35,6 +38,30 @@ fn a_run_without_intervals_is_printed_as_it_was_computed() {
     is_printed_well("emerald-rapids-quick.jsonl.gz", 400);
 }
 
+/// The variable that names further run files, separated by colons, of whatever machine: `FATHOM_PRINTED_RUNS=run.jsonl cargo test
+/// --test hermetic printed_well -- --nocapture`.
+const RUNS: &str = "FATHOM_PRINTED_RUNS";
+
+#[test]
+fn runs_that_are_named_are_printed_well() {
+    let named = std::env::var(RUNS).unwrap_or_default();
+    let mut broken = vec![];
+    for path in named.split(':').filter(|path| !path.is_empty()) {
+        let findings = look(&Run::read(Path::new(path)).unwrap());
+        println!(
+            "{path}: {} numbers, {} values, {} sentences, {} pictures, {} kinds of claims, {} violations",
+            findings.numbers,
+            findings.values,
+            findings.sentences,
+            findings.pictures,
+            findings.claims,
+            findings.broken.len()
+        );
+        broken.extend(findings.broken.into_iter().map(|what| format!("{path}: {what}")));
+    }
+    assert!(broken.is_empty(), "{} things: {broken:#?}", broken.len());
+}
+
 /// What the rules over texts find in one.
 fn found(text: &str) -> String {
     let mut findings = Findings::default();
@@ -61,6 +88,18 @@ fn each_rule_over_texts_is_broken_by_what_was_once_printed() {
         ("Trust: fair. Stop other work and repeat it.", "a remedy that does not say whose work"),
         ("the core's frequency (it varied by 1.82 %)", "a variation without the trials"),
         ("✓ operation checked for 961 of 965 points: it was", "a sign that holds beside points that fail"),
+        ("All of 1 point have a value.", "a plural of one"),
+        ("All 1 check passed.", "a plural of one"),
+        ("it was preempted 1 times during it", "a plural of one"),
+        ("1 of 16 points have a value.", "a plural of one"),
+        ("while dependent ones did not.…", "after the end of a sentence"),
+        ("2.600 GHz (±0.00000440 % against the kernel's clock)", "only zeros are read"),
+        ("One core reads 17.6 GB/s of memory because it keeps 50.9 lines", "an identity as a cause"),
+        ("Trust: high. 82 % of 426 values: the machine was not idle.", "a cause without its remedy"),
+        (
+            "with 16 chases at once a load takes 8 ns (7–9): 16.7 loads are in flight at once",
+            "than there are chases",
+        ),
         ("16.9 ns  17.2–52.2", "a median outside of its interval"),
         ("20 ns, 20–50", "a median at an end of its interval"),
         (
@@ -72,6 +111,7 @@ fn each_rule_over_texts_is_broken_by_what_was_once_printed() {
         assert!(found(text).contains(rule), "{text}: {}", found(text));
     }
     let sound = [
+        "1 of 16 points has a value. 21 of 30 points have a value; with 16 chases at once: 15.1 loads are in flight",
         "187 ns (177–267), Linux 6.18.44-fc-v595 at 2026-11-23T18:10:40Z, seed 2973248611442414",
         "0.00142 ns; 0.212 µs; 123 456 interrupts and 1.23 million switches",
         "segments sent again per MiB: 0.133 (between 0 and 1)",
@@ -113,6 +153,77 @@ fn a_figure_that_its_sentence_does_not_print_is_seen() {
 }
 
 #[test]
+fn a_name_with_two_values_is_seen() {
+    let said = |second: f64, question: &str| {
+        let figure =
+            |value: f64| serde_json::json!({ "name": "a switch", "value": value, "unit": "nanoseconds" });
+        let statements = [figure(1920.0), figure(second)]
+            .map(|figure| serde_json::json!({ "question": question, "text": "", "figures": [figure] }));
+        let mut findings = Findings::default();
+        known::one_name_one_value(
+            &serde_json::json!({ "findings": [{ "statements": statements }] }),
+            &mut findings,
+        );
+        findings.broken.len()
+    };
+    assert_eq!([said(2530.0, "thread"), said(1920.0, "thread"), said(2530.0, "miss")], [1, 0, 0]);
+}
+
+#[test]
+fn a_share_above_its_whole_is_seen() {
+    let said = |high: f64| {
+        let figure = serde_json::json!({ "name": "its share of a process", "value": 0.8, "high": high, "unit": "share" });
+        let json = serde_json::json!({ "mechanisms": [{ "figures": [figure] }] });
+        let mut findings = Findings::default();
+        known::shares(&json, &mut findings);
+        findings.broken.len()
+    };
+    assert_eq!([said(1.219), said(0.87)], [1, 0]);
+}
+
+#[test]
+fn cycles_that_are_known_better_than_the_frequency_are_seen() {
+    let run = read("zen3-shared-quick-1.jsonl.gz");
+    fathom::experiments::register();
+    let broken = |by: f64| {
+        let mut results = Results::of(&run);
+        for piece in results.findings.iter_mut().flat_map(|(_, of)| of).flat_map(|of| &mut of.statement.0) {
+            let Piece::Figure(figure) = piece else { continue };
+            if let (Dimension::Cycles, Some(ends)) =
+                (figure.found.dimension, &mut figure.found.measured.interval)
+            {
+                let value = figure.found.measured.value;
+                *ends =
+                    Interval { low: value - by * (value - ends.low), high: value + by * (ends.high - value) };
+            }
+        }
+        let mut findings = Findings::default();
+        known::cycles(&results, &mut findings);
+        findings.broken.len()
+    };
+    assert!(broken(0.01) > 0 && broken(1.0) == 0);
+}
+
+#[test]
+fn markup_that_marks_nothing_and_works_without_a_reference_are_seen() {
+    let seen = |text: &str| {
+        let mut findings = Findings::default();
+        numbers::look_at_markup("Markdown", text, &mut findings);
+        findings.broken.len()
+    };
+    let broken =
+        ["**Contradiction. **A", "its 95 % interval (Wilson 1927), the median", "A mixture is of both."];
+    assert_eq!(broken.map(seen), [1, 1, 1]);
+    let sound = [
+        "**Contradiction:** A",
+        "(Wilson 1927 \\[5\\])",
+        "fork (mixture)\nA mixture is of both.",
+        "(Table 19)",
+    ];
+    assert_eq!(sound.map(seen), [0, 0, 0, 0]);
+}
+
+#[test]
 fn a_value_that_the_screen_prints_otherwise_is_seen() {
     let full = "getppid  187 ns  177–267 ns";
     let seen = |line: &str| {
@@ -142,8 +253,21 @@ fn conclusions_that_their_figures_do_not_support_are_seen() {
     assert_eq!([order([(2.56, 2.63), (2.54, 2.70)]), order([(2.5, 2.6), (2.7, 2.8)])], [1, 0]);
     let because =
         "Not explained. Excluded: it: {554} in this run, which would make the prediction {535}; other work.";
-    let excluded = |ends| count(&|found| known::excluded(because, ends, found));
-    assert_eq!([excluded((524.0, 538.0)), excluded((190.0, 200.0))], [1, 0]);
+    let excluded = |measured, ends| count(&|found| known::excluded(because, measured, ends, found));
+    assert_eq!([excluded(530.0, (524.0, 538.0)), excluded(195.0, (190.0, 200.0))], [1, 0]);
+    assert_eq!(excluded(450.0, (440.0, 460.0)), 1, "within a factor of 1.25 of it");
+    let contradiction = |text: &str| count(&|found| known::contradiction(text, found));
+    assert_eq!(
+        [
+            contradiction(
+                "Threads (2.60 µs (2.58–2.63)) cannot cost more than processes (2.53 µs (2.49–2.58))"
+            ),
+            contradiction(
+                "Threads (2.90 µs (2.88–2.93)) cannot cost more than processes (2.53 µs (2.49–2.58))"
+            ),
+        ],
+        [1, 0]
+    );
     let verdict = |picture: &str| {
         count(&|found| known::same_verdict(picture, "Trust: fair. 73.2 % of 426 values are", found))
     };

@@ -4,7 +4,7 @@
 use crate::reported::{EVERYTHING, FIXED, in_form, on_screen, on_terminal};
 use clap::ValueEnum;
 use fathom::report::{Facts, Form, RunReport, Style, Subject, catalogue, screen};
-use fathom::results::Results;
+use fathom::results::{Agreement, CrossCheck, Results};
 use std::collections::BTreeSet;
 
 #[test]
@@ -301,9 +301,13 @@ fn a_run_is_told_on_one_screen_of_any_usual_width() {
             assert!(text.lines().count() <= screen::MOST_LINES, "{} at {width}", text.lines().count());
             let too_long = text.lines().find(|line| line.chars().count() > width);
             assert_eq!(too_long, None, "at {width}");
-            for part in ["How far to trust it", "Main figures", "What stands out", "fathom report --full"] {
+            for part in ["Can you trust this run?", "Main figures", "What stands out", "fathom report --full"]
+            {
                 assert!(text.contains(part), "{part} at {width}:\n{text}");
             }
+            let contradicts = |check: &&CrossCheck| check.agreement == Agreement::Contradicts;
+            let said = text.lines().filter(|line| line.contains("✗ contradiction: ")).count();
+            assert_eq!(said, results.cross_checks.iter().filter(contradicts).count().min(2), "{text}");
         }
         assert_eq!(without_colour(&on_screen(results, 120, true)), on_screen(results, 120, false));
     }
@@ -362,7 +366,11 @@ fn every_form_begins_with_what_the_screen_says() {
         let shown: Vec<String> = shown.iter().map(|(of, _)| bare(of.trim_end_matches('…'))).collect();
         for words in &leading {
             let stands = shown.iter().any(|of| of.starts_with(words) || words.starts_with(of));
-            assert!(stands, "the screen of {width} columns has no {words}: {shown:?}");
+            assert!(
+                stands,
+                "the screen of {width} columns has no {words}: {}",
+                on_screen(results, width, false)
+            );
         }
     }
     for (form, after) in forms {
@@ -378,7 +386,7 @@ fn every_form_begins_with_what_the_screen_says() {
         for words in &leading {
             assert!(opening.contains(words), "{form:?} has no {words}");
         }
-        for title in ["How far to trust it", "What stands out", "in fresh processes"] {
+        for title in ["Can you trust this run?", "What stands out", "behind the values"] {
             assert!(opening.contains(&bare(title)), "{form:?}: {title}");
         }
     }
@@ -436,7 +444,8 @@ fn marks_have_the_colour_of_what_they_say_and_titles_are_bold() {
                 assert!(whole && (codes == "1;" || codes == "2;"), "{codes} {words}");
             }
         }
-        for title in ["How far to trust it", "What stands out", "Trends", "Evidence that fails", "Precision"]
+        for title in
+            ["Can you trust this run?", "What stands out", "Trends", "Evidence that fails", "Precision"]
         {
             let titled = plain.lines().filter(|line| line.starts_with(title));
             for line in titled {

@@ -75,7 +75,7 @@ fn a_report_has_the_truths_of_its_build_or_says_that_there_are_none() {
         render(&report, form, Style::default()) + &appendix(&report, form).unwrap_or_default()
     };
     assert!(told(&run, Form::Markdown).contains("This build was not verified on this machine"));
-    assert!(told(&run, Form::Text).contains("no; `fathom verify`"));
+    assert!(told(&run, Form::Text).contains("not verified on this machine (`fathom verify`"));
     let truths = vec![truth(Right), truth(Inconclusive)];
     let at = "2026-02-03T04:05:06Z".to_owned();
     let found = Verification::of(at, 30.0, run.header.tool.clone(), &run.header.machine, truths);

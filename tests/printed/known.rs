@@ -2,12 +2,14 @@
 
 use super::Findings;
 use super::rows::{self, Value};
-use fathom::experiment::Statement;
+use fathom::experiment::{Dimension, Statement};
 use fathom::quantities::Measure;
 use fathom::quantity::Unit;
 use fathom::report::{Form, RunReport, render};
 use fathom::results::{Outcome, Results};
+use fathom::statistics::Measured;
 use serde_json::Value as Json;
+use std::collections::BTreeMap;
 
 /// The size of a unit with its prefix.
 fn size(symbol: &str) -> Option<f64> {
@@ -159,7 +161,7 @@ pub fn nothing_negative(json: &Json, csv: &str, findings: &mut Findings) {
     assert!(place.is_some(), "the column of the minimum");
 }
 
-/// What the sentences of cross-checks conclude of an order follows from the intervals, and a cause that is excluded does not lead to what
+/// What the sentences of cross-checks conclude follows from the intervals, and a cause that is excluded does not lead near to what
 /// was measured.
 pub fn conclusions(results: &Results, findings: &mut Findings) {
     for check in &results.cross_checks {
@@ -167,9 +169,85 @@ pub fn conclusions(results: &Results, findings: &mut Findings) {
     }
     for point in &results.points {
         let Some(because) = &point.because else { continue };
-        let Some(ends) = point.estimate().and_then(fathom::quantities::ends) else { continue };
-        excluded(&because.plain(), ends, findings);
+        let Some(estimate) = point.estimate() else { continue };
+        let Some(ends) = fathom::quantities::ends(estimate) else { continue };
+        excluded(&because.plain(), estimate.value, ends, findings);
     }
+}
+
+/// A contradiction is printed only of intervals that do not touch.
+pub fn contradictions(json: &Json, findings: &mut Findings) {
+    for check in json["cross_checks"].as_array().into_iter().flatten() {
+        let text = check["text"].as_str().unwrap_or_default();
+        if check["agreement"] == "contradicts" {
+            contradiction(text, findings);
+        }
+    }
+}
+
+pub fn contradiction(text: &str, findings: &mut Findings) {
+    let ends: Vec<Ends> = rows::values(text).iter().filter_map(|value| value.ends).collect();
+    let apart = ends.iter().any(|(_, high)| ends.iter().any(|(low, _)| low > high));
+    if !apart {
+        findings.add("cross-check", "a contradiction of intervals that touch", text);
+    }
+}
+
+/// A name of a figure has one value in all sentences that are not about misses, which name their figures by their part in the miss.
+pub fn one_name_one_value(json: &Json, findings: &mut Findings) {
+    let of = |key: &str| json[key].as_array().cloned().unwrap_or_default();
+    let by_experiment =
+        of("findings").into_iter().flat_map(|of| of["statements"].as_array().cloned().unwrap_or_default());
+    let mechanisms = of("mechanisms");
+    let causes = mechanisms.iter().map(|of| of["figures"].clone());
+    let statements = by_experiment.chain(of("overall")).filter(|of| of["question"] != "miss");
+    let figures = statements.chain(of("cross_checks")).map(|of| of["figures"].clone()).chain(causes);
+    let mut values: BTreeMap<(String, String), f64> = BTreeMap::new();
+    for figure in figures.flat_map(|list| list.as_array().cloned().unwrap_or_default()) {
+        let Some(value) = figure["value"].as_f64() else { continue };
+        let key = (figure["name"].to_string(), figure["unit"].to_string());
+        let first = *values.entry(key).or_insert(value);
+        if (first - value).abs() > 1e-9 * value.abs() {
+            findings.add(
+                "sentence",
+                "a name with two values",
+                &format!("{} {first} {value}", figure["name"]),
+            );
+        }
+    }
+}
+
+/// A share that is named as one of a whole does not reach above it.
+pub fn shares(json: &Json, findings: &mut Findings) {
+    let of = |key: &str| json[key].as_array().cloned().unwrap_or_default();
+    let by_experiment =
+        of("findings").into_iter().flat_map(|of| of["statements"].as_array().cloned().unwrap_or_default());
+    let all = by_experiment.chain(of("mechanisms")).chain(of("overall"));
+    for figure in all.flat_map(|of| of["figures"].as_array().cloned().unwrap_or_default()) {
+        let is_part = figure["unit"] == "share"
+            && figure["name"].as_str().is_some_and(|name| name.contains("share of"));
+        if is_part && figure["high"].as_f64().is_some_and(|high| high > 1.0) {
+            findings.add("sentence", "a share that reaches above its whole", &figure.to_string());
+        }
+    }
+}
+
+/// A number of cycles is not known better than the frequency by which it is counted.
+pub fn cycles(results: &Results, findings: &mut Findings) {
+    let known = results.known();
+    let Some(frequency) = known.frequency().and_then(relative_width) else { return };
+    let statements = results.findings.iter().flat_map(|(_, of)| of).map(|finding| &finding.statement);
+    for figure in statements.flat_map(Statement::figures).filter(|of| of.found.dimension == Dimension::Cycles)
+    {
+        if relative_width(figure.found.measured).is_some_and(|width| width < 0.9 * frequency) {
+            findings.add("sentence", "cycles known better than the frequency", &figure.name);
+        }
+    }
+}
+
+fn relative_width(measured: Measured) -> Option<f64> {
+    let (low, high) = measured.ends()?;
+    Some((high - low) / measured.value)
 }
 
 type Ends = (f64, f64);
@@ -186,13 +264,17 @@ pub fn order(text: &str, ends: &[Ends], findings: &mut Findings) {
     }
 }
 
-/// No candidate is excluded whose corrected prediction, the last number of its clause, is what was measured.
-pub fn excluded(because: &str, (low, high): Ends, findings: &mut Findings) {
+/// The factor within which a prediction is near what was measured.
+const NEAR: f64 = 1.25;
+
+/// No candidate is excluded whose corrected prediction, the last number of its clause, is what was measured, or near it.
+pub fn excluded(because: &str, measured: f64, (low, high): Ends, findings: &mut Findings) {
     let Some((_, excluded)) = because.split_once("Excluded: ") else { return };
     for clause in excluded.split("; ") {
         let Some((_, after)) = clause.split_once("would make the prediction {") else { continue };
         let again: Option<f64> = after.split('}').next().and_then(|number| number.parse().ok());
-        if again.is_some_and(|again| (low..=high).contains(&again)) {
+        let is_near = |again: f64| (measured / NEAR..=measured * NEAR).contains(&again);
+        if again.is_some_and(|again| (low..=high).contains(&again) || is_near(again)) {
             findings.add("cause", "an excluded candidate that leads to what was measured", clause);
         }
     }

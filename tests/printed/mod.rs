@@ -63,6 +63,9 @@ pub fn look(run: &Run) -> Findings {
     for (form, text) in &texts {
         numbers::look(form, text, &mut findings);
         rows::look(form, text, &mut findings);
+        if *form == "Markdown" || *form == "appendix" {
+            numbers::look_at_markup(form, text, &mut findings);
+        }
     }
     let json: serde_json::Value =
         serde_json::from_str(&render(&RunReport::of(&results), Form::Json, WIDE)).expect("JSON");
@@ -72,6 +75,10 @@ pub fn look(run: &Run) -> Findings {
     known::sentences(&json, &mut findings);
     known::nothing_negative(&json, &csv, &mut findings);
     known::conclusions(&results, &mut findings);
+    known::contradictions(&json, &mut findings);
+    known::one_name_one_value(&json, &mut findings);
+    known::shares(&json, &mut findings);
+    known::cycles(&results, &mut findings);
     known::one_trust(&results, &texts[0].1, &mut findings);
     claims::look(run, &results, &mut findings);
     findings.pictures = words::pictures(&render(&RunReport::of(&results).in_full(true), Form::Html, WIDE));

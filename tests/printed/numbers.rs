@@ -172,6 +172,17 @@ const UNTRUE: &[(&str, &str)] = &[
     ("Stop other work and repeat it", "a remedy that does not say whose work"),
     ("the core's frequency (it varied", "a variation without the trials in which it was seen"),
     ("✓ operation checked for ", "a sign that holds beside points that fail"),
+    ("All of 1 ", "a plural of one"),
+    ("All 1 ", "a plural of one"),
+    (" 1 times ", "a plural of one"),
+    ("None of 1 ", "a plural of one"),
+    ("1 of ", "a plural of one"),
+    (".…", "a mark that something is left out after the end of a sentence"),
+    (". …", "a mark that something is left out after the end of a sentence"),
+    ("0.00000", "a number of which only zeros are read"),
+    (" because it keeps ", "an identity as a cause"),
+    ("not idle", "a cause without its remedy"),
+    ("chases at once", "more loads in flight than there are chases"),
 ];
 
 /// Whether what makes a phrase wrong is in its line as well.
@@ -182,7 +193,63 @@ fn is_untrue(phrase: &str, line: &str) -> bool {
             .split(phrase)
             .nth(1)
             .is_some_and(|rest| rest.split(['.', ':']).next().is_some_and(|of| of.contains(" of "))),
+        "1 of " => line.strip_prefix(phrase).is_some_and(words_have),
+        // Not the first of a group of thousands.
+        "All 1 " => line.split(phrase).skip(1).any(|rest| rest.starts_with(char::is_alphabetic)),
+        "not idle" => line.contains("Trust: ") && !line.contains("Stop other work") && !line.contains('…'),
+        "chases at once" => more_than_all(line),
         _ => true,
+    }
+}
+
+/// Whether points are said to *have* a value.
+fn words_have(rest: &str) -> bool {
+    rest.split(" have a value")
+        .next()
+        .is_some_and(|before| before.len() < rest.len() && before.split_whitespace().count() == 2)
+}
+
+/// Whether more loads are said to be in flight than chases go on, as in `with 16 chases at once …: 16.7 loads are in flight`.
+fn more_than_all(line: &str) -> bool {
+    let all = all(line);
+    let before =
+        |words: &str| all.iter().find(|number| number.after.starts_with(words)).map(|number| number.value);
+    let in_flight = line.split(" loads are in flight").next().filter(|before| before.len() < line.len());
+    let in_flight = in_flight.and_then(|text| Some(self::all(text.rsplit(": ").next()?).first()?.value));
+    before(" chases at once").zip(in_flight).is_some_and(|(chases, loads)| loads > chases)
+}
+
+/// Markup of Markdown that marks nothing: a space beside the asterisks within strong words.
+fn broken_markup(line: &str) -> bool {
+    let parts: Vec<&str> = line.split("**").collect();
+    let within = || parts.iter().skip(1).step_by(2).take(parts.len() / 2);
+    within().any(|words| words.trim() != *words || words.is_empty())
+}
+
+/// A work that is named in parentheses with its year, and has no number after it: `(Wilson 1927)`.
+fn uncited(line: &str) -> bool {
+    let named = |part: &str| {
+        let words: Vec<&str> = part.split(' ').collect();
+        let is_year = |word: &str| word.len() == 4 && word.bytes().all(|digit| digit.is_ascii_digit());
+        let is_name =
+            |word: &str| word.starts_with(char::is_uppercase) && word.chars().all(char::is_alphabetic);
+        words.len() == 2 && is_name(words[0]) && is_year(words[1])
+    };
+    line.split('(').skip(1).filter_map(|rest| rest.split(')').next()).any(named)
+}
+
+/// The rules over the lines of Markdown.
+pub fn look_at_markup(form: &str, text: &str, findings: &mut Findings) {
+    for line in text.lines().filter(|line| !line.starts_with("    ")) {
+        if broken_markup(line) {
+            findings.add(form, "strong words that begin or end with a space", line);
+        }
+        if uncited(line) {
+            findings.add(form, "a work that the references lack", line);
+        }
+    }
+    if text.contains("A mixture is of ") && text.matches("mixture").count() < 2 {
+        findings.add(form, "a legend of what is not there", "mixture");
     }
 }
 

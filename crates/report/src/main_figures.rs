@@ -102,9 +102,10 @@ impl Main<'_> {
         self.labelled(|_| true)
     }
 
-    /// Its words beside a column for the shared core: a state is named only if it is not the core alone.
+    /// Its words beside a column for the shared core, which says whether the value is a mixture: another state is named only if it is not
+    /// the core alone.
     pub(super) fn short_label(&self) -> String {
-        self.labelled(|state| state != occupancy::ALONE)
+        self.labelled(|state| ![occupancy::ALONE, occupancy::MIXTURE].contains(&state))
     }
 
     fn labelled(&self, is_named: fn(&str) -> bool) -> String {
@@ -122,9 +123,12 @@ impl Main<'_> {
         }
     }
 
-    /// The value while the core was shared, in the same unit; `–` if there is none.
+    /// The value while the core was shared, in the same unit, or that the value is a mixture; `–` otherwise.
     pub(super) fn shared(&self) -> String {
         let FigureSource::Point(point) = self.source else { return ABSENT.to_owned() };
+        if occupancy::state(point) == Some(occupancy::MIXTURE) {
+            return occupancy::MIXTURE.to_owned();
+        }
         let (Some(shared), Some(value)) = (point.shared(), point.estimate()) else {
             return ABSENT.to_owned();
         };

@@ -6,28 +6,48 @@ use fathom_engine::results::{CoreShared, CoreState, PointResult, Results};
 
 /// The sentences about the run; empty if its file has no readings of the core.
 pub(super) fn sentences(results: &Results) -> Vec<String> {
-    results.core_shared.as_ref().map(of_time).into_iter().chain(of_figures(results)).collect()
+    let measured = |core: &CoreShared| {
+        let ends = core.interval.map(|ends| quantities::percent_range(core.share, ends.low, ends.high));
+        let ends = ends.map(|ends| format!("{ends}, ")).unwrap_or_default();
+        format!(" ({ends}{})", plural(core.looks, "look"))
+    };
+    time(results, measured).into_iter().chain(of_figures(results)).collect()
 }
 
-fn of_time(core: &CoreShared) -> String {
+/// The same in a line or two: only the time of the run in which the core was shared.
+pub(super) fn brief(results: &Results) -> Option<String> {
+    let core = results.core_shared.as_ref()?;
+    if core.levels.shared.is_some() {
+        return time(results, |_| String::new());
+    }
     let looks = plural(core.looks, "look");
-    let Some(shared) = core.levels.shared else {
-        return format!(
-            "The core was in a single state at {looks}: either never shared with another hardware thread, \
-             or always; the two cannot be distinguished from inside the machine."
-        );
-    };
-    let ends = core
-        .interval
-        .map(|ends| format!(" ({})", quantities::percent_range(core.share, ends.low, ends.high)));
-    format!(
-        "Another hardware thread used the core {}{} of the time, by {looks} at it: a stream of independent \
-         instructions then took {} times as long in the median, while a chain of dependent ones did not.",
-        quantities::percent(core.share),
-        ends.unwrap_or_default(),
-        quantities::number(shared / core.levels.alone)
-    )
+    Some(format!(
+        "One state at {looks}: shared with another hardware thread never or always, which looks the same from inside."
+    ))
 }
+
+/// The sentence about the time in which the core was shared, with how that was measured behind its share.
+fn time(results: &Results, measured: fn(&CoreShared) -> String) -> Option<String> {
+    let core = results.core_shared.as_ref()?;
+    let Some(shared) = core.levels.shared else {
+        return Some(format!(
+            "The core was in one state at {}: shared with another hardware thread never or always, which looks the same from \
+             inside.",
+            plural(core.looks, "look")
+        ));
+    };
+    let whose = if results.run.header.machine.is_virtual() { OF_THE_HOST } else { "" };
+    Some(format!(
+        "Another hardware thread{whose} used the core {}{} of the time: independent instructions then took {} times as long, \
+         dependent ones did not.",
+        quantities::percent(core.share),
+        measured(core),
+        quantities::number(shared / core.levels.alone)
+    ))
+}
+
+/// Whose hardware thread it is that uses a guest's core: the guest's own description shows none.
+const OF_THE_HOST: &str = " (the host's; the guest cannot see it)";
 
 fn of_figures(results: &Results) -> Option<String> {
     let values = results.points.iter().filter(|point| point.estimate().is_some());
@@ -55,7 +75,7 @@ pub(super) fn state(point: &PointResult) -> Option<&'static str> {
     match core.state {
         CoreState::Alone => Some(ALONE),
         CoreState::Shared => Some(SHARED),
-        CoreState::Mixed => Some("mixture"),
+        CoreState::Mixed => Some(MIXTURE),
         CoreState::AtEnds => None,
     }
 }
@@ -63,12 +83,24 @@ pub(super) fn state(point: &PointResult) -> Option<&'static str> {
 /// The name of the state of a core that nothing else used.
 pub(super) const ALONE: &str = "core alone";
 
+/// The name of a value of which too little is known to be of one state.
+pub(super) const MIXTURE: &str = "mixture";
+
 /// The name of the row with the value while the core was shared.
 pub(super) const SHARED: &str = "core shared";
 
-/// The meaning of the words that name the states of the core.
-pub(super) const LEGEND: &str = "core alone, core shared: the same work without and with another hardware thread on \
-    the core. A mixture is of observations in both states, because too few were of the core alone.";
+/// The meaning of the words that name the states of the core, as far as they are used.
+pub(super) fn legend<'run>(points: impl IntoIterator<Item = &'run PointResult>) -> String {
+    let is_mixture = |point: &PointResult| state(point) == Some(MIXTURE);
+    let mixture = points
+        .into_iter()
+        .any(is_mixture)
+        .then_some(" A mixture is of observations in both states, because too few were of the core alone.");
+    LEGEND.to_owned() + mixture.unwrap_or_default()
+}
+
+const LEGEND: &str =
+    "core alone, core shared: the same work without and with another hardware thread on the core.";
 
 /// The note next to the figure of a point: the figure with a shared core, or that the core was not alone.
 pub(super) fn note(point: &PointResult) -> Option<String> {

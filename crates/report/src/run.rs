@@ -78,6 +78,9 @@ pub(super) fn ending(results: &Results) -> String {
     format!("The run took {took} ({rounds}) and ended because {why}.{}", lost.unwrap_or_default())
 }
 
+/// The least deviation of the clock that is printed, a share: a millionth, beyond all that is measured with it.
+const LEAST_SPREAD: f64 = 1e-6;
+
 /// The clock and how it was qualified, in a sentence or two.
 pub(super) fn clock(clock: &Qualification) -> String {
     let name = match clock.kind {
@@ -94,10 +97,11 @@ pub(super) fn clock(clock: &Qualification) -> String {
         .map(|why| format!(" The processor's counter was not used: {why}."))
         .unwrap_or_default();
     format!(
-        "All times are read from {name}: {} (±{} against the kernel's clock), with a resolution of {} and {} \
-         between two readings; it {steps}.{rejected}",
+        "All times are read from {name}: {}, so a tick is {}, within {} of the kernel's clock. Readings in a row are {} apart \
+         at least and {} in the median; it {steps}.{rejected}",
         quantities::frequency(clock.ticks_per_second),
-        quantities::percent(clock.frequency_spread_ppm / 1e6),
+        quantities::value(Unit::Nanoseconds, 1e9 / clock.ticks_per_second),
+        quantities::percent((clock.frequency_spread_ppm / 1e6).max(LEAST_SPREAD)),
         quantities::value(Unit::Nanoseconds, clock.resolution_ns()),
         quantities::value(Unit::Nanoseconds, clock.overhead_ns()),
     )
@@ -167,6 +171,11 @@ impl<'run> Precision<'run> {
         let mut parts = vec![format!("{} of {values}{share} have an interval within {target}", self.reached)];
         if let Some(median) = self.median {
             parts.push(format!("the median half-width is {}", quantities::plus_minus(median)));
+        }
+        // A value of zero has no relative width.
+        let zeros = self.values.saturating_sub(self.reached + self.missed.len() + self.without);
+        if zeros > 0 {
+            parts.push(format!("{} of zero without a relative width", plural(zeros, "value")));
         }
         let wide = self.missed.len() - self.relative().count();
         if wide > 0 {
@@ -346,6 +355,14 @@ pub(super) fn not_judged(results: &Results) -> Vec<String> {
 }
 
 impl FailingClaim<'_> {
+    /// The number of points or the only one, and the claim.
+    pub fn brief(&self) -> String {
+        match self.points.as_slice() {
+            [one] => format!("{one}: {}", self.claim),
+            many => format!("{}: {}", plural(many.len(), "point"), self.claim),
+        }
+    }
+
     /// The points in a word or two, and the claim with the observation.
     pub fn sentence(&self) -> String {
         match self.points.as_slice() {

@@ -36,7 +36,7 @@ const MOST_MISSED: usize = 5;
 pub fn summary(results: &Results, files: &[(&str, &Path)], style: Style) -> String {
     let parts = [
         head(results, style),
-        screen::trust_text(results, true, style),
+        screen::trust_text(results, screen::TrustLines::All, style),
         table(&summary::groups(results), style),
         unmeasured(&summary::unmeasured(&results.points), style),
         trends(results, style),
@@ -184,7 +184,7 @@ fn legend(groups: &[OperationGroup], style: Style) -> String {
         );
     }
     if neighbour {
-        text += &style.wrapped("", occupancy::LEGEND);
+        text += &style.wrapped("", &occupancy::legend(rows().map(|row| row.point)));
     }
     if unpredicted {
         text += &style.wrapped("", "–  no prediction, or no such part; the full report says why.");
@@ -237,7 +237,7 @@ fn cross_checks(results: &Results, style: Style) -> String {
     let line = |check: &CrossCheck| {
         let text = finding::text(&check.statement);
         match check.agreement {
-            Agreement::Contradicts => style.wrapped("  ! ", &text).replacen('!', &style.careful("!"), 1),
+            Agreement::Contradicts => style.wrapped("  ✗ ", &text).replacen('✗', &style.bad("✗"), 1),
             Agreement::Agrees | Agreement::Differs | Agreement::Undecided => style.wrapped("    ", &text),
         }
     };

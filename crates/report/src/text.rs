@@ -102,23 +102,44 @@ const MOST_OF_ONE: usize = 2;
 
 /// Text in at most [`MOST_OF_ONE`] lines of the style's width, the first behind `lead`, the others below its text.
 pub(super) fn clipped(lead: &str, text: &str, style: Style) -> String {
+    clipped_to(MOST_OF_ONE, lead, text, style)
+}
+
+/// The same in at most this many lines.
+pub(super) fn clipped_to(most: usize, lead: &str, text: &str, style: Style) -> String {
     let indent = display_width(lead);
     let room = style.width.saturating_sub(indent).max(20);
     let all = lines(&clean(text), room);
-    let mut shown: Vec<String> = all.iter().take(MOST_OF_ONE).map(|line| cut(line, room)).collect();
-    if let Some(last) = shown.last_mut().filter(|_| all.len() > MOST_OF_ONE) {
-        *last = cut(&format!("{last} …"), room);
+    let mut shown: Vec<String> = all.iter().take(most).map(|line| cut(line, room)).collect();
+    if let Some(last) = shown.last_mut().filter(|_| all.len() > most) {
+        *last = ended(last.trim_end_matches(ELLIPSIS), room);
     }
     format!("{lead}{}\n", shown.join(&format!("\n{}", " ".repeat(indent))))
 }
 
-/// A line of at most `room` letters; a longer one ends in an ellipsis.
+/// A line of at most `room` letters; a longer one ends after a word and an ellipsis.
 pub(super) fn cut(line: &str, room: usize) -> String {
-    if display_width(line) <= room {
-        return line.to_owned();
+    if display_width(line) <= room { line.to_owned() } else { ended(line, room) }
+}
+
+/// Marks that something is left out.
+const ELLIPSIS: &str = " …";
+
+/// The words of a line that leave room for an ellipsis, without the punctuation of the last; the beginning of a word that is longer
+/// than the line.
+fn ended(line: &str, room: usize) -> String {
+    let words_end = room.saturating_sub(display_width(ELLIPSIS));
+    let fitting: String = line.chars().take(words_end + 1).collect();
+    let words = if display_width(line) <= words_end {
+        line
+    } else {
+        fitting.rsplit_once(' ').map_or("", |(words, _)| words)
+    };
+    let words = words.trim_end_matches(|letter: char| letter.is_whitespace() || ".,;:·(–".contains(letter));
+    match words {
+        "" => line.chars().take(room.saturating_sub(1)).collect::<String>() + "…",
+        words => words.to_owned() + ELLIPSIS,
     }
-    let beginning: String = line.trim_end_matches(" …").chars().take(room.saturating_sub(1)).collect();
-    beginning.trim_end().to_owned() + "…"
 }
 
 #[cfg(test)]
@@ -128,6 +149,20 @@ mod tests {
     #[test]
     fn a_listing_keeps_its_lines_and_commands_nobody() {
         assert_eq!(cleaned("fn a() {\n    \u{1b}[2J\n}"), "fn a() {\n    \u{fffd}[2J\n}\n");
+    }
+
+    #[test]
+    fn a_line_is_cut_after_a_word_and_has_one_mark_at_its_end() {
+        assert_eq!(cut("one two three", 13), "one two three");
+        assert_eq!(cut("one two three", 12), "one two …");
+        assert_eq!(cut("one two, three", 12), "one two …");
+        assert_eq!(cut("onetwothree", 6), "onetw…");
+        let style = Style { width: 24, colour: false };
+        assert_eq!(
+            clipped("- ", "the first did not. The second line is longer. The third", style),
+            "- the first did not. The\n  second line is …\n"
+        );
+        assert_eq!(clipped_to(1, "- ", "the first did not. The second", style), "- the first did not …\n");
     }
 
     #[test]

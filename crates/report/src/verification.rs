@@ -71,7 +71,7 @@ pub(super) fn sentence(verification: &Verification) -> String {
 pub(super) fn of_build(header: &Header) -> String {
     match &header.verification {
         Some(verification) => format!("yes, this build on this machine: {}", sentence(verification)),
-        None => "no; `fathom verify` verifies this build on this machine.".to_owned(),
+        None => "not verified on this machine (`fathom verify`, some minutes).".to_owned(),
     }
 }
 

@@ -81,6 +81,9 @@ pub struct Check {
     pub holds: bool,
     /// The observation.
     pub seen: String,
+    /// The observed quantity, if it is a number of one.
+    #[serde(skip)]
+    pub quantity: Option<f64>,
     /// Whether it could not be checked, for the reason in `seen`: then it neither holds nor fails.
     #[serde(skip)]
     pub unasked: bool,
@@ -92,7 +95,7 @@ const UNBOUNDED: f64 = 1e15;
 impl Check {
     /// A claim, whether it holds, and the observation.
     pub fn judged(claim: impl Into<String>, holds: bool, seen: impl Into<String>) -> Self {
-        Check { claim: claim.into(), holds, seen: seen.into(), unasked: false }
+        Check { claim: claim.into(), holds, seen: seen.into(), quantity: None, unasked: false }
     }
 
     /// A claim that could not be checked here, with the reason.
@@ -113,13 +116,15 @@ impl Check {
         } else {
             format!("at least {}", plain(low))
         };
-        Check::judged(claim, holds, format!("{} ({range})", plain(seen)))
+        let judged = Check::judged(claim, holds, format!("{} ({range})", plain(seen)));
+        Check { quantity: Some(seen), ..judged }
     }
 
     /// A quantity that must be exactly this.
     pub fn equal(claim: impl Into<String>, seen: f64, expected: f64) -> Self {
         let holds = (seen - expected).abs() < 1e-9 * expected.abs().max(1.0);
-        Check::judged(claim, holds, format!("{} (expected {})", plain(seen), plain(expected)))
+        let judged = Check::judged(claim, holds, format!("{} (expected {})", plain(seen), plain(expected)));
+        Check { quantity: Some(seen), ..judged }
     }
 
     /// A claim about a quantity that should have been counted and was not: it does not hold.
@@ -189,6 +194,7 @@ mod tests {
     fn numbers_of_evidence_have_three_digits_and_whole_ones_all() {
         let seen = |seen, low, high| Check::within("a claim", seen, low, high).seen;
         assert_eq!(seen(0.0, 0.0, 0.001_016_447_248_192_630_3), "0 (between 0 and 0.00102)");
+        assert_eq!(seen(4.48e-7, 0.0, 0.001), "< 0.0001 (between 0 and 0.00100)");
         assert_eq!(seen(262_144.0, 1.0, 134_217_728.0), "262\u{202f}144 (between 1 and 134\u{202f}million)");
         assert_eq!(seen(1.000_000_1, 0.5, 1234.567), "1.00 (between 0.500 and 1\u{202f}230)");
         assert_eq!(Check::equal("a claim", 0.1 + 0.2, 0.3).seen, "0.300 (expected 0.300)");

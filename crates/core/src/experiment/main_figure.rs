@@ -14,22 +14,30 @@ pub struct MainFigure {
     pub leads: bool,
     /// The setting; the first point of the sweep that has it is taken.
     pub at: PointSettings,
+    /// A parameter whose value is part of the name, such as the size of the array that represents a cache; empty if there is none.
+    pub with: &'static str,
 }
 
 impl MainFigure {
     /// The figure of a point.
     pub const fn of(words: &'static str, at: &'static [(&'static str, At)]) -> Self {
-        MainFigure { words, slope: false, leads: false, at: PointSettings(at) }
+        MainFigure { words, slope: false, leads: false, at: PointSettings(at), with: "" }
     }
 
     /// The figure of a point, and one of the dozen that represent a machine.
     pub const fn leading(words: &'static str, at: &'static [(&'static str, At)]) -> Self {
-        MainFigure { words, slope: false, leads: true, at: PointSettings(at) }
+        MainFigure { words, slope: false, leads: true, at: PointSettings(at), with: "" }
     }
 
     /// The cost of one step, by the line through the points of this setting.
     pub const fn slope(words: &'static str, at: &'static [(&'static str, At)]) -> Self {
-        MainFigure { words, slope: true, leads: false, at: PointSettings(at) }
+        MainFigure { words, slope: true, leads: false, at: PointSettings(at), with: "" }
+    }
+
+    /// The same with the value of a parameter in its name.
+    #[must_use]
+    pub const fn with(self, parameter: &'static str) -> Self {
+        MainFigure { with: parameter, ..self }
     }
 
     /// The first of these points that satisfies the setting; `landmarks` are the machine's declared limits.
@@ -58,9 +66,11 @@ impl MainFigure {
         candidates.into_iter().rev().max_by(|one, other| merit(one).total_cmp(&merit(other)))
     }
 
-    /// The name of a point's figure, with the values of the parameters over which it is the best, each formatted by `written`.
+    /// The name of a point's figure, with the values of the parameters over which it is the best, and of the one in its name, each
+    /// formatted by `written`.
     pub fn label(&self, point: &Point, written: impl Fn(&str, &Value) -> String) -> String {
-        let best = self.best_over().filter_map(|name| Some(written(name, point.get(name)?)));
+        let named = self.best_over().chain([self.with]).filter(|name| !name.is_empty());
+        let best = named.filter_map(|name| Some(written(name, point.get(name)?)));
         let best: Vec<String> = best.collect();
         if best.is_empty() { self.words.to_owned() } else { format!("{} ({})", self.words, best.join(", ")) }
     }
@@ -121,5 +131,6 @@ mod tests {
         assert_eq!(OVER_BOTH.label(best, written), "x (small, 8)", "every value that was chosen is named");
         assert_eq!(BEST.choose(points.iter(), &[]), Some(&points[0]), "of which nothing is known");
         assert_eq!(MainFigure::of("x", &[]).label(best, written), "x");
+        assert_eq!(MainFigure::of("x", &[]).with("size").label(&point("odd", 64), written), "x (64)");
     }
 }

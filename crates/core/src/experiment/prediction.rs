@@ -1,10 +1,10 @@
 //! Predictions: made before measuring, term by term, and kept if they were wrong.
 
-use super::{Found, Parameter, Point};
+use super::{Dimension, Found, Parameter, Point};
 use crate::machine::Machine;
 use crate::quantities;
 use crate::quantity::Cycles;
-use crate::statistics::fit_line;
+use crate::statistics::{Interval, Measured, fit_line};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -153,6 +153,8 @@ pub struct Known<'run> {
     pub machine: &'run Machine,
     /// The core frequency observed by calibrated instruction chains, hertz.
     pub core_hz: Option<f64>,
+    /// The ends of its interval, hertz: what numbers of cycles owe to the frequency.
+    pub core_hz_ends: Option<Interval>,
     /// Whether the run's second host is this machine under another name.
     pub virtual_peer: bool,
     learnt: Cow<'run, Learnt>,
@@ -181,7 +183,7 @@ impl<'run> Known<'run> {
     /// Knowledge of the machine alone.
     pub fn new(machine: &'run Machine, core_hz: Option<f64>) -> Self {
         let learnt = Cow::Owned(Learnt::default());
-        Known { machine, core_hz, virtual_peer: false, learnt, lines: BTreeMap::new() }
+        Known { machine, core_hz, core_hz_ends: None, virtual_peer: false, learnt, lines: BTreeMap::new() }
     }
 
     /// Knowledge of the machine and of the results so far.
@@ -278,6 +280,19 @@ impl<'run> Known<'run> {
             }
             (None, None) => Basis::assumed(1.0 / 3.0, "a core cycle at 3 GHz: no frequency is known"),
         }
+    }
+
+    /// The core frequency with its interval, hertz; `None` if it was not observed. Without its own ends it counts as exact.
+    pub fn frequency(&self) -> Option<Measured> {
+        let exact = |hz| Interval { low: hz, high: hz };
+        let of = |hz| Measured { value: hz, interval: Some(self.core_hz_ends.unwrap_or_else(|| exact(hz))) };
+        self.core_hz.map(of)
+    }
+
+    /// A time in core cycles at the observed frequency, whose error is in the interval; `None` without a frequency.
+    pub fn counted_in_cycles(&self, time: Found) -> Option<Found> {
+        let gigahertz = self.frequency()?.scaled(1e-9);
+        Some(Found::measured(time.measured.times(gigahertz), Dimension::Cycles))
     }
 
     /// The time of a number of cycles, nanoseconds, by a publication.

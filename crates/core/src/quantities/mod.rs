@@ -41,6 +41,9 @@ const NARROW: f64 = 0.001;
 
 const NARROWER: &str = "< 0.1 %";
 
+/// The least number that is printed with its digits, in the smallest unit.
+const LEAST: f64 = 1e-4;
+
 /// A number without a unit.
 const PLAIN: Measure = measure(1.0, "");
 
@@ -67,8 +70,13 @@ impl Measure {
         (high > 0.0 && (low >= 0.1 * most.size || most == ladder(unit)[0])).then_some(most)
     }
 
-    /// The number alone, for a column whose head contains the symbol; `interval` are the ends of its interval.
+    /// The number alone, for a column whose head contains the symbol; `interval` are the ends of its interval. Where there is no smaller
+    /// unit, a number without an interval that would begin with more zeros than are read is an upper limit.
     pub fn number(self, value: f64, interval: Option<(f64, f64)>) -> String {
+        let is_smallest = self.size <= 1.0 || self == SHARES[0];
+        if is_smallest && interval.is_none() && value > 0.0 && value < LEAST * self.size {
+            return format!("< {LEAST}");
+        }
         digits::value(value / self.size, self.place(value, interval))
     }
 

@@ -46,6 +46,8 @@ fn without_an_interval_three_digits_are_printed() {
     assert_eq!(value(Unit::Nanoseconds, 0.0), "0 ns");
     assert_eq!(value(Unit::PartsPerMillion, 12_345.0), "1.23 %");
     assert_eq!(value(Unit::PartsPerMillion, 12.3), "0.00123 %");
+    assert_eq!([value(Unit::Nanoseconds, 1.4e-9), number(1.27e-14)], ["< 0.0001 ns", "< 0.0001"]);
+    assert_eq!([value(Unit::PartsPerMillion, 0.044), number(0.000_318)], ["< 0.0001 %", "0.000318"]);
 }
 
 #[test]

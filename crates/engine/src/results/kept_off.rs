@@ -33,12 +33,20 @@ pub(super) fn kept_off(sample: &Sample) -> Option<Check> {
         claim: CLAIM.to_owned(),
         holds: false,
         unasked: false,
+        quantity: None,
         seen: format!(
-            "it ran for {} of the time, and was preempted {} times during {observations} observations",
+            "it ran for {} of the time, and was preempted {} during {}",
             quantities::percent(on_cpu.share()),
-            on_cpu.involuntary_switches
+            counted(on_cpu.involuntary_switches as usize, "time"),
+            counted(sample.observations.len().max(1), "observation")
         ),
     })
+}
+
+/// A number of things, with the plural of their word.
+fn counted(number: usize, word: &str) -> String {
+    let ending = if number == 1 { "" } else { "s" };
+    format!("{} {word}{ending}", quantities::count(number))
 }
 
 /// The claim about work that does not sleep.

@@ -47,6 +47,7 @@ pub use outcome::Outcome;
 pub use over_time::mean_over_time;
 pub use point::PointResult;
 pub(crate) use point::is_each;
+pub use point::{PointResult, REMAINDER};
 pub use point_core::PointCore;
 pub use processor_time::ProcessorTime;
 pub use published_statistics::{PublishedStatistics, ticks_and_cycles};
@@ -58,7 +59,7 @@ pub(crate) use visits::Visits;
 
 use crate::record::{Method, Run, Trial};
 use fathom_core::experiment::{Experiment, Finding, Found, Known, Levels, Point};
-use fathom_core::statistics;
+use fathom_core::statistics::{self, Interval};
 use missed::Figures;
 use point::first_of_each;
 use std::borrow::Cow;
@@ -126,7 +127,7 @@ impl<'run> Results<'run> {
         if virtual_peer::has_one(run) {
             virtual_peer::name(&mut points, &mut trends, &mut findings);
             let causes = mechanisms.iter_mut().flat_map(|cause| [&mut cause.headline, &mut cause.because]);
-            let checks = cross_checks.iter_mut().map(|check| &mut check.statement);
+            let checks = cross_checks.iter_mut().flat_map(|check| [&mut check.statement, &mut check.brief]);
             let overall = overall.iter_mut().map(|finding| &mut finding.statement);
             causes.chain(checks).chain(overall).for_each(virtual_peer::name_in);
         }
@@ -164,6 +165,7 @@ impl<'run> Results<'run> {
     /// The figures found by the methods of this program, with the experiments' own names of points.
     pub fn known(&self) -> Known<'run> {
         let mut known = Known::new(&self.run.header.machine, self.core_hz);
+        known.core_hz_ends = core_hz_ends(self.run);
         known.virtual_peer = virtual_peer::has_one(self.run);
         for point in self.points.iter().filter(|point| point.method().is_ok()) {
             if let Some(estimate) = point.estimate() {
@@ -228,6 +230,7 @@ fn experiments_of(points: &[PointResult]) -> impl Iterator<Item = &'static dyn E
 /// All figures of the finished run, supported or not: the basis of predictions made at its end.
 fn everything<'run>(run: &'run Run, points: &[PointResult], core_hz: Option<f64>) -> Known<'run> {
     let mut known = Known::new(&run.header.machine, core_hz);
+    known.core_hz_ends = core_hz_ends(run);
     for point in points {
         if let Some(estimate) = point.outcome.observed() {
             known.learn(&point.experiment, &point.point, Found::of(estimate, point.unit));
@@ -239,6 +242,7 @@ fn everything<'run>(run: &'run Run, points: &[PointResult], core_hz: Option<f64>
 /// The figures on which findings may rest: points that have a value and whose evidence holds.
 fn supported<'run>(run: &'run Run, points: &[PointResult], core_hz: Option<f64>) -> Known<'run> {
     let mut known = Known::new(&run.header.machine, core_hz);
+    known.core_hz_ends = core_hz_ends(run);
     known.virtual_peer = virtual_peer::has_one(run);
     for point in points.iter().filter(|point| point.evidence_holds()) {
         if let Some(estimate) = point.estimate() {
@@ -261,6 +265,20 @@ pub fn core_hz_of(trial: &Trial) -> Option<f64> {
 pub fn core_hz(run: &Run) -> Option<f64> {
     let seen: Vec<f64> = run.trials.iter().filter_map(core_hz_of).collect();
     statistics::median(&seen).or_else(|| run.header.machine.processor.observed_hz.value().copied())
+}
+
+/// The share of the trials on each side of a standard deviation below and above the median.
+const DEVIATION: [f64; 2] = [0.16, 0.84];
+
+/// The interval of the core frequency for figures of a few trials, hertz: a standard deviation over trials to each side. The median
+/// of six trials, as a point has, has a standard error of half of that (1.25 over the root of six), of which 95 % is two. `None` with too few
+/// trials.
+fn core_hz_ends(run: &Run) -> Option<Interval> {
+    let mut seen: Vec<f64> = run.trials.iter().filter_map(core_hz_of).collect();
+    seen.sort_by(f64::total_cmp);
+    let at = |share: f64| seen.get((share * seen.len().saturating_sub(1) as f64).round() as usize).copied();
+    let [low, high] = DEVIATION.map(at);
+    (seen.len() >= statistics::MINIMUM_TRIALS).then_some(Interval { low: low?, high: high? })
 }
 
 /// The values with the core shared.

@@ -80,6 +80,9 @@ pub struct PointResult {
     pub because: Option<Statement>,
 }
 
+/// A time of no more than this, nanoseconds, is what is left when one time is subtracted from another that is as long.
+pub const REMAINDER: f64 = 1e-4;
+
 impl PointResult {
     /// The estimate from the observations with the core shared, for short work on one CPU; `None` without an
     /// interval, or if the estimate itself is of the core shared.
@@ -111,7 +114,7 @@ impl PointResult {
     pub fn best(&self) -> Option<f64> {
         let estimate = self.estimate()?;
         match self.unit.kind() {
-            Kind::Cost => estimate.min.filter(|least| *least > 0.0 || self.unit != Unit::Nanoseconds),
+            Kind::Cost => estimate.min.filter(|least| *least > REMAINDER || self.unit != Unit::Nanoseconds),
             Kind::Rate => estimate.max,
             Kind::Size => None,
         }

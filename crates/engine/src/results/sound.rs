@@ -78,6 +78,7 @@ fn remark(sound: usize, all: usize, first: &Check, holds: bool) -> Check {
         claim: "the evidence of each trial separately".to_owned(),
         holds,
         unasked: false,
+        quantity: None,
         seen: format!("it holds in {sound} of {all} trials, {rest}; the first failure: {claim}: {seen}"),
     }
 }

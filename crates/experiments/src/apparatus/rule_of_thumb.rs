@@ -36,7 +36,8 @@ pub fn beside(
     let rules = Statement::joined(rules.into_iter().map(|rule| rule.statement(measured)), "; ")?;
     Some(finding!(
         Question::Prediction,
-        "For {what} this machine takes {measured}. Rules of thumb: {rules}.",
+        "For {what} this machine {verb} {measured}. Rules of thumb: {rules}.",
+        verb = if measured.dimension == Dimension::Of(Unit::BytesPerSecond) { "reaches" } else { "takes" },
         measured = measured.named(what),
         rules
     ))

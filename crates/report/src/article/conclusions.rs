@@ -2,6 +2,7 @@
 //! predictions.
 
 use super::causes;
+use super::method::cited;
 use super::sections::{linked, title};
 use crate::finding;
 use crate::paper::{Block, Column, Group, Key, Row, Section, Table, Text, Tone, Weight};
@@ -43,7 +44,9 @@ pub(super) fn cross_checks(results: &Results) -> Option<Section> {
 fn checked(check: &CrossCheck) -> Text {
     let text = finding::text(&check.statement);
     match check.agreement {
-        Agreement::Contradicts => Text::toned(Tone::Careful, "Contradiction. ").and(Text::prose(&text)),
+        Agreement::Contradicts => {
+            Text::toned(Tone::Careful, "Contradiction:").and(" ").and(Text::prose(&text))
+        }
         Agreement::Agrees | Agreement::Differs | Agreement::Undecided => Text::prose(&text),
     }
 }
@@ -124,7 +127,7 @@ fn accuracy_table(key: &str, of: &str) -> Table {
         "Predictions against results: the share of points within a factor of {CLOSE} and of {FAIR}, with its 95 % interval \
          (Wilson 1927), the median of measured over predicted, and the worst prediction."
     );
-    Table::new(Key::of(key), caption).columns([
+    Table::new(Key::of(key), cited(&caption)).columns([
         Column::words(of),
         Column::count("points judged"),
         Column::count("without a prediction").optional(),

@@ -32,9 +32,11 @@ pub(super) fn judged(points: &[&PointResult]) -> Option<Text> {
         let all = plural(unasked(points).count(), "claim");
         format!(" {all} could not be checked: {}.", first.seen.trim_end_matches('.'))
     });
-    let held = (judged > 0).then(|| match judged - holding {
-        0 => format!("All {} passed.", plural(judged, "check")),
-        failed => format!("{failed} of {} failed.", plural(judged, "check")),
+    let held = (judged > 0).then(|| match (judged, judged - holding) {
+        (1, 0) => "The only check passed.".to_owned(),
+        (1, _) => "The only check failed.".to_owned(),
+        (_, 0) => format!("All {} passed.", plural(judged, "check")),
+        (_, failed) => format!("{failed} of {} failed.", plural(judged, "check")),
     });
     let sentences: String = held.into_iter().chain(not_asked).collect();
     (!sentences.is_empty()).then(|| Text::plain(sentences.trim_start()))

@@ -203,13 +203,7 @@ fn standing(points: &[&PointResult], without: &[Unmeasured]) -> Block {
         return Block::Aside(Tone::Faint, Text::plain("Not measured by --quick."));
     }
     let shown = points.iter().filter(|point| summary::is_in_table(point)).count();
-    let mut text = match (shown, points.len()) {
-        (0, all) => Text::plain(format!("None of {} has a value. ", plural(all, "point"))),
-        (shown, all) if shown == all => {
-            Text::plain(format!("All of {} have a value. ", plural(all, "point")))
-        }
-        (shown, all) => Text::plain(format!("{shown} of {} have a value. ", plural(all, "point"))),
-    };
+    let mut text = Text::plain(valued(shown, points.len()));
     if let Some(reasons) = operations::reasons_without_value(without) {
         text = text.and("Without one: ").and(reasons).and(" ");
     }
@@ -217,6 +211,18 @@ fn standing(points: &[&PointResult], without: &[Unmeasured]) -> Block {
         text = text.and(evidence);
     }
     Block::Aside(Tone::Faint, text)
+}
+
+/// How many points have a value, in a sentence.
+fn valued(shown: usize, all: usize) -> String {
+    match (shown, all) {
+        (0, 1) => "The only point has no value. ".to_owned(),
+        (1, 1) => "The only point has a value. ".to_owned(),
+        (0, all) => format!("None of the {} has a value. ", plural(all, "point")),
+        (shown, all) if shown == all => format!("All {} have a value. ", plural(all, "point")),
+        (1, all) => format!("1 of {} has a value. ", plural(all, "point")),
+        (shown, all) => format!("{shown} of {} have a value. ", plural(all, "point")),
+    }
 }
 
 fn limits(method: &Method) -> Vec<Block> {

@@ -104,7 +104,7 @@ fn missed(results: &Results) -> Option<Block> {
         .collect();
     let caption = match precision.missed.len() {
         all if all > MOST_MISSED => {
-            format!("The {MOST_MISSED} widest of {all} intervals that are wider than the target.")
+            format!("The {MOST_MISSED} widest of the {all} intervals that are wider than the target.")
         }
         _ => "Intervals that are wider than the target.".to_owned(),
     };

@@ -50,7 +50,7 @@ fn estimate() -> Text {
 }
 
 /// The short citation in a method, and the full reference.
-const WORKS: [(&str, &str); 7] = [
+const WORKS: [(&str, &str); 8] = [
     (
         "Paoloni 2010",
         "G. Paoloni, How to Benchmark Code Execution Times on Intel IA-32 and IA-64 Instruction Set Architectures, Intel \
@@ -73,6 +73,11 @@ const WORKS: [(&str, &str); 7] = [
         "Zou 2007",
         "G. Y. Zou, Toward Using Confidence Intervals to Compare Correlations, Psychological Methods 12 (4), 2007",
     ),
+    (
+        "Wilson 1927",
+        "E. B. Wilson, Probable Inference, the Law of Succession, and Statistical Inference, Journal of the American \
+         Statistical Association 22, 1927",
+    ),
     ("Tukey 1977", "J. W. Tukey, Exploratory Data Analysis, Addison-Wesley, 1977"),
     (
         "Hoefler and Belli 2015",
@@ -82,7 +87,7 @@ const WORKS: [(&str, &str); 7] = [
 ];
 
 /// Prose with the number of every cited work after its citation.
-fn cited(prose: &str) -> Text {
+pub(super) fn cited(prose: &str) -> Text {
     let first = WORKS.iter().filter_map(|(name, work)| Some((prose.find(name)? + name.len(), *work))).min();
     match first {
         Some((end, work)) => Text::prose(&prose[..end]).cite(work).and(cited(&prose[end..])),

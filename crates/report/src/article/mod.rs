@@ -57,7 +57,8 @@ pub fn of(results: &Results, published: Option<&Published>) -> Document {
 /// The final screen of a run, as a section.
 fn front(results: &Results) -> Section {
     let (figures, more) = screen::leading(results);
-    let rest = (more > 0).then(|| format!("{more} more are in the sections of their experiments.").into());
+    let verb = if more == 1 { "is" } else { "are" };
+    let rest = (more > 0).then(|| format!("{more} more {verb} in the sections of their experiments.").into());
     let name = |experiment: &str| linked(results, experiment);
     let shown = Opening { figures: &figures, rest, elsewhere: "in the section Mechanisms", name: &name };
     let mut section = synopsis::opening(results, &shown);

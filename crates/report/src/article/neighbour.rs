@@ -29,7 +29,8 @@ pub(super) fn of(results: &Results) -> Option<Section> {
         Column::number("core shared", "% of the time"),
     ])
     .rows(both.iter().map(|(point, cost)| row(results, point, *cost)));
-    let lead = Text::plain(format!("{}{}", occupancy::LEGEND, left_out(&edges)));
+    let legend = occupancy::legend(both.iter().map(|(point, _)| *point));
+    let lead = Text::plain(legend + &left_out(&edges));
     (!both.is_empty()).then(|| {
         Section::new(Key::of("neighbour"), "What a neighbour costs").lettered().say(lead).with(
             Block::Folded { summary: number.into(), appendix: true, open: false, blocks: vec![table.into()] },

@@ -30,7 +30,11 @@ pub(super) fn every_operation(results: &Results) -> Section {
     for group in summary::groups(results) {
         table = table.group(rows(results, &group));
     }
-    let number = table.groups.iter().map(|group| group.rows.len()).sum();
+    let groups = summary::groups(results);
+    let rows = || groups.iter().flat_map(|group| &group.rows);
+    let (shared, own) = (rows().filter(|row| row.shared).count(), rows().filter(|row| !row.shared).count());
+    let shared = (shared > 0).then(|| format!(", and {} with the core shared", plural(shared, "value")));
+    let number = plural(own, "operation") + &shared.unwrap_or_default();
     Section::new(Key::of("summary"), "Every operation")
         .lettered()
         .say(
@@ -40,7 +44,7 @@ pub(super) fn every_operation(results: &Results) -> Section {
                 .and("."),
         )
         .with(Block::Folded {
-            summary: plural(number, "operation").into(),
+            summary: number.into(),
             appendix: true,
             open: false,
             blocks: vec![table.into()],
@@ -85,7 +89,9 @@ pub(super) fn without_value(results: &Results) -> Section {
     };
     let broken: Vec<Text> = groups.iter().filter(|group| group.failure).map(item).collect();
     let section = if broken.is_empty() {
-        section.say("No point failed; those without a value were skipped or could not be resolved.")
+        let without = groups.iter().map(|group| group.points.len()).sum();
+        let (points, have) = (plural(without, "point"), if without == 1 { "has" } else { "have" });
+        section.say(format!("No point failed. {points} {have} no value, for the reasons given."))
     } else {
         section.say("What failed:").with(Block::List(broken))
     };
@@ -188,6 +194,9 @@ fn statistics_method() -> String {
     )
 }
 
+/// A deviation below this share of the mean is the error of its arithmetic.
+const ARITHMETIC: f64 = 1e-9;
+
 fn statistics_row(results: &Results, point: &PointResult) -> Option<Row> {
     let (published, median) = (point.published.as_ref()?, point.estimate()?.value);
     let (of_observations, unit) = (&published.observations, point.unit);
@@ -195,11 +204,15 @@ fn statistics_row(results: &Results, point: &PointResult) -> Option<Row> {
     let optional =
         |value: Option<f64>| value.map_or(ABSENT.to_owned(), |value| quantities::value(unit, value));
     let count = |value: Option<f64>| value.map_or(ABSENT.to_owned(), quantities::number);
+    // Equal readings differ by the error of their arithmetic.
+    let deviation = |value: Option<f64>| {
+        optional(value.map(|value| if value < ARITHMETIC * of_observations.mean.abs() { 0.0 } else { value }))
+    };
     Some(Row::of([
         words::label(point, &point.point),
         optional(Some(of_observations.mean)),
-        optional(of_observations.deviation),
-        optional(published.trials.deviation),
+        deviation(of_observations.deviation),
+        deviation(published.trials.deviation),
         optional(Some(of_observations.trimmed_mean)),
         optional(csv::least(point, of_observations.minimum)),
         optional(Some(of_observations.maximum)),

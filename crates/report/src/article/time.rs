@@ -35,7 +35,7 @@ fn line(time: &RunTime) -> String {
     let (seconds, whole) = (&time.trials, time.whole_s());
     let part = |seconds: f64| format!("{} ({})", duration(seconds), quantities::percent(seconds / whole));
     format!(
-        "Of {}, {} were observed in {}; {} prepared trials, {} started processes and prepared what trials share, {} waited for \
+        "Of {}, {} were observed in {}, each counted once though it may give several figures; {} prepared trials, {} started processes and prepared what trials share, {} waited for \
          the core to be alone, and {} passed between trials.",
         duration(whole),
         part(seconds.observed_s),

@@ -88,12 +88,14 @@ fn ways(ways: u32, entries: u64) -> String {
 pub(super) fn topology(machine: &Machine) -> Vec<FactRow> {
     let topology = &machine.topology;
     let count = |sets: &Vec<CpuSet>| sets.len().to_string();
+    // The host's threads are not visible: another guest may use one of the same core.
+    let seen_by = if machine.is_virtual() { " (as the guest sees it)" } else { "" };
     let mut rows = vec![
         row("CPUs (threads)", &topology.online, |cpus| format!("{} ({cpus})", cpus.len())),
         row("CPUs allowed to us", &topology.allowed, |cpus| format!("{} ({cpus})", cpus.len())),
         row("Cores", &topology.cores, count),
         row("Packages", &topology.packages, count),
-        row("SMT", &topology.smt, |on| on_off(*on)),
+        row("SMT", &topology.smt, |on| on_off(*on) + seen_by),
     ];
     rows.extend(classes(topology));
     rows.extend(nodes(machine));

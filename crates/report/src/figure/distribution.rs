@@ -7,7 +7,7 @@ use super::svg::{self, Drawing, SERIES, WIDTH};
 use crate::{summary, words};
 use fathom_core::quantities;
 use fathom_core::quantity::Unit;
-use fathom_engine::results::PointResult;
+use fathom_engine::results::{PointResult, REMAINDER};
 
 /// Fewer observations than this make no distribution.
 const LEAST: usize = 30;
@@ -84,6 +84,10 @@ fn curve(point: &PointResult, placement_said: bool) -> Option<ShareCurve> {
 impl ShareCurve {
     fn of(name: String, mut observations: Vec<f64>) -> Option<Self> {
         observations.retain(|value| value.is_finite());
+        // What is left of a subtraction is no place on a logarithmic axis.
+        for value in observations.iter_mut().filter(|value| value.abs() <= REMAINDER) {
+            *value = 0.0;
+        }
         (observations.len() >= LEAST).then_some(())?;
         observations.sort_unstable_by(f64::total_cmp);
         // Values that are all equal have no shape.

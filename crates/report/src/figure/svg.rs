@@ -208,7 +208,7 @@ pub(super) fn shortened(words: &str, most: usize) -> String {
     if words.chars().count() <= most {
         return words.to_owned();
     }
-    words.chars().take(most - 1).chain(['…']).collect()
+    text::cut(words, most)
 }
 
 /// Text with XML's special characters escaped.

@@ -1,12 +1,16 @@
 //! The main figures as a table.
 
 use crate::main_figures::{Ranked, WrittenFigure};
+use crate::occupancy;
 use crate::paper::Sign;
 use crate::summary::ABSENT;
 use crate::text::{Style, clean, clipped, cut, display_width};
 use comfy_table::{CellAlignment, ContentArrangement, Table, TableStyle};
 
-const HEAD: [&str; 6] = ["Main figures", "median", "95 % interval", "shared", "meas./pred.", "check"];
+const HEAD: [&str; 6] = ["Main figures", "median", "95 % interval", "shared", "× pred.", "check"];
+
+/// The place of the column of the core shared.
+const SHARED: usize = 3;
 
 /// The width from which measured over predicted has a column.
 const WIDE: usize = 96;
@@ -20,13 +24,15 @@ pub(super) fn text(shown: &[Ranked], more: usize, style: Style) -> String {
         return style.title("No point has a value.") + "\n";
     }
     let more = if more == 0 { String::new() } else { format!("; {more} more with --full") };
-    let legend = format!("medians are of the core alone where that could be told{more}");
+    let mixed = shown.iter().any(|figure| figure.main.shared() == occupancy::MIXTURE);
+    let mixed = if mixed { "; mixture: of both states" } else { "" };
+    let legend = format!("medians are of the core alone where that is known{mixed}{more}");
     table(shown, style) + &clipped("  ", &legend, style)
 }
 
 fn table(all: &[Ranked], style: Style) -> String {
-    let columns: &[usize] = if style.width >= WIDE { &[0, 1, 2, 3, 4, 5] } else { &[0, 1, 2, 3, 5] };
     let rows: Vec<[String; 6]> = all.iter().map(cells).collect();
+    let columns = &columns(&rows, style.width);
     let room = room(&rows, columns, style.width);
     let mut table = Table::new();
     table.load_style(TableStyle::new()).set_content_arrangement(ContentArrangement::Disabled);
@@ -45,6 +51,15 @@ fn table(all: &[Ranked], style: Style) -> String {
         column.set_cell_alignment(if place == 0 { CellAlignment::Left } else { CellAlignment::Right });
     }
     table.lines().map(|line| painted(line.trim_end(), style) + "\n").collect()
+}
+
+/// The columns that fit; without that of the core shared where no figure has such a value.
+fn columns(rows: &[[String; 6]], width: usize) -> Vec<usize> {
+    let mut columns: Vec<usize> = if width >= WIDE { vec![0, 1, 2, 3, 4, 5] } else { vec![0, 1, 2, 3, 5] };
+    if rows.iter().all(|row| row[SHARED] == ABSENT) {
+        columns.retain(|column| *column != SHARED);
+    }
+    columns
 }
 
 fn chosen(cells: &[String; 6], columns: &[usize]) -> Vec<String> {

@@ -11,7 +11,7 @@ use crate::text::{Style, clipped, places};
 use fathom_engine::results::Results;
 pub(super) use notable::{TITLE as NOTABLE, lines as notable};
 use std::path::Path;
-pub(super) use trust::{TITLE as TRUST, lines as trust, sentence as trusted, text as trust_text};
+pub(super) use trust::{TITLE as TRUST, TrustLines, lines as trust, sentence as trusted, text as trust_text};
 
 /// The lines of a screen.
 pub const MOST_LINES: usize = 40;
@@ -71,9 +71,14 @@ impl Parts {
             MOST_LINES.saturating_sub(head.lines().count() + trust.lines().count() + BETWEEN + FILES)
         };
         let lines = main_figures::leading_lines(figures).max(figures.len().min(FEW_FIGURES));
-        let all = trust::text(results, true, style);
-        let has_room = free_beside(&all) >= lines + NOTABLE_ROOM;
-        let trust = if has_room { all } else { trust::text(results, false, style) };
+        let wrong = notable::text(results, 0, style).lines().count();
+        let forms = [(TrustLines::All, NOTABLE_ROOM), (TrustLines::Screen, wrong)];
+        let fits = |(shown, notable): (TrustLines, usize)| {
+            let text = trust::text(results, shown, style);
+            (free_beside(&text) >= lines + notable).then_some(text)
+        };
+        let trust = forms.into_iter().find_map(fits);
+        let trust = trust.unwrap_or_else(|| trust::text(results, TrustLines::Few, style));
         let free = free_beside(&trust);
         let notable = notable::text(results, free.saturating_sub(lines), style);
         let room = free.saturating_sub(notable.lines().count());

@@ -1,8 +1,9 @@
 //! The most important findings of a run: failures, evidence that does not hold, causes of its figures, and the predictions
 //! that missed furthest.
 
+use crate::run::FailingClaim;
 use crate::text::Style;
-use crate::text::clipped;
+use crate::text::clipped_to;
 use crate::words::{self, plural};
 use crate::{finding, run};
 use fathom_core::quantities;
@@ -25,36 +26,66 @@ const FAR: f64 = fathom_engine::results::FAIR;
 /// The most important findings, each with its mark: ✗ an error, → a cause, ! a caution. `elsewhere` is the place of the
 /// causes that are not named.
 pub(crate) fn lines(results: &Results, elsewhere: &str) -> Vec<(&'static str, String)> {
-    let bad = failures(results).into_iter().chain(doubts(results)).map(|sentence| ("✗", sentence));
-    let careful = contradictions(results).into_iter().chain(widest(results)).chain(misses(results));
-    let careful = careful.map(|sentence| ("!", sentence));
-    let causes = causes(results, elsewhere).into_iter().map(|sentence| ("→", sentence));
-    bad.chain(causes).chain(careful).collect()
+    let mut causes = causes(results);
+    let more = causes.split_off(causes.len().min(MOST_CAUSES)).len();
+    causes.extend((more > 0).then(|| ("→", format!("{} {elsewhere}.", plural(more, "more mechanism")))));
+    let doubtful = doubtful(results, FailingClaim::sentence);
+    failed(results).into_iter().chain(doubtful).chain(causes).chain(cautions(results)).collect()
 }
 
-/// What stands out, under its title, in at most `room` lines: the last are left out first, but never what is wrong. Empty if
-/// nothing stands out.
+/// The failed points.
+fn failed(results: &Results) -> Option<(&'static str, String)> {
+    failures(results).map(|sentence| ("✗", sentence))
+}
+
+/// Evidence that does not hold, and contradictions.
+fn doubtful<'run>(
+    results: &'run Results,
+    claim: fn(&FailingClaim<'run>) -> String,
+) -> Vec<(&'static str, String)> {
+    let all = doubts(results, claim).into_iter().chain(contradictions(results));
+    all.map(|sentence| ("✗", sentence)).collect()
+}
+
+fn cautions(results: &Results) -> impl Iterator<Item = (&'static str, String)> {
+    widest(results).into_iter().chain(misses(results)).map(|sentence| ("!", sentence))
+}
+
+/// What stands out, under its title, in at most `room` lines: what does not fit is left out and counted, but never what is wrong, of
+/// which each doubt is a line. Empty if nothing stands out.
 pub(super) fn text(results: &Results, room: usize, style: Style) -> String {
-    let clip =
-        |(mark, sentence): (&'static str, String)| (mark, clipped(&format!("  {mark} "), &sentence, style));
-    let fitting = fitting(lines(results, FULL).into_iter().map(clip), room.saturating_sub(1));
+    let clip = |lines: usize| {
+        move |(mark, sentence): (&'static str, String)| {
+            (mark, clipped_to(lines, &format!("  {mark} "), &sentence, style))
+        }
+    };
+    let doubtful = doubtful(results, FailingClaim::brief).into_iter().map(clip(1));
+    let wrong = failed(results).into_iter().map(clip(2)).chain(doubtful);
+    let others = causes(results).into_iter().chain(cautions(results)).map(clip(2));
+    let all: Vec<(&'static str, String)> = wrong.chain(others).collect();
+    let number = all.len();
+    let fitting = fitting(all, room.saturating_sub(1));
+    let hidden = match number - fitting.len() {
+        0 => String::new(),
+        more => format!(" ({} more {FULL})", quantities::count(more)),
+    };
     let text: String =
         fitting.iter().map(|(mark, line)| line.replacen(mark, &painted(mark, style), 1)).collect();
-    if text.is_empty() { text } else { style.title(TITLE) + "\n" + &text }
+    if text.is_empty() { text } else { style.title(&format!("{TITLE}{hidden}")) + "\n" + &text }
 }
 
-/// The first statements that fit into `room` lines together, and all that are marked as wrong, which come first.
-fn fitting(
-    statements: impl Iterator<Item = (&'static str, String)>,
-    mut room: usize,
-) -> Vec<(&'static str, String)> {
+/// The statements that fit into `room` lines together, the first before the others, and all that are marked as wrong, which come
+/// first.
+fn fitting(statements: Vec<(&'static str, String)>, mut room: usize) -> Vec<(&'static str, String)> {
     let fits = |(mark, text): &(&str, String)| {
         let height = text.lines().count();
         let fits = *mark == "✗" || height <= room;
-        room = room.saturating_sub(height);
+        if fits {
+            room = room.saturating_sub(height);
+        }
         fits
     };
-    statements.take_while(fits).collect()
+    statements.into_iter().filter(fits).collect()
 }
 
 fn painted(mark: &str, style: Style) -> String {
@@ -68,21 +99,18 @@ fn painted(mark: &str, style: Style) -> String {
 pub(crate) const TITLE: &str = "What stands out";
 
 /// The causes found, the most far-reaching first.
-fn causes(results: &Results, elsewhere: &str) -> Vec<String> {
-    let all = &results.mechanisms;
-    let mut sentences: Vec<String> =
-        all.iter().take(MOST_CAUSES).map(|cause| finding::text(&cause.headline)).collect();
-    if all.len() > MOST_CAUSES {
-        sentences.push(format!("{} {elsewhere}.", plural(all.len() - MOST_CAUSES, "more mechanism")));
-    }
-    sentences
+fn causes(results: &Results) -> Vec<(&'static str, String)> {
+    results.mechanisms.iter().map(|cause| ("→", finding::text(&cause.headline))).collect()
 }
 
 /// Operations on which experiments contradict each other.
 fn contradictions(results: &Results) -> Vec<String> {
     let contradictions =
         results.cross_checks.iter().filter(|check| check.agreement == Agreement::Contradicts);
-    contradictions.take(MOST).map(|check| finding::text(&check.statement)).collect()
+    contradictions
+        .take(MOST)
+        .map(|check| format!("contradiction: {}.", finding::text(&check.brief)))
+        .collect()
 }
 
 /// The failed points, in a line. A lost peer is part of the line on the run's end.
@@ -97,12 +125,12 @@ fn failures(results: &Results) -> Option<String> {
 }
 
 /// Evidence that does not hold, so that figures may be of another operation.
-fn doubts(results: &Results) -> Vec<String> {
+fn doubts<'run>(results: &'run Results, claim: fn(&FailingClaim<'run>) -> String) -> Vec<String> {
     let all = run::doubts(results);
     let mut sentences: Vec<String> = all
         .iter()
         .take(MOST)
-        .map(|doubt| format!("evidence fails: {} {}", doubt.experiment, doubt.sentence()))
+        .map(|doubt| format!("evidence fails: {} {}", doubt.experiment, claim(doubt)))
         .collect();
     if all.len() > MOST {
         sentences.push(format!("and {}.", plural(all.len() - MOST, "more claim")));
@@ -163,8 +191,12 @@ mod tests {
         let statements = [("✗", "one\ntwo\n"), ("✗", "three\n"), ("→", "four\nfive\n"), ("!", "six\n")];
         let kept = |room| {
             let all = statements.iter().map(|(mark, text)| (*mark, (*text).to_owned()));
-            fitting(all, room).len()
+            fitting(all.collect(), room).len()
         };
-        assert_eq!([0, 3, 4, 5, 6].map(kept), [2, 2, 2, 3, 4]);
+        assert_eq!(
+            [0, 3, 4, 5, 6].map(kept),
+            [2, 2, 3, 3, 4],
+            "a shorter one where a longer one does not fit"
+        );
     }
 }

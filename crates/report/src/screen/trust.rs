@@ -15,32 +15,62 @@ use std::collections::BTreeSet;
 
 pub(crate) fn lines(results: &Results) -> Vec<(&'static str, String)> {
     let lines = [
-        ("values", Some(values(results))),
+        (VALUES, Some(values(results))),
         ("intervals", Some(Precision::of(results).sentence())),
         ("trials", trials(results)),
-        ("checks", evidence(results)),
+        (CHECKS, evidence(results)),
         ("prediction", predictions(results)),
         ("disturbed", Some(disturbed(results))),
-        ("core", core(results)),
+        (CORE, core(results)),
         ("warnings", warnings(results)),
-        ("verified", Some(verification::of_build(&results.run.header))),
+        ("self-test", Some(verification::of_build(&results.run.header))),
     ];
     lines.into_iter().filter_map(|(name, sentence)| Some((name, sentence?))).collect()
 }
 
-/// The lines for which a screen always has room.
-const ON_SCREEN: &[&str] = &["values", "checks", "core"];
+/// Which of the lines are shown.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum TrustLines {
+    /// All of them.
+    All,
+    /// Those of a usual screen.
+    Screen,
+    /// Those of a screen that has no room for more.
+    Few,
+}
 
-/// The lines under their title: all of them, or those for which there is always room.
-pub(crate) fn text(results: &Results, all: bool, style: Style) -> String {
+impl TrustLines {
+    fn has(self, name: &str) -> bool {
+        match self {
+            TrustLines::All => true,
+            TrustLines::Screen => [VALUES, CHECKS, CORE].contains(&name),
+            TrustLines::Few => [VALUES, CHECKS].contains(&name),
+        }
+    }
+}
+
+const VALUES: &str = "values";
+const CHECKS: &str = "checks";
+const CORE: &str = "core";
+
+/// The lines under their title.
+pub(crate) fn text(results: &Results, shown: TrustLines, style: Style) -> String {
     let mut lines = lines(results);
-    lines.retain(|(name, _)| all || ON_SCREEN.contains(name));
+    lines.retain(|(name, _)| shown.has(name));
+    if shown != TrustLines::All {
+        // What was seen of the core; how many figures that concerns and its frequency are with the other lines.
+        for (name, sentence) in &mut lines {
+            if let Some(time) = occupancy::brief(results).filter(|_| *name == CORE) {
+                *sentence = time;
+            }
+        }
+    }
     let room = lines.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
     let line = |(name, sentence): &(&str, String)| clipped(&format!("  {name:room$}  "), sentence, style);
     style.title(TITLE) + "\n" + &lines.iter().map(line).collect::<String>()
 }
 
-pub(crate) const TITLE: &str = "How far to trust it";
+pub(crate) const TITLE: &str = "Can you trust this run?";
 
 /// How far a run can be trusted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -75,9 +105,15 @@ pub(crate) fn sentence(results: &Results) -> String {
         quantities::target(USEFUL)
     );
     let (reasons, remedy) = causes(results, &precision);
-    let because = if reasons.is_empty() { String::new() } else { format!(": {}", reasons.join(", ")) };
-    let remedy = if level == Trust::High { String::new() } else { format!(" {remedy}") };
-    format!("Trust: {word}. {known}{because}.{remedy}")
+    let because = match level {
+        _ if reasons.is_empty() => String::new(),
+        Trust::High => format!(" Still, {}.", reasons.join("; ")),
+        Trust::Fair | Trust::Low => format!(" Why: {}.", reasons.join("; ")),
+    };
+    // A run to be trusted needs no remedy, unless something is named that has one.
+    let is_needed = level != Trust::High || !reasons.is_empty();
+    let remedy = if is_needed { format!(" {remedy}") } else { String::new() };
+    format!("Trust: {word}. {known}.{because}{remedy}")
 }
 
 fn level(results: &Results, share: f64) -> Trust {
@@ -113,7 +149,8 @@ fn causes(results: &Results, precision: &Precision) -> (Vec<String>, String) {
     let doubtful =
         results.points.iter().filter(|point| point.evidence.checks().iter().any(Check::fails)).count();
     let doubtful = (doubtful > 0).then(|| {
-        let cause = format!("{} of another operation than named, by their checks", plural(doubtful, "value"));
+        let cause =
+            format!("by its checks, {} may be of another operation than named", plural(doubtful, "value"));
         (cause, WRONG)
     });
     let all: Vec<(String, &'static str)> =
@@ -156,14 +193,20 @@ fn values(results: &Results) -> String {
         vec![format!("{} of {} planned", quantities::count(count(&measured)), quantities::count(all))];
     for (number, what) in [
         (count(&|outcome| matches!(outcome, Outcome::BelowResolution { .. })), "below resolution"),
-        (count(&|outcome| matches!(outcome, Outcome::Skipped { .. })), "without time or means"),
+        (count(&|outcome| matches!(outcome, Outcome::Skipped { .. })), "without time"),
         (results.failures(), "failed"),
+        (
+            count(&|outcome| {
+                !measured(outcome) && !matches!(outcome, Outcome::Skipped { .. }) && !outcome.is_failure()
+            }),
+            "disturbed",
+        ),
     ] {
         counts.extend((number > 0).then(|| format!("{} {what}", quantities::count(number))));
     }
     let others = results.points.len() - all;
     let others =
-        (others > 0).then(|| format!("; {} more are of another tier or machine", quantities::count(others)));
+        (others > 0).then(|| format!("; {} more are of other tiers or machines", quantities::count(others)));
     format!("{}{}.", counts.join(", "), others.unwrap_or_default())
 }
 
@@ -175,17 +218,12 @@ fn trials(results: &Results) -> Option<String> {
     let median = statistics::median(&each.iter().map(|trials| *trials as f64).collect::<Vec<_>>())?;
     let left_out: usize = results.points.iter().map(|point| point.left_out).sum();
     let mut text = format!(
-        "{} in fresh processes, a median of {} per point ({least} to {most})",
+        "{} behind the values, a median of {} per point ({least} to {most}); one that gives several figures counts for each",
         quantities::count(each.iter().sum()),
         quantities::plain(median)
     );
     if left_out > 0 {
-        let all = each.iter().sum::<usize>() + left_out;
-        text += &format!(
-            "; {} of {} discarded by their own checks",
-            quantities::count(left_out),
-            plural(all, "trial")
-        );
+        text += &format!("; {} more discarded by their own checks", quantities::count(left_out));
     }
     Some(text + ".")
 }
@@ -265,7 +303,7 @@ fn disturbed(results: &Results) -> String {
         return format!("nothing seen: {}.{unread}", none.join(", "));
     }
     let trials: usize = results.points.iter().map(|point| point.trials.0).sum();
-    format!("{}; {} in all.{unread}", present.join(", "), plural(trials, "trial"))
+    format!("{}; of {}.{unread}", present.join(", "), plural(trials, "trial"))
 }
 
 /// The core that the work ran on: whether another hardware thread used it, and at which frequency it ran.

@@ -1,6 +1,6 @@
 //! Operations that several experiments measure.
 
-use super::Agreement;
+use super::{Agreement, CrossCheck, are_apart};
 use crate::results::accuracy::CLOSE;
 use fathom_core::experiment::At::{self, Any, Name, Number};
 use fathom_core::experiment::{Found, Known, Placement, Selector, Statement, capitalize, statement};
@@ -232,8 +232,8 @@ pub(super) const EQUAL: &[Equal] = &[
 ];
 
 impl Equal {
-    /// The name of the check, its agreement, and the sentence; `None` with fewer than two intervals.
-    pub(super) fn judge(&self, known: &Known) -> Option<(&'static str, Agreement, Statement)> {
+    /// The check; `None` with fewer than two intervals.
+    pub(super) fn judge(&self, known: &Known) -> Option<CrossCheck> {
         let figure = |reading: &'static EqualFigure| {
             let value = reading.points.found(known)?.scaled(1.0 / reading.times);
             value.interval.is_some().then_some((reading, value))
@@ -242,7 +242,8 @@ impl Equal {
         let by_value = |(_, one): &&(&EqualFigure, Found), (_, two): &&(&EqualFigure, Found)| {
             one.value.total_cmp(&two.value)
         };
-        let ((_, least), (_, most)) = (all.iter().min_by(by_value)?, all.iter().max_by(by_value)?);
+        let ((by_least, least), (by_most, most)) =
+            (all.iter().min_by(by_value)?, all.iter().max_by(by_value)?);
         let readings = all.iter().map(|(reading, value)| {
             let name = format!("{}, {}", self.what, reading.how);
             statement!(
@@ -254,25 +255,38 @@ impl Equal {
         });
         let readings = Statement::joined(readings, ", ").filter(|_| all.len() > 1)?;
         let apart = most.over(*least).named(&format!("{}, most over least", self.what));
-        let (agreement, verdict) = if most.differs_from(least) == Some(false) {
-            (Agreement::Agrees, statement!("their intervals agree"))
+        let agreement = Self::agreement(least, most);
+        let verdict = if agreement == Agreement::Agrees {
+            statement!("their intervals agree")
         } else {
-            let far = most.value > CLOSE * least.value;
-            let agreement = if far { Agreement::Contradicts } else { Agreement::Differs };
-            (
-                agreement,
-                statement!(
-                    "they differ by a factor of {apart}. What differs between them, not measured by itself: {because}",
-                    apart,
-                    because = self.because
-                ),
+            statement!(
+                "they differ by a factor of {apart}. What differs between them, not measured by itself: {because}",
+                apart,
+                because = self.because
             )
         };
-        Some((
-            self.what,
-            agreement,
-            statement!("{what}: {readings}; {verdict}.", what = capitalize(self.what), readings, verdict),
-        ))
+        let statement =
+            statement!("{what}: {readings}; {verdict}.", what = capitalize(self.what), readings, verdict);
+        let bare = |value: &Found, how| Found::bare(value.value, value.dimension).named(how);
+        let brief = statement!(
+            "{what}: {most} ({by_most}), {least} ({by_least})",
+            what = self.what,
+            most = bare(most, by_most.how),
+            by_most = by_most.how,
+            least = bare(least, by_least.how),
+            by_least = by_least.how
+        );
+        Some(CrossCheck { what: self.what, agreement, statement, brief })
+    }
+
+    /// Figures whose intervals overlap agree; they contradict each other where the whole interval of their ratio is beyond a factor
+    /// that different code around one operation explains.
+    fn agreement(least: &Found, most: &Found) -> Agreement {
+        if most.differs_from(least) == Some(false) {
+            return Agreement::Agrees;
+        }
+        let is_far = most.over(*least).ends().is_some_and(|(low, _)| low > CLOSE);
+        if is_far && are_apart(least, most) { Agreement::Contradicts } else { Agreement::Differs }
     }
 }
 
@@ -289,7 +303,7 @@ mod tests {
                 reading.points.plant(&mut known, value);
             }
         }
-        EQUAL[0].judge(&known).map(|(_, agreement, statement)| (agreement, statement.plain()))
+        EQUAL[0].judge(&known).map(|judged| (judged.agreement, judged.statement.plain()))
     }
 
     #[test]

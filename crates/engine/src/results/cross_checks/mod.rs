@@ -5,7 +5,7 @@ mod equal;
 mod order;
 
 use equal::EQUAL;
-use fathom_core::experiment::{Known, Statement};
+use fathom_core::experiment::{Found, Known, Statement};
 use order::ORDERED;
 
 /// The degree of agreement between figures of several experiments.
@@ -13,11 +13,12 @@ use order::ORDERED;
 pub enum Agreement {
     /// The intervals overlap, or the order holds.
     Agrees,
-    /// The intervals do not overlap; the figures are within a factor of 1.25.
+    /// The intervals do not overlap, but do not show that the figures are more than a factor of 1.25 apart, or that an order is reversed
+    /// without a possible reason.
     Differs,
     /// An order that the intervals do not decide.
     Undecided,
-    /// The figures are further apart, or the order is reversed.
+    /// The intervals show that the figures are more than a factor of 1.25 apart, or that the order is reversed.
     Contradicts,
 }
 
@@ -42,12 +43,22 @@ pub struct CrossCheck {
     pub agreement: Agreement,
     /// The figures and the conclusion.
     pub statement: Statement,
+    /// The same in a few words, without an end.
+    pub brief: Statement,
 }
 
 /// Every check for which there are at least two figures with intervals.
 pub(super) fn all(known: &Known) -> Vec<CrossCheck> {
     let equal = EQUAL.iter().filter_map(|check| check.judge(known));
     let ordered = ORDERED.iter().filter_map(|check| check.judge(known));
-    let check = |(what, agreement, statement)| CrossCheck { what, agreement, statement };
-    equal.chain(ordered).map(check).collect()
+    equal.chain(ordered).collect()
+}
+
+/// The most by which the end of an interval is rounded outwards when it is printed to three digits, as a share of it.
+const ROUNDING: f64 = 0.01;
+
+/// Whether an interval lies above another also as they are printed, so that a reader sees that they do not touch.
+fn are_apart(lower: &Found, upper: &Found) -> bool {
+    let (Some((_, below)), Some((above, _))) = (lower.ends(), upper.ends()) else { return false };
+    below * (1.0 + ROUNDING) < above * (1.0 - ROUNDING)
 }

@@ -1,8 +1,9 @@
 //! Pairs of operations of which one contains the other, and therefore costs no less.
 
-use super::Agreement;
+use super::{Agreement, CrossCheck, are_apart};
+use crate::results::accuracy::CLOSE;
 use fathom_core::experiment::At::{self, Name, Number};
-use fathom_core::experiment::{Known, Placement, Selector, Statement, capitalize, statement};
+use fathom_core::experiment::{Found, Known, Placement, Selector, Statement, capitalize, statement};
 
 /// An operation that costs no more than another.
 pub(super) struct Ordered {
@@ -11,6 +12,8 @@ pub(super) struct Ordered {
     more: (&'static str, Selector),
     /// The reason why it cannot cost more.
     because: &'static str,
+    /// What can make it cost a little more all the same; empty if nothing is known to.
+    unless: &'static str,
 }
 
 const TCP_PEER: Selector =
@@ -43,69 +46,106 @@ pub(super) const ORDERED: &[Ordered] = &[
             Selector::only("cpu/process_creation", &[("measure", Name("fork, exit, wait"))]),
         ),
         because: "a process also has its own address space",
+        unless: "",
     },
     Ordered {
         what: "switching between threads and processes",
         less: (
-            "a switch between threads",
+            "a pipe's hand-over between threads",
             Selector::only(
                 "cpu/context_switch",
                 &[("between", Name("threads")), ("mechanism", Name("pipe"))],
             ),
         ),
         more: (
-            "a switch between processes",
+            "one between processes",
             Selector::only(
                 "cpu/context_switch",
                 &[("between", Name("processes")), ("mechanism", Name("pipe"))],
             ),
         ),
-        because: "a switch between processes also changes the address space",
+        because: "the switch in it also changes the address space",
+        unless: "threads share a table of open files, so that each read and write also takes a reference to its file",
     },
     Ordered {
         what: "a ping and TCP, loopback",
         less: ("an ICMP echo over loopback", PING_HERE),
         more: ("a round trip by TCP over loopback", TCP_HERE),
         because: "the kernel answers an echo, the other process answers over TCP",
+        unless: "",
     },
     Ordered {
         what: "a ping and a connection, loopback",
         less: ("an ICMP echo over loopback", PING_HERE),
         more: ("connect over loopback", CONNECT_HERE),
         because: "connect waits for an answer to its first segment",
+        unless: "",
     },
     Ordered {
         what: "a ping and TCP, peer",
         less: ("an ICMP echo to the peer", PING_PEER),
         more: ("a round trip by TCP to the peer", TCP_PEER),
         because: "the kernel answers an echo, the other process answers over TCP",
+        unless: "",
     },
     Ordered {
         what: "a ping and a connection, peer",
         less: ("an ICMP echo to the peer", PING_PEER),
         more: ("connect to the peer", CONNECT_PEER),
         because: "connect waits for the answer to its first segment, which is a round trip",
+        unless: "",
     },
 ];
 
 impl Ordered {
-    /// The name of the check, whether the order holds (undecided where the intervals overlap), and the sentence.
-    pub(super) fn judge(&self, known: &Known) -> Option<(&'static str, Agreement, Statement)> {
+    /// The check of the order (undecided where the intervals overlap).
+    pub(super) fn judge(&self, known: &Known) -> Option<CrossCheck> {
         let ((less, lower), (more, upper)) = (self.less, self.more);
         let (low, high) = (lower.found(known)?, upper.found(known)?);
         let (agreement, verdict) = match (low.differs_from(&high)?, low.value > high.value) {
-            (true, true) => (Agreement::Contradicts, "it does, so one of the two is wrong"),
-            (true, false) => (Agreement::Agrees, "the order holds"),
-            (false, _) => (Agreement::Undecided, "their intervals overlap, so this run does not decide it"),
+            (true, true) => self.reversed(&low, &high),
+            (true, false) => (Agreement::Agrees, "the order holds".into()),
+            (false, _) => {
+                (Agreement::Undecided, "their intervals overlap, so this run does not decide it".into())
+            }
         };
         let statement = statement!(
-            "{less} ({low}) cannot cost more than {more} ({high}), because {because}: {verdict}.",
+            "{less} ({low}) {cannot} cost more than {more} ({high}), because {because}: {verdict}.",
             less = capitalize(less),
             low = low.named(less),
+            cannot = if self.unless.is_empty() { "cannot" } else { "should not" },
             high = high.named(more),
-            because = self.because
+            because = self.because,
+            verdict
         );
-        Some((self.what, agreement, statement))
+        let bare = |value: &Found, name| Found::bare(value.value, value.dimension).named(name);
+        let brief = statement!(
+            "{less}, {low}, costs more than {more}, {high}",
+            low = bare(&low, less),
+            high = bare(&high, more)
+        );
+        Some(CrossCheck { what: self.what, agreement, statement, brief })
+    }
+
+    /// The verdict of an order that the intervals show to be reversed.
+    fn reversed(&self, low: &Found, high: &Found) -> (Agreement, Statement) {
+        let apart = low.over(*high).named("reversed by a factor of");
+        if !are_apart(high, low) {
+            return (
+                Agreement::Undecided,
+                "their intervals lie next to each other, so this run does not decide it".into(),
+            );
+        }
+        if self.unless.is_empty() || low.value > CLOSE * high.value {
+            let verdict = statement!("it does, by a factor of {apart}, so one of the two is wrong", apart);
+            return (Agreement::Contradicts, verdict);
+        }
+        let unless = self.unless;
+        let verdict = statement!(
+            "it does, by a factor of {apart}. What may be the reason, not measured by itself: {unless}",
+            apart
+        );
+        (Agreement::Differs, verdict)
     }
 }
 
@@ -122,11 +162,16 @@ mod tests {
                 let mut known = Known::new(&machine, None);
                 check.less.1.plant(&mut known, less);
                 check.more.1.plant(&mut known, more);
-                check.judge(&known).map(|(_, agreement, _)| agreement)
+                check.judge(&known).map(|judged| judged.agreement)
             };
             assert_eq!(judged(8e3, 60e3), Some(Agreement::Agrees), "{}", check.what);
             assert_eq!(judged(60e3, 60e3), Some(Agreement::Undecided), "{}", check.what);
             assert_eq!(judged(60e3, 8e3), Some(Agreement::Contradicts), "{}", check.what);
+            // The intervals planted reach a hundredth to each side: they are apart, by less than what three digits show.
+            assert_eq!(judged(61.3e3, 60e3), Some(Agreement::Undecided), "{}", check.what);
+            let by_a_tenth =
+                if check.unless.is_empty() { Agreement::Contradicts } else { Agreement::Differs };
+            assert_eq!(judged(66e3, 60e3), Some(by_a_tenth), "{}", check.what);
         }
     }
 

@@ -24,8 +24,10 @@ const FEWEST: usize = 3;
 
 fn judge(premises: &Premises) -> Option<Conclusion> {
     let abi = BY_ABI.along("arguments", premises.known);
-    let headline =
-        statement!("As the ABI passes arguments, {growth}.", growth = growth(&abi, &BY_ABI, premises.known)?);
+    let headline = statement!(
+        "As the ABI passes arguments to calls that may overlap, {growth}.",
+        growth = growth(&abi, &BY_ABI, premises.known)?
+    );
     let other = UNOPTIMISED.along("arguments", premises.known);
     let unoptimised = growth(&other, &UNOPTIMISED, premises.known);
     let unoptimised =
@@ -75,21 +77,21 @@ fn growth(curve: &[(u64, Found)], calls: &Selector, known: &Known) -> Option<Sta
 fn slope(calls: &Selector, known: &Known) -> Statement {
     let slope = calls.all(known).first().and_then(|(point, _)| {
         let (slope, _) = known.line(calls.experiment, point, &ARGUMENTS)?;
-        slope.interval.map(|ends| (slope, ends.low > 0.0))
+        slope.ends().map(|ends| (slope, ends, point.name_of("form").unwrap_or_default()))
     });
-    match slope {
-        Some((slope, true)) => {
-            statement!(
-                "one more costs {slope} on the line through all; ",
-                slope = slope.named("one more argument")
-            )
-        }
-        Some((slope, false)) => statement!(
-            "the line through all shows no significant growth ({slope} for one more); ",
-            slope = slope.named("one more argument")
-        ),
-        None => Statement::default(),
+    let Some((slope, (low, high), form)) = slope else { return Statement::default() };
+    let name = format!("one more argument, {form}");
+    if low > 0.0 {
+        return statement!("one more costs {slope} on the line through all; ", slope = slope.named(&name));
     }
+    if high < 0.0 {
+        let falls = slope.scaled(-1.0).named(&name);
+        return statement!("the line through all falls by {falls} for one more; ", falls);
+    }
+    statement!(
+        "the line through all shows no significant growth ({slope} for one more); ",
+        slope = slope.named(&name)
+    )
 }
 
 fn listed(numbers: &[u64]) -> String {

@@ -3,18 +3,16 @@
 
 use super::{Conclusion, Premises, Rule};
 use fathom_core::experiment::At::{Any, Name};
-use fathom_core::experiment::{Found, Selector, Statement, statement};
+use fathom_core::experiment::{Dimension, Found, Known, Selector, Statement, statement};
 
 pub(super) const RULE: Rule = Rule {
     name: "fault_around",
     condition: "a fault maps more than one page, and costs significantly less per page than a fault that maps one",
     judge,
     #[cfg(test)]
-    points: &[MAPPED, NEIGHBOURS, ALONE],
+    points: &[NEIGHBOURS, ALONE],
 };
 
-const MAPPED: Selector =
-    Selector::only("memory/fault_extent", &[("method", Name("page table")), ("state", Name("cold"))]);
 const NEIGHBOURS: Selector = Selector::only(
     "memory/minor_fault",
     &[("access", Name("cached file, read with neighbours")), ("batch", Any)],
@@ -24,44 +22,57 @@ const ALONE: Selector = Selector::only(
     &[("access", Name("cached file, read, page by page")), ("batch", Any)],
 );
 
+/// The beginning of the claim by which the same trials show the pages that a fault mapped: another file, or another state of it, is
+/// mapped in other pieces.
+const PAGES: &str = "pages that one fault maps";
+
 fn judge(premises: &Premises) -> Option<Conclusion> {
-    let known = premises.known;
-    let (mapped, fault, alone) = (MAPPED.found(known)?, NEIGHBOURS.found(known)?, ALONE.found(known)?);
-    let pages = mapped.value / known.machine.page_bytes() as f64;
+    concluded(premises.known, pages(premises)?)
+}
+
+/// The conclusion where a fault maps this number of pages.
+fn concluded(known: &Known, pages: f64) -> Option<Conclusion> {
+    let (fault, alone) = (NEIGHBOURS.found(known)?, ALONE.found(known)?);
     let each: Found = fault.scaled(1.0 / pages);
     let cheaper = each.value < alone.value && each.differs_from(&alone) == Some(true);
     if pages <= 1.0 || !cheaper {
         return None;
     }
     let headline = statement!(
-        "One fault on a mapped file maps {mapped}: a page costs {each}, mapped alone {alone}.",
-        mapped = mapped.named("mapped by one fault"),
+        "One fault on a cached file that is read in order maps {pages} pages on average: a page costs {each}, mapped alone \
+         {alone}.",
+        pages = Found::bare(pages, Dimension::Ratio).named("pages mapped by one fault"),
         each = each.named("a page, mapped with others"),
         alone = alone.named("a page, mapped alone")
     );
     let because: Statement = statement!(
         "A fault that maps its neighbours takes {fault}, {ratio} times as long as a fault that maps one \
-         page, for {pages} pages.",
+         page. Fault and pages are of the same trials (memory/minor_fault).",
         fault = fault.named("fault that maps its neighbours"),
         ratio = fault.over(alone).named("fault with neighbours over fault alone")
     );
     Some(Conclusion { headline, because })
 }
 
+/// The pages that a fault mapped in the trials whose time it is, as the page table showed.
+fn pages(premises: &Premises) -> Option<f64> {
+    let machine = premises.known.machine;
+    let of = premises.points.iter().find(|of| NEIGHBOURS.selects(&of.experiment, &of.point, machine))?;
+    of.evidence.checks().iter().find(|check| check.claim.starts_with(PAGES))?.quantity
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::results::planted::{self, Plant as _};
-    use fathom_core::experiment::Known;
     use serde_json::json;
 
     fn text(pages: f64, fault: f64) -> Option<String> {
         let machine = planted::machine();
         let mut known = Known::new(&machine, None);
-        MAPPED.plant(&mut known, pages * machine.page_bytes() as f64);
         NEIGHBOURS.plant_at(&mut known, &[("batch", json!(1))], fault);
         ALONE.plant_at(&mut known, &[("batch", json!(1))], 500.0);
-        judge(&Premises { known: &known, points: &[] }).map(|conclusion| conclusion.headline.plain())
+        concluded(&known, pages).map(|conclusion| conclusion.headline.plain())
     }
 
     #[test]

@@ -35,13 +35,15 @@ fn judge(premises: &Premises) -> Option<Conclusion> {
     let line = known.machine.line_bytes();
     let lines = in_flight(rate, *load, line);
     let headline = statement!(
-        "One core reads {rate} of memory because it keeps {lines} cache lines in flight, each for {load}.",
+        "One core reads {rate} of memory, which implies {lines} cache lines in flight if each takes {load}, as a load of \
+         one chase does.",
         rate = rate.named("best read of memory"),
         lines = lines.named("lines in flight"),
-        load = load.named("a load from memory")
+        load = load.named("a load of one chase from memory")
     );
     let because = statement!(
-        "Little's law: lines in flight = bandwidth × latency ÷ line of {line} bytes.{by_chases}{together}",
+        "Little's law is an identity, not a cause: lines in flight = bandwidth × latency ÷ line of {line} \
+         bytes.{by_chases}{together}",
         by_chases = by_chases(&chases, *load, lines),
         together = together(known)
     );
@@ -60,9 +62,15 @@ fn by_chases(chases: &[(u64, Found)], load: Found, lines: Found) -> Statement {
     let Some((most, each)) = quickest.filter(|(chases, _)| *chases > 1) else { return Statement::default() };
     let own = Found { dimension: Dimension::Count, ..load.over(*each) };
     let ahead = match lines.differs_from(&own) {
-        Some(true) if lines.value > own.value => ": the others are prefetched",
+        Some(true) if lines.value > own.value => {
+            ": the others are prefetched, or lines in a row take less than one at random"
+        }
         _ => "",
     };
+    // A load of many may be quicker than one alone was; more than all are never in flight.
+    if own.value >= *most as f64 {
+        return statement!(" Loads of {most} independent chases keep all {most} in flight{ahead}.");
+    }
     statement!(
         " Loads of {most} independent chases keep {own} in flight{ahead}.",
         own = own.named("lines in flight by loads alone")

@@ -36,7 +36,8 @@ fn judge(premises: &Premises) -> Option<Conclusion> {
     let headline = statement!(
         "A process costs {ratio} times what a thread does; its own address space is {share} of it.",
         ratio = fork.over(thread).named("process over thread"),
-        share = space.share_of(fork).named("address space, share of a process")
+        // By the rest, whose interval cannot reach above the whole.
+        share = vfork.share_of(fork).rest().named("address space, share of a process")
     );
     let because = statement!(
         "fork, exit and wait take {fork}; with vfork, which borrows the address space, {vfork}, a thread \

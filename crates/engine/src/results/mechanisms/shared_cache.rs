@@ -96,7 +96,7 @@ fn loads(known: &Known) -> Option<Edge> {
     let statement = statement!(
         "Beyond {within} a load takes more than half of the {memory} that a load from {size} takes",
         within = declared::size(within),
-        memory = memory.named("a load from memory"),
+        memory = memory.named("a load from memory, the largest array"),
         size = declared::size(*size)
     );
     Some(Edge { within, beyond, statement })

@@ -56,12 +56,12 @@ fn judge(premises: &Premises) -> Option<Conclusion> {
         .collect();
     let others = Statement::joined(others, "; ").filter(|_| dominates)?;
     let headline = statement!(
-        "Switching to a process on an idle CPU costs {wake} more than on the same CPU, where it takes {one}.",
+        "A pipe's hand-over to a process on an idle CPU costs {wake} more than one on the same CPU, which takes {one}.",
         wake = wake.named("waking an idle CPU"),
         one = one.named("hand-over on one CPU")
     );
     let because = statement!(
-        "A pipe's hand-over takes {across} across CPUs. Other figures contain the same wake-up: \
+        "Across CPUs the hand-over takes {across}. Other figures contain the same wake-up: \
          {others}.{asleep}{causes}",
         across = across.named("hand-over across CPUs"),
         others,
@@ -158,7 +158,7 @@ mod tests {
             conclusion
                 .headline
                 .plain()
-                .contains("idle CPU costs {28000} more than on the same CPU, where it takes {1000}")
+                .contains("on an idle CPU costs {28000} more than one on the same CPU, which takes {1000}")
         );
         let because = conclusion.because.plain();
         assert!(

@@ -20,6 +20,8 @@ pub(super) struct MissCandidate {
     pub(super) again: Found,
     /// The factor by which it changes a term; `None` if it adds one.
     pub(super) changes: Option<f64>,
+    /// The measured term, as often as the operation contains it; `None` if the candidate is no term of it.
+    pub(super) part: Option<Found>,
 }
 
 impl MissCandidate {
@@ -32,6 +34,13 @@ impl MissCandidate {
     pub(super) fn lands_on(&self, missed: &Missed) -> bool {
         self.again.differs_from(&missed.measured) == Some(false)
             && distance(missed.measured.value / self.again.value) <= FAIR
+    }
+
+    /// Whether the term alone takes longer than all of what was measured, beyond the intervals of both.
+    pub(super) fn exceeds(&self, missed: &Missed) -> bool {
+        self.part.is_some_and(|part| {
+            part.value > missed.measured.value && part.differs_from(&missed.measured) == Some(true)
+        })
     }
 
     pub(super) fn changes_too_much(&self) -> bool {
@@ -80,6 +89,7 @@ fn changed_input(missed: &Missed, figures: Figures) -> Option<MissCandidate> {
         ),
         again: missed.figure(again.total() - now.value()).plus(value),
         changes: Some(distance(now.each / then.each)),
+        part: Some(value),
     })
 }
 
@@ -121,6 +131,7 @@ fn measured_term(term: &Term, missed: &Missed, known: &Known) -> Option<MissCand
         ),
         again: besides.plus(measured.each.scaled(measured.times)),
         changes: Some(distance(measured.each.value * measured.times / term.value())),
+        part: Some(measured.each.scaled(measured.times)),
     })
 }
 
@@ -135,15 +146,16 @@ fn woken(missed: &Missed, known: &Known) -> Option<MissCandidate> {
     if !may_wake || contains || missed.factor < 1.0 || missed.measured.dimension != WAITED {
         return None;
     }
-    let wake = measured_terms::wake_up(known, experiment)?;
+    let (how, wake) = measured_terms::wake_up(known, experiment)?;
     let twice = WOKEN_TWICE.iter().any(|(of, name)| *of == experiment && names(point, name));
     let times = if twice { 2.0 } else { 1.0 };
     let counted = if twice { "two wake-ups" } else { "one wake-up" };
     Some(MissCandidate {
         mechanism: format!("{counted} of an idle CPU"),
-        sizes: statement!("{counted} of an idle CPU: {wake} each", wake = wake.named("waking an idle CPU")),
+        sizes: statement!("{counted} ({how}: {wake} each)", wake = wake.named(how)),
         again: missed.figure(missed.prediction.total()).plus(wake.scaled(times)),
         changes: None,
+        part: Some(wake.scaled(times)),
     })
 }
 

@@ -5,7 +5,7 @@ use super::candidate::{MOST_CHANGE, MissCandidate};
 use super::miss::Missed;
 use super::{Figures, Judged};
 use crate::results::CoreState;
-use crate::results::accuracy::{CLOSE, FAIR};
+use crate::results::accuracy::{CLOSE, FAIR, distance};
 use crate::results::vm_exit;
 use fathom_core::experiment::{Dimension, Found, Known, Statement, statement};
 use fathom_core::machine::Machine;
@@ -16,8 +16,9 @@ use fathom_core::statistics::Measured;
 pub(super) fn all(judged: &Judged, figures: Figures) -> Vec<Statement> {
     let missed = &judged.missed;
     let terms = judged.rejected.iter().filter(|candidate| candidate.changes.is_none_or(|by| by > CLOSE));
-    let terms =
-        terms.filter(|candidate| !candidate.lands_on(missed)).map(|candidate| rejected(candidate, missed));
+    let terms = terms
+        .filter(|candidate| !candidate.lands_on(missed) && !is_near(candidate, missed))
+        .map(|candidate| rejected(candidate, missed));
     let slower = is_slower(missed).then(|| {
         [core(missed), exit(missed, figures.supported), frequency(missed), others(missed), waiting(missed)]
     });
@@ -35,6 +36,44 @@ pub(super) fn possible(judged: &Judged) -> Vec<Statement> {
         .collect()
 }
 
+/// Candidates that lead close to what was measured, but beyond its interval: they are neither the cause nor excluded.
+pub(super) fn near(judged: &Judged) -> Vec<Statement> {
+    let missed = &judged.missed;
+    let near = judged.rejected.iter().filter(|one| is_near(one, missed) && !one.lands_on(missed));
+    near.map(|candidate| nearly(candidate, missed)).collect()
+}
+
+/// Whether the prediction with a candidate is within a factor of [`CLOSE`] of what was measured.
+fn is_near(candidate: &MissCandidate, missed: &Missed) -> bool {
+    distance(missed.measured.value / candidate.again.value) <= CLOSE
+}
+
+/// A candidate near what was measured, how far it leads past it or falls short, and what its size alone excludes.
+fn nearly(candidate: &MissCandidate, missed: &Missed) -> Statement {
+    let again = missed.figure(candidate.again.value);
+    let side = if again.value > missed.measured.value { "overshoots" } else { "falls short" };
+    statement!(
+        "{sizes}; {side}: would predict {again}, {ratio} of what was measured{contradicted}",
+        sizes = candidate.sizes.clone(),
+        again = again.named("predicted with the measured term"),
+        ratio = again.share_of(missed.measured).named("predicted with the measured term over measured"),
+        contradicted = contradicted(candidate, missed)
+    )
+}
+
+/// What the size of a candidate alone says against it.
+fn contradicted(candidate: &MissCandidate, missed: &Missed) -> Statement {
+    if candidate.exceeds(missed) {
+        return ", and by itself it takes longer than the whole, of which it would be a part: where it was measured, \
+                it contains more"
+            .into();
+    }
+    if candidate.changes_too_much() {
+        return statement!(", by an input that would be wrong by over a factor of {MOST_CHANGE}");
+    }
+    Statement::default()
+}
+
 /// Whether an operation took longer than predicted.
 fn is_slower(missed: &Missed) -> bool {
     missed.result.unit == Unit::Nanoseconds && missed.factor > 1.0
@@ -49,7 +88,8 @@ fn rejected(candidate: &MissCandidate, missed: &Missed) -> Statement {
         );
     }
     let again = missed.figure(candidate.again.value).named("predicted with the measured term");
-    statement!("{sizes}, which would make the prediction {again}", sizes, again)
+    let contradicted = contradicted(candidate, missed);
+    statement!("{sizes}, which would make the prediction {again}{contradicted}", sizes, again, contradicted)
 }
 
 /// Another hardware thread on the core.

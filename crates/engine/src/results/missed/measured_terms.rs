@@ -68,23 +68,34 @@ const L2_LOAD: &str = "a load from the second-level cache";
 const L3_LOAD: &str = "a load from the third-level cache";
 const MEMORY_LOAD: &str = "a load from memory";
 const ENTRY: &str = "entering and leaving the kernel";
+const WAKING_BY_TRIPS: &str =
+    "waking an idle CPU, as half of what a TCP round trip takes across CPUs beyond one CPU";
+const WAKING_BY_HAND_OVERS: &str =
+    "waking an idle CPU, as what a pipe's hand-over takes across CPUs beyond one CPU";
+const ENTRY_BEYOND_LIBRARY: &str =
+    "entering and leaving the kernel, as a clock's reading by system call beyond one by the library";
 
 const RULES: [Rule; 13] = [
     Rule::each("entering and leaving the kernel", ENTRY, |known| GETPPID.found(known), &[GETPPID]),
     Rule {
         whole: true,
-        ..Rule::each("mode switches, in and out", ENTRY, beyond_the_library, &[BY_CALL, BY_LIBRARY])
+        ..Rule::each(
+            "mode switches, in and out",
+            ENTRY_BEYOND_LIBRARY,
+            beyond_the_library,
+            &[BY_CALL, BY_LIBRARY],
+        )
     },
     Rule::each(READING_THE_COUNTER, READING_THE_COUNTER, |known| COUNTER.found(known), &[COUNTER]),
     Rule::each(
         "an idle virtual CPU woken through the hypervisor",
-        "waking an idle CPU",
+        WAKING_BY_TRIPS,
         by_round_trips,
         &[ROUND_TRIP, ROUND_TRIP.at(Placement::AcrossCpus)],
     ),
     Rule::each(
         "the timer's interrupt reaches a sleeping CPU",
-        "waking an idle CPU",
+        WAKING_BY_HAND_OVERS,
         by_hand_overs,
         &[HAND_OVER, HAND_OVER.at(Placement::AcrossCpus)],
     ),
@@ -150,9 +161,14 @@ fn beyond(points: Selector, known: &Known) -> Option<Found> {
     (more.value > 0.0).then_some(more)
 }
 
-/// Waking an idle CPU, by an operation of another experiment than this.
-pub(super) fn wake_up(known: &Known, experiment: &str) -> Option<Found> {
-    if experiment == HAND_OVER.experiment { by_round_trips(known) } else { by_hand_overs(known) }
+/// Waking an idle CPU, by an operation of another experiment than this, and by which.
+pub(super) fn wake_up(known: &Known, experiment: &str) -> Option<(&'static str, Found)> {
+    let (how, wake) = if experiment == HAND_OVER.experiment {
+        (WAKING_BY_TRIPS, by_round_trips(known))
+    } else {
+        (WAKING_BY_HAND_OVERS, by_hand_overs(known))
+    };
+    Some((how, wake?))
 }
 
 /// Storing a page at the best bandwidth of L3.
@@ -186,5 +202,6 @@ pub(super) fn same_reading(missed: &Missed, known: &Known) -> Option<MissCandida
         ),
         again: cost,
         changes: Some(distance(cost.value / missed.prediction.total())),
+        part: None,
     })
 }

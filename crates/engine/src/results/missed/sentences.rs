@@ -151,16 +151,19 @@ fn not_explained(miss: &Judged, figures: Figures) -> Statement {
     let possible = Statement::joined(excluded::possible(miss), "; ");
     let possible = possible
         .map(|list| statement!(" Leads to the measured value, but not accepted as the cause: {list}.", list));
+    let near = Statement::joined(excluded::near(miss), "; ");
+    let near =
+        near.map(|list| statement!(" Near the measured value, but beyond its interval: {list}.", list));
     let excluded = Statement::joined(excluded::all(miss, figures), "; ");
     let excluded = match excluded {
         Some(list) => statement!(" Excluded: {list}.", list),
-        None if possible.is_some() => Statement::default(),
+        None if possible.is_some() || near.is_some() => Statement::default(),
         None if miss.rejected.is_empty() => " This run measures none of its terms in another way.".into(),
         None => " The terms that this run measures in another way are as predicted.".into(),
     };
     let inseparable = excluded::inseparable(&miss.missed, figures.supported.machine)
         .map(|names| Statement::from(format!(" Not separable in a run: {names}.")));
-    statement!("{why}{possible}{excluded}{inseparable}", possible, excluded, inseparable)
+    statement!("{why}{possible}{near}{excluded}{inseparable}", possible, near, excluded, inseparable)
 }
 
 /// With the first letter of its words in upper case.

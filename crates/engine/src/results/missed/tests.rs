@@ -112,6 +112,24 @@ fn one_that_is_too_small_or_changes_nothing_is_excluded_with_its_size() {
     );
 }
 
+/// A term measured elsewhere that leads past the result by less than a factor of 1.25, beyond its interval.
+#[test]
+fn a_candidate_near_the_result_is_not_excluded_and_says_how_far_it_leads() {
+    let text = judged(Some(190.0), &mut [cost(165.0)]).join("\n");
+    assert!(!text.contains("Excluded"), "{text}");
+    assert!(
+        text.contains("Near the measured value, but beyond its interval: entering and leaving"),
+        "{text}"
+    );
+    assert!(text.contains("overshoots: would predict {200}, {1.21"), "{text}");
+    assert!(text.contains("takes longer than the whole"), "{text}");
+    let text = judged(Some(150.0), &mut [cost(190.0)]).join("\n");
+    assert!(
+        text.contains("falls short: would predict {160}, {0.84") && !text.contains("the whole"),
+        "{text}"
+    );
+}
+
 /// The size fits, but the model is wrong by more than one number.
 #[test]
 fn a_cause_never_changes_a_term_by_more_than_a_factor_of_four() {

@@ -103,6 +103,7 @@ pub fn datagrams(bytes: f64, observed: &Observed) -> Check {
         claim: claim.to_owned(),
         holds: arrived > 0 && arrived <= sent,
         unasked: false,
+        quantity: None,
         seen: format!(
             "{} of {} lost: {} at 95 %",
             quantities::plain(sent.saturating_sub(arrived) as f64),
@@ -123,6 +124,7 @@ pub fn steady(observed: &Observed) -> Check {
         claim: "streams that became steady within the first half of the transfer: most of them".to_owned(),
         holds: transfers > 0.0 && steady / transfers > 0.5,
         unasked: false,
+        quantity: None,
         seen: format!(
             "{} of {}, {}; {} a read",
             quantities::plain(steady),
@@ -175,6 +177,7 @@ pub fn socket(point: &Point, observed: &Observed) -> Vec<Check> {
             claim: "this side's socket buffers, chosen by the system, were read back".to_owned(),
             holds: send > 0.0 && receive > 0.0,
             unasked: false,
+            quantity: None,
             seen: format!(
                 "{} for sending, {} for receiving, at the end",
                 quantities::value(Unit::Bytes, send),
@@ -197,6 +200,7 @@ pub fn copies(observed: &Observed) -> Check {
         claim: "the kernel reported the completion of every send".to_owned(),
         holds: uncopied + copied > 0.0,
         unasked: false,
+        quantity: None,
         seen: format!(
             "{uncopied} without a copy, {copied} copied nevertheless (like every send over loopback)"
         ),

@@ -89,6 +89,7 @@ pub fn evidence(chunk: f64, observed: &Observed) -> Vec<Check> {
             claim,
             holds: send > 0.0 && receive > 0.0,
             unasked: false,
+            quantity: None,
             seen: format!(
                 "{} for sending, {} for receiving (sysctl net.core.wmem_max and rmem_max limit them; \
                  the sizes include the kernel's bookkeeping)",

@@ -4,7 +4,6 @@ use crate::apparatus::core_facts;
 use crate::apparatus::cpu::arithmetic_kernel;
 use crate::arch;
 use fathom_core::prelude::*;
-use fathom_core::quantity::Nanoseconds;
 
 const INSTRUCTION: Parameter = Parameter::named("instruction", "what is computed");
 const CHAINS: Parameter =
@@ -184,7 +183,7 @@ impl Experiment for Arithmetic {
         let describe = |expected: &ExpectedInstruction| {
             let name = expected.name;
             let (latency, throughput) = (cost(name, 1)?, cost(name, 8)?);
-            let cycles = latency.counted(Nanoseconds(1.0).cycles(known.core_hz?).0, Dimension::Cycles);
+            let cycles = known.counted_in_cycles(latency)?;
             let in_flight = Found { dimension: Dimension::Count, ..latency.over(throughput) };
             Some(statement!(
                 "{name} {cycles}, {in_flight} in flight",
@@ -196,7 +195,8 @@ impl Experiment for Arithmetic {
         let finding = |all| {
             finding!(
                 Question::Experiment,
-                "Latency and parallelism at the observed core frequency: {all}.",
+                "Latency and parallelism, in cycles of the core's observed frequency, whose spread over trials is in the \
+                 intervals: {all}.",
                 all
             )
         };

@@ -4,7 +4,6 @@ use crate::apparatus::core_facts;
 use crate::apparatus::cpu::loop_kernel;
 use crate::arch;
 use fathom_core::prelude::*;
-use fathom_core::quantity::Nanoseconds;
 use fathom_core::statistics::Interval;
 
 const FORM: Parameter = Parameter::named("form", "where the counter lives");
@@ -170,7 +169,7 @@ const NEAR: f64 = 0.05;
 fn against_a_cycle(known: &Known) -> Option<Finding> {
     let group = Point::new().named(&FORM, "register");
     let (slope, _) = known.line(ABOUT.name, &group, &COUNT)?;
-    let cycles = slope.counted(Nanoseconds(1.0).cycles(known.core_hz?).0, Dimension::Cycles);
+    let cycles = known.counted_in_cycles(slope)?;
     let along = known.found_along(ABOUT.name, &group, &COUNT);
     let each = along.iter().filter(|(count, _)| *count > 0);
     let is_flat = |(count, total): &&(u64, Found)| total.value / *count as f64 <= slope.value * (1.0 + NEAR);

@@ -34,7 +34,10 @@ static ABOUT: About = About {
     trends: &[Trend { along: "arguments", step: 1.0, slope: "per argument" }],
     shown: Shown::by(&[
         MainFigure::of("call without arguments", &[("form", At::Name("abi")), ("arguments", At::Number(0))]),
-        MainFigure::slope("each argument more, calls in a chain", &[("form", At::Name("chained"))]),
+        MainFigure::slope(
+            "each argument more, calls that wait for the last (chained)",
+            &[("form", At::Name("chained"))],
+        ),
     ]),
 };
 
@@ -206,15 +209,27 @@ fn point(form: &str, arguments: u64) -> Point {
 /// The cost of one more argument: the slope of the line through the calls of a form.
 fn one_more(form: &str, known: &Known) -> Option<Finding> {
     let (slope, call) = known.line(ABOUT.name, &point(form, 0), &ARGUMENTS)?;
-    let form = if form == "spilled" { "as unoptimised code passes it" } else { "as the ABI passes it" };
-    let judged = match slope.interval {
-        Some(interval) if interval.contains(0.0) => ", which is not significantly different from zero",
-        _ => "",
+    let form = if form == "spilled" {
+        "as unoptimised code passes it"
+    } else {
+        "as the ABI passes it to calls that may overlap"
+    };
+    let name = format!("one more argument, {form}");
+    let costs = match slope.interval {
+        Some(interval) if interval.high < 0.0 => statement!(
+            "costs nothing that shows (the line through all calls falls by {slope})",
+            slope = slope.scaled(-1.0).named(&name)
+        ),
+        Some(interval) if interval.contains(0.0) => statement!(
+            "costs {slope}, which is not significantly different from zero",
+            slope = slope.named(&name)
+        ),
+        _ => statement!("costs {slope}", slope = slope.named(&name)),
     };
     Some(finding!(
         Question::Argument,
-        "One more argument, {form}, costs {slope}{judged}; the call itself {call}.",
-        slope = slope.named(&format!("one more argument, {form}")),
+        "One more argument, {form}, {costs}; the call itself {call}.",
+        costs,
         call = call.named(&format!("call without arguments, {form}"))
     ))
 }

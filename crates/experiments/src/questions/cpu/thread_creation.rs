@@ -36,7 +36,7 @@ static ABOUT: About = About {
     parameters: &[MEASURE],
     trends: &[],
     shown: Shown::by(&[MainFigure::leading(
-        "kernel thread, created and joined",
+        "kernel thread, create and join",
         &[("measure", At::Name("create and join"))],
     )]),
 };

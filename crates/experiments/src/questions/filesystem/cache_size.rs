@@ -48,7 +48,7 @@ static ABOUT: About = About {
     parameters: &[METHOD, ORDER, CALL, CONTENT],
     trends: &[],
     shown: Shown::by(&[MainFigure::of(
-        "file data that stays in memory",
+        "file data that stays in memory, within Fathom's own limit",
         &[("method", At::Name("residency"))],
     )]),
 };
@@ -207,9 +207,12 @@ fn alone(counted: Found) -> Finding {
 /// The memory of a trial of this experiment, and its name: all memory, the limit of the existing control group, or that of the
 /// run.
 pub fn allowed(machine: &Machine) -> (u64, &'static str) {
-    let own = (Requirement::LIMIT_BYTES, "limit that Fathom sets");
+    let own = (Requirement::LIMIT_BYTES, LIMIT);
     all(machine).filter(|(bytes, _)| *bytes <= own.0).unwrap_or(own)
 }
+
+/// The name of the run's own limit.
+const LIMIT: &str = "limit that Fathom sets";
 
 fn all(machine: &Machine) -> Option<(u64, &'static str)> {
     let total = machine.memory.total_bytes.value().map(|bytes| (*bytes, "memory"));
@@ -228,7 +231,12 @@ fn share(counted: Found, (bytes, what): (u64, &'static str)) -> Finding {
     let whole = Found::exact(bytes as f64, counted.dimension);
     finding!(
         Question::FileCache,
-        "It fills {share} of the {what}, {whole}.",
+        "The page cache fills {share} of the {what}, {whole}{size}.",
+        size = if what == LIMIT {
+            ": the size is that of this limit, not of what the machine could cache"
+        } else {
+            ""
+        },
         share = counted.share_of(whole).named("page cache over memory"),
         whole = whole.named(what)
     )

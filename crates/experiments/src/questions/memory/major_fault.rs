@@ -245,7 +245,9 @@ fn against_minor(major: Found, known: &Known) -> Option<Finding> {
 fn always_faulting(major: Found, known: &Known) -> Option<Finding> {
     let curve = known.along(ABOUT.name, &stride(FIXED, 0), &STRIDE);
     let waits = |time: f64| time > major.value / 4.0;
-    let (from, _) = curve.iter().find(|(_, time)| waits(*time))?;
+    let Some((from, _)) = curve.iter().find(|(_, time)| waits(*time)) else {
+        return never_faulting(major, known);
+    };
     let all = curve.iter().filter(|(stride, _)| stride >= from).all(|(_, time)| waits(*time));
     let sentence = || {
         format!(
@@ -255,6 +257,24 @@ fn always_faulting(major: Found, known: &Known) -> Option<Finding> {
         )
     };
     all.then(|| finding!(Question::Experiment, "{sentence}", sentence = sentence()))
+}
+
+/// Strides of which none mostly waits for the device: why they take less than a fault that does.
+fn never_faulting(major: Found, known: &Known) -> Option<Finding> {
+    let curve = known.found_along(ABOUT.name, &stride(FIXED, 0), &STRIDE);
+    let least = curve.iter().min_by(|(_, one), (_, other)| one.value.total_cmp(&other.value))?.1;
+    let most = curve.iter().max_by(|(_, one), (_, other)| one.value.total_cmp(&other.value))?.1;
+    let (nearest, furthest) = (curve.first()?.0, curve.last()?.0);
+    Some(finding!(
+        Question::Experiment,
+        "With default read-ahead, accesses {nearest} to {furthest} apart take {least} to {most} in the median, less than the \
+         {major} of a fault that waits for the device: most find pages that an earlier access has read.",
+        nearest = declared::size(nearest),
+        furthest = declared::size(furthest),
+        least = least.named("access, the quickest stride"),
+        most = most.named("access, the slowest stride"),
+        major = major.named("major fault")
+    ))
 }
 
 /// Some pages in random order, each once: the beginning of a shuffle of all (Fisher and Yates).

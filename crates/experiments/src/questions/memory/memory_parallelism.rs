@@ -111,16 +111,33 @@ impl Experiment for MemoryParallelism {
         let alone = latencies.iter().find(|(chases, _)| *chases == 1);
         let best = latencies.iter().min_by(|(_, one), (_, other)| one.value.total_cmp(&other.value));
         let (Some((_, alone)), Some((chases, best))) = (alone, best) else { return vec![] };
-        let at_once = Found { dimension: Dimension::Count, ..alone.over(*best) };
-        let paying = paying(&latencies);
+        let times = alone.over(*best);
+        let in_flight = match times.ends() {
+            Some((_, high)) if high < *chases as f64 => {
+                statement!("{times} loads are in flight at once", times = times.named("loads at once"))
+            }
+            _ => statement!(
+                "{times} times as many in the same time, as if all {chases} were in flight at once",
+                times = times.named("loads in the same time, most chases over one")
+            ),
+        };
         vec![finding!(
             Question::Experiment,
-            "One load from memory takes {alone}; with {chases} chases at once a load takes {best}: {at_once} \
-             loads are in flight at once. More chases help up to {paying}.",
+            "One load from memory takes {alone}; with {chases} chases at once a load takes {best}: {in_flight}.{paying}",
             alone = alone.named("load, one chase"),
             best = best.named("load, most chases"),
-            at_once = at_once.named("loads at once")
+            in_flight,
+            paying = helpful(&latencies)
         )]
+    }
+}
+
+/// The number of chases up to which more of them help, in a sentence; nothing if only the ends were measured.
+fn helpful(latencies: &[(u64, Found)]) -> String {
+    let Some((most, _)) = latencies.last().filter(|_| latencies.len() > 2) else { return String::new() };
+    match paying(latencies) {
+        all if all == *most => format!(" More chases help up to {all}, the most measured."),
+        paying => format!(" More chases help up to {paying}."),
     }
 }
 

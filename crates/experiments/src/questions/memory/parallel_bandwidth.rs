@@ -48,11 +48,11 @@ static ABOUT: About = About {
             &[("kind", At::Name("write")), ("threads", At::Most), ("method", At::Best)],
         ),
         MainFigure::of(
-            "copy, all cores",
+            "copy, all cores, each byte counted twice",
             &[("kind", At::Name("copy")), ("threads", At::Most), ("method", At::Best)],
         ),
         MainFigure::of(
-            "triad, all cores",
+            "triad, all cores, all three arrays counted",
             &[("kind", At::Name("triad")), ("threads", At::Most), ("method", At::Best)],
         ),
     ]),
@@ -178,7 +178,11 @@ impl Experiment for ParallelBandwidth {
     }
 
     fn findings(&self, known: &Known) -> Vec<Finding> {
-        Kind::ALL.into_iter().filter_map(|kind| of_kernel(best(kind, known)?, known)).collect()
+        let of_kind = |kind| {
+            let kernel = best(kind, known)?;
+            of_kernel(kernel, known).or_else(|| beside_one_core(kernel, known))
+        };
+        Kind::ALL.into_iter().filter_map(of_kind).collect()
     }
 }
 
@@ -334,6 +338,25 @@ fn of_kernel(kernel: &Kernel, known: &Known) -> Option<Finding> {
         one = one.named(&format!("one thread, {what}")),
         ratio = together.times_as("much", one, &format!("{all} threads over one, {what}")),
         share
+    ))
+}
+
+/// All threads beside one core as `memory/bandwidth` measured it, where this experiment has no point of one thread: bytes counted alike,
+/// each by its fastest method.
+fn beside_one_core(kernel: &Kernel, known: &Known) -> Option<Finding> {
+    let all = known.machine.allowed_cpus().len() as u64;
+    let together = known.found(ABOUT.name, &point(kernel, all, all_bytes(all, known.machine)))?;
+    let size = working_set::in_memory(known.machine);
+    let (alone, one) = bandwidth::best(kernel.kind, size, known)?;
+    let (what, name) = (format!("{}, {}", kernel.kind.name(), kernel.method), kernel.kind.name());
+    Some(finding!(
+        Question::Bandwidth,
+        "{all} threads {name} ({method}) {together} together, one core alone {one} at its best ({alone}, memory/bandwidth): {ratio}.",
+        method = kernel.method,
+        alone = alone.method,
+        together = together.named(&format!("{all} threads, {what}")),
+        one = one.named(&format!("one core, {what}")),
+        ratio = together.times_as("much", one, &format!("{all} threads over one core, {what}"))
     ))
 }
 

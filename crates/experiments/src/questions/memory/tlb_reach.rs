@@ -129,7 +129,7 @@ impl Experiment for TlbReach {
         };
         let limits: Vec<Limit> = entries.into_iter().enumerate().filter_map(limit).collect();
         let levels = levels::statements(&limits, &translation(known), Along::PAGES);
-        let lead = "Found in the cost of translation, added to a load from the first-level cache: ";
+        let lead = "Found in the time of a load from the first-level cache and what translation adds to it, together: ";
         let finding = |levels| finding!(Question::Caches, "{lead}{levels}.", levels);
         Statement::joined(levels, "; ").map(finding).into_iter().collect()
     }

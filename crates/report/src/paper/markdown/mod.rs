@@ -241,9 +241,7 @@ impl MarkdownWriter<'_> {
     fn piece(&self, piece: &Piece) -> String {
         match piece {
             Piece::Code(words) | Piece::Link { words, .. } => code(words),
-            Piece::Strong(words) | Piece::Toned(Tone::Bad | Tone::Careful, words) => {
-                format!("**{}**", plain(words))
-            }
+            Piece::Strong(words) | Piece::Toned(Tone::Bad | Tone::Careful, words) => strong(words),
             Piece::Plain(words) | Piece::Toned(_, words) => plain(words),
             Piece::Sign(sign) => sign.mark().to_owned(),
             Piece::To(key) => self.words(key),
@@ -330,6 +328,14 @@ fn opening(text: &str) -> String {
     }
 }
 
+/// Strong words. Spaces at either end stand outside of the asterisks, which mark nothing beside a space.
+fn strong(words: &str) -> String {
+    let (trimmed, before) = (words.trim_start(), words.len() - words.trim_start().len());
+    let (lead, within) = (&words[..before], trimmed.trim_end());
+    let after = &trimmed[within.len()..];
+    if within.is_empty() { words.to_owned() } else { format!("{lead}**{}**{after}", plain(within)) }
+}
+
 /// Text between back ticks, where only these and the bar of a table are special.
 fn code(text: &str) -> String {
     let safe = clean(text).replace('`', "'").replace('|', "/");
@@ -361,6 +367,8 @@ mod tests {
         assert_eq!(plain("https://x.y WWW.x.y"), "https:&#8203;//x.y WWW.&#8203;x.y");
         assert_eq!(plain("@you, mailto:a@b, 1.5: c"), "@&#8203;you, mailto:&#8203;a@&#8203;b, 1.5: c");
         assert_eq!(code("a`|b"), "`a'/b`");
+        assert_eq!(strong("Contradiction. ") + "A", "**Contradiction.** A");
+        assert_eq!([strong("a*"), strong(" ")], ["**a\\***", " "]);
         assert_eq!(opening("- no list"), "\\- no list");
         assert_eq!(opening("12. no list"), "12\\. no list");
         assert_eq!(opening("1.5 ns"), "1\\.5 ns");

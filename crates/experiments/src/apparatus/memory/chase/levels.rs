@@ -1,6 +1,7 @@
 //! Levels of the memory hierarchy found in a curve of latency, compared with those that the machine declares.
 
 use super::hierarchy;
+use fathom_core::experiment::Piece;
 use fathom_core::prelude::*;
 use fathom_core::statistics::{Crossing, CurvePoint, Interval, Measured, Plateau, plateaus, rise};
 
@@ -158,8 +159,17 @@ pub fn limits_of_caches(known: &Known) -> Vec<Limit> {
 
 /// The finding on the caches from a curve over sizes, on pages of this name.
 pub fn of_caches(known: &Known, pages: &str, curve: &[CurvePoint]) -> Option<Finding> {
-    let levels = Statement::joined(statements(&limits_of_caches(known), curve, Along::BYTES), "; ")?;
-    let lead = format!("Levels found in the curve on {pages} pages: ");
+    let mut levels = Statement::joined(statements(&limits_of_caches(known), curve, Along::BYTES), "; ")?;
+    // A level has one time and one end on each kind of page.
+    for piece in &mut levels.0 {
+        if let Piece::Figure(figure) = piece {
+            figure.name += &format!(", {pages} pages");
+        }
+    }
+    let lead = format!(
+        "Levels found in the curve on {pages} pages, each with the time of its flat part over all sizes (a row of the table is of \
+         one size): "
+    );
     Some(finding!(Question::Caches, "{lead}{levels}.", levels))
 }
 

@@ -185,7 +185,7 @@ fn none_or_one_call(observed: &Observed) -> Check {
             .to_owned(),
         holds: none.holds || one.holds,
         seen: one.seen.replace("expected 1", "expected 0 or 1"),
-        unasked: one.unasked,
+        ..one
     }
 }
 

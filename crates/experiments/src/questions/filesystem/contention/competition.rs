@@ -33,9 +33,14 @@ fn order_lost(known: &Known) -> Option<Finding> {
         sequential.iter().map(|(count, _)| *count).filter(|count| at(*count, &random).is_some()).max()?;
     let (alone, among) =
         (at(1, &random)?.over(at(1, &sequential)?), at(most, &random)?.over(at(most, &sequential)?));
+    // Only an advantage that one process alone has can be lost among many.
+    let helps_one = alone.ends().is_some_and(|(low, _)| low > 1.0);
     let judged = match (at(most, &random)?.differs_from(&at(most, &sequential)?), among.value < alone.value) {
+        _ if !helps_one => ": sequential order does not help one process either",
         (Some(false), _) => ": interleaved with the others', the blocks are not sequential for the device",
-        (_, true) => ": interleaved with the others', sequential order helps the device less",
+        (_, true) if among.differs_from(&alone) == Some(true) => {
+            ": interleaved with the others', sequential order helps the device less"
+        }
         _ => "",
     };
     (most > 1).then(|| {
@@ -161,6 +166,12 @@ mod tests {
         );
         assert!(both(200e3).contains("sequential order helps the device less"), "{}", both(200e3));
         assert!(both(80e3).contains("where 8 processes read."), "order is worth more: {}", both(80e3));
+        let equal = curve(ALL_SEQUENTIAL, &[(1, 80e3), (8, 400e3)]);
+        let equal = text_of(&[equal, curve(ALL_RANDOM, &[(1, 80e3), (8, 400e3)])].concat());
+        assert!(
+            equal.contains("does not help one process either") && !equal.contains("interleaved"),
+            "{equal}"
+        );
     }
 
     #[test]

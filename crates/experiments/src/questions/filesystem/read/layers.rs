@@ -61,7 +61,7 @@ fn order(state: &str, name: &str, known: &Known) -> Option<Finding> {
     let sequential = known.found_along(NAME, &usual(state, SEQUENTIAL, 0), &FILE);
     let sizes = sequential.into_iter().filter_map(|(file, sequential)| {
         let random = known.found(NAME, &usual(state, RANDOM, file))?;
-        Some(one_file(file, sequential, random))
+        Some(one_file(name, file, sequential, random))
     });
     let sizes = Statement::joined(sizes, "; ")?;
     let lead =
@@ -69,9 +69,9 @@ fn order(state: &str, name: &str, known: &Known) -> Option<Finding> {
     Some(finding!(Question::Order, "{lead}{sizes}.", sizes))
 }
 
-fn one_file(file: u64, sequential: Found, random: Found) -> Statement {
+fn one_file(state: &str, file: u64, sequential: Found, random: Found) -> Statement {
     let size = declared::size(file);
-    let name = |what: &str| format!("{what}, {size}");
+    let name = |what: &str| format!("{what}, {size}, {state}");
     statement!(
         "{size} {random} against {sequential}, {ratio}",
         random = random.named(&name("random")),

@@ -63,7 +63,7 @@ static ABOUT: About = About {
     trends: &[],
     shown: Shown::by(&[
         MainFigure::of(
-            "4 KiB in order, from the device, in short trials",
+            "4 KiB in order from the device",
             &[
                 ("block", At::Number(4_096)),
                 ("order", At::Name("sequential")),
@@ -73,7 +73,7 @@ static ABOUT: About = About {
             ],
         ),
         MainFigure::leading(
-            "4 KiB at random, from the device, in short trials",
+            "4 KiB at random from the device",
             &[
                 ("block", At::Number(4_096)),
                 ("order", At::Name("random")),

@@ -18,7 +18,7 @@ pub fn findings(known: &Known) -> Vec<Finding> {
 }
 
 /// The fastest method of a kind at a size, and its rate.
-fn best(kind: Kind, size: (Level, u64), known: &Known) -> Option<(&'static Kernel, Found)> {
+pub fn best(kind: Kind, size: (Level, u64), known: &Known) -> Option<(&'static Kernel, Found)> {
     let of_kind = KERNELS.iter().filter(|kernel| kernel.kind == kind);
     let measured = of_kind.filter_map(|kernel| Some((kernel, known.found(NAME, &point(kernel, size))?)));
     measured.max_by(|(_, one), (_, other)| one.value.total_cmp(&other.value))
@@ -30,11 +30,21 @@ fn best_of_kind(kind: Kind, size: (Level, u64), known: &Known) -> Option<Finding
     let kind = kind.name();
     Some(finding!(
         Question::Bandwidth,
-        "Best {kind} bandwidth of memory by one core: {rate} ({method}){of_theory}.",
+        "Best {kind} bandwidth of memory by one core: {rate} ({method}{counted}){of_theory}.",
         rate = rate.named(&format!("best {kind}")),
         method = kernel.method,
+        counted = counted(kernel.kind),
         of_theory = theory.map(|theory| of_theory(kernel, rate, theory))
     ))
+}
+
+/// What a byte of a kind counts as, where it is not once.
+fn counted(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Copy => "; each byte counts twice, as read and as written",
+        Kind::Triad => "; the bytes of all three arrays count",
+        _ => "",
+    }
 }
 
 /// The achieved share of the theoretical bandwidth, for the bytes on the bus, not for those that the program counts (R-MEM-22,

@@ -57,10 +57,14 @@ static ABOUT: About = About {
     parameters: &[ORDER, PAGES, STRIDE, SIZE],
     trends: &[],
     shown: Shown::by(&[
-        MainFigure::leading("L1", &[("order", At::Name("random cycle")), ("size", At::Within(1))]),
-        MainFigure::leading("L2", &[("order", At::Name("random cycle")), ("size", At::Within(2))]),
-        MainFigure::leading("L3", &[("order", At::Name("random cycle")), ("size", At::Within(3))]),
-        MainFigure::leading("main memory", &[("order", At::Name("random cycle")), ("size", At::Most)]),
+        MainFigure::leading("L1", &[("order", At::Name("random cycle")), ("size", At::Within(1))])
+            .with("size"),
+        MainFigure::leading("L2", &[("order", At::Name("random cycle")), ("size", At::Within(2))])
+            .with("size"),
+        MainFigure::leading("L3", &[("order", At::Name("random cycle")), ("size", At::Within(3))])
+            .with("size"),
+        MainFigure::leading("main memory", &[("order", At::Name("random cycle")), ("size", At::Most)])
+            .with("size"),
     ])
     .landmarks(|machine| hierarchy::landmarks(machine, &SIZE))
     .levels(findings::levels),

@@ -68,7 +68,7 @@ static ABOUT: About = About {
     trends: &[],
     shown: Shown::by(&[
         MainFigure::leading(
-            "TCP over loopback at its best",
+            "best TCP, loopback",
             &[
                 ("transport", At::Name("TCP")),
                 ("path", At::Name("loopback")),
@@ -79,7 +79,7 @@ static ABOUT: About = About {
             ],
         ),
         MainFigure::of(
-            "a stream without a network at its best",
+            "best stream without a network",
             &[
                 ("path", At::Name("within")),
                 ("figure", At::Name("steady")),
@@ -89,7 +89,7 @@ static ABOUT: About = About {
             ],
         ),
         MainFigure::of(
-            "TCP to the peer at its best, across CPUs",
+            "best TCP to the peer, across CPUs",
             &[
                 ("transport", At::Name("TCP")),
                 ("path", At::PEER),

@@ -37,7 +37,7 @@ pub fn finding(path: &str, known: &Known) -> Option<Finding> {
 fn by_the_clock(path: &str, known: &Known) -> Option<Statement> {
     let group = point(ACKNOWLEDGED, path, SEND, 0, Placement::AcrossCpus);
     let (_, rate): (u64, Found) = known.found_along(NAME, &group, &CHUNK).into_iter().next()?;
-    let cycles = rate.inverse(known.core_hz?, Dimension::Cycles);
+    let cycles = Found::measured(known.frequency()?.over(rate.measured), Dimension::Cycles);
     Some(statement!(
         " With a byte back per chunk, {cycles} pass for each byte sent (report 000's figure, in core \
          cycles).",

@@ -349,6 +349,7 @@ fn losses(point: &Point, observed: &Observed) -> Check {
         claim: claim.to_owned(),
         holds: lost / sent <= limit,
         unasked: false,
+        quantity: None,
         seen: format!(
             "{} of {} lost: {} ({} at 95 %), {} late",
             quantities::plain(lost),
