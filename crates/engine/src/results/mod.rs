@@ -45,7 +45,6 @@ pub use left_out::{budget, rounded};
 pub use mechanisms::Mechanism;
 pub use outcome::Outcome;
 pub use over_time::mean_over_time;
-pub use point::PointResult;
 pub(crate) use point::is_each;
 pub use point::{PointResult, REMAINDER};
 pub use point_core::PointCore;
