@@ -90,7 +90,7 @@ fn a_quota_is_fewer_cpus() -> Outcome {
     group.set(("cpu.cfs_quota_us", "50000".to_owned()), ("cpu.max", "50000 100000".to_owned()))?;
     let folder = tempfile::tempdir().expect("a folder");
     let entrance = group.entrance();
-    let mut checked = |cpus: &str| {
+    let checked = |cpus: &str| {
         let demand = format!("name = \"CPUs\"\ncondition = \"cpus\"\nat_least = \"{cpus}\"");
         let mut command = check(folder.path(), &demand);
         let entrance = entrance.clone();

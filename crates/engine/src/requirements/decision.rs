@@ -215,7 +215,7 @@ fn point(demand: &Demand, run: &Run, planned: &PlannedPoint, levels: Option<&Lev
     }
 }
 
-const NO_TRIAL: &str = "no trial of it was made";
+const NO_TRIAL: &str = "no trial of it was made: allow a larger `--budget`";
 
 fn is_of(trial: &Trial, planned: &PlannedPoint) -> bool {
     trial.experiment == planned.experiment && trial.point == planned.point
