@@ -5,8 +5,11 @@ use crate::tier::{Outcome, Test, alone};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-pub const TESTS: &[Test] =
-    &alone![twice_the_work_takes_twice_the_time_and_is_read_back, a_file_that_is_no_run_is_refused_in_words,];
+pub const TESTS: &[Test] = &alone![
+    twice_the_work_takes_twice_the_time_and_is_read_back,
+    a_file_that_is_no_run_is_refused_in_words,
+    a_benchmark_has_the_state_of_its_host,
+];
 
 /// An example, built as this test is.
 fn example(name: &str) -> PathBuf {
@@ -75,5 +78,16 @@ fn a_file_that_is_no_run_is_refused_in_words() -> Outcome {
     let output = Command::new(example("read_run")).arg(&file).output().unwrap();
     let complaint = String::from_utf8(output.stderr).unwrap();
     assert!(output.status.code() == Some(2) && complaint.contains("line 1 of the run file"), "{complaint}");
+    Ok(())
+}
+
+/// The anchors there are without experiments: the program's own operation, the core, and what the kernel counts.
+fn a_benchmark_has_the_state_of_its_host() -> Outcome {
+    let text = output("around_benchmark", Path::new("."));
+    let seconds = number(&text, "benchmark")?;
+    assert!(seconds > 0.0 && text.contains("\nhost: "), "{text}");
+    for dimension in ["frequency", "sum of 1000", "CPU time of other programs"] {
+        assert!(text.contains(&format!("\n{dimension}: ")), "{dimension}: {text}");
+    }
     Ok(())
 }

@@ -225,13 +225,24 @@ mod tests {
     #[test]
     fn what_moves_is_named_and_nothing_else_in_nine_of_ten() {
         let mut draws = draws();
-        for (host, factor) in [(CALM, 1.15), (DRIFTING, 1.25), (NOISY, 3.0), (CALM, 1.0 / 1.15)] {
+        for (host, factor) in [(CALM, 1.15), (DRIFTING, 1.25), (CALM, 1.0 / 1.15)] {
             let is_named = |dimensions: Vec<HostDimension>| {
                 dimensions[0].moved() && !dimensions[1..].iter().any(HostDimension::moved)
             };
             let named = (0..200).filter(|_| is_named(draws.judged(host, factor))).count();
             assert!(named >= 180, "{named} of 200 at {factor}, scatter {}", host.scatter);
         }
+    }
+
+    /// Where one trial in ten takes half as long again, the interval of a median reaches to those: a doubling is found in four of
+    /// five runs, and what is not found is not said to have held still.
+    #[test]
+    fn on_a_noisy_host_a_doubling_is_often_undecided_and_never_still() {
+        let mut draws = draws();
+        let verdicts: Vec<Verdict> = (0..200).map(|_| draws.judged(NOISY, 2.0).remove(0).verdict).collect();
+        let named = verdicts.iter().filter(|verdict| matches!(verdict, Verdict::Moved { .. })).count();
+        assert!(named >= 140, "{named} of 200");
+        assert!(!verdicts.iter().any(|verdict| matches!(verdict, Verdict::HeldStill { .. })));
     }
 
     #[test]

@@ -91,8 +91,28 @@ impl PhasedRun {
                 }
             }
         }
+        if !self.fill(&trials, began, length)? {
+            return Ok(None);
+        }
         let ended_s = self.run.seconds_to(Instant::now());
         Ok(Some(PhaseSpan { first_round, last_round: self.rounds, began_s, ended_s }))
+    }
+
+    /// Further rounds of all blocks that are measured, while another fits: the first trials of all are slower than later ones, so
+    /// the numbers that follow from them leave time. False if it was interrupted.
+    fn fill(&mut self, trials: &[u32], began: Instant, length: Duration) -> Result<bool> {
+        let mut longest = Duration::ZERO;
+        while began.elapsed() + longest < length {
+            let round = Instant::now();
+            self.rounds += 1;
+            for block in self.shuffled().into_iter().filter(|block| trials[*block] > 0) {
+                if self.visit(block)?.is_none() {
+                    return Ok(false);
+                }
+            }
+            longest = longest.max(round.elapsed());
+        }
+        Ok(true)
     }
 
     /// The first round: what a trial of each block costs; false if it was interrupted.
