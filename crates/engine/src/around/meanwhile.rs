@@ -13,7 +13,7 @@ use fathom_core::sampling::HostSlice;
 const SHORTEST_S: f64 = 0.5;
 
 /// A share of time, or of memory.
-struct Condition {
+struct WatchedCondition {
     name: &'static str,
     /// The increase from which it matters, in points.
     margin: f64,
@@ -22,15 +22,19 @@ struct Condition {
 }
 
 /// Each as seconds per second: 1 is one CPU, or all of the time.
-const CONDITIONS: [Condition; 4] = [
-    Condition {
+const CONDITIONS: [WatchedCondition; 4] = [
+    WatchedCondition {
         name: "CPU time of other programs",
         margin: 0.10,
         seconds: |slice| Some(slice.busy_s? - slice.own_s),
     },
-    Condition { name: "CPU time that the hypervisor took", margin: 0.05, seconds: |slice| slice.steal_s },
-    Condition { name: "stopped by a CPU quota", margin: 0.02, seconds: |slice| slice.throttled_s },
-    Condition { name: "gaps of a sleeping thread", margin: 0.02, seconds: |slice| Some(slice.late_s) },
+    WatchedCondition {
+        name: "CPU time that the hypervisor took",
+        margin: 0.05,
+        seconds: |slice| slice.steal_s,
+    },
+    WatchedCondition { name: "stopped by a CPU quota", margin: 0.02, seconds: |slice| slice.throttled_s },
+    WatchedCondition { name: "gaps of a sleeping thread", margin: 0.02, seconds: |slice| Some(slice.late_s) },
 ];
 
 /// The share of memory by which the page cache may change.
@@ -45,13 +49,17 @@ pub(super) fn judged(before: &[HostSlice], during: &[HostSlice], memory: Option<
 }
 
 /// A rate over slices; `None` where no slice has the counter.
-fn rate(condition: &Condition, slices: &[HostSlice]) -> Option<f64> {
+fn rate(condition: &WatchedCondition, slices: &[HostSlice]) -> Option<f64> {
     let known = || slices.iter().filter_map(|slice| Some(((condition.seconds)(slice)?, slice.lasted_s)));
     let time: f64 = known().map(|(_, lasted)| lasted).sum();
     (time > 0.0).then(|| known().map(|(seconds, _)| seconds).sum::<f64>() / time)
 }
 
-fn dimension(condition: &Condition, before: &[HostSlice], during: &[HostSlice]) -> Option<HostDimension> {
+fn dimension(
+    condition: &WatchedCondition,
+    before: &[HostSlice],
+    during: &[HostSlice],
+) -> Option<HostDimension> {
     let (usual, meanwhile) = (rate(condition, before)?, rate(condition, during)?);
     // A short slice at the end of a phase has large rates by chance.
     let whole = before.iter().filter(|slice| slice.lasted_s >= SHORTEST_S);

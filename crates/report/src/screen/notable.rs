@@ -127,13 +127,15 @@ fn failures(results: &Results) -> Option<String> {
 /// Evidence that does not hold, so that figures may be of another operation.
 fn doubts<'run>(results: &'run Results, claim: fn(&FailingClaim<'run>) -> String) -> Vec<String> {
     let all = run::doubts(results);
+    // The number of further ones takes a line as well.
+    let named = if all.len() > MOST { MOST - 1 } else { MOST };
     let mut sentences: Vec<String> = all
         .iter()
-        .take(MOST)
+        .take(named)
         .map(|doubt| format!("evidence fails: {} {}", doubt.experiment, claim(doubt)))
         .collect();
     if all.len() > MOST {
-        sentences.push(format!("and {}.", plural(all.len() - MOST, "more claim")));
+        sentences.push(format!("and {}.", plural(all.len() - named, "more claim")));
     }
     sentences
 }
