@@ -93,10 +93,11 @@ mod tests {
     fn the_neighbour_is_there_for_its_share_of_the_time_and_the_account_of_any_time_adds_up() {
         let share = share_between(0, 20_000 * PART_NS);
         assert!((share - SHARE).abs() < 0.015, "{share}");
-        let first = (0..).find(|part| is_shared(part * PART_NS) && !is_shared((part + 1) * PART_NS)).unwrap();
+        let first =
+            (0..1_000).find(|part| is_shared(part * PART_NS) && !is_shared((part + 1) * PART_NS)).unwrap();
         let middle = first * PART_NS + PART_NS / 2;
         assert!((share_between(middle, middle + PART_NS) - 0.5).abs() < 1e-9);
-        assert_eq!(share_between(middle, middle), 0.0);
+        assert!(share_between(middle, middle).abs() < 1e-9);
     }
 
     #[test]

@@ -43,7 +43,7 @@ impl StreamBeginning {
     }
 }
 
-/// What the kernel says of BBR (`struct tcp_bbr_info`, linux/inet_diag.h): the bandwidth in two halves, the least round-trip time,
+/// What the kernel says of BBR (`struct tcp_bbr_info` in `linux/inet_diag.h`): the bandwidth in two halves, the least round-trip time,
 /// and the gains of pacing and of the window in units of 1/256.
 #[repr(C)]
 #[derive(Default)]
