@@ -359,8 +359,11 @@ fn every_form_begins_with_what_the_screen_says() {
     let leading = fathom::experiments::all().flat_map(|experiment| experiment.about().shown.main_figures);
     let leading =
         leading.filter(|figure| figure.leads).filter_map(|figure| figure.words.split(['(', '{']).next());
-    let leading: Vec<String> = leading.map(bare).filter(|words| all.contains(words)).collect();
-    assert!(leading.len() > 9, "{leading:?}");
+    // A figure whose method has another version now leads no more.
+    let shown_wide = figures.iter().map(|(of, _)| bare(of.trim_end_matches('…'))).collect::<Vec<_>>();
+    let leads = |words: &String| all.contains(words) && shown_wide.iter().any(|of| of.starts_with(words));
+    let leading: Vec<String> = leading.map(bare).filter(leads).collect();
+    assert!(leading.len() > 6, "{leading:?}");
     for width in [80, Style::default().width] {
         let shown = figures_of(&on_screen(results, width, false));
         let shown: Vec<String> = shown.iter().map(|(of, _)| bare(of.trim_end_matches('…'))).collect();

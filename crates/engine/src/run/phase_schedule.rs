@@ -52,10 +52,12 @@ mod tests {
     #[test]
     fn what_fits_is_used_and_the_cheap_have_more() {
         let costs = [0.01, 0.2, 0.02, 0.3];
-        let trials = trials(&costs, 5.0);
+        let length = 5.15;
+        let trials = super::trials(&costs, length);
         assert!(trials.iter().all(|trials| *trials >= FEWEST), "{trials:?}");
-        assert!(trials[0] == MOST && trials[3] < MOST, "{trials:?}");
-        assert!(total(&costs, &trials) <= 5.0, "{trials:?}");
+        assert!(trials[0] > trials[3] && trials[2] > trials[1], "{trials:?}");
+        assert!(total(&costs, &trials) <= length, "{trials:?}");
+        assert!(super::trials(&costs, 100.0).iter().all(|trials| *trials == MOST));
     }
 
     #[test]

@@ -122,7 +122,7 @@ mod tests {
     #[test]
     fn the_first_sentence_is_the_verdict() {
         let calm = [still("system call", 0.031), still("fsync", 0.072)];
-        assert_eq!(verdict(&calm, false), "The host held still within 7.20\u{a0}%: all of 2 dimensions.");
+        assert_eq!(verdict(&calm, false), "The host held still within 7.20 %: all of 2 dimensions.");
         let moved = Verdict::Moved { by: 0.42, low: Some(0.35), high: Some(0.49) };
         let share = Verdict::Moved { by: -0.5, low: None, high: None };
         let lost = [
