@@ -53,11 +53,11 @@ mod tests {
     fn what_fits_is_used_and_the_cheap_have_more() {
         let costs = [0.01, 0.2, 0.02, 0.3];
         let length = 5.15;
-        let trials = super::trials(&costs, length);
-        assert!(trials.iter().all(|trials| *trials >= FEWEST), "{trials:?}");
-        assert!(trials[0] > trials[3] && trials[2] > trials[1], "{trials:?}");
-        assert!(total(&costs, &trials) <= length, "{trials:?}");
-        assert!(super::trials(&costs, 100.0).iter().all(|trials| *trials == MOST));
+        let planned = trials(&costs, length);
+        assert!(planned.iter().all(|trials| *trials >= FEWEST), "{planned:?}");
+        assert!(planned[0] > planned[3] && planned[2] > planned[1], "{planned:?}");
+        assert!(total(&costs, &planned) <= length, "{planned:?}");
+        assert!(trials(&costs, 100.0).iter().all(|trials| *trials == MOST));
     }
 
     #[test]
