@@ -88,14 +88,33 @@ fn counting(folder: &Path) -> [String; 3] {
 fn begun(folder: &Path, options: &[&str]) -> Child {
     let command = counting(folder);
     let words: Vec<&str> = command.iter().map(String::as_str).collect();
-    let child = around(&fathom(), options, &words)
-        .process_group(0)
-        .stderr(Stdio::piped())
-        .stdout(Stdio::null())
-        .spawn()
-        .unwrap();
+    let mut around = around(&fathom(), options, &words);
+    around.process_group(0).stderr(Stdio::piped()).stdout(Stdio::null());
+    // A shell that started this test in the background ignores what Ctrl-C sends, and so would all that it starts.
+    // SAFETY: between fork and exec only a system call is made.
+    unsafe {
+        around.pre_exec(|| {
+            libc::signal(libc::SIGINT, libc::SIG_DFL);
+            Ok(())
+        });
+    }
+    let child = around.spawn().unwrap();
     wait_for(Duration::from_mins(1), "the command begins", || folder.join("begun").exists());
     child
+}
+
+/// The output of a program that ends soon.
+fn ended(mut child: Child) -> Output {
+    let soon = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+        wait_for(Duration::from_mins(1), "it ends", || child.try_wait().unwrap().is_some());
+    }));
+    if soon.is_err() {
+        // SAFETY: a signal to the group of our own child.
+        unsafe { libc::kill(-(child.id() as libc::pid_t), libc::SIGKILL) };
+    }
+    let output = child.wait_with_output().unwrap();
+    assert!(soon.is_ok(), "it never ends: {}", text(&output.stderr));
+    output
 }
 
 fn ctrl_c_ends_the_command_once_and_the_report_says_so() -> Outcome {
@@ -104,7 +123,7 @@ fn ctrl_c_ends_the_command_once_and_the_report_says_so() -> Outcome {
     // A terminal sends it to the whole group.
     // SAFETY: a signal to the group of our own child.
     unsafe { libc::kill(-(child.id() as libc::pid_t), libc::SIGINT) };
-    let Output { status, stderr, .. } = child.wait_with_output().unwrap();
+    let Output { status, stderr, .. } = ended(child);
     assert_eq!(status.code(), Some(4), "{}", text(&stderr));
     assert!(text(&stderr).starts_with("Interrupted. "), "{}", text(&stderr));
     Ok(())
@@ -115,7 +134,7 @@ fn a_signal_to_fathom_is_passed_on() -> Outcome {
     let child = begun(folder.path(), &[]);
     // SAFETY: a signal to our own child.
     unsafe { libc::kill(child.id() as libc::pid_t, libc::SIGTERM) };
-    let Output { status, stderr, .. } = child.wait_with_output().unwrap();
+    let Output { status, stderr, .. } = ended(child);
     assert_eq!(status.code(), Some(3), "{}", text(&stderr));
     Ok(())
 }
