@@ -54,9 +54,11 @@ fn of_figures(results: &Results) -> Option<String> {
     let states: Vec<CoreState> = values.filter_map(|point| Some(point.core.as_ref()?.state)).collect();
     let count = |counted: CoreState| states.iter().filter(|state| **state == counted).count();
     let [alone, shared, mixed] = [CoreState::Alone, CoreState::Shared, CoreState::Mixed].map(count);
+    let is_known = results.core_shared.as_ref().is_some_and(|core| core.levels.shared.is_some());
+    let only = if is_known { "the core alone" } else { "that state" };
     (alone + shared + mixed > 0).then(|| {
         let mut text = format!(
-            "Of {} for short work on one CPU, {alone} are for the core alone",
+            "Of {} for short work on one CPU, {alone} are for {only}",
             plural(alone + shared + mixed, "figure")
         );
         if shared > 0 {

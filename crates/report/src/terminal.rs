@@ -36,7 +36,7 @@ const MOST_MISSED: usize = 5;
 pub fn summary(results: &Results, files: &[(&str, &Path)], style: Style) -> String {
     let parts = [
         head(results, style),
-        screen::trust_text(results, screen::TrustLines::All, style),
+        screen::trust_text(results, screen::TrustLines::Whole, style),
         table(&summary::groups(results), style),
         unmeasured(&summary::unmeasured(&results.points), style),
         trends(results, style),
@@ -175,6 +175,7 @@ fn legend(groups: &[OperationGroup], style: Style) -> String {
     let below = rows().any(|row| matches!(row.point.outcome, Outcome::BelowResolution { .. }));
     let neighbour = rows().any(|row| row.shared);
     let unpredicted = rows().any(|row| row.point.prediction.is_none());
+    let unjudged = rows().any(|row| row.point.method().is_err());
     let mut text = String::new();
     if below {
         text += &style.wrapped(
@@ -188,6 +189,9 @@ fn legend(groups: &[OperationGroup], style: Style) -> String {
     }
     if unpredicted {
         text += &style.wrapped("", "–  no prediction, or no such part; the full report says why.");
+    }
+    if unjudged {
+        text += &style.wrapped("", "?  not checked: another version of the method measured it.");
     }
     text
 }
@@ -300,6 +304,9 @@ fn disturbances(results: &Results, style: Style) -> String {
 fn precision(results: &Results, style: Style) -> String {
     let precision = Precision::of(results);
     let mut text = style.title("Precision") + "\n" + &style.wrapped("  ", &precision.sentence());
+    if precision.relative().next().is_some() {
+        text += &style.wrapped("  ", "The widest of those below ±100 %:");
+    }
     for (point, width) in precision.relative().take(MOST_MISSED) {
         let label = words::label(*point, &point.point);
         let line = format!("{} {} {label}", quantities::plus_minus(*width), point.experiment);

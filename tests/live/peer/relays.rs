@@ -199,7 +199,8 @@ fn callers_who_say_nothing_neither_hold_the_peer_nor_grow_it() -> Outcome {
     let opened = PeerSession::open(&address);
     let most = threads();
     assert!(opened.is_ok(), "{:?}", opened.err().map(|error| error.to_string()));
-    assert!(began.elapsed() < Duration::from_secs(1), "it took {:?}", began.elapsed());
+    // The silent ones are given up after 5 s; the kernel repeats what a full backlog has dropped after one (RFC 6298).
+    assert!(began.elapsed() < Duration::from_secs(4), "it took {:?}", began.elapsed());
     assert!(most < 80, "{most} threads for {} callers", silent.len());
     run.touch().unwrap();
     drop(silent);

@@ -31,7 +31,9 @@ pub(crate) fn lines(results: &Results) -> Vec<(&'static str, String)> {
 /// Which of the lines are shown.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum TrustLines {
-    /// All of them.
+    /// All of them, each to its end.
+    Whole,
+    /// All of them, each in two lines at most.
     All,
     /// Those of a usual screen.
     Screen,
@@ -42,7 +44,7 @@ pub(crate) enum TrustLines {
 impl TrustLines {
     fn has(self, name: &str) -> bool {
         match self {
-            TrustLines::All => true,
+            TrustLines::Whole | TrustLines::All => true,
             TrustLines::Screen => [VALUES, CHECKS, CORE].contains(&name),
             TrustLines::Few => [VALUES, CHECKS].contains(&name),
         }
@@ -57,7 +59,7 @@ const CORE: &str = "core";
 pub(crate) fn text(results: &Results, shown: TrustLines, style: Style) -> String {
     let mut lines = lines(results);
     lines.retain(|(name, _)| shown.has(name));
-    if shown != TrustLines::All {
+    if !matches!(shown, TrustLines::Whole | TrustLines::All) {
         // What was seen of the core; how many figures that concerns and its frequency are with the other lines.
         for (name, sentence) in &mut lines {
             if let Some(time) = occupancy::brief(results).filter(|_| *name == CORE) {
@@ -66,7 +68,14 @@ pub(crate) fn text(results: &Results, shown: TrustLines, style: Style) -> String
         }
     }
     let room = lines.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
-    let line = |(name, sentence): &(&str, String)| clipped(&format!("  {name:room$}  "), sentence, style);
+    let line = |(name, sentence): &(&str, String)| {
+        let lead = format!("  {name:room$}  ");
+        if shown == TrustLines::Whole {
+            style.wrapped(&lead, sentence)
+        } else {
+            clipped(&lead, sentence, style)
+        }
+    };
     style.title(TITLE) + "\n" + &lines.iter().map(line).collect::<String>()
 }
 
@@ -290,10 +299,14 @@ fn disturbed(results: &Results) -> String {
         ),
         (Some(moved), "migration", "migrated to another CPU in", "observation"),
     ];
+    let trials: usize = results.points.iter().map(|point| point.trials.0).sum();
     let (mut present, mut none, mut unread) = (vec![], vec![], vec![]);
     for (count, name, verb, of) in all {
         match count {
             Some(0) => none.push(format!("no {name}")),
+            Some(count) if of == "trial" => {
+                present.push(format!("{verb} {} of {}", quantities::count(count), plural(trials, of)));
+            }
             Some(count) => present.push(format!("{verb} {}", plural(count, of))),
             None => unread.push(name),
         }
@@ -302,8 +315,7 @@ fn disturbed(results: &Results) -> String {
     if present.is_empty() {
         return format!("nothing seen: {}.{unread}", none.join(", "));
     }
-    let trials: usize = results.points.iter().map(|point| point.trials.0).sum();
-    format!("{}; of {}.{unread}", present.join(", "), plural(trials, "trial"))
+    format!("{}.{unread}", present.join("; "))
 }
 
 /// The core that the work ran on: whether another hardware thread used it, and at which frequency it ran.

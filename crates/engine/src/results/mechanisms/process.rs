@@ -41,8 +41,8 @@ fn judge(premises: &Premises) -> Option<Conclusion> {
     );
     let because = statement!(
         "fork, exit and wait take {fork}; with vfork, which borrows the address space, {vfork}, a thread \
-         {thread}. The first difference is the address space, {space}; the second is descriptors, signal \
-         handlers and the wait of the parent, {difference}.{page_tables}{copies}",
+         {thread}. The first difference is the address space, {space}; the second contains descriptors, \
+         signal handlers and the wait of the parent, {difference}.{page_tables}{copies}",
         fork = fork.named("fork, exit, wait"),
         vfork = vfork.named("vfork, exit, wait"),
         thread = thread.named("create and join"),

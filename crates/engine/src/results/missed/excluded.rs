@@ -92,9 +92,13 @@ fn rejected(candidate: &MissCandidate, missed: &Missed) -> Statement {
     statement!("{sizes}, which would make the prediction {again}{contradicted}", sizes, again, contradicted)
 }
 
-/// Another hardware thread on the core.
+/// Another hardware thread on the core; where no observation was made with one, nothing is known of it.
 fn core(missed: &Missed) -> Option<Statement> {
     let core = missed.result.core.as_ref()?;
+    let [_, shared, _] = core.observations;
+    if shared == 0 {
+        return None;
+    }
     if core.state == CoreState::Alone {
         return Some("another hardware thread on the core (only observations without one count)".into());
     }
@@ -108,8 +112,12 @@ fn core(missed: &Missed) -> Option<Statement> {
     })
 }
 
-/// An exit to the hypervisor that takes longer than what is missing.
+/// An exit to the hypervisor that takes longer than what is missing; a prediction that contains exits is wrong by their cost, not by
+/// one more of them.
 fn exit(missed: &Missed, known: &Known) -> Option<Statement> {
+    if missed.prediction.terms.iter().any(|term| term.what.contains(EXITS)) {
+        return None;
+    }
     let exit = vm_exit::exit(known)?;
     let missing = missed.missing();
     let most = missing.interval.map_or(missing.value, |ends| ends.high);
@@ -122,6 +130,9 @@ fn exit(missed: &Missed, known: &Known) -> Option<Statement> {
         )
     })
 }
+
+/// The instruction that leaves the guest.
+const EXITS: &str = "CPUID";
 
 /// The core's frequency, if it varied less than the result differs from its prediction.
 fn frequency(missed: &Missed) -> Option<Statement> {
@@ -150,7 +161,7 @@ fn waiting(missed: &Missed) -> Option<Statement> {
     (times.passed_ns <= FAIR * missed.measured.value && times.waited_ns() < missing / 2.0).then(|| {
         let ran = Measured { value: times.ran_ns / times.passed_ns, interval: None };
         let ran = Found::measured(ran, Dimension::Share).named("time in which the process ran");
-        statement!("waiting (the process ran for {ran} of the time)", ran)
+        statement!("waiting (the process and its children ran for {ran} of the time)", ran)
     })
 }
 

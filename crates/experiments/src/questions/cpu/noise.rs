@@ -129,7 +129,7 @@ impl Experiment for Noise {
             Some((_, least)) => {
                 let least_lost = least.named("time lost, the least");
                 statement!(
-                    "{cpus} CPUs lose equal shares: {least_lost} to {most_lost} of their time",
+                    "{cpus} CPUs lose {least_lost} to {most_lost} of their time, which is no significant difference",
                     cpus = lost.len(),
                     least_lost,
                     most_lost
