@@ -58,7 +58,7 @@ mod tests {
 
     /// Waits until the state of a process (proc(5)) is one of these; a process that does not exist is as one that is dead.
     fn comes_to(states: &[char], pid: u32) -> bool {
-        let deadline = Instant::now() + Duration::from_secs(5);
+        let deadline = Instant::now() + Duration::from_secs(30);
         let state = || {
             let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
             stat.rsplit_once(')').and_then(|(_, rest)| rest.trim_start().chars().next()).unwrap_or('X')
@@ -85,7 +85,11 @@ mod tests {
             Ok(())
         });
         let mut pid = [0; 4];
-        File::from(reader).read_exact(&mut pid).unwrap();
+        if File::from(reader).read_exact(&mut pid).is_err() {
+            // Emulators and filters refuse tracing; then there is no copy either.
+            assert!(matches!(traced(|| Ok::<(), Failure>(())), Err(Uncounted::Refused(_))), "no copy");
+            return;
+        }
         let pid = u32::from_le_bytes(pid);
         assert!(comes_to(&['S'], pid), "it sleeps, and no more in a stop of its tracer");
         drop(tracer); // which kills it

@@ -107,8 +107,18 @@ mod tests {
     use std::process::{Child, Command};
     use std::time::{Duration, Instant};
 
+    /// How long a busy machine may take for a step.
+    const PATIENCE: Duration = Duration::from_secs(30);
+
     fn sleeper() -> Child {
-        Command::new("sleep").arg("60").process_group(0).spawn().expect("sleep")
+        let child = Command::new("sleep").arg("60").process_group(0).spawn().expect("sleep");
+        let (number, began) = (child.id() as libc::pid_t, Instant::now());
+        // An emulator returns before the child has its group.
+        // SAFETY: asks for a number.
+        while unsafe { libc::getpgid(number) } != number && began.elapsed() < PATIENCE {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        child
     }
 
     fn is_stopped(child: &Child) -> bool {
@@ -118,7 +128,7 @@ mod tests {
 
     fn becomes(child: &Child, stopped: bool) -> bool {
         let began = Instant::now();
-        while is_stopped(child) != stopped && began.elapsed() < Duration::from_secs(5) {
+        while is_stopped(child) != stopped && began.elapsed() < PATIENCE {
             std::thread::sleep(Duration::from_millis(5));
         }
         is_stopped(child) == stopped
