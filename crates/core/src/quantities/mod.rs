@@ -200,6 +200,12 @@ pub fn percent_range(share: f64, low: f64, high: f64) -> String {
     format!("{} {}", range.replace('–', " to "), measure.symbol)
 }
 
+/// One value over another with the ends of its interval: `1.30× (1.21–1.42)`.
+pub fn factor_within(factor: f64, ends: Option<(f64, f64)>) -> String {
+    let range = ends.map(|(low, high)| format!(" ({})", number_range(factor, low, high)));
+    format!("{}×{}", number_within(factor, ends), range.unwrap_or_default())
+}
+
 /// One value over another: `1.30×`, `0.872×`, `210×`.
 pub fn factor(factor: f64) -> String {
     if factor == 0.0 {

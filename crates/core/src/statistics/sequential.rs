@@ -100,14 +100,14 @@ pub fn side_of_mean(shares: &[f64], mean: f64, error: f64) -> Option<(SideOfMean
 
 /// The least number of trials after which a mean on this side of `mean` can be shown: where all numbers are 1, or all 0.
 pub fn fewest_to_show(side: SideOfMean, mean: f64, error: f64) -> usize {
-    let (mean, extreme) = match side {
-        SideOfMean::Above => (mean, 1.0),
-        SideOfMean::Below => (1.0 - mean, 1.0),
+    let mean = match side {
+        SideOfMean::Above => mean,
+        SideOfMean::Below => 1.0 - mean,
     };
     let mut gambler = Gambler::new(mean);
     let mut count = 0;
     while !gambler.has(1.0 / error) && count < MOST_TRIALS {
-        gambler.settle(extreme);
+        gambler.settle(1.0);
         count += 1;
     }
     count

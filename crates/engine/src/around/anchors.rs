@@ -1,7 +1,10 @@
 //! The anchors: a dozen points of the experiments that this program has registered, one for each dimension of a host.
 
-use crate::plan::{Set, SetMember};
-use fathom_core::experiment::At::{Cache, Least, Name, Nearest, Number};
+use crate::plan::{
+    FIRST_WRITE, GETPPID, LOOPBACK_ROUND_TRIP, PIPE_ON_ONE_CPU, READ_FROM_DEVICE, Set, SetMember,
+    WRITE_AND_FSYNC,
+};
+use fathom_core::experiment::At::{self, Cache, Least, Name, Nearest, Number};
 use fathom_core::experiment::Selector;
 use std::time::Duration;
 
@@ -26,12 +29,12 @@ pub(super) fn margin(name: &str) -> f64 {
 }
 
 /// An array of a size, in an order that no prefetcher predicts.
-const fn chase(size: &'static [(&'static str, fathom_core::experiment::At); 3]) -> Selector {
+const fn chase(size: &'static [(&'static str, At)]) -> Selector {
     Selector::of("memory/load_latency", size)
 }
 
 /// The time that a CPU leaves to a thread which wants it.
-const fn time_of(cpu: &'static [(&'static str, fathom_core::experiment::At); 2]) -> Selector {
+const fn time_of(cpu: &'static [(&'static str, At)]) -> Selector {
     Selector::of("cpu/noise", cpu)
 }
 
@@ -41,15 +44,9 @@ const MEMBERS: [SetMember; 15] = [
     (PROCESSOR_TIME, time_of(&[("figure", Name("lost")), ("cpu", Number(1))])),
     (PROCESSOR_TIME, time_of(&[("figure", Name("lost")), ("cpu", Number(2))])),
     (PROCESSOR_TIME, time_of(&[("figure", Name("lost")), ("cpu", Number(3))])),
-    ("system call", Selector::of("cpu/system_call", &[("call", Name("getppid"))])),
-    (
-        "context switch",
-        Selector::of(
-            "cpu/context_switch",
-            &[("mechanism", Name("pipe")), ("between", Name("processes")), ("placement", Name("one-cpu"))],
-        ),
-    ),
-    ("page fault", Selector::of("memory/minor_fault", &[("access", Name("anonymous, first write"))])),
+    ("system call", GETPPID),
+    ("context switch", PIPE_ON_ONE_CPU),
+    ("page fault", FIRST_WRITE),
     ("L1 latency", chase(&[("order", Name("random cycle")), ("pages", Name("huge")), ("size", Cache(1))])),
     ("L2 latency", chase(&[("order", Name("random cycle")), ("pages", Name("huge")), ("size", Cache(2))])),
     ("L3 latency", chase(&[("order", Name("random cycle")), ("pages", Name("huge")), ("size", Cache(3))])),
@@ -64,43 +61,9 @@ const MEMBERS: [SetMember; 15] = [
             &[("kind", Name("read")), ("level", Name("memory")), ("size", Least)],
         ),
     ),
-    (
-        "loopback round trip",
-        Selector::of(
-            "network/round_trip",
-            &[
-                ("transport", Name("TCP")),
-                ("path", Name("loopback")),
-                ("loop", Name("closed")),
-                ("payload", Number(56)),
-                ("placement", Name("one-cpu")),
-            ],
-        ),
-    ),
-    (
-        FSYNC,
-        Selector::of(
-            "filesystem/write",
-            &[
-                ("durability", Name("on the device, fsync")),
-                ("order", Name("random")),
-                ("block", Number(4 << 10)),
-            ],
-        ),
-    ),
-    (
-        READ,
-        Selector::of(
-            "filesystem/read",
-            &[
-                ("state", Name("direct")),
-                ("call", Name("pread")),
-                ("order", Name("random")),
-                ("block", Number(4 << 10)),
-                ("file", Number(64 << 20)),
-            ],
-        ),
-    ),
+    ("loopback round trip", LOOPBACK_ROUND_TRIP),
+    (FSYNC, WRITE_AND_FSYNC),
+    (READ, READ_FROM_DEVICE),
 ];
 
 /// The anchors, and further points of this program's own.

@@ -25,6 +25,9 @@ pub use progress::Progress;
 pub use promise::PROMISED_TRIALS;
 pub use recorded::{RecordedCosts, places};
 pub use selection::{UnknownExperiment, names, select};
+pub(crate) use set::{
+    FIRST_WRITE, GETPPID, LOOPBACK_ROUND_TRIP, PIPE_ON_ONE_CPU, READ_FROM_DEVICE, WRITE_AND_FSYNC,
+};
 pub use set::{SETS, Set, SetMember};
 pub use settlement::{Price, Settlement};
 pub use simulation::{Simulated, VisitTimes, forecast, simulate};

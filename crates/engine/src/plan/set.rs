@@ -28,6 +28,49 @@ pub type SetMember = (&'static str, Selector);
 const KIB: u64 = 1 << 10;
 const MIB: u64 = 1 << 20;
 
+/// A system call that does nothing.
+pub(crate) const GETPPID: Selector = Selector::of("cpu/system_call", &[("call", Name("getppid"))]);
+
+/// A byte through pipes between two processes on one CPU.
+pub(crate) const PIPE_ON_ONE_CPU: Selector = Selector::of(
+    "cpu/context_switch",
+    &[("mechanism", Name("pipe")), ("between", Name("processes")), ("placement", Name("one-cpu"))],
+);
+
+/// The first write to a page of anonymous memory.
+pub(crate) const FIRST_WRITE: Selector =
+    Selector::of("memory/minor_fault", &[("access", Name("anonymous, first write"))]);
+
+/// A short message and its answer by TCP over loopback, on one CPU.
+pub(crate) const LOOPBACK_ROUND_TRIP: Selector = Selector::of(
+    "network/round_trip",
+    &[
+        ("transport", Name("TCP")),
+        ("path", Name("loopback")),
+        ("loop", Name("closed")),
+        ("payload", Number(56)),
+        ("placement", Name("one-cpu")),
+    ],
+);
+
+/// A block read at random past the page cache.
+pub(crate) const READ_FROM_DEVICE: Selector = Selector::of(
+    "filesystem/read",
+    &[
+        ("state", Name("direct")),
+        ("call", Name("pread")),
+        ("order", Name("random")),
+        ("block", Number(4 * KIB)),
+        ("file", Number(64 * MIB)),
+    ],
+);
+
+/// A block written at random and made durable.
+pub(crate) const WRITE_AND_FSYNC: Selector = Selector::of(
+    "filesystem/write",
+    &[("durability", Name("on the device, fsync")), ("order", Name("random")), ("block", Number(4 * KIB))],
+);
+
 /// The set that identifies a slow host of a fleet in a minute, without privilege and in little memory. The choice of points:
 /// `docs/fleet.md`.
 static FLEET: Set = Set {
@@ -55,21 +98,11 @@ static FLEET: Set = Set {
             "a quota or heat: the speed sustained for a second",
             Selector::of("cpu/sustained", &[("figure", Name("sustained")), ("lasting", Least)]),
         ),
-        ("entering the kernel", Selector::of("cpu/system_call", &[("call", Name("getppid"))])),
+        ("entering the kernel", GETPPID),
         ("work in the kernel", Selector::of("cpu/system_call", &[("call", Name("open and close"))])),
         ("time that others take", Selector::of("cpu/noise", &[("figure", Name("lost")), ("cpu", Least)])),
         ("a line between two cores", Selector::of("cpu/core_to_core", &[("from", Least), ("to", Least)])),
-        (
-            "the scheduler",
-            Selector::of(
-                "cpu/context_switch",
-                &[
-                    ("mechanism", Name("pipe")),
-                    ("between", Name("processes")),
-                    ("placement", Name("one-cpu")),
-                ],
-            ),
-        ),
+        ("the scheduler", PIPE_ON_ONE_CPU),
         (
             "leaving an idle state, timers",
             Selector::of(
@@ -147,36 +180,9 @@ static FLEET: Set = Set {
                 &[("kind", Name("read")), ("threads", Most), ("size", Most)],
             ),
         ),
-        (
-            "the kernel's memory",
-            Selector::of("memory/minor_fault", &[("access", Name("anonymous, first write"))]),
-        ),
-        (
-            "the network stack",
-            Selector::of(
-                "network/round_trip",
-                &[
-                    ("transport", Name("TCP")),
-                    ("path", Name("loopback")),
-                    ("loop", Name("closed")),
-                    ("payload", Number(56)),
-                    ("placement", Name("one-cpu")),
-                ],
-            ),
-        ),
-        (
-            "a block from the device",
-            Selector::of(
-                "filesystem/read",
-                &[
-                    ("state", Name("direct")),
-                    ("call", Name("pread")),
-                    ("order", Name("random")),
-                    ("block", Number(4 * KIB)),
-                    ("file", Number(64 * MIB)),
-                ],
-            ),
-        ),
+        ("the kernel's memory", FIRST_WRITE),
+        ("the network stack", LOOPBACK_ROUND_TRIP),
+        ("a block from the device", READ_FROM_DEVICE),
         (
             "a stream from the device",
             Selector::of(
@@ -190,17 +196,7 @@ static FLEET: Set = Set {
                 ],
             ),
         ),
-        (
-            "a block onto the device",
-            Selector::of(
-                "filesystem/write",
-                &[
-                    ("durability", Name("on the device, fsync")),
-                    ("order", Name("random")),
-                    ("block", Number(4 * KIB)),
-                ],
-            ),
-        ),
+        ("a block onto the device", WRITE_AND_FSYNC),
     ],
 };
 

@@ -46,7 +46,5 @@ fn row(results: &Results, beginnings: &Beginnings) -> Row {
 }
 
 fn ratio(cost: &Estimate) -> String {
-    let ends = quantities::ends(cost);
-    let range = ends.map(|(low, high)| format!(" ({})", quantities::number_range(cost.value, low, high)));
-    format!("{}×{}", quantities::number_within(cost.value, ends), range.unwrap_or_default())
+    quantities::factor_within(cost.value, quantities::ends(cost))
 }

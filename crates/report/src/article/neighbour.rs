@@ -69,14 +69,12 @@ fn row(results: &Results, point: &PointResult, cost: Found) -> Row {
     let measure = Measure::of(point.unit, point.estimate().map_or(0.0, |alone| alone.value));
     let value =
         |estimate: Option<&Estimate>| estimate.map_or_else(String::new, |estimate| both(measure, estimate));
-    let ends = cost.ends();
-    let range = ends.map(|(low, high)| format!(" ({})", quantities::number_range(cost.value, low, high)));
     let share = point.core.as_ref().and_then(|core| core.shared_share).unwrap_or_default();
     Row::of([
         linked(results, &point.experiment).and(" ").and(words::short_label(point, &point.point)),
         value(point.estimate()).into(),
         value(point.shared()).into(),
-        Text::strong(quantities::number_within(cost.value, ends) + "×" + &range.unwrap_or_default()),
+        Text::strong(quantities::factor_within(cost.value, cost.ends())),
         quantities::number(share * 100.0).into(),
     ])
 }

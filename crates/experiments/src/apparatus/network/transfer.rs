@@ -46,8 +46,9 @@ pub struct TransferOrder {
 }
 
 impl TransferOrder {
-    fn beginning(&self) -> StreamBeginning {
-        StreamBeginning::new(!self.reads_after.is_zero())
+    /// Whether the condition counts from the end of each stream's beginning.
+    fn begins_before(&self) -> bool {
+        !self.reads_after.is_zero()
     }
 
     fn options(&self) -> StreamOptions {
@@ -171,7 +172,7 @@ struct Sent {
 
 fn send_one(stream: &TcpStream, order: &TransferOrder, watch: &dyn Stopwatch) -> Result<Sent, Failure> {
     let mut supply = supply(&order.by, stream.as_fd(), order.chunk as usize)?;
-    let mut beginning = order.beginning();
+    let mut beginning = StreamBeginning::new(order.begins_before());
     let bytes = pour(&mut *supply, order, watch, (&mut beginning, &|| is_searching(stream)))?;
     stream.shutdown(Shutdown::Write).map_err(|error| broke("shutdown", &error))?;
     let mut stream = stream;
@@ -214,7 +215,7 @@ fn pour_all(supply: &mut dyn Supply, order: &TransferOrder, watch: &dyn Stopwatc
 
 /// Receives over TCP; this side times the arrivals.
 pub fn receive(order: &TransferOrder, site: &Site) -> Result<Transfer, Failure> {
-    let begins_before = !order.reads_after.is_zero();
+    let begins_before = order.begins_before();
     let service =
         Service::Source { stream: order.options(), enough: order.enough, acknowledged: false, begins_before };
     let other = OtherSide::start(&service, &order.path, site)?;
