@@ -55,6 +55,17 @@ pub fn observe_in(
     clock: &FakeClock,
     workload: &mut Workload,
 ) -> Result<RawSample, Failure> {
+    observe_after(|| (), shared, duration_ns, clock, workload)
+}
+
+/// The same, with what is done last before the observations, as a trial reads its counters.
+pub fn observe_after(
+    begin: impl FnOnce(),
+    shared: &Shared,
+    duration_ns: u64,
+    clock: &FakeClock,
+    workload: &mut Workload,
+) -> Result<RawSample, Failure> {
     let stopwatch = SharedStopwatch::new(ClockKind::MonotonicRaw, 1e9).expect("a page of shared memory");
     let sampler = Sampler {
         clock,
@@ -65,7 +76,7 @@ pub fn observe_in(
         core_wait: None,
         shared,
     };
-    sampler.observe(workload, || ()).map(|(found, ())| found)
+    sampler.observe(workload, begin).map(|(found, ())| found)
 }
 
 /// The trial that a sampler's findings make, by way of its JSON.

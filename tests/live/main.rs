@@ -45,8 +45,10 @@ mod page_faults;
 mod peer;
 mod remote_read;
 mod safety;
+mod single_trial;
 mod terminal;
 mod this_machine;
+mod trial_length;
 mod verify;
 mod wall_clock;
 
@@ -74,6 +76,7 @@ fn main() -> std::process::ExitCode {
         streams::TESTS,
         terminal::TESTS,
         this_machine::TESTS,
+        trial_length::TESTS,
         verify::TESTS,
         wall_clock::TESTS,
     ];

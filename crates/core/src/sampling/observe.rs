@@ -4,6 +4,7 @@ use super::clock::{Clock, Reading, overhead};
 use super::observations::Observations;
 use super::occupancy::{self, CoreReadings, CoreWait};
 use super::sample::Beginning;
+use super::settling::Settled;
 use super::stopwatch::SharedStopwatch;
 use crate::experiment::{Failure, FigureValue, FirstCall, ObservedFrom, Operation, Shared, Work, Workload};
 use std::collections::BTreeMap;
@@ -30,7 +31,7 @@ const READINGS_ALONE: u32 = 128;
 pub struct RawSample {
     /// The raw observations.
     pub observations: Observations,
-    /// Operations that were timed.
+    /// Operations that were timed, and those of the beginning: all that the counts contain.
     pub operations: u64,
     /// Iterations of the baseline that were timed.
     pub baseline_iterations: u64,
@@ -44,6 +45,21 @@ pub struct RawSample {
     pub core: CoreReadings,
     /// The beginning that was not observed, of work that had to become steady.
     pub beginning: Option<Beginning>,
+}
+
+impl RawSample {
+    /// With the beginning of the work before its observations.
+    fn after(self, settled: Settled) -> Self {
+        RawSample { operations: self.operations + settled.operations, beginning: settled.beginning, ..self }
+    }
+}
+
+/// A call of work that returns its own numbers.
+struct Call {
+    /// The observations kept so far.
+    kept: usize,
+    /// The operations of this call that came to their end.
+    operations: u64,
 }
 
 /// A sampler: a clock, and the duration of its observations.
@@ -71,10 +87,7 @@ impl<C: Clock> Sampler<'_, C> {
         workload: &mut Workload,
         begin: impl FnOnce() -> T,
     ) -> Result<(RawSample, T), Failure> {
-        let beginning = match workload.observed {
-            ObservedFrom::ItsSteadyState => Some(self.settle(workload, self.shared)?),
-            ObservedFrom::ItsBeginning => None,
-        };
+        let observed = workload.observed;
         let (per_iteration, beyond_ns, each) = (workload.per_iteration, workload.beyond_ns, workload.each);
         let first_call = workload.first_call;
         let mut counts = || workload.witness.as_mut().map(|count| count()).unwrap_or_default();
@@ -84,25 +97,26 @@ impl<C: Clock> Sampler<'_, C> {
             begin()
         };
         let (mut raw, begun) = match &mut workload.work {
-            Work::Recorded(observe) => self.record(observe, first_call, begin),
-            Work::Figures(observe) => self.record_figures(observe, first_call, begin),
-            Work::Marked(operation) => self.marked(operation.as_mut(), beyond_ns, begin),
+            Work::Recorded(observe) => self.record(observe, (first_call, observed), begin),
+            Work::Figures(observe) => self.record_figures(observe, (first_call, observed), begin),
+            Work::Marked(operation) => self.marked(operation.as_mut(), (beyond_ns, observed), begin),
             Work::Timed { operation, baseline } => {
                 let batch = self.batch(operation.as_mut(), each)?;
                 let most = if each { MOST_SINGLES } else { MOST_BATCHES };
                 let wait = self.core_wait;
                 let waited_ns = self.wait()?;
                 let begun = self.warmed(begin);
+                let settled = self.settle(observed, &mut || operation.run(batch).map(|()| batch))?;
                 let until = Until { most, wait, duration: self.ticks(self.duration_ns as f64) };
                 let mut timed = self.timed(operation.as_mut(), baseline.as_deref_mut(), batch, &until)?;
                 timed.core.waited_ns = waited_ns;
-                Ok((self.raw_sample(timed, batch, per_iteration, beyond_ns, each), begun))
+                let settled = Settled { operations: settled.operations * per_iteration, ..settled };
+                Ok((self.raw_sample(timed, batch, per_iteration, beyond_ns, each).after(settled), begun))
             }
         }?;
         let grown = counts().into_iter().zip(before).map(|((name, now), (_, then))| (name, now - then));
         let gauges = workload.gauges.as_mut().map(|gauges| gauges()).unwrap_or_default();
         raw.witnessed = grown.chain(gauges).map(|(name, value)| (name.to_owned(), value)).collect();
-        raw.beginning = beginning;
         Ok((raw, begun))
     }
 
@@ -233,12 +247,13 @@ impl<C: Clock> Sampler<'_, C> {
     fn marked<T>(
         &self,
         operation: &mut (dyn Operation + '_),
-        beyond_ns: f64,
+        (beyond_ns, observed): (f64, ObservedFrom),
         begin: impl FnOnce() -> T,
     ) -> Result<(RawSample, T), Failure> {
         operation.run(1)?;
         let waited_ns = self.wait()?;
         let begun = self.warmed(begin);
+        let settled = self.settle(observed, &mut || operation.run(1).map(|()| 1))?;
         let mut timed = TimedBatches::with_capacity(MOST_SINGLES, self.reading_times);
         timed.core.waited_ns = waited_ns;
         timed.core.take(self.clock);
@@ -255,33 +270,34 @@ impl<C: Clock> Sampler<'_, C> {
                 break;
             }
         }
-        Ok((self.raw_sample(timed, 1, 1, beyond_ns, true), begun))
+        Ok((self.raw_sample(timed, 1, 1, beyond_ns, true).after(settled), begun))
     }
 
     /// Numbers that the work returns itself.
     fn record<T>(
         &self,
         observe: &mut (dyn FnMut() -> Result<Option<f64>, Failure> + '_),
-        first_call: FirstCall,
+        start: (FirstCall, ObservedFrom),
         begin: impl FnOnce() -> T,
     ) -> Result<(RawSample, T), Failure> {
         let mut values = Vec::with_capacity(MOST_SINGLES);
         let observe = &mut |keep: bool| {
             let value = observe()?;
             values.extend(value.filter(|_| keep));
-            Ok(values.len())
+            Ok(Call { kept: values.len(), operations: value.map_or(0, |_| 1) })
         };
-        let (core, begun) = self.repeated(observe, first_call, begin)?;
+        let (core, settled, begun) = self.repeated(observe, start, begin)?;
         let operations = values.len() as u64;
         let observations = Observations::Values { values };
-        Ok((RawSample { observations, operations, core, ..RawSample::default() }, begun))
+        let raw = RawSample { observations, operations, core, ..RawSample::default() };
+        Ok((raw.after(settled), begun))
     }
 
     /// Numbers of several figures that the work returns at once.
     fn record_figures<T>(
         &self,
         observe: &mut (dyn FnMut() -> Result<Vec<FigureValue>, Failure> + '_),
-        first_call: FirstCall,
+        start: (FirstCall, ObservedFrom),
         begin: impl FnOnce() -> T,
     ) -> Result<(RawSample, T), Failure> {
         let mut figures = BTreeMap::<String, Vec<f64>>::new();
@@ -293,34 +309,36 @@ impl<C: Clock> Sampler<'_, C> {
                 values.extend(keep.then_some(value));
             }
             calls += usize::from(keep);
-            Ok(calls)
+            Ok(Call { kept: calls, operations: 1 })
         };
-        let (core, begun) = self.repeated(observe, first_call, begin)?;
-        Ok((RawSample { figures, operations: calls as u64, core, ..RawSample::default() }, begun))
+        let (core, settled, begun) = self.repeated(observe, start, begin)?;
+        let raw = RawSample { figures, operations: calls as u64, core, ..RawSample::default() };
+        Ok((raw.after(settled), begun))
     }
 
     /// Calls `observe` until the time is over or there are enough observations; the results of a warm-up call are discarded.
     fn repeated<T>(
         &self,
-        observe: &mut dyn FnMut(bool) -> Result<usize, Failure>,
-        first_call: FirstCall,
+        observe: &mut dyn FnMut(bool) -> Result<Call, Failure>,
+        (first_call, observed): (FirstCall, ObservedFrom),
         begin: impl FnOnce() -> T,
-    ) -> Result<(CoreReadings, T), Failure> {
+    ) -> Result<(CoreReadings, Settled, T), Failure> {
         if first_call == FirstCall::WarmsUp {
             observe(false)?;
         }
         let waited_ns = self.wait()?;
         let begun = self.warmed(begin);
+        let settled = self.settle(observed, &mut || observe(false).map(|call| call.operations))?;
         let mut core =
             CoreReadings { waited_ns, ..CoreReadings::with_capacity(MOST_SINGLES + 1, self.reading_times) };
         let began = self.clock.stop();
         core.take_at(self.clock, began);
         loop {
-            let observations = observe(true)?;
+            let observations = observe(true)?.kept;
             core.take_at(self.clock, began);
             let elapsed = self.clock.stop().since(began).0;
             if observations >= MOST_SINGLES || elapsed >= self.ticks(self.duration_ns as f64) {
-                return Ok((core, begun));
+                return Ok((core, settled, begun));
             }
         }
     }

@@ -5,8 +5,9 @@
 
 use super::clock::Clock;
 use super::observe::Sampler;
+use super::occupancy;
 use super::sample::Beginning;
-use crate::experiment::{Failure, Shared, Work, Workload};
+use crate::experiment::{Failure, ObservedFrom};
 use crate::statistics::{self, settled_from};
 
 /// The length of the windows whose medians are compared, nanoseconds.
@@ -15,58 +16,72 @@ const WINDOW_NS: f64 = 2.5e6;
 /// Windows that the first work of a process takes at least: of a step after tens of milliseconds, nothing shows before.
 const FIRST_WINDOWS: usize = 40;
 
-/// Windows of later work of the same process, whose CPUs were woken from each other just before.
+/// Windows of later work of the same process, if it has no partner: a new partner process has a beginning of its own.
 const LATER_WINDOWS: usize = 8;
 
 /// The longest beginning, nanoseconds.
 const MOST_NS: f64 = 1e9;
 
-/// A process whose work on two CPUs has once become steady: made once for all points of a block.
+/// A process whose work has once become steady: made once for all points of a block.
 struct SteadyProcess;
 
+/// Work that is ready to be observed.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Settled {
+    /// The beginning that it had; `None` for work that has none.
+    pub beginning: Option<Beginning>,
+    /// The operations of the beginning.
+    pub operations: u64,
+}
+
+struct Window {
+    /// The median time of its repetitions, ticks.
+    median: f64,
+    took_ns: f64,
+    operations: u64,
+}
+
 impl<C: Clock> Sampler<'_, C> {
-    /// Repeats the work until its cost is steady; a process does so at length only once.
+    /// Repeats work that adapts until its cost is steady, just before it is observed, and in the same way: a pause of
+    /// milliseconds, or another rhythm, may begin it anew. A process without a partner does so at length only once. `once` does
+    /// the work once and returns how many operations it were; their sum comes with the beginning.
     ///
     /// # Errors
     /// [`Failure::Broke`] if it is not steady after a second: what would be observed is its beginning.
-    pub(super) fn settle(&self, workload: &mut Workload, shared: &Shared) -> Result<Beginning, Failure> {
+    pub(super) fn settle(
+        &self,
+        observed: ObservedFrom,
+        once: &mut dyn FnMut() -> Result<u64, Failure>,
+    ) -> Result<Settled, Failure> {
+        if observed == ObservedFrom::ItsBeginning {
+            return Ok(Settled::default());
+        }
         let mut first = None;
-        shared.get_or_make(|| {
-            first = Some(self.repeat_until_steady(workload, FIRST_WINDOWS)?);
+        self.shared.get_or_make(|| {
+            first = Some(self.until_steady(once, FIRST_WINDOWS)?);
             Ok(SteadyProcess)
         })?;
-        first.map_or_else(|| self.repeat_until_steady(workload, LATER_WINDOWS), Ok)
-    }
-
-    fn repeat_until_steady(&self, workload: &mut Workload, fewest: usize) -> Result<Beginning, Failure> {
-        let each = workload.each;
-        match &mut workload.work {
-            Work::Timed { operation, .. } => {
-                let batch = self.batch(operation.as_mut(), each)?;
-                self.until_steady(&mut || operation.run(batch), fewest)
-            }
-            Work::Marked(operation) => self.until_steady(&mut || operation.run(1), fewest),
-            Work::Recorded(observe) => self.until_steady(&mut || observe().map(drop), fewest),
-            Work::Figures(observe) => self.until_steady(&mut || observe().map(drop), fewest),
-        }
+        first.map_or_else(|| self.until_steady(once, LATER_WINDOWS), Ok)
     }
 
     fn until_steady(
         &self,
-        once: &mut dyn FnMut() -> Result<(), Failure>,
+        once: &mut dyn FnMut() -> Result<u64, Failure>,
         fewest: usize,
-    ) -> Result<Beginning, Failure> {
-        let (mut medians, mut ends, mut repeated_ns) = (vec![], vec![0.0], 0.0);
+    ) -> Result<Settled, Failure> {
+        let (mut medians, mut ends, mut repeated_ns, mut operations) = (vec![], vec![0.0], 0.0, 0);
         while repeated_ns < MOST_NS {
-            let (median, took_ns) = self.window(once)?;
-            repeated_ns += took_ns;
-            medians.push(median);
+            let window = self.window(once)?;
+            repeated_ns += window.took_ns;
+            operations += window.operations;
+            medians.push(window.median);
             ends.push(repeated_ns);
             let from = settled_from(&medians).filter(|_| medians.len() >= fewest);
             if let Some(from) = from {
                 let steady = statistics::median(&medians[from..]);
                 let first_cost = steady.map(|steady| medians[0] / steady);
-                return Ok(Beginning { lasted_ns: ends[from], repeated_ns, first_cost });
+                let beginning = Beginning { lasted_ns: ends[from], repeated_ns, first_cost };
+                return Ok(Settled { beginning: Some(beginning), operations });
             }
         }
         Err(Failure::Broke(format!(
@@ -75,17 +90,19 @@ impl<C: Clock> Sampler<'_, C> {
         )))
     }
 
-    /// The median time of the repetitions of a window, ticks, and the time that it took, nanoseconds.
-    fn window(&self, once: &mut dyn FnMut() -> Result<(), Failure>) -> Result<(f64, f64), Failure> {
-        let (began, mut times) = (self.clock.stop(), vec![]);
+    /// The repetitions of a window, with a reading of the core after each, as there is between observations.
+    fn window(&self, once: &mut dyn FnMut() -> Result<u64, Failure>) -> Result<Window, Failure> {
+        let (began, mut times, mut operations) = (self.clock.stop(), vec![], 0);
         loop {
             let start = self.clock.start();
-            once()?;
+            operations += once()?;
             let end = self.clock.stop();
             times.push(end.since(start).0 as f64);
+            occupancy::read(self.clock, self.reading_times);
             let took_ns = end.since(began).0 as f64 / self.ticks_per_second * 1e9;
             if took_ns >= WINDOW_NS {
-                return Ok((statistics::median(&times).unwrap_or_default(), took_ns));
+                let median = statistics::median(&times).unwrap_or_default();
+                return Ok(Window { median, took_ns, operations });
             }
         }
     }

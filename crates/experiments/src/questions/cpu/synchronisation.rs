@@ -19,7 +19,7 @@ static ABOUT: About = About {
              across two CPUs it wakes the other side, and is observed once that is steady.",
     caveats: "System V semaphores are not measured: they outlive a killed process, and a measurement must leave \
               nothing behind.",
-    version: 2,
+    version: 3,
     timed: None,
     parameters: &[MECHANISM],
     trends: &[],
@@ -86,11 +86,6 @@ impl Experiment for Synchronisation {
             limit: 40.0 * known.shortest_cycle(),
             because: "waiting enters the kernel, which takes some forty cycles on every core".to_owned(),
         })
-    }
-
-    /// What wakes the other CPU becomes steady once for all points of a process.
-    fn block(&self, point: &Point) -> Option<String> {
-        (point.placement() != Placement::OneCpu).then(|| point.placement().name().to_owned())
     }
 
     fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {

@@ -34,15 +34,15 @@ static ABOUT: About = About {
              reading the same bytes without a switch is subtracted (two writes and two reads per round trip); it is \
              measured in the same process, interleaved. The other mechanisms are whole hand-overs. `pipe alone` is \
              that subtracted cost, per byte written and read.\n\nAcross CPUs no switch is forced: the figure is the \
-             cost of waking the other side on an idle CPU, observed once it is steady (after 100 ms at least, once in a \
-             process). `free` lets the scheduler choose. Rings of processes with \
+             cost of waking the other side on an idle CPU, observed once it is steady (after 100 ms at least). \
+             `free` lets the scheduler choose. Rings of processes with \
              working sets follow lmbench's lat_ctx: the cost of the pipes and of summing, without switches, is \
              subtracted. Members run under SCHED_BATCH, so that none preempts the one that woke it and a hand-over is \
              one switch. `yield` is `sched_yield` between two processes that do nothing else. `user-level` changes \
              stacks inside one kernel thread and never enters the kernel.",
     caveats: "`start of child` is the method of report 003: from before fork or pthread_create to the child's first \
               instruction. It measures creation, not a switch. Plain `pipe` figures include the cost of the pipe.",
-    version: 2,
+    version: 3,
     timed: Some(TimedCode { of: "two turns", source: turn::SOURCE, begins: "pub fn rounds<" }),
     parameters: &[MECHANISM, BETWEEN, MEMBERS, WORKING_SET],
     trends: &[],
@@ -154,11 +154,6 @@ impl Experiment for ContextSwitch {
             because: "every hand-over enters the kernel, which takes some forty cycles on every core"
                 .to_owned(),
         })
-    }
-
-    /// What wakes the other CPU becomes steady once for all points of a process.
-    fn block(&self, point: &Point) -> Option<String> {
-        (point.placement() != Placement::OneCpu).then(|| point.placement().name().to_owned())
     }
 
     fn touches(&self, _: &Point) -> Vec<Touch> {

@@ -23,7 +23,10 @@ use fathom_equipment::peer::Service;
 use fathom_equipment::peer::other_side::OtherSide;
 use fathom_equipment::peer::ping::{Ping, THIS_HOST};
 use fathom_equipment::peer::service::Transport;
-use points::{CLOSED, ICMP, INTERVAL, LOOP, OPEN, PAYLOAD, PIPE, QUICK_PAYLOADS, TRANSPORT, UDP, UNIX};
+use points::{
+    CLOSED, ICMP, INTERVAL, LOOP, OPEN, PAYLOAD, PIPE, QUICK_PAYLOADS, QUICK_PAYLOADS_BETWEEN_CPUS,
+    TRANSPORT, UDP, UNIX,
+};
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::rc::Rc;
@@ -48,12 +51,12 @@ static ABOUT: About = About {
              numbered: one that does not come back within 250 ms is counted as lost, is not sent again, and gives no \
              observation. The cost of the two clock readings, some tens of nanoseconds, is not subtracted.\n\nOn \
              loopback both sides are pinned, to one CPU or to two; round trips between two are observed once they are \
-             steady (after 100 ms at least, once in a process), because hosts and governors learn how long a CPU \
+             steady (after 100 ms at least, in every trial), because hosts and governors learn how long a CPU \
              sleeps. With a peer this side is pinned; a virtual peer is pinned to the other CPU.",
     caveats: "A closed loop sends nothing while an answer is late (coordinated omission), so its percentiles are \
               those of a single client. On loopback nothing leaves the machine; the difference from the peer is the \
               network's share.",
-    version: 2,
+    version: 3,
     timed: Some(TimedCode {
         of: "a message and its echo",
         source: include_str!("../../../apparatus/network/conversation.rs"),
@@ -107,8 +110,9 @@ impl Experiment for RoundTrip {
     }
 
     fn effort(&self, point: &Point, _: &Machine) -> Effort {
-        let quick = QUICK_PAYLOADS.contains(&point.number(&PAYLOAD));
-        if quick { Effort::Quick } else { Effort::Standard }
+        let quick: &[u64] =
+            if wakes_another_cpu(point) { &QUICK_PAYLOADS_BETWEEN_CPUS } else { &QUICK_PAYLOADS };
+        if quick.contains(&point.number(&PAYLOAD)) { Effort::Quick } else { Effort::Standard }
     }
 
     fn predict(&self, point: &Point, known: &Known) -> Result<Prediction, String> {
@@ -123,11 +127,6 @@ impl Experiment for RoundTrip {
                 "a round trip enters the kernel {entries} times, each of which takes some forty cycles"
             ),
         })
-    }
-
-    /// What wakes the other CPU becomes steady once for all points of a process.
-    fn block(&self, point: &Point) -> Option<String> {
-        wakes_another_cpu(point).then(|| point.placement().name().to_owned())
     }
 
     fn touches(&self, _: &Point) -> Vec<Touch> {

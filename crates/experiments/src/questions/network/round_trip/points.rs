@@ -33,6 +33,8 @@ pub const OPEN: &str = "open";
 pub const PAYLOADS: [u64; 6] = [1, 44, 56, 512, 1400, 8192];
 /// Sizes in a quick run: the smallest, ping's, and one packet's.
 pub const QUICK_PAYLOADS: [u64; 3] = [1, 56, 1400];
+/// The same where every trial has a beginning of a tenth of a second.
+pub const QUICK_PAYLOADS_BETWEEN_CPUS: [u64; 2] = [1, 1400];
 /// Intervals between messages, nanoseconds: a very low load, and one that queues behind a slow answer.
 pub const INTERVALS: [u64; 2] = [100_000, 25_000];
 
