@@ -47,8 +47,8 @@ impl<P> KeptMemory<P> {
     /// ends.
     pub(super) fn keep(&mut self, block: usize, needs: &[Requirement], process: P) {
         let bytes = needs.iter().map(memory_of).max().unwrap_or(0);
-        let kept: u64 = self.processes.values().map(|(bytes, _)| bytes).sum();
-        if bytes >= LEAST && kept + bytes <= self.room {
+        let others: u64 = self.processes.values().map(|(bytes, _)| bytes).sum();
+        if bytes >= LEAST && others + bytes <= self.room {
             self.processes.insert(block, (bytes, process));
         }
     }
@@ -88,17 +88,17 @@ mod tests {
     #[test]
     fn a_process_ends_when_its_block_is_visited_or_when_all_memory_is_measured() {
         let machine = fathom_described::machine();
-        let mut kept = KeptMemory { processes: BTreeMap::new(), room: 3000 * MIB };
+        let mut memory = KeptMemory { processes: BTreeMap::new(), room: 3000 * MIB };
         let processes: Vec<Rc<usize>> = (0..5).map(Rc::new).collect();
         for (process, mib) in processes.iter().zip([1024, 16, 1024, 2048, 512]) {
-            kept.keep(**process, &needing(mib), Rc::clone(process));
+            memory.keep(**process, &needing(mib), Rc::clone(process));
         }
         assert_eq!(alive(&processes), [0, 2, 4], "neither too little nor more than there is room for");
-        kept.give_back_for(2, &needing(1024), &machine);
+        memory.give_back_for(2, &needing(1024), &machine);
         assert_eq!(alive(&processes), [0, 4]);
-        kept.give_back_for(7, &[Requirement::PageCache(MIB)], &machine);
+        memory.give_back_for(7, &[Requirement::PageCache(MIB)], &machine);
         assert_eq!(alive(&processes), [0, 4], "what other blocks keep is not in its way");
-        kept.give_back_for(7, &[Requirement::WholeMemory], &machine);
+        memory.give_back_for(7, &[Requirement::WholeMemory], &machine);
         assert!(alive(&processes).is_empty());
     }
 }

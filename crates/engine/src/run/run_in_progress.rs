@@ -99,7 +99,7 @@ pub struct RunInProgress {
     /// The process of the next visit, started while the last one was recorded.
     pub(super) ahead: Option<Process>,
     /// Finished processes whose memory the next visits of their blocks get.
-    pub(super) kept: KeptMemory<Process>,
+    pub(super) memory: KeptMemory<Process>,
     /// The number of processes that measured, including those before the run was resumed.
     pub(super) processes: u32,
 }
@@ -159,7 +159,7 @@ impl RunInProgress {
             watch: CoreWatch::of(&run.header),
             core_wanted: CoreWanted::Any,
             put_back: vec![0; active.len()],
-            kept: KeptMemory::on(environment.machine()),
+            memory: KeptMemory::on(environment.machine()),
             environment,
             launch: Launch::default(),
             ahead: None,
@@ -268,7 +268,7 @@ impl RunInProgress {
     }
 
     pub(super) fn close(&mut self, ended: Ending, conditions: Conditions) -> Result<()> {
-        self.kept.give_back();
+        self.memory.give_back();
         let closing = Closing {
             at: now(),
             took_s: (self.earlier + self.began.elapsed()).as_secs_f64(),

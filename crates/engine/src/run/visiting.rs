@@ -120,7 +120,7 @@ impl RunInProgress {
         let (began, mut measuring, mut own, mut ended) = (Instant::now(), None, vec![], None);
         let needs: Vec<Requirement> =
             visit.points.iter().flat_map(|index| experiment.requires(&self.active[*index].point)).collect();
-        self.kept.give_back_for(visit.block, &needs, self.environment.machine());
+        self.memory.give_back_for(visit.block, &needs, self.environment.machine());
         let (mut elsewhere, mut put_back) = (Duration::ZERO, vec![]);
         let trials = self.trials(experiment, &visit.points);
         let last = trials.last().cloned();
@@ -162,7 +162,7 @@ impl RunInProgress {
             due.points.iter().for_each(|index| self.report_progress(*index, visit.round, watcher));
         }
         if let Some(measuring) = measuring.filter(|measuring| !measuring.is_limited) {
-            self.kept.keep(visit.block, &needs, measuring.process);
+            self.memory.keep(visit.block, &needs, measuring.process);
         }
         if let Some(ahead) = &mut self.ahead {
             ahead.wait_until_ready()?;

@@ -30,17 +30,17 @@ impl Planner {
     /// important part alone while nothing has its interval, then the most important and cheapest ones. A line is fitted
     /// within rounds, so the parts of an experiment's lines stay together.
     pub(super) fn due(&mut self, now: Now) -> Vec<usize> {
-        let done = self.done(now);
-        let remaining = (self.budget() - now.elapsed).max(0.0);
-        self.at_ease = self.choosing(&done).seconds(&self.goals, self.observe) <= AT_EASE * remaining;
         let begun: Vec<usize> = self.group.iter().copied().filter(|part| self.is_due(*part, now)).collect();
         if !begun.is_empty() {
             return begun;
         }
         self.group.clear();
         let due: Vec<usize> = (0..self.goals.len()).filter(|part| self.is_due(*part, now)).collect();
+        let done = self.done(now);
+        let remaining = (self.budget() - now.elapsed).max(0.0);
+        let at_ease = self.choosing(&done).seconds(&self.goals, self.observe) <= AT_EASE * remaining;
         // Where points are left out the next trials may show that more do not fit.
-        if due.is_empty() || (self.at_ease && (self.has_value || !self.goals.contains(&0))) {
+        if due.is_empty() || (at_ease && (self.has_value || !self.goals.contains(&0))) {
             return due;
         }
         self.group = match self.first.filter(|first| !self.has_value && due.contains(first)) {
