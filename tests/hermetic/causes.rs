@@ -92,8 +92,8 @@ fn causes_in_real_runs_are_possible_and_one_for_a_point() {
     }
     let run = run(RUNS[0].1);
     let explained = Results::of(&run).points.iter().filter(|point| is_explained(point)).count();
-    // Causes by switches and round trips of earlier methods are not judged.
-    assert!(explained > 2, "there is something to judge: {explained}");
+    // Causes by switches, round trips and bandwidths of earlier methods are not judged.
+    assert!(explained > 1, "there is something to judge: {explained}");
 }
 
 #[test]

@@ -15,9 +15,12 @@ pub(super) struct PlanPart {
     pub(super) points: Vec<usize>,
 }
 
-/// How many times its share of the values an experiment may take of a run's time, and the share that any may take.
+/// How many times its share of the values an experiment may take of a run's time.
 const SHARES: f64 = 3.0;
-const LEAST_SHARE: f64 = 0.08;
+
+/// The share of a run that an experiment may take if it is one of many: with the round that is then under way, a tenth. Of a few
+/// experiments, which were asked for by name, each may take [`SHARES`] times as much as with equal shares.
+const ONE_OF_MANY: f64 = 0.08;
 
 /// All parts, and their arrangement.
 #[derive(Debug)]
@@ -28,8 +31,7 @@ pub(super) struct Layout {
     pub(super) blocks: Vec<Vec<usize>>,
     /// The part of each point.
     pub(super) part_of: Vec<usize>,
-    /// The share of a run that each experiment may take beyond the trials that its intervals need: a few times its share of the
-    /// values, and [`LEAST_SHARE`] at least.
+    /// The share of a run that each experiment may take beyond the trials that its intervals need.
     pub(super) fair_shares: Vec<f64>,
 }
 
@@ -69,5 +71,7 @@ fn fair_shares(jobs: &[Job]) -> Vec<f64> {
     for job in jobs {
         points[job.experiment] += 1.0;
     }
-    points.iter().map(|mine| (SHARES * mine / jobs.len() as f64).max(LEAST_SHARE)).collect()
+    let experiments = points.iter().filter(|mine| **mine > 0.0).count();
+    let most = (SHARES / experiments as f64).max(ONE_OF_MANY);
+    points.iter().map(|mine| (SHARES * mine / jobs.len() as f64).clamp(ONE_OF_MANY, most)).collect()
 }

@@ -8,6 +8,7 @@ mod effects;
 mod fitting;
 mod header;
 mod interrupt;
+mod kept_memory;
 mod leftovers;
 mod lock;
 mod memory_group;

@@ -5,6 +5,7 @@ use super::environment::{Environment, Pace};
 use super::fitting::ensure_anything_fits;
 use super::header::{now, tool};
 use super::interrupt::interrupted;
+use super::kept_memory::KeptMemory;
 use super::peering::{Peering, same_peer};
 use super::resuming;
 use super::variation::Arrangement;
@@ -97,6 +98,8 @@ pub struct RunInProgress {
     pub(super) launch: Launch,
     /// The process of the next visit, started while the last one was recorded.
     pub(super) ahead: Option<Process>,
+    /// Finished processes whose memory the next visits of their blocks get.
+    pub(super) memory: KeptMemory<Process>,
     /// The number of processes that measured, including those before the run was resumed.
     pub(super) processes: u32,
 }
@@ -156,6 +159,7 @@ impl RunInProgress {
             watch: CoreWatch::of(&run.header),
             core_wanted: CoreWanted::Any,
             put_back: vec![0; active.len()],
+            memory: KeptMemory::on(environment.machine()),
             environment,
             launch: Launch::default(),
             ahead: None,
@@ -264,6 +268,7 @@ impl RunInProgress {
     }
 
     pub(super) fn close(&mut self, ended: Ending, conditions: Conditions) -> Result<()> {
+        self.memory.give_back();
         let closing = Closing {
             at: now(),
             took_s: (self.earlier + self.began.elapsed()).as_secs_f64(),

@@ -19,6 +19,8 @@ struct Measuring {
     number: u32,
     /// The number of trials requested from it.
     trials: u32,
+    /// Whether it has a memory limit of its own.
+    is_limited: bool,
 }
 
 /// One trial to be made: of a point, or of several points that are its figures.
@@ -116,6 +118,9 @@ impl RunInProgress {
         self.pace = self.pace_of(visit);
         self.core_wanted = visit.core;
         let (began, mut measuring, mut own, mut ended) = (Instant::now(), None, vec![], None);
+        let needs: Vec<Requirement> =
+            visit.points.iter().flat_map(|index| experiment.requires(&self.active[*index].point)).collect();
+        self.memory.give_back_for(visit.block, &needs, self.environment.machine());
         let (mut elsewhere, mut put_back) = (Duration::ZERO, vec![]);
         let trials = self.trials(experiment, &visit.points);
         let last = trials.last().cloned();
@@ -156,7 +161,9 @@ impl RunInProgress {
             own.extend(due.points.iter().map(|index| (*index, took / figures)));
             due.points.iter().for_each(|index| self.report_progress(*index, visit.round, watcher));
         }
-        drop(measuring);
+        if let Some(measuring) = measuring.filter(|measuring| !measuring.is_limited) {
+            self.memory.keep(visit.block, &needs, measuring.process);
+        }
         if let Some(ahead) = &mut self.ahead {
             ahead.wait_until_ready()?;
         }
@@ -272,14 +279,15 @@ impl RunInProgress {
         let usual = self.environment.cpus().of(due.experiment, point);
         let cpus = self.watch.cpus(self.core_wanted, due.experiment, point, usual);
         let setting = self.environment.setting(due.seed, point.placement(), cpus, &needs, self.pace);
-        let ahead = self.ahead.take_if(|_| setting.limit().is_none());
+        let is_limited = setting.limit().is_some();
+        let ahead = self.ahead.take_if(|_| !is_limited);
         let mut process = match ahead {
             Some(process) => process,
             None => Process::start("trial", self.process_seed(), setting.limit(), &self.launch)?,
         };
         process.tell(&Request { experiment: due.experiment.about().name.to_owned(), setting })?;
         self.processes += 1;
-        Ok(Measuring { process, number: self.processes, trials: 0 })
+        Ok(Measuring { process, number: self.processes, trials: 0, is_limited })
     }
 
     /// Starts the process of the next visit while this one is recorded and its process ends; it reads no clock and waits for its

@@ -79,8 +79,10 @@ pub struct Planner {
     attempted: f64,
     /// The number of trials that each part gets; 0 if it is left out.
     goals: Vec<usize>,
-    /// The observation time of trials, seconds.
+    /// The observation time of promised trials, seconds.
     observe: f64,
+    /// That of the last visit's trials, seconds.
+    last_observe: f64,
     /// The time of the last review of costs, seconds.
     reviewed_at: f64,
     /// The states of the core so far.
@@ -116,6 +118,7 @@ impl Planner {
             attempted: -1.0,
             goals: vec![0; layout.parts.len()],
             observe: settings.pilot_observes().as_secs_f64(),
+            last_observe: settings.pilot_observes().as_secs_f64(),
             reviewed_at: 0.0,
             core_states: CoreStates::default(),
             seconds_by_experiment: vec![0.0; layout.fair_shares.len()],
@@ -132,7 +135,7 @@ impl Planner {
     /// Records the durations of the last requested visit: the preparation that belongs to no point, with starting and ending
     /// the process, and each point's own time. Points that were not reached are omitted.
     pub fn visited(&mut self, block: usize, preparation: Duration, points: &[(usize, Duration)]) {
-        let observe = Duration::from_secs_f64(self.observe);
+        let observe = Duration::from_secs_f64(self.last_observe);
         self.remember(block, preparation, points, observe);
         let own = |point: &&(usize, Duration)| self.first == Some(self.layout.part_of[point.0]);
         let own: Duration = points.iter().filter(own).map(|(_, took)| *took).sum();
@@ -321,17 +324,30 @@ impl Planner {
     fn visit(&mut self, parts: &[usize], core: CoreWanted, (limit, end): (f64, f64), now: Now) -> Step {
         self.visiting = true;
         self.last = parts.to_vec();
+        self.last_observe = self.observes(parts);
         Step::Visit(Visit {
             round: self.round,
             block: self.layout.parts[parts[0]].block,
             points: self.layout.points(parts),
-            observe: Duration::from_secs_f64(self.observe),
+            observe: Duration::from_secs_f64(self.last_observe),
             core,
             puts_back: self.phase != Phase::Pilot && self.puts_back(parts),
             limit: Duration::from_secs_f64(limit.max(0.0)),
             end: Duration::from_secs_f64(end.max(0.0)),
             making: Duration::from_secs_f64(self.making(parts, now).max(0.0)),
         })
+    }
+
+    /// The observation time of each trial of a visit, seconds: as promised, and beyond the promise as long as the rest of
+    /// the visit takes. If a trial's variance is B + W/t after an observation of t, and it costs F besides, (F + t)(B + W/t) is least at
+    /// t = √(FW/B); with t = F it is at most twice as much, whatever B and W are.
+    fn observes(&self, parts: &[usize]) -> f64 {
+        if self.phase != Phase::Spend || self.settings.observe.is_some() {
+            return self.observe;
+        }
+        let block = self.layout.parts[parts[0]].block;
+        let besides = self.prices.visit(block, parts, 0.0) / parts.len() as f64;
+        besides.min(self.longest()).max(self.observe)
     }
 
     fn done(&self, now: Now) -> Vec<Option<usize>> {

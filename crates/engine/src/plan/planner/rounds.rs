@@ -23,7 +23,7 @@ const AT_EASE: f64 = 0.6;
 const GROUP: f64 = 0.25;
 
 /// The share of a group's time that the preparation of a block must take for all of its parts to be measured in one group.
-const TOGETHER: f64 = 0.1;
+const TOGETHER: f64 = 0.02;
 
 impl Planner {
     /// The parts of the next round. Where little time is left to spare, they are a group that is measured to the end: the most
@@ -102,6 +102,13 @@ impl Planner {
         due.sort_by(|one, other| one.0.total_cmp(&other.0));
         due.truncate(due.len().div_ceil(LATER_SHARE).max(8));
         let mut parts: Vec<usize> = due.into_iter().map(|(_, part)| part).collect();
+        // A costly preparation serves all that still lacks precision.
+        let prepared: BTreeSet<usize> = parts.iter().map(|part| self.layout.parts[*part].block).collect();
+        let costly = prepared.into_iter().filter(|block| self.is_costly(*block));
+        let others: Vec<usize> = costly.flat_map(|block| self.layout.blocks[block].iter().copied()).collect();
+        parts.extend(others.into_iter().filter(|part| missing(part)));
+        parts.sort_unstable();
+        parts.dedup();
         let unpaired = (0..self.goals.len()).filter(|part| self.is_due_shared(*part, now));
         let unpaired: Vec<usize> =
             unpaired.filter(|part| self.is_affordable(*part) && !parts.contains(part)).collect();
@@ -132,9 +139,7 @@ impl Planner {
         for parts in &mut visits {
             chance::shuffle(parts, &mut chance);
         }
-        let is_costly = |parts: &Vec<usize>| {
-            self.prices.preparation[self.layout.parts[parts[0]].block] > COSTLY.as_secs_f64()
-        };
+        let is_costly = |parts: &Vec<usize>| self.is_costly(self.layout.parts[parts[0]].block);
         // The first of them keeps its drawn place.
         let first = visits.iter().position(is_costly).unwrap_or(visits.len());
         let (costly, others): (Vec<_>, Vec<_>) = visits.split_off(first).into_iter().partition(is_costly);
@@ -164,6 +169,11 @@ impl Planner {
         None
     }
 
+    /// Whether the preparation of a block takes long.
+    fn is_costly(&self, block: usize) -> bool {
+        self.prices.preparation[block] > COSTLY.as_secs_f64()
+    }
+
     /// Whether a part of the round is still due.
     fn is_open(&self, part: usize, now: Now) -> bool {
         match self.phase {
@@ -190,8 +200,9 @@ impl Planner {
 
     fn fitting(&self, block: usize, parts: Vec<usize>, room: f64) -> Vec<usize> {
         let mut remaining = room - self.prices.preparation[block];
+        let observe = if parts.is_empty() { self.observe } else { self.observes(&parts) };
         let fits = |part: &usize| {
-            let own = self.prices.own[*part].at(self.observe);
+            let own = self.prices.own[*part].at(observe);
             let fits = own <= remaining;
             remaining -= if fits { own } else { 0.0 };
             fits

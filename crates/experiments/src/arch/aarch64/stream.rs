@@ -4,6 +4,8 @@ use super::neon;
 use crate::apparatus::memory::stream::kernel::Maker::{self, Assembly, Compiler, Library};
 use crate::apparatus::memory::stream::kernel::{Kernel, Kind, Ownership, PER_LINE, Pass, portable};
 
+pub use portable::fill;
+
 /// Arm cores that see whole lines written one after the other do not read them first ("write streaming"; Neoverse N1 TRM, 6.4).
 const fn row(kind: Kind, method: &'static str, maker: Maker, run: Pass) -> Kernel {
     Kernel::new(kind, method, maker, run, Ownership::Streamed)

@@ -3,6 +3,8 @@
 use crate::apparatus::memory::stream::kernel::Maker::{self, Compiler, Library};
 use crate::apparatus::memory::stream::kernel::{Kernel, Kind, Ownership, PER_LINE, Pass, portable};
 
+pub use portable::fill;
+
 const fn row(kind: Kind, method: &'static str, maker: Maker, run: Pass) -> Kernel {
     Kernel::new(kind, method, maker, run, Ownership::Read)
 }

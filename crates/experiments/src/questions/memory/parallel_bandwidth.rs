@@ -34,7 +34,7 @@ static ABOUT: About = About {
              other, on the same arrays.",
     caveats: "The measuring thread runs on one of the busy CPUs for some microseconds in each window. With a CPU \
               quota below the number of threads, the quota is measured.",
-    version: 2,
+    version: 3,
     timed: None,
     parameters: &[KIND, METHOD, LEVEL, SIZE, THREADS],
     trends: &[],

@@ -1,8 +1,10 @@
 //! Memory whose words are known by their position: filled once, then read and overwritten by one kernel after the other, each of
 //! which restores what it has overwritten.
 
+use super::kernel::portable;
 use crate::apparatus::memory::backing::Backing;
 use crate::apparatus::memory::pages::{Mapping, Pages};
+use crate::arch::stream;
 use fathom_core::experiment::{Failure, ensure};
 use std::cell::Cell;
 use std::ops::Range;
@@ -14,6 +16,8 @@ const ONE: u64 = 1.0_f64.to_bits();
 const STEP: u64 = 1 << 8;
 /// Upper limit of the number of the first word, so that all words are below 2.
 const BEGIN_BELOW: u64 = 1 << 43;
+/// A longer stretch is filled around the caches, bytes.
+const CACHED: usize = 8 << 20;
 
 /// Memory filled with words known by their position, in huge pages if available, so that a walk through it does not wait for
 /// translation.
@@ -79,10 +83,12 @@ impl Filled {
     /// If the stretch ends beyond the memory.
     pub fn restore(&self, stretch: Range<usize>) {
         assert!(stretch.end <= self.words(), "a stretch beyond the memory");
-        for at in stretch {
-            // SAFETY: inside the mapping, as was asserted; no kernel that holds its address runs meanwhile.
-            unsafe { self.first().add(at).write(self.content(at)) };
-        }
+        let is_large = 8 * stretch.len() > CACHED;
+        // SAFETY: inside the mapping, as was asserted.
+        let first = unsafe { self.first().add(stretch.start) };
+        let words = stretch.map(|at| self.content(at));
+        // SAFETY: as above; no kernel that holds its address runs meanwhile.
+        unsafe { if is_large { stream::fill(first, words) } else { portable::fill(first, words) } };
     }
 
     /// Lends the memory to one kernel at a time.

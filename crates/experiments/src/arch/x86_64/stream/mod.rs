@@ -8,6 +8,21 @@ mod word;
 use crate::apparatus::memory::stream::kernel::Maker::{self, Assembly, Compiler, Library};
 use crate::apparatus::memory::stream::kernel::{Kernel, Kind, Ownership, PER_LINE, Pass, portable};
 use avx::{avx2, avx512};
+use core::arch::x86_64::{_mm_sfence, _mm_stream_si64};
+
+/// Stores consecutive words around the caches: no line is read before it is written, so large memory is filled at more than twice
+/// the speed, and the caches do not hold the words stored last.
+///
+/// # Safety
+/// There is room for all words from `first` on.
+pub unsafe fn fill(first: *mut u64, words: impl Iterator<Item = u64>) {
+    for (at, word) in words.enumerate() {
+        // SAFETY: as the caller guarantees; every processor of the architecture has the instruction.
+        unsafe { _mm_stream_si64(first.add(at).cast(), word.cast_signed()) };
+    }
+    // SAFETY: no operand.
+    unsafe { _mm_sfence() };
+}
 
 const fn row(kind: Kind, method: &'static str, maker: Maker, run: Pass) -> Kernel {
     Kernel::new(kind, method, maker, run, Ownership::Read)

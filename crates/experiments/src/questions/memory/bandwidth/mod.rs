@@ -34,7 +34,8 @@ static ABOUT: About = About {
              four times the last-level cache. They are in huge pages where available, hold non-zero data, and every \
              line of them is in memory before the first observation. All kernels of a size use the same memory, one \
              after the other in one process, in random order in every trial; each restores what it has \
-             overwritten.\n\nOn x86-64 the kernels are in assembly: a plain loop of words, 8 words unrolled, vectors \
+             overwritten, around the caches if that is more than 8 MiB, so that none of it waits to be written back \
+             while the next one is timed.\n\nOn x86-64 the kernels are in assembly: a plain loop of words, 8 words unrolled, vectors \
              of 16 (SSE), 32 (AVX2) and 64 bytes (AVX-512) that move 512 bytes per iteration, with and without \
              software prefetch 1 KiB ahead, with non-temporal stores (a fence at the end of each piece; for copies \
              also both halves of a piece at once), and the repeated string instructions. In addition there are loops \
@@ -57,8 +58,10 @@ static ABOUT: About = About {
               cache, so the arrays may be many times larger than this guest's part (memory/load_latency finds where \
               the cache ends). The data written are not zero: some processors have a faster path for lines of zeros \
               (a Zen 4 filled memory with zeros three times as fast as with any other value), which says nothing \
-              about moving data.",
-    version: 2,
+              about moving data. A process that has measured keeps its memory until the next one for the same size \
+              begins, which gets mostly the same physical pages, cleared: what depends on their place varies less \
+              between the trials of a run than between runs.",
+    version: 3,
     timed: None,
     parameters: &[KIND, METHOD, LEVEL, SIZE],
     trends: &[],

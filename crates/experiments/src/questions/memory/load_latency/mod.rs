@@ -51,7 +51,9 @@ static ABOUT: About = About {
               `random within windows of 256 KiB` is multichase's default: both lines of a pair are visited shortly \
               after each other, so the adjacent-line prefetcher makes memory seem too fast.\n\nOn a virtual machine \
               the last-level cache may be shared with other guests, and the part that this machine gets may be \
-              smaller than the declared size.",
+              smaller than the declared size. A process that has \
+              measured keeps its memory until the next one of its block begins, which gets mostly the same physical \
+              pages, cleared.",
     version: 1,
     timed: Some(TimedCode { of: "the chase", source: kernel::CHASE_SOURCE, begins: "pub unsafe fn chase(" }),
     parameters: &[ORDER, PAGES, STRIDE, SIZE],

@@ -16,6 +16,17 @@ unsafe fn doubles<'a>(from: *const u64, bytes: usize) -> &'a [f64] {
     unsafe { std::slice::from_raw_parts(from.cast(), bytes / 8) }
 }
 
+/// Stores consecutive words.
+///
+/// # Safety
+/// There is room for all words from `first` on.
+pub unsafe fn fill(first: *mut u64, words: impl Iterator<Item = u64>) {
+    for (at, word) in words.enumerate() {
+        // SAFETY: as the caller guarantees.
+        unsafe { first.add(at).write(word) };
+    }
+}
+
 pub unsafe extern "C" fn read(_: *mut u64, from: *const u64, _: *const u64, bytes: usize, _: u64) -> u64 {
     // SAFETY: as promised by the caller.
     unsafe { words(from, bytes) }.iter().fold(0, |sum: u64, word| sum.wrapping_add(*word))
