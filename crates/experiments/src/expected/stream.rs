@@ -1,9 +1,9 @@
 //! Predicted rate of a kernel: the lower of the rates of its instructions and of the buses between the caches.
 
-use crate::apparatus::memory::chase::hierarchy;
 use crate::apparatus::memory::pages::Pages;
 use crate::apparatus::memory::stream::kernel::{KERNELS, Kernel, Kind, Maker, PER_LINE};
 use crate::apparatus::memory::stream::working_set::Level;
+use crate::expected::hierarchy;
 use crate::questions::memory::load_latency;
 use crate::questions::memory::memory_parallelism;
 use fathom_core::prelude::*;
