@@ -135,7 +135,7 @@ impl<'run> Precision<'run> {
         // A share of zero has an interval but no relative width.
         let without = estimates().filter(|estimate| estimate.interval.is_none()).count();
         let mut widths = widths(results);
-        widths.sort_by(|(_, one), (_, other)| other.total_cmp(one));
+        statistics::sort_by_number(&mut widths, |(_, width)| -width);
         let all: Vec<f64> = widths.iter().map(|(_, width)| *width).collect();
         let median = statistics::median(&all);
         let useful = all.iter().filter(|width| **width <= USEFUL).count();

@@ -235,7 +235,7 @@ pub fn share_of_trials(
 /// A percentile over all observations, for work whose duration does not depend on the trial.
 pub fn tail(point: &PointResult, level: f64) -> Result<TruthFigure, NoFigure> {
     let mut all: Vec<f64> = point.samples.iter().flatten().copied().collect();
-    all.sort_by(f64::total_cmp);
+    statistics::sort(&mut all);
     let of = estimate(point)?;
     let value = quantile(&all, level).ok_or_else(|| NoFigure::inconclusive("there are no observations"))?;
     let interval = quantile_interval(&all, level).map(|(low, high)| Interval { low, high });

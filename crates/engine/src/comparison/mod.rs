@@ -199,7 +199,7 @@ impl Comparison {
     /// The rows of one verdict, those with the greatest change first.
     pub fn with(&self, verdict: Verdict) -> Vec<&Row> {
         let mut rows: Vec<&Row> = self.rows.iter().filter(|row| row.verdict == verdict).collect();
-        rows.sort_by(|one, other| other.distance().total_cmp(&one.distance()));
+        statistics::sort_by_number(&mut rows, |row| -row.distance());
         rows
     }
 

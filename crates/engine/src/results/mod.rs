@@ -274,7 +274,7 @@ const DEVIATION: [f64; 2] = [0.16, 0.84];
 /// trials.
 fn core_hz_ends(run: &Run) -> Option<Interval> {
     let mut seen: Vec<f64> = run.trials.iter().filter_map(core_hz_of).collect();
-    seen.sort_by(f64::total_cmp);
+    statistics::sort(&mut seen);
     let at = |share: f64| seen.get((share * seen.len().saturating_sub(1) as f64).round() as usize).copied();
     let [low, high] = DEVIATION.map(at);
     (seen.len() >= statistics::MINIMUM_TRIALS).then_some(Interval { low: low?, high: high? })

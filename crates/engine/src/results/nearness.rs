@@ -16,7 +16,7 @@ pub fn finding(points: &[PointResult]) -> Option<Finding> {
         };
         let costs = points.iter().filter(|point| point.unit == Unit::Nanoseconds && point.evidence_holds());
         let mut ratios: Vec<f64> = costs.filter_map(ratio).collect();
-        ratios.sort_by(f64::total_cmp);
+        statistics::sort(&mut ratios);
         ratios
     };
     let hardware = quarters("base hardware", &over(&|prediction| prediction.part(Part::Hardware)))?;

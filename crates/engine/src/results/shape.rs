@@ -29,7 +29,7 @@ pub fn distinct_modes(observations: &[f64]) -> Vec<Mode> {
 /// At most [`ENOUGH`] of the observations, evenly over their ranks.
 fn evenly(observations: &[f64]) -> Vec<f64> {
     let mut sorted = observations.to_vec();
-    sorted.sort_unstable_by(f64::total_cmp);
+    statistics::sort(&mut sorted);
     let (all, count) = (sorted.len(), sorted.len().min(ENOUGH));
     (0..count).map(|place| sorted[(2 * place + 1) * all / (2 * count)]).collect()
 }

@@ -31,7 +31,7 @@ pub(crate) fn figures(
                     Some((trials.at, mark(unit, &format!("{name} {along} {setting}"), trials)?))
                 });
                 let mut marks: Vec<(f64, Mark)> = marks.collect();
-                marks.sort_by(|(one, _), (other, _)| one.total_cmp(other));
+                statistics::sort_by_number(&mut marks, |(at, _)| *at);
                 (marks.len() >= LEAST).then(|| Curve { name: named(name, method), marks, trend: None })
             };
             let mut curves: Vec<Curve> = variants.iter().filter_map(curve).collect();

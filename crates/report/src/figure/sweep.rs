@@ -7,6 +7,7 @@ use super::mark::mark;
 use super::svg::SERIES;
 use crate::words;
 use fathom_core::experiment::{Point, Value};
+use fathom_core::statistics;
 use fathom_engine::results::{PointResult, Results, TrendResult};
 
 /// Fewer settings than this are variants, not a sweep.
@@ -70,7 +71,7 @@ fn split_along<'run>(
     };
     let rest = points.iter().filter(|point| !is_swept(point)).copied().collect();
     for series in &mut series {
-        series.points.sort_by(|(one, _), (other, _)| one.total_cmp(other));
+        statistics::sort_by_number(&mut series.points, |(at, _)| *at);
     }
     (series, rest)
 }

@@ -1,5 +1,6 @@
 //! The data files, read once.
 
+use super::data;
 use super::figure::{Figure, FigureLocation, FigureRow, Shared};
 use super::machine::Machine;
 use serde::{Deserialize, Serialize};
@@ -62,9 +63,7 @@ pub(super) fn library() -> &'static DataFiles {
 fn read() -> DataFiles {
     let mut library = DataFiles { sources: vec![], machines: vec![], figures: vec![] };
     for (name, text) in FILES {
-        let file: DataFile =
-            toml::from_str(text).unwrap_or_else(|error| panic!("references/{name}: {error}"));
-        library.take(name, file);
+        library.take(name, data(name, text));
     }
     library.figures.sort_by(|one, other| one.id().cmp(other.id()));
     library

@@ -5,6 +5,7 @@ use crate::plan::chance;
 use crate::plan::progress::Progress;
 use crate::plan::promise::PROMISED_TRIALS;
 use crate::plan::step::{Moment, Step};
+use fathom_core::statistics;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
@@ -99,7 +100,7 @@ impl Planner {
                 (self.shortfall(*part, now) * seconds, *part)
             }));
         }
-        due.sort_by(|one, other| one.0.total_cmp(&other.0));
+        statistics::sort_by_number(&mut due, |(seconds, _)| *seconds);
         due.truncate(due.len().div_ceil(LATER_SHARE).max(8));
         let mut parts: Vec<usize> = due.into_iter().map(|(_, part)| part).collect();
         let unpaired = (0..self.goals.len()).filter(|part| self.is_due_shared(*part, now));
