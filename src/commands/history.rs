@@ -5,6 +5,7 @@ use super::streams::print;
 use crate::cli;
 use anyhow::{Context, Result, bail};
 use fathom_core::message::{clean, tell};
+use fathom_core::sorting;
 use fathom_engine::comparison::{History, ReducedRun, histories};
 use fathom_engine::parallel;
 use fathom_engine::plan;
@@ -25,7 +26,7 @@ pub(super) fn history(args: &cli::History, style: Style) -> Result<()> {
     if stored.is_empty() {
         bail!("there is no run in {} yet: `fathom run` makes one", folder.display());
     }
-    stored.sort_by(|(_, one), (_, other)| one.header.started.cmp(&other.header.started));
+    sorting::by(&mut stored, |(_, one), (_, other)| one.header.started.cmp(&other.header.started));
     let (names, runs): (Vec<String>, Vec<ReducedRun>) = stored.into_iter().unzip();
     let all = if args.experiments.is_empty() { vec![] } else { histories(&runs, |name| margins.of(name)) };
     let is_shown = |history: &History| {

@@ -36,7 +36,6 @@ mod robust_line;
 mod segments;
 mod sequential;
 mod signed_rank;
-mod sorting;
 mod steady;
 mod summary;
 
@@ -66,6 +65,5 @@ pub use segments::{Segments, two_segments};
 pub use sequential::{
     SequentialEstimate, SideOfMean, fewest_to_show, sequential_mean, sequential_quantile, side_of_mean,
 };
-pub use sorting::{sort, sort_by_number};
 pub use steady::{settled_from, steady_from};
 pub use summary::{Summary, TRIMMED, summary};

@@ -3,6 +3,7 @@
 use super::data;
 use super::figure::{Figure, FigureLocation, FigureRow, Shared};
 use super::machine::Machine;
+use fathom_core::sorting;
 use serde::{Deserialize, Serialize};
 use std::sync::LazyLock;
 
@@ -65,7 +66,7 @@ fn read() -> DataFiles {
     for (name, text) in FILES {
         library.take(name, data(name, text));
     }
-    library.figures.sort_by(|one, other| one.id().cmp(other.id()));
+    sorting::by(&mut library.figures, |one, other| one.id().cmp(other.id()));
     library
 }
 

@@ -3,7 +3,7 @@
 
 use super::reader::{Call, ReadAhead, Reader};
 use fathom_core::experiment::{Failure, Site};
-use fathom_core::statistics;
+use fathom_core::sorting;
 use fathom_equipment::test_file::{TestFile, blocks, cached_within, forget, served};
 use std::cell::Cell;
 use std::fs::File;
@@ -201,6 +201,6 @@ fn advise(file: &File, offset: u64, advice: libc::c_int) {
 }
 
 fn middle(mut times: Vec<f64>) -> f64 {
-    statistics::sort(&mut times);
+    sorting::numbers(&mut times);
     times.get(times.len() / 2).copied().unwrap_or(f64::NAN)
 }

@@ -10,7 +10,7 @@ use crate::expected::rule_of_thumb::{self, RuleOfThumb};
 use crate::questions::network::round_trip;
 use fathom_core::prelude::*;
 use fathom_core::quantity::declared;
-use fathom_core::statistics;
+use fathom_core::sorting;
 
 const NAME: &str = "network/bandwidth";
 
@@ -103,7 +103,7 @@ fn fastest(known: &Known) -> Option<Statement> {
         })
     });
     let mut all: Vec<(String, Found)> = all.collect();
-    statistics::sort_by_number(&mut all, |(_, rate)| -rate.value);
+    sorting::by_number(&mut all, |(_, rate)| -rate.value);
     let [(first, most), (second, next), ..] = &all[..] else { return None };
     let apart = if most.differs_from(next) == Some(true) {
         Statement::default()
