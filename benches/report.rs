@@ -8,7 +8,7 @@ mod described;
 #[path = "../tests/described/fixed_run.rs"]
 mod fixture;
 
-use fathom::record::{Line, Run};
+use fathom::record::{Line, Run, lines};
 use fathom::results::Results;
 use fathom::{Error, Operation, child_main};
 use std::fs::File;
@@ -37,7 +37,7 @@ fn write() -> std::io::Result<()> {
     while size < BYTES {
         further += 8;
         for line in trials() {
-            let Ok(Line::Trial(mut trial)) = serde_json::from_str(line) else { continue };
+            let Ok(Line::Trial(mut trial)) = lines::line::<Run>(line) else { continue };
             trial.round += further;
             let line = serde_json::to_string(&Line::Trial(trial))? + "\n";
             size += line.len();

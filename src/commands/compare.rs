@@ -4,12 +4,12 @@ use super::output::{Rendered, written};
 use crate::cli;
 use anyhow::{Context, Result, anyhow, bail};
 use fathom_engine::comparison::{Margins, REFUSED, ReducedRun, Side};
+use fathom_engine::parallel;
 use fathom_engine::record::door::Door;
 use fathom_engine::record::{Header, Run, regular, store};
 use fathom_engine::results::Results;
 use fathom_report::references::{self, Machine};
 use fathom_report::{ComparisonReport, PublishedComparison, Style};
-use rayon::prelude::*;
 use std::path::{Path, PathBuf};
 
 /// Compares the requested sides with the first.
@@ -94,9 +94,8 @@ pub(super) fn files(side: &str) -> Result<Vec<PathBuf>> {
 
 /// A side with all its runs, which are read in parallel.
 pub(super) fn side(name: &str, paths: &[PathBuf]) -> Result<Side> {
-    let runs =
-        paths.par_iter().map(|path| -> Result<ReducedRun> { Ok(ReducedRun::of_run(&Run::read(path)?)) });
-    Ok(Side { name: called(name, paths), runs: runs.collect::<Result<_>>()? })
+    let runs = parallel::map(paths, |_, path| Run::read(path).map(|run| ReducedRun::of_run(&run)));
+    Ok(Side { name: called(name, paths), runs: runs.into_iter().collect::<Result<_, _>>()? })
 }
 
 /// The name of a file without folder and extension.

@@ -5,11 +5,12 @@ use super::streams::print;
 use crate::cli;
 use anyhow::{Context, Result, bail};
 use fathom_core::message::{clean, tell};
+use fathom_core::sorting;
 use fathom_engine::comparison::{History, ReducedRun, histories};
+use fathom_engine::parallel;
 use fathom_engine::plan;
 use fathom_engine::record::{Run, store};
 use fathom_report::{self as report, StoredRuns, Style};
-use rayon::prelude::*;
 use std::path::Path;
 
 /// Lists the runs of the folder, or shows points over time.
@@ -20,11 +21,12 @@ pub(super) fn history(args: &cli::History, style: Style) -> Result<()> {
     let paths = store::all(&folder).with_context(|| {
         format!("there is no folder of runs at {}: `fathom run` makes one", folder.display())
     })?;
-    let mut stored: Vec<(String, ReducedRun)> = paths.par_iter().filter_map(|path| read(path)).collect();
+    let stored = parallel::map(&paths, |_, path| read(path));
+    let mut stored: Vec<(String, ReducedRun)> = stored.into_iter().flatten().collect();
     if stored.is_empty() {
         bail!("there is no run in {} yet: `fathom run` makes one", folder.display());
     }
-    stored.sort_by(|(_, one), (_, other)| one.header.started.cmp(&other.header.started));
+    sorting::by(&mut stored, |(_, one), (_, other)| one.header.started.cmp(&other.header.started));
     let (names, runs): (Vec<String>, Vec<ReducedRun>) = stored.into_iter().unzip();
     let all = if args.experiments.is_empty() { vec![] } else { histories(&runs, |name| margins.of(name)) };
     let is_shown = |history: &History| {

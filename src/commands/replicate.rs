@@ -7,6 +7,7 @@ use super::{page, peer};
 use crate::cli;
 use anyhow::{Context, Result, anyhow};
 use fathom_core::experiment::Effort;
+use fathom_core::sorting;
 use fathom_engine::record::store;
 use fathom_engine::results::Results;
 use fathom_engine::run::{self, Options, Peering, RunInProgress};
@@ -48,7 +49,7 @@ pub fn replicate(args: &cli::Replicate, style: Style) -> Result<ExitCode> {
 fn begin(args: &cli::Replicate, report: &Report) -> Result<(RunInProgress, PathBuf, PathBuf)> {
     let folder = args.bench.dir.clone().unwrap_or_else(std::env::temp_dir);
     let mut points = report.points(&run::described(&folder, args.remote.as_ref(), args.bench.cpu)?.0);
-    points.sort_by_key(|(name, _)| *name);
+    sorting::by_key(&mut points, |(name, _)| *name);
     let mut selection: Vec<String> = points.iter().map(|(name, _)| (*name).to_owned()).collect();
     selection.dedup();
     let options = Options {

@@ -4,7 +4,7 @@
 use crate::described::{fake_run, planned};
 use fathom::experiment::{Failure, Shared, Workload};
 use fathom::quantity::Unit;
-use fathom::record::{Line, Run, Trial, TrialOutcome};
+use fathom::record::{Line, Run, Trial, TrialOutcome, lines};
 use fathom::results::{Outcome, Results};
 use fathom::sampling::clock::{Clock, Reading};
 use fathom::sampling::{ClockKind, Observations, RawSample, Sample, Sampler, SharedStopwatch};
@@ -91,7 +91,7 @@ fn trial(round: u32, found: RawSample) -> Trial {
     let trial =
         Trial { outcome: TrialOutcome::Measured { sample }, ..crate::described::trial(planned(), round) };
     let line = serde_json::to_string(&Line::Trial(Box::new(trial))).unwrap();
-    match serde_json::from_str(&line).unwrap() {
+    match lines::line::<Run>(&line).unwrap() {
         Line::Trial(trial) => *trial,
         other => panic!("not a trial: {other:?}"),
     }

@@ -5,7 +5,7 @@ use fathom::experiments;
 use fathom::machine::{Fact, Machine};
 use fathom::record::TrialOutcome;
 use fathom::references::{self, Figure, Kind, SameMethod};
-use fathom::replicate::record::{Header, Line, MethodLine, Replication, SCHEMA_VERSION};
+use fathom::replicate::record::{Header, Line, MethodLine, Replication, ReplicationEnd, SCHEMA_VERSION};
 use fathom::replicate::{Replica, Report, Row, SameQuestion, Series, Theirs, find, reports};
 use std::collections::BTreeSet;
 
@@ -128,7 +128,8 @@ pub fn recorded() -> String {
     let outcome =
         TrialOutcome::Measured { sample: Series::of(vec![1.0, 2.0]).with_notes(["one fault".to_owned()]) };
     let method = MethodLine { method: "any".to_owned(), took_s: 1.0, outcome };
-    let lines = [Line::Replication(header), Line::Method(method), Line::Closing { took_s: 1.0 }];
+    let lines =
+        [Line::Replication(header), Line::Method(method), Line::Closing(ReplicationEnd { took_s: 1.0 })];
     lines.iter().map(|line| serde_json::to_string(line).unwrap() + "\n").collect()
 }
 

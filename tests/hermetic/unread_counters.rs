@@ -9,9 +9,10 @@ use serde_json::{Value, json};
 fn without(counters: &[&str], rounds: impl Fn(u64) -> bool) -> Run {
     let edit = |line: &str| {
         let mut line: Value = serde_json::from_str(line).unwrap();
+        let measured = line["outcome"]["outcome"] == "measured";
         let conditions = match line["line"].as_str() {
             Some("closing") => &mut line["conditions"],
-            Some("trial") if rounds(line["round"].as_u64().unwrap()) => {
+            Some("trial") if measured && rounds(line["round"].as_u64().unwrap()) => {
                 &mut line["outcome"]["sample"]["conditions"]
             }
             _ => &mut Value::Null,

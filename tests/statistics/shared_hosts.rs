@@ -8,7 +8,6 @@ use fathom::plan::{
 use fathom::results::CoreTrials;
 use fathom::statistics::{Estimate, MINIMUM_TRIALS, estimate, relative_half_width};
 use fathom::verify::population::Chance;
-use rayon::prelude::*;
 use std::time::Duration;
 
 /// What starting a process and preparing takes, seconds.
@@ -232,7 +231,8 @@ fn tally(share: f64, lasts: f64, slowdown: f64, runs: u64) -> Tally {
         let end = run(&mut host);
         (host, end)
     };
-    let all: Vec<(Host, f64)> = (1..=runs).into_par_iter().map(one).collect();
+    let seeds: Vec<u64> = (1..=runs).collect();
+    let all = fathom_engine::parallel::map(&seeds, |_, seed| one(*seed));
     let mut tally = Tally::default();
     for (host, end) in all {
         tally.longest = tally.longest.max(end);

@@ -8,6 +8,7 @@ mod os;
 mod arch;
 pub mod message;
 pub mod quantity;
+pub mod sorting;
 pub mod statistics;
 pub mod quantities;
 pub mod machine;

@@ -5,6 +5,7 @@
 
 #![deny(clippy::disallowed_macros, clippy::disallowed_methods)]
 
+pub mod parallel;
 pub mod record;
 pub mod results;
 pub mod plan;

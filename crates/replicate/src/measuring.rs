@@ -1,6 +1,6 @@
 //! Running a replication: method by method, each recorded before the next begins.
 
-use super::record::{Header, Line, MethodLine, Replication, SCHEMA_VERSION};
+use super::record::{Header, Line, MethodLine, Replication, ReplicationEnd, SCHEMA_VERSION};
 use super::visit::{MethodRequest, visit};
 use super::{Method, Report};
 use anyhow::{Context, Result};
@@ -42,7 +42,7 @@ pub fn measure(
         journal.append(&Line::Method(line.clone()))?;
         replication.methods.push(line);
     }
-    journal.append(&Line::Closing { took_s: began.elapsed().as_secs_f64() })?;
+    journal.append(&Line::Closing(ReplicationEnd { took_s: began.elapsed().as_secs_f64() }))?;
     journal.sync()?;
     Ok(replication)
 }

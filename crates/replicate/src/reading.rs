@@ -7,6 +7,7 @@ use super::report::{Replica, Report, Row, Theirs};
 use super::statistic::{Deviation, Fit, Statistic};
 use fathom_core::experiment::{Placement, Requirement};
 use fathom_core::quantity::Unit;
+use fathom_report::references::data;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use std::time::Duration;
@@ -115,8 +116,8 @@ impl Report {
         timer_needs: &'static [Requirement],
         measures: &[(&str, MeasureFn)],
     ) -> Self {
-        let file: File = parsed(text);
-        let base: Option<File> = (!earlier.is_empty()).then(|| parsed(earlier));
+        let file: File = data("replication-NNN.toml", text);
+        let base: Option<File> = (!earlier.is_empty()).then(|| data("replication-NNN.toml", earlier));
         let (methods, rows, methodology) =
             base.map(|base| (base.method, base.row, base.methodology)).unwrap_or_default();
         let earlier_rows = rows.len();
@@ -135,10 +136,6 @@ impl Report {
             figures: file.picture.into_iter().map(Picture::from).collect::<Vec<_>>().leak(),
         }
     }
-}
-
-fn parsed(text: &str) -> File {
-    toml::from_str(text).unwrap_or_else(|error| panic!("references/replication-NNN.toml: {error}"))
 }
 
 /// Each table with what it leaves out taken from the earlier one of the name that it gives as `as`.

@@ -15,16 +15,19 @@ pub const SCHEMA_VERSION: u32 = 2;
 /// The largest header, bytes. A replication's header is far shorter; that of a run may be longer.
 const LONGEST_HEADER: u64 = 1 << 16;
 
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "line", rename_all = "snake_case")]
 pub enum Line {
     Replication(Header),
     Method(MethodLine),
-    /// The replication ended normally.
-    Closing {
-        /// Seconds that the methods took.
-        took_s: f64,
-    },
+    Closing(ReplicationEnd),
+}
+
+/// The replication ended normally.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ReplicationEnd {
+    /// Seconds that the methods took.
+    pub took_s: f64,
 }
 
 /// The settings that are known before the first method.
@@ -110,6 +113,15 @@ impl Recorded for Replication {
     const FILE: &'static str = "file of the replication";
     const SCHEMA_VERSION: u32 = SCHEMA_VERSION;
 
+    fn line(kind: &str, text: &str) -> serde_json::Result<Line> {
+        Ok(match kind {
+            "replication" => Line::Replication(serde_json::from_str(text)?),
+            "method" => Line::Method(serde_json::from_str(text)?),
+            "closing" => Line::Closing(serde_json::from_str(text)?),
+            other => return Err(lines::unknown(other)),
+        })
+    }
+
     fn begun(first: Line) -> Option<Self> {
         if let Line::Replication(header) = first {
             Some(Replication { header, methods: vec![] })
@@ -123,6 +135,6 @@ impl Recorded for Replication {
             self.methods.push(line);
             return true;
         }
-        matches!(line, Line::Closing { .. })
+        matches!(line, Line::Closing(_))
     }
 }

@@ -8,6 +8,7 @@ use fathom_core::quantities;
 use fathom_core::quantity::Unit;
 use fathom_core::sampling::Qualification;
 use fathom_core::sampling::clock::ClockKind;
+use fathom_core::sorting;
 use fathom_core::statistics;
 use fathom_engine::record::{Ending, Header, PeerKind};
 use fathom_engine::results::{Disturbance, PointResult, Results, TrendResult};
@@ -135,7 +136,7 @@ impl<'run> Precision<'run> {
         // A share of zero has an interval but no relative width.
         let without = estimates().filter(|estimate| estimate.interval.is_none()).count();
         let mut widths = widths(results);
-        widths.sort_by(|(_, one), (_, other)| other.total_cmp(one));
+        sorting::by_number(&mut widths, |(_, width)| -width);
         let all: Vec<f64> = widths.iter().map(|(_, width)| *width).collect();
         let median = statistics::median(&all);
         let useful = all.iter().filter(|width| **width <= USEFUL).count();

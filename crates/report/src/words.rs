@@ -4,6 +4,7 @@ use super::paper::Sign;
 use fathom_core::experiment::{AXIS_PLACEMENT, Effort, Placement, Point, Scale, Value, registry};
 use fathom_core::quantities;
 use fathom_core::quantity::Unit;
+use fathom_core::sorting;
 use fathom_engine::record::MethodParameter;
 use fathom_engine::results::{Evidence, Outcome, PointResult, TrendResult};
 use std::borrow::Cow;
@@ -63,7 +64,7 @@ pub(super) fn names<D: Declares + ?Sized>(of: &D, point: &Point) -> Vec<String> 
         None => declared.len(),
     };
     let mut names: Vec<String> = point.parameters().map(|(name, _)| name.to_owned()).collect();
-    names.sort_by_key(|name| place(name));
+    sorting::by_key(&mut names, |name| place(name));
     names
 }
 

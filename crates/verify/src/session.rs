@@ -3,6 +3,7 @@
 use super::rig::{Arranged, Rig, ensure_undone};
 use super::truth::NoFigure;
 use anyhow::{Result, bail};
+use fathom_core::sorting;
 use fathom_engine::record::{Ending, Header, Journal, Run, Truth, Verdict};
 use fathom_engine::results::Results;
 use fathom_engine::run::{Options, Peering, RunInProgress, Watcher, described};
@@ -34,7 +35,7 @@ pub fn verify(rigs: &[&'static Rig], bench: &Bench, watcher: &mut dyn Watcher) -
         truths.extend(confirmed(&session, bench, watcher)?);
     }
     let place = |truth: &Truth| rigs.iter().position(|rig| rig.name == truth.rig);
-    truths.sort_by_key(place);
+    sorting::by_key(&mut truths, place);
     Ok(truths)
 }
 

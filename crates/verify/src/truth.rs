@@ -4,6 +4,7 @@ use super::rig::{PointRef, Rig};
 use fathom_core::quantities;
 use fathom_core::quantity::Unit;
 use fathom_core::sampling::Sample;
+use fathom_core::sorting;
 use fathom_core::statistics;
 use fathom_core::statistics::{Estimate, Interval, quantile, quantile_interval};
 use fathom_engine::record::{Truth, Verdict};
@@ -235,7 +236,7 @@ pub fn share_of_trials(
 /// A percentile over all observations, for work whose duration does not depend on the trial.
 pub fn tail(point: &PointResult, level: f64) -> Result<TruthFigure, NoFigure> {
     let mut all: Vec<f64> = point.samples.iter().flatten().copied().collect();
-    all.sort_by(f64::total_cmp);
+    sorting::numbers(&mut all);
     let of = estimate(point)?;
     let value = quantile(&all, level).ok_or_else(|| NoFigure::inconclusive("there are no observations"))?;
     let interval = quantile_interval(&all, level).map(|(low, high)| Interval { low, high });

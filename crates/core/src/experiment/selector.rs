@@ -4,6 +4,7 @@ use super::found::Found;
 use super::point::{AXIS_PLACEMENT, PEER, Placement, Point, VIRTUAL_PEER};
 use super::prediction::Known;
 use crate::machine::Machine;
+use crate::sorting;
 use serde::Deserialize;
 
 /// A limit declared by the machine that a sweep may show: the size of a cache, the entries of a TLB.
@@ -148,7 +149,7 @@ impl Selector {
         let all = self.all(known).into_iter();
         let mut curve: Vec<(u64, Found)> =
             all.filter_map(|(point, figure)| Some((point.number_of(parameter)?, figure))).collect();
-        curve.sort_by_key(|(number, _)| *number);
+        sorting::by_key(&mut curve, |(number, _)| *number);
         curve
     }
 
@@ -220,7 +221,7 @@ impl At {
 fn limit(name: &str, place: usize, landmarks: &[Landmark]) -> Option<f64> {
     let mut limits: Vec<f64> =
         landmarks.iter().filter(|mark| mark.along == name).map(|mark| mark.at).collect();
-    limits.sort_by(f64::total_cmp);
+    sorting::numbers(&mut limits);
     Some(limits.get(place.checked_sub(1)?)? / 2.0)
 }
 

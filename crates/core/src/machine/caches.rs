@@ -1,6 +1,7 @@
 //! The caches of every CPU, as the kernel shows them per CPU: totals are never divided, because on a hybrid
 //! processor not all cores have the same.
 
+use crate::sorting;
 use serde::{Deserialize, Serialize};
 
 use super::cpu_set::CpuSet;
@@ -68,7 +69,7 @@ pub(super) fn read(root: &Root, host: &dyn Host, online: &[usize]) -> Fact<Vec<C
         }
     }
     lines_by_instruction(&mut makes, host);
-    makes.sort_by(|a, b| (a.level, a.kind, &a.instances).cmp(&(b.level, b.kind, &b.instances)));
+    sorting::by(&mut makes, |a, b| (a.level, a.kind, &a.instances).cmp(&(b.level, b.kind, &b.instances)));
     if makes.is_empty() { from_cpuid(host) } else { Fact::known(makes, "/sys/devices/system/cpu/cpu*/cache") }
 }
 

@@ -1,6 +1,6 @@
 //! A fact about the machine with its source; or unknown, with the reason.
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 /// The reason if a file does not exist; [`Fact::because`] replaces it by a more specific one.
 pub(super) const MISSING: &str = "this system does not provide it";
@@ -10,10 +10,9 @@ pub(super) const MISSING: &str = "this system does not provide it";
 /// In JSON `{"value": …, "source": …}` or `{"unknown": "reason", "source": …}`. No zero and no empty text
 /// ever means "not known".
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(untagged)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(!try_from))]
+#[serde(untagged, try_from = "FactFields<T>")]
 pub enum Fact<T> {
-    // Unknown is first: otherwise a missing `value` of a `Fact<Option<_>>` would be read as a known `null`.
     /// The value is not known.
     Unknown {
         /// The reason, in words for the person who runs the measurement.
@@ -28,6 +27,34 @@ pub enum Fact<T> {
         /// The file, instruction or call it was read from, and how it was derived if it was.
         source: String,
     },
+}
+
+/// The fields of a fact as they are read. To try one shape after the other, as serde would, takes several times the code for
+/// each of some sixty types.
+#[derive(Deserialize)]
+#[serde(bound = "T: Deserialize<'de>")]
+struct FactFields<T> {
+    /// `Some(None)` is the known `null` of a `Fact<Option<_>>`.
+    #[serde(default, deserialize_with = "present")]
+    value: Option<T>,
+    unknown: Option<String>,
+    source: String,
+}
+
+fn present<'de, T: Deserialize<'de>, D: Deserializer<'de>>(from: D) -> Result<Option<T>, D::Error> {
+    T::deserialize(from).map(Some)
+}
+
+impl<T> TryFrom<FactFields<T>> for Fact<T> {
+    type Error = &'static str;
+
+    fn try_from(FactFields { value, unknown, source }: FactFields<T>) -> Result<Self, Self::Error> {
+        match (unknown, value) {
+            (Some(unknown), _) => Ok(Fact::Unknown { unknown, source }),
+            (None, Some(value)) => Ok(Fact::Known { value, source }),
+            (None, None) => Err("a fact has a `value` or is `unknown`"),
+        }
+    }
 }
 
 impl<T> Fact<T> {

@@ -40,7 +40,8 @@ mod warnings;
 
 use std::path::Path;
 
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 pub use affinity::{Pinned, allow_this_thread};
 pub use caches::{Cache, CacheKind};
@@ -69,7 +70,8 @@ pub use warnings::Warning;
 
 /// The whole machine, as it was when it was described.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(!remote))]
+#[serde(remote = "Self")]
 pub struct Machine {
     /// The processor.
     pub processor: Processor,
@@ -96,6 +98,24 @@ pub struct Machine {
     pub privileges: Privileges,
     /// How this program was built.
     pub build: Build,
+}
+
+impl Serialize for Machine {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        Machine::serialize(self, to)
+    }
+}
+
+impl<'de> Deserialize<'de> for Machine {
+    /// By way of a JSON value: so the code that reads several hundred fields is compiled once, here, and not in each crate that
+    /// reads a description, for each format.
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        from_json(serde_json::Value::deserialize(from)?).map_err(D::Error::custom)
+    }
+}
+
+fn from_json(value: serde_json::Value) -> serde_json::Result<Machine> {
+    Machine::deserialize(value)
 }
 
 /// How this program was built: code for another target, or without optimisation, measures differently.

@@ -1,5 +1,6 @@
 //! Network adapters. Addresses are left out on purpose: a description may be published.
 
+use crate::sorting;
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
@@ -48,7 +49,9 @@ const MOST: usize = 32;
 pub(super) fn read(root: &Root, host: &dyn Host) -> Vec<Adapter> {
     let is_adapter = |name: &String| root.exists(&format!("{FOLDER}/{name}/mtu"));
     let mut names: Vec<String> = root.entries(FOLDER).into_iter().filter(is_adapter).collect();
-    names.sort_by_key(|name| (name != "lo", !root.exists(&format!("{FOLDER}/{name}/device")), name.clone()));
+    sorting::by_key(&mut names, |name| {
+        (name != "lo", !root.exists(&format!("{FOLDER}/{name}/device")), name.clone())
+    });
     names.truncate(MOST);
     names.into_iter().map(|name| adapter(root, host, name)).collect()
 }

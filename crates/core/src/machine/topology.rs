@@ -1,5 +1,6 @@
 //! CPUs, cores, packages, NUMA nodes, and classes of cores where they differ.
 
+use crate::sorting;
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
@@ -113,7 +114,7 @@ pub fn spread(root: &Root, home: usize, allowed: &[usize]) -> Vec<usize> {
         Some(core.as_slice().iter().filter(|other| allowed.contains(other) && before(other)).count())
     };
     let mut order = allowed.to_vec();
-    order.sort_by_key(|cpu| (*cpu != home, thread_of(*cpu), class_of(*cpu), *cpu));
+    sorting::by_key(&mut order, |cpu| (*cpu != home, thread_of(*cpu), class_of(*cpu), *cpu));
     order
 }
 
@@ -175,7 +176,7 @@ fn fastest_first(root: &Root, classes: Vec<CoreClass>) -> Vec<CoreClass> {
     };
     let Some(speeds) = all(capacity).or_else(|| all(hertz)) else { return classes };
     let mut ranked: Vec<(f64, CoreClass)> = speeds.into_iter().zip(classes).collect();
-    ranked.sort_by(|(one, _), (other, _)| other.total_cmp(one));
+    sorting::by(&mut ranked, |(one, _), (other, _)| other.total_cmp(one));
     ranked.into_iter().map(|(_, class)| class).collect()
 }
 

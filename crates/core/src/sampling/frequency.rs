@@ -10,6 +10,7 @@ use super::occupancy;
 use super::qualify::Qualification;
 use crate::arch;
 use crate::machine::{Fact, Host, Live, Machine};
+use crate::sorting;
 use crate::statistics;
 
 /// Iterations of a chain: some microseconds, short compared with a timer tick.
@@ -81,14 +82,14 @@ fn timed_cycles_per_instruction(clock: &Qualification) -> f64 {
 /// but does not count gives `None`.
 fn lower_quartile(mut samples: Vec<f64>) -> Option<f64> {
     samples.retain(|cpi| cpi.is_finite() && *cpi > 0.0);
-    samples.sort_by(f64::total_cmp);
+    sorting::numbers(&mut samples);
     statistics::quantile(&samples, 0.25)
 }
 
 /// The median of estimates that agree.
 fn agreed(estimates: &[f64; 3]) -> Option<f64> {
     let mut sorted = *estimates;
-    sorted.sort_by(f64::total_cmp);
+    sorting::numbers(&mut sorted);
     let [low, middle, high] = sorted;
     (low > 0.0 && high / low - 1.0 <= AGREEMENT).then_some(middle)
 }

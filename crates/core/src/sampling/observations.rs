@@ -11,8 +11,8 @@ impl Default for Observations {
 
 /// The raw observations of one trial.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(tag = "form", rename_all = "snake_case")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(!try_from))]
+#[serde(tag = "form", rename_all = "snake_case", try_from = "ObservationFields")]
 pub enum Observations {
     /// Times between two clock readings.
     Ticks {
@@ -35,6 +35,52 @@ pub enum Observations {
         /// The values, in the order of observation.
         values: Vec<f64>,
     },
+}
+
+/// The fields of observations as they are read, for the reason for which outcomes have theirs.
+#[derive(Deserialize)]
+struct ObservationFields {
+    form: ObservationForm,
+    operations: Option<u64>,
+    each: Option<bool>,
+    overhead_ticks: Option<f64>,
+    beyond_ns: Option<f64>,
+    operation: Option<Vec<i64>>,
+    baseline: Option<Vec<i64>>,
+    values: Option<Vec<f64>>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum ObservationForm {
+    Ticks,
+    Values,
+}
+
+impl TryFrom<ObservationFields> for Observations {
+    type Error = &'static str;
+
+    fn try_from(fields: ObservationFields) -> Result<Self, Self::Error> {
+        let complete = match fields.form {
+            ObservationForm::Values => fields.values.map(|values| Self::Values { values }),
+            ObservationForm::Ticks => fields.ticks(),
+        };
+        complete.ok_or("observations lack a field")
+    }
+}
+
+impl ObservationFields {
+    /// Times between two clock readings; `None` where a field is missing.
+    fn ticks(self) -> Option<Observations> {
+        Some(Observations::Ticks {
+            operations: self.operations?,
+            each: self.each?,
+            overhead_ticks: self.overhead_ticks?,
+            beyond_ns: self.beyond_ns?,
+            operation: self.operation?,
+            baseline: self.baseline?,
+        })
+    }
 }
 
 impl Observations {

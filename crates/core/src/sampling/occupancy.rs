@@ -11,6 +11,7 @@ use super::affinity;
 use super::clock::{Clock, ClockKind, Counter, MonotonicRaw, Reading};
 use super::simulated_core;
 use crate::arch;
+use crate::sorting;
 use serde::{Deserialize, Serialize};
 
 /// Readings of stream and chain, in ticks of the trial's clock: the first before the first observation, then one after each batch
@@ -115,7 +116,7 @@ pub fn look(cpu: usize, kind: ClockKind, times: u32) -> Option<CoreReading> {
     affinity::pin(cpu).ok()?;
     let mut readings: Vec<CoreReading> = (0..LOOK + 2).map(|_| read_with(kind, times)).skip(2).collect();
     affinity::set(&before);
-    readings.sort_by(|one, other| quotient(*one).total_cmp(&quotient(*other)));
+    sorting::by_number(&mut readings, |reading| quotient(*reading));
     Some(readings[LOOK / 2])
 }
 

@@ -8,14 +8,12 @@ use std::time::Duration;
 
 /// The outcome of a trial.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", schemars(rename = "TrialOutcome"))]
-#[serde(tag = "outcome", rename_all = "snake_case")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "TrialOutcome", !try_from))]
+#[serde(tag = "outcome", rename_all = "snake_case", try_from = "OutcomeFields<T>")]
 pub enum TrialOutcome<T = Sample> {
     /// It has observations.
     Measured {
         /// The raw observations, with what was counted around them.
-        #[serde(alias = "series")] // in files of replications of schema 1
         sample: T,
     },
     /// The preparation found that this machine or user cannot do it.
@@ -33,6 +31,44 @@ pub enum TrialOutcome<T = Sample> {
         /// The limit, seconds.
         after_s: f64,
     },
+}
+
+/// The fields of an outcome as they are read. serde would keep a copy of the whole sample until it has met the tag, which takes
+/// longer than all other reading of a run file.
+#[derive(Deserialize)]
+struct OutcomeFields<T> {
+    outcome: OutcomeKind,
+    #[serde(alias = "series")] // in files of replications of schema 1
+    sample: Option<T>,
+    reason: Option<String>,
+    after_s: Option<f64>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum OutcomeKind {
+    Measured,
+    Skipped,
+    Failed,
+    TimedOut,
+}
+
+impl<T> TryFrom<OutcomeFields<T>> for TrialOutcome<T> {
+    type Error = &'static str;
+
+    fn try_from(fields: OutcomeFields<T>) -> Result<Self, Self::Error> {
+        let reason = fields.reason.ok_or("missing field `reason`");
+        Ok(match fields.outcome {
+            OutcomeKind::Measured => {
+                Self::Measured { sample: fields.sample.ok_or("missing field `sample`")? }
+            }
+            OutcomeKind::Skipped => Self::Skipped { reason: reason? },
+            OutcomeKind::Failed => Self::Failed { reason: reason? },
+            OutcomeKind::TimedOut => {
+                Self::TimedOut { after_s: fields.after_s.ok_or("missing field `after_s`")? }
+            }
+        })
+    }
 }
 
 impl<T> TrialOutcome<T> {

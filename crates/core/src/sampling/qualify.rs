@@ -6,6 +6,7 @@ use super::clock::{Clock, ClockKind, Counter, MonotonicRaw, kernel_clock, overhe
 use crate::arch;
 use crate::machine::Machine;
 use crate::quantities;
+use crate::sorting;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
@@ -140,7 +141,7 @@ fn examine<C: Clock>(
 /// Ticks per second over five windows: the median, and half the spread in parts of a million.
 fn frequency<C: Clock>(clock: &C, window: Duration) -> (f64, f64) {
     let mut frequencies: Vec<f64> = (0..5).map(|_| frequency_once(clock, window)).collect();
-    frequencies.sort_by(f64::total_cmp);
+    sorting::numbers(&mut frequencies);
     let middle = frequencies[2];
     (middle, (frequencies[4] - frequencies[0]) / 2.0 / middle * 1e6)
 }

@@ -1,11 +1,13 @@
 //! Which of many findings are accepted, such that few of the accepted ones are false.
 
+use crate::sorting;
+
 /// Which of many hypotheses are rejected, such that at most the share `rate` of the rejections is expected to be false: Benjamini
 /// & Hochberg 1995, "Controlling the false discovery rate" (J. R. Stat. Soc. B 57). `chances` are the p-values of the hypotheses.
 /// If all hypotheses are true, the probability of any rejection is at most `rate`. The order of the hypotheses does not matter.
 pub fn discoveries(chances: &[f64], rate: f64) -> Vec<bool> {
     let mut sorted: Vec<f64> = chances.to_vec();
-    sorted.sort_by(f64::total_cmp);
+    sorting::numbers(&mut sorted);
     let count = sorted.len() as f64;
     let passes = |(place, chance): &(usize, &f64)| **chance <= (*place as f64 + 1.0) / count * rate;
     let limit = sorted.iter().enumerate().filter(passes).map(|(_, chance)| *chance).next_back();

@@ -15,6 +15,7 @@
 
 use super::distribution::student_quantile;
 use super::measured::Interval;
+use crate::sorting;
 
 /// The share by which a plateau may vary besides the noise of its points: the ways of a cache are not filled evenly.
 const PLATEAU_VARIATION: f64 = 0.02;
@@ -71,7 +72,7 @@ pub fn plateaus(curve: &[CurvePoint]) -> Vec<Plateau> {
         return vec![];
     }
     let mut curve = curve.to_vec();
-    curve.sort_by(|one, other| one.0.total_cmp(&other.0));
+    sorting::by_number(&mut curve, |(x, ..)| *x);
     let cut = Cut::best(&curve);
     let segments = cut.segments().into_iter().filter(|segment| cut.is_level(*segment));
     let joined = segments.fold(vec![], |mut levels: Vec<Segment>, segment| {

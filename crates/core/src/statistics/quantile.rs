@@ -1,6 +1,7 @@
 //! Medians, percentiles, and the sample sizes that they need.
 
 use super::distribution::binomial_at_most;
+use crate::sorting;
 
 /// The percentiles a report may print, as shares of the distribution below them.
 const REPORTED: [f64; 5] = [0.5, 0.9, 0.95, 0.99, 0.999];
@@ -126,7 +127,7 @@ pub(super) fn sorted(sample: &[f64]) -> Option<Vec<f64>> {
         return None;
     }
     let mut sorted = sample.to_vec();
-    sorted.sort_unstable_by(f64::total_cmp);
+    sorting::numbers(&mut sorted);
     Some(sorted)
 }
 

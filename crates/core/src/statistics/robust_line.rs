@@ -3,6 +3,7 @@
 use super::distribution::{normal_quantile, within_tail};
 use super::measured::Interval;
 use super::quantile::{LEVEL, median, sorted};
+use crate::sorting;
 use serde::{Deserialize, Serialize};
 
 /// The greatest number of points for the exact distribution of discordant pairs, whose cost is cubic.
@@ -60,7 +61,7 @@ fn rank(points: &[(f64, f64)], pairs: usize) -> usize {
 /// The sizes of the groups of points with the same x; groups of one are left out.
 fn ties(points: &[(f64, f64)]) -> Vec<usize> {
     let mut xs: Vec<f64> = points.iter().map(|point| point.0).collect();
-    xs.sort_unstable_by(f64::total_cmp);
+    sorting::numbers(&mut xs);
     xs.chunk_by(|a, b| a >= b).map(<[f64]>::len).filter(|&size| size > 1).collect()
 }
 

@@ -1,6 +1,7 @@
 //! A cost whose slope changes at some point: two lines that meet, if the data support two.
 
 use super::line::fit_line;
+use crate::sorting;
 use serde::{Deserialize, Serialize};
 
 /// The fewest different x on either side of the break, so that each slope rests on more than its own two ends.
@@ -63,7 +64,7 @@ pub fn two_segments(points: &[(f64, f64)]) -> Option<Segments> {
 /// The candidate places of the best break.
 fn knots(points: &[(f64, f64)]) -> Vec<f64> {
     let mut points = points.to_vec();
-    points.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
+    sorting::by_number(&mut points, |(x, _)| *x);
     let mut xs: Vec<f64> = points.iter().map(|point| point.0).collect();
     xs.dedup();
     let mut knots = Vec::new();

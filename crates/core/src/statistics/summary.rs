@@ -2,6 +2,7 @@
 //! these are given as well, so that a published figure can be compared in its own statistic.
 
 use super::mean::mean;
+use crate::sorting;
 
 /// The share of the observations that a trimmed mean leaves out at each end.
 pub const TRIMMED: f64 = 0.1;
@@ -29,7 +30,7 @@ pub fn summary(observations: &[f64]) -> Option<Summary> {
         return None;
     }
     let mut sorted = observations.to_vec();
-    sorted.sort_by(f64::total_cmp);
+    sorting::numbers(&mut sorted);
     let cut = (sorted.len() as f64 * TRIMMED) as usize;
     let whole = mean(&sorted)?;
     Some(Summary {

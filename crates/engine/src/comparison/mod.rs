@@ -30,6 +30,7 @@ use crate::record::MethodParameter;
 use crate::results::CoreState;
 use fathom_core::experiment::Point;
 use fathom_core::quantity::{Kind, Unit};
+use fathom_core::sorting;
 use fathom_core::statistics::{self, Contrast, LogLevel, Measured};
 use std::collections::BTreeMap;
 use verdict::Judged;
@@ -199,7 +200,7 @@ impl Comparison {
     /// The rows of one verdict, those with the greatest change first.
     pub fn with(&self, verdict: Verdict) -> Vec<&Row> {
         let mut rows: Vec<&Row> = self.rows.iter().filter(|row| row.verdict == verdict).collect();
-        rows.sort_by(|one, other| other.distance().total_cmp(&one.distance()));
+        sorting::by_number(&mut rows, |row| -row.distance());
         rows
     }
 

@@ -15,6 +15,7 @@
 
 use super::side::{Level, Side};
 use fathom_core::experiment::Point;
+use fathom_core::sorting;
 use fathom_core::statistics::{self, LogLevel, Mean};
 use std::collections::BTreeMap;
 
@@ -84,7 +85,7 @@ fn halves(by_round: &[(u32, f64)]) -> Option<f64> {
     if ordered.len() < FEWEST_TRIALS {
         return None;
     }
-    ordered.sort_by_key(|(round, _)| *round);
+    sorting::by_key(&mut ordered, |(round, _)| *round);
     let logs: Vec<f64> = ordered.iter().map(|(_, median)| median.ln()).collect();
     let (early, late) = logs.split_at(logs.len() / 2);
     let freedom = logs.len() as f64 - 2.0;

@@ -4,6 +4,7 @@ use crate::record::{Header, MethodParameter, Run};
 use crate::results::{CoreState, Outcome, PointResult, Results};
 use fathom_core::experiment::Point;
 use fathom_core::quantity::Unit;
+use fathom_core::sorting;
 use fathom_core::statistics::{Estimate, LogLevel};
 use std::collections::BTreeMap;
 
@@ -95,7 +96,7 @@ const OF_CONVERSION: f64 = 1e-5;
 
 fn step(samples: &[Vec<f64>]) -> Option<f64> {
     let mut all = samples.concat();
-    all.sort_by(f64::total_cmp);
+    sorting::numbers(&mut all);
     let steps = all.windows(2).map(|pair| (pair[1] - pair[0], pair[1].abs()));
     steps.filter(|(step, at)| *step > OF_CONVERSION * at).map(|(step, _)| step).reduce(f64::min)
 }

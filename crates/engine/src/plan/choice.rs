@@ -4,6 +4,7 @@ use super::costs::Prices;
 use super::jobs::Importance;
 use super::layout::Layout;
 use super::promise::PROMISED_TRIALS;
+use fathom_core::sorting;
 
 /// The number of trials that a point should have: two more than an interval needs at least, because the half-width falls by
 /// a fifth with them (Student's t over the root of the trials: 1.05 with six, 0.84 with eight), and a trial may fail.
@@ -99,7 +100,7 @@ impl Choosing<'_> {
             };
             let mut priced: Vec<(f64, Vec<usize>)> =
                 blocks.into_iter().map(|parts| (price(&parts), parts)).collect();
-            priced.sort_by(|one, other| one.0.total_cmp(&other.0));
+            sorting::by_number(&mut priced, |(seconds, _)| *seconds);
             for (_, parts) in priced {
                 let (raised, seconds) = self.raised(goals, &parts, goal, remaining, observe);
                 for part in raised {
@@ -147,7 +148,7 @@ impl Choosing<'_> {
         let of_block = |parts: &Vec<usize>| {
             let mut due: Vec<usize> = parts.iter().copied().filter(is_wanted).collect();
             let price = |part: &usize| self.own(*part, self.needed(*part, goal), observe);
-            due.sort_by(|one, other| price(one).total_cmp(&price(other)));
+            sorting::by_number(&mut due, price);
             due
         };
         self.layout.blocks.iter().map(of_block).filter(|parts| !parts.is_empty()).collect()

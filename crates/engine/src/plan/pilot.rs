@@ -6,6 +6,7 @@
 
 use super::layout::Layout;
 use super::promise::PROMISED_TRIALS;
+use fathom_core::sorting;
 use std::collections::VecDeque;
 
 /// The share of the budget that the pilot may take. Eight rounds of equal cost are an eighth each, so if the whole fits into
@@ -64,12 +65,12 @@ impl Pilot {
         let mut visits: Vec<Vec<usize>> = vec![];
         for parts in &layout.blocks {
             let mut parts = parts.clone();
-            parts.sort_by_key(|part| layout.parts[*part].importance);
+            sorting::by_key(&mut parts, |part| layout.parts[*part].importance);
             let alike =
                 |one: &usize, other: &usize| layout.parts[*one].importance == layout.parts[*other].importance;
             visits.extend(parts.chunk_by(alike).map(<[usize]>::to_vec));
         }
-        visits.sort_by_key(|parts| layout.parts[parts[0]].importance);
+        sorting::by_key(&mut visits, |parts| layout.parts[parts[0]].importance);
         Pilot { visits: visits.into(), shares: None, current: None, until: whole, whole, again: true }
     }
 

@@ -1,20 +1,24 @@
 //! Reading a file of JSON Lines, which may end in a torn line: a header, then lines appended during a run.
 
 use super::regular;
-use rayon::prelude::*;
-use serde::de::DeserializeOwned;
+use crate::parallel;
+use serde::Deserialize;
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 /// The contents of such a file.
 pub trait Recorded: Sized {
     /// One line of it.
-    type Line: DeserializeOwned + Send;
+    type Line: Send;
 
     /// The name of the kind of file in error messages.
     const FILE: &'static str;
 
     /// The newest schema that this program reads.
     const SCHEMA_VERSION: u32;
+
+    /// Reads a line of a kind, which its text names in `line`.
+    fn line(kind: &str, text: &str) -> serde_json::Result<Self::Line>;
 
     /// The contents after the first line; `None` if it is no header.
     fn begun(first: Self::Line) -> Option<Self>;
@@ -100,8 +104,8 @@ pub fn parse<F: Recorded>(text: &str) -> Result<F, ReadError> {
     let schema = schema::<F>(first)?;
     let header = decode::<F>(0, first, schema)?;
     let mut file = F::begun(header).ok_or_else(|| damaged::<F>(0, "it is not a header"))?;
-    let decoded = later.par_iter().enumerate().map(|(index, text)| decode::<F>(index + 1, text, schema));
-    for (index, line) in (1..).zip(decoded.collect::<Vec<_>>()) {
+    let decoded = parallel::map(later, |index, text| decode::<F>(index + 1, text, schema));
+    for (index, line) in (1..).zip(decoded) {
         if !file.add(line?) {
             return Err(damaged::<F>(index, "a second header"));
         }
@@ -109,9 +113,22 @@ pub fn parse<F: Recorded>(text: &str) -> Result<F, ReadError> {
     Ok(file)
 }
 
+/// The kind of a line. It is read before the rest, because serde, which would read both at once, would keep a copy of
+/// everything until it has met the kind.
+#[derive(Deserialize)]
+struct LineKind<'text> {
+    #[serde(borrow)]
+    line: Cow<'text, str>,
+}
+
+/// Reads one line, of whichever schema.
+pub fn line<F: Recorded>(text: &str) -> serde_json::Result<F::Line> {
+    F::line(&serde_json::from_str::<LineKind>(text)?.line, text)
+}
+
 /// Decodes one line, converted to the newest schema.
 fn decode<F: Recorded>(index: usize, text: &str, schema: u32) -> Result<F::Line, ReadError> {
-    let mut line = json::<F, F::Line>(index, text)?;
+    let mut line = line::<F>(text).map_err(|cause| damaged::<F>(index, &cause.to_string()))?;
     F::migrate(&mut line, schema);
     Ok(line)
 }
@@ -126,8 +143,9 @@ fn schema<F: Recorded>(header: &str) -> Result<u32, ReadError> {
     Ok(found as u32)
 }
 
-fn json<F: Recorded, L: DeserializeOwned>(index: usize, text: &str) -> Result<L, ReadError> {
-    serde_json::from_str(text).map_err(|cause| damaged::<F>(index, &cause.to_string()))
+/// The error of a line of an unknown kind.
+pub fn unknown(kind: &str) -> serde_json::Error {
+    serde::de::Error::custom(format_args!("unknown kind of line `{kind}`"))
 }
 
 fn damaged<F: Recorded>(index: usize, cause: &str) -> ReadError {

@@ -4,6 +4,7 @@ use super::lines::{self, ReadError, Recorded};
 use super::migration;
 use super::{Closing, Header, Line, Look, PredictionLine, Resumed, SCHEMA_VERSION, Settled, Trial};
 use fathom_core::sampling::Sample;
+use serde_json::from_str;
 use std::path::Path;
 
 /// A run file, read.
@@ -68,6 +69,19 @@ impl Recorded for Run {
 
     const FILE: &'static str = "run file";
     const SCHEMA_VERSION: u32 = SCHEMA_VERSION;
+
+    fn line(kind: &str, text: &str) -> serde_json::Result<Line> {
+        Ok(match kind {
+            "header" => Line::Header(from_str(text)?),
+            "prediction" => Line::Prediction(from_str(text)?),
+            "trial" => Line::Trial(from_str(text)?),
+            "look" => Line::Look(from_str(text)?),
+            "settled" => Line::Settled(from_str(text)?),
+            "resumed" => Line::Resumed(from_str(text)?),
+            "closing" => Line::Closing(from_str(text)?),
+            other => return Err(lines::unknown(other)),
+        })
+    }
 
     fn begun(first: Line) -> Option<Self> {
         if let Line::Header(header) = first { Some(Run::begun(*header)) } else { None }

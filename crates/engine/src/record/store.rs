@@ -1,7 +1,7 @@
 //! The storage of run files: plain files in the user's data folder, which can be copied, mailed and compared.
 
 use super::door::Unfinished;
-use super::{Header, Line, regular};
+use super::{Header, Line, Run, lines, regular};
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
@@ -64,7 +64,7 @@ const LONGEST_HEADER: u64 = 1 << 28;
 fn header(path: &Path) -> Option<Header> {
     let mut line = String::new();
     BufReader::new(regular::open(path).ok()?.take(LONGEST_HEADER)).read_line(&mut line).ok()?;
-    match serde_json::from_str(&line).ok()? {
+    match lines::line::<Run>(&line).ok()? {
         Line::Header(header) => Some(*header),
         _ => None,
     }

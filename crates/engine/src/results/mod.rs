@@ -58,6 +58,7 @@ pub(crate) use visits::Visits;
 
 use crate::record::{Method, Run, Trial};
 use fathom_core::experiment::{Experiment, Finding, Found, Known, Levels, Point};
+use fathom_core::sorting;
 use fathom_core::statistics::{self, Interval};
 use missed::Figures;
 use point::first_of_each;
@@ -274,7 +275,7 @@ const DEVIATION: [f64; 2] = [0.16, 0.84];
 /// trials.
 fn core_hz_ends(run: &Run) -> Option<Interval> {
     let mut seen: Vec<f64> = run.trials.iter().filter_map(core_hz_of).collect();
-    seen.sort_by(f64::total_cmp);
+    sorting::numbers(&mut seen);
     let at = |share: f64| seen.get((share * seen.len().saturating_sub(1) as f64).round() as usize).copied();
     let [low, high] = DEVIATION.map(at);
     (seen.len() >= statistics::MINIMUM_TRIALS).then_some(Interval { low: low?, high: high? })

@@ -5,6 +5,7 @@ use fathom_core::experiment::{
     Dimension, Finding, Found, Part, Prediction, Question, Statement, finding, statement,
 };
 use fathom_core::quantity::Unit;
+use fathom_core::sorting;
 use fathom_core::statistics;
 
 /// The finding about that distance.
@@ -16,7 +17,7 @@ pub fn finding(points: &[PointResult]) -> Option<Finding> {
         };
         let costs = points.iter().filter(|point| point.unit == Unit::Nanoseconds && point.evidence_holds());
         let mut ratios: Vec<f64> = costs.filter_map(ratio).collect();
-        ratios.sort_by(f64::total_cmp);
+        sorting::numbers(&mut ratios);
         ratios
     };
     let hardware = quarters("base hardware", &over(&|prediction| prediction.part(Part::Hardware)))?;

@@ -14,13 +14,13 @@ use super::published_statistics::PublishedStatistics;
 use super::shape;
 use super::sound::Sound;
 use super::visits::Visits;
+use crate::parallel;
 use crate::record::{MethodParameter, PlannedPoint, PredictionLine, Run, Trial};
 use fathom_core::experiment::registry::{self, OtherVersion};
 use fathom_core::experiment::{Experiment, Found, Point, Prediction, Statement};
 use fathom_core::quantity::{Kind, Unit};
 use fathom_core::sampling::{Observations, Sample};
 use fathom_core::statistics::{self, Estimate, Levels, Mode, Outliers};
-use rayon::prelude::*;
 use std::collections::BTreeMap;
 
 /// The result of one point.
@@ -160,7 +160,7 @@ pub fn results(run: &Run, levels: Option<&Levels>) -> Vec<PointResult> {
         let trials = trials.get(&key).map_or(&[][..], Vec::as_slice);
         judge((run, levels), planned, trials, predictions.get(&key).copied())
     };
-    run.header.plan.par_iter().map(result).collect()
+    parallel::map(&run.header.plan, |_, planned| result(planned))
 }
 
 /// Judges the trials of one point.

@@ -1,5 +1,6 @@
 //! The shape of the distribution of observations: several modes, if they differ enough to matter.
 
+use fathom_core::sorting;
 use fathom_core::statistics::{self, Mode};
 
 /// Modes within this factor of each other are merged. Observations of one process are closer together than those of two, so
@@ -29,7 +30,7 @@ pub fn distinct_modes(observations: &[f64]) -> Vec<Mode> {
 /// At most [`ENOUGH`] of the observations, evenly over their ranks.
 fn evenly(observations: &[f64]) -> Vec<f64> {
     let mut sorted = observations.to_vec();
-    sorted.sort_unstable_by(f64::total_cmp);
+    sorting::numbers(&mut sorted);
     let (all, count) = (sorted.len(), sorted.len().min(ENOUGH));
     (0..count).map(|place| sorted[(2 * place + 1) * all / (2 * count)]).collect()
 }

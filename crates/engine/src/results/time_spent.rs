@@ -2,6 +2,7 @@
 
 use crate::record::{Run, Trial};
 use fathom_core::sampling::{Observations, Sample};
+use fathom_core::sorting;
 use std::collections::BTreeMap;
 
 /// Where the time of trials went, seconds.
@@ -58,7 +59,7 @@ impl RunTime {
         }
         let mut experiments: Vec<(String, TimeSpent)> =
             experiments.into_iter().map(|(name, seconds)| (name.to_owned(), seconds)).collect();
-        experiments.sort_by(|one, other| other.1.whole_s().total_cmp(&one.1.whole_s()));
+        sorting::by_number(&mut experiments, |(_, times)| -times.whole_s());
         // Clocks of different kinds tell the two.
         let between_s = (took_s - trials.whole_s()).max(0.0);
         (trials.trials > 0).then_some(RunTime { trials, experiments, between_s })

@@ -1,5 +1,7 @@
 //! How many trials each block of a short phase gets: as many as fit, the same number in every phase of a run.
 
+use fathom_core::sorting;
+
 /// The fewest trials of a point in a phase: one more than an interval needs, because a trial may fail.
 pub(super) const FEWEST: u32 = 5;
 
@@ -14,7 +16,7 @@ const LONGER: f64 = 2.0;
 /// left out.
 pub(super) fn trials(costs: &[f64], length: f64) -> Vec<u32> {
     let mut ascending: Vec<usize> = (0..costs.len()).collect();
-    ascending.sort_by(|one, other| costs[*one].total_cmp(&costs[*other]));
+    sorting::by_number(&mut ascending, |block| costs[*block]);
     let (mut trials, mut total) = (vec![0; costs.len()], 0.0);
     for block in &ascending {
         let fewest = costs[*block] * f64::from(FEWEST);

@@ -8,6 +8,7 @@ use crate::record::{Ending, Header, Journal, PlannedPoint, Run};
 use anyhow::Result;
 use fathom_core::experiment::{Point, registry};
 use fathom_core::sampling::Snapshot;
+use fathom_core::sorting;
 use serde::{Deserialize, Serialize};
 use std::time::{Duration, Instant};
 
@@ -135,7 +136,7 @@ impl PhasedRun {
         let seed = self.run.environment().seed();
         let drawn =
             |block: &usize| plan::trial_seed(seed, "order", &Point::new(), self.rounds << 8 | *block as u32);
-        blocks.sort_by_key(drawn);
+        sorting::by_key(&mut blocks, drawn);
         blocks
     }
 

@@ -1,13 +1,14 @@
 //! Predicted rate of a kernel: the lower of the rates of its instructions and of the buses between the caches.
 
-use crate::apparatus::memory::chase::hierarchy;
 use crate::apparatus::memory::pages::Pages;
 use crate::apparatus::memory::stream::kernel::{KERNELS, Kernel, Kind, Maker, PER_LINE};
 use crate::apparatus::memory::stream::working_set::Level;
+use crate::expected::hierarchy;
 use crate::questions::memory::load_latency;
 use crate::questions::memory::memory_parallelism;
 use fathom_core::prelude::*;
 use fathom_core::quantities;
+use fathom_core::sorting;
 
 const FOG: &str = "Fog 2022, Microarchitecture and Instruction tables: current x86-64 cores load twice and store once a \
                    cycle, 32 bytes each; vectors of 64 bytes as much in a cycle on AMD's up to Zen 4, twice that on Intel's";
@@ -29,7 +30,9 @@ pub fn references(machine: &Machine) -> Vec<&'static Kernel> {
     };
     let usual = KERNELS.iter().filter(|kernel| kernel.used_of_line() == 64);
     let mut reads: Vec<&Kernel> = usual.filter(offered).collect();
-    reads.sort_by_key(|kernel| (std::cmp::Reverse(width(kernel)), matches!(kernel.maker, Maker::Compiler)));
+    sorting::by_key(&mut reads, |kernel| {
+        (std::cmp::Reverse(width(kernel)), matches!(kernel.maker, Maker::Compiler))
+    });
     reads
 }
 

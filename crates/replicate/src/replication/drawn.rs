@@ -3,6 +3,7 @@
 use crate::{FigureShape, Series, Trials, Variants};
 use fathom_core::quantities;
 use fathom_core::quantity::Unit;
+use fathom_core::sorting;
 use fathom_core::statistics;
 use fathom_report::figure::DrawnFigure;
 use fathom_report::figure::curves::{Curve, Curves};
@@ -31,7 +32,7 @@ pub(crate) fn figures(
                     Some((trials.at, mark(unit, &format!("{name} {along} {setting}"), trials)?))
                 });
                 let mut marks: Vec<(f64, Mark)> = marks.collect();
-                marks.sort_by(|(one, _), (other, _)| one.total_cmp(other));
+                sorting::by_number(&mut marks, |(at, _)| *at);
                 (marks.len() >= LEAST).then(|| Curve { name: named(name, method), marks, trend: None })
             };
             let mut curves: Vec<Curve> = variants.iter().filter_map(curve).collect();

@@ -6,6 +6,7 @@ use crate::paper::{Block, Column, Key, Row, Section, Table, Text};
 use crate::words::{self, plural};
 use fathom_core::experiment::Found;
 use fathom_core::quantities::{self, Measure};
+use fathom_core::sorting;
 use fathom_core::statistics::Estimate;
 use fathom_engine::results::{PointResult, Results};
 
@@ -15,7 +16,7 @@ pub(super) fn of(results: &Results) -> Option<Section> {
     let both = results.points.iter().filter(|point| point.shared().is_some());
     let both = both.filter_map(|point| Some((point, point.neighbour_cost()?)));
     let (mut both, edges): (Vec<(&PointResult, Found)>, Vec<_>) = both.partition(|(_, cost)| is_cost(*cost));
-    both.sort_by(|(_, one), (_, other)| other.value.total_cmp(&one.value));
+    sorting::by_number(&mut both, |(_, cost)| -cost.value);
     let number = plural(both.len(), "operation");
     let table = Table::new(
         Key::of("neighbour-table"),

@@ -7,6 +7,7 @@ use crate::words;
 use fathom_core::experiment::{AXIS_PLACEMENT, Prediction};
 use fathom_core::quantities::{self, Measure};
 use fathom_core::quantity::Unit;
+use fathom_core::sorting;
 use fathom_core::statistics::Estimate;
 use fathom_engine::results::{Outcome, PointResult};
 
@@ -102,7 +103,7 @@ fn parameters(points: &[&PointResult], placement_said: bool) -> Vec<String> {
         names.retain(|name| name != AXIS_PLACEMENT.name);
     }
     // The placement is last at every point, but a later point may have added another name after it.
-    names.sort_by_key(|name| name == AXIS_PLACEMENT.name);
+    sorting::by_key(&mut names, |name| name == AXIS_PLACEMENT.name);
     names
 }
 

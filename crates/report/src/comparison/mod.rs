@@ -20,7 +20,7 @@ use super::text::Style;
 use super::words::plural;
 use fathom_core::quantities;
 use fathom_engine::comparison::{Comparison, FALSE_DISCOVERIES, Margins, Side, Verdict};
-use rayon::prelude::*;
+use fathom_engine::parallel;
 
 /// The sides to be compared, each with the first.
 pub struct ComparisonReport<'a> {
@@ -38,7 +38,7 @@ impl<'a> ComparisonReport<'a> {
         let compared = |side: &'a Side| (side, Comparison::of(first, side, margins, any_method));
         ComparisonReport {
             first,
-            others: others.par_iter().map(compared).collect(),
+            others: parallel::map(others, |_, side| compared(side)),
             accepted: accepted.to_vec(),
             full: false,
         }

@@ -10,8 +10,8 @@ mod points;
 use crate::{Form, RunReport, Style, render};
 use clap::ValueEnum;
 use fathom_core::message::escaped_json;
+use fathom_engine::parallel;
 use fathom_engine::results::Results;
-use rayon::prelude::*;
 use std::io::Write;
 use std::path::PathBuf;
 
@@ -31,8 +31,8 @@ pub enum Format {
 /// Writes a line of JSON for each run file, in their order; `trials` adds the median of each trial. Files are read in
 /// parallel, and only a few per processor are in memory at a time.
 pub fn write_points(files: &[PathBuf], trials: bool, out: &mut dyn Write) -> std::io::Result<()> {
-    for some in files.chunks(FILES_EACH * rayon::current_num_threads()) {
-        let lines: Vec<String> = some.par_iter().map(|file| points::line(file, trials)).collect();
+    for some in files.chunks(FILES_EACH * parallel::width()) {
+        let lines = parallel::map(some, |_, file| points::line(file, trials));
         lines.iter().try_for_each(|line| out.write_all(line.as_bytes()))?;
     }
     out.flush()

@@ -9,6 +9,7 @@ use super::svg::{self, Drawing, SERIES, WIDTH};
 use crate::words;
 use fathom_core::experiment::{Point, Value};
 use fathom_core::quantities;
+use fathom_core::sorting;
 use fathom_engine::results::{PointResult, Results};
 
 const PLOT_HEIGHT: f64 = 280.0;
@@ -55,7 +56,7 @@ fn curves(pairs: &[(&PointResult, &PointResult)]) -> Vec<PairCurve> {
         }
     }
     for curve in &mut curves {
-        curve.places.sort_by(|one, other| one.across.value.total_cmp(&other.across.value));
+        sorting::by_number(&mut curve.places, |place| place.across.value);
     }
     curves.truncate(SERIES);
     curves

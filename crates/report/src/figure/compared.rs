@@ -7,6 +7,7 @@ use crate::words;
 use fathom_core::experiment::Point;
 use fathom_core::quantities;
 use fathom_core::quantity::Unit;
+use fathom_core::sorting;
 use fathom_core::statistics::Measured;
 use fathom_engine::comparison::Row;
 
@@ -57,7 +58,7 @@ fn split<'a>(rows: &[&'a Row], along: &str) -> (Vec<SweptRows<'a>>, Vec<&'a Row>
         sweeps.into_iter().partition(|(_, rows)| rows.len() >= LEAST);
     rest.extend(short.into_iter().flat_map(|(_, rows)| rows.into_iter().map(|(_, row)| row)));
     for (_, rows) in &mut whole {
-        rows.sort_by(|(one, _), (other, _)| one.total_cmp(other));
+        sorting::by_number(rows, |(at, _)| *at);
     }
     (whole, rest)
 }

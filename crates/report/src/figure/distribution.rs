@@ -7,6 +7,7 @@ use super::svg::{self, Drawing, SERIES, WIDTH};
 use crate::{summary, words};
 use fathom_core::quantities;
 use fathom_core::quantity::Unit;
+use fathom_core::sorting;
 use fathom_engine::results::{PointResult, REMAINDER};
 
 /// Fewer observations than this make no distribution.
@@ -89,7 +90,7 @@ impl ShareCurve {
             *value = 0.0;
         }
         (observations.len() >= LEAST).then_some(())?;
-        observations.sort_unstable_by(f64::total_cmp);
+        sorting::numbers(&mut observations);
         // Values that are all equal have no shape.
         (observations.first() < observations.last()).then_some(ShareCurve { name, observations })
     }

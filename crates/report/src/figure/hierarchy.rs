@@ -11,6 +11,7 @@ use crate::words;
 use fathom_core::experiment::{Level, Scale, Value};
 use fathom_core::quantities;
 use fathom_core::quantity::Unit;
+use fathom_core::sorting;
 use fathom_engine::results::{PointResult, Results};
 
 /// The experiment of the bandwidths at each size.
@@ -59,7 +60,7 @@ pub(crate) fn figure<'a>(results: &'a Results) -> Option<(DrawnFigure, Vec<&'a s
 fn marks(points: &[&PointResult], along: &str) -> Vec<(f64, Mark)> {
     let placed = |point: &&PointResult| Some((point.point.number_of(along)? as f64, mark(point)?));
     let mut marks: Vec<(f64, Mark)> = points.iter().filter_map(placed).collect();
-    marks.sort_by(|(one, _), (other, _)| one.total_cmp(other));
+    sorting::by_number(&mut marks, |(at, _)| *at);
     marks
 }
 

@@ -7,6 +7,7 @@ use super::mark::mark;
 use super::svg::SERIES;
 use crate::words;
 use fathom_core::experiment::{Point, Value};
+use fathom_core::sorting;
 use fathom_engine::results::{PointResult, Results, TrendResult};
 
 /// Fewer settings than this are variants, not a sweep.
@@ -70,7 +71,7 @@ fn split_along<'run>(
     };
     let rest = points.iter().filter(|point| !is_swept(point)).copied().collect();
     for series in &mut series {
-        series.points.sort_by(|(one, _), (other, _)| one.total_cmp(other));
+        sorting::by_number(&mut series.points, |(at, _)| *at);
     }
     (series, rest)
 }
@@ -90,7 +91,9 @@ fn swept_parameters(results: &Results, points: &[&PointResult]) -> Vec<String> {
     names.sort_unstable();
     names.dedup();
     names.retain(|name| settings(points, name) >= LEAST);
-    names.sort_by_key(|name| (Some(*name) != first_trend, std::cmp::Reverse(settings(points, name))));
+    sorting::by_key(&mut names, |name| {
+        (Some(*name) != first_trend, std::cmp::Reverse(settings(points, name)))
+    });
     names.into_iter().map(str::to_owned).collect()
 }
 
@@ -112,7 +115,7 @@ pub(super) fn figures<'run>(
     mut series: Vec<Sweep<'run>>,
     few: &[&PointResult],
 ) -> Vec<Candidate<'run>> {
-    series.sort_by_key(|series| !series.has_any(few));
+    sorting::by_key(&mut series, |series| !series.has_any(few));
     let candidate = |series: &[Sweep<'run>]| Candidate {
         points: series.iter().flat_map(|series| series.points.iter().map(|(_, point)| *point)).collect(),
         drawn: figure(results, series),

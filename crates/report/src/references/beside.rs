@@ -4,6 +4,7 @@ use super::figure::{Figure, Value};
 use super::machine::Machine;
 use super::same_method::{SameMethod, same_methods};
 use fathom_core::experiment::Point;
+use fathom_core::sorting;
 use fathom_core::statistics::Interval;
 use fathom_engine::results::{PointResult, Results};
 
@@ -60,7 +61,7 @@ pub fn beside<'run>(results: &'run Results, machines: &[&'static Machine]) -> Ve
             rows.extend(new.map(|row| (place, whose, row)));
         }
     }
-    rows.sort_by_key(|(place, whose, row)| (*place, *whose, row.figure.id()));
+    sorting::by_key(&mut rows, |(place, whose, row)| (*place, *whose, row.figure.id()));
     rows.into_iter().map(|(_, _, row)| row).collect()
 }
 
@@ -70,7 +71,7 @@ fn candidates(results: &Results, experiment: &str) -> Vec<usize> {
     let of_it = |(_, point): &(usize, &PointResult)| point.experiment == experiment && point.method().is_ok();
     let mut places: Vec<usize> =
         results.points.iter().enumerate().filter(of_it).map(|(place, _)| place).collect();
-    places.sort_by_key(|place| results.points[*place].estimate().is_none());
+    sorting::by_key(&mut places, |place| results.points[*place].estimate().is_none());
     places
 }
 

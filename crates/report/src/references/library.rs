@@ -1,7 +1,9 @@
 //! The data files, read once.
 
+use super::data;
 use super::figure::{Figure, FigureLocation, FigureRow, Shared};
 use super::machine::Machine;
+use fathom_core::sorting;
 use serde::{Deserialize, Serialize};
 use std::sync::LazyLock;
 
@@ -62,11 +64,9 @@ pub(super) fn library() -> &'static DataFiles {
 fn read() -> DataFiles {
     let mut library = DataFiles { sources: vec![], machines: vec![], figures: vec![] };
     for (name, text) in FILES {
-        let file: DataFile =
-            toml::from_str(text).unwrap_or_else(|error| panic!("references/{name}: {error}"));
-        library.take(name, file);
+        library.take(name, data(name, text));
     }
-    library.figures.sort_by(|one, other| one.id().cmp(other.id()));
+    sorting::by(&mut library.figures, |one, other| one.id().cmp(other.id()));
     library
 }
 

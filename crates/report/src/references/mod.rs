@@ -22,6 +22,17 @@ pub use selection::{Unknown, select};
 pub use unit::Unit;
 
 use library::library;
+use serde::de::DeserializeOwned;
+
+/// The content of a data file, which is a part of the program. By way of a table, because each type is then read from one kind of
+/// map; the parser has three.
+///
+/// # Panics
+/// If it is invalid: a test reads all of them.
+pub fn data<T: DeserializeOwned>(name: &str, text: &str) -> T {
+    let table = text.parse::<toml::Table>();
+    table.and_then(toml::Table::try_into).unwrap_or_else(|error| panic!("references/{name}: {error}"))
+}
 
 /// The machines with published figures, in the order of their sources.
 pub fn machines() -> &'static [Machine] {

@@ -4,6 +4,7 @@
 //! its rows to points by the *same question* instead, whichever method answers it correctly: there a ratio compares methods.
 //! `tests/hermetic/replication.rs` lists the figures for which the two relations name different points, each with its reason.
 
+use super::data;
 use super::figure::Figure;
 use fathom_core::experiment::{Point, PointSettings, Selector};
 use fathom_core::machine::Machine;
@@ -59,9 +60,7 @@ pub fn same_methods() -> &'static [SameMethod] {
 /// If the file is invalid: it is part of the program, and a test reads all of it.
 fn read() -> Vec<SameMethod> {
     let text = include_str!("../../references/points.toml");
-    let file: SameMethodFile =
-        toml::from_str(text).unwrap_or_else(|error| panic!("references/points.toml: {error}"));
-    file.map.into_iter().map(SameMethod::of).collect()
+    data::<SameMethodFile>("points.toml", text).map.into_iter().map(SameMethod::of).collect()
 }
 
 /// The ids of a range, `s000-0016..0023`, or a single id.

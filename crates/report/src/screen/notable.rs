@@ -7,6 +7,7 @@ use crate::text::clipped_to;
 use crate::words::{self, plural};
 use crate::{finding, run};
 use fathom_core::quantities;
+use fathom_core::sorting;
 use fathom_engine::results::{Agreement, PointResult, Results, distance};
 
 /// The place of the other causes, as the screen names it.
@@ -157,7 +158,7 @@ fn misses(results: &Results) -> Vec<String> {
         worst.extend(factors.max_by(|one, other| distance(one.1).total_cmp(&distance(other.1))));
     }
     worst.retain(|(_, factor)| distance(*factor) > FAR);
-    worst.sort_by(|one, other| distance(other.1).total_cmp(&distance(one.1)));
+    sorting::by_number(&mut worst, |(_, factor)| -distance(*factor));
     worst.iter().take(MOST_MISSES).filter_map(|(point, factor)| missed(point, *factor)).collect()
 }
 

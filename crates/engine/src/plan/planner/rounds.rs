@@ -5,6 +5,7 @@ use crate::plan::chance;
 use crate::plan::progress::Progress;
 use crate::plan::promise::PROMISED_TRIALS;
 use crate::plan::step::{Moment, Step};
+use fathom_core::sorting;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
@@ -59,7 +60,7 @@ impl Planner {
             |part: usize| shortfall(part) * self.prices.preparation[self.layout.parts[part].block];
         let price = |part: usize| preparing(part) + shortfall(part) * self.prices.own[part].at(self.observe);
         let mut priced: Vec<(f64, usize)> = due.iter().map(|part| (price(*part), *part)).collect();
-        priced.sort_by(|one, other| {
+        sorting::by(&mut priced, |one, other| {
             let importance = part(one.1).importance.cmp(&part(other.1).importance);
             importance.then(one.0.total_cmp(&other.0))
         });
@@ -99,7 +100,7 @@ impl Planner {
                 (self.shortfall(*part, now) * seconds, *part)
             }));
         }
-        due.sort_by(|one, other| one.0.total_cmp(&other.0));
+        sorting::by_number(&mut due, |(seconds, _)| *seconds);
         due.truncate(due.len().div_ceil(LATER_SHARE).max(8));
         let mut parts: Vec<usize> = due.into_iter().map(|(_, part)| part).collect();
         // A costly preparation serves all that still lacks precision.
@@ -131,7 +132,7 @@ impl Planner {
         self.round += 1;
         self.visiting = false;
         let mut chance = chance::of_round(self.settings.seed, self.round);
-        due.sort_unstable_by_key(|part| (self.layout.parts[*part].block, *part));
+        sorting::by_key(&mut due, |part| (self.layout.parts[*part].block, *part));
         let same =
             |one: &usize, other: &usize| self.layout.parts[*one].block == self.layout.parts[*other].block;
         let mut visits: Vec<Vec<usize>> = due.chunk_by(same).map(<[usize]>::to_vec).collect();

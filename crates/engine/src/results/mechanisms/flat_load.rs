@@ -5,6 +5,7 @@
 use super::{Conclusion, Premises, Rule};
 use fathom_core::experiment::At::{self, Any, Name};
 use fathom_core::experiment::{Dimension, Found, Placement, Selector, statement};
+use fathom_core::sorting;
 use fathom_core::statistics::Measured;
 
 pub(super) const RULE: Rule = Rule {
@@ -44,7 +45,7 @@ fn judge(premises: &Premises) -> Option<Conclusion> {
         Some((*drawn, load.minus(idle)))
     });
     let mut settings: Vec<(Found, Found)> = settings.collect();
-    settings.sort_by(|(one, _), (other, _)| one.value.total_cmp(&other.value));
+    sorting::by_number(&mut settings, |(drawn, _)| drawn.value);
     let [(least, at_once), _, .., (most, in_all)] = &settings[..] else { return None };
     let of_traffic = least.share_of(*most);
     let by_queue = in_all.scaled(of_traffic.value.min(1.0));

@@ -2,6 +2,7 @@
 
 use fathom_core::machine::Nearness;
 use fathom_core::prelude::*;
+use fathom_core::sorting;
 use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use std::collections::BTreeMap;
@@ -49,7 +50,7 @@ fn drawn(machine: &Machine, pairs: Vec<CpuPair>, most: usize, chance: &mut Split
     let mut ranked: Vec<(usize, CpuPair)> = kinds.into_values().flat_map(in_random_order).collect();
     ranked.sort_unstable();
     ranked.truncate(most);
-    ranked.sort_unstable_by_key(|(_, pair)| *pair);
+    sorting::by_key(&mut ranked, |(_, pair)| *pair);
     ranked.into_iter().map(|(_, pair)| pair).collect()
 }
 

@@ -3,6 +3,7 @@
 
 use super::reader::{Call, ReadAhead, Reader};
 use fathom_core::experiment::{Failure, Site};
+use fathom_core::sorting;
 use fathom_equipment::test_file::{TestFile, blocks, cached_within, forget, served};
 use std::cell::Cell;
 use std::fs::File;
@@ -200,6 +201,6 @@ fn advise(file: &File, offset: u64, advice: libc::c_int) {
 }
 
 fn middle(mut times: Vec<f64>) -> f64 {
-    times.sort_unstable_by(f64::total_cmp);
+    sorting::numbers(&mut times);
     times.get(times.len() / 2).copied().unwrap_or(f64::NAN)
 }

@@ -1,8 +1,8 @@
 //! What does an arithmetic instruction cost, alone and with others in flight?
 
-use crate::apparatus::core_facts;
 use crate::apparatus::cpu::arithmetic_kernel;
 use crate::arch;
+use crate::expected::core_facts;
 use fathom_core::prelude::*;
 
 const INSTRUCTION: Parameter = Parameter::named("instruction", "what is computed");

@@ -1,8 +1,8 @@
 //! What does a loop cost by itself?
 
-use crate::apparatus::core_facts;
 use crate::apparatus::cpu::loop_kernel;
 use crate::arch;
+use crate::expected::core_facts;
 use fathom_core::prelude::*;
 use fathom_core::statistics::Interval;
 

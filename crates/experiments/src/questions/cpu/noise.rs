@@ -1,5 +1,7 @@
 //! How much CPU time does a running program lose to interrupts and other work?
 
+use fathom_core::sorting;
+
 use fathom_core::prelude::*;
 use fathom_core::quantities;
 use std::cell::Cell;
@@ -120,7 +122,7 @@ impl Experiment for Noise {
 
     fn findings(&self, known: &Known) -> Vec<Finding> {
         let mut lost = known.found_along(ABOUT.name, &Point::new().named(&FIGURE, LOST), &CPU);
-        lost.sort_by(|(_, one), (_, other)| other.value.total_cmp(&one.value));
+        sorting::by_number(&mut lost, |(_, share)| -share.value);
         let Some((cpu, most)) = lost.first() else { return vec![] };
         let apart = lost.get(1).is_none_or(|(_, second)| most.differs_from(second) == Some(true));
         let most_lost = most.named("time lost, the most");

@@ -1,8 +1,8 @@
 //! What does calling a procedure cost, and what does one more argument add?
 
-use crate::apparatus::core_facts;
 use crate::apparatus::cpu::call_kernel;
 use crate::arch::ARGUMENT_REGISTERS;
+use crate::expected::core_facts;
 use fathom_core::prelude::*;
 
 const FORM: Parameter = Parameter::named("form", "how arguments are passed, and what depends on what");

@@ -2,8 +2,8 @@
 
 use super::system_call;
 use crate::apparatus::cpu::program::{self, Program, reap};
-use crate::apparatus::rule_of_thumb::{self, RuleOfThumb};
 use crate::expected::kernel_service::{assumed, scaled};
+use crate::expected::rule_of_thumb::{self, RuleOfThumb};
 use fathom_core::prelude::*;
 use std::ptr::null_mut;
 

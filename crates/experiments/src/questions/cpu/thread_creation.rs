@@ -1,9 +1,9 @@
 //! What does it cost to create a thread?
 
 use super::system_call;
-use crate::apparatus::rule_of_thumb::{self, RuleOfThumb};
 use crate::arch;
 use crate::expected::kernel_service::scaled;
+use crate::expected::rule_of_thumb::{self, RuleOfThumb};
 use fathom_core::prelude::*;
 use std::ptr::{null, null_mut};
 

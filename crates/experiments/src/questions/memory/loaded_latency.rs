@@ -3,13 +3,14 @@
 use super::load_latency::{self, SIZE};
 use super::{memory_parallelism, parallel_bandwidth};
 use crate::apparatus::memory::backing::Backing;
-use crate::apparatus::memory::chase::{cycle, hierarchy, walk};
+use crate::apparatus::memory::chase::{cycle, walk};
 use crate::apparatus::memory::pages::Pages;
 use crate::apparatus::memory::stream::drawn::{self, DRAWN, LATENCY};
 use crate::apparatus::memory::stream::fleet::{Fleet, Streaming, Task};
 use crate::apparatus::memory::stream::kernel::{KERNELS, Kernel, Kind};
 use crate::apparatus::memory::stream::working_set::{self, LEVEL, Level};
 use crate::expected;
+use crate::expected::hierarchy;
 use fathom_core::prelude::*;
 use fathom_core::sampling::affinity;
 

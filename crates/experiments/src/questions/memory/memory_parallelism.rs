@@ -2,9 +2,10 @@
 
 use super::load_latency::{self, SIZE};
 use crate::apparatus::memory::backing::Backing;
-use crate::apparatus::memory::chase::{cycle, hierarchy, walk};
+use crate::apparatus::memory::chase::{cycle, walk};
 use crate::apparatus::memory::pages::{PAGES, Pages};
 use crate::apparatus::memory::stream::working_set::{LEVEL, Level};
+use crate::expected::hierarchy;
 use fathom_core::prelude::*;
 use fathom_core::quantity::declared;
 

@@ -3,10 +3,11 @@
 use crate::apparatus::memory::backing::Backing;
 use crate::apparatus::memory::chase::arena::Arena;
 use crate::apparatus::memory::chase::cycle::{self, Cycle, Places};
-use crate::apparatus::memory::chase::levels::{self, Along, Limit};
 use crate::apparatus::memory::chase::random_order::RandomOrder;
-use crate::apparatus::memory::chase::{hierarchy, sizes, walk};
+use crate::apparatus::memory::chase::{sizes, walk};
 use crate::apparatus::memory::pages::Pages;
+use crate::expected::hierarchy;
+use crate::expected::levels::{self, Along, Limit};
 use fathom_core::prelude::*;
 use fathom_core::statistics::CurvePoint;
 use std::rc::Rc;

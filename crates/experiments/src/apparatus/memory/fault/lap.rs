@@ -1,5 +1,7 @@
 //! The time of a stretch of work between two readings of the stopwatch, for observations whose preparation is not timed.
 
+use fathom_core::sorting;
+
 use fathom_core::prelude::*;
 
 /// Pairs of readings from which their cost is found.
@@ -19,7 +21,7 @@ impl<'site> Lap<'site> {
     pub fn new(site: &'site Site) -> Self {
         let mut lap = Lap { stopwatch: site.stopwatch, cost_ns: 0.0 };
         let mut pairs: Vec<f64> = (0..PAIRS).map(|_| lap.between(|| ())).collect();
-        pairs.sort_by(f64::total_cmp);
+        sorting::numbers(&mut pairs);
         lap.cost_ns = pairs[PAIRS / 2];
         lap
     }

@@ -6,6 +6,7 @@ use super::points::{
 };
 use fathom_core::prelude::*;
 use fathom_core::quantity::declared;
+use fathom_core::sorting;
 
 pub fn findings(known: &Known) -> Vec<Finding> {
     let patterns = [ALL_SEQUENTIAL, ALL_RANDOM];
@@ -18,7 +19,7 @@ pub fn findings(known: &Known) -> Vec<Finding> {
 /// A process's time per block, by the number of processes, ascending.
 fn each(pattern: &str, file: u64, known: &Known) -> Vec<(u64, Found)> {
     let mut times = known.found_along(NAME, &point(pattern, EACH, file, 1), &PROCESSES);
-    times.sort_by_key(|(processes, _)| *processes);
+    sorting::by_key(&mut times, |(processes, _)| *processes);
     times
 }
 
@@ -75,7 +76,7 @@ fn plateau(pattern: &str, known: &Known) -> Option<Finding> {
 /// Whether the slowest process falls farther behind among many than among few.
 fn fairness(pattern: &str, known: &Known) -> Option<Finding> {
     let mut deviations = known.found_along(NAME, &point(pattern, UNFAIRNESS, USUAL_FILE, 1), &PROCESSES);
-    deviations.sort_by_key(|(processes, _)| *processes);
+    sorting::by_key(&mut deviations, |(processes, _)| *processes);
     let ((few, near), (many, far)) = (*deviations.first()?, *deviations.last()?);
     let judged = match far.differs_from(&near) {
         Some(true) if far.value > near.value => ": with more processes the difference grows",

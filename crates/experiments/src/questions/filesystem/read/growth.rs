@@ -3,6 +3,7 @@
 use super::points::{COLD, DIRECT, FILE, NAME, RANDOM, SEQUENTIAL, USUAL_BLOCK, WARM, usual};
 use fathom_core::prelude::*;
 use fathom_core::quantity::declared;
+use fathom_core::sorting;
 
 /// One finding for every state of the cache in which files of several sizes were read.
 pub fn findings(known: &Known) -> Vec<Finding> {
@@ -25,7 +26,7 @@ const LARGER_ON_THE_DEVICE: &str =
 fn growth(state: &str, name: &str, larger: &str, known: &Known) -> Option<Finding> {
     let mut times = known.found_along(NAME, &usual(state, SEQUENTIAL, 0), &FILE);
     times.retain(|(file, _)| *file > USUAL_BLOCK);
-    times.sort_by_key(|(file, _)| *file);
+    sorting::by_key(&mut times, |(file, _)| *file);
     let ((small, few), (large, many)) = (*times.first()?, *times.last()?);
     let judged = match many.differs_from(&few)? {
         false => statement!("the size makes no significant difference"),

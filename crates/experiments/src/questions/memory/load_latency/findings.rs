@@ -3,8 +3,8 @@
 use super::points::{
     FIXED, NAME, SIZE, STRIDE, WIDE_STRIDE, WITHIN, WITHIN_ROLLED, cycle_point, naive_point,
 };
-use crate::apparatus::memory::chase::{last_cache, levels};
 use crate::apparatus::memory::pages::Pages;
+use crate::expected::{last_cache, levels};
 use fathom_core::prelude::*;
 use fathom_core::quantity::declared;
 

@@ -8,10 +8,10 @@ pub use points::{SIZE, cycle_point};
 use crate::apparatus::memory::backing::Backing;
 use crate::apparatus::memory::chase::arena::Arena;
 use crate::apparatus::memory::chase::cycle::{self, Cycle};
-use crate::apparatus::memory::chase::hierarchy;
 use crate::apparatus::memory::chase::random_order::RandomOrder;
 use crate::apparatus::memory::chase::{kernel, scattered, sizes, walk};
 use crate::apparatus::memory::pages::{PAGES, Pages};
+use crate::expected::hierarchy;
 use fathom_core::experiment::{
     About, At, Basis, Bound, Check, Effort, Experiment, Failure, Finding, Known, MainFigure, Observed, Point,
     Prediction, Requirement, Shown, Site, TimedCode, Workload,

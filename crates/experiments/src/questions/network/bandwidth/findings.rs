@@ -5,11 +5,12 @@ use super::points::{
 };
 use super::{directions, processor_cost};
 use crate::apparatus::network::path::{LOOPBACK, PEER, WITHIN};
-use crate::apparatus::rule_of_thumb::{self, RuleOfThumb};
 use crate::expected::network::{adapter, chosen};
+use crate::expected::rule_of_thumb::{self, RuleOfThumb};
 use crate::questions::network::round_trip;
 use fathom_core::prelude::*;
 use fathom_core::quantity::declared;
+use fathom_core::sorting;
 
 const NAME: &str = "network/bandwidth";
 
@@ -102,7 +103,7 @@ fn fastest(known: &Known) -> Option<Statement> {
         })
     });
     let mut all: Vec<(String, Found)> = all.collect();
-    all.sort_by(|(_, one), (_, other)| other.value.total_cmp(&one.value));
+    sorting::by_number(&mut all, |(_, rate)| -rate.value);
     let [(first, most), (second, next), ..] = &all[..] else { return None };
     let apart = if most.differs_from(next) == Some(true) {
         Statement::default()

@@ -1,7 +1,7 @@
 //! Expected latency of a load, from the machine's declarations and published figures: the cache levels before memory, the share
 //! of a set that each of them holds, and the cost of address translation.
 
-use crate::apparatus::core_facts;
+use crate::expected::core_facts;
 use fathom_core::machine::TlbKind;
 use fathom_core::prelude::*;
 
