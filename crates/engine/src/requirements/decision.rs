@@ -194,12 +194,14 @@ fn core_shared(demand: &Demand, errors: SideErrors, unit: Option<Unit>, run: &Ru
     let keeping: Vec<f64> = shared.iter().map(|shared| 1.0 - shared).collect();
     let ends = arrivals.iter().map(|(end, _)| *end).collect();
     let millions = |share: f64| share * 1e6;
-    let estimate = statistics::sequential_mean(&shared, errors.of_the_rest()).map(|mean| SequentialEstimate {
-        value: millions(mean.value),
-        low: mean.low.map(millions),
-        high: mean.high.map(millions),
-    });
-    let series = KeepingShares { observations: keeping.len(), keeping, ends, errors, estimate, supported: true };
+    let estimate =
+        statistics::sequential_mean(&shared, errors.of_the_rest()).map(|mean| SequentialEstimate {
+            value: millions(mean.value),
+            low: mean.low.map(millions),
+            high: mean.high.map(millions),
+        });
+    let series =
+        KeepingShares { observations: keeping.len(), keeping, ends, errors, estimate, supported: true };
     let needed = 1.0 - demand.limit.value / 1e6;
     series.judged(demand, needed, Assessment { unit, ..Assessment::undecided(demand, "") })
 }
@@ -347,7 +349,8 @@ impl KeepingShares {
 
     /// The judgement that they allow; `needed` is the share that must keep the limit.
     fn judged(self, demand: &Demand, needed: f64, judged: Assessment) -> Assessment {
-        let fewest = statistics::fewest_to_show(SideOfMean::Above, needed, self.errors.above).max(LEAST_TRIALS);
+        let fewest =
+            statistics::fewest_to_show(SideOfMean::Above, needed, self.errors.above).max(LEAST_TRIALS);
         let judged = Assessment {
             estimate: self.estimate.filter(|_| self.supported),
             share: statistics::mean(&self.keeping).map(|mean| mean.value),
