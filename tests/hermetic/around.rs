@@ -47,6 +47,11 @@ fn report(surroundings: &Surroundings) -> AroundReport {
     AroundReport::of(surroundings, WorkDone { command: vec!["make".to_owned()], status: Some(0) })
 }
 
+/// Such a report as JSON.
+pub fn written() -> String {
+    render(&report(&surroundings(2.0, 0.95)), Form::Json, Style::default())
+}
+
 #[test]
 fn an_operation_that_takes_longer_afterwards_is_named_and_a_run_against_itself_is_not() {
     let named = |factor| -> Vec<String> {

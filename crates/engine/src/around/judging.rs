@@ -272,11 +272,11 @@ mod tests {
         assert!(!verdicts.iter().any(|verdict| matches!(verdict, Verdict::HeldStill { .. })));
     }
 
-    /// Trials that differ by 6 % are enough to say that a host held still within the margin.
+    /// Trials that differ by 4 % are mostly enough to say that a host held still within the margin.
     #[test]
     fn of_a_host_that_holds_still_little_cannot_be_said() {
         let mut draws = draws();
-        for (host, most) in [(CALM, 0), (DRIFTING, 0), (Described { scatter: 0.06, ..CALM }, 40)] {
+        for (host, most) in [(CALM, 0), (DRIFTING, 0), (Described { scatter: 0.04, ..CALM }, 25)] {
             let all: Vec<HostDimension> = (0..10).flat_map(|_| draws.judged(host, 1.0)).collect();
             let open = all.iter().filter(|each| matches!(each.verdict, Verdict::CannotSay { .. })).count();
             assert!(

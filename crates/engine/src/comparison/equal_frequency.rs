@@ -132,7 +132,7 @@ mod tests {
     /// Trials at two frequencies, of which a share of the cost follows the core's.
     fn at_two_frequencies(follows: f64) -> Vec<Series> {
         let point = |level: f64| {
-            (0..8_u32).map(|trial| {
+            (0..8_u32).map(move |trial| {
                 let hz = if trial % 3 == 0 { 3.7e9_f64.ln() } else { 4.1e9_f64.ln() };
                 (hz, level - follows * hz + 0.002 * (f64::from(trial * 5 % 7) / 3.0 - 1.0))
             })
