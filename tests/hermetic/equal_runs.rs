@@ -4,7 +4,8 @@
 //! Simulated cores change their frequency for seconds at a time. Real runs are judged where they are named.
 
 use crate::families::{CALLS, POINTS, TRIALS, compared, level, multiply, normal};
-use fathom::comparison::{Comparison, PooledFamily, ReducedRun, Verdict};
+use fathom::comparison::{Comparison, Level, PooledFamily, ReducedRun, Verdict};
+use fathom::quantity::Kind;
 use fathom::record::Run;
 use fathom::statistics::{LogLevel, mean};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -121,88 +122,98 @@ fn slower(run: &ReducedRun, family: &str, comparison: &Comparison, by: f64) -> R
     let mut run = run.clone();
     for row in comparison.rows.iter().filter(|row| row.family() == Some(family)) {
         let point = row.other_point.as_ref().unwrap_or(&row.point);
-        let mine =
-            run.levels.iter_mut().find(|level| level.experiment == row.experiment && level.point == *point);
-        let times =
-            if row.unit == fathom::quantity::Unit::BytesPerSecond { 1.0 / (1.0 + by) } else { 1.0 + by };
-        mine.into_iter().for_each(|level| multiply(level, times));
+        let is_it = |level: &&mut Level| level.experiment == row.experiment && level.point == *point;
+        let times = if row.unit.kind() == Kind::Rate { 1.0 / (1.0 + by) } else { 1.0 + by };
+        if let Some(level) = run.levels.iter_mut().find(is_it) {
+            multiply(level, times);
+        }
     }
     run
 }
 
-/// What was seen of a family in all pairs.
-#[derive(Default)]
-struct Tally {
-    pairs: usize,
-    different: usize,
-    visible: Vec<f64>,
-    /// For each planted change, and at the end that which a comparison says it would have seen: how often it was found.
-    found: [usize; 5],
+const PLANTED: [f64; 4] = [0.03, 0.05, 0.10, 0.20];
+
+/// A pair of equal runs: its comparison, and of each family of points whether each planted change is found, at the end that of the
+/// size that the comparison says it would have seen.
+struct Pair {
+    comparison: Comparison,
+    found: BTreeMap<&'static str, [bool; 5]>,
 }
 
-const PLANTED: [f64; 4] = [0.03, 0.05, 0.10, 0.20];
+impl Pair {
+    fn of(before: &ReducedRun, after: &ReducedRun) -> Self {
+        let comparison = compared(before, after, 0.05);
+        let is_found = |family: &PooledFamily, by: f64| {
+            let planted = slower(after, family.name, &comparison, by);
+            let again = compared(before, &planted, 0.05).families;
+            again.iter().any(|other| other.name == family.name && other.verdict == Verdict::Worse)
+        };
+        let with_points = comparison.families.iter().filter(|family| family.points > 0);
+        let found = with_points.map(|family| {
+            let [least, less, more, most] = PLANTED.map(|by| is_found(family, by));
+            (family.name, [least, less, more, most, is_found(family, family.smallest_visible)])
+        });
+        Pair { found: found.collect(), comparison }
+    }
+}
+
+/// What was seen of a family in all pairs.
+#[derive(Debug, Default)]
+struct Tally {
+    different: usize,
+    visible: Vec<f64>,
+    /// How often each planted change was found; `None` of what has no points.
+    found: Option<[usize; 5]>,
+}
+
+fn tallies(pairs: &[Pair]) -> BTreeMap<&'static str, Tally> {
+    let mut tallies: BTreeMap<&str, Tally> = BTreeMap::new();
+    for pair in pairs {
+        for family in &pair.comparison.families {
+            let tally = tallies.entry(family.name).or_default();
+            tally.different += usize::from(family.verdict.is_difference());
+            tally.visible.push(family.smallest_visible);
+            if let Some(found) = pair.found.get(family.name) {
+                let before = tally.found.unwrap_or_default();
+                tally.found = Some(std::array::from_fn(|place| before[place] + usize::from(found[place])));
+            }
+        }
+    }
+    for tally in tallies.values_mut() {
+        tally.visible.sort_by(f64::total_cmp);
+    }
+    tallies
+}
 
 #[test]
 fn equal_runs_that_are_named_have_few_false_verdicts_and_what_is_planted_is_found() {
     let runs = named();
-    let pairs: Vec<(usize, usize)> =
-        (0..runs.len()).flat_map(|one| (one + 1..runs.len()).map(move |other| (one, other))).collect();
-    let all: Vec<(Comparison, BTreeMap<&str, [bool; 5]>)> = pairs
-        .par_iter()
-        .map(|(one, other)| {
-            let comparison = compared(&runs[*one], &runs[*other], 0.05);
-            let found = comparison.families.iter().filter(|family| family.points > 0).map(|family| {
-                let is_found = |by: f64| {
-                    let planted = slower(&runs[*other], family.name, &comparison, by);
-                    let again = compared(&runs[*one], &planted, 0.05).families;
-                    again.iter().any(|other| other.name == family.name && other.verdict == Verdict::Worse)
-                };
-                let [least, less, more, most] = PLANTED.map(is_found);
-                (family.name, [least, less, more, most, is_found(family.smallest_visible)])
-            });
-            let found = found.collect();
-            (comparison, found)
-        })
-        .collect();
-    let mut tallies: BTreeMap<&str, Tally> = BTreeMap::new();
-    let (mut points, mut false_points, mut pairs_with_any) = (0, 0, 0);
-    for (comparison, found) in &all {
-        points += comparison.rows.len();
-        false_points += comparison.rows.iter().filter(|row| row.verdict.is_difference()).count();
-        pairs_with_any += usize::from(is_different(&comparison.families));
-        for family in &comparison.families {
-            let tally = tallies.entry(family.name).or_default();
-            tally.pairs += 1;
-            tally.different += usize::from(family.verdict.is_difference());
-            tally.visible.push(family.smallest_visible);
-            for (count, found) in tally.found.iter_mut().zip(found.get(family.name).into_iter().flatten()) {
-                *count += usize::from(*found);
-            }
-        }
-    }
-    for (name, tally) in &mut tallies {
-        tally.visible.sort_by(f64::total_cmp);
+    let places = (0..runs.len()).flat_map(|one| (one + 1..runs.len()).map(move |other| (one, other)));
+    let places: Vec<(usize, usize)> = places.collect();
+    let pairs: Vec<Pair> =
+        places.par_iter().map(|(one, other)| Pair::of(&runs[*one], &runs[*other])).collect();
+    let tallies = tallies(&pairs);
+    for (name, Tally { different, visible, found }) in &tallies {
+        let (count, middle) = (visible.len(), visible[visible.len() / 2]);
         println!(
-            "{name}: {} of {} equal pairs called different; smallest change {:.3} ({:.3} to {:.3}); found of {PLANTED:?} and that: {:?}",
-            tally.different,
-            tally.pairs,
-            tally.visible[tally.visible.len() / 2],
-            tally.visible[0],
-            tally.visible[tally.visible.len() - 1],
-            tally.found
+            "{name}: {different} of {count} called different; smallest change {middle:.3}; found of {PLANTED:?} and it: {found:?}"
         );
     }
-    let judged: usize = tallies.values().map(|tally| tally.pairs).sum();
+    let judged: usize = tallies.values().map(|tally| tally.visible.len()).sum();
     let different: usize = tallies.values().map(|tally| tally.different).sum();
+    let rows = || pairs.iter().flat_map(|pair| &pair.comparison.rows);
+    let (points, changed) = (rows().count(), rows().filter(|row| row.verdict.is_difference()).count());
+    let any = pairs.iter().filter(|pair| is_different(&pair.comparison.families)).count();
     println!(
-        "{} runs: {different} of {judged} families, {false_points} of {points} points called different; {pairs_with_any} of {} pairs",
-        runs.len(),
+        "{different} of {judged} families, {changed} of {points} points, {any} of {} pairs",
         pairs.len()
     );
-    assert!(different * 20 <= judged && false_points * 20 <= points, "{different} of {judged}");
-    let (planted, found) = tallies
-        .values()
-        .filter(|tally| tally.found != [0; 5])
-        .fold((0, 0), |sum, tally| (sum.0 + tally.pairs, sum.1 + tally.found[4]));
-    assert!(found * 5 >= planted * 4, "{found} of {planted} changes of the smallest visible size");
+    assert!(
+        different * 20 <= judged && changed * 20 <= points,
+        "{different} of {judged}, {changed} of {points}"
+    );
+    let planted: Vec<&Tally> = tallies.values().filter(|tally| tally.found.is_some()).collect();
+    let count: usize = planted.iter().map(|tally| tally.visible.len()).sum();
+    let found: usize = planted.iter().filter_map(|tally| Some(tally.found?[4])).sum();
+    assert!(found * 5 >= count * 4, "{found} of {count} changes of the smallest visible size");
 }

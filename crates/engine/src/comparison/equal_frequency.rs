@@ -44,7 +44,7 @@ impl EqualFrequency {
     pub fn of(all: &[Series]) -> Self {
         let logs: Vec<f64> = all.iter().flatten().map(|(hz, _)| *hz).collect();
         let Some(reference) = statistics::mean(&logs) else { return Self::NONE };
-        let (share, error) = share(&all.iter().flat_map(|series| deviations(series)).collect::<Vec<_>>());
+        let (share, error) = share(&all.iter().flat_map(deviations).collect::<Vec<_>>());
         EqualFrequency { share, error, reference: reference.value }
     }
 

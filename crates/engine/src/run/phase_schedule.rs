@@ -63,7 +63,7 @@ mod tests {
         assert!(planned[0] > planned[3] && planned[2] > planned[1], "{planned:?}");
         assert!(total(&costs, &planned) <= length, "{planned:?}");
         // A block that costs nine times as much has a third of the trials.
-        let planned = trials(&[0.01, 0.09], 4.0);
+        let planned = trials(&[0.01, 0.09], 1.2);
         let quotient = f64::from(planned[0]) / f64::from(planned[1]);
         assert!((2.7..3.4).contains(&quotient), "{planned:?}");
         assert!(trials(&costs, 100.0).iter().all(|trials| *trials == MOST));
