@@ -39,7 +39,7 @@ pub struct Around {
     #[arg(long, value_parser = without_picture(), default_value = "text")]
     pub format: Form,
     /// Write the report to this file, and only its first sentence to standard error. Without it the whole report goes to
-    /// standard error, whatever its form: standard output belongs to the command.
+    /// standard error, whatever its form: standard output belongs to the command. With `--report` it goes to standard output.
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
     /// Overwrite a file that is no earlier report. Measured data are never overwritten.
@@ -48,7 +48,10 @@ pub struct Around {
     /// Measure although another fathom is measuring on this machine.
     #[arg(long)]
     pub alongside: bool,
+    /// Show a report that was written with `--format json` again, in another form; nothing runs.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["command", "every", "dir", "margin", "cpu", "seed", "run_file"])]
+    pub report: Option<PathBuf>,
     /// The command and its arguments, after `--`.
-    #[arg(last = true, required = true, value_name = "COMMAND")]
+    #[arg(last = true, required_unless_present = "report", value_name = "COMMAND")]
     pub command: Vec<OsString>,
 }

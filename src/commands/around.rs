@@ -4,15 +4,35 @@ use super::measuring::take_lock;
 use super::output::{Rendered, written};
 use super::streams::REGRESSED;
 use crate::cli;
-use anyhow::Result;
-use fathom_core::message::tell;
+use anyhow::{Context, Result, anyhow};
+use fathom_core::message::{clean, tell};
 use fathom_engine::around::{AroundSettings, AroundWork, Whole, command};
 use fathom_engine::record::door::Door;
+use fathom_engine::record::regular;
 use fathom_report::{AroundReport, ProgressForm, Style, WorkDone};
+use std::path::Path;
 use std::process::ExitCode;
 
-/// Measures around the command, reports, and passes its exit status on.
+/// Measures around the command, reports, and passes its exit status on; or shows an earlier report.
 pub(super) fn around(args: &cli::Around, style: Style) -> Result<ExitCode> {
+    match &args.report {
+        Some(path) => again(args, path, style),
+        None => measured(args, style),
+    }
+}
+
+/// A report that was written before, in the requested form.
+fn again(args: &cli::Around, path: &Path, style: Style) -> Result<ExitCode> {
+    let name = clean(&path.to_string_lossy());
+    let text = regular::read(path).with_context(|| format!("cannot read {name}"))?;
+    let report = AroundReport::parse(&text).map_err(|reason| anyhow!("{name}: {reason}"))?;
+    let rendered = Rendered::of(&report, args.format, style)?;
+    let sources = [path.to_owned()];
+    written(&rendered, args.output.as_deref(), Door { sources: &sources, force: args.force })?;
+    Ok(ExitCode::from(if args.fail_if_moved && report.verdict() == Whole::Moved { REGRESSED } else { 0 }))
+}
+
+fn measured(args: &cli::Around, style: Style) -> Result<ExitCode> {
     let _lock = take_lock(args.alongside, ProgressForm::Auto)?;
     command::catch_signals()?;
     let mut around = AroundWork::begin(settings(args))?;

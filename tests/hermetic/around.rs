@@ -43,8 +43,13 @@ fn surroundings(factor: f64, busy_s: f64) -> Surroundings {
     Surroundings::of(run(factor), phases, vec![slice(0.95); 4], vec![slice(busy_s); 6])
 }
 
-fn report(surroundings: &Surroundings) -> AroundReport<'_> {
+fn report(surroundings: &Surroundings) -> AroundReport {
     AroundReport::of(surroundings, WorkDone { command: vec!["make".to_owned()], status: Some(0) })
+}
+
+/// Such a report as JSON.
+pub fn written() -> String {
+    render(&report(&surroundings(2.0, 0.95)), Form::Json, Style::default())
 }
 
 #[test]
@@ -96,6 +101,35 @@ fn data_have_a_row_for_each_dimension_with_its_verdict() {
     let dimensions = json["dimensions"].as_array().unwrap();
     let verdicts = ["held_still", "moved", "cannot_say"];
     assert!(dimensions.iter().all(|each| verdicts.contains(&each["verdict"].as_str().unwrap())), "{json}");
+}
+
+#[test]
+fn a_report_that_was_written_as_json_is_shown_again_in_every_form() {
+    let moved = report(&surroundings(2.0, 0.95));
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("host.json");
+    std::fs::write(&file, render(&moved, Form::Json, Style::default())).unwrap();
+    let again = |form: &str, rest: &[&str], status: i32| {
+        let mut command = fathom();
+        command.args(["around", "--report"]).arg(&file).args(["--format", form]).args(rest);
+        text(&command.assert().code(status).get_output().stdout)
+    };
+    let style = Style::default();
+    for (form, name) in
+        [(Form::Json, "json"), (Form::Markdown, "markdown"), (Form::Csv, "csv"), (Form::Html, "html")]
+    {
+        assert_eq!(again(name, &[], 0).trim_end(), render(&moved, form, style).trim_end(), "{name}");
+    }
+    assert!(again("text", &["--fail-if-moved"], 1).contains("The host did not hold still"));
+    // The verdict is that of the dimensions, whatever sentence the file has.
+    let edited =
+        std::fs::read_to_string(&file).unwrap().replace("The host did not hold still", "All is well");
+    std::fs::write(&file, edited).unwrap();
+    assert!(again("markdown", &[], 0).starts_with("# The host did not hold still"));
+    std::fs::write(&file, "{\"sentence\": 1}").unwrap();
+    let refused = fathom().args(["around", "--report"]).arg(&file).assert().code(2).get_output().clone();
+    assert!(text(&refused.stderr).contains("no report of `fathom around"), "{}", text(&refused.stderr));
+    fathom().args(["around", "--report", "x.json", "--", "true"]).assert().code(2);
 }
 
 #[test]

@@ -162,6 +162,8 @@ fn a_run_decides_by_its_figures_and_the_exit_status_says_what() {
     assert_eq!(failed["results"][1]["decision"], "meets", "{failed:#}");
     assert!(failed["results"][0]["margin"].as_f64().unwrap() < 0.0, "{failed:#}");
     assert_eq!(failed["verdict"], "FAILS: 1 of 2 requirements is not met");
+    let part = |file: &Value| file["results"][0]["failure_error"].as_f64().unwrap();
+    assert!((part(&failed) - 0.025).abs() < 1e-12 && (part(&met) - 0.05).abs() < 1e-12, "{failed:#}");
 
     let (status, near) = decided(&run, &[&getppid(&at(1.0))]);
     assert_eq!((status, &near["results"][0]["decision"]), (Some(3), &"undecided".into()), "{near:#}");

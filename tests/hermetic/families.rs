@@ -13,9 +13,9 @@ use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use std::io::Read;
 use std::sync::OnceLock;
 
-const CALLS: &str = "cpu/system_call";
+pub const CALLS: &str = "cpu/system_call";
 
-fn compared(before: &ReducedRun, after: &ReducedRun, margin: f64) -> Comparison {
+pub fn compared(before: &ReducedRun, after: &ReducedRun, margin: f64) -> Comparison {
     let [before, after] = [before, after].map(|run| Side::of_run("run", run.clone()));
     Comparison::of(&before, &after, &Margins::all(Some(margin)), false)
 }
@@ -31,7 +31,7 @@ fn committed() -> &'static ReducedRun {
     })
 }
 
-fn multiply(level: &mut Level, by: f64) {
+pub fn multiply(level: &mut Level, by: f64) {
     if let Outcome::Value(estimate) = &mut level.outcome {
         estimate.value *= by;
         let times = |ends: Interval| Interval { low: ends.low * by, high: ends.high * by };
@@ -88,8 +88,8 @@ fn a_run_is_not_judged_by_itself() {
     assert!(!compared(committed(), &planted(&[CALLS], 0.2), 1.0).of_itself);
 }
 
-const POINTS: u64 = 20;
-const TRIALS: u32 = 8;
+pub const POINTS: u64 = 20;
+pub const TRIALS: u32 = 8;
 
 /// What a simulated run has in common by round, and by itself, and what each trial has, as shares.
 const OF_ROUNDS: f64 = 0.02;
@@ -100,14 +100,19 @@ fn uniform(chance: &mut impl Rng) -> f64 {
     (chance.next_u64() >> 11) as f64 / (1_u64 << 53) as f64
 }
 
-fn normal(chance: &mut impl Rng) -> f64 {
+pub fn normal(chance: &mut impl Rng) -> f64 {
     (-2.0 * (1.0 - uniform(chance)).ln()).sqrt() * (std::f64::consts::TAU * uniform(chance)).cos()
 }
 
 /// A run whose system calls all cost so many times as much, and whose switches do not.
 fn simulated(by: f64, seed: u64) -> ReducedRun {
     let mut chance = Xoshiro256PlusPlus::seed_from_u64(seed);
-    let mut run = ReducedRun { header: crate::described::header(vec![]), core_shared: None, levels: vec![] };
+    let mut run = ReducedRun {
+        header: crate::described::header(vec![]),
+        core_shared: None,
+        core_frequency: None,
+        levels: vec![],
+    };
     for experiment in [CALLS, "cpu/context_switch"] {
         let by = if experiment == CALLS { by } else { 1.0 };
         let of_run = OF_RUNS * normal(&mut chance);
@@ -123,7 +128,7 @@ fn simulated(by: f64, seed: u64) -> ReducedRun {
     run
 }
 
-fn level(experiment: &str, place: u64, by_round: Vec<(u32, f64)>) -> Level {
+pub fn level(experiment: &str, place: u64, by_round: Vec<(u32, f64)>) -> Level {
     let trials: Vec<[f64; 1]> = by_round.iter().map(|(_, median)| [*median]).collect();
     Level {
         experiment: experiment.to_owned(),
@@ -137,6 +142,7 @@ fn level(experiment: &str, place: u64, by_round: Vec<(u32, f64)>) -> Level {
         refuted: false,
         step: None,
         by_round,
+        core_hz: vec![],
     }
 }
 

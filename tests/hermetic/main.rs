@@ -26,6 +26,7 @@ mod command_line;
 mod comparison;
 mod core_state;
 mod earlier_schemas;
+mod equal_runs;
 mod errors;
 mod families;
 mod findings;

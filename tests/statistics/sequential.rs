@@ -2,7 +2,7 @@
 //! they are made away from it.
 
 use crate::{REPETITIONS, percentage};
-use fathom::statistics::{SideOfMean, estimate, side_of_mean};
+use fathom::statistics::{SideErrors, SideOfMean, estimate, side_of_mean};
 use fathom::verify::population::{Between, Chance, Shape, median, trials};
 
 /// The probability of a wrong decision that `fathom check` allows.
@@ -28,7 +28,7 @@ fn wrong_at_the_limit(shape: Shape, between: Between) -> [f64; 2] {
     let mut sides = [0, 0];
     for _ in 0..REPETITIONS {
         let drawn = shares(&trials(shape, between, LOOKS, SIZE, &mut chance), truth);
-        match side_of_mean(&drawn, 0.5, ERROR) {
+        match side_of_mean(&drawn, 0.5, SideErrors::both(ERROR)) {
             Some((SideOfMean::Above, _)) => sides[0] += 1,
             Some((SideOfMean::Below, _)) => sides[1] += 1,
             None => {}
@@ -70,6 +70,32 @@ fn an_interval_for_one_look_is_wrong_more_often_when_it_is_looked_at_after_every
     assert!(wrong > 12.0, "{wrong}");
 }
 
+/// How many files of so many requirements, all of them exactly at their limits, are ever said to fail, in 100; a requirement is
+/// tested at this error for that.
+fn files_that_fail(requirements: usize, error: f64) -> f64 {
+    let between = Between::Equal;
+    let (truth, mut chance) = (median(Shape::Normal, between), Chance::new(17));
+    let errors = SideErrors { below: error, above: ERROR };
+    percentage(|| {
+        (0..requirements).any(|_| {
+            let drawn = shares(&trials(Shape::Normal, between, LOOKS, SIZE, &mut chance), truth);
+            matches!(side_of_mean(&drawn, 0.5, errors), Some((SideOfMean::Below, _)))
+        })
+    })
+}
+
+#[test]
+fn a_file_is_wrongly_said_to_fail_in_five_of_100_however_many_requirements_it_has() {
+    for requirements in [2, 6] {
+        let wrong = files_that_fail(requirements, ERROR / requirements as f64);
+        println!("{requirements} requirements: {wrong} in 100 files");
+        assert!(wrong <= most(), "{requirements}: {wrong}");
+    }
+    let uncorrected = files_that_fail(6, ERROR);
+    println!("6 requirements without correction: {uncorrected} in 100 files");
+    assert!(uncorrected > most(), "{uncorrected}");
+}
+
 /// Trials whose observations are all on one side are the most dependent that there are.
 #[test]
 fn observations_of_a_trial_may_be_equal_and_percentiles_are_decided_as_surely_as_medians() {
@@ -79,7 +105,7 @@ fn observations_of_a_trial_may_be_equal_and_percentiles_are_decided_as_surely_as
         for _ in 0..REPETITIONS {
             let drawn: Vec<f64> =
                 (0..4 * LOOKS).map(|_| f64::from(u8::from(chance.uniform() < level))).collect();
-            match side_of_mean(&drawn, level, ERROR) {
+            match side_of_mean(&drawn, level, SideErrors::both(ERROR)) {
                 Some((SideOfMean::Above, _)) => sides[0] += 1,
                 Some((SideOfMean::Below, _)) => sides[1] += 1,
                 None => {}
@@ -109,7 +135,7 @@ fn decided(at: f64, spread: f64, level: f64, within: usize) -> (Vec<usize>, usiz
             })
             .collect();
         let right = if at < 1.0 { SideOfMean::Above } else { SideOfMean::Below };
-        match side_of_mean(&drawn, level, ERROR) {
+        match side_of_mean(&drawn, level, SideErrors::both(ERROR)) {
             Some((side, trials)) if side == right => after.push(trials.max(6)),
             Some(_) => wrong += 1,
             None => undecided += 1,

@@ -15,8 +15,8 @@ FROM points
 CROSS JOIN settings
 WHERE outcome = 'value' AND NOT refuted AND log IS NOT NULL AND worse <> 0;
 
--- What slows a part of the machine slows many points by a little: the mean of what all points of a family cost more than the middle of
--- their cohort is a level as well, better known than each of them. Points whose margin is wider, because they move by nature, are no
+-- What slows a part of the machine slows many points by a little: the mean of what all points of a chapter (the first part of an
+-- experiment's name) cost more than the middle of their cohort is a level as well, better known than each of them. Points whose margin is wider, because they move by nature, are no
 -- part of it.
 CREATE TEMP TABLE usual AS
 SELECT cohort, experiment, method_version, point, median(cost) AS middle

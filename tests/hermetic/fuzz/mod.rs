@@ -5,6 +5,7 @@
 //! 0, or from `FATHOM_FUZZ_SEED`. The targets share `FATHOM_FUZZ_SECONDS`, by default 3. What fails is told with its
 //! seed and written to `tests/fuzz_corpus/`, which is tried first: an input that has failed once is kept there for good.
 
+mod around;
 mod input;
 mod peer;
 mod replication;
@@ -19,7 +20,7 @@ use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 
 /// Targets that share the time.
-const TARGETS: u32 = 7;
+const TARGETS: u32 = 8;
 
 /// A case that takes longer hangs.
 const LONGEST_CASE: Duration = Duration::from_secs(30);

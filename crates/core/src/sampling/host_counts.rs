@@ -1,9 +1,10 @@
 //! What the kernel counts about the whole machine at no cost to it: the time its CPUs worked, the time the hypervisor took,
-//! pressure, throttling, and the page cache.
+//! pressure, throttling, the frequency of its CPUs, and the page cache.
 
 use crate::machine::{Root, cpu_stat_path_of};
 use crate::os::{Snapshot, kernel_clock, tick_ns, usage};
 use serde::{Deserialize, Serialize};
+use std::path::Path;
 
 /// A reading of the counters; those that cannot be read are absent.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -12,6 +13,8 @@ pub struct HostCounts {
     pub at_ns: u64,
     busy_ns: Option<u64>,
     own_ns: u64,
+    own_blocks: u64,
+    cpu_hz: Option<f64>,
     pressure_us: [Option<u64>; 3],
     page_cache: Option<u64>,
     counters: Snapshot,
@@ -28,6 +31,15 @@ pub struct HostSlice {
     pub busy_s: Option<f64>,
     /// The part of it that this program and its children used which have ended, seconds.
     pub own_s: f64,
+    /// Blocks that this program and its children which have ended read from devices, or wrote (getrusage(2)).
+    #[serde(default)]
+    pub own_blocks: u64,
+    /// CPU time of the thread that watches, seconds.
+    #[serde(default)]
+    pub watching_s: f64,
+    /// The highest frequency of a CPU at its end as the kernel has it (cpufreq), hertz.
+    #[serde(default)]
+    pub cpu_hz: Option<f64>,
     /// Time that the hypervisor took from all CPUs, seconds.
     pub steal_s: Option<f64>,
     /// Time for which a CPU quota stopped the control group, seconds.
@@ -62,6 +74,8 @@ impl HostCounts {
             at_ns: kernel_clock(libc::CLOCK_MONOTONIC),
             busy_ns: busy_ticks(&text("/proc/stat")).map(|ticks| ticks * tick_ns()),
             own_ns: own_ns(),
+            own_blocks: own_blocks(),
+            cpu_hz: highest_hz(Path::new("/sys/devices/system/cpu/cpufreq")),
             pressure_us: pressure,
             page_cache: page_cache(&text("/proc/meminfo")),
             counters: Snapshot::take(cpu_stat.as_deref()),
@@ -79,6 +93,8 @@ impl HostCounts {
             lasted_s: self.at_ns.saturating_sub(earlier.at_ns) as f64 / 1e9,
             busy_s: seconds(self.busy_ns, earlier.busy_ns, 1e9),
             own_s: self.own_ns.saturating_sub(earlier.own_ns) as f64 / 1e9,
+            own_blocks: self.own_blocks.saturating_sub(earlier.own_blocks),
+            cpu_hz: self.cpu_hz,
             steal_s: changes.steal_ns.map(|ns| ns as f64 / 1e9),
             throttled_s: changes
                 .throttled_ns
@@ -103,6 +119,26 @@ fn own_ns() -> u64 {
         ns(usage.ru_utime) + ns(usage.ru_stime)
     };
     of(libc::RUSAGE_SELF) + of(libc::RUSAGE_CHILDREN)
+}
+
+/// Blocks that this process and its children that have ended read from devices, or wrote.
+fn own_blocks() -> u64 {
+    let of = |whose| {
+        let usage = usage(whose);
+        usage.ru_inblock as u64 + usage.ru_oublock as u64
+    };
+    of(libc::RUSAGE_SELF) + of(libc::RUSAGE_CHILDREN)
+}
+
+/// The highest of the frequencies that the kernel has of its CPUs, hertz: `scaling_cur_freq` of each policy, in kHz. A CPU that works
+/// has it, and one that idles need not.
+fn highest_hz(policies: &Path) -> Option<f64> {
+    let read = |policy: std::fs::DirEntry| -> Option<f64> {
+        let text = std::fs::read_to_string(policy.path().join("scaling_cur_freq")).ok()?;
+        text.trim().parse::<f64>().ok()
+    };
+    let all = std::fs::read_dir(policies).ok()?.flatten().filter_map(read);
+    all.reduce(f64::max).map(|khz| khz * 1e3)
 }
 
 /// The ticks in which CPUs worked, from `/proc/stat` (proc(5)): user, nice, system, irq and softirq of its first line.
@@ -150,6 +186,20 @@ mod tests {
         let memory = "MemTotal: 9 kB\nBuffers: 1 kB\nCached: 10 kB\nSwapCached: 7 kB\nShmem: 3 kB\n";
         assert_eq!(page_cache(memory), Some(8 << 10));
         assert_eq!(page_cache("MemTotal: 9 kB\n"), None);
+    }
+
+    #[test]
+    fn the_frequency_is_the_highest_of_those_that_can_be_read() {
+        let folder = tempfile::tempdir().expect("a folder");
+        assert_eq!(highest_hz(folder.path()), None);
+        for (policy, khz) in [("policy0", "1200000\n"), ("policy1", "3100000\n"), ("policy2", "<unknown>\n")]
+        {
+            let place = folder.path().join(policy);
+            std::fs::create_dir(&place).expect("a folder");
+            std::fs::write(place.join("scaling_cur_freq"), khz).expect("a file");
+        }
+        assert_eq!(highest_hz(folder.path()), Some(3.1e9));
+        assert_eq!(highest_hz(&folder.path().join("none")), None);
     }
 
     #[test]

@@ -6,6 +6,7 @@
 //! thread wait for the slice of another.
 
 use super::host_counts::{HostCounts, HostSlice};
+use crate::os::kernel_clock;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
@@ -28,6 +29,8 @@ struct Log {
     wakes: u64,
     late: Duration,
     longest: Duration,
+    /// CPU time of the watching thread, nanoseconds: so far, and at the beginning of the slice.
+    watching_ns: [u64; 2],
     process: Option<u32>,
 }
 
@@ -48,6 +51,7 @@ impl HostWatch {
             wakes: 0,
             late: Duration::ZERO,
             longest: Duration::ZERO,
+            watching_ns: [0, 0],
             process: None,
         }));
         let (end, ended) = channel();
@@ -93,10 +97,12 @@ impl Log {
             wakes: std::mem::take(&mut self.wakes),
             late_s: std::mem::take(&mut self.late).as_secs_f64(),
             longest_delay_s: std::mem::take(&mut self.longest).as_secs_f64(),
+            watching_s: (self.watching_ns[0] - self.watching_ns[1]) as f64 / 1e9,
             ..now.since(&self.last)
         };
         self.slices.push(slice);
         self.last = now;
+        self.watching_ns[1] = self.watching_ns[0];
     }
 
     /// Notes a wake-up so much later than requested.
@@ -121,7 +127,9 @@ fn watch(log: &Mutex<Log>, ended: &Receiver<()>) {
             _ => return,
         }
         let delay = began.elapsed().saturating_sub(SLEEP);
-        log.lock().unwrap_or_else(PoisonError::into_inner).woke(delay);
+        let mut log = log.lock().unwrap_or_else(PoisonError::into_inner);
+        log.watching_ns[0] = kernel_clock(libc::CLOCK_THREAD_CPUTIME_ID);
+        log.woke(delay);
     }
 }
 
@@ -131,7 +139,16 @@ mod tests {
 
     fn log() -> Log {
         let (late, longest) = (Duration::ZERO, Duration::ZERO);
-        Log { last: HostCounts::take(None), slices: vec![], wakes: 0, late, longest, process: None }
+        let watching_ns = [0, 0];
+        Log {
+            last: HostCounts::take(None),
+            slices: vec![],
+            wakes: 0,
+            late,
+            longest,
+            watching_ns,
+            process: None,
+        }
     }
 
     #[test]
@@ -158,6 +175,7 @@ mod tests {
         std::thread::sleep(Duration::from_millis(50));
         let slices = watch.take();
         assert!(slices.len() == 1 && slices[0].lasted_s >= 0.05, "{slices:?}");
+        assert!(slices[0].watching_s > 0.0 && slices[0].watching_s < slices[0].lasted_s, "{slices:?}");
         assert!(watch.take()[0].lasted_s < slices[0].lasted_s);
     }
 }

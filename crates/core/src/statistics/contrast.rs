@@ -114,6 +114,12 @@ impl Contrast {
         Contrast(self.0.known_no_better_than(error, freedom))
     }
 
+    /// The same distance with a further independent error, which has so many degrees of freedom.
+    #[must_use]
+    pub fn less_certain_by(self, error: f64, freedom: f64) -> Self {
+        Contrast(self.0.plus(LogLevel { value: 0.0, below: error, above: error, freedom }))
+    }
+
     /// The same distance and so much further, on logarithms.
     #[must_use]
     pub fn moved_by(self, log: f64) -> Self {

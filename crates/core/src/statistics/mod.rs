@@ -63,7 +63,8 @@ pub use ratio::{Ratio, ratio};
 pub use robust_line::{RobustLine, theil_sen};
 pub use segments::{Segments, two_segments};
 pub use sequential::{
-    SequentialEstimate, SideOfMean, fewest_to_show, sequential_mean, sequential_quantile, side_of_mean,
+    SequentialEstimate, SideErrors, SideOfMean, fewest_to_show, sequential_mean, sequential_quantile,
+    side_of_mean,
 };
 pub use steady::{settled_from, steady_from};
 pub use summary::{Summary, TRIMMED, summary};

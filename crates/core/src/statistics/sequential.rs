@@ -38,6 +38,32 @@ pub enum SideOfMean {
     Above,
 }
 
+/// The greatest probabilities with which a mean is ever said to be on a side on which it is not.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct SideErrors {
+    /// That it is called smaller.
+    pub below: f64,
+    /// That it is called greater.
+    pub above: f64,
+}
+
+impl SideErrors {
+    /// The same for both sides.
+    pub const fn both(error: f64) -> Self {
+        SideErrors { below: error, above: error }
+    }
+
+    /// Those of what is left to 1: its mean is greater where that of the other is smaller.
+    #[must_use]
+    pub const fn of_the_rest(self) -> Self {
+        SideErrors { below: self.above, above: self.below }
+    }
+
+    fn are_sound(self) -> bool {
+        [self.below, self.above].iter().all(|error| *error > 0.0 && *error < 1.0)
+    }
+}
+
 /// The logarithms of the capitals of all accounts that bet on one side of a mean.
 #[derive(Debug, Clone)]
 struct Gambler {
@@ -78,20 +104,20 @@ impl Gambler {
 }
 
 /// Which side of `mean` the mean of these numbers between 0 and 1 lies on, with the number of them after which that was first shown;
-/// `None` while neither is. Each answer is wrong with a probability of at most `error`.
+/// `None` while neither is. Each answer is wrong with a probability of at most its error.
 ///
 /// # Panics
-/// If `mean` or `error` is not strictly between 0 and 1.
-pub fn side_of_mean(shares: &[f64], mean: f64, error: f64) -> Option<(SideOfMean, usize)> {
-    assert!(mean > 0.0 && mean < 1.0 && error > 0.0 && error < 1.0, "{mean} {error}");
+/// If `mean` or an error is not strictly between 0 and 1.
+pub fn side_of_mean(shares: &[f64], mean: f64, errors: SideErrors) -> Option<(SideOfMean, usize)> {
+    assert!(mean > 0.0 && mean < 1.0 && errors.are_sound(), "{mean} {errors:?}");
     let (mut above, mut below) = (Gambler::new(mean), Gambler::new(1.0 - mean));
     for (place, share) in shares.iter().enumerate() {
         above.settle(*share);
         below.settle(1.0 - share);
-        if above.has(1.0 / error) {
+        if above.has(1.0 / errors.above) {
             return Some((SideOfMean::Above, place + 1));
         }
-        if below.has(1.0 / error) {
+        if below.has(1.0 / errors.below) {
             return Some((SideOfMean::Below, place + 1));
         }
     }
@@ -128,18 +154,19 @@ pub struct SequentialEstimate {
 }
 
 /// The value below which the share `level` of all observations lies, with an interval that may be looked at after every trial: at each
-/// end it excludes the true one with a probability of at most `error`, over all looks together. Trials stand in the order in which they
-/// were made, because evidence is not forgotten: what an earlier look excluded stays excluded.
+/// end it excludes the true one with a probability of at most that side's error, over all looks together. Errors are those of the test
+/// of a share below a value: that of `below` is of the lower end. Trials stand in the order in which they were made, because
+/// evidence is not forgotten: what an earlier look excluded stays excluded.
 ///
 /// `None` without trials, with an empty one, or with an observation that is not finite.
 pub fn sequential_quantile<T: AsRef<[f64]>>(
     trials: &[T],
     level: f64,
-    error: f64,
+    errors: SideErrors,
 ) -> Option<SequentialEstimate> {
     let pool = Pool::new(trials)?;
     let shows = |shares: &[f64], side: SideOfMean| {
-        side_of_mean(shares, level, error).is_some_and(|(shown, _)| shown == side)
+        side_of_mean(shares, level, errors).is_some_and(|(shown, _)| shown == side)
     };
     let count = pool.trials();
     let bounds = |end: f64, side: SideOfMean| shows(&vec![end; count], side);
@@ -152,13 +179,13 @@ pub fn sequential_quantile<T: AsRef<[f64]>>(
     })
 }
 
-/// The mean of numbers between 0 and 1, with an interval that may be looked at after every one of them, as [`sequential_quantile`] has
-/// it. `None` without numbers.
-pub fn sequential_mean(shares: &[f64], error: f64) -> Option<SequentialEstimate> {
+/// The mean of numbers between 0 and 1, with an interval that may be looked at after every one of them: it ends where the test would
+/// call the mean greater (its lower end) or smaller. `None` without numbers.
+pub fn sequential_mean(shares: &[f64], errors: SideErrors) -> Option<SequentialEstimate> {
     let value = super::mean(shares)?.value;
     let is = |mean: f64, side: SideOfMean| {
         let mean = mean.clamp(STEP, 1.0 - STEP);
-        side_of_mean(shares, mean, error).is_some_and(|(shown, _)| shown == side)
+        side_of_mean(shares, mean, errors).is_some_and(|(shown, _)| shown == side)
     };
     // The smaller a mean, the easier it is to show that the true one is greater.
     let (mut low, mut high) = ((0.0, value), (value, 1.0));
@@ -179,6 +206,7 @@ mod tests {
     use super::*;
 
     const ERROR: f64 = 0.05;
+    const BOTH: SideErrors = SideErrors::both(ERROR);
 
     #[test]
     fn the_least_numbers_of_trials_are_those_of_the_documentation() {
@@ -190,14 +218,14 @@ mod tests {
 
     #[test]
     fn what_is_on_one_side_is_shown_there_and_what_is_at_the_mean_is_not() {
-        assert_eq!(side_of_mean(&[1.0; 20], 0.5, ERROR), Some((SideOfMean::Above, 6)));
-        assert_eq!(side_of_mean(&[0.0; 20], 0.5, ERROR), Some((SideOfMean::Below, 6)));
-        assert_eq!(side_of_mean(&[1.0; 5], 0.5, ERROR), None);
-        assert_eq!(side_of_mean(&[0.5; 500], 0.5, ERROR), None);
+        assert_eq!(side_of_mean(&[1.0; 20], 0.5, BOTH), Some((SideOfMean::Above, 6)));
+        assert_eq!(side_of_mean(&[0.0; 20], 0.5, BOTH), Some((SideOfMean::Below, 6)));
+        assert_eq!(side_of_mean(&[1.0; 5], 0.5, BOTH), None);
+        assert_eq!(side_of_mean(&[0.5; 500], 0.5, BOTH), None);
         // Nine of ten where half would do, one trial in three all wrong.
         let mixed: Vec<f64> = (0..60).map(|trial| if trial % 10 == 9 { 0.0 } else { 0.95 }).collect();
         assert!(
-            side_of_mean(&mixed, 0.5, ERROR)
+            side_of_mean(&mixed, 0.5, BOTH)
                 .is_some_and(|(side, after)| side == SideOfMean::Above && after < 20)
         );
     }
@@ -205,14 +233,14 @@ mod tests {
     #[test]
     fn a_decision_stays_whatever_comes_later() {
         let turned: Vec<f64> = [vec![1.0; 8], vec![0.0; 200]].concat();
-        assert_eq!(side_of_mean(&turned, 0.5, ERROR), Some((SideOfMean::Above, 6)));
+        assert_eq!(side_of_mean(&turned, 0.5, BOTH), Some((SideOfMean::Above, 6)));
     }
 
     #[test]
     fn one_lost_stake_does_not_end_the_bet() {
         let mut shares = vec![1.0; 40];
         shares[0] = 0.0;
-        let (side, after) = side_of_mean(&shares, 0.5, ERROR).expect("most of them are 1");
+        let (side, after) = side_of_mean(&shares, 0.5, BOTH).expect("most of them are 1");
         assert!(side == SideOfMean::Above && (8..20).contains(&after), "{after}");
     }
 
@@ -223,12 +251,12 @@ mod tests {
             .collect();
         for count in [4, 6, 9, 14, 30] {
             let some = &trials[..count];
-            let quantile = sequential_quantile(some, 0.5, ERROR).expect("sound");
+            let quantile = sequential_quantile(some, 0.5, BOTH).expect("sound");
             for limit in (95..128).map(|limit| f64::from(limit) + 0.5) {
                 let share =
                     |trial: &Vec<f64>| trial.iter().filter(|value| **value <= limit).count() as f64 / 9.0;
                 let shares: Vec<f64> = some.iter().map(share).collect();
-                let side = side_of_mean(&shares, 0.5, ERROR).map(|(side, _)| side);
+                let side = side_of_mean(&shares, 0.5, BOTH).map(|(side, _)| side);
                 // More than half below the limit: the median is below it too.
                 let excluded = if quantile.high.is_some_and(|high| high < limit) {
                     Some(SideOfMean::Above)
@@ -245,22 +273,34 @@ mod tests {
     #[test]
     fn the_interval_of_a_mean_ends_where_the_test_decides() {
         let shares: Vec<f64> = (0..60).map(|place| if place % 6 == 0 { 1.0 } else { 0.0 }).collect();
-        let found = sequential_mean(&shares, ERROR).expect("numbers");
+        let found = sequential_mean(&shares, BOTH).expect("numbers");
         let (low, high) = (found.low.expect("an end"), found.high.expect("an end"));
         assert!((found.value - 1.0 / 6.0).abs() < 1e-12 && low > 0.02 && high < 0.4, "{found:?}");
-        assert_eq!(side_of_mean(&shares, low - 1e-3, ERROR).map(|(side, _)| side), Some(SideOfMean::Above));
-        assert_eq!(side_of_mean(&shares, low + 1e-3, ERROR), None);
-        assert_eq!(side_of_mean(&shares, high + 1e-3, ERROR).map(|(side, _)| side), Some(SideOfMean::Below));
-        assert_eq!(sequential_mean(&[], ERROR), None);
-        let none = sequential_mean(&[0.0; 400], ERROR).expect("numbers");
+        assert_eq!(side_of_mean(&shares, low - 1e-3, BOTH).map(|(side, _)| side), Some(SideOfMean::Above));
+        assert_eq!(side_of_mean(&shares, low + 1e-3, BOTH), None);
+        assert_eq!(side_of_mean(&shares, high + 1e-3, BOTH).map(|(side, _)| side), Some(SideOfMean::Below));
+        assert_eq!(sequential_mean(&[], BOTH), None);
+        let none = sequential_mean(&[0.0; 400], BOTH).expect("numbers");
         assert!(none.high.is_some_and(|high| high < 0.01) && none.low == Some(0.0), "{none:?}");
     }
 
     #[test]
+    fn each_side_has_an_error_of_its_own() {
+        let strict = SideErrors { below: ERROR / 6.0, above: ERROR };
+        assert_eq!(side_of_mean(&[1.0; 20], 0.5, strict), Some((SideOfMean::Above, 6)));
+        assert_eq!(side_of_mean(&[0.0; 20], 0.5, strict), Some((SideOfMean::Below, 8)));
+        assert_eq!(side_of_mean(&[0.0; 20], 0.5, strict.of_the_rest()), Some((SideOfMean::Below, 6)));
+        let trials: Vec<Vec<f64>> = (0..24_u32).map(|trial| vec![f64::from(trial * 7 % 24)]).collect();
+        let ends = |errors| sequential_quantile(&trials, 0.5, errors).expect("numbers");
+        let (usual, wider) = (ends(BOTH), ends(strict));
+        assert!(wider.low < usual.low && wider.high == usual.high, "{wider:?} {usual:?}");
+    }
+
+    #[test]
     fn too_few_trials_bound_nothing_and_no_trials_are_refused() {
-        let few = sequential_quantile(&[[1.0, 2.0], [1.0, 3.0]], 0.5, ERROR).expect("sound");
+        let few = sequential_quantile(&[[1.0, 2.0], [1.0, 3.0]], 0.5, BOTH).expect("sound");
         assert_eq!((few.value, few.low, few.high), (1.5, None, None));
-        assert_eq!(sequential_quantile::<Vec<f64>>(&[], 0.5, ERROR), None);
-        assert_eq!(sequential_quantile(&[vec![1.0], vec![f64::NAN]], 0.5, ERROR), None);
+        assert_eq!(sequential_quantile::<Vec<f64>>(&[], 0.5, BOTH), None);
+        assert_eq!(sequential_quantile(&[vec![1.0], vec![f64::NAN]], 0.5, BOTH), None);
     }
 }

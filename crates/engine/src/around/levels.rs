@@ -8,7 +8,7 @@ use crate::results::{CoreLevels, CoreState, Standing};
 use crate::run::{PhaseSpan, reading_times};
 use fathom_core::quantity::Unit;
 use fathom_core::sampling::occupancy;
-use fathom_core::statistics::{self, Levels, LogLevel, Occupancy};
+use fathom_core::statistics::{self, Contrast, Levels, LogLevel, Occupancy};
 
 /// The parts into which the looks of a phase are divided: as many as an anchor has trials.
 const PARTS: usize = 8;
@@ -155,24 +155,25 @@ fn parts(run: &Run, phase: &PhaseSpan, value: impl Fn(&[(f64, f64)]) -> f64) -> 
     parts.iter().filter(|part| !part.is_empty()).map(|part| value(part)).collect()
 }
 
-/// The share of the time in which a thread that wanted its CPU had it, over all CPUs that were measured.
+/// The share of the time in which a thread that wanted its CPU had it: the mean of all CPUs that were measured, each with its own
+/// trials.
 fn processor_time(run: &Run, phases: &[PhaseSpan], points: &[&PlannedPoint]) -> Leveled {
-    let level = |phase: &PhaseSpan| {
-        let of_round = |round: u32| {
-            let mine = run.trials.iter().filter(|trial| trial.round == round);
-            let mine = mine.filter(|trial| {
-                points
-                    .iter()
-                    .any(|planned| planned.experiment == trial.experiment && planned.point == trial.point)
-            });
-            let lost: Vec<f64> = mine
-                .filter_map(|trial| trial.sample())
-                .flat_map(|sample| sample.observations.operation(Unit::PartsPerMillion, 1.0))
-                .collect();
+    let of_cpu = |planned: &PlannedPoint, phase: &PhaseSpan| {
+        let mine = run.trials.iter().filter(|trial| phase.contains(trial.round));
+        let mine =
+            mine.filter(|trial| planned.experiment == trial.experiment && planned.point == trial.point);
+        let share = |trial: &crate::record::Trial| {
+            let lost = trial.sample()?.observations.operation(Unit::PartsPerMillion, 1.0);
             Some(1.0 - statistics::mean(&lost)?.value / 1e6)
         };
-        let shares: Vec<f64> = (phase.first_round..=phase.last_round).filter_map(of_round).collect();
-        over_parts(&shares, |share| share)
+        over_parts(&mine.filter_map(share).collect::<Vec<_>>(), |share| share)
+    };
+    let level = |phase: &PhaseSpan| {
+        let of_cpus = points.iter().map(|planned| Ok(of_cpu(planned, phase)?.level));
+        let level = LogLevel::mean(&of_cpus.collect::<Result<Vec<_>, String>>()?).ok_or(TOO_FEW)?;
+        let interval = Contrast::of(level).interval();
+        let (low, high) = (Some(interval.low.ln()), Some(interval.high.ln()));
+        Ok(PhaseLevel { level, reading: DimensionReading { value: level.value, low, high }, core: None })
     };
     Leveled {
         name: PROCESSOR_TIME.to_owned(),
@@ -182,12 +183,14 @@ fn processor_time(run: &Run, phases: &[PhaseSpan], points: &[&PlannedPoint]) -> 
     }
 }
 
+const TOO_FEW: &str = "too few readings for an interval";
+
 /// The mean of values with its standard error; `shown` makes a reading of such a value.
 fn over_parts(values: &[f64], shown: fn(f64) -> f64) -> Result<PhaseLevel, String> {
     let mean = statistics::mean(values).filter(|_| values.len() >= statistics::MINIMUM_TRIALS);
-    let mean = mean.ok_or("too few readings for an interval")?;
+    let mean = mean.ok_or(TOO_FEW)?;
     let (Some(deviation), Some(interval)) = (mean.deviation, mean.interval) else {
-        return Err("too few readings for an interval".to_owned());
+        return Err(TOO_FEW.to_owned());
     };
     let error = deviation / (values.len() as f64).sqrt();
     let freedom = values.len() as f64 - 1.0;

@@ -4,55 +4,95 @@
 //! These have no trials: a rate over the whole of the work is compared with the largest of the rates in the slices before it, of
 //! about a second each. It moved where it exceeds that by more than its margin. So what a host does all the time is no
 //! movement, and what varies from second to second has to be exceeded.
+//!
+//! Pressure (tasks that wait for a CPU or a device) does not say who made them wait, and work with more threads than CPUs, or one that
+//! reads a file, makes itself wait. So it is a dimension only where it held still, or where the work cannot have been the cause: of
+//! waiting for CPUs where other programs ran, of waiting for devices where the work read and wrote nothing. A host that is short of
+//! memory moved, whoever made it so.
 
 use super::verdict::{ChangeScale, DimensionReading, HostDimension, Source, Verdict};
 use fathom_core::quantities;
 use fathom_core::sampling::HostSlice;
+use fathom_core::statistics;
 
 /// The shortest work of which a share of time is known: the kernel counts CPU time in ticks of up to 10 ms.
 const SHORTEST_S: f64 = 0.5;
 
-/// A share of time, or of memory.
+/// A share of time.
 struct WatchedCondition {
     name: &'static str,
     /// The increase from which it matters, in points.
     margin: f64,
     /// The seconds of a slice that count.
     seconds: fn(&HostSlice) -> Option<f64>,
+    /// Whether others than the work made it rise, as far as these slices show; `None` where that does not matter.
+    by_others: Option<fn(&[HostSlice]) -> bool>,
+}
+
+impl WatchedCondition {
+    const fn of(name: &'static str, margin: f64, seconds: fn(&HostSlice) -> Option<f64>) -> Self {
+        WatchedCondition { name, margin, seconds, by_others: None }
+    }
+
+    const fn only_by(self, others: fn(&[HostSlice]) -> bool) -> Self {
+        WatchedCondition { by_others: Some(others), ..self }
+    }
 }
 
 /// Each as seconds per second: 1 is one CPU, or all of the time.
-const CONDITIONS: [WatchedCondition; 4] = [
-    WatchedCondition {
-        name: "CPU time of other programs",
-        margin: 0.10,
-        seconds: |slice| Some(slice.busy_s? - slice.own_s),
-    },
-    WatchedCondition {
-        name: "CPU time that the hypervisor took",
-        margin: 0.05,
-        seconds: |slice| slice.steal_s,
-    },
-    WatchedCondition { name: "stopped by a CPU quota", margin: 0.02, seconds: |slice| slice.throttled_s },
-    WatchedCondition { name: "gaps of a sleeping thread", margin: 0.02, seconds: |slice| Some(slice.late_s) },
+const CONDITIONS: [WatchedCondition; 7] = [
+    WatchedCondition::of("CPU time of other programs", 0.10, others_s),
+    WatchedCondition::of("CPU time that the hypervisor took", 0.05, |slice| slice.steal_s),
+    WatchedCondition::of("stopped by a CPU quota", 0.02, |slice| slice.throttled_s),
+    WatchedCondition::of("gaps of a sleeping thread", 0.02, |slice| Some(slice.late_s)),
+    WatchedCondition::of("tasks that waited for a CPU", 0.10, |slice| slice.cpu_pressure_s)
+        .only_by(others_ran),
+    WatchedCondition::of("tasks that waited for a device", 0.10, |slice| slice.io_pressure_s)
+        .only_by(only_others_used_devices),
+    WatchedCondition::of("tasks that waited for memory", 0.02, |slice| slice.memory_pressure_s),
 ];
+
+/// CPU time of other programs.
+fn others_s(slice: &HostSlice) -> Option<f64> {
+    Some(slice.busy_s? - slice.own_s)
+}
+
+/// From this share of a CPU on other programs may have made the work wait.
+const OTHERS_RAN: f64 = 0.05;
+
+fn others_ran(during: &[HostSlice]) -> bool {
+    rate(others_s, during).is_some_and(|rate| rate > OTHERS_RAN)
+}
+
+fn only_others_used_devices(during: &[HostSlice]) -> bool {
+    during.iter().all(|slice| slice.own_blocks == 0)
+}
 
 /// The share of memory by which the page cache may change.
 const MARGIN_OF_PAGE_CACHE: f64 = 0.05;
+
+/// The change of the highest frequency of a CPU that matters, a share of one.
+const MARGIN_OF_FREQUENCY: f64 = 0.10;
 
 /// The dimensions that were watched while the work went on. Counters that this kernel does not have are no dimension.
 pub(super) fn judged(before: &[HostSlice], during: &[HostSlice], memory: Option<u64>) -> Vec<HostDimension> {
     let mut dimensions: Vec<HostDimension> =
         CONDITIONS.iter().filter_map(|condition| dimension(condition, before, during)).collect();
     dimensions.extend(memory.and_then(|memory| page_cache(before, during, memory)));
+    dimensions.extend(frequency(before, during));
     dimensions
 }
 
 /// A rate over slices; `None` where no slice has the counter.
-fn rate(condition: &WatchedCondition, slices: &[HostSlice]) -> Option<f64> {
-    let known = || slices.iter().filter_map(|slice| Some(((condition.seconds)(slice)?, slice.lasted_s)));
+fn rate(seconds: fn(&HostSlice) -> Option<f64>, slices: &[HostSlice]) -> Option<f64> {
+    let known = || slices.iter().filter_map(|slice| Some((seconds(slice)?, slice.lasted_s)));
     let time: f64 = known().map(|(_, lasted)| lasted).sum();
     (time > 0.0).then(|| known().map(|(seconds, _)| seconds).sum::<f64>() / time)
+}
+
+/// A short slice at the end of a phase has large rates by chance.
+fn whole(slices: &[HostSlice]) -> impl Iterator<Item = &HostSlice> {
+    slices.iter().filter(|slice| slice.lasted_s >= SHORTEST_S)
 }
 
 fn dimension(
@@ -60,21 +100,23 @@ fn dimension(
     before: &[HostSlice],
     during: &[HostSlice],
 ) -> Option<HostDimension> {
-    let (usual, meanwhile) = (rate(condition, before)?, rate(condition, during)?);
-    // A short slice at the end of a phase has large rates by chance.
-    let whole = before.iter().filter(|slice| slice.lasted_s >= SHORTEST_S);
-    let most = whole.filter_map(|slice| rate(condition, std::slice::from_ref(slice))).fold(usual, f64::max);
-    let margin = condition.margin;
+    let WatchedCondition { name, margin, seconds, by_others } = condition;
+    let (usual, meanwhile) = (rate(*seconds, before)?, rate(*seconds, during)?);
+    let of_slice = |slice| rate(*seconds, std::slice::from_ref(slice));
+    let most = whole(before).filter_map(of_slice).fold(usual, f64::max);
     let lasted: f64 = during.iter().map(|slice| slice.lasted_s).sum();
     let by = meanwhile - usual;
     let verdict = if lasted < SHORTEST_S {
         Verdict::CannotSay { reason: format!("the work lasted only {}", quantities::roughly(lasted)) }
-    } else if meanwhile > most + margin {
+    } else if meanwhile <= most + margin {
+        Verdict::HeldStill { within: by.abs() }
+    } else if by_others.is_none_or(|by_others| by_others(during)) {
         Verdict::Moved { by, low: None, high: None }
     } else {
-        Verdict::HeldStill { within: by.abs() }
+        return None;
     };
-    Some(watched(condition.name, [usual, meanwhile], margin, verdict))
+    let scale = ChangeScale::Points;
+    Some(watched(name, scale, [usual, meanwhile], *margin, verdict))
 }
 
 /// The page cache at the end of the first phase and during the work, as a share of memory: it changes where programs read and
@@ -90,15 +132,37 @@ fn page_cache(before: &[HostSlice], during: &[HostSlice], memory: u64) -> Option
     } else {
         Verdict::HeldStill { within: by.abs() }
     };
-    Some(watched("page cache, share of memory", [first, farthest], margin, verdict))
+    let scale = ChangeScale::Points;
+    Some(watched("page cache, share of memory", scale, [first, farthest], margin, verdict))
 }
 
-fn watched(name: &str, values: [f64; 2], margin: f64, verdict: Verdict) -> HostDimension {
+/// The share of a CPU from which a slice shows the frequency of one that works.
+const WORKED: f64 = 0.5;
+
+/// The highest frequency of a CPU, at the end of each second in which one worked: the median while the work went on, which must
+/// leave what was seen before by more than its margin.
+fn frequency(before: &[HostSlice], during: &[HostSlice]) -> Option<HostDimension> {
+    let worked = |slice: &&HostSlice| slice.busy_s.is_some_and(|busy| busy >= WORKED * slice.lasted_s);
+    let of = |slices| whole(slices).filter(worked).filter_map(|slice| slice.cpu_hz).collect::<Vec<f64>>();
+    let (first, later) = (of(before), of(during));
+    let (usual, meanwhile) = (statistics::median(&first)?, statistics::median(&later)?);
+    let (least, most) =
+        (first.iter().copied().fold(usual, f64::min), first.iter().copied().fold(usual, f64::max));
+    let (by, margin) = (meanwhile / usual - 1.0, MARGIN_OF_FREQUENCY);
+    let verdict = if meanwhile > most * (1.0 + margin) || meanwhile < least / (1.0 + margin) {
+        Verdict::Moved { by, low: None, high: None }
+    } else {
+        Verdict::HeldStill { within: by.abs() }
+    };
+    Some(watched("highest frequency of a CPU", ChangeScale::Ratio, [usual, meanwhile], margin, verdict))
+}
+
+fn watched(name: &str, scale: ChangeScale, values: [f64; 2], margin: f64, verdict: Verdict) -> HostDimension {
     let reading = |value| Some(DimensionReading { value, low: None, high: None });
     HostDimension {
         name: name.to_owned(),
         source: Source::Meanwhile,
-        scale: ChangeScale::Points,
+        scale,
         unit: None,
         readings: values.map(reading).to_vec(),
         margin,
@@ -142,6 +206,44 @@ mod tests {
         let judgement = judged(&[slice(0.9, 0.9)], &[late], None);
         assert_eq!(named(&judgement), ["gaps of a sleeping thread"]);
         assert_eq!(judgement.len(), 2, "no steal, no quota, no size of memory");
+    }
+
+    #[test]
+    fn pressure_is_named_only_where_the_work_cannot_have_caused_it() {
+        let waited = |pressure: f64, slice: HostSlice| HostSlice {
+            cpu_pressure_s: Some(pressure),
+            io_pressure_s: Some(pressure),
+            memory_pressure_s: Some(0.0),
+            ..slice
+        };
+        let before = [waited(0.01, slice(0.9, 0.9)), waited(0.02, slice(0.9, 0.9))];
+        let names = |during: HostSlice| -> Vec<String> {
+            judged(&before, &[during], None).into_iter().map(|each| each.name).collect()
+        };
+        // Two threads of the work on one CPU, which reads a file: all of the waiting may be its own.
+        let own = waited(0.9, HostSlice { own_blocks: 800, ..slice(1.0, 1.0) });
+        assert!(
+            names(own.clone()).iter().all(|name| !name.ends_with("a CPU") && !name.ends_with("a device"))
+        );
+        let other = waited(0.9, slice(1.9, 0.9));
+        assert_eq!(
+            named(&judged(&before, std::slice::from_ref(&other), None)),
+            ["CPU time of other programs", "tasks that waited for a CPU", "tasks that waited for a device"]
+        );
+        let short_of_memory = HostSlice { memory_pressure_s: Some(0.2), ..own };
+        assert_eq!(named(&judged(&before, &[short_of_memory], None)), ["tasks that waited for memory"]);
+        let calm = waited(0.01, slice(0.9, 0.9));
+        assert_eq!(names(calm).iter().filter(|name| name.starts_with("tasks")).count(), 3);
+    }
+
+    #[test]
+    fn a_frequency_that_falls_is_named_and_that_of_idle_cpus_is_none() {
+        let at = |hz: f64, busy: f64| HostSlice { cpu_hz: Some(hz), ..slice(busy, busy) };
+        let before = [at(3.0e9, 1.0), at(3.2e9, 1.0), at(3.1e9, 1.0)];
+        assert_eq!(named(&judged(&before, &[at(2.2e9, 1.0)], None)), ["highest frequency of a CPU"]);
+        assert_eq!(named(&judged(&before, &[at(2.9e9, 1.0)], None)), [""; 0]);
+        let idle = judged(&before, &[at(0.8e9, 0.1)], None);
+        assert!(idle.iter().all(|each| each.name != "highest frequency of a CPU"), "{idle:?}");
     }
 
     #[test]

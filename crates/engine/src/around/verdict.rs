@@ -12,7 +12,7 @@ pub enum Verdict {
         /// The largest change that the interval allows, a share of one; of a share of time, in points.
         within: f64,
     },
-    /// It changed, and the change is not shown to be within the margin.
+    /// It changed by certainly more than half of the margin, and the change is not shown to be within the whole of it.
     Moved {
         /// The change, a share of one: 0.2 for 20 % more; of a share of time, in points.
         by: f64,

@@ -5,22 +5,27 @@
 //! to, and with a limit on what a single point can do (Huber 1964, "Robust estimation of a location parameter", Ann. Math.
 //! Stat. 35): a point that moved by itself has its own row.
 //!
-//! Its error is not that of so many independent points. Trials of one round are made in the same minute, with the same
-//! neighbours, so the points of a run move together: the deviations of all trials of a round are added before they are squared
-//! (a cluster-robust error, Liang & Zeger 1986, Biometrika 73), and the degrees of freedom are those of the rounds. The error is
-//! never smaller than the scatter of the points' ratios allows, nor than the differences of a side's runs.
+//! It is a ratio at the same frequency of the core (`equal_frequency.rs`), and the cycle of the core is judged beside the families, from
+//! all trials of a run. Two settings that were measured alternately, and runs of different processors, are compared as they are.
 //!
-//! What a run has once, such as its hour, shows in no round of it. Where a side has one run, its error is therefore
-//! [`FROM_RUN_TO_RUN`] times that of its rounds.
+//! Its error has two parts. Trials of one round are made in the same minute, with the same neighbours, so the points of a run move
+//! together: the deviations of all trials of a round are added before they are squared (a cluster-robust error, Liang & Zeger 1986,
+//! Biometrika 73), and the degrees of freedom are those of the rounds. And each point has a level of its own in each run (the place of
+//! its memory, for one), which its rounds have in common: the scatter of the points' ratios shows that. What is random in a trial is in
+//! both, and counts twice: the error is rather too large. It is never smaller than the differences of a side's runs.
+//!
+//! What a run has once and all its points have in common, such as its hour, shows in no round of it. Where a side has one run, the error
+//! of its rounds is therefore taken [`FROM_RUN_TO_RUN`] times.
 
-use super::family::{FAMILIES, family};
+use super::equal_frequency::{self, EqualFrequency};
+use super::family::{CYCLE, FAMILIES, family};
 use super::side::{Level, ReducedRun, Side};
 use super::verdict::{Verdict, chance_of_a_family};
 use super::{Row, pairing};
 use fathom_core::experiment::Point;
 use fathom_core::quantity::Kind;
 use fathom_core::statistics::{self, Contrast, LogLevel};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The points below which there is no family: two that agree are no pattern.
 const FEWEST_POINTS: usize = 3;
@@ -28,7 +33,7 @@ const FEWEST_POINTS: usize = 3;
 /// By how much the error of a run's family exceeds that of its rounds. In 39 contrasts of families between runs of one machine (an
 /// Emerald Rapids guest, and a Zen 3 guest whose cores were shared 33 to 45 % of the time) the mean square of change over error
 /// was 3.0, where 1.2 is expected of ten degrees of freedom: a factor of 1.6, rounded up.
-pub(crate) const FROM_RUN_TO_RUN: f64 = 2.0;
+pub(super) const FROM_RUN_TO_RUN: f64 = 2.0;
 
 /// The least error of a family in one run: the layout that its processes have in common, as that of the kernel. Instructions and
 /// system calls of three calm runs differed by so much.
@@ -52,7 +57,7 @@ const MOST_RUNS: u32 = 99;
 pub struct PooledFamily {
     /// Its name.
     pub name: &'static str,
-    /// The number of its points that both sides have.
+    /// The number of its points that both sides have; none of the cycle of the core, which every trial shows.
     pub points: usize,
     /// How many of them moved in the direction of the common ratio.
     pub agreeing: usize,
@@ -84,13 +89,15 @@ impl PooledFamily {
 /// The families of the rows, without their verdicts.
 pub(super) fn of(rows: &[Row], before: &Side, after: &Side, interleaved: bool) -> Vec<PooledFamily> {
     let sides = [before, after].map(|side| side.runs.iter().map(by_point).collect::<Vec<_>>());
-    let mut families: Vec<PooledFamily> = FAMILIES
-        .into_iter()
-        .filter_map(|name| {
-            let members = rows.iter().filter(|row| is_member(row, name)).collect::<Vec<_>>();
-            pooled(name, &members, &sides, interleaved)
-        })
-        .collect();
+    let at_one_frequency = !interleaved && have_one_processor(before, after);
+    let of_points = FAMILIES.into_iter().filter_map(|name| {
+        let members = rows.iter().filter(|row| is_member(row, name)).collect::<Vec<_>>();
+        let family = Family { rows: &members, sides: &sides };
+        if interleaved { family.of_pairs(name) } else { family.of_runs(name, at_one_frequency) }
+    });
+    let margin = rows.iter().map(|row| row.margin).fold(f64::INFINITY, f64::min);
+    let cycle = at_one_frequency.then(|| cycle(before, after, margin)).flatten();
+    let mut families: Vec<PooledFamily> = cycle.into_iter().chain(of_points).collect();
     let by_chance = chance_of_a_family(families.len());
     for family in &mut families {
         family.see(by_chance, sides.each_ref().map(|runs| runs.len() as f64));
@@ -111,60 +118,181 @@ fn by_point(run: &ReducedRun) -> LevelsOfRun<'_> {
     run.levels.iter().map(|level| ((level.experiment.as_str(), &level.point), level)).collect()
 }
 
-fn pooled(
-    name: &'static str,
-    rows: &[&Row],
-    sides: &[Vec<LevelsOfRun>; 2],
-    interleaved: bool,
-) -> Option<PooledFamily> {
-    if rows.len() < FEWEST_POINTS {
-        return None;
-    }
-    let costs: Vec<f64> = rows.iter().map(|row| cost(row, row.contrast.ratio().ln())).collect();
-    let weights = weights(rows, &costs)?;
-    let value: f64 = weights.iter().zip(&costs).map(|(weight, cost)| weight * cost).sum();
-    let [before, after] = sides;
-    let error = if interleaved {
-        of_pairs(rows, &weights, &before[0], &after[0])?
-    } else {
-        let side = |place: usize| of_side(rows, &weights, &sides[place], place);
-        Contrast::between(LogLevel { value: 0.0, ..side(0)? }, LogLevel { value: 0.0, ..side(1)? })
+/// Whether all runs are of one kind of processor, so that their cores differ in frequency alone.
+fn have_one_processor(before: &Side, after: &Side) -> bool {
+    let runs = || before.runs.iter().chain(&after.runs);
+    let models: BTreeSet<Option<&String>> =
+        runs().map(|run| run.header.machine.processor.model_name.value()).collect();
+    models.len() == 1
+}
+
+/// The cycle of the core on both sides: the reciprocal of its frequency over each run.
+fn cycle(before: &Side, after: &Side, margin: f64) -> Option<PooledFamily> {
+    let level = |side: &Side| {
+        let of_run = |run: &ReducedRun| {
+            let level = run.core_frequency?;
+            Some(LogLevel { value: -level.value, ..level }.widened(FROM_RUN_TO_RUN))
+        };
+        over_runs(&side.runs.iter().filter_map(of_run).collect::<Vec<_>>())
     };
-    let (scatter, freedom) = scatter(&weights, &costs, value);
-    let contrast = error.moved_by(value).known_no_better_than(scatter, freedom);
-    Some(PooledFamily {
-        name,
-        points: rows.len(),
-        agreeing: costs.iter().filter(|cost| **cost * value > 0.0).count(),
-        contrast,
-        margin: rows.iter().map(|row| row.margin).fold(f64::INFINITY, f64::min),
-        smallest_visible: f64::INFINITY,
-        further_runs: None,
-        verdict: Verdict::Inconclusive,
-    })
+    Some(PooledFamily::of(CYCLE, Contrast::between(level(before)?, level(after)?), margin))
+}
+
+/// The mean of a side's runs, which is no better known than they agree.
+fn over_runs(runs: &[LogLevel]) -> Option<LogLevel> {
+    let mean = LogLevel::mean(runs)?;
+    let values: Vec<f64> = runs.iter().map(|level| level.value).collect();
+    let count = values.len() as f64;
+    let spread = statistics::mean(&values)?.deviation.map_or(0.0, |deviation| deviation / count.sqrt());
+    Some(mean.known_no_better_than(spread, count - 1.0))
+}
+
+/// The points of a family, and the levels of both sides' runs.
+struct Family<'a> {
+    rows: &'a [&'a Row],
+    sides: &'a [Vec<LevelsOfRun<'a>>; 2],
+}
+
+impl<'a> Family<'a> {
+    /// From independent runs.
+    fn of_runs(&self, name: &'static str, at_one_frequency: bool) -> Option<PooledFamily> {
+        let frequency = if at_one_frequency { self.equal_frequency() } else { EqualFrequency::NONE };
+        let shift = |row: &Row, side: usize| {
+            let of_run =
+                |run: &LevelsOfRun| Some(frequency.shift(level_of(run, row, side)?, |log| cost(row, log)));
+            mean_of(self.sides[side].iter().filter_map(of_run))
+        };
+        let at = |row: &Row| cost(row, row.contrast.ratio().ln()) + shift(row, 1) - shift(row, 0);
+        let costs: Vec<f64> = self.rows.iter().map(|row| at(row)).collect();
+        let weights = self.weights(&costs)?;
+        let side = |side: usize| {
+            let of_run = |run| self.of_run(&weights, &frequency, run, side);
+            over_runs(&self.sides[side].iter().filter_map(of_run).collect::<Vec<_>>())
+        };
+        let (before, after) = (side(0)?, side(1)?);
+        let rounds = Contrast::between(LogLevel { value: 0.0, ..before }, LogLevel { value: 0.0, ..after });
+        let apart = self.frequency(&weights, 1) - self.frequency(&weights, 0);
+        let freedom = self.rows.len() as f64;
+        let error = rounds.less_certain_by(frequency.error_at(apart), freedom);
+        Some(self.pooled(name, &weights, &costs, error))
+    }
+
+    /// From trials that have partners: what both have in common cancels.
+    fn of_pairs(&self, name: &'static str) -> Option<PooledFamily> {
+        let costs: Vec<f64> = self.rows.iter().map(|row| cost(row, row.contrast.ratio().ln())).collect();
+        let weights = self.weights(&costs)?;
+        let mut rounds = Rounds::default();
+        for (row, weight) in self.rows.iter().zip(&weights) {
+            let level =
+                |side: usize| level_of(&self.sides[side][0], row, side).map(|level| level.by_round.clone());
+            let quotients = pairing::quotients(&level(0)?, &level(1)?);
+            if !quotients.is_empty() {
+                let costs: Vec<(u32, f64)> =
+                    quotients.into_iter().map(|(round, log)| (round, cost(row, log))).collect();
+                rounds.add(*weight, &costs);
+            }
+        }
+        Some(self.pooled(name, &weights, &costs, Contrast::of(rounds.level()?)))
+    }
+
+    /// The family of these ratios, with the error of its rounds.
+    fn pooled(&self, name: &'static str, weights: &[f64], costs: &[f64], rounds: Contrast) -> PooledFamily {
+        let value: f64 = weights.iter().zip(costs).map(|(weight, cost)| weight * cost).sum();
+        let (scatter, freedom) = scatter(weights, costs, value);
+        let margin = self.rows.iter().map(|row| row.margin).fold(f64::INFINITY, f64::min);
+        PooledFamily {
+            points: self.rows.len(),
+            agreeing: costs.iter().filter(|cost| **cost * value > 0.0).count(),
+            ..PooledFamily::of(name, rounds.moved_by(value).less_certain_by(scatter, freedom), margin)
+        }
+    }
+
+    /// How its costs follow the frequency of the core, by the trials of both sides.
+    fn equal_frequency(&self) -> EqualFrequency {
+        let of_row = |row: &&'a Row, side: usize| {
+            let of_run = |run: &LevelsOfRun| {
+                Some(equal_frequency::series(level_of(run, row, side)?, |log| cost(row, log)))
+            };
+            self.sides[side].iter().filter_map(of_run).collect::<Vec<_>>()
+        };
+        let all = self.rows.iter().flat_map(|row| [of_row(row, 0), of_row(row, 1)].concat());
+        EqualFrequency::of(&all.collect::<Vec<_>>())
+    }
+
+    /// The logarithm of the frequency during the trials of a side, as they are weighted.
+    fn frequency(&self, weights: &[f64], side: usize) -> f64 {
+        let of_row = |row: &&Row| {
+            let runs = self.sides[side].iter().filter_map(|run| level_of(run, row, side));
+            let logs: Vec<f64> = runs.flat_map(|level| &level.core_hz).map(|(_, hz)| hz.ln()).collect();
+            Some(statistics::mean(&logs)?.value)
+        };
+        let known = || self.rows.iter().zip(weights).filter_map(|(row, weight)| Some((of_row(row)?, weight)));
+        let sum: f64 = known().map(|(_, weight)| weight).sum();
+        if sum > 0.0 { known().map(|(log, weight)| log * weight).sum::<f64>() / sum } else { 0.0 }
+    }
+
+    /// The weights of its points, whose sum is 1: by the errors of their ratios and the scatter of the points, and less for
+    /// those that are far from the median. `None` of too few points.
+    fn weights(&self, costs: &[f64]) -> Option<Vec<f64>> {
+        if costs.len() < FEWEST_POINTS {
+            return None;
+        }
+        let errors: Vec<f64> = self.rows.iter().map(|row| row.contrast.error()).collect();
+        let middle = statistics::median(costs)?;
+        let distances: Vec<f64> = costs.iter().map(|cost| (cost - middle).abs()).collect();
+        // The median distance of a normal distribution is 0.6745 of its deviation.
+        let spread = statistics::median(&distances)? / 0.6745;
+        let excess = (spread.powi(2) - statistics::median(&errors)?.powi(2)).max(0.0) + LEAST_SCATTER.powi(2);
+        let weight = |(error, distance): (&f64, &f64)| {
+            let expected = (error.powi(2) + excess).sqrt();
+            (FAR * expected / distance).min(1.0) / expected.powi(2)
+        };
+        let weights: Vec<f64> = errors.iter().zip(&distances).map(weight).collect();
+        let sum: f64 = weights.iter().sum();
+        Some(weights.into_iter().map(|weight| weight / sum).collect())
+    }
+
+    /// The level of the family in one run, as a distance from the mean of its side, with the error of its rounds.
+    fn of_run(
+        &self,
+        weights: &[f64],
+        frequency: &EqualFrequency,
+        run: &LevelsOfRun,
+        side: usize,
+    ) -> Option<LogLevel> {
+        let mut rounds = Rounds::default();
+        let (mut sum, mut moved) = (0.0, 0.0);
+        for (row, weight) in self.rows.iter().zip(weights) {
+            let value = |run: &LevelsOfRun| {
+                let level = level_of(run, row, side)?;
+                Some(cost(row, level.logarithm()?.value) + frequency.shift(level, |log| cost(row, log)))
+            };
+            let (Some(level), Some(mine)) = (level_of(run, row, side), value(run)) else { continue };
+            let costs = frequency.costs(level, |log| cost(row, log));
+            if !costs.is_empty() {
+                rounds.add(*weight, &costs);
+            }
+            sum += weight;
+            moved += weight * (mine - mean_of(self.sides[side].iter().filter_map(value)));
+        }
+        let rounds = rounds.level()?.widened(FROM_RUN_TO_RUN);
+        (sum > 0.0).then(|| LogLevel { value: moved / sum, ..rounds })
+    }
+}
+
+/// The level of a row's point in a run of a side.
+fn level_of<'a>(run: &LevelsOfRun<'a>, row: &Row, side: usize) -> Option<&'a Level> {
+    run.get(&(row.experiment.as_str(), row.point_of(side))).copied()
+}
+
+/// The mean; 0 of nothing.
+fn mean_of(values: impl Iterator<Item = f64>) -> f64 {
+    statistics::mean(&values.collect::<Vec<_>>()).map_or(0.0, |mean| mean.value)
 }
 
 /// A logarithm of a point's figures as one of costs.
 fn cost(row: &Row, log: f64) -> f64 {
     if row.unit.kind() == Kind::Rate { -log } else { log }
-}
-
-/// The weights of a family's points, whose sum is 1: by the errors of their ratios and the scatter of the points, and less for
-/// those that are far from the median.
-fn weights(rows: &[&Row], costs: &[f64]) -> Option<Vec<f64>> {
-    let errors: Vec<f64> = rows.iter().map(|row| row.contrast.error()).collect();
-    let middle = statistics::median(costs)?;
-    let distances: Vec<f64> = costs.iter().map(|cost| (cost - middle).abs()).collect();
-    // The median distance of a normal distribution is 0.6745 of its deviation.
-    let spread = statistics::median(&distances)? / 0.6745;
-    let excess = (spread.powi(2) - statistics::median(&errors)?.powi(2)).max(0.0) + LEAST_SCATTER.powi(2);
-    let weight = |(error, distance): (&f64, &f64)| {
-        let expected = (error.powi(2) + excess).sqrt();
-        (FAR * expected / distance).min(1.0) / expected.powi(2)
-    };
-    let weights: Vec<f64> = errors.iter().zip(&distances).map(weight).collect();
-    let sum: f64 = weights.iter().sum();
-    Some(weights.into_iter().map(|weight| weight / sum).collect())
 }
 
 /// The error of the mean that the differences between the points' ratios allow, with its degrees of freedom.
@@ -212,66 +340,21 @@ impl Rounds {
     }
 }
 
-/// The level of a family over a side's runs, as a distance from the side's mean, with its error.
-fn of_side(rows: &[&Row], weights: &[f64], runs: &[LevelsOfRun], side: usize) -> Option<LogLevel> {
-    let measured: Vec<LogLevel> =
-        runs.iter().filter_map(|run| of_run(rows, weights, (run, runs), side)).collect();
-    let mean = LogLevel::mean(&measured)?;
-    let values: Vec<f64> = measured.iter().map(|level| level.value).collect();
-    let count = values.len() as f64;
-    let spread = statistics::mean(&values)?.deviation.map_or(0.0, |deviation| deviation / count.sqrt());
-    Some(mean.known_no_better_than(spread, count - 1.0))
-}
-
-/// The level of a family in one run.
-fn of_run(
-    rows: &[&Row],
-    weights: &[f64],
-    (run, runs): (&LevelsOfRun, &[LevelsOfRun]),
-    side: usize,
-) -> Option<LogLevel> {
-    let mut rounds = Rounds::default();
-    let (mut sum, mut moved) = (0.0, 0.0);
-    for (row, weight) in rows.iter().zip(weights) {
-        let key = (row.experiment.as_str(), row.point_of(side));
-        let Some(level) = run.get(&key) else { continue };
-        let Some(logarithm) = level.logarithm() else { continue };
-        let logs = logs(row, &level.by_round);
-        if !logs.is_empty() {
-            rounds.add(*weight, &logs);
-        }
-        let others: Vec<f64> =
-            runs.iter().filter_map(|run| Some(run.get(&key)?.logarithm()?.value)).collect();
-        sum += weight;
-        moved += weight * cost(row, logarithm.value - statistics::mean(&others)?.value);
-    }
-    let rounds = rounds.level()?.widened(FROM_RUN_TO_RUN);
-    (sum > 0.0).then(|| LogLevel { value: moved / sum, ..rounds })
-}
-
-fn logs(row: &Row, by_round: &[(u32, f64)]) -> Vec<(u32, f64)> {
-    let positive = by_round.iter().filter(|(_, median)| *median > 0.0);
-    positive.map(|(round, median)| (*round, cost(row, median.ln()))).collect()
-}
-
-/// The error of a family whose trials have partners: what both have in common cancels.
-fn of_pairs(rows: &[&Row], weights: &[f64], before: &LevelsOfRun, after: &LevelsOfRun) -> Option<Contrast> {
-    let mut rounds = Rounds::default();
-    for (row, weight) in rows.iter().zip(weights) {
-        let level = |run: &LevelsOfRun<'_>, side| {
-            run.get(&(row.experiment.as_str(), row.point_of(side))).map(|level| level.by_round.clone())
-        };
-        let quotients = pairing::quotients(&level(before, 0)?, &level(after, 1)?);
-        if !quotients.is_empty() {
-            let costs: Vec<(u32, f64)> =
-                quotients.into_iter().map(|(round, log)| (round, cost(row, log))).collect();
-            rounds.add(*weight, &costs);
-        }
-    }
-    rounds.level().map(Contrast::of)
-}
-
 impl PooledFamily {
+    /// Without points, and before it is judged.
+    fn of(name: &'static str, contrast: Contrast, margin: f64) -> Self {
+        PooledFamily {
+            name,
+            points: 0,
+            agreeing: 0,
+            contrast,
+            margin,
+            smallest_visible: f64::INFINITY,
+            further_runs: None,
+            verdict: Verdict::Inconclusive,
+        }
+    }
+
     /// Finds out what would have been seen with these numbers of runs, and with more.
     fn see(&mut self, by_chance: f64, [before, after]: [f64; 2]) {
         let reach = self.contrast.visible(by_chance, POWER);

@@ -2,7 +2,10 @@
 
 use fathom_core::experiment::Point;
 
-const INSTRUCTIONS: &str = "instructions";
+/// The cycle of the core, which has no points: every trial shows it.
+pub(super) const CYCLE: &str = "cycle of the core";
+
+pub(super) const INSTRUCTIONS: &str = "instructions";
 const CALLS: &str = "system calls";
 const SWITCHES: &str = "switches and wake-ups";
 const PROCESSES: &str = "processes and threads";
@@ -13,7 +16,7 @@ const PIPES: &str = "pipes and sockets";
 const NETWORK: &str = "TCP and UDP";
 const FILES: &str = "files";
 
-/// Every family, in the order of reports.
+/// Every family of points, in the order of reports.
 pub(super) const FAMILIES: [&str; 10] =
     [INSTRUCTIONS, CALLS, SWITCHES, PROCESSES, FAULTS, CACHES, MEMORY, PIPES, NETWORK, FILES];
 
@@ -21,33 +24,72 @@ pub(super) const FAMILIES: [&str; 10] =
 /// much cache of its own.
 const OF_MEMORY: u64 = 64 << 20;
 
-/// The family of a point; `None` for one that varies by nature (noise, a neighbour on the core) or is a tool of the measurement
-/// (clocks), and is judged by itself.
+/// What the points of an experiment belong to.
+#[derive(Debug, Clone, Copy)]
+enum Membership {
+    /// All of them to this family.
+    Family(&'static str),
+    /// To that of the caches or of memory, by where the data lie.
+    ByLevel,
+    /// To that of pipes or of the network's protocols, by the way that the bytes take.
+    ByPath,
+    /// Each is judged by itself: it varies by nature (noise, a neighbour on the core, heat), or is a tool of the measurement.
+    Alone,
+}
+
+use Membership::{Alone, ByLevel, ByPath, Family};
+
+/// Every experiment. A test has each one that is registered here, and none that is not.
+const MEMBERSHIPS: &[(&str, Membership)] = &[
+    ("cpu/arithmetic", Family(INSTRUCTIONS)),
+    ("cpu/procedure_call", Family(INSTRUCTIONS)),
+    ("cpu/loop_overhead", Family(INSTRUCTIONS)),
+    ("cpu/system_call", Family(CALLS)),
+    ("cpu/context_switch", Family(SWITCHES)),
+    ("cpu/synchronisation", Family(SWITCHES)),
+    ("cpu/wake_up", Family(SWITCHES)),
+    ("cpu/process_creation", Family(PROCESSES)),
+    ("cpu/thread_creation", Family(PROCESSES)),
+    ("cpu/core_to_core", Family(CACHES)),
+    ("cpu/timing_overhead", Alone),
+    ("cpu/noise", Alone),
+    ("cpu/shared_core", Alone),
+    ("cpu/sustained", Alone),
+    ("memory/minor_fault", Family(FAULTS)),
+    ("memory/major_fault", Family(FAULTS)),
+    ("memory/fault_extent", Family(FAULTS)),
+    ("memory/mapping", Family(FAULTS)),
+    ("memory/user_fault", Family(FAULTS)),
+    ("memory/swap_in", Family(FAULTS)),
+    ("memory/tlb_reach", Family(CACHES)),
+    ("memory/load_latency", ByLevel),
+    ("memory/bandwidth", ByLevel),
+    ("memory/parallel_bandwidth", Family(MEMORY)),
+    ("memory/loaded_latency", Family(MEMORY)),
+    ("memory/memory_parallelism", Family(MEMORY)),
+    ("network/round_trip", ByPath),
+    ("network/bandwidth", ByPath),
+    ("network/connection", ByPath),
+    ("network/sustained", ByPath),
+    ("filesystem/cache_size", Family(FILES)),
+    ("filesystem/metadata", Family(FILES)),
+    ("filesystem/read", Family(FILES)),
+    ("filesystem/reread", Family(FILES)),
+    ("filesystem/remote_read", Family(FILES)),
+    ("filesystem/write", Family(FILES)),
+    ("filesystem/contention", Family(FILES)),
+    ("filesystem/sustained", Family(FILES)),
+];
+
+/// The family of a point; `None` for one that is judged by itself, and for those of experiments that are not Fathom's.
 pub(super) fn family(experiment: &str, point: &Point) -> Option<&'static str> {
-    Some(match experiment {
-        "cpu/arithmetic" | "cpu/procedure_call" | "cpu/loop_overhead" => INSTRUCTIONS,
-        "cpu/system_call" => CALLS,
-        "cpu/context_switch" | "cpu/synchronisation" | "cpu/wake_up" => SWITCHES,
-        "cpu/process_creation" | "cpu/thread_creation" => PROCESSES,
-        "memory/minor_fault"
-        | "memory/major_fault"
-        | "memory/fault_extent"
-        | "memory/mapping"
-        | "memory/user_fault"
-        | "memory/swap_in" => FAULTS,
-        "cpu/core_to_core" | "memory/tlb_reach" => CACHES,
-        "memory/load_latency" | "memory/bandwidth" if !is_of_memory(point) => CACHES,
-        "memory/load_latency"
-        | "memory/bandwidth"
-        | "memory/parallel_bandwidth"
-        | "memory/loaded_latency"
-        | "memory/memory_parallelism" => MEMORY,
-        "network/round_trip" | "network/bandwidth" | "network/connection" | "network/sustained" => {
-            if is_local(point) { PIPES } else { NETWORK }
-        }
-        _ if experiment.starts_with("filesystem/") => FILES,
-        _ => return None,
-    })
+    let (_, membership) = MEMBERSHIPS.iter().find(|(name, _)| *name == experiment)?;
+    match membership {
+        Family(name) => Some(name),
+        ByLevel => Some(if is_of_memory(point) { MEMORY } else { CACHES }),
+        ByPath => Some(if is_local(point) { PIPES } else { NETWORK }),
+        Alone => None,
+    }
 }
 
 fn is_of_memory(point: &Point) -> bool {
@@ -57,4 +99,48 @@ fn is_of_memory(point: &Point) -> bool {
 /// Whether the bytes stay between processes, without a network's protocol.
 fn is_local(point: &Point) -> bool {
     point.is("path", "within") || point.name_of("transport").is_some_and(|name| name.starts_with("UNIX"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fathom_core::experiment::{Parameter, registry};
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn every_experiment_has_its_family_or_is_judged_by_itself_and_no_name_is_of_none() {
+        fathom_experiments::register();
+        let registered: BTreeSet<&str> = registry::all().map(|experiment| experiment.about().name).collect();
+        let named: BTreeSet<&str> = MEMBERSHIPS.iter().map(|(name, _)| *name).collect();
+        assert_eq!(registered, named);
+        assert_eq!(named.len(), MEMBERSHIPS.len(), "each once");
+    }
+
+    #[test]
+    fn every_family_has_an_experiment_and_stands_once_in_the_order_of_reports() {
+        let of = |membership: &Membership| match membership {
+            Family(name) => vec![*name],
+            ByLevel => vec![CACHES, MEMORY],
+            ByPath => vec![PIPES, NETWORK],
+            Alone => vec![],
+        };
+        let with_members: BTreeSet<&str> =
+            MEMBERSHIPS.iter().flat_map(|(_, membership)| of(membership)).collect();
+        assert_eq!(with_members, BTreeSet::from(FAMILIES));
+        assert_eq!(with_members.len(), FAMILIES.len());
+    }
+
+    #[test]
+    fn data_in_memory_and_bytes_between_processes_are_known_by_their_point() {
+        let sized = |bytes| Point::new().with(&Parameter::bytes("size", ""), bytes);
+        assert_eq!(family("memory/load_latency", &sized(32 << 10)), Some(CACHES));
+        assert_eq!(family("memory/load_latency", &sized(512 << 20)), Some(MEMORY));
+        let named = |name: &'static str, value| Point::new().named(&Parameter::named(name, ""), value);
+        assert_eq!(family("memory/bandwidth", &named("level", "memory")), Some(MEMORY));
+        assert_eq!(family("network/round_trip", &named("path", "within")), Some(PIPES));
+        assert_eq!(family("network/bandwidth", &named("transport", "UNIX socket")), Some(PIPES));
+        assert_eq!(family("network/round_trip", &named("path", "loopback")), Some(NETWORK));
+        assert_eq!(family("cpu/noise", &Point::new()), None);
+        assert_eq!(family("own/operation", &Point::new()), None);
+    }
 }

@@ -5,7 +5,9 @@
 //! and their settings ([`Difference`]) come before any figure, and points that must not be compared are not
 //! ([`NotCompared`]).
 
+mod core_frequency;
 mod differences;
+mod equal_frequency;
 mod families;
 mod family;
 mod gate;
@@ -17,7 +19,6 @@ mod side;
 mod verdict;
 
 pub use differences::{Difference, REFUSED};
-pub(crate) use families::FROM_RUN_TO_RUN;
 pub use families::PooledFamily;
 pub use gate::{Decision, decide};
 pub use history::{History, histories};
@@ -170,12 +171,18 @@ impl Comparison {
         Comparison { differences, families, rows, not_compared, repeatability, interleaved, of_itself }
     }
 
-    /// The rows to be measured again: suspects, and all of the families that got worse.
+    /// The rows to be measured again: suspects, and all of the families that got worse. Every trial shows the cycle of the core;
+    /// instructions are measured for that, or whatever there is.
     pub fn suspects(&self) -> Vec<&Row> {
+        let is_of = |row: &Row, name: &str| row.family() == Some(name);
+        let has_instructions = self.rows.iter().any(|row| is_of(row, family::INSTRUCTIONS));
+        let shows = |row: &Row, name: &str| match name {
+            family::CYCLE => !has_instructions || is_of(row, family::INSTRUCTIONS),
+            _ => is_of(row, name),
+        };
         let regressed: Vec<&str> =
             self.families.iter().filter(|family| family.regressed()).map(|family| family.name).collect();
-        let is_suspect =
-            |row: &&Row| row.is_suspect() || row.family().is_some_and(|name| regressed.contains(&name));
+        let is_suspect = |row: &&Row| row.is_suspect() || regressed.iter().any(|name| shows(row, name));
         self.rows.iter().filter(is_suspect).collect()
     }
 

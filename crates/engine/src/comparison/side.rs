@@ -1,5 +1,6 @@
 //! The sides of a comparison: runs, reduced to the necessary data, so that thousands fit into memory.
 
+use super::core_frequency;
 use crate::record::{Header, MethodParameter, Run};
 use crate::results::{CoreState, Outcome, PointResult, Results};
 use fathom_core::experiment::Point;
@@ -24,6 +25,8 @@ pub struct ReducedRun {
     pub header: Header,
     /// The share of the time in which another hardware thread used the core, 0 to 1; `None` if it is not known.
     pub core_shared: Option<f64>,
+    /// The logarithm of the frequency of the core over the run, hertz, with its error; `None` if it was not observed.
+    pub core_frequency: Option<LogLevel>,
     /// The points of its plan, in its order.
     pub levels: Vec<Level>,
 }
@@ -54,6 +57,8 @@ pub struct Level {
     pub step: Option<f64>,
     /// The median of each of its trials with its round, in the unit.
     pub by_round: Vec<(u32, f64)>,
+    /// The frequency of the core in trials that observed it with their rounds, hertz.
+    pub core_hz: Vec<(u32, f64)>,
 }
 
 impl Side {
@@ -104,10 +109,12 @@ fn step(samples: &[Vec<f64>]) -> Option<f64> {
 impl ReducedRun {
     /// Reduces a run, from its results.
     pub fn of(results: &Results) -> Self {
+        let frequencies = core_frequency::by_point(results.run);
         ReducedRun {
             header: bare(&results.run.header),
             core_shared: results.core_shared.as_ref().map(|shared| shared.share),
-            levels: results.points.iter().map(level).collect(),
+            core_frequency: core_frequency::over(results.run),
+            levels: results.points.iter().map(|point| level(point, &frequencies)).collect(),
         }
     }
 
@@ -121,7 +128,8 @@ fn bare(header: &Header) -> Header {
     Header { plan: vec![], methods: vec![], ..header.clone() }
 }
 
-fn level(point: &PointResult) -> Level {
+fn level(point: &PointResult, frequencies: &core_frequency::ByPoint) -> Level {
+    let observed = frequencies.get(&(point.experiment.as_str(), &point.point));
     Level {
         experiment: point.experiment.clone(),
         method_version: point.method_version,
@@ -134,5 +142,6 @@ fn level(point: &PointResult) -> Level {
         refuted: point.evidence.fails(),
         step: step(&point.samples),
         by_round: point.by_round.clone(),
+        core_hz: observed.cloned().unwrap_or_default(),
     }
 }

@@ -7,9 +7,10 @@ use crate::record::{PlannedPoint, Run, Trial};
 use crate::results::{CoreLevels, CoreState, Outcome, Sound, Visits, is_each};
 use fathom_core::experiment::{Bound, Point};
 use fathom_core::quantity::Unit;
-use fathom_core::statistics::{self, Levels, SequentialEstimate, SideOfMean};
+use fathom_core::statistics::{self, Levels, SequentialEstimate, SideErrors, SideOfMean};
 
-/// The greatest probability of a wrong decision, for a machine that is exactly at the limit.
+/// The greatest probability that one requirement is said to be met that is not, and that any of a file is said not to be met
+/// where all are.
 pub const ERROR: f64 = 0.05;
 
 /// No decision rests on fewer trials: those of a plan.
@@ -70,6 +71,8 @@ pub struct Assessment {
     pub fewest_trials: Option<usize>,
     /// What the figure cannot pass on this machine, with the reason.
     pub bound: Option<Bound>,
+    /// The greatest probability that it is said not to be met although it is; `None` if it is not decided by trials.
+    pub failure_error: Option<f64>,
 }
 
 impl Assessment {
@@ -90,6 +93,7 @@ impl Assessment {
             at_s: None,
             fewest_trials: None,
             bound: None,
+            failure_error: None,
         }
     }
 
@@ -136,21 +140,34 @@ impl Targets {
 /// Judges every requirement by the trials of a run so far.
 pub fn judge(requirements: &Requirements, targets: &Targets, run: &Run) -> Vec<Assessment> {
     let levels = CoreLevels::of(run);
+    let errors = errors(requirements, targets);
     let judged = |(demand, target): (&Demand, &DemandTarget)| match target {
         DemandTarget::Missing(reason) => Assessment::undecided(demand, reason),
-        DemandTarget::Condition => condition(demand, run),
-        DemandTarget::Point(index) => point(demand, run, &run.header.plan[*index], levels.as_ref()),
+        DemandTarget::Condition => condition(demand, errors, run),
+        DemandTarget::Point(index) => point(demand, errors, run, (&run.header.plan[*index], levels.as_ref())),
     };
     requirements.demands.iter().zip(&targets.targets).map(judged).collect()
 }
 
-fn condition(demand: &Demand, run: &Run) -> Assessment {
+/// The errors of one requirement of a file, about the share that keeps its limit. The file fails if any requirement does, so these have
+/// the error of a failure among them in equal parts (Bonferroni); it is met only if all are, so for that each has the whole.
+fn errors(requirements: &Requirements, targets: &Targets) -> SideErrors {
+    let by_trials = |(demand, target): &(&Demand, &DemandTarget)| match target {
+        DemandTarget::Point(_) => true,
+        DemandTarget::Condition => demand.measurand == Measurand::Condition(Condition::CoreShared),
+        DemandTarget::Missing(_) => false,
+    };
+    let count = requirements.demands.iter().zip(&targets.targets).filter(by_trials).count();
+    SideErrors { below: ERROR / count.max(1) as f64, above: ERROR }
+}
+
+fn condition(demand: &Demand, errors: SideErrors, run: &Run) -> Assessment {
     let Measurand::Condition(condition) = demand.measurand else {
         return Assessment::undecided(demand, "it is no condition");
     };
     let unit = conditions::unit(condition);
     if condition == Condition::CoreShared {
-        return core_shared(demand, unit, run);
+        return core_shared(demand, errors, unit, run);
     }
     let Some(value) = conditions::fact(condition, &run.header.machine) else {
         return Assessment::undecided(demand, "this machine does not say");
@@ -168,7 +185,7 @@ fn condition(demand: &Demand, run: &Run) -> Assessment {
     }
 }
 
-fn core_shared(demand: &Demand, unit: Option<Unit>, run: &Run) -> Assessment {
+fn core_shared(demand: &Demand, errors: SideErrors, unit: Option<Unit>, run: &Run) -> Assessment {
     let arrivals = match conditions::core_shared(run) {
         Ok(arrivals) => arrivals,
         Err(reason) => return Assessment { is_open: true, unit, ..Assessment::undecided(demand, reason) },
@@ -177,17 +194,24 @@ fn core_shared(demand: &Demand, unit: Option<Unit>, run: &Run) -> Assessment {
     let keeping: Vec<f64> = shared.iter().map(|shared| 1.0 - shared).collect();
     let ends = arrivals.iter().map(|(end, _)| *end).collect();
     let millions = |share: f64| share * 1e6;
-    let estimate = statistics::sequential_mean(&shared, ERROR).map(|mean| SequentialEstimate {
-        value: millions(mean.value),
-        low: mean.low.map(millions),
-        high: mean.high.map(millions),
-    });
-    let series = KeepingShares { observations: keeping.len(), keeping, ends, estimate, supported: true };
+    let estimate =
+        statistics::sequential_mean(&shared, errors.of_the_rest()).map(|mean| SequentialEstimate {
+            value: millions(mean.value),
+            low: mean.low.map(millions),
+            high: mean.high.map(millions),
+        });
+    let series =
+        KeepingShares { observations: keeping.len(), keeping, ends, errors, estimate, supported: true };
     let needed = 1.0 - demand.limit.value / 1e6;
     series.judged(demand, needed, Assessment { unit, ..Assessment::undecided(demand, "") })
 }
 
-fn point(demand: &Demand, run: &Run, planned: &PlannedPoint, levels: Option<&Levels>) -> Assessment {
+fn point(
+    demand: &Demand,
+    errors: SideErrors,
+    run: &Run,
+    (planned, levels): (&PlannedPoint, Option<&Levels>),
+) -> Assessment {
     let Ok((limit, turned)) = demand.limit.in_unit(planned.unit) else {
         return Assessment::undecided(demand, "the limit is none of this figure");
     };
@@ -209,7 +233,8 @@ fn point(demand: &Demand, run: &Run, planned: &PlannedPoint, levels: Option<&Lev
     if let Some(reason) = unusable(planned, &trials) {
         return Assessment { reason: Some(reason), ..judged };
     }
-    match KeepingShares::of(demand, run, planned, &trials, levels, (limit, direction)) {
+    let test = LimitTest { limit, direction, errors };
+    match KeepingShares::of(demand, run, planned, &trials, levels, test) {
         Ok(series) => series.judged(demand, demand.share, judged),
         Err(Unusable { reason, is_open }) => Assessment { reason: Some(reason), is_open, ..judged },
     }
@@ -248,6 +273,14 @@ const BATCHES: &str =
     "its operations are timed in batches, so there is no share of single ones; `of = \"trials\"` is possible";
 const NOT_ALONE: &str = "too few of its trials are known to have had the core alone";
 
+/// A limit in the unit of a figure, its right side, and the errors of the test of the share that keeps it.
+#[derive(Clone, Copy)]
+struct LimitTest {
+    limit: f64,
+    direction: RightSide,
+    errors: SideErrors,
+}
+
 /// The trials of a figure: which share of each keeps the limit.
 struct KeepingShares {
     /// The shares, in the order of the trials.
@@ -256,6 +289,8 @@ struct KeepingShares {
     ends: Vec<f64>,
     /// The observations of all trials.
     observations: usize,
+    /// The errors of the test of their mean.
+    errors: SideErrors,
     /// The figure.
     estimate: Option<SequentialEstimate>,
     /// Whether the sample is large enough for the figure.
@@ -270,7 +305,7 @@ impl KeepingShares {
         planned: &PlannedPoint,
         trials: &[&Trial],
         levels: Option<&Levels>,
-        (limit, direction): (f64, RightSide),
+        test: LimitTest,
     ) -> Result<Self, Unusable> {
         let sound = Sound::of(planned.method(), trials);
         let operations = sound
@@ -295,32 +330,39 @@ impl KeepingShares {
                 .find(|trial| trial.round == round)
                 .map_or(0.0, |trial| trial.began_s + trial.took_s)
         };
+        let LimitTest { limit, direction, errors } = test;
         // Of rates that must be at least the limit, a share above it is the rest of the share below it.
-        let level = if direction == RightSide::AtMost { demand.share } else { 1.0 - demand.share };
+        let (level, of_share_below) = match direction {
+            RightSide::AtMost => (demand.share, errors),
+            RightSide::AtLeast => (1.0 - demand.share, errors.of_the_rest()),
+        };
         let observations = values.iter().map(Vec::len).sum();
         Ok(KeepingShares {
             keeping: values.iter().map(|values| share_keeping(values, limit, direction)).collect(),
             ends: chosen.iter().map(|visit| end(visit.round)).collect(),
             observations,
-            estimate: statistics::sequential_quantile(&values, level, ERROR),
+            errors,
+            estimate: statistics::sequential_quantile(&values, level, of_share_below),
             supported: observations >= statistics::minimum_sample(level),
         })
     }
 
     /// The judgement that they allow; `needed` is the share that must keep the limit.
     fn judged(self, demand: &Demand, needed: f64, judged: Assessment) -> Assessment {
-        let fewest = statistics::fewest_to_show(SideOfMean::Above, needed, ERROR).max(LEAST_TRIALS);
+        let fewest =
+            statistics::fewest_to_show(SideOfMean::Above, needed, self.errors.above).max(LEAST_TRIALS);
         let judged = Assessment {
             estimate: self.estimate.filter(|_| self.supported),
             share: statistics::mean(&self.keeping).map(|mean| mean.value),
             trials: self.keeping.len(),
             observations: self.observations,
             fewest_trials: Some(fewest),
+            failure_error: Some(self.errors.below),
             is_open: true,
             ..judged
         };
         let enough = self.supported && self.keeping.len() >= LEAST_TRIALS;
-        let side = statistics::side_of_mean(&self.keeping, needed, ERROR).filter(|_| enough);
+        let side = statistics::side_of_mean(&self.keeping, needed, self.errors).filter(|_| enough);
         let Some((side, after)) = side else {
             let at_the_limit = enough && judged.is_at_the_limit(demand.indifference);
             return Assessment {

@@ -15,8 +15,11 @@
 //! - **The machine as its user has it.** The median of a report is that of the core alone, where work is short and the core is shared
 //!   at times. A requirement is not about that machine, so all sound observations count, whatever the core did, unless the demand says
 //!   `core = "alone"`.
-//! - **Several demands.** All of a file are met only if each is shown to be, so "meets" is wrong in at most 5 of 100 for the whole file.
-//!   Each failure is wrong in at most 5 of 100 by itself.
+//! - **Several demands.** All of a file are met only if each is shown to be, so "meets" is wrong in at most 5 of 100 for the whole file
+//!   although each demand is tested at 5 % (an intersection-union test: Berger 1982, "Multiparameter hypothesis testing and acceptance
+//!   sampling", Technometrics 24). A file fails if any demand does, so of *n* demands each is tested at 5/*n* % for that (Bonferroni,
+//!   whatever the demands have in common): "fails" is wrong in at most 5 of 100 for the whole file too. The gambler needs *n* times as
+//!   much, which is two or three trials more of a median. Demands that are facts of the machine are not tested.
 //! - **Percentiles** need a sample that supports them (`statistics::minimum_sample`): before it is there, nothing is decided.
 //!
 //! Everything here is a pure function of a file and a run. `run/checking.rs` makes the trials.

@@ -1,7 +1,7 @@
 //! A run in phases: the same points are measured for some seconds, and again after other work.
 
 use super::interrupt::interrupted;
-use super::phase_schedule::{is_due, trials};
+use super::phase_schedule::{is_due, next, trials};
 use super::run_in_progress::{RunInProgress, Tick, Watcher};
 use crate::plan::{self, CoreWanted, Settlement, Visit};
 use crate::record::{Ending, Header, Journal, PlannedPoint, Run};
@@ -45,8 +45,11 @@ impl PhaseSpan {
 pub struct PhasedRun {
     run: RunInProgress,
     blocks: Vec<Vec<usize>>,
-    /// The cost of a trial of each block, seconds; empty before the first phase.
+    /// The cost of a trial of each block, seconds; empty before the first phase. At first that of its first trial, and after a phase
+    /// the mean in it.
     costs: Vec<f64>,
+    /// The time that the trials of each block took in this phase, seconds, and their number.
+    spent: Vec<(f64, u32)>,
     rounds: u32,
     before: Snapshot,
 }
@@ -58,7 +61,8 @@ impl PhasedRun {
         let experiments: Vec<_> = registry::all().collect();
         let blocks = plan::blocks(&experiments, &run.active);
         let before = Snapshot::take(run.environment().cpu_stat());
-        Ok(PhasedRun { run, blocks, costs: vec![], rounds: 0, before })
+        let spent = vec![(0.0, 0); blocks.len()];
+        Ok(PhasedRun { run, blocks, costs: vec![], spent, rounds: 0, before })
     }
 
     /// The points, in the order of their plan.
@@ -71,6 +75,7 @@ impl PhasedRun {
         let began = Instant::now();
         let (began_s, first_round) = (self.run.seconds_to(began), self.rounds + 1);
         let pilot = self.costs.is_empty();
+        self.spent.fill((0.0, 0));
         if pilot && !self.measure_costs()? {
             return Ok(None);
         }
@@ -95,25 +100,35 @@ impl PhasedRun {
         if !self.fill(&trials, began, length)? {
             return Ok(None);
         }
+        self.costs = self.means();
         let ended_s = self.run.seconds_to(Instant::now());
         Ok(Some(PhaseSpan { first_round, last_round: self.rounds, began_s, ended_s }))
     }
 
-    /// Further rounds of all blocks that are measured, while another fits: the first trials of all are slower than later ones, so
-    /// the numbers that follow from them leave time. False if it was interrupted.
+    /// Further trials while another fits, each in a round of its own: the first trials of all are slower than later ones, so the
+    /// numbers that follow from them leave time. False if it was interrupted.
     fn fill(&mut self, trials: &[u32], began: Instant, length: Duration) -> Result<bool> {
-        let mut longest = Duration::ZERO;
-        while began.elapsed() + longest < length {
-            let round = Instant::now();
+        loop {
+            // A block that is left out had its first trial alone.
+            let done = self.spent.iter().zip(trials);
+            let done: Vec<u32> =
+                done.map(|((_, done), planned)| if *planned > 0 { *done } else { 0 }).collect();
+            let rest = length.saturating_sub(began.elapsed()).as_secs_f64();
+            let Some(block) = next(&self.means(), &done, rest) else { return Ok(true) };
             self.rounds += 1;
-            for block in self.shuffled().into_iter().filter(|block| trials[*block] > 0) {
-                if self.visit(block)?.is_none() {
-                    return Ok(false);
-                }
+            if self.visit(block)?.is_none() {
+                return Ok(false);
             }
-            longest = longest.max(round.elapsed());
         }
-        Ok(true)
+    }
+
+    /// The mean cost of a trial of each block in this phase, seconds; of one that had none, as it was known.
+    fn means(&self) -> Vec<f64> {
+        let known = |block: usize| self.costs.get(block).copied().unwrap_or_default();
+        let mean = |(block, (took, trials)): (usize, &(f64, u32))| {
+            if *trials > 0 { took / f64::from(*trials) } else { known(block) }
+        };
+        self.spent.iter().enumerate().map(mean).collect()
     }
 
     /// The first round: what a trial of each block costs; false if it was interrupted.
@@ -161,7 +176,13 @@ impl PhasedRun {
             making: LONGEST,
         };
         let cost = self.run.visit(&visit, &mut NoWatcher)?;
-        Ok(cost.map(|cost| cost.preparation + cost.own.iter().map(|(_, took)| *took).sum::<Duration>()))
+        // What is made once is no part of a trial's cost.
+        let cost =
+            cost.map(|cost| cost.preparation + cost.own.iter().map(|(_, took)| *took).sum::<Duration>());
+        let (took, trials) = &mut self.spent[block];
+        *took += cost.unwrap_or_default().as_secs_f64();
+        *trials += 1;
+        Ok(cost)
     }
 
     /// Ends the run, and gives what it recorded.

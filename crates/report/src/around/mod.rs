@@ -12,10 +12,10 @@ use fathom_core::sampling::HostSlice;
 use fathom_engine::around::{ChangeScale, HostDimension, Source, Surroundings, Verdict, Whole};
 use fathom_engine::record::Tool;
 use fathom_engine::run::PhaseSpan;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// What ran between the phases.
-#[derive(Debug, Clone, Default, Serialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct WorkDone {
     /// The command and its arguments; empty for work of a program.
     pub command: Vec<String>,
@@ -23,30 +23,79 @@ pub struct WorkDone {
     pub status: Option<u8>,
 }
 
-/// The report of a measurement around work.
-pub struct AroundReport<'a> {
-    surroundings: &'a Surroundings,
+/// The report of a measurement around work, which is all of its own data: what was written as JSON is read again.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct AroundReport {
+    /// The verdict in words; what a file has of it is not believed.
+    sentence: String,
+    verdict: Whole,
+    interrupted: bool,
+    #[serde(flatten)]
     work: WorkDone,
+    lasted_s: f64,
+    /// CPU time of the thread that watched while the work went on, seconds.
+    #[serde(default)]
+    watching_s: f64,
     dimensions: Vec<HostDimension>,
+    phases: Vec<PhaseSpan>,
+    before: Vec<HostSlice>,
+    during: Vec<HostSlice>,
+    started: String,
+    folder: String,
+    tool: Tool,
 }
 
-impl<'a> AroundReport<'a> {
-    pub fn of(surroundings: &'a Surroundings, work: WorkDone) -> Self {
-        AroundReport { surroundings, work, dimensions: surroundings.dimensions() }
+impl AroundReport {
+    pub fn of(surroundings: &Surroundings, work: WorkDone) -> Self {
+        let header = &surroundings.run.header;
+        let during = &surroundings.during;
+        AroundReport {
+            sentence: String::new(),
+            verdict: Whole::CannotSay,
+            interrupted: surroundings.interrupted,
+            work,
+            lasted_s: during.iter().map(|slice| slice.lasted_s).sum(),
+            watching_s: during.iter().map(|slice| slice.watching_s).sum(),
+            dimensions: surroundings.dimensions(),
+            phases: surroundings.phases.clone(),
+            before: surroundings.before.clone(),
+            during: during.clone(),
+            started: header.started.clone(),
+            folder: header.settings.folder.clone(),
+            tool: header.tool.clone(),
+        }
+        .concluded()
+    }
+
+    /// A report that was written as JSON.
+    ///
+    /// # Errors
+    /// It is no such report; the reason in words.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let report: AroundReport = serde_json::from_str(text)
+            .map_err(|error| format!("it is no report of `fathom around --format json`: {error}"))?;
+        Ok(report.concluded())
+    }
+
+    /// The same with the verdict that its dimensions have.
+    fn concluded(mut self) -> Self {
+        self.verdict = Whole::of(&self.dimensions);
+        self.sentence = sentences::verdict(&self.dimensions, self.interrupted);
+        self
     }
 
     /// The verdict on the host.
     pub fn verdict(&self) -> Whole {
-        Whole::of(&self.dimensions)
+        self.verdict
     }
 
     /// The verdict in words.
-    pub fn sentence(&self) -> String {
-        sentences::verdict(&self.dimensions, self.surroundings.interrupted)
+    pub fn sentence(&self) -> &str {
+        &self.sentence
     }
 
     fn tone(&self) -> Tone {
-        match self.verdict() {
+        match self.verdict {
             Whole::HeldStill => Tone::Good,
             Whole::CannotSay => Tone::Careful,
             Whole::Moved => Tone::Bad,
@@ -57,10 +106,6 @@ impl<'a> AroundReport<'a> {
         self.dimensions.iter().filter(move |dimension| dimension.source == source)
     }
 
-    fn lasted_s(&self) -> f64 {
-        self.surroundings.during.iter().map(|slice| slice.lasted_s).sum()
-    }
-
     /// What ran, for how long, and what was measured around it.
     fn facts(&self) -> Text {
         let name = if self.work.command.is_empty() {
@@ -69,71 +114,49 @@ impl<'a> AroundReport<'a> {
             Text::code(self.work.command.join(" "))
         };
         let status = self.work.status.map(|status| format!(" with status {status}")).unwrap_or_default();
-        let phases = self.surroundings.phases.len();
+        let phases = self.phases.len();
         let pauses = match phases.saturating_sub(2) {
             0 => String::new(),
             pauses => format!(", and in {}", crate::words::plural(pauses, "pause")),
         };
         name.and(format!(
-            " ended{status} after {}. Anchors were measured for {} before it{}{pauses}.",
-            quantities::roughly(self.lasted_s()),
+            " ended{status} after {}. Anchors were measured for {} before it{}{pauses}.{}",
+            quantities::roughly(self.lasted_s),
             quantities::roughly(self.length(0)),
             if phases > 1 {
                 format!(", for {} after it", quantities::roughly(self.length(phases - 1)))
             } else {
                 String::new()
             },
+            self.cost(),
         ))
     }
 
+    /// What watching cost the machine while the work went on: no more of a CPU than that can the work have missed.
+    fn cost(&self) -> String {
+        if self.watching_s <= 0.0 || self.lasted_s <= 0.0 {
+            return String::new();
+        }
+        let share = quantities::percent(self.watching_s / self.lasted_s);
+        format!(" Watching took {share} of the time of one CPU meanwhile.")
+    }
+
     fn length(&self, phase: usize) -> f64 {
-        self.surroundings.phases.get(phase).map_or(0.0, |phase| phase.ended_s - phase.began_s)
+        self.phases.get(phase).map_or(0.0, |phase| phase.ended_s - phase.began_s)
     }
 }
 
-impl Facts for AroundReport<'_> {
+impl Facts for AroundReport {
     fn text(&self, style: Style) -> String {
         plain::render(&self.document(), style.width)
     }
 
     fn json(&self) -> String {
-        let run = &self.surroundings.run;
-        form::pretty(&Data {
-            sentence: self.sentence(),
-            verdict: self.verdict(),
-            interrupted: self.surroundings.interrupted,
-            work: &self.work,
-            lasted_s: self.lasted_s(),
-            dimensions: &self.dimensions,
-            phases: &self.surroundings.phases,
-            before: &self.surroundings.before,
-            during: &self.surroundings.during,
-            started: &run.header.started,
-            folder: &run.header.settings.folder,
-            tool: &run.header.tool,
-        })
+        form::pretty(self)
     }
 }
 
-/// The data for programs.
-#[derive(Serialize)]
-struct Data<'a> {
-    sentence: String,
-    verdict: Whole,
-    interrupted: bool,
-    #[serde(flatten)]
-    work: &'a WorkDone,
-    lasted_s: f64,
-    dimensions: &'a [HostDimension],
-    phases: &'a [PhaseSpan],
-    before: &'a [HostSlice],
-    during: &'a [HostSlice],
-    started: &'a str,
-    folder: &'a str,
-    tool: &'a Tool,
-}
-
-impl Subject for AroundReport<'_> {
+impl Subject for AroundReport {
     fn rows(&self) -> String {
         csv::table(self.dimensions.iter().map(DimensionRow::of))
     }
@@ -141,24 +164,23 @@ impl Subject for AroundReport<'_> {
     fn document(&self) -> Document {
         let mut document = Document::new(self.sentence());
         "Around".clone_into(&mut document.kind);
-        document.date.clone_from(&self.surroundings.run.header.started);
+        document.date.clone_from(&self.started);
         let summary = Section::new(Key::of("summary"), "What was measured")
             .with(Block::Aside(self.tone(), self.facts()))
-            .with(tables::anchors(self.with(Source::Anchors), self.surroundings.phases.len() > 2))
+            .with(tables::anchors(self.with(Source::Anchors), self.phases.len() > 2))
             .with(tables::meanwhile(self.with(Source::Meanwhile)))
             .with_all(sentences::reasons(&self.dimensions))
             .say(sentences::JUDGED);
         document.sections = vec![summary];
-        let tool = &self.surroundings.run.header.tool;
-        document.foot = format!("Made by {} {} around a command.", tool.name, tool.version);
+        document.foot = format!("Made by {} {} around a command.", self.tool.name, self.tool.version);
         document
     }
 }
 
 /// A dimension as a row of values.
 #[derive(Serialize)]
-struct DimensionRow<'a> {
-    dimension: &'a str,
+struct DimensionRow {
+    dimension: String,
     source: Source,
     scale: ChangeScale,
     before: Option<f64>,
@@ -171,8 +193,8 @@ struct DimensionRow<'a> {
     margin: f64,
 }
 
-impl<'a> DimensionRow<'a> {
-    fn of(dimension: &'a HostDimension) -> Self {
+impl DimensionRow {
+    fn of(dimension: &HostDimension) -> Self {
         let value = |reading: Option<&Option<fathom_engine::around::DimensionReading>>| {
             Some(reading?.as_ref()?.value)
         };
@@ -185,7 +207,7 @@ impl<'a> DimensionRow<'a> {
             _ => None,
         };
         DimensionRow {
-            dimension: &dimension.name,
+            dimension: csv::cell(&dimension.name),
             source: dimension.source,
             scale: dimension.scale,
             before: value(dimension.readings.first()),

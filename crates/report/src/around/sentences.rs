@@ -8,8 +8,9 @@ use fathom_core::quantities;
 use fathom_engine::around::{ChangeScale, HostDimension, Source, Verdict, Whole};
 
 /// How dimensions are judged.
-pub(super) const JUDGED: &str = "Anchors: a dimension moved where its change is certain (false discovery rate 5 % over all \
-                                 dimensions and phases) and is not shown to be within its margin; it held still within x % \
+pub(super) const JUDGED: &str = "Anchors: a dimension moved where its change is certainly beyond half of its margin (false \
+                                 discovery rate 5 % over all dimensions and phases) and is not shown to be within the \
+                                 whole; it held still within x % \
                                  where the 95 % interval of the change ends there, and that is within its margin. Meanwhile: \
                                  it moved where its rate exceeds that of every second before by more than its margin. Nothing \
                                  is rescaled.";

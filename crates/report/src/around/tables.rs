@@ -24,7 +24,7 @@ pub(super) fn anchors<'a>(dimensions: impl Iterator<Item = &'a HostDimension>, p
 
 /// The dimensions that were watched meanwhile.
 pub(super) fn meanwhile<'a>(dimensions: impl Iterator<Item = &'a HostDimension>) -> Table {
-    let caption = "Meanwhile: shares of the time of one CPU, before the work and while it went on.";
+    let caption = "Meanwhile: shares of the time of one CPU, and what has a unit of its own, before the work and while it went on.";
     Table::new(Key::of("meanwhile"), caption)
         .columns([Column::words("dimension"), Column::ratio("before"), Column::ratio("meanwhile")])
         .columns(judged())

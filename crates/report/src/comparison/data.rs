@@ -62,6 +62,7 @@ struct FamilyEntry {
 #[derive(Serialize)]
 struct PointEntry<'a> {
     experiment: &'a str,
+    family: Option<&'static str>,
     parameters: &'a Point,
     parameters_after: Option<&'a Point>,
     unit: Unit,
@@ -140,6 +141,7 @@ fn ratio(contrast: Contrast) -> IntervalEntry {
 fn point(row: &Compared) -> PointEntry<'_> {
     PointEntry {
         experiment: &row.experiment,
+        family: row.family(),
         parameters: &row.point,
         parameters_after: row.other_point.as_ref(),
         unit: row.unit,
@@ -156,17 +158,18 @@ fn level(level: Measured) -> IntervalEntry {
     IntervalEntry { value: level.value, low: ends.map(|ends| ends.low), high: ends.map(|ends| ends.high) }
 }
 
-/// A point. Levels are in `unit`; `ratio` is after over before.
-#[derive(Serialize)]
+/// A family, or a point. Levels of a point are in `unit`, and `ratio` is after over before; a family has neither, and its ratio is one of
+/// costs.
+#[derive(Default, Serialize)]
 struct ComparisonRow {
     side: String,
     experiment: String,
     parameters: String,
-    unit: Unit,
-    before: f64,
+    unit: Option<Unit>,
+    before: Option<f64>,
     before_low: Option<f64>,
     before_high: Option<f64>,
-    after: f64,
+    after: Option<f64>,
     after_low: Option<f64>,
     after_high: Option<f64>,
     ratio: f64,
@@ -174,14 +177,39 @@ struct ComparisonRow {
     ratio_high: f64,
     margin: f64,
     verdict: &'static str,
+    /// The family itself, or that of the point.
+    family: Option<&'static str>,
+    /// Of a family: its points, and those that moved as it did.
+    points: Option<usize>,
+    same_direction: Option<usize>,
+    smallest_visible: Option<f64>,
+    further_runs: Option<u32>,
 }
 
+/// The families of each side, and then its points.
 pub(super) fn rows(others: &[(&Side, Comparison)]) -> String {
-    csv::table(
-        others
-            .iter()
-            .flat_map(|(side, comparison)| comparison.rows.iter().map(|compared| csv_row(side, compared))),
-    )
+    csv::table(others.iter().flat_map(|(side, comparison)| {
+        let families = comparison.families.iter().map(|pooled| family_row(side, pooled));
+        families.chain(comparison.rows.iter().map(|compared| csv_row(side, compared)))
+    }))
+}
+
+fn family_row(side: &Side, pooled: &PooledFamily) -> ComparisonRow {
+    let ratio = pooled.contrast.interval();
+    ComparisonRow {
+        side: csv::cell(&side.name),
+        ratio: pooled.contrast.ratio(),
+        ratio_low: ratio.low,
+        ratio_high: ratio.high,
+        margin: pooled.margin,
+        verdict: pooled.verdict.name(),
+        family: Some(pooled.name),
+        points: Some(pooled.points),
+        same_direction: Some(pooled.agreeing),
+        smallest_visible: Some(pooled.smallest_visible),
+        further_runs: pooled.further_runs,
+        ..ComparisonRow::default()
+    }
 }
 
 fn csv_row(side: &Side, compared: &Compared) -> ComparisonRow {
@@ -191,11 +219,11 @@ fn csv_row(side: &Side, compared: &Compared) -> ComparisonRow {
         side: csv::cell(&side.name),
         experiment: csv::cell(&compared.experiment),
         parameters: csv::cell(&compared.point.to_string()),
-        unit: compared.unit,
-        before: compared.before.value,
+        unit: Some(compared.unit),
+        before: Some(compared.before.value),
         before_low: before.map(|interval| interval.low),
         before_high: before.map(|interval| interval.high),
-        after: compared.after.value,
+        after: Some(compared.after.value),
         after_low: after.map(|interval| interval.low),
         after_high: after.map(|interval| interval.high),
         ratio: compared.contrast.ratio(),
@@ -203,5 +231,7 @@ fn csv_row(side: &Side, compared: &Compared) -> ComparisonRow {
         ratio_high: ratio.high,
         margin: compared.margin,
         verdict: compared.verdict.name(),
+        family: compared.family(),
+        ..ComparisonRow::default()
     }
 }

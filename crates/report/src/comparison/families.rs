@@ -2,6 +2,7 @@
 
 use super::rows::{signed, verdict};
 use crate::paper::{Column, Key, Row, Section, Table, Text, Tone};
+use crate::summary::ABSENT;
 use crate::words::plural;
 use fathom_core::quantities;
 use fathom_engine::comparison::{Comparison, Difference, PooledFamily, Verdict};
@@ -81,7 +82,8 @@ pub(super) fn judged(section: Section, comparison: &Comparison, key: &Key) -> Se
         return section;
     }
     let caption = "Families of operations: the change of their cost, pooled over the points of each, and the smallest \
-                   change that these runs would have found in four of five cases.";
+                   change that these runs would have found in four of five cases. Where the cycle of the core is compared, \
+                   the others are at the same frequency of it.";
     let table = Table::new(key.within("families"), caption)
         .columns([
             Column::words("family"),
@@ -101,11 +103,11 @@ fn row(family: &PooledFamily) -> Row {
         Text::plain(family.name),
         Text::plain(signed(family.contrast.ratio())),
         Text::plain(format!("{} to {}", signed(interval.low), signed(interval.high))),
-        Text::plain(format!(
-            "{} of {}",
-            quantities::count(family.agreeing),
-            quantities::count(family.points)
-        )),
+        Text::plain(if family.points == 0 {
+            ABSENT.to_owned()
+        } else {
+            format!("{} of {}", quantities::count(family.agreeing), quantities::count(family.points))
+        }),
         Text::plain(share(family.smallest_visible)),
         verdict(family.verdict),
     ])
@@ -113,8 +115,11 @@ fn row(family: &PooledFamily) -> Row {
 
 /// The section with the number of points that moved as their family did, without being certain by themselves.
 pub(super) fn same_direction(section: Section, comparison: &Comparison) -> Section {
-    let moved: Vec<&PooledFamily> =
-        comparison.families.iter().filter(|family| family.verdict.is_difference()).collect();
+    let moved: Vec<&PooledFamily> = comparison
+        .families
+        .iter()
+        .filter(|family| family.points > 0 && family.verdict.is_difference())
+        .collect();
     let uncertain = |family: &&PooledFamily| {
         let certain = comparison
             .rows

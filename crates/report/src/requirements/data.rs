@@ -16,7 +16,8 @@ pub(super) struct CheckEntry<'a> {
     started: &'a str,
     run_file: Option<&'a str>,
     took_s: Option<f64>,
-    /// The greatest probability of a wrong decision, for a machine that is exactly at the limit.
+    /// The greatest probability that a requirement is said to be met although it is not, and that any is said not to be met although
+    /// all are, for a machine that is exactly at the limit.
     error: f64,
     results: Vec<DemandEntry<'a>>,
     sources: Vec<SourceEntry<'a>>,
@@ -45,6 +46,7 @@ struct DemandEntry<'a> {
     trials: usize,
     observations: usize,
     fewest_trials: Option<usize>,
+    failure_error: Option<f64>,
     decided_after_trials: Option<usize>,
     decided_at_s: Option<f64>,
     bound: Option<BoundEntry<'a>>,
@@ -111,6 +113,7 @@ fn of_demand<'a>(
         trials: judged.trials,
         observations: judged.observations,
         fewest_trials: judged.fewest_trials,
+        failure_error: judged.failure_error,
         decided_after_trials: judged.after_trials,
         decided_at_s: judged.at_s,
         bound: judged.bound.as_ref().map(|bound| BoundEntry { limit: bound.limit, because: &bound.because }),

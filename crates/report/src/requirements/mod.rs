@@ -79,8 +79,10 @@ impl<'a> CheckReport<'a> {
 const METHOD: &str = "Trials of what is open were made in rounds, each in a fresh process, until it was decided. A \
                       requirement counts as met or not met where the share of observations that keep the limit, trial by \
                       trial, is shown to be greater or smaller than it asks for, by a test that may be looked at after \
-                      every trial: a decision is wrong in at most 5 of 100 for a machine that is exactly at the limit. \
-                      Intervals hold the figure with a probability of 90 %, at all looks together.";
+                      every trial. For a machine that is exactly at its limits, a requirement is called met in at most 5 of \
+                      100 such measurements, and any of the file is called not met in at most 5 of 100: each has its part \
+                      of that. The end of an interval beyond which a requirement would fail is therefore wider, and the whole holds \
+                      the figure with a probability of at least 90 %, at all looks together.";
 
 impl Facts for CheckReport<'_> {
     fn text(&self, style: Style) -> String {

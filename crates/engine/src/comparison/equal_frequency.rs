@@ -1,0 +1,163 @@
+//! What operations cost at the same frequency of the core.
+//!
+//! Trials of one family are made within seconds of each other, and the frequency of the core changes from second to second and
+//! from run to run, so the whole of a family may be measured while the core is slow. No round shows that as an error. But every trial
+//! observes the frequency beside its work, so it is a covariate that is known (analysis of covariance: Cochran 1957, "Analysis of
+//! covariance: its nature and uses", Biometrics 13): how far a family's costs follow it is fitted within the points of both sides,
+//! and each trial is moved to one frequency by that much. What is compared is then the operation, and the frequency is compared by
+//! itself.
+//!
+//! The time of an operation has a part that follows the core's cycle and a part that does not (memory, devices), so the share that
+//! follows is between 0 and 1. Where the frequency hardly varied within the runs, their trials do not say where: the share is then
+//! taken for any in that range alike (its mean ½, its deviation 1/√12), and what that leaves open is part of the error wherever the two
+//! sides had different frequencies.
+
+use super::families::FROM_RUN_TO_RUN;
+use super::side::Level;
+use fathom_core::statistics;
+
+/// The mean and the deviation of a share of which nothing is known.
+const UNKNOWN: (f64, f64) = (0.5, 0.288_675);
+
+/// From how many of its deviations on a residual counts less than in full (Huber's constant), and how often the fit is repeated.
+const FAR: f64 = 1.5;
+const REPETITIONS: usize = 8;
+
+/// How a family's costs follow the frequency of the core.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct EqualFrequency {
+    /// The share of the cost that follows it, 0 to 1, with its standard error.
+    share: f64,
+    error: f64,
+    /// The logarithm of the frequency to which trials are moved.
+    reference: f64,
+}
+
+/// The trials of a point in one run: its costs by round as logarithms, each with the logarithm of the frequency.
+pub(super) type Series = Vec<(f64, f64)>;
+
+impl EqualFrequency {
+    /// Trials stay as they are.
+    pub const NONE: Self = EqualFrequency { share: 0.0, error: 0.0, reference: 0.0 };
+
+    /// From the series of all points of a family in all runs. `NONE` where no trial knows the frequency.
+    pub fn of(all: &[Series]) -> Self {
+        let logs: Vec<f64> = all.iter().flatten().map(|(hz, _)| *hz).collect();
+        let Some(reference) = statistics::mean(&logs) else { return Self::NONE };
+        let (share, error) = share(&all.iter().flat_map(deviations).collect::<Vec<_>>());
+        EqualFrequency { share, error, reference: reference.value }
+    }
+
+    /// The logarithm of a cost at the frequency of the others.
+    fn moved(&self, cost: f64, hz: Option<f64>) -> f64 {
+        cost + hz.map_or(0.0, |hz| self.share * (hz.ln() - self.reference))
+    }
+
+    /// The logarithms of a point's costs by round at one frequency; `cost` makes a cost of a logarithm of its figure.
+    pub fn costs(&self, level: &Level, cost: impl Fn(f64) -> f64) -> Vec<(u32, f64)> {
+        let costs = with_frequency(level, cost);
+        costs.into_iter().map(|(round, cost, hz)| (round, self.moved(cost, hz))).collect()
+    }
+
+    /// By how much the median of a point's trials moves.
+    pub fn shift(&self, level: &Level, cost: impl Fn(f64) -> f64) -> f64 {
+        let costs = with_frequency(level, cost);
+        let before: Vec<f64> = costs.iter().map(|(_, cost, _)| *cost).collect();
+        let after: Vec<f64> = costs.iter().map(|(_, cost, hz)| self.moved(*cost, *hz)).collect();
+        match (statistics::median(&before), statistics::median(&after)) {
+            (Some(before), Some(after)) => after - before,
+            _ => 0.0,
+        }
+    }
+
+    /// The error that the share leaves where frequencies differ by so much, on logarithms.
+    pub fn error_at(&self, distance: f64) -> f64 {
+        self.error * distance.abs()
+    }
+}
+
+/// The costs of a point by round, as logarithms, with the frequency in hertz where it was observed.
+fn with_frequency(level: &Level, cost: impl Fn(f64) -> f64) -> Vec<(u32, f64, Option<f64>)> {
+    let hz = |round: u32| level.core_hz.iter().find(|(other, _)| *other == round).map(|(_, hz)| *hz);
+    let positive = level.by_round.iter().filter(|(_, median)| *median > 0.0);
+    positive.map(|(round, median)| (*round, cost(median.ln()), hz(*round))).collect()
+}
+
+/// The series of a point in one run: the trials whose frequency is known.
+pub(super) fn series(level: &Level, cost: impl Fn(f64) -> f64) -> Series {
+    with_frequency(level, cost).into_iter().filter_map(|(_, cost, hz)| Some((hz?.ln(), cost))).collect()
+}
+
+/// The distances of a series from its own means; none of one that is too short to have any.
+fn deviations(series: &Series) -> Series {
+    let mean = |of: fn(&(f64, f64)) -> f64| statistics::mean(&series.iter().map(of).collect::<Vec<_>>());
+    let (Some(hz), Some(cost)) = (mean(|each| each.0), mean(|each| each.1)) else { return vec![] };
+    series.iter().map(|(one, other)| (one - hz.value, other - cost.value)).collect()
+}
+
+/// The share of costs that follows the frequency, with its error: a line through the origin in which what is far from it has little
+/// influence (Huber 1964), joined with what is known of any share.
+fn share(deviations: &[(f64, f64)]) -> (f64, f64) {
+    let (mut slope, mut error) = (0.0, f64::INFINITY);
+    let mut weights = vec![1.0; deviations.len()];
+    for _ in 0..REPETITIONS {
+        let sum = |of: &dyn Fn(&(f64, f64)) -> f64| -> f64 {
+            deviations.iter().zip(&weights).map(|(each, weight)| weight * of(each)).sum()
+        };
+        let squares = sum(&|(hz, _)| hz * hz);
+        if squares <= 0.0 {
+            return UNKNOWN;
+        }
+        slope = -sum(&|(hz, cost)| hz * cost) / squares;
+        let residual = |(hz, cost): &(f64, f64)| cost + slope * hz;
+        let variance = sum(&|each| residual(each).powi(2)) / weights.iter().sum::<f64>();
+        // Trials of a round move together, as runs of a family do beyond their rounds.
+        error = FROM_RUN_TO_RUN * (variance / squares).sqrt();
+        let distances: Vec<f64> = deviations.iter().map(|each| residual(each).abs()).collect();
+        // The median distance of a normal distribution is 0.6745 of its deviation.
+        let far = FAR * statistics::median(&distances).unwrap_or_default() / 0.6745;
+        weights =
+            distances.iter().map(|distance| if *distance > far { far / distance } else { 1.0 }).collect();
+    }
+    let (usual, spread) = UNKNOWN;
+    let (known, prior) = (error.max(f64::MIN_POSITIVE.sqrt()).powi(-2), spread.powi(-2));
+    let joined = (known * slope + prior * usual) / (known + prior);
+    (joined.clamp(0.0, 1.0), (known + prior).powf(-0.5))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Trials at two frequencies, of which a share of the cost follows the core's.
+    fn at_two_frequencies(follows: f64) -> Vec<Series> {
+        let point = |level: f64| {
+            (0..8_u32).map(move |trial| {
+                let hz = if trial % 3 == 0 { 3.7e9_f64.ln() } else { 4.1e9_f64.ln() };
+                (hz, level - follows * hz + 0.002 * (f64::from(trial * 5 % 7) / 3.0 - 1.0))
+            })
+        };
+        (0..10).map(|level| point(f64::from(level)).collect()).collect()
+    }
+
+    #[test]
+    fn the_share_that_follows_the_frequency_is_found_and_one_slow_trial_changes_it_little() {
+        for follows in [0.0, 0.4, 1.0] {
+            let mut all = at_two_frequencies(follows);
+            let found = EqualFrequency::of(&all);
+            assert!((found.share - follows).abs() < 0.02 && found.error < 0.02, "{follows}: {found:?}");
+            all[3][0].1 += 1.0;
+            let disturbed = EqualFrequency::of(&all);
+            assert!((disturbed.share - found.share).abs() < 0.05, "{follows}: {disturbed:?}");
+        }
+    }
+
+    #[test]
+    fn where_the_frequency_never_varied_any_share_is_possible() {
+        let all: Vec<Series> = vec![vec![(22.0, 1.0), (22.0, 1.1), (22.0, 0.9)]];
+        let found = EqualFrequency::of(&all);
+        assert!((found.share - 0.5).abs() < 1e-9 && (found.error - 0.288_675).abs() < 1e-9, "{found:?}");
+        assert!((found.error_at(-0.1) - 0.028_867_5).abs() < 1e-9);
+        assert_eq!(EqualFrequency::of(&[]), EqualFrequency::NONE);
+    }
+}
