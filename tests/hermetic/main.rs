@@ -46,6 +46,7 @@ mod plan;
 mod planner;
 mod points_of_many_runs;
 mod predictions;
+mod printed_agreement;
 mod printed_runs;
 mod published_machine;
 mod reader;

@@ -77,6 +77,7 @@ impl Recorded for Run {
         if schema < 2 {
             migration::from_schema_1(line);
         }
+        migration::name_events(line);
     }
 
     fn add(&mut self, line: Line) -> bool {
