@@ -437,7 +437,7 @@ fn contention_is_held_against_serving_one_after_the_other() {
             known.learn("filesystem/contention", &place, around(alone + slope * f64::from(count - 1)));
             if in_rounds {
                 let line = (around(slope), around(alone - slope));
-                known.learn_line("filesystem/contention", &place, "processes", line);
+                known.learn_line("filesystem/contention", &place, "processes", Some(line));
             }
         }
         experiment.findings(&known)[0].statement.plain()

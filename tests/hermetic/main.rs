@@ -47,6 +47,7 @@ mod plan;
 mod planner;
 mod points_of_many_runs;
 mod predictions;
+mod printed_agreement;
 mod printed_runs;
 mod published_machine;
 mod reader;

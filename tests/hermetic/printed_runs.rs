@@ -8,7 +8,7 @@ use fathom::statistics::Interval;
 use std::io::Read;
 use std::path::Path;
 
-fn read(name: &str) -> Run {
+pub fn read(name: &str) -> Run {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/runs").join(name);
     let mut text = String::new();
     flate2::read::GzDecoder::new(std::fs::File::open(path).unwrap()).read_to_string(&mut text).unwrap();
@@ -101,6 +101,19 @@ fn each_rule_over_texts_is_broken_by_what_was_once_printed() {
             "than there are chases",
         ),
         ("16.9 ns  17.2–52.2", "a median outside of its interval"),
+        ("L3 (480 MiB declared) reaches beyond the sweep", "an end of a level that another sentence finds"),
+        ("other work on the CPU (0 % of the time).", "a share that was not seen"),
+        ("waiting (the process and its children ran for 81.9 % of the time)", "processor time of several"),
+        (
+            "storing a page at the bandwidth of L3: 136 ns in this run, 31.3 ns in the prediction, too far",
+            "by the name of what was",
+        ),
+        ("TCP moves 2.94 GB/s (2.92–2.96); a pipe 887 MB/s (283–943).", "rates in two units"),
+        ("at most 71 s left, round 1, 435 points, 0 of them at target precision", "reads as a failure"),
+        ("One fault on a cached file that is read in order maps 30.1 pages", "a mean over faults"),
+        ("disturbed   steal in 2 of 3 247 trials.", "a counter's name"),
+        ("predicted 0.0625 MiB, measured 2.00 MiB", "a number that its unit is too large for"),
+        ("ramp · start 0 ns  0 ns  0–5 320 000 ns", "an interval of zero in a unit that is too small"),
         ("20 ns, 20–50", "a median at an end of its interval"),
         (
             "| operation | time (ns) |\n|---|---|\n| getppid | 80 µs |",

@@ -6,7 +6,7 @@ use fathom::experiment::{Dimension, Statement};
 use fathom::quantities::Measure;
 use fathom::quantity::Unit;
 use fathom::report::{Form, RunReport, render};
-use fathom::results::{Outcome, Results};
+use fathom::results::{Outcome, PointResult, Results};
 use fathom::statistics::Measured;
 use serde_json::Value as Json;
 use std::collections::BTreeMap;
@@ -62,6 +62,10 @@ pub fn rows_of_the_text(results: &Results, text: &str, findings: &mut Findings) 
                 return;
             };
             let Some(estimate) = estimate else { continue };
+            if place == 0 && point.mixture.is_some() {
+                of_states(point, line, findings);
+                continue;
+            }
             let ends = estimate.interval.map(|interval| (interval.low, interval.high));
             let values = rows::values(line);
             let printed = values.iter().find(|value| value.ends.is_some()).or(values.last());
@@ -75,6 +79,16 @@ pub fn rows_of_the_text(results: &Results, text: &str, findings: &mut Findings) 
             }
             unit(point.unit, estimate.value, place == 0, printed, findings);
         }
+    }
+}
+
+/// A row of several states has the value of each.
+fn of_states(point: &PointResult, line: &str, findings: &mut Findings) {
+    let values = point.mixture.as_ref().map(fathom::results::Mixture::values).unwrap_or_default();
+    let measure = Measure::of(point.unit, point.estimate().map_or(0.0, |estimate| estimate.value));
+    findings.values += values.len();
+    if !values.iter().all(|value| line.contains(&measure.number(*value, None))) {
+        findings.add("full text", "a state without its value", &format!("{line} for {values:?}"));
     }
 }
 

@@ -3,6 +3,7 @@
 
 #![allow(dead_code, reason = "each tier uses a part")]
 
+pub mod agreement;
 pub mod claims;
 pub mod known;
 pub mod numbers;
@@ -80,6 +81,7 @@ pub fn look(run: &Run) -> Findings {
     known::shares(&json, &mut findings);
     known::cycles(&results, &mut findings);
     known::one_trust(&results, &texts[0].1, &mut findings);
+    agreement::look(&results, &texts[1].1, &mut findings);
     claims::look(run, &results, &mut findings);
     findings.pictures = words::pictures(&render(&RunReport::of(&results).in_full(true), Form::Html, WIDE));
     findings

@@ -164,6 +164,9 @@ pub fn look(form: &str, text: &str, findings: &mut Findings) {
     }
 }
 
+/// Sizes have a smaller unit below a tenth of one: 64 KiB, not 0.0625 MiB.
+const LEAST_SIZE: f64 = 0.1;
+
 /// Words that were once printed and are not so, or not English.
 const UNTRUE: &[(&str, &str)] = &[
     ("with zero, or nearly, in its interval", "an interval that is only wide is said to hold zero"),
@@ -183,6 +186,14 @@ const UNTRUE: &[(&str, &str)] = &[
     (" because it keeps ", "an identity as a cause"),
     ("not idle", "a cause without its remedy"),
     ("chases at once", "more loads in flight than there are chases"),
+    ("reaches beyond the sweep", "an end of a level that another sentence finds"),
+    ("work on the CPU (0 % of", "a share that was not seen, as one of zero"),
+    ("and its children ran for", "processor time of several as the time in which one ran"),
+    ("at the bandwidth of L3:", "a term of the prediction by the name of what was measured in its place"),
+    (" MB/s", "rates in two units"),
+    ("at target precision", "a progress that reads as a failure"),
+    ("that is read in order maps", "a mean over faults by the name of what one maps"),
+    ("steal in ", "a counter's name for what happened"),
 ];
 
 /// Whether what makes a phrase wrong is in its line as well.
@@ -198,8 +209,20 @@ fn is_untrue(phrase: &str, line: &str) -> bool {
         "All 1 " => line.split(phrase).skip(1).any(|rest| rest.starts_with(char::is_alphabetic)),
         "not idle" => line.contains("Trust: ") && !line.contains("Stop other work") && !line.contains('…'),
         "chases at once" => more_than_all(line),
+        "at the bandwidth of L3:" => !line.contains("in the prediction ("),
+        " MB/s" => line.ends_with('.') && mixes_rates(line),
         _ => true,
     }
+}
+
+/// Whether rates of a sentence that one unit can write are in two.
+fn mixes_rates(line: &str) -> bool {
+    let all = all(line);
+    let of = |unit: &str| {
+        all.iter().filter(|number| number.unit() == unit).map(|number| number.value).collect::<Vec<_>>()
+    };
+    let (small, large) = (of("MB/s"), of("GB/s"));
+    !small.is_empty() && !large.is_empty() && small.iter().all(|small| *small >= 100.0)
 }
 
 /// Whether points are said to *have* a value.
@@ -263,7 +286,10 @@ fn phrases(form: &str, line: &str, findings: &mut Findings) {
 
 /// Whether a number is so small in its unit that the next smaller one would be shorter: `0.000318 µs`.
 fn is_too_small(number: &Number) -> bool {
-    ["µs", "ms", "s", "kB/s", "MB/s", "GB/s", "KiB", "MiB", "GiB"].contains(&number.unit())
+    if ["KiB", "MiB", "GiB"].contains(&number.unit()) {
+        return number.value > 0.0 && number.value < LEAST_SIZE;
+    }
+    ["µs", "ms", "s", "kB/s", "MB/s", "GB/s"].contains(&number.unit())
         && number.value > 0.0
         && number.value < 0.000_95
 }

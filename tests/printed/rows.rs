@@ -51,6 +51,9 @@ pub fn look(form: &str, text: &str, findings: &mut Findings) {
         for value in values(line) {
             if let Some((low, high)) = value.ends {
                 inside(form, &value, low, high, findings);
+                if is_in_the_unit_of_zero(&value, high) {
+                    findings.add(form, "an interval of zero in a unit that is too small", &value.line);
+                }
                 if low < 0.0
                     && ["ns", "µs", "ms", "s"].contains(&&*value.unit)
                     && !line.contains(" per ")
@@ -64,6 +67,11 @@ pub fn look(form: &str, text: &str, findings: &mut Findings) {
     if form == "Markdown" || form == "appendix" {
         columns(form, text, findings);
     }
+}
+
+/// A zero has the unit of its interval: `0–5.32 ms`, not `0–5 320 000 ns`.
+fn is_in_the_unit_of_zero(value: &Value, high: f64) -> bool {
+    value.number == 0.0 && high >= 1000.0 && ["ns", "µs", "ms", "B/s", "kB/s", "MB/s"].contains(&&*value.unit)
 }
 
 /// A median is inside, and meets an end only if they are one number.

@@ -10,18 +10,30 @@ pub(crate) const APPROXIMATE: &str = "~ marks figures from too few trials for an
 
 /// A statement in one paragraph of plain text.
 pub(crate) fn text(statement: &Statement) -> String {
+    let rates = rates(statement);
     let piece = |piece: &Piece| match piece {
         Piece::Text(text) => text.clone(),
-        Piece::Figure(figure) => self::figure(figure),
+        Piece::Figure(figure) => self::figure(figure, rates),
         Piece::Point { experiment, point } => words::short_label(experiment.as_str(), point),
     };
     statement.0.iter().map(piece).collect()
 }
 
-/// A figure with its interval: `187.2 ns (186.9–187.6)`, `5.2 (5.1–5.3)`; alone if it has none or is exact.
-fn figure(figure: &Figure) -> String {
+/// The measure of all rates of a statement, if they have one.
+fn rates(statement: &Statement) -> Option<Measure> {
+    let unit = |of: &Found| match of.dimension {
+        Dimension::Of(unit) => Some((unit, of.value)),
+        _ => None,
+    };
+    Measure::of_rates(statement.figures().filter_map(|figure| unit(&figure.found)))
+}
+
+/// A figure with its interval: `187.2 ns (186.9–187.6)`, `5.2 (5.1–5.3)`; alone if it has none or is exact. A rate has the measure of
+/// its statement's rates.
+fn figure(figure: &Figure, rates: Option<Measure>) -> String {
     let value = &figure.found;
-    let measure = measure(value);
+    let of_rates = rates.filter(|_| value.dimension == Dimension::Of(Unit::BytesPerSecond));
+    let measure = of_rates.unwrap_or_else(|| measure(value));
     let ends = value.ends().filter(|(low, high)| low < high);
     let number = match value.dimension {
         Dimension::Count if ends.is_none() => quantities::plain(value.value),
@@ -35,14 +47,16 @@ fn figure(figure: &Figure) -> String {
     let range = ends.map(|(low, high)| measure.range(value.value, low, high));
     // An interval whose ends round to the same number is not printed.
     let range = range.filter(|range| range.split_once('–').is_none_or(|(low, high)| low != high));
-    let range = range.map(|range| format!(" ({range})"));
+    let is_mixture = value.is_mixture && matches!(value.dimension, Dimension::Of(_));
+    let states = if is_mixture { "; of several states" } else { "" };
+    let range = range.map(|range| format!(" ({range}{states})"));
     format!("{number}{space}{}{}", measure.symbol, range.unwrap_or_default())
 }
 
 /// The unit with prefix of a figure.
 fn measure(value: &Found) -> Measure {
     match value.dimension {
-        Dimension::Of(unit) => Measure::of(unit, value.value),
+        Dimension::Of(unit) => Measure::of_row(unit, value.value, value.ends()),
         Dimension::Share => Measure { size: 0.01, symbol: "%" },
         Dimension::Cycles => Measure { size: 1.0, symbol: "cycles" },
         Dimension::Ratio | Dimension::Count => Measure { size: 1.0, symbol: "" },

@@ -40,6 +40,7 @@ pub mod export;
 pub mod run;
 mod run_report;
 pub mod screen;
+mod states;
 pub mod summary;
 mod terminal;
 pub mod text;

@@ -122,10 +122,11 @@ fn share(tick: &Tick) -> f64 {
 
 fn status(tick: &Tick) -> String {
     let remaining = tick.budget.saturating_sub(tick.elapsed).as_secs();
-    format!(
-        "at most {remaining} s left, round {}, {} points, {} of them at target precision",
-        tick.round, tick.points, tick.precise
-    )
+    let precise = match tick.precise {
+        0 => String::new(),
+        some => format!("; {some} of {} values are precise enough", tick.points),
+    };
+    format!("at most {remaining} s left, measuring {}{precise}", tick.planned.experiment)
 }
 
 /// The last visited point with its figure, in a line of the terminal's width.

@@ -3,6 +3,7 @@
 
 use super::occupancy;
 use super::paper::Sign;
+use super::states;
 use super::summary::{self, ABSENT};
 use super::words;
 use fathom_core::experiment;
@@ -80,7 +81,8 @@ pub(super) fn leading_lines(all: &[Ranked]) -> usize {
 /// The number of lines of some figures, with one line for each of their families.
 fn lines<'a>(figures: impl IntoIterator<Item = &'a Ranked<'a>, IntoIter: Clone>) -> usize {
     let figures = figures.into_iter();
-    figures.clone().count() + families(figures)
+    let legend = usize::from(figures.clone().any(Ranked::has_states));
+    figures.clone().count() + families(figures) + legend
 }
 
 fn families<'a>(all: impl IntoIterator<Item = &'a Ranked<'a>>) -> usize {
@@ -90,6 +92,11 @@ fn families<'a>(all: impl IntoIterator<Item = &'a Ranked<'a>>) -> usize {
 }
 
 impl<'run> Ranked<'run> {
+    /// Whether it has a value for each of two states of the machine.
+    pub(super) fn has_states(&self) -> bool {
+        matches!(self.main.source, FigureSource::Point(point) if point.mixture.is_some())
+    }
+
     /// The family of its experiment, which begins the experiment's name.
     pub(super) fn family(&self) -> &'run str {
         experiment::family(self.experiment)
@@ -113,7 +120,11 @@ impl Main<'_> {
             FigureSource::Point(point) => occupancy::state(point).filter(|state| is_named(state)),
             FigureSource::Slope(_) => None,
         };
-        state.map_or_else(|| self.words.clone(), |state| format!("{} ({state})", self.words))
+        let words = state.map_or_else(|| self.words.clone(), |state| format!("{} ({state})", self.words));
+        match self.source {
+            FigureSource::Point(point) => states::named(point, words),
+            FigureSource::Slope(_) => words,
+        }
     }
 
     pub(super) fn written(&self) -> WrittenFigure {
@@ -138,12 +149,21 @@ impl Main<'_> {
 }
 
 fn of_point(point: &PointResult) -> WrittenFigure {
-    let factor = point.factor().map_or(ABSENT.to_owned(), quantities::factor);
+    let factor = summary::factor(point);
     let evidence = Some(words::evidence_sign(point));
     match &point.outcome {
         Outcome::Value(estimate) => {
             let ends = quantities::ends(estimate);
-            numbers(Measure::of(point.unit, estimate.value), estimate.value, ends, factor, evidence)
+            let measure = Measure::of_row(point.unit, estimate.value, ends);
+            let written = numbers(measure, estimate.value, ends, factor, evidence);
+            match states::values(point, measure) {
+                Some(values) => WrittenFigure {
+                    median: format!("{values} {}", measure.symbol),
+                    interval: states::of_all(point, written.interval),
+                    ..written
+                },
+                None => written,
+            }
         }
         Outcome::BelowResolution { below, .. } => {
             let median = format!("< {}", quantities::value(point.unit, *below));
@@ -221,7 +241,7 @@ fn choose<'run>(
     if figure.slope {
         let groups = || results.trends.iter().filter(|trend| trend.experiment == name);
         let group = figure.choose(groups().map(|trend| &trend.group), landmarks)?;
-        let trend = groups().find(|trend| trend.group == *group)?;
+        let trend = groups().find(|trend| trend.group == *group && trend.is_line())?;
         let words = figure.words.to_owned();
         return Some(Main { words, leads: figure.leads, source: FigureSource::Slope(trend) });
     }

@@ -395,7 +395,9 @@ pub(super) fn trend(trend: &TrendResult) -> String {
         }
         None => quantities::value(trend.unit, value),
     };
-    let fit = line.r_squared.map(|share| format!(", R² {}", quantities::number(share))).unwrap_or_default();
+    let is_line = if trend.is_line() { "" } else { "the points lie on no line: " };
+    let fit = line.r_squared.map(|share| format!(", {is_line}R² {}", quantities::number(share)));
+    let fit = fit.unwrap_or_default();
     let ends = line.intercept_interval;
     let is_resolved = line.intercept >= 0.0 && ends.is_none_or(|ends| ends.low >= 0.0);
     let at_zero = (trend.unit == Unit::Nanoseconds && !is_resolved).then(|| match ends {

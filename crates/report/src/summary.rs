@@ -1,9 +1,10 @@
 //! The rows of the summary table, from the same records as everything else (R-FIX-65): one row per operation with base
 //! hardware, software overhead, prediction and measurement, and a list of the points without a value, with the reason.
 
-use super::{occupancy, words};
+use super::{occupancy, states, words};
 use fathom_core::experiment::{AXIS_PLACEMENT, Part, Prediction};
 use fathom_core::quantities::{self, Measure};
+use fathom_core::quantity::Unit;
 use fathom_core::statistics::Estimate;
 use fathom_engine::results::{Outcome, PointResult, Results};
 
@@ -117,7 +118,8 @@ pub(super) fn operation(point: &PointResult, placement_said: bool) -> String {
 
 /// The row of a point, and another for its value while the core was shared. The unit of all figures is that of the median.
 fn rows(point: &PointResult, placement_said: bool) -> Vec<OperationRow<'_>> {
-    let measure = Measure::of(point.unit, figure(point).unwrap_or(0.0));
+    let value = figure(point).unwrap_or(0.0);
+    let measure = Measure::of_row(point.unit, value, point.estimate().and_then(quantities::ends));
     let shared = point.shared().map(|estimate| of_shared(point, estimate, measure));
     [row(point, measure, placement_said)].into_iter().chain(shared).collect()
 }
@@ -144,7 +146,7 @@ fn of_shared<'run>(point: &'run PointResult, estimate: &Estimate, measure: Measu
 fn row(point: &PointResult, measure: Measure, placement_said: bool) -> OperationRow<'_> {
     let unitised = |number: String| format!("{number} {}", measure.symbol);
     let predicted =
-        |value: Option<f64>| value.map_or(ABSENT.to_owned(), |value| unitised(measure.number(value, None)));
+        |value: Option<f64>| value.map_or(ABSENT.to_owned(), |value| expected(point, value, measure));
     let prediction = point.prediction.as_ref();
     let usable = point.estimate();
     let interval = |estimate: &Estimate| {
@@ -153,29 +155,49 @@ fn row(point: &PointResult, measure: Measure, placement_said: bool) -> Operation
     };
     OperationRow {
         point,
-        operation: match occupancy::state(point) {
-            Some(state) => format!("{} ({state})", operation(point, placement_said)),
-            None => operation(point, placement_said),
-        },
+        operation: states::named(
+            point,
+            match occupancy::state(point) {
+                Some(state) => format!("{} ({state})", operation(point, placement_said)),
+                None => operation(point, placement_said),
+            },
+        ),
         shared: false,
-        hardware: part(prediction, Part::Hardware, measure),
-        software: part(prediction, Part::Software, measure),
+        hardware: part(point, Part::Hardware, measure),
+        software: part(point, Part::Software, measure),
         predicted: predicted(prediction.map(Prediction::total)),
         measured: measured(point, measure),
-        interval: usable.and_then(interval).unwrap_or(ABSENT.to_owned()),
+        interval: usable
+            .and_then(interval)
+            .map_or(ABSENT.to_owned(), |interval| states::of_all(point, interval)),
         half_width: usable
             .and_then(|estimate| Some(measure.half_width(estimate.value, quantities::ends(estimate)?)))
             .unwrap_or(ABSENT.to_owned()),
-        factor: point.factor().map_or(ABSENT.to_owned(), quantities::factor),
+        factor: factor(point),
         evidence: words::evidence_mark(point),
     }
 }
 
+/// Measured over predicted, of each state of the machine; `–` without a prediction.
+pub(super) fn factor(point: &PointResult) -> String {
+    let of_one = || point.factor().map_or(ABSENT.to_owned(), quantities::factor);
+    states::factors(point).unwrap_or_else(of_one)
+}
+
+/// A predicted value in the unit of its row; a size, which is declared in its own, in that.
+fn expected(point: &PointResult, value: f64, measure: Measure) -> String {
+    if point.unit == Unit::Bytes {
+        return quantities::value(point.unit, value);
+    }
+    format!("{} {}", measure.number(value, None), measure.symbol)
+}
+
 /// A part of a prediction, in the unit of its row. What software takes off a rate is said as such: no rate is negative.
-fn part(prediction: Option<&Prediction>, part: Part, measure: Measure) -> String {
+fn part(point: &PointResult, part: Part, measure: Measure) -> String {
     let of = |prediction: &Prediction| Some((prediction.part(part)?, prediction.total()));
-    match prediction.and_then(of) {
+    match point.prediction.as_ref().and_then(of) {
         None => ABSENT.to_owned(),
+        Some((value, _)) if point.unit == Unit::Bytes => expected(point, value, measure),
         Some((value, whole)) if value < 0.0 => {
             format!("{} {} less", measure.part(-value, whole), measure.symbol)
         }
@@ -185,7 +207,8 @@ fn part(prediction: Option<&Prediction>, part: Part, measure: Measure) -> String
 
 fn measured(point: &PointResult, measure: Measure) -> String {
     let number = match &point.outcome {
-        Outcome::Value(estimate) => measure.number(estimate.value, quantities::ends(estimate)),
+        Outcome::Value(estimate) => states::values(point, measure)
+            .unwrap_or_else(|| measure.number(estimate.value, quantities::ends(estimate))),
         Outcome::BelowResolution { below, .. } => format!("< {}", measure.number(*below, None)),
         _ => return ABSENT.to_owned(),
     };

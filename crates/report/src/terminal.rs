@@ -5,7 +5,7 @@ use super::run::Precision;
 use super::summary::{OperationGroup, OperationRow, Unmeasured};
 use super::text::{Style, clean, display_width, lines, places};
 use super::words::plural;
-use super::{description, finding, occupancy, run, screen, summary, words};
+use super::{description, finding, occupancy, run, screen, states, summary, words};
 use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, LineStyle, Table, TableStyle};
 use fathom_core::experiment::Finding;
 use fathom_core::quantities;
@@ -37,6 +37,7 @@ pub fn summary(results: &Results, files: &[(&str, &Path)], style: Style) -> Stri
     let parts = [
         head(results, style),
         screen::trust_text(results, screen::TrustLines::Whole, style),
+        stands_out(results, style),
         table(&summary::groups(results), style),
         unmeasured(&summary::unmeasured(&results.points), style),
         trends(results, style),
@@ -65,6 +66,13 @@ fn head(results: &Results, style: Style) -> String {
         + &peer
         + &style.wrapped("", &run::ending(results))
         + &style.wrapped("", &screen::trusted(results))
+}
+
+/// All that stands out. The mechanisms have a part of their own, with the figures that support them.
+fn stands_out(results: &Results, style: Style) -> String {
+    let line = |(mark, sentence): (&str, String)| style.wrapped(&format!("  {mark} "), &sentence);
+    let text: String = screen::everything_notable(results).into_iter().map(line).collect();
+    if text.is_empty() { text } else { style.title(screen::NOTABLE) + "\n" + &text }
 }
 
 fn table(groups: &[OperationGroup], style: Style) -> String {
@@ -174,6 +182,7 @@ fn legend(groups: &[OperationGroup], style: Style) -> String {
     let rows = || groups.iter().flat_map(|group| &group.rows);
     let below = rows().any(|row| matches!(row.point.outcome, Outcome::BelowResolution { .. }));
     let neighbour = rows().any(|row| row.shared);
+    let states = rows().any(|row| row.point.mixture.is_some());
     let unpredicted = rows().any(|row| row.point.prediction.is_none());
     let unjudged = rows().any(|row| row.point.method().is_err());
     let mut text = String::new();
@@ -186,6 +195,9 @@ fn legend(groups: &[OperationGroup], style: Style) -> String {
     }
     if neighbour {
         text += &style.wrapped("", &occupancy::legend(rows().map(|row| row.point)));
+    }
+    if states {
+        text += &style.wrapped("", states::LEGEND);
     }
     if unpredicted {
         text += &style.wrapped("", "–  no prediction, or no such part; the full report says why.");

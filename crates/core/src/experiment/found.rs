@@ -26,6 +26,8 @@ pub struct Found {
     pub measured: Measured,
     /// Its dimension.
     pub dimension: Dimension,
+    /// Whether it is a median over observations of two states, which may be of neither.
+    pub is_mixture: bool,
 }
 
 /// Its value and interval are read as those of a measured value; only sums and products have to consider the dimension.
@@ -55,7 +57,7 @@ impl Found {
 
     /// A value with an interval that was computed elsewhere.
     pub fn measured(measured: Measured, dimension: Dimension) -> Self {
-        Found { measured, dimension }
+        Found { measured, dimension, is_mixture: false }
     }
 
     /// The value multiplied by a factor.
@@ -67,25 +69,26 @@ impl Found {
     /// The value multiplied by a factor, in another dimension.
     #[must_use]
     pub fn counted(self, by: f64, dimension: Dimension) -> Self {
-        Found { measured: self.measured.scaled(by), dimension }
+        Found { measured: self.measured.scaled(by), dimension, ..self }
     }
 
     /// The sum of both.
     #[must_use]
     pub fn plus(self, other: Found) -> Self {
-        Found { measured: self.measured.plus(other.measured), ..self }
+        Found { measured: self.measured.plus(other.measured), is_mixture: self.mixes(other), ..self }
     }
 
     /// The difference to the other.
     #[must_use]
     pub fn minus(self, other: Found) -> Self {
-        Found { measured: self.measured.minus(other.measured), ..self }
+        Found { measured: self.measured.minus(other.measured), is_mixture: self.mixes(other), ..self }
     }
 
     /// The ratio to the other.
     #[must_use]
     pub fn over(self, other: Found) -> Self {
-        Found { measured: self.measured.over(other.measured), dimension: Dimension::Ratio }
+        let is_mixture = self.mixes(other);
+        Found { measured: self.measured.over(other.measured), dimension: Dimension::Ratio, is_mixture }
     }
 
     /// The share of the other.
@@ -103,7 +106,12 @@ impl Found {
     /// `scale` divided by the value: a rate from a time, a time from a rate.
     #[must_use]
     pub fn inverse(self, scale: f64, dimension: Dimension) -> Self {
-        Found { measured: Measured::exact(scale).over(self.measured), dimension }
+        Found { measured: Measured::exact(scale).over(self.measured), dimension, ..self }
+    }
+
+    /// Whether what is computed of both is of a mixture.
+    fn mixes(self, other: Found) -> bool {
+        self.is_mixture || other.is_mixture
     }
 
     /// Whether the intervals show a difference; `None` if either has none.

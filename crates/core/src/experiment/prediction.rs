@@ -75,6 +75,19 @@ impl Basis {
     }
 }
 
+/// What happens in a term, if reports conclude something from it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Event {
+    /// The guest is left for its hypervisor, and entered again.
+    VmExit,
+    /// A sleeping CPU is woken.
+    WakeUp,
+    /// The kernel is entered and left.
+    KernelEntry,
+}
+
 /// One term of a prediction: `times` × `each`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -89,6 +102,9 @@ pub struct Term {
     pub each: f64,
     /// The source of the value.
     pub source: Source,
+    /// What happens in it; absent if reports conclude nothing from it, and in files of earlier programs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub event: Option<Event>,
 }
 
 impl Term {
@@ -119,8 +135,23 @@ impl Prediction {
     }
 
     fn term(mut self, part: Part, what: &str, times: f64, each: Basis) -> Self {
-        self.terms.push(Term { part, what: what.to_owned(), times, each: each.value, source: each.source });
+        let Basis { value, source } = each;
+        self.terms.push(Term { part, what: what.to_owned(), times, each: value, source, event: None });
         self
+    }
+
+    /// Says what happens in the term that was added last.
+    #[must_use]
+    pub fn being(mut self, event: impl Into<Option<Event>>) -> Self {
+        if let Some(term) = self.terms.last_mut() {
+            term.event = event.into();
+        }
+        self
+    }
+
+    /// Whether one of its terms is such an event.
+    pub fn contains(&self, event: Event) -> bool {
+        self.terms.iter().any(|term| term.event == Some(event))
     }
 
     /// Adds a cost of the bare machine.
@@ -158,7 +189,7 @@ pub struct Known<'run> {
     /// Whether the run's second host is this machine under another name.
     pub virtual_peer: bool,
     learnt: Cow<'run, Learnt>,
-    lines: BTreeMap<(String, Point, String), (Found, Found)>,
+    lines: BTreeMap<(String, Point, String), Option<(Found, Found)>>,
 }
 
 /// The results of a run, by experiment and point: updated during the run, and lent to [`Known`].
@@ -225,17 +256,17 @@ impl<'run> Known<'run> {
         mine.map(|(point, figure)| (point.number(parameter), *figure)).collect()
     }
 
-    /// Records the line along a parameter: its slope and intercept.
-    pub fn learn_line(&mut self, experiment: &str, group: &Point, along: &str, line: (Found, Found)) {
+    /// Records the line along a parameter: its slope and intercept; `None` if the points do not lie on a line.
+    pub fn learn_line(&mut self, experiment: &str, group: &Point, along: &str, line: Option<(Found, Found)>) {
         self.lines.insert((experiment.to_owned(), group.without(along), along.to_owned()), line);
     }
 
     /// The slope and the intercept of the line along a parameter, in the points' unit per one of the parameter. If no line was
     /// recorded it is the least-squares line through the results, without intervals: the points alone do not show the correlation
-    /// of their trials. `None` with fewer than three points.
+    /// of their trials. `None` with fewer than three points, and for points that do not lie on a line.
     pub fn line(&self, experiment: &str, group: &Point, parameter: &Parameter) -> Option<(Found, Found)> {
         let key = (experiment.to_owned(), group.without(parameter.name), parameter.name.to_owned());
-        self.lines.get(&key).copied().or_else(|| {
+        self.lines.get(&key).copied().unwrap_or_else(|| {
             let figures = self.found_along(experiment, group, parameter);
             let points: Vec<(f64, f64)> = figures.iter().map(|(x, y)| (*x as f64, y.value)).collect();
             let line = fit_line(&points).filter(|_| points.len() >= 3)?;

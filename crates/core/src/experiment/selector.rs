@@ -160,7 +160,8 @@ impl Selector {
 }
 
 impl PointSettings {
-    /// Keeps the points that satisfy each setting in turn. Without a machine no point represents a cache or memory.
+    /// Keeps the points that satisfy each setting in turn. Without a machine no point represents a cache, and memory is what lies far
+    /// beyond the greatest landmark.
     pub fn narrow(&self, points: &mut Vec<&Point>, machine: Option<&Machine>, landmarks: &[Landmark]) {
         for (name, at) in self.0 {
             at.keep(points, name, machine, landmarks);
@@ -211,6 +212,7 @@ impl At {
                 .and_then(|range| numbers().filter(|size| range.contains(size)).min()),
             At::Memory => machine
                 .and_then(|machine| held(machine, machine.last_level(machine.measured_cpu())?))
+                .or_else(|| greatest(name, landmarks).filter(|_| machine.is_none()))
                 .and_then(|last| numbers().max().filter(|size| *size >= 4 * last)),
         };
         points.retain(|point| value.is_some() && point.number_of(name) == value);
@@ -223,6 +225,11 @@ fn limit(name: &str, place: usize, landmarks: &[Landmark]) -> Option<f64> {
         landmarks.iter().filter(|mark| mark.along == name).map(|mark| mark.at).collect();
     sorting::numbers(&mut limits);
     Some(limits.get(place.checked_sub(1)?)? / 2.0)
+}
+
+/// The greatest landmark along a parameter.
+fn greatest(name: &str, landmarks: &[Landmark]) -> Option<u64> {
+    landmarks.iter().filter(|mark| mark.along == name).map(|mark| mark.at as u64).max()
 }
 
 fn held(machine: &Machine, level: u8) -> Option<u64> {

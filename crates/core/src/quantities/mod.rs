@@ -60,6 +60,18 @@ impl Measure {
         ladder.iter().rev().find(reaches).copied().unwrap_or(ladder[0])
     }
 
+    /// The measure of a row: that of its value or, where this is zero, that of the wider end of its interval.
+    pub fn of_row(unit: Unit, value: f64, ends: Option<(f64, f64)>) -> Self {
+        let widest = |(low, high): (f64, f64)| low.abs().max(high.abs());
+        Measure::of(unit, if value == 0.0 { ends.map_or(0.0, widest) } else { value })
+    }
+
+    /// One measure for those of some values that are rates, as [`Measure::shared`] finds it.
+    pub fn of_rates(values: impl IntoIterator<Item = (Unit, f64)>) -> Option<Self> {
+        let rates = values.into_iter().filter(|(unit, _)| *unit == Unit::BytesPerSecond);
+        Measure::shared(Unit::BytesPerSecond, rates.map(|(_, rate)| rate))
+    }
+
     /// One measure for all values of a column, in which each has one to three digits before its point or begins right after it;
     /// `None` if there is none such, or there are no values.
     pub fn shared(unit: Unit, values: impl IntoIterator<Item = f64>) -> Option<Self> {
@@ -141,20 +153,20 @@ pub fn estimate(unit: Unit, estimate: &Estimate) -> String {
 
 /// A value whose interval has these ends.
 pub fn rounded(unit: Unit, value: f64, ends: Option<(f64, f64)>) -> String {
-    let measure = Measure::of(unit, value);
+    let measure = Measure::of_row(unit, value, ends);
     format!("{} {}", measure.number(value, ends), measure.symbol)
 }
 
 /// The interval alone: `186.9–187.6 ns`; `None` without an interval.
 pub fn interval(unit: Unit, estimate: &Estimate) -> Option<String> {
     let (low, high) = ends(estimate)?;
-    let measure = Measure::of(unit, estimate.value);
+    let measure = Measure::of_row(unit, estimate.value, Some((low, high)));
     Some(format!("{} {}", measure.range(estimate.value, low, high), measure.symbol))
 }
 
 /// The median with its interval: `187.2 ns, 186.9–187.6`.
 pub fn with_interval(unit: Unit, figure: &Estimate) -> String {
-    let measure = Measure::of(unit, figure.value);
+    let measure = Measure::of_row(unit, figure.value, ends(figure));
     match ends(figure) {
         Some((low, high)) => {
             format!("{}, {}", estimate(unit, figure), measure.range(figure.value, low, high))

@@ -39,6 +39,14 @@ fn a_row_has_the_unit_of_its_median() {
 }
 
 #[test]
+fn a_row_of_zero_has_the_unit_of_its_interval() {
+    let zero = estimate_of(0.0, 0.0, 5_320_000.0);
+    assert_eq!(with_interval(Unit::Nanoseconds, &zero), "0 ms, 0–5.32");
+    assert_eq!(interval(Unit::Nanoseconds, &zero).as_deref(), Some("0–5.32 ms"));
+    assert_eq!(with_interval(Unit::Nanoseconds, &estimate_of(0.0, 0.0, 0.0)), "0 ns, 0–0");
+}
+
+#[test]
 fn without_an_interval_three_digits_are_printed() {
     assert_eq!(value(Unit::Nanoseconds, 0.258_51), "0.259 ns");
     assert_eq!(value(Unit::Nanoseconds, 999.9), "1.00 µs");

@@ -38,6 +38,7 @@ mod sequential;
 mod signed_rank;
 mod steady;
 mod summary;
+mod two_groups;
 
 pub use change_points::{change_points, errors_of_a_series};
 pub use contrast::{Contrast, LogLevel};
@@ -68,3 +69,4 @@ pub use sequential::{
 };
 pub use steady::{settled_from, steady_from};
 pub use summary::{Summary, TRIMMED, summary};
+pub use two_groups::two_groups;

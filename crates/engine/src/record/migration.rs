@@ -4,7 +4,7 @@
 //! are unchanged, except for one that counted from zero what others count from one.
 
 use super::{Header, Line, Method};
-use fathom_core::experiment::{Point, Prediction, Source, Value};
+use fathom_core::experiment::{Event, Point, Prediction, Source, Value};
 
 /// The experiment, and the parameter's names in schema 1 and since schema 2.
 type Renamed = (&'static str, &'static str, &'static str);
@@ -59,6 +59,23 @@ pub fn from_schema_1(line: &mut Line) {
             settled.left_out.iter_mut().for_each(|point| rename(&point.experiment, &mut point.point));
         }
         Line::Look(_) | Line::Resumed(_) | Line::Closing(_) => {}
+    }
+}
+
+/// The words by which terms of earlier programs say what happens in them: these have no events.
+const WORDS: [(&str, Event); 4] = [
+    ("serialising CPUID", Event::VmExit),
+    ("woken", Event::WakeUp),
+    ("mode switches", Event::KernelEntry),
+    ("the kernel", Event::KernelEntry),
+];
+
+/// Names the events in the terms of a prediction by an earlier program.
+pub fn name_events(line: &mut Line) {
+    let Line::Prediction(line) = line else { return };
+    for term in line.prediction.iter_mut().flat_map(|prediction| &mut prediction.terms) {
+        let by_words = WORDS.iter().find(|(words, _)| term.what.contains(words)).map(|(_, event)| *event);
+        term.event = term.event.or(by_words);
     }
 }
 

@@ -91,6 +91,7 @@ impl Recorded for Run {
         if schema < 2 {
             migration::from_schema_1(line);
         }
+        migration::name_events(line);
     }
 
     fn add(&mut self, line: Line) -> bool {

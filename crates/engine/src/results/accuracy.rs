@@ -194,6 +194,7 @@ mod tests {
             each: false,
             percentiles: vec![],
             modes: vec![],
+            mixture: None,
             negative: 0,
             published: None,
             outliers: None,

@@ -100,12 +100,31 @@ pub fn estimate(run: &Run, unit: Unit, samples: &[&Sample], visits: &[Visit]) ->
         Kind::Cost | Kind::Size => resolution_ns,
     };
     // A size is not measured by a clock.
+    let is_recorded = |sample: &&Sample| matches!(sample.observations, Observations::Values { .. });
+    let recorded = unit == Unit::Nanoseconds && samples.iter().all(is_recorded);
+    let step = if recorded { step(run, &operations) } else { resolution };
     let estimate = match unit.kind() {
         Kind::Size => estimate,
-        Kind::Cost | Kind::Rate => within_the_clock(estimate, resolution / 2.0, run),
+        Kind::Cost | Kind::Rate => within_the_clock(estimate, step / 2.0, run),
     };
     Some((above_its_least(estimate, unit), resolution))
 }
+
+/// The step of recorded times that repeat, as those read in whole ticks do: the least difference of two of them; if all are equal, a tick. 0 if
+/// most differ, as quotients of times do.
+fn step(run: &Run, operations: &[&[f64]]) -> f64 {
+    let mut all: Vec<f64> = operations.concat();
+    all.sort_by(f64::total_cmp);
+    let steps = all.windows(2).map(|pair| pair[1] - pair[0]);
+    let steps: Vec<f64> = steps.filter(|step| *step > OF_CONVERSION * all[all.len() - 1].abs()).collect();
+    if 2 * (steps.len() + 1) > all.len() {
+        return 0.0;
+    }
+    steps.into_iter().reduce(f64::min).unwrap_or(1e9 / run.header.clock.ticks_per_second)
+}
+
+/// Times that differ by less than this share of them differ by the conversion from ticks.
+const OF_CONVERSION: f64 = 1e-9;
 
 /// The estimate with an interval above zero where its quantity is: Student's test may put an end of few trials that vary much below
 /// what can be. The median is not below the least observation, unless every trial is above it by chance (once in 2 to the power of

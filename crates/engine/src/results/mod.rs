@@ -15,6 +15,7 @@ mod left_out;
 mod mechanisms;
 mod method;
 mod missed;
+mod mixture;
 mod nearness;
 mod outcome;
 mod over_time;
@@ -43,6 +44,7 @@ pub use explanation::Explanation;
 pub use headline::{Headline, Standing};
 pub use left_out::{budget, rounded};
 pub use mechanisms::Mechanism;
+pub use mixture::{Mixture, TrialState};
 pub use outcome::Outcome;
 pub use over_time::mean_over_time;
 pub(crate) use point::is_each;
@@ -102,15 +104,21 @@ impl<'run> Results<'run> {
         }
         let all = everything(run, &points, core_hz);
         let methods: Vec<&dyn Experiment> = experiments_of(&points).collect();
-        let names: Vec<&str> = methods.iter().map(|experiment| experiment.about().name).collect();
+        let names: Vec<String> = first_of_each(&points).map(|point| point.experiment.clone()).collect();
         let shared = with_the_core_shared(&points);
-        let misses =
-            missed::explain(&names, &mut points, Figures { supported: &known, all: &all, shared: &shared });
-        let mut findings: Vec<(String, Vec<Finding>)> = methods
-            .iter()
-            .zip(misses.others)
-            .map(|(experiment, (name, missed))| {
-                (name, experiment.findings(&known).into_iter().chain(missed).collect())
+        let misses = missed::explain(
+            &names.iter().map(String::as_str).collect::<Vec<_>>(),
+            &mut points,
+            Figures { supported: &known, all: &all, shared: &shared },
+        );
+        // Of another version of a method there are no findings, but its predictions missed nevertheless.
+        let of_method = |name: &str| methods.iter().find(|experiment| experiment.about().name == name);
+        let mut findings: Vec<(String, Vec<Finding>)> = misses
+            .others
+            .into_iter()
+            .map(|(name, missed)| {
+                let own = of_method(&name).map(|experiment| experiment.findings(&known)).unwrap_or_default();
+                (name, own.into_iter().chain(missed).collect())
             })
             .filter(|(_, findings): &(String, Vec<Finding>)| !findings.is_empty())
             .collect();
@@ -168,8 +176,7 @@ impl<'run> Results<'run> {
         known.core_hz_ends = core_hz_ends(self.run);
         known.virtual_peer = virtual_peer::has_one(self.run);
         for point in self.points.iter().filter(|point| point.method().is_ok()) {
-            if let Some(estimate) = point.estimate() {
-                let found = Found::of(estimate, point.unit);
+            if let Some(found) = point.found() {
                 known.learn(&point.experiment, &virtual_peer::unnamed(&point.point), found);
             }
         }
@@ -245,8 +252,8 @@ fn supported<'run>(run: &'run Run, points: &[PointResult], core_hz: Option<f64>)
     known.core_hz_ends = core_hz_ends(run);
     known.virtual_peer = virtual_peer::has_one(run);
     for point in points.iter().filter(|point| point.evidence_holds()) {
-        if let Some(estimate) = point.estimate() {
-            known.learn(&point.experiment, &point.point, Found::of(estimate, point.unit));
+        if let Some(found) = point.found() {
+            known.learn(&point.experiment, &point.point, found);
         }
     }
     for trend in trend::trends(run, points, PointResult::evidence_holds) {

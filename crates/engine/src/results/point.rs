@@ -7,6 +7,7 @@ use super::explanation::Explanation;
 use super::headline::Headline;
 use super::left_out;
 use super::method::parameters;
+use super::mixture::Mixture;
 use super::outcome::Outcome;
 use super::point_core::PointCore;
 use super::processor_time::ProcessorTime;
@@ -53,6 +54,8 @@ pub struct PointResult {
     pub percentiles: Vec<(f64, f64)>,
     /// The modes; more than one if the observations cluster around several values.
     pub modes: Vec<Mode>,
+    /// The values of the machine's states, if the median is one over several; `None` if it is of one.
+    pub mixture: Option<Mixture>,
     /// The number of observed durations below zero, because the time subtracted from a reading was larger at that moment;
     /// they are counted, never removed.
     pub negative: usize,
@@ -99,6 +102,12 @@ impl PointResult {
     /// The median with its interval, if it is valid.
     pub fn estimate(&self) -> Option<&Estimate> {
         self.outcome.estimate()
+    }
+
+    /// The median with its interval and dimension, to compute with, if it is valid.
+    pub fn found(&self) -> Option<Found> {
+        let found = Found::of(self.estimate()?, self.unit);
+        Some(Found { is_mixture: self.mixture.is_some(), ..found })
     }
 
     /// The median over the prediction; `None` unless both exist.
@@ -195,19 +204,21 @@ fn judge(
     };
     let published =
         PublishedStatistics::of(&visits.chosen, &measured).filter(|_| outcome.estimate().is_some());
+    let modes = shape::distinct_modes(&all);
     PointResult {
         experiment: planned.experiment.clone(),
         method_version: planned.method_version,
         point: planned.point.clone(),
         parameters: parameters(run, planned),
         unit: planned.unit,
+        mixture: Mixture::of(&outcome, &visits, &all, &modes),
         outcome,
         baseline,
         core: levels.and_then(|levels| PointCore::of(run, planned.unit, &visits, &measured, levels)),
         by_round: visits.by_round(),
         each,
         percentiles: if each { statistics::supported_percentiles(&all) } else { vec![] },
-        modes: shape::distinct_modes(&all),
+        modes,
         negative: negative(planned.unit, &all),
         outliers: statistics::outliers(&all),
         published,

@@ -43,7 +43,9 @@ impl ProcessorTime {
         if count == 0 || operations == 0.0 {
             return None;
         }
-        let (passed_ns, ran_ns) = (passed / count as f64, (user + system) / operations);
+        let passed_ns = passed / count as f64;
+        // The thread's own time is exact, but is not that of its children.
+        let ran_ns = ((user + system) / operations).max(of_thread(measured) * passed_ns);
         (passed_ns > 0.0 && ran_ns <= COUNTED_BESIDES * passed_ns).then(|| {
             let hz = run.header.machine.kernel.tick_hz.value().map_or(SLOWEST_TICK_HZ, |hz| f64::from(*hz));
             let ticks = (user + system) / 1e9 * hz;
@@ -64,6 +66,12 @@ impl ProcessorTime {
     pub fn waited_ns(&self) -> f64 {
         self.passed_ns - self.ran_ns
     }
+}
+
+/// The least share of the time in which the measuring thread ran, over the trials; 0 if it is not known of all.
+fn of_thread(measured: &[&Sample]) -> f64 {
+    let shares = measured.iter().map(|sample| sample.on_cpu.map_or(0.0, |on_cpu| on_cpu.share()));
+    shares.reduce(f64::min).unwrap_or(0.0)
 }
 
 /// The times of a sample's operations, nanoseconds; `None` for numbers that were not timed by a clock around the work.

@@ -31,6 +31,9 @@ pub struct TrendResult {
     pub line: Line,
 }
 
+/// The share of the variance of the points that a line explains at least, if it tells what a step costs.
+const STRAIGHT: f64 = 0.9;
+
 impl TrendResult {
     /// The cost of one step, in `unit`.
     pub fn slope(&self) -> f64 {
@@ -41,6 +44,12 @@ impl TrendResult {
     pub fn slope_interval(&self) -> Option<Interval> {
         let ends = self.line.slope_interval?;
         Some(Interval { low: ends.low * self.step, high: ends.high * self.step })
+    }
+
+    /// Whether the line tells something: its points lie near it, or it shows no significant slope.
+    pub fn is_line(&self) -> bool {
+        let is_level = self.line.slope_interval.is_some_and(|ends| ends.contains(0.0));
+        is_level || self.line.r_squared.is_none_or(|share| share >= STRAIGHT)
     }
 
     /// The point furthest from the line: its parameter and its residual, in `unit`.
@@ -56,12 +65,13 @@ impl TrendResult {
         statistics::theil_sen(&self.points).map(|line| line.slope * self.step)
     }
 
-    /// Adds the line to the known figures, with the experiments' own name of its group.
+    /// Adds the line to the known figures, with the experiments' own name of its group; that there is none if its points lie on none.
     pub fn teach(&self, known: &mut Known, group: &Point) {
         let value = |value, interval| Found::measured(Measured { value, interval }, Dimension::Of(self.unit));
         let slope = value(self.line.slope, self.line.slope_interval);
         let intercept = value(self.line.intercept, self.line.intercept_interval);
-        known.learn_line(&self.experiment, group, &self.along, (slope, intercept));
+        let line = self.is_line().then_some((slope, intercept));
+        known.learn_line(&self.experiment, group, &self.along, line);
     }
 }
 

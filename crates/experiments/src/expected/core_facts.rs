@@ -7,12 +7,12 @@ use fathom_core::prelude::*;
 use fathom_core::quantities;
 
 /// A core design. Times in core cycles.
-#[derive(Debug, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Core {
     /// Beginnings of its name in the description of the machine; empty for the other designs of x86-64 and Arm.
     designs: &'static [&'static str],
     /// The vendor, and the flag that its earlier designs lack; `None` if no flag identifies it.
-    recognised_by: Option<(&'static str, &'static str)>,
+    recognised_by: Option<Mark>,
     /// Instructions per cycle that its front end issues.
     width: f64,
     /// Latency of an addition of doubles.
@@ -24,6 +24,16 @@ pub struct Core {
     /// Entries of the data TLBs for base pages, first and second level; `None` if designs differ.
     pub tlb_entries: Option<[u64; 2]>,
     pub source: &'static str,
+}
+
+/// What a machine shows of a core that it does not name.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Mark {
+    vendor: &'static str,
+    /// The flag that the vendor's earlier designs lack.
+    flag: &'static str,
+    /// The source of the figures, and that the machine does not name its core.
+    source: &'static str,
 }
 
 const INTEL: &str = "GenuineIntel";
@@ -40,7 +50,11 @@ const CORES: &[Core] = &[
             "Raptor Lake",
             "Meteor Lake",
         ],
-        recognised_by: Some((INTEL, "amx_tile")),
+        recognised_by: Some(Mark {
+            vendor: INTEL,
+            flag: "amx_tile",
+            source: "Intel 64 and IA-32 Architectures Optimization Reference Manual, Golden Cove: this core is not named, but has amx_tile and so is no older",
+        }),
         width: 6.0,
         double_add: 2.0,
         renames_memory: true,
@@ -60,7 +74,11 @@ const CORES: &[Core] = &[
     },
     Core {
         designs: &["Ice Lake", "Rocket Lake", "Tiger Lake"],
-        recognised_by: Some((INTEL, "avx512_vbmi2")),
+        recognised_by: Some(Mark {
+            vendor: INTEL,
+            flag: "avx512_vbmi2",
+            source: "Intel 64 and IA-32 Architectures Optimization Reference Manual, Ice Lake: this core is not named, but has avx512_vbmi2 and so is no older",
+        }),
         width: 5.0,
         double_add: 4.0,
         renames_memory: false,
@@ -70,7 +88,11 @@ const CORES: &[Core] = &[
     },
     Core {
         designs: &["Skylake", "Kaby Lake", "Comet Lake", "Cannon Lake"],
-        recognised_by: Some((INTEL, "avx512f")),
+        recognised_by: Some(Mark {
+            vendor: INTEL,
+            flag: "avx512f",
+            source: "Intel 64 and IA-32 Architectures Optimization Reference Manual, Skylake: this core is not named, but has avx512f and so is no older",
+        }),
         width: 4.0,
         double_add: 4.0,
         renames_memory: false,
@@ -80,7 +102,11 @@ const CORES: &[Core] = &[
     },
     Core {
         designs: &["Zen 5"],
-        recognised_by: Some((AMD, "avx_vnni")),
+        recognised_by: Some(Mark {
+            vendor: AMD,
+            flag: "avx_vnni",
+            source: "AMD, Software Optimization Guide for the Zen 5 Microarchitecture (58455): this core is not named, but has avx_vnni and so is no older",
+        }),
         width: 8.0,
         double_add: 2.0,
         renames_memory: true,
@@ -90,7 +116,11 @@ const CORES: &[Core] = &[
     },
     Core {
         designs: &["Zen 4"],
-        recognised_by: Some((AMD, "avx512f")),
+        recognised_by: Some(Mark {
+            vendor: AMD,
+            flag: "avx512f",
+            source: "AMD, Software Optimization Guide for the Zen 4 Microarchitecture (57647): this core is not named, but has avx512f and so is no older",
+        }),
         width: 6.0,
         double_add: 3.0,
         renames_memory: true,
@@ -144,24 +174,30 @@ const AARCH64: Core = Core {
     source: "Arm, Neoverse N1 Software Optimization Guide, typical of current cores of Arm",
 };
 
-/// The published figures of this machine's cores.
-pub fn of(machine: &Machine) -> &'static Core {
-    let other = if machine.is_aarch64() { &AARCH64 } else { &X86_64 };
+/// The published figures of this machine's cores; of a core that the machine does not name, the source says so.
+pub fn of(machine: &Machine) -> Core {
+    let other = if machine.is_aarch64() { AARCH64 } else { X86_64 };
     let named = machine.processor.microarchitecture.value();
     match named {
-        Some(name) => CORES.iter().find(|core| core.designs.iter().any(|design| name.starts_with(design))),
-        None => CORES.iter().find(|core| core.recognised_by.is_some_and(|marker| has(machine, marker))),
+        Some(name) => {
+            let is_it = |core: &&Core| core.designs.iter().any(|design| name.starts_with(design));
+            CORES.iter().find(is_it).copied()
+        }
+        None => CORES.iter().find_map(|core| {
+            let mark = core.recognised_by.filter(|mark| has(machine, mark.vendor, mark.flag))?;
+            Some(Core { source: mark.source, ..*core })
+        }),
     }
     .unwrap_or(other)
 }
 
 /// Whether its package consists of tiles: Intel's servers since Sapphire Rapids, the first with matrix instructions.
 pub fn has_tiles(machine: &Machine) -> bool {
-    has(machine, (INTEL, "amx_tile"))
+    has(machine, INTEL, "amx_tile")
 }
 
 /// Whether the machine is of this vendor and has this flag.
-fn has(machine: &Machine, (vendor, flag): (&str, &str)) -> bool {
+fn has(machine: &Machine, vendor: &str, flag: &str) -> bool {
     let processor = &machine.processor;
     let shown = |features: &Vec<String>| features.iter().any(|feature| feature == flag);
     processor.vendor.value().is_some_and(|known| known == vendor)

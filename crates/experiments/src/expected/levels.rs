@@ -226,8 +226,9 @@ pub fn statements(limits: &[Limit], curve: &[CurvePoint], along: Along) -> Vec<S
     let claimed = |plateau: &Plateau| {
         matches.iter().any(|matched| matches!(matched, LimitMatch::By(own, _) if std::ptr::eq(*own, plateau)))
     };
+    let largest = curve.last().map_or(0.0, |(at, ..)| at.exp2().round());
     let of_limits =
-        limits.iter().zip(&matches).map(|(limit, matched)| limit_statement(limit, matched, along));
+        limits.iter().zip(&matches).map(|(limit, matched)| limit_statement(limit, matched, along, largest));
     let mut statements: Vec<Statement> = of_limits.collect();
     let is_memory = |plateau: &Plateau| memory.is_some_and(|memory| plateau.from >= memory);
     let unclaimed = |plateau: &&Plateau| !claimed(plateau) && !is_memory(plateau);
@@ -259,8 +260,8 @@ fn beyond_last(shown: &ShownCurve, memory: Option<f64>, along: Along) -> Option<
     ))
 }
 
-/// The finding on a declared limit.
-fn limit_statement(limit: &Limit, matched: &LimitMatch, along: Along) -> Statement {
+/// The finding on a declared limit, in a curve up to this setting.
+fn limit_statement(limit: &Limit, matched: &LimitMatch, along: Along, largest: f64) -> Statement {
     let (name, origin, declared) = (limit.name.as_str(), limit.origin.as_str(), along.declared(limit));
     match matched {
         LimitMatch::By(plateau, ends) => {
@@ -273,7 +274,13 @@ fn limit_statement(limit: &Limit, matched: &LimitMatch, along: Along) -> Stateme
             )
         }
         LimitMatch::Beyond => {
-            statement!("{name} ({declared} {origin}) reaches beyond the sweep", declared)
+            let most = Found::exact(largest, along.dimension).named("the largest setting of the curve");
+            statement!(
+                "{name} is {origin} larger ({declared}) than the largest setting measured, {most}, so its {origin} end is not \
+                 in the curve",
+                declared,
+                most
+            )
         }
         LimitMatch::ByNone => statement!(
             "{name} ({declared} {origin}) is not visible in the curve: no separate plateau ends there",
@@ -404,6 +411,9 @@ mod tests {
     #[test]
     fn what_the_sweep_does_not_reach_is_said_so() {
         let text = text(&limits(&[15, 40]), &steps(&[(15.0, 4.0)], 24.0));
-        assert!(text.contains("L2 ({1099511627776} declared) reaches beyond the sweep"), "{text}");
+        assert!(
+            text.contains("L2 is declared larger ({1099511627776}) than the largest setting measured"),
+            "{text}"
+        );
     }
 }

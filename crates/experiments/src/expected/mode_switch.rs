@@ -11,11 +11,10 @@ const ISOLATION: &str = "the kernel's Documentation/arch/x86/pti.rst: a change o
 /// A system call without work.
 pub fn predicted(known: &Known) -> Prediction {
     let call = "a call and a return, one every second cycle (Fog, Instruction tables, 2022)";
-    let prediction = Prediction::new().software("a procedure call", 1.0, known.cycles(4.0, call)).hardware(
-        "mode switches, in and out",
-        2.0,
-        known.cycles(100.0, SWITCH),
-    );
+    let prediction = Prediction::new()
+        .software("a procedure call", 1.0, known.cycles(4.0, call))
+        .hardware("mode switches, in and out", 2.0, known.cycles(100.0, SWITCH))
+        .being(Event::KernelEntry);
     if known.machine.kernel.page_table_isolation.value() == Some(&true) {
         return prediction.hardware(
             "changes of the address space, for page-table isolation",

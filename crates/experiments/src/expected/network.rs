@@ -34,6 +34,11 @@ pub fn hand_over(placement: Placement, known: &Known) -> (&'static str, Basis) {
     }
 }
 
+/// What that is on CPUs of this placement.
+pub fn woken(placement: Placement) -> Option<Event> {
+    (placement != Placement::OneCpu).then_some(Event::WakeUp)
+}
+
 /// The best published TCP throughput of one core, which is the receiver's part of a long flow.
 const CAI: &str = "Cai et al., Understanding Host Network Stack Overheads, SIGCOMM 2021: a core of 3.4 GHz moves 42 Gbit/s by \
                    TCP, 0.65 cycles a byte, and spends 49 % of them copying";

@@ -3,7 +3,7 @@
 
 use crate::main_figures::{self, FigureSource, Main};
 use crate::paper::{Column, Key, Row, Sign, Table, Text, Tone};
-use crate::{occupancy, summary, words};
+use crate::{occupancy, states, summary, words};
 use fathom_core::experiment::Prediction;
 use fathom_core::quantities::{self, Measure};
 use fathom_core::quantity::Unit;
@@ -130,7 +130,7 @@ fn rows(main: &Main, shared: Option<Measure>) -> Vec<Row> {
 fn row(main: &Main, shared: Option<Measure>) -> Row {
     let (value, ends, limit) = measured(&main.source);
     let unit = unit(&main.source);
-    let measure = shared.unwrap_or_else(|| Measure::of(unit, value));
+    let measure = shared.unwrap_or_else(|| Measure::of_row(unit, value, ends));
     let written = |number: String| match shared {
         Some(_) => number,
         None => format!("{number} {}", measure.symbol),
@@ -142,13 +142,19 @@ fn row(main: &Main, shared: Option<Measure>) -> Row {
     let point = point(&main.source);
     let predicted = point.and_then(|point| point.prediction.as_ref()).map(Prediction::total);
     let or_absent = |text: Option<String>| text.unwrap_or_else(|| summary::ABSENT.to_owned());
-    let median = written(measure.number(value, ends));
+    let values = point.and_then(|point| states::values(point, measure));
+    let median = written(values.unwrap_or_else(|| measure.number(value, ends)));
+    let interval = ends.map(|(low, high)| written(measure.range(value, low, high)));
+    let interval = interval.map(|interval| match point {
+        Some(point) => states::of_all(point, interval),
+        None => interval,
+    });
     Row::of([
         Text::plain(main.label()),
         Text::strong(if limit { format!("< {median}") } else { median }),
-        or_absent(ends.map(|(low, high)| written(measure.range(value, low, high)))).into(),
+        or_absent(interval).into(),
         or_absent(predicted.map(expected)).into(),
-        or_absent(point.and_then(PointResult::factor).map(quantities::factor)).into(),
+        or_absent(point.map(summary::factor)).into(),
         Text::sign(point.map_or(Sign::Unasked, words::evidence_sign)),
     ])
 }

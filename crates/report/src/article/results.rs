@@ -2,6 +2,7 @@
 
 use crate::occupancy;
 use crate::paper::{Column, Key, Row, Table, Text};
+use crate::states;
 use crate::summary;
 use crate::words;
 use fathom_core::experiment::{AXIS_PLACEMENT, Prediction};
@@ -127,11 +128,12 @@ fn row(point: &PointResult, names: &[String], shared: Option<Measure>, percentil
         |value: Option<f64>| value.map_or(summary::ABSENT.to_owned(), |value| plain(point, shared, value));
     let usable = point.estimate();
     let interval = usable.and_then(|estimate| interval(point.unit, shared, estimate));
+    let interval = interval.map(|interval| states::of_all(point, interval));
     let mut cells: Vec<Text> = names.iter().map(|name| of_parameter(name).into()).collect();
     cells.push(remarked(point, of_core(point, Text::strong(median(point, shared)))));
     cells.push(interval.unwrap_or(summary::ABSENT.to_owned()).into());
     cells.push(text(point.prediction.as_ref().map(Prediction::total)).into());
-    cells.push(point.factor().map_or(summary::ABSENT.to_owned(), quantities::factor).into());
+    cells.push(summary::factor(point).into());
     cells.push(of_shared(point, shared).unwrap_or(summary::ABSENT.to_owned()).into());
     cells.push(text(point.best()).into());
     cells.extend(percentiles.iter().map(|(level, _)| text(usable.and(percentile(point, *level))).into()));
@@ -149,6 +151,10 @@ fn outliers(point: &PointResult) -> Option<String> {
 }
 
 fn median(point: &PointResult, shared: Option<Measure>) -> String {
+    let own = shared.unwrap_or_else(|| Measure::of(point.unit, summary::figure(point).unwrap_or(0.0)));
+    if let Some(values) = states::values(point, own) {
+        return if shared.is_some() { values } else { format!("{values} {}", own.symbol) };
+    }
     match (&point.outcome, shared) {
         (Outcome::Value(estimate), Some(measure)) => {
             measure.number(estimate.value, quantities::ends(estimate))
@@ -189,6 +195,10 @@ fn plain(point: &PointResult, shared: Option<Measure>, value: f64) -> String {
 /// A median with its remarks: trials left out, observations below zero, and several modes.
 fn remarked(point: &PointResult, median: Text) -> Text {
     let mut median = gathered(point, median);
+    if let Some(counts) = states::counts(point) {
+        median =
+            median.noted(format!("Several states: {counts}. The interval is that of the median over all."));
+    }
     if point.left_out > 0 {
         let left_out = words::plural(point.left_out, "trial");
         median = median.noted(format!("Without {left_out} discarded by their own checks."));

@@ -7,7 +7,7 @@ use super::placing::{self, Names};
 use super::svg::{self, Drawing, Svg, WIDTH};
 use crate::words;
 use fathom_core::experiment::{Landmark, Scale};
-use fathom_core::quantities;
+use fathom_core::quantities::{self, Measure};
 use fathom_core::quantity::Unit;
 use fathom_engine::results::TrendResult;
 
@@ -219,9 +219,18 @@ impl Curves<'_> {
 
     /// The text alternative of the figure: the ends of every curve.
     fn description(&self) -> String {
+        let rates = Measure::of_rates(self.members.iter().flat_map(|curve| {
+            [curve.marks.first(), curve.marks.last()]
+                .into_iter()
+                .flatten()
+                .map(|(_, mark)| (self.unit, mark.value))
+        }));
         let ends = self.members.iter().filter_map(|curve| {
             let ((first, start), (last, end)) = (curve.marks.first()?, curve.marks.last()?);
-            let value = |mark: &Mark| quantities::value(self.unit, mark.value);
+            let value = |mark: &Mark| {
+                let measure = rates.unwrap_or_else(|| Measure::of(self.unit, mark.value));
+                format!("{} {}", measure.number(mark.value, None), measure.symbol)
+            };
             let (start, end) = (value(start), value(end));
             let [first, last] = [first, last].map(|number| setting(self.scale, *number));
             Some(format!("{}: {start} at {} {first}, {end} at {last}", curve.name, self.along))

@@ -78,6 +78,8 @@ struct TrendReport<'run> {
     intercept_low: Option<f64>,
     intercept_high: Option<f64>,
     r_squared: Option<f64>,
+    /// Whether the points lie on it.
+    is_line: bool,
     largest_residual: Option<f64>,
     robust_slope: Option<f64>,
     points: usize,
@@ -159,6 +161,7 @@ fn trend(result: &TrendResult) -> TrendReport<'_> {
         intercept_low,
         intercept_high,
         r_squared: line.r_squared,
+        is_line: result.is_line(),
         largest_residual: result.largest_residual().map(|(_, residual)| residual),
         robust_slope: result.robust_slope(),
         points: line.points,

@@ -6,7 +6,7 @@ use fathom_core::experiment::{Bound, Check, Part, Point, Prediction, Term};
 use fathom_core::quantity::{Kind, Unit};
 use fathom_core::statistics::{Estimate, Mode, Outliers};
 use fathom_engine::results::{
-    CoreShared, Disturbance, Outcome, PointCore, PointResult, Results, ticks_and_cycles,
+    CoreShared, Disturbance, Mixture, Outcome, PointCore, PointResult, Results, ticks_and_cycles,
 };
 use serde::Serialize;
 
@@ -36,6 +36,9 @@ pub(super) struct PointReport<'run> {
     core: Option<CoreReport>,
     each: bool,
     modes: &'run [Mode],
+    /// The value of each state of the machine; absent if the median is of one state.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    states: Vec<StateReport>,
     outliers: Option<Outliers>,
     negative: usize,
     published_statistics: Option<PublishedStatisticsReport>,
@@ -47,6 +50,38 @@ pub(super) struct PointReport<'run> {
     unasked: Vec<Unasked<'run>>,
     not_judged: Option<String>,
     disturbance: DisturbanceReport,
+}
+
+/// A state of the machine, of some trials or of some observations of each.
+#[derive(Serialize)]
+struct StateReport {
+    value: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    trials: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    share_of_observations: Option<f64>,
+}
+
+fn states(result: &PointResult) -> Vec<StateReport> {
+    match &result.mixture {
+        Some(Mixture::OfTrials(states)) => states
+            .iter()
+            .map(|state| StateReport {
+                value: state.value,
+                trials: Some(state.trials),
+                share_of_observations: None,
+            })
+            .collect(),
+        Some(Mixture::OfObservations(modes)) => modes
+            .iter()
+            .map(|mode| StateReport {
+                value: mode.centre,
+                trials: None,
+                share_of_observations: Some(mode.share),
+            })
+            .collect(),
+        None => vec![],
+    }
 }
 
 #[derive(Serialize)]
@@ -112,6 +147,7 @@ pub(super) fn point<'run>(results: &Results, result: &'run PointResult) -> Point
         core: result.core.as_ref().map(|state| core(result, state)),
         each: result.each,
         modes: &result.modes,
+        states: states(result),
         outliers: result.outliers,
         negative: result.negative,
         published_statistics: PublishedStatisticsReport::of(results, result),

@@ -3,6 +3,7 @@
 use crate::main_figures::{Ranked, WrittenFigure};
 use crate::occupancy;
 use crate::paper::Sign;
+use crate::states;
 use crate::summary::ABSENT;
 use crate::text::{Style, clean, clipped, cut, display_width};
 use comfy_table::{CellAlignment, ContentArrangement, Table, TableStyle};
@@ -27,7 +28,12 @@ pub(super) fn text(shown: &[Ranked], more: usize, style: Style) -> String {
     let mixed = shown.iter().any(|figure| figure.main.shared() == occupancy::MIXTURE);
     let mixed = if mixed { "; mixture: of both states" } else { "" };
     let legend = format!("medians are of the core alone where that is known{mixed}{more}");
-    table(shown, style) + &clipped("  ", &legend, style)
+    let states = if shown.iter().any(Ranked::has_states) {
+        clipped("  ", states::LEGEND, style)
+    } else {
+        String::new()
+    };
+    table(shown, style) + &states + &clipped("  ", &legend, style)
 }
 
 fn table(all: &[Ranked], style: Style) -> String {

@@ -9,7 +9,7 @@ use crate::main_figures::{self, Ranked};
 use crate::run;
 use crate::text::{Style, clipped, places};
 use fathom_engine::results::Results;
-pub(super) use notable::{TITLE as NOTABLE, lines as notable};
+pub(super) use notable::{TITLE as NOTABLE, everything as everything_notable, lines as notable};
 use std::path::Path;
 pub(super) use trust::{TITLE as TRUST, TrustLines, lines as trust, sentence as trusted, text as trust_text};
 

@@ -60,10 +60,10 @@ pub(super) fn text(results: &Results, room: usize, style: Style) -> String {
             (mark, clipped_to(lines, &format!("  {mark} "), &sentence, style))
         }
     };
-    let doubtful = doubtful(results, FailingClaim::brief).into_iter().map(clip(1));
-    let wrong = failed(results).into_iter().map(clip(2)).chain(doubtful);
-    let others = causes(results).into_iter().chain(cautions(results)).map(clip(2));
-    let all: Vec<(&'static str, String)> = wrong.chain(others).collect();
+    let all: Vec<(&'static str, String)> = statements(results, FailingClaim::brief)
+        .into_iter()
+        .map(|(lines, statement)| clip(lines)(statement))
+        .collect();
     let number = all.len();
     let fitting = fitting(all, room.saturating_sub(1));
     let hidden = match number - fitting.len() {
@@ -73,6 +73,21 @@ pub(super) fn text(results: &Results, room: usize, style: Style) -> String {
     let text: String =
         fitting.iter().map(|(mark, line)| line.replacen(mark, &painted(mark, style), 1)).collect();
     if text.is_empty() { text } else { style.title(&format!("{TITLE}{hidden}")) + "\n" + &text }
+}
+
+/// All that the screen chooses from, each statement whole.
+pub(crate) fn everything(results: &Results) -> Vec<(&'static str, String)> {
+    statements(results, FailingClaim::sentence).into_iter().map(|(_, statement)| statement).collect()
+}
+
+/// All that stands out, each with its mark and the most lines that it takes of a screen.
+fn statements<'run>(
+    results: &'run Results,
+    claim: fn(&FailingClaim<'run>) -> String,
+) -> Vec<(usize, (&'static str, String))> {
+    let doubtful = doubtful(results, claim).into_iter().map(|statement| (1, statement));
+    let others = causes(results).into_iter().chain(cautions(results)).map(|statement| (2, statement));
+    failed(results).map(|statement| (2, statement)).into_iter().chain(doubtful).chain(others).collect()
 }
 
 /// The statements that fit into `room` lines together, the first before the others, and all that are marked as wrong, which come

@@ -288,7 +288,7 @@ fn disturbed(results: &Results) -> String {
         (
             run::trials_with(results, |disturbance| disturbance.trials_with_steal),
             "steal",
-            "steal in",
+            "the hypervisor took CPU time (steal) in",
             "trial",
         ),
         (

@@ -39,15 +39,16 @@ fn concluded(known: &Known, pages: f64) -> Option<Conclusion> {
         return None;
     }
     let headline = statement!(
-        "One fault on a cached file that is read in order maps {pages} pages on average: a page costs {each}, mapped alone \
+        "Read in order, a cached file takes a fault for every {pages} pages on average: a page costs {each}, mapped alone \
          {alone}.",
-        pages = Found::bare(pages, Dimension::Ratio).named("pages mapped by one fault"),
+        pages = Found::bare(pages, Dimension::Ratio).named("pages read in order for each fault"),
         each = each.named("a page, mapped with others"),
         alone = alone.named("a page, mapped alone")
     );
     let because: Statement = statement!(
         "A fault that maps its neighbours takes {fault}, {ratio} times as long as a fault that maps one \
-         page. Fault and pages are of the same trials (memory/minor_fault).",
+         page. Fault and pages are of the same trials (memory/minor_fault), which read the whole file; what one fault maps \
+         at a random place is in memory/fault_extent.",
         fault = fault.named("fault that maps its neighbours"),
         ratio = fault.over(alone).named("fault with neighbours over fault alone")
     );

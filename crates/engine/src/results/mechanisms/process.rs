@@ -2,7 +2,7 @@
 
 use super::{Conclusion, Premises, Rule};
 use fathom_core::experiment::At::{Any, Name};
-use fathom_core::experiment::{Dimension, Found, Known, Selector, Statement, statement};
+use fathom_core::experiment::{Dimension, Found, Known, Parameter, Selector, Statement, statement};
 
 pub(super) const RULE: Rule = Rule {
     name: "process_against_thread",
@@ -24,6 +24,8 @@ const COPIED: Selector = Selector::only(
 
 /// The page of the series of large parents, bytes.
 const PAGE: f64 = 4096.0;
+
+const RESIDENT: Parameter = Parameter::bytes("resident", "the memory that the parent has written");
 
 fn judge(premises: &Premises) -> Option<Conclusion> {
     let known = premises.known;
@@ -54,16 +56,12 @@ fn judge(premises: &Premises) -> Option<Conclusion> {
     Some(Conclusion { headline, because })
 }
 
-/// The cost of each further page of the parent, from the smallest and the largest parent.
+/// The cost of each further page of the parent, by the line through parents of all sizes.
 fn page_tables(known: &Known) -> Statement {
-    let curve = LARGE.along("resident", known);
-    let (Some((small, few)), Some((large, many))) = (curve.first(), curve.last()) else {
-        return Statement::default();
-    };
-    if small == large {
-        return Statement::default();
-    }
-    let each = many.minus(*few).scaled(PAGE / (large - small) as f64);
+    let parents = LARGE.all(known);
+    let line = parents.first().and_then(|(point, _)| known.line(LARGE.experiment, point, &RESIDENT));
+    let Some((slope, _)) = line else { return Statement::default() };
+    let each = slope.scaled(PAGE);
     statement!(
         " Page tables: {each} for each page of 4 KiB that the parent has written.",
         each = each.named("page of the parent")
@@ -94,7 +92,7 @@ mod tests {
         for (place, ns) in [(FORK, 60e3), (VFORK, vfork), (THREAD, 10e3)] {
             place.plant(&mut known, ns);
         }
-        for (mib, ns) in [(1_u64, 100e3), (3, 151_200.0)] {
+        for (mib, ns) in [(1_u64, 100e3), (2, 125_600.0), (3, 151_200.0)] {
             LARGE.plant_at(&mut known, &[("resident", json!(mib << 20))], ns);
         }
         COPIED.plant_at(&mut known, &[("batch", json!(1))], 2e3);

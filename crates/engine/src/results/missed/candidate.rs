@@ -4,7 +4,9 @@ use super::measured_terms;
 use super::miss::Missed;
 use super::{Figures, Known};
 use crate::results::accuracy::{FAIR, distance};
-use fathom_core::experiment::{Found, Placement, Point, Prediction, Source, Statement, Term, statement};
+use fathom_core::experiment::{
+    Event, Found, Placement, Point, Prediction, Source, Statement, Term, statement,
+};
 
 /// The greatest factor by which a cause may change a term.
 pub(super) const MOST_CHANGE: f64 = 4.0;
@@ -124,15 +126,26 @@ fn measured_term(term: &Term, missed: &Missed, known: &Known) -> Option<MissCand
     Some(MissCandidate {
         mechanism: measured.mechanism.to_owned(),
         sizes: statement!(
-            "{mechanism}: {measured} in this run, {used} in the prediction",
+            "{mechanism}: {measured} in this run, {used} in the prediction{assumed}",
             mechanism = measured.mechanism,
             measured = measured.each.named(measured.mechanism),
-            used = missed.figure(term.value() / measured.times).named("the same in the prediction")
+            used = missed.figure(term.value() / measured.times).named("the same in the prediction"),
+            assumed = otherwise(term, measured.mechanism)
         ),
         again: besides.plus(measured.each.scaled(measured.times)),
         changes: Some(distance(measured.each.value * measured.times / term.value())),
         part: Some(measured.each.scaled(measured.times)),
     })
+}
+
+/// What the prediction has in place of a mechanism, where that is something else.
+fn otherwise(term: &Term, mechanism: &str) -> String {
+    match &term.source {
+        Source::Assumed { reason } if !mechanism.starts_with(&term.what) => {
+            format!(" ({}: {reason})", term.what)
+        }
+        _ => String::new(),
+    }
 }
 
 /// Operations that wake more than one idle CPU.
@@ -142,8 +155,11 @@ const WOKEN_TWICE: [(&str, &str); 1] = [("cpu/thread_creation", "create and join
 fn woken(missed: &Missed, known: &Known) -> Option<MissCandidate> {
     let (experiment, point) = missed.place();
     let may_wake = matches!(point.placement(), Placement::AcrossCpus | Placement::Free);
-    let contains = missed.prediction.terms.iter().any(|term| term.what.contains("woken"));
-    if !may_wake || contains || missed.factor < 1.0 || missed.measured.dimension != WAITED {
+    if !may_wake
+        || missed.prediction.contains(Event::WakeUp)
+        || missed.factor < 1.0
+        || missed.measured.dimension != WAITED
+    {
         return None;
     }
     let (how, wake) = measured_terms::wake_up(known, experiment)?;

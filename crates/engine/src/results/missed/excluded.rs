@@ -7,7 +7,7 @@ use super::{Figures, Judged};
 use crate::results::CoreState;
 use crate::results::accuracy::{CLOSE, FAIR, distance};
 use crate::results::vm_exit;
-use fathom_core::experiment::{Dimension, Found, Known, Statement, statement};
+use fathom_core::experiment::{Dimension, Event, Found, Known, Placement, Statement, statement};
 use fathom_core::machine::Machine;
 use fathom_core::quantity::Unit;
 use fathom_core::statistics::Measured;
@@ -115,7 +115,7 @@ fn core(missed: &Missed) -> Option<Statement> {
 /// An exit to the hypervisor that takes longer than what is missing; a prediction that contains exits is wrong by their cost, not by
 /// one more of them.
 fn exit(missed: &Missed, known: &Known) -> Option<Statement> {
-    if missed.prediction.terms.iter().any(|term| term.what.contains(EXITS)) {
+    if missed.prediction.contains(Event::VmExit) {
         return None;
     }
     let exit = vm_exit::exit(known)?;
@@ -131,9 +131,6 @@ fn exit(missed: &Missed, known: &Known) -> Option<Statement> {
     })
 }
 
-/// The instruction that leaves the guest.
-const EXITS: &str = "CPUID";
-
 /// The core's frequency, if it varied less than the result differs from its prediction.
 fn frequency(missed: &Missed) -> Option<Statement> {
     let (low, high) = missed.result.disturbance.core_hz.filter(|(low, _)| *low > 0.0)?;
@@ -148,28 +145,31 @@ fn frequency(missed: &Missed) -> Option<Statement> {
 fn others(missed: &Missed) -> Option<Statement> {
     let lost = missed.result.disturbance.lost_share.filter(|lost| *lost >= 0.0)?;
     (lost < 1.0 - 1.0 / missed.distance()).then(|| {
+        if lost == 0.0 {
+            return "other work on the CPU (none was seen just before the observations)".into();
+        }
         let lost = Found::bare(lost, Dimension::Share).named("lost to other work before the observations");
-        statement!("other work on the CPU ({lost} of the time)", lost)
+        statement!("other work on the CPU ({lost} of the time just before the observations)", lost)
     })
 }
 
-/// Waiting, if the process ran for more than half of what is missing.
+/// Waiting, if the process ran for more than half of what is missing. On several CPUs children may run while the process waits, so
+/// their sum tells nothing of waiting.
 fn waiting(missed: &Missed) -> Option<Statement> {
-    let times = missed.result.processor_time?;
+    let on_one = missed.result.point.placement() == Placement::OneCpu;
+    let times = missed.result.processor_time.filter(|_| on_one)?;
     let missing = missed.missing().value;
     // A mean far from the measured median is that of another operation.
     (times.passed_ns <= FAIR * missed.measured.value && times.waited_ns() < missing / 2.0).then(|| {
         let ran = Measured { value: times.ran_ns / times.passed_ns, interval: None };
-        let ran = Found::measured(ran, Dimension::Share).named("time in which the process ran");
-        statement!("waiting (the process and its children ran for {ran} of the time)", ran)
+        let ran = Found::measured(ran, Dimension::Share).named("processor time over time");
+        statement!("waiting (the processor time of the process and its children is {ran} of the time)", ran)
     })
 }
 
 /// What a run cannot separate from the entry to the kernel.
 pub(super) fn inseparable(missed: &Missed, machine: &Machine) -> Option<String> {
-    let enters = |what: &str| ["mode switches", "the kernel"].iter().any(|word| what.contains(word));
-    let enters = missed.prediction.terms.iter().any(|term| enters(&term.what));
-    if !is_slower(missed) || !enters {
+    if !is_slower(missed) || !missed.prediction.contains(Event::KernelEntry) {
         return None;
     }
     let mitigations = machine.mitigations();

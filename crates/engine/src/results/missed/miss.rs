@@ -16,7 +16,7 @@ impl<'run> Missed<'run> {
     /// For a point, if its distance from the prediction exceeds the fair factor.
     pub(super) fn of(result: &'run PointResult) -> Option<Self> {
         let factor = result.factor().filter(|factor| distance(*factor) > FAIR)?;
-        let measured = Found::of(result.estimate()?, result.unit);
+        let measured = result.found()?;
         Some(Missed { result, prediction: result.prediction.as_ref()?, measured, factor })
     }
 
@@ -26,9 +26,18 @@ impl<'run> Missed<'run> {
 
     /// Whether the whole interval of the result is further than the fair factor from the prediction.
     pub(super) fn is_certain(&self) -> bool {
+        if self.has_a_state_near() {
+            return false;
+        }
         let Some((low, high)) = self.measured.ends() else { return true };
         let predicted = self.prediction.total();
         low > FAIR * predicted || high < predicted / FAIR
+    }
+
+    /// Whether the machine was as predicted in one of its states.
+    pub(super) fn has_a_state_near(&self) -> bool {
+        let is_near = |value: f64| distance(value / self.prediction.total()) <= FAIR;
+        self.result.mixture.as_ref().is_some_and(|mixture| mixture.values().into_iter().any(is_near))
     }
 
     pub(super) fn place(&self) -> (&'run str, &'run Point) {

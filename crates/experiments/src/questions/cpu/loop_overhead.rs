@@ -134,14 +134,12 @@ impl Experiment for LoopOverhead {
     }
 
     fn findings(&self, known: &Known) -> Vec<Finding> {
-        let most = |form: &str| {
+        let each = |form: &str| {
             let group = Point::new().named(&FORM, form);
-            let along = known.found_along(ABOUT.name, &group, &COUNT);
-            let (count, total) = along.into_iter().max_by_key(|(count, _)| *count)?;
-            (count > 0).then(|| total.scaled(1.0 / count as f64))
+            known.line(ABOUT.name, &group, &COUNT).map(|(slope, _)| slope)
         };
         let cycles = against_a_cycle(known).into_iter();
-        let (Some(register), Some(memory)) = (most("register"), most("memory")) else {
+        let (Some(register), Some(memory)) = (each("register"), each("memory")) else {
             return cycles.collect();
         };
         let forms = finding!(
@@ -193,7 +191,7 @@ fn against_a_cycle(known: &Known) -> Option<Finding> {
     Some(finding!(
         Question::Experiment,
         "An iteration with the counter in a register costs {slope}, or {cycles}: {judged}.{flat}",
-        slope = slope.named("iteration, slope"),
+        slope = slope.named("iteration, counter in a register"),
         cycles = cycles.named("iteration, cycles")
     ))
 }

@@ -173,7 +173,9 @@ impl Experiment for SystemCall {
             let mut switch = mode_switch::measured_or_predicted(bare, known);
             // The two mode switches are hardware; a mitigation such as page-table isolation adds its cost to them.
             switch.value /= 2.0;
-            prediction = prediction.hardware("mode switches, in and out", 2.0 * service.system_calls, switch);
+            prediction = prediction
+                .hardware("mode switches, in and out", 2.0 * service.system_calls, switch)
+                .being(Event::KernelEntry);
         }
         Ok(prediction.software(
             service.why,

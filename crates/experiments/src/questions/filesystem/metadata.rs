@@ -64,8 +64,9 @@ impl Experiment for Metadata {
 
     fn predict(&self, point: &Point, known: &Known) -> Result<Prediction, String> {
         let operation = point.name(&OPERATION);
-        let entered =
-            Prediction::new().software("entering the kernel", calls(operation), kernel_service::entry(known));
+        let entered = Prediction::new()
+            .software("entering the kernel", calls(operation), kernel_service::entry(known))
+            .being(Event::KernelEntry);
         let (work, ns) = match operation {
             STAT | MISSING => ("a path of four names looked up, and attributes copied", 400.0),
             OPEN => ("a path of four names looked up, a file object made and released", 900.0),

@@ -99,8 +99,9 @@ impl Experiment for Write {
 
     fn predict(&self, point: &Point, known: &Known) -> Result<Prediction, String> {
         let bytes = point.number(&BLOCK) as f64;
-        let calls =
-            Prediction::new().software("entering the kernel", calls(point), kernel_service::entry(known));
+        let calls = Prediction::new()
+            .software("entering the kernel", calls(point), kernel_service::entry(known))
+            .being(Event::KernelEntry);
         let device = |prediction: Prediction, times, what| {
             prediction.hardware(what, times, device_facts::sequential_read(known)).hardware(
                 "the bytes, at the device's rate",

@@ -185,7 +185,7 @@ fn read_and_mapped(known: &Known) -> Option<Finding> {
     };
     Some(finding!(
         Question::Experiment,
-        "A fault on a cold file reads {read} and maps {mapped}{then}.",
+        "One fault at a random place of a cold file reads {read} and maps {mapped}{then}.",
         read = read.named("read by a fault"),
         mapped = mapped.named("mapped by a fault on a cold file")
     ))
@@ -193,13 +193,21 @@ fn read_and_mapped(known: &Known) -> Option<Finding> {
 
 fn by_the_page_table(known: &Known) -> Option<Finding> {
     let result = |method| known.found(ABOUT.name, &point(CACHED, method));
-    let (table, peaks) = (result(PAGE_TABLE)?, result(PEAKS)?);
+    let table = result(PAGE_TABLE)?;
+    let pages = table.counted(1.0 / Pages::Base.bytes() as f64, Dimension::Count);
+    let lead = statement!(
+        "One fault at a random place of a cached file maps {table}, or {pages} pages, according to the page table",
+        table = table.named("mapped by a fault on a cached file"),
+        pages = pages.named("pages mapped by a fault on a cached file")
+    );
+    let Some(peaks) = result(PEAKS) else {
+        return Some(finding!(Question::Experiment, "{lead}.", lead));
+    };
     let agree = (table.value - peaks.value).abs() < Pages::Base.bytes() as f64;
     Some(finding!(
         Question::Experiment,
-        "A fault on a cached file maps {table} according to the page table; the peaks of the access times \
-         are {peaks}{judged}",
-        table = table.named("mapped by a fault on a cached file"),
+        "{lead}; the peaks of the access times are {peaks}{judged}",
+        lead,
         peaks = peaks.named("distance of peaks"),
         judged = if agree { " apart: the two agree." } else { " apart: the two do not agree." }
     ))

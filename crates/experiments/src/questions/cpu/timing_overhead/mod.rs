@@ -265,7 +265,8 @@ fn predicted_form(reading: &str, measure: &str, known: &Known) -> Prediction {
         } else {
             known.cycles(100.0, "Paoloni 2010: CPUID takes some 100 cycles")
         };
-        prediction = prediction.hardware("serialising CPUID", cpuids, cost);
+        let exit = known.machine.is_virtual().then_some(Event::VmExit);
+        prediction = prediction.hardware("serialising CPUID", cpuids, cost).being(exit);
     }
     prediction
 }
@@ -286,7 +287,7 @@ fn predicted_kernel_clock(clock: &str, by_system_call: bool, known: &Known) -> P
     let unreadable = !coarse && known.machine.kernel.clock_reading() == Some(ClockReading::SystemCall);
     if by_system_call || clock.ends_with("cputime") || unreadable {
         let entry = mode_switch::measured_or_predicted(None, known);
-        return prediction.software("entering and leaving the kernel", 1.0, entry);
+        return prediction.software("entering and leaving the kernel", 1.0, entry).being(Event::KernelEntry);
     }
     prediction
 }

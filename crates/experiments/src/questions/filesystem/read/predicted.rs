@@ -164,7 +164,8 @@ fn served(prediction: Prediction, point: &Point, known: &Known) -> Prediction {
         "a page allocated, added to the cache, and the reader woken",
         1000.0,
         known,
-    );
+    )
+    .being(Event::WakeUp);
     if point.name(&CALL) == MMAP {
         return paged;
     }

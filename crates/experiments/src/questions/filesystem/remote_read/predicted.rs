@@ -48,11 +48,10 @@ fn exchange(through: &str, known: &Known) -> Prediction {
         "sftp" => (60_000.0, "ssh, sshd and sftp-server woken in turn"),
         _ => (20_000.0, "two network stacks and a server's thread woken"),
     };
-    Prediction::new().hardware("a round trip", 1.0, Basis::assumed(ns, why)).software(
-        what,
-        1.0,
-        Basis::assumed(software, "five microseconds for each wake-up"),
-    )
+    Prediction::new()
+        .hardware("a round trip", 1.0, Basis::assumed(ns, why))
+        .software(what, 1.0, Basis::assumed(software, "five microseconds for each wake-up"))
+        .being(Event::WakeUp)
 }
 
 /// The network's round trip, before any request to the server.

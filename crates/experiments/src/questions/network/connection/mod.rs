@@ -90,6 +90,7 @@ impl Experiment for Connection {
 
     fn predict(&self, point: &Point, known: &Known) -> Result<Prediction, String> {
         let (what, each) = expected::network::hand_over(point.placement(), known);
+        let woken = expected::network::woken(point.placement());
         let handshake = |prediction| {
             kernel_service::scaled(
                 prediction,
@@ -105,8 +106,8 @@ impl Experiment for Connection {
         let calls = |count| Prediction::new().software("system calls", count, kernel_service::entry(known));
         let software = match point.name(&PHASE) {
             CONNECT => handshake(calls(1.0)),
-            TO_ACCEPT => handshake(calls(2.0)).software(what, 1.0, each),
-            GRACEFUL => segment(segment(calls(4.0))).software(what, 2.0, each),
+            TO_ACCEPT => handshake(calls(2.0)).software(what, 1.0, each).being(woken),
+            GRACEFUL => segment(segment(calls(4.0))).software(what, 2.0, each).being(woken),
             // The last segment of either kind is queued, and the call returns.
             _ => kernel_service::scaled(
                 Prediction::new(),

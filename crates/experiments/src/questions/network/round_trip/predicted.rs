@@ -48,11 +48,13 @@ fn software(point: &Point, known: &Known) -> Prediction {
         (ICMP, _) => prediction,
         (_, OPEN) => {
             let (what, each) = expected::network::hand_over(point.placement(), known);
-            prediction.software(&format!("{what}: only the other side sleeps"), 1.0, each)
+            prediction
+                .software(&format!("{what}: only the other side sleeps"), 1.0, each)
+                .being(expected::network::woken(point.placement()))
         }
         _ => {
             let (what, each) = expected::network::hand_over(point.placement(), known);
-            prediction.software(what, 2.0, each)
+            prediction.software(what, 2.0, each).being(expected::network::woken(point.placement()))
         }
     }
 }

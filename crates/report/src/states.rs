@@ -1,0 +1,55 @@
+//! Points of a machine in several states, of which a row has the value of each: the median over both may be of neither.
+
+use fathom_core::quantities::{self, Measure};
+use fathom_engine::results::{Mixture, PointResult};
+
+/// The meaning of two values in one row.
+pub(super) const LEGEND: &str = "a or b: the machine was in several states, each with its value; the interval is that of the median over all.";
+
+/// The value of each state in a measure, without its unit: `4.12 or 35.2`; `None` for a point of one state.
+pub(super) fn values(point: &PointResult, measure: Measure) -> Option<String> {
+    let values = point.mixture.as_ref()?.values();
+    Some(listed(values.into_iter().map(|value| measure.number(value, None)), "or"))
+}
+
+/// Each value over the prediction; `None` for a point of one state, or without a prediction.
+pub(super) fn factors(point: &PointResult) -> Option<String> {
+    let predicted = point.prediction.as_ref()?.total();
+    let values = point.mixture.as_ref().filter(|_| predicted > 0.0)?.values();
+    let factors = values.into_iter().map(|value| quantities::number(value / predicted));
+    Some(listed(factors, "or") + "×")
+}
+
+/// What is counted of each state, behind the name of a point: `4 and 2 trials`; `None` for a point of one state.
+pub(super) fn counts(point: &PointResult) -> Option<String> {
+    Some(match point.mixture.as_ref()? {
+        Mixture::OfTrials(states) => {
+            listed(states.iter().map(|state| state.trials.to_string()), "and") + " trials"
+        }
+        Mixture::OfObservations(modes) => {
+            listed(modes.iter().map(|mode| quantities::percent(mode.share)), "and") + " of the observations"
+        }
+    })
+}
+
+/// The interval of the median over all states, marked as such.
+pub(super) fn of_all(point: &PointResult, interval: String) -> String {
+    if point.mixture.is_some() { format!("of all: {interval}") } else { interval }
+}
+
+/// A point's name with the counts of its states.
+pub(super) fn named(point: &PointResult, name: String) -> String {
+    match counts(point) {
+        Some(counts) => format!("{name} ({counts})"),
+        None => name,
+    }
+}
+
+/// `a, b and c`.
+fn listed(texts: impl Iterator<Item = String>, last: &str) -> String {
+    let texts: Vec<String> = texts.collect();
+    match texts.split_last() {
+        Some((one, rest)) if !rest.is_empty() => format!("{} {last} {one}", rest.join(", ")),
+        _ => texts.concat(),
+    }
+}
