@@ -22,9 +22,11 @@ fn of_two_states() -> (Run, String) {
     let mut run = crate::printed_runs::read("zen3-shared-quick-1.jsonl.gz");
     let (experiment, place, later, label) = {
         let results = Results::of(&run);
-        let is_it = |of: &&PointResult| {
-            of.by_round.len() > 7 && of.baseline.is_none() && of.experiment.starts_with("cpu/")
+        let is_narrow = |of: &PointResult| {
+            let trials = || of.by_round.iter().map(|(_, median)| *median);
+            trials().fold(0.0, f64::max) < 1.1 * trials().fold(f64::INFINITY, f64::min)
         };
+        let is_it = |of: &&PointResult| of.by_round.len() > 7 && of.baseline.is_none() && is_narrow(of);
         let point = results.points.iter().find(is_it).expect("a point of eight trials");
         let rounds: Vec<u32> = point.by_round.iter().skip(4).map(|(round, _)| *round).collect();
         let label = fathom::report::words::label(point, &point.point);

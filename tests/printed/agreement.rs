@@ -1,6 +1,6 @@
 //! Rules over what is said of one thing in several places: rows and sentences, trials and medians, lines and their points.
 
-use super::Findings;
+use super::{Findings, rows};
 use fathom::experiment::{Dimension, Finding, MainFigure, Statement};
 use fathom::quantity::Unit;
 use fathom::results::{Explanation, PointResult, Results};
@@ -19,7 +19,7 @@ pub fn look(results: &Results, full: &str, findings: &mut Findings) {
             .filter(|of| !of.is_miss())
             .map(|of| &of.statement)
             .collect();
-        names(experiment, &rows(results, experiment), &said, findings);
+        names(experiment, &main_rows(results, experiment), &said, findings);
         lines(results, experiment, &said, findings);
         misses(results, experiment, findings);
     }
@@ -49,7 +49,7 @@ pub fn states(point: &PointResult, full: &str, findings: &mut Findings) {
     let Some(mixture) = &point.mixture else { return };
     let printed = |value: f64| {
         let measure = fathom::quantities::Measure::of(point.unit, estimate.value);
-        full.contains(&measure.number(value, None))
+        rows::plain(full).contains(&rows::plain(&measure.number(value, None)))
     };
     if !mixture.values().into_iter().all(printed) {
         findings.add("full text", "a state without its value", &format!("{} {mixture:?}", point.experiment));
@@ -91,7 +91,7 @@ pub fn is_thinner(observations: &[f64], hertz: f64, (low, high): (f64, f64)) -> 
 pub type NamedRow = (BTreeSet<String>, f64);
 
 /// The main rows of an experiment.
-fn rows(results: &Results, experiment: &str) -> Vec<NamedRow> {
+fn main_rows(results: &Results, experiment: &str) -> Vec<NamedRow> {
     let Some(method) = results.experiment(experiment) else { return vec![] };
     let shown = method.about().shown;
     let landmarks = (shown.landmarks)(&results.run.header.machine);

@@ -87,7 +87,7 @@ fn of_states(point: &PointResult, line: &str, findings: &mut Findings) {
     let values = point.mixture.as_ref().map(fathom::results::Mixture::values).unwrap_or_default();
     let measure = Measure::of(point.unit, point.estimate().map_or(0.0, |estimate| estimate.value));
     findings.values += values.len();
-    if !values.iter().all(|value| line.contains(&measure.number(*value, None))) {
+    if !values.iter().all(|value| rows::plain(line).contains(&rows::plain(&measure.number(*value, None)))) {
         findings.add("full text", "a state without its value", &format!("{line} for {values:?}"));
     }
 }

@@ -16,7 +16,7 @@ pub struct Number<'text> {
     pub after: &'text str,
 }
 
-fn is_space(letter: char) -> bool {
+pub fn is_space(letter: char) -> bool {
     matches!(letter, ' ' | '\u{a0}' | '\u{202f}' | '\u{2009}')
 }
 

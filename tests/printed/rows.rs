@@ -29,6 +29,11 @@ fn ends(value: &Number, next: &[Number]) -> Option<(f64, f64)> {
         .then_some((low.value * sign(&before), high.value * sign(&between)))
 }
 
+/// A text with one kind of space.
+pub fn plain(text: &str) -> String {
+    text.chars().map(|letter| if numbers::is_space(letter) { ' ' } else { letter }).collect()
+}
+
 /// The values with a unit of a line.
 pub fn values(line: &str) -> Vec<Value> {
     let numbers = numbers::all(line);

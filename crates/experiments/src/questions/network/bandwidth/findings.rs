@@ -78,7 +78,7 @@ fn ways_compared(known: &Known) -> Option<Finding> {
         Question::Experiment,
         "Across CPUs TCP over loopback moves {tcp} at its best, in chunks of \
          {chunk}{on_one}{socket}{pipe}.{fastest}",
-        tcp = tcp.named("best of TCP, loopback"),
+        tcp = tcp.named("best of TCP, loopback, across CPUs"),
         chunk = declared::size(chunk),
         on_one = on_one(TCP, LOOPBACK),
         socket = other(UNIX),
@@ -175,7 +175,7 @@ fn network_share(known: &Known) -> Option<Finding> {
         Question::Software,
         "To or from the peer TCP moves {remote} of payload at its best, over loopback {here}: {comparison}.",
         remote = remote.named("best of TCP, peer"),
-        here = here.named("best of TCP, loopback"),
+        here = here.named("best of TCP, loopback, across CPUs"),
         comparison
     ))
 }
