@@ -10,7 +10,6 @@ use fathom::record::Run;
 use fathom::statistics::{LogLevel, mean};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::SeedableRng;
-use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -114,7 +113,7 @@ fn named() -> Vec<ReducedRun> {
     }
     paths.retain(|path| path.extension().is_some_and(|extension| extension == "jsonl"));
     paths.sort();
-    paths.par_iter().map(|path| ReducedRun::of_run(&Run::read(Path::new(path)).expect("a run"))).collect()
+    paths.iter().map(|path| ReducedRun::of_run(&Run::read(Path::new(path)).expect("a run"))).collect()
 }
 
 /// The second run with the points of a family, as they are in a comparison, slower by a share.
@@ -190,8 +189,7 @@ fn equal_runs_that_are_named_have_few_false_verdicts_and_what_is_planted_is_foun
     let runs = named();
     let places = (0..runs.len()).flat_map(|one| (one + 1..runs.len()).map(move |other| (one, other)));
     let places: Vec<(usize, usize)> = places.collect();
-    let pairs: Vec<Pair> =
-        places.par_iter().map(|(one, other)| Pair::of(&runs[*one], &runs[*other])).collect();
+    let pairs: Vec<Pair> = places.iter().map(|(one, other)| Pair::of(&runs[*one], &runs[*other])).collect();
     let tallies = tallies(&pairs);
     for (name, Tally { different, visible, found }) in &tallies {
         let (count, middle) = (visible.len(), visible[visible.len() / 2]);

@@ -79,7 +79,7 @@ impl Basis {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
-pub enum Event {
+pub enum TermEvent {
     /// The guest is left for its hypervisor, and entered again.
     VmExit,
     /// A sleeping CPU is woken.
@@ -104,7 +104,7 @@ pub struct Term {
     pub source: Source,
     /// What happens in it; absent if reports conclude nothing from it, and in files of earlier programs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub event: Option<Event>,
+    pub event: Option<TermEvent>,
 }
 
 impl Term {
@@ -142,7 +142,7 @@ impl Prediction {
 
     /// Says what happens in the term that was added last.
     #[must_use]
-    pub fn being(mut self, event: impl Into<Option<Event>>) -> Self {
+    pub fn being(mut self, event: impl Into<Option<TermEvent>>) -> Self {
         if let Some(term) = self.terms.last_mut() {
             term.event = event.into();
         }
@@ -150,7 +150,7 @@ impl Prediction {
     }
 
     /// Whether one of its terms is such an event.
-    pub fn contains(&self, event: Event) -> bool {
+    pub fn contains(&self, event: TermEvent) -> bool {
         self.terms.iter().any(|term| term.event == Some(event))
     }
 

@@ -4,7 +4,7 @@ use super::clock::{Clock, Reading, overhead};
 use super::observations::Observations;
 use super::occupancy::{self, CoreReadings, CoreWait};
 use super::sample::Beginning;
-use super::settling::Settled;
+use super::sample::SteadyWork;
 use super::stopwatch::SharedStopwatch;
 use crate::experiment::{Failure, FigureValue, FirstCall, ObservedFrom, Operation, Shared, Work, Workload};
 use std::collections::BTreeMap;
@@ -49,15 +49,15 @@ pub struct RawSample {
 
 impl RawSample {
     /// With the beginning of the work before its observations.
-    fn after(self, settled: Settled) -> Self {
+    fn after(self, settled: SteadyWork) -> Self {
         RawSample { operations: self.operations + settled.operations, beginning: settled.beginning, ..self }
     }
 }
 
 /// A call of work that returns its own numbers.
-struct Call {
+struct Repetition {
     /// The observations kept so far.
-    kept: usize,
+    saved: usize,
     /// The operations of this call that came to their end.
     operations: u64,
 }
@@ -110,7 +110,7 @@ impl<C: Clock> Sampler<'_, C> {
                 let until = Until { most, wait, duration: self.ticks(self.duration_ns as f64) };
                 let mut timed = self.timed(operation.as_mut(), baseline.as_deref_mut(), batch, &until)?;
                 timed.core.waited_ns = waited_ns;
-                let settled = Settled { operations: settled.operations * per_iteration, ..settled };
+                let settled = SteadyWork { operations: settled.operations * per_iteration, ..settled };
                 Ok((self.raw_sample(timed, batch, per_iteration, beyond_ns, each).after(settled), begun))
             }
         }?;
@@ -284,7 +284,7 @@ impl<C: Clock> Sampler<'_, C> {
         let observe = &mut |keep: bool| {
             let value = observe()?;
             values.extend(value.filter(|_| keep));
-            Ok(Call { kept: values.len(), operations: value.map_or(0, |_| 1) })
+            Ok(Repetition { saved: values.len(), operations: value.map_or(0, |_| 1) })
         };
         let (core, settled, begun) = self.repeated(observe, start, begin)?;
         let operations = values.len() as u64;
@@ -309,7 +309,7 @@ impl<C: Clock> Sampler<'_, C> {
                 values.extend(keep.then_some(value));
             }
             calls += usize::from(keep);
-            Ok(Call { kept: calls, operations: 1 })
+            Ok(Repetition { saved: calls, operations: 1 })
         };
         let (core, settled, begun) = self.repeated(observe, start, begin)?;
         let raw = RawSample { figures, operations: calls as u64, core, ..RawSample::default() };
@@ -319,22 +319,22 @@ impl<C: Clock> Sampler<'_, C> {
     /// Calls `observe` until the time is over or there are enough observations; the results of a warm-up call are discarded.
     fn repeated<T>(
         &self,
-        observe: &mut dyn FnMut(bool) -> Result<Call, Failure>,
+        observe: &mut dyn FnMut(bool) -> Result<Repetition, Failure>,
         (first_call, observed): (FirstCall, ObservedFrom),
         begin: impl FnOnce() -> T,
-    ) -> Result<(CoreReadings, Settled, T), Failure> {
+    ) -> Result<(CoreReadings, SteadyWork, T), Failure> {
         if first_call == FirstCall::WarmsUp {
             observe(false)?;
         }
         let waited_ns = self.wait()?;
         let begun = self.warmed(begin);
-        let settled = self.settle(observed, &mut || observe(false).map(|call| call.operations))?;
+        let settled = self.settle(observed, &mut || observe(false).map(|once| once.operations))?;
         let mut core =
             CoreReadings { waited_ns, ..CoreReadings::with_capacity(MOST_SINGLES + 1, self.reading_times) };
         let began = self.clock.stop();
         core.take_at(self.clock, began);
         loop {
-            let observations = observe(true)?.kept;
+            let observations = observe(true)?.saved;
             core.take_at(self.clock, began);
             let elapsed = self.clock.stop().since(began).0;
             if observations >= MOST_SINGLES || elapsed >= self.ticks(self.duration_ns as f64) {

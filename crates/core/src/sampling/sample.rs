@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 pub struct Sample {
     /// The raw observations.
     pub observations: Observations,
-    /// Operations that were timed and counted.
+    /// Operations that were counted: those that were timed, and those of the beginning.
     pub operations: u64,
     /// Iterations of the baseline that the counters include as well.
     pub baseline_iterations: u64,
@@ -57,4 +57,13 @@ pub struct Beginning {
     /// What an operation cost in the first 2.5 ms, as a multiple of its steady cost; `None` for runs of earlier programs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub first_cost: Option<f64>,
+}
+
+/// Work that is ready to be observed.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct SteadyWork {
+    /// The beginning that it had; `None` for work that has none.
+    pub beginning: Option<Beginning>,
+    /// The operations of the beginning.
+    pub operations: u64,
 }

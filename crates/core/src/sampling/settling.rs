@@ -6,7 +6,7 @@
 use super::clock::Clock;
 use super::observe::Sampler;
 use super::occupancy;
-use super::sample::Beginning;
+use super::sample::{Beginning, SteadyWork};
 use crate::experiment::{Failure, ObservedFrom};
 use crate::statistics::{self, settled_from};
 
@@ -25,16 +25,7 @@ const MOST_NS: f64 = 1e9;
 /// A process whose work has once become steady: made once for all points of a block.
 struct SteadyProcess;
 
-/// Work that is ready to be observed.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Settled {
-    /// The beginning that it had; `None` for work that has none.
-    pub beginning: Option<Beginning>,
-    /// The operations of the beginning.
-    pub operations: u64,
-}
-
-struct Window {
+struct TimedWindow {
     /// The median time of its repetitions, ticks.
     median: f64,
     took_ns: f64,
@@ -43,7 +34,7 @@ struct Window {
 
 impl<C: Clock> Sampler<'_, C> {
     /// Repeats work that adapts until its cost is steady, just before it is observed, and in the same way: a pause of
-    /// milliseconds, or another rhythm, may begin it anew. A process without a partner does so at length only once. `once` does
+    /// milliseconds, or another rhythm, may begin it again. A process without a partner does so at length only once. `once` does
     /// the work once and returns how many operations it were; their sum comes with the beginning.
     ///
     /// # Errors
@@ -52,9 +43,9 @@ impl<C: Clock> Sampler<'_, C> {
         &self,
         observed: ObservedFrom,
         once: &mut dyn FnMut() -> Result<u64, Failure>,
-    ) -> Result<Settled, Failure> {
+    ) -> Result<SteadyWork, Failure> {
         if observed == ObservedFrom::ItsBeginning {
-            return Ok(Settled::default());
+            return Ok(SteadyWork::default());
         }
         let mut first = None;
         self.shared.get_or_make(|| {
@@ -68,7 +59,7 @@ impl<C: Clock> Sampler<'_, C> {
         &self,
         once: &mut dyn FnMut() -> Result<u64, Failure>,
         fewest: usize,
-    ) -> Result<Settled, Failure> {
+    ) -> Result<SteadyWork, Failure> {
         let (mut medians, mut ends, mut repeated_ns, mut operations) = (vec![], vec![0.0], 0.0, 0);
         while repeated_ns < MOST_NS {
             let window = self.window(once)?;
@@ -81,7 +72,7 @@ impl<C: Clock> Sampler<'_, C> {
                 let steady = statistics::median(&medians[from..]);
                 let first_cost = steady.map(|steady| medians[0] / steady);
                 let beginning = Beginning { lasted_ns: ends[from], repeated_ns, first_cost };
-                return Ok(Settled { beginning: Some(beginning), operations });
+                return Ok(SteadyWork { beginning: Some(beginning), operations });
             }
         }
         Err(Failure::Broke(format!(
@@ -91,7 +82,7 @@ impl<C: Clock> Sampler<'_, C> {
     }
 
     /// The repetitions of a window, with a reading of the core after each, as there is between observations.
-    fn window(&self, once: &mut dyn FnMut() -> Result<u64, Failure>) -> Result<Window, Failure> {
+    fn window(&self, once: &mut dyn FnMut() -> Result<u64, Failure>) -> Result<TimedWindow, Failure> {
         let (began, mut times, mut operations) = (self.clock.stop(), vec![], 0);
         loop {
             let start = self.clock.start();
@@ -102,7 +93,7 @@ impl<C: Clock> Sampler<'_, C> {
             let took_ns = end.since(began).0 as f64 / self.ticks_per_second * 1e9;
             if took_ns >= WINDOW_NS {
                 let median = statistics::median(&times).unwrap_or_default();
-                return Ok(Window { median, took_ns, operations });
+                return Ok(TimedWindow { median, took_ns, operations });
             }
         }
     }

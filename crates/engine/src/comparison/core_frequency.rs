@@ -10,7 +10,7 @@ use fathom_core::statistics::{self, LogLevel};
 use std::collections::BTreeMap;
 
 /// The frequency of the core in the trials of each point, hertz, with their rounds.
-pub(super) type ByPoint<'a> = BTreeMap<(&'a str, &'a Point), Vec<(u32, f64)>>;
+pub(super) type FrequenciesByPoint<'a> = BTreeMap<(&'a str, &'a Point), Vec<(u32, f64)>>;
 
 /// The parts of equal length into which a run is divided, to see how much its frequency varies in time.
 const PARTS: usize = 8;
@@ -19,8 +19,8 @@ const PARTS: usize = 8;
 const LEAST_ERROR: f64 = 0.0005;
 
 /// The frequency in each trial that observed it.
-pub(super) fn by_point(run: &Run) -> ByPoint<'_> {
-    let mut frequencies = ByPoint::new();
+pub(super) fn by_point(run: &Run) -> FrequenciesByPoint<'_> {
+    let mut frequencies = FrequenciesByPoint::new();
     for trial in &run.trials {
         if let Some(hz) = of_trial(trial, run.header.clock.ticks_per_second) {
             let place = frequencies.entry((trial.experiment.as_str(), &trial.point)).or_default();

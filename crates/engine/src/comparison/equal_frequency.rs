@@ -34,14 +34,14 @@ pub(super) struct EqualFrequency {
 }
 
 /// The trials of a point in one run: its costs by round as logarithms, each with the logarithm of the frequency.
-pub(super) type Series = Vec<(f64, f64)>;
+pub(super) type RoundSeries = Vec<(f64, f64)>;
 
 impl EqualFrequency {
     /// Trials stay as they are.
     pub const NONE: Self = EqualFrequency { share: 0.0, error: 0.0, reference: 0.0 };
 
     /// From the series of all points of a family in all runs. `NONE` where no trial knows the frequency.
-    pub fn of(all: &[Series]) -> Self {
+    pub fn of(all: &[RoundSeries]) -> Self {
         let logs: Vec<f64> = all.iter().flatten().map(|(hz, _)| *hz).collect();
         let Some(reference) = statistics::mean(&logs) else { return Self::NONE };
         let (share, error) = share(&all.iter().flat_map(deviations).collect::<Vec<_>>());
@@ -84,12 +84,12 @@ fn with_frequency(level: &Level, cost: impl Fn(f64) -> f64) -> Vec<(u32, f64, Op
 }
 
 /// The series of a point in one run: the trials whose frequency is known.
-pub(super) fn series(level: &Level, cost: impl Fn(f64) -> f64) -> Series {
+pub(super) fn series(level: &Level, cost: impl Fn(f64) -> f64) -> RoundSeries {
     with_frequency(level, cost).into_iter().filter_map(|(_, cost, hz)| Some((hz?.ln(), cost))).collect()
 }
 
 /// The distances of a series from its own means; none of one that is too short to have any.
-fn deviations(series: &Series) -> Series {
+fn deviations(series: &RoundSeries) -> RoundSeries {
     let mean = |of: fn(&(f64, f64)) -> f64| statistics::mean(&series.iter().map(of).collect::<Vec<_>>());
     let (Some(hz), Some(cost)) = (mean(|each| each.0), mean(|each| each.1)) else { return vec![] };
     series.iter().map(|(one, other)| (one - hz.value, other - cost.value)).collect()
@@ -130,7 +130,7 @@ mod tests {
     use super::*;
 
     /// Trials at two frequencies, of which a share of the cost follows the core's.
-    fn at_two_frequencies(follows: f64) -> Vec<Series> {
+    fn at_two_frequencies(follows: f64) -> Vec<RoundSeries> {
         let point = |level: f64| {
             (0..8_u32).map(move |trial| {
                 let hz = if trial % 3 == 0 { 3.7e9_f64.ln() } else { 4.1e9_f64.ln() };
@@ -154,7 +154,7 @@ mod tests {
 
     #[test]
     fn where_the_frequency_never_varied_any_share_is_possible() {
-        let all: Vec<Series> = vec![vec![(22.0, 1.0), (22.0, 1.1), (22.0, 0.9)]];
+        let all: Vec<RoundSeries> = vec![vec![(22.0, 1.0), (22.0, 1.1), (22.0, 0.9)]];
         let found = EqualFrequency::of(&all);
         assert!((found.share - 0.5).abs() < 1e-9 && (found.error - 0.288_675).abs() < 1e-9, "{found:?}");
         assert!((found.error_at(-0.1) - 0.028_867_5).abs() < 1e-9);

@@ -128,7 +128,7 @@ fn bare(header: &Header) -> Header {
     Header { plan: vec![], methods: vec![], ..header.clone() }
 }
 
-fn level(point: &PointResult, frequencies: &core_frequency::ByPoint) -> Level {
+fn level(point: &PointResult, frequencies: &core_frequency::FrequenciesByPoint) -> Level {
     let observed = frequencies.get(&(point.experiment.as_str(), &point.point));
     Level {
         experiment: point.experiment.clone(),

@@ -4,7 +4,7 @@
 //! are unchanged, except for one that counted from zero what others count from one.
 
 use super::{Header, Line, Method};
-use fathom_core::experiment::{Event, Point, Prediction, Source, Value};
+use fathom_core::experiment::{Point, Prediction, Source, TermEvent, Value};
 
 /// The experiment, and the parameter's names in schema 1 and since schema 2.
 type Renamed = (&'static str, &'static str, &'static str);
@@ -63,11 +63,11 @@ pub fn from_schema_1(line: &mut Line) {
 }
 
 /// The words by which terms of earlier programs say what happens in them: these have no events.
-const WORDS: [(&str, Event); 4] = [
-    ("serialising CPUID", Event::VmExit),
-    ("woken", Event::WakeUp),
-    ("mode switches", Event::KernelEntry),
-    ("the kernel", Event::KernelEntry),
+const WORDS: [(&str, TermEvent); 4] = [
+    ("serialising CPUID", TermEvent::VmExit),
+    ("woken", TermEvent::WakeUp),
+    ("mode switches", TermEvent::KernelEntry),
+    ("the kernel", TermEvent::KernelEntry),
 ];
 
 /// Names the events in the terms of a prediction by an earlier program.

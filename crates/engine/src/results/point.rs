@@ -106,8 +106,8 @@ impl PointResult {
 
     /// The median with its interval and dimension, to compute with, if it is valid.
     pub fn found(&self) -> Option<Found> {
-        let found = Found::of(self.estimate()?, self.unit);
-        Some(Found { is_mixture: self.mixture.is_some(), ..found })
+        let figure = Found::of(self.estimate()?, self.unit);
+        Some(Found { is_mixture: self.mixture.is_some(), ..figure })
     }
 
     /// The median over the prediction; `None` unless both exist.

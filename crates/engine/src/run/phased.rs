@@ -49,7 +49,7 @@ pub struct PhasedRun {
     /// the mean in it.
     costs: Vec<f64>,
     /// The time that the trials of each block took in this phase, seconds, and their number.
-    spent: Vec<(f64, u32)>,
+    times: Vec<(f64, u32)>,
     rounds: u32,
     before: Snapshot,
 }
@@ -61,8 +61,8 @@ impl PhasedRun {
         let experiments: Vec<_> = registry::all().collect();
         let blocks = plan::blocks(&experiments, &run.active);
         let before = Snapshot::take(run.environment().cpu_stat());
-        let spent = vec![(0.0, 0); blocks.len()];
-        Ok(PhasedRun { run, blocks, costs: vec![], spent, rounds: 0, before })
+        let times = vec![(0.0, 0); blocks.len()];
+        Ok(PhasedRun { run, blocks, costs: vec![], times, rounds: 0, before })
     }
 
     /// The points, in the order of their plan.
@@ -75,7 +75,7 @@ impl PhasedRun {
         let began = Instant::now();
         let (began_s, first_round) = (self.run.seconds_to(began), self.rounds + 1);
         let pilot = self.costs.is_empty();
-        self.spent.fill((0.0, 0));
+        self.times.fill((0.0, 0));
         if pilot && !self.measure_costs()? {
             return Ok(None);
         }
@@ -110,7 +110,7 @@ impl PhasedRun {
     fn fill(&mut self, trials: &[u32], began: Instant, length: Duration) -> Result<bool> {
         loop {
             // A block that is left out had its first trial alone.
-            let done = self.spent.iter().zip(trials);
+            let done = self.times.iter().zip(trials);
             let done: Vec<u32> =
                 done.map(|((_, done), planned)| if *planned > 0 { *done } else { 0 }).collect();
             let rest = length.saturating_sub(began.elapsed()).as_secs_f64();
@@ -128,7 +128,7 @@ impl PhasedRun {
         let mean = |(block, (took, trials)): (usize, &(f64, u32))| {
             if *trials > 0 { took / f64::from(*trials) } else { known(block) }
         };
-        self.spent.iter().enumerate().map(mean).collect()
+        self.times.iter().enumerate().map(mean).collect()
     }
 
     /// The first round: what a trial of each block costs; false if it was interrupted.
@@ -179,7 +179,7 @@ impl PhasedRun {
         // What is made once is no part of a trial's cost.
         let cost =
             cost.map(|cost| cost.preparation + cost.own.iter().map(|(_, took)| *took).sum::<Duration>());
-        let (took, trials) = &mut self.spent[block];
+        let (took, trials) = &mut self.times[block];
         *took += cost.unwrap_or_default().as_secs_f64();
         *trials += 1;
         Ok(cost)

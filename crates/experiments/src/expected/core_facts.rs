@@ -12,7 +12,7 @@ pub struct Core {
     /// Beginnings of its name in the description of the machine; empty for the other designs of x86-64 and Arm.
     designs: &'static [&'static str],
     /// The vendor, and the flag that its earlier designs lack; `None` if no flag identifies it.
-    recognised_by: Option<Mark>,
+    recognised_by: Option<FeatureMark>,
     /// Instructions per cycle that its front end issues.
     width: f64,
     /// Latency of an addition of doubles.
@@ -28,7 +28,7 @@ pub struct Core {
 
 /// What a machine shows of a core that it does not name.
 #[derive(Debug, Clone, Copy, PartialEq)]
-struct Mark {
+struct FeatureMark {
     vendor: &'static str,
     /// The flag that the vendor's earlier designs lack.
     flag: &'static str,
@@ -50,7 +50,7 @@ const CORES: &[Core] = &[
             "Raptor Lake",
             "Meteor Lake",
         ],
-        recognised_by: Some(Mark {
+        recognised_by: Some(FeatureMark {
             vendor: INTEL,
             flag: "amx_tile",
             source: "Intel 64 and IA-32 Architectures Optimization Reference Manual, Golden Cove: this core is not named, but has amx_tile and so is no older",
@@ -74,7 +74,7 @@ const CORES: &[Core] = &[
     },
     Core {
         designs: &["Ice Lake", "Rocket Lake", "Tiger Lake"],
-        recognised_by: Some(Mark {
+        recognised_by: Some(FeatureMark {
             vendor: INTEL,
             flag: "avx512_vbmi2",
             source: "Intel 64 and IA-32 Architectures Optimization Reference Manual, Ice Lake: this core is not named, but has avx512_vbmi2 and so is no older",
@@ -88,7 +88,7 @@ const CORES: &[Core] = &[
     },
     Core {
         designs: &["Skylake", "Kaby Lake", "Comet Lake", "Cannon Lake"],
-        recognised_by: Some(Mark {
+        recognised_by: Some(FeatureMark {
             vendor: INTEL,
             flag: "avx512f",
             source: "Intel 64 and IA-32 Architectures Optimization Reference Manual, Skylake: this core is not named, but has avx512f and so is no older",
@@ -102,7 +102,7 @@ const CORES: &[Core] = &[
     },
     Core {
         designs: &["Zen 5"],
-        recognised_by: Some(Mark {
+        recognised_by: Some(FeatureMark {
             vendor: AMD,
             flag: "avx_vnni",
             source: "AMD, Software Optimization Guide for the Zen 5 Microarchitecture (58455): this core is not named, but has avx_vnni and so is no older",
@@ -116,7 +116,7 @@ const CORES: &[Core] = &[
     },
     Core {
         designs: &["Zen 4"],
-        recognised_by: Some(Mark {
+        recognised_by: Some(FeatureMark {
             vendor: AMD,
             flag: "avx512f",
             source: "AMD, Software Optimization Guide for the Zen 4 Microarchitecture (57647): this core is not named, but has avx512f and so is no older",

@@ -1,7 +1,7 @@
 //! Expected costs of the parts of a fault.
 
 use super::kernel_service;
-use fathom_core::experiment::{Event, Known, Prediction};
+use fathom_core::experiment::{Known, Prediction, TermEvent};
 
 /// Adds leaving the program and returning to it by an exception.
 pub fn trap(prediction: Prediction, known: &Known) -> Prediction {
@@ -14,7 +14,7 @@ pub fn trap(prediction: Prediction, known: &Known) -> Prediction {
             1.0,
             kernel_service::entry(known),
         )
-        .being(Event::KernelEntry)
+        .being(TermEvent::KernelEntry)
 }
 
 /// Adds the kernel's other work, assumed on report 000's machine.

@@ -14,7 +14,7 @@ pub fn predicted(known: &Known) -> Prediction {
     let prediction = Prediction::new()
         .software("a procedure call", 1.0, known.cycles(4.0, call))
         .hardware("mode switches, in and out", 2.0, known.cycles(100.0, SWITCH))
-        .being(Event::KernelEntry);
+        .being(TermEvent::KernelEntry);
     if known.machine.kernel.page_table_isolation.value() == Some(&true) {
         return prediction.hardware(
             "changes of the address space, for page-table isolation",

@@ -35,8 +35,8 @@ pub fn hand_over(placement: Placement, known: &Known) -> (&'static str, Basis) {
 }
 
 /// What that is on CPUs of this placement.
-pub fn woken(placement: Placement) -> Option<Event> {
-    (placement != Placement::OneCpu).then_some(Event::WakeUp)
+pub fn woken(placement: Placement) -> Option<TermEvent> {
+    (placement != Placement::OneCpu).then_some(TermEvent::WakeUp)
 }
 
 /// The best published TCP throughput of one core, which is the receiver's part of a long flow.

@@ -7,7 +7,7 @@ use fathom_engine::results::{PointResult, Results};
 use std::fmt::Write;
 
 /// A family of metrics: its unit here, its name, its unit in the format, and the factor between the two.
-struct Family {
+struct MetricFamily {
     of: Unit,
     name: &'static str,
     unit: &'static str,
@@ -15,23 +15,23 @@ struct Family {
     help: &'static str,
 }
 
-const FAMILIES: [Family; 4] = [
-    Family {
+const FAMILIES: [MetricFamily; 4] = [
+    MetricFamily {
         of: Unit::Nanoseconds,
         name: "fathom_time",
         unit: "seconds",
         scale: 1e-9,
         help: "Median time of an operation",
     },
-    Family {
+    MetricFamily {
         of: Unit::BytesPerSecond,
         name: "fathom_rate",
         unit: "bytes_per_second",
         scale: 1.0,
         help: "Median rate of an operation",
     },
-    Family { of: Unit::Bytes, name: "fathom_size", unit: "bytes", scale: 1.0, help: "Median size" },
-    Family {
+    MetricFamily { of: Unit::Bytes, name: "fathom_size", unit: "bytes", scale: 1.0, help: "Median size" },
+    MetricFamily {
         of: Unit::PartsPerMillion,
         name: "fathom_share",
         unit: "ratio",

@@ -5,7 +5,7 @@ use super::miss::Missed;
 use super::{Figures, Known};
 use crate::results::accuracy::{FAIR, distance};
 use fathom_core::experiment::{
-    Event, Found, Placement, Point, Prediction, Source, Statement, Term, statement,
+    Found, Placement, Point, Prediction, Source, Statement, Term, TermEvent, statement,
 };
 
 /// The greatest factor by which a cause may change a term.
@@ -156,7 +156,7 @@ fn woken(missed: &Missed, known: &Known) -> Option<MissCandidate> {
     let (experiment, point) = missed.place();
     let may_wake = matches!(point.placement(), Placement::AcrossCpus | Placement::Free);
     if !may_wake
-        || missed.prediction.contains(Event::WakeUp)
+        || missed.prediction.contains(TermEvent::WakeUp)
         || missed.factor < 1.0
         || missed.measured.dimension != WAITED
     {

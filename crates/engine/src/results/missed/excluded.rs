@@ -7,7 +7,7 @@ use super::{Figures, Judged};
 use crate::results::CoreState;
 use crate::results::accuracy::{CLOSE, FAIR, distance};
 use crate::results::vm_exit;
-use fathom_core::experiment::{Dimension, Event, Found, Known, Placement, Statement, statement};
+use fathom_core::experiment::{Dimension, Found, Known, Placement, Statement, TermEvent, statement};
 use fathom_core::machine::Machine;
 use fathom_core::quantity::Unit;
 use fathom_core::statistics::Measured;
@@ -115,7 +115,7 @@ fn core(missed: &Missed) -> Option<Statement> {
 /// An exit to the hypervisor that takes longer than what is missing; a prediction that contains exits is wrong by their cost, not by
 /// one more of them.
 fn exit(missed: &Missed, known: &Known) -> Option<Statement> {
-    if missed.prediction.contains(Event::VmExit) {
+    if missed.prediction.contains(TermEvent::VmExit) {
         return None;
     }
     let exit = vm_exit::exit(known)?;
@@ -169,7 +169,7 @@ fn waiting(missed: &Missed) -> Option<Statement> {
 
 /// What a run cannot separate from the entry to the kernel.
 pub(super) fn inseparable(missed: &Missed, machine: &Machine) -> Option<String> {
-    if !is_slower(missed) || !missed.prediction.contains(Event::KernelEntry) {
+    if !is_slower(missed) || !missed.prediction.contains(TermEvent::KernelEntry) {
         return None;
     }
     let mitigations = machine.mitigations();

@@ -175,7 +175,7 @@ impl Experiment for SystemCall {
             switch.value /= 2.0;
             prediction = prediction
                 .hardware("mode switches, in and out", 2.0 * service.system_calls, switch)
-                .being(Event::KernelEntry);
+                .being(TermEvent::KernelEntry);
         }
         Ok(prediction.software(
             service.why,

@@ -66,7 +66,7 @@ impl Experiment for WakeUp {
         };
         Ok(Prediction::new()
             .hardware("the timer's interrupt reaches a sleeping CPU", 1.0, woken)
-            .being(Event::WakeUp)
+            .being(TermEvent::WakeUp)
             .software("system calls", 2.0, entry)
             .software(
                 "timer slack, used in full when nothing else wakes the CPU",

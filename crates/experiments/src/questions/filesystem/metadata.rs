@@ -66,7 +66,7 @@ impl Experiment for Metadata {
         let operation = point.name(&OPERATION);
         let entered = Prediction::new()
             .software("entering the kernel", calls(operation), kernel_service::entry(known))
-            .being(Event::KernelEntry);
+            .being(TermEvent::KernelEntry);
         let (work, ns) = match operation {
             STAT | MISSING => ("a path of four names looked up, and attributes copied", 400.0),
             OPEN => ("a path of four names looked up, a file object made and released", 900.0),

@@ -101,7 +101,7 @@ impl Experiment for Write {
         let bytes = point.number(&BLOCK) as f64;
         let calls = Prediction::new()
             .software("entering the kernel", calls(point), kernel_service::entry(known))
-            .being(Event::KernelEntry);
+            .being(TermEvent::KernelEntry);
         let device = |prediction: Prediction, times, what| {
             prediction.hardware(what, times, device_facts::sequential_read(known)).hardware(
                 "the bytes, at the device's rate",

@@ -83,7 +83,7 @@ impl Experiment for MappingCalls {
         let pages = point.number(&SIZE) as f64 / Pages::Base.bytes() as f64;
         let call = Prediction::new()
             .hardware("entering the kernel", 1.0, kernel_service::entry(known))
-            .being(Event::KernelEntry);
+            .being(TermEvent::KernelEntry);
         let with_pages = |what, ns: f64, page, page_ns: f64| {
             handling(handling(call.clone(), what, ns, known), page, pages * page_ns, known)
         };

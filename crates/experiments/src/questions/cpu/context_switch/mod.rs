@@ -9,8 +9,8 @@ use crate::apparatus::cpu::ring::Ring;
 use crate::arch;
 use crate::expected::kernel_service;
 use fathom_core::experiment::{
-    About, At, Basis, Bound, Check, Event, Experiment, Failure, Finding, Known, MainFigure, Observed,
-    Placement, Point, Prediction, Requirement, Shown, Site, TimedCode, Touch, Workload, errno,
+    About, At, Basis, Bound, Check, Experiment, Failure, Finding, Known, MainFigure, Observed, Placement,
+    Point, Prediction, Requirement, Shown, Site, TermEvent, TimedCode, Touch, Workload, errno,
 };
 use fathom_core::machine::Machine;
 use fathom_core::quantities;
@@ -136,7 +136,7 @@ impl Experiment for ContextSwitch {
             // It depends on whether an idle CPU polls or sleeps; a virtual one must be woken by the hypervisor.
             (_, _) if known.machine.is_virtual() => calls(2.0)
                 .software("an idle virtual CPU woken through the hypervisor", 1.0, virtual_wake_up(known))
-                .being(Event::WakeUp),
+                .being(TermEvent::WakeUp),
             _ => calls(2.0)
                 .software(
                     "an idle CPU woken by an interrupt",
@@ -146,7 +146,7 @@ impl Experiment for ContextSwitch {
                         "order of an inter-processor interrupt and leaving a shallow sleep",
                     ),
                 )
-                .being(Event::WakeUp),
+                .being(TermEvent::WakeUp),
         })
     }
 

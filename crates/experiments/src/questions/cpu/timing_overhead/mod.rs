@@ -265,7 +265,7 @@ fn predicted_form(reading: &str, measure: &str, known: &Known) -> Prediction {
         } else {
             known.cycles(100.0, "Paoloni 2010: CPUID takes some 100 cycles")
         };
-        let exit = known.machine.is_virtual().then_some(Event::VmExit);
+        let exit = known.machine.is_virtual().then_some(TermEvent::VmExit);
         prediction = prediction.hardware("serialising CPUID", cpuids, cost).being(exit);
     }
     prediction
@@ -287,7 +287,9 @@ fn predicted_kernel_clock(clock: &str, by_system_call: bool, known: &Known) -> P
     let unreadable = !coarse && known.machine.kernel.clock_reading() == Some(ClockReading::SystemCall);
     if by_system_call || clock.ends_with("cputime") || unreadable {
         let entry = mode_switch::measured_or_predicted(None, known);
-        return prediction.software("entering and leaving the kernel", 1.0, entry).being(Event::KernelEntry);
+        return prediction
+            .software("entering and leaving the kernel", 1.0, entry)
+            .being(TermEvent::KernelEntry);
     }
     prediction
 }

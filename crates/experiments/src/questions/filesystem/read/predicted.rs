@@ -165,7 +165,7 @@ fn served(prediction: Prediction, point: &Point, known: &Known) -> Prediction {
         1000.0,
         known,
     )
-    .being(Event::WakeUp);
+    .being(TermEvent::WakeUp);
     if point.name(&CALL) == MMAP {
         return paged;
     }

@@ -51,7 +51,7 @@ fn exchange(through: &str, known: &Known) -> Prediction {
     Prediction::new()
         .hardware("a round trip", 1.0, Basis::assumed(ns, why))
         .software(what, 1.0, Basis::assumed(software, "five microseconds for each wake-up"))
-        .being(Event::WakeUp)
+        .being(TermEvent::WakeUp)
 }
 
 /// The network's round trip, before any request to the server.
