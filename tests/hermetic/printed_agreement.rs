@@ -61,7 +61,12 @@ fn a_machine_in_two_states_has_two_values_in_every_form() {
     };
     assert!(higher.value > 4.0 * lower.value && lower.trials == 4, "{lower:?} {higher:?}");
     let of = |form| render(&RunReport::of(&results).in_full(true), form, WIDE);
-    for form in [Form::Text, Form::Html, Form::Markdown] {
+    let text = of(Form::Text);
+    assert!(
+        text.contains("(4 of ") && text.contains(&format!("· {} of ", higher.trials)),
+        "a row for each state"
+    );
+    for form in [Form::Html, Form::Markdown] {
         let text = of(form) + &appendix(&RunReport::of(&results), form).unwrap_or_default();
         let counts = format!("4 and {} trials", higher.trials);
         assert!(text.contains(&counts) && text.contains("of all: ") && text.contains(" or "), "{form:?}");
@@ -86,6 +91,12 @@ fn a_median_that_no_trial_has_is_seen() {
     between.mixture = None;
     assert_eq!(count(|findings| agreement::states(&between, &full, findings)), 1, "a median between them");
     assert!(!agreement::is_between(&[4.0, 4.1, 4.2, 4.3, 4.4, 4.5], 4.25));
+}
+
+#[test]
+fn a_name_without_room_is_seen() {
+    let seen = |text: &str| count(|findings| agreement::room(text, findings));
+    assert_eq!([seen("operatio  hardware\nn\n───"), seen("operation  hardware\n  rdtsc  8.79 ns")], [1, 0]);
 }
 
 #[test]

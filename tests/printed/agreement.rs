@@ -29,6 +29,14 @@ pub fn look(results: &Results, full: &str, findings: &mut Findings) {
     }
 }
 
+/// Names of operations are readable on a terminal of usual width: no line of a table is a part of a word.
+pub fn room(text: &str, findings: &mut Findings) {
+    let broken = text.lines().find(|line| line.trim().chars().count() == 1 && !line.trim().starts_with('·'));
+    if let Some(line) = broken {
+        findings.add("full text of 100 columns", "a word that is broken", line);
+    }
+}
+
 /// The design of a core is named as published of it only with the reason, where the machine does not name it; a citation may name it.
 pub fn design(line: &str, findings: &mut Findings) {
     if line.contains("Golden Cove") && !line.contains("not named") && !line.contains("since Zen 2") {

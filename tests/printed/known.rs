@@ -63,7 +63,9 @@ pub fn rows_of_the_text(results: &Results, text: &str, findings: &mut Findings) 
             };
             let Some(estimate) = estimate else { continue };
             if place == 0 && point.mixture.is_some() {
-                of_states(point, line, findings);
+                let further = point.mixture.as_ref().map_or(0, |mixture| mixture.values().len() - 1);
+                let of_each: Vec<&str> = [line].into_iter().chain(lines.by_ref().take(further)).collect();
+                of_states(point, &of_each, findings);
                 continue;
             }
             let ends = estimate.interval.map(|interval| (interval.low, interval.high));
@@ -82,13 +84,16 @@ pub fn rows_of_the_text(results: &Results, text: &str, findings: &mut Findings) 
     }
 }
 
-/// A row of several states has the value of each.
-fn of_states(point: &PointResult, line: &str, findings: &mut Findings) {
+/// Each state of a point has a row with its value.
+fn of_states(point: &PointResult, lines: &[&str], findings: &mut Findings) {
     let values = point.mixture.as_ref().map(fathom::results::Mixture::values).unwrap_or_default();
     let measure = Measure::of(point.unit, point.estimate().map_or(0.0, |estimate| estimate.value));
     findings.values += values.len();
-    if !values.iter().all(|value| rows::plain(line).contains(&rows::plain(&measure.number(*value, None)))) {
-        findings.add("full text", "a state without its value", &format!("{line} for {values:?}"));
+    let has = |(line, value): (&&str, &f64)| {
+        rows::plain(line).contains(&rows::plain(&measure.number(*value, None)))
+    };
+    if lines.len() != values.len() || !lines.iter().zip(&values).all(has) {
+        findings.add("full text", "a state without its value", &format!("{lines:?} for {values:?}"));
     }
 }
 

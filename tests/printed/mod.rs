@@ -81,6 +81,8 @@ pub fn look(run: &Run) -> Findings {
     known::shares(&json, &mut findings);
     known::cycles(&results, &mut findings);
     known::one_trust(&results, &texts[0].1, &mut findings);
+    let narrow = Style { width: 100, colour: false };
+    agreement::room(&render(&RunReport::of(&results).in_full(true), Form::Text, narrow), &mut findings);
     agreement::look(&results, &texts[1].1, &mut findings);
     claims::look(run, &results, &mut findings);
     findings.pictures = words::pictures(&render(&RunReport::of(&results).in_full(true), Form::Html, WIDE));

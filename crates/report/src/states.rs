@@ -32,6 +32,24 @@ pub(super) fn counts(point: &PointResult) -> Option<String> {
     })
 }
 
+/// The meaning of a row for each state.
+pub(super) const LEGEND_OF_ROWS: &str = "n of m trials, % of the observations: the machine was in several states, each with its value; a median over all would be of none.";
+
+/// The value of each state with what is counted of it, `4 of 6 trials`; empty for a point of one state.
+pub(super) fn each(point: &PointResult) -> Vec<(f64, String)> {
+    match &point.mixture {
+        Some(Mixture::OfTrials(states)) => {
+            let all: usize = states.iter().map(|state| state.trials).sum();
+            states.iter().map(|state| (state.value, format!("{} of {all} trials", state.trials))).collect()
+        }
+        Some(Mixture::OfObservations(modes)) => {
+            let share = |share| format!("{} of the observations", quantities::percent(share));
+            modes.iter().map(|mode| (mode.centre, share(mode.share))).collect()
+        }
+        None => vec![],
+    }
+}
+
 /// The interval of the median over all states, marked as such.
 pub(super) fn of_all(point: &PointResult, interval: String) -> String {
     if point.mixture.is_some() { format!("of all: {interval}") } else { interval }

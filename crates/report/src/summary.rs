@@ -23,6 +23,8 @@ pub(super) struct OperationRow<'run> {
     pub operation: String,
     /// Whether it is of the core shared: the row before it has the same point.
     pub shared: bool,
+    /// Whether it is of a further state of the machine, of the same point as the row before it.
+    pub further: bool,
     /// The predicted cost of the bare hardware.
     pub hardware: String,
     /// The predicted overhead of the operating system.
@@ -116,12 +118,37 @@ pub(super) fn operation(point: &PointResult, placement_said: bool) -> String {
     if label.is_empty() { words::label(point, &point.point) } else { label }
 }
 
-/// The row of a point, and another for its value while the core was shared. The unit of all figures is that of the median.
+/// The row of a point, or of each of its states, and another for its value while the core was shared. The unit of all figures is that of
+/// the median.
 fn rows(point: &PointResult, placement_said: bool) -> Vec<OperationRow<'_>> {
     let value = figure(point).unwrap_or(0.0);
     let measure = Measure::of_row(point.unit, value, point.estimate().and_then(quantities::ends));
     let shared = point.shared().map(|estimate| of_shared(point, estimate, measure));
-    [row(point, measure, placement_said)].into_iter().chain(shared).collect()
+    let row = row(point, measure, placement_said);
+    of_states(row, measure).into_iter().chain(shared).collect()
+}
+
+/// The row of a point of several states as a row for each of them: beside each other they would take the room of the names.
+fn of_states(row: OperationRow<'_>, measure: Measure) -> Vec<OperationRow<'_>> {
+    let states = states::each(row.point);
+    let absent = || ABSENT.to_owned();
+    let predicted = row.point.prediction.as_ref().map(Prediction::total).filter(|total| *total > 0.0);
+    let of = |(place, (value, count)): (usize, (f64, String))| OperationRow {
+        point: row.point,
+        operation: if place == 0 { format!("{} ({count})", row.operation) } else { format!("· {count}") },
+        shared: false,
+        further: place > 0,
+        hardware: if place == 0 { row.hardware.clone() } else { absent() },
+        software: if place == 0 { row.software.clone() } else { absent() },
+        predicted: if place == 0 { row.predicted.clone() } else { absent() },
+        measured: format!("{} {}", measure.number(value, None), measure.symbol),
+        interval: absent(),
+        half_width: absent(),
+        factor: predicted.map_or_else(absent, |predicted| quantities::factor(value / predicted)),
+        evidence: if place == 0 { row.evidence } else { ABSENT },
+    };
+    let of_each: Vec<OperationRow> = states.into_iter().enumerate().map(of).collect();
+    if of_each.is_empty() { vec![row] } else { of_each }
 }
 
 fn of_shared<'run>(point: &'run PointResult, estimate: &Estimate, measure: Measure) -> OperationRow<'run> {
@@ -132,6 +159,7 @@ fn of_shared<'run>(point: &'run PointResult, estimate: &Estimate, measure: Measu
         point,
         operation: format!("· {}", occupancy::SHARED),
         shared: true,
+        further: false,
         hardware: absent(),
         software: absent(),
         predicted: absent(),
@@ -155,21 +183,17 @@ fn row(point: &PointResult, measure: Measure, placement_said: bool) -> Operation
     };
     OperationRow {
         point,
-        operation: states::named(
-            point,
-            match occupancy::state(point) {
-                Some(state) => format!("{} ({state})", operation(point, placement_said)),
-                None => operation(point, placement_said),
-            },
-        ),
+        operation: match occupancy::state(point) {
+            Some(state) => format!("{} ({state})", operation(point, placement_said)),
+            None => operation(point, placement_said),
+        },
         shared: false,
+        further: false,
         hardware: part(point, Part::Hardware, measure),
         software: part(point, Part::Software, measure),
         predicted: predicted(prediction.map(Prediction::total)),
         measured: measured(point, measure),
-        interval: usable
-            .and_then(interval)
-            .map_or(ABSENT.to_owned(), |interval| states::of_all(point, interval)),
+        interval: usable.and_then(interval).unwrap_or(ABSENT.to_owned()),
         half_width: usable
             .and_then(|estimate| Some(measure.half_width(estimate.value, quantities::ends(estimate)?)))
             .unwrap_or(ABSENT.to_owned()),
@@ -207,8 +231,7 @@ fn part(point: &PointResult, part: Part, measure: Measure) -> String {
 
 fn measured(point: &PointResult, measure: Measure) -> String {
     let number = match &point.outcome {
-        Outcome::Value(estimate) => states::values(point, measure)
-            .unwrap_or_else(|| measure.number(estimate.value, quantities::ends(estimate))),
+        Outcome::Value(estimate) => measure.number(estimate.value, quantities::ends(estimate)),
         Outcome::BelowResolution { below, .. } => format!("< {}", measure.number(*below, None)),
         _ => return ABSENT.to_owned(),
     };

@@ -197,7 +197,7 @@ fn legend(groups: &[OperationGroup], style: Style) -> String {
         text += &style.wrapped("", &occupancy::legend(rows().map(|row| row.point)));
     }
     if states {
-        text += &style.wrapped("", states::LEGEND);
+        text += &style.wrapped("", states::LEGEND_OF_ROWS);
     }
     if unpredicted {
         text += &style.wrapped("", "–  no prediction, or no such part; the full report says why.");

@@ -32,7 +32,8 @@ pub(super) fn every_operation(results: &Results) -> Section {
     }
     let groups = summary::groups(results);
     let rows = || groups.iter().flat_map(|group| &group.rows);
-    let (shared, own) = (rows().filter(|row| row.shared).count(), rows().filter(|row| !row.shared).count());
+    let (shared, own) =
+        (rows().filter(|row| row.shared).count(), rows().filter(|row| !row.shared && !row.further).count());
     let shared = (shared > 0).then(|| format!(", and {} with the core shared", plural(shared, "value")));
     let number = plural(own, "operation") + &shared.unwrap_or_default();
     Section::new(Key::of("summary"), "Every operation")
@@ -60,7 +61,7 @@ fn rows(results: &Results, group: &summary::OperationGroup) -> Group {
 }
 
 fn row(row: &summary::OperationRow) -> Row {
-    let sign = if row.shared { Sign::Unasked } else { words::evidence_sign(row.point) };
+    let sign = if row.shared || row.further { Sign::Unasked } else { words::evidence_sign(row.point) };
     Row::of([
         Text::plain(&*row.operation),
         Text::plain(&*row.hardware),
