@@ -31,7 +31,12 @@ pub fn look(results: &Results, full: &str, findings: &mut Findings) {
 
 /// Names of operations are readable on a terminal of usual width: no line of a table is a part of a word.
 pub fn room(text: &str, findings: &mut Findings) {
-    let broken = text.lines().find(|line| line.trim().chars().count() == 1 && !line.trim().starts_with('·'));
+    let is_part = |line: &&str| {
+        let mut letters = line.trim().chars();
+        letters.next().is_some_and(|letter| letter.is_alphabetic() && letter != 'a')
+            && letters.next().is_none()
+    };
+    let broken = text.lines().find(is_part);
     if let Some(line) = broken {
         findings.add("full text of 100 columns", "a word that is broken", line);
     }
