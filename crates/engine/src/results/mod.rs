@@ -176,8 +176,8 @@ impl<'run> Results<'run> {
         known.core_hz_ends = core_hz_ends(self.run);
         known.virtual_peer = virtual_peer::has_one(self.run);
         for point in self.points.iter().filter(|point| point.method().is_ok()) {
-            if let Some(found) = point.measured() {
-                known.learn(&point.experiment, &virtual_peer::unnamed(&point.point), found);
+            if let Some(figure) = point.figure() {
+                known.learn(&point.experiment, &virtual_peer::unnamed(&point.point), figure);
             }
         }
         for trend in self.trends.iter().filter(|trend| self.experiment(&trend.experiment).is_some()) {
@@ -252,8 +252,8 @@ fn supported<'run>(run: &'run Run, points: &[PointResult], core_hz: Option<f64>)
     known.core_hz_ends = core_hz_ends(run);
     known.virtual_peer = virtual_peer::has_one(run);
     for point in points.iter().filter(|point| point.evidence_holds()) {
-        if let Some(found) = point.measured() {
-            known.learn(&point.experiment, &point.point, found);
+        if let Some(figure) = point.figure() {
+            known.learn(&point.experiment, &point.point, figure);
         }
     }
     for trend in trend::trends(run, points, PointResult::evidence_holds) {

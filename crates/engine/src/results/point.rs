@@ -105,7 +105,7 @@ impl PointResult {
     }
 
     /// The median with its interval and dimension, to compute with, if it is valid.
-    pub fn measured(&self) -> Option<Found> {
+    pub fn figure(&self) -> Option<Found> {
         let figure = Found::of(self.estimate()?, self.unit);
         Some(Found { is_mixture: self.mixture.is_some(), ..figure })
     }

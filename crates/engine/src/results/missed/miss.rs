@@ -16,7 +16,7 @@ impl<'run> Missed<'run> {
     /// For a point, if its distance from the prediction exceeds the fair factor.
     pub(super) fn of(result: &'run PointResult) -> Option<Self> {
         let factor = result.factor().filter(|factor| distance(*factor) > FAIR)?;
-        let measured = result.measured()?;
+        let measured = result.figure()?;
         Some(Missed { result, prediction: result.prediction.as_ref()?, measured, factor })
     }
 

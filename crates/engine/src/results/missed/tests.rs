@@ -4,7 +4,7 @@ use super::*;
 use crate::results::planted::{self, Plant as _};
 use crate::results::{Disturbance, Evidence, Outcome, ProcessorTime};
 use fathom_core::experiment::At::Name;
-use fathom_core::experiment::{Basis, Check, Parameter, Placement, Point, Prediction, Selector};
+use fathom_core::experiment::{Basis, Check, Parameter, Placement, Point, Prediction, Selector, TermEvent};
 use fathom_core::machine::{Fact, Machine};
 use fathom_core::quantity::Unit;
 use fathom_core::statistics::{Estimate, Interval};
@@ -58,8 +58,8 @@ fn result(unit: Unit, measured: f64, prediction: Prediction) -> PointResult {
 /// A cost that was predicted from entering the kernel, for 50 ns, and from other work, for 10 ns.
 fn cost(measured: f64) -> PointResult {
     let basis = |value| Basis::published(value, "a paper");
-    let prediction = Prediction::new().software(ENTRY, 1.0, basis(50.0)).software("work", 1.0, basis(10.0));
-    result(Unit::Nanoseconds, measured, prediction)
+    let entry = Prediction::new().software(ENTRY, 1.0, basis(50.0)).being(TermEvent::KernelEntry);
+    result(Unit::Nanoseconds, measured, entry.software("work", 1.0, basis(10.0)))
 }
 
 /// Judges points in a run that measured getppid at this value, on this machine.

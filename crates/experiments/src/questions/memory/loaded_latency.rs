@@ -42,10 +42,12 @@ static ABOUT: About = About {
              the first observation until after the last. Every thread, including the chase, is pinned to its own CPU \
              and records on which CPU it ran.\n\nAn observation is a window of 4096 loads. Its time divided by the \
              number of loads is the latency; the bytes that the others moved in the window divided by the same time \
-             are their bandwidth. So both coordinates of the curve come from the same windows.",
+             are their bandwidth. So both coordinates of the curve come from the same windows. Beside others they are \
+             observed once their cost is steady: for some ten milliseconds after the others begin, a load takes up to \
+             half as long again.",
     caveats: "On few cores the others cannot saturate memory, and the curve ends before its knee. The bandwidth of \
               the others is counted in bytes of the program; for writes the bus moves twice as much.",
-    version: 2,
+    version: 3,
     timed: None,
     parameters: &[LOAD, DELAY, LOAD_THREADS, LEVEL, SIZE, FIGURE],
     trends: &[],
@@ -154,7 +156,8 @@ impl Experiment for LoadedLatency {
         let bytes = point.number(&SIZE) as usize;
         let cycle = site.shared.get_or_make(|| load_latency::random_cycle(bytes, Pages::Huge, site))?;
         let others = start(point, &cpus[1..], site)?;
-        drawn::windows(walk::one(cycle, bytes, false), others, site.stopwatch)
+        let is_loaded = others.is_some();
+        Ok(drawn::windows(walk::one(cycle, bytes, false), others, site.stopwatch)?.settling(is_loaded))
     }
 
     fn evidence(&self, point: &Point, observed: &Observed) -> Vec<Check> {
