@@ -10,7 +10,7 @@ use fathom::experiment::{PeerAddress, Token};
 use fathom::sampling::{Sample, Setting};
 use fathom::statistics::{median, quantile_interval, share_interval};
 use fathom::verify::{Relay, Unreliable};
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{BufRead, BufReader, Write};
 use std::net::{IpAddr, SocketAddr};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
