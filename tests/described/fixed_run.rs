@@ -333,7 +333,7 @@ fn unknown(run: &mut Maker) {
 
 /// A run of points that published figures measure as well: each costs what is given here, nanoseconds, or fails.
 pub fn published(costs: &[(&str, serde_json::Value, Option<f64>)]) -> String {
-    fathom::experiments::register();
+    experiments::register();
     let mut run = Maker::new(machine());
     for (experiment, point, cost) in costs {
         let point: Point = from(point.clone());
