@@ -42,10 +42,18 @@ impl Findings {
 const WIDE: Style = Style { width: 2000, colour: false };
 
 /// The forms for people, each as plain text.
-fn texts(results: &Results) -> Vec<(&'static str, String)> {
+/// The text without the hash of the source: twelve of its digits may all be decimal, and are no number.
+fn without_hashes(text: String, run: &Run) -> String {
+    match &run.header.tool.commit {
+        Some(commit) => text.replace(commit.as_str(), "a commit"),
+        None => text,
+    }
+}
+
+fn texts(results: &Results) -> [(&'static str, String); 6] {
     let of = |full: bool, form: Form| render(&RunReport::of(results).in_full(full), form, WIDE);
     let markdown = |text: Option<String>| text.unwrap_or_default();
-    vec![
+    [
         ("screen", of(false, Form::Text)),
         ("full text", of(true, Form::Text)),
         ("page", words::of_page(&of(true, Form::Html))),
@@ -60,7 +68,7 @@ pub fn look(run: &Run) -> Findings {
     fathom::experiments::register();
     let results = Results::of(run);
     let mut findings = Findings::default();
-    let texts = texts(&results);
+    let texts = texts(&results).map(|(form, text)| (form, without_hashes(text, run)));
     for (form, text) in &texts {
         numbers::look(form, text, &mut findings);
         rows::look(form, text, &mut findings);
