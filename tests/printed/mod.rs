@@ -41,7 +41,6 @@ impl Findings {
 /// Wide enough that no line of a text is broken.
 const WIDE: Style = Style { width: 2000, colour: false };
 
-/// The forms for people, each as plain text.
 /// The text without the hash of the source: twelve of its digits may all be decimal, and are no number.
 fn without_hashes(text: String, run: &Run) -> String {
     match &run.header.tool.commit {
@@ -50,6 +49,7 @@ fn without_hashes(text: String, run: &Run) -> String {
     }
 }
 
+/// The forms for people, each as plain text.
 fn texts(results: &Results) -> [(&'static str, String); 6] {
     let of = |full: bool, form: Form| render(&RunReport::of(results).in_full(full), form, WIDE);
     let markdown = |text: Option<String>| text.unwrap_or_default();
