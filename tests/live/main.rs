@@ -48,7 +48,6 @@ mod safety;
 mod single_trial;
 mod terminal;
 mod this_machine;
-mod trial_length;
 mod verify;
 mod wall_clock;
 
@@ -76,7 +75,6 @@ fn main() -> std::process::ExitCode {
         streams::TESTS,
         terminal::TESTS,
         this_machine::TESTS,
-        trial_length::TESTS,
         verify::TESTS,
         wall_clock::TESTS,
     ];
