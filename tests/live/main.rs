@@ -45,7 +45,6 @@ mod page_faults;
 mod peer;
 mod remote_read;
 mod safety;
-mod single_trial;
 mod terminal;
 mod this_machine;
 mod verify;

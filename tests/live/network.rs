@@ -4,13 +4,13 @@
 //! Each test visits points the way a run does, in a process of their own.
 
 use crate::claim::{Figure, between, decided};
-use crate::single_trial::{self, fathom, values};
 use crate::tier::{Outcome, Test, alone};
-use fathom::experiment::{PeerAddress, Token};
-use fathom::sampling::{Sample, Setting};
+use fathom::experiment::{Experiment, PeerAddress, Point, Token};
+use fathom::experiments;
+use fathom::sampling::{ClockKind, Observations, Request, Sample, Setting, TrialOutcome, Visit, Visited};
 use fathom::statistics::{median, quantile_interval, share_interval};
 use fathom::verify::{Relay, Unreliable};
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{IpAddr, SocketAddr};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
@@ -50,17 +50,81 @@ impl Drop for Peer {
     }
 }
 
-/// One trial of the only point of round trips with these parameters, through the peer at this address.
-fn round_trips(wanted: &[(&str, &str)], peer: SocketAddr, observe: Duration) -> Result<Sample, String> {
-    let peer = PeerAddress {
-        address: peer.ip(),
-        also: None,
-        port: peer.port(),
-        token: Token(TOKEN.to_owned()),
-        is_virtual: false,
+fn fathom() -> Command {
+    Command::new(assert_cmd::cargo::cargo_bin("fathom"))
+}
+
+/// The points with these parameters.
+fn points(experiment: &str, wanted: &[(&str, &str)]) -> (&'static dyn Experiment, Vec<Point>) {
+    let experiment = experiments::find(experiment).unwrap();
+    let machine = fathom::machine::Machine::describe(std::path::Path::new("/tmp"));
+    let is_wanted = |point: &Point| {
+        wanted.iter().all(|(name, value)| point.get(name).is_some_and(|found| found.to_string() == *value))
     };
-    let setting = Setting { peer: Some(peer), ..single_trial::setting(observe) };
-    single_trial::of(fathom(), "network/round_trip", wanted, setting)
+    let found: Vec<Point> = experiment.sweep(&machine).into_iter().filter(is_wanted).collect();
+    assert!(!found.is_empty(), "no point {wanted:?}");
+    (experiment, found)
+}
+
+/// One trial of the only such point, by a command that may begin elsewhere.
+fn trial(
+    mut program: Command,
+    experiment: &str,
+    wanted: &[(&str, &str)],
+    peer: SocketAddr,
+    observe: Duration,
+) -> Result<Sample, String> {
+    let (experiment, points) = points(experiment, wanted);
+    assert_eq!(points.len(), 1, "{points:?}");
+    let request = Request {
+        experiment: experiment.about().name.to_owned(),
+        setting: Setting {
+            seed: 7,
+            clock: ClockKind::MonotonicRaw,
+            ticks_per_second: 1e9,
+            duration_ns: observe.as_nanos() as u64,
+            reading_times: 1,
+            memory: None,
+            spread: false,
+            home: None,
+            partner: None,
+            cpu_stat: None,
+            folder: std::env::temp_dir(),
+            own_folder: std::env::temp_dir().join(format!(".fathom-test-{}", std::process::id())),
+            parent: std::process::id(),
+            remote: None,
+            peer: Some(PeerAddress {
+                address: peer.ip(),
+                also: None,
+                port: peer.port(),
+                token: Token(TOKEN.to_owned()),
+                is_virtual: false,
+            }),
+        },
+    };
+    let mut child = program.arg("trial").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let visit = Visit { points: vec![points[0].clone()], seed: 7, making_s: None, core_wait: None };
+    let said =
+        format!("{}\n{}\n", serde_json::to_string(&request).unwrap(), serde_json::to_string(&visit).unwrap());
+    child.stdin.take().unwrap().write_all(said.as_bytes()).unwrap();
+    let mut answer = vec![];
+    child.stdout.take().unwrap().read_to_end(&mut answer).unwrap();
+    child.wait().unwrap();
+    let visited: Visited = serde_json::from_slice(&answer).map_err(|error| error.to_string())?;
+    match visited.outcomes.into_iter().next().expect("one answer for one point") {
+        TrialOutcome::Measured { sample } => Ok(sample),
+        unmeasured => Err(format!("{unmeasured:?}")),
+    }
+}
+
+/// The observations, in the point's unit.
+fn values(sample: &Sample) -> Vec<f64> {
+    match &sample.observations {
+        Observations::Values { values } => values.clone(),
+        Observations::Ticks { operation, operations, .. } => {
+            operation.iter().map(|ticks| *ticks as f64 / *operations as f64).collect()
+        }
+    }
 }
 
 /// The median of a trial's observations, with its interval.
@@ -84,7 +148,7 @@ fn a_relay_that_holds_each_packet_for_5_ms_each_way_adds_10_ms() -> Outcome {
             let wanted = [("transport", by), ("path", "peer"), ("payload", "56"), ("loop", "closed")];
             let round_trip = |relay: &Relay| {
                 let observe = Duration::from_millis(400);
-                middle(&round_trips(&wanted, relay.at, observe)?)
+                middle(&trial(fathom(), "network/round_trip", &wanted, relay.at, observe)?)
             };
             let (with, without) = (round_trip(&held)?, round_trip(&at_once)?);
             claims.push(between(format!("{by}: ns that 10 ms add"), Some(with.less(without)), 9.8e6, 10.2e6));
@@ -101,7 +165,8 @@ fn a_relay_that_drops_one_datagram_in_a_hundred_reads_that_loss() -> Outcome {
     let wanted = [("transport", "UDP"), ("path", "peer"), ("payload", "56"), ("loop", "closed")];
     let (mut sent, mut lost) = (0, 0);
     for _ in 0..5 {
-        let sample = round_trips(&wanted, relay.at, Duration::from_secs(5)).unwrap();
+        let sample =
+            trial(fathom(), "network/round_trip", &wanted, relay.at, Duration::from_secs(5)).unwrap();
         let counted = |name: &str| sample.witnessed[name] as u64;
         assert_eq!(values(&sample).len() as u64, counted("datagrams_sent") - counted("datagrams_lost"));
         sent += counted("datagrams_sent");

@@ -29,8 +29,8 @@ struct Log {
     wakes: u64,
     late: Duration,
     longest: Duration,
-    /// CPU time of the watching thread, nanoseconds: so far, and at the beginning of the slice.
-    watching_ns: [u64; 2],
+    /// CPU time of the watching thread, nanoseconds.
+    watching_ns: u64,
     process: Option<u32>,
 }
 
@@ -51,7 +51,7 @@ impl HostWatch {
             wakes: 0,
             late: Duration::ZERO,
             longest: Duration::ZERO,
-            watching_ns: [0, 0],
+            watching_ns: 0,
             process: None,
         }));
         let (end, ended) = channel();
@@ -97,12 +97,11 @@ impl Log {
             wakes: std::mem::take(&mut self.wakes),
             late_s: std::mem::take(&mut self.late).as_secs_f64(),
             longest_delay_s: std::mem::take(&mut self.longest).as_secs_f64(),
-            watching_s: (self.watching_ns[0] - self.watching_ns[1]) as f64 / 1e9,
+            watching_s: std::mem::take(&mut self.watching_ns) as f64 / 1e9,
             ..now.since(&self.last)
         };
         self.slices.push(slice);
         self.last = now;
-        self.watching_ns[1] = self.watching_ns[0];
     }
 
     /// Notes a wake-up so much later than requested.
@@ -120,6 +119,7 @@ impl Log {
 
 /// Sleeps and notes delays until the watch is dropped.
 fn watch(log: &Mutex<Log>, ended: &Receiver<()>) {
+    let mut before_ns = 0;
     loop {
         let began = Instant::now();
         match ended.recv_timeout(SLEEP) {
@@ -128,7 +128,8 @@ fn watch(log: &Mutex<Log>, ended: &Receiver<()>) {
         }
         let delay = began.elapsed().saturating_sub(SLEEP);
         let mut log = log.lock().unwrap_or_else(PoisonError::into_inner);
-        log.watching_ns[0] = kernel_clock(libc::CLOCK_THREAD_CPUTIME_ID);
+        let used_ns = kernel_clock(libc::CLOCK_THREAD_CPUTIME_ID);
+        log.watching_ns += used_ns - std::mem::replace(&mut before_ns, used_ns);
         log.woke(delay);
     }
 }
@@ -139,16 +140,8 @@ mod tests {
 
     fn log() -> Log {
         let (late, longest) = (Duration::ZERO, Duration::ZERO);
-        let watching_ns = [0, 0];
-        Log {
-            last: HostCounts::take(None),
-            slices: vec![],
-            wakes: 0,
-            late,
-            longest,
-            watching_ns,
-            process: None,
-        }
+        let last = HostCounts::take(None);
+        Log { last, slices: vec![], wakes: 0, late, longest, watching_ns: 0, process: None }
     }
 
     #[test]

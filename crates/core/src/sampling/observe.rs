@@ -3,8 +3,7 @@
 use super::clock::{Clock, Reading, overhead};
 use super::observations::Observations;
 use super::occupancy::{self, CoreReadings, CoreWait};
-use super::sample::Beginning;
-use super::sample::SteadyWork;
+use super::sample::{Beginning, SteadyWork};
 use super::stopwatch::SharedStopwatch;
 use crate::experiment::{Failure, FigureValue, FirstCall, ObservedFrom, Operation, Shared, Work, Workload};
 use std::collections::BTreeMap;
@@ -284,7 +283,7 @@ impl<C: Clock> Sampler<'_, C> {
         let observe = &mut |keep: bool| {
             let value = observe()?;
             values.extend(value.filter(|_| keep));
-            Ok(Repetition { saved: values.len(), operations: value.map_or(0, |_| 1) })
+            Ok(Repetition { saved: values.len(), operations: u64::from(value.is_some()) })
         };
         let (core, settled, begun) = self.repeated(observe, start, begin)?;
         let operations = values.len() as u64;

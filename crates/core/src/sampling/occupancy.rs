@@ -133,6 +133,11 @@ pub fn fill() {
     arch::stream(STREAM_TURNS);
 }
 
+/// The core's frequency, hertz, by the ticks of a chain in readings so many times as long as the shortest. No neighbour affects it.
+pub fn core_hz(chain_ticks: f64, times: u32, ticks_per_second: f64) -> f64 {
+    LINKS * f64::from(times) / chain_ticks * ticks_per_second
+}
+
 /// The quotient of a reading, which does not depend on the core's frequency.
 pub fn quotient([stream, chain]: CoreReading) -> f64 {
     f64::from(stream) / f64::from(chain)

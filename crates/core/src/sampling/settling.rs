@@ -16,7 +16,8 @@ const WINDOW_NS: f64 = 2.5e6;
 /// Windows that the first work of a process takes at least: of a step after tens of milliseconds, nothing shows before.
 const FIRST_WINDOWS: usize = 40;
 
-/// Windows of later work of the same process, if it has no partner: a new partner process has a beginning of its own.
+/// Windows of later work of the same process. Work with a partner process is in no block, because each partner has a beginning of
+/// its own.
 const LATER_WINDOWS: usize = 8;
 
 /// The longest beginning, nanoseconds.
@@ -34,7 +35,7 @@ struct TimedWindow {
 
 impl<C: Clock> Sampler<'_, C> {
     /// Repeats work that adapts until its cost is steady, just before it is observed, and in the same way: a pause of
-    /// milliseconds, or another rhythm, may begin it again. A process without a partner does so at length only once. `once` does
+    /// milliseconds, or another rhythm, may begin it again. A process does so at length only once. `once` does
     /// the work once and returns how many operations it were; their sum comes with the beginning.
     ///
     /// # Errors

@@ -52,7 +52,7 @@ pub use line_over_rounds::line_over_rounds;
 pub use mean::{Mean, mean};
 pub use measured::{Interval, Measured};
 pub use modes::{Mode, modes};
-pub use outlier::{Outliers, Spread, outliers, spread};
+pub use outlier::{Outliers, Spread, normal_deviation, outliers, spread};
 pub use plateaus::{Crossing, CurvePoint, Plateau, plateaus, rise};
 pub use precision::{further_trials, relative_half_width};
 pub use proportion::share_interval;

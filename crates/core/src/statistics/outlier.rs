@@ -35,6 +35,12 @@ pub struct Spread {
     pub median_deviation: f64,
 }
 
+/// The standard deviation of a normal distribution by its distances from its centre, of which outliers move the median little: the
+/// median distance is 0.6745 of the deviation. `None` without distances.
+pub fn normal_deviation(distances: &[f64]) -> Option<f64> {
+    Some(median(distances)? / 0.6745)
+}
+
 /// Counts the observations beyond Tukey's fences (Tukey 1977, "Exploratory data analysis"), which lie 1.5 and 3 interquartile
 /// ranges outside the quartiles (type 7). If a coarse clock makes the quartiles equal, every other value counts as severe; the
 /// caller shows the counts.

@@ -96,10 +96,10 @@ fn unmeasured(trials: &[&crate::record::Trial]) -> String {
 
 /// The frequency of the run's CPU, from the dependent chains of the looks: no neighbour affects these.
 fn frequency(run: &Run, phases: &[PhaseSpan]) -> Leveled {
-    let links = occupancy::LINKS * f64::from(reading_times(&run.header));
-    let hertz = |ticks: u32| links / f64::from(ticks) * run.header.clock.ticks_per_second;
+    let (times, ticks_per_second) = (reading_times(&run.header), run.header.clock.ticks_per_second);
     let middle = |part: &[(f64, f64)]| {
-        let all: Vec<f64> = part.iter().map(|(_, chain)| hertz(*chain as u32)).collect();
+        let all: Vec<f64> =
+            part.iter().map(|(_, chain)| occupancy::core_hz(*chain, times, ticks_per_second)).collect();
         statistics::median(&all).unwrap_or_default().ln()
     };
     let level = |phase: &PhaseSpan| {

@@ -50,5 +50,5 @@ fn of_trial(trial: &Trial, ticks_per_second: f64) -> Option<f64> {
     let core = trial.sample()?.core.as_ref()?;
     let chains: Vec<f64> = core.chain.iter().map(|ticks| f64::from(*ticks)).collect();
     let ticks = statistics::median(&chains).filter(|ticks| *ticks > 0.0)?;
-    Some(occupancy::LINKS * f64::from(core.times) / ticks * ticks_per_second)
+    Some(occupancy::core_hz(ticks, core.times, ticks_per_second))
 }

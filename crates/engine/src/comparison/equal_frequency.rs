@@ -114,8 +114,7 @@ fn share(deviations: &[(f64, f64)]) -> (f64, f64) {
         // Trials of a round move together, as runs of a family do beyond their rounds.
         error = FROM_RUN_TO_RUN * (variance / squares).sqrt();
         let distances: Vec<f64> = deviations.iter().map(|each| residual(each).abs()).collect();
-        // The median distance of a normal distribution is 0.6745 of its deviation.
-        let far = FAR * statistics::median(&distances).unwrap_or_default() / 0.6745;
+        let far = FAR * statistics::normal_deviation(&distances).unwrap_or_default();
         weights =
             distances.iter().map(|distance| if *distance > far { far / distance } else { 1.0 }).collect();
     }

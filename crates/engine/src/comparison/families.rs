@@ -240,8 +240,7 @@ impl<'a> Family<'a> {
         let errors: Vec<f64> = self.rows.iter().map(|row| row.contrast.error()).collect();
         let middle = statistics::median(costs)?;
         let distances: Vec<f64> = costs.iter().map(|cost| (cost - middle).abs()).collect();
-        // The median distance of a normal distribution is 0.6745 of its deviation.
-        let spread = statistics::median(&distances)? / 0.6745;
+        let spread = statistics::normal_deviation(&distances)?;
         let excess = (spread.powi(2) - statistics::median(&errors)?.powi(2)).max(0.0) + LEAST_SCATTER.powi(2);
         let weight = |(error, distance): (&f64, &f64)| {
             let expected = (error.powi(2) + excess).sqrt();

@@ -6,6 +6,7 @@ use super::visits::{CoreTrials, Visit, Visits};
 use crate::record::{PlannedPoint, Run, Trial};
 use fathom_core::quantity::{Kind, Unit};
 use fathom_core::sampling::{Observations, Sample};
+use fathom_core::sorting;
 use fathom_core::statistics::{self, Estimate, Levels, MINIMUM_TRIALS};
 
 /// The headline of a point, and its inputs.
@@ -114,7 +115,7 @@ pub fn estimate(run: &Run, unit: Unit, samples: &[&Sample], visits: &[Visit]) ->
 /// most differ, as quotients of times do.
 fn step(run: &Run, operations: &[&[f64]]) -> f64 {
     let mut all: Vec<f64> = operations.concat();
-    all.sort_by(f64::total_cmp);
+    sorting::numbers(&mut all);
     let steps = all.windows(2).map(|pair| pair[1] - pair[0]);
     let steps: Vec<f64> = steps.filter(|step| *step > OF_CONVERSION * all[all.len() - 1].abs()).collect();
     if 2 * (steps.len() + 1) > all.len() {

@@ -3,6 +3,7 @@
 
 use super::outcome::Outcome;
 use super::visits::Visits;
+use fathom_core::sorting;
 use fathom_core::statistics::{self, Mode};
 
 /// The values of a machine in several states.
@@ -50,7 +51,7 @@ impl Mixture {
 }
 
 fn of_trials(mut trials: Vec<f64>) -> Option<[TrialState; 2]> {
-    trials.sort_by(f64::total_cmp);
+    sorting::numbers(&mut trials);
     let (lower, higher) = trials.split_at(statistics::two_groups(&trials)?);
     let state = |of: &[f64]| Some(TrialState { value: statistics::median(of)?, trials: of.len() });
     Some([state(lower)?, state(higher)?])
