@@ -5,14 +5,15 @@
 
 use fathom_core::prelude::*;
 use fathom_core::quantities;
+use std::borrow::Cow;
 
 /// A core design. Times in core cycles.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Core {
     /// Beginnings of its name in the description of the machine; empty for the other designs of x86-64 and Arm.
     designs: &'static [&'static str],
     /// The vendor, and the flag that its earlier designs lack; `None` if no flag identifies it.
-    recognised_by: Option<FeatureMark>,
+    recognised_by: Option<(&'static str, &'static str)>,
     /// Instructions per cycle that its front end issues.
     width: f64,
     /// Latency of an addition of doubles.
@@ -23,17 +24,7 @@ pub struct Core {
     pub cache_cycles: [f64; 2],
     /// Entries of the data TLBs for base pages, first and second level; `None` if designs differ.
     pub tlb_entries: Option<[u64; 2]>,
-    pub source: &'static str,
-}
-
-/// What a machine shows of a core that it does not name.
-#[derive(Debug, Clone, Copy, PartialEq)]
-struct FeatureMark {
-    vendor: &'static str,
-    /// The flag that the vendor's earlier designs lack.
-    flag: &'static str,
-    /// The source of the figures, and that the machine does not name its core.
-    source: &'static str,
+    pub source: Cow<'static, str>,
 }
 
 const INTEL: &str = "GenuineIntel";
@@ -50,17 +41,13 @@ const CORES: &[Core] = &[
             "Raptor Lake",
             "Meteor Lake",
         ],
-        recognised_by: Some(FeatureMark {
-            vendor: INTEL,
-            flag: "amx_tile",
-            source: "Intel 64 and IA-32 Architectures Optimization Reference Manual, Golden Cove: this core is not named, but has amx_tile and so is no older",
-        }),
+        recognised_by: Some((INTEL, "amx_tile")),
         width: 6.0,
         double_add: 2.0,
         renames_memory: true,
         cache_cycles: [5.0, 15.0],
         tlb_entries: Some([96, 2048]),
-        source: "Intel 64 and IA-32 Architectures Optimization Reference Manual, Golden Cove",
+        source: Cow::Borrowed("Intel 64 and IA-32 Architectures Optimization Reference Manual, Golden Cove"),
     },
     Core {
         designs: &["Lunar Lake", "Arrow Lake"],
@@ -70,63 +57,49 @@ const CORES: &[Core] = &[
         renames_memory: true,
         cache_cycles: [4.0, 17.0],
         tlb_entries: None,
-        source: "Intel, Lunar Lake Architecture, Lion Cove (Intel Tech Tour 2024)",
+        source: Cow::Borrowed("Intel, Lunar Lake Architecture, Lion Cove (Intel Tech Tour 2024)"),
     },
     Core {
         designs: &["Ice Lake", "Rocket Lake", "Tiger Lake"],
-        recognised_by: Some(FeatureMark {
-            vendor: INTEL,
-            flag: "avx512_vbmi2",
-            source: "Intel 64 and IA-32 Architectures Optimization Reference Manual, Ice Lake: this core is not named, but has avx512_vbmi2 and so is no older",
-        }),
+        recognised_by: Some((INTEL, "avx512_vbmi2")),
         width: 5.0,
         double_add: 4.0,
         renames_memory: false,
         cache_cycles: [5.0, 14.0],
         tlb_entries: Some([64, 2048]),
-        source: "Intel 64 and IA-32 Architectures Optimization Reference Manual, Ice Lake Client",
+        source: Cow::Borrowed(
+            "Intel 64 and IA-32 Architectures Optimization Reference Manual, Ice Lake Client",
+        ),
     },
     Core {
         designs: &["Skylake", "Kaby Lake", "Comet Lake", "Cannon Lake"],
-        recognised_by: Some(FeatureMark {
-            vendor: INTEL,
-            flag: "avx512f",
-            source: "Intel 64 and IA-32 Architectures Optimization Reference Manual, Skylake: this core is not named, but has avx512f and so is no older",
-        }),
+        recognised_by: Some((INTEL, "avx512f")),
         width: 4.0,
         double_add: 4.0,
         renames_memory: false,
         cache_cycles: [5.0, 14.0],
         tlb_entries: Some([64, 1536]),
-        source: "Intel 64 and IA-32 Architectures Optimization Reference Manual, Skylake",
+        source: Cow::Borrowed("Intel 64 and IA-32 Architectures Optimization Reference Manual, Skylake"),
     },
     Core {
         designs: &["Zen 5"],
-        recognised_by: Some(FeatureMark {
-            vendor: AMD,
-            flag: "avx_vnni",
-            source: "AMD, Software Optimization Guide for the Zen 5 Microarchitecture (58455): this core is not named, but has avx_vnni and so is no older",
-        }),
+        recognised_by: Some((AMD, "avx_vnni")),
         width: 8.0,
         double_add: 2.0,
         renames_memory: true,
         cache_cycles: [4.0, 14.0],
         tlb_entries: Some([96, 4096]),
-        source: "AMD, Software Optimization Guide for the Zen 5 Microarchitecture (58455)",
+        source: Cow::Borrowed("AMD, Software Optimization Guide for the Zen 5 Microarchitecture (58455)"),
     },
     Core {
         designs: &["Zen 4"],
-        recognised_by: Some(FeatureMark {
-            vendor: AMD,
-            flag: "avx512f",
-            source: "AMD, Software Optimization Guide for the Zen 4 Microarchitecture (57647): this core is not named, but has avx512f and so is no older",
-        }),
+        recognised_by: Some((AMD, "avx512f")),
         width: 6.0,
         double_add: 3.0,
         renames_memory: true,
         cache_cycles: [4.0, 14.0],
         tlb_entries: Some([72, 3072]),
-        source: "AMD, Software Optimization Guide for the Zen 4 Microarchitecture (57647)",
+        source: Cow::Borrowed("AMD, Software Optimization Guide for the Zen 4 Microarchitecture (57647)"),
     },
     Core {
         designs: &["Zen 2", "Zen 3"],
@@ -136,7 +109,9 @@ const CORES: &[Core] = &[
         renames_memory: true,
         cache_cycles: [4.0, 12.0],
         tlb_entries: Some([64, 2048]),
-        source: "AMD, Software Optimization Guides for the family 17h models 30h and family 19h (56305, 56665)",
+        source: Cow::Borrowed(
+            "AMD, Software Optimization Guides for the family 17h models 30h and family 19h (56305, 56665)",
+        ),
     },
     Core {
         designs: &["Neoverse N1"],
@@ -146,7 +121,7 @@ const CORES: &[Core] = &[
         renames_memory: false,
         cache_cycles: [4.0, 11.0],
         tlb_entries: Some([48, 1280]),
-        source: "Arm, Neoverse N1 Software Optimization Guide and Technical Reference Manual",
+        source: Cow::Borrowed("Arm, Neoverse N1 Software Optimization Guide and Technical Reference Manual"),
     },
 ];
 
@@ -159,7 +134,9 @@ const X86_64: Core = Core {
     renames_memory: false,
     cache_cycles: [4.0, 12.0],
     tlb_entries: None,
-    source: "Fog, Instruction tables and Microarchitecture manual, 2022: typical of current x86-64 cores",
+    source: Cow::Borrowed(
+        "Fog, Instruction tables and Microarchitecture manual, 2022: typical of current x86-64 cores",
+    ),
 };
 
 /// An Arm core of unknown design.
@@ -171,7 +148,7 @@ const AARCH64: Core = Core {
     renames_memory: false,
     cache_cycles: [4.0, 11.0],
     tlb_entries: None,
-    source: "Arm, Neoverse N1 Software Optimization Guide, typical of current cores of Arm",
+    source: Cow::Borrowed("Arm, Neoverse N1 Software Optimization Guide, typical of current cores of Arm"),
 };
 
 /// The published figures of this machine's cores; of a core that the machine does not name, the source says so.
@@ -181,11 +158,13 @@ pub fn of(machine: &Machine) -> Core {
     match named {
         Some(name) => {
             let is_it = |core: &&Core| core.designs.iter().any(|design| name.starts_with(design));
-            CORES.iter().find(is_it).copied()
+            CORES.iter().find(is_it).cloned()
         }
         None => CORES.iter().find_map(|core| {
-            let mark = core.recognised_by.filter(|mark| has(machine, mark.vendor, mark.flag))?;
-            Some(Core { source: mark.source, ..*core })
+            let (_, flag) = core.recognised_by.filter(|(vendor, flag)| has(machine, vendor, flag))?;
+            let source =
+                format!("{}: this core is not named, but has {flag} and so is no older", core.source);
+            Some(Core { source: source.into(), ..core.clone() })
         }),
     }
     .unwrap_or(other)

@@ -4,6 +4,7 @@
 use crate::expected::core_facts;
 use fathom_core::machine::TlbKind;
 use fathom_core::prelude::*;
+use std::borrow::Cow;
 
 /// A level that may serve a load.
 pub struct Level {
@@ -75,7 +76,7 @@ pub fn levels(known: &Known) -> Vec<Level> {
 fn cache_latency(known: &Known, level: u8) -> Basis {
     let core = core_facts::of(known.machine);
     match level {
-        1 | 2 => known.cycles(core.cache_cycles[usize::from(level) - 1], core.source),
+        1 | 2 => known.cycles(core.cache_cycles[usize::from(level) - 1], &core.source),
         3 => third_cache_latency(known),
         _ => known
             .assumed_cycles(120.0, "a fourth level is assumed to lie half way between the third and memory"),
@@ -217,7 +218,7 @@ pub fn tlb_entries(machine: &Machine, page: u64) -> [Option<u64>; 2] {
 const USUAL_ENTRIES: [u64; 2] = [64, 1536];
 
 /// Entries of the data TLBs for base pages if the processor declares none: those published for its design, with the source.
-pub fn published_tlb_entries(machine: &Machine) -> Option<([u64; 2], &'static str)> {
+pub fn published_tlb_entries(machine: &Machine) -> Option<([u64; 2], Cow<'static, str>)> {
     let core = core_facts::of(machine);
     core.tlb_entries.map(|entries| (entries, core.source))
 }

@@ -121,7 +121,7 @@ impl Experiment for Arithmetic {
         let in_flight = (point.number(&CHAINS) as f64).min(expected.parallelism);
         let basis = if name == "double-add" {
             let core = core_facts::of(known.machine);
-            known.cycles(core.double_add, core.source)
+            known.cycles(core.double_add, &core.source)
         } else {
             known.cycles(expected.latency, source)
         };

@@ -67,10 +67,10 @@ impl Experiment for LoopOverhead {
         let prediction = Prediction::new();
         let round = match point.name(&FORM) {
             "register" => {
-                prediction.hardware("a taken branch per iteration", count, known.cycles(1.0, core.source))
+                prediction.hardware("a taken branch per iteration", count, known.cycles(1.0, &core.source))
             }
             _ if core.renames_memory => prediction
-                .hardware("an addition per iteration", count, known.cycles(1.0, core.source))
+                .hardware("an addition per iteration", count, known.cycles(1.0, &core.source))
                 .hardware(
                     "a store forwarded to the next load at rename, in no cycle or one",
                     count,
@@ -79,7 +79,7 @@ impl Experiment for LoopOverhead {
             _ => prediction.hardware(
                 "a store forwarded to the next load, per iteration",
                 count,
-                known.cycles(5.0, core.source),
+                known.cycles(5.0, &core.source),
             ),
         };
         Ok(round.software("entering and leaving the loop", 3.0, core_facts::instruction(known)))

@@ -124,7 +124,8 @@ impl Experiment for TlbReach {
         let limit = |(level, entries): (usize, Option<u64>)| {
             let name = format!("level {} TLB", level + 1);
             let declared = entries.map(|entries| (entries, "declared".to_owned()));
-            let published = || published.map(|(all, source)| (all[level], format!("published ({source})")));
+            let published =
+                || published.as_ref().map(|(all, source)| (all[level], format!("published ({source})")));
             let (at, origin) = declared.or_else(published)?;
             Some(Limit { name, at, origin, expected: None })
         };
