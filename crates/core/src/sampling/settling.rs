@@ -20,6 +20,10 @@ const FIRST_WINDOWS: usize = 40;
 /// its own.
 const LATER_WINDOWS: usize = 8;
 
+/// Windows in a row after each of which the beginning must have ended: the rule is asked after every window, and one answer in the
+/// middle of a slow rise may be chance.
+const AGREEING_WINDOWS: usize = 4;
+
 /// The longest beginning, nanoseconds.
 const MOST_NS: f64 = 1e9;
 
@@ -62,6 +66,7 @@ impl<C: Clock> Sampler<'_, C> {
         fewest: usize,
     ) -> Result<SteadyWork, Failure> {
         let (mut medians, mut ends, mut repeated_ns, mut operations) = (vec![], vec![0.0], 0.0, 0);
+        let mut agreeing = 0;
         while repeated_ns < MOST_NS {
             let window = self.window(once)?;
             repeated_ns += window.took_ns;
@@ -69,7 +74,8 @@ impl<C: Clock> Sampler<'_, C> {
             medians.push(window.median);
             ends.push(repeated_ns);
             let from = settled_from(&medians).filter(|_| medians.len() >= fewest);
-            if let Some(from) = from {
+            agreeing = if from.is_some() { agreeing + 1 } else { 0 };
+            if let Some(from) = from.filter(|_| agreeing >= AGREEING_WINDOWS) {
                 let steady = statistics::median(&medians[from..]);
                 let first_cost = steady.map(|steady| medians[0] / steady);
                 let beginning = Beginning { lasted_ns: ends[from], repeated_ns, first_cost };
