@@ -18,7 +18,6 @@ const DURABILITY: Parameter = Parameter::of(
 const ORDER: Parameter = Parameter::of("order", "the order of the blocks", &[RANDOM, SEQUENTIAL]);
 const BLOCK: Parameter = Parameter::bytes("block", "bytes of one operation");
 
-/// The experiment `filesystem/write`.
 pub struct Write;
 
 static ABOUT: About = About {
