@@ -34,6 +34,7 @@ fn setting(machine: &Machine) -> Setting {
         spread: false,
         home: machine.allowed_cpus().last().copied(),
         partner: None,
+        two_cores: false,
         cpu_stat: None,
         folder: std::env::temp_dir(),
         own_folder: std::env::temp_dir().join(format!(".fathom-test-{}", std::process::id())),

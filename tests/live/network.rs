@@ -88,6 +88,7 @@ fn trial(
             spread: false,
             home: None,
             partner: None,
+            two_cores: false,
             cpu_stat: None,
             folder: std::env::temp_dir(),
             own_folder: std::env::temp_dir().join(format!(".fathom-test-{}", std::process::id())),
