@@ -81,6 +81,16 @@ fn a_core_that_changes_its_frequency_makes_no_family_differ_and_two_per_cent_on_
 }
 
 #[test]
+fn a_gate_sees_software_on_a_core_whose_frequency_wanders() {
+    let comparison = compared(&wandering(1.0, 1), &wandering(1.0, 2), 0.05);
+    let of = |name: &str| comparison.families.iter().find(|family| family.name == name).expect("a family");
+    let (cycle, calls) = (of("cycle of the core"), of("system calls"));
+    assert!(cycle.smallest_visible > cycle.margin && cycle.verdict == Verdict::Inconclusive, "{cycle:?}");
+    assert!(calls.smallest_visible < calls.margin, "{calls:?}");
+    assert_eq!(fathom::comparison::decide(&comparison), fathom::comparison::Decision::Passed);
+}
+
+#[test]
 fn a_core_that_is_slower_throughout_is_named_and_not_the_operations_that_follow_it() {
     let slowed = |run: &ReducedRun| {
         let mut run = run.clone();

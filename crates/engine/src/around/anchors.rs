@@ -20,8 +20,8 @@ pub(super) const MARGIN_OF_SHARES: f64 = 0.10;
 /// The dimension of the time that a thread which wants its CPU has it: a share, from the share that `cpu/noise` reports as lost.
 pub(super) const PROCESSOR_TIME: &str = "processor time";
 
-const FSYNC: &str = "fsync";
-const READ: &str = "read from the device";
+pub(super) const FSYNC: &str = "fsync";
+pub(super) const READ: &str = "read from the device";
 
 /// The margin of a dimension.
 pub(super) fn margin(name: &str) -> f64 {

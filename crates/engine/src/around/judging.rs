@@ -88,6 +88,7 @@ fn dimension_of(
         unit: dimension.unit,
         readings: dimension.phases.iter().map(|phase| Some(phase.as_ref().ok()?.reading)).collect(),
         margin,
+        follows: None,
     }
 }
 

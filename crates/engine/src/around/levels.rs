@@ -10,6 +10,11 @@ use fathom_core::quantity::Unit;
 use fathom_core::sampling::occupancy;
 use fathom_core::statistics::{self, Contrast, Levels, LogLevel, Occupancy};
 
+/// The frequency of the core, and whether another hardware thread used it: dimensions from the core's own readings.
+pub(super) const FREQUENCY: &str = "frequency";
+pub(super) const CORE_SHARED: &str = "core shared";
+pub(super) const CORE_WIDTH: &str = "width of the core";
+
 /// The parts into which the looks of a phase are divided: as many as an anchor has trials.
 const PARTS: usize = 8;
 
@@ -107,7 +112,7 @@ fn frequency(run: &Run, phases: &[PhaseSpan]) -> Leveled {
         over_parts(&parts, f64::exp)
     };
     Leveled {
-        name: "frequency".to_owned(),
+        name: FREQUENCY.to_owned(),
         scale: ChangeScale::Ratio,
         unit: None,
         phases: phases.iter().map(level).collect(),
@@ -121,17 +126,12 @@ fn core_shared(run: &Run, phases: &[PhaseSpan], levels: Option<&Levels>) -> Leve
         let all: Vec<f64> = part.iter().filter_map(|(quotient, _)| value(*quotient)).collect();
         statistics::mean(&all).map_or(0.0, |mean| mean.value)
     };
-    let (name, scale) = ("core shared", ChangeScale::Points);
+    let (name, scale) = (CORE_SHARED, ChangeScale::Points);
     let Some(levels) = levels.filter(|levels| levels.shared.is_some()) else {
         let logs = |part: &[(f64, f64)]| mean(part, &|quotient| Some(quotient.ln()));
         let level = |phase: &PhaseSpan| over_parts(&parts(run, phase, logs), f64::exp);
         let phases = phases.iter().map(level).collect();
-        return Leveled {
-            name: "width of the core".to_owned(),
-            scale: ChangeScale::Ratio,
-            unit: None,
-            phases,
-        };
+        return Leveled { name: CORE_WIDTH.to_owned(), scale: ChangeScale::Ratio, unit: None, phases };
     };
     let is_shared = |quotient: f64| match levels.state(quotient) {
         Occupancy::Alone => Some(0.0),

@@ -15,6 +15,16 @@ use fathom_core::quantities;
 use fathom_core::sampling::HostSlice;
 use fathom_core::statistics;
 
+/// The names of these dimensions.
+pub(super) const OTHERS: &str = "CPU time of other programs";
+pub(super) const HYPERVISOR: &str = "CPU time that the hypervisor took";
+pub(super) const QUOTA: &str = "stopped by a CPU quota";
+pub(super) const GAPS: &str = "gaps of a sleeping thread";
+pub(super) const TASKS_WAITED: &str = "tasks that waited for a CPU";
+pub(super) const DEVICE_WAITED: &str = "tasks that waited for a device";
+pub(super) const MEMORY_WAITED: &str = "tasks that waited for memory";
+pub(super) const HIGHEST_FREQUENCY: &str = "highest frequency of a CPU";
+
 /// The shortest work of which a share of time is known: the kernel counts CPU time in ticks of up to 10 ms.
 const SHORTEST_S: f64 = 0.5;
 
@@ -41,15 +51,13 @@ impl WatchedCondition {
 
 /// Each as seconds per second: 1 is one CPU, or all of the time.
 const CONDITIONS: [WatchedCondition; 7] = [
-    WatchedCondition::of("CPU time of other programs", 0.10, others_s),
-    WatchedCondition::of("CPU time that the hypervisor took", 0.05, |slice| slice.steal_s),
-    WatchedCondition::of("stopped by a CPU quota", 0.02, |slice| slice.throttled_s),
-    WatchedCondition::of("gaps of a sleeping thread", 0.02, |slice| Some(slice.late_s)),
-    WatchedCondition::of("tasks that waited for a CPU", 0.10, |slice| slice.cpu_pressure_s)
-        .only_by(others_ran),
-    WatchedCondition::of("tasks that waited for a device", 0.10, |slice| slice.io_pressure_s)
-        .only_by(only_others_used_devices),
-    WatchedCondition::of("tasks that waited for memory", 0.02, |slice| slice.memory_pressure_s),
+    WatchedCondition::of(OTHERS, 0.10, others_s),
+    WatchedCondition::of(HYPERVISOR, 0.05, |slice| slice.steal_s),
+    WatchedCondition::of(QUOTA, 0.02, |slice| slice.throttled_s),
+    WatchedCondition::of(GAPS, 0.02, |slice| Some(slice.late_s)),
+    WatchedCondition::of(TASKS_WAITED, 0.10, |slice| slice.cpu_pressure_s).only_by(others_ran),
+    WatchedCondition::of(DEVICE_WAITED, 0.10, |slice| slice.io_pressure_s).only_by(only_others_used_devices),
+    WatchedCondition::of(MEMORY_WAITED, 0.02, |slice| slice.memory_pressure_s),
 ];
 
 /// CPU time of other programs.
@@ -154,7 +162,7 @@ fn frequency(before: &[HostSlice], during: &[HostSlice]) -> Option<HostDimension
     } else {
         Verdict::HeldStill { within: by.abs() }
     };
-    Some(watched("highest frequency of a CPU", ChangeScale::Ratio, [usual, meanwhile], margin, verdict))
+    Some(watched(HIGHEST_FREQUENCY, ChangeScale::Ratio, [usual, meanwhile], margin, verdict))
 }
 
 fn watched(name: &str, scale: ChangeScale, values: [f64; 2], margin: f64, verdict: Verdict) -> HostDimension {
@@ -167,6 +175,7 @@ fn watched(name: &str, scale: ChangeScale, values: [f64; 2], margin: f64, verdic
         readings: values.map(reading).to_vec(),
         margin,
         verdict,
+        follows: None,
     }
 }
 

@@ -8,10 +8,11 @@
 //!
 //! *Meanwhile* a thread sleeps, notes how late it wakes, and reads the kernel's counters once a second (`meanwhile.rs`).
 //!
-//! How both become a verdict is argued in `judging.rs`. Nothing is ever rescaled by an anchor: a single calibrated number doubles
+//! How both become a verdict is argued in `judging.rs`, and what of it can follow from what else in `causes.rs`. Nothing is ever rescaled by an anchor: a single calibrated number doubles
 //! the error as often as it halves it.
 
 mod anchors;
+mod causes;
 pub mod command;
 mod guard;
 mod judging;
@@ -21,5 +22,6 @@ mod signals;
 mod surroundings;
 mod verdict;
 
+pub use causes::attributed;
 pub use surroundings::{AroundSettings, AroundWork, Surroundings};
 pub use verdict::{ChangeScale, DimensionReading, HostDimension, Source, Verdict, Whole};

@@ -2,7 +2,7 @@
 
 use super::anchors::anchors;
 use super::verdict::{HostDimension, Whole};
-use super::{judging, levels, meanwhile};
+use super::{causes, judging, levels, meanwhile};
 use crate::plan::{Set, SetMember};
 use crate::record::{Journal, Run};
 use crate::run::{Options, PhaseSpan, PhasedRun};
@@ -154,7 +154,7 @@ impl Surroundings {
         let levels = levels::of(&self.run, self.set, &self.phases);
         let memory = self.run.header.machine.memory.total_bytes.value().copied();
         let watched = meanwhile::judged(&self.before, &self.during, memory);
-        judging::judged(levels, self.margin).into_iter().chain(watched).collect()
+        causes::attributed(judging::judged(levels, self.margin).into_iter().chain(watched).collect())
     }
 
     /// The verdict on the host.

@@ -77,6 +77,9 @@ pub struct HostDimension {
     /// The verdict.
     #[serde(flatten)]
     pub verdict: Verdict,
+    /// The dimension that moved as well and can have moved this one; absent where none can, or this one did not move.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub follows: Option<String>,
 }
 
 /// The verdict on the host.

@@ -80,9 +80,10 @@ impl PooledFamily {
         self.verdict == Verdict::Worse && !self.contrast.is_within(self.margin)
     }
 
-    /// Whether a change of the size of the margin is neither found nor excluded, nor would have been found.
+    /// Whether a change of the size of the margin is neither found nor excluded, nor would have been found. The core's cycle is not
+    /// asked: operations are compared at one frequency, so what is compared is seen whatever the host's clock did.
     pub fn is_unseen(&self) -> bool {
-        self.verdict == Verdict::Inconclusive && self.smallest_visible > self.margin
+        self.points > 0 && self.verdict == Verdict::Inconclusive && self.smallest_visible > self.margin
     }
 }
 

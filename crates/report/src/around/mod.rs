@@ -9,7 +9,9 @@ use crate::paper::{Block, Document, Key, Section, Text, Tone, plain};
 use crate::text::Style;
 use fathom_core::quantities;
 use fathom_core::sampling::HostSlice;
-use fathom_engine::around::{ChangeScale, HostDimension, Source, Surroundings, Verdict, Whole};
+use fathom_engine::around::{
+    self, ChangeScale, DimensionReading, HostDimension, Source, Surroundings, Verdict, Whole,
+};
 use fathom_engine::record::Tool;
 use fathom_engine::run::PhaseSpan;
 use serde::{Deserialize, Serialize};
@@ -79,6 +81,7 @@ impl AroundReport {
 
     /// The same with the verdict that its dimensions have.
     fn concluded(mut self) -> Self {
+        self.dimensions = around::attributed(self.dimensions);
         self.verdict = Whole::of(&self.dimensions);
         self.sentence = sentences::verdict(&self.dimensions, self.interrupted);
         self
@@ -191,13 +194,13 @@ struct DimensionRow {
     high: Option<f64>,
     within: Option<f64>,
     margin: f64,
+    /// The dimension that moved as well and can have moved this one.
+    follows: Option<String>,
 }
 
 impl DimensionRow {
     fn of(dimension: &HostDimension) -> Self {
-        let value = |reading: Option<&Option<fathom_engine::around::DimensionReading>>| {
-            Some(reading?.as_ref()?.value)
-        };
+        let value = |reading: Option<&Option<DimensionReading>>| Some(reading?.as_ref()?.value);
         let (change, low, high) = match dimension.verdict {
             Verdict::Moved { by, low, high } => (Some(by), low, high),
             _ => (None, None, None),
@@ -218,6 +221,7 @@ impl DimensionRow {
             high,
             within,
             margin: dimension.margin,
+            follows: dimension.follows.as_deref().map(csv::cell),
         }
     }
 }

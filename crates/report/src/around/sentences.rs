@@ -12,8 +12,8 @@ pub(super) const JUDGED: &str = "Anchors: a dimension moved where its change is 
                                  discovery rate 5 % over all dimensions and phases) and is not shown to be within the \
                                  whole; it held still within x % \
                                  where the 95 % interval of the change ends there, and that is within its margin. Meanwhile: \
-                                 it moved where its rate exceeds that of every second before by more than its margin. Nothing \
-                                 is rescaled.";
+                                 it moved where its rate exceeds that of every second before by more than its margin. What \
+                                 moved with another can have moved because of it. Nothing is rescaled.";
 
 /// The verdict on the host in one sentence.
 pub(super) fn verdict(dimensions: &[HostDimension], interrupted: bool) -> String {
@@ -26,8 +26,13 @@ pub(super) fn verdict(dimensions: &[HostDimension], interrupted: bool) -> String
             )
         }
         Whole::Moved => {
-            let moved: Vec<String> = dimensions.iter().filter(|each| each.moved()).map(change).collect();
-            format!("The host did not hold still: {}.", moved.join("; "))
+            let (following, first): (Vec<_>, Vec<_>) =
+                dimensions.iter().filter(|each| each.moved()).partition(|each| each.follows.is_some());
+            let list =
+                |moved: Vec<&HostDimension>| moved.into_iter().map(change).collect::<Vec<_>>().join("; ");
+            let with =
+                if following.is_empty() { String::new() } else { format!(" With it: {}.", list(following)) };
+            format!("The host did not hold still: {}.{with}", list(first))
         }
         Whole::CannotSay => undecided(dimensions),
     };
@@ -113,7 +118,16 @@ mod tests {
 
     fn dimension(name: &str, scale: ChangeScale, verdict: Verdict) -> HostDimension {
         let (source, name) = (Source::Anchors, name.to_owned());
-        HostDimension { name, source, scale, unit: None, readings: vec![], margin: 0.1, verdict }
+        HostDimension {
+            name,
+            source,
+            scale,
+            unit: None,
+            readings: vec![],
+            margin: 0.1,
+            verdict,
+            follows: None,
+        }
     }
 
     fn still(name: &str, within: f64) -> HostDimension {
@@ -137,6 +151,10 @@ mod tests {
             "{sentence}"
         );
         assert!(sentence.ends_with("processor time moved by −50.0 points."), "{sentence}");
+        let [_, mut share, _] = lost.clone();
+        share.follows = Some("fsync".to_owned());
+        let sentence = verdict(&[lost[0].clone(), share], false);
+        assert!(sentence.ends_with("+49 %). With it: processor time moved by −50.0 points."), "{sentence}");
     }
 
     #[test]

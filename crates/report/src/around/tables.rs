@@ -43,7 +43,7 @@ fn row(dimension: &HostDimension, pauses: Option<String>) -> Row {
     let (before, after) =
         (value(dimension.readings.first()), value(dimension.readings.get(1..).and_then(<[_]>::last)));
     let cells = [Some(Text::plain(&dimension.name)), Some(before), pauses.map(Text::plain), Some(after)];
-    let judged = [Text::plain(change(dimension)), verdict(&dimension.verdict)];
+    let judged = [Text::plain(change(dimension)), verdict(dimension)];
     Row::of(cells.into_iter().flatten().chain(judged))
 }
 
@@ -87,10 +87,12 @@ fn change(dimension: &HostDimension) -> String {
     }
 }
 
-fn verdict(verdict: &Verdict) -> Text {
-    match verdict {
-        Verdict::HeldStill { .. } => Text::plain(word(verdict)),
-        Verdict::Moved { .. } => Text::toned(Tone::Bad, word(verdict)),
-        Verdict::CannotSay { .. } => Text::toned(Tone::Careful, word(verdict)),
+fn verdict(dimension: &HostDimension) -> Text {
+    let word = word(&dimension.verdict);
+    match dimension.verdict {
+        Verdict::HeldStill { .. } => Text::plain(word),
+        Verdict::Moved { .. } if dimension.follows.is_some() => Text::toned(Tone::Careful, "moved with it"),
+        Verdict::Moved { .. } => Text::toned(Tone::Bad, word),
+        Verdict::CannotSay { .. } => Text::toned(Tone::Careful, word),
     }
 }
