@@ -24,7 +24,7 @@ fn elsewhere(_: f64) -> f64 {
 
 /// A trial of 50 observations at this frequency.
 fn sample(cost: Cost, ghz: f64, chance: &mut Chance) -> Sample {
-    let scatter = 1.0 + 0.003 * chance.normal();
+    let scatter = 1.0 + 0.001 * chance.normal();
     let observed = |_| (1000.0 * cost(ghz) * scatter * (1.0 + 0.002 * chance.normal())) as i64;
     let operation = (0..50).map(observed).collect();
     let observations = Observations::Ticks {
@@ -35,7 +35,8 @@ fn sample(cost: Cost, ghz: f64, chance: &mut Chance) -> Sample {
         operation,
         baseline: vec![],
     };
-    let hz = Some(ghz * 1e9);
+    // Chains have an error of their own, which the cost does not follow.
+    let hz = Some(ghz * 1e9 * (1.0 + 0.003 * chance.normal()));
     let conditions = Conditions { core_hz_before: hz, core_hz_after: hz, ..Conditions::default() };
     Sample { observations, operations: 50_000, conditions, home: Some(1), ..Sample::default() }
 }

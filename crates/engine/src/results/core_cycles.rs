@@ -15,6 +15,10 @@ use fathom_core::statistics::{self, Estimate, MINIMUM_TRIALS};
 /// The slope of a cost that follows the frequency. One that does not has zero: an interval as wide as their distance cannot tell.
 const FOLLOWS: f64 = -1.0;
 
+/// The relative standard deviation of the trials' frequencies from which they tell. Chains are known to some three per mille, and an
+/// error that the cost does not follow makes a slope flatter, by the share of its variance: here by two per cent.
+const CHANGED: f64 = 0.02;
+
 /// The estimate in core cycles; `None` for a cost that does not follow the core's frequency, or is not known to.
 pub(super) fn estimate(
     run: &Run,
@@ -33,7 +37,10 @@ pub(super) fn estimate(
 /// Whether the cost of trials follows their frequencies; `None` if these are too much alike to tell.
 fn follows(visits: &[&Visit]) -> Option<bool> {
     let place = |visit: &&Visit| Some((visit.core_hz?.ln(), visit.median().filter(|cost| *cost > 0.0)?.ln()));
-    let line = statistics::fit_line(&visits.iter().filter_map(place).collect::<Vec<_>>())?;
+    let places: Vec<(f64, f64)> = visits.iter().filter_map(place).collect();
+    let frequencies: Vec<f64> = places.iter().map(|(frequency, _)| *frequency).collect();
+    statistics::mean(&frequencies)?.deviation.filter(|deviation| *deviation >= CHANGED)?;
+    let line = statistics::fit_line(&places)?;
     let slope = line.slope_interval.filter(|slope| slope.high - slope.low <= FOLLOWS.abs())?;
     Some(slope.contains(FOLLOWS) && !slope.contains(0.0))
 }
