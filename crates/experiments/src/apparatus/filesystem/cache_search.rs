@@ -1,7 +1,6 @@
 //! Determines by timing how much of a file stays in the page cache: the largest prefix that can be read again without waiting for
 //! the device.
 
-use super::cache_bracket::CacheBracket;
 use super::reader::{Call, ReadAhead, Reader};
 use fathom_core::experiment::{Failure, Site};
 use fathom_core::sorting;
@@ -21,6 +20,8 @@ pub const MISJUDGED: &str = "bytes_misjudged";
 const PIECE: u64 = 64 << 10;
 /// The maximum share of slow pieces in a prefix that fits: an interrupted piece is slow as well.
 const FITS: f64 = 0.01;
+/// The relative width of the bracket at which the search ends.
+const TOLERANCE: f64 = 0.01;
 /// Bytes of a read that fills the cache.
 const STRETCH: usize = 1 << 20;
 /// Pieces by which the two kinds of piece are timed.
@@ -91,27 +92,30 @@ impl<'site> Search<'site> {
         Ok((hit, miss))
     }
 
-    /// The largest prefix that fits, bytes, at most `ceiling`.
+    /// The largest prefix that fits, bytes, at most `ceiling`: bracketed, then bisected.
     pub fn find(&mut self, ceiling: u64) -> Result<u64, Failure> {
         self.drop_from(0)?;
         let pieces = |bytes: u64| bytes / PIECE * PIECE;
-        let whole = pieces(self.test.bytes);
-        let mut bracket = CacheBracket::below(whole, FITS);
-        // All memory together cannot be the cache's: it does not fit, and shows how much is missing.
-        let mut next = pieces(ceiling);
-        while !bracket.is_narrow() {
-            bracket.learn(next, self.slow_share(next)?);
-            next = pieces(bracket.next());
+        let (mut fits, mut fails) = (0, pieces(self.test.bytes));
+        let mut next = pieces(ceiling - ceiling / 8);
+        while (fails - fits) as f64 > TOLERANCE * fails as f64 {
+            if self.slow_share(next)? < FITS {
+                fits = next;
+            } else {
+                fails = next;
+            }
+            // Downwards the bracket doubles its distance until a prefix fits; then it is halved.
+            next = pieces(if fits == 0 { fails - fails / 4 } else { u64::midpoint(fits, fails) });
             if next == 0 {
                 return Err(Failure::Broke(
                     "not even the smallest prefix was cached when read again".to_owned(),
                 ));
             }
         }
-        if bracket.fails() == whole {
+        if fails == pieces(self.test.bytes) {
             return Err(Failure::Broke("all of the file fits: no read missed".to_owned()));
         }
-        Ok(bracket.middle())
+        Ok(u64::midpoint(fits, fails))
     }
 
     /// Fills the cache with exactly a prefix, reads it again, and returns the share of slow pieces.

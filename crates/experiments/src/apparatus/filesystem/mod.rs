@@ -1,6 +1,5 @@
 //! Readers of files, alone and together, and the search for the size of a cache.
 
-mod cache_bracket;
 pub(crate) mod cache_search;
 pub(crate) mod cold;
 pub(crate) mod fleet;

@@ -29,9 +29,8 @@ static ABOUT: About = About {
              `timing` needs no such count: a prefix is read, so that it is cached as far as it fits, and read again \
              in pieces of 64 KiB, each timed. A piece is slow if it takes longer than the geometric mean of a cached \
              and an evicted piece, both measured just before. A prefix fits if fewer than one piece in a hundred is \
-             slow. The largest prefix that fits is bracketed to 1 %, and the middle of the bracket is the result: as much \
-             as all memory is read first, whose slow pieces show how much does not fit, then a little less and a little \
-             more than what does; where readings do not show that, the bracket is bisected.\n\nWhen the prefix is read again `backward`, the pieces read last come first, and only the \
+             slow. The largest prefix that fits is bracketed and then bisected to 1 %; the middle of the bracket is \
+             the result.\n\nWhen the prefix is read again `backward`, the pieces read last come first, and only the \
              pieces that do not fit miss; `random` does the same in an order that a prefetcher cannot predict. \
              `forward`, a least-recently-used cache drops every piece just before it is needed: all pieces miss as \
              soon as the file is a little too large, so the drop is steep, but does not show how much is missing. The \
