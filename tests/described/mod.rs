@@ -54,6 +54,7 @@ pub fn setting(seed: u64, duration_ns: u64) -> Setting {
         spread: false,
         home: None,
         partner: None,
+        two_cores: false,
         cpu_stat: None,
         folder: std::env::temp_dir(),
         own_folder: std::env::temp_dir().join(format!(".fathom-test-{}", std::process::id())),

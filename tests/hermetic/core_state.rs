@@ -1,6 +1,6 @@
 //! Whether the core was its own: run files of a simulated machine whose states are known give the figures of the core alone.
 
-use fathom::experiment::Counters;
+use fathom::experiment::{Counters, Placement, Point};
 use fathom::record::{PlannedPoint, Run, TrialOutcome};
 use fathom::results::{CoreLevels, CoreState, PointResult, Results, Standing};
 use fathom::sampling::{CoreReadings, Observations, Sample};
@@ -263,6 +263,58 @@ fn on_another_cpu_the_levels_are_not_looked_for() {
     let mut run = BUSY.run();
     run.header.settings.home = 3;
     assert!(CoreLevels::of(&run).is_none(), "its core may be of another kind");
+}
+
+/// Work between two cores: the one that measures is alone all the time, and the other has a neighbour of its own, who makes a batch
+/// longer.
+fn between_two_cores(lasts: f64, told: bool) -> Run {
+    let planned = crate::described::planned();
+    let other = PlannedPoint { experiment: "cpu/other".to_owned(), ..planned.clone() };
+    let mut run = Run::begun(crate::described::header(vec![planned.clone(), other.clone()]));
+    let far = Simulated { shared: 0.5, lasts, trials: 30, ..BUSY };
+    far.visit(&mut run, &planned);
+    for trial in &mut run.trials {
+        trial.point = Point::at(Placement::AcrossCpus);
+        let TrialOutcome::Measured { sample } = &mut trial.outcome else { continue };
+        let core = sample.core.as_mut().expect("readings");
+        let reading = |nth: usize| [nth as u32 + 1, core.stream[nth], core.chain[nth]];
+        // The other side reads less often.
+        let taken = (0..core.stream.len()).step_by(5).map(reading);
+        core.partner = if told { taken.collect() } else { vec![] };
+        core.stream.iter_mut().for_each(|ticks| *ticks = 770);
+    }
+    run.header.plan[0].point = run.trials[0].point.clone();
+    // The levels are known from work on one CPU.
+    BUSY.visit(&mut run, &other);
+    run
+}
+
+#[test]
+fn of_work_between_two_cores_both_must_have_been_alone() {
+    let point = first(&between_two_cores(60.0, true));
+    let core = point.core.clone().expect("readings");
+    let estimate = point.estimate().cloned().expect("an estimate");
+    assert_eq!(core.state, CoreState::Alone);
+    assert!(holds(&point, COST) && (estimate.value / COST - 1.0).abs() < 0.005, "{estimate:?}");
+    assert!(core.shared.is_some_and(|shared| (1.15..1.30).contains(&(shared.value / COST))));
+    // By the core that measures alone all of it would be of the core alone.
+    let one = first(&between_two_cores(60.0, false));
+    assert_eq!(one.core.as_ref().map(|core| core.state), Some(CoreState::AtEnds));
+    let mixed = one.estimate().and_then(|mixed| mixed.interval).expect("an interval");
+    assert!(mixed.high > 1.1 * COST, "{mixed:?}");
+}
+
+#[test]
+fn a_trial_whose_other_core_was_not_read_is_in_no_known_state() {
+    let mut run = between_two_cores(60.0, true);
+    for trial in &mut run.trials[..20] {
+        if let TrialOutcome::Measured { sample } = &mut trial.outcome {
+            sample.core.as_mut().expect("readings").partner.clear();
+        }
+    }
+    let point = first(&run);
+    assert_eq!(point.core.as_ref().map(|core| core.state), Some(CoreState::Alone));
+    assert!(holds(&point, COST) && point.estimate().is_some_and(|found| found.trials <= 10));
 }
 
 #[test]

@@ -74,6 +74,7 @@ pub fn observe_after(
         reading_times: 1,
         stopwatch: &stopwatch,
         core_wait: None,
+        partner_core: None,
         shared,
     };
     sampler.observe(workload, begin).map(|(found, ())| found)

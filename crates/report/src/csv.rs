@@ -45,6 +45,9 @@ struct PointRow<'run> {
     neighbour_cost: Option<f64>,
     neighbour_cost_low: Option<f64>,
     neighbour_cost_high: Option<f64>,
+    core_cycles: Option<f64>,
+    core_cycles_low: Option<f64>,
+    core_cycles_high: Option<f64>,
 }
 
 /// The least observation; `None` for a time below zero, of which too much was subtracted.
@@ -78,7 +81,7 @@ fn row<'run>(results: &Results, point: &'run PointResult) -> PointRow<'run> {
     let interval = estimate.and_then(|estimate| estimate.interval);
     let shared = point.shared().and_then(|shared| shared.interval);
     let cost = point.neighbour_cost();
-    let published = point.published.as_ref();
+    let (published, cycles) = (point.published.as_ref(), point.core_cycles.as_ref());
     let of_observations = published.map(|published| published.observations);
     let in_clock =
         estimate.and_then(|median| ticks_and_cycles(results.run, results.core_hz, point.unit, median.value));
@@ -115,5 +118,8 @@ fn row<'run>(results: &Results, point: &'run PointResult) -> PointRow<'run> {
         neighbour_cost: cost.map(|cost| cost.value),
         neighbour_cost_low: cost.and_then(|cost| cost.interval).map(|interval| interval.low),
         neighbour_cost_high: cost.and_then(|cost| cost.interval).map(|interval| interval.high),
+        core_cycles: cycles.map(|cycles| cycles.value),
+        core_cycles_low: cycles.and_then(|cycles| cycles.interval).map(|interval| interval.low),
+        core_cycles_high: cycles.and_then(|cycles| cycles.interval).map(|interval| interval.high),
     }
 }

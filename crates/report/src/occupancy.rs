@@ -2,7 +2,8 @@
 
 use super::words::plural;
 use fathom_core::quantities;
-use fathom_engine::results::{CoreShared, CoreState, PointResult, Results};
+use fathom_core::statistics::Measured;
+use fathom_engine::results::{CoreShared, CoreState, PointResult, Results, UnlikeCpu};
 
 /// The sentences about the run; empty if its file has no readings of the core.
 pub(super) fn sentences(results: &Results) -> Vec<String> {
@@ -57,10 +58,8 @@ fn of_figures(results: &Results) -> Option<String> {
     let is_known = results.core_shared.as_ref().is_some_and(|core| core.levels.shared.is_some());
     let only = if is_known { "the core alone" } else { "that state" };
     (alone + shared + mixed > 0).then(|| {
-        let mut text = format!(
-            "Of {} for short work on one CPU, {alone} are for {only}",
-            plural(alone + shared + mixed, "figure")
-        );
+        let mut text =
+            format!("Of {} for short work, {alone} are for {only}", plural(alone + shared + mixed, "figure"));
         if shared > 0 {
             text += &format!(", {shared} for the core shared, which was too rarely alone");
         }
@@ -69,6 +68,24 @@ fn of_figures(results: &Results) -> Option<String> {
         }
         text + "."
     })
+}
+
+/// The CPUs of the run's kind that are unlike its own, a sentence for each.
+pub(super) fn unlike_cpus(results: &Results) -> Vec<String> {
+    let home = results.run.header.settings.home;
+    let times = |ratio: &Measured| quantities::factor_within(ratio.value, ratio.ends());
+    let of = |other: &UnlikeCpu| {
+        let cost = other.cost.as_ref().map(|cost| format!("the same work takes {} there", times(cost)));
+        let frequency = other.frequency.as_ref().map(|hz| format!("its frequency is {}", times(hz)));
+        let figures: Vec<String> = cost.into_iter().chain(frequency).collect();
+        format!(
+            "CPU {} is unlike CPU {home}, though of its kind: {}. Its {} count for no figure.",
+            other.cpu,
+            figures.join(", "),
+            plural(other.trials, "trial")
+        )
+    };
+    results.unlike_cpus.iter().map(of).collect()
 }
 
 /// The state of the core behind a point's value, in a word; `None` if it was not shared, or if the work cannot be told apart.

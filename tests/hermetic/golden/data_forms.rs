@@ -180,7 +180,7 @@ fn the_data_inside_of_the_page_are_those_of_the_json() {
 const CSV_HEAD: &str = "experiment,method_version,parameters,unit,outcome,reason,median,low,high,trials,observations,mean,\
     deviation,trimmed_mean,minimum,maximum,trials_mean,trials_deviation,operations_a_reading,median_ticks,\
     median_core_cycles,core,shared_share,predicted,factor,evidence,shared_median,shared_low,shared_high,\
-    neighbour_cost,neighbour_cost_low,neighbour_cost_high";
+    neighbour_cost,neighbour_cost_low,neighbour_cost_high,core_cycles,core_cycles_low,core_cycles_high";
 
 #[test]
 fn the_csv_has_a_row_a_point_with_the_figures_of_the_json() {
@@ -215,7 +215,7 @@ fn rows_of_the_csv_read_as_they_were_reviewed() {
     let row = |beginning: &str| *rows.iter().find(|row| row.starts_with(beginning)).expect(beginning);
     let call = |rest: &str| format!("cpu/procedure_call,1,{rest} placement=one-cpu,nanoseconds,");
     let value = row(&call("arguments=0 form=abi"));
-    assert!(value.contains(",value,,0.899") && value.ends_with(",all evidence holds,,,,,,"), "{value}");
+    assert!(value.contains(",value,,0.899") && value.ends_with(",all evidence holds,,,,,,,,,"), "{value}");
     assert!(value.contains(",8,160,"), "trials and observations: {value}");
     let failed = call("arguments=3 form=chained");
     let reason = "failed,a procedure returned a wrong sum <script>alert(1)</script>";

@@ -40,8 +40,8 @@ pub use shared::Shared;
 pub use shown::Shown;
 pub use touch::Touch;
 pub use workload::{
-    CoreWidth, FigureValue, FirstCall, ObservedFrom, Operation, Site, Spin, Stopwatch, TRACED_CALLS,
-    TRACED_OPERATIONS, TRACING_REFUSED, Work, Workload, repeated,
+    CoreWidth, FigureValue, FirstCall, ObservedFrom, Operation, PartnerTask, Site, Spin, Stopwatch,
+    TRACED_CALLS, TRACED_OPERATIONS, TRACING_REFUSED, Work, Workload, repeated,
 };
 
 use crate::machine::Machine;
@@ -277,6 +277,12 @@ pub trait Experiment: Sync {
     /// one trial: the work is prepared and observed once ([`Workload::figures`]).
     fn figure(&self) -> Option<&'static Parameter> {
         None
+    }
+
+    /// Whether a point's operation is of instructions that wait for nothing outside the core, such as memory, another CPU or a
+    /// timer: its cost is then a number of core cycles, whatever the frequency.
+    fn waits_for_the_core_alone(&self, _point: &Point) -> bool {
+        false
     }
 
     /// The steps in which a trial counts this point's figure, in the point's unit, if these are coarser than the clock: smaller

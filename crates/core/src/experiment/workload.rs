@@ -113,6 +113,15 @@ pub enum ObservedFrom {
     ItsSteadyState,
 }
 
+/// What the other side of the work does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PartnerTask {
+    /// Its part of the work, if there is another side.
+    Work,
+    /// The same, and readings of its core when asked (`sampling/partner_core.rs`).
+    WorkAndReadings,
+}
+
 /// A number with the name of its figure: the value of the parameter that [`super::Experiment::figure`] names.
 pub type FigureValue = (&'static str, f64);
 
@@ -145,6 +154,8 @@ pub struct Workload<'site> {
     pub first_call: FirstCall,
     /// Whether it is repeated until its cost is steady before it is observed.
     pub observed: ObservedFrom,
+    /// Whether the other side reads its own core.
+    pub partner: PartnerTask,
     /// Whether the system calls of some untimed iterations are counted by tracing a forked copy.
     pub traced: bool,
     /// Counts that only the work knows, never decreasing: read before the first observation and after the last.
@@ -165,6 +176,7 @@ impl<'site> Workload<'site> {
             needs_its_cpu: true,
             first_call: FirstCall::WarmsUp,
             observed: ObservedFrom::ItsBeginning,
+            partner: PartnerTask::Work,
             traced: false,
             witness: None,
             gauges: None,
@@ -247,6 +259,13 @@ impl<'site> Workload<'site> {
         if adapts {
             self.observed = ObservedFrom::ItsSteadyState;
         }
+        self
+    }
+
+    /// The other side answers questions about its core after each turn, so that the work is known to have had both cores alone.
+    #[must_use]
+    pub fn whose_partner_reads_its_core(mut self) -> Self {
+        self.partner = PartnerTask::WorkAndReadings;
         self
     }
 

@@ -18,6 +18,8 @@ mod outcome;
 pub mod own_folder;
 pub mod owner;
 pub mod partner;
+pub mod partner_core;
+mod partner_readings;
 pub mod preparing;
 mod qualify;
 mod sample;

@@ -3,9 +3,13 @@
 use super::clock::{Clock, Reading, overhead};
 use super::observations::Observations;
 use super::occupancy::{self, CoreReadings, CoreWait};
+use super::partner_core::PartnerCore;
+use super::partner_readings::PartnerReadings;
 use super::sample::{Beginning, SteadyWork};
 use super::stopwatch::SharedStopwatch;
-use crate::experiment::{Failure, FigureValue, FirstCall, ObservedFrom, Operation, Shared, Work, Workload};
+use crate::experiment::{
+    Failure, FigureValue, FirstCall, ObservedFrom, Operation, PartnerTask, Shared, Work, Workload,
+};
 use std::collections::BTreeMap;
 
 /// The minimum length of a batch as a multiple of the clock's cost, which is then under one percent of it.
@@ -75,6 +79,8 @@ pub struct Sampler<'trial, C: Clock> {
     pub core_wait: Option<CoreWait>,
     /// How many times as long as the shortest the readings of the core are.
     pub reading_times: u32,
+    /// The core of the other side, if it has one of its own.
+    pub partner_core: Option<PartnerCore>,
     /// The equipment of the process, which remembers that its work has once become steady.
     pub shared: &'trial Shared,
 }
@@ -89,6 +95,7 @@ impl<C: Clock> Sampler<'_, C> {
         let observed = workload.observed;
         let (per_iteration, beyond_ns, each) = (workload.per_iteration, workload.beyond_ns, workload.each);
         let first_call = workload.first_call;
+        let partner = self.partner_core.filter(|_| workload.partner == PartnerTask::WorkAndReadings);
         let mut counts = || workload.witness.as_mut().map(|count| count()).unwrap_or_default();
         let mut before = vec![];
         let begin = || {
@@ -96,8 +103,8 @@ impl<C: Clock> Sampler<'_, C> {
             begin()
         };
         let (mut raw, begun) = match &mut workload.work {
-            Work::Recorded(observe) => self.record(observe, (first_call, observed), begin),
-            Work::Figures(observe) => self.record_figures(observe, (first_call, observed), begin),
+            Work::Recorded(observe) => self.record(observe, (first_call, observed, partner), begin),
+            Work::Figures(observe) => self.record_figures(observe, (first_call, observed, partner), begin),
             Work::Marked(operation) => self.marked(operation.as_mut(), (beyond_ns, observed), begin),
             Work::Timed { operation, baseline } => {
                 let batch = self.batch(operation.as_mut(), each)?;
@@ -107,9 +114,11 @@ impl<C: Clock> Sampler<'_, C> {
                 let begun = self.warmed(begin);
                 let settled = self.settle(observed, &mut || operation.run(batch).map(|()| batch))?;
                 let until = Until { most, wait, duration: self.ticks(self.duration_ns as f64) };
-                let mut timed = self.timed(operation.as_mut(), baseline.as_deref_mut(), batch, &until)?;
+                let partner = self.partner_readings(partner);
+                let work = (operation.as_mut(), baseline.as_deref_mut(), partner);
+                let (mut timed, turns) = self.timed(work, batch, &until)?;
                 timed.core.waited_ns = waited_ns;
-                let settled = SteadyWork { operations: settled.operations * per_iteration, ..settled };
+                let settled = settled.and(turns).times(per_iteration);
                 Ok((self.raw_sample(timed, batch, per_iteration, beyond_ns, each).after(settled), begun))
             }
         }?;
@@ -123,6 +132,10 @@ impl<C: Clock> Sampler<'_, C> {
     fn warmed<T>(&self, begin: impl FnOnce() -> T) -> T {
         overhead(self.clock);
         begin()
+    }
+
+    fn partner_readings(&self, of: Option<PartnerCore>) -> PartnerReadings {
+        PartnerReadings::new(of, self.ticks(PartnerReadings::BETWEEN_NS))
     }
 
     fn ticks(&self, ns: f64) -> i64 {
@@ -183,15 +196,15 @@ impl<C: Clock> Sampler<'_, C> {
 
     fn timed(
         &self,
-        operation: &mut (dyn Operation + '_),
-        mut baseline: Option<&mut (dyn Operation + '_)>,
+        (operation, mut baseline, mut partner): TimedWork,
         batch: u64,
         until: &Until,
-    ) -> Result<TimedBatches, Failure> {
+    ) -> Result<(TimedBatches, u64), Failure> {
         let mut timed = TimedBatches::with_capacity(2 * until.most, self.reading_times);
         if let Some(baseline) = baseline.as_deref_mut() {
             baseline.run(batch)?;
         }
+        partner.read(self.clock, &timed.core, &mut || operation.run(1))?;
         timed.core.take(self.clock);
         let began = self.clock.stop();
         let (mut cpu, mut alone) = (began.cpu, 0);
@@ -209,8 +222,14 @@ impl<C: Clock> Sampler<'_, C> {
                 cpu = now.cpu;
                 timed.core.take(self.clock);
             }
-            if until.is_over(timed.operation.len(), alone, now.since(began).0, self.ticks_per_second) {
-                return Ok(timed);
+            let is_over =
+                until.is_over(timed.operation.len(), alone, now.since(began).0, self.ticks_per_second);
+            if is_over || partner.are_due(self.clock) {
+                partner.read(self.clock, &timed.core, &mut || operation.run(1))?;
+            }
+            if is_over {
+                timed.core.partner = partner.readings;
+                return Ok((timed, partner.turns));
             }
         }
     }
@@ -276,7 +295,7 @@ impl<C: Clock> Sampler<'_, C> {
     fn record<T>(
         &self,
         observe: &mut (dyn FnMut() -> Result<Option<f64>, Failure> + '_),
-        start: (FirstCall, ObservedFrom),
+        start: (FirstCall, ObservedFrom, Option<PartnerCore>),
         begin: impl FnOnce() -> T,
     ) -> Result<(RawSample, T), Failure> {
         let mut values = Vec::with_capacity(MOST_SINGLES);
@@ -296,7 +315,7 @@ impl<C: Clock> Sampler<'_, C> {
     fn record_figures<T>(
         &self,
         observe: &mut (dyn FnMut() -> Result<Vec<FigureValue>, Failure> + '_),
-        start: (FirstCall, ObservedFrom),
+        start: (FirstCall, ObservedFrom, Option<PartnerCore>),
         begin: impl FnOnce() -> T,
     ) -> Result<(RawSample, T), Failure> {
         let mut figures = BTreeMap::<String, Vec<f64>>::new();
@@ -319,7 +338,7 @@ impl<C: Clock> Sampler<'_, C> {
     fn repeated<T>(
         &self,
         observe: &mut dyn FnMut(bool) -> Result<Repetition, Failure>,
-        (first_call, observed): (FirstCall, ObservedFrom),
+        (first_call, observed, partner): (FirstCall, ObservedFrom, Option<PartnerCore>),
         begin: impl FnOnce() -> T,
     ) -> Result<(CoreReadings, SteadyWork, T), Failure> {
         if first_call == FirstCall::WarmsUp {
@@ -330,18 +349,29 @@ impl<C: Clock> Sampler<'_, C> {
         let settled = self.settle(observed, &mut || observe(false).map(|once| once.operations))?;
         let mut core =
             CoreReadings { waited_ns, ..CoreReadings::with_capacity(MOST_SINGLES + 1, self.reading_times) };
+        let mut partner = self.partner_readings(partner);
+        partner.read(self.clock, &core, &mut || observe(false).map(drop))?;
         let began = self.clock.stop();
         core.take_at(self.clock, began);
         loop {
             let observations = observe(true)?.saved;
             core.take_at(self.clock, began);
             let elapsed = self.clock.stop().since(began).0;
-            if observations >= MOST_SINGLES || elapsed >= self.ticks(self.duration_ns as f64) {
-                return Ok((core, settled, begun));
+            let is_over = observations >= MOST_SINGLES || elapsed >= self.ticks(self.duration_ns as f64);
+            if is_over || partner.are_due(self.clock) {
+                partner.read(self.clock, &core, &mut || observe(false).map(drop))?;
+            }
+            if is_over {
+                core.partner = partner.readings;
+                return Ok((core, settled.and(partner.turns), begun));
             }
         }
     }
 }
+
+/// Work that is timed: the operation, its baseline, and what is read of the other side's core between them.
+type TimedWork<'work, 'site> =
+    (&'work mut (dyn Operation + 'site), Option<&'work mut (dyn Operation + 'site)>, PartnerReadings);
 
 /// The end condition of a trial of timed work.
 struct Until {

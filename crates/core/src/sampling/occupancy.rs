@@ -31,6 +31,11 @@ pub struct CoreReadings {
     /// work is between two readings.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub at: Vec<u64>,
+    /// Readings of the core of the other side, by the other side between two observations: the number of readings of this core
+    /// before it, ticks of the stream, ticks of the chain. None where the other side runs on this core, cannot be asked, or has a
+    /// core of another kind, and in files of earlier programs.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub partner: Vec<[u32; 3]>,
     /// The reading at the start of the trial, before it prepared or waited for anything: at a moment that was not chosen, so the
     /// share of such readings is a share of time.
     #[serde(default, skip_serializing_if = "Option::is_none")]

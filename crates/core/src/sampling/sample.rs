@@ -67,3 +67,15 @@ pub(super) struct SteadyWork {
     /// The operations of the beginning.
     pub operations: u64,
 }
+
+impl SteadyWork {
+    /// With further operations that were not timed.
+    pub(super) fn and(self, operations: u64) -> Self {
+        SteadyWork { operations: self.operations + operations, ..self }
+    }
+
+    /// With so many operations for each iteration.
+    pub(super) fn times(self, per_iteration: u64) -> Self {
+        SteadyWork { operations: self.operations * per_iteration, ..self }
+    }
+}

@@ -9,6 +9,7 @@ use super::observe::{RawSample, Sampler};
 use super::occupancy::{self, CoreWait};
 use super::on_cpu::OnCpu;
 use super::outcome::TrialOutcome;
+use super::partner_core::PartnerCore;
 use super::sample::Sample;
 use super::stopwatch::SharedStopwatch;
 use super::{affinity, frequency, gaps, partner, tracer};
@@ -84,6 +85,9 @@ pub struct Setting {
     pub home: Option<usize>,
     /// The CPU of the other side.
     pub partner: Option<usize>,
+    /// Whether the other side has a core of its own, of the same kind, whose state counts too.
+    #[serde(default)]
+    pub two_cores: bool,
     /// The cgroup's `cpu.stat`, for throttling.
     pub cpu_stat: Option<String>,
     /// The folder for files.
@@ -221,6 +225,8 @@ fn observe<C: Clock>(
     // The first readings of a process wait for their own instructions.
     let arrived = (0..4).map(|_| occupancy::read(clock, setting.reading_times)).last();
     let core_wait = visit.points.iter().all(is_on_one_cpu).then_some(visit.core_wait).flatten();
+    // Before the work is prepared, and with it the other side.
+    let partner_core = setting.two_cores.then(|| PartnerCore::new(setting.clock, setting.reading_times));
     let sampler = Sampler {
         clock,
         ticks_per_second: hz,
@@ -228,6 +234,7 @@ fn observe<C: Clock>(
         stopwatch,
         core_wait,
         reading_times: setting.reading_times,
+        partner_core: partner_core.transpose()?,
         shared: &site.shared,
     };
     // A trial that is put back is so before its preparation, if the core is shared by then.

@@ -5,6 +5,7 @@
 
 use super::own_folder;
 use super::partner::{PartnerProcess, pipe, read_byte, write_byte};
+use super::partner_core;
 use super::shared_memory::{Shareable, shared_memory};
 use crate::experiment::{Failure, Workload, ensure, errno};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
@@ -33,6 +34,7 @@ pub fn echo(mut end: AnyEnd) -> Result<(), Failure> {
     loop {
         end.wait()?;
         end.give()?;
+        partner_core::answer();
     }
 }
 
@@ -46,7 +48,7 @@ pub fn rounds<'site>(mut near: AnyEnd, partner: Option<PartnerProcess>) -> Workl
         }
         Ok(())
     };
-    Workload::batched(play).per_iteration(2)
+    Workload::batched(play).per_iteration(2).whose_partner_reads_its_core()
 }
 
 /// Two pipes; a byte is the turn.

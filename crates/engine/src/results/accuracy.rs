@@ -187,6 +187,7 @@ mod tests {
             parameters: vec![],
             unit: Unit::Nanoseconds,
             outcome: Outcome::Value(estimate),
+            core_cycles: None,
             baseline: None,
             core: None,
             samples: vec![],

@@ -10,13 +10,13 @@ use fathom_core::statistics::{self, Interval, LevelHistogram, Levels, Occupancy}
 /// The observations on which an estimate is based.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CoreState {
-    /// Short work on one CPU: the observations made with the core alone.
+    /// Short work: the observations made with the core alone.
     Alone,
-    /// Short work on one CPU: the observations made with the core shared, because too few had it alone.
+    /// Short work: the observations made with the core shared, because too few had it alone.
     Shared,
-    /// Short work on one CPU: all observations, because too few show the state of the core.
+    /// Short work: all observations, because too few show the state of the core.
     Mixed,
-    /// Other work, which runs on several CPUs or takes about as long as a state of the core lasts: all observations; the
+    /// Other work, some of whose cores were not read, or which takes about as long as a state of the core lasts: all observations; the
     /// state of the core was read at the ends of the trial.
     AtEnds,
 }
@@ -152,14 +152,44 @@ pub(crate) fn shared_on_arrivals(run: &Run, levels: &Levels) -> Vec<(f64, f64)> 
 }
 
 /// The state of the core between consecutive readings, if it was read next to every observation: alone or shared if both
-/// readings agree.
+/// readings agree. Of work between two cores it is alone only if both cores were, and shared if either was.
 pub fn states(sample: &Sample, levels: &Levels) -> Option<Vec<Occupancy>> {
     let core = sample.core.as_ref()?;
     let timed = match &sample.observations {
         Observations::Ticks { operation, baseline, .. } => operation.len() + baseline.len(),
         Observations::Values { values } => values.len(),
     };
-    (core.stream.len() == timed + 1 && core.chain.len() == timed + 1).then(|| between(core, levels))
+    (core.stream.len() == timed + 1 && core.chain.len() == timed + 1)
+        .then(|| of_both(core, between(core, levels), levels))
+}
+
+/// The states of this core, joined with those of the other side's core if that was read.
+fn of_both(core: &CoreReadings, own: Vec<Occupancy>, levels: &Levels) -> Vec<Occupancy> {
+    if core.partner.is_empty() {
+        return own;
+    }
+    let other = |place: usize| partner_state(core, place, levels);
+    own.into_iter().enumerate().map(|(place, own)| joined(own, other(place))).collect()
+}
+
+/// The state of the other side's core during an observation: what its readings before and after it agree on.
+fn partner_state(core: &CoreReadings, observation: usize, levels: &Levels) -> Occupancy {
+    // An observation is between two readings of this core, so that many and one more are before it.
+    let next = core.partner.partition_point(|[own_before, ..]| *own_before as usize <= observation + 1);
+    let state = |reading: &[u32; 3]| levels.state(occupancy::quotient([reading[1], reading[2]]));
+    let ends = next.checked_sub(1).map(|last| &core.partner[last]).zip(core.partner.get(next));
+    ends.map(|(before, after)| (state(before), state(after)))
+        .filter(|(before, after)| before == after)
+        .map_or(Occupancy::Unclear, |(state, _)| state)
+}
+
+/// The state of two cores together.
+fn joined(one: Occupancy, other: Occupancy) -> Occupancy {
+    match (one, other) {
+        (Occupancy::Alone, Occupancy::Alone) => Occupancy::Alone,
+        (Occupancy::Shared, _) | (_, Occupancy::Shared) => Occupancy::Shared,
+        _ => Occupancy::Unclear,
+    }
 }
 
 /// A core whose state changes often may be alone at two readings and shared in between: it counts as alone only if the

@@ -87,14 +87,12 @@ impl Headline {
 /// point's unit.
 pub fn estimate(run: &Run, unit: Unit, samples: &[&Sample], visits: &[Visit]) -> Option<(Estimate, f64)> {
     let operations: Vec<&[f64]> = visits.iter().map(|visit| visit.operation.as_slice()).collect();
-    let baselines = baselines(visits);
     let resolution_ns = resolution_ns(run, samples);
-    if !baselines.is_empty() {
+    let estimate = of_visits(visits)?;
+    if !baselines(visits).is_empty() {
         // Two medians are subtracted, each of which the clock rounds.
-        let difference = statistics::difference(&operations, &baselines)?;
-        return Some((within_the_clock(difference, resolution_ns, run), resolution_ns));
+        return Some((within_the_clock(estimate, resolution_ns, run), resolution_ns));
     }
-    let estimate = statistics::estimate(&operations)?;
     let resolution = match unit.kind() {
         // A rate is the reciprocal of a time; its resolution follows from that of the time.
         Kind::Rate => estimate.value.powi(2) * resolution_ns / 1e9,
@@ -109,6 +107,17 @@ pub fn estimate(run: &Run, unit: Unit, samples: &[&Sample], visits: &[Visit]) ->
         Kind::Cost | Kind::Rate => within_the_clock(estimate, step / 2.0, run),
     };
     Some((above_its_least(estimate, unit), resolution))
+}
+
+/// The median of some visits with its interval, less that of the baseline if there is one, in the unit of their numbers.
+pub(super) fn of_visits(visits: &[Visit]) -> Option<Estimate> {
+    let operations: Vec<&[f64]> = visits.iter().map(|visit| visit.operation.as_slice()).collect();
+    let baselines = baselines(visits);
+    if baselines.is_empty() {
+        statistics::estimate(&operations)
+    } else {
+        statistics::difference(&operations, &baselines)
+    }
 }
 
 /// The step of recorded times that repeat, as those read in whole ticks do: the least difference of two of them; if all are equal, a tick. 0 if
@@ -142,7 +151,7 @@ fn above_its_least(mut estimate: Estimate, unit: Unit) -> Estimate {
 }
 
 /// The clock's resolution divided by the operations of an observation (median over trials), nanoseconds.
-fn resolution_ns(run: &Run, measured: &[&Sample]) -> f64 {
+pub(super) fn resolution_ns(run: &Run, measured: &[&Sample]) -> f64 {
     let operations = measured.iter().filter_map(|sample| match &sample.observations {
         Observations::Ticks { operations, operation, .. } if !operation.is_empty() => {
             Some(*operations as f64)
@@ -155,7 +164,7 @@ fn resolution_ns(run: &Run, measured: &[&Sample]) -> f64 {
 
 /// The estimate with an interval no narrower than the clock allows: a median of rounded readings may be half a step from the
 /// truth however often it is repeated, and the clock's own frequency is known only to its spread.
-fn within_the_clock(mut estimate: Estimate, half_step: f64, run: &Run) -> Estimate {
+pub(super) fn within_the_clock(mut estimate: Estimate, half_step: f64, run: &Run) -> Estimate {
     let of_frequency = estimate.value.abs() * run.header.clock.frequency_spread_ppm * 1e-6;
     if let Some(interval) = &mut estimate.interval {
         interval.low -= half_step + of_frequency;

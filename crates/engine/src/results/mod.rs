@@ -4,6 +4,7 @@
 mod accuracy;
 mod beginnings;
 pub mod bounds;
+mod core_cycles;
 mod core_state;
 mod cross_checks;
 mod disturbance;
@@ -29,6 +30,7 @@ mod shape;
 mod sound;
 mod time_spent;
 mod trend;
+mod unlike_cpus;
 pub(crate) mod virtual_peer;
 mod visits;
 mod vm_exit;
@@ -55,6 +57,7 @@ pub use published_statistics::{PublishedStatistics, ticks_and_cycles};
 pub(crate) use sound::Sound;
 pub use time_spent::{RunTime, TimeSpent};
 pub use trend::TrendResult;
+pub use unlike_cpus::{UnlikeCpu, is_on_unlike};
 pub use visits::CoreTrials;
 pub(crate) use visits::Visits;
 
@@ -88,6 +91,8 @@ pub struct Results<'run> {
     pub accuracy: Accuracy,
     /// The observed core frequency, median over trials, hertz.
     pub core_hz: Option<f64>,
+    /// CPUs of the run's kind that are unlike its own, and whose trials are left out.
+    pub unlike_cpus: Vec<UnlikeCpu>,
     /// The share of the time in which the core was shared, with its derivation; `None` if the run file does not contain it.
     pub core_shared: Option<CoreShared>,
 }
@@ -96,7 +101,8 @@ impl<'run> Results<'run> {
     /// Computes all results; the same run file gives the same results.
     pub fn of(run: &'run Run) -> Self {
         let core_levels = CoreLevels::of(run);
-        let mut points = point::results(run, core_levels.as_ref());
+        let unlike_cpus = UnlikeCpu::all(run, core_levels.as_ref());
+        let mut points = point::results(run, core_levels.as_ref(), &unlike_cpus);
         let core_hz = core_hz(run);
         let mut known = supported(run, &points, core_hz);
         if bounds::mark(&mut points, &known) {
@@ -152,6 +158,7 @@ impl<'run> Results<'run> {
             cross_checks,
             accuracy,
             core_hz,
+            unlike_cpus,
             core_shared,
         }
     }

@@ -1,5 +1,6 @@
 //! The result of one point: its outcome with its estimate, its prediction, its evidence.
 
+use super::core_cycles;
 use super::core_state::CoreState;
 use super::disturbance::Disturbance;
 use super::evidence::Evidence;
@@ -14,6 +15,7 @@ use super::processor_time::ProcessorTime;
 use super::published_statistics::PublishedStatistics;
 use super::shape;
 use super::sound::Sound;
+use super::unlike_cpus::{self, UnlikeCpu};
 use super::visits::Visits;
 use crate::parallel;
 use crate::record::{MethodParameter, PlannedPoint, PredictionLine, Run, Trial};
@@ -39,6 +41,8 @@ pub struct PointResult {
     pub unit: Unit,
     /// Its outcome, with the estimate.
     pub outcome: Outcome,
+    /// The estimate in cycles of the core, where the cost follows its frequency.
+    pub core_cycles: Option<Estimate>,
     /// The baseline's own median, if one was subtracted.
     pub baseline: Option<Estimate>,
     /// The state of the core during the trials; `None` if it is not known.
@@ -155,9 +159,9 @@ fn merit(kind: Kind, estimate: &Estimate) -> f64 {
 }
 
 /// The result of every point of the plan, in its order.
-pub fn results(run: &Run, levels: Option<&Levels>) -> Vec<PointResult> {
+pub fn results(run: &Run, levels: Option<&Levels>, unlike: &[UnlikeCpu]) -> Vec<PointResult> {
     let mut trials: BTreeMap<(&str, &Point), Vec<&Trial>> = BTreeMap::new();
-    for trial in &run.trials {
+    for trial in run.trials.iter().filter(|trial| !unlike_cpus::is_on_unlike(unlike, run, trial)) {
         trials.entry((&trial.experiment, &trial.point)).or_default().push(trial);
     }
     // The first prediction of a point counts.
@@ -212,6 +216,7 @@ fn judge(
         parameters: parameters(run, planned),
         unit: planned.unit,
         mixture: Mixture::of(&outcome, &visits, &all, &modes),
+        core_cycles: outcome.estimate().and_then(|_| core_cycles::estimate(run, planned, &measured, &visits)),
         outcome,
         baseline,
         core: levels.and_then(|levels| PointCore::of(run, planned.unit, &visits, &measured, levels)),

@@ -16,6 +16,8 @@ pub struct Visit {
     pub operation: Vec<f64>,
     /// The observations of the baseline; empty if there is none.
     pub baseline: Vec<f64>,
+    /// The core's frequency around the observations, by the trial's calibrated chains, hertz; `None` where they disagreed.
+    pub core_hz: Option<f64>,
     /// The state of the core from one reading to the next; empty if it was not read next to every observation.
     states: Vec<Occupancy>,
 }
@@ -32,6 +34,7 @@ impl Visit {
             round: trial.round,
             operation: sample.observations.operation(unit, hz),
             baseline: sample.observations.baseline(hz),
+            core_hz: sample.conditions.core_hz(),
             states: levels.and_then(|levels| states(sample, levels)).unwrap_or_default(),
         }
     }
@@ -62,11 +65,18 @@ impl Visit {
         };
         let operation = select(&self.operation, &mut self.operation_states())?;
         let baseline = select(&self.baseline, &mut self.states.iter().skip(1).step_by(2))?;
-        Some(Visit { round: self.round, operation, baseline, states: vec![] })
+        Some(Visit { round: self.round, operation, baseline, core_hz: self.core_hz, states: vec![] })
+    }
+
+    /// The same with times in cycles of the core at the trial's frequency.
+    pub(super) fn in_cycles(&self) -> Option<Visit> {
+        let cycles_per_ns = self.core_hz? / 1e9;
+        let scaled = |times: &[f64]| times.iter().map(|time| time * cycles_per_ns).collect();
+        Some(Visit { operation: scaled(&self.operation), baseline: scaled(&self.baseline), ..self.clone() })
     }
 
     /// The trial's own median, less that of its baseline.
-    fn median(&self) -> Option<f64> {
+    pub(super) fn median(&self) -> Option<f64> {
         Some(statistics::median(&self.operation)? - self.base())
     }
 
@@ -106,13 +116,14 @@ pub struct Visits {
 }
 
 impl Visits {
-    /// Chooses the observations for the estimate: for short work on one CPU those made with the core alone, or else those made
+    /// Chooses the observations for the estimate: for short work those made with the core alone, or both cores of work between two, or else those made
     /// with the core shared, if enough trials have enough of them; otherwise all.
     pub fn of(run: &Run, unit: Unit, trials: &[&Trial], levels: Option<&Levels>) -> Self {
         let observed = trials.iter().filter_map(|trial| Some((*trial, trial.sample()?)));
         let observed: Vec<(&Trial, &Sample)> =
             observed.filter(|(_, sample)| !sample.observations.is_empty()).collect();
-        let all: Vec<Visit> = observed.iter().map(|trial| Visit::of(run, unit, *trial, levels)).collect();
+        let visit = |trial: &(&Trial, &Sample)| Visit::of(run, unit, *trial, levels);
+        let all: Vec<Visit> = observed.iter().map(visit).collect();
         let whole = |all: Vec<Visit>, state| Visits {
             chosen: all.clone(),
             all,
@@ -126,6 +137,7 @@ impl Visits {
         if !is_short(&observed, run.header.clock.ticks_per_second) {
             return whole(all, Some(CoreState::AtEnds));
         }
+        let all = with_known_states(all, &observed);
         let only = |state| -> Vec<Visit> { all.iter().filter_map(|visit| visit.only(state)).collect() };
         let (alone, shared) = (only(Occupancy::Alone), only(Occupancy::Shared));
         let core_trials = Some(CoreTrials { alone: alone.len(), shared: shared.len() });
@@ -159,13 +171,30 @@ impl Visits {
     }
 }
 
+/// Whether the other side read its core in a trial.
+fn has_partner(sample: &Sample) -> bool {
+    sample.core.as_ref().is_some_and(|core| !core.partner.is_empty())
+}
+
+/// The visits of short work; of work between two cores, a trial in which only one was read is in no known state.
+fn with_known_states(mut visits: Vec<Visit>, observed: &[(&Trial, &Sample)]) -> Vec<Visit> {
+    let is_between_two = observed.iter().any(|(_, sample)| has_partner(sample));
+    for (visit, (_, sample)) in visits.iter_mut().zip(observed) {
+        if is_between_two && !has_partner(sample) {
+            visit.states.clear();
+        }
+    }
+    visits
+}
+
 /// Durations that count as short, nanoseconds. The states of a core last tens of milliseconds or more: work that is much
 /// shorter and had the core alone before and after it had it alone throughout.
 const SHORT_NS: f64 = 1e6;
 
-/// Whether a point's work is short work on one CPU: each observation, a batch or a single operation, is far shorter than a
+/// Whether a point's work is short and its cores were read, those of both sides of work between two: each observation, a batch or a single operation, is far shorter than a
 /// state of the core lasts, whether or not it hands over its CPU or waits.
 fn is_short(observed: &[(&Trial, &Sample)], ticks_per_second: f64) -> bool {
+    let is_between_two = observed.iter().any(|(_, sample)| has_partner(sample));
     observed.iter().all(|(trial, sample)| {
         let elapsed: Vec<f64> = match (&sample.observations, &sample.core) {
             (Observations::Ticks { operation, .. }, _) => {
@@ -177,6 +206,6 @@ fn is_short(observed: &[(&Trial, &Sample)], ticks_per_second: f64) -> bool {
             _ => return false,
         };
         let usual_ns = statistics::median(&elapsed).unwrap_or_default() / ticks_per_second * 1e9;
-        trial.point.placement() == Placement::OneCpu && usual_ns < SHORT_NS
+        (is_between_two || trial.point.placement() == Placement::OneCpu) && usual_ns < SHORT_NS
     })
 }

@@ -2,9 +2,23 @@
 
 use super::environment::reading_times;
 use crate::plan::{CoreWanted, Moment};
-use crate::record::{CoreLook, Header, Look};
+use crate::record::{CoreLook, Header, Look, PlannedPoint};
+use crate::results::UnlikeCpu;
 use fathom_core::experiment::{Experiment, Placement, Point};
-use fathom_core::sampling::{ClockKind, occupancy};
+use fathom_core::sampling::{ClockKind, Sample, occupancy};
+
+/// The visits on each CPU of the kind by which they are compared.
+const COMPARISONS: usize = 6;
+
+/// Whether a planned point is short work on one CPU that may run on any of the kind.
+fn is_comparable(planned: &PlannedPoint) -> bool {
+    let moves = |method: &dyn Experiment| method.cpus(&planned.point).is_none();
+    planned.skip.is_none()
+        && planned.point.placement() == Placement::OneCpu
+        && planned
+            .method()
+            .is_ok_and(|method| moves(method) && method.waits_for_the_core_alone(&planned.point))
+}
 
 /// The cores that are looked at.
 #[derive(Debug)]
@@ -13,6 +27,13 @@ pub(super) struct CoreWatch {
     cpus: Vec<usize>,
     clock: ClockKind,
     reading_times: u32,
+    /// Those found unlike the run's own, on which nothing is measured any more.
+    unlike: Vec<usize>,
+    /// The experiment whose visits are made on all of them by turns until they are known to be alike, and how many were made.
+    compared: Option<String>,
+    comparisons: usize,
+    /// The trials on others of the kind than the run's own CPU.
+    elsewhere: usize,
     /// The first CPU whose core was alone at the last look, and the first whose core was shared.
     alone: Option<usize>,
     shared: Option<usize>,
@@ -26,6 +47,14 @@ impl CoreWatch {
             cpus,
             clock: header.clock.kind,
             reading_times: reading_times(header),
+            unlike: vec![],
+            compared: header
+                .plan
+                .iter()
+                .find(|planned| is_comparable(planned))
+                .map(|planned| planned.experiment.clone()),
+            comparisons: 0,
+            elsewhere: 0,
             alone: None,
             shared: None,
         }
@@ -42,8 +71,10 @@ impl CoreWatch {
         };
         let cores: Vec<CoreLook> = self.cpus.iter().take(count).filter_map(reading).collect();
         let is_alone = |core: &&CoreLook| alone_up_to.is_some_and(|limit| core.quotient() <= limit);
-        self.alone = cores.iter().find(is_alone).map(|core| core.cpu);
-        self.shared = cores.iter().find(|core| !is_alone(core)).map(|core| core.cpu);
+        let usable = || cores.iter().filter(|core| !self.unlike.contains(&core.cpu));
+        let alone = usable().find(is_alone).map(|core| core.cpu);
+        let shared = usable().find(|core| !is_alone(core)).map(|core| core.cpu);
+        (self.alone, self.shared) = (alone, shared);
         let moment = match (alone_up_to, self.alone, self.shared) {
             (Some(_), Some(_), Some(_)) => Moment::Either,
             (Some(_), Some(_), None) => Moment::Alone,
@@ -53,9 +84,32 @@ impl CoreWatch {
         (moment, (!cores.is_empty()).then_some(Look { at_s, cores }))
     }
 
+    /// Whether the CPUs are to be compared after this trial: after 8, 16, 32… on others than the run's own.
+    pub(super) fn is_comparison_due(&mut self, sample: Option<&Sample>) -> bool {
+        let cpu = sample.and_then(|sample| sample.home);
+        let is_elsewhere = cpu.is_some_and(|cpu| self.cpus[1..].contains(&cpu));
+        self.elsewhere += usize::from(is_elsewhere);
+        is_elsewhere && self.elsewhere >= 8 && self.elsewhere.is_power_of_two()
+    }
+
+    /// Measures no longer on these CPUs.
+    pub(super) fn leave_out(&mut self, unlike: &[UnlikeCpu]) {
+        self.unlike = unlike.iter().map(|one| one.cpu).collect();
+    }
+
+    /// The CPU of the next comparison of the CPUs of the kind; `None` for other work, and once each has been compared.
+    fn next_compared(&mut self, experiment: &dyn Experiment) -> Option<usize> {
+        let is_compared = self.compared.as_deref() == Some(experiment.about().name);
+        let more = is_compared && self.comparisons < COMPARISONS * self.cpus.len();
+        more.then(|| {
+            self.comparisons += 1;
+            self.cpus[self.comparisons % self.cpus.len()]
+        })
+    }
+
     /// The CPUs of a point: short work on one CPU runs where the core is as requested.
     pub(super) fn cpus(
-        &self,
+        &mut self,
         core: CoreWanted,
         experiment: &dyn Experiment,
         point: &Point,
@@ -67,6 +121,9 @@ impl CoreWatch {
             CoreWanted::Alone => self.alone,
             CoreWanted::Shared => self.shared,
         };
-        chosen.filter(|_| moves).map_or(usual, |cpu| (Some(cpu), Some(cpu)))
+        let compared =
+            if moves && core != CoreWanted::Shared { self.next_compared(experiment) } else { None };
+        let compared = compared.filter(|cpu| !self.unlike.contains(cpu));
+        compared.or(chosen).filter(|_| moves).map_or(usual, |cpu| (Some(cpu), Some(cpu)))
     }
 }

@@ -9,7 +9,7 @@ use crate::plan::Cpus;
 use crate::record::{Header, PlannedPoint};
 use fathom_core::experiment::registry;
 use fathom_core::experiment::{Experiment, Placement, Requirement};
-use fathom_core::machine::{self, Machine, Root};
+use fathom_core::machine::{self, Machine, Nearness, Root};
 use fathom_core::sampling::{CoreWait, Setting, occupancy};
 use std::cell::OnceCell;
 use std::path::PathBuf;
@@ -125,6 +125,9 @@ impl Environment {
             spread: placement == Placement::Spread,
             home,
             partner,
+            two_cores: home
+                .zip(partner)
+                .is_some_and(|(one, other)| are_two_alike(&header.machine, one, other)),
             cpu_stat: self.cpu_stat.clone(),
             folder: PathBuf::from(&header.settings.folder),
             own_folder: self.shared.folder().to_owned(),
@@ -135,6 +138,11 @@ impl Environment {
             parent: std::process::id(),
         }
     }
+}
+
+/// Whether two CPUs are of different cores of one kind.
+fn are_two_alike(machine: &Machine, one: usize, other: usize) -> bool {
+    one != other && machine.nearness(one, other) != Nearness::Core && machine.same_class(one, other)
 }
 
 /// How long readings of the core must be for the clock of this run.

@@ -13,7 +13,7 @@ use crate::plan::{self, CoreWanted, Moment, Planner, PlannerSettings, Progress, 
 use crate::record::{
     Closing, Ending, Header, Journal, Line, PlannedPoint, PredictionLine, Resumed, Run, Trial,
 };
-use crate::results::{self, CoreLevels, Headline, Standing};
+use crate::results::{self, CoreLevels, Headline, Standing, UnlikeCpu};
 use anyhow::{Result, bail};
 use fathom_core::experiment::registry;
 use fathom_core::experiment::{Experiment, Found, Known, Learnt};
@@ -356,8 +356,21 @@ impl RunInProgress {
         self.core_levels = self.core.levels();
         self.core_hz.extend(results::core_hz_of(&trial));
         self.trials[index].push(self.run.trials.len());
+        let is_due = self.watch.is_comparison_due(trial.sample());
         self.run.trials.push(trial);
+        if is_due {
+            self.compare_cpus();
+        }
         self.catch_up(index);
+    }
+
+    /// Compares the CPUs of the run's kind: what an unlike one measured counts no more.
+    fn compare_cpus(&mut self) {
+        let unlike = UnlikeCpu::all(&self.run, self.core_levels.as_ref());
+        for trials in &mut self.trials {
+            trials.retain(|place| !results::is_on_unlike(&unlike, &self.run, &self.run.trials[*place]));
+        }
+        self.watch.leave_out(&unlike);
     }
 
     /// The greatest quotient of the core alone; `None` while the states of the core cannot be told apart.

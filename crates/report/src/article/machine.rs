@@ -6,7 +6,7 @@ use super::synopsis;
 use crate::description::FactRow;
 use crate::paper::{Block, Column, Key, Row, Section, Sign, Table, Text, Tone, Weight};
 use crate::run::{self, Precision};
-use crate::{description, words};
+use crate::{description, occupancy, words};
 use fathom_core::quantities;
 use fathom_engine::results::Results;
 
@@ -25,6 +25,9 @@ pub(super) fn of(results: &Results) -> Section {
     let mut section = Section::new(Key::of("machine"), "The machine");
     if let Some(peer) = run::peer(header) {
         section = section.say(peer);
+    }
+    for sentence in occupancy::unlike_cpus(results) {
+        section = section.say(sentence);
     }
     let lead = "Every fact, with the file, instruction or call it was read from; where a fact is unknown, the reason.";
     section.with(synopsis::machine_table(results)).with(Block::Folded {

@@ -16,16 +16,7 @@ pub(super) fn every_operation(results: &Results) -> Section {
         "Every operation: the predicted cost of the hardware, the predicted overhead of the operating system, their \
          sum, and the measured value. “<” is an upper limit.",
     )
-    .columns([
-        Column::words("operation"),
-        Column::mixed("base hardware").optional(),
-        Column::mixed("software overhead").optional(),
-        Column::mixed("predicted"),
-        Column::mixed("measured, median"),
-        Column::mixed("95 % interval").optional(),
-        Column::ratio("measured / predicted"),
-        Column::signs("operation checked"),
-    ]);
+    .columns(columns(has_cycles(results)));
     table.searched = true;
     for group in summary::groups(results) {
         table = table.group(rows(results, &group));
@@ -52,26 +43,52 @@ pub(super) fn every_operation(results: &Results) -> Section {
         })
 }
 
+/// Whether the cost of any point follows the core's frequency.
+fn has_cycles(results: &Results) -> bool {
+    results.points.iter().any(|point| point.core_cycles.is_some())
+}
+
+fn columns(has_cycles: bool) -> Vec<Column> {
+    let cycles = has_cycles.then(|| Column::number("median", "core cycles").optional());
+    let costs = [
+        Column::words("operation"),
+        Column::mixed("base hardware").optional(),
+        Column::mixed("software overhead").optional(),
+        Column::mixed("predicted"),
+        Column::mixed("measured, median"),
+        Column::mixed("95 % interval").optional(),
+    ];
+    let judged = [Column::ratio("measured / predicted"), Column::signs("operation checked")];
+    costs.into_iter().chain(cycles).chain(judged).collect()
+}
+
 fn rows(results: &Results, group: &summary::OperationGroup) -> Group {
     let mut head = linked(results, group.experiment);
     if let Some(placement) = group.placement {
         head = head.and(" ").and(Text::toned(Tone::Faint, placement));
     }
-    Group::named(head).rows(group.rows.iter().map(row))
+    Group::named(head).rows(group.rows.iter().map(|of| row(of, has_cycles(results))))
 }
 
-fn row(row: &summary::OperationRow) -> Row {
+fn row(row: &summary::OperationRow, has_cycles: bool) -> Row {
     let sign = if row.shared || row.further { Sign::Unasked } else { words::evidence_sign(row.point) };
-    Row::of([
+    let costs = [
         Text::plain(&*row.operation),
         Text::plain(&*row.hardware),
         Text::plain(&*row.software),
         Text::plain(&*row.predicted),
         Text::strong(&*row.measured),
         Text::plain(&*row.interval),
-        Text::plain(&*row.factor),
-        Text::sign(sign),
-    ])
+    ];
+    let cycles = has_cycles.then(|| Text::plain(cycles(row)));
+    Row::of(costs.into_iter().chain(cycles).chain([Text::plain(&*row.factor), Text::sign(sign)]))
+}
+
+/// The median in cycles of the core; none of the row of another state.
+fn cycles(row: &summary::OperationRow) -> String {
+    let of_point = row.point.core_cycles.as_ref().filter(|_| !row.shared && !row.further);
+    of_point
+        .map_or(ABSENT.to_owned(), |cycles| quantities::number_within(cycles.value, quantities::ends(cycles)))
 }
 
 /// The number of reasons named in an experiment's section; the appendix has all.

@@ -23,6 +23,8 @@ pub(super) struct PointReport<'run> {
     low: Option<f64>,
     high: Option<f64>,
     level: Option<f64>,
+    /// In cycles of the core, where the cost follows its frequency.
+    core_cycles: Option<WithInterval>,
     best: Option<f64>,
     quantiles: Vec<Quantile>,
     trials: usize,
@@ -134,6 +136,7 @@ pub(super) fn point<'run>(results: &Results, result: &'run PointResult) -> Point
         low: usable.and_then(low),
         high: usable.and_then(high),
         level: usable.filter(|estimate| estimate.interval.is_some()).map(|estimate| estimate.level),
+        core_cycles: result.core_cycles.as_ref().map(WithInterval::of),
         best: result.best(),
         quantiles: quantiles(result, usable),
         trials: result.trials.0,

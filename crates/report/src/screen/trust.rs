@@ -22,6 +22,7 @@ pub(crate) fn lines(results: &Results) -> Vec<(&'static str, String)> {
         ("prediction", predictions(results)),
         ("disturbed", Some(disturbed(results))),
         (CORE, core(results)),
+        (CPUS, unlike_cpus(results)),
         ("warnings", warnings(results)),
         ("self-test", Some(verification::of_build(&results.run.header))),
     ];
@@ -45,7 +46,7 @@ impl TrustLines {
     fn has(self, name: &str) -> bool {
         match self {
             TrustLines::Whole | TrustLines::All => true,
-            TrustLines::Screen => [VALUES, CHECKS, CORE].contains(&name),
+            TrustLines::Screen => [VALUES, CHECKS, CORE, CPUS].contains(&name),
             TrustLines::Few => [VALUES, CHECKS].contains(&name),
         }
     }
@@ -54,6 +55,7 @@ impl TrustLines {
 const VALUES: &str = "values";
 const CHECKS: &str = "checks";
 const CORE: &str = "core";
+const CPUS: &str = "CPUs";
 
 /// The lines under their title.
 pub(crate) fn text(results: &Results, shown: TrustLines, style: Style) -> String {
@@ -93,7 +95,7 @@ enum Trust {
 const FAIRLY: f64 = 0.5;
 const HIGHLY: f64 = 0.8;
 
-/// The share of the time from which a shared core is a reason for wide intervals.
+/// The share of the time from which a shared core is a reason for wide intervals, and that of trials stopped by a quota.
 const OFTEN: f64 = 0.1;
 
 /// The verdict, its reason and its remedy, from the run's own widths, states of the core and warnings.
@@ -149,6 +151,7 @@ fn causes(results: &Results, precision: &Precision) -> (Vec<String>, String) {
         .iter()
         .any(|warning| warning.id == "load")
         .then(|| ("the machine was not idle".to_owned(), "Stop other work on this machine and repeat it."));
+    let limited = limited_by_quota(results);
     let few = (precision.without > 0).then(|| {
         let cause = format!("{} have too few trials for an interval", quantities::count(precision.without));
         (cause, "Repeat it longer (--budget).")
@@ -163,12 +166,27 @@ fn causes(results: &Results, precision: &Precision) -> (Vec<String>, String) {
         (cause, WRONG)
     });
     let all: Vec<(String, &'static str)> =
-        failed.into_iter().chain(doubtful).chain(busy).chain(shared).chain(few).collect();
+        limited.into_iter().chain(failed).chain(doubtful).chain(busy).chain(shared).chain(few).collect();
     let mut remedies: Vec<&str> = all.iter().map(|(_, remedy)| *remedy).collect();
     remedies.dedup();
     remedies.truncate(MOST_REMEDIES);
     let remedy = if all.is_empty() { "Repeat it longer (--budget).".to_owned() } else { remedies.join(" ") };
     (all.into_iter().map(|(cause, _)| cause).collect(), remedy)
+}
+
+/// A quota of processor time that stopped many trials, and the remedy: it comes first, because what it stops may fail for no other
+/// reason.
+fn limited_by_quota(results: &Results) -> Option<(String, &'static str)> {
+    let quota = results.run.header.machine.cpu_quota()?;
+    let stopped = run::trials_with(results, |disturbance| disturbance.trials_throttled)?;
+    let trials: usize = results.points.iter().map(|point| point.trials.0).sum();
+    let cause = format!(
+        "a quota of {} CPUs stopped {} of {}",
+        quantities::number(quota),
+        quantities::count(stopped),
+        plural(trials, "trial")
+    );
+    (stopped as f64 >= OFTEN * trials as f64).then_some((cause, "Raise the quota (`--cpus` of a container)."))
 }
 
 /// The remedy of what failed.
@@ -322,6 +340,12 @@ fn disturbed(results: &Results) -> String {
 fn core(results: &Results) -> Option<String> {
     let sentences: Vec<String> =
         occupancy::sentences(results).into_iter().chain(run::frequencies(results)).collect();
+    (!sentences.is_empty()).then(|| sentences.join(" "))
+}
+
+/// The CPUs of the run's kind that are unlike its own; `None` if all are alike, or were not needed.
+fn unlike_cpus(results: &Results) -> Option<String> {
+    let sentences = occupancy::unlike_cpus(results);
     (!sentences.is_empty()).then(|| sentences.join(" "))
 }
 

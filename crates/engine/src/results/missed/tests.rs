@@ -32,6 +32,7 @@ fn result(unit: Unit, measured: f64, prediction: Prediction) -> PointResult {
             trials,
             observations,
         }),
+        core_cycles: None,
         baseline: None,
         core: None,
         samples: vec![],

@@ -4,6 +4,7 @@ use super::place::Place;
 use super::running::Running;
 use super::stream::{StreamOptions, accept_all};
 use fathom_core::experiment::Failure;
+use fathom_core::sampling::partner_core;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, UdpSocket};
 use std::sync::atomic::Ordering;
@@ -15,6 +16,7 @@ pub fn tcp(bytes: u32, place: &Place) -> Result<Running, Failure> {
         loop {
             stream.read_exact(&mut message)?;
             stream.write_all(&message)?;
+            partner_core::answer();
             tally.messages.fetch_add(1, Ordering::Relaxed);
             tally.received_bytes.fetch_add(u64::from(bytes), Ordering::Relaxed);
             tally.sent_bytes.fetch_add(u64::from(bytes), Ordering::Relaxed);
@@ -40,6 +42,7 @@ pub fn udp(bytes: usize, place: &Place) -> Result<Running, Failure> {
                 && guests.serves(caller.ip())
                 && is_answered(&socket, &message[..length], caller)
             {
+                partner_core::answer();
                 tally.messages.fetch_add(1, Ordering::Relaxed);
                 tally.received_bytes.fetch_add(length as u64, Ordering::Relaxed);
                 tally.sent_bytes.fetch_add(length as u64, Ordering::Relaxed);

@@ -3,6 +3,7 @@
 use super::datagrams::Numbered;
 use fathom_core::prelude::*;
 use fathom_core::sampling::partner::{PartnerProcess, pipe};
+use fathom_core::sampling::partner_core;
 use fathom_equipment::peer::other_side::OtherSide;
 use std::fs::File;
 use std::io::{ErrorKind, Read, Write};
@@ -78,6 +79,7 @@ fn echo(mut stream: impl Read + Write, bytes: usize) -> Result<(), Failure> {
     loop {
         stream.read_exact(&mut message).map_err(|error| broke("reading", &error))?;
         stream.write_all(&message).map_err(|error| broke("echoing", &error))?;
+        partner_core::answer();
     }
 }
 

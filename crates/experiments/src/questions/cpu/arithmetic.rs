@@ -136,6 +136,9 @@ impl Experiment for Arithmetic {
         };
         Some(Bound { limit: cycles * known.shortest_cycle(), because: because.to_owned() })
     }
+    fn waits_for_the_core_alone(&self, _: &Point) -> bool {
+        true
+    }
 
     fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
         arch::ensure_assembly("the chains are written in assembly")?;

@@ -3,7 +3,7 @@
 use crate::apparatus::cpu::pairs::{self, FROM, TO};
 use fathom_core::machine::Nearness;
 use fathom_core::prelude::*;
-use fathom_core::sampling::partner;
+use fathom_core::sampling::{partner, partner_core};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -99,7 +99,7 @@ impl Experiment for CoreToCore {
             Ok(())
         };
         let hand_overs = move || vec![("numbers", counted.0.load(Ordering::Acquire) as f64)];
-        Ok(Workload::batched(play).per_iteration(2).witnessed(hand_overs))
+        Ok(Workload::batched(play).per_iteration(2).whose_partner_reads_its_core().witnessed(hand_overs))
     }
 
     fn evidence(&self, _: &Point, observed: &Observed) -> Vec<Check> {
@@ -135,6 +135,7 @@ impl CacheLine {
                 std::hint::spin_loop();
             }
             self.0.store(expected + 1, Ordering::Release);
+            partner_core::answer();
             expected += 2;
         }
     }

@@ -92,6 +92,9 @@ impl Experiment for LoopOverhead {
             because: "no core takes more than two branches in a cycle".to_owned(),
         })
     }
+    fn waits_for_the_core_alone(&self, _: &Point) -> bool {
+        true
+    }
 
     fn prepare<'site>(&self, point: &Point, _: &'site Site) -> Result<Workload<'site>, Failure> {
         arch::ensure_assembly("the loops are written in assembly")?;

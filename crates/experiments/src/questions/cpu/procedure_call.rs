@@ -128,6 +128,9 @@ impl Experiment for ProcedureCall {
                 .to_owned(),
         })
     }
+    fn waits_for_the_core_alone(&self, _: &Point) -> bool {
+        true
+    }
 
     fn prepare<'site>(&self, point: &Point, _: &'site Site) -> Result<Workload<'site>, Failure> {
         let arguments = point.number(&ARGUMENTS);

@@ -148,7 +148,8 @@ impl Experiment for RoundTrip {
             UDP => numbered(Udp::open(bytes, echo(Transport::Udp, point, site)?)?, site),
             transport => return Err(Failure::no_variant(&TRANSPORT, transport)),
         };
-        Ok(work.with_a_partner(point.placement()).settling(wakes_another_cpu(point)))
+        let work = work.with_a_partner(point.placement()).settling(wakes_another_cpu(point));
+        Ok(if wakes_another_cpu(point) { work.whose_partner_reads_its_core() } else { work })
     }
 
     fn evidence(&self, point: &Point, observed: &Observed) -> Vec<Check> {

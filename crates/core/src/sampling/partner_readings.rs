@@ -1,0 +1,52 @@
+//! The readings of the other side's core over a trial: at its ends, and every millisecond in between.
+
+use super::clock::{Clock, Reading};
+use super::occupancy::CoreReadings;
+use super::partner_core::PartnerCore;
+use crate::experiment::Failure;
+
+/// The readings of a trial; none of work whose partner cannot be asked.
+pub(super) struct PartnerReadings {
+    of: Option<PartnerCore>,
+    /// Ticks from one reading to the next.
+    between: i64,
+    last: Option<Reading>,
+    /// The readings so far, as [`CoreReadings::partner`] has them.
+    pub readings: Vec<[u32; 3]>,
+    /// Turns of the work that were not timed.
+    pub turns: u64,
+}
+
+impl PartnerReadings {
+    /// Time between two readings, nanoseconds: states of a core last tens of milliseconds, a reading and its turn some tens of
+    /// microseconds.
+    pub const BETWEEN_NS: f64 = 1e6;
+
+    /// Capacity is reserved beforehand: nothing is allocated between observations.
+    pub fn new(of: Option<PartnerCore>, between: i64) -> Self {
+        let readings = Vec::with_capacity(if of.is_some() { 512 } else { 0 });
+        PartnerReadings { of, between, last: None, readings, turns: 0 }
+    }
+
+    /// Whether it is time for the next reading.
+    pub fn are_due<C: Clock>(&self, clock: &C) -> bool {
+        self.of.is_some() && self.last.is_none_or(|last| clock.stop().since(last).0 >= self.between)
+    }
+
+    /// Takes a reading between two observations, by one more `turn` of the work; without an answer none is asked for any more.
+    pub fn read<C: Clock>(
+        &mut self,
+        clock: &C,
+        own: &CoreReadings,
+        turn: &mut dyn FnMut() -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        let Some(core) = self.of else { return Ok(()) };
+        self.turns += 1;
+        match core.read(turn)? {
+            Some([stream, chain]) => self.readings.push([own.stream.len() as u32, stream, chain]),
+            None => self.of = None,
+        }
+        self.last = Some(clock.stop());
+        Ok(())
+    }
+}

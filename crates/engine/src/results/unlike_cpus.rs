@@ -1,0 +1,102 @@
+//! CPUs of one kind are equals, which a run checks: short work runs on whichever of them has its core alone, so the calibrated chains
+//! and the costs of the trials must be alike on all of them. Where they are not, the trials on the other CPU are left out.
+
+use super::core_state::states;
+use crate::record::{Run, Trial};
+use fathom_core::experiment::Placement;
+use fathom_core::quantity::Unit;
+use fathom_core::sampling::Sample;
+use fathom_core::statistics::{self, Interval, Levels, MINIMUM_TRIALS, Measured, Occupancy};
+use std::collections::BTreeMap;
+
+/// A CPU of the run's own kind that is unlike the run's own.
+#[derive(Debug, Clone, PartialEq)]
+pub struct UnlikeCpu {
+    /// Its number.
+    pub cpu: usize,
+    /// What the same work costs there over what it costs on the run's own CPU; `None` with too few pairs of trials.
+    pub cost: Option<Measured>,
+    /// Its frequency by the trials' chains over that of the run's own CPU; `None` with too few.
+    pub frequency: Option<Measured>,
+    /// The trials on it, which count for no figure.
+    pub trials: usize,
+}
+
+/// Ratios up to which two CPUs count as alike: less than most intervals are wide.
+const ALIKE: f64 = 1.01;
+
+impl UnlikeCpu {
+    /// The unlike ones among the CPUs of a run's kind.
+    pub fn all(run: &Run, levels: Option<&Levels>) -> Vec<Self> {
+        let mut by_point: BTreeMap<_, Vec<(&Trial, &Sample)>> = BTreeMap::new();
+        for (trial, sample) in run.trials.iter().filter_map(|trial| Some((trial, movable(run, trial)?))) {
+            by_point.entry((&trial.experiment, &trial.point)).or_default().push((trial, sample));
+        }
+        let of = |cpu: &usize| UnlikeCpu::of(run, *cpu, by_point.values(), levels);
+        run.header.settings.alike.iter().filter_map(of).collect()
+    }
+
+    fn of<'run>(
+        run: &Run,
+        cpu: usize,
+        points: impl Iterator<Item = &'run Vec<(&'run Trial, &'run Sample)>>,
+        levels: Option<&Levels>,
+    ) -> Option<Self> {
+        let (mut costs, mut frequencies, mut trials) = (vec![], vec![], 0);
+        for all in points {
+            let on = |cpu| {
+                all.iter().filter(move |(_, sample)| sample.home == Some(cpu)).map(|(_, sample)| *sample)
+            };
+            trials += on(cpu).count();
+            for (own, other) in on(run.header.settings.home).zip(on(cpu)) {
+                costs.extend(ratio(median_alone(other, levels), median_alone(own, levels)));
+                frequencies.extend(ratio(other.conditions.core_hz(), own.conditions.core_hz()));
+            }
+        }
+        let (cost, frequency) = (middle(&costs), middle(&frequencies));
+        let is_unlike = [&cost, &frequency].into_iter().flatten().any(is_beyond);
+        is_unlike.then_some(UnlikeCpu { cpu, cost, frequency, trials })
+    }
+}
+
+/// Whether a trial's figures are of a CPU that is unlike the run's own.
+pub fn is_on_unlike(unlike: &[UnlikeCpu], run: &Run, trial: &Trial) -> bool {
+    movable(run, trial).is_some_and(|sample| unlike.iter().any(|one| sample.home == Some(one.cpu)))
+}
+
+/// The sample of a trial of short work that may run on any CPU of the kind.
+fn movable<'run>(run: &Run, trial: &'run Trial) -> Option<&'run Sample> {
+    let is_alike = |cpu: usize| cpu == run.header.settings.home || run.header.settings.alike.contains(&cpu);
+    let moves = trial.point.placement() == Placement::OneCpu;
+    trial.sample().filter(|sample| moves && sample.home.is_some_and(is_alike))
+}
+
+/// The median of what a trial observed with its core alone: ticks of an operation, or the work's own numbers.
+fn median_alone(sample: &Sample, levels: Option<&Levels>) -> Option<f64> {
+    let observed = sample.observations.operation(Unit::Nanoseconds, 1e9);
+    let known = levels.filter(|levels| levels.shared.is_some()).and_then(|levels| states(sample, levels));
+    let Some(states) = known else { return statistics::median(&observed) };
+    // With a baseline, every second state is of the operation.
+    let each = states.len() / observed.len().max(1);
+    let alone = observed.iter().zip(states.into_iter().step_by(each.max(1)));
+    let alone = alone.filter(|(_, state)| *state == Occupancy::Alone);
+    statistics::median(&alone.map(|(value, _)| *value).collect::<Vec<_>>())
+}
+
+/// The logarithm of one over the other.
+fn ratio(one: Option<f64>, other: Option<f64>) -> Option<f64> {
+    one.zip(other).map(|(one, other)| (one / other).ln()).filter(|ratio| ratio.is_finite())
+}
+
+/// The median ratio with its interval, of logarithms; `None` with fewer than an interval takes.
+fn middle(logarithms: &[f64]) -> Option<Measured> {
+    let each: Vec<[f64; 1]> = logarithms.iter().map(|ratio| [*ratio]).collect();
+    let estimate = statistics::estimate(&each).filter(|estimate| estimate.trials >= MINIMUM_TRIALS)?;
+    let interval = estimate.interval.map(|ends| Interval { low: ends.low.exp(), high: ends.high.exp() });
+    Some(Measured { value: estimate.value.exp(), interval })
+}
+
+/// Whether a ratio is surely beyond what counts as alike.
+fn is_beyond(ratio: &Measured) -> bool {
+    ratio.interval.is_some_and(|ends| ends.low > ALIKE || ends.high < 1.0 / ALIKE)
+}

@@ -1,0 +1,100 @@
+//! CPUs of one kind are equals only if they are: a described host whose second CPU is slower, though the machine calls both alike.
+
+use fathom::experiment::Point;
+use fathom::quantity::Unit;
+use fathom::record::{PlannedPoint, Run, TrialOutcome};
+use fathom::report::{Form, RunReport, Style, render};
+use fathom::results::Results;
+use fathom::sampling::{Conditions, Observations, Sample};
+use fathom::verify::population::Chance;
+
+const COST: f64 = 160.0;
+const HZ: f64 = 2.8e9;
+
+/// A trial on a CPU whose work takes so many times as long, at a frequency that explains it or not.
+fn sample(cpu: usize, times: f64, hz: f64, chance: &mut Chance) -> Sample {
+    let scatter = 1.0 + 0.005 * chance.normal();
+    let observed = |_| (1000.0 * COST * times * scatter * (1.0 + 0.002 * chance.normal())) as i64;
+    let operation = (0..40).map(observed).collect();
+    let observations = Observations::Ticks {
+        operations: 1000,
+        each: false,
+        overhead_ticks: 0.0,
+        beyond_ns: 0.0,
+        operation,
+        baseline: vec![],
+    };
+    let hz = Some(hz * (1.0 + 0.001 * chance.normal()));
+    let conditions = Conditions { core_hz_before: hz, core_hz_after: hz, ..Conditions::default() };
+    Sample { observations, operations: 40_000, conditions, home: Some(cpu), ..Sample::default() }
+}
+
+/// A run on CPU 1 that also used CPU 0, with what is particular about that.
+fn run(times: f64, hz: f64) -> Run {
+    let point = |number: u64| PlannedPoint {
+        experiment: "cpu/unknown".to_owned(),
+        method_version: 1,
+        point: Point::new().with(&fathom::experiment::Parameter::count("number", ""), number),
+        unit: Unit::Nanoseconds,
+        skip: None,
+    };
+    let plan: Vec<PlannedPoint> = (0..3).map(point).collect();
+    let mut run = Run::begun(crate::described::header(plan.clone()));
+    run.header.settings.alike = vec![0];
+    let mut chance = Chance::new(11);
+    for round in 1..=12 {
+        for planned in &plan {
+            let mut trial = crate::described::trial(planned.clone(), round);
+            let sample = match round % 2 {
+                0 => sample(0, times, hz, &mut chance),
+                _ => sample(1, 1.0, HZ, &mut chance),
+            };
+            trial.outcome = TrialOutcome::Measured { sample };
+            run.trials.push(trial);
+        }
+    }
+    run
+}
+
+#[test]
+fn a_cpu_that_takes_a_tenth_longer_is_named_and_its_trials_count_for_nothing() {
+    // By its own frequency, or by something that no chain shows.
+    for hz in [HZ / 1.1, HZ] {
+        let run = run(1.1, hz);
+        let results = Results::of(&run);
+        let [unlike] = results.unlike_cpus.as_slice() else { panic!("{:?}", results.unlike_cpus) };
+        let cost = unlike.cost.expect("eighteen pairs of trials");
+        assert!((unlike.cpu, unlike.trials) == (0, 18) && (cost.value - 1.1).abs() < 0.01, "{unlike:?}");
+        for point in &results.points {
+            let estimate = point.estimate().expect("an estimate");
+            assert!(
+                estimate.trials == 6 && estimate.interval.is_some_and(|ends| ends.contains(COST)),
+                "{estimate:?}"
+            );
+        }
+        let screen = render(&RunReport::of(&results), Form::Text, Style::default());
+        assert!(
+            screen.contains("CPU 0 is unlike CPU 1, though of its kind: the same work takes 1.1"),
+            "{screen}"
+        );
+        assert!(
+            render(&RunReport::of(&results), Form::Html, Style::default()).contains("CPU 0 is unlike CPU 1")
+        );
+    }
+}
+
+#[test]
+fn a_lower_frequency_alone_is_enough() {
+    let run = run(1.0, HZ / 1.1);
+    let results = Results::of(&run);
+    let frequency = results.unlike_cpus.first().and_then(|unlike| unlike.frequency).expect("unlike");
+    assert!((frequency.value - 1.0 / 1.1).abs() < 0.005, "{frequency:?}");
+}
+
+#[test]
+fn cpus_that_are_alike_are_measured_together() {
+    let run = run(1.0, HZ);
+    let results = Results::of(&run);
+    assert!(results.unlike_cpus.is_empty(), "{:?}", results.unlike_cpus);
+    assert!(results.points.iter().all(|point| point.trials.0 == 12));
+}
