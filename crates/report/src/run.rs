@@ -28,6 +28,17 @@ pub fn machine(machine: &Machine) -> String {
     words.join(", ")
 }
 
+/// The same with the memory, whether the guest is nested, and the kind of disk.
+pub fn machine_in_full(described: &Machine) -> String {
+    let memory = described.memory.total_bytes.value();
+    let memory = memory.map(|bytes| format!("{} of memory", quantities::value(Unit::Bytes, *bytes as f64)));
+    let nested = described.nested().map(|word| format!("a nested guest ({word})"));
+    let disk = described.storage.device.value().map(|device| device.kind.clone());
+    let disk = disk.or_else(|| Some(format!("{} file system", described.storage.file_system.value()?)));
+    let words: Vec<String> = [Some(machine(described)), memory, nested, disk].into_iter().flatten().collect();
+    words.join(", ")
+}
+
 /// The labels of the run, `key=value`, in a line; `None` if it has none.
 pub(super) fn labels(header: &Header) -> Option<String> {
     let labels = header.settings.labels.iter().map(|(key, value)| format!("{key}={value}"));
@@ -181,7 +192,10 @@ impl<'run> Precision<'run> {
         let wide = self.missed.len() - self.relative().count();
         if wide > 0 {
             let has = if wide == 1 { "has" } else { "have" };
-            parts.push(format!("{} {has} an end of the interval further off than the value is large", plural(wide, "value")));
+            parts.push(format!(
+                "{} {has} an end of the interval further off than the value is large",
+                plural(wide, "value")
+            ));
         }
         if self.without > 0 {
             parts.push(format!("{} without an interval (fewer than four trials)", self.without));

@@ -1,7 +1,7 @@
 //! Points of a machine in several states, of which a row has the value of each: the median over both may be of neither.
 
 use fathom_core::quantities::{self, Measure};
-use fathom_engine::results::{MachineState, PointResult, StatePart};
+use fathom_engine::results::{MachineState, Mixture, PointResult, StatePart};
 
 /// The meaning of two values in one row.
 pub(super) const LEGEND: &str = "a or b: the machine was in several states, each with its value; the interval is that of the median over all.";
@@ -10,6 +10,18 @@ pub(super) const LEGEND: &str = "a or b: the machine was in several states, each
 pub(super) fn values(point: &PointResult, measure: Measure) -> Option<String> {
     let values = point.mixture.as_ref()?.values();
     Some(listed(values.into_iter().map(|value| measure.number(value, None)), "or"))
+}
+
+/// The values of the states, that with the most first; empty for a point of one state.
+pub(super) fn of(point: &PointResult) -> Vec<f64> {
+    point.mixture.as_ref().map(Mixture::values).unwrap_or_default()
+}
+
+/// The values of the states with their unit, `4.12 or 35.2 µs`; `None` for a point of one state.
+pub(super) fn written(point: &PointResult) -> Option<String> {
+    let ends = point.estimate().and_then(quantities::ends);
+    let measure = Measure::of_row(point.unit, point.estimate()?.value, ends);
+    Some(format!("{} {}", values(point, measure)?, measure.symbol))
 }
 
 /// Each value over the prediction; `None` for a point of one state, or without a prediction.

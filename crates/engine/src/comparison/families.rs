@@ -17,10 +17,10 @@
 //! What a run has once and all its points have in common, such as its hour, shows in no round of it. Where a side has one run, the error
 //! of its rounds is therefore taken [`FROM_RUN_TO_RUN`] times.
 
+use super::composition::Composition;
 use super::equal_frequency::{self, EqualFrequency};
 use super::family::{CYCLE, FAMILIES, family};
 use super::side::{Level, ReducedRun, Side};
-use super::composition::Composition;
 use super::verdict::{Verdict, chance_of_a_family};
 use super::{NotCompared, Row, pairing};
 use fathom_core::experiment::Point;
@@ -101,8 +101,7 @@ pub(super) fn of(
     let of_points = FAMILIES.into_iter().filter_map(|name| {
         let members = rows.iter().filter(|row| is_member(row, name)).collect::<Vec<_>>();
         let family = Family { rows: &members, sides: &sides };
-        let pooled =
-            if interleaved { family.of_pairs(name) } else { family.of_runs(name, at_one_frequency) };
+        let pooled = if interleaved { family.of_pairs(name) } else { family.of_runs(name, at_one_frequency) };
         pooled.map(|pooled| PooledFamily {
             composition: Composition::of(name, &members, not_compared),
             ..pooled

@@ -42,7 +42,7 @@ pub(super) struct Opening<'a> {
 /// The machine, the trustworthiness of the run, main figures, and the most important findings.
 pub(super) fn opening(results: &Results, shown: &Opening) -> Section {
     let header = &results.run.header;
-    let mut sentences = vec![format!("{}.", run::machine(&header.machine))];
+    let mut sentences = vec![format!("{}.", run::machine_in_full(&header.machine))];
     sentences.extend(run::peer(header));
     sentences.push(run::ending(results));
     sentences.extend(run::labels(header).map(|labels| format!("Labels: {labels}.")));

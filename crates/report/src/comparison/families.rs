@@ -6,6 +6,7 @@ use crate::summary::ABSENT;
 use crate::words::plural;
 use fathom_core::quantities;
 use fathom_engine::comparison::{Comparison, Difference, PooledFamily, Verdict};
+use std::collections::BTreeMap;
 
 /// The verdict of a comparison in words: what it is of, where that matters, and which families moved.
 pub(super) fn verdict_in_words(comparison: &Comparison) -> String {
@@ -54,7 +55,9 @@ fn warnings(comparison: &Comparison) -> Vec<String> {
         sentences.push(format!("These are different machines ({}).", machines.join(", ")));
     }
     if comparison.is_reversed {
-        sentences.push("The side called after is the older one: its runs began before those called before.".to_owned());
+        sentences.push(
+            "The side called after is the older one: its runs began before those called before.".to_owned(),
+        );
     }
     if !named(|one| one.what == "fathom").is_empty() {
         sentences.push("They were measured by different builds of fathom.".to_owned());
@@ -78,37 +81,48 @@ fn is_small(family: &PooledFamily) -> bool {
 }
 
 fn margin(family: &PooledFamily) -> String {
-    format!("margin {}", share(family.margin))
+    format!("margin {}", quantities::target(family.margin))
 }
 
-/// What the ratio of a family is of: its name, or the experiments that were pooled where others were not compared.
+/// What the ratio of a family is of: its name, or that of the part that was compared, with the reason.
 fn pooled(family: &PooledFamily) -> String {
-    match missing(family) {
+    match partly(family) {
         None => family.name.to_owned(),
-        Some(missing) => format!("{} ({}; {missing})", name(family), counted(family)),
+        Some(why) => format!("{} ({why})", name(family)),
     }
 }
 
-/// The name of a family, or that of the experiments which are all that was compared of it.
+/// The name of a family; where only some of its experiments were compared that of these, or the family's without the others: `wake_up
+/// alone`, `caches without core_to_core`.
 fn name(family: &PooledFamily) -> String {
-    if !family.composition.is_partial() {
-        return family.name.to_owned();
+    let composition = &family.composition;
+    let missing: Vec<&str> = composition.missing.iter().map(|(name, _)| short(name)).collect();
+    let pooled: Vec<&str> = composition.pooled.iter().map(|name| short(name)).collect();
+    match () {
+        () if missing.is_empty() => family.name.to_owned(),
+        () if pooled.len() > missing.len() => format!("{} without {}", family.name, missing.join(" and ")),
+        () => format!("{} alone", pooled.join(" and ")),
     }
-    family.composition.pooled.join(" and ")
 }
 
-/// `8 of 21 points of switches and wake-ups`.
-fn counted(family: &PooledFamily) -> String {
-    let all = family.points + family.composition.points_missing;
-    format!("{} of {} of {}", quantities::count(family.points), plural(all, "point"), family.name)
+fn short(experiment: &str) -> &str {
+    experiment.split_once('/').map_or(experiment, |(_, short)| short)
 }
 
-/// The experiments of a family that were not compared, with the reason; `None` where each has its part in the ratio.
-fn missing(family: &PooledFamily) -> Option<String> {
-    let missing = family.composition.missing.iter();
+/// `8 of 21 points of switches and wake-ups; not compared: context_switch, other method version`; `None` where each experiment
+/// of the family has its part in the ratio.
+fn partly(family: &PooledFamily) -> Option<String> {
+    let composition = &family.composition;
+    let mut by_reason: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for (name, obstacle) in &composition.missing {
+        by_reason.entry(because_briefly(obstacle)).or_default().push(short(name));
+    }
     let missing: Vec<String> =
-        missing.map(|(name, obstacle)| format!("{name} not compared: {}", because_briefly(obstacle))).collect();
-    (!missing.is_empty()).then(|| missing.join(", "))
+        by_reason.iter().map(|(reason, names)| format!("{}: {reason}", names.join(", "))).collect();
+    let all = family.points + composition.points_missing;
+    let points = format!("{} of {}", quantities::count(family.points), plural(all, "point"));
+    (!missing.is_empty())
+        .then(|| format!("{points} of {}; not compared: {}", family.name, missing.join(", ")))
 }
 
 /// A share of change, which may be more than the whole.
@@ -140,8 +154,8 @@ pub(super) fn judged(section: Section, comparison: &Comparison, key: &Key) -> Se
 
 fn row(family: &PooledFamily) -> Row {
     let (value, interval) = signed_row(family.contrast.ratio(), family.contrast.interval());
-    let name = match missing(family) {
-        Some(missing) => Text::plain(name(family)).noted(format!("{}; {missing}.", counted(family))),
+    let name = match partly(family) {
+        Some(why) => Text::plain(name(family)).noted(format!("{why}.")),
         None => Text::plain(family.name),
     };
     let judged = verdict(family.verdict);
@@ -155,7 +169,7 @@ fn row(family: &PooledFamily) -> Row {
             format!("{} of {}", quantities::count(family.agreeing), quantities::count(family.points))
         }),
         Text::plain(share(family.smallest_visible)),
-        Text::plain(share(family.margin)),
+        Text::plain(quantities::target(family.margin)),
         if family.verdict.is_difference() && is_small(family) { judged.and(" (small)") } else { judged },
     ])
 }

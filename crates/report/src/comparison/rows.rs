@@ -49,9 +49,9 @@ pub(super) fn margins(comparison: &Comparison) -> String {
     let all = || comparison.rows.iter().map(|row| row.margin);
     let (least, most) = (all().fold(f64::INFINITY, f64::min), all().fold(0.0, f64::max));
     if least < most {
-        return format!("margins {} to {}", quantities::percent(least), quantities::percent(most));
+        return format!("margins {} to {}", quantities::target(least), quantities::target(most));
     }
-    format!("margin {}", quantities::percent(most))
+    format!("margin {}", quantities::target(most))
 }
 
 /// The section with all rows and the points that were not compared; on one screen, only their numbers.

@@ -6,7 +6,8 @@ use fathom_core::experiment::{Bound, Check, Part, Point, Prediction, Term};
 use fathom_core::quantity::{Kind, Unit};
 use fathom_core::statistics::{Estimate, Mode, Outliers};
 use fathom_engine::results::{
-    CoreShared, Disturbance, MachineState, Outcome, PointCore, PointResult, Results, StatePart, ticks_and_cycles,
+    CoreShared, Disturbance, MachineState, Outcome, PointCore, PointResult, Results, StatePart,
+    ticks_and_cycles,
 };
 use serde::Serialize;
 

@@ -146,11 +146,10 @@ fn causes(results: &Results, precision: &Precision) -> (Vec<String>, String) {
         (cause, remedy_of_sharing(results))
     });
     let warned = results.run.header.machine.warnings();
-    let busy = warned
-        .iter()
-        .any(|warning| warning.id == "load")
+    let busy = warned.iter().any(|warning| warning.id == "load")
         && widens(results, |point| point.disturbance.lost_share);
-    let busy = busy.then(|| ("other work took the CPU".to_owned(), "Stop other work on this machine and repeat it."));
+    let busy = busy
+        .then(|| ("other work took the CPU".to_owned(), "Stop other work on this machine and repeat it."));
     let few = (precision.without > 0).then(|| {
         let cause = format!("{} have too few trials for an interval", quantities::count(precision.without));
         (cause, "Repeat it longer (--budget).")
