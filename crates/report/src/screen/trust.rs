@@ -322,8 +322,8 @@ fn disturbed(results: &Results) -> String {
             "throttled by a quota in",
             "trial",
         ),
-        (sum(|seen| seen.migrations), "migration", "migrated to another CPU in", "observation"),
-        (sum(|seen| seen.preemptions), "preemption", "the scheduler preempted the measured work", "time"),
+        (sum(|of| of.migrations), "migration", "migrated to another CPU in", "observation"),
+        (sum(|of| of.preemptions), "preemption", "the scheduler preempted the measured work", "time"),
     ];
     let trials: usize = results.points.iter().map(|point| point.trials.0).sum();
     let (mut present, mut none, mut unread) = (vec![], vec![], vec![]);
