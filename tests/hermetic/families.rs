@@ -1,11 +1,12 @@
 //! Families of points in comparisons: a change planted in a committed run, and simulated pairs of runs whose truth is known.
 
 use fathom::comparison::{
-    Comparison, Decision, Level, Margins, PooledFamily, ReducedRun, Side, Verdict, decide,
+    Comparison, Decision, Level, Margins, Obstacle, PooledFamily, ReducedRun, Side, Verdict, decide,
 };
 use fathom::experiment::{Parameter, Point};
 use fathom::quantity::Unit;
 use fathom::record::Run;
+use fathom::report::{ComparisonReport, Form, Style, render};
 use fathom::results::Outcome;
 use fathom::statistics::{Interval, estimate};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -183,4 +184,51 @@ fn further_runs_are_as_many_as_it_takes() {
     let seen = families(1 + needed.ceil() as u64);
     let visible = mean(seen.iter().map(|family| family.smallest_visible));
     assert!(visible < 0.04, "{visible} after {needed} more runs");
+}
+
+/// A part of a family that cannot be compared is not in its ratio, and the composition says so.
+#[test]
+fn a_family_says_which_of_its_experiments_were_pooled() {
+    let mut after = committed().clone();
+    for level in after.levels.iter_mut().filter(|level| level.experiment == "cpu/context_switch") {
+        level.method_version += 1;
+    }
+    let found = compared(committed(), &after, 0.05);
+    let family = found.families.iter().find(|family| family.name == "switches and wake-ups").expect("one");
+    assert!(family.composition.is_partial());
+    assert!(!family.composition.pooled.iter().any(|name| name == "cpu/context_switch"));
+    let (missing, because) = &family.composition.missing[0];
+    assert_eq!(missing, "cpu/context_switch");
+    assert!(matches!(because, Obstacle::OtherMethod { .. }));
+    let [before, after] = [committed(), &after].map(|run| Side::of_run("run", run.clone()));
+    let sides = [after];
+    let report = ComparisonReport::of(&before, &sides, &Margins::all(None), &[]);
+    let text = render(&report, Form::Text, Style::default());
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(text.contains("not compared: context_switch: other method version"), "{text}");
+    let whole = compared(committed(), committed(), 0.05);
+    assert!(whole.families.iter().all(|family| !family.composition.is_partial()));
+}
+
+/// What neither side measured could not have been compared, whatever the version of its method.
+#[test]
+fn points_skipped_on_both_sides_are_not_among_those_not_compared() {
+    let [mut before, mut after] = [committed().clone(), committed().clone()];
+    let already = compared(&before, &after, 0.05).not_compared.len();
+    let place = before.levels.iter().position(|level| level.outcome.estimate().is_some()).expect("a value");
+    for run in [&mut before, &mut after] {
+        run.levels[place].outcome = Outcome::Skipped { reason: "no time".to_owned() };
+    }
+    after.levels[place].method_version += 1;
+    assert_eq!(compared(&before, &after, 0.05).not_compared.len(), already);
+    before.levels[place].outcome = committed().levels[place].outcome.clone();
+    assert_eq!(compared(&before, &after, 0.05).not_compared.len(), already + 1);
+}
+
+#[test]
+fn an_older_run_as_the_later_side_is_said_to_be_older() {
+    let mut older = committed().clone();
+    older.header.started = "2001-01-01T00:00:00Z".to_owned();
+    assert!(compared(committed(), &older, 0.05).is_reversed);
+    assert!(!compared(&older, committed(), 0.05).is_reversed);
 }

@@ -148,7 +148,7 @@ const CASES: &[Case] = &[
                 4e9,
             ),
         ],
-        said: "TCP moves {1000000000} of payload at its best, over loopback {4000000000}: the software alone moves \
+        said: "one TCP stream moves {1000000000} of payload at its best, over loopback {4000000000}: the software alone moves \
                {4} times",
         compares: true,
     },

@@ -58,6 +58,7 @@ mod replicated_figures;
 mod replication;
 mod report_properties;
 mod run_file;
+mod screen;
 mod sources;
 mod streams;
 mod unlike_cpus;

@@ -35,6 +35,10 @@ fn figure(figure: &Figure, rates: Option<Measure>) -> String {
     let of_rates = rates.filter(|_| value.dimension == Dimension::Of(Unit::BytesPerSecond));
     let measure = of_rates.unwrap_or_else(|| measure(value));
     let ends = value.ends().filter(|(low, high)| low < high);
+    if let Some((low, high)) = ends.filter(|ends| is_whole(value, *ends)) {
+        let [number, low, high] = [value.value, low, high].map(quantities::plain);
+        return format!("{number} ({low}–{high})");
+    }
     let number = match value.dimension {
         Dimension::Count if ends.is_none() => quantities::plain(value.value),
         // A figure with an interval of zero width is exact.
@@ -51,6 +55,13 @@ fn figure(figure: &Figure, rates: Option<Measure>) -> String {
     let states = if is_mixture { "; of several states" } else { "" };
     let range = range.map(|range| format!(" ({range}{states})"));
     format!("{number}{space}{}{}", measure.symbol, range.unwrap_or_default())
+}
+
+/// Whether a figure is a number of whole things, and its ends are: those are never rounded.
+fn is_whole(value: &Found, (low, high): (f64, f64)) -> bool {
+    value.dimension == Dimension::Count
+        && low >= 0.0
+        && [value.value, low, high].iter().all(|number| number.fract() == 0.0)
 }
 
 /// The unit with prefix of a figure.
@@ -108,6 +119,9 @@ mod tests {
         let written = |found: Found| text(&statement!("{found}", found = found.named("a figure")));
         assert_eq!(written(found(0.1234, 0.12, 0.127, Dimension::Share)), "12.3 % (12.0–12.7)");
         assert_eq!(written(found(3.02, 2.9, 3.1, Dimension::Cycles)), "3.02 cycles (2.90–3.10)");
+        let pages = Measured { value: 1024.0, interval: Some(Interval { low: 1016.0, high: 2048.0 }) };
+        let pages = Found::measured(pages, Dimension::Count);
+        assert_eq!(written(pages), "1\u{202f}024 (1\u{202f}016–2\u{202f}048)");
         assert_eq!(written(Found::exact(4096.0, Dimension::Count)), "4\u{202f}096");
         assert_eq!(written(Found::bare(2.0 / 3.0, Dimension::Ratio)), "0.667");
         assert_eq!(

@@ -7,7 +7,9 @@ use super::states;
 use super::summary::{self, ABSENT};
 use super::words;
 use fathom_core::experiment;
-use fathom_core::experiment::{At, Landmark, MainFigure, PEER, Point, Shown, VIRTUAL_PEER, Value};
+use fathom_core::experiment::{
+    AXIS_PLACEMENT, At, Landmark, MainFigure, PEER, Point, Shown, VIRTUAL_PEER, Value,
+};
 use fathom_core::quantities::{self, Measure};
 use fathom_engine::results::{Outcome, PointResult, Results, TrendResult};
 
@@ -95,6 +97,11 @@ impl<'run> Ranked<'run> {
     /// Whether it has a value for each of two states of the machine.
     pub(super) fn has_states(&self) -> bool {
         matches!(self.main.source, FigureSource::Point(point) if point.mixture.is_some())
+    }
+
+    /// Whether its value is of one of two states of the core.
+    pub(super) fn has_core_state(&self) -> bool {
+        matches!(self.main.source, FigureSource::Point(point) if occupancy::state(point).is_some())
     }
 
     /// The family of its experiment, which begins the experiment's name.
@@ -250,11 +257,22 @@ fn choose<'run>(
     let points = measured.iter().map(|point| &point.point);
     let point = of(figure.choose_best(points, landmarks, merit)?)?;
     let words = figure.label(&point.point, |name, value| words::value(point, name, value));
+    let words = placed(words, figure, point, measured);
     Some(Main {
         words: shown_peer(&words, &point.point),
         leads: figure.leads,
         source: FigureSource::Point(point),
     })
+}
+
+/// With the placement, where the experiment has results of another one and the setting of the figure names none.
+fn placed(words: String, figure: &MainFigure, point: &PointResult, measured: &[&PointResult]) -> String {
+    let is_named = figure.at.0.iter().any(|(name, _)| *name == AXIS_PLACEMENT.name);
+    let placement = point.point.placement();
+    if is_named || measured.iter().all(|other| other.point.placement() == placement) {
+        return words;
+    }
+    format!("{words} ({})", placement.name())
 }
 
 /// A virtual peer is never shown as a real one.

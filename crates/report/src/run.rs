@@ -28,6 +28,17 @@ pub fn machine(machine: &Machine) -> String {
     words.join(", ")
 }
 
+/// The same with the memory, whether the guest is nested, and the kind of disk.
+pub fn machine_in_full(described: &Machine) -> String {
+    let memory = described.memory.total_bytes.value();
+    let memory = memory.map(|bytes| format!("{} of memory", quantities::value(Unit::Bytes, *bytes as f64)));
+    let nested = described.nested().map(|word| format!("a nested guest ({word})"));
+    let disk = described.storage.device.value().map(|device| device.kind.clone());
+    let disk = disk.or_else(|| Some(format!("{} file system", described.storage.file_system.value()?)));
+    let words: Vec<String> = [Some(machine(described)), memory, nested, disk].into_iter().flatten().collect();
+    words.join(", ")
+}
+
 /// The labels of the run, `key=value`, in a line; `None` if it has none.
 pub(super) fn labels(header: &Header) -> Option<String> {
     let labels = header.settings.labels.iter().map(|(key, value)| format!("{key}={value}"));
@@ -108,21 +119,21 @@ pub(super) fn clock(clock: &Qualification) -> String {
     )
 }
 
-/// The half-width of a value that shows differences of a tenth, as a share of it.
+/// Within how much of itself a value is known that shows differences of a tenth.
 pub(super) const USEFUL: f64 = 0.05;
 
-/// The precision of a run. Widths are halves of 95 % intervals as shares of their values.
+/// The precision of a run: how far the farther ends of the 95 % intervals are from their values, as shares of these.
 pub(super) struct Precision<'run> {
     pub target: f64,
     /// Number of points that have reached it.
     pub reached: usize,
     /// Number of points with a value.
     pub values: usize,
-    /// The median of the widths; `None` if no value has an interval.
+    /// The median of these distances; `None` if no value has an interval.
     pub median: Option<f64>,
-    /// Number of points with a half-width of at most [`USEFUL`].
+    /// Number of points known within [`USEFUL`].
     pub useful: usize,
-    /// Points with a wider interval than the target, with their widths, the widest first.
+    /// Points whose interval reaches further than the target, with the distance, the furthest first.
     pub missed: Vec<(&'run PointResult, f64)>,
     /// Number of points with a value but no interval.
     pub without: usize,
@@ -135,7 +146,7 @@ impl<'run> Precision<'run> {
         let values = estimates().count();
         // A share of zero has an interval but no relative width.
         let without = estimates().filter(|estimate| estimate.interval.is_none()).count();
-        let mut widths = widths(results);
+        let mut widths = reaches(results);
         sorting::by_number(&mut widths, |(_, width)| -width);
         let all: Vec<f64> = widths.iter().map(|(_, width)| *width).collect();
         let median = statistics::median(&all);
@@ -145,13 +156,13 @@ impl<'run> Precision<'run> {
         Precision { target, reached, values, median, useful, missed: widths, without }
     }
 
-    /// The points that missed the target, the widest first. Where half of the interval is wider than the value, as of one near
-    /// zero, a relative width says nothing.
+    /// The points that missed the target, the furthest first. Where an end is further off than the value is large, as of one near
+    /// zero, a relative distance says nothing.
     pub fn relative(&self) -> impl Iterator<Item = &(&'run PointResult, f64)> {
         self.missed.iter().filter(|(_, width)| *width <= 1.0)
     }
 
-    /// The share of the values with a half-width of at most [`USEFUL`]; `None` without values.
+    /// The share of the values known within [`USEFUL`]; `None` without values.
     pub fn share_useful(&self) -> Option<f64> {
         (self.values > 0).then(|| self.useful as f64 / self.values as f64)
     }
@@ -169,9 +180,9 @@ impl<'run> Precision<'run> {
             values => format!(" ({})", quantities::percent(self.reached as f64 / values as f64)),
         };
         let values = plural(self.values, "value");
-        let mut parts = vec![format!("{} of {values}{share} have an interval within {target}", self.reached)];
+        let mut parts = vec![format!("{} of {values}{share} are known within {target}", self.reached)];
         if let Some(median) = self.median {
-            parts.push(format!("the median half-width is {}", quantities::plus_minus(median)));
+            parts.push(format!("the median is known within {}", quantities::plus_minus(median)));
         }
         // A value of zero has no relative width.
         let zeros = self.values.saturating_sub(self.reached + self.missed.len() + self.without);
@@ -181,7 +192,10 @@ impl<'run> Precision<'run> {
         let wide = self.missed.len() - self.relative().count();
         if wide > 0 {
             let has = if wide == 1 { "has" } else { "have" };
-            parts.push(format!("{} {has} an interval of more than twice the value", plural(wide, "value")));
+            parts.push(format!(
+                "{} {has} an end of the interval further off than the value is large",
+                plural(wide, "value")
+            ));
         }
         if self.without > 0 {
             parts.push(format!("{} without an interval (fewer than four trials)", self.without));
@@ -190,14 +204,14 @@ impl<'run> Precision<'run> {
     }
 }
 
-/// The values that have an interval, with its width.
-fn widths<'run>(results: &'run Results) -> Vec<(&'run PointResult, f64)> {
-    results.points.iter().filter_map(|point| Some((point, half_width(point)?))).collect()
+/// The values that have an interval, with the distance of its farther end.
+fn reaches<'run>(results: &'run Results) -> Vec<(&'run PointResult, f64)> {
+    results.points.iter().filter_map(|point| Some((point, reach(point)?))).collect()
 }
 
-/// Half the interval of a point as a share of its value; `None` without an interval.
-pub(super) fn half_width(point: &PointResult) -> Option<f64> {
-    statistics::relative_half_width(point.estimate()?)
+/// The distance of the farther end of a point's interval as a share of its value; `None` without an interval.
+pub(super) fn reach(point: &PointResult) -> Option<f64> {
+    statistics::relative_reach(point.estimate()?)
 }
 
 /// The disturbances of the run, in sentences; empty if there were none.

@@ -1,7 +1,7 @@
 //! Points of a machine in several states, of which a row has the value of each: the median over both may be of neither.
 
 use fathom_core::quantities::{self, Measure};
-use fathom_engine::results::{Mixture, PointResult};
+use fathom_engine::results::{MachineState, Mixture, PointResult, StatePart};
 
 /// The meaning of two values in one row.
 pub(super) const LEGEND: &str = "a or b: the machine was in several states, each with its value; the interval is that of the median over all.";
@@ -10,6 +10,18 @@ pub(super) const LEGEND: &str = "a or b: the machine was in several states, each
 pub(super) fn values(point: &PointResult, measure: Measure) -> Option<String> {
     let values = point.mixture.as_ref()?.values();
     Some(listed(values.into_iter().map(|value| measure.number(value, None)), "or"))
+}
+
+/// The values of the states, that with the most first; empty for a point of one state.
+pub(super) fn of(point: &PointResult) -> Vec<f64> {
+    point.mixture.as_ref().map(Mixture::values).unwrap_or_default()
+}
+
+/// The values of the states with their unit, `4.12 or 35.2 µs`; `None` for a point of one state.
+pub(super) fn written(point: &PointResult) -> Option<String> {
+    let ends = point.estimate().and_then(quantities::ends);
+    let measure = Measure::of_row(point.unit, point.estimate()?.value, ends);
+    Some(format!("{} {}", values(point, measure)?, measure.symbol))
 }
 
 /// Each value over the prediction; `None` for a point of one state, or without a prediction.
@@ -22,32 +34,31 @@ pub(super) fn factors(point: &PointResult) -> Option<String> {
 
 /// What is counted of each state, behind the name of a point: `4 and 2 trials`; `None` for a point of one state.
 pub(super) fn counts(point: &PointResult) -> Option<String> {
-    Some(match point.mixture.as_ref()? {
-        Mixture::OfTrials(states) => {
-            listed(states.iter().map(|state| state.trials.to_string()), "and") + " trials"
-        }
-        Mixture::OfObservations(modes) => {
-            listed(modes.iter().map(|mode| quantities::percent(mode.share)), "and") + " of the observations"
-        }
-    })
+    let states = point.mixture.as_ref()?.states();
+    let counted = states.iter().map(|state| match state.part {
+        StatePart::Trials(part, _) => part.to_string(),
+        StatePart::Observations(share) => quantities::percent(share),
+    });
+    let of = match states.first()?.part {
+        StatePart::Trials(..) => "trials",
+        StatePart::Observations(_) => "of the observations",
+    };
+    Some(format!("{} {of}", listed(counted, "and")))
 }
 
 /// The meaning of a row for each state.
 pub(super) const LEGEND_OF_ROWS: &str = "n of m trials, % of the observations: the machine was in several states, each with its value; a median over all would be of none.";
 
-/// The value of each state with what is counted of it, `4 of 6 trials`; empty for a point of one state.
+/// The value of each state with what is counted of it, `4 of 6 trials`, that with the most first; empty for a point of one state.
 pub(super) fn each(point: &PointResult) -> Vec<(f64, String)> {
-    match &point.mixture {
-        Some(Mixture::OfTrials(states)) => {
-            let all: usize = states.iter().map(|state| state.trials).sum();
-            states.iter().map(|state| (state.value, format!("{} of {all} trials", state.trials))).collect()
-        }
-        Some(Mixture::OfObservations(modes)) => {
-            let share = |share| format!("{} of the observations", quantities::percent(share));
-            modes.iter().map(|mode| (mode.centre, share(mode.share))).collect()
-        }
-        None => vec![],
-    }
+    let counted = |state: MachineState| {
+        let part = match state.part {
+            StatePart::Trials(part, all) => format!("{part} of {all} trials"),
+            StatePart::Observations(share) => format!("{} of the observations", quantities::percent(share)),
+        };
+        (state.value, part)
+    };
+    point.mixture.as_ref().map_or(vec![], |mixture| mixture.states().into_iter().map(counted).collect())
 }
 
 /// The interval of the median over all states, marked as such.

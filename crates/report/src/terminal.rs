@@ -59,7 +59,7 @@ pub fn summary(results: &Results, files: &[(&str, &Path)], style: Style) -> Stri
 
 fn head(results: &Results, style: Style) -> String {
     let header = &results.run.header;
-    let title = format!("{} on {}", header.started, run::machine(&header.machine));
+    let title = format!("{} on {}", header.started, run::machine_in_full(&header.machine));
     let peer = run::peer(header).map(|peer| style.wrapped("", &peer)).unwrap_or_default();
     style.title(style.wrapped("", &title).trim_end())
         + "\n"

@@ -54,7 +54,7 @@ pub use measured::{Interval, Measured};
 pub use modes::{Mode, modes};
 pub use outlier::{Outliers, Spread, normal_deviation, outliers, spread};
 pub use plateaus::{Crossing, CurvePoint, Plateau, plateaus, rise};
-pub use precision::{further_trials, relative_half_width};
+pub use precision::{further_trials, relative_half_width, relative_reach};
 pub use proportion::share_interval;
 pub use quantile::{
     SortedSample, median, minimum_sample, quantile, quantile_interval, supported_percentiles,

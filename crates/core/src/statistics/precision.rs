@@ -18,6 +18,16 @@ pub fn relative_half_width(estimate: &Estimate) -> Option<f64> {
     share.is_finite().then_some(share)
 }
 
+/// The distance of the farther end of the interval from the value as a share of it: 0.05 means "known within five per cent". No unit.
+///
+/// Of an interval that is lopsided, half the width says less: 100 (98 to 110) is known within ten per cent, not six. `None` as for
+/// [`relative_half_width`].
+pub fn relative_reach(estimate: &Estimate) -> Option<f64> {
+    let Interval { low, high } = estimate.interval?;
+    let share = (high - estimate.value).max(estimate.value - low) / estimate.value.abs();
+    share.is_finite().then_some(share)
+}
+
 /// The expected number of further trials until the relative half-width is down to `target` (0.02 for two per cent): of the median
 /// of `operation`, or of its difference to that of `baseline` where there is one (else that is empty).
 ///
@@ -90,6 +100,9 @@ mod tests {
     #[test]
     fn the_half_width_is_a_share_of_the_value() {
         assert_eq!(relative_half_width(&estimate(3.0, 10)), Some(0.03));
+        assert_eq!(relative_reach(&estimate(3.0, 10)), Some(0.03));
+        let lopsided = Some(Interval { low: 98.0, high: 110.0 });
+        assert_eq!(relative_reach(&Estimate { interval: lopsided, ..estimate(3.0, 10) }), Some(0.1));
         assert_eq!(relative_half_width(&Estimate { value: 0.0, ..estimate(3.0, 10) }), None);
         assert_eq!(relative_half_width(&Estimate { interval: None, ..estimate(3.0, 10) }), None);
     }

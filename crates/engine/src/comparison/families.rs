@@ -17,11 +17,12 @@
 //! What a run has once and all its points have in common, such as its hour, shows in no round of it. Where a side has one run, the error
 //! of its rounds is therefore taken [`FROM_RUN_TO_RUN`] times.
 
+use super::composition::Composition;
 use super::equal_frequency::{self, EqualFrequency};
 use super::family::{CYCLE, FAMILIES, family};
 use super::side::{Level, ReducedRun, Side};
 use super::verdict::{Verdict, chance_of_a_family};
-use super::{Row, pairing};
+use super::{NotCompared, Row, pairing};
 use fathom_core::experiment::Point;
 use fathom_core::quantity::Kind;
 use fathom_core::statistics::{self, Contrast, LogLevel};
@@ -59,6 +60,8 @@ pub struct PooledFamily {
     pub name: &'static str,
     /// The number of its points that both sides have; none of the cycle of the core, which every trial shows.
     pub points: usize,
+    /// The experiments that were pooled, and those of the family that were not compared.
+    pub composition: Composition,
     /// How many of them moved in the direction of the common ratio.
     pub agreeing: usize,
     /// The contrast from the first to the second side, as cost: above 1 it got worse.
@@ -88,13 +91,22 @@ impl PooledFamily {
 }
 
 /// The families of the rows, without their verdicts.
-pub(super) fn of(rows: &[Row], before: &Side, after: &Side, interleaved: bool) -> Vec<PooledFamily> {
+pub(super) fn of(
+    (rows, not_compared): (&[Row], &[NotCompared]),
+    before: &Side,
+    after: &Side,
+    interleaved: bool,
+) -> Vec<PooledFamily> {
     let sides = [before, after].map(|side| side.runs.iter().map(by_point).collect::<Vec<_>>());
     let at_one_frequency = !interleaved && have_one_processor(before, after);
     let of_points = FAMILIES.into_iter().filter_map(|name| {
         let members = rows.iter().filter(|row| is_member(row, name)).collect::<Vec<_>>();
         let family = Family { rows: &members, sides: &sides };
-        if interleaved { family.of_pairs(name) } else { family.of_runs(name, at_one_frequency) }
+        let pooled = if interleaved { family.of_pairs(name) } else { family.of_runs(name, at_one_frequency) };
+        pooled.map(|pooled| PooledFamily {
+            composition: Composition::of(name, &members, not_compared),
+            ..pooled
+        })
     });
     let margin = rows.iter().map(|row| row.margin).fold(f64::INFINITY, f64::min);
     let cycle = at_one_frequency.then(|| cycle(before, after, margin)).flatten();
@@ -346,6 +358,7 @@ impl PooledFamily {
         PooledFamily {
             name,
             points: 0,
+            composition: Composition::default(),
             agreeing: 0,
             contrast,
             margin,

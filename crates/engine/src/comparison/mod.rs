@@ -5,6 +5,7 @@
 //! and their settings ([`Difference`]) come before any figure, and points that must not be compared are not
 //! ([`NotCompared`]).
 
+mod composition;
 mod core_frequency;
 mod differences;
 mod equal_frequency;
@@ -18,6 +19,7 @@ mod repeatability;
 mod side;
 mod verdict;
 
+pub use composition::Composition;
 pub use differences::{Difference, REFUSED};
 pub use families::PooledFamily;
 pub use gate::{Decision, decide};
@@ -54,6 +56,8 @@ pub struct Comparison {
     pub interleaved: bool,
     /// Whether a run is on both sides, so that it is compared with itself.
     pub of_itself: bool,
+    /// Whether every run of the second side is older than all of the first: what is called better is then a loss since.
+    pub is_reversed: bool,
 }
 
 /// A point with a level on both sides.
@@ -95,7 +99,7 @@ pub struct NotCompared {
 }
 
 /// The reason why a point is not compared.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Obstacle {
     /// The other side has another version of its method.
     OtherMethod {
@@ -164,11 +168,21 @@ impl Comparison {
                 Err(None) => {}
             }
         }
-        let mut families = families::of(&rows, before, after, interleaved);
+        let mut families = families::of((&rows, &not_compared), before, after, interleaved);
         judge(&mut families, &mut rows);
         let differences = differences::between(before, after);
         let of_itself = before.runs.iter().any(|run| after.runs.contains(run));
-        Comparison { differences, families, rows, not_compared, repeatability, interleaved, of_itself }
+        let is_reversed = !interleaved && !of_itself && is_earlier(after, before);
+        Comparison {
+            differences,
+            families,
+            rows,
+            not_compared,
+            repeatability,
+            interleaved,
+            of_itself,
+            is_reversed,
+        }
     }
 
     /// The rows to be measured again: suspects, and all of the families that got worse. Every trial shows the cycle of the core;
@@ -261,6 +275,13 @@ impl Row {
     }
 }
 
+/// Whether all runs of a side began before all of the other.
+fn is_earlier(side: &Side, other: &Side) -> bool {
+    let began = |side: &Side| side.runs.iter().map(|run| run.header.started.clone()).collect::<Vec<_>>();
+    let (last, first) = (began(side).into_iter().max(), began(other).into_iter().min());
+    last.zip(first).is_some_and(|(last, first)| last < first)
+}
+
 /// The points of a side's first run, then those that only later ones have.
 fn in_order(side: &Side) -> Vec<&Level> {
     let mut distinct = std::collections::BTreeSet::new();
@@ -295,10 +316,12 @@ fn compared(
 ) -> Result<[LogLevel; 2], Option<Obstacle>> {
     let [before, after] = sides;
     let (Some(one), Some(other)) = (before.levels.first(), after.levels.first()) else { return Err(None) };
-    if one.method_version != other.method_version && !any_method {
+    let values = (before.has_value(), after.has_value());
+    // What neither side measured is no point that could have been compared, whatever its method.
+    if values != (false, false) && one.method_version != other.method_version && !any_method {
         return Err(Some(Obstacle::OtherMethod { before: one.method_version, after: other.method_version }));
     }
-    match (before.has_value(), after.has_value()) {
+    match values {
         (true, true) => {}
         (true, false) => {
             let (outcome, failed) = (other.outcome.name(), other.outcome.is_failure());

@@ -24,6 +24,34 @@ pub struct TrialState {
     pub trials: usize,
 }
 
+/// A state of the machine: its value, and how much of the measurement was in it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct MachineState {
+    /// Its value, in the point's unit.
+    pub value: f64,
+    /// How much was in it.
+    pub part: StatePart,
+}
+
+/// How much of a point's measurement was in a state.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum StatePart {
+    /// This many trials of all.
+    Trials(usize, usize),
+    /// This share of the observations.
+    Observations(f64),
+}
+
+impl StatePart {
+    /// As a share of the whole, 0 to 1.
+    pub fn share(self) -> f64 {
+        match self {
+            StatePart::Trials(part, all) => part as f64 / all as f64,
+            StatePart::Observations(share) => share,
+        }
+    }
+}
+
 impl Mixture {
     /// The states of a point with a value; `None` if it shows one.
     pub(super) fn of(
@@ -41,12 +69,31 @@ impl Mixture {
         })
     }
 
-    /// The value of each state, ascending.
+    /// The states, that with the most first; of two with as many, the lower.
+    pub fn states(&self) -> Vec<MachineState> {
+        let mut states: Vec<MachineState> = match self {
+            Mixture::OfTrials(states) => {
+                let all = states.iter().map(|state| state.trials).sum();
+                let of = |state: &TrialState| (state.value, StatePart::Trials(state.trials, all));
+                states.iter().map(of).map(|(value, part)| MachineState { value, part }).collect()
+            }
+            Mixture::OfObservations(modes) => {
+                let of = |mode: &Mode| (mode.centre, StatePart::Observations(mode.share));
+                modes.iter().map(of).map(|(value, part)| MachineState { value, part }).collect()
+            }
+        };
+        sorting::by_number(&mut states, |state| -state.part.share());
+        states
+    }
+
+    /// The value of each state, in the same order.
     pub fn values(&self) -> Vec<f64> {
-        match self {
-            Mixture::OfTrials(states) => states.iter().map(|state| state.value).collect(),
-            Mixture::OfObservations(modes) => modes.iter().map(|mode| mode.centre).collect(),
-        }
+        self.states().into_iter().map(|state| state.value).collect()
+    }
+
+    /// The value of the state with the most.
+    pub fn leading(&self) -> Option<f64> {
+        self.values().first().copied()
     }
 }
 
@@ -80,6 +127,16 @@ mod tests {
         let states = of_trials(vec![35.0, 4.0, 4.2, 34.0, 4.1, 36.0]).expect("two states");
         assert_eq!(states.map(|state| (state.value, state.trials)), [(4.1, 3), (35.0, 3)]);
         assert_eq!(of_trials(vec![4.0, 4.1, 4.2, 4.0, 4.1, 4.2]), None);
+    }
+
+    #[test]
+    fn the_state_with_the_most_leads() {
+        let state = |value, trials| TrialState { value, trials };
+        let mixture = Mixture::OfTrials([state(4.1, 2), state(35.0, 4)]);
+        assert_eq!(mixture.values(), [35.0, 4.1]);
+        assert_eq!(mixture.states()[0].part, StatePart::Trials(4, 6));
+        let mode = |centre, share| Mode { centre, share };
+        assert_eq!(Mixture::OfObservations(vec![mode(4.0, 0.5), mode(9.0, 0.5)]).leading(), Some(4.0));
     }
 
     #[test]

@@ -46,7 +46,7 @@ pub use explanation::Explanation;
 pub use headline::{Headline, Standing};
 pub use left_out::{budget, rounded};
 pub use mechanisms::Mechanism;
-pub use mixture::{Mixture, TrialState};
+pub use mixture::{MachineState, Mixture, StatePart, TrialState};
 pub use outcome::Outcome;
 pub use over_time::mean_over_time;
 pub(crate) use point::is_each;

@@ -114,11 +114,12 @@ impl PointResult {
         Some(Found { is_mixture: self.mixture.is_some(), ..figure })
     }
 
-    /// The median over the prediction; `None` unless both exist.
+    /// The median over the prediction, of a machine in several states the value of that with the most; `None` unless both exist.
     pub fn factor(&self) -> Option<f64> {
         let predicted = self.prediction.as_ref()?.total();
-        let estimate = self.estimate()?;
-        (predicted > 0.0).then(|| estimate.value / predicted)
+        let median = self.estimate()?.value;
+        let value = self.mixture.as_ref().and_then(Mixture::leading).unwrap_or(median);
+        (predicted > 0.0).then(|| value / predicted)
     }
 
     /// The best observation: the smallest cost, the highest rate. `None` for a difference, for which it would reward an

@@ -28,8 +28,12 @@ impl Along {
 
     /// A position on the axis, given as a logarithm to base 2.
     fn place(self, at: f64, interval: Interval, name: &str) -> Statement {
-        let ends = Interval { low: interval.low.exp2(), high: interval.high.exp2() };
-        let measured = Measured { value: at.exp2(), interval: Some(ends) };
+        let [value, low, high] = [at, interval.low, interval.high].map(|log| {
+            let number = log.exp2();
+            // Pages are whole; logarithms and powers leave a digit of their own.
+            if self.dimension == Dimension::Count { number.round() } else { number }
+        });
+        let measured = Measured { value, interval: Some(Interval { low, high }) };
         statement!(
             "{place}{noun}",
             place = Found::measured(measured, self.dimension).named(name),

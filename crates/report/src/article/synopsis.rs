@@ -42,17 +42,21 @@ pub(super) struct Opening<'a> {
 /// The machine, the trustworthiness of the run, main figures, and the most important findings.
 pub(super) fn opening(results: &Results, shown: &Opening) -> Section {
     let header = &results.run.header;
-    let mut sentences = vec![format!("{}.", run::machine(&header.machine))];
+    let mut sentences = vec![format!("{}.", run::machine_in_full(&header.machine))];
     sentences.extend(run::peer(header));
     sentences.push(run::ending(results));
     sentences.extend(run::labels(header).map(|labels| format!("Labels: {labels}.")));
-    let caption = "Main figures: medians over trials with their 95 % intervals, the value with the core shared beside that with \
-                   it alone, and the median as a multiple of what was predicted before.";
+    let shared = shown.figures.iter().any(|figure| figure.main.shared() != ABSENT);
+    let shared = if shared { ", the value with the core shared beside that with it alone" } else { "" };
+    let caption = format!(
+        "Main figures: medians over trials with their 95 % intervals{shared}, and the median as a multiple of what was \
+         predicted before."
+    );
     Section::new(Key::of("opening"), "Summary")
         .say(sentences.join(" "))
         .say(Text::strong(screen::trusted(results)))
         .under(screen::TRUST, vec![Block::List(screen::trust(results).into_iter().map(reason).collect())])
-        .with(main_figures_table(Key::of("main-figures"), caption, shown.figures, shown.name))
+        .with(main_figures_table(Key::of("main-figures"), &caption, shown.figures, shown.name))
         .with_all(shown.rest.clone().map(Block::Paragraph))
         .under(screen::NOTABLE, notable(results, shown.elsewhere))
 }
@@ -81,7 +85,7 @@ fn main_figures_table(key: Key, caption: &str, figures: &[Ranked], name: &dyn Fn
         Column::words("figure"),
         Column::mixed("median"),
         Column::mixed("95 % interval"),
-        Column::mixed("core shared"),
+        Column::mixed("core shared").optional(),
         Column::ratio("measured / predicted"),
         Column::signs("operation checked"),
     ]);

@@ -32,6 +32,8 @@ struct SideComparison<'a> {
     variance_factor: f64,
     verdict: String,
     of_itself: bool,
+    /// Whether the side called after is the older one.
+    reversed: bool,
     families: Vec<FamilyEntry>,
     points: Vec<PointEntry<'a>>,
     not_compared: Vec<Missing<'a>>,
@@ -49,6 +51,10 @@ struct DifferenceEntry<'a> {
 #[derive(Serialize)]
 struct FamilyEntry {
     name: &'static str,
+    /// The experiments in its ratio.
+    experiments: Vec<String>,
+    /// The experiments of the family that were not compared.
+    not_compared: Vec<String>,
     points: usize,
     same_direction: usize,
     cost: IntervalEntry,
@@ -114,6 +120,7 @@ fn entry<'a>(after: &'a Side, comparison: &'a Comparison) -> SideComparison<'a> 
         variance_factor: comparison.repeatability.overall(),
         verdict: families::verdict_in_words(comparison),
         of_itself: comparison.of_itself,
+        reversed: comparison.is_reversed,
         families: comparison.families.iter().map(family).collect(),
         points: comparison.rows.iter().map(point).collect(),
         not_compared: missing.collect(),
@@ -123,6 +130,8 @@ fn entry<'a>(after: &'a Side, comparison: &'a Comparison) -> SideComparison<'a> 
 fn family(pooled: &PooledFamily) -> FamilyEntry {
     FamilyEntry {
         name: pooled.name,
+        experiments: pooled.composition.pooled.clone(),
+        not_compared: pooled.composition.missing.iter().map(|(name, _)| name.clone()).collect(),
         points: pooled.points,
         same_direction: pooled.agreeing,
         cost: ratio(pooled.contrast),

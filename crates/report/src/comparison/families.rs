@@ -1,25 +1,31 @@
 //! Families of points: the verdict of a comparison in a sentence, and the table behind it.
 
-use super::rows::{signed, verdict};
+use super::rows::{because_briefly, signed_row, verdict};
 use crate::paper::{Column, Key, Row, Section, Table, Text, Tone};
 use crate::summary::ABSENT;
 use crate::words::plural;
 use fathom_core::quantities;
 use fathom_engine::comparison::{Comparison, Difference, PooledFamily, Verdict};
+use std::collections::BTreeMap;
 
 /// The verdict of a comparison in words: what it is of, where that matters, and which families moved.
 pub(super) fn verdict_in_words(comparison: &Comparison) -> String {
     let mut sentences: Vec<String> = warnings(comparison);
     for (direction, head) in [(Verdict::Worse, "Worse"), (Verdict::Better, "Better")] {
-        let moved: Vec<String> = with(comparison, direction).map(change).collect();
-        if !moved.is_empty() {
-            sentences.push(format!("{head}: {}.", moved.join(", ")));
+        for (small, size) in [(false, ""), (true, ", but by less than the margin")] {
+            let moved = with(comparison, direction).filter(|family| is_small(family) == small);
+            let moved: Vec<String> = moved.map(change).collect();
+            if !moved.is_empty() {
+                sentences.push(format!("{head}{size}: {}.", moved.join(", ")));
+            }
         }
     }
     let named = |family: &PooledFamily| {
-        format!("{} (a change of {} would have been seen)", family.name, share(family.smallest_visible))
+        format!("{} (a change of {} would have been seen)", pooled(family), share(family.smallest_visible))
     };
-    let same: Vec<String> = with(comparison, Verdict::Equivalent).map(|family| family.name.into()).collect();
+    let same: Vec<String> = with(comparison, Verdict::Equivalent)
+        .map(|family| format!("{} ({})", pooled(family), margin(family)))
+        .collect();
     if !same.is_empty() {
         sentences.push(format!("No change beyond the margin: {}.", same.join(", ")));
     }
@@ -48,6 +54,11 @@ fn warnings(comparison: &Comparison) -> Vec<String> {
     if !machines.is_empty() {
         sentences.push(format!("These are different machines ({}).", machines.join(", ")));
     }
+    if comparison.is_reversed {
+        sentences.push(
+            "The side called after is the older one: its runs began before those called before.".to_owned(),
+        );
+    }
     if !named(|one| one.what == "fathom").is_empty() {
         sentences.push("They were measured by different builds of fathom.".to_owned());
     }
@@ -58,17 +69,60 @@ fn with(comparison: &Comparison, verdict: Verdict) -> impl Iterator<Item = &Pool
     comparison.families.iter().filter(move |family| family.verdict == verdict)
 }
 
-/// The change of a family's cost, with its interval.
+/// The change of what was pooled of a family, as cost, with its interval and the margin.
 pub fn change(family: &PooledFamily) -> String {
-    let interval = family.contrast.interval();
-    let small = if family.contrast.is_within(family.margin) { ", within the margin" } else { "" };
-    format!(
-        "{} {} ({} to {}{small})",
-        family.name,
-        signed(family.contrast.ratio()),
-        signed(interval.low),
-        signed(interval.high)
-    )
+    let (value, interval) = signed_row(family.contrast.ratio(), family.contrast.interval());
+    format!("{} {value} ({interval}; {})", pooled(family), margin(family))
+}
+
+/// Whether a change is shown to be smaller than the margin.
+fn is_small(family: &PooledFamily) -> bool {
+    family.contrast.is_within(family.margin)
+}
+
+fn margin(family: &PooledFamily) -> String {
+    format!("margin {}", quantities::target(family.margin))
+}
+
+/// What the ratio of a family is of: its name, or that of the part that was compared, with the reason.
+fn pooled(family: &PooledFamily) -> String {
+    match partly(family) {
+        None => family.name.to_owned(),
+        Some(why) => format!("{} ({why})", name(family)),
+    }
+}
+
+/// The name of a family; where only some of its experiments were compared that of these, or the family's without the others: `wake_up
+/// alone`, `caches without core_to_core`.
+fn name(family: &PooledFamily) -> String {
+    let composition = &family.composition;
+    let missing: Vec<&str> = composition.missing.iter().map(|(name, _)| short(name)).collect();
+    let pooled: Vec<&str> = composition.pooled.iter().map(|name| short(name)).collect();
+    match () {
+        () if missing.is_empty() => family.name.to_owned(),
+        () if pooled.len() > missing.len() => format!("{} without {}", family.name, missing.join(" and ")),
+        () => format!("{} alone", pooled.join(" and ")),
+    }
+}
+
+fn short(experiment: &str) -> &str {
+    experiment.split_once('/').map_or(experiment, |(_, short)| short)
+}
+
+/// `8 of 21 points of switches and wake-ups; not compared: context_switch, other method version`; `None` where each experiment
+/// of the family has its part in the ratio.
+fn partly(family: &PooledFamily) -> Option<String> {
+    let composition = &family.composition;
+    let mut by_reason: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for (name, obstacle) in &composition.missing {
+        by_reason.entry(because_briefly(obstacle)).or_default().push(short(name));
+    }
+    let missing: Vec<String> =
+        by_reason.iter().map(|(reason, names)| format!("{}: {reason}", names.join(", "))).collect();
+    let all = family.points + composition.points_missing;
+    let points = format!("{} of {}", quantities::count(family.points), plural(all, "point"));
+    (!missing.is_empty())
+        .then(|| format!("{points} of {}; not compared: {}", family.name, missing.join(", ")))
 }
 
 /// A share of change, which may be more than the whole.
@@ -83,7 +137,7 @@ pub(super) fn judged(section: Section, comparison: &Comparison, key: &Key) -> Se
     }
     let caption = "Families of operations: the change of their cost, pooled over the points of each, and the smallest \
                    change that these runs would have found in four of five cases. Where the cycle of the core is compared, \
-                   the others are at the same frequency of it.";
+                   the others are at the same frequency of it. A change smaller than the margin is called small.";
     let table = Table::new(key.within("families"), caption)
         .columns([
             Column::words("family"),
@@ -91,6 +145,7 @@ pub(super) fn judged(section: Section, comparison: &Comparison, key: &Key) -> Se
             Column::ratio("95 % interval"),
             Column::words("same direction"),
             Column::ratio("smallest change seen"),
+            Column::ratio("margin"),
             Column::words("verdict"),
         ])
         .rows(comparison.families.iter().map(row));
@@ -98,18 +153,24 @@ pub(super) fn judged(section: Section, comparison: &Comparison, key: &Key) -> Se
 }
 
 fn row(family: &PooledFamily) -> Row {
-    let interval = family.contrast.interval();
+    let (value, interval) = signed_row(family.contrast.ratio(), family.contrast.interval());
+    let name = match partly(family) {
+        Some(why) => Text::plain(name(family)).noted(format!("{why}.")),
+        None => Text::plain(family.name),
+    };
+    let judged = verdict(family.verdict);
     Row::of([
-        Text::plain(family.name),
-        Text::plain(signed(family.contrast.ratio())),
-        Text::plain(format!("{} to {}", signed(interval.low), signed(interval.high))),
+        name,
+        Text::plain(value),
+        Text::plain(interval),
         Text::plain(if family.points == 0 {
             ABSENT.to_owned()
         } else {
             format!("{} of {}", quantities::count(family.agreeing), quantities::count(family.points))
         }),
         Text::plain(share(family.smallest_visible)),
-        verdict(family.verdict),
+        Text::plain(quantities::target(family.margin)),
+        if family.verdict.is_difference() && is_small(family) { judged.and(" (small)") } else { judged },
     ])
 }
 
@@ -126,7 +187,7 @@ pub(super) fn same_direction(section: Section, comparison: &Comparison) -> Secti
             .iter()
             .filter(|row| row.family() == Some(family.name) && row.verdict == family.verdict)
             .count();
-        format!("{} of {}", quantities::count(family.agreeing.saturating_sub(certain)), family.name)
+        format!("{} of {}", quantities::count(family.agreeing.saturating_sub(certain)), name(family))
     };
     if moved.is_empty() {
         return section;
@@ -149,7 +210,7 @@ pub(super) fn needed(comparisons: &[&Comparison]) -> Option<String> {
             Some(runs) => format!("about {} of each side would", plural(runs as usize, "more run")),
             None => "a hundred more runs would not either".to_owned(),
         };
-        format!("{}: {} at {}, {runs}", family.name, share(family.smallest_visible), share(family.margin))
+        format!("{}: {} at {}, {runs}", name(family), share(family.smallest_visible), share(family.margin))
     };
     (!unseen.is_empty()).then(|| {
         format!(

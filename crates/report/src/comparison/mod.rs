@@ -149,8 +149,9 @@ fn summary(comparison: &Comparison) -> Text {
     } else {
         String::new()
     };
+    let margins = rows::margins(comparison);
     let text = Text::plain(format!(
-        "{compared} compared by themselves: {list}. At most {} of the reported differences are expected to be false \
+        "{compared} compared by themselves ({margins}): {list}. At most {} of the reported differences are expected to be false \
          (false discovery rate over families and points).{moved}",
         quantities::percent(FALSE_DISCOVERIES)
     ));

@@ -4,7 +4,7 @@ use crate::paper::{Block, Column, Group, Key, Row, Section, Table, Text, Tone};
 use crate::summary::ABSENT;
 use crate::words::{self, Declares, plural};
 use fathom_core::quantities;
-use fathom_core::statistics::Measured;
+use fathom_core::statistics::{Interval, Measured};
 use fathom_engine::comparison::{Comparison, NotCompared, Obstacle, Row as Compared, Verdict};
 use fathom_engine::record::MethodParameter;
 use std::borrow::Cow;
@@ -42,6 +42,16 @@ pub(super) fn moved(section: Section, comparison: &Comparison, key: &Key, most: 
             section.say(format!("And {} more with --full.", quantities::count(rest)))
         }
     })
+}
+
+/// The margins that the rows were judged against: `margin 5 %`, `margins 5 to 100 %`.
+pub(super) fn margins(comparison: &Comparison) -> String {
+    let all = || comparison.rows.iter().map(|row| row.margin);
+    let (least, most) = (all().fold(f64::INFINITY, f64::min), all().fold(0.0, f64::max));
+    if least < most {
+        return format!("margins {} to {}", quantities::target(least), quantities::target(most));
+    }
+    format!("margin {}", quantities::target(most))
 }
 
 /// The section with all rows and the points that were not compared; on one screen, only their numbers.
@@ -104,18 +114,29 @@ pub(super) fn label(row: &Compared) -> String {
     words::short_label(row, &row.point)
 }
 
-/// A change with its interval: as a percentage up to a factor of two, then as a factor.
+/// A change with its interval.
 pub(super) fn change(row: &Compared) -> (String, String) {
-    let (ratio, interval) = (row.contrast.ratio(), row.contrast.interval());
-    (signed(ratio), format!("{} to {}", signed(interval.low), signed(interval.high)))
+    signed_row(row.contrast.ratio(), row.contrast.interval())
 }
 
 /// A ratio as a change: `+5.2 %`, `−12 %`, `3.1×`.
 pub(crate) fn signed(ratio: f64) -> String {
-    if !(0.5..2.0).contains(&ratio) {
-        return quantities::factor(ratio);
-    }
-    quantities::change(ratio - 1.0)
+    signed_as(is_percentage(ratio), ratio)
+}
+
+/// A ratio and its interval, both in one notation: as percentages only where all of the three are between −50 and +100 %.
+pub(super) fn signed_row(ratio: f64, interval: Interval) -> (String, String) {
+    let percent = [ratio, interval.low, interval.high].into_iter().all(is_percentage);
+    let text = |ratio| signed_as(percent, ratio);
+    (text(ratio), format!("{} to {}", text(interval.low), text(interval.high)))
+}
+
+fn is_percentage(ratio: f64) -> bool {
+    (0.5..2.0).contains(&ratio)
+}
+
+fn signed_as(percent: bool, ratio: f64) -> String {
+    if percent { quantities::change(ratio - 1.0) } else { quantities::factor(ratio) }
 }
 
 /// Every row, by experiment.
@@ -196,9 +217,31 @@ pub(super) fn because(obstacle: &Obstacle) -> String {
     }
 }
 
+/// The same in two or three words, where the whole reason stands below.
+pub(super) fn because_briefly(obstacle: &Obstacle) -> &'static str {
+    match obstacle {
+        Obstacle::OtherMethod { .. } => "other method version",
+        Obstacle::NoValueAfter { .. } => "no value after",
+        Obstacle::NoValueBefore(_) => "no value before",
+        Obstacle::Refuted => "its evidence fails",
+        Obstacle::OtherCoreState => "other state of the core",
+        Obstacle::NoInterval => "no interval above zero",
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::signed;
+    use super::{signed, signed_row};
+    use fathom_core::statistics::Interval;
+
+    #[test]
+    fn a_row_has_one_notation() {
+        let row = |ratio, low, high| signed_row(ratio, Interval { low, high });
+        let texts = |value: &str, interval: &str| (value.to_owned(), interval.to_owned());
+        assert_eq!(row(0.69, 0.376, 0.72), texts("0.690×", "0.376× to 0.720×"));
+        assert_eq!(row(0.71, 0.65, 0.74), texts("−29 %", "−35 % to −26 %"));
+        assert_eq!(row(1.9, 1.5, 2.1), texts("1.90×", "1.50× to 2.10×"));
+    }
 
     #[test]
     fn small_changes_are_percentages_and_large_ones_factors() {

@@ -182,7 +182,10 @@ impl Operation {
     pub fn result<'run>(&self, results: &'run Results) -> Option<&'run PointResult> {
         let main = main_points(results, self.at.experiment);
         if let Some(level) = self.level {
-            return main.into_iter().find_map(|(words, point)| words.ends_with(level).then_some(point));
+            // The words end with the size of the array: `L1 (24 KiB)`.
+            let is_of_level =
+                |words: &str| words.split(" (").next().is_some_and(|name| name.ends_with(level));
+            return main.into_iter().find_map(|(words, point)| is_of_level(&words).then_some(point));
         }
         let measured: Vec<&PointResult> = results
             .of_experiment(self.at.experiment)

@@ -6,7 +6,7 @@ use super::mark::{Mark, extent, mark};
 use super::operations::KINDS;
 use super::rows;
 use super::svg::{self, Drawing};
-use crate::{run, screen};
+use crate::{run, screen, states};
 use fathom_core::quantities;
 use fathom_core::quantity::Unit;
 use fathom_core::statistics::Estimate;
@@ -159,6 +159,7 @@ fn draw(drawing: &mut Drawing, axis: &Axis, row: &PictureRow) {
     });
     let unit = row.point.unit;
     let value = match row.point.estimate() {
+        Some(_) if !row.mark.states.is_empty() => states::written(row.point).unwrap_or_default(),
         Some(estimate) if estimate.interval.is_some() => quantities::with_interval(unit, estimate),
         Some(estimate) => quantities::estimate(unit, estimate),
         None => format!("< {}", quantities::value(unit, row.mark.value)),

@@ -92,7 +92,7 @@ fn figure(points: &[&PointResult]) -> DrawnFigure {
 
 /// Draws the marks of a row that begins at `left`.
 pub(super) fn draw(drawing: &mut Drawing, axis: &Axis, (left, y): (f64, f64), mark: &Mark) {
-    let x = axis.place(mark.value);
+    let x = axis.place(mark.states.iter().copied().fold(mark.value, f64::max));
     drawing.line("guide", (left, y), (x, y));
     if let Some(predicted) = mark.predicted {
         drawing.mark("s0 hollow", 0, (axis.place(predicted), y));
@@ -107,5 +107,10 @@ pub(super) fn draw(drawing: &mut Drawing, axis: &Axis, (left, y): (f64, f64), ma
         let (low, high) = (axis.place(low), axis.place(high));
         drawing.line("bar l0", (low, y), (high, y));
     }
-    drawing.mark("s0", 0, (x, y));
+    if mark.states.is_empty() {
+        drawing.mark("s0", 0, (x, y));
+    }
+    for state in &mark.states {
+        drawing.mark("s0", 0, (axis.place(*state), y));
+    }
 }

@@ -6,7 +6,8 @@ use fathom_core::experiment::{Bound, Check, Part, Point, Prediction, Term};
 use fathom_core::quantity::{Kind, Unit};
 use fathom_core::statistics::{Estimate, Mode, Outliers};
 use fathom_engine::results::{
-    CoreShared, Disturbance, Mixture, Outcome, PointCore, PointResult, Results, ticks_and_cycles,
+    CoreShared, Disturbance, MachineState, Outcome, PointCore, PointResult, Results, StatePart,
+    ticks_and_cycles,
 };
 use serde::Serialize;
 
@@ -65,25 +66,14 @@ struct StateReport {
 }
 
 fn states(result: &PointResult) -> Vec<StateReport> {
-    match &result.mixture {
-        Some(Mixture::OfTrials(states)) => states
-            .iter()
-            .map(|state| StateReport {
-                value: state.value,
-                trials: Some(state.trials),
-                share_of_observations: None,
-            })
-            .collect(),
-        Some(Mixture::OfObservations(modes)) => modes
-            .iter()
-            .map(|mode| StateReport {
-                value: mode.centre,
-                trials: None,
-                share_of_observations: Some(mode.share),
-            })
-            .collect(),
-        None => vec![],
-    }
+    let report = |state: MachineState| {
+        let (trials, share_of_observations) = match state.part {
+            StatePart::Trials(part, _) => (Some(part), None),
+            StatePart::Observations(share) => (None, Some(share)),
+        };
+        StateReport { value: state.value, trials, share_of_observations }
+    };
+    result.mixture.as_ref().map_or(vec![], |mixture| mixture.states().into_iter().map(report).collect())
 }
 
 #[derive(Serialize)]

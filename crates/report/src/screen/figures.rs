@@ -27,13 +27,19 @@ pub(super) fn text(shown: &[Ranked], more: usize, style: Style) -> String {
     let more = if more == 0 { String::new() } else { format!("; {more} more with --full") };
     let mixed = shown.iter().any(|figure| figure.main.shared() == occupancy::MIXTURE);
     let mixed = if mixed { "; mixture: of both states" } else { "" };
-    let legend = format!("medians are of the core alone where that is known{mixed}{more}");
+    let alone = "medians are of the core alone where that is known";
+    let alone = if shown.iter().any(Ranked::has_core_state) { alone } else { "" };
+    let legend = format!("{alone}{mixed}{more}");
+    let legend = match legend.trim_start_matches("; ") {
+        "" => String::new(),
+        legend => clipped("  ", legend, style),
+    };
     let states = if shown.iter().any(Ranked::has_states) {
         clipped("  ", states::LEGEND, style)
     } else {
         String::new()
     };
-    table(shown, style) + &states + &clipped("  ", &legend, style)
+    table(shown, style) + &states + &legend
 }
 
 fn table(all: &[Ranked], style: Style) -> String {

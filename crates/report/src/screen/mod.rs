@@ -88,7 +88,7 @@ impl Parts {
 
 fn head(results: &Results, style: Style) -> String {
     let header = &results.run.header;
-    let title = format!("{}, {}", run::machine(&header.machine), header.started);
+    let title = format!("{}, {}", run::machine_in_full(&header.machine), header.started);
     let peer = run::peer(header).map(|peer| clipped("", &peer, style)).unwrap_or_default();
     let titled: String = clipped("", &title, style).lines().map(|line| style.title(line) + "\n").collect();
     let labels = run::labels(header).map(|labels| clipped("", &labels, style)).unwrap_or_default();

@@ -179,7 +179,7 @@ fn misses(results: &Results) -> Vec<String> {
 
 /// Whether the point's evidence holds and its interval is narrow enough to show that it missed.
 fn is_sure(point: &PointResult) -> bool {
-    let narrow = run::half_width(point).is_some_and(|width| width < 1.0 / FAR);
+    let narrow = run::reach(point).is_some_and(|width| width < 1.0 / FAR);
     point.evidence_holds() && narrow
 }
 

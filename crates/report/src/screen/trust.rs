@@ -10,7 +10,7 @@ use crate::words::plural;
 use fathom_core::experiment::{Check, Point};
 use fathom_core::quantities;
 use fathom_core::statistics;
-use fathom_engine::results::{FAIR, Outcome, PointResult, Results};
+use fathom_engine::results::{Disturbance, FAIR, Outcome, PointResult, Results};
 use std::collections::BTreeSet;
 
 pub(crate) fn lines(results: &Results) -> Vec<(&'static str, String)> {
@@ -142,15 +142,16 @@ fn level(results: &Results, share: f64) -> Trust {
 fn causes(results: &Results, precision: &Precision) -> (Vec<String>, String) {
     let shared =
         results.core_shared.as_ref().filter(|core| core.share >= OFTEN && core.levels.shared.is_some());
+    let shared = shared.filter(|_| widens(results, |point| point.core.as_ref()?.shared_share));
     let shared = shared.map(|core| {
         let cause = format!("the core was shared {} of the time", quantities::percent(core.share));
         (cause, remedy_of_sharing(results))
     });
     let warned = results.run.header.machine.warnings();
-    let busy = warned
-        .iter()
-        .any(|warning| warning.id == "load")
-        .then(|| ("the machine was not idle".to_owned(), "Stop other work on this machine and repeat it."));
+    let busy = warned.iter().any(|warning| warning.id == "load")
+        && widens(results, |point| point.disturbance.lost_share);
+    let busy = busy
+        .then(|| ("other work took the CPU".to_owned(), "Stop other work on this machine and repeat it."));
     let limited = limited_by_quota(results);
     let few = (precision.without > 0).then(|| {
         let cause = format!("{} have too few trials for an interval", quantities::count(precision.without));
@@ -187,6 +188,20 @@ fn limited_by_quota(results: &Results) -> Option<(String, &'static str)> {
         plural(trials, "trial")
     );
     (stopped as f64 >= OFTEN * trials as f64).then_some((cause, "Raise the quota (`--cpus` of a container)."))
+}
+
+/// Whether values that are not known within [`USEFUL`] had more of a disturbance, a share of their time, than the others: the means
+/// differ by more than their 95 % intervals. What is alike in both is no cause of widths.
+fn widens(results: &Results, disturbance: impl Fn(&PointResult) -> Option<f64>) -> bool {
+    let known = results.points.iter().filter_map(|point| Some((run::reach(point)?, disturbance(point)?)));
+    let (wide, narrow): (Vec<_>, Vec<_>) = known.partition(|(reach, _)| *reach > USEFUL);
+    let mean = |group: &[(f64, f64)]| {
+        let shares: Vec<f64> = group.iter().map(|(_, share)| *share).collect();
+        let mean = statistics::mean(&shares)?;
+        Some((mean.value, mean.interval?.high - mean.value))
+    };
+    let (Some((more, error)), Some((less, other))) = (mean(&wide), mean(&narrow)) else { return false };
+    more - less > error.hypot(other)
 }
 
 /// The remedy of what failed.
@@ -258,13 +273,7 @@ fn trials(results: &Results) -> Option<String> {
 fn evidence(results: &Results) -> Option<String> {
     let judged = || results.points.iter().filter(|point| !point.evidence.checks().is_empty());
     let holding = judged().filter(|point| point.evidence_holds()).count();
-    let not_judged = results.points.iter().filter(|point| point.evidence.not_judged().is_some()).count();
-    let other = (not_judged > 0).then(|| {
-        format!(
-            "{} not judged: this program lacks the method that measured them.",
-            quantities::count(not_judged)
-        )
-    });
+    let other = not_judged(results);
     let holds = (judged().count() > 0).then(|| {
         let (all, rest) = (judged().count(), if other.is_some() { "," } else { "." });
         match all - holding {
@@ -289,6 +298,20 @@ fn evidence(results: &Results) -> Option<String> {
     (!sentences.is_empty()).then(|| sentences.join(" "))
 }
 
+/// The number of points whose evidence is not judged, the reason of the first, and what to do.
+fn not_judged(results: &Results) -> Option<String> {
+    let all = || results.points.iter().filter_map(|point| Some((point, point.evidence.not_judged()?)));
+    let (point, reason) = all().next()?;
+    let tool = &results.run.header.tool;
+    let commit = tool.commit.as_ref().map(|commit| format!(", commit {commit}")).unwrap_or_default();
+    Some(format!(
+        "{} not judged ({}: {reason}): report the run with the fathom that measured it ({}{commit}), or measure again.",
+        quantities::count(all().count()),
+        point.experiment,
+        tool.version
+    ))
+}
+
 fn predictions(results: &Results) -> Option<String> {
     let total = results.accuracy.total.as_ref()?;
     Some(format!(
@@ -300,8 +323,10 @@ fn predictions(results: &Results) -> Option<String> {
 
 /// The time taken by the hypervisor or a quota. Time taken by the scheduler is often part of the operation itself.
 fn disturbed(results: &Results) -> String {
-    let moved = results.points.iter().map(|point| point.disturbance.migrations);
-    let moved = usize::try_from(moved.fold(0, u64::saturating_add)).unwrap_or(usize::MAX);
+    let sum = |of: fn(&Disturbance) -> u64| {
+        let all = results.points.iter().map(|point| of(&point.disturbance)).fold(0, u64::saturating_add);
+        Some(usize::try_from(all).unwrap_or(usize::MAX))
+    };
     let all = [
         (
             run::trials_with(results, |disturbance| disturbance.trials_with_steal),
@@ -315,7 +340,8 @@ fn disturbed(results: &Results) -> String {
             "throttled by a quota in",
             "trial",
         ),
-        (Some(moved), "migration", "migrated to another CPU in", "observation"),
+        (sum(|of| of.migrations), "migration", "migrated to another CPU in", "observation"),
+        (sum(|of| of.preemptions), "preemption", "the scheduler preempted the measured work", "time"),
     ];
     let trials: usize = results.points.iter().map(|point| point.trials.0).sum();
     let (mut present, mut none, mut unread) = (vec![], vec![], vec![]);

@@ -29,15 +29,16 @@ const TOGETHER: Selector = Selector::only(
 
 fn judge(premises: &Premises) -> Option<Conclusion> {
     let known = premises.known;
-    let (_, rate) = READ.greatest(known)?;
+    let (point, rate) = READ.greatest(known)?;
     let chases = CHASES.along("chases", known);
     let (_, load) = chases.first().filter(|(chases, _)| *chases == 1)?;
     let line = known.machine.line_bytes();
     let lines = in_flight(rate, *load, line);
     let headline = statement!(
-        "One core reads {rate} of memory, which implies {lines} cache lines in flight if each takes {load}, as a load of \
+        "One core reads {rate} of memory ({method}), which implies {lines} cache lines in flight if each takes {load}, as a load of \
          one chase does.",
         rate = rate.named("best read of memory"),
+        method = point.name_of("method").unwrap_or("by its fastest method"),
         lines = lines.named("lines in flight"),
         load = load.named("a load of one chase from memory")
     );

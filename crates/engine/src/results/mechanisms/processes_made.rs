@@ -34,7 +34,8 @@ fn judge(premises: &Premises) -> Option<Conclusion> {
     let fewest = samples.iter().map(|sample| sample.len()).min()?;
     let grows = match cost.ends() {
         Some((low, _)) if low > 1.0 => "gets slower with the number created",
-        _ => "does not get slower with the number created",
+        Some((_, high)) if high < 1.0 => "gets faster with the number created",
+        _ => "is not seen to change with the number created",
     };
     let headline = statement!(
         "Creating a process {grows}: the last third of a trial costs {cost} times the first.",

@@ -7,7 +7,7 @@ use super::{Figures, Judged};
 use crate::results::CoreState;
 use crate::results::accuracy::{CLOSE, FAIR, distance};
 use crate::results::vm_exit;
-use fathom_core::experiment::{Dimension, Found, Known, Placement, Statement, TermEvent, statement};
+use fathom_core::experiment::{Dimension, Found, Known, Placement, Statement, Term, TermEvent, statement};
 use fathom_core::machine::Machine;
 use fathom_core::quantity::Unit;
 use fathom_core::statistics::Measured;
@@ -17,7 +17,9 @@ pub(super) fn all(judged: &Judged, figures: Figures) -> Vec<Statement> {
     let missed = &judged.missed;
     let terms = judged.rejected.iter().filter(|candidate| candidate.changes.is_none_or(|by| by > CLOSE));
     let terms = terms
-        .filter(|candidate| !candidate.lands_on(missed) && !is_near(candidate, missed))
+        .filter(|candidate| {
+            !candidate.lands_on(missed) && !is_near(candidate, missed) && !is_part(candidate, missed)
+        })
         .map(|candidate| rejected(candidate, missed));
     let slower = is_slower(missed).then(|| {
         [core(missed), exit(missed, figures.supported), frequency(missed), others(missed), waiting(missed)]
@@ -42,6 +44,36 @@ pub(super) fn near(judged: &Judged) -> Vec<Statement> {
     let near = judged.rejected.iter().filter(|one| is_near(one, missed) && !one.lands_on(missed));
     near.map(|candidate| nearly(candidate, missed)).collect()
 }
+
+/// Candidates that account for most of what is missing, but not for all of it: they take part, and are neither the cause nor excluded.
+pub(super) fn parts(judged: &Judged) -> Vec<Statement> {
+    let missed = &judged.missed;
+    let parts = judged
+        .rejected
+        .iter()
+        .filter(|one| is_part(one, missed) && !is_near(one, missed) && !one.lands_on(missed));
+    parts
+        .map(|candidate| {
+            statement!(
+                "{sizes}, {part} of what is missing",
+                sizes = candidate.sizes.clone(),
+                part = missed
+                    .figure(candidate.again.value - missed.prediction.total())
+                    .share_of(missed.missing())
+                    .named("part of what is missing")
+            )
+        })
+        .collect()
+}
+
+/// Whether a candidate accounts for half of what is missing or more, and leads no further.
+fn is_part(candidate: &MissCandidate, missed: &Missed) -> bool {
+    let part = (candidate.again.value - missed.prediction.total()) / missed.missing().value;
+    !candidate.changes_too_much() && (LEAST_PART..1.0).contains(&part)
+}
+
+/// The least share of what is missing from which a candidate takes part in it.
+const LEAST_PART: f64 = 0.5;
 
 /// Whether the prediction with a candidate is within a factor of [`CLOSE`] of what was measured.
 fn is_near(candidate: &MissCandidate, missed: &Missed) -> bool {
@@ -131,14 +163,26 @@ fn exit(missed: &Missed, known: &Known) -> Option<Statement> {
     })
 }
 
-/// The core's frequency, if it varied less than the result differs from its prediction.
+/// The core's frequency, if it varied less than the result differs from its prediction. Only work of the core itself follows it: that of
+/// which the core's states can be told apart, on data in its own caches.
 fn frequency(missed: &Missed) -> Option<Statement> {
+    if !follows_frequency(missed) {
+        return None;
+    }
     let (low, high) = missed.result.disturbance.core_hz.filter(|(low, _)| *low > 0.0)?;
     (high / low < missed.distance()).then(|| {
         let varied =
             Found::bare(high / low - 1.0, Dimension::Share).named("variation of the core's frequency");
         statement!("the core's frequency (in the trials of this point it varied by {varied})", varied)
     })
+}
+
+/// Whether the time of an operation follows the frequency of the core: short work on one CPU that waits for nothing else.
+fn follows_frequency(missed: &Missed) -> bool {
+    let is_short = missed.result.core.as_ref().is_some_and(|core| core.state != CoreState::AtEnds);
+    let waits =
+        |term: &Term| term.what.starts_with("loads that hit memory") || term.event == Some(TermEvent::WakeUp);
+    is_short && !missed.prediction.terms.iter().any(waits)
 }
 
 /// Other work on the CPU, if it took less of the time than is missing.

@@ -157,16 +157,25 @@ fn not_explained(miss: &Judged, figures: Figures) -> Statement {
     let near = Statement::joined(excluded::near(miss), "; ");
     let near =
         near.map(|list| statement!(" Near the measured value, but beyond its interval: {list}.", list));
+    let parts = Statement::joined(excluded::parts(miss), "; ");
+    let parts = parts.map(|list| statement!(" Takes part, but does not account for all: {list}.", list));
     let excluded = Statement::joined(excluded::all(miss, figures), "; ");
     let excluded = match excluded {
         Some(list) => statement!(" Excluded: {list}.", list),
-        None if possible.is_some() || near.is_some() => Statement::default(),
+        None if possible.is_some() || near.is_some() || parts.is_some() => Statement::default(),
         None if miss.rejected.is_empty() => " This run measures none of its terms in another way.".into(),
         None => " The terms that this run measures in another way are as predicted.".into(),
     };
     let inseparable = excluded::inseparable(&miss.missed, figures.supported.machine)
         .map(|names| Statement::from(format!(" Not separable in a run: {names}.")));
-    statement!("{why}{possible}{near}{excluded}{inseparable}", possible, near, excluded, inseparable)
+    statement!(
+        "{why}{possible}{near}{parts}{excluded}{inseparable}",
+        possible,
+        near,
+        parts,
+        excluded,
+        inseparable
+    )
 }
 
 /// With the first letter of its words in upper case.

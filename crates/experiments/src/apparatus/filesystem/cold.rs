@@ -11,6 +11,11 @@ pub const FROM_DEVICE: &str = "bytes_from_device";
 /// Witness: bytes that were read.
 pub const READ: &str = "bytes_read";
 
+/// Witness: blocks read singly that needed nothing from the device: an earlier read had brought them into the cache.
+pub const FROM_CACHE: &str = "blocks_from_cache";
+/// Witness: blocks read singly.
+pub const SINGLE: &str = "blocks_read_singly";
+
 /// Bytes of a sequential observation, which is the mean over them, or over the whole file if it is smaller: many times the
 /// kernel's read-ahead. One block would show either a wait for the device or a copy from the cache, and never both. Without
 /// read-ahead every block waits, and is an observation of its own.
@@ -32,6 +37,8 @@ struct Passes<'site> {
     served_before: Option<f64>,
     /// Counts of completed passes: bytes from the device, if the kernel tells, and bytes read.
     past: (Option<f64>, f64),
+    /// Blocks read singly, and those of them that needed nothing from the device.
+    single: (f64, f64),
 }
 
 /// Observations of blocks read from the device through the page cache: single ones in random order and without read-ahead, and
@@ -53,6 +60,7 @@ pub fn reading<'site>(
         count: 0,
         served_before: None,
         past: (Some(0.0), 0.0),
+        single: (0.0, 0.0),
     }));
     let (watched, mut has_begun) = (Rc::clone(&passes), false);
     // Passes count from their eviction on, including the untimed first observation: otherwise data read ahead before the first
@@ -60,7 +68,9 @@ pub fn reading<'site>(
     let account = move || {
         let (device, read) = if has_begun { watched.borrow().account() } else { (Some(0.0), 0.0) };
         has_begun = true;
-        device.map(|device| (FROM_DEVICE, device)).into_iter().chain([(READ, read)]).collect()
+        let (single, cached) = watched.borrow().single;
+        let counts = [(READ, read), (SINGLE, single), (FROM_CACHE, cached)];
+        device.map(|device| (FROM_DEVICE, device)).into_iter().chain(counts).collect()
     };
     Workload::recorded(move || passes.borrow_mut().observe().map(Some)).witnessed(account)
 }
@@ -73,11 +83,15 @@ impl Passes<'_> {
         let in_stretches = self.sequential && self.reader.reads_ahead();
         let blocks = if in_stretches { (STRETCH / self.block).max(1) as usize } else { 1 };
         let end = self.offsets.len().min(self.next + blocks);
+        let before = served().filter(|_| blocks == 1);
         let began = self.site.stopwatch.now_ns();
         for offset in &self.offsets[self.next..end] {
             self.reader.read(*offset)?;
         }
         let took = self.site.stopwatch.now_ns() - began;
+        if let Some((now, before)) = served().zip(before) {
+            self.single = (self.single.0 + 1.0, self.single.1 + f64::from(u8::from(now <= before)));
+        }
         let count = (end - self.next) as f64;
         self.next = end;
         Ok(took / count)

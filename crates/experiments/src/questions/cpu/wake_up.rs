@@ -1,6 +1,6 @@
 //! How late does a sleeping thread wake up?
 
-use crate::expected::kernel_service;
+use crate::expected::{kernel_service, network};
 use fathom_core::prelude::*;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::ptr::null_mut;
@@ -55,14 +55,8 @@ impl Experiment for WakeUp {
         // A timerfd is exact whatever the slack (timerfd_create(2) does not mention it).
         let slack = if point.name(&TIMER) == "timerfd" { 0.0 } else { point.number(&SLACK) as f64 };
         let entry = kernel_service::entry(known);
-        let woken = if known.machine.is_virtual() {
-            Basis::assumed(
-                20_000.0,
-                "order of a timer interrupt that a hypervisor must deliver to a sleeping virtual CPU",
-            )
-        } else {
-            Basis::assumed(3_000.0, "order of a timer interrupt, leaving a shallow sleep, and a switch")
-        };
+        // The same event as a hand-over's to a process on an idle CPU, and so the same value.
+        let (_, woken) = network::hand_over(Placement::AcrossCpus, known);
         Ok(Prediction::new()
             .hardware("the timer's interrupt reaches a sleeping CPU", 1.0, woken)
             .being(TermEvent::WakeUp)

@@ -335,6 +335,9 @@ fn bypassed(observed: &Observed) -> Check {
     observed.witness(RESIDENT).map_or_else(|| Check::missing(claim), |held| Check::equal(claim, held, 0.0))
 }
 
+/// The largest share of single blocks read from the cache of a file that is called cold: a median and a quartile are then of the device.
+const MOST_CACHED: f64 = 0.05;
+
 fn cold_evidence(point: &Point, observed: &Observed) -> Vec<Check> {
     let (device, read) = (observed.witness(cold::FROM_DEVICE), observed.witness(cold::READ).unwrap_or(0.0));
     let mut checks = vec![Check::within(
@@ -346,6 +349,13 @@ fn cold_evidence(point: &Point, observed: &Observed) -> Vec<Check> {
     let claim =
         "what was read came from the device: bytes read from devices, including read-ahead, per byte read";
     checks.push(share(claim, device, read, 0.99, f64::INFINITY));
+    // Earlier runs did not count them. A fault reads around its page on purpose.
+    let single = observed.witness(cold::SINGLE).filter(|single| *single > 0.0 && point.name(&CALL) != MMAP);
+    if let Some((single, cached)) = single.zip(observed.witness(cold::FROM_CACHE)) {
+        let claim =
+            "each block was cold: share of the blocks that an earlier read had brought into the cache";
+        checks.push(Check::within(claim, cached / single, 0.0, MOST_CACHED));
+    }
     if point.name(&CALL) == MMAP {
         let claim = "blocks were read by page faults: major faults";
         checks.push(Check::within(claim, observed.counters.major_faults as f64, 1.0, f64::INFINITY));

@@ -30,7 +30,7 @@ fn best_of_kind(kind: Kind, size: (Level, u64), known: &Known) -> Option<Finding
     let kind = kind.name();
     Some(finding!(
         Question::Bandwidth,
-        "Best {kind} bandwidth of memory by one core: {rate} ({method}{counted}){of_theory}.",
+        "Fastest of the methods here, {kind} bandwidth of memory by one core: {rate} ({method}{counted}){of_theory}.",
         rate = rate.named(&format!("best {kind}")),
         method = kernel.method,
         counted = counted(kernel.kind),
@@ -94,21 +94,22 @@ fn best_in_caches(known: &Known) -> Option<Finding> {
         Some(statement!("{name} {best}", name = kind.name(), best))
     };
     let kinds = Statement::joined(Kind::ALL.into_iter().filter_map(of_kind), "; ")?;
-    Some(finding!(Question::Bandwidth, "Best bandwidth of the caches: {kinds}.", kinds))
+    Some(finding!(Question::Bandwidth, "Fastest of the methods here in each cache: {kinds}.", kinds))
 }
 
 /// The error from counting one word of a line as the whole line.
 fn one_word_per_line(size: (Level, u64), known: &Known) -> Option<Finding> {
     let naive = Kernel::find("read", PER_LINE)?;
     let bytes = known.found(NAME, &point(naive, size))?;
-    let (_, all) = best(Kind::Read, size, known)?;
+    let (kernel, all) = best(Kind::Read, size, known)?;
     Some(finding!(
         Question::Bandwidth,
         "One word of each line reads {one_word} of the program's bytes, or {whole_lines} if whole lines are \
-         counted; reading all words of all lines reaches {all}.",
+         counted; reading all words of all lines reaches {all} ({method}).",
         one_word = bytes.named("one word of each line"),
         whole_lines = bytes.scaled(8.0).named("one word of each line, lines counted"),
-        all = all.named("best read")
+        all = all.named("best read"),
+        method = kernel.method
     ))
 }
 

@@ -56,7 +56,11 @@ fn window_over_round_trip(path: &str, known: &Known) -> Option<Finding> {
         text: "a window of 64 KiB in each round trip",
         says: round_trip.inverse(WINDOW * 1e9, Dimension::Of(Unit::BytesPerSecond)),
     };
-    let what = if path == PEER { "TCP to or from the peer" } else { "TCP over loopback" };
+    let what = if path == PEER {
+        "one TCP stream to or from the peer"
+    } else {
+        "one TCP stream over loopback, across CPUs,"
+    };
     rule_of_thumb::beside(what, measured, [rule])
 }
 
@@ -76,7 +80,7 @@ fn ways_compared(known: &Known) -> Option<Finding> {
     };
     Some(finding!(
         Question::Experiment,
-        "Across CPUs TCP over loopback moves {tcp} at its best, in chunks of \
+        "Across CPUs one stream of TCP over loopback moves {tcp} at its best, in chunks of \
          {chunk}{on_one}{socket}{pipe}.{fastest}",
         tcp = tcp.named("best of TCP, loopback, across CPUs"),
         chunk = declared::size(chunk),
@@ -173,7 +177,7 @@ fn network_share(known: &Known) -> Option<Finding> {
     };
     Some(finding!(
         Question::Software,
-        "To or from the peer TCP moves {remote} of payload at its best, over loopback {here}: {comparison}.",
+        "To or from the peer one TCP stream moves {remote} of payload at its best, over loopback {here}: {comparison}.",
         remote = remote.named("best of TCP, peer"),
         here = here.named("best of TCP, loopback, across CPUs"),
         comparison

@@ -68,7 +68,7 @@ static ABOUT: About = About {
     trends: &[],
     shown: Shown::by(&[
         MainFigure::leading(
-            "best TCP, loopback",
+            "one TCP stream, loopback",
             &[
                 ("transport", At::Name("TCP")),
                 ("path", At::Name("loopback")),
@@ -89,7 +89,7 @@ static ABOUT: About = About {
             ],
         ),
         MainFigure::of(
-            "best TCP to the peer, across CPUs",
+            "one TCP stream to the peer, across CPUs",
             &[
                 ("transport", At::Name("TCP")),
                 ("path", At::PEER),

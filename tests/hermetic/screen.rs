@@ -1,0 +1,70 @@
+//! What the screen says of a run of a real machine, and of the same run with something planted in it.
+
+use fathom::machine::Fact;
+use fathom::record::{Run, Trial, TrialOutcome};
+use fathom::report::{Form, RunReport, Style, render};
+use fathom::results::Results;
+use std::collections::BTreeSet;
+
+const WIDE: Style = Style { width: 2000, colour: false };
+
+fn screen(run: &Run) -> String {
+    render(&RunReport::of(&Results::of(run)), Form::Text, WIDE)
+}
+
+/// A committed run whose machine was loaded, and whose trials lost this share of their time, by whether their point is known within 5 %.
+fn loaded(lost: impl Fn(bool) -> f64) -> Run {
+    fathom::experiments::register();
+    let mut run = crate::printed_runs::read("zen3-shared-quick-1.jsonl.gz");
+    run.header.machine.conditions.load_average = Fact::known([9.0, 9.0, 9.0], "a test");
+    let wide: BTreeSet<String> = {
+        let results = Results::of(&run);
+        let is_wide = |share: Option<f64>| share.is_some_and(|share| share > 0.05);
+        let reach = |point: &fathom::results::PointResult| {
+            point.estimate().and_then(fathom::statistics::relative_reach)
+        };
+        let wide = results.points.iter().filter(|point| is_wide(reach(point)));
+        wide.map(|point| format!("{} {}", point.experiment, point.point)).collect()
+    };
+    let place = |trial: &Trial| format!("{} {}", trial.experiment, trial.point);
+    for (index, trial) in run.trials.iter_mut().enumerate() {
+        let is_wide = wide.contains(&place(trial));
+        if let TrialOutcome::Measured { sample } = &mut trial.outcome {
+            sample.conditions.spun_ns = 1e6;
+            sample.conditions.lost_ns = 1e6 * lost(is_wide) * (1.0 + 0.1 * (index % 5) as f64);
+        }
+    }
+    run
+}
+
+const BUSY: &str = "other work took the CPU";
+
+#[test]
+fn a_busy_machine_is_a_cause_only_where_wide_intervals_had_more_of_it() {
+    assert!(!screen(&loaded(|_| 0.02)).contains(BUSY), "alike in wide and narrow ones");
+    assert!(!screen(&loaded(|is_wide| if is_wide { 0.01 } else { 0.2 })).contains(BUSY), "less in wide ones");
+    assert!(screen(&loaded(|is_wide| if is_wide { 0.2 } else { 0.01 })).contains(BUSY));
+}
+
+#[test]
+fn main_figures_of_several_placements_name_theirs_and_the_machine_its_memory_and_disk() {
+    let text = screen(&loaded(|_| 0.0));
+    for figure in ["context_switch: between processes (one-cpu", "TCP over loopback, 1 byte (one-cpu"] {
+        assert!(text.contains(figure), "{figure}: {text}");
+    }
+    let head = text.lines().next().unwrap_or_default();
+    assert!(head.contains(" of memory, "), "{head}");
+}
+
+#[test]
+fn preemptions_are_disturbances() {
+    let mut run = loaded(|_| 0.0);
+    for trial in &mut run.trials {
+        if let TrialOutcome::Measured { sample } = &mut trial.outcome {
+            (sample.counters.voluntary_switches, sample.counters.involuntary_switches) = (0, 1);
+        }
+    }
+    let text = render(&RunReport::of(&Results::of(&run)).in_full(true), Form::Text, WIDE);
+    let line = text.lines().find(|line| line.trim_start().starts_with("disturbed")).expect("a line");
+    assert!(line.contains("preempted the measured work") && !line.contains("nothing seen"), "{line}");
+}
