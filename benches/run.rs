@@ -13,7 +13,7 @@ use fathom::experiments;
 use fathom::machine::Machine;
 use fathom::record::{Journal, PlannedPoint, Run, Trial, TrialOutcome};
 use fathom::run::RunInProgress;
-use fathom::sampling::{ClockKind, CoreReadings, Observations, Request, Sample, Setting, Visit};
+use fathom::sampling::{CoreReadings, Observations, Request, Sample, Visit};
 use fathom::{Error, Operation, child_main};
 use std::io::Write;
 use std::path::Path;
@@ -30,24 +30,7 @@ const ROUNDS: u32 = if cfg!(debug_assertions) { 7 } else { 50 };
 fn trial() -> impl FnMut() -> bool {
     let machine = Machine::describe(Path::new("."));
     let experiment = experiments::find("cpu/loop_overhead").expect("it is registered");
-    let setting = Setting {
-        seed: 1,
-        clock: ClockKind::MonotonicRaw,
-        ticks_per_second: 1e9,
-        duration_ns: 1,
-        reading_times: 1,
-        memory: None,
-        spread: false,
-        home: None,
-        partner: None,
-        two_cores: false,
-        cpu_stat: None,
-        folder: std::env::temp_dir(),
-        own_folder: std::env::temp_dir().join(format!(".fathom-test-{}", std::process::id())),
-        remote: None,
-        peer: None,
-        parent: std::process::id(),
-    };
+    let setting = described::setting(1, 1);
     let request = Request { experiment: experiment.about().name.to_owned(), setting };
     let points = experiment.sweep(&machine)[..1].to_vec();
     let visit = Visit { points, seed: 1, making_s: None, core_wait: None };

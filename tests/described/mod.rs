@@ -4,12 +4,13 @@
 
 pub mod planted;
 
-use fathom::experiment::{Effort, Point};
+use fathom::experiment::{Effort, Point, Shared, Site, Stopwatch};
 use fathom::machine::{Machine, Root};
 use fathom::quantity::Unit;
 use fathom::record::{Header, PlannedPoint, Run, SCHEMA_VERSION, Settings, Tool, Trial, TrialOutcome};
-use fathom::sampling::{ClockKind, Qualification};
+use fathom::sampling::{ClockKind, Qualification, Setting};
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 /// A machine of which nothing is known but four CPUs.
 pub fn machine() -> Machine {
@@ -21,6 +22,46 @@ pub fn machine() -> Machine {
     }
     let empty = tempfile::tempdir().expect("a folder for temporary files");
     Machine::from_root(&Root::new(empty.path()), &FourCpus, Path::new("/nowhere"))
+}
+
+/// The place of a trial whose ticks are nanoseconds.
+pub fn site<'clock>(folder: &Path, stopwatch: &'clock dyn Stopwatch) -> Site<'clock> {
+    Site {
+        home: None,
+        partner: None,
+        buffer_offset: 0,
+        seed: 1,
+        duration_ns: 1_000_000,
+        ticks_per_second: 1e9,
+        stopwatch,
+        folder: folder.to_owned(),
+        own_folder: folder.to_owned(),
+        remote: None,
+        peer: None,
+        shared: Rc::new(Shared::new(|| 0)),
+    }
+}
+
+/// A trial of this process by the kernel's clock, on any CPU and with no peer.
+pub fn setting(seed: u64, duration_ns: u64) -> Setting {
+    Setting {
+        seed,
+        clock: ClockKind::MonotonicRaw,
+        ticks_per_second: 1e9,
+        duration_ns,
+        reading_times: 1,
+        memory: None,
+        spread: false,
+        home: None,
+        partner: None,
+        two_cores: false,
+        cpu_stat: None,
+        folder: std::env::temp_dir(),
+        own_folder: std::env::temp_dir().join(format!(".fathom-test-{}", std::process::id())),
+        remote: None,
+        peer: None,
+        parent: std::process::id(),
+    }
 }
 
 /// A clock of one tick a nanosecond.

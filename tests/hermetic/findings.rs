@@ -15,9 +15,8 @@ type Value = (&'static str, &'static str, f64);
 
 /// What values must have said of them.
 struct Case {
-    experiment: &'static str,
     question: Question,
-    /// Values that the finding rests on: without any of them it is not made.
+    /// Values that the finding rests on: without any of them it is not made. The first is of the experiment that makes it.
     values: &'static [Value],
     /// Part of the sentence, with figures as bare numbers in braces.
     said: &'static str,
@@ -39,7 +38,6 @@ const SEQUENTIAL_DIRECT: &str =
 
 const CASES: &[Case] = &[
     Case {
-        experiment: "cpu/system_call",
         question: Question::SystemCall,
         values: &[
             ("cpu/system_call", "call=getppid ", 200.0),
@@ -49,7 +47,6 @@ const CASES: &[Case] = &[
         compares: true,
     },
     Case {
-        experiment: "cpu/system_call",
         question: Question::SystemCall,
         values: &[
             ("cpu/system_call", "call=getpid ", 100.0),
@@ -59,7 +56,6 @@ const CASES: &[Case] = &[
         compares: false,
     },
     Case {
-        experiment: "cpu/system_call",
         question: Question::SystemCall,
         values: &[
             ("cpu/system_call", "call=clock_gettime by syscall", 200.0),
@@ -69,7 +65,6 @@ const CASES: &[Case] = &[
         compares: true,
     },
     Case {
-        experiment: "cpu/process_creation",
         question: Question::Thread,
         values: &[
             ("cpu/process_creation", "measure=fork, exit, wait placement=one-cpu", 120e3),
@@ -79,14 +74,12 @@ const CASES: &[Case] = &[
         compares: true,
     },
     Case {
-        experiment: "cpu/context_switch",
         question: Question::Thread,
         values: &[("cpu/context_switch", SWITCH, 3000.0), ("cpu/context_switch", THREAD_SWITCH, 1500.0)],
         said: "costs {3000}, between threads of one process, which share an address space, {1500}: {2} times as much.",
         compares: true,
     },
     Case {
-        experiment: "cpu/context_switch",
         question: Question::Thread,
         values: &[
             ("cpu/context_switch", THREAD_SWITCH, 2000.0),
@@ -96,7 +89,6 @@ const CASES: &[Case] = &[
         compares: true,
     },
     Case {
-        experiment: "memory/minor_fault",
         question: Question::Fault,
         values: &[
             ("memory/minor_fault", "access=cached file, read, page by page", 8192.0),
@@ -106,7 +98,6 @@ const CASES: &[Case] = &[
         compares: true,
     },
     Case {
-        experiment: "memory/major_fault",
         question: Question::Fault,
         values: &[
             ("memory/major_fault", "access=shuffled pages", 64e3),
@@ -116,7 +107,6 @@ const CASES: &[Case] = &[
         compares: true,
     },
     Case {
-        experiment: "memory/load_latency",
         question: Question::Caches,
         values: &[
             ("memory/load_latency", "order=random cycle pages=base placement=one-cpu size=134217728", 100.0),
@@ -126,14 +116,12 @@ const CASES: &[Case] = &[
         compares: true,
     },
     Case {
-        experiment: "network/round_trip",
         question: Question::Software,
         values: &[("network/round_trip", TCP_PEER, 40e3), ("network/round_trip", TCP_ACROSS, 30e3)],
         said: "{40000} by TCP and back, over loopback {30000}: software is {0.75} of it, the network takes {10000}.",
         compares: true,
     },
     Case {
-        experiment: "network/round_trip",
         question: Question::Ping,
         values: &[
             (
@@ -151,7 +139,6 @@ const CASES: &[Case] = &[
         compares: true,
     },
     Case {
-        experiment: "network/bandwidth",
         question: Question::Software,
         values: &[
             ("network/bandwidth", USUAL_PEER, 1e9),
@@ -166,7 +153,6 @@ const CASES: &[Case] = &[
         compares: true,
     },
     Case {
-        experiment: "network/bandwidth",
         question: Question::Experiment,
         values: &[
             ("network/bandwidth", SENT, 1e9),
@@ -180,7 +166,6 @@ const CASES: &[Case] = &[
         compares: false,
     },
     Case {
-        experiment: "network/bandwidth",
         question: Question::Adapter,
         values: &[
             ("network/bandwidth", USUAL_PEER, 1e9),
@@ -194,7 +179,6 @@ const CASES: &[Case] = &[
         compares: false,
     },
     Case {
-        experiment: "network/connection",
         question: Question::SetUp,
         values: &[
             ("network/connection", "ip_version=IPv4 path=peer phase=connect placement=across-cpus", 90e3),
@@ -208,7 +192,6 @@ const CASES: &[Case] = &[
         compares: false,
     },
     Case {
-        experiment: "network/connection",
         question: Question::Software,
         values: &[
             (
@@ -226,21 +209,18 @@ const CASES: &[Case] = &[
         compares: true,
     },
     Case {
-        experiment: "filesystem/cache_size",
         question: Question::FileCache,
         values: &[("filesystem/cache_size", "content=random data method=residency", 0.75 * 536_870_912.0)],
         said: "The page cache fills {0.75} of the limit that Fathom sets, {536870912}: the size is that of this limit",
         compares: false,
     },
     Case {
-        experiment: "filesystem/cache_size",
         question: Question::FileCache,
         values: &[("filesystem/cache_size", "content=holes method=residency", 6.0 * 1_073_741_824.0)],
         said: "The page cache fills {0.75} of the memory, {8589934592}.",
         compares: false,
     },
     Case {
-        experiment: "filesystem/reread",
         question: Question::FileCache,
         values: &[
             ("filesystem/reread", "file=268435456 order=forward placement=one-cpu state=read before", 250e3),
@@ -251,14 +231,12 @@ const CASES: &[Case] = &[
         compares: false,
     },
     Case {
-        experiment: "filesystem/read",
         question: Question::Order,
         values: &[("filesystem/read", RANDOM_DIRECT, 90e3), ("filesystem/read", SEQUENTIAL_DIRECT, 30e3)],
         said: "by the size of the file: 64 MiB {90000} against {30000}, {3} times as much.",
         compares: true,
     },
     Case {
-        experiment: "filesystem/remote_read",
         question: Question::Penalty,
         values: &[
             (
@@ -277,7 +255,6 @@ const CASES: &[Case] = &[
         compares: true,
     },
     Case {
-        experiment: "filesystem/remote_read",
         question: Question::Order,
         values: &[
             (
@@ -328,7 +305,7 @@ fn learned<'run>(machine: &'run Machine, values: &[Value], reach: Option<f64>) -
 
 fn findings(case: &Case, values: &[Value], reach: Option<f64>) -> Vec<Finding> {
     let machine = machine();
-    let experiment = experiments::find(case.experiment).expect("an experiment");
+    let experiment = experiments::find(case.values[0].0).expect("an experiment");
     experiment.findings(&learned(&machine, values, reach))
 }
 
@@ -344,7 +321,7 @@ fn what_is_known_is_said_with_its_intervals() {
         let all: Vec<String> =
             findings(case, case.values, Some(0.01)).iter().map(|said| said.statement.plain()).collect();
         let said =
-            said.unwrap_or_else(|| panic!("{}: `{}` is not among {all:#?}", case.experiment, case.said));
+            said.unwrap_or_else(|| panic!("{}: `{}` is not among {all:#?}", case.values[0].0, case.said));
         assert_eq!(said.question, case.question, "{}", case.said);
         for figure in said.statement.figures() {
             let interval = figure.found.interval.unwrap_or_else(|| panic!("{}: {}", case.said, figure.name));

@@ -3,13 +3,10 @@
 use crate::described;
 use crate::described::planted::{Described, described as from_tree, server};
 use fathom::experiment::{
-    AXIS_PLACEMENT, CoreWidth, Experiment, Parameter, Point, Scale, Shared, Site, Spin, Stopwatch,
-    SweepOptions,
+    AXIS_PLACEMENT, CoreWidth, Experiment, Parameter, Point, Scale, Site, Spin, Stopwatch, SweepOptions,
 };
 use fathom::experiments;
 use fathom::machine::Machine;
-use std::path::Path;
-use std::rc::Rc;
 
 /// A name that no variant has.
 const UNKNOWN: &str = "no such variant";
@@ -32,23 +29,6 @@ impl Stopwatch for Unread {
 
     fn core(&self) -> CoreWidth {
         unreachable!("measured before the refusal")
-    }
-}
-
-fn site(folder: &Path) -> Site<'static> {
-    Site {
-        home: None,
-        partner: None,
-        buffer_offset: 0,
-        seed: 1,
-        duration_ns: 1_000_000,
-        ticks_per_second: 1e9,
-        stopwatch: &Unread,
-        folder: folder.to_owned(),
-        own_folder: folder.to_owned(),
-        remote: None,
-        peer: None,
-        shared: Rc::new(Shared::new(|| 0)),
     }
 }
 
@@ -81,7 +61,7 @@ fn refusal(experiment: &dyn Experiment, point: &Point, site: &Site) -> Option<St
 #[test]
 fn every_experiment_refuses_a_variant_that_it_does_not_have() {
     let folder = tempfile::tempdir().expect("a folder for temporary files");
-    let site = site(folder.path());
+    let site = described::site(folder.path(), &Unread);
     let (machines, mut accepted) = (machines(), vec![]);
     for experiment in experiments::all() {
         let points = points(experiment, &machines);

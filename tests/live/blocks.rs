@@ -9,7 +9,7 @@ use fathom::experiment::{
 use fathom::experiments;
 use fathom::machine::Machine;
 use fathom::quantity::Unit;
-use fathom::sampling::{Block, ClockKind, Setting, TrialOutcome, Visit};
+use fathom::sampling::{Block, Setting, TrialOutcome, Visit};
 use fathom::statistics::{self, Estimate};
 use std::cell::Cell;
 use std::path::Path;
@@ -25,23 +25,10 @@ const TRIALS: u64 = 10;
 
 fn setting(machine: &Machine) -> Setting {
     Setting {
-        seed: 7,
-        clock: ClockKind::MonotonicRaw,
-        ticks_per_second: 1e9,
-        duration_ns: 4_000_000,
-        reading_times: 1,
-        memory: None,
-        spread: false,
         home: machine.allowed_cpus().last().copied(),
-        partner: None,
-        two_cores: false,
-        cpu_stat: None,
-        folder: std::env::temp_dir(),
-        own_folder: std::env::temp_dir().join(format!(".fathom-test-{}", std::process::id())),
-        remote: None,
-        peer: None,
         // SAFETY: getppid touches nothing.
         parent: unsafe { libc::getppid() } as u32,
+        ..crate::described::setting(7, 4_000_000)
     }
 }
 

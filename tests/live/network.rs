@@ -7,7 +7,7 @@ use crate::claim::{Figure, between, decided};
 use crate::tier::{Outcome, Test, alone};
 use fathom::experiment::{Experiment, PeerAddress, Point, Token};
 use fathom::experiments;
-use fathom::sampling::{ClockKind, Observations, Request, Sample, Setting, TrialOutcome, Visit, Visited};
+use fathom::sampling::{Observations, Request, Sample, Setting, TrialOutcome, Visit, Visited};
 use fathom::statistics::{median, quantile_interval, share_interval};
 use fathom::verify::{Relay, Unreliable};
 use std::io::{BufRead, BufReader, Read, Write};
@@ -79,21 +79,6 @@ fn trial(
     let request = Request {
         experiment: experiment.about().name.to_owned(),
         setting: Setting {
-            seed: 7,
-            clock: ClockKind::MonotonicRaw,
-            ticks_per_second: 1e9,
-            duration_ns: observe.as_nanos() as u64,
-            reading_times: 1,
-            memory: None,
-            spread: false,
-            home: None,
-            partner: None,
-            two_cores: false,
-            cpu_stat: None,
-            folder: std::env::temp_dir(),
-            own_folder: std::env::temp_dir().join(format!(".fathom-test-{}", std::process::id())),
-            parent: std::process::id(),
-            remote: None,
             peer: Some(PeerAddress {
                 address: peer.ip(),
                 also: None,
@@ -101,6 +86,7 @@ fn trial(
                 token: Token(TOKEN.to_owned()),
                 is_virtual: false,
             }),
+            ..crate::described::setting(7, observe.as_nanos() as u64)
         },
     };
     let mut child = program.arg("trial").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();

@@ -143,47 +143,29 @@ fn a_disk_of_ours_keeps_no_mount_of_the_machine_busy() -> Outcome {
     Ok(())
 }
 
-fn a_page_cache_of_known_size_is_found() -> Outcome {
-    rig("page-cache")
+/// Tests of one rig each.
+macro_rules! tests_of_rigs {
+    ($($(#[$doc:meta])* $name:ident = $rig:literal;)*) => {
+        $($(#[$doc])* fn $name() -> Outcome {
+            rig($rig)
+        })*
+    };
 }
 
-fn bytes_a_second_of_a_throttled_device_are_found() -> Outcome {
-    rig("device-bytes")
-}
-
-fn requests_a_second_of_a_throttled_device_are_found() -> Outcome {
-    rig("device-requests")
-}
-
-fn the_end_of_a_devices_burst_is_found() -> Outcome {
-    rig("device-burst")
-}
-
-fn the_rate_of_a_link_is_found() -> Outcome {
-    rig("link")
-}
-
-fn the_delay_of_a_link_is_found() -> Outcome {
-    rig("delay")
-}
-
-fn the_jitter_of_a_link_is_found() -> Outcome {
-    rig("jitter")
-}
-
-/// A quota of half a CPU is seen, and moves nothing.
-fn a_quota_is_seen_and_does_not_move_the_value() -> Outcome {
-    rig("quota")
-}
-
-/// Both values of a core with a simulated neighbour are found, and its share of the time.
-fn the_states_of_a_shared_core_are_distinguished() -> Outcome {
-    rig("shared-core")
-}
-
-/// A neighbour is seen, and moves nothing.
-fn a_neighbour_is_seen_and_does_not_move_the_value() -> Outcome {
-    rig("neighbour")
+tests_of_rigs! {
+    a_page_cache_of_known_size_is_found = "page-cache";
+    bytes_a_second_of_a_throttled_device_are_found = "device-bytes";
+    requests_a_second_of_a_throttled_device_are_found = "device-requests";
+    the_end_of_a_devices_burst_is_found = "device-burst";
+    the_rate_of_a_link_is_found = "link";
+    the_delay_of_a_link_is_found = "delay";
+    the_jitter_of_a_link_is_found = "jitter";
+    /// A quota of half a CPU is seen, and moves nothing.
+    a_quota_is_seen_and_does_not_move_the_value = "quota";
+    /// Both values of a core with a simulated neighbour are found, and its share of the time.
+    the_states_of_a_shared_core_are_distinguished = "shared-core";
+    /// A neighbour is seen, and moves nothing.
+    a_neighbour_is_seen_and_does_not_move_the_value = "neighbour";
 }
 
 /// What the work of a rig itself makes true is found on any machine.

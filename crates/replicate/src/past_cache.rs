@@ -1,8 +1,9 @@
 //! Files read block by block past the page cache: by direct reads, as in reports 000 and 001, or by having each block dropped, as
 //! in report 002.
 
+use crate::{Series, Stage};
 use fathom_core::experiment::Failure;
-use fathom_equipment::test_file::{Aligned, TestFile};
+use fathom_equipment::test_file::{Aligned, DiskQuota, TestFile};
 use std::fs::{File, OpenOptions};
 use std::io::Error;
 use std::os::fd::AsRawFd;
@@ -18,6 +19,25 @@ pub fn opened(test: &TestFile, flags: libc::c_int) -> Result<File, Failure> {
         ),
         _ => Failure::Broke(format!("a test file, opened for direct reads: {error}")),
     })
+}
+
+/// Reads a beginning of a file of each of these sizes twice, the largest last: `again` gives the time of a block in the second
+/// reading, nanoseconds, from the file, its blocks, the size and the nanoseconds of a tick.
+pub fn second_readings(
+    stage: &Stage,
+    sizes: &[u64],
+    block: usize,
+    mut again: impl FnMut(&TestFile, &mut Blocks, u64, f64) -> Result<f64, Failure>,
+) -> Result<Series, Failure> {
+    let tick_ns = stage.ns_per_tick()?;
+    let test = TestFile::nameless(stage.site, sizes.last().copied().unwrap_or_default(), DiskQuota::DEFAULT)?;
+    let mut blocks = Blocks::of(opened(&test, 0)?, block)?;
+    let mut series = Series::default();
+    for size in sizes {
+        let time = again(&test, &mut blocks, *size, tick_ns)?;
+        series = series.and("", *size as f64, vec![time]);
+    }
+    Ok(series)
 }
 
 /// Reads blocks of one file into memory that is suitable for direct reads.

@@ -20,6 +20,15 @@ pub fn cpuid_rdtsc_rdtscp_cpuid(work: impl FnOnce()) -> i64 {
 pub trait Timer {
     /// The ticks that work takes.
     fn ticks(work: impl FnOnce()) -> i64;
+
+    /// The same of work that may fail.
+    #[inline(always)]
+    #[allow(clippy::inline_always, reason = "a call would stand inside the timed region")]
+    fn try_ticks<E>(work: impl FnOnce() -> Result<(), E>) -> Result<i64, E> {
+        let mut outcome = Ok(());
+        let ticks = Self::ticks(|| outcome = work());
+        outcome.map(|()| ticks)
+    }
 }
 
 /// The timer of report 001: the same without the CPUID at the end.

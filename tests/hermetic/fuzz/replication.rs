@@ -1,7 +1,7 @@
 //! Replications: read, and where they can be read, told beside a run in one of the forms of the report.
 
 use super::input::Input;
-use super::run_file::change;
+use super::run_file::changed;
 use crate::replication::recorded;
 use crate::reported::FIXED;
 use clap::ValueEnum;
@@ -26,14 +26,7 @@ fn lines() -> Vec<Value> {
 }
 
 pub fn case(input: &mut Input) -> Result<(), String> {
-    let mut lines = lines();
-    for _ in 0..input.below(5) {
-        change(&mut lines, input);
-    }
-    let mut text: String = lines.iter().map(|line| line.to_string() + "\n").collect();
-    if input.below(4) == 1 {
-        text = String::from_utf8_lossy(&input.spoil(text.into_bytes())).into_owned();
-    }
+    let text = changed(lines(), input);
     let form = Form::value_variants()[input.below(Form::value_variants().len())];
     match Replication::parse(&text) {
         Ok(replication) => {

@@ -1,6 +1,7 @@
 //! Run files: read, and where they can be read, told in one of the forms of the report.
 
 use super::input::Input;
+use crate::part_of_run::{self, with_points};
 use clap::ValueEnum;
 use fathom::record::Run;
 use fathom::report::{Form, RunReport, Style, render};
@@ -13,29 +14,15 @@ fn lines() -> Vec<Value> {
     static LINES: OnceLock<Vec<Value>> = OnceLock::new();
     let read = || {
         let text = crate::fixture::golden();
-        let mut lines: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-        let plan = lines[0]["plan"].as_array().unwrap();
-        let kept: Vec<Value> = plan.iter().step_by(plan.len() / 12 + 1).cloned().collect();
-        lines.retain(|line| {
-            let same =
-                |point: &Value| point["experiment"] == line["experiment"] && point["point"] == line["point"];
-            line["experiment"].is_null() || kept.iter().any(same)
-        });
-        lines[0]["plan"] = Value::from(kept);
-        lines
+        let header: Value = serde_json::from_str(text.lines().next().unwrap()).unwrap();
+        let step = header["plan"].as_array().unwrap().len() / 12 + 1;
+        with_points(&text, |place, _| place % step == 0)
     };
     LINES.get_or_init(read).clone()
 }
 
 pub fn case(input: &mut Input) -> Result<(), String> {
-    let mut lines = lines();
-    for _ in 0..input.below(5) {
-        change(&mut lines, input);
-    }
-    let mut text: String = lines.iter().map(|line| line.to_string() + "\n").collect();
-    if input.below(4) == 1 {
-        text = String::from_utf8_lossy(&input.spoil(text.into_bytes())).into_owned();
-    }
+    let text = changed(lines(), input);
     let form = Form::value_variants()[input.below(Form::value_variants().len())];
     match Run::parse(&text) {
         Ok(run) => drop(render(&RunReport::of(&Results::of(&run)), form, Style::default())),
@@ -45,7 +32,19 @@ pub fn case(input: &mut Input) -> Result<(), String> {
     Ok(())
 }
 
-pub fn change(lines: &mut Vec<Value>, input: &mut Input) {
+/// The text of these lines after some changes, of which one in four spoils its bytes too.
+pub fn changed(mut lines: Vec<Value>, input: &mut Input) -> String {
+    for _ in 0..input.below(5) {
+        change(&mut lines, input);
+    }
+    let mut text = part_of_run::text(&lines);
+    if input.below(4) == 1 {
+        text = String::from_utf8_lossy(&input.spoil(text.into_bytes())).into_owned();
+    }
+    text
+}
+
+fn change(lines: &mut Vec<Value>, input: &mut Input) {
     let (line, other) = (input.below(lines.len()), input.below(lines.len()));
     match input.below(8) {
         0 => lines.swap(line, other),

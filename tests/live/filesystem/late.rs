@@ -1,4 +1,4 @@
-//! A file system that answers every read when we say: what a read through it costs is known.
+//! A file system that answers every read, and every flush, when we say: what they cost through it is known.
 
 use fuser::{
     Config, Errno, FileAttr, FileHandle, FileType, Filesystem, FopenFlags, Generation, INodeNo, LockOwner,
@@ -28,6 +28,26 @@ const BLOCK: u32 = 4096;
 pub struct Late {
     mount: PathBuf,
     delay: Arc<AtomicU64>,
+    flushes: Arc<LateFlushes>,
+}
+
+/// When flushes are answered: so long after they were asked, nanoseconds, and every so manieth much later.
+#[derive(Default)]
+struct LateFlushes {
+    usual: AtomicU64,
+    seldom: AtomicU64,
+    answered: AtomicU64,
+}
+
+/// One flush in this number is answered much later.
+const SELDOM: u64 = 50;
+
+impl LateFlushes {
+    fn next(&self) -> Duration {
+        let is_seldom = self.answered.fetch_add(1, Ordering::Relaxed) % SELDOM == SELDOM - 1;
+        let delay = if is_seldom { &self.seldom } else { &self.usual };
+        Duration::from_nanos(delay.load(Ordering::Relaxed))
+    }
 }
 
 impl Late {
@@ -38,8 +58,9 @@ impl Late {
         let device = OpenOptions::new().read(true).write(true).open("/dev/fuse")?;
         own_namespace()?;
         attach(&device, mount)?;
-        let late = Late { mount: mount.to_owned(), delay: Arc::default() };
-        let files = Files { delay: Arc::clone(&late.delay), table: Mutex::default() };
+        let late = Late { mount: mount.to_owned(), delay: Arc::default(), flushes: Arc::default() };
+        let (delay, flushes) = (Arc::clone(&late.delay), Arc::clone(&late.flushes));
+        let files = Files { delay, flushes, table: Mutex::default() };
         let session = Session::from_fd(files, OwnedFd::from(device), SessionACL::Owner, Config::default())?;
         std::thread::spawn(move || prefer(cpu).and_then(|()| session.run()));
         Ok(late)
@@ -48,6 +69,12 @@ impl Late {
     /// From now on every read is answered so long after it was asked.
     pub fn answer_after(&self, delay: Duration) {
         self.delay.store(delay.as_nanos() as u64, Ordering::Relaxed);
+    }
+
+    /// From now on every flush of a file is answered so long after it was asked, and one in fifty so much later.
+    pub fn flushed_after(&self, usual: Duration, seldom: Duration) {
+        self.flushes.usual.store(usual.as_nanos() as u64, Ordering::Relaxed);
+        self.flushes.seldom.store(seldom.as_nanos() as u64, Ordering::Relaxed);
     }
 }
 
@@ -167,12 +194,21 @@ fn attributes(ino: INodeNo, kind: FileType, size: u64) -> FileAttr {
 /// The server.
 struct Files {
     delay: Arc<AtomicU64>,
+    flushes: Arc<LateFlushes>,
     table: Mutex<Table>,
 }
 
 impl Files {
     fn table(&self) -> MutexGuard<'_, Table> {
         self.table.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Returns so long after a request was asked. Asleep it would be late by the timer's slack and its own waking, two hundredths of
+/// what is asked for.
+fn answer_after(asked: Instant, delay: Duration) {
+    while asked.elapsed() < delay {
+        std::hint::spin_loop();
     }
 }
 
@@ -193,10 +229,7 @@ impl Filesystem for Files {
         let Some(content) = table.content(inode) else { return reply.error(Errno::ENOENT) };
         let from = content.len().min(offset as usize);
         let to = content.len().min(from + size as usize);
-        // Asleep it would be late by the timer's slack and its own waking, two hundredths of what is asked for.
-        while asked.elapsed() < delay {
-            std::hint::spin_loop();
-        }
+        answer_after(asked, delay);
         reply.data(&content[from..to]);
     }
 
@@ -310,6 +343,7 @@ impl Filesystem for Files {
     }
 
     fn fsync(&self, _: &Request, _: INodeNo, _: FileHandle, _: bool, reply: ReplyEmpty) {
+        answer_after(Instant::now(), self.flushes.next());
         reply.ok();
     }
 

@@ -7,7 +7,7 @@
 use crate::claim::{self, at_least, between, decided};
 use crate::tier::{Outcome, Test, alone, needs_root, skipped};
 
-pub const TESTS: &[&[Test]] = &[OWN, others::TESTS, served::TESTS, stacked::TESTS];
+pub const TESTS: &[&[Test]] = &[OWN, appended::TESTS, others::TESTS, served::TESTS, stacked::TESTS];
 
 const OWN: &[Test] = &alone![
     a_run_limits_its_page_cache_and_finds_the_cliff_there,
@@ -18,6 +18,8 @@ const OWN: &[Test] = &alone![
     a_folder_that_is_not_ours_has_a_reason,
     a_killed_run_leaves_files_that_the_next_one_sweeps_and_an_interrupted_one_none,
 ];
+
+mod appended;
 
 mod late;
 

@@ -126,7 +126,7 @@ fn reads_what_the_server_adds() -> Result<Vec<Claim>, String> {
 }
 
 /// Skips the test where no such server can be had.
-fn needs_servers() -> Outcome {
+pub fn needs_servers() -> Outcome {
     needs_root()?;
     let device = File::open("/dev/fuse");
     device.map(drop).or_else(|error| skipped(format!("/dev/fuse is not to be had: {error}")))

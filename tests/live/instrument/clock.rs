@@ -1,12 +1,12 @@
 //! Clocks, the readings around work, and the loops whose iterations only time can count.
 
+use crate::described;
 use crate::tier::{Outcome, Test, alone, inconclusive, skipped};
-use fathom::experiment::{CoreWidth, Point, Shared, Site, Spin, Stopwatch, Work};
+use fathom::experiment::{CoreWidth, Point, Spin, Stopwatch, Work};
 use fathom::machine::Machine;
 use fathom::sampling::clock::{Clock, Counter, MonotonicRaw, kernel_clock, overhead};
 use fathom::sampling::{ClockKind, OnCpu, Qualification, observe_core};
 use std::path::Path;
-use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 pub const TESTS: &[Test] = &alone![
@@ -84,24 +84,6 @@ impl Stopwatch for Unread {
     }
 }
 
-/// The place of a trial whose ticks are nanoseconds.
-fn site(folder: &Path) -> Site<'static> {
-    Site {
-        home: None,
-        partner: None,
-        buffer_offset: 0,
-        seed: 1,
-        duration_ns: 1_000_000,
-        ticks_per_second: 1e9,
-        stopwatch: &Unread,
-        folder: folder.to_owned(),
-        own_folder: folder.to_owned(),
-        remote: None,
-        peer: None,
-        shared: Rc::new(Shared::new(|| 0)),
-    }
-}
-
 /// What a reading of this form sees, in ticks: the least of many differences, which is undisturbed.
 fn least_difference(measure: &str) -> Outcome<f64> {
     let experiment = fathom::experiments::find("cpu/timing_overhead").expect("an experiment");
@@ -119,7 +101,7 @@ fn least_difference(measure: &str) -> Outcome<f64> {
         return skipped(lacking);
     }
     let folder = tempfile::tempdir().expect("a folder for temporary files");
-    let site = site(folder.path());
+    let site = described::site(folder.path(), &Unread);
     let mut workload = experiment.prepare(point, &site).expect("it can be measured");
     let Work::Recorded(observe) = &mut workload.work else { panic!("not recorded") };
     let differences = (0..10_000).filter_map(|_| observe().expect("a reading"));

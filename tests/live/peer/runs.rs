@@ -9,8 +9,9 @@ use crate::tier::{Outcome, Test, beside, inconclusive, needs_root};
 use fathom::peer::protocol::{Hello, Reply};
 use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use tempfile::TempDir;
 
 pub const TESTS: &[Test] = &beside![
     a_peer_that_is_killed_ends_its_points_and_not_the_run,
@@ -192,13 +193,18 @@ fn adapter_of(parent: u32) -> Option<String> {
     adapters().into_iter().find(ours)
 }
 
-fn a_virtual_peer_is_measured_and_leaves_nothing() -> Outcome {
-    needs_root()?;
+/// A run with a virtual peer, of which a remote trial was measured, and its file in a folder.
+fn with_virtual_peer() -> (TempDir, PathBuf, Process) {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("run.jsonl");
-    let mut process =
-        Process(run_for("16s", "4ms", "namespace", &file).stderr(Stdio::null()).spawn().unwrap());
+    let process = Process(run_for("16s", "4ms", "namespace", &file).stderr(Stdio::null()).spawn().unwrap());
     wait_until("a remote trial is measured", || remote_trials(&file, "measured") >= 1);
+    (folder, file, process)
+}
+
+fn a_virtual_peer_is_measured_and_leaves_nothing() -> Outcome {
+    needs_root()?;
+    let (folder, file, mut process) = with_virtual_peer();
     let adapter = adapter_of(process.0.id()).expect("there is an adapter to the virtual peer");
     let said = ended(std::mem::replace(&mut process, Process(Command::new("true").spawn().unwrap())));
     let said = String::from_utf8_lossy(&said.stdout).into_owned();
@@ -213,11 +219,7 @@ fn a_virtual_peer_is_measured_and_leaves_nothing() -> Outcome {
 
 fn a_virtual_peer_goes_with_a_run_that_is_killed() -> Outcome {
     needs_root()?;
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("run.jsonl");
-    let mut process =
-        Process(run_for("16s", "4ms", "namespace", &file).stderr(Stdio::null()).spawn().unwrap());
-    wait_until("a remote trial is measured", || remote_trials(&file, "measured") >= 1);
+    let (_folder, _file, mut process) = with_virtual_peer();
     let adapter = adapter_of(process.0.id()).expect("there is an adapter to the virtual peer");
     process.0.kill().unwrap();
     wait_until("namespace and adapter go with it", || !adapters().contains(&adapter));
@@ -226,11 +228,7 @@ fn a_virtual_peer_goes_with_a_run_that_is_killed() -> Outcome {
 
 fn a_run_with_a_virtual_peer_is_taken_up_again_with_one() -> Outcome {
     needs_root()?;
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("run.jsonl");
-    let mut process =
-        Process(run_for("16s", "4ms", "namespace", &file).stderr(Stdio::null()).spawn().unwrap());
-    wait_until("a remote trial is measured", || remote_trials(&file, "measured") >= 1);
+    let (_folder, file, mut process) = with_virtual_peer();
     process.0.kill().unwrap();
     process.0.wait().unwrap();
     let before = remote_trials(&file, "measured");

@@ -7,7 +7,6 @@ mod aligned;
 pub mod blocks;
 mod content;
 mod device;
-mod forget;
 pub mod residency;
 mod disk_quota;
 
@@ -15,10 +14,9 @@ pub use aligned::Aligned;
 pub use content::{Content, SECTOR};
 pub use device::{direct, ensure_accounted, served, served_to};
 pub use disk_quota::{DiskQuota, ensure_on_a_device};
-pub use forget::forget;
-use forget::pass_on;
+use residency::pass_on;
 pub use residency::{
-    Passing, cached, cached_within, evict, evict_after_reads, evict_until, page_bytes, warm,
+    Passing, cached, cached_within, evict, evict_after_reads, evict_until, forget, page_bytes, warm,
 };
 
 use fathom_core::experiment::{Failure, Requirement, Site};

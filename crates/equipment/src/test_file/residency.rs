@@ -2,9 +2,9 @@
 //! only advice.
 
 use super::TestFile;
-use super::forget::forget;
 use fathom_core::experiment::Failure;
 use std::fs::File;
+use std::io;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::FileExt;
 use std::time::Duration;
@@ -21,6 +21,19 @@ pub struct Cached {
     pub unwritten: u64,
     /// Whether pages that are still being read from the device are counted.
     pub with_requested: bool,
+}
+
+/// Advises the kernel to drop a file from the page cache.
+pub fn forget(file: &File) {
+    // SAFETY: takes no pointers; length 0 is the whole file.
+    unsafe { libc::posix_fadvise(file.as_raw_fd(), 0, 0, libc::POSIX_FADV_DONTNEED) };
+}
+
+/// Waits until the device has what was written, and drops it from the page cache.
+pub(super) fn pass_on(file: &File) -> io::Result<()> {
+    file.sync_data()?;
+    forget(file);
+    Ok(())
 }
 
 /// Size of a page, bytes.

@@ -95,9 +95,7 @@ impl BlockReader {
         let (mut ticks, whole) = (0, FILE / BLOCK as u64);
         for number in 0..self.blocks {
             let place = if self.random { below(&mut chance, whole) } else { number % whole };
-            let mut read = Ok(());
-            ticks += CpuidRdtscRdtscp::ticks(|| read = own.read(place * BLOCK as u64));
-            read?;
+            ticks += CpuidRdtscRdtscp::try_ticks(|| own.read(place * BLOCK as u64))?;
         }
         Ok(ticks as f64 * self.tick_ns / self.blocks as f64)
     }

@@ -1,7 +1,7 @@
 //! Section 6: the file system, except contention.
 
 use crate::operations::{memory_ceiling, remote_file};
-use crate::past_cache::{Blocks, opened};
+use crate::past_cache::{Blocks, opened, second_readings};
 use crate::protocol::TrialProtocol;
 use crate::sweep::beginnings;
 use crate::timer::{CpuidRdtscRdtscp, Timer};
@@ -30,15 +30,7 @@ pub(super) fn caching(stage: &Stage) -> Result<Series, Failure> {
     let ceiling = memory_ceiling()?;
     let sizes: Vec<u64> =
         (2..=18).map(|part| ceiling / 16 * part).map(|size| size & !(BLOCK as u64 - 1)).collect();
-    let largest = sizes.last().copied().unwrap_or_default();
-    let tick_ns = stage.ns_per_tick()?;
-    let test = TestFile::nameless(stage.site, largest, DiskQuota::DEFAULT)?;
-    let mut blocks = Blocks::of(opened(&test, 0)?, BLOCK)?;
-    let mut series = Series::default();
-    for size in sizes {
-        series = series.and("", size as f64, vec![read_again(&mut blocks, size, tick_ns)?]);
-    }
-    Ok(series)
+    second_readings(stage, &sizes, BLOCK, |_, blocks, size, tick_ns| read_again(blocks, size, tick_ns))
 }
 
 /// Reads a prefix forwards, then backwards: the time of a block in the second reading.
@@ -46,9 +38,8 @@ fn read_again(blocks: &mut Blocks, bytes: u64, tick_ns: f64) -> Result<f64, Fail
     let count = bytes / BLOCK as u64;
     let mut visit = |number: u64| blocks.read(number * BLOCK as u64);
     (0..count).try_for_each(&mut visit)?;
-    let mut read = Ok(());
-    let ticks = CpuidRdtscRdtscp::ticks(|| read = (0..count).rev().try_for_each(&mut visit));
-    read.map(|()| ticks as f64 * tick_ns / count as f64)
+    let ticks = CpuidRdtscRdtscp::try_ticks(|| (0..count).rev().try_for_each(&mut visit))?;
+    Ok(ticks as f64 * tick_ns / count as f64)
 }
 
 /// Sizes of files, bytes; the table has the last one.
@@ -95,9 +86,8 @@ fn in_both_orders(
     let mut mean = |offset: &mut dyn FnMut(u64) -> u64| {
         let mut ticks = 0;
         for number in 0..count {
-            let (place, mut read) = (offset(number) * BLOCK as u64, Ok(()));
-            ticks += CpuidRdtscRdtscp::ticks(|| read = blocks.read(place));
-            read?;
+            let place = offset(number) * BLOCK as u64;
+            ticks += CpuidRdtscRdtscp::try_ticks(|| blocks.read(place))?;
             fathom_core::experiment::ensure(
                 test.content.is_at(blocks.last(), place),
                 "a block of the test file is not the one that was written there",
@@ -143,9 +133,7 @@ fn pass(client: &mut dyn Client, order: &[u64], tick_ns: f64) -> Result<f64, Fai
     client.forget()?;
     let (mut ticks, mut piece) = (0, vec![0; LARGE as usize]);
     for number in order {
-        let mut read = Ok(());
-        ticks += CpuidRdtscRdtscp::ticks(|| read = read_block(client, number * LARGE, &mut piece));
-        read?;
+        ticks += CpuidRdtscRdtscp::try_ticks(|| read_block(client, number * LARGE, &mut piece))?;
     }
     Ok(ticks as f64 * tick_ns / order.len() as f64)
 }

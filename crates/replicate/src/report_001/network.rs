@@ -33,9 +33,8 @@ pub(super) fn tripping(stage: &Stage, path: &str) -> Result<Series, Failure> {
         let mut stream = tcp_stream(other.address, TIMEOUT)?;
         let mut ticks = 0;
         for _ in 0..EXCHANGES {
-            let mut exchanged = Ok(());
-            ticks += CpuidRdtscRdtscp::ticks(|| exchanged = exchange(&mut stream));
-            exchanged.map_err(broke("exchanging a message"))?;
+            let exchanged = CpuidRdtscRdtscp::try_ticks(|| exchange(&mut stream));
+            ticks += exchanged.map_err(broke("exchanging a message"))?;
         }
         Ok::<_, Failure>(ticks as f64 * tick_ns / EXCHANGES as f64)
     })?;
@@ -110,9 +109,7 @@ pub(super) fn connecting(stage: &Stage, path: &str) -> Result<Series, Failure> {
 fn connection(other: &OtherSide) -> Result<(i64, i64), Failure> {
     let socket = tcp_socket(other.address, TIMEOUT)?;
     let address = other.address.into();
-    let mut outcome = Ok(());
-    let up = CpuidRdtscRdtscp::ticks(|| outcome = socket.connect(&address));
-    outcome.map_err(broke("connect"))?;
+    let up = CpuidRdtscRdtscp::try_ticks(|| socket.connect(&address)).map_err(broke("connect"))?;
     let mut stream = TcpStream::from(socket);
     stream.read_exact(&mut [0]).map_err(broke("waiting to be accepted"))?;
     Ok((up, CpuidRdtscRdtscp::ticks(|| drop(stream))))

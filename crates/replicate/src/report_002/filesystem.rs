@@ -1,7 +1,7 @@
 //! The report's chapter "File system".
 
 use crate::operations::{broke, echo_ns, memory_ceiling, remote_file, virtual_host};
-use crate::past_cache::{Blocks, opened};
+use crate::past_cache::{Blocks, opened, second_readings};
 use crate::protocol::TrialProtocol;
 use crate::sweep::beginnings;
 use crate::timer::{Fenced, Timer};
@@ -27,16 +27,10 @@ const MIDDLING: u64 = 64 << 10;
 pub(super) fn caching(stage: &Stage) -> Result<Series, Failure> {
     let ceiling = memory_ceiling()?;
     let sizes: Vec<u64> = (-8..=1).map(|quarters| beginning(ceiling, quarters)).collect();
-    let largest = sizes.last().copied().unwrap_or_default();
-    let tick_ns = stage.ns_per_tick()?;
-    let test = TestFile::nameless(stage.site, largest, DiskQuota::DEFAULT)?;
-    let mut blocks = Blocks::of(opened(&test, 0)?, BLOCK)?;
-    let mut series = Series::default();
-    for size in sizes {
+    second_readings(stage, &sizes, BLOCK, |test, blocks, size, tick_ns| {
         evict_after_reads(&test.file)?;
-        series = series.and("", size as f64, vec![read_again(&mut blocks, size, tick_ns)?]);
-    }
-    Ok(series)
+        read_again(blocks, size, tick_ns)
+    })
 }
 
 /// A part of the memory: all of it times or divided by so many quarters of a power of two, in whole blocks.
@@ -52,9 +46,7 @@ fn read_again(blocks: &mut Blocks, bytes: u64, tick_ns: f64) -> Result<f64, Fail
         (0..count).try_for_each(|_| blocks.read_next())
     };
     pass()?;
-    let mut read = Ok(());
-    let ticks = Fenced::ticks(|| read = pass());
-    read.map(|()| ticks as f64 * tick_ns / count as f64)
+    Ok(Fenced::try_ticks(pass)? as f64 * tick_ns / count as f64)
 }
 
 const FILES: [u64; 9] = [4 << 10, 16 << 10, MIDDLING, 256 << 10, 1 << 20, 2 << 20, 4 << 20, 16 << 20, LARGE];
@@ -84,9 +76,7 @@ fn each(test: &TestFile, tick_ns: f64, mut place: impl FnMut() -> u64) -> Result
     THOUSAND.values(|| {
         let offset = place() * BLOCK as u64;
         blocks.seek(offset)?;
-        let mut read = Ok(());
-        let ticks = Fenced::ticks(|| read = blocks.read_next());
-        read?;
+        let ticks = Fenced::try_ticks(|| blocks.read_next())?;
         blocks.evict(offset);
         Ok::<_, Failure>(ticks as f64 * tick_ns)
     })
@@ -118,9 +108,8 @@ pub(super) fn reading_away(stage: &Stage) -> Result<Series, Failure> {
 
 /// The time of one block.
 fn away(client: &mut dyn Client, number: u64, tick_ns: f64) -> Result<f64, Failure> {
-    let (mut piece, mut read) = ([0; BLOCK], Ok(()));
-    let ticks = Fenced::ticks(|| read = read_block(client, number * BLOCK as u64, &mut piece));
-    read.map(|()| ticks as f64 * tick_ns)
+    let mut piece = [0; BLOCK];
+    Ok(Fenced::try_ticks(|| read_block(client, number * BLOCK as u64, &mut piece))? as f64 * tick_ns)
 }
 
 /// Bytes of a ping without its headers.

@@ -28,28 +28,23 @@ const IN_FLIGHT: &[(&str, At)] = &[
 pub(super) const OPINIONS: &[Opinion] = &[
     Opinion {
         operation: "random block of 4 KiB past the page cache",
-        tool: &TOOL,
         points: Selector::of("filesystem/read", DIRECT),
         command: "fio --output-format=json --name=blocks --thread --filename={file} --size=64m --rw=randread --bs=4k --direct=1 \
                   --ioengine=psync --runtime=1 --time_based",
-        server: None,
         read: |output| read_of(output)?["clat_ns"]["percentile"]["50.000000"].as_f64(),
         statistic: ToolStatistic::Median,
-        counts: 1.0,
         otherwise: "its percentiles are rounded up to a 64th of a power of two, and it reads another file",
+        ..Opinion::by(&TOOL)
     },
     Opinion {
         operation: "random block of 4 KiB, eight in flight",
-        tool: &TOOL,
         points: Selector::of("filesystem/read", IN_FLIGHT),
         command: "fio --output-format=json --name=blocks --thread --filename={file} --size=64m --rw=randread --bs=4k --direct=1 \
                   --ioengine=io_uring --iodepth=8 --runtime=1 --time_based",
-        server: None,
         read: |output| Some(1e9 / read_of(output)?["iops"].as_f64()?),
-        statistic: ToolStatistic::Mean,
-        counts: 1.0,
         otherwise: "it reports the requests completed per second, including every pause; Fathom reports the median \
                     time between two",
+        ..Opinion::by(&TOOL)
     },
 ];
 

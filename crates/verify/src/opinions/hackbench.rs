@@ -1,6 +1,6 @@
 //! `hackbench`, the scheduler's benchmark, with one sender and one receiver.
 
-use super::opinion::{Opinion, OtherTool, ToolStatistic, behind};
+use super::opinion::{Opinion, OtherTool, behind};
 use fathom_core::experiment::At::{Name, Number};
 use fathom_core::experiment::Selector;
 
@@ -11,7 +11,6 @@ const MOVED: f64 = 200_000.0 * 4096.0;
 
 pub(super) const OPINIONS: &[Opinion] = &[Opinion {
     operation: "bytes through a pipe, by 4 KiB",
-    tool: &TOOL,
     points: Selector::of(
         "network/bandwidth",
         &[
@@ -24,11 +23,9 @@ pub(super) const OPINIONS: &[Opinion] = &[Opinion {
         ],
     ),
     command: "hackbench -p -g 1 -f 1 -s 4096 -l 200000",
-    server: None,
     read: |output| Some(MOVED / behind(output, "Time:")?),
-    statistic: ToolStatistic::Mean,
-    counts: 1.0,
     otherwise: "its two processes run where the scheduler puts them, and may share a CPU for a while",
+    ..Opinion::by(&TOOL)
 }];
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! `iperf3`.
 
-use super::opinion::{Opinion, OtherTool, ToolServer, ToolStatistic};
+use super::opinion::{Opinion, OtherTool, ToolServer};
 use fathom_core::experiment::At::{Name, Number};
 use fathom_core::experiment::Selector;
 use serde_json::Value;
@@ -23,14 +23,12 @@ pub(super) const STREAM: Selector = Selector::of(
 
 pub(super) const OPINIONS: &[Opinion] = &[Opinion {
     operation: "bytes by TCP over loopback",
-    tool: &TOOL,
     points: STREAM,
     command: "iperf3 -J -c 127.0.0.1 -p {port} -t 1 -l 128K",
     server: Some(ToolServer { command: "iperf3 -s -1 -B 127.0.0.1 -p {port}", listens_everywhere: false }),
     read: received,
-    statistic: ToolStatistic::Mean,
-    counts: 1.0,
     otherwise: "its mean includes the beginning of each transfer, and its timers wake it ten times a second",
+    ..Opinion::by(&TOOL)
 }];
 
 /// Bytes per second, as the receiver counts them.

@@ -1,6 +1,6 @@
 //! `mbw`, which copies arrays.
 
-use super::opinion::{Opinion, OtherTool, ToolStatistic, behind};
+use super::opinion::{Opinion, OtherTool, behind};
 use fathom_core::experiment::At::Name;
 use fathom_core::experiment::Selector;
 
@@ -14,14 +14,11 @@ pub(super) const MEMCPY: Selector = Selector::of(
 
 pub(super) const OPINIONS: &[Opinion] = &[Opinion {
     operation: "memcpy in memory",
-    tool: &TOOL,
     points: MEMCPY,
     command: "mbw -q -n 2 -t0 {half_mib}",
-    server: None,
     read: copied,
-    statistic: ToolStatistic::Mean,
-    counts: 1.0,
     otherwise: "it uses base pages, Fathom huge pages",
+    ..Opinion::by(&TOOL)
 }];
 
 /// Bytes per second from the mean over its passes; each byte is read and written.

@@ -50,6 +50,23 @@ pub struct Opinion {
     pub otherwise: &'static str,
 }
 
+impl Opinion {
+    /// The rest of an opinion by this tool: a mean of Fathom's operations, without a server, whose method is not known to differ.
+    pub(super) const fn by(tool: &'static OtherTool) -> Self {
+        Self {
+            operation: "",
+            tool,
+            points: Selector::of("", &[]),
+            command: "",
+            server: None,
+            read: |_| None,
+            statistic: ToolStatistic::Mean,
+            counts: 1.0,
+            otherwise: "",
+        }
+    }
+}
+
 /// The server of a tool that needs one; it runs on the other CPU.
 #[derive(Debug)]
 pub struct ToolServer {

@@ -1,6 +1,6 @@
 //! `perf bench` of the kernel's own tools (tools/perf/bench).
 
-use super::opinion::{Opinion, OtherTool, ToolStatistic, before};
+use super::opinion::{Opinion, OtherTool, before};
 use fathom_core::experiment::At::Name;
 use fathom_core::experiment::Selector;
 
@@ -9,64 +9,49 @@ static TOOL: OtherTool = OtherTool { name: "perf bench", program: "perf", packag
 pub(super) const OPINIONS: &[Opinion] = &[
     Opinion {
         operation: "getppid",
-        tool: &TOOL,
         points: Selector::of("cpu/system_call", &[("call", Name("getppid"))]),
         command: "perf bench syscall basic --loop 1000000",
-        server: None,
         read: |output| Some(before(output, "usecs/op")? * 1e3),
-        statistic: ToolStatistic::Mean,
-        counts: 1.0,
         otherwise: "it reports a mean, which includes interruptions",
+        ..Opinion::by(&TOOL)
     },
     Opinion {
         operation: "switch between processes, by pipes",
-        tool: &TOOL,
         points: SWITCH_PROCESSES,
         command: "perf bench sched pipe -l 20000",
-        server: None,
         read: half_of_a_round_trip,
-        statistic: ToolStatistic::Mean,
-        counts: 1.0,
         otherwise: "it hands over four bytes, Fathom one, and it reports a mean, which includes interruptions",
+        ..Opinion::by(&TOOL)
     },
     Opinion {
         operation: "switch between threads, by pipes",
-        tool: &TOOL,
         points: Selector::of(
             "cpu/context_switch",
             &[("mechanism", Name("pipe")), ("between", Name("threads")), ("placement", Name("one-cpu"))],
         ),
         command: "perf bench sched pipe -T -l 20000",
-        server: None,
         read: half_of_a_round_trip,
-        statistic: ToolStatistic::Mean,
-        counts: 1.0,
         otherwise: "it hands over four bytes, Fathom one, and it reports a mean, which includes interruptions",
+        ..Opinion::by(&TOOL)
     },
     Opinion {
         operation: "memcpy within L2",
-        tool: &TOOL,
         points: Selector::of(
             "memory/bandwidth",
             &[("kind", Name("copy")), ("method", Name("memcpy")), ("level", Name("L2"))],
         ),
         command: "perf bench mem memcpy -f default -s {half} -l 8000",
-        server: None,
         read: copied,
-        statistic: ToolStatistic::Mean,
-        counts: 1.0,
         otherwise: "it uses base pages, Fathom huge pages",
+        ..Opinion::by(&TOOL)
     },
     Opinion {
         operation: "memcpy in memory",
-        tool: &TOOL,
         points: super::mbw::MEMCPY,
         command: "perf bench mem memcpy -f default -s {half} -l 2",
-        server: None,
         read: copied,
-        statistic: ToolStatistic::Mean,
-        counts: 1.0,
         otherwise: "it uses base pages, Fathom huge pages, and all its bytes are zero",
+        ..Opinion::by(&TOOL)
     },
 ];
 

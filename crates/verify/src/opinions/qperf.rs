@@ -1,7 +1,7 @@
 //! `qperf`, whose server listens at every address.
 
 use super::iperf3::STREAM;
-use super::opinion::{Opinion, OtherTool, ToolServer, ToolStatistic, behind};
+use super::opinion::{Opinion, OtherTool, ToolServer, behind};
 use super::sockperf::{TCP, UDP};
 
 static TOOL: OtherTool = OtherTool { name: "qperf", program: "qperf", package: "qperf" };
@@ -11,37 +11,31 @@ const SERVER: Option<ToolServer> = Some(ToolServer { command: "qperf -lp {port}"
 pub(super) const OPINIONS: &[Opinion] = &[
     Opinion {
         operation: "round trip by TCP over loopback",
-        tool: &TOOL,
         points: TCP,
         command: "qperf -lp {port} -t 1 -m 56 -uu 127.0.0.1 tcp_lat",
         server: SERVER,
         read: there_and_back,
-        statistic: ToolStatistic::Mean,
-        counts: 1.0,
         otherwise: MEAN,
+        ..Opinion::by(&TOOL)
     },
     Opinion {
         operation: "round trip by UDP over loopback",
-        tool: &TOOL,
         points: UDP,
         command: "qperf -lp {port} -t 1 -m 56 -uu 127.0.0.1 udp_lat",
         server: SERVER,
         read: there_and_back,
-        statistic: ToolStatistic::Mean,
-        counts: 1.0,
         otherwise: MEAN,
+        ..Opinion::by(&TOOL)
     },
     Opinion {
         operation: "bytes by TCP over loopback",
-        tool: &TOOL,
         points: STREAM,
         command: "qperf -lp {port} -t 1 -m 128K -uu 127.0.0.1 tcp_bw",
         server: SERVER,
         read: |output| behind(output, " bw "),
-        statistic: ToolStatistic::Mean,
-        counts: 1.0,
         otherwise: "it chooses its socket buffers instead of leaving them to the kernel, and includes the beginning \
                     of each transfer",
+        ..Opinion::by(&TOOL)
     },
 ];
 

@@ -23,7 +23,6 @@ const fn round_trip(transport: &'static str) -> [(&'static str, At); 5] {
 pub(super) const OPINIONS: &[Opinion] = &[
     Opinion {
         operation: "round trip by TCP over loopback",
-        tool: &TOOL,
         points: TCP,
         command: "sockperf ping-pong --tcp -i 127.0.0.1 -p {port} -t 1 -m 56",
         server: Some(ToolServer {
@@ -32,13 +31,12 @@ pub(super) const OPINIONS: &[Opinion] = &[
         }),
         read: there_and_back,
         statistic: ToolStatistic::Median,
-        counts: 1.0,
         otherwise: "how soon an idle CPU wakes depends on its recent past, which differs between a second of its \
                     messages and Fathom's trials",
+        ..Opinion::by(&TOOL)
     },
     Opinion {
         operation: "round trip by UDP over loopback",
-        tool: &TOOL,
         points: UDP,
         command: "sockperf ping-pong -i 127.0.0.1 -p {port} -t 1 -m 56",
         server: Some(ToolServer {
@@ -47,9 +45,9 @@ pub(super) const OPINIONS: &[Opinion] = &[
         }),
         read: there_and_back,
         statistic: ToolStatistic::Median,
-        counts: 1.0,
         otherwise: "how soon an idle CPU wakes depends on its recent past, which differs between a second of its \
                     messages and Fathom's trials",
+        ..Opinion::by(&TOOL)
     },
 ];
 

@@ -1,6 +1,6 @@
 //! `stress-ng`, a load generator that counts its operations.
 
-use super::opinion::{Opinion, OtherTool, ToolStatistic, before};
+use super::opinion::{Opinion, OtherTool, before};
 use super::perf_bench::SWITCH_PROCESSES;
 use fathom_core::experiment::At::Name;
 use fathom_core::experiment::Selector;
@@ -10,28 +10,23 @@ static TOOL: OtherTool = OtherTool { name: "stress-ng", program: "stress-ng", pa
 pub(super) const OPINIONS: &[Opinion] = &[
     Opinion {
         operation: "switch between processes, by pipes",
-        tool: &TOOL,
         points: SWITCH_PROCESSES,
         command: "stress-ng --stdout --switch 1 --switch-method pipe --timeout 1 --metrics-brief",
-        server: None,
         read: |output| before(output, "nanosecs"),
-        statistic: ToolStatistic::Mean,
         counts: 2.0,
         otherwise: "its switch is two switches: the kernel counts 2.0 for each (`perf stat -e context-switches`)",
+        ..Opinion::by(&TOOL)
     },
     Opinion {
         operation: "thread, to its first instruction",
-        tool: &TOOL,
         points: Selector::of(
             "cpu/thread_creation",
             &[("measure", Name("to first instruction")), ("placement", Name("one-cpu"))],
         ),
         command: "stress-ng --stdout --pthread 1 --pthread-max 1 --timeout 1 --metrics-brief",
-        server: None,
         read: |output| before(output, "nanosecs"),
-        statistic: ToolStatistic::Mean,
-        counts: 1.0,
         otherwise: "on one CPU a thread starts when its creator waits, and the creator does other work before that",
+        ..Opinion::by(&TOOL)
     },
 ];
 

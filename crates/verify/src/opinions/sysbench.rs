@@ -1,6 +1,6 @@
 //! `sysbench memory`.
 
-use super::opinion::{Opinion, OtherTool, ToolStatistic, before};
+use super::opinion::{Opinion, OtherTool, before};
 use fathom_core::experiment::At::Name;
 use fathom_core::experiment::Selector;
 
@@ -8,18 +8,15 @@ static TOOL: OtherTool = OtherTool { name: "sysbench", program: "sysbench", pack
 
 pub(super) const OPINIONS: &[Opinion] = &[Opinion {
     operation: "reading words within L2",
-    tool: &TOOL,
     points: Selector::of(
         "memory/bandwidth",
         &[("kind", Name("read")), ("method", Name("word loop")), ("level", Name("L2"))],
     ),
     command: "sysbench memory --memory-block-size=1M --memory-total-size=100T --memory-oper=read --time=1 run",
-    server: None,
     read: |output| Some(before(output, "MiB/sec")? * f64::from(1 << 20)),
-    statistic: ToolStatistic::Mean,
-    counts: 1.0,
     otherwise: "it discards what it reads; Fathom's plain loop adds up one word per iteration, to prove that it was \
                 read",
+    ..Opinion::by(&TOOL)
 }];
 
 #[cfg(test)]

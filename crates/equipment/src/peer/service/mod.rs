@@ -9,7 +9,6 @@ mod datagrams;
 pub mod drain;
 mod echo;
 mod place;
-mod processor_time;
 mod running;
 pub mod sink;
 mod source;
@@ -18,8 +17,7 @@ mod stream_beginning;
 
 pub use arrivals::{Arrival, Arrivals};
 pub use place::Place;
-pub use processor_time::processor_time;
-pub use running::{Running, ServiceReport, ServiceTally, Waking};
+pub use running::{Running, ServiceReport, ServiceTally, Waking, processor_time};
 pub use source::Enough;
 pub use stream::StreamOptions;
 pub use stream_beginning::{StreamBeginning, is_searching};

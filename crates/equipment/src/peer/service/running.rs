@@ -2,7 +2,6 @@
 
 use super::arrivals::{Arrival, Arrivals};
 use super::place::Place;
-use super::processor_time::processor_time;
 use fathom_core::experiment::Failure;
 use fathom_core::sampling::affinity;
 use serde::{Deserialize, Serialize};
@@ -209,4 +208,15 @@ impl Drop for Running {
     fn drop(&mut self) {
         self.end();
     }
+}
+
+/// Processor time of this process, in user mode and in the kernel together; `None` if the system does not report it.
+pub fn processor_time() -> Option<Duration> {
+    // SAFETY: a rusage is plain integers, which the call fills.
+    let (code, usage) = unsafe {
+        let mut usage: libc::rusage = std::mem::zeroed();
+        (libc::getrusage(libc::RUSAGE_SELF, &raw mut usage), usage)
+    };
+    let time = |of: libc::timeval| Duration::new(of.tv_sec as u64, of.tv_usec as u32 * 1000);
+    (code == 0).then(|| time(usage.ru_utime) + time(usage.ru_stime))
 }

@@ -24,18 +24,9 @@ impl Watched {
     }
 }
 
-/// `select` on 10 descriptors.
-pub fn select_10() -> Result<Box<dyn Operation>, Failure> {
-    select(10)
-}
-
-/// `select` on 100 descriptors.
-pub fn select_100() -> Result<Box<dyn Operation>, Failure> {
-    select(100)
-}
-
-fn select(count: usize) -> Result<Box<dyn Operation>, Failure> {
-    let watched = Watched::new(count)?;
+/// `select` on so many descriptors.
+pub fn select<const COUNT: usize>() -> Result<Box<dyn Operation>, Failure> {
+    let watched = Watched::new(COUNT)?;
     // SAFETY: an fd_set is an array of integers; all zeros is the empty set.
     let mut readers: libc::fd_set = unsafe { std::mem::zeroed() };
     let highest = watched.readers().max().unwrap_or(0);
@@ -66,18 +57,9 @@ fn fits(highest: libc::c_int) -> Result<(), Failure> {
     )))
 }
 
-/// `poll` on 10 descriptors.
-pub fn poll_10() -> Result<Box<dyn Operation>, Failure> {
-    poll(10)
-}
-
-/// `poll` on 100 descriptors.
-pub fn poll_100() -> Result<Box<dyn Operation>, Failure> {
-    poll(100)
-}
-
-fn poll(count: usize) -> Result<Box<dyn Operation>, Failure> {
-    let watched = Watched::new(count)?;
+/// `poll` on so many descriptors.
+pub fn poll<const COUNT: usize>() -> Result<Box<dyn Operation>, Failure> {
+    let watched = Watched::new(COUNT)?;
     let wish = |fd| libc::pollfd { fd, events: libc::POLLIN, revents: 0 };
     let mut wishes: Vec<libc::pollfd> = watched.readers().map(wish).collect();
     repeated(move || {
@@ -88,18 +70,9 @@ fn poll(count: usize) -> Result<Box<dyn Operation>, Failure> {
     })
 }
 
-/// `epoll` on 10 descriptors.
-pub fn epoll_10() -> Result<Box<dyn Operation>, Failure> {
-    epoll(10)
-}
-
-/// `epoll` on 100 descriptors.
-pub fn epoll_100() -> Result<Box<dyn Operation>, Failure> {
-    epoll(100)
-}
-
-fn epoll(count: usize) -> Result<Box<dyn Operation>, Failure> {
-    let watched = Watched::new(count)?;
+/// `epoll` on so many descriptors.
+pub fn epoll<const COUNT: usize>() -> Result<Box<dyn Operation>, Failure> {
+    let watched = Watched::new(COUNT)?;
     // SAFETY: the new descriptor is owned here alone.
     let set =
         unsafe { OwnedFd::from_raw_fd(errno("epoll_create1", libc::epoll_create1(libc::EPOLL_CLOEXEC))?) };

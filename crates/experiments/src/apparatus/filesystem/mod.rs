@@ -1,7 +1,8 @@
-//! Readers of files, alone and together, and the search for the size of a cache.
+//! Readers of files, alone and together, the search for the size of a cache, and a device's own account.
 
 pub(crate) mod cache_search;
 pub(crate) mod cold;
+pub(crate) mod device_account;
 pub(crate) mod fleet;
 pub(crate) mod reader;
 pub(crate) mod uring;

@@ -1,14 +1,33 @@
 //! Disassembly of our own kernels in the running binary, so that claims about them are about the instructions executed
 //! (R-CPU-11).
 
-mod moved;
-
-pub use moved::Round;
-
 use crate::arch::listing as decoded;
 
 /// Bytes of code within which a kernel must return.
 const LONGEST_KERNEL: usize = 4096;
+
+/// Memory traffic of one iteration of a kernel's loop.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Round {
+    /// Bytes of an array by which one iteration advances.
+    pub advances: u64,
+    pub loads: u64,
+    pub loaded: u64,
+    /// Store instructions.
+    pub stores: u64,
+    pub stored: u64,
+    /// Store instructions that bypass the caches.
+    pub non_temporal: u64,
+    pub prefetches: u64,
+}
+
+impl Round {
+    /// A count of this iteration per 64 bytes of advance; `None` if that is not a whole number.
+    pub fn per_line(&self, count: u64) -> Option<u64> {
+        let of_lines = count * 64;
+        (self.advances > 0 && of_lines.is_multiple_of(self.advances)).then(|| of_lines / self.advances)
+    }
+}
 
 /// The number of instructions between two labels of this program; `None` if the code does not end with a whole instruction.
 pub fn instructions(start: *const u8, end: *const u8) -> Option<u64> {

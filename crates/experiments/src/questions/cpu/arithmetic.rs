@@ -9,7 +9,6 @@ const INSTRUCTION: Parameter = Parameter::named("instruction", "what is computed
 const CHAINS: Parameter =
     Parameter::count("chains", "independent chains of dependent instructions in flight");
 
-/// The experiment `cpu/arithmetic`.
 pub struct Arithmetic;
 
 static ABOUT: About = About {

@@ -7,7 +7,6 @@ use fathom_core::sampling::{partner, partner_core};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The experiment `cpu/core_to_core`.
 pub struct CoreToCore;
 
 static ABOUT: About = About {

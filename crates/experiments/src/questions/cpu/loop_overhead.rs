@@ -9,7 +9,6 @@ use fathom_core::statistics::Interval;
 const FORM: Parameter = Parameter::named("form", "where the counter lives");
 const COUNT: Parameter = Parameter::count("iterations", "iterations of the loop");
 
-/// The experiment `cpu/loop_overhead`.
 pub struct LoopOverhead;
 
 static ABOUT: About = About {

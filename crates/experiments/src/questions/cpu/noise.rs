@@ -13,7 +13,6 @@ const FIGURE: Parameter = Parameter::named(
     "lost: share of time; longest: the longest gap in 8 ms; gap: the length of every gap",
 );
 
-/// The experiment `cpu/noise`.
 pub struct Noise;
 
 static ABOUT: About = About {

@@ -8,7 +8,6 @@ use fathom_core::prelude::*;
 const FORM: Parameter = Parameter::named("form", "how arguments are passed, and what depends on what");
 const ARGUMENTS: Parameter = Parameter::count("arguments", "integer arguments");
 
-/// The experiment `cpu/procedure_call`.
 pub struct ProcedureCall;
 
 static ABOUT: About = About {

@@ -10,7 +10,6 @@ use std::ptr::null_mut;
 const MEASURE: Parameter = Parameter::named("measure", "what is created, and up to which event");
 const RESIDENT: Parameter = Parameter::bytes("resident", "memory that the parent has written before");
 
-/// The experiment `cpu/process_creation`.
 pub struct ProcessCreation;
 
 static ABOUT: About = About {

@@ -16,7 +16,6 @@ const FIGURE: Parameter = Parameter::named(
               CPU's load slows the additions",
 );
 
-/// The experiment `cpu/shared_core`.
 pub struct SharedCore;
 
 static ABOUT: About = About {

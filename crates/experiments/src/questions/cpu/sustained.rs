@@ -10,7 +10,6 @@ use std::time::Duration;
 
 const INSTRUCTION: Parameter = Parameter::named("instruction", "what is computed without a pause");
 
-/// The experiment `cpu/sustained`.
 pub struct Sustained;
 
 static ABOUT: About = About {

@@ -6,7 +6,6 @@ use fathom_core::sampling::turn::{self, Ends};
 
 const MECHANISM: Parameter = Parameter::named("mechanism", "the mechanism that hands over the turn");
 
-/// The experiment `cpu/synchronisation`.
 pub struct Synchronisation;
 
 static ABOUT: About = About {

@@ -9,7 +9,6 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
 pub const CALL: Parameter = Parameter::named("call", "the system call");
 
-/// The experiment `cpu/system_call`.
 pub struct SystemCall;
 
 static ABOUT: About = About {
@@ -101,23 +100,23 @@ const SERVICES: &[CallService] = &[
         "the counter read and scaled in user space",
         clock_library
     ),
-    service!("select on 10", 1.0, 300.0, "10 descriptors at about 25 ns", watched::select_10),
-    service!("select on 100", 1.0, 2500.0, "100 descriptors at about 25 ns", watched::select_100),
-    service!("poll on 10", 1.0, 350.0, "10 descriptors at about 30 ns", watched::poll_10),
-    service!("poll on 100", 1.0, 3000.0, "100 descriptors at about 30 ns", watched::poll_100),
+    service!("select on 10", 1.0, 300.0, "10 descriptors at about 25 ns", watched::select::<10>),
+    service!("select on 100", 1.0, 2500.0, "100 descriptors at about 25 ns", watched::select::<100>),
+    service!("poll on 10", 1.0, 350.0, "10 descriptors at about 30 ns", watched::poll::<10>),
+    service!("poll on 100", 1.0, 3000.0, "100 descriptors at about 30 ns", watched::poll::<100>),
     service!(
         "epoll on 10",
         1.0,
         120.0,
         "one ready descriptor, whatever the number watched",
-        watched::epoll_10
+        watched::epoll::<10>
     ),
     service!(
         "epoll on 100",
         1.0,
         120.0,
         "one ready descriptor, whatever the number watched",
-        watched::epoll_100
+        watched::epoll::<100>
     ),
     service!("install a signal handler", 1.0, 60.0, "two structures copied", signal::install),
     service!(

@@ -13,7 +13,6 @@ const MEASURE: Parameter = Parameter::named(
               thread runs; user-level: a stack inside the same kernel thread",
 );
 
-/// The experiment `cpu/thread_creation`.
 pub struct ThreadCreation;
 
 static ABOUT: About = About {

@@ -10,7 +10,6 @@ const SLEEP: Parameter = Parameter::nanoseconds("sleep", "the requested sleep");
 const SLACK: Parameter =
     Parameter::nanoseconds("slack", "how much later the kernel may wake the thread, to save power");
 
-/// The experiment `cpu/wake_up`.
 pub struct WakeUp;
 
 static ABOUT: About = About {

@@ -13,7 +13,6 @@ use std::path::Path;
 
 const OPERATION: Parameter = Parameter::named("operation", "what is done");
 
-/// The experiment `filesystem/metadata`.
 pub struct Metadata;
 
 static ABOUT: About = About {

@@ -2,6 +2,7 @@
 
 mod cache_size;
 mod contention;
+mod durable_append;
 mod metadata;
 mod read;
 mod remote_read;
@@ -18,6 +19,7 @@ pub const EXPERIMENTS: &[&dyn Experiment] = &[
     &reread::Reread,
     &remote_read::RemoteRead,
     &write::Write,
+    &durable_append::DurableAppend,
     &metadata::Metadata,
     &contention::Contention,
     &sustained::Sustained,

@@ -46,7 +46,6 @@ const STRETCH: u64 = 64 << 20;
 /// Bytes of a file that are read again forward: those met first when the reading restarts. If they miss, so do all that follow.
 const FIRST: u64 = 256 << 20;
 
-/// The experiment `filesystem/reread`.
 pub struct Reread;
 
 static ABOUT: About = About {

@@ -15,7 +15,6 @@ use std::time::Duration;
 const REQUEST: Parameter =
     Parameter::named("request", "the requests to the device, without a pause and past the page cache");
 
-/// The experiment `filesystem/sustained`.
 pub struct Sustained;
 
 static ABOUT: About = About {

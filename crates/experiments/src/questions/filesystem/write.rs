@@ -18,7 +18,6 @@ const DURABILITY: Parameter = Parameter::of(
 const ORDER: Parameter = Parameter::of("order", "the order of the blocks", &[RANDOM, SEQUENTIAL]);
 const BLOCK: Parameter = Parameter::bytes("block", "bytes of one operation");
 
-/// The experiment `filesystem/write`.
 pub struct Write;
 
 static ABOUT: About = About {
@@ -68,7 +67,8 @@ const SYNCED: &str = "on the device, fsync";
 const RANDOM: &str = "random";
 const SEQUENTIAL: &str = "sequential";
 
-const USUAL_BLOCK: u64 = 4096;
+/// Bytes of a usual block.
+pub const USUAL_BLOCK: u64 = 4096;
 const LARGE_BLOCK: u64 = 1 << 20;
 /// Size of the file, bytes: small, so that flushing it after a trial is quick and the kernel never throttles the writer.
 const FILE: u64 = 4 << 20;
@@ -201,6 +201,11 @@ impl Experiment for Write {
 /// The point of random blocks sent to the device with direct I/O.
 pub fn sent_point() -> Point {
     point(SENT, RANDOM, USUAL_BLOCK)
+}
+
+/// The point of blocks in order that are each flushed, as a log's are.
+pub fn flushed_point() -> Point {
+    point(DATA_SYNCED, SEQUENTIAL, USUAL_BLOCK)
 }
 
 /// Writes random blocks of a file of this run with direct I/O; the file is flushed when the writer is dropped.

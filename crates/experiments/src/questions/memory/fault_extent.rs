@@ -20,7 +20,6 @@ const STATE: Parameter = Parameter::of("state", "whether the file is in the page
 const METHOD: Parameter =
     Parameter::of("method", "how the extent is measured", &[RESIDENCY, PAGE_TABLE, PEAKS]);
 
-/// The experiment `memory/fault_extent`.
 pub struct FaultExtent;
 
 static ABOUT: About = About {

@@ -28,7 +28,6 @@ const FIGURE: Parameter = Parameter::named(
 
 const NOTHING: &str = "nothing";
 
-/// The experiment `memory/loaded_latency`.
 pub struct LoadedLatency;
 
 static ABOUT: About = About {

@@ -21,7 +21,6 @@ const ACCESS: Parameter = Parameter::of(
 );
 const STRIDE: Parameter = Parameter::bytes("stride", "bytes from one access to the next");
 
-/// The experiment `memory/major_fault`.
 pub struct MajorFault;
 
 static ABOUT: About = About {

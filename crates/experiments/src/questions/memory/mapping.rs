@@ -16,7 +16,6 @@ const CALL: Parameter = Parameter::of(
 );
 const SIZE: Parameter = Parameter::bytes("size", "the memory that one call affects");
 
-/// The experiment `memory/mapping`.
 pub struct MappingCalls;
 
 static ABOUT: About = About {

@@ -15,7 +15,6 @@ use std::time::Duration;
 
 const THREADS: Parameter = Parameter::count("threads", "threads that stream at the same time");
 
-/// The experiment `memory/parallel_bandwidth`.
 pub struct ParallelBandwidth;
 
 static ABOUT: About = About {

@@ -13,7 +13,6 @@ use std::rc::Rc;
 
 const SIZE: Parameter = Parameter::bytes("size", "memory that is swapped out");
 
-/// The experiment `memory/swap_in`.
 pub struct SwapIn;
 
 static ABOUT: About = About {

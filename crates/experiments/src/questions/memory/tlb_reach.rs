@@ -17,7 +17,6 @@ const LINES: Parameter =
 const LAYOUT: Parameter =
     Parameter::of("layout", "one line per page, or all lines next to each other", &[SPREAD, PACKED]);
 
-/// The experiment `memory/tlb_reach`.
 pub struct TlbReach;
 
 static ABOUT: About = About {

@@ -17,7 +17,6 @@ const FILL: Parameter =
     Parameter::of("fill", "how the handler fills the missing page", &[COPY, ZEROS, WAITED]);
 const DELAY: Parameter = Parameter::nanoseconds("delay", "how long the handler spins before it answers");
 
-/// The experiment `memory/user_fault`.
 pub struct UserFault;
 
 static ABOUT: About = About {

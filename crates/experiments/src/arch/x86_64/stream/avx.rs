@@ -83,6 +83,16 @@ macro_rules! copy {
     };
 }
 
+/// Copies 256 bytes past the caches.
+macro_rules! moved_past_caches {
+    ($r:literal, $s:literal, $registers:literal, $from:literal, $to:literal) => {
+        concat!(
+            concat!(".irp k, ", $registers, "\nvmovapd ", $r, "\\k, [", $from, " + \\k*", $s, "]\n"),
+            concat!("vmovntpd [", $to, " + \\k*", $s, "], ", $r, "\\k\n.endr")
+        )
+    };
+}
+
 /// Copies both halves of the arrays concurrently past the caches: memory has twice as many pages open, and is faster.
 macro_rules! copy_halves {
     ($name:ident, $r:literal, $s:literal, $registers:literal) => {
@@ -91,34 +101,8 @@ macro_rules! copy_halves {
             512,
             ["mov r9, rcx", "shr r9, 1", "lea r10, [rdi + r9]", "add r9, rsi"],
             [
-                concat!(
-                    ".irp k, ",
-                    $registers,
-                    "\nvmovapd ",
-                    $r,
-                    "\\k, [rsi + \\k*",
-                    $s,
-                    "]\n",
-                    "vmovntpd [rdi + \\k*",
-                    $s,
-                    "], ",
-                    $r,
-                    "\\k\n.endr"
-                ),
-                concat!(
-                    ".irp k, ",
-                    $registers,
-                    "\nvmovapd ",
-                    $r,
-                    "\\k, [r9 + \\k*",
-                    $s,
-                    "]\n",
-                    "vmovntpd [r10 + \\k*",
-                    $s,
-                    "], ",
-                    $r,
-                    "\\k\n.endr"
-                ),
+                moved_past_caches!($r, $s, $registers, "rsi", "rdi"),
+                moved_past_caches!($r, $s, $registers, "r9", "r10"),
                 "add rsi, 256",
                 "add r9, 256",
                 "add rdi, 256",

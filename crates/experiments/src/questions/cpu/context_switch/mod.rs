@@ -21,7 +21,6 @@ use points::{
     USER_LEVEL, WORKING_SET, YIELD,
 };
 
-/// The experiment `cpu/context_switch`.
 pub struct ContextSwitch;
 
 static ABOUT: About = About {

@@ -12,7 +12,6 @@ use points::{AROUND, COST, MEASURE, NAME, PAIR, READING, RESOLUTION};
 use std::cell::Cell;
 use std::hint::black_box;
 
-/// The experiment `cpu/timing_overhead`.
 pub struct TimingOverhead;
 
 static ABOUT: About = About {

@@ -18,7 +18,6 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::time::Duration;
 
-/// The experiment `filesystem/contention`.
 pub struct Contention;
 
 static ABOUT: About = About {

@@ -26,7 +26,6 @@ use std::fs::File;
 use std::rc::Rc;
 use std::time::Duration;
 
-/// The experiment `filesystem/read`.
 pub struct Read;
 
 static ABOUT: About = About {

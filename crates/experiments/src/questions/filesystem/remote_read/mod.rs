@@ -18,7 +18,6 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::time::Duration;
 
-/// The experiment `filesystem/remote_read`.
 pub struct RemoteRead;
 
 static ABOUT: About = About {

@@ -24,7 +24,6 @@ use points::{
 use std::rc::Rc;
 use std::time::Duration;
 
-/// The experiment `memory/load_latency`.
 pub struct LoadLatency;
 
 static ABOUT: About = About {

@@ -24,7 +24,6 @@ use points::{
     FIRST_WRITE, HUGE, HUGE_STRETCH, LARGE, PARENT, POPULATED, SMALL, SURVIVOR, point,
 };
 
-/// The experiment `memory/minor_fault`.
 pub struct MinorFault;
 
 static ABOUT: About = About {
