@@ -257,7 +257,7 @@ fn choose<'run>(
     let points = measured.iter().map(|point| &point.point);
     let point = of(figure.choose_best(points, landmarks, merit)?)?;
     let words = figure.label(&point.point, |name, value| words::value(point, name, value));
-    let words = placed(words, figure, point, measured);
+    let words = placed(words, figure, point, results.of_experiment(name));
     Some(Main {
         words: shown_peer(&words, &point.point),
         leads: figure.leads,
@@ -265,11 +265,17 @@ fn choose<'run>(
     })
 }
 
-/// With the placement, where the experiment has results of another one and the setting of the figure names none.
-fn placed(words: String, figure: &MainFigure, point: &PointResult, measured: &[&PointResult]) -> String {
+/// With the placement, where the experiment has points of another one, measured or not, and the setting of the figure names none.
+fn placed<'run>(
+    words: String,
+    figure: &MainFigure,
+    point: &PointResult,
+    all: impl Iterator<Item = &'run PointResult>,
+) -> String {
     let is_named = figure.at.0.iter().any(|(name, _)| *name == AXIS_PLACEMENT.name);
     let placement = point.point.placement();
-    if is_named || measured.iter().all(|other| other.point.placement() == placement) {
+    let mut others = all.map(|other| other.point.placement());
+    if is_named || others.all(|other| other == placement) {
         return words;
     }
     format!("{words} ({})", placement.name())
