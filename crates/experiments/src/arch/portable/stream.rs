@@ -2,7 +2,7 @@
 
 use crate::apparatus::memory::stream::kernel::Maker::{self, Compiler, Library};
 use crate::apparatus::memory::stream::kernel::{
-    Kernel, Kind, Ownership, PER_LINE, Pass, Source, Target, portable,
+    Dest, Kernel, Kind, Ownership, PER_LINE, Pass, Src, portable,
 };
 
 pub use portable::fill;
@@ -26,7 +26,7 @@ pub static KERNELS: &[Kernel] = &[
     row(Kind::Triad, "compiled loop", Compiler, portable::triad),
 ];
 
-pub unsafe extern "C" fn read_unrolled(_: Target, from: Source, _: Source, bytes: usize, _: u64) -> u64 {
+pub unsafe extern "C" fn read_unrolled(_: Dest, from: Src, _: Src, bytes: usize, _: u64) -> u64 {
     let mut sums = [0_u64; 8];
     for at in (0..bytes / 8).step_by(8) {
         for (k, sum) in sums.iter_mut().enumerate() {
@@ -37,7 +37,7 @@ pub unsafe extern "C" fn read_unrolled(_: Target, from: Source, _: Source, bytes
     sums.iter().fold(0, |sum: u64, part| sum.wrapping_add(*part))
 }
 
-pub unsafe extern "C" fn write_unrolled(to: Target, _: Source, _: Source, bytes: usize, value: u64) -> u64 {
+pub unsafe extern "C" fn write_unrolled(to: Dest, _: Src, _: Src, bytes: usize, value: u64) -> u64 {
     for at in (0..bytes / 8).step_by(8) {
         for k in 0..8 {
             // SAFETY: arrays are whole lines of eight words.
@@ -47,7 +47,7 @@ pub unsafe extern "C" fn write_unrolled(to: Target, _: Source, _: Source, bytes:
     0
 }
 
-pub unsafe extern "C" fn copy_unrolled(to: Target, from: Source, _: Source, bytes: usize, _: u64) -> u64 {
+pub unsafe extern "C" fn copy_unrolled(to: Dest, from: Src, _: Src, bytes: usize, _: u64) -> u64 {
     for at in (0..bytes / 8).step_by(8) {
         for k in 0..8 {
             // SAFETY: arrays are whole lines of eight words.
@@ -57,13 +57,13 @@ pub unsafe extern "C" fn copy_unrolled(to: Target, from: Source, _: Source, byte
     0
 }
 
-pub unsafe extern "C" fn read_per_line(_: Target, from: Source, _: Source, bytes: usize, _: u64) -> u64 {
+pub unsafe extern "C" fn read_per_line(_: Dest, from: Src, _: Src, bytes: usize, _: u64) -> u64 {
     // SAFETY: as promised by the caller; volatile, so that every line is loaded.
     let first = |line: usize| unsafe { from.add(line * 8).read_volatile() };
     (0..bytes / 64).map(first).fold(0, u64::wrapping_add)
 }
 
-pub unsafe extern "C" fn write_per_line(to: Target, _: Source, _: Source, bytes: usize, value: u64) -> u64 {
+pub unsafe extern "C" fn write_per_line(to: Dest, _: Src, _: Src, bytes: usize, value: u64) -> u64 {
     for line in 0..bytes / 64 {
         // SAFETY: as promised by the caller; volatile, so that every line is stored to.
         unsafe { to.add(line * 8).write_volatile(value) };

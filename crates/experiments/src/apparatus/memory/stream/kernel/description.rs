@@ -73,13 +73,13 @@ pub enum Maker {
 
 /// A kernel: its arguments are the array written, the arrays read, the bytes of each, and the word to write or to multiply with.
 /// It returns the sum of the words read, or 0.
-pub type Pass = unsafe extern "C" fn(Target, Source, Source, usize, u64) -> u64;
+pub type Pass = unsafe extern "C" fn(Dest, Src, Src, usize, u64) -> u64;
 
 /// The first word of the array written.
-pub type Target = *mut u64;
+pub type Dest = *mut u64;
 
 /// The first word of an array read.
-pub type Source = *const u64;
+pub type Src = *const u64;
 
 /// One way to stream through arrays.
 #[derive(Debug)]

@@ -7,7 +7,7 @@ mod description;
 pub(crate) mod portable;
 
 pub use crate::arch::stream::KERNELS;
-pub use description::{Kernel, Kind, Maker, Ownership, PER_LINE, Pass, Source, Target};
+pub use description::{Dest, Kernel, Kind, Maker, Ownership, PER_LINE, Pass, Src};
 
 impl Kernel {
     /// The kernel of this kind and method; `None` on architectures that do not have it.

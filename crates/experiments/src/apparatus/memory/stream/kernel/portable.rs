@@ -1,6 +1,6 @@
 //! Kernels for every architecture: loops made by the compiler, and the C library.
 
-use super::{Source, Target};
+use super::{Dest, Src};
 
 /// The words at a pointer of the calling convention that all kernels share.
 unsafe fn words<'a>(from: *const u64, bytes: usize) -> &'a [u64] {
@@ -29,12 +29,12 @@ pub unsafe fn fill(first: *mut u64, words: impl Iterator<Item = u64>) {
     }
 }
 
-pub unsafe extern "C" fn read(_: Target, from: Source, _: Source, bytes: usize, _: u64) -> u64 {
+pub unsafe extern "C" fn read(_: Dest, from: Src, _: Src, bytes: usize, _: u64) -> u64 {
     // SAFETY: as promised by the caller.
     unsafe { words(from, bytes) }.iter().fold(0, |sum: u64, word| sum.wrapping_add(*word))
 }
 
-pub unsafe extern "C" fn write(to: Target, _: Source, _: Source, bytes: usize, value: u64) -> u64 {
+pub unsafe extern "C" fn write(to: Dest, _: Src, _: Src, bytes: usize, value: u64) -> u64 {
     // SAFETY: as promised by the caller.
     for word in unsafe { words_mut(to, bytes) } {
         *word = value;
@@ -42,7 +42,7 @@ pub unsafe extern "C" fn write(to: Target, _: Source, _: Source, bytes: usize, v
     0
 }
 
-pub unsafe extern "C" fn scale(to: Target, from: Source, _: Source, bytes: usize, by: u64) -> u64 {
+pub unsafe extern "C" fn scale(to: Dest, from: Src, _: Src, bytes: usize, by: u64) -> u64 {
     let by = f64::from_bits(by);
     // SAFETY: as promised by the caller.
     let (to, from) = unsafe { (words_mut(to, bytes), doubles(from, bytes)) };
@@ -52,7 +52,7 @@ pub unsafe extern "C" fn scale(to: Target, from: Source, _: Source, bytes: usize
     0
 }
 
-pub unsafe extern "C" fn triad(to: Target, from: Source, other: Source, bytes: usize, by: u64) -> u64 {
+pub unsafe extern "C" fn triad(to: Dest, from: Src, other: Src, bytes: usize, by: u64) -> u64 {
     let by = f64::from_bits(by);
     // SAFETY: as promised by the caller.
     let (to, from, other) = unsafe { (words_mut(to, bytes), doubles(from, bytes), doubles(other, bytes)) };
@@ -63,13 +63,13 @@ pub unsafe extern "C" fn triad(to: Target, from: Source, other: Source, bytes: u
 }
 
 /// `memset` sets bytes: those of the value are all equal.
-pub unsafe extern "C" fn library_write(to: Target, _: Source, _: Source, bytes: usize, value: u64) -> u64 {
+pub unsafe extern "C" fn library_write(to: Dest, _: Src, _: Src, bytes: usize, value: u64) -> u64 {
     // SAFETY: as promised by the caller.
     unsafe { libc::memset(to.cast(), i32::from(value.to_ne_bytes()[0]), bytes) };
     0
 }
 
-pub unsafe extern "C" fn library_copy(to: Target, from: Source, _: Source, bytes: usize, _: u64) -> u64 {
+pub unsafe extern "C" fn library_copy(to: Dest, from: Src, _: Src, bytes: usize, _: u64) -> u64 {
     // SAFETY: as promised by the caller.
     unsafe { libc::memcpy(to.cast(), from.cast(), bytes) };
     0
