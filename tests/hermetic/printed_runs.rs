@@ -281,6 +281,17 @@ fn conclusions_that_their_figures_do_not_support_are_seen() {
         ],
         [1, 0]
     );
+    let ratio = |text: &str| count(&|found| known::undecided_ratio(text, found));
+    assert_eq!(
+        [
+            ratio("One. A block at random takes 0.733 (0.381–2.41) times as long as a sequential one."),
+            ratio("A block at random takes 2.33 (1.38–3.41) times as long as a sequential one."),
+            ratio(
+                "It does not get significantly slower: the last third costs 0.988 (0.936–1.09) times the first."
+            ),
+        ],
+        [1, 0, 0]
+    );
     let verdict = |picture: &str| {
         count(&|found| known::same_verdict(picture, "Trust: fair. 73.2 % of 426 values are", found))
     };

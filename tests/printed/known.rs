@@ -212,6 +212,34 @@ pub fn contradiction(text: &str, findings: &mut Findings) {
     }
 }
 
+/// A ratio is stated as a finding only if its interval excludes 1: `0.733 (0.381–2.41) times as long` says nothing. A sentence that says
+/// what is not significant has such an interval.
+pub fn undecided_ratio(text: &str, findings: &mut Findings) {
+    for (place, _) in text.match_indices(") times ") {
+        let sentence = &text[text[..place].rfind(". ").map_or(0, |end| end + 2)..];
+        let sentence = sentence.split(". ").next().unwrap_or_default();
+        let ends = text[..place].rsplit('(').next().and_then(|ends| ends.split_once('–'));
+        let ends = ends.and_then(|(low, high)| Some((low.parse::<f64>().ok()?, high.parse::<f64>().ok()?)));
+        let is_open = ends.is_some_and(|(low, high)| low < 1.0 && high > 1.0);
+        if is_open && !sentence.contains("significant") {
+            findings.add("sentence", "a ratio that may be 1 as a finding", sentence);
+        }
+    }
+}
+
+/// Every finding, and every cause, by [`undecided_ratio`].
+pub fn undecided_ratios(json: &Json, findings: &mut Findings) {
+    let of = |key: &str| json[key].as_array().cloned().unwrap_or_default();
+    let by_experiment =
+        of("findings").into_iter().flat_map(|of| of["statements"].as_array().cloned().unwrap_or_default());
+    let texts =
+        by_experiment.chain(of("overall")).filter(|of| of["question"] != "miss").map(|of| of["text"].clone());
+    let causes = of("mechanisms").into_iter().flat_map(|of| [of["headline"].clone(), of["because"].clone()]);
+    for text in texts.chain(causes) {
+        undecided_ratio(text.as_str().unwrap_or_default(), findings);
+    }
+}
+
 /// A name of a figure has one value in all sentences that are not about misses, which name their figures by their part in the miss.
 pub fn one_name_one_value(json: &Json, findings: &mut Findings) {
     let of = |key: &str| json[key].as_array().cloned().unwrap_or_default();

@@ -85,6 +85,7 @@ pub fn look(run: &Run) -> Findings {
     known::nothing_negative(&json, &csv, &mut findings);
     known::conclusions(&results, &mut findings);
     known::contradictions(&json, &mut findings);
+    known::undecided_ratios(&json, &mut findings);
     known::one_name_one_value(&json, &mut findings);
     known::shares(&json, &mut findings);
     known::cycles(&results, &mut findings);

@@ -45,9 +45,12 @@ fn judge(premises: &Premises) -> Option<Conclusion> {
         let ratio = exit.over(call);
         let longer = ratio.ends().is_some_and(|(low, _)| low > 1.0);
         statement!(
-            " A system call takes {call}, an exit {ratio} times as long{none}.",
+            " A system call takes {call}, an exit {ratio}{none}.",
             call = call.named("getppid"),
-            ratio = ratio.named("exits in system calls"),
+            ratio = match exit.differs_from(&call) {
+                Some(false) => "a time that is not significantly different".into(),
+                _ => statement!("{ratio} times as long", ratio = ratio.named("exits in system calls")),
+            },
             none = if longer { ": a system call contains none" } else { "" }
         )
     });

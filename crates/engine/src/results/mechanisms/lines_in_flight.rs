@@ -89,11 +89,15 @@ fn together(known: &Known) -> Statement {
     let (Some(one), Some(many)) = (best(1).filter(|_| most > 1), best(most)) else {
         return Statement::default();
     };
+    const OF_MEMORY: &str = "the limit is the memory, not the lines in flight of one core";
     let limit = match many.differs_from(&one) {
+        Some(false) => {
+            return statement!(" {most} cores do not read significantly more than one: {OF_MEMORY}.");
+        }
         Some(true) if many.value > one.value => {
             "one core is limited by its lines in flight, not by the memory"
         }
-        _ => "the limit is the memory, not the lines in flight of one core",
+        _ => OF_MEMORY,
     };
     let times = many.over(one).named("read by all cores over one");
     statement!(" {most} cores read {times} times as much as one: {limit}.", times)

@@ -32,12 +32,13 @@ fn order_lost(known: &Known) -> Option<Finding> {
     };
     let most =
         sequential.iter().map(|(count, _)| *count).filter(|count| at(*count, &random).is_some()).max()?;
-    let (alone, among) =
-        (at(1, &random)?.over(at(1, &sequential)?), at(most, &random)?.over(at(most, &sequential)?));
+    let pair = |processes: u64| Some((at(processes, &random)?, at(processes, &sequential)?));
+    let (first, last) = (pair(1)?, pair(most)?);
+    let (alone, among) = (first.0.over(first.1), last.0.over(last.1));
     // Only an advantage that one process alone has can be lost among many.
     let helps_one = alone.ends().is_some_and(|(low, _)| low > 1.0);
-    let judged = match (at(most, &random)?.differs_from(&at(most, &sequential)?), among.value < alone.value) {
-        _ if !helps_one => ": sequential order does not help one process either",
+    let judged = match (last.0.differs_from(&last.1), among.value < alone.value) {
+        _ if !helps_one => ": that sequential order helps one process is not shown",
         (Some(false), _) => ": interleaved with the others', the blocks are not sequential for the device",
         (_, true) if among.differs_from(&alone) == Some(true) => {
             ": interleaved with the others', sequential order helps the device less"
@@ -47,10 +48,10 @@ fn order_lost(known: &Known) -> Option<Finding> {
     (most > 1).then(|| {
         finding!(
             Question::Contention,
-            "A block at random takes {alone} times as long as a sequential one where one process reads, and \
-             {among} times as long where {most} processes read{judged}.",
-            alone = alone.named("random over sequential, one process alone"),
-            among = among.named("random over sequential, most processes")
+            "A block at random against a sequential one: where one process reads, {alone}; where {most} processes read, \
+             {among}{judged}.",
+            alone = first.0.times_as("long", first.1, "random over sequential, one process alone"),
+            among = last.0.times_as("long", last.1, "random over sequential, most processes")
         )
     })
 }
