@@ -46,11 +46,11 @@ fn concluded(known: &Known, pages: f64) -> Option<Conclusion> {
         alone = alone.named("a page, mapped alone")
     );
     let because: Statement = statement!(
-        "A fault that maps its neighbours takes {fault}, {ratio} times as long as a fault that maps one \
-         page. Fault and pages are of the same trials (memory/minor_fault), which read the whole file; what one fault maps \
+        "A fault that maps its neighbours takes {fault}, one that maps one page {alone}: {ratio}. Fault and pages are of the same trials (memory/minor_fault), which read the whole file; what one fault maps \
          at a random place is in memory/fault_extent.",
         fault = fault.named("fault that maps its neighbours"),
-        ratio = fault.over(alone).named("fault with neighbours over fault alone")
+        alone = alone.named("a page, mapped alone"),
+        ratio = fault.times_as("long", alone, "fault with neighbours over fault alone")
     );
     Some(Conclusion { headline, because })
 }
