@@ -12,3 +12,4 @@ pub(crate) mod mode_switch;
 pub(crate) mod network;
 pub(crate) mod rule_of_thumb;
 pub(crate) mod stream;
+pub(crate) mod wake_up;

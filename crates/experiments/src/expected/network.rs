@@ -1,5 +1,6 @@
 //! Parts of predictions of network operations: wake-ups, copies, wires.
 
+use super::wake_up;
 use crate::questions::cpu::context_switch;
 use fathom_core::machine::{Adapter, Fact};
 use fathom_core::prelude::*;
@@ -16,21 +17,7 @@ pub fn hand_over(placement: Placement, known: &Known) -> (&'static str, Basis) {
                 "half of report 000's round trip through pipes, less the pipes (table 7)",
             ),
         ),
-        _ if known.machine.is_virtual() => (
-            "sleeping virtual CPUs woken, there and back",
-            known
-                .measured("cpu/context_switch", &context_switch::across_cpus())
-                .unwrap_or_else(|| context_switch::virtual_wake_up(known)),
-        ),
-        _ => (
-            "sleeping CPUs woken, there and back",
-            known.measured_or_assumed(
-                "cpu/context_switch",
-                &context_switch::across_cpus(),
-                2_000.0,
-                "order of magnitude of an interrupt and leaving a shallow idle state",
-            ),
-        ),
+        _ => ("sleeping CPUs woken, there and back", wake_up::idle_cpu(known)),
     }
 }
 

@@ -305,6 +305,7 @@ mod tests {
         let mark = |value: f64, room: f64| Mark {
             value,
             ends: Some((value - room, value + room)),
+            states: vec![],
             predicted: None,
             limit: false,
             words: String::new(),

@@ -75,7 +75,7 @@ const WAKING_BY_HAND_OVERS: &str =
 const ENTRY_BEYOND_LIBRARY: &str =
     "entering and leaving the kernel, as a clock's reading by system call beyond one by the library";
 
-const RULES: [Rule; 13] = [
+const RULES: [Rule; 14] = [
     Rule::each("entering and leaving the kernel", ENTRY, |known| GETPPID.found(known), &[GETPPID]),
     Rule {
         whole: true,
@@ -89,6 +89,12 @@ const RULES: [Rule; 13] = [
     Rule::each(READING_THE_COUNTER, READING_THE_COUNTER, |known| COUNTER.found(known), &[COUNTER]),
     Rule::each(
         "an idle virtual CPU woken through the hypervisor",
+        WAKING_BY_TRIPS,
+        by_round_trips,
+        &[ROUND_TRIP, ROUND_TRIP.at(Placement::AcrossCpus)],
+    ),
+    Rule::each(
+        "an idle CPU woken",
         WAKING_BY_TRIPS,
         by_round_trips,
         &[ROUND_TRIP, ROUND_TRIP.at(Placement::AcrossCpus)],

@@ -1,6 +1,6 @@
 //! How late does a sleeping thread wake up?
 
-use crate::expected::{kernel_service, network};
+use crate::expected::{kernel_service, wake_up};
 use fathom_core::prelude::*;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::ptr::null_mut;
@@ -55,8 +55,7 @@ impl Experiment for WakeUp {
         // A timerfd is exact whatever the slack (timerfd_create(2) does not mention it).
         let slack = if point.name(&TIMER) == "timerfd" { 0.0 } else { point.number(&SLACK) as f64 };
         let entry = kernel_service::entry(known);
-        // The same event as a hand-over's to a process on an idle CPU, and so the same value.
-        let (_, woken) = network::hand_over(Placement::AcrossCpus, known);
+        let woken = wake_up::idle_cpu(known);
         Ok(Prediction::new()
             .hardware("the timer's interrupt reaches a sleeping CPU", 1.0, woken)
             .being(TermEvent::WakeUp)

@@ -3,11 +3,11 @@
 mod findings;
 mod points;
 
-pub use points::{across_cpus, between_processes};
+pub use points::{NAME, across_cpus, between_processes, on_one_cpu};
 
 use crate::apparatus::cpu::ring::Ring;
 use crate::arch;
-use crate::expected::kernel_service;
+use crate::expected::{kernel_service, wake_up};
 use fathom_core::experiment::{
     About, At, Basis, Bound, Check, Experiment, Failure, Finding, Known, MainFigure, Observed, Placement,
     Point, Prediction, Requirement, Shown, Site, TermEvent, TimedCode, Touch, Workload, errno,
@@ -24,7 +24,7 @@ use points::{
 pub struct ContextSwitch;
 
 static ABOUT: About = About {
-    name: points::NAME,
+    name: NAME,
     question: "What does it cost to stop one process or thread and let another run?",
     operation: "one switch: a round trip, there and back, is two",
     method: "Two processes or threads hand a turn to each other: one byte through a pair of pipes, a number through \
@@ -133,19 +133,7 @@ impl Experiment for ContextSwitch {
                 estimated(200.0),
             ),
             // It depends on whether an idle CPU polls or sleeps; a virtual one must be woken by the hypervisor.
-            (_, _) if known.machine.is_virtual() => calls(2.0)
-                .software("an idle virtual CPU woken through the hypervisor", 1.0, virtual_wake_up(known))
-                .being(TermEvent::WakeUp),
-            _ => calls(2.0)
-                .software(
-                    "an idle CPU woken by an interrupt",
-                    1.0,
-                    Basis::assumed(
-                        2000.0,
-                        "order of an inter-processor interrupt and leaving a shallow sleep",
-                    ),
-                )
-                .being(TermEvent::WakeUp),
+            _ => calls(2.0).software("an idle CPU woken", 1.0, woken(point, known)).being(TermEvent::WakeUp),
         })
     }
 
@@ -221,13 +209,9 @@ impl Experiment for ContextSwitch {
     }
 }
 
-/// Wake-up of a sleeping virtual CPU: the request traps, and the host has to run the other CPU again.
-pub fn virtual_wake_up(known: &Known) -> Basis {
-    known.cycles(
-        2_384.0 + 18_923.0,
-        "Dall et al., ARM Virtualization: Performance and Architectural Implications, ISCA 2016, KVM on x86: 2 384 cycles for \
-         an access to the interrupt controller and 18 923 until a signalled virtual machine runs",
-    )
+/// Waking the other side's CPU. The hand-over from which other predictions have it is not predicted from itself.
+fn woken(point: &Point, known: &Known) -> Basis {
+    if *point == across_cpus() { wake_up::before_measuring(known) } else { wake_up::idle_cpu(known) }
 }
 
 /// The scheduler's decision and the change of task: half of report 000's round trips (table 7: 1785.8 and 2145.6 ns), less its

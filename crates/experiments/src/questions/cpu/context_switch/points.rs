@@ -43,6 +43,11 @@ pub fn across_cpus() -> Point {
     Point::at(Placement::AcrossCpus).named(&MECHANISM, PIPE).named(&BETWEEN, PROCESSES)
 }
 
+/// The same on one CPU, which nothing has to wake.
+pub fn on_one_cpu() -> Point {
+    between(PIPE, PROCESSES)
+}
+
 /// A hand-over on one CPU by this mechanism.
 pub fn between(mechanism: &str, between: &str) -> Point {
     Point::new().named(&MECHANISM, mechanism).named(&BETWEEN, between)

@@ -1,0 +1,77 @@
+//! Waking an idle CPU: one value for every prediction that contains it.
+
+use crate::questions::cpu::context_switch::{self, NAME};
+use fathom_core::prelude::*;
+
+/// Waking an idle CPU, nanoseconds: what this run's hand-over through a pipe takes across CPUs beyond one on one CPU. Before that is
+/// known, of a virtual CPU a published figure, of another an assumed one.
+pub fn idle_cpu(known: &Known) -> Basis {
+    measured(known).unwrap_or_else(|| before_measuring(known))
+}
+
+/// The source is the hand-over across CPUs, of which waking is nearly all.
+fn measured(known: &Known) -> Option<Basis> {
+    let across = known.measured(NAME, &context_switch::across_cpus())?;
+    let on_one = known.median(NAME, &context_switch::on_one_cpu())?;
+    (across.value > on_one).then(|| Basis { value: across.value - on_one, ..across })
+}
+
+/// The same without this run's hand-overs, for these.
+pub fn before_measuring(known: &Known) -> Basis {
+    if known.machine.is_virtual() {
+        return known.cycles(
+            2_384.0 + 18_923.0,
+            "Dall et al., ARM Virtualization: Performance and Architectural Implications, ISCA 2016, KVM on x86: 2 384 cycles for \
+             an access to the interrupt controller and 18 923 until a signalled virtual machine runs",
+        );
+    }
+    Basis::assumed(2_000.0, "order of an inter-processor interrupt and leaving a shallow sleep")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::expected::network::hand_over;
+    use fathom_core::experiment::{Dimension, Found, TermEvent, registry};
+    use fathom_core::machine::{Fact, Machine};
+    use fathom_core::quantity::Unit;
+
+    fn machine(hypervisor: Option<&str>) -> Machine {
+        let mut machine = fathom_described::machine();
+        machine.virtualization.hypervisor = Fact::known(hypervisor.map(str::to_owned), "a test");
+        machine
+    }
+
+    /// The value of waking a CPU in the predictions of every experiment's points across CPUs, and of every sleeper's.
+    fn wake_ups(known: &Known) -> Vec<f64> {
+        let mut all = vec![hand_over(Placement::AcrossCpus, known).1.value];
+        for name in [NAME, "cpu/wake_up"] {
+            let method = registry::find(name).expect("an experiment");
+            let points = method.sweep(known.machine);
+            let predictions = points
+                .iter()
+                .filter(|point| **point != context_switch::across_cpus())
+                .filter_map(|point| method.predict(point, known).ok());
+            let terms = predictions.flat_map(|prediction| prediction.terms);
+            all.extend(terms.filter(|term| term.event == Some(TermEvent::WakeUp)).map(|term| term.each));
+        }
+        all
+    }
+
+    #[test]
+    fn waking_an_idle_cpu_is_predicted_as_one_value_before_and_after_it_was_measured() {
+        crate::register();
+        for hypervisor in [None, Some("KVM")] {
+            let machine = machine(hypervisor);
+            let mut known = Known::new(&machine, None);
+            let before = before_measuring(&known).value;
+            let all = wake_ups(&known);
+            assert!(all.len() > 5 && all.iter().all(|each| *each == before), "{all:?}");
+            for (point, ns) in [(context_switch::on_one_cpu(), 1e3), (context_switch::across_cpus(), 33e3)] {
+                known.learn(NAME, &point, Found::exact(ns, Dimension::Of(Unit::Nanoseconds)));
+            }
+            let all = wake_ups(&known);
+            assert!(all.iter().all(|each| *each == 32e3), "{all:?}");
+        }
+    }
+}
