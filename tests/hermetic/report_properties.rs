@@ -537,7 +537,7 @@ fn the_precision_that_was_reached_and_missed_is_told_as_it_is() {
     };
     let missed = told(0.001, "precision");
     assert!(missed.contains("ended because no further trial was expected"), "{missed}");
-    assert!(missed.contains("have an interval within ±0.1 %") && !missed.contains("20 of 20"), "{missed}");
+    assert!(missed.contains("are known within ±0.1 %") && !missed.contains("20 of 20"), "{missed}");
     assert!(!missed.contains("every value had reached"), "{missed}");
     let reached = told(0.01, "precision");
     assert!(reached.contains("every value had reached the target precision"), "{reached}");

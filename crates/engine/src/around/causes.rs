@@ -12,6 +12,7 @@ use super::meanwhile::{
 };
 use super::verdict::{HostDimension, Source, Verdict};
 use fathom_core::quantity::{Kind, Unit};
+use std::cmp::Ordering;
 
 /// What a condition can do to others.
 struct Cause {
@@ -55,20 +56,21 @@ fn is_operation(dimension: &HostDimension) -> bool {
     dimension.source == Source::Anchors && dimension.unit.is_some()
 }
 
-/// Which way a dimension went: 1 where its condition weighs more on a program or its operation takes longer, −1 the other way, 0
-/// where it did not move.
-fn burden(dimension: &HostDimension) -> f64 {
-    let Verdict::Moved { by, .. } = dimension.verdict else { return 0.0 };
+/// Which way a dimension went: greater where its condition weighs more on a program or its operation takes longer, less the other
+/// way, equal where it did not move.
+fn burden(dimension: &HostDimension) -> Ordering {
+    let Verdict::Moved { by, .. } = dimension.verdict else { return Ordering::Equal };
+    let went = by.total_cmp(&0.0);
     let more_is_better = dimension.unit.map(Unit::kind) == Some(Kind::Rate)
         || [PROCESSOR_TIME, FREQUENCY, HIGHEST_FREQUENCY].contains(&dimension.name.as_str());
-    if more_is_better { -by.signum() } else { by.signum() }
+    if more_is_better { went.reverse() } else { went }
 }
 
 /// Notes for each dimension that moved the one that can have moved it, in the same direction.
 pub fn attributed(mut dimensions: Vec<HostDimension>) -> Vec<HostDimension> {
-    let burdens: Vec<(String, f64)> =
+    let burdens: Vec<(String, Ordering)> =
         dimensions.iter().map(|dimension| (dimension.name.clone(), burden(dimension))).collect();
-    let moved = |cause: &Cause, burden: f64| {
+    let moved = |cause: &Cause, burden: Ordering| {
         burdens.iter().any(|(name, of_cause)| name == cause.name && *of_cause == burden)
     };
     for dimension in &mut dimensions {

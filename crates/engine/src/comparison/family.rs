@@ -72,6 +72,7 @@ const MEMBERSHIPS: &[(&str, Membership)] = &[
     ("network/connection", ByPath),
     ("network/sustained", ByPath),
     ("filesystem/cache_size", Family(FILES)),
+    ("filesystem/durable_append", Family(FILES)),
     ("filesystem/metadata", Family(FILES)),
     ("filesystem/read", Family(FILES)),
     ("filesystem/reread", Family(FILES)),

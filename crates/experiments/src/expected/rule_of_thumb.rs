@@ -19,9 +19,10 @@ impl RuleOfThumb {
     fn statement(&self, measured: Found) -> Statement {
         let text = self.text;
         let (says, over) = (format!("{text}, predicted"), format!("{text}, measured over predicted"));
-        let compared = match measured.differs_from(&self.says) {
-            Some(false) => statement!("not significantly different"),
-            _ => statement!("{ratio} times that", ratio = measured.over(self.says).named(&over)),
+        let compared = if measured.differs_from(&self.says) == Some(false) {
+            statement!("not significantly different")
+        } else {
+            statement!("{ratio} times that", ratio = measured.over(self.says).named(&over))
         };
         statement!("{text} predicts {says}; measured is {compared}", says = self.says.named(&says), compared)
     }

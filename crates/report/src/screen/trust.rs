@@ -298,18 +298,15 @@ fn evidence(results: &Results) -> Option<String> {
     (!sentences.is_empty()).then(|| sentences.join(" "))
 }
 
-/// The number of points whose evidence is not judged, the reason of the first, and what to do.
+/// The number of points whose evidence is not judged, and why, in a clause; the versions are with the evidence.
 fn not_judged(results: &Results) -> Option<String> {
-    let all = || results.points.iter().filter_map(|point| Some((point, point.evidence.not_judged()?)));
-    let (point, reason) = all().next()?;
-    let tool = &results.run.header.tool;
-    let commit = tool.commit.as_ref().map(|commit| format!(", commit {commit}")).unwrap_or_default();
-    Some(format!(
-        "{} not judged ({}: {reason}): report the run with the fathom that measured it ({}{commit}), or measure again.",
-        quantities::count(all().count()),
-        point.experiment,
-        tool.version
-    ))
+    let others = || results.points.iter().filter_map(|point| point.evidence.not_judged());
+    let reason = match others().count() {
+        0 => return None,
+        _ if others().all(|other| other.here.is_none()) => "this program does not have their experiments",
+        _ => "measured by other versions of the method (repeat the run)",
+    };
+    Some(format!("{} not judged: {reason}.", quantities::count(others().count())))
 }
 
 fn predictions(results: &Results) -> Option<String> {

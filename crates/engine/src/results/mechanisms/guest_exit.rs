@@ -47,9 +47,10 @@ fn judge(premises: &Premises) -> Option<Conclusion> {
         statement!(
             " A system call takes {call}, an exit {ratio}{none}.",
             call = call.named("getppid"),
-            ratio = match exit.differs_from(&call) {
-                Some(false) => "a time that is not significantly different".into(),
-                _ => statement!("{ratio} times as long", ratio = ratio.named("exits in system calls")),
+            ratio = if exit.differs_from(&call) == Some(false) {
+                "a time that is not significantly different".into()
+            } else {
+                statement!("{ratio} times as long", ratio = ratio.named("exits in system calls"))
             },
             none = if longer { ": a system call contains none" } else { "" }
         )

@@ -78,6 +78,8 @@ fn by_chases(chases: &[(u64, Found)], load: Found, lines: Found) -> Statement {
     )
 }
 
+const OF_MEMORY: &str = "the limit is the memory, not the lines in flight of one core";
+
 /// Whether more cores read more: if so, the limit is the core's.
 fn together(known: &Known) -> Statement {
     let all: Vec<(u64, Found)> = TOGETHER.along("threads", known);
@@ -89,7 +91,6 @@ fn together(known: &Known) -> Statement {
     let (Some(one), Some(many)) = (best(1).filter(|_| most > 1), best(most)) else {
         return Statement::default();
     };
-    const OF_MEMORY: &str = "the limit is the memory, not the lines in flight of one core";
     let limit = match many.differs_from(&one) {
         Some(false) => {
             return statement!(" {most} cores do not read significantly more than one: {OF_MEMORY}.");

@@ -34,14 +34,16 @@ fn judge(premises: &Premises) -> Option<Conclusion> {
     let fewest = samples.iter().map(|sample| sample.len()).min()?;
     let grows = match cost.ends() {
         Some((low, _)) if low > 1.0 => "gets slower with the number created",
-        Some((_, high)) if high < 1.0 => "gets faster with the number created",
-        _ => "is not seen to change with the number created",
+        _ => "does not get significantly slower with the number created",
     };
     let headline = statement!(
         "Creating a process {grows}: the last third of a trial costs {cost} times the first.",
         cost = cost.named("last third over first, cost")
     );
     let deviation = spread.map_or_else(Statement::default, |spread| {
+        if spread.ends().is_some_and(|(low, high)| low <= 1.0 && high >= 1.0) {
+            return "; the interquartile range of the last third is not significantly different from that of the first".into();
+        }
         statement!(
             "; the interquartile range is {spread} times that of the first",
             spread = spread.named("last third over first, spread")

@@ -1,9 +1,9 @@
 //! What does it cost to stop one process or thread and let another run?
 
 mod findings;
-mod points;
+pub(crate) mod points;
 
-pub use points::{NAME, across_cpus, between_processes, on_one_cpu};
+pub use points::{NAME, across_cpus, between_processes};
 
 use crate::apparatus::cpu::ring::Ring;
 use crate::arch;
