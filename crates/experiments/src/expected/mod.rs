@@ -12,4 +12,3 @@ pub(crate) mod mode_switch;
 pub(crate) mod network;
 pub(crate) mod rule_of_thumb;
 pub(crate) mod stream;
-pub(crate) mod wake_up;

@@ -1,6 +1,5 @@
 //! Parts of predictions of network operations: wake-ups, copies, wires.
 
-use super::wake_up;
 use crate::questions::cpu::context_switch;
 use fathom_core::machine::{Adapter, Fact};
 use fathom_core::prelude::*;
@@ -17,7 +16,7 @@ pub fn hand_over(placement: Placement, known: &Known) -> (&'static str, Basis) {
                 "half of report 000's round trip through pipes, less the pipes (table 7)",
             ),
         ),
-        _ => ("sleeping CPUs woken, there and back", wake_up::idle_cpu(known)),
+        _ => ("sleeping CPUs woken, there and back", context_switch::idle_cpu(known)),
     }
 }
 

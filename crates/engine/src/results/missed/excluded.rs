@@ -7,7 +7,7 @@ use super::{Figures, Judged};
 use crate::results::CoreState;
 use crate::results::accuracy::{CLOSE, FAIR, distance};
 use crate::results::vm_exit;
-use fathom_core::experiment::{Dimension, Found, Known, Placement, Statement, Term, TermEvent, statement};
+use fathom_core::experiment::{Dimension, Found, Known, Placement, Statement, TermEvent, statement};
 use fathom_core::machine::Machine;
 use fathom_core::quantity::Unit;
 use fathom_core::statistics::Measured;
@@ -163,26 +163,15 @@ fn exit(missed: &Missed, known: &Known) -> Option<Statement> {
     })
 }
 
-/// The core's frequency, if it varied less than the result differs from its prediction. Only work of the core itself follows it: that of
-/// which the core's states can be told apart, on data in its own caches.
+/// The core's frequency, if the cost follows it and it varied less than the result differs from its prediction.
 fn frequency(missed: &Missed) -> Option<Statement> {
-    if !follows_frequency(missed) {
-        return None;
-    }
+    missed.result.core_cycles.as_ref()?;
     let (low, high) = missed.result.disturbance.core_hz.filter(|(low, _)| *low > 0.0)?;
     (high / low < missed.distance()).then(|| {
         let varied =
             Found::bare(high / low - 1.0, Dimension::Share).named("variation of the core's frequency");
         statement!("the core's frequency (in the trials of this point it varied by {varied})", varied)
     })
-}
-
-/// Whether the time of an operation follows the frequency of the core: short work on one CPU that waits for nothing else.
-fn follows_frequency(missed: &Missed) -> bool {
-    let is_short = missed.result.core.as_ref().is_some_and(|core| core.state != CoreState::AtEnds);
-    let waits =
-        |term: &Term| term.what.starts_with("loads that hit memory") || term.event == Some(TermEvent::WakeUp);
-    is_short && !missed.prediction.terms.iter().any(waits)
 }
 
 /// Other work on the CPU, if it took less of the time than is missing.

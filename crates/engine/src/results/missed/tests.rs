@@ -7,7 +7,7 @@ use fathom_core::experiment::At::Name;
 use fathom_core::experiment::{Basis, Check, Parameter, Placement, Point, Prediction, Selector, TermEvent};
 use fathom_core::machine::{Fact, Machine};
 use fathom_core::quantity::Unit;
-use fathom_core::statistics::{Estimate, Interval};
+use fathom_core::statistics::{self, Estimate, Interval};
 
 const CALLS: &str = "cpu/system_call";
 const GETPPID: Selector = Selector::only(CALLS, &[("call", Name("getppid"))]);
@@ -132,6 +132,17 @@ fn a_candidate_near_the_result_is_not_excluded_and_says_how_far_it_leads() {
     );
 }
 
+/// 12 of the 21 parts that are missing, far from the result: most of the miss, so it is not excluded.
+#[test]
+fn a_candidate_that_accounts_for_most_of_a_miss_takes_part_and_is_not_excluded() {
+    let text = judged(Some(170.0), &mut [cost(270.0)]).join("\n");
+    assert!(!text.contains("Excluded"), "{text}");
+    assert!(text.contains("Takes part, but does not account for all: entering"), "{text}");
+    assert!(text.contains("{0.57"), "{text}");
+    let little = judged(Some(90.0), &mut [cost(400.0)]).join("\n");
+    assert!(little.contains("Excluded: entering and leaving the kernel"), "{little}");
+}
+
 /// The size fits, but the model is wrong by more than one number.
 #[test]
 fn a_cause_never_changes_a_term_by_more_than_a_factor_of_four() {
@@ -191,6 +202,9 @@ fn misses_with_the_same_candidates_are_reported_together_by_the_furthest() {
 fn what_did_not_take_the_time_is_excluded_by_its_measurement() {
     let mut point = cost(1000.0);
     point.disturbance.core_hz = Some((2e9, 2.1e9));
+    let unrelated = judged(None, &mut [point.clone()]).join("\n");
+    assert!(!unrelated.contains("frequency"), "the cost does not follow it: {unrelated}");
+    point.core_cycles = statistics::estimate(&vec![vec![2000.0]; 8]);
     point.disturbance.lost_share = Some(0.02);
     let spent = ProcessorTime { passed_ns: 1000.0, ran_ns: 900.0, kernel_share: 0.5, kernel_interval: None };
     point.processor_time = Some(spent);

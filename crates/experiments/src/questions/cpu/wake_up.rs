@@ -1,6 +1,7 @@
 //! How late does a sleeping thread wake up?
 
-use crate::expected::{kernel_service, wake_up};
+use super::context_switch;
+use crate::expected::kernel_service;
 use fathom_core::prelude::*;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::ptr::null_mut;
@@ -55,7 +56,7 @@ impl Experiment for WakeUp {
         // A timerfd is exact whatever the slack (timerfd_create(2) does not mention it).
         let slack = if point.name(&TIMER) == "timerfd" { 0.0 } else { point.number(&SLACK) as f64 };
         let entry = kernel_service::entry(known);
-        let woken = wake_up::idle_cpu(known);
+        let woken = context_switch::idle_cpu(known);
         Ok(Prediction::new()
             .hardware("the timer's interrupt reaches a sleeping CPU", 1.0, woken)
             .being(TermEvent::WakeUp)

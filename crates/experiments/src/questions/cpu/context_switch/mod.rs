@@ -1,13 +1,15 @@
 //! What does it cost to stop one process or thread and let another run?
 
 mod findings;
-pub(crate) mod points;
+mod points;
+mod woken;
 
 pub use points::{NAME, across_cpus, between_processes};
+pub use woken::idle_cpu;
 
 use crate::apparatus::cpu::ring::Ring;
 use crate::arch;
-use crate::expected::{kernel_service, wake_up};
+use crate::expected::kernel_service;
 use fathom_core::experiment::{
     About, At, Basis, Bound, Check, Experiment, Failure, Finding, Known, MainFigure, Observed, Placement,
     Point, Prediction, Requirement, Shown, Site, TermEvent, TimedCode, Touch, Workload, errno,
@@ -211,7 +213,7 @@ impl Experiment for ContextSwitch {
 
 /// Waking the other side's CPU. The hand-over from which other predictions have it is not predicted from itself.
 fn woken(point: &Point, known: &Known) -> Basis {
-    if *point == across_cpus() { wake_up::before_measuring(known) } else { wake_up::idle_cpu(known) }
+    if *point == across_cpus() { woken::before_measuring(known) } else { idle_cpu(known) }
 }
 
 /// The scheduler's decision and the change of task: half of report 000's round trips (table 7: 1785.8 and 2145.6 ns), less its
