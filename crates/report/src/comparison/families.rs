@@ -21,13 +21,18 @@ pub(super) fn verdict_in_words(comparison: &Comparison) -> String {
         }
     }
     let named = |family: &PooledFamily| {
-        format!("{} (a change of {} would have been seen)", pooled(family), share(family.smallest_visible))
+        format!(
+            "{} (no change below {} would have been seen)",
+            pooled(family),
+            share(family.smallest_visible)
+        )
     };
-    let same: Vec<String> = with(comparison, Verdict::Equivalent)
-        .map(|family| format!("{} ({})", pooled(family), margin(family)))
-        .collect();
-    if !same.is_empty() {
-        sentences.push(format!("No change beyond the margin: {}.", same.join(", ")));
+    let mut same: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for family in with(comparison, Verdict::Equivalent) {
+        same.entry(margin(family)).or_default().push(pooled(family));
+    }
+    for (margin, families) in same {
+        sentences.push(format!("No change beyond the {margin}: {}.", families.join(", ")));
     }
     let open: Vec<String> = with(comparison, Verdict::Inconclusive).map(named).collect();
     if !open.is_empty() {
@@ -81,7 +86,7 @@ fn is_small(family: &PooledFamily) -> bool {
 }
 
 fn margin(family: &PooledFamily) -> String {
-    format!("margin {}", quantities::target(family.margin))
+    format!("margin of {}", quantities::target(family.margin))
 }
 
 /// What the ratio of a family is of: its name, or that of the part that was compared, with the reason.

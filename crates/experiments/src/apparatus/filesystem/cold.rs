@@ -2,7 +2,7 @@
 
 use super::reader::Reader;
 use fathom_core::prelude::*;
-use fathom_equipment::test_file::{blocks, evict, served};
+use fathom_equipment::test_file::{blocks, cached_within, evict, page_bytes, served};
 use std::cell::RefCell;
 use std::rc::Rc;
 
@@ -42,7 +42,8 @@ struct Passes<'site> {
 }
 
 /// Observations of blocks read from the device through the page cache: single ones in random order and without read-ahead, and
-/// the mean of a stretch in sequence. Eviction before each pass is verified and not timed.
+/// the mean of a stretch in sequence. Eviction before each pass is verified and not timed. A pass of single blocks ends before one that
+/// the kernel has read ahead.
 pub fn reading<'site>(
     reader: Reader,
     (bytes, block): (u64, u64),
@@ -77,10 +78,10 @@ pub fn reading<'site>(
 
 impl Passes<'_> {
     fn observe(&mut self) -> Result<f64, Failure> {
-        if self.next >= self.offsets.len() {
+        let in_stretches = self.sequential && self.reader.reads_ahead();
+        if self.next >= self.offsets.len() || !in_stretches && self.has_next()? {
             self.begin()?;
         }
-        let in_stretches = self.sequential && self.reader.reads_ahead();
         let blocks = if in_stretches { (STRETCH / self.block).max(1) as usize } else { 1 };
         let end = self.offsets.len().min(self.next + blocks);
         let before = served().filter(|_| blocks == 1);
@@ -95,6 +96,14 @@ impl Passes<'_> {
         let count = (end - self.next) as f64;
         self.next = end;
         Ok(took / count)
+    }
+
+    /// Whether a part of the next block is in the page cache already: the kernel reads around a block that lies near those read before,
+    /// and in a small file all do.
+    fn has_next(&self) -> Result<bool, Failure> {
+        let offset = self.offsets[self.next];
+        let page = offset / page_bytes() * page_bytes();
+        Ok(cached_within(self.reader.file(), page, offset - page + self.block)?.bytes > 0)
     }
 
     /// Ends a pass and begins the next one with nothing of the file in memory.

@@ -38,7 +38,8 @@ static ABOUT: About = About {
              flag is honoured: the kernel's count of bytes from devices grows with every block, and the page cache \
              holds nothing of the file.\n\n`cold` reads through the page cache after the file was evicted \
              (POSIX_FADV_DONTNEED, with no dirty pages), which is verified before every pass (cachestat or mincore); \
-             no block is read twice in a pass. In random order each block is an observation. In sequential order the \
+             no block is read twice in a pass, and a pass ends before a block that the kernel has read ahead. In random \
+             order each block is an observation. In sequential order the \
              mean over 32 MiB or the whole file is one, because a single block shows either a wait or a copy; without \
              read-ahead each block waits, and is an observation. `warm` reads what was read before: all of the file \
              is in the cache before and after, and nothing comes from the device. Sequential and random order are \
