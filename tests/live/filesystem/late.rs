@@ -204,13 +204,12 @@ impl Files {
     }
 }
 
-/// The end of a delay, for which the server is awake: longer than it is late to wake where it goes before others.
+/// The end of a flush's delay, for which the server is awake: longer than it is late to wake where it goes before others.
 const AWAKE: Duration = Duration::from_millis(2);
 
-/// Returns so long after a request was asked. Asleep it would be late by the timer's slack and its own waking, two hundredths of
-/// what is asked for; awake all the time it would have used up its slice, and others would run in the middle of a long delay.
+/// Returns so long after a request was asked, awake all the time: asleep it would be late by the timer's slack and its own waking, two
+/// hundredths of what is asked for.
 fn answer_after(asked: Instant, delay: Duration) {
-    std::thread::sleep(delay.saturating_sub(AWAKE));
     while asked.elapsed() < delay {
         std::hint::spin_loop();
     }
@@ -347,7 +346,10 @@ impl Filesystem for Files {
     }
 
     fn fsync(&self, _: &Request, _: INodeNo, _: FileHandle, _: bool, reply: ReplyEmpty) {
-        answer_after(Instant::now(), self.flushes.next());
+        // Awake for that long it would use up its slice, and others would run in the middle.
+        let (asked, delay) = (Instant::now(), self.flushes.next());
+        std::thread::sleep(delay.saturating_sub(AWAKE));
+        answer_after(asked, delay);
         reply.ok();
     }
 
