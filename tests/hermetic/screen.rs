@@ -67,3 +67,18 @@ fn preemptions_are_disturbances() {
     let line = text.lines().find(|line| line.trim_start().starts_with("disturbed")).expect("a line");
     assert!(line.contains("preempted the measured work") && !line.contains("nothing seen"), "{line}");
 }
+
+/// Without time for the largest array, the next one is shown under no name of the largest.
+#[test]
+fn a_figure_of_the_largest_size_is_absent_where_that_size_was_not_measured() {
+    const LARGEST: &str = "load_latency: largest array";
+    let mut run = crate::printed_runs::read("emerald-rapids-quick.jsonl.gz");
+    fathom::experiments::register();
+    assert!(screen(&run).contains(LARGEST));
+    let of_arrays = |trial: &Trial| trial.experiment == "memory/load_latency";
+    let size = |trial: &Trial| trial.point.number_of("size");
+    let largest = run.trials.iter().filter(|trial| of_arrays(trial)).filter_map(size).max();
+    run.trials.retain(|trial| !of_arrays(trial) || size(trial) != largest);
+    assert!(run.trials.iter().any(of_arrays));
+    assert!(!screen(&run).contains(LARGEST), "{}", screen(&run));
+}

@@ -254,7 +254,10 @@ fn choose<'run>(
     }
     let of = |point: &Point| measured.iter().copied().find(|one| one.point == *point);
     let merit = |point: &Point| of(point).and_then(PointResult::merit).unwrap_or(f64::NEG_INFINITY);
-    let points = measured.iter().map(|point| &point.point);
+    // The largest size that was measured is not the largest: without time for it there is no such figure.
+    let planned = results.run.header.plan.iter().filter(|planned| planned.experiment == name);
+    let unmeasured = planned.filter(|planned| planned.skip.is_none() && of(&planned.point).is_none());
+    let points = measured.iter().map(|point| &point.point).chain(unmeasured.map(|planned| &planned.point));
     let point = of(figure.choose_best(points, landmarks, merit)?)?;
     let words = figure.label(&point.point, |name, value| words::value(point, name, value));
     let words = placed(words, figure, point, results.of_experiment(name));
