@@ -8,7 +8,7 @@ use fathom::experiment::{Effort, Point, Shared, Site, Stopwatch};
 use fathom::machine::{Machine, Root};
 use fathom::quantity::Unit;
 use fathom::record::{Header, PlannedPoint, Run, SCHEMA_VERSION, Settings, Tool, Trial, TrialOutcome};
-use fathom::sampling::{ClockKind, Qualification, Setting};
+use fathom::sampling::{ClockKind, Conditions, Observations, Qualification, Sample, Setting};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
@@ -62,6 +62,22 @@ pub fn setting(seed: u64, duration_ns: u64) -> Setting {
         peer: None,
         parent: std::process::id(),
     }
+}
+
+/// The sample of a trial on a CPU that timed batches of a thousand operations, nanoseconds each, between chains at this frequency.
+pub fn batches_of_1000(cpu: usize, batches: Vec<i64>, hz: f64) -> Sample {
+    let operations = 1000 * batches.len() as u64;
+    let observations = Observations::Ticks {
+        operations: 1000,
+        each: false,
+        overhead_ticks: 0.0,
+        beyond_ns: 0.0,
+        operation: batches,
+        baseline: vec![],
+    };
+    let conditions =
+        Conditions { core_hz_before: Some(hz), core_hz_after: Some(hz), ..Conditions::default() };
+    Sample { observations, operations, conditions, home: Some(cpu), ..Sample::default() }
 }
 
 /// A clock of one tick a nanosecond.

@@ -4,7 +4,7 @@ use fathom::experiment::Point;
 use fathom::quantity::Unit;
 use fathom::record::{PlannedPoint, Run, TrialOutcome};
 use fathom::results::{PointResult, Results};
-use fathom::sampling::{Conditions, Observations, Sample};
+use fathom::sampling::Sample;
 use fathom::verify::population::Chance;
 
 /// Cycles of an operation that waits for the core alone, and the nanoseconds of one that does not.
@@ -26,19 +26,10 @@ fn elsewhere(_: f64) -> f64 {
 fn sample(cost: Cost, ghz: f64, chance: &mut Chance) -> Sample {
     let scatter = 1.0 + 0.001 * chance.normal();
     let observed = |_| (1000.0 * cost(ghz) * scatter * (1.0 + 0.002 * chance.normal())) as i64;
-    let operation = (0..50).map(observed).collect();
-    let observations = Observations::Ticks {
-        operations: 1000,
-        each: false,
-        overhead_ticks: 0.0,
-        beyond_ns: 0.0,
-        operation,
-        baseline: vec![],
-    };
+    let batches = (0..50).map(observed).collect();
     // Chains have an error of their own, which the cost does not follow.
-    let hz = Some(ghz * 1e9 * (1.0 + 0.003 * chance.normal()));
-    let conditions = Conditions { core_hz_before: hz, core_hz_after: hz, ..Conditions::default() };
-    Sample { observations, operations: 50_000, conditions, home: Some(1), ..Sample::default() }
+    let hz = ghz * 1e9 * (1.0 + 0.003 * chance.normal());
+    crate::described::batches_of_1000(1, batches, hz)
 }
 
 /// The result of an experiment's point whose trials found the core at these frequencies by turns.

@@ -5,7 +5,7 @@ use fathom::quantity::Unit;
 use fathom::record::{PlannedPoint, Run, TrialOutcome};
 use fathom::report::{Form, RunReport, Style, render};
 use fathom::results::Results;
-use fathom::sampling::{Conditions, Observations, Sample};
+use fathom::sampling::Sample;
 use fathom::verify::population::Chance;
 
 const COST: f64 = 160.0;
@@ -15,18 +15,8 @@ const HZ: f64 = 2.8e9;
 fn sample(cpu: usize, times: f64, hz: f64, chance: &mut Chance) -> Sample {
     let scatter = 1.0 + 0.005 * chance.normal();
     let observed = |_| (1000.0 * COST * times * scatter * (1.0 + 0.002 * chance.normal())) as i64;
-    let operation = (0..40).map(observed).collect();
-    let observations = Observations::Ticks {
-        operations: 1000,
-        each: false,
-        overhead_ticks: 0.0,
-        beyond_ns: 0.0,
-        operation,
-        baseline: vec![],
-    };
-    let hz = Some(hz * (1.0 + 0.001 * chance.normal()));
-    let conditions = Conditions { core_hz_before: hz, core_hz_after: hz, ..Conditions::default() };
-    Sample { observations, operations: 40_000, conditions, home: Some(cpu), ..Sample::default() }
+    let batches = (0..40).map(observed).collect();
+    crate::described::batches_of_1000(cpu, batches, hz * (1.0 + 0.001 * chance.normal()))
 }
 
 /// A run on CPU 1 that also used CPU 0, with what is particular about that.
@@ -97,4 +87,32 @@ fn cpus_that_are_alike_are_measured_together() {
     let results = Results::of(&run);
     assert!(results.unlike_cpus.is_empty(), "{:?}", results.unlike_cpus);
     assert!(results.points.iter().all(|point| point.trials.0 == 12));
+}
+
+#[test]
+fn a_figure_of_the_unlike_cpu_itself_keeps_its_trials() {
+    let mut run = run(1.1, HZ);
+    let noise = fathom::experiments::find("cpu/noise").expect("an experiment");
+    let points = noise.sweep(&run.header.machine);
+    let point =
+        points.into_iter().find(|point| noise.cpus(point) == Some((0, 0))).expect("a figure of CPU 0");
+    let planned = PlannedPoint {
+        experiment: noise.about().name.to_owned(),
+        method_version: noise.about().version,
+        unit: noise.unit(&point),
+        point,
+        skip: None,
+    };
+    run.header.plan.push(planned.clone());
+    let mut chance = Chance::new(3);
+    for round in 1..=6 {
+        let mut trial = crate::described::trial(planned.clone(), round);
+        trial.outcome = TrialOutcome::Measured { sample: sample(0, 1.1, HZ, &mut chance) };
+        run.trials.push(trial);
+    }
+    let results = Results::of(&run);
+    let [unlike] = results.unlike_cpus.as_slice() else { panic!("{:?}", results.unlike_cpus) };
+    assert_eq!((unlike.cpu, unlike.trials), (0, 18));
+    let of_noise = results.points.iter().find(|point| point.experiment == "cpu/noise").expect("the point");
+    assert_eq!(of_noise.trials.0, 6);
 }

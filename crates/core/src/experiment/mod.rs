@@ -228,6 +228,11 @@ pub trait Experiment: Sync {
         None
     }
 
+    /// Whether the work of a point may run on any CPU of the run's kind: it is on one CPU, which the point does not name.
+    fn runs_on_any_cpu(&self, point: &Point) -> bool {
+        point.placement() == Placement::OneCpu && self.cpus(point).is_none()
+    }
+
     /// What this point does to the machine as a whole that others could notice, beside using processor time and beside what it
     /// [requires](Self::requires). It is said before a run begins.
     fn touches(&self, _point: &Point) -> Vec<Touch> {

@@ -2,8 +2,8 @@
 //! and the costs of the trials must be alike on all of them. Where they are not, the trials on the other CPU are left out.
 
 use super::core_state::states;
-use crate::record::{Run, Trial};
-use fathom_core::experiment::Placement;
+use crate::record::{PlannedPoint, Run, Trial};
+use fathom_core::experiment::{Placement, Point};
 use fathom_core::quantity::Unit;
 use fathom_core::sampling::Sample;
 use fathom_core::statistics::{self, Interval, Levels, MINIMUM_TRIALS, Measured, Occupancy};
@@ -28,25 +28,21 @@ const ALIKE: f64 = 1.01;
 impl UnlikeCpu {
     /// The unlike ones among the CPUs of a run's kind.
     pub fn all(run: &Run, levels: Option<&Levels>) -> Vec<Self> {
-        let mut by_point: BTreeMap<_, Vec<(&Trial, &Sample)>> = BTreeMap::new();
-        for (trial, sample) in run.trials.iter().filter_map(|trial| Some((trial, movable(run, trial)?))) {
-            by_point.entry((&trial.experiment, &trial.point)).or_default().push((trial, sample));
+        let mut by_point: BTreeMap<(&str, &Point), Vec<&Sample>> = BTreeMap::new();
+        for (trial, sample) in run.trials.iter().filter_map(|trial| Some((trial, trial.sample()?))) {
+            by_point.entry((&trial.experiment, &trial.point)).or_default().push(sample);
         }
-        let of = |cpu: &usize| UnlikeCpu::of(run, *cpu, by_point.values(), levels);
+        let movable = run.header.plan.iter().filter(|planned| is_movable(planned));
+        let samples: Vec<&Vec<&Sample>> =
+            movable.filter_map(|planned| by_point.get(&(&*planned.experiment, &planned.point))).collect();
+        let of = |cpu: &usize| UnlikeCpu::of(run, *cpu, &samples, levels);
         run.header.settings.alike.iter().filter_map(of).collect()
     }
 
-    fn of<'run>(
-        run: &Run,
-        cpu: usize,
-        points: impl Iterator<Item = &'run Vec<(&'run Trial, &'run Sample)>>,
-        levels: Option<&Levels>,
-    ) -> Option<Self> {
+    fn of(run: &Run, cpu: usize, points: &[&Vec<&Sample>], levels: Option<&Levels>) -> Option<Self> {
         let (mut costs, mut frequencies, mut trials) = (vec![], vec![], 0);
-        for all in points {
-            let on = |cpu| {
-                all.iter().filter(move |(_, sample)| sample.home == Some(cpu)).map(|(_, sample)| *sample)
-            };
+        for samples in points {
+            let on = |cpu| samples.iter().filter(move |sample| sample.home == Some(cpu));
             trials += on(cpu).count();
             for (own, other) in on(run.header.settings.home).zip(on(cpu)) {
                 costs.extend(ratio(median_alone(other, levels), median_alone(own, levels)));
@@ -59,16 +55,19 @@ impl UnlikeCpu {
     }
 }
 
-/// Whether a trial's figures are of a CPU that is unlike the run's own.
+/// Whether a trial counts for nothing: it was made on a CPU that is unlike the run's own, and could have been made on that.
 pub fn is_on_unlike(unlike: &[UnlikeCpu], run: &Run, trial: &Trial) -> bool {
-    movable(run, trial).is_some_and(|sample| unlike.iter().any(|one| sample.home == Some(one.cpu)))
+    let home = trial.sample().and_then(|sample| sample.home);
+    let is_its =
+        |planned: &&PlannedPoint| planned.experiment == trial.experiment && planned.point == trial.point;
+    unlike.iter().any(|one| home == Some(one.cpu))
+        && run.header.plan.iter().find(is_its).is_some_and(is_movable)
 }
 
-/// The sample of a trial of short work that may run on any CPU of the kind.
-fn movable<'run>(run: &Run, trial: &'run Trial) -> Option<&'run Sample> {
-    let is_alike = |cpu: usize| cpu == run.header.settings.home || run.header.settings.alike.contains(&cpu);
-    let moves = trial.point.placement() == Placement::OneCpu;
-    trial.sample().filter(|sample| moves && sample.home.is_some_and(is_alike))
+/// Whether a point is short work that may run on any CPU of the kind: of a method that this program does not have, as its placement says.
+fn is_movable(planned: &PlannedPoint) -> bool {
+    let by_placement = |_| planned.point.placement() == Placement::OneCpu;
+    planned.method().map_or_else(by_placement, |method| method.runs_on_any_cpu(&planned.point))
 }
 
 /// The median of what a trial observed with its core alone: ticks of an operation, or the work's own numbers.

@@ -4,7 +4,7 @@ use super::environment::reading_times;
 use crate::plan::{CoreWanted, Moment};
 use crate::record::{CoreLook, Header, Look, PlannedPoint};
 use crate::results::UnlikeCpu;
-use fathom_core::experiment::{Experiment, Placement, Point};
+use fathom_core::experiment::{Experiment, Point};
 use fathom_core::sampling::{ClockKind, Sample, occupancy};
 
 /// The visits on each CPU of the kind by which they are compared.
@@ -12,12 +12,9 @@ const COMPARISONS: usize = 6;
 
 /// Whether a planned point is short work on one CPU that may run on any of the kind.
 fn is_comparable(planned: &PlannedPoint) -> bool {
-    let moves = |method: &dyn Experiment| method.cpus(&planned.point).is_none();
+    let (point, method) = (&planned.point, planned.method());
     planned.skip.is_none()
-        && planned.point.placement() == Placement::OneCpu
-        && planned
-            .method()
-            .is_ok_and(|method| moves(method) && method.waits_for_the_core_alone(&planned.point))
+        && method.is_ok_and(|method| method.runs_on_any_cpu(point) && method.waits_for_the_core_alone(point))
 }
 
 /// The cores that are looked at.
@@ -115,7 +112,7 @@ impl CoreWatch {
         point: &Point,
         usual: (Option<usize>, Option<usize>),
     ) -> (Option<usize>, Option<usize>) {
-        let moves = point.placement() == Placement::OneCpu && experiment.cpus(point).is_none();
+        let moves = experiment.runs_on_any_cpu(point);
         let chosen = match core {
             CoreWanted::Any => None,
             CoreWanted::Alone => self.alone,
