@@ -224,9 +224,7 @@ impl<C: Clock> Sampler<'_, C> {
             }
             let is_over =
                 until.is_over(timed.operation.len(), alone, now.since(began).0, self.ticks_per_second);
-            if is_over || partner.are_due(self.clock) {
-                partner.read(self.clock, &timed.core, &mut || operation.run(1))?;
-            }
+            partner.read_if_due(self.clock, (&timed.core, is_over), &mut || operation.run(1))?;
             if is_over {
                 timed.core.partner = partner.readings;
                 return Ok((timed, partner.turns));
@@ -358,9 +356,7 @@ impl<C: Clock> Sampler<'_, C> {
             core.take_at(self.clock, began);
             let elapsed = self.clock.stop().since(began).0;
             let is_over = observations >= MOST_SINGLES || elapsed >= self.ticks(self.duration_ns as f64);
-            if is_over || partner.are_due(self.clock) {
-                partner.read(self.clock, &core, &mut || observe(false).map(drop))?;
-            }
+            partner.read_if_due(self.clock, (&core, is_over), &mut || observe(false).map(drop))?;
             if is_over {
                 core.partner = partner.readings;
                 return Ok((core, settled.and(partner.turns), begun));

@@ -28,12 +28,19 @@ impl PartnerReadings {
         PartnerReadings { of, between, last: None, readings, turns: 0 }
     }
 
-    /// Whether it is time for the next reading.
-    pub fn are_due<C: Clock>(&self, clock: &C) -> bool {
-        self.of.is_some() && self.last.is_none_or(|last| clock.stop().since(last).0 >= self.between)
+    /// Takes a reading between two observations, by one more `turn` of the work, if it is time for the next one or the last
+    /// observation has been made.
+    pub fn read_if_due<C: Clock>(
+        &mut self,
+        clock: &C,
+        (own, is_over): (&CoreReadings, bool),
+        turn: &mut dyn FnMut() -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        let is_due = || self.last.is_none_or(|last| clock.stop().since(last).0 >= self.between);
+        if self.of.is_some() && (is_over || is_due()) { self.read(clock, own, turn) } else { Ok(()) }
     }
 
-    /// Takes a reading between two observations, by one more `turn` of the work; without an answer none is asked for any more.
+    /// Takes a reading; without an answer none is asked for any more.
     pub fn read<C: Clock>(
         &mut self,
         clock: &C,

@@ -25,23 +25,19 @@ struct Cause {
 
 /// Those that stop a thread come first, the weightier ones before what they bring about.
 const CAUSES: [Cause; 8] = [
-    Cause { name: QUOTA, conditions: &[PROCESSOR_TIME, GAPS, TASKS_WAITED], operations: any },
+    Cause { name: QUOTA, conditions: &[PROCESSOR_TIME, GAPS, TASKS_WAITED], operations: is_operation },
     Cause {
         name: OTHERS,
         conditions: &[PROCESSOR_TIME, GAPS, TASKS_WAITED, HYPERVISOR, MEMORY_WAITED],
-        operations: any,
+        operations: is_operation,
     },
-    Cause { name: HYPERVISOR, conditions: &[PROCESSOR_TIME, GAPS, TASKS_WAITED], operations: any },
+    Cause { name: HYPERVISOR, conditions: &[PROCESSOR_TIME, GAPS, TASKS_WAITED], operations: is_operation },
     Cause { name: DEVICE_WAITED, conditions: &[], operations: on_device },
     Cause { name: FREQUENCY, conditions: &[HIGHEST_FREQUENCY], operations: in_memory },
     Cause { name: HIGHEST_FREQUENCY, conditions: &[], operations: in_memory },
     Cause { name: CORE_SHARED, conditions: &[], operations: in_memory },
     Cause { name: CORE_WIDTH, conditions: &[], operations: in_memory },
 ];
-
-fn any(dimension: &HostDimension) -> bool {
-    is_operation(dimension)
-}
 
 fn on_device(dimension: &HostDimension) -> bool {
     [FSYNC, READ].contains(&dimension.name.as_str())

@@ -74,14 +74,14 @@ impl AroundReport {
     /// # Errors
     /// It is no such report; the reason in words.
     pub fn parse(text: &str) -> Result<Self, String> {
-        let report: AroundReport = serde_json::from_str(text)
+        let mut report: AroundReport = serde_json::from_str(text)
             .map_err(|error| format!("it is no report of `fathom around --format json`: {error}"))?;
+        report.dimensions = around::attributed(report.dimensions);
         Ok(report.concluded())
     }
 
     /// The same with the verdict that its dimensions have.
     fn concluded(mut self) -> Self {
-        self.dimensions = around::attributed(self.dimensions);
         self.verdict = Whole::of(&self.dimensions);
         self.sentence = sentences::verdict(&self.dimensions, self.interrupted);
         self

@@ -11,15 +11,16 @@ use fathom_core::statistics::TRIMMED;
 use fathom_engine::results::{PointResult, Results, ticks_and_cycles};
 
 pub(super) fn every_operation(results: &Results) -> Section {
+    let has_cycles = results.points.iter().any(|point| point.core_cycles.is_some());
     let mut table = Table::new(
         Key::of("summary-table"),
         "Every operation: the predicted cost of the hardware, the predicted overhead of the operating system, their \
          sum, and the measured value. “<” is an upper limit.",
     )
-    .columns(columns(has_cycles(results)));
+    .columns(columns(has_cycles));
     table.searched = true;
     for group in summary::groups(results) {
-        table = table.group(rows(results, &group));
+        table = table.group(rows(results, &group, has_cycles));
     }
     let groups = summary::groups(results);
     let rows = || groups.iter().flat_map(|group| &group.rows);
@@ -43,11 +44,7 @@ pub(super) fn every_operation(results: &Results) -> Section {
         })
 }
 
-/// Whether the cost of any point follows the core's frequency.
-fn has_cycles(results: &Results) -> bool {
-    results.points.iter().any(|point| point.core_cycles.is_some())
-}
-
+/// The columns, with one of core cycles where the cost of any point follows the core's frequency.
 fn columns(has_cycles: bool) -> Vec<Column> {
     let cycles = has_cycles.then(|| Column::number("median", "core cycles").optional());
     let costs = [
@@ -62,12 +59,12 @@ fn columns(has_cycles: bool) -> Vec<Column> {
     costs.into_iter().chain(cycles).chain(judged).collect()
 }
 
-fn rows(results: &Results, group: &summary::OperationGroup) -> Group {
+fn rows(results: &Results, group: &summary::OperationGroup, has_cycles: bool) -> Group {
     let mut head = linked(results, group.experiment);
     if let Some(placement) = group.placement {
         head = head.and(" ").and(Text::toned(Tone::Faint, placement));
     }
-    Group::named(head).rows(group.rows.iter().map(|of| row(of, has_cycles(results))))
+    Group::named(head).rows(group.rows.iter().map(|of| row(of, has_cycles)))
 }
 
 fn row(row: &summary::OperationRow, has_cycles: bool) -> Row {

@@ -24,16 +24,15 @@ pub(super) fn text(shown: &[Ranked], more: usize, style: Style) -> String {
     if shown.is_empty() {
         return style.title("No point has a value.") + "\n";
     }
-    let more = if more == 0 { String::new() } else { format!("; {more} more with --full") };
     let mixed = shown.iter().any(|figure| figure.main.shared() == occupancy::MIXTURE);
-    let mixed = if mixed { "; mixture: of both states" } else { "" };
-    let alone = "medians are of the core alone where that is known";
-    let alone = if shown.iter().any(Ranked::has_core_state) { alone } else { "" };
-    let legend = format!("{alone}{mixed}{more}");
-    let legend = match legend.trim_start_matches("; ") {
-        "" => String::new(),
-        legend => clipped("  ", legend, style),
-    };
+    let clauses = [
+        (shown.iter().any(Ranked::has_core_state), "medians are of the core alone where that is known"),
+        (mixed, "mixture: of both states"),
+        (more > 0, &format!("{more} more with --full")),
+    ];
+    let clauses: Vec<&str> =
+        clauses.into_iter().filter_map(|(is_so, clause)| is_so.then_some(clause)).collect();
+    let legend = if clauses.is_empty() { String::new() } else { clipped("  ", &clauses.join("; "), style) };
     let states = if shown.iter().any(Ranked::has_states) {
         clipped("  ", states::LEGEND, style)
     } else {

@@ -15,11 +15,8 @@ use fathom_core::statistics::Measured;
 /// Every excluded candidate.
 pub(super) fn all(judged: &Judged, figures: Figures) -> Vec<Statement> {
     let missed = &judged.missed;
-    let terms = judged.rejected.iter().filter(|candidate| candidate.changes.is_none_or(|by| by > CLOSE));
-    let terms = terms
-        .filter(|candidate| {
-            !candidate.lands_on(missed) && !is_near(candidate, missed) && !is_part(candidate, missed)
-        })
+    let terms = those(judged, CandidateRole::Excluded)
+        .filter(|candidate| candidate.changes.is_none_or(|by| by > CLOSE))
         .map(|candidate| rejected(candidate, missed));
     let slower = is_slower(missed).then(|| {
         [core(missed), exit(missed, figures.supported), frequency(missed), others(missed), waiting(missed)]
@@ -29,30 +26,18 @@ pub(super) fn all(judged: &Judged, figures: Figures) -> Vec<Statement> {
 
 /// Candidates with which the prediction is what was measured, and which are no cause for another reason.
 pub(super) fn possible(judged: &Judged) -> Vec<Statement> {
-    let missed = &judged.missed;
-    judged
-        .rejected
-        .iter()
-        .filter(|candidate| candidate.lands_on(missed))
-        .map(|one| rejected(one, missed))
-        .collect()
+    those(judged, CandidateRole::Possible).map(|one| rejected(one, &judged.missed)).collect()
 }
 
 /// Candidates that lead close to what was measured, but beyond its interval: they are neither the cause nor excluded.
 pub(super) fn near(judged: &Judged) -> Vec<Statement> {
-    let missed = &judged.missed;
-    let near = judged.rejected.iter().filter(|one| is_near(one, missed) && !one.lands_on(missed));
-    near.map(|candidate| nearly(candidate, missed)).collect()
+    those(judged, CandidateRole::Near).map(|candidate| nearly(candidate, &judged.missed)).collect()
 }
 
 /// Candidates that account for most of what is missing, but not for all of it: they take part, and are neither the cause nor excluded.
 pub(super) fn parts(judged: &Judged) -> Vec<Statement> {
     let missed = &judged.missed;
-    let parts = judged
-        .rejected
-        .iter()
-        .filter(|one| is_part(one, missed) && !is_near(one, missed) && !one.lands_on(missed));
-    parts
+    those(judged, CandidateRole::Part)
         .map(|candidate| {
             statement!(
                 "{sizes}, {part} of what is missing",
@@ -64,6 +49,39 @@ pub(super) fn parts(judged: &Judged) -> Vec<Statement> {
             )
         })
         .collect()
+}
+
+/// What a rejected candidate is to a miss.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum CandidateRole {
+    /// With it the prediction is what was measured.
+    Possible,
+    /// With it the prediction is close to what was measured, but beyond its interval.
+    Near,
+    /// It accounts for most of what is missing.
+    Part,
+    /// None of these.
+    Excluded,
+}
+
+/// The rejected candidates of this role.
+fn those<'judged>(
+    judged: &'judged Judged,
+    role: CandidateRole,
+) -> impl Iterator<Item = &'judged MissCandidate> {
+    judged.rejected.iter().filter(move |candidate| role_of(candidate, &judged.missed) == role)
+}
+
+fn role_of(candidate: &MissCandidate, missed: &Missed) -> CandidateRole {
+    if candidate.lands_on(missed) {
+        CandidateRole::Possible
+    } else if is_near(candidate, missed) {
+        CandidateRole::Near
+    } else if is_part(candidate, missed) {
+        CandidateRole::Part
+    } else {
+        CandidateRole::Excluded
+    }
 }
 
 /// Whether a candidate accounts for half of what is missing or more, and leads no further.
