@@ -11,16 +11,15 @@ use fathom_core::statistics::TRIMMED;
 use fathom_engine::results::{PointResult, Results, ticks_and_cycles};
 
 pub(super) fn every_operation(results: &Results) -> Section {
-    let has_cycles = results.points.iter().any(|point| point.core_cycles.is_some());
     let mut table = Table::new(
         Key::of("summary-table"),
         "Every operation: the predicted cost of the hardware, the predicted overhead of the operating system, their \
          sum, and the measured value. “<” is an upper limit.",
     )
-    .columns(columns(has_cycles));
+    .columns(columns());
     table.searched = true;
     for group in summary::groups(results) {
-        table = table.group(rows(results, &group, has_cycles));
+        table = table.group(rows(results, &group));
     }
     let groups = summary::groups(results);
     let rows = || groups.iter().flat_map(|group| &group.rows);
@@ -40,45 +39,45 @@ pub(super) fn every_operation(results: &Results) -> Section {
             summary: number.into(),
             appendix: true,
             open: false,
-            blocks: vec![table.into()],
+            blocks: vec![table.without_columns_of(ABSENT).into()],
         })
 }
 
-/// The columns, with one of core cycles where the cost of any point follows the core's frequency.
-fn columns(has_cycles: bool) -> Vec<Column> {
-    let cycles = has_cycles.then(|| Column::number("median", "core cycles").optional());
-    let costs = [
+fn columns() -> [Column; 9] {
+    [
         Column::words("operation"),
         Column::mixed("base hardware").optional(),
         Column::mixed("software overhead").optional(),
         Column::mixed("predicted"),
         Column::mixed("measured, median"),
         Column::mixed("95 % interval").optional(),
-    ];
-    let judged = [Column::ratio("measured / predicted"), Column::signs("operation checked")];
-    costs.into_iter().chain(cycles).chain(judged).collect()
+        Column::number("median", "core cycles").optional(),
+        Column::ratio("measured / predicted"),
+        Column::signs("operation checked"),
+    ]
 }
 
-fn rows(results: &Results, group: &summary::OperationGroup, has_cycles: bool) -> Group {
+fn rows(results: &Results, group: &summary::OperationGroup) -> Group {
     let mut head = linked(results, group.experiment);
     if let Some(placement) = group.placement {
         head = head.and(" ").and(Text::toned(Tone::Faint, placement));
     }
-    Group::named(head).rows(group.rows.iter().map(|of| row(of, has_cycles)))
+    Group::named(head).rows(group.rows.iter().map(row))
 }
 
-fn row(row: &summary::OperationRow, has_cycles: bool) -> Row {
+fn row(row: &summary::OperationRow) -> Row {
     let sign = if row.shared || row.further { Sign::Unasked } else { words::evidence_sign(row.point) };
-    let costs = [
+    Row::of([
         Text::plain(&*row.operation),
         Text::plain(&*row.hardware),
         Text::plain(&*row.software),
         Text::plain(&*row.predicted),
         Text::strong(&*row.measured),
         Text::plain(&*row.interval),
-    ];
-    let cycles = has_cycles.then(|| Text::plain(cycles(row)));
-    Row::of(costs.into_iter().chain(cycles).chain([Text::plain(&*row.factor), Text::sign(sign)]))
+        Text::plain(cycles(row)),
+        Text::plain(&*row.factor),
+        Text::sign(sign),
+    ])
 }
 
 /// The median in cycles of the core; none of the row of another state.

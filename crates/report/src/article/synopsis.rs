@@ -93,7 +93,7 @@ fn main_figures_table(key: Key, caption: &str, figures: &[Ranked], name: &dyn Fn
         let rows = family.iter().map(|figure| main_figures_row(figure, name));
         table = table.group(Group::named(title(family[0].family())).rows(rows));
     }
-    table
+    table.without_columns_of(ABSENT)
 }
 
 fn main_figures_row(figure: &Ranked, name: &dyn Fn(&str) -> Text) -> Row {

@@ -86,12 +86,34 @@ impl Table {
         self
     }
 
+    /// The table without the optional columns that say the same in every row: that there is nothing.
+    #[must_use]
+    pub fn without_columns_of(mut self, nothing: &str) -> Self {
+        let nothing = Text::plain(nothing);
+        let says = |place: usize| {
+            let mut rows = self.groups.iter().flat_map(|group| &group.rows);
+            rows.any(|row| row.cells.get(place) != Some(&nothing))
+        };
+        let stays: Vec<bool> =
+            self.columns.iter().enumerate().map(|(place, column)| !column.optional || says(place)).collect();
+        retain(&mut self.columns, &stays);
+        for row in self.groups.iter_mut().flat_map(|group| &mut group.rows) {
+            retain(&mut row.cells, &stays);
+        }
+        self
+    }
+
     /// Every cell, row by row.
     pub fn cells(&self) -> impl Iterator<Item = &Text> {
         self.groups.iter().flat_map(|group| {
             std::iter::once(&group.head).chain(group.rows.iter().flat_map(|row| &row.cells))
         })
     }
+}
+
+fn retain<T>(all: &mut Vec<T>, stays: &[bool]) {
+    let mut stays = stays.iter();
+    all.retain(|_| stays.next() != Some(&false));
 }
 
 impl Column {
@@ -165,5 +187,24 @@ impl Row {
     pub(crate) fn weighing(mut self, weight: Weight) -> Self {
         self.weight = weight;
         self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_optional_column_goes_where_no_row_says_anything_in_it() {
+        let table = |cycles: &str| {
+            let columns =
+                [Column::words("operation"), Column::ratio("cycles").optional(), Column::ratio("shared")];
+            let rows = [Row::of(["call", "–", "–"]), Row::of(["switch", cycles, "–"])];
+            Table::new(Key::of("costs"), "Costs.").columns(columns).rows(rows).without_columns_of("–")
+        };
+        assert_eq!(table("7").columns.len(), 3);
+        let without = table("–");
+        assert_eq!(without.columns.len(), 2, "a column that is not optional stays");
+        assert_eq!(without.groups[0].rows[1], Row::of(["switch", "–"]));
     }
 }
