@@ -68,7 +68,7 @@ fn three_per_cent_on_every_call_are_found_in_one_quick_run_a_side_and_no_family_
 #[test]
 fn what_is_larger_than_the_smallest_visible_change_is_found_and_what_is_not_seen_does_not_pass() {
     let switches = ["cpu/context_switch", "cpu/synchronisation", "cpu/wake_up"];
-    let faults = ["memory/minor_fault", "memory/major_fault", "memory/mapping", "memory/user_fault"];
+    let faults = ["memory/minor_fault", "memory/mapping", "memory/user_fault"];
     for (name, experiments) in [("switches and wake-ups", &switches[..]), ("faults and mapping", &faults)] {
         for by in [0.03, 0.05, 0.10, 0.20, 0.60] {
             let found = compared(committed(), &planted(experiments, by), 0.05);
@@ -79,6 +79,26 @@ fn what_is_larger_than_the_smallest_visible_change_is_found_and_what_is_not_seen
             assert!(decide(&found) != Decision::Passed, "files cannot be judged at 5 % by such runs");
         }
     }
+}
+
+#[test]
+fn points_of_a_device_that_move_apart_make_it_no_equal_one_and_do_not_touch_cached_files() {
+    let reads = |run: &ReducedRun| {
+        let levels = run.levels.iter().filter(|level| level.experiment == "filesystem/read").cloned();
+        ReducedRun { levels: levels.collect(), ..run.clone() }
+    };
+    let before = reads(committed());
+    let mut after = before.clone();
+    let of_device = |level: &&mut Level| !level.point.is("state", "warm");
+    for (place, level) in after.levels.iter_mut().filter(of_device).enumerate() {
+        multiply(level, if place % 2 == 0 { 1.4 } else { 1.0 / 1.4 });
+    }
+    let found = compared(&before, &after, 0.38);
+    let family = |name: &str| found.families.iter().find(|family| family.name == name).expect("the family");
+    let device = family("storage device");
+    assert!(device.contrast.is_within(device.margin) && device.is_scattered(), "{device:?}");
+    assert_eq!(device.verdict, Verdict::Inconclusive);
+    assert_eq!(family("files in the page cache").moved, 0);
 }
 
 #[test]

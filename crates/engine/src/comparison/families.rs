@@ -64,6 +64,8 @@ pub struct PooledFamily {
     pub composition: Composition,
     /// How many of them moved in the direction of the common ratio.
     pub agreeing: usize,
+    /// How many of them moved by more than the margin, in whichever direction, known or by chance.
+    pub moved: usize,
     /// The contrast from the first to the second side, as cost: above 1 it got worse.
     pub contrast: Contrast,
     /// The largest difference that does not matter: the smallest of its experiments.
@@ -216,6 +218,7 @@ impl<'a> Family<'a> {
         PooledFamily {
             points: self.rows.len(),
             agreeing: costs.iter().filter(|cost| **cost * value > 0.0).count(),
+            moved: costs.iter().filter(|cost| cost.abs() > margin.ln_1p()).count(),
             ..PooledFamily::of(name, rounds.moved_by(value).less_certain_by(scatter, freedom), margin)
         }
     }
@@ -360,6 +363,7 @@ impl PooledFamily {
             points: 0,
             composition: Composition::default(),
             agreeing: 0,
+            moved: 0,
             contrast,
             margin,
             smallest_visible: f64::INFINITY,
@@ -385,8 +389,14 @@ impl PooledFamily {
         self.verdict = match changed {
             true if self.contrast.ratio() > 1.0 => Verdict::Worse,
             true => Verdict::Better,
-            false if self.contrast.is_within(self.margin) => Verdict::Equivalent,
+            false if self.contrast.is_within(self.margin) && !self.is_scattered() => Verdict::Equivalent,
             false => Verdict::Inconclusive,
         };
+    }
+
+    /// Whether most of its points moved by more than the margin, in whichever direction: they may cancel in the ratio, which then
+    /// says nothing of any of them.
+    pub fn is_scattered(&self) -> bool {
+        self.moved * 2 > self.points
     }
 }

@@ -14,11 +14,25 @@ const CACHES: &str = "caches";
 const MEMORY: &str = "memory";
 const PIPES: &str = "pipes and sockets";
 const NETWORK: &str = "TCP and UDP";
-const FILES: &str = "files";
+const CACHED_FILES: &str = "files in the page cache";
+const DEVICE: &str = "storage device";
+const REMOTE_FILES: &str = "remote files";
 
 /// Every family of points, in the order of reports.
-pub(super) const FAMILIES: [&str; 10] =
-    [INSTRUCTIONS, CALLS, SWITCHES, PROCESSES, FAULTS, CACHES, MEMORY, PIPES, NETWORK, FILES];
+pub(super) const FAMILIES: [&str; 12] = [
+    INSTRUCTIONS,
+    CALLS,
+    SWITCHES,
+    PROCESSES,
+    FAULTS,
+    CACHES,
+    MEMORY,
+    PIPES,
+    NETWORK,
+    CACHED_FILES,
+    DEVICE,
+    REMOTE_FILES,
+];
 
 /// From this size on, loads are taken for those of memory where a point does not name its level, in bytes: no core has so
 /// much cache of its own.
@@ -33,11 +47,14 @@ enum Membership {
     ByLevel,
     /// To that of pipes or of the network's protocols, by the way that the bytes take.
     ByPath,
-    /// Each is judged by itself: it varies by nature (noise, a neighbour on the core, heat), or is a tool of the measurement.
+    /// To that of files in the page cache or of the device, by where the bytes come from or must be in the end.
+    BySource,
+    /// Each is judged by itself: it varies by nature (noise, a neighbour on the core, heat), is a tool of the measurement, or is of
+    /// several families at once (a file read again of which a part was evicted).
     Alone,
 }
 
-use Membership::{Alone, ByLevel, ByPath, Family};
+use Membership::{Alone, ByLevel, ByPath, BySource, Family};
 
 /// Every experiment. A test has each one that is registered here, and none that is not.
 const MEMBERSHIPS: &[(&str, Membership)] = &[
@@ -56,11 +73,11 @@ const MEMBERSHIPS: &[(&str, Membership)] = &[
     ("cpu/shared_core", Alone),
     ("cpu/sustained", Alone),
     ("memory/minor_fault", Family(FAULTS)),
-    ("memory/major_fault", Family(FAULTS)),
+    ("memory/major_fault", Family(DEVICE)),
     ("memory/fault_extent", Family(FAULTS)),
     ("memory/mapping", Family(FAULTS)),
     ("memory/user_fault", Family(FAULTS)),
-    ("memory/swap_in", Family(FAULTS)),
+    ("memory/swap_in", Family(DEVICE)),
     ("memory/tlb_reach", Family(CACHES)),
     ("memory/load_latency", ByLevel),
     ("memory/bandwidth", ByLevel),
@@ -71,15 +88,15 @@ const MEMBERSHIPS: &[(&str, Membership)] = &[
     ("network/bandwidth", ByPath),
     ("network/connection", ByPath),
     ("network/sustained", ByPath),
-    ("filesystem/cache_size", Family(FILES)),
-    ("filesystem/durable_append", Family(FILES)),
-    ("filesystem/metadata", Family(FILES)),
-    ("filesystem/read", Family(FILES)),
-    ("filesystem/reread", Family(FILES)),
-    ("filesystem/remote_read", Family(FILES)),
-    ("filesystem/write", Family(FILES)),
-    ("filesystem/contention", Family(FILES)),
-    ("filesystem/sustained", Family(FILES)),
+    ("filesystem/cache_size", Family(CACHED_FILES)),
+    ("filesystem/durable_append", Family(DEVICE)),
+    ("filesystem/metadata", Family(CACHED_FILES)),
+    ("filesystem/read", BySource),
+    ("filesystem/reread", Alone),
+    ("filesystem/remote_read", Family(REMOTE_FILES)),
+    ("filesystem/write", BySource),
+    ("filesystem/contention", Family(DEVICE)),
+    ("filesystem/sustained", Family(DEVICE)),
 ];
 
 /// The family of a point; `None` for one that is judged by itself, and for those of experiments that are not Fathom's.
@@ -89,6 +106,7 @@ pub(super) fn family(experiment: &str, point: &Point) -> Option<&'static str> {
         Family(name) => Some(name),
         ByLevel => Some(if is_of_memory(point) { MEMORY } else { CACHES }),
         ByPath => Some(if is_local(point) { PIPES } else { NETWORK }),
+        BySource => Some(if is_cached(point) { CACHED_FILES } else { DEVICE }),
         Alone => None,
     }
 }
@@ -100,6 +118,11 @@ fn is_of_memory(point: &Point) -> bool {
 /// Whether the bytes stay between processes, without a network's protocol.
 fn is_local(point: &Point) -> bool {
     point.is("path", "within") || point.name_of("transport").is_some_and(|name| name.starts_with("UNIX"))
+}
+
+/// Whether no device takes part: what is read is in the page cache, or what is written stays there.
+fn is_cached(point: &Point) -> bool {
+    point.is("state", "warm") || point.is("durability", "in the page cache")
 }
 
 #[cfg(test)]
@@ -123,6 +146,7 @@ mod tests {
             Family(name) => vec![*name],
             ByLevel => vec![CACHES, MEMORY],
             ByPath => vec![PIPES, NETWORK],
+            BySource => vec![CACHED_FILES, DEVICE],
             Alone => vec![],
         };
         let with_members: BTreeSet<&str> =
@@ -132,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn data_in_memory_and_bytes_between_processes_are_known_by_their_point() {
+    fn where_data_lie_and_which_way_they_take_is_known_by_their_point() {
         let sized = |bytes| Point::new().with(&Parameter::bytes("size", ""), bytes);
         assert_eq!(family("memory/load_latency", &sized(32 << 10)), Some(CACHES));
         assert_eq!(family("memory/load_latency", &sized(512 << 20)), Some(MEMORY));
@@ -141,6 +165,11 @@ mod tests {
         assert_eq!(family("network/round_trip", &named("path", "within")), Some(PIPES));
         assert_eq!(family("network/bandwidth", &named("transport", "UNIX socket")), Some(PIPES));
         assert_eq!(family("network/round_trip", &named("path", "loopback")), Some(NETWORK));
+        assert_eq!(family("filesystem/read", &named("state", "warm")), Some(CACHED_FILES));
+        assert_eq!(family("filesystem/read", &named("state", "cold")), Some(DEVICE));
+        assert_eq!(family("filesystem/read", &named("state", "direct")), Some(DEVICE));
+        assert_eq!(family("filesystem/write", &named("durability", "in the page cache")), Some(CACHED_FILES));
+        assert_eq!(family("filesystem/write", &named("durability", "on the device, fsync")), Some(DEVICE));
         assert_eq!(family("cpu/noise", &Point::new()), None);
         assert_eq!(family("own/operation", &Point::new()), None);
     }

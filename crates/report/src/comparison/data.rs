@@ -57,6 +57,8 @@ struct FamilyEntry {
     not_compared: Vec<String>,
     points: usize,
     same_direction: usize,
+    /// Those that moved by more than the margin, in whichever direction.
+    beyond_margin: usize,
     cost: IntervalEntry,
     margin: f64,
     smallest_visible: f64,
@@ -134,6 +136,7 @@ fn family(pooled: &PooledFamily) -> FamilyEntry {
         not_compared: pooled.composition.missing.iter().map(|(name, _)| name.clone()).collect(),
         points: pooled.points,
         same_direction: pooled.agreeing,
+        beyond_margin: pooled.moved,
         cost: ratio(pooled.contrast),
         margin: pooled.margin,
         smallest_visible: pooled.smallest_visible,

@@ -20,13 +20,7 @@ pub(super) fn verdict_in_words(comparison: &Comparison) -> String {
             }
         }
     }
-    let named = |family: &PooledFamily| {
-        format!(
-            "{} (no change below {} would have been seen)",
-            pooled(family),
-            share(family.smallest_visible)
-        )
-    };
+    let named = |family: &PooledFamily| format!("{} ({})", pooled(family), undecided_because(family));
     let mut same: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for family in with(comparison, Verdict::Equivalent) {
         same.entry(margin(family)).or_default().push(pooled(family));
@@ -68,6 +62,19 @@ fn warnings(comparison: &Comparison) -> Vec<String> {
         sentences.push("They were measured by different builds of fathom.".to_owned());
     }
     sentences
+}
+
+/// Why a family is neither changed nor shown to be the same.
+fn undecided_because(family: &PooledFamily) -> String {
+    let seen = format!("a change of less than {} may have been missed", share(family.smallest_visible));
+    if family.is_scattered() {
+        let (moved, all) = (quantities::count(family.moved), quantities::count(family.points));
+        format!(
+            "{moved} of its {all} points moved by more than the margin, each in its own direction; {seen}"
+        )
+    } else {
+        seen
+    }
 }
 
 fn with(comparison: &Comparison, verdict: Verdict) -> impl Iterator<Item = &PooledFamily> {
@@ -140,16 +147,17 @@ pub(super) fn judged(section: Section, comparison: &Comparison, key: &Key) -> Se
     if comparison.families.is_empty() {
         return section;
     }
-    let caption = "Families of operations: the change of their cost, pooled over the points of each, and the smallest \
-                   change that these runs would have found in four of five cases. Where the cycle of the core is compared, \
-                   the others are at the same frequency of it. A change smaller than the margin is called small.";
+    let caption = "Families of operations: the change of their cost, pooled over the points of each. Where the cycle of \
+                   the core is compared, the others are at the same frequency of it. A change smaller than the margin is \
+                   called small. Equivalent: the whole interval is within the margin, and so are most points. The \
+                   smallest visible change is found in four of five such pairs of runs.";
     let table = Table::new(key.within("families"), caption)
         .columns([
             Column::words("family"),
             Column::ratio("change of cost"),
             Column::ratio("95 % interval"),
             Column::words("same direction"),
-            Column::ratio("smallest change seen"),
+            Column::ratio("smallest visible change"),
             Column::ratio("margin"),
             Column::words("verdict"),
         ])
@@ -219,7 +227,7 @@ pub(super) fn needed(comparisons: &[&Comparison]) -> Option<String> {
     };
     (!unseen.is_empty()).then(|| {
         format!(
-            "These runs could not have seen a change of the size of the margin in {} (smallest change, margin): {}.",
+            "These runs could not have seen a change of the size of the margin in {} (smallest visible change, margin): {}.",
             if unseen.len() == 1 { "one family" } else { "some families" },
             unseen.iter().map(need).collect::<Vec<_>>().join("; ")
         )

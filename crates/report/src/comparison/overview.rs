@@ -68,7 +68,8 @@ fn short(text: &str) -> String {
 pub(super) fn counts(comparison: &Comparison, key: &Key) -> Table {
     let mut table = Table::new(
         key.within("counts"),
-        "Points by verdict; the median change over all points of an experiment.",
+        "Points by verdict; the median change over all points of an experiment, as they were measured, at whatever frequency \
+         the core had.",
     )
     .columns([
         Column::words("experiment"),
