@@ -45,7 +45,7 @@ const MEMBERS: [SetMember; 15] = [
     (PROCESSOR_TIME, time_of(&[("figure", Name("lost")), ("cpu", Number(2))])),
     (PROCESSOR_TIME, time_of(&[("figure", Name("lost")), ("cpu", Number(3))])),
     ("system call", GETPPID),
-    ("context switch", PIPE_ON_ONE_CPU),
+    ("pipe hand-over", PIPE_ON_ONE_CPU),
     ("page fault", FIRST_WRITE),
     ("L1 latency", chase(&[("order", Name("random cycle")), ("pages", Name("huge")), ("size", Cache(1))])),
     ("L2 latency", chase(&[("order", Name("random cycle")), ("pages", Name("huge")), ("size", Cache(2))])),

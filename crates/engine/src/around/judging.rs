@@ -136,11 +136,12 @@ fn verdict(changes: &[Result<Change, String>], margin: f64) -> Verdict {
     if let Some(reason) = changes.iter().find_map(|change| change.as_ref().err()) {
         return Verdict::CannotSay { reason: reason.clone() };
     }
-    match known().map(Change::within).reduce(f64::max) {
-        Some(within) if within <= margin => Verdict::HeldStill { within },
-        Some(within) => {
-            let limit = fathom_core::quantities::percent(within);
-            Verdict::CannotSay { reason: format!("any change up to {limit} would be possible") }
+    let farthest = known().max_by(|one, other| one.within().total_cmp(&other.within()));
+    match farthest.map(|change| (change.within(), change.scale)) {
+        Some((within, _)) if within <= margin => Verdict::HeldStill { within },
+        Some((within, scale)) => {
+            let reason = format!("any change up to {} would be possible", scale.amount(within));
+            Verdict::CannotSay { reason }
         }
         None => Verdict::CannotSay { reason: "nothing was measured after the work".to_owned() },
     }

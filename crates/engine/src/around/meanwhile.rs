@@ -1,9 +1,10 @@
 //! What the kernel's counters and a sleeping thread say of the time in which the work went on, compared with the seconds before
 //! it.
 //!
-//! These have no trials: a rate over the whole of the work is compared with the largest of the rates in the slices before it, of
-//! about a second each. It moved where it exceeds that by more than its margin. So what a host does all the time is no
-//! movement, and what varies from second to second has to be exceeded.
+//! These have no trials: a rate over the whole of the work is compared with the rates in the slices before it, of about a second
+//! each. It moved where it exceeds the largest of them by more than its margin, and held still where it differs from their mean by
+//! no more than that. In between nothing can be said: what varies from second to second hides it. CPU time of other programs has
+//! moved as well where it fell below the smallest; what else fell may have done so because the work wanted less than the anchors.
 //!
 //! Pressure (tasks that wait for a CPU or a device) does not say who made them wait, and work with more threads than CPUs, or one that
 //! reads a file, makes itself wait. So it is a dimension only where it held still, or where the work cannot have been the cause: of
@@ -37,21 +38,27 @@ struct WatchedCondition {
     seconds: fn(&HostSlice) -> Option<f64>,
     /// Whether others than the work made it rise, as far as these slices show; `None` where that does not matter.
     by_others: Option<fn(&[HostSlice]) -> bool>,
+    /// Whether a fall is the host's too, and not of work that wants less than the anchors did.
+    both_ways: bool,
 }
 
 impl WatchedCondition {
     const fn of(name: &'static str, margin: f64, seconds: fn(&HostSlice) -> Option<f64>) -> Self {
-        WatchedCondition { name, margin, seconds, by_others: None }
+        WatchedCondition { name, margin, seconds, by_others: None, both_ways: false }
     }
 
     const fn only_by(self, others: fn(&[HostSlice]) -> bool) -> Self {
         WatchedCondition { by_others: Some(others), ..self }
     }
+
+    const fn both_ways(self) -> Self {
+        WatchedCondition { both_ways: true, ..self }
+    }
 }
 
 /// Each as seconds per second: 1 is one CPU, or all of the time.
 const CONDITIONS: [WatchedCondition; 7] = [
-    WatchedCondition::of(OTHERS, 0.10, others_s),
+    WatchedCondition::of(OTHERS, 0.10, others_s).both_ways(),
     WatchedCondition::of(HYPERVISOR, 0.05, |slice| slice.steal_s),
     WatchedCondition::of(QUOTA, 0.02, |slice| slice.throttled_s),
     WatchedCondition::of(GAPS, 0.02, |slice| Some(slice.late_s)),
@@ -108,23 +115,45 @@ fn dimension(
     before: &[HostSlice],
     during: &[HostSlice],
 ) -> Option<HostDimension> {
-    let WatchedCondition { name, margin, seconds, by_others } = condition;
+    let WatchedCondition { name, margin, seconds, by_others, .. } = condition;
     let (usual, meanwhile) = (rate(*seconds, before)?, rate(*seconds, during)?);
-    let of_slice = |slice| rate(*seconds, std::slice::from_ref(slice));
-    let most = whole(before).filter_map(of_slice).fold(usual, f64::max);
     let lasted: f64 = during.iter().map(|slice| slice.lasted_s).sum();
-    let by = meanwhile - usual;
     let verdict = if lasted < SHORTEST_S {
         Verdict::CannotSay { reason: format!("the work lasted only {}", quantities::roughly(lasted)) }
-    } else if meanwhile <= most + margin {
-        Verdict::HeldStill { within: by.abs() }
-    } else if by_others.is_none_or(|by_others| by_others(during)) {
-        Verdict::Moved { by, low: None, high: None }
     } else {
-        return None;
+        let of_slice = |slice| rate(*seconds, std::slice::from_ref(slice));
+        let rates: Vec<f64> = whole(before).filter_map(of_slice).collect();
+        condition.verdict(&rates, usual, meanwhile)
     };
-    let scale = ChangeScale::Points;
-    Some(watched(name, scale, [usual, meanwhile], *margin, verdict))
+    let is_still = matches!(verdict, Verdict::HeldStill { .. });
+    if !is_still && !by_others.is_none_or(|by_others| by_others(during)) {
+        return None;
+    }
+    Some(watched(name, ChangeScale::Points, [usual, meanwhile], *margin, verdict))
+}
+
+impl WatchedCondition {
+    /// The verdict on a rate meanwhile, by the usual one and by those of single seconds before.
+    fn verdict(&self, rates: &[f64], usual: f64, meanwhile: f64) -> Verdict {
+        let least = rates.iter().copied().fold(usual, f64::min);
+        let most = rates.iter().copied().fold(usual, f64::max);
+        let by = meanwhile - usual;
+        let (rose, fell) = (meanwhile > most + self.margin, meanwhile < least - self.margin);
+        if rose || fell && self.both_ways {
+            Verdict::Moved { by, low: Some(meanwhile - most), high: Some(meanwhile - least) }
+        } else if by.abs() <= self.margin {
+            Verdict::HeldStill { within: by.abs() }
+        } else if fell {
+            Verdict::CannotSay {
+                reason: "it fell, as it does where work wants less than the anchors".to_owned(),
+            }
+        } else {
+            let [least, most, meanwhile] = [least, most, meanwhile].map(quantities::percent);
+            Verdict::CannotSay {
+                reason: format!("it was {meanwhile}, and in single seconds before {least} to {most}"),
+            }
+        }
+    }
 }
 
 /// The page cache at the end of the first phase and during the work, as a share of memory: it changes where programs read and
@@ -204,6 +233,33 @@ mod tests {
     fn what_was_so_before_is_no_movement() {
         let busy = [slice(1.9, 0.9), slice(1.3, 0.9), slice(1.9, 0.9)];
         assert_eq!(named(&judged(&busy, &busy, Some(100))), [""; 0]);
+    }
+
+    #[test]
+    fn what_varied_from_second_to_second_before_hides_a_change_and_is_not_said_to_hold_still() {
+        let uneasy = [slice(0.9, 0.9), slice(1.9, 0.9)];
+        let of_others = |during: HostSlice| {
+            let all = judged(&uneasy, &[during], None);
+            all.into_iter().find(|each| each.name == OTHERS).expect("the dimension").verdict
+        };
+        assert!(
+            matches!(of_others(slice(1.8, 0.9)), Verdict::CannotSay { reason } if reason.contains("100 %"))
+        );
+        assert!(matches!(of_others(slice(1.4, 0.9)), Verdict::HeldStill { .. }));
+    }
+
+    #[test]
+    fn other_programs_that_end_are_a_movement_and_a_quota_that_the_work_does_not_reach_is_none() {
+        let beside = HostSlice { throttled_s: Some(0.4), ..slice(1.9, 0.9) };
+        let alone = HostSlice { throttled_s: Some(0.0), ..slice(0.1, 0.1) };
+        let judgement = judged(&[beside.clone(), beside], &[alone], None);
+        assert_eq!(named(&judgement), [OTHERS]);
+        assert!(matches!(judgement[0].verdict, Verdict::Moved { by, .. } if by < -0.9));
+        let quota = judgement.iter().find(|each| each.name == QUOTA).expect("the dimension");
+        assert!(
+            matches!(&quota.verdict, Verdict::CannotSay { reason } if reason.contains("fell")),
+            "{quota:?}"
+        );
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! The verdict on a dimension, and on the host.
 
+use fathom_core::quantities;
 use fathom_core::quantity::Unit;
 use serde::{Deserialize, Serialize};
 
@@ -16,7 +17,8 @@ pub enum Verdict {
     Moved {
         /// The change, a share of one: 0.2 for 20 % more; of a share of time, in points.
         by: f64,
-        /// The interval of the change; absent where one reading was compared.
+        /// The lower end of the change: of anchors that of its 95 % interval; of what was watched meanwhile the change from the
+        /// second before with the highest rate; absent where one reading was compared.
         low: Option<f64>,
         /// Its upper end.
         high: Option<f64>,
@@ -36,6 +38,16 @@ pub enum ChangeScale {
     Ratio,
     /// As the difference of two shares.
     Points,
+}
+
+impl ChangeScale {
+    /// The size of a change, in either direction, as text.
+    pub fn amount(self, change: f64) -> String {
+        match self {
+            ChangeScale::Ratio => quantities::percent(change),
+            ChangeScale::Points => format!("{} points", quantities::number(change * 100.0)),
+        }
+    }
 }
 
 /// What a dimension was known from.

@@ -12,7 +12,8 @@ pub(super) const JUDGED: &str = "Anchors: a dimension moved where its change is 
                                  discovery rate 5 % over all dimensions and phases) and is not shown to be within the \
                                  whole; it held still within x % \
                                  where the 95 % interval of the change ends there, and that is within its margin. Meanwhile: \
-                                 it moved where its rate exceeds that of every second before by more than its margin. What \
+                                 it moved where its rate leaves those of all seconds before by more than its margin (the \
+                                 interval is the change from the highest and from the lowest of them). What \
                                  moved with another can have moved because of it. Nothing is rescaled.";
 
 /// The verdict on the host in one sentence.

@@ -31,8 +31,8 @@ pub(super) fn meanwhile<'a>(dimensions: impl Iterator<Item = &'a HostDimension>)
         .rows(dimensions.map(|each| row(each, None)))
 }
 
-fn judged() -> [Column; 2] {
-    [Column::ratio("change"), Column::words("verdict")]
+fn judged() -> [Column; 3] {
+    [Column::ratio("change"), Column::ratio("margin"), Column::words("verdict")]
 }
 
 fn row(dimension: &HostDimension, pauses: Option<String>) -> Row {
@@ -43,7 +43,7 @@ fn row(dimension: &HostDimension, pauses: Option<String>) -> Row {
     let (before, after) =
         (value(dimension.readings.first()), value(dimension.readings.get(1..).and_then(<[_]>::last)));
     let cells = [Some(Text::plain(&dimension.name)), Some(before), pauses.map(Text::plain), Some(after)];
-    let judged = [Text::plain(change(dimension)), verdict(dimension)];
+    let judged = [Text::plain(change(dimension)), Text::plain(margin(dimension)), verdict(dimension)];
     Row::of(cells.into_iter().flatten().chain(judged))
 }
 
@@ -79,12 +79,14 @@ fn change(dimension: &HostDimension) -> String {
             format!("{} ({} to {})", by(*change), by(*low), by(*high))
         }
         Verdict::Moved { by: change, .. } => by(*change),
-        Verdict::HeldStill { within } if dimension.scale == ChangeScale::Points => {
-            format!("within {} points", quantities::number(within * 100.0))
-        }
-        Verdict::HeldStill { within } => format!("within {}", quantities::percent(*within)),
+        Verdict::HeldStill { within } => format!("within {}", dimension.scale.amount(*within)),
         Verdict::CannotSay { .. } => ABSENT.to_owned(),
     }
+}
+
+/// The change up to which it held still.
+fn margin(dimension: &HostDimension) -> String {
+    format!("±{}", dimension.scale.amount(dimension.margin))
 }
 
 fn verdict(dimension: &HostDimension) -> Text {
