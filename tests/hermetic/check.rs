@@ -161,7 +161,7 @@ fn a_run_decides_by_its_figures_and_the_exit_status_says_what() {
     assert_eq!((status, &failed["decision"]), (Some(1), &"fails".into()), "{failed:#}");
     assert_eq!(failed["results"][1]["decision"], "meets", "{failed:#}");
     assert!(failed["results"][0]["margin"].as_f64().unwrap() < 0.0, "{failed:#}");
-    assert_eq!(failed["verdict"], "FAILS: 1 of 2 requirements is not met");
+    assert_eq!(failed["verdict"], "FAILS: 1 of 2 requirements is not met; 1 met");
     let part = |file: &Value| file["results"][0]["failure_error"].as_f64().unwrap();
     assert!((part(&failed) - 0.025).abs() < 1e-12 && (part(&met) - 0.05).abs() < 1e-12, "{failed:#}");
 
@@ -169,9 +169,16 @@ fn a_run_decides_by_its_figures_and_the_exit_status_says_what() {
     assert_eq!((status, &near["results"][0]["decision"]), (Some(3), &"undecided".into()), "{near:#}");
     assert!(near["results"][0]["reason"].as_str().is_some_and(|reason| !reason.is_empty()), "{near:#}");
 
-    // A rate of operations is the time of one, with the other direction.
-    let (status, rate) = decided(&run, &[&getppid(&format!("at_least = \"{}/s\"", 1e9 / value / 1.15))]);
+    // A rate of operations is the time of one, with the other direction; people see the rate that was asked for.
+    let demand = getppid(&format!("at_least = \"{}/s\"", 1e9 / value / 1.15));
+    let (status, rate) = decided(&run, &[&demand]);
     assert_eq!((status, &rate["results"][0]["direction"]), (Some(0), &"at_most".into()), "{rate:#}");
+    let margin = rate["results"][0]["margin"].as_f64().unwrap();
+    assert!((margin - 0.15).abs() < 1e-9, "a rate 15 % above the limit: {margin}");
+    let file = file(folder.path(), &[&demand]);
+    let (_, text, _) = check(&[file.to_str().unwrap(), "--run", run.to_str().unwrap()]);
+    let row = text.lines().find(|line| line.contains("meets")).expect("its row");
+    assert!(row.matches("/s").count() == 2 && !row.contains("ns "), "{row}");
 }
 
 #[test]
@@ -220,7 +227,7 @@ fn every_form_begins_with_the_verdict() {
     let folder = tempfile::tempdir().expect("a folder");
     let run = part_file(folder.path());
     let file = file(folder.path(), &[&getppid("at_most = \"1 s\""), &getppid("at_most = \"1 ns\"")]);
-    let verdict = "FAILS: 1 of 2 requirements is not met";
+    let verdict = "FAILS: 1 of 2 requirements is not met; 1 met";
     for form in ["text", "html", "markdown", "latex", "synopsis", "json", "csv"] {
         let arguments = [file.to_str().unwrap(), "--run", run.to_str().unwrap(), "--format", form];
         let (status, out, error) = check(&arguments);

@@ -55,6 +55,8 @@ pub struct Assessment {
     pub limit: f64,
     /// The right side of the limit in that unit: a least rate of operations is a greatest time.
     pub direction: RightSide,
+    /// Whether operations a second were asked of a figure that is the time of one.
+    pub asked_as_rate: bool,
     /// The figure with its interval; `None` if nothing was measured, or the sample does not support it.
     pub estimate: Option<SequentialEstimate>,
     /// The share of observations (or trials) on the right side of the limit.
@@ -85,6 +87,7 @@ impl Assessment {
             unit: None,
             limit: demand.limit.value,
             direction: demand.direction,
+            asked_as_rate: false,
             estimate: None,
             share: None,
             trials: 0,
@@ -97,7 +100,7 @@ impl Assessment {
         }
     }
 
-    /// How far the value stays clear of the limit, as a share of the limit: negative on the wrong side.
+    /// How far the value stays clear of the limit, as a share of the limit as it was asked: negative on the wrong side.
     pub fn margin(&self) -> Option<f64> {
         self.clearance(self.estimate?.value)
     }
@@ -116,6 +119,10 @@ impl Assessment {
     }
 
     fn clearance(&self, value: f64) -> Option<f64> {
+        if self.asked_as_rate {
+            let more = self.limit / value - 1.0;
+            return Some(if self.direction == RightSide::AtMost { more } else { -more });
+        }
         let beyond = (self.limit - value) / self.limit;
         Some(match self.direction {
             RightSide::AtMost => beyond,
@@ -226,6 +233,7 @@ fn point(
         unit: Some(planned.unit),
         limit,
         direction,
+        asked_as_rate: turned,
         bound: expected.and_then(|expected| expected.bound.clone()),
         is_open: true,
         ..Assessment::undecided(demand, NO_TRIAL)

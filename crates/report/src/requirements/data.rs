@@ -73,7 +73,7 @@ struct SourceEntry<'a> {
 pub(super) fn entry<'a>(report: &'a CheckReport) -> CheckEntry<'a> {
     let publications = &report.requirements.publications;
     CheckEntry {
-        verdict: words::verdict(report.judged),
+        verdict: words::verdict(&report.requirements.demands, report.judged),
         decision: report.judgement().name(),
         requirements: report.requirements.title.clone(),
         started: &report.header.started,

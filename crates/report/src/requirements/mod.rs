@@ -96,7 +96,7 @@ impl Facts for CheckReport<'_> {
 
 impl CheckReport<'_> {
     fn document_of(&self, whole: bool) -> Document {
-        let verdict = words::verdict(self.judged);
+        let verdict = words::verdict(&self.requirements.demands, self.judged);
         let mut document = Document::new(&verdict);
         "Requirements".clone_into(&mut document.kind);
         document.date.clone_from(&self.header.started);

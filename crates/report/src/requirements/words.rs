@@ -2,7 +2,7 @@
 
 use crate::paper::Text;
 use crate::words::plural;
-use fathom_core::machine::Machine;
+use fathom_core::machine::{Fact, Machine};
 use fathom_core::quantities::{self, Measure};
 use fathom_core::quantity::Unit;
 use fathom_core::quantity::declared;
@@ -12,18 +12,36 @@ use fathom_engine::requirements::{
 use std::collections::BTreeSet;
 
 /// The verdict on all requirements in a sentence, whose first word it is.
-pub(super) fn verdict(judged: &[Assessment]) -> String {
+pub(super) fn verdict(demands: &[Demand], judged: &[Assessment]) -> String {
     let count = |judgement| judged.iter().filter(|judged| judged.judgement == judgement).count();
     let [meets, fails, undecided] = [Judgement::Meets, Judgement::Fails, Judgement::Undecided].map(count);
+    let unmeasured = demands.iter().filter(|demand| is_unmeasured(demand)).count();
     let all = plural(judged.len(), "requirement");
     let are = |count: usize| if count == 1 { "is" } else { "are" };
-    match (fails, undecided) {
+    let open = undecided.saturating_sub(unmeasured);
+    let others = |counts: &[(usize, &str)]| {
+        let some = counts.iter().filter(|(count, _)| *count > 0);
+        let some: Vec<String> = some.map(|(count, what)| format!("{count} {what}")).collect();
+        if some.is_empty() { String::new() } else { format!("; {}", some.join(", ")) }
+    };
+    let (met, not_yet) = ((meets, "met"), (unmeasured, "cannot be measured yet"));
+    match (fails, open) {
+        (0, 0) if undecided > 0 => {
+            format!("UNDECIDED: {meets} of {all} {} met{}", are(meets), others(&[not_yet]))
+        }
         (0, 0) if meets == 1 => "MEETS: the requirement holds".to_owned(),
         (0, 0) => format!("MEETS: all {all} are met"),
-        (0, _) => format!("UNDECIDED: {undecided} of {all} {} undecided; {meets} met", are(undecided)),
-        (_, 0) => format!("FAILS: {fails} of {all} {} not met", are(fails)),
-        _ => format!("FAILS: {fails} of {all} {} not met; {undecided} undecided", are(fails)),
+        (0, _) => format!("UNDECIDED: {open} of {all} {} undecided{}", are(open), others(&[met, not_yet])),
+        _ => {
+            let others = others(&[met, (open, "undecided"), not_yet]);
+            format!("FAILS: {fails} of {all} {} not met{others}", are(fails))
+        }
     }
+}
+
+/// Whether no experiment measures what is asked for.
+fn is_unmeasured(demand: &Demand) -> bool {
+    matches!(demand.measurand, Measurand::Unmeasured(_))
 }
 
 /// What a requirement asks for: `p99 at most 10 ms`.
@@ -37,7 +55,7 @@ pub(super) fn demand(demand: &Demand) -> String {
         _ => statistic(demand) + " ",
     };
     let things = if demand.limit.kind == ThresholdKind::Count { " CPUs" } else { "" };
-    format!("{what}{side} {}{things}", demand.limit.text)
+    format!("{what}{side} {}{things}", demand.limit.text.replace("us", "µs"))
 }
 
 fn statistic(demand: &Demand) -> String {
@@ -76,21 +94,41 @@ pub(super) fn reason(demand: &Demand, judged: &Assessment) -> Option<Text> {
     Some(Text::strong(&demand.name).and(quantities::reworded(&about)))
 }
 
-/// The value; empty if there is none.
+/// The value, as a rate where one was asked for; empty if there is none.
 pub(super) fn value(judged: &Assessment) -> Option<String> {
     let estimate = judged.estimate?;
+    let ends = estimate.low.zip(estimate.high);
     Some(match judged.unit {
-        Some(unit) => quantities::rounded(unit, estimate.value, estimate.low.zip(estimate.high)),
+        Some(_) if judged.asked_as_rate => {
+            let ends = ends.map(|(low, high)| (a_second(high), a_second(low)));
+            format!("{}/s", quantities::number_within(a_second(estimate.value), ends))
+        }
+        Some(unit) => quantities::rounded(unit, estimate.value, ends),
         None => quantities::plain(estimate.value),
     })
+}
+
+/// How many operations of so many nanoseconds there are in a second.
+fn a_second(nanoseconds: f64) -> f64 {
+    1e9 / nanoseconds
 }
 
 /// The interval, one end of which may be unknown.
 pub(super) fn interval(judged: &Assessment) -> Option<String> {
     let estimate = judged.estimate?;
     let unit = judged.unit?;
-    let rounded = |end: f64| quantities::value(unit, end);
-    match (estimate.low, estimate.high) {
+    let (low, high) = match judged.asked_as_rate {
+        true => (estimate.high.map(a_second), estimate.low.map(a_second)),
+        false => (estimate.low, estimate.high),
+    };
+    let rounded = |end: f64| match judged.asked_as_rate {
+        true => format!("{}/s", quantities::number(end)),
+        false => quantities::value(unit, end),
+    };
+    match (low, high) {
+        (Some(low), Some(high)) if low < high && judged.asked_as_rate => {
+            Some(format!("{}/s", quantities::number_range(a_second(estimate.value), low, high)))
+        }
         (Some(low), Some(high)) if low < high => {
             let measure = Measure::of(unit, estimate.value);
             Some(format!("{} {}", measure.range(estimate.value, low, high), measure.symbol))
@@ -123,7 +161,22 @@ pub(super) fn limits(machine: &Machine, judged: &[Assessment]) -> Vec<Text> {
         None => "memory limit of the control group: none that is known".to_owned(),
     };
     let bounds: BTreeSet<String> = judged.iter().filter_map(bound).collect();
-    [quota, memory].into_iter().chain(bounds).map(Text::plain).collect()
+    folder(machine, judged).into_iter().chain([quota, memory]).chain(bounds).map(Text::plain).collect()
+}
+
+/// Where files were made, if any requirement is about them.
+fn folder(machine: &Machine, judged: &[Assessment]) -> Option<String> {
+    let is_of_files = |judged: &&Assessment| {
+        judged.point.as_ref().is_some_and(|(experiment, _)| experiment.starts_with("filesystem/"))
+    };
+    judged.iter().find(is_of_files)?;
+    let fact = |fact: &Fact<String>| fact.value().cloned().unwrap_or_else(|| "unknown".to_owned());
+    let storage = &machine.storage;
+    Some(format!(
+        "files below {}, on {}; `--dir` names another folder",
+        fact(&storage.folder),
+        fact(&storage.file_system)
+    ))
 }
 
 fn bound(judged: &Assessment) -> Option<String> {
