@@ -47,16 +47,16 @@ pub(super) fn counts(point: &PointResult) -> Option<String> {
 }
 
 /// The meaning of a row for each state.
-pub(super) const LEGEND_OF_ROWS: &str = "n of m trials, % of the observations: the machine was in several states, each with its value; a median over all would be of none.";
+pub(super) const LEGEND_OF_ROWS: &str = "n of m trials, % of the observations: the machine was in several states, each with its value, and with an interval where four trials or more were in it; a median over all would be of none.";
 
-/// The value of each state with what is counted of it, `4 of 6 trials`, that with the most first; empty for a point of one state.
-pub(super) fn each(point: &PointResult) -> Vec<(f64, String)> {
+/// The states with what is counted of each, `4 of 6 trials`, that with the most first; empty for a point of one state.
+pub(super) fn each(point: &PointResult) -> Vec<(MachineState, String)> {
     let counted = |state: MachineState| {
         let part = match state.part {
             StatePart::Trials(part, all) => format!("{part} of {all} trials"),
             StatePart::Observations(share) => format!("{} of the observations", quantities::percent(share)),
         };
-        (state.value, part)
+        (state, part)
     };
     point.mixture.as_ref().map_or(vec![], |mixture| mixture.states().into_iter().map(counted).collect())
 }

@@ -6,7 +6,7 @@ use fathom_core::experiment::{AXIS_PLACEMENT, Part, Prediction};
 use fathom_core::quantities::{self, Measure};
 use fathom_core::quantity::Unit;
 use fathom_core::statistics::Estimate;
-use fathom_engine::results::{Outcome, PointResult, Results};
+use fathom_engine::results::{MachineState, Outcome, PointResult, Results};
 
 /// The rows of one experiment.
 pub(super) struct OperationGroup<'run> {
@@ -133,19 +133,27 @@ fn of_states(row: OperationRow<'_>, measure: Measure) -> Vec<OperationRow<'_>> {
     let states = states::each(row.point);
     let absent = || ABSENT.to_owned();
     let predicted = row.point.prediction.as_ref().map(Prediction::total).filter(|total| *total > 0.0);
-    let of = |(place, (value, count)): (usize, (f64, String))| OperationRow {
-        point: row.point,
-        operation: if place == 0 { format!("{} ({count})", row.operation) } else { format!("· {count}") },
-        shared: false,
-        further: place > 0,
-        hardware: if place == 0 { row.hardware.clone() } else { absent() },
-        software: if place == 0 { row.software.clone() } else { absent() },
-        predicted: if place == 0 { row.predicted.clone() } else { absent() },
-        measured: format!("{} {}", measure.number(value, None), measure.symbol),
-        interval: absent(),
-        half_width: absent(),
-        factor: predicted.map_or_else(absent, |predicted| quantities::factor(value / predicted)),
-        evidence: if place == 0 { row.evidence } else { ABSENT },
+    let of = |(place, (state, count)): (usize, (MachineState, String))| {
+        let (value, ends) = (state.value, state.interval.map(|ends| (ends.low, ends.high)));
+        let range = |(low, high)| format!("{} {}", measure.range(value, low, high), measure.symbol);
+        OperationRow {
+            point: row.point,
+            operation: if place == 0 {
+                format!("{} ({count})", row.operation)
+            } else {
+                format!("· {count}")
+            },
+            shared: false,
+            further: place > 0,
+            hardware: if place == 0 { row.hardware.clone() } else { absent() },
+            software: if place == 0 { row.software.clone() } else { absent() },
+            predicted: if place == 0 { row.predicted.clone() } else { absent() },
+            measured: format!("{} {}", measure.number(value, ends), measure.symbol),
+            interval: ends.map_or_else(absent, range),
+            half_width: ends.map_or_else(absent, |ends| measure.half_width(value, ends)),
+            factor: predicted.map_or_else(absent, |predicted| quantities::factor(value / predicted)),
+            evidence: if place == 0 { row.evidence } else { ABSENT },
+        }
     };
     let of_each: Vec<OperationRow> = states.into_iter().enumerate().map(of).collect();
     if of_each.is_empty() { vec![row] } else { of_each }

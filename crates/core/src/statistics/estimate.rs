@@ -31,6 +31,7 @@
 //! Without differences between trials that is the share test; with trials that do not overlap it is the sign test of their medians,
 //! or about Student's t of four: the mean ± 3.18 s / 2. With many trials it is the share test again, which needs no symmetry then. The
 //! constants (two fifths, 5.5, 20) were chosen so that all populations of `tests/statistics` are held as often, not for any machine.
+//! From six trials on no end lies beyond all that was observed, where moving the medians' interval would put it.
 //!
 //! How often it held the median in 100 of 2000 to 10,000 draws, with 20 and with 100 observations in a trial (chance moves it by 0.2 to 0.5):
 //!
@@ -178,6 +179,24 @@ mod tests {
         let (one, other) = (ends(&samples), ends(&moved));
         assert!((1000.0 - 3.0 * one.low - other.high).abs() < 1e-6, "{one:?} {other:?}");
         assert!((1000.0 - 3.0 * one.high - other.low).abs() < 1e-6, "{one:?} {other:?}");
+    }
+
+    /// Four trials at one level and two far from it, whose medians' interval is moved to the value.
+    #[test]
+    fn no_end_lies_beyond_all_observations_of_six_trials() {
+        let around = |middle: f64, few: f64| {
+            (0..20).map(|place| if place < 9 { middle } else { middle + few * f64::from(place) }).collect()
+        };
+        for far in [2.0, 5.0, 20.0] {
+            let levels = [7.5, 7.6, 7.7, 7.8, 7.5 * far, 7.6 * far];
+            let samples: Vec<Vec<f64>> = levels.map(|level| around(level, 0.4)).to_vec();
+            let found = estimate(&samples).expect("sound");
+            let ends = found.interval.expect("six");
+            assert!(
+                found.min.is_some_and(|min| min <= ends.low) && found.max.is_some_and(|max| ends.high <= max),
+                "{ends:?}"
+            );
+        }
     }
 
     #[test]

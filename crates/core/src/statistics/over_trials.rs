@@ -26,10 +26,24 @@ pub(super) fn interval(pool: &Pool) -> Option<Interval> {
     // Where trials do not overlap their shares are steps, which add nothing to the medians.
     let steps = apart.min(1.0).powi(2);
     let end = |share: f64, median: f64, outer: f64| between(share, between(outer, median, steps), weight);
-    Some(Interval {
+    let ends = Interval {
         low: end(shares.low, medians.low, shares.low.min(medians.low)).min(value),
         high: end(shares.high, medians.high, shares.high.max(medians.high)).max(value),
-    })
+    };
+    Some(within_observed(pool, ends))
+}
+
+/// From so many trials on, all their observations lie on one side of the median in no more than 1 of 32 cases, if each trial has half
+/// of its own on either side.
+const ENCLOSING: usize = 6;
+
+/// An interval that does not reach beyond what was observed, where the trials are enough to enclose the median: their medians are moved
+/// to the value, which may move an end there.
+fn within_observed(pool: &Pool, ends: Interval) -> Interval {
+    if pool.trials() < ENCLOSING {
+        return ends;
+    }
+    Interval { low: ends.low.max(pool.smallest()), high: ends.high.min(pool.largest()) }
 }
 
 /// The interval if there were so many trials like the existing ones: it shrinks on each side as that of the shares does.

@@ -4,7 +4,7 @@
 use super::outcome::Outcome;
 use super::visits::Visits;
 use fathom_core::sorting;
-use fathom_core::statistics::{self, Mode};
+use fathom_core::statistics::{self, Interval, Mode};
 
 /// The values of a machine in several states.
 #[derive(Debug, Clone, PartialEq)]
@@ -22,6 +22,8 @@ pub struct TrialState {
     pub value: f64,
     /// The number of its trials.
     pub trials: usize,
+    /// The 95 % interval of the value over these trials; `None` of fewer than four.
+    pub interval: Option<Interval>,
 }
 
 /// A state of the machine: its value, and how much of the measurement was in it.
@@ -29,6 +31,8 @@ pub struct TrialState {
 pub struct MachineState {
     /// Its value, in the point's unit.
     pub value: f64,
+    /// The 95 % interval of the value, where enough trials were in it.
+    pub interval: Option<Interval>,
     /// How much was in it.
     pub part: StatePart,
 }
@@ -61,9 +65,9 @@ impl Mixture {
         modes: &[Mode],
     ) -> Option<Self> {
         let median = outcome.estimate()?.value;
-        let trials = visits.by_round().into_iter().map(|(_, median)| median).collect();
+        let trials = visits.chosen.iter().filter_map(|visit| Some((visit.median()?, visit.less_baseline())));
         let is_difference = visits.chosen.iter().any(|visit| !visit.baseline.is_empty());
-        of_trials(trials).map(Mixture::OfTrials).or_else(|| {
+        of_trials(trials.collect()).map(Mixture::OfTrials).or_else(|| {
             let is_of_none = !is_difference && is_between(median, observations, modes);
             is_of_none.then(|| Mixture::OfObservations(modes.to_vec()))
         })
@@ -74,12 +78,20 @@ impl Mixture {
         let mut states: Vec<MachineState> = match self {
             Mixture::OfTrials(states) => {
                 let all = states.iter().map(|state| state.trials).sum();
-                let of = |state: &TrialState| (state.value, StatePart::Trials(state.trials, all));
-                states.iter().map(of).map(|(value, part)| MachineState { value, part }).collect()
+                let of = |state: &TrialState| MachineState {
+                    value: state.value,
+                    interval: state.interval,
+                    part: StatePart::Trials(state.trials, all),
+                };
+                states.iter().map(of).collect()
             }
             Mixture::OfObservations(modes) => {
-                let of = |mode: &Mode| (mode.centre, StatePart::Observations(mode.share));
-                modes.iter().map(of).map(|(value, part)| MachineState { value, part }).collect()
+                let of = |mode: &Mode| MachineState {
+                    value: mode.centre,
+                    interval: None,
+                    part: StatePart::Observations(mode.share),
+                };
+                modes.iter().map(of).collect()
             }
         };
         sorting::by_number(&mut states, |state| -state.part.share());
@@ -97,11 +109,20 @@ impl Mixture {
     }
 }
 
-fn of_trials(mut trials: Vec<f64>) -> Option<[TrialState; 2]> {
-    sorting::numbers(&mut trials);
-    let (lower, higher) = trials.split_at(statistics::two_groups(&trials)?);
-    let state = |of: &[f64]| Some(TrialState { value: statistics::median(of)?, trials: of.len() });
+/// The two states of trials, each given by its median and its observations; `None` if they are of one.
+fn of_trials(mut trials: Vec<(f64, Vec<f64>)>) -> Option<[TrialState; 2]> {
+    sorting::by_number(&mut trials, |(median, _)| *median);
+    let medians: Vec<f64> = trials.iter().map(|(median, _)| *median).collect();
+    let (lower, higher) = trials.split_at(statistics::two_groups(&medians)?);
     Some([state(lower)?, state(higher)?])
+}
+
+fn state(trials: &[(f64, Vec<f64>)]) -> Option<TrialState> {
+    let value = statistics::median(&trials.iter().map(|(median, _)| *median).collect::<Vec<_>>())?;
+    let observations: Vec<&[f64]> = trials.iter().map(|(_, observations)| observations.as_slice()).collect();
+    let interval = statistics::estimate(&observations).and_then(|estimate| estimate.interval);
+    let around = |ends: Interval| Interval { low: ends.low.min(value), high: ends.high.max(value) };
+    Some(TrialState { value, trials: trials.len(), interval: interval.map(around) })
 }
 
 /// How near an observation is to be counted with a value.
@@ -124,14 +145,22 @@ mod tests {
 
     #[test]
     fn trials_of_two_states_are_counted_with_the_value_of_each() {
-        let states = of_trials(vec![35.0, 4.0, 4.2, 34.0, 4.1, 36.0]).expect("two states");
-        assert_eq!(states.map(|state| (state.value, state.trials)), [(4.1, 3), (35.0, 3)]);
-        assert_eq!(of_trials(vec![4.0, 4.1, 4.2, 4.0, 4.1, 4.2]), None);
+        let trials = |medians: &[f64]| {
+            of_trials(
+                medians.iter().map(|median| (*median, vec![*median, median * 1.01, median * 0.99])).collect(),
+            )
+        };
+        let [lower, higher] = trials(&[35.0, 4.0, 4.2, 34.0, 4.1, 36.0, 4.1]).expect("two states");
+        assert_eq!((lower.value, lower.trials, higher.value, higher.trials), (4.1, 4, 35.0, 3));
+        let ends = lower.interval.expect("four trials have an interval");
+        assert!(3.5 < ends.low && ends.low < 4.1 && 4.1 < ends.high && ends.high < 4.7, "{ends:?}");
+        assert_eq!(higher.interval, None, "three trials have none");
+        assert_eq!(trials(&[4.0, 4.1, 4.2, 4.0, 4.1, 4.2]), None);
     }
 
     #[test]
     fn the_state_with_the_most_leads() {
-        let state = |value, trials| TrialState { value, trials };
+        let state = |value, trials| TrialState { value, trials, interval: None };
         let mixture = Mixture::OfTrials([state(4.1, 2), state(35.0, 4)]);
         assert_eq!(mixture.values(), [35.0, 4.1]);
         assert_eq!(mixture.states()[0].part, StatePart::Trials(4, 6));

@@ -3,7 +3,7 @@
 use super::headline::Headline;
 use crate::record::{PlannedPoint, Trial, TrialOutcome};
 use fathom_core::experiment::Bound;
-use fathom_core::quantity::Kind;
+use fathom_core::quantity::{Kind, Unit};
 use fathom_core::statistics::Estimate;
 
 /// The outcome of a point. Nothing is clamped, nothing is silently dropped, no zero stands for "not measured".
@@ -47,6 +47,17 @@ pub enum Outcome {
         /// The estimate, which must not be used.
         unusable: Estimate,
     },
+}
+
+/// An estimate of what was never observed to be zero or less, whose interval does not say that it could be.
+fn above_zero(mut estimate: Estimate) -> Estimate {
+    let least = estimate.min.filter(|min| *min > 0.0);
+    if let (Some(interval), Some(least)) = (&mut estimate.interval, least) {
+        if interval.low <= 0.0 {
+            interval.low = least;
+        }
+    }
+    estimate
 }
 
 impl Outcome {
@@ -114,8 +125,11 @@ impl Outcome {
     }
 
     /// The outcome of a measured point: it breaks a bound, is below resolution, or is a value.
-    pub(super) fn measured(headline: Headline, bound: Option<Bound>, kind: Kind) -> Outcome {
+    pub(super) fn measured(headline: Headline, bound: Option<Bound>, unit: Unit) -> Outcome {
         let Headline { estimate, baseline, resolution, .. } = headline;
+        // A time that was read as zero is shorter than the clock's step, whether or not a baseline was subtracted.
+        let may_be_zero =
+            baseline.is_some() || unit == Unit::Nanoseconds && estimate.min.is_none_or(|min| min <= 0.0);
         let has_baseline = baseline.is_some();
         let high = estimate.interval.map_or(estimate.value, |interval| interval.high);
         let low = estimate.interval.map_or(estimate.value, |interval| interval.low);
@@ -125,7 +139,7 @@ impl Outcome {
             return Outcome::Implausible { bound: Bound { limit: 0.0, because }, unusable: estimate };
         }
         if let Some(bound) = bound {
-            let broken = match kind {
+            let broken = match unit.kind() {
                 Kind::Cost => high < bound.limit,
                 Kind::Rate => low > bound.limit,
                 Kind::Size => false,
@@ -134,10 +148,10 @@ impl Outcome {
                 return Outcome::Implausible { bound, unusable: estimate };
             }
         }
-        if (has_baseline && low <= 0.0) || estimate.value.abs() < resolution {
+        if (may_be_zero && low <= 0.0) || estimate.value.abs() < resolution {
             return Outcome::BelowResolution { below: high.max(resolution), unusable: estimate };
         }
-        Outcome::Value(estimate)
+        Outcome::Value(above_zero(estimate))
     }
 
     /// The outcome of a point without observations: the reason is that of its trials, the last one if they differ.
@@ -156,5 +170,30 @@ impl Outcome {
                 Outcome::Failed { reason: "the trial ended without an observation".to_owned() }
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fathom_core::statistics::Interval;
+
+    fn headline(min: f64, low: f64) -> Headline {
+        let interval = Some(Interval { low, high: 354.0 });
+        let level = 0.95;
+        let (min, max) = (Some(min), Some(3e4));
+        let estimate = Estimate { value: 140.0, interval, level, min, max, trials: 6, observations: 600 };
+        Headline { estimate, baseline: None, resolution: 0.0, core: None }
+    }
+
+    #[test]
+    fn a_time_that_may_be_zero_is_below_resolution_and_one_that_was_never_zero_has_an_interval_above_it() {
+        let of = |min, low| Outcome::measured(headline(min, low), None, Unit::Nanoseconds);
+        assert!(matches!(of(-1e-9, -41.0), Outcome::BelowResolution { below, .. } if below == 354.0));
+        let low = |outcome: &Outcome| outcome.estimate().and_then(|estimate| Some(estimate.interval?.low));
+        assert_eq!(low(&of(9.0, -41.0)), Some(9.0));
+        assert_eq!(low(&of(-1e-9, 30.0)), Some(30.0));
+        let share = Outcome::measured(headline(0.0, 0.0), None, Unit::PartsPerMillion);
+        assert_eq!(low(&share), Some(0.0), "a share may well be none");
     }
 }

@@ -203,7 +203,7 @@ fn judge(
         (Some(mut headline), None) => {
             let step = planned.method().map_or(0.0, |method| method.step(&planned.point));
             headline.resolution = headline.resolution.max(step);
-            Outcome::measured(headline, bound, planned.unit.kind())
+            Outcome::measured(headline, bound, planned.unit)
         }
         (None, None) => Outcome::unmeasured(planned, trials),
     };

@@ -60,6 +60,10 @@ pub(super) struct PointReport<'run> {
 struct StateReport {
     value: f64,
     #[serde(skip_serializing_if = "Option::is_none")]
+    low: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    high: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     trials: Option<usize>,
     #[serde(skip_serializing_if = "Option::is_none")]
     share_of_observations: Option<f64>,
@@ -71,7 +75,8 @@ fn states(result: &PointResult) -> Vec<StateReport> {
             StatePart::Trials(part, _) => (Some(part), None),
             StatePart::Observations(share) => (None, Some(share)),
         };
-        StateReport { value: state.value, trials, share_of_observations }
+        let (low, high) = (state.interval.map(|ends| ends.low), state.interval.map(|ends| ends.high));
+        StateReport { value: state.value, low, high, trials, share_of_observations }
     };
     result.mixture.as_ref().map_or(vec![], |mixture| mixture.states().into_iter().map(report).collect())
 }
@@ -231,7 +236,9 @@ struct CoreReport {
 #[derive(Serialize)]
 struct RatioReport {
     value: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
     low: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     high: Option<f64>,
 }
 
