@@ -14,6 +14,13 @@ pub(super) fn beside(run_file: &Path) -> PathBuf {
 /// Refuses the name of a run file that its own page would overwrite, regardless of case: on some file systems such names are
 /// equal.
 pub(super) fn ensure_other_ending(run_file: &Path) -> Result<()> {
+    if run_file.extension().is_some_and(|ending| ending == "gz") {
+        bail!(
+            "{} has the ending of a packed file, and a run is written line by line, unpacked: name it without .gz, and pack it \
+             when it is complete",
+            run_file.display()
+        );
+    }
     if run_file.extension().is_some_and(|ending| ending.eq_ignore_ascii_case(EXTENSION)) {
         bail!(
             "{} is the name of a page, and the run's own page would overwrite its data: give the run file another \

@@ -12,7 +12,7 @@ use fathom_engine::record::{Run, store};
 use fathom_engine::results::Results;
 use fathom_replicate::record::Replication;
 use fathom_report::published::{MachineList, Machines};
-use fathom_report::references::{self, Machine};
+use fathom_report::references::{self, Figure, Machine};
 use fathom_report::{Facts, FactsForm, RunReport, Style, render_facts};
 use std::path::{Path, PathBuf};
 
@@ -20,6 +20,7 @@ use std::path::{Path, PathBuf};
 pub(super) fn show(args: &cli::Report, style: Style) -> Result<()> {
     let (file, experiments) = named(&args.what)?;
     let path = file.map_or_else(latest, Ok)?;
+    ensure_run_file(&path)?;
     let (report, sources) = if Replication::is_at(&path) {
         refuse_machines(&args.beside)?;
         if !experiments.is_empty() {
@@ -34,7 +35,10 @@ pub(super) fn show(args: &cli::Report, style: Style) -> Result<()> {
 
 /// The run file and the experiments among the arguments: one that is no file, and not written as a path, is an experiment.
 fn named(what: &[PathBuf]) -> Result<(Option<PathBuf>, Vec<String>)> {
-    let is_path = |name: &&PathBuf| name.is_file() || name.is_absolute() || name.extension().is_some();
+    let is_folder = |name: &PathBuf| name.is_dir() && plan::select(&[name.to_string_lossy().into()]).is_err();
+    let is_path = |name: &&PathBuf| {
+        name.is_file() || name.is_absolute() || name.extension().is_some() || is_folder(name)
+    };
     let (files, experiments): (Vec<&PathBuf>, Vec<&PathBuf>) = what.iter().partition(is_path);
     if files.len() > 1 {
         bail!("a report shows one run file: `fathom compare` compares several");
@@ -43,6 +47,23 @@ fn named(what: &[PathBuf]) -> Result<(Option<PathBuf>, Vec<String>)> {
         experiments.into_iter().map(|name| name.to_string_lossy().into_owned()).collect::<Vec<_>>();
     plan::select(&experiments)?;
     Ok((files.first().map(|path| (*path).clone()), experiments))
+}
+
+/// Refuses a folder and a page, with the run file that was meant.
+fn ensure_run_file(path: &Path) -> Result<()> {
+    if path.is_dir() {
+        let newest = store::latest(path).map(|newest| format!(", such as {}", newest.display()));
+        bail!(
+            "cannot read {}: it is a folder; name a run file in it{}",
+            path.display(),
+            newest.unwrap_or_default()
+        );
+    }
+    let run_file = path.with_extension(store::EXTENSION);
+    if path.extension().is_some_and(|ending| ending == "html") && run_file.is_file() {
+        bail!("{} is the page of a run; the run file is {}", path.display(), run_file.display());
+    }
+    Ok(())
 }
 
 fn shown(path: &Path, experiments: &[String], args: &cli::Report, style: Style) -> Result<Rendered> {
@@ -58,8 +79,8 @@ fn shown(path: &Path, experiments: &[String], args: &cli::Report, style: Style) 
         results = results.only(|name| experiments.iter().any(|pattern| plan::names(pattern, name)));
     }
     let files = [("run file", path)];
-    let full = args.full || !experiments.is_empty();
-    let report = RunReport::of(&results).beside(&machines).written_to(&files).in_full(full);
+    let report = RunReport::of(&results).beside(&machines).written_to(&files);
+    let report = report.in_full(args.full).of_part(!experiments.is_empty());
     Rendered::of(&report, args.format, style)
 }
 
@@ -74,10 +95,29 @@ pub(super) fn list_machines(name: Option<&str>, form: FactsForm, style: Style) -
     if let Some(figure) = name.and_then(references::figure) {
         return print(&render_facts(figure, form, style));
     }
+    name.map_or(Ok(()), ensure_no_figure)?;
     let machines = machines_called(&name.map(str::to_owned).into_iter().collect::<Vec<_>>())?;
     let figures = Machines(&machines);
     let facts: &dyn Facts = if machines.is_empty() { &MachineList } else { &figures };
     print(&render_facts(facts, form, style))
+}
+
+/// Refuses a name of the form that figures have: there is none of this one.
+fn ensure_no_figure(name: &str) -> Result<()> {
+    let digits = |text: &str| !text.is_empty() && text.chars().all(|letter| letter.is_ascii_digit());
+    let parts = name.strip_prefix('s').and_then(|rest| rest.split_once('-'));
+    let Some((report, _)) = parts.filter(|(report, number)| digits(report) && digits(number)) else {
+        return Ok(());
+    };
+    let ids: Vec<&str> = references::of_report(report).map(Figure::id).collect();
+    match (ids.first(), ids.last()) {
+        (Some(first), Some(last)) => bail!(
+            "there is no figure {name}: those of report {report} are {first} to {last}, and `fathom references {report}` shows them"
+        ),
+        _ => bail!(
+            "there is no figure {name}, and no report {report}: `fathom references` lists what there is"
+        ),
+    }
 }
 
 fn machines_called(names: &[String]) -> Result<Vec<&'static Machine>> {

@@ -34,16 +34,45 @@ const MOST_MISSED: usize = 5;
 
 /// The summary of a run. `files` are the written files with their names: `("run file", path)`.
 pub fn summary(results: &Results, files: &[(&str, &Path)], style: Style) -> String {
-    let parts = [
+    let first = [
         head(results, style),
         screen::trust_text(results, screen::TrustLines::Whole, style),
         stands_out(results, style),
+    ];
+    let then = [mechanisms(results, style), cross_checks(results, style), findings(results, style)];
+    let parts = first.into_iter().chain(tables(results, style)).chain(then);
+    joined(parts.chain(judged(results, files, style)))
+}
+
+/// The named experiments of a run: what was found, the main figures, then every figure.
+pub fn part(results: &Results, files: &[(&str, &Path)], style: Style) -> String {
+    let first = [
+        head(results, style),
+        findings(results, style),
+        mechanisms(results, style),
+        cross_checks(results, style),
+        screen::main_rows(results, style),
+    ];
+    joined(first.into_iter().chain(tables(results, style)).chain(judged(results, files, style)))
+}
+
+/// The parts that are not empty, with an empty line between them.
+fn joined(parts: impl Iterator<Item = String>) -> String {
+    parts.filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n")
+}
+
+/// Every figure, what has none, and the lines through them.
+fn tables(results: &Results, style: Style) -> [String; 3] {
+    [
         table(&summary::groups(results), style),
         unmeasured(&summary::unmeasured(&results.points), style),
         trends(results, style),
-        mechanisms(results, style),
-        cross_checks(results, style),
-        findings(results, style),
+    ]
+}
+
+/// How far predictions and evidence hold, and what disturbed; then the files.
+fn judged(results: &Results, files: &[(&str, &Path)], style: Style) -> [String; 8] {
+    [
         misses(results, style),
         accuracy(&results.accuracy, style),
         doubts(results, style),
@@ -52,9 +81,7 @@ pub fn summary(results: &Results, files: &[(&str, &Path)], style: Style) -> Stri
         description::warnings(&results.run.header.machine, style),
         precision(results, style),
         places(files, style),
-    ];
-    let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
-    parts.join("\n")
+    ]
 }
 
 fn head(results: &Results, style: Style) -> String {

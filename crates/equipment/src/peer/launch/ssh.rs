@@ -43,10 +43,7 @@ pub struct PeerProgram<'run> {
 /// Starts a peer at `host`. If an address is given, it listens and is reached there instead of at the address that ssh uses:
 /// at another adapter of the same host.
 pub fn launch(host: &str, address: Option<IpAddr>, program: &PeerProgram) -> Result<Launched, NoPeer> {
-    let (mut child, complaints) = start(host, &shell(program, address)).map_err(|error| match error.kind() {
-        io::ErrorKind::NotFound => NoPeer("there is no `ssh` here: install OpenSSH's client, or start `fathom peer` at the other host by hand and give its address and port".to_owned()),
-        _ => NoPeer(format!("ssh could not be started: {error}")),
-    })?;
+    let (mut child, complaints) = start(host, &shell(program, address)).map_err(no_ssh)?;
     let token = Token(chance(32).map_err(|error| NoPeer(format!("no random token could be made: {error}")))?);
     let where_it_is = converse(&mut child, host, program, &token);
     let mut launcher = Launcher(child);
@@ -65,6 +62,29 @@ pub fn launch(host: &str, address: Option<IpAddr>, program: &PeerProgram) -> Res
              firewall or a jump host may stand between: `--peer-address` names another address of it"
         ))
     })
+}
+
+/// Refuses a host whose name has no address, by the user's configuration of ssh; nothing is contacted but the resolver. A host
+/// behind another one may be known only there.
+pub fn ensure_name(host: &str) -> Result<(), NoPeer> {
+    let told = Command::new("ssh").args(["-G", "--", host]).stdin(Stdio::null()).output();
+    let told = told.map_err(no_ssh)?;
+    let settings = String::from_utf8_lossy(&told.stdout);
+    let of = |name: &str| settings.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
+    let is_behind =
+        ["proxyjump", "proxycommand"].iter().any(|name| of(name).is_some_and(|value| value != "none"));
+    let name = of("hostname").unwrap_or(host);
+    if is_behind || (name, 22).to_socket_addrs().is_ok_and(|mut found| found.next().is_some()) {
+        return Ok(());
+    }
+    Err(NoPeer(format!("the name {name} has no address here")))
+}
+
+fn no_ssh(error: io::Error) -> NoPeer {
+    match error.kind() {
+        io::ErrorKind::NotFound => NoPeer("there is no `ssh` here: install OpenSSH's client, or start `fathom peer` at the other host by hand and give its address and port".to_owned()),
+        _ => NoPeer(format!("ssh could not be started: {error}")),
+    }
 }
 
 /// Starts ssh, and passes on what it says on standard error.
