@@ -12,7 +12,7 @@ mod verify;
 
 pub use around::Around;
 pub use check::CheckArgs;
-pub use compare::{Annotations, Compare, Gate, History};
+pub use compare::{Annotations, Compare, Gate, History, MarginOptions};
 pub use mistake::parsed;
 pub use peer::{Peer, PeerOptions};
 pub use report::{Export, Report};

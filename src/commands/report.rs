@@ -1,5 +1,6 @@
 //! The report of a run, beside published machines, and those machines themselves.
 
+use super::compare::compare;
 use super::output::{Rendered, written};
 use super::replicate;
 use super::streams::print;
@@ -18,8 +19,11 @@ use std::path::{Path, PathBuf};
 
 /// Shows the report of a run or of a replication.
 pub(super) fn show(args: &cli::Report, style: Style) -> Result<()> {
-    let (file, experiments) = named(&args.what)?;
-    let path = file.map_or_else(latest, Ok)?;
+    let (files, experiments) = named(&args.what)?;
+    if files.len() > 1 {
+        return beside_each_other(&files, &experiments, args, style);
+    }
+    let path = files.into_iter().next().map_or_else(latest, Ok)?;
     ensure_run_file(&path)?;
     let (report, sources) = if Replication::is_at(&path) {
         refuse_machines(&args.beside)?;
@@ -33,20 +37,38 @@ pub(super) fn show(args: &cli::Report, style: Style) -> Result<()> {
     written(&report, args.output.as_deref(), Door { sources: &sources, force: args.force })
 }
 
-/// The run file and the experiments among the arguments: one that is no file, and not written as a path, is an experiment.
-fn named(what: &[PathBuf]) -> Result<(Option<PathBuf>, Vec<String>)> {
+/// Several runs are shown beside each other as a comparison.
+fn beside_each_other(
+    files: &[PathBuf],
+    experiments: &[String],
+    args: &cli::Report,
+    style: Style,
+) -> Result<()> {
+    if !experiments.is_empty() || !args.beside.is_empty() {
+        bail!(
+            "several runs are shown beside each other as a whole, as `fathom compare` does: name the runs alone"
+        );
+    }
+    let sides = files.iter().map(|path| path.display().to_string()).collect();
+    let margins = cli::MarginOptions { margin: None, margins: None };
+    let cli::Report { format, full, output, force, .. } = args;
+    let (output, accept) = (output.clone(), vec![]);
+    let compared =
+        cli::Compare { sides, margins, accept, format: *format, full: *full, output, force: *force };
+    compare(&compared, style)
+}
+
+/// The run files and the experiments among the arguments: one that is no file, and not written as a path, is an experiment.
+fn named(what: &[PathBuf]) -> Result<(Vec<PathBuf>, Vec<String>)> {
     let is_folder = |name: &PathBuf| name.is_dir() && plan::select(&[name.to_string_lossy().into()]).is_err();
     let is_path = |name: &&PathBuf| {
         name.is_file() || name.is_absolute() || name.extension().is_some() || is_folder(name)
     };
     let (files, experiments): (Vec<&PathBuf>, Vec<&PathBuf>) = what.iter().partition(is_path);
-    if files.len() > 1 {
-        bail!("a report shows one run file: `fathom compare` compares several");
-    }
     let experiments =
         experiments.into_iter().map(|name| name.to_string_lossy().into_owned()).collect::<Vec<_>>();
     plan::select(&experiments)?;
-    Ok((files.first().map(|path| (*path).clone()), experiments))
+    Ok((files.into_iter().cloned().collect(), experiments))
 }
 
 /// Refuses a folder and a page, with the run file that was meant.
@@ -109,7 +131,9 @@ fn ensure_no_figure(name: &str) -> Result<()> {
     let Some((report, _)) = parts.filter(|(report, number)| digits(report) && digits(number)) else {
         return Ok(());
     };
-    let ids: Vec<&str> = references::of_report(report).map(Figure::id).collect();
+    let own = format!("s{report}-");
+    let ids = references::of_report(report).map(Figure::id).filter(|id| id.starts_with(&own));
+    let ids: Vec<&str> = ids.collect();
     match (ids.first(), ids.last()) {
         (Some(first), Some(last)) => bail!(
             "there is no figure {name}: those of report {report} are {first} to {last}, and `fathom references {report}` shows them"

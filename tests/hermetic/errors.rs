@@ -35,7 +35,8 @@ const MISTAKES: &[Mistake] = &[
     // files
     (&["report", "/no/such/file"], 2, &["/no/such/file", "No such file"]),
     (&["report", "memroy"], 2, &["did you mean `memory`"]),
-    (&["report", "one.jsonl", "other.jsonl"], 2, &["fathom compare"]),
+    (&["report", "one.jsonl", "other.jsonl"], 2, &["cannot read one.jsonl"]),
+    (&["report", "one.jsonl", "other.jsonl", "memory"], 2, &["fathom compare"]),
     (&["report", "/"], 2, &["cannot read /", "a folder", "name a run file in it"]),
     (&["compare", "one.jsonl"], 2, &["compare needs two runs", "fathom compare 000 one.jsonl"]),
     (&["history"], 2, &["no run in", "`fathom run` makes one"]),

@@ -43,6 +43,7 @@ mod machine;
 mod mailed_settings;
 mod method_versions;
 mod overwriting;
+mod packed_runs;
 mod pictures;
 mod plan;
 mod planner;

@@ -6,7 +6,7 @@ use super::summary::{OperationGroup, OperationRow, Unmeasured};
 use super::text::{Style, clean, display_width, lines, places};
 use super::words::plural;
 use super::{description, finding, occupancy, run, screen, states, summary, words};
-use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, LineStyle, Table, TableStyle};
+use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, Table, TableComponent, presets};
 use fathom_core::experiment::Finding;
 use fathom_core::quantities;
 use fathom_engine::results::{
@@ -25,9 +25,6 @@ const LEAST_ROOM: usize = 14;
 
 /// The width from which the table has the ends of the intervals.
 const MEDIUM: usize = 84;
-
-/// A line under the head of a table, and none elsewhere.
-const LINES: TableStyle = TableStyle::new().header_separator(LineStyle::none().fill('─').junction('─'));
 
 /// The number of intervals wider than their target that are named.
 const MOST_MISSED: usize = 5;
@@ -108,7 +105,11 @@ fn table(groups: &[OperationGroup], style: Style) -> String {
     }
     let columns = columns(style.width);
     let mut table = Table::new();
-    table.load_style(LINES).set_content_arrangement(ContentArrangement::Dynamic);
+    table.load_preset(presets::NOTHING).set_content_arrangement(ContentArrangement::Dynamic);
+    // A line under the head, and none elsewhere.
+    for part in [TableComponent::HeaderLines, TableComponent::MiddleHeaderIntersections] {
+        table.set_style(part, '─');
+    }
     table.set_width(u16::try_from(style.width).unwrap_or(u16::MAX));
     table.set_header(chosen(&HEAD.map(str::to_owned), columns));
     let rows: Vec<Vec<[String; 9]>> =

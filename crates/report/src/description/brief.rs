@@ -135,7 +135,12 @@ fn disk(machine: &Machine) -> String {
     let storage = &machine.storage;
     let device = |device: &Device| {
         let capacity = device.capacity_bytes.value().map(|bytes| size(*bytes));
-        joined([Some(format!("{} ({})", device.name, device.kind)), device.model.value().cloned(), capacity])
+        joined([
+            Some(device.name.clone()),
+            Some(device.kind.clone()),
+            device.model.value().cloned(),
+            capacity,
+        ])
     };
     let free = storage.free_bytes.value().map(|bytes| format!(", {} free", size(*bytes)));
     let system = storage.file_system.value().map(|kind| format!("{kind}{}", free.unwrap_or_default()));
