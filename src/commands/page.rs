@@ -3,6 +3,7 @@
 use anyhow::{Result, bail};
 use fathom_engine::record::door::Door;
 use fathom_engine::record::regular;
+use std::fs::Metadata;
 use std::path::{Path, PathBuf};
 
 const EXTENSION: &str = "html";
@@ -59,9 +60,10 @@ pub(super) fn write(page: &Path, text: &str, run_file: &Path) -> Result<()> {
         title(earlier.as_bytes()).is_some() && title(earlier.as_bytes()) == title(text.as_bytes())
     };
     let earlier = page.symlink_metadata().ok();
-    if let Some(earlier) = earlier
-        && !(earlier.is_file() && regular::read(page).is_ok_and(|earlier| is_earlier(&earlier)))
-    {
+    let is_own = |earlier: &Metadata| {
+        earlier.is_file() && regular::read(page).is_ok_and(|earlier| is_earlier(&earlier))
+    };
+    if earlier.is_some_and(|earlier| !is_own(&earlier)) {
         bail!(
             "a file that is not this run's page has that name; `fathom report --format html -o FILE` writes the page \
              elsewhere"

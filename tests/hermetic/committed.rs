@@ -12,7 +12,7 @@ pub const RUN: &[u8] = include_bytes!("../fixtures/runs/system-calls.jsonl.gz");
 /// The program.
 pub fn fathom() -> Command {
     let mut command = Command::cargo_bin("fathom").unwrap();
-    command.timeout(std::time::Duration::from_mins(2));
+    command.timeout(std::time::Duration::from_secs(2 * 60));
     command
 }
 

@@ -13,6 +13,8 @@ use fathom_core::message::{clean, tell};
 use fathom_core::sampling::partner;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{IpAddr, ToSocketAddrs};
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -20,10 +22,10 @@ use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
 
 /// The timeout of the login: the user may have to type a passphrase.
-const LOGIN: Duration = Duration::from_mins(2);
+const LOGIN: Duration = Duration::from_secs(2 * 60);
 
 /// The timeout of each later step, including copying.
-const STEP: Duration = Duration::from_mins(1);
+const STEP: Duration = Duration::from_secs(60);
 
 /// The most lines of ssh's standard error that are passed on: a changed host key takes about fifteen.
 const MOST_COMPLAINTS: usize = 100;
@@ -95,8 +97,8 @@ fn start(host: &str, shell: &str) -> io::Result<(Child, JoinHandle<()>)> {
     // Neither the user's agent nor their display is forwarded to a host that only measures.
     ssh.args(["-T", "-a", "-x", "--", host, shell]).env_remove(Access::PASSWORD);
     ssh.stdin(Stdio::piped()).stdout(Stdio::piped());
-    let (complaints, complaining) = io::pipe()?;
-    ssh.stderr(complaining);
+    let (complaints, complaining) = UnixStream::pair()?;
+    ssh.stderr(OwnedFd::from(complaining));
     // SAFETY: between fork and exec only prctl and getppid are called, and nothing is allocated.
     unsafe { ssh.pre_exec(move || partner::end_with(parent)) };
     let child = ssh.spawn()?;
@@ -320,7 +322,7 @@ mod tests {
             let folder = folder.join(name);
             std::fs::create_dir(&folder).unwrap();
             std::fs::write(folder.join(file), "").unwrap();
-            let then = std::time::SystemTime::now() - Duration::from_hours(hours);
+            let then = std::time::SystemTime::now() - Duration::from_secs(hours * 60 * 60);
             std::fs::File::open(&folder).unwrap().set_modified(then).unwrap();
             folder
         };
