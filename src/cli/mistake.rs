@@ -77,9 +77,12 @@ fn value(error: &Error) -> String {
     let option = short(&option);
     if !possible.is_empty() {
         let suggested = all(error, ContextKind::SuggestedValue);
-        let meant = suggested.first().cloned().or_else(|| other_name(&value).map(str::to_owned));
-        let meant = meant.map(|name| format!(" (did you mean `{name}`?)")).unwrap_or_default();
-        return format!("{option}: there is no `{value}`{meant}; possible values: {}", possible.join(", "));
+        let intended = suggested.first().cloned().or_else(|| other_name(&value).map(str::to_owned));
+        let intended = intended.map(|name| format!(" (did you mean `{name}`?)")).unwrap_or_default();
+        return format!(
+            "{option}: there is no `{value}`{intended}; possible values: {}",
+            possible.join(", ")
+        );
     }
     let source = error.source();
     if source.is_some_and(|source| source.is::<ParseIntError>()) {
@@ -158,7 +161,7 @@ fn clap_sentence(error: &Error) -> String {
 mod tests {
     use super::*;
 
-    fn told(words: &[&str]) -> String {
+    fn message(words: &[&str]) -> String {
         let arguments: Vec<String> = ["fathom"].iter().chain(words).map(|word| (*word).to_owned()).collect();
         Cli::try_parse_from(&arguments).map_or_else(|error| sentence(&error, &arguments), |_| String::new())
     }
@@ -166,26 +169,26 @@ mod tests {
     #[test]
     fn a_mistake_is_a_sentence_with_what_was_meant() {
         assert_eq!(
-            told(&["rnu"]),
+            message(&["rnu"]),
             "there is no command `rnu` (did you mean `run`?); `fathom --help` lists them"
         );
         assert_eq!(
-            told(&["run", "--budgett", "5s"]),
+            message(&["run", "--budgett", "5s"]),
             "`fathom run` has no option `--budgett` (did you mean `--budget`?); `fathom run --help` lists them"
         );
         assert_eq!(
-            told(&["run", "--budget", "-5s"]),
+            message(&["run", "--budget", "-5s"]),
             "--budget: `-5s` begins with a minus, and no value is below zero"
         );
-        assert_eq!(told(&["run", "--seed", "abc"]), "--seed: `abc` is no whole number, such as 7");
-        assert!(told(&["run", "--quick", "--thorough"]).ends_with("cannot be used with --thorough"));
-        assert!(told(&["export", "--format", "prometheus"]).contains("did you mean `open-metrics`?"));
-        assert!(told(&["schema", "x"]).starts_with("`fathom schema` takes nothing like `x`"));
-        assert!(told(&["gate"]).starts_with("`fathom gate` needs --baseline"));
+        assert_eq!(message(&["run", "--seed", "abc"]), "--seed: `abc` is no whole number, such as 7");
+        assert!(message(&["run", "--quick", "--thorough"]).ends_with("cannot be used with --thorough"));
+        assert!(message(&["export", "--format", "prometheus"]).contains("did you mean `open-metrics`?"));
+        assert!(message(&["schema", "x"]).starts_with("`fathom schema` takes nothing like `x`"));
+        assert!(message(&["gate"]).starts_with("`fathom gate` needs --baseline"));
     }
 
     #[test]
     fn a_name_that_is_far_from_all_is_not_guessed_at() {
-        assert_eq!(told(&["frobnicate"]), "there is no command `frobnicate`; `fathom --help` lists them");
+        assert_eq!(message(&["frobnicate"]), "there is no command `frobnicate`; `fathom --help` lists them");
     }
 }

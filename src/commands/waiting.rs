@@ -13,15 +13,17 @@ pub(super) fn wait(most: Duration, telling: &Telling) -> Result<()> {
     let machine = Machine::describe(Path::new("."));
     let begun = |activity: Activity| {
         let most = quantities::duration(most.as_secs_f64());
-        telling.note(&format!("waiting at most {most} until the machine is idle: {}", seen(activity)));
+        telling.note(&format!("waiting at most {most} until the machine is idle: {}", words(activity)));
     };
     let waited = wait_until_idle(most, &machine, begun);
     let time = quantities::duration(waited.seconds);
     match waited.end {
-        IdleEnd::Idle => telling.note(&format!("the machine is idle ({}): waited {time}", seen(waited.last))),
+        IdleEnd::Idle => {
+            telling.note(&format!("the machine is idle ({}): waited {time}", words(waited.last)))
+        }
         IdleEnd::Busy => telling.note(&format!(
             "the machine is not idle after {time} ({}): measured all the same, and the report says so",
-            seen(waited.last)
+            words(waited.last)
         )),
         IdleEnd::Interrupted => bail!("interrupted after {time} of waiting; nothing was measured"),
     }
@@ -29,9 +31,9 @@ pub(super) fn wait(most: Duration, telling: &Telling) -> Result<()> {
 }
 
 /// What was seen, in words.
-fn seen(activity: Activity) -> String {
+fn words(activity: Activity) -> String {
     let used = activity.used.map(|used| format!("{} of its CPU time is used", quantities::percent(used)));
     let load = activity.load.map(|load| format!("load {}", quantities::number(load)));
-    let words: Vec<String> = used.into_iter().chain(load).collect();
-    if words.is_empty() { "this kernel tells neither load nor CPU time".to_owned() } else { words.join(", ") }
+    let facts: Vec<String> = used.into_iter().chain(load).collect();
+    if facts.is_empty() { "this kernel tells neither load nor CPU time".to_owned() } else { facts.join(", ") }
 }

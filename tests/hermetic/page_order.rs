@@ -30,7 +30,7 @@ fn a_page_begins_with_the_verdict_the_picture_and_the_figures() {
     assert_order(
         &page,
         &[
-            "<strong>Trust: ",
+            "<b>Trust: ",
             "<svg class=\"figure broad\"",
             "Main figures:",
             "Can you trust this run?",

@@ -14,12 +14,12 @@ pub struct RunReport<'run> {
     results: &'run Results<'run>,
     published: Option<Published<'run>>,
     files: &'run [(&'run str, &'run Path)],
-    content: Content,
+    extent: TextExtent,
 }
 
 /// What a terminal shows.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Content {
+enum TextExtent {
     /// One screen.
     Screen,
     /// All tables.
@@ -31,7 +31,7 @@ enum Content {
 impl<'run> RunReport<'run> {
     /// The report of these results only.
     pub fn of(results: &'run Results<'run>) -> Self {
-        RunReport { results, published: None, files: &[], content: Content::Screen }
+        RunReport { results, published: None, files: &[], extent: TextExtent::Screen }
     }
 
     /// The report with the figures of published machines next to those of the run; unchanged without machines.
@@ -52,7 +52,7 @@ impl<'run> RunReport<'run> {
     #[must_use]
     pub fn in_full(mut self, full: bool) -> Self {
         if full {
-            self.content = Content::Full;
+            self.extent = TextExtent::Full;
         }
         self
     }
@@ -61,7 +61,7 @@ impl<'run> RunReport<'run> {
     #[must_use]
     pub fn of_part(mut self, is_part: bool) -> Self {
         if is_part {
-            self.content = Content::Part;
+            self.extent = TextExtent::Part;
         }
         self
     }
@@ -69,10 +69,10 @@ impl<'run> RunReport<'run> {
 
 impl Facts for RunReport<'_> {
     fn text(&self, style: Style) -> String {
-        let text = match self.content {
-            Content::Screen => screen::page,
-            Content::Full => terminal::summary,
-            Content::Part => terminal::part,
+        let text = match self.extent {
+            TextExtent::Screen => screen::page,
+            TextExtent::Full => terminal::summary,
+            TextExtent::Part => terminal::part,
         };
         let beside = |published| format!("\n{}", beside::text(self.results, published, style));
         text(self.results, self.files, style) + &self.published.as_ref().map(beside).unwrap_or_default()

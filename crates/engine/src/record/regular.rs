@@ -89,7 +89,7 @@ fn text_within(file: File, largest: u64) -> io::Result<String> {
 fn of_packed(error: io::Error) -> io::Error {
     let words = match error.kind() {
         io::ErrorKind::UnexpectedEof => {
-            "it was packed by gzip and is torn, its end is missing: `gzip -dc` writes what is left of it"
+            "it was packed by gzip and is torn, its end is missing: `gzip -dc` unpacks what comes before"
                 .to_owned()
         }
         _ => format!("it was packed by gzip and is damaged ({error})"),

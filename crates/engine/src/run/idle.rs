@@ -82,7 +82,7 @@ fn wait(
     interrupted: impl Fn() -> bool,
     mut tell: impl FnMut(Activity),
 ) -> Waited {
-    let (mut seconds, mut calm, mut told) = (0.0, 0, false);
+    let (mut seconds, mut calm, mut is_known) = (0.0, 0, false);
     loop {
         let last = look();
         seconds += last.lasted_s;
@@ -96,7 +96,7 @@ fn wait(
         if let Some(end) = end {
             return Waited { end, seconds, last };
         }
-        if calm == 0 && !std::mem::replace(&mut told, true) {
+        if calm == 0 && !std::mem::replace(&mut is_known, true) {
             tell(last);
         }
     }
@@ -113,27 +113,27 @@ mod tests {
 
     /// Waits on a machine of two CPUs that does this second by second, and the last for ever.
     fn waited(most: u64, steps: &[(f64, f64)], stopped_after: usize) -> (Waited, usize) {
-        let (seen, mut told) = (std::cell::Cell::new(0), 0);
+        let (looks, mut messages) = (std::cell::Cell::new(0), 0);
         let look = || {
-            let (used, load) = steps[seen.get().min(steps.len() - 1)];
-            seen.set(seen.get() + 1);
+            let (used, load) = steps[looks.get().min(steps.len() - 1)];
+            looks.set(looks.get() + 1);
             Activity { lasted_s: 1.0, used: Some(used), load: Some(load) }
         };
-        let stopped = || seen.get() > stopped_after;
-        (wait(Duration::from_secs(most), 2, look, stopped, |_| told += 1), told)
+        let stopped = || looks.get() > stopped_after;
+        (wait(Duration::from_secs(most), 2, look, stopped, |_| messages += 1), messages)
     }
 
     #[test]
     fn an_idle_machine_is_waited_for_no_longer_than_it_takes_to_see() {
-        let (waited, told) = waited(60, &[(0.01, 0.2)], 1000);
-        assert_eq!((waited.end, waited.seconds, told), (IdleEnd::Idle, 3.0, 0));
+        let (waited, messages) = waited(60, &[(0.01, 0.2)], 1000);
+        assert_eq!((waited.end, waited.seconds, messages), (IdleEnd::Idle, 3.0, 0));
     }
 
     #[test]
     fn work_now_and_the_load_of_the_last_minute_are_both_waited_for() {
         let steps = [(0.9, 1.8), (0.0, 1.7), (0.0, 1.5), (0.9, 1.3), (0.0, 1.1), (0.0, 0.9)];
-        let (waited, told) = waited(60, &steps, 1000);
-        assert_eq!((waited.end, waited.seconds, told), (IdleEnd::Idle, 8.0, 1));
+        let (waited, messages) = waited(60, &steps, 1000);
+        assert_eq!((waited.end, waited.seconds, messages), (IdleEnd::Idle, 8.0, 1));
     }
 
     #[test]

@@ -74,6 +74,7 @@ impl<'a> ComparisonReport<'a> {
     fn document_of(&self, most_rows: usize) -> Document {
         let mut document = Document::new(self.title());
         "Comparison".clone_into(&mut document.kind);
+        "Made by Fathom from the run files alone.".clone_into(&mut document.foot);
         document.date = self.others.first().map_or(String::new(), |(side, _)| began(side).to_owned());
         let sections = self.others.iter().enumerate();
         let sections = sections.map(|(place, (side, other))| self.section(place, (side, other), most_rows));
@@ -131,7 +132,8 @@ fn judged(section: Section, comparison: &Comparison) -> Section {
         None => Text::strong(sentence),
     };
     let section = section.with_all(families::headline(comparison).map(toned).map(Block::Paragraph));
-    let sentences = families::sentences(comparison).into_iter().map(Text::plain).collect::<Vec<_>>();
+    let sentences = families::sentences(comparison);
+    let sentences: Vec<Text> = sentences.iter().map(|sentence| Text::prose(sentence)).collect();
     if sentences.is_empty() { section } else { section.with(Block::List(sentences)) }
 }
 

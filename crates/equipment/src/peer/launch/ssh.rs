@@ -69,9 +69,9 @@ pub fn launch(host: &str, address: Option<IpAddr>, program: &PeerProgram) -> Res
 /// Refuses a host whose name has no address, by the user's configuration of ssh; nothing is contacted but the resolver. A host
 /// behind another one may be known only there.
 pub fn ensure_name(host: &str) -> Result<(), NoPeer> {
-    let told = Command::new("ssh").args(["-G", "--", host]).stdin(Stdio::null()).output();
-    let told = told.map_err(no_ssh)?;
-    let settings = String::from_utf8_lossy(&told.stdout);
+    let output = Command::new("ssh").args(["-G", "--", host]).stdin(Stdio::null()).output();
+    let output = output.map_err(no_ssh)?;
+    let settings = String::from_utf8_lossy(&output.stdout);
     let of = |name: &str| settings.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
     let is_behind =
         ["proxyjump", "proxycommand"].iter().any(|name| of(name).is_some_and(|value| value != "none"));
