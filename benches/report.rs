@@ -65,7 +65,7 @@ fn main() -> Result<(), Error> {
     if std::env::args().nth(1).as_deref() != Some("trial") {
         write().expect("a run file");
     }
-    let patient = |operation: Operation| operation.each().limit(Duration::from_mins(5));
+    let patient = |operation: Operation| operation.each().limit(Duration::from_secs(5 * 60));
     let results = || {
         let run: &'static Run = Box::leak(Box::new(read()));
         move || Results::of(run).points.len()
@@ -77,7 +77,7 @@ fn main() -> Result<(), Error> {
         patient(Operation::prepared("results", results)),
     ];
     let session = child_main(own.into_iter().chain(forms))?;
-    let budget = if cfg!(debug_assertions) { Duration::from_secs(40) } else { Duration::from_mins(15) };
+    let budget = if cfg!(debug_assertions) { Duration::from_secs(40) } else { Duration::from_secs(15 * 60) };
     print!("{}", session.budget(budget).alongside().measure()?);
     Ok(())
 }

@@ -98,7 +98,7 @@ fn planning(points: u64) -> impl FnMut() -> usize {
 
 fn main() -> Result<(), Error> {
     let [large, small] = POINTS;
-    let patient = |operation: Operation| operation.each().limit(Duration::from_mins(5));
+    let patient = |operation: Operation| operation.each().limit(Duration::from_secs(5 * 60));
     let caught_up = |points| {
         let name = format!("catching up after a trial, {points} points of {ROUNDS} trials");
         patient(Operation::prepared(&name, move || catching_up(points)))
@@ -113,7 +113,7 @@ fn main() -> Result<(), Error> {
         planned(large),
         planned(small),
     ])?;
-    let budget = if cfg!(debug_assertions) { Duration::from_secs(20) } else { Duration::from_mins(10) };
+    let budget = if cfg!(debug_assertions) { Duration::from_secs(20) } else { Duration::from_secs(10 * 60) };
     print!("{}", session.budget(budget).alongside().measure()?);
     Ok(())
 }

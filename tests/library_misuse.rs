@@ -36,7 +36,7 @@ fn operation(mode: &str) -> Operation {
             std::process::exit(7);
         }
         if hangs {
-            std::thread::sleep(Duration::from_mins(1));
+            std::thread::sleep(Duration::from_secs(60));
         }
         if nests {
             let said = Command::new(std::env::current_exe().unwrap()).output().unwrap().stdout;

@@ -10,8 +10,10 @@ fn main() {
     let compiler = version.map(|output| String::from_utf8_lossy(&output.stdout).trim().to_owned());
     println!("cargo:rustc-env=FATHOM_COMPILER={}", compiler.unwrap_or_default());
     let set = |name| env::var(name).unwrap_or_default();
-    // Separated by a character that no flag contains.
-    let rustflags = set("CARGO_ENCODED_RUSTFLAGS").replace('\u{1f}', " ");
+    // Separated by a character that no flag contains. Where the source lay is no flag of what was compiled.
+    let rustflags = set("CARGO_ENCODED_RUSTFLAGS");
+    let flags = rustflags.split('\u{1f}').filter(|flag| !flag.starts_with("--remap-path-prefix"));
+    let rustflags = flags.collect::<Vec<_>>().join(" ");
     let flags = format!("-C opt-level={} {rustflags}", set("OPT_LEVEL"));
     println!("cargo:rustc-env=FATHOM_COMPILER_FLAGS={}", flags.trim());
 }

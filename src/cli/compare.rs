@@ -11,7 +11,7 @@ pub struct Compare {
     /// Run files; the others are compared with the first. Several runs of one machine under the same settings, joined by
     /// commas, or a folder of them, are one side and show how much it varies from run to run. The first may be a published
     /// machine, as listed by `fathom references`.
-    #[arg(required = true, num_args = 2.., value_name = "RUN[,RUN…]")]
+    #[arg(required = true, num_args = 1.., value_name = "RUN[,RUN…]")]
     pub sides: Vec<String>,
     /// Which differences do not matter.
     #[command(flatten)]

@@ -3,6 +3,7 @@
 mod around;
 mod check;
 mod compare;
+mod mistake;
 mod peer;
 mod report;
 mod run;
@@ -11,7 +12,8 @@ mod verify;
 
 pub use around::Around;
 pub use check::CheckArgs;
-pub use compare::{Annotations, Compare, Gate, History};
+pub use compare::{Annotations, Compare, Gate, History, MarginOptions};
+pub use mistake::parsed;
 pub use peer::{Peer, PeerOptions};
 pub use report::{Export, Report};
 pub use run::{Ab, Run};
@@ -75,16 +77,21 @@ pub enum Command {
                       valid) or nothing fitted into the budget, 4 some points failed. `fathom gate` checks for regressions."
     )]
     Run(Box<Run>),
-    /// List the experiments with their questions.
-    List,
+    /// List the experiments with their questions: all of them, or those named.
+    List {
+        /// Names or globs, such as `memory`, `context_switch` or `cpu/*`.
+        experiments: Vec<String>,
+    },
     /// Explain an experiment: its method, its points on this machine, its requirements and its pitfalls.
     Explain {
         /// Name or glob, such as `cpu/system_call`, `system_call` or `cpu/*`.
-        #[arg(required = true)]
         experiment: Vec<String>,
     },
-    /// Describe this machine, with the source of each fact.
+    /// Describe this machine in fifteen lines; with `--full` every fact with its source.
     Machine {
+        /// Every fact with its source, and what may disturb a run with its remedy. JSON always has them.
+        #[arg(long)]
+        full: bool,
         /// Text for people, or JSON.
         #[arg(long, value_enum, default_value_t = FactsForm::Text)]
         format: FactsForm,

@@ -9,7 +9,8 @@ use std::path::PathBuf;
 #[derive(Debug, Args)]
 pub struct Report {
     /// A run file, and names or globs of experiments. Without a file, the latest run of the data folder; without names, all
-    /// of it. Named experiments are shown as tables.
+    /// of it. Named experiments are shown as what was found, then their main figures, then tables. Several run files are
+    /// shown beside each other, as `fathom compare` does.
     #[arg(value_name = "RUN|EXPERIMENT")]
     pub what: Vec<PathBuf>,
     /// The form of the report.

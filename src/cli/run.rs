@@ -1,7 +1,7 @@
 //! `fathom run` and `fathom ab`: the flags for measuring.
 
 use super::peer::PeerOptions;
-use super::value::{parse_folder, parse_name, parse_share, parse_time, without_picture};
+use super::value::{parse_folder, parse_name, parse_processes, parse_share, parse_time, without_picture};
 use clap::{Args, ValueEnum};
 use fathom_core::experiment::Effort;
 use fathom_core::machine::RemoteAddress;
@@ -50,7 +50,7 @@ pub struct Run {
     #[arg(long, value_name = "FOLDER", value_parser = parse_folder)]
     pub dir: Option<PathBuf>,
     /// Numbers of processes for experiments in which processes compete, such as `1,8,32`.
-    #[arg(long, value_name = "NUMBERS", value_delimiter = ',', value_parser = clap::value_parser!(u64).range(1..=256))]
+    #[arg(long, value_name = "NUMBERS", value_delimiter = ',', value_parser = parse_processes)]
     pub processes: Vec<u64>,
     /// A file or folder to read over a network: `sftp://[user@]host[:port]/path`, `nfs://host/export/path`,
     /// `smb://[user@]host/share/path`, or a path on a network mount. A folder (ending in `/`) gets a file for the run.
@@ -83,6 +83,9 @@ pub struct Run {
     /// The second host for remote experiments.
     #[command(flatten)]
     pub peer: PeerOptions,
+    /// Wait before measuring, at most this time, until the machine is idle: its CPU time and its load are looked at.
+    #[arg(long, value_name = "TIME", value_parser = parse_time, conflicts_with = "dry_run")]
+    pub wait: Option<Duration>,
     /// Measure although another fathom is measuring on this machine.
     #[arg(long)]
     pub alongside: bool,

@@ -15,10 +15,18 @@ use std::path::{Path, PathBuf};
 /// Compares the requested sides with the first.
 pub(super) fn compare(args: &cli::Compare, style: Style) -> Result<()> {
     let margins = margins(args.margins.margin, args.margins.margins.as_deref())?;
-    if let Some(machines) = published(&args.sides[0]) {
+    let [first, others @ ..] = args.sides.as_slice() else { bail!("name the runs to compare") };
+    if others.is_empty() {
+        bail!(
+            "compare needs two runs: `fathom compare {first} OTHER`; a published machine may stand before one, such as `fathom \
+             compare 000 {first}` (`fathom references` lists them)"
+        );
+    }
+    ensure_side(first)?;
+    if let Some(machines) = published(first) {
         return with_published(&machines, args, &margins, style);
     }
-    if let Some(later) = args.sides[1..].iter().find(|side| published(side).is_some()) {
+    if let Some(later) = others.iter().find(|side| published(side).is_some()) {
         bail!("{later} is a published machine, not a run file: name it first, and the runs after it");
     }
     let paths: Vec<Vec<PathBuf>> = args.sides.iter().map(|side| files(side)).collect::<Result<_>>()?;
@@ -37,6 +45,15 @@ fn published(side: &str) -> Option<Vec<&'static Machine>> {
         return None;
     }
     references::select(&[side.to_owned()]).ok()
+}
+
+/// Refuses a name that is neither a file nor a published machine, with the names of those.
+fn ensure_side(side: &str) -> Result<()> {
+    let is_plain = !side.contains(['/', ',', '.']) && !Path::new(side).exists();
+    match references::select(&[side.to_owned()]) {
+        Err(unknown) if is_plain => bail!("there is no file {side}, and {unknown}"),
+        _ => Ok(()),
+    }
 }
 
 /// Compares each run separately with published machines: their figures cannot be combined with those of a run.
@@ -101,7 +118,10 @@ pub(super) fn side(name: &str, paths: &[PathBuf]) -> Result<Side> {
 /// The name of a file without folder and extension.
 fn called(name: &str, paths: &[PathBuf]) -> String {
     match paths {
-        [only] => only.file_stem().unwrap_or_default().to_string_lossy().into_owned(),
+        [only] => store::stem(only).map_or_else(
+            || only.file_stem().unwrap_or_default().to_string_lossy().into_owned(),
+            str::to_owned,
+        ),
         _ => name.to_owned(),
     }
 }

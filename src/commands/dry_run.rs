@@ -1,6 +1,7 @@
 //! `run --dry-run`: the plan and its forecast, without measuring.
 
 use super::measuring::set;
+use super::refused;
 use super::streams::print;
 use crate::cli;
 use anyhow::Result;
@@ -19,6 +20,8 @@ use std::time::Duration;
 pub fn plan(args: &cli::Run, style: Style) -> Result<()> {
     let set = set(args)?;
     let selected = set.map_or_else(|| plan::select(&args.experiments), |set| Ok(set.experiments()))?;
+    refused::ensure_folder(args.dir.as_deref())?;
+    refused::ensure_peer(&args.peer)?;
     let folder = args.dir.clone().unwrap_or_else(std::env::temp_dir);
     let (machine, _) = run::described(&folder, args.remote.as_ref(), args.cpu)?;
     let options = SweepOptions {
@@ -42,6 +45,7 @@ pub fn plan(args: &cli::Run, style: Style) -> Result<()> {
         observe: args.trial,
         rounds: 0,
     };
+    run::ensure_anything_fits(&points, settings.budget, args.trial.unwrap_or(plan::SHORTEST))?;
     let planned = Planned {
         points: &points,
         blocks: &plan::blocks(&selected, &points),

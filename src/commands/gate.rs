@@ -51,9 +51,7 @@ fn baseline(name: &str) -> Result<Side> {
         return side(name, &files(&saved.to_string_lossy())?);
     }
     let paths = files(name)?;
-    if let [only] = paths.as_slice()
-        && !only.exists()
-    {
+    if matches!(paths.as_slice(), [only] if !only.exists()) {
         bail!(
             "there is no file `{name}` and no baseline of that name: `fathom run --save-baseline {name}` makes one"
         );

@@ -11,6 +11,7 @@ use fathom_engine::parallel;
 use fathom_engine::plan;
 use fathom_engine::record::{Run, store};
 use fathom_report::{self as report, StoredRuns, Style};
+use std::io::ErrorKind;
 use std::path::Path;
 
 /// Lists the runs of the folder, or shows points over time.
@@ -18,9 +19,10 @@ pub(super) fn history(args: &cli::History, style: Style) -> Result<()> {
     plan::select(&args.experiments)?;
     let margins = margins(args.margin, None)?;
     let folder = args.folder.clone().unwrap_or_else(store::folder);
-    let paths = store::all(&folder).with_context(|| {
-        format!("there is no folder of runs at {}: `fathom run` makes one", folder.display())
-    })?;
+    let paths = match store::all(&folder) {
+        Err(error) if error.kind() == ErrorKind::NotFound => vec![],
+        paths => paths.with_context(|| format!("cannot read {}", folder.display()))?,
+    };
     let stored = parallel::map(&paths, |_, path| read(path));
     let mut stored: Vec<(String, ReducedRun)> = stored.into_iter().flatten().collect();
     if stored.is_empty() {
@@ -51,7 +53,7 @@ pub(super) fn history(args: &cli::History, style: Style) -> Result<()> {
 /// Reads a run; one that cannot be read is reported and left out.
 fn read(path: &Path) -> Option<(String, ReducedRun)> {
     match Run::read(path) {
-        Ok(run) => Some((path.file_stem()?.to_string_lossy().into_owned(), ReducedRun::of_run(&run))),
+        Ok(run) => Some((store::stem(path)?.to_owned(), ReducedRun::of_run(&run))),
         Err(error) => {
             let reason = format!("{} is left out: {error}", path.display());
             tell(format!("note: {}", clean(&reason)));

@@ -2,14 +2,14 @@
 
 use super::output::rendered;
 use super::streams::{DONE, INCONCLUSIVE, SOME_FAILED, print};
-use super::{page, peer};
+use super::{page, peer, refused, waiting};
 use crate::cli;
 use anyhow::{Context, Result, anyhow, bail};
 use fathom_core::experiment::registry;
 use fathom_core::machine::{self, Machine, RemoteAddress};
 use fathom_engine::plan::{self, SETS, Set};
 use fathom_engine::record::file_name::{Fields, filled};
-use fathom_engine::record::{self, Ending, HOST, Header, PlannedPoint, store};
+use fathom_engine::record::{self, Ending, HOST, Header, PlannedPoint, regular, store};
 use fathom_engine::results::{self, Outcome, PointResult, Results};
 use fathom_engine::run::{self, MeasuringLock, Options, Peering, RunInProgress};
 use fathom_report::{self as report, Form, ProgressForm, RunReport, Style, Telling};
@@ -27,12 +27,16 @@ pub(super) fn measure(args: &cli::Run, style: Style) -> Result<ExitCode> {
     plan::select(&args.experiments)?;
     set(args)?;
     labels(args)?;
+    refused::ensure_folder(args.dir.as_deref())?;
     if let Some(pattern) = &args.output {
         // A name with the time belongs to this run alone, and is checked when the time is known.
         page::ensure_place(&output(args, pattern, "")?)?;
     }
     let _lock = take_lock(args.alongside, args.progress)?;
     run::catch_signals()?;
+    if let Some(most) = args.wait {
+        waiting::wait(most, &Telling::of(args.progress))?;
+    }
     let (mut in_progress, path) = match &args.resume {
         Some(path) => (resume(args, path)?, path.clone()),
         None => begin(args)?,
@@ -122,6 +126,12 @@ fn kept_as(name: &str, path: &Path, header: &Header, telling: &Telling) -> Optio
 /// Resumes a run. A run file may come from anybody: another host is contacted, and a folder used, only if the command line
 /// names it too.
 fn resume(args: &cli::Run, path: &Path) -> Result<RunInProgress> {
+    if regular::is_packed(path).unwrap_or(false) {
+        let path = path.display();
+        bail!(
+            "{path} is packed by gzip, and nothing can be appended to it: `gunzip {path}` first, then resume it"
+        );
+    }
     page::ensure_other_ending(path)?;
     RunInProgress::resume(path, args.budget, |header| {
         ensure_folder_named(args.dir.as_deref(), header)?;

@@ -13,21 +13,22 @@ mod measuring;
 mod output;
 mod page;
 mod peer;
+mod refused;
 mod replicate;
 mod report;
 mod streams;
 mod verify;
+mod waiting;
 
 use crate::cli::{self, Cli, Colour, Command};
-use anyhow::Result;
-use clap::Parser;
-use fathom_core::experiment::registry;
+use anyhow::{Result, bail};
 use fathom_core::machine::Machine;
 use fathom_core::message::{clean, tell};
 use fathom_core::sampling;
 use fathom_engine::plan;
 use fathom_engine::run;
-use fathom_report::{FactsForm, Style, catalogue, render_facts};
+use fathom_report::description::BriefMachine;
+use fathom_report::{Facts, FactsForm, Style, catalogue, render_facts};
 use std::path::Path;
 use std::process::ExitCode;
 use streams::{COULD_NOT_RUN, print, request};
@@ -54,7 +55,7 @@ fn begun() -> Result<ExitCode> {
     if sampling::child::is_asked() && std::env::args_os().skip(1).eq(["trial"]) {
         return trial().map(|()| ExitCode::SUCCESS);
     }
-    run(Cli::parse())
+    run(cli::parsed()?)
 }
 
 fn run(cli: Cli) -> Result<ExitCode> {
@@ -68,11 +69,12 @@ fn run(cli: Cli) -> Result<ExitCode> {
         Command::Trial => trial()?,
         Command::Replica => replicate::replica()?,
         Command::Peer(args) => peer::serve(&args)?,
-        Command::List => {
-            print(&catalogue::list(registry::all(), &Machine::describe(Path::new(".")), style))?;
+        Command::List { experiments } => {
+            let chosen = plan::select(&experiments)?.into_iter();
+            print(&catalogue::list(chosen, &Machine::describe(Path::new(".")), style))?;
         }
         Command::Explain { experiment } => explain(&experiment, style)?,
-        Command::Machine { format, dir } => machine(format, &dir, style)?,
+        Command::Machine { full, format, dir } => machine(full, format, &dir, style)?,
         Command::Report(args) => report::show(&args, style)?,
         Command::Compare(args) => compare::compare(&args, style)?,
         Command::Around(args) => return around::around(&args, style),
@@ -117,17 +119,24 @@ fn columns() -> usize {
 }
 
 fn explain(patterns: &[String], style: Style) -> Result<()> {
+    if patterns.is_empty() {
+        bail!(
+            "explain which experiment? `fathom list` shows their names, such as `fathom explain context_switch`"
+        );
+    }
     let machine = Machine::describe(Path::new("."));
     let texts =
         plan::select(patterns)?.into_iter().map(|experiment| catalogue::explain(experiment, &machine, style));
     streams::print_by_pages(&texts.collect::<Vec<_>>().join("\n"))
 }
 
-fn machine(form: FactsForm, folder: &Path, style: Style) -> Result<()> {
+fn machine(full: bool, form: FactsForm, folder: &Path, style: Style) -> Result<()> {
     let mut machine = Machine::describe(folder);
     let clock = sampling::Qualification::run(&machine, None);
     sampling::observe_core(&mut machine, &clock);
-    print(&render_facts(&machine, form, style))
+    let brief = BriefMachine(&machine);
+    let facts: &dyn Facts = if full { &machine } else { &brief };
+    print(&render_facts(facts, form, style))
 }
 
 /// A measuring process: a request on standard input, then visits, each answered on standard output before the next.

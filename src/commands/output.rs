@@ -3,6 +3,7 @@
 use super::earlier::is_earlier;
 use super::streams::print_by_pages;
 use anyhow::{Context, Result, bail};
+use fathom_core::message::{clean, tell};
 use fathom_engine::record::door::{Door, Unfinished};
 use fathom_report::{self as report, Form, Style, Subject};
 use std::io::Write;
@@ -45,6 +46,8 @@ pub(super) fn rendered(subject: &dyn Subject, form: Form, style: Style) -> Resul
 /// before anything is written.
 pub(super) fn written(report: &Rendered, output: Option<&Path>, door: Door) -> Result<()> {
     let Some(output) = output else { return print_by_pages(&report.text) };
+    let earlier = [Some(output.to_owned()), report.appendix.as_ref().map(|_| beside(output))];
+    let earlier: Vec<PathBuf> = earlier.into_iter().flatten().filter(|path| has_content(path)).collect();
     let mut files = vec![(begun(&door, output, &report.text)?, &report.text)];
     if let Some(text) = &report.appendix {
         let path = beside(output);
@@ -56,7 +59,16 @@ pub(super) fn written(report: &Rendered, output: Option<&Path>, door: Door) -> R
     for (file, text) in &mut files {
         file.write_all(text.as_bytes()).with_context(|| format!("cannot write {}", output.display()))?;
     }
-    files.into_iter().try_for_each(|(file, _)| file.keep())
+    files.into_iter().try_for_each(|(file, _)| file.keep())?;
+    for path in earlier {
+        tell(format!("note: {} was written over", clean(&path.display().to_string())));
+    }
+    Ok(())
+}
+
+/// Whether something is lost if the file is written over.
+fn has_content(path: &Path) -> bool {
+    path.metadata().is_ok_and(|there| there.is_file() && there.len() > 0)
 }
 
 fn begun(door: &Door, path: &Path, text: &str) -> Result<Unfinished> {

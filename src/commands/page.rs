@@ -3,6 +3,7 @@
 use anyhow::{Result, bail};
 use fathom_engine::record::door::Door;
 use fathom_engine::record::regular;
+use std::fs::Metadata;
 use std::path::{Path, PathBuf};
 
 const EXTENSION: &str = "html";
@@ -14,6 +15,13 @@ pub(super) fn beside(run_file: &Path) -> PathBuf {
 /// Refuses the name of a run file that its own page would overwrite, regardless of case: on some file systems such names are
 /// equal.
 pub(super) fn ensure_other_ending(run_file: &Path) -> Result<()> {
+    if run_file.extension().is_some_and(|ending| ending == "gz") {
+        bail!(
+            "{} has the ending of a packed file, and a run is written line by line, unpacked: name it without .gz, and pack it \
+             when it is complete",
+            run_file.display()
+        );
+    }
     if run_file.extension().is_some_and(|ending| ending.eq_ignore_ascii_case(EXTENSION)) {
         bail!(
             "{} is the name of a page, and the run's own page would overwrite its data: give the run file another \
@@ -52,9 +60,10 @@ pub(super) fn write(page: &Path, text: &str, run_file: &Path) -> Result<()> {
         title(earlier.as_bytes()).is_some() && title(earlier.as_bytes()) == title(text.as_bytes())
     };
     let earlier = page.symlink_metadata().ok();
-    if let Some(earlier) = earlier
-        && !(earlier.is_file() && regular::read(page).is_ok_and(|earlier| is_earlier(&earlier)))
-    {
+    let is_own = |earlier: &Metadata| {
+        earlier.is_file() && regular::read(page).is_ok_and(|earlier| is_earlier(&earlier))
+    };
+    if earlier.is_some_and(|earlier| !is_own(&earlier)) {
         bail!(
             "a file that is not this run's page has that name; `fathom report --format html -o FILE` writes the page \
              elsewhere"

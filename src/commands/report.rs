@@ -1,5 +1,6 @@
 //! The report of a run, beside published machines, and those machines themselves.
 
+use super::compare::compare;
 use super::output::{Rendered, written};
 use super::replicate;
 use super::streams::print;
@@ -12,14 +13,18 @@ use fathom_engine::record::{Run, store};
 use fathom_engine::results::Results;
 use fathom_replicate::record::Replication;
 use fathom_report::published::{MachineList, Machines};
-use fathom_report::references::{self, Machine};
+use fathom_report::references::{self, Figure, Machine};
 use fathom_report::{Facts, FactsForm, RunReport, Style, render_facts};
 use std::path::{Path, PathBuf};
 
 /// Shows the report of a run or of a replication.
 pub(super) fn show(args: &cli::Report, style: Style) -> Result<()> {
-    let (file, experiments) = named(&args.what)?;
-    let path = file.map_or_else(latest, Ok)?;
+    let (files, experiments) = named(&args.what)?;
+    if files.len() > 1 {
+        return beside_each_other(&files, &experiments, args, style);
+    }
+    let path = files.into_iter().next().map_or_else(latest, Ok)?;
+    ensure_run_file(&path)?;
     let (report, sources) = if Replication::is_at(&path) {
         refuse_machines(&args.beside)?;
         if !experiments.is_empty() {
@@ -32,17 +37,55 @@ pub(super) fn show(args: &cli::Report, style: Style) -> Result<()> {
     written(&report, args.output.as_deref(), Door { sources: &sources, force: args.force })
 }
 
-/// The run file and the experiments among the arguments: one that is no file, and not written as a path, is an experiment.
-fn named(what: &[PathBuf]) -> Result<(Option<PathBuf>, Vec<String>)> {
-    let is_path = |name: &&PathBuf| name.is_file() || name.is_absolute() || name.extension().is_some();
-    let (files, experiments): (Vec<&PathBuf>, Vec<&PathBuf>) = what.iter().partition(is_path);
-    if files.len() > 1 {
-        bail!("a report shows one run file: `fathom compare` compares several");
+/// Several runs are shown beside each other as a comparison.
+fn beside_each_other(
+    files: &[PathBuf],
+    experiments: &[String],
+    args: &cli::Report,
+    style: Style,
+) -> Result<()> {
+    if !experiments.is_empty() || !args.beside.is_empty() {
+        bail!(
+            "several runs are shown beside each other as a whole, as `fathom compare` does: name the runs alone"
+        );
     }
+    let sides = files.iter().map(|path| path.display().to_string()).collect();
+    let margins = cli::MarginOptions { margin: None, margins: None };
+    let cli::Report { format, full, output, force, .. } = args;
+    let (output, accept) = (output.clone(), vec![]);
+    let compared =
+        cli::Compare { sides, margins, accept, format: *format, full: *full, output, force: *force };
+    compare(&compared, style)
+}
+
+/// The run files and the experiments among the arguments: one that is no file, and not written as a path, is an experiment.
+fn named(what: &[PathBuf]) -> Result<(Vec<PathBuf>, Vec<String>)> {
+    let is_folder = |name: &PathBuf| name.is_dir() && plan::select(&[name.to_string_lossy().into()]).is_err();
+    let is_path = |name: &&PathBuf| {
+        name.is_file() || name.is_absolute() || name.extension().is_some() || is_folder(name)
+    };
+    let (files, experiments): (Vec<&PathBuf>, Vec<&PathBuf>) = what.iter().partition(is_path);
     let experiments =
         experiments.into_iter().map(|name| name.to_string_lossy().into_owned()).collect::<Vec<_>>();
     plan::select(&experiments)?;
-    Ok((files.first().map(|path| (*path).clone()), experiments))
+    Ok((files.into_iter().cloned().collect(), experiments))
+}
+
+/// Refuses a folder and a page, with the run file that was meant.
+fn ensure_run_file(path: &Path) -> Result<()> {
+    if path.is_dir() {
+        let newest = store::latest(path).map(|newest| format!(", such as {}", newest.display()));
+        bail!(
+            "cannot read {}: it is a folder; name a run file in it{}",
+            path.display(),
+            newest.unwrap_or_default()
+        );
+    }
+    let run_file = path.with_extension(store::EXTENSION);
+    if path.extension().is_some_and(|ending| ending == "html") && run_file.is_file() {
+        bail!("{} is the page of a run; the run file is {}", path.display(), run_file.display());
+    }
+    Ok(())
 }
 
 fn shown(path: &Path, experiments: &[String], args: &cli::Report, style: Style) -> Result<Rendered> {
@@ -58,8 +101,8 @@ fn shown(path: &Path, experiments: &[String], args: &cli::Report, style: Style) 
         results = results.only(|name| experiments.iter().any(|pattern| plan::names(pattern, name)));
     }
     let files = [("run file", path)];
-    let full = args.full || !experiments.is_empty();
-    let report = RunReport::of(&results).beside(&machines).written_to(&files).in_full(full);
+    let report = RunReport::of(&results).beside(&machines).written_to(&files);
+    let report = report.in_full(args.full).of_part(!experiments.is_empty());
     Rendered::of(&report, args.format, style)
 }
 
@@ -74,10 +117,31 @@ pub(super) fn list_machines(name: Option<&str>, form: FactsForm, style: Style) -
     if let Some(figure) = name.and_then(references::figure) {
         return print(&render_facts(figure, form, style));
     }
+    name.map_or(Ok(()), ensure_no_figure)?;
     let machines = machines_called(&name.map(str::to_owned).into_iter().collect::<Vec<_>>())?;
     let figures = Machines(&machines);
     let facts: &dyn Facts = if machines.is_empty() { &MachineList } else { &figures };
     print(&render_facts(facts, form, style))
+}
+
+/// Refuses a name of the form that figures have: there is none of this one.
+fn ensure_no_figure(name: &str) -> Result<()> {
+    let digits = |text: &str| !text.is_empty() && text.chars().all(|letter| letter.is_ascii_digit());
+    let parts = name.strip_prefix('s').and_then(|rest| rest.split_once('-'));
+    let Some((report, _)) = parts.filter(|(report, number)| digits(report) && digits(number)) else {
+        return Ok(());
+    };
+    let own = format!("s{report}-");
+    let ids = references::of_report(report).map(Figure::id).filter(|id| id.starts_with(&own));
+    let ids: Vec<&str> = ids.collect();
+    match (ids.first(), ids.last()) {
+        (Some(first), Some(last)) => bail!(
+            "there is no figure {name}: those of report {report} are {first} to {last}, and `fathom references {report}` shows them"
+        ),
+        _ => bail!(
+            "there is no figure {name}, and no report {report}: `fathom references` lists what there is"
+        ),
+    }
 }
 
 fn machines_called(names: &[String]) -> Result<Vec<&'static Machine>> {

@@ -100,7 +100,7 @@ pub fn sample(
     let operations = if each { 1 } else { 10_000 };
     let shifted = 1.0 + 0.004 * noise(round as usize + 7);
     let ticks = |cost: f64, index: usize| {
-        let tail = if each && index.is_multiple_of(17) { 2.5 } else { 1.0 };
+        let tail = if each && index % 17 == 0 { 2.5 } else { 1.0 };
         (cost * shifted * (1.0 + 0.02 * noise(index)) * tail * operations as f64).round() as i64
     };
     let count = if each { 60 } else { 20 };

@@ -35,7 +35,7 @@ fn converse(
     answer: &impl Fn(&[u8], &mut TcpStream) -> std::io::Result<()>,
 ) -> std::io::Result<()> {
     // Whoever asks nothing for so long asks nothing any more.
-    stream.set_read_timeout(Some(Duration::from_mins(1)))?;
+    stream.set_read_timeout(Some(Duration::from_secs(60)))?;
     stream.set_nodelay(true)?;
     loop {
         let mut head = [0; 4];

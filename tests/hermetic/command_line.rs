@@ -120,6 +120,45 @@ fn the_catalogue_explains_itself() {
 }
 
 #[test]
+fn a_machine_is_told_in_a_few_lines_and_in_full_when_asked() {
+    let said = |arguments: &[&str]| {
+        text(&fathom().env("COLUMNS", "120").args(arguments).assert().success().get_output().stdout)
+    };
+    let (brief, full) = (said(&["machine"]), said(&["machine", "--full"]));
+    for name in
+        ["processor", "kind", "CPUs", "caches", "memory", "kernel", "disk", "network", "clock", "mitigations"]
+    {
+        assert_eq!(brief.lines().filter(|line| line.starts_with(name)).count(), 1, "{name}: {brief}");
+    }
+    // Two lines for each at most, and four for what may disturb.
+    assert!(brief.lines().count() <= 27 && full.lines().count() > 100, "{brief}");
+    assert!(brief.contains("fathom machine --full") && full.contains("[/proc/"), "{brief}");
+}
+
+#[test]
+fn a_part_is_listed_by_its_chapter_a_name_or_a_glob() {
+    let listed = |names: &[&str]| {
+        let output =
+            fathom().env("COLUMNS", "200").arg("list").args(names).assert().success().get_output().clone();
+        text(&output.stdout)
+    };
+    let memory = listed(&["memory"]);
+    assert!(memory.lines().all(|line| line.starts_with("memory/")) && memory.contains("memory/bandwidth"));
+    let two = listed(&["context_switch", "cpu/noi*"]);
+    assert_eq!(two.lines().count(), 2, "{two}");
+    assert!(two.contains("cpu/context_switch") && two.contains("cpu/noise"), "{two}");
+}
+
+#[test]
+fn a_part_of_a_report_begins_with_what_was_found() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = run_file(folder.path());
+    let shown = text(&fathom().args(["report", "cpu"]).arg(&file).assert().success().get_output().stdout);
+    let places = ["Findings", "median", "hardware"].map(|part| shown.find(part));
+    assert!(places.iter().all(Option::is_some) && places.is_sorted(), "{places:?}: {shown}");
+}
+
+#[test]
 fn colour_is_used_only_when_asked_for_in_a_pipe() {
     let escape = |arguments: &[&str]| {
         text(&fathom().args(arguments).assert().success().get_output().stdout).contains('\u{1b}')

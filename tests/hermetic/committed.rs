@@ -7,12 +7,12 @@ use std::path::{Path, PathBuf};
 
 /// A run of `cpu/system_call` and `cpu/loop_overhead`, 8 s on a virtual machine of two CPUs, with the labels `host=n1` and
 /// `rack=7`.
-const RUN: &[u8] = include_bytes!("../fixtures/runs/system-calls.jsonl.gz");
+pub const RUN: &[u8] = include_bytes!("../fixtures/runs/system-calls.jsonl.gz");
 
 /// The program.
 pub fn fathom() -> Command {
     let mut command = Command::cargo_bin("fathom").unwrap();
-    command.timeout(std::time::Duration::from_mins(2));
+    command.timeout(std::time::Duration::from_secs(2 * 60));
     command
 }
 

@@ -239,9 +239,8 @@ fn readings_in_whole_steps_are_known_to_half_a_step() {
         let mut run = run(CALM, 1);
         let (mut place, mut chance) = (0, Xoshiro256PlusPlus::seed_from_u64(1));
         for trial in &mut run.trials {
-            if let TrialOutcome::Measured { sample } = &mut trial.outcome
-                && let Observations::Ticks { operation, .. } = &mut sample.observations
-            {
+            let TrialOutcome::Measured { sample } = &mut trial.outcome else { continue };
+            if let Observations::Ticks { operation, .. } = &mut sample.observations {
                 operation.fill(ticks as i64);
                 // Now and then the neighbouring step.
                 operation[0] += i64::from(place % 2 == 0) - i64::from(uniform(&mut chance) < 0.1);
@@ -273,9 +272,8 @@ fn halves(injected: f64, seed: u64) -> [Side; 2] {
         run.header.settings.interleaved = Some(Interleaved { session: seed.to_string(), setting: vec![] });
         for trial in &mut run.trials {
             let moved = wandering[trial.round as usize - 1];
-            if let TrialOutcome::Measured { sample } = &mut trial.outcome
-                && let Observations::Ticks { operation, .. } = &mut sample.observations
-            {
+            let TrialOutcome::Measured { sample } = &mut trial.outcome else { continue };
+            if let Observations::Ticks { operation, .. } = &mut sample.observations {
                 for ticks in operation.iter_mut() {
                     *ticks = (*ticks as f64 * moved) as i64;
                 }

@@ -10,7 +10,23 @@ const MISTAKES: &[Mistake] = &[
     (&["explain", "loadlatency"], 2, &["loadlatency", "did you mean `memory/load_latency`"]),
     (&["run", "memroy"], 2, &["did you mean `memory`", "fathom list"]),
     (&["history", "nosuch"], 2, &["no experiment `nosuch`", "fathom list"]),
-    (&["frobnicate"], 2, &["unrecognized subcommand"]),
+    (&["frobnicate"], 2, &["fathom: there is no command `frobnicate`", "fathom --help"]),
+    (&["rnu"], 2, &["there is no command `rnu`", "did you mean `run`"]),
+    (&["list", "memroy"], 2, &["did you mean `memory`"]),
+    (&["explain"], 2, &["fathom list"]),
+    (&["run", "--bugdet", "5s"], 2, &["`fathom run` has no option `--bugdet`", "did you mean `--budget`"]),
+    (&["schema", "x"], 2, &["takes nothing like `x`"]),
+    (
+        &["compare", "009", "run.jsonl"],
+        2,
+        &["no file 009", "no published machine 009", "i7-1250u-ubuntu-24.04"],
+    ),
+    (&["references", "s000-9999"], 2, &["no figure s000-9999", "report 000", "s000-0001"]),
+    (
+        &["export", "--format", "prometheus"],
+        2,
+        &["--format: there is no `prometheus`", "did you mean `open-metrics`"],
+    ),
     (&["verify", "nosuch"], 2, &["no rig `nosuch`", "chase"]),
     (&["replicate", "009"], 2, &["no report `009`", "fathom replicate"]),
     (&["references", "vax"], 2, &["no published machine vax", "i5-5257u-osx-10.11"]),
@@ -19,8 +35,11 @@ const MISTAKES: &[Mistake] = &[
     // files
     (&["report", "/no/such/file"], 2, &["/no/such/file", "No such file"]),
     (&["report", "memroy"], 2, &["did you mean `memory`"]),
-    (&["report", "one.jsonl", "other.jsonl"], 2, &["fathom compare"]),
-    (&["report", "/"], 2, &["cannot read /", "a folder"]),
+    (&["report", "one.jsonl", "other.jsonl"], 2, &["cannot read one.jsonl"]),
+    (&["report", "one.jsonl", "other.jsonl", "memory"], 2, &["fathom compare"]),
+    (&["report", "/"], 2, &["cannot read /", "a folder", "name a run file in it"]),
+    (&["compare", "one.jsonl"], 2, &["compare needs two runs", "fathom compare 000 one.jsonl"]),
+    (&["history"], 2, &["no run in", "`fathom run` makes one"]),
     (&["report", "/etc/passwd"], 2, &["/etc/passwd: it is not a run file of fathom"]),
     (&["export", "--format", "csv", "/etc/passwd"], 2, &["/etc/passwd: it is not a run file"]),
     (&["compare", "/etc/passwd", "/etc/passwd"], 2, &["/etc/passwd: it is not a run file"]),
@@ -33,7 +52,19 @@ const MISTAKES: &[Mistake] = &[
     (&["run", "--quick", "--thorough"], 2, &["--quick", "cannot be used with", "--thorough"]),
     (&["run", "--budget", "0s"], 2, &["a time above zero", "90s"]),
     (&["run", "--budget", "soon"], 2, &["a time above zero", "1h30m"]),
+    (&["run", "--budget", "-5s"], 2, &["--budget: `-5s` begins with a minus"]),
     (&["run", "--precision", "200%"], 2, &["between 0 and 1"]),
+    (&["run", "--precision", "5"], 2, &["did you mean 5%?"]),
+    (&["run", "--processes", "1,a"], 2, &["--processes `a`", "such as 1,8,32"]),
+    (&["run", "--processes", "1,900"], 2, &["numbers from 1 to 256"]),
+    (&["run", "--seed", "abc"], 2, &["--seed: `abc` is no whole number"]),
+    (&["run", "noise", "-o", "x.jsonl.gz"], 2, &["packed", "without .gz"]),
+    // what a run would refuse, refused by a dry run
+    (&["run", "--dry-run", "--dir", "/proc"], 2, &["--dir", "/proc"]),
+    (&["run", "noise", "--dir", "/proc"], 2, &["--dir", "/proc"]),
+    (&["run", "--dry-run", "noise", "--trial", "5h", "--budget", "83s"], 2, &["nothing fits", "--budget"]),
+    (&["run", "--dry-run", "--peer", "nohost.invalid"], 2, &["no peer nohost.invalid", "no address"]),
+    (&["run", "--dry-run", "--peer", "192.0.2.1:9"], 2, &["no peer 192.0.2.1:9", "--token-file"]),
     (&["run", "--cpu", "99999", "noise"], 2, &["99999"]),
     (&["run", "--remote", "ftp://host/file", "remote_read"], 2, &["ftp://", "sftp://"]),
     (&["ab", "cpu"], 2, &["--b"]),
@@ -99,4 +130,18 @@ fn a_reader_who_goes_away_ends_the_report_without_a_word() {
     let output = output.unwrap();
     assert_eq!(text(&output.stdout).lines().count(), 1);
     assert_eq!(text(&output.stderr), "");
+}
+
+#[test]
+fn a_page_is_told_from_its_run_and_what_is_written_over_is_said() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = run_file(folder.path());
+    let page = run.with_extension("html");
+    let write =
+        || fathom().args(["report", "--format", "html", "-o"]).arg(&page).arg(&run).assert().success();
+    assert_eq!(text(&write().get_output().stderr), "");
+    let again = text(&write().get_output().stderr);
+    assert!(again.contains("was written over") && again.contains(page.to_str().unwrap()), "{again}");
+    let refused = text(&fathom().arg("report").arg(&page).assert().code(2).get_output().stderr);
+    assert!(refused.contains("is the page of a run") && refused.contains(run.to_str().unwrap()), "{refused}");
 }

@@ -29,7 +29,7 @@ struct Place {
 /// A run of a few points of every kind, with as few trials as give an interval: it is read and told hundreds of times.
 fn lines() -> Vec<Value> {
     let mut lines = with_points(&FIXED.text, |place, point| {
-        place.is_multiple_of(6) || point["experiment"].as_str().is_some_and(|name| name.starts_with("test/"))
+        place % 6 == 0 || point["experiment"].as_str().is_some_and(|name| name.starts_with("test/"))
     });
     lines.retain(|line| line["round"].as_u64().is_none_or(|round| round <= 6));
     lines

@@ -64,8 +64,8 @@ proptest! {
         let folder = PathBuf::from("/of/the/command/line");
         let Ok(options) = options_of(&settings, asked, folder.clone()) else { return Ok(()) };
         let budget = options.budget.unwrap();
-        prop_assert!(asked.map_or(budget <= Duration::from_hours(24), |asked| asked == budget));
-        prop_assert!(options.trial.is_none_or(|trial| trial <= Duration::from_mins(10)));
+        prop_assert!(asked.map_or(budget <= Duration::from_secs(24 * 60 * 60), |asked| asked == budget));
+        prop_assert!(options.trial.is_none_or(|trial| trial <= Duration::from_secs(10 * 60)));
         prop_assert!(options.processes.len() <= 256 && options.processes.iter().all(|number| (1..=256).contains(number)));
         prop_assert!(options.precision.is_some_and(|precision| precision.is_finite() && precision > 0.0));
         prop_assert_eq!(options.folder, folder);

@@ -43,6 +43,8 @@ mod machine;
 mod mailed_settings;
 mod method_versions;
 mod overwriting;
+mod packed_runs;
+mod page_order;
 mod pictures;
 mod plan;
 mod planner;

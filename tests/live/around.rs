@@ -99,14 +99,14 @@ fn begun(folder: &Path, options: &[&str]) -> Child {
         });
     }
     let child = around.spawn().unwrap();
-    wait_for(Duration::from_mins(1), "the command begins", || folder.join("begun").exists());
+    wait_for(Duration::from_secs(60), "the command begins", || folder.join("begun").exists());
     child
 }
 
 /// The output of a program that ends soon.
 fn ended(mut child: Child) -> Output {
     let soon = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-        wait_for(Duration::from_mins(1), "it ends", || child.try_wait().unwrap().is_some());
+        wait_for(Duration::from_secs(60), "it ends", || child.try_wait().unwrap().is_some());
     }));
     if soon.is_err() {
         // SAFETY: a signal to the group of our own child.
@@ -166,7 +166,7 @@ fn a_command_is_not_left_stopped_when_fathom_is_killed() -> Outcome {
         .spawn()
         .unwrap();
     let stopped = || number_in(&file).and_then(state) == Some('T');
-    wait_for(Duration::from_mins(1), "the command is stopped", stopped);
+    wait_for(Duration::from_secs(60), "the command is stopped", stopped);
     child.kill().unwrap();
     child.wait().unwrap();
     let process = number_in(&file).unwrap();
@@ -206,7 +206,7 @@ fn a_quota_that_begins_with_the_command_is_named() -> Outcome {
         .stderr(Stdio::null())
         .spawn()
         .unwrap();
-    wait_for(Duration::from_mins(2), "the command begins", || mark.exists());
+    wait_for(Duration::from_secs(2 * 60), "the command begins", || mark.exists());
     let set = group.set(("cpu.cfs_quota_us", "50000".to_owned()), ("cpu.max", "50000 100000".to_owned()));
     child.wait().unwrap();
     set?;

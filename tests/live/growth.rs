@@ -72,7 +72,7 @@ fn kept_s(cpus: usize) -> (usize, f64) {
     let run = Run::begun(fathom::record::Header { machine, ..crate::described::header(plan.clone()) });
     let folder = tempfile::tempdir().unwrap();
     let journal = Journal::create(&folder.path().join("run.jsonl")).unwrap();
-    let mut in_progress = RunInProgress::new(run, journal, Duration::from_mins(1), None).unwrap();
+    let mut in_progress = RunInProgress::new(run, journal, Duration::from_secs(60), None).unwrap();
     let seconds = timed(|| {
         for (index, planned) in plan.into_iter().enumerate() {
             in_progress.predict(experiment, index).unwrap();

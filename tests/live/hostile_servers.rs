@@ -66,7 +66,7 @@ fn procedure(request: &[u8]) -> Option<u8> {
 }
 
 const READ: Option<u8> = Some(6);
-const LONG: Duration = Duration::from_mins(1);
+const LONG: Duration = Duration::from_secs(60);
 
 fn servers_that_behave_are_read() -> Outcome {
     let at = nfs_server(|request, stream| stream.write_all(&nfs::framed(&nfs::answer(request))));

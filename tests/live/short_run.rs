@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 pub fn fathom() -> Command {
     let mut command = Command::cargo_bin("fathom").unwrap();
-    command.timeout(Duration::from_mins(2));
+    command.timeout(Duration::from_secs(2 * 60));
     command
 }
 

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 pub const TESTS: &[Test] = &beside![a_clock_that_is_set_back_by_a_day_moves_neither_budget_nor_durations,];
 
-const DAY: Duration = Duration::from_hours(24);
+const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// The library, where it is installed.
 fn library() -> Option<PathBuf> {

@@ -55,7 +55,7 @@ impl Neighbour {
     }
 
     fn is_here(&self, at: f64) -> bool {
-        !self.turns.partition_point(|turn| *turn <= at).is_multiple_of(2)
+        self.turns.partition_point(|turn| *turn <= at) % 2 == 1
     }
 }
 
@@ -120,7 +120,7 @@ impl Host {
 }
 
 fn minds(point: usize) -> bool {
-    !point.is_multiple_of(UNMINDFUL)
+    point % UNMINDFUL != 0
 }
 
 impl Simulated for Host {

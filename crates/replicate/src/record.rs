@@ -91,6 +91,7 @@ impl Replication {
     pub fn is_at(path: &Path) -> bool {
         let mut first = String::new();
         let read = regular::open(path)
+            .and_then(regular::content)
             .and_then(|file| BufReader::new(file.take(LONGEST_HEADER)).read_line(&mut first));
         let line: Option<serde_json::Value> = read.ok().and_then(|_| serde_json::from_str(&first).ok());
         line.is_some_and(|line| line.get("line").and_then(serde_json::Value::as_str) == Some("replication"))

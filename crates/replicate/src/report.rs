@@ -67,9 +67,8 @@ impl Report {
     pub fn methods(&self) -> Vec<&'static Method> {
         let mut methods: Vec<&'static Method> = vec![];
         for row in self.rows {
-            if let Replica::By(method) = row.replica
-                && !methods.iter().any(|known| known.name == method.name)
-            {
+            let Replica::By(method) = row.replica else { continue };
+            if !methods.iter().any(|known| known.name == method.name) {
                 methods.push(method);
             }
         }

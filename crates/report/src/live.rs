@@ -21,13 +21,22 @@ pub struct Live {
     rows: BTreeMap<String, ProgressBar>,
     last_line: Option<Instant>,
     last_preparing: Option<Instant>,
+    /// The points that do not fit, once it is settled which do.
+    left_out: Option<usize>,
 }
 
 impl Live {
     /// A table on a terminal, otherwise a line at intervals.
     pub fn new() -> Self {
         let screen = std::io::stderr().is_terminal().then(MultiProgress::new);
-        Live { screen, bar: None, rows: BTreeMap::new(), last_line: None, last_preparing: None }
+        Live {
+            screen,
+            bar: None,
+            rows: BTreeMap::new(),
+            last_line: None,
+            last_preparing: None,
+            left_out: None,
+        }
     }
 
     /// Removes the bar; the table stays.
@@ -49,7 +58,7 @@ impl Live {
         });
         row.set_message(row_text(tick));
         bar.set_position((share(tick) * 1000.0) as u64);
-        bar.set_message(status(tick));
+        bar.set_message(status(tick, self.left_out));
     }
 }
 
@@ -63,11 +72,15 @@ impl Watcher for Live {
     fn trial(&mut self, tick: &Tick) {
         match self.screen.clone() {
             Some(screen) => self.draw(&screen, tick),
-            None => write_line(&mut self.last_line, &status(tick)),
+            None => write_line(&mut self.last_line, &status(tick, self.left_out)),
         }
     }
 
+    /// What is settled is said once; a later change only in the line of progress.
     fn settled(&mut self, settlement: &Settlement) {
+        if self.left_out.replace(settlement.left_out.len()).is_some() {
+            return;
+        }
         let text = planned::settled(settlement, &time_of_day(settlement.end.saturating_sub(settlement.at)));
         match self.screen.clone() {
             Some(screen) => drop(screen.println(shown(&text))),
@@ -120,13 +133,28 @@ fn share(tick: &Tick) -> f64 {
     time.max(reached * reached).min(1.0)
 }
 
-fn status(tick: &Tick) -> String {
+/// What is measured now, in which round, and for how long still.
+fn status(tick: &Tick, left_out: Option<usize>) -> String {
     let remaining = tick.budget.saturating_sub(tick.elapsed).as_secs();
     let precise = match tick.precise {
         0 => String::new(),
         some => format!("; {some} of {} values are precise enough", tick.points),
     };
-    format!("at most {remaining} s left, measuring {}{precise}", tick.planned.experiment)
+    let left_out = match left_out {
+        None | Some(0) => String::new(),
+        Some(number) => format!("; {} left out", words::plural(number, "point")),
+    };
+    let round = round(tick.round, tick.rounds);
+    format!("{round}, measuring {}; at most {remaining} s left{precise}{left_out}", tick.planned.experiment)
+}
+
+/// `round 2 of about 6`. Rounds beyond those that were promised narrow intervals.
+fn round(round: u32, rounds: Option<u32>) -> String {
+    match rounds {
+        None => format!("round {round}"),
+        Some(rounds) if round <= rounds => format!("round {round} of about {rounds}"),
+        Some(rounds) => format!("round {round}, after the {rounds} promised"),
+    }
 }
 
 /// The last visited point with its figure, in a line of the terminal's width.
@@ -150,4 +178,16 @@ fn row_text(tick: &Tick) -> String {
         planned.experiment,
         words::short_label(planned.experiment.as_str(), &planned.point)
     ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_round_is_told_with_how_many_there_will_be() {
+        assert_eq!(round(1, None), "round 1");
+        assert_eq!(round(2, Some(6)), "round 2 of about 6");
+        assert_eq!(round(9, Some(8)), "round 9, after the 8 promised");
+    }
 }

@@ -199,7 +199,7 @@ mod tests {
             observe: Duration::from_millis(4),
             end: Duration::from_secs(100),
             left_out: (0..12).map(price).collect(),
-            enough: Duration::from_mins(3),
+            enough: Duration::from_secs(3 * 60),
         };
         let said = "412 points, 8 trials each by about 10:42 (1 min 20 s); 12 points of low priority do not fit (40 s more); --budget 3m would include them";
         assert_eq!(settled(&settlement, "10:42"), said);

@@ -34,10 +34,29 @@ pub enum Telling {
 #[derive(Serialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
 enum ProgressEvent<'a> {
-    Note { text: &'a str },
-    Settled { points: usize, left_out: usize, expected_end_s: f64 },
-    Progress { elapsed_s: f64, budget_s: f64, round: u32, points: usize, precise: usize },
-    Finished { run_file: &'a str, failed: usize, status: u8 },
+    Note {
+        text: &'a str,
+    },
+    Settled {
+        points: usize,
+        left_out: usize,
+        expected_end_s: f64,
+    },
+    Progress {
+        elapsed_s: f64,
+        budget_s: f64,
+        round: u32,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        rounds: Option<u32>,
+        measuring: &'a str,
+        points: usize,
+        precise: usize,
+    },
+    Finished {
+        run_file: &'a str,
+        failed: usize,
+        status: u8,
+    },
 }
 
 impl Telling {
@@ -96,6 +115,8 @@ impl Watcher for Telling {
                     elapsed_s: tick.elapsed.as_secs_f64(),
                     budget_s: tick.budget.as_secs_f64(),
                     round: tick.round,
+                    rounds: tick.rounds,
+                    measuring: &tick.planned.experiment,
                     points: tick.points,
                     precise: tick.precise,
                 });

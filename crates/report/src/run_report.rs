@@ -14,13 +14,24 @@ pub struct RunReport<'run> {
     results: &'run Results<'run>,
     published: Option<Published<'run>>,
     files: &'run [(&'run str, &'run Path)],
-    full: bool,
+    extent: TextExtent,
+}
+
+/// What a terminal shows.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum TextExtent {
+    /// One screen.
+    Screen,
+    /// All tables.
+    Full,
+    /// All tables of the experiments that were named, behind what was found.
+    Part,
 }
 
 impl<'run> RunReport<'run> {
     /// The report of these results only.
     pub fn of(results: &'run Results<'run>) -> Self {
-        RunReport { results, published: None, files: &[], full: false }
+        RunReport { results, published: None, files: &[], extent: TextExtent::Screen }
     }
 
     /// The report with the figures of published machines next to those of the run; unchanged without machines.
@@ -40,14 +51,29 @@ impl<'run> RunReport<'run> {
     /// The report as text with all of its tables instead of on one screen.
     #[must_use]
     pub fn in_full(mut self, full: bool) -> Self {
-        self.full = full;
+        if full {
+            self.extent = TextExtent::Full;
+        }
+        self
+    }
+
+    /// The report of some experiments that were named: as text, what was found comes first.
+    #[must_use]
+    pub fn of_part(mut self, is_part: bool) -> Self {
+        if is_part {
+            self.extent = TextExtent::Part;
+        }
         self
     }
 }
 
 impl Facts for RunReport<'_> {
     fn text(&self, style: Style) -> String {
-        let text = if self.full { terminal::summary } else { screen::page };
+        let text = match self.extent {
+            TextExtent::Screen => screen::page,
+            TextExtent::Full => terminal::summary,
+            TextExtent::Part => terminal::part,
+        };
         let beside = |published| format!("\n{}", beside::text(self.results, published, style));
         text(self.results, self.files, style) + &self.published.as_ref().map(beside).unwrap_or_default()
     }

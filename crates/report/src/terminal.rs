@@ -6,7 +6,7 @@ use super::summary::{OperationGroup, OperationRow, Unmeasured};
 use super::text::{Style, clean, display_width, lines, places};
 use super::words::plural;
 use super::{description, finding, occupancy, run, screen, states, summary, words};
-use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, LineStyle, Table, TableStyle};
+use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, Table, TableComponent, presets};
 use fathom_core::experiment::Finding;
 use fathom_core::quantities;
 use fathom_engine::results::{
@@ -26,24 +26,50 @@ const LEAST_ROOM: usize = 14;
 /// The width from which the table has the ends of the intervals.
 const MEDIUM: usize = 84;
 
-/// A line under the head of a table, and none elsewhere.
-const LINES: TableStyle = TableStyle::new().header_separator(LineStyle::none().fill('─').junction('─'));
-
 /// The number of intervals wider than their target that are named.
 const MOST_MISSED: usize = 5;
 
 /// The summary of a run. `files` are the written files with their names: `("run file", path)`.
 pub fn summary(results: &Results, files: &[(&str, &Path)], style: Style) -> String {
-    let parts = [
+    let first = [
         head(results, style),
         screen::trust_text(results, screen::TrustLines::Whole, style),
         stands_out(results, style),
+    ];
+    let then = [mechanisms(results, style), cross_checks(results, style), findings(results, style)];
+    let parts = first.into_iter().chain(tables(results, style)).chain(then);
+    joined(parts.chain(judged(results, files, style)))
+}
+
+/// The named experiments of a run: what was found, the main figures, then every figure.
+pub fn part(results: &Results, files: &[(&str, &Path)], style: Style) -> String {
+    let first = [
+        head(results, style),
+        findings(results, style),
+        mechanisms(results, style),
+        cross_checks(results, style),
+        screen::main_rows(results, style),
+    ];
+    joined(first.into_iter().chain(tables(results, style)).chain(judged(results, files, style)))
+}
+
+/// The parts that are not empty, with an empty line between them.
+fn joined(parts: impl Iterator<Item = String>) -> String {
+    parts.filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n")
+}
+
+/// Every figure, what has none, and the lines through them.
+fn tables(results: &Results, style: Style) -> [String; 3] {
+    [
         table(&summary::groups(results), style),
         unmeasured(&summary::unmeasured(&results.points), style),
         trends(results, style),
-        mechanisms(results, style),
-        cross_checks(results, style),
-        findings(results, style),
+    ]
+}
+
+/// How far predictions and evidence hold, and what disturbed; then the files.
+fn judged(results: &Results, files: &[(&str, &Path)], style: Style) -> [String; 8] {
+    [
         misses(results, style),
         accuracy(&results.accuracy, style),
         doubts(results, style),
@@ -52,9 +78,7 @@ pub fn summary(results: &Results, files: &[(&str, &Path)], style: Style) -> Stri
         description::warnings(&results.run.header.machine, style),
         precision(results, style),
         places(files, style),
-    ];
-    let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
-    parts.join("\n")
+    ]
 }
 
 fn head(results: &Results, style: Style) -> String {
@@ -81,7 +105,11 @@ fn table(groups: &[OperationGroup], style: Style) -> String {
     }
     let columns = columns(style.width);
     let mut table = Table::new();
-    table.load_style(LINES).set_content_arrangement(ContentArrangement::Dynamic);
+    table.load_preset(presets::NOTHING).set_content_arrangement(ContentArrangement::Dynamic);
+    // A line under the head, and none elsewhere.
+    for part in [TableComponent::HeaderLines, TableComponent::MiddleHeaderIntersections] {
+        table.set_style(part, '─');
+    }
     table.set_width(u16::try_from(style.width).unwrap_or(u16::MAX));
     table.set_header(chosen(&HEAD.map(str::to_owned), columns));
     let rows: Vec<Vec<[String; 9]>> =

@@ -100,7 +100,7 @@ pub fn number(scale: Scale, number: u64) -> String {
 /// A configured time is not rounded like a measured one.
 fn exact_time(nanoseconds: u64) -> String {
     let steps = [(1_000_000_000, "s"), (1_000_000, "ms"), (1_000, "µs")];
-    let fits = |(size, _): &(u64, &str)| nanoseconds >= *size && nanoseconds.is_multiple_of(size / 10);
+    let fits = |(size, _): &(u64, &str)| nanoseconds >= *size && nanoseconds % (size / 10) == 0;
     match steps.into_iter().find(fits) {
         Some((size, symbol)) => format!("{} {symbol}", nanoseconds as f64 / size as f64),
         None => format!("{nanoseconds} ns"),

@@ -17,7 +17,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// The kernel may keep what it knows of a file: nobody but it changes one, and it need not ask between two reads.
-const KNOWN_FOR: Duration = Duration::from_hours(1);
+const KNOWN_FOR: Duration = Duration::from_secs(60 * 60);
 
 /// Size and room of the file system, bytes.
 const ROOM: u64 = 8 << 30;

@@ -136,10 +136,8 @@ fn figures_that_no_run_can_have_are_told_and_nothing_panics() -> Outcome {
         ("trial", "/block/process", json!(u32::MAX)),
     ] {
         let file = edited(folder.path(), |found| {
-            if found["line"] == line
-                && let Some(place) = found.pointer_mut(pointer)
-            {
-                *place = value.clone();
+            if found["line"] == line {
+                found.pointer_mut(pointer).into_iter().for_each(|place| *place = value.clone());
             }
         });
         let before = std::fs::read(&file).unwrap();
@@ -182,10 +180,8 @@ fn what_a_file_says_commands_no_terminal() -> Outcome {
     for pointer in ["/clock/kind", "/settings/effort", "/peer/kind", "/plan/0/unit"] {
         let file = edited(folder.path(), |line| {
             line["peer"] = json!({"wanted": harm, "kind": "ssh", "address": harm});
-            if line["line"] == "header"
-                && let Some(place) = line.pointer_mut(pointer)
-            {
-                *place = harm.into();
+            if line["line"] == "header" {
+                line.pointer_mut(pointer).into_iter().for_each(|place| *place = harm.into());
             }
         });
         let said = text(&fathom().arg("report").arg(&file).assert().code(2).get_output().stderr);

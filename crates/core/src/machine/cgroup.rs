@@ -214,9 +214,8 @@ fn smallest<T: PartialOrd + Copy>(
 ) -> Option<(T, &String)> {
     let mut lowest: Option<(T, &String)> = None;
     for folder in &group.folders {
-        if let Some(limit) = limit(group, folder)
-            && lowest.is_none_or(|(smallest, _)| limit < smallest)
-        {
+        let Some(limit) = limit(group, folder) else { continue };
+        if lowest.is_none_or(|(smallest, _)| limit < smallest) {
             lowest = Some((limit, folder));
         }
     }

@@ -66,7 +66,7 @@ pub use storage::{Device, Storage};
 pub use tlbs::{Tlb, TlbKind};
 pub use topology::{CoreClass, NumaNode, Topology, spread};
 pub use virtualization::Virtualization;
-pub use warnings::Warning;
+pub use warnings::{Warning, is_loaded};
 
 /// The whole machine, as it was when it was described.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -198,6 +198,12 @@ pub fn cpu_stat_path(root: &Root) -> Option<String> {
 /// The same of the process with this number; of this process for `None`.
 pub fn cpu_stat_path_of(root: &Root, process: Option<u32>) -> Option<String> {
     cgroup::cpu_stat(root, &process.map_or_else(|| "self".to_owned(), |number| number.to_string()))
+}
+
+/// The load average of the last minute; `None` if the kernel does not tell it.
+pub fn load_average() -> Option<f64> {
+    let first = |text: &str| text.split_whitespace().next()?.parse().ok();
+    Root::default().text("/proc/loadavg").value().and_then(|text| first(text))
 }
 
 /// The host name of this machine; `None` if it has none.

@@ -119,7 +119,7 @@ fn fixed(number: f64, place: i32) -> String {
 pub(super) fn grouped(digits: &str) -> String {
     let mut text = String::new();
     for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+        if index > 0 && (digits.len() - index) % 3 == 0 {
             text.push(THIN);
         }
         text.push(digit);

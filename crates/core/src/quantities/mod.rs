@@ -229,7 +229,7 @@ pub fn factor(factor: f64) -> String {
 /// A count of bytes, exact where binary prefixes make it so in at most six digits (R-FIX-68): `32 KiB`, `1.5 MiB`, `1 000 B`.
 pub fn size(bytes: u64) -> String {
     let quarter = |step: &Measure| (step.size as u64 / 4).max(1);
-    let fits = |step: &&Measure| bytes >= step.size as u64 && bytes.is_multiple_of(quarter(step));
+    let fits = |step: &&Measure| bytes >= step.size as u64 && bytes % quarter(step) == 0;
     let step = SIZES.iter().rev().find(fits).copied().unwrap_or(SIZES[0]);
     let number = bytes as f64 / step.size;
     let digits = |number: f64| number.to_string().bytes().filter(u8::is_ascii_digit).count();

@@ -127,7 +127,7 @@ mod tests {
 
             fn stop(&self) -> Reading {
                 self.1.set(self.1.get() + 1);
-                self.0.set(self.0.get() + if self.1.get().is_multiple_of(10) { 9_000 } else { 7 });
+                self.0.set(self.0.get() + if self.1.get() % 10 == 0 { 9_000 } else { 7 });
                 Reading { ticks: self.0.get(), cpu: Reading::ANYWHERE }
             }
         }

@@ -75,7 +75,7 @@ pub(crate) const WRITE_AND_FSYNC: Selector = Selector::of(
 /// `docs/fleet.md`.
 static FLEET: Set = Set {
     name: "fleet",
-    budget: Duration::from_mins(1),
+    budget: Duration::from_secs(60),
     precision: 0.02,
     most_memory: 256 * MIB,
     members: &[

@@ -125,7 +125,7 @@ fn is_measured(path: &Path) -> bool {
         line: Option<String>,
     }
     const KINDS: [&str; 2] = ["header", "replication"];
-    let Ok(file) = regular::open(path) else { return true };
+    let Ok(file) = regular::open(path).and_then(regular::content) else { return true };
     let mut text = BufReader::new(file);
     let Ok(head) = text.fill_buf().map(<[u8]>::to_vec) else { return true };
     match serde_json::Deserializer::from_reader(text).into_iter::<First>().next() {

@@ -8,6 +8,9 @@ use std::path::{Path, PathBuf};
 /// The extension of run files.
 pub const EXTENSION: &str = "jsonl";
 
+/// The extension of those that gzip has packed.
+const PACKED: &str = "jsonl.gz";
+
 /// The folder of run files: `$XDG_DATA_HOME/fathom/runs`, `~/.local/share/fathom/runs`, or in the current folder if there is
 /// no home.
 pub fn folder() -> PathBuf {
@@ -43,9 +46,16 @@ pub fn new_path(started: &str, seed: u64) -> PathBuf {
 pub fn all(folder: &Path) -> io::Result<Vec<PathBuf>> {
     let mut paths: Vec<PathBuf> = std::fs::read_dir(folder)?.flatten().map(|entry| entry.path()).collect();
     // A pipe under such a name, which anybody may put into a shared folder, would be waited for without end.
-    paths.retain(|path| path.extension().is_some_and(|ending| ending == EXTENSION) && path.is_file());
+    paths.retain(|path| stem(path).is_some() && path.is_file());
     paths.sort();
     Ok(paths)
+}
+
+/// The name of a run file without its extension; `None` if it has that of another file.
+pub fn stem(path: &Path) -> Option<&str> {
+    let name = path.file_name()?.to_str()?;
+    let [plain, packed] = [EXTENSION, PACKED].map(|ending| name.strip_suffix(ending)?.strip_suffix('.'));
+    plain.or(packed).filter(|stem| !stem.is_empty())
 }
 
 /// The newest run file of the folder; names begin with the time. `None` if there is none.
@@ -63,7 +73,8 @@ const LONGEST_HEADER: u64 = 1 << 28;
 
 fn header(path: &Path) -> Option<Header> {
     let mut line = String::new();
-    BufReader::new(regular::open(path).ok()?.take(LONGEST_HEADER)).read_line(&mut line).ok()?;
+    let file = regular::content(regular::open(path).ok()?).ok()?;
+    BufReader::new(file.take(LONGEST_HEADER)).read_line(&mut line).ok()?;
     match lines::line::<Run>(&line).ok()? {
         Line::Header(header) => Some(*header),
         _ => None,

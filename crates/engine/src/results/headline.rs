@@ -141,11 +141,10 @@ const OF_CONVERSION: f64 = 1e-9;
 /// their number, which the interval's level allows for).
 fn above_its_least(mut estimate: Estimate, unit: Unit) -> Estimate {
     let least = estimate.min.filter(|least| *least >= 0.0);
-    if let (Some(interval), Some(least)) = (&mut estimate.interval, least)
-        && interval.low < 0.0
-        && unit != Unit::Bytes
-    {
-        interval.low = least;
+    if let (Some(interval), Some(least)) = (&mut estimate.interval, least.filter(|_| unit != Unit::Bytes)) {
+        if interval.low < 0.0 {
+            interval.low = least;
+        }
     }
     estimate
 }

@@ -76,7 +76,7 @@ impl Alternation {
         let first = &self.halves[0].active[visit.points[0]];
         let drawn =
             plan::trial_seed(self.halves[0].environment.seed(), &first.experiment, &first.point, visit.round);
-        let order = if drawn.is_multiple_of(2) { [0, 1] } else { [1, 0] };
+        let order = if drawn % 2 == 0 { [0, 1] } else { [1, 0] };
         // A trial under one setting is nothing without that under the other, so none is put back.
         let visit = &plan::Visit { core: plan::CoreWanted::Alone, puts_back: false, ..visit.clone() };
         let mut both: Option<Cost> = None;

@@ -18,7 +18,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 /// The time of a check without a given budget.
-const USUAL_BUDGET: Duration = Duration::from_mins(2);
+const USUAL_BUDGET: Duration = Duration::from_secs(2 * 60);
 
 /// Looks are rarer the more trials there are: after this share of them more.
 const BETWEEN_LOOKS: u32 = 20;

@@ -1,17 +1,15 @@
 //! Whether anything can fit into a budget, as far as that is known before the first trial.
 
 use crate::plan::PROMISED_TRIALS;
-use crate::record::{Header, PlannedPoint};
+use crate::record::PlannedPoint;
 use crate::results;
 use anyhow::{Result, ensure};
 use fathom_core::experiment::registry;
 use std::time::Duration;
 
 /// Refuses a budget that is shorter than the observations alone of the trials with which any point is planned.
-pub(super) fn ensure_anything_fits(header: &Header) -> Result<()> {
-    let budget = Duration::from_secs_f64(header.settings.budget_s);
-    let observe = Duration::from_nanos(header.settings.trial_ns);
-    let planned = header.plan.iter().filter(|planned| planned.skip.is_none());
+pub fn ensure_anything_fits(plan: &[PlannedPoint], budget: Duration, observe: Duration) -> Result<()> {
+    let planned = plan.iter().filter(|planned| planned.skip.is_none());
     let Some(least) = planned.map(|planned| least(planned, observe) * PROMISED_TRIALS as u32).min() else {
         return Ok(());
     };

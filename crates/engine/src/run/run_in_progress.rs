@@ -8,6 +8,7 @@ use super::interrupt::interrupted;
 use super::kept_memory::KeptMemory;
 use super::peering::{Peering, same_peer};
 use super::resuming;
+use super::rounds::rounds;
 use super::variation::Arrangement;
 use crate::plan::{self, CoreWanted, Moment, Planner, PlannerSettings, Progress, Settlement, Step};
 use crate::record::{
@@ -40,8 +41,10 @@ pub struct Tick<'run> {
     pub planned: &'run PlannedPoint,
     /// Its estimate so far; `None` while nothing was observed.
     pub headline: Option<&'run Headline>,
-    /// The round of the visit.
+    /// The round that is going on, by the trials that every point has in the mean.
     pub round: u32,
+    /// How many are promised; `None` before that is settled.
+    pub rounds: Option<u32>,
     /// Time since the run began or was resumed.
     pub elapsed: Duration,
     /// The time that the run may take.
@@ -122,10 +125,10 @@ impl RunInProgress {
                  needs)"
             );
         }
-        ensure_anything_fits(&header)?;
+        let (settings, budget) = (&header.settings, Duration::from_secs_f64(header.settings.budget_s));
+        ensure_anything_fits(&header.plan, budget, Duration::from_nanos(settings.trial_ns))?;
         let mut journal = journal()?;
         journal.append(&Line::Header(Box::new(header.clone())))?;
-        let budget = Duration::from_secs_f64(header.settings.budget_s);
         RunInProgress::new(Run::begun(header), journal, budget, peering)
     }
 
@@ -304,15 +307,17 @@ impl RunInProgress {
         sound.map(|(progress, _)| progress.trials).min().unwrap_or(0) as u32
     }
 
-    pub(super) fn report_progress(&self, index: usize, round: u32, watcher: &mut dyn Watcher) {
+    pub(super) fn report_progress(&self, index: usize, watcher: &mut dyn Watcher) {
         let mut named = self.active[index].clone();
         if results::virtual_peer::has_one(&self.run) {
             named.point = results::virtual_peer::shown(&named.point);
         }
+        let (round, rounds) = rounds(&self.trials, self.run.settled.as_ref());
         watcher.trial(&Tick {
             planned: &named,
             headline: self.headlines[index].as_ref(),
             round,
+            rounds,
             elapsed: self.began.elapsed(),
             budget: self.budget,
             precise: self.precise,

@@ -11,8 +11,9 @@ use anyhow::{Context, Result, bail};
 use fathom_core::sampling::owner::Owner;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
-use std::io::{ErrorKind, Read, Write};
+use std::fs::{DirBuilder, File, OpenOptions};
+use std::io::{self, ErrorKind, Read, Write};
+use std::os::fd::AsRawFd;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
@@ -65,7 +66,7 @@ impl Ledger {
         ensure_private(folder)?;
         let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path)?;
         // Before there is anything to read in it.
-        file.lock_shared()?;
+        flock(&file, libc::LOCK_SH)?;
         file.write_all(&serde_json::to_vec(&record)?)?;
         Ok(Ledger { path, _file: file })
     }
@@ -110,11 +111,11 @@ fn undone(path: &Path) -> (Vec<String>, bool) {
         Ok(file) => file,
         Err(error) => return left_alone(&error),
     };
-    match file.try_lock() {
+    match flock(&file, libc::LOCK_EX | libc::LOCK_NB) {
         Ok(()) => {}
         // The run lives, or its guard does.
-        Err(TryLockError::WouldBlock) => return (vec![], false),
-        Err(TryLockError::Error(error)) => return left_alone(&error),
+        Err(error) if error.kind() == ErrorKind::WouldBlock => return (vec![], false),
+        Err(error) => return left_alone(&error),
     }
     match parsed(&file) {
         Ok(Some(record)) => record.restore(path),
@@ -192,6 +193,15 @@ fn opened(path: &Path) -> Result<File> {
     Ok(file)
 }
 
+/// Locks an open file (flock(2)), until it is closed.
+fn flock(file: &File, kind: libc::c_int) -> io::Result<()> {
+    // SAFETY: the descriptor is that of an open file.
+    match unsafe { libc::flock(file.as_raw_fd(), kind) } {
+        0 => Ok(()),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
+
 /// `None` for an empty file.
 fn parsed(file: &File) -> Result<Option<Record>> {
     let mut text = String::new();
@@ -225,7 +235,7 @@ pub(super) struct SavedValues {
 impl SavedValues {
     /// Holds the record's lock, so that no other run takes this one for dead.
     pub fn hold(&self) -> Result<File> {
-        let held = opened(&self.ledger).and_then(|file| Ok(file.lock_shared().map(|()| file)?));
+        let held = opened(&self.ledger).and_then(|file| Ok(flock(&file, libc::LOCK_SH).map(|()| file)?));
         held.with_context(|| format!("{} cannot be locked", self.ledger.display()))
     }
 

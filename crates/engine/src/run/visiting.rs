@@ -159,7 +159,7 @@ impl RunInProgress {
             };
             let figures = due.points.len() as u32;
             own.extend(due.points.iter().map(|index| (*index, took / figures)));
-            due.points.iter().for_each(|index| self.report_progress(*index, visit.round, watcher));
+            due.points.iter().for_each(|index| self.report_progress(*index, watcher));
         }
         if let Some(measuring) = measuring.filter(|measuring| !measuring.is_limited) {
             self.memory.keep(visit.block, &needs, measuring.process);

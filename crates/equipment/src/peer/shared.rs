@@ -24,9 +24,9 @@ impl Default for PeerLimits {
         PeerLimits {
             connections: 32,
             bytes: 10_000_000_000_000,
-            lifetime: Duration::from_hours(12),
-            service: Duration::from_mins(2),
-            idle: Duration::from_mins(2),
+            lifetime: Duration::from_secs(12 * 60 * 60),
+            service: Duration::from_secs(2 * 60),
+            idle: Duration::from_secs(2 * 60),
         }
     }
 }

@@ -30,7 +30,7 @@ use fathom_core::machine::{Protocol, RemoteAddress};
 use std::time::Duration;
 
 /// Maximum duration of a trial's conversation. The trial's own limit is shorter: the process that started it ends it.
-const LONGEST: Duration = Duration::from_hours(1);
+const LONGEST: Duration = Duration::from_secs(60 * 60);
 
 /// Connects to the server of an address, or opens its mount.
 pub fn connect(address: &RemoteAddress, access: &Access) -> Result<Box<dyn Client>, Failure> {

@@ -7,7 +7,7 @@ use fathom_core::machine::RemoteUrl;
 use std::time::Duration;
 
 /// The longest that a server may take to write back and drop one file.
-const LONGEST: Duration = Duration::from_mins(2);
+const LONGEST: Duration = Duration::from_secs(2 * 60);
 
 /// The page cache of a server on which programs can be run.
 pub struct ServerCache<'access> {

@@ -60,7 +60,7 @@ impl ReadStream {
 
     /// Whether every block was read equally often, and at least once.
     pub fn is_through(&self) -> bool {
-        self.read > 0 && self.read.is_multiple_of(self.offsets.len())
+        self.read > 0 && self.read % self.offsets.len() == 0
     }
 
     pub fn client(&mut self) -> &mut dyn Client {
@@ -70,7 +70,7 @@ impl ReadStream {
 
 /// The largest part of a block that one request may transfer, if all parts have equal size.
 pub fn piece(block: usize, most: usize) -> usize {
-    let parts = (block.div_ceil(most)..=block).find(|parts| block.is_multiple_of(*parts));
+    let parts = (block.div_ceil(most)..=block).find(|parts| block % parts == 0);
     block / parts.unwrap_or(block)
 }
 

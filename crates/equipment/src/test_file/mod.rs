@@ -76,7 +76,7 @@ pub fn shared_path(site: &Site, what: &str) -> Result<PathBuf, Failure> {
 const SAID_EVERY: u64 = 16 << 20;
 
 fn say(written: u64, bytes: u64) {
-    if written.is_multiple_of(SAID_EVERY) {
+    if written % SAID_EVERY == 0 {
         let waits = if written == bytes { ", and waiting for the device to have it" } else { "" };
         preparing::say(&format!("writing a test file: {} of {} MiB{waits}", written >> 20, bytes >> 20));
     }
@@ -121,7 +121,7 @@ fn create(site: &Site, path: &Path, bytes: u64, content: Content) -> Result<File
         whole = too_long(site, began, &file, (written, bytes))?;
         match whole {
             Some(_) => Err(io::ErrorKind::TimedOut.into()),
-            None if bytes > IN_THE_CACHE && written.is_multiple_of(BEHIND) => pass_on(&file),
+            None if bytes > IN_THE_CACHE && written % BEHIND == 0 => pass_on(&file),
             None => Ok(()),
         }
     });

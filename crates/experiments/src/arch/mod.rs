@@ -1,6 +1,31 @@
 //! All that is written for an architecture in this crate: assembly, and the decoding of it. The folders offer the same items;
 //! another architecture is one more of them, with a line here.
 
+/// A function that is written in assembly alone, under a symbol of its own: it has no instruction of the compiler's.
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+macro_rules! assembly {
+    ($(#[$note:meta])* fn $name:ident($($argument:ty),*) $(-> $result:ty)?; [$($code:expr),*]
+        $(, $operand:ident = $kind:ident $value:expr)*) => {
+        core::arch::global_asm!(
+            ".pushsection .text",
+            ".p2align 6",
+            concat!(".globl \"", module_path!(), "::", stringify!($name), "\""),
+            concat!(".hidden \"", module_path!(), "::", stringify!($name), "\""),
+            concat!(".type \"", module_path!(), "::", stringify!($name), "\", %function"),
+            concat!("\"", module_path!(), "::", stringify!($name), "\":"),
+            $($code,)*
+            concat!(".size \"", module_path!(), "::", stringify!($name), "\", . - \"", module_path!(), "::", stringify!($name), "\""),
+            ".popsection",
+            $($operand = $kind $value,)*
+        );
+        unsafe extern "C" {
+            $(#[$note])*
+            #[link_name = concat!(module_path!(), "::", stringify!($name))]
+            pub fn $name($(_: $argument),*) $(-> $result)?;
+        }
+    };
+}
+
 #[cfg_attr(target_arch = "x86_64", path = "x86_64/mod.rs")]
 #[cfg_attr(target_arch = "aarch64", path = "aarch64/mod.rs")]
 #[cfg_attr(not(any(target_arch = "x86_64", target_arch = "aarch64")), path = "portable/mod.rs")]

@@ -198,7 +198,7 @@ fn at_random(
 ) -> Result<f64, Failure> {
     let buffer = Aligned::new(BLOCK as usize)?;
     let (began, mut readings, mut read, mut ticks) = (stage.site.stopwatch.now_ns(), 0, 0, 0.0);
-    let over = |read: u64| read.is_multiple_of(8) && stage.site.stopwatch.now_ns() - began > time_ns;
+    let over = |read: u64| read % 8 == 0 && stage.site.stopwatch.now_ns() - began > time_ns;
     while readings < READINGS && (read == 0 || !over(0)) {
         drop_cached(&test.file);
         ticks += unsigned_ticks(|| {

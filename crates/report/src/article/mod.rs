@@ -62,8 +62,8 @@ fn front(results: &Results) -> Section {
     let name = |experiment: &str| linked(results, experiment);
     let shown = Opening { figures: &figures, rest, elsewhere: "in the section Mechanisms", name: &name };
     let mut section = synopsis::opening(results, &shown);
-    // Below the sentence that names the machine.
-    section.blocks.splice(1..1, picture(results));
+    // Below the sentence that names the machine, and the verdict on the run.
+    section.blocks.splice(2..2, picture(results));
     section
 }
 

@@ -39,7 +39,7 @@ pub(super) struct Opening<'a> {
     pub name: &'a dyn Fn(&str) -> Text,
 }
 
-/// The machine, the trustworthiness of the run, main figures, and the most important findings.
+/// The machine, the verdict on the run, main figures, the most important findings, and the reasons of the verdict.
 pub(super) fn opening(results: &Results, shown: &Opening) -> Section {
     let header = &results.run.header;
     let mut sentences = vec![format!("{}.", run::machine_in_full(&header.machine))];
@@ -55,10 +55,10 @@ pub(super) fn opening(results: &Results, shown: &Opening) -> Section {
     Section::new(Key::of("opening"), "Summary")
         .say(sentences.join(" "))
         .say(Text::strong(screen::trusted(results)))
-        .under(screen::TRUST, vec![Block::List(screen::trust(results).into_iter().map(reason).collect())])
         .with(main_figures_table(Key::of("main-figures"), &caption, shown.figures, shown.name))
         .with_all(shown.rest.clone().map(Block::Paragraph))
         .under(screen::NOTABLE, notable(results, shown.elsewhere))
+        .under(screen::TRUST, vec![Block::List(screen::trust(results).into_iter().map(reason).collect())])
 }
 
 fn reason((name, text): (&str, String)) -> Text {

@@ -4,12 +4,38 @@ use super::rows::{because_briefly, signed_row, verdict};
 use crate::paper::{Column, Key, Row, Section, Table, Text, Tone};
 use crate::summary::ABSENT;
 use crate::words::plural;
+use fathom_core::message::capitalize;
 use fathom_core::quantities;
 use fathom_engine::comparison::{Comparison, Difference, PooledFamily, Verdict};
 use std::collections::BTreeMap;
 
 /// The verdict of a comparison in words: what it is of, where that matters, and which families moved.
 pub(super) fn verdict_in_words(comparison: &Comparison) -> String {
+    sentences(comparison).join(" ")
+}
+
+/// The verdict in one line: how many families moved which way.
+pub(super) fn headline(comparison: &Comparison) -> Option<String> {
+    const WORDS: [(Verdict, &str); 5] = [
+        (Verdict::Worse, "worse in"),
+        (Verdict::Better, "better in"),
+        (Verdict::Changed, "changed in"),
+        (Verdict::Equivalent, "no change in"),
+        (Verdict::Inconclusive, "not decided in"),
+    ];
+    let counted = |(verdict, words): (Verdict, &str)| {
+        let number = with(comparison, verdict).count();
+        (number > 0).then(|| format!("{words} {}", quantities::count(number)))
+    };
+    let parts: Vec<String> = WORDS.into_iter().filter_map(counted).collect();
+    let families = comparison.families.len();
+    let of = if families == 1 { "family" } else { "families" };
+    let all = format!("of {} {of} of operations", quantities::count(families));
+    (!parts.is_empty()).then(|| capitalize(&format!("{} {all}.", parts.join(", "))))
+}
+
+/// The sentences of the verdict: what must be known before, then the families by what they did.
+pub(super) fn sentences(comparison: &Comparison) -> Vec<String> {
     let mut sentences: Vec<String> = warnings(comparison);
     for (direction, head) in [(Verdict::Worse, "Worse"), (Verdict::Better, "Better")] {
         for (small, size) in [(false, ""), (true, ", but by less than the margin")] {
@@ -35,7 +61,7 @@ pub(super) fn verdict_in_words(comparison: &Comparison) -> String {
     if comparison.families.is_empty() && !comparison.rows.is_empty() {
         sentences.push("No family of operations has enough points to be judged.".to_owned());
     }
-    sentences.join(" ")
+    sentences
 }
 
 /// What must be known before any figure: a run compared with itself, other machines, other builds.

@@ -14,7 +14,7 @@ pub(crate) use rows::signed;
 pub use with_published::PublishedComparison;
 
 use super::form::{Facts, Subject};
-use super::paper::{Document, Key, Section, Text, Tone, plain};
+use super::paper::{Block, Document, Key, Section, Text, Tone, plain};
 use super::run;
 use super::text::Style;
 use super::words::plural;
@@ -74,12 +74,16 @@ impl<'a> ComparisonReport<'a> {
     fn document_of(&self, most_rows: usize) -> Document {
         let mut document = Document::new(self.title());
         "Comparison".clone_into(&mut document.kind);
+        "Made by Fathom from the run files alone.".clone_into(&mut document.foot);
         document.date = self.others.first().map_or(String::new(), |(side, _)| began(side).to_owned());
-        for (place, (side, comparison)) in self.others.iter().enumerate() {
-            document.sections.push(self.section(place, (side, comparison), most_rows));
-        }
+        let sections = self.others.iter().enumerate();
+        let sections = sections.map(|(place, (side, other))| self.section(place, (side, other), most_rows));
+        // The verdict comes first; of several, what all of them say.
         if self.others.len() > 1 {
-            document.sections.insert(0, overview::matrix(self.first, &self.others));
+            document.front.push(overview::matrix(self.first, &self.others));
+            document.sections.extend(sections);
+        } else {
+            document.front.extend(sections);
         }
         document
     }
@@ -96,7 +100,7 @@ impl<'a> ComparisonReport<'a> {
         let several = self.others.len() > 1;
         let title =
             if several { format!("{} against {}", side.name, self.first.name) } else { "Summary".to_owned() };
-        let section = Section::new(key.clone(), title).say(verdict(comparison)).say(self.machines(side));
+        let section = judged(Section::new(key.clone(), title), comparison).say(self.machines(side));
         let section = overview::differences(section, comparison, &self.accepted, &key);
         let section = families::judged(section, comparison, &key).say(summary(comparison));
         let section = rows::moved(section, comparison, &key, most_rows);
@@ -121,12 +125,16 @@ fn began(side: &Side) -> &str {
     side.runs.first().map_or("", |run| &run.header.started)
 }
 
-fn verdict(comparison: &Comparison) -> Text {
-    let sentence = families::verdict_in_words(comparison);
-    match families::tone(comparison) {
+/// The section with the verdict: in a line, then by families.
+fn judged(section: Section, comparison: &Comparison) -> Section {
+    let toned = |sentence: String| match families::tone(comparison) {
         Some(tone) => Text::toned(tone, sentence),
         None => Text::strong(sentence),
-    }
+    };
+    let section = section.with_all(families::headline(comparison).map(toned).map(Block::Paragraph));
+    let sentences = families::sentences(comparison);
+    let sentences: Vec<Text> = sentences.iter().map(|sentence| Text::prose(sentence)).collect();
+    if sentences.is_empty() { section } else { section.with(Block::List(sentences)) }
 }
 
 fn summary(comparison: &Comparison) -> Text {

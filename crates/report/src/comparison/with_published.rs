@@ -177,6 +177,7 @@ impl Subject for PublishedComparison<'_> {
         let names: Vec<&str> = self.runs.iter().map(|(name, ..)| *name).collect();
         let mut document = Document::new(format!("{} against published machines", names.join(", ")));
         "Comparison".clone_into(&mut document.kind);
+        "Made by Fathom from the run files and published figures.".clone_into(&mut document.foot);
         document.date =
             self.runs.first().map_or(String::new(), |(_, results, _)| results.run.header.started.clone());
         document.sections.push(Section::new(Key::of("reading"), "How to read it").say(tables::READING));

@@ -167,13 +167,18 @@ pub(super) fn caches(machine: &Machine) -> Vec<FactRow> {
     rows
 }
 
-fn cache(cache: &Cache) -> FactRow {
+/// `L1d`, `L2`.
+pub(super) fn cache_name(cache: &Cache) -> String {
     let kind = match cache.kind {
         CacheKind::Data => "d",
         CacheKind::Instruction => "i",
         CacheKind::Unified => "",
     };
-    row(format!("L{}{kind}", cache.level), &cache.size_bytes, |bytes| {
+    format!("L{}{kind}", cache.level)
+}
+
+fn cache(cache: &Cache) -> FactRow {
+    row(cache_name(cache), &cache.size_bytes, |bytes| {
         let lines = cache.line_bytes.value().map(|line| bytes / line.max(&1)).unwrap_or_default();
         let ways = cache.ways.value().map(|number| format!(", {}", ways(*number, lines))).unwrap_or_default();
         let line = cache.line_bytes.value().map(|line| format!(", lines of {line} B")).unwrap_or_default();
@@ -181,7 +186,8 @@ fn cache(cache: &Cache) -> FactRow {
     })
 }
 
-fn instances(cache: &Cache) -> String {
+/// How many there are, if more than one: `8 × `.
+pub(super) fn instances(cache: &Cache) -> String {
     match cache.instances.len() {
         0 | 1 => String::new(),
         number => format!("{number} × "),

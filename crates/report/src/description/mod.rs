@@ -1,5 +1,6 @@
 //! The machine's description as rows: names, formatted values, sources. Text and page show no other facts about it.
 
+mod brief;
 mod hardware;
 mod row;
 mod system;
@@ -10,6 +11,7 @@ use fathom_core::machine::{Fact, Machine, Route};
 use fathom_engine::record::{Peer, PeerKind};
 use row::stated;
 
+pub use brief::BriefMachine;
 pub use row::{FactRow, FactSection};
 
 /// The whole description in reading order.

@@ -117,7 +117,7 @@ impl Text {
     /// Words in which back ticks mark code; an odd one is literal.
     pub fn prose(words: &str) -> Self {
         let parts: Vec<&str> = words.split('`').collect();
-        if parts.len().is_multiple_of(2) {
+        if parts.len() % 2 == 0 {
             return Text::plain(words);
         }
         let piece = |(place, part): (usize, &&str)| match place % 2 {

@@ -6,7 +6,7 @@ use crate::paper::Sign;
 use crate::states;
 use crate::summary::ABSENT;
 use crate::text::{Style, clean, clipped, cut, display_width};
-use comfy_table::{CellAlignment, ContentArrangement, Table, TableStyle};
+use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 
 const HEAD: [&str; 6] = ["Main figures", "median", "95 % interval", "shared", "× pred.", "check"];
 
@@ -46,7 +46,7 @@ fn table(all: &[Ranked], style: Style) -> String {
     let columns = &columns(&rows, style.width);
     let room = room(&rows, columns, style.width);
     let mut table = Table::new();
-    table.load_style(TableStyle::new()).set_content_arrangement(ContentArrangement::Disabled);
+    table.load_preset(presets::NOTHING).set_content_arrangement(ContentArrangement::Disabled);
     table.add_row(chosen(&HEAD.map(str::to_owned), columns));
     let mut before = None;
     for (figure, mut row) in all.iter().zip(rows) {

@@ -54,6 +54,12 @@ pub(super) fn leading<'run>(results: &'run Results) -> (Vec<Ranked<'run>>, usize
     (figures, more)
 }
 
+/// The main figures of these results in a table, for a part of a run; empty without any.
+pub(super) fn main_rows(results: &Results, style: Style) -> String {
+    let figures = main_figures::all(results);
+    if figures.is_empty() { String::new() } else { figures::text(&figures, 0, style) }
+}
+
 /// The parts of a screen beside its figures.
 struct Parts {
     head: String,

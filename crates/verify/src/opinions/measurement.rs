@@ -63,7 +63,7 @@ impl ToolMeasurement {
     /// run again.
     pub fn run_tool(&mut self, runner: &mut ToolRunner, cpus: Cpus, file: &Path) {
         self.turns += 1;
-        let is_its_turn = self.figures.len() < MINIMUM_TRIALS || self.turns.is_multiple_of(TRIALS_A_RUN);
+        let is_its_turn = self.figures.len() < MINIMUM_TRIALS || self.turns % TRIALS_A_RUN == 0;
         if self.failure.is_some() || !is_its_turn {
             return;
         }

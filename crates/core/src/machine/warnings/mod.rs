@@ -5,6 +5,7 @@ mod processor;
 mod system;
 mod warning;
 
+pub use system::is_loaded;
 pub use warning::Warning;
 
 use super::Machine;

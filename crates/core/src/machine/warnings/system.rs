@@ -50,10 +50,15 @@ pub(super) fn quota(machine: &Machine) -> Option<Warning> {
     ))
 }
 
+/// Whether a 1-minute load average shows that other work runs on these CPUs.
+pub fn is_loaded(load: f64, cpus: usize) -> bool {
+    load > BUSY_SHARE * cpus.max(1) as f64
+}
+
 pub(super) fn load(machine: &Machine) -> Option<Warning> {
     let [load, ..] = *machine.conditions.load_average.value()?;
     let cpus = machine.allowed_cpus().len().max(1);
-    if load <= BUSY_SHARE * cpus as f64 {
+    if !is_loaded(load, cpus) {
         return None;
     }
     Some(warning(
@@ -62,7 +67,7 @@ pub(super) fn load(machine: &Machine) -> Option<Warning> {
             "The machine is not idle: on average {} tasks ran or waited on {cpus} CPUs in the last minute.",
             quantities::number(load)
         ),
-        "Stop other work (`top` shows it), or wait a minute if you have just compiled something.",
+        "Stop other work (`top` shows it), or let the run wait until it has ended: `fathom run --wait 60s`.",
     ))
 }
 

@@ -214,9 +214,8 @@ impl Planner {
 
     /// A visit that keeps the promise, or a changed settlement; `None` once nothing is left of the promise.
     fn next_promised(&mut self, now: Now) -> Option<Step> {
-        if now.elapsed >= self.reviewed_at + REVIEW_INTERVAL * self.budget()
-            && let Some(step) = self.review(now)
-        {
+        let is_due = now.elapsed >= self.reviewed_at + REVIEW_INTERVAL * self.budget();
+        if let Some(step) = is_due.then(|| self.review(now)).flatten() {
             return Some(step);
         }
         if let Some(step) = self.queued(now) {

@@ -181,10 +181,10 @@ fn not_explained(miss: &Judged, figures: Figures) -> Statement {
 /// With the first letter of its words in upper case.
 fn capitalized(statement: &Statement) -> Statement {
     let mut statement = statement.clone();
-    if let Some(fathom_core::experiment::Piece::Text(text)) = statement.0.first_mut()
-        && !text.contains('/')
-    {
-        *text = fathom_core::experiment::capitalize(text);
+    if let Some(fathom_core::experiment::Piece::Text(text)) = statement.0.first_mut() {
+        if !text.contains('/') {
+            *text = fathom_core::experiment::capitalize(text);
+        }
     }
     statement
 }

@@ -13,6 +13,8 @@ use fathom_core::message::{clean, tell};
 use fathom_core::sampling::partner;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{IpAddr, ToSocketAddrs};
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -20,10 +22,10 @@ use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
 
 /// The timeout of the login: the user may have to type a passphrase.
-const LOGIN: Duration = Duration::from_mins(2);
+const LOGIN: Duration = Duration::from_secs(2 * 60);
 
 /// The timeout of each later step, including copying.
-const STEP: Duration = Duration::from_mins(1);
+const STEP: Duration = Duration::from_secs(60);
 
 /// The most lines of ssh's standard error that are passed on: a changed host key takes about fifteen.
 const MOST_COMPLAINTS: usize = 100;
@@ -43,10 +45,7 @@ pub struct PeerProgram<'run> {
 /// Starts a peer at `host`. If an address is given, it listens and is reached there instead of at the address that ssh uses:
 /// at another adapter of the same host.
 pub fn launch(host: &str, address: Option<IpAddr>, program: &PeerProgram) -> Result<Launched, NoPeer> {
-    let (mut child, complaints) = start(host, &shell(program, address)).map_err(|error| match error.kind() {
-        io::ErrorKind::NotFound => NoPeer("there is no `ssh` here: install OpenSSH's client, or start `fathom peer` at the other host by hand and give its address and port".to_owned()),
-        _ => NoPeer(format!("ssh could not be started: {error}")),
-    })?;
+    let (mut child, complaints) = start(host, &shell(program, address)).map_err(no_ssh)?;
     let token = Token(chance(32).map_err(|error| NoPeer(format!("no random token could be made: {error}")))?);
     let where_it_is = converse(&mut child, host, program, &token);
     let mut launcher = Launcher(child);
@@ -67,6 +66,29 @@ pub fn launch(host: &str, address: Option<IpAddr>, program: &PeerProgram) -> Res
     })
 }
 
+/// Refuses a host whose name has no address, by the user's configuration of ssh; nothing is contacted but the resolver. A host
+/// behind another one may be known only there.
+pub fn ensure_name(host: &str) -> Result<(), NoPeer> {
+    let output = Command::new("ssh").args(["-G", "--", host]).stdin(Stdio::null()).output();
+    let output = output.map_err(no_ssh)?;
+    let settings = String::from_utf8_lossy(&output.stdout);
+    let of = |name: &str| settings.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
+    let is_behind =
+        ["proxyjump", "proxycommand"].iter().any(|name| of(name).is_some_and(|value| value != "none"));
+    let name = of("hostname").unwrap_or(host);
+    if is_behind || (name, 22).to_socket_addrs().is_ok_and(|mut found| found.next().is_some()) {
+        return Ok(());
+    }
+    Err(NoPeer(format!("the name {name} has no address here")))
+}
+
+fn no_ssh(error: io::Error) -> NoPeer {
+    match error.kind() {
+        io::ErrorKind::NotFound => NoPeer("there is no `ssh` here: install OpenSSH's client, or start `fathom peer` at the other host by hand and give its address and port".to_owned()),
+        _ => NoPeer(format!("ssh could not be started: {error}")),
+    }
+}
+
 /// Starts ssh, and passes on what it says on standard error.
 fn start(host: &str, shell: &str) -> io::Result<(Child, JoinHandle<()>)> {
     let parent = std::process::id();
@@ -75,8 +97,8 @@ fn start(host: &str, shell: &str) -> io::Result<(Child, JoinHandle<()>)> {
     // Neither the user's agent nor their display is forwarded to a host that only measures.
     ssh.args(["-T", "-a", "-x", "--", host, shell]).env_remove(Access::PASSWORD);
     ssh.stdin(Stdio::piped()).stdout(Stdio::piped());
-    let (complaints, complaining) = io::pipe()?;
-    ssh.stderr(complaining);
+    let (complaints, complaining) = UnixStream::pair()?;
+    ssh.stderr(OwnedFd::from(complaining));
     // SAFETY: between fork and exec only prctl and getppid are called, and nothing is allocated.
     unsafe { ssh.pre_exec(move || partner::end_with(parent)) };
     let child = ssh.spawn()?;
@@ -300,7 +322,7 @@ mod tests {
             let folder = folder.join(name);
             std::fs::create_dir(&folder).unwrap();
             std::fs::write(folder.join(file), "").unwrap();
-            let then = std::time::SystemTime::now() - Duration::from_hours(hours);
+            let then = std::time::SystemTime::now() - Duration::from_secs(hours * 60 * 60);
             std::fs::File::open(&folder).unwrap().set_modified(then).unwrap();
             folder
         };

@@ -21,7 +21,7 @@ pub struct Enough {
 }
 
 /// The longest stream; a longer one is an error, because no measurement lasts a minute.
-const LONGEST: Duration = Duration::from_mins(1);
+const LONGEST: Duration = Duration::from_secs(60);
 
 /// Begins the service. With `acknowledged`, it waits for one byte after every chunk, and ends when the client leaves; with
 /// `begins_before`, the length counts from the end of the beginning.

@@ -75,7 +75,7 @@ impl Lane {
             let before = self.version.load(Ordering::Acquire);
             let position =
                 (self.blocks.load(Ordering::Acquire), f64::from_bits(self.at.load(Ordering::Acquire)));
-            if before.is_multiple_of(2) && self.version.load(Ordering::Acquire) == before {
+            if before % 2 == 0 && self.version.load(Ordering::Acquire) == before {
                 return position;
             }
             std::thread::yield_now();

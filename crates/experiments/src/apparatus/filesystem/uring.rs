@@ -177,7 +177,7 @@ impl Queue {
         let mut values = vec![];
         for number in 0..blocks {
             let took = self.next(site)?;
-            values.extend(number.is_multiple_of(depth + 1).then_some((LATENCY, took)));
+            values.extend((number % (depth + 1) == 0).then_some((LATENCY, took)));
         }
         values.push((INTERVAL, (site.stopwatch.now_ns() - began) / blocks as f64));
         Ok(values)

@@ -25,7 +25,7 @@ impl Round {
     /// A count of this iteration per 64 bytes of advance; `None` if that is not a whole number.
     pub fn per_line(&self, count: u64) -> Option<u64> {
         let of_lines = count * 64;
-        (self.advances > 0 && of_lines.is_multiple_of(self.advances)).then(|| of_lines / self.advances)
+        (self.advances > 0 && of_lines % self.advances == 0).then(|| of_lines / self.advances)
     }
 }
 

@@ -4,20 +4,18 @@
 //! A pair is the widest access on every such processor, and the only one that can request to bypass the caches (`stnp`, which is
 //! a hint by the architecture: Arm ARM, C3.2.4).
 
-use core::arch::naked_asm;
-
 macro_rules! stream {
     ($name:ident, $step:literal, [$($before:expr),*], [$($round:expr),*], [$($after:expr),*]) => {
-        #[unsafe(naked)]
-        pub unsafe extern "C" fn $name(_: *mut u64, _: *const u64, _: *const u64, _: usize, _: u64) -> u64 {
-            naked_asm!(
+        assembly! {
+            fn $name(*mut u64, *const u64, *const u64, usize, u64) -> u64;
+            [
                 $($before,)*
                 ".p2align 6", "2:",
                 $($round,)*
                 concat!("subs x3, x3, #", $step), "b.ne 2b",
                 $($after,)*
                 "ret"
-            )
+            ]
         }
     };
 }

@@ -9,11 +9,11 @@ pub const THREAD: usize = 0;
 /// Index of the word that becomes `x30`, the address at which execution resumes.
 pub const ENTRY: usize = 11;
 
-/// Changes stacks: saves the callee-saved registers of the procedure call standard (AAPCS64) and exchanges the stack pointer with
-/// `*other`.
-#[unsafe(naked)]
-pub unsafe extern "C" fn switch(_other: *mut usize) {
-    core::arch::naked_asm!(
+assembly! {
+    /// Changes stacks: saves the callee-saved registers of the procedure call standard (AAPCS64) and exchanges the stack pointer with
+    /// `*other`.
+    fn switch(*mut usize);
+    [
         "sub sp, sp, #160",
         "stp x19, x20, [sp]",
         "stp x21, x22, [sp, #16]",
@@ -41,23 +41,23 @@ pub unsafe extern "C" fn switch(_other: *mut usize) {
         "ldp d14, d15, [sp, #144]",
         "add sp, sp, #160",
         // Not `ret`, whose predicted target would come from calls made on the other stack.
-        "br x30",
-    )
+        "br x30"
+    ]
 }
 
-/// The code of the second stack: counts its turns and switches back, in an endless loop. Its state is in `x19`.
-#[unsafe(naked)]
-pub unsafe extern "C" fn entry() {
-    core::arch::naked_asm!(
+assembly! {
+    /// The code of the second stack: counts its turns and switches back, in an endless loop. Its state is in `x19`.
+    fn entry();
+    [
         "2:",
         "ldr x9, [x19, {turns}]",
         "add x9, x9, #1",
         "str x9, [x19, {turns}]",
         "add x0, x19, {other}",
         "bl {switch}",
-        "b 2b",
-        turns = const core::mem::offset_of!(State, turns),
-        other = const core::mem::offset_of!(State, other),
-        switch = sym switch,
-    )
+        "b 2b"
+    ],
+    turns = const core::mem::offset_of!(State, turns),
+    other = const core::mem::offset_of!(State, other),
+    switch = sym switch
 }

@@ -87,10 +87,10 @@ fn repeated(kernel: &[Instruction]) -> Option<&[Instruction]> {
 
 /// The bytes by which an iteration decreases `rcx`.
 fn advance(body: &[Instruction]) -> Option<u64> {
-    if let [string] = body
-        && string.has_rep_prefix()
-    {
-        return Some(string.memory_size().size() as u64);
+    if let [string] = body {
+        if string.has_rep_prefix() {
+            return Some(string.memory_size().size() as u64);
+        }
     }
     let lowers = |code: &&Instruction| {
         matches!(code.code(), Code::Sub_rm64_imm8 | Code::Sub_rm64_imm32)

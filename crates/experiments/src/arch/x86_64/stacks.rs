@@ -9,10 +9,10 @@ pub const THREAD: usize = 5;
 /// Index of the address at which execution resumes.
 pub const ENTRY: usize = 6;
 
-/// Changes stacks: saves the callee-saved registers of the System V ABI and exchanges the stack pointer with `*other`.
-#[unsafe(naked)]
-pub unsafe extern "sysv64" fn switch(_other: *mut usize) {
-    core::arch::naked_asm!(
+assembly! {
+    /// Changes stacks: saves the callee-saved registers of the System V ABI and exchanges the stack pointer with `*other`.
+    fn switch(*mut usize);
+    [
         "push rbx",
         "push rbp",
         "push r12",
@@ -31,21 +31,21 @@ pub unsafe extern "sysv64" fn switch(_other: *mut usize) {
         "pop rbx",
         // Not `ret`, whose predicted target would come from calls made on the other stack.
         "pop rcx",
-        "jmp rcx",
-    )
+        "jmp rcx"
+    ]
 }
 
-/// The code of the second stack: counts its turns and switches back, in an endless loop. Its state is in rbx.
-#[unsafe(naked)]
-pub unsafe extern "sysv64" fn entry() {
-    core::arch::naked_asm!(
+assembly! {
+    /// The code of the second stack: counts its turns and switches back, in an endless loop. Its state is in rbx.
+    fn entry();
+    [
         "2:",
         "add qword ptr [rbx + {turns}], 1",
         "lea rdi, [rbx + {other}]",
         "call {switch}",
-        "jmp 2b",
-        turns = const core::mem::offset_of!(State, turns),
-        other = const core::mem::offset_of!(State, other),
-        switch = sym switch,
-    )
+        "jmp 2b"
+    ],
+    turns = const core::mem::offset_of!(State, turns),
+    other = const core::mem::offset_of!(State, other),
+    switch = sym switch
 }

@@ -173,7 +173,7 @@ impl Experiment for CacheSize {
     }
 
     fn time_limit(&self, _: &Point) -> Duration {
-        Duration::from_mins(3)
+        Duration::from_secs(3 * 60)
     }
 }
 

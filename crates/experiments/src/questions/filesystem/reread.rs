@@ -182,7 +182,7 @@ impl Experiment for Reread {
     }
 
     fn time_limit(&self, _: &Point) -> Duration {
-        Duration::from_mins(3)
+        Duration::from_secs(3 * 60)
     }
 }
 

@@ -155,7 +155,7 @@ impl Experiment for MajorFault {
 
     fn time_limit(&self, _: &Point) -> Duration {
         // The first trial of a run writes the file.
-        Duration::from_mins(1)
+        Duration::from_secs(60)
     }
 
     fn touches(&self, _: &Point) -> Vec<Touch> {

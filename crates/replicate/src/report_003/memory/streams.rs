@@ -34,14 +34,15 @@ pub fn read_unrolled_prefetching(array: &[u8]) -> u32 {
 /// The processor must have AVX.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx")]
+#[allow(unused_unsafe, reason = "before Rust 1.87 these calls are unsafe here too")]
 #[inline(never)]
-pub fn read_avx(array: &[u8]) -> f32 {
-    let mut sum = _mm256_setzero_ps();
+pub unsafe fn read_avx(array: &[u8]) -> f32 {
+    // SAFETY: the processor has AVX, as the caller guarantees.
+    let mut sum = unsafe { _mm256_setzero_ps() };
     for vector in array.chunks_exact(32) {
-        // SAFETY: 32 bytes, at whatever address.
-        let vector = unsafe { vector.as_ptr().cast::<__m256>().read_unaligned() };
-        sum = _mm256_add_ps(sum, vector);
         // One chain of additions: a compiler may not split a sum of floats into several.
+        // SAFETY: 32 bytes, at whatever address.
+        sum = unsafe { _mm256_add_ps(sum, vector.as_ptr().cast::<__m256>().read_unaligned()) };
     }
     let mut floats = [0.0; 8];
     // SAFETY: room for eight floats.
@@ -68,9 +69,11 @@ pub fn write_loop(array: &mut [u8]) {
 /// The processor must have AVX.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx")]
+#[allow(unused_unsafe, reason = "before Rust 1.87 these calls are unsafe here too")]
 #[inline(never)]
-pub fn write_avx(array: &mut [u8]) {
-    let ones = _mm256_set1_ps(1.0);
+pub unsafe fn write_avx(array: &mut [u8]) {
+    // SAFETY: the processor has AVX, as the caller guarantees.
+    let ones = unsafe { _mm256_set1_ps(1.0) };
     for vector in array.chunks_exact_mut(32) {
         // SAFETY: 32 bytes, at whatever address.
         unsafe { _mm256_storeu_ps(vector.as_mut_ptr().cast(), ones) };

@@ -5,6 +5,7 @@
 //! only this program's script and style, by their hashes.
 
 mod block;
+mod short_names;
 #[cfg(test)]
 mod contrast;
 mod table;
@@ -13,6 +14,7 @@ mod writer;
 
 use super::numbers::{Numbers, Target};
 use super::{Document, Section};
+use short_names::ShortNames;
 use writer::{Writer, policy};
 
 /// The style of drawings, also outside of a page.
@@ -23,7 +25,8 @@ const SCRIPT: &str = include_str!("page.js");
 
 /// The whole page; with `data`, the same as JSON embedded for programs.
 pub fn render(document: &Document, data: Option<&str>) -> String {
-    let mut page = Page { out: Writer::default(), numbers: Numbers::of(document), level: 2 };
+    let (numbers, short_names) = (Numbers::of(document), ShortNames::of(document));
+    let mut page = Page { out: Writer::default(), numbers, short_names, level: 2 };
     page.head(document);
     page.out.raw("<main>\n");
     for section in &document.front {
@@ -45,6 +48,7 @@ pub fn render(document: &Document, data: Option<&str>) -> String {
 struct Page<'a> {
     out: Writer,
     numbers: Numbers<'a>,
+    short_names: ShortNames<'a>,
     /// The heading level of the current section.
     level: usize,
 }
@@ -116,7 +120,11 @@ impl Page<'_> {
         let (open, close) = [("<h2 id=\"", "</h2>\n"), ("<h3 id=\"", "</h3>\n"), ("<h4 id=\"", "</h4>\n")]
             [level.clamp(2, 4) - 2];
         self.out.raw("<section id=\"").anchor(anchor).raw("\" aria-labelledby=\"").anchor(anchor);
-        self.out.raw("-h\">\n").raw(open).anchor(anchor).raw("-h\">");
+        self.out.raw("-h\">\n");
+        if let Some(name) = self.short_names.of_section(section) {
+            self.out.raw("<a id=\"").anchor(name).raw("\"></a>");
+        }
+        self.out.raw(open).anchor(anchor).raw("-h\">");
         self.counted(section);
         self.out.raw(close);
         self.level = level;

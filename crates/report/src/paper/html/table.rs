@@ -71,7 +71,8 @@ impl Page<'_> {
                 ("<td", "</td>")
             };
             self.out.raw(open).raw(class(column));
-            if is_stacked(table) && column.align != Align::Words {
+            // The first two say what the row is of.
+            if is_stacked(table) && (column.align != Align::Words || place > 1) && !cell.is_empty() {
                 self.out.raw(" data-head=\"").text(&column.title().bare()).raw("\"");
             }
             self.out.raw(">");

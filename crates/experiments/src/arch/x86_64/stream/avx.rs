@@ -161,7 +161,6 @@ macro_rules! width {
     ($name:ident, $r:literal, $s:literal, $blocks:literal, $registers:literal, [$($halve:literal),*]) => {
         pub mod $name {
             use super::super::word::stream;
-            use core::arch::naked_asm;
 
             read!(read, $r, $s, $blocks, [$($halve),*], []);
             read!(read_prefetching, $r, $s, $blocks, [$($halve),*], [prefetch!()]);

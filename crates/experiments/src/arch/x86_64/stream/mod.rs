@@ -18,7 +18,7 @@ use core::arch::x86_64::{_mm_sfence, _mm_stream_si64};
 pub unsafe fn fill(first: *mut u64, words: impl Iterator<Item = u64>) {
     for (at, word) in words.enumerate() {
         // SAFETY: as the caller guarantees; every processor of the architecture has the instruction.
-        unsafe { _mm_stream_si64(first.add(at).cast(), word.cast_signed()) };
+        unsafe { _mm_stream_si64(first.add(at).cast(), word as i64) };
     }
     // SAFETY: no operand.
     unsafe { _mm_sfence() };

@@ -1,7 +1,6 @@
 //! Vectors of 16 bytes, available on every x86-64 processor: 512 bytes per iteration of the loop. Arguments as in `word.rs`.
 
 use super::word::stream;
-use core::arch::naked_asm;
 
 /// `$code` for each of eight registers `\k`, in four blocks that begin at `\at`: 512 bytes.
 macro_rules! each {

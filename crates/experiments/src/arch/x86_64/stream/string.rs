@@ -1,12 +1,10 @@
 //! The string instructions, repeated by the processor itself: microcode chooses how lines are moved.
 
-use core::arch::naked_asm;
-
 macro_rules! string {
     ($name:ident, [$($code:literal),*]) => {
-        #[unsafe(naked)]
-        pub unsafe extern "C" fn $name(_: *mut u64, _: *const u64, _: *const u64, _: usize, _: u64) -> u64 {
-            naked_asm!("shr rcx, 3", $($code,)* "ret")
+        assembly! {
+            fn $name(*mut u64, *const u64, *const u64, usize, u64) -> u64;
+            ["shr rcx, 3", $($code,)* "ret"]
         }
     };
 }

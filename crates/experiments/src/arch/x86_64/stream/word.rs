@@ -4,20 +4,18 @@
 //! Arguments by the System V calling convention: `rdi` the array written, `rsi` and `rdx` the arrays read, `rcx` their length in
 //! bytes, `r8` the word to write or to multiply with.
 
-use core::arch::naked_asm;
-
 macro_rules! stream {
     ($name:ident, $step:literal, [$($before:expr),*], [$($round:expr),*], [$($after:expr),*]) => {
-        #[unsafe(naked)]
-        pub unsafe extern "C" fn $name(_: *mut u64, _: *const u64, _: *const u64, _: usize, _: u64) -> u64 {
-            naked_asm!(
+        assembly! {
+            fn $name(*mut u64, *const u64, *const u64, usize, u64) -> u64;
+            [
                 $($before,)*
                 ".p2align 6", "2:",
                 $($round,)*
                 concat!("sub rcx, ", $step), "jnz 2b",
                 $($after,)*
                 "ret"
-            )
+            ]
         }
     };
 }

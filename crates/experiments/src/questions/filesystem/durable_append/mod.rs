@@ -216,7 +216,7 @@ impl Experiment for DurableAppend {
 
     /// A rotating disk takes tens of milliseconds for an append.
     fn time_limit(&self, _: &Point) -> Duration {
-        Duration::from_mins(1)
+        Duration::from_secs(60)
     }
 }
 

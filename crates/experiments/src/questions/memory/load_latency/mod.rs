@@ -227,7 +227,7 @@ fn cycle_effort(pages: Pages, size: u64) -> Effort {
         Pages::Huge => {
             ((fineness <= 2 && size <= 32 * MIB) || (fineness == 1 && size <= 128 * MIB), 64 * MIB)
         }
-        Pages::Base => (fineness == 1 && size.ilog2().is_multiple_of(2) && size <= 64 * MIB, 32 * MIB),
+        Pages::Base => (fineness == 1 && size.ilog2() % 2 == 0 && size <= 64 * MIB, 32 * MIB),
     };
     let large =
         pages == Pages::Huge && ((fineness <= 2 && size <= 128 * MIB) || size == 256 * MIB || size == GIB);

@@ -1,0 +1,39 @@
+//! `--wait`: a run that begins when the machine is idle.
+
+use anyhow::{Result, bail};
+use fathom_core::machine::Machine;
+use fathom_core::quantities;
+use fathom_engine::run::{Activity, IdleEnd, wait_until_idle};
+use fathom_report::Telling;
+use std::path::Path;
+use std::time::Duration;
+
+/// Waits at most this time until the machine is idle, and says how long that was.
+pub(super) fn wait(most: Duration, telling: &Telling) -> Result<()> {
+    let machine = Machine::describe(Path::new("."));
+    let begun = |activity: Activity| {
+        let most = quantities::duration(most.as_secs_f64());
+        telling.note(&format!("waiting at most {most} until the machine is idle: {}", words(activity)));
+    };
+    let waited = wait_until_idle(most, &machine, begun);
+    let time = quantities::duration(waited.seconds);
+    match waited.end {
+        IdleEnd::Idle => {
+            telling.note(&format!("the machine is idle ({}): waited {time}", words(waited.last)))
+        }
+        IdleEnd::Busy => telling.note(&format!(
+            "the machine is not idle after {time} ({}): measured all the same, and the report says so",
+            words(waited.last)
+        )),
+        IdleEnd::Interrupted => bail!("interrupted after {time} of waiting; nothing was measured"),
+    }
+    Ok(())
+}
+
+/// What was seen, in words.
+fn words(activity: Activity) -> String {
+    let used = activity.used.map(|used| format!("{} of its CPU time is used", quantities::percent(used)));
+    let load = activity.load.map(|load| format!("load {}", quantities::number(load)));
+    let facts: Vec<String> = used.into_iter().chain(load).collect();
+    if facts.is_empty() { "this kernel tells neither load nor CPU time".to_owned() } else { facts.join(", ") }
+}
