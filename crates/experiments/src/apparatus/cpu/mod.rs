@@ -2,6 +2,9 @@
 
 pub mod arithmetic_kernel;
 pub(crate) mod call_kernel;
+pub mod contenders;
+pub mod counters;
+pub mod locks;
 pub(crate) mod loop_kernel;
 pub(crate) mod pairs;
 pub(crate) mod program;
