@@ -3,7 +3,7 @@
 
 use super::rig::{PointRef, Rig};
 use super::spin::spin;
-use super::truth::{Claim, NoFigure, TruthFigure, by_rounds, estimate, result};
+use super::truth::{Claim, NoFigure, TruthFigure, by_rounds, estimate, figure, result};
 use super::work::{KnownWork, about};
 use fathom_core::experiment::{
     Failure, Found, Parameter, Placement, Point, Requirement, Site, Workload, capitalize,
@@ -13,7 +13,7 @@ use fathom_engine::record::Truth;
 use fathom_engine::results::Results;
 use fathom_experiments::apparatus::cpu::contenders::{CommonWork, per_operation, two_cpus};
 use fathom_experiments::apparatus::cpu::counters::{TwoCounters, incremented, undisturbed_from};
-use fathom_experiments::apparatus::cpu::locks::{Lock, Locked, Objects, PthreadMutex, QueueLock, TicketLock};
+use fathom_experiments::apparatus::cpu::locks::{Lock, Locked, Objects, QueueLock, TicketLock};
 use std::time::Duration;
 
 pub static RIG: Rig = Rig::of_known_work(
@@ -33,8 +33,10 @@ pub static WORK: KnownWork = KnownWork {
             NAME,
             "Is the time for which a lock is held known from outside, and the distance of counters that do not disturb each other?",
             "one operation of both threads together, or one increment of a thread",
-            "Two threads take a lock in turn, and whichever has it spins for a known time by the kernel's clock, or not at all. The \
-             difference is the time for which the lock is held, because what the lock itself costs is the same. Two threads \
+            "Two threads take a lock in turn, and the one that has it spins for a known time by the kernel's clock, so that the other \
+             waits. An operation of both together takes that time and a hand-over; the difference of two such times is the \
+             difference of what was set, because a hand-over costs the same. The locks are those whose waiters spin: what it \
+             takes to wake a waiter is no time for which a lock is held. Two threads \
              increment a counter each; with every increment they also write a word at the beginning of the unit of 256 bytes \
              that the counter is in, so that they meet in one line as long as both counters are in one unit.",
             &[LOCK, HELD, DISTANCE],
@@ -47,13 +49,13 @@ const NAME: &str = "verify/held_lock";
 const LOCK: Parameter = Parameter::of("lock", "the lock", &LOCKS);
 const HELD: Parameter = Parameter::nanoseconds("held", "how long it is held");
 const DISTANCE: Parameter = Parameter::bytes("distance", "bytes from one counter to the other");
-const LOCKS: [&str; 3] = [TICKET, QUEUE, MUTEX];
+const LOCKS: [&str; 2] = [TICKET, QUEUE];
 const TICKET: &str = "ticket lock";
 const QUEUE: &str = "queue lock";
-const MUTEX: &str = "pthread mutex";
 
 /// How long the lock is held, nanoseconds: long against a hand-over, short against a round.
-const HOLD: u64 = 20_000;
+const SHORT: u64 = 5_000;
+const LONG: u64 = 25_000;
 
 /// The time of a round, nanoseconds: some hundred operations.
 const ROUND_NS: f64 = 4e6;
@@ -71,7 +73,7 @@ fn apart(distance: u64) -> Point {
 }
 
 fn points() -> Vec<Point> {
-    let locks = LOCKS.into_iter().flat_map(|lock| [0, HOLD].map(|ns| held(lock, ns)));
+    let locks = LOCKS.into_iter().flat_map(|lock| [SHORT, LONG].map(|ns| held(lock, ns)));
     locks.chain(DISTANCES.map(apart)).collect()
 }
 
@@ -81,16 +83,12 @@ fn prepare<'site>(point: &Point, site: &'site Site) -> Result<Workload<'site>, F
     let work = match point.name(&LOCK) {
         TICKET => locked::<TicketLock>(ns),
         QUEUE => locked::<QueueLock>(ns),
-        MUTEX => locked::<PthreadMutex>(ns),
         _ => return two_counters(point.number(&DISTANCE), site),
     };
     per_operation(&two_cpus(site)?, work, (ROUND_NS, 1.0), site)
 }
 
 fn locked<L: Lock + 'static>(ns: u64) -> Box<dyn CommonWork> {
-    if ns == 0 {
-        return Box::new(Objects::<Locked<L>, _>::common(2, || ()));
-    }
     Box::new(Objects::<Locked<L>, _>::common(2, move || spin(ns)).one_by_one())
 }
 
@@ -102,15 +100,22 @@ fn two_counters<'site>(distance: u64, site: &'site Site) -> Result<Workload<'sit
 
 fn judge(rig: &Rig, results: &Results, _: Option<f64>) -> Vec<Truth> {
     let reading = results.run.header.clock.overhead_ns();
-    let time = |lock: &str| {
+    let claim = |lock: &str, what: &str, set: u64| {
+        let what = format!("{}, {what}", capitalize(lock));
+        Claim::of(rig, what, Some(Unit::Nanoseconds), set as f64).within(reading)
+    };
+    let times = |lock: &str| {
         let of = |ns| result(results, &(NAME, held(lock, ns)));
-        let what = format!("{}, the time for which it is held", capitalize(lock));
-        let claim = Claim::of(rig, what, Some(Unit::Nanoseconds), HOLD as f64).within(reading);
-        claim.judged(of(HOLD).and_then(|long| by_rounds([long, of(0)?], |[long, none]| long - none)))
+        let longer = || by_rounds([of(LONG)?, of(SHORT)?], |[long, short]| long - short);
+        [
+            claim(lock, "the time for which it is held", LONG)
+                .judged(figure(results, &(NAME, held(lock, LONG)))),
+            claim(lock, "the time for which it is held longer", LONG - SHORT).judged(longer()),
+        ]
     };
     let units = "the least distance at which two counters do not disturb each other";
     let units = Claim::of(rig, units, Some(Unit::Bytes), UNIT as f64).judged(least_distance(results));
-    LOCKS.into_iter().map(time).chain([units]).collect()
+    LOCKS.into_iter().flat_map(times).chain([units]).collect()
 }
 
 fn least_distance(results: &Results) -> Result<TruthFigure, NoFigure> {

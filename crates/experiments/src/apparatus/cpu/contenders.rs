@@ -12,6 +12,7 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc::{self, Sender};
 
 /// What the threads do together.
 pub trait CommonWork: Send + Sync {
@@ -82,6 +83,8 @@ pub struct Contenders {
     piece: u64,
     /// The cost of a look at the clock, nanoseconds.
     look_ns: f64,
+    /// A thread that sleeps until this is dropped: a process of one thread has locks of the C library that lock nothing.
+    _second_thread: Sender<()>,
 }
 
 /// What was done in a time in which all threads worked.
@@ -115,7 +118,8 @@ impl Contenders {
     pub fn start(cpus: &[usize], work: Box<dyn CommonWork>, clock: &dyn Stopwatch) -> Result<Self, Failure> {
         let (members, piece) = (cpus.iter().map(|_| Member::default()).collect(), work.piece());
         let team = Arc::new(Team { work, round: Round::default(), members, cpus: cpus.to_vec() });
-        let contenders = Contenders { team, round: 0, piece, look_ns: look_ns(clock) };
+        let _second_thread = sleeping_thread()?;
+        let contenders = Contenders { team, round: 0, piece, look_ns: look_ns(clock), _second_thread };
         let home = cpus.first().ok_or_else(|| Failure::Broke("there is no thread".to_owned()))?;
         affinity::pin(*home)?;
         for (member, cpu) in cpus.iter().enumerate().skip(1) {
@@ -308,7 +312,19 @@ fn next_piece(piece: u64, took_ns: f64) -> u64 {
     }
 }
 
-fn look_ns(clock: &dyn Stopwatch) -> f64 {
+/// A thread that sleeps until the sender is dropped.
+fn sleeping_thread() -> Result<Sender<()>, Failure> {
+    let (sender, receiver) = mpsc::channel();
+    partner::thread(None, move || {
+        // Nothing is ever sent: it ends with an error when the sender is gone.
+        let _ = receiver.recv();
+        Ok(())
+    })?;
+    Ok(sender)
+}
+
+/// The cost of a look at the clock, nanoseconds.
+pub fn look_ns(clock: &dyn Stopwatch) -> f64 {
     let looks: Vec<f64> = (0..64).map(|_| clock.now_ns()).collect();
     let costs: Vec<f64> = looks.windows(2).map(|pair| pair[1] - pair[0]).collect();
     statistics::median(&costs).unwrap_or_default()
@@ -371,7 +387,9 @@ mod tests {
 
     impl CommonWork for Adding {
         fn repeat(&self, _: usize, operations: u64) {
-            (0..operations).for_each(|_| drop(self.0.fetch_add(1, Ordering::Relaxed)));
+            for _ in 0..operations {
+                self.0.fetch_add(1, Ordering::Relaxed);
+            }
         }
 
         fn total(&self) -> u64 {

@@ -1,7 +1,7 @@
 //! Findings on contention: what more threads do, in hand-overs of a line, and for each of them.
 
 use super::model;
-use super::points::{ADD, MUTEX, NAME, OBJECTS, OPERATION, OWN, THREADS, UNFAIRNESS, alone, of, padded};
+use super::points::{ADD, MUTEX, NAME, OBJECTS, OWN, THREADS, UNFAIRNESS, alone, of, padded};
 use crate::questions::cpu::core_to_core;
 use fathom_core::prelude::*;
 
@@ -59,8 +59,11 @@ fn model_of(object: &str, times: &[(u64, Found)], known: &Known) -> Option<State
         None if most > 2 => statement!(", which describes up to {most} threads"),
         None => Statement::default(),
     };
+    let several = model.hand_overs.ends().is_some_and(|(_, high)| high < 1.0);
+    let several = if several { ": a core does several operations before the line leaves it" } else { "" };
     Some(statement!(
-        " With two threads it takes {hand_overs} hand-overs of a line between cores longer (cpu/core_to_core: {hand_over} each){further}.",
+        " With two threads it takes {hand_overs} hand-overs of a line between cores longer (cpu/core_to_core: {hand_over} \
+         each){several}{further}.",
         hand_overs = model.hand_overs.named(&format!("{object}, hand-overs of a line")),
         hand_over = hand_over.named("a hand-over of a line"),
         further
@@ -96,7 +99,7 @@ fn each(object: &str, known: &Known) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::questions::cpu::contention::points::TICKET;
+    use crate::questions::cpu::contention::points::{OPERATION, TICKET};
 
     const TIME: Dimension = Dimension::Of(Unit::Nanoseconds);
 

@@ -34,12 +34,14 @@ static ABOUT: About = About {
              millisecond (and 20 µs more for each thread) they begin together; the time counts from when all of them have \
              counted until before any of them stops. The figure is that time over the operations of all threads together: \
              less than with one thread means that more threads do more. Unfairness is the share by which the thread with \
-             fewest operations is below an equal share of a round. Fifteen operations of a round are timed one by one, in \
-             one of the threads: what an operation takes the thread that asks for it, its waiting included, less the cost \
-             of reading the clock.\n\nThe counter shows that no two threads had a lock at once: at the end it equals the \
+             fewest operations is below an equal share of a round. Of a lock, fifteen operations of a round are timed one by \
+             one, in one of the threads: what an operation takes the thread that asks for it, its waiting included, less the \
+             cost of reading the clock. The reading is a pause of that thread, in which the others go first.\n\nThe counter shows that no two threads had a lock at once: at the end it equals the \
              sum of what the threads counted. A model of two numbers is compared with the results: an operation takes as \
              long as with one thread, and a number of hand-overs of a line between cores (cpu/core_to_core), which the \
-             result with two threads gives.",
+             result with two threads gives. It is less than one where a core does several operations before the line \
+             leaves it. One thread is measured in a process that has a second one, asleep: alone in a process the C \
+             library's mutex does without atomic instructions.",
     caveats: "Programs do other work between two operations, and contend less. On a host that takes CPUs away the thread that \
               holds a lock may not run: the others then wait for it, and the percentiles of single operations show it. With a \
               CPU quota below the number of threads, the quota is measured.",
@@ -121,8 +123,9 @@ impl Experiment for Contention {
         let contenders = Rc::new(RefCell::new(contenders));
         let accounted = Rc::clone(&contenders);
         let lasts_ns = ROUND_NS + FOR_EACH_NS * threads as f64;
+        let singles = threads > 1 && points::waits(point.name(&OBJECT));
         let observe = move || {
-            let time = contenders.borrow_mut().together(lasts_ns, threads > 1, site.stopwatch)?;
+            let time = contenders.borrow_mut().together(lasts_ns, singles, site.stopwatch)?;
             Ok(figures(&time))
         };
         let workload = Workload::figures(observe).stating(contenders::CPUS, cpus_of);

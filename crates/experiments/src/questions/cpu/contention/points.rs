@@ -43,13 +43,20 @@ const QUICK: [&str; 3] = [ADD, QUEUE, MUTEX];
 pub fn sweep(machine: &Machine) -> Vec<Point> {
     let counts = thread_counts(machine.allowed_cpus().len().max(2));
     let by_counts = |object| {
-        let several = |threads: u64| [OPERATION, OWN, UNFAIRNESS].map(|figure| of(object, threads, figure));
-        let contended = counts.iter().filter(|count| **count > 1).flat_map(move |count| several(*count));
+        let figures =
+            [OPERATION, UNFAIRNESS, OWN].into_iter().filter(|figure| *figure != OWN || waits(object));
+        let several = counts.iter().filter(|count| **count > 1);
+        let contended = several.flat_map(|count| figures.clone().map(|figure| of(object, *count, figure)));
         [alone(object)].into_iter().chain(contended).collect::<Vec<_>>()
     };
     let most = counts.last().copied().unwrap_or(2);
     let padded = ALSO_PADDED.map(|object| padded(object, most));
     OBJECTS.into_iter().flat_map(by_counts).chain(padded).collect()
+}
+
+/// Whether a thread waits for the others: an instruction takes less than reading the clock.
+pub fn waits(object: &str) -> bool {
+    ![ADD, SWAP].contains(&object)
 }
 
 pub fn effort(point: &Point, machine: &Machine) -> Effort {

@@ -1,6 +1,7 @@
 //! Two threads: one waits, and the other ends its wait after a known time.
 
 use super::waits::{AnyWait, Ended, Wait};
+use crate::apparatus::cpu::contenders::look_ns;
 use fathom_core::prelude::*;
 use fathom_core::sampling::{OnCpu, partner};
 use fathom_core::statistics;
@@ -43,6 +44,8 @@ pub struct Pair {
     notes: Arc<Notes>,
     wait: AnyWait,
     round: u64,
+    /// The cost of a look at the clock, nanoseconds.
+    look_ns: f64,
 }
 
 /// A wait that was ended.
@@ -64,7 +67,7 @@ pub struct EndedWait {
 
 impl Pair {
     /// The waiter on this CPU, in a thread of its own.
-    pub fn start(cpu: Option<usize>, wait: AnyWait) -> Result<Self, Failure> {
+    pub fn start(cpu: Option<usize>, wait: AnyWait, clock: &dyn Stopwatch) -> Result<Self, Failure> {
         let notes = Arc::<Notes>::default();
         let (theirs, same) = (Arc::clone(&notes), Arc::clone(&wait));
         partner::thread(cpu, move || {
@@ -72,7 +75,7 @@ impl Pair {
             theirs.ended.store(true, Ordering::Release);
             Ok(())
         })?;
-        Ok(Pair { notes, wait, round: 0 })
+        Ok(Pair { notes, wait, round: 0, look_ns: look_ns(clock) })
     }
 
     /// Lets the other side wait so long, and ends that.
@@ -90,8 +93,8 @@ impl Pair {
         spin_until(|| notes.over.is(round));
         let number = |of: &AtomicU64| of.load(Ordering::Acquire);
         Ok(EndedWait {
-            latency_ns: answered - ended.at,
-            call_ns: ended.call_ns,
+            latency_ns: answered - ended.at - self.look_ns,
+            call_ns: ended.call_ns - self.look_ns,
             waiter_ns: number(&notes.cpu_ns) as f64 - number(&notes.empty_ns) as f64,
             waited_ns: ended.at - began,
             slept: ended.slept,
