@@ -61,7 +61,7 @@ pub(super) const OPINIONS: &[Opinion] = &[
         ),
         command: "perf bench -r 20 futex wake -t 1 -w 1",
         read: |output| Some(before(&last_line_of(output, "Wokeup")?, "ms")? * 1e6),
-        otherwise: "its waiter has slept for 100 ms on any CPU, Fathom's for 1 ms on another; it adds a first call of each run",
+        otherwise: "its threads are on any CPU and have slept for 100 ms; where the woken one preempts the waker, its end is counted too",
         ..Opinion::by(&TOOL)
     },
 ];

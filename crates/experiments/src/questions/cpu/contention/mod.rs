@@ -1,4 +1,4 @@
-//! What does an operation cost that several threads do on the same object at the same time?
+//! What does an operation cost that several threads do on one object at once?
 
 mod findings;
 mod model;
@@ -23,7 +23,7 @@ pub struct Contention;
 
 static ABOUT: About = About {
     name: NAME,
-    question: "What does an operation cost that several threads do on the same object at the same time?",
+    question: "What does an operation cost that several threads do on one object at once?",
     operation: "one addition to a counter: atomic, or while a lock is held",
     method: "Threads on CPUs of their own, one per core before the second hardware threads of cores, add to a counter as often \
              as they can: by one atomic instruction, by compare-and-swap until it succeeds, or while they hold a ticket lock, a \
@@ -84,7 +84,8 @@ impl Experiment for Contention {
     }
 
     fn requires(&self, point: &Point) -> Vec<Requirement> {
-        vec![Requirement::Cpus(point.number(&THREADS) as usize)]
+        let threads = point.number(&THREADS) as usize;
+        if threads > 1 { vec![Requirement::Cpus(threads)] } else { vec![] }
     }
 
     fn effort(&self, point: &Point, machine: &Machine) -> Effort {

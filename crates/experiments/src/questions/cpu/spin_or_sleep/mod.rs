@@ -212,8 +212,21 @@ fn figures(wait: &EndedWait, spins: bool) -> Vec<FigureValue> {
     }
 }
 
-/// What the call does that wakes a thread.
+/// What the call does that wakes a thread. A guest leaves for its hypervisor to interrupt another CPU, unless its hardware does that.
 fn called(prediction: Prediction, known: &Known) -> Prediction {
+    let exit = known.machine.is_virtual().then(|| {
+        known.cycles(
+            2_384.0,
+            "Dall et al., ARM Virtualization: Performance and Architectural Implications, ISCA 2016, KVM on x86: an access to the \
+             interrupt controller",
+        )
+    });
+    let prediction = match exit {
+        Some(exit) => prediction
+            .software("an exit to the hypervisor to interrupt the CPU", 1.0, exit)
+            .being(TermEvent::VmExit),
+        None => prediction,
+    };
     prediction
         .software("entering the kernel", 1.0, kernel_service::entry(known))
         .being(TermEvent::KernelEntry)
