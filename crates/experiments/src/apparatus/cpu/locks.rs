@@ -1,6 +1,6 @@
 //! What threads contend for: a word that they change by one instruction, and locks around a counter.
 
-use super::contenders::CommonWork;
+use super::contenders::{CommonWork, PIECE};
 use std::cell::UnsafeCell;
 use std::ptr::{from_ref, null_mut};
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering};
@@ -16,7 +16,7 @@ pub trait Contended: Default + Send + Sync {
 
 /// Objects to contend for: one for all threads, or one for each, in lines of its own.
 pub struct Objects<T, S> {
-    objects: Vec<InOwnLines<T>>,
+    all: Vec<InOwnLines<T>>,
     nodes: Vec<Node>,
     section: S,
     piece: u64,
@@ -26,9 +26,6 @@ pub struct Objects<T, S> {
 #[repr(align(128))]
 #[derive(Default)]
 struct InOwnLines<T>(T);
-
-/// Operations that are counted together: a look at the round costs little beside them.
-const PIECE: u64 = 16;
 
 impl<T: Contended, S: Fn() + Send + Sync> Objects<T, S> {
     /// One for all of so many threads.
@@ -42,8 +39,8 @@ impl<T: Contended, S: Fn() + Send + Sync> Objects<T, S> {
     }
 
     fn new(objects: usize, threads: usize, section: S) -> Self {
-        let objects = (0..objects).map(|_| InOwnLines::default()).collect();
-        Objects { objects, nodes: (0..threads).map(|_| Node::default()).collect(), section, piece: PIECE }
+        let all = (0..objects).map(|_| InOwnLines::default()).collect();
+        Objects { all, nodes: (0..threads).map(|_| Node::default()).collect(), section, piece: PIECE }
     }
 
     /// Each operation is counted by itself: it is long.
@@ -55,14 +52,14 @@ impl<T: Contended, S: Fn() + Send + Sync> Objects<T, S> {
 
 impl<T: Contended, S: Fn() + Send + Sync> CommonWork for Objects<T, S> {
     fn repeat(&self, member: usize, operations: u64) {
-        let (object, node) = (&self.objects[member % self.objects.len()].0, &self.nodes[member]);
+        let (object, node) = (&self.all[member % self.all.len()].0, &self.nodes[member]);
         for _ in 0..operations {
             object.operate(node, &self.section);
         }
     }
 
     fn total(&self) -> u64 {
-        self.objects.iter().map(|object| object.0.count()).sum()
+        self.all.iter().map(|object| object.0.count()).sum()
     }
 
     fn piece(&self) -> u64 {
@@ -340,8 +337,8 @@ mod tests {
         let objects = Objects::<AtomicAdd, _>::of_each(2, || ());
         objects.repeat(0, 3);
         objects.repeat(1, 4);
-        assert_eq!((objects.objects[0].0.count(), objects.total()), (3, 7));
-        let distance = from_ref(&objects.objects[1]) as usize - from_ref(&objects.objects[0]) as usize;
+        assert_eq!((objects.all[0].0.count(), objects.total()), (3, 7));
+        let distance = from_ref(&objects.all[1]) as usize - from_ref(&objects.all[0]) as usize;
         assert_eq!(distance % 128, 0);
     }
 }

@@ -10,5 +10,6 @@ pub(crate) mod pairs;
 pub(crate) mod program;
 pub(crate) mod ring;
 pub(crate) mod signal;
+pub mod thread_checks;
 pub(crate) mod user_thread;
 pub(crate) mod watched;

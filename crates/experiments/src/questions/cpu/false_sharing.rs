@@ -1,8 +1,8 @@
 //! From which distance on do two threads that write no longer disturb each other?
 
 use super::core_to_core;
-use crate::apparatus::cpu::contenders;
 use crate::apparatus::cpu::counters::{self, TwoCounters, undisturbed_from};
+use crate::apparatus::cpu::thread_checks;
 use fathom_core::prelude::*;
 use fathom_core::statistics::{Interval, Measured};
 
@@ -97,7 +97,7 @@ impl Experiment for FalseSharing {
     }
 
     fn evidence(&self, _: &Point, observed: &Observed) -> Vec<Check> {
-        contenders::checks(2.0, observed)
+        thread_checks::checks(2.0, observed)
     }
 
     fn findings(&self, known: &Known) -> Vec<Finding> {

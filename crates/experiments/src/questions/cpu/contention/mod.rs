@@ -5,10 +5,11 @@ mod model;
 mod points;
 mod predicted;
 
-use crate::apparatus::cpu::contenders::{self, CommonTime, CommonWork, Contenders};
+use crate::apparatus::cpu::contenders::{CommonTime, CommonWork, Contenders};
 use crate::apparatus::cpu::locks::{
     AtomicAdd, CompareAndSwap, Contended, FutexLock, Locked, Objects, PthreadMutex, QueueLock, TicketLock,
 };
+use crate::apparatus::cpu::thread_checks;
 use crate::apparatus::spread_cpus::cpus;
 use fathom_core::prelude::*;
 use points::{
@@ -129,12 +130,12 @@ impl Experiment for Contention {
             let time = contenders.borrow_mut().together(lasts_ns, singles, site.stopwatch)?;
             Ok(figures(&time))
         };
-        let workload = Workload::figures(observe).stating(contenders::CPUS, cpus_of);
+        let workload = Workload::figures(observe).stating(thread_checks::CPUS, cpus_of);
         Ok(workload.witnessed(move || accounted.borrow().account()))
     }
 
     fn evidence(&self, point: &Point, observed: &Observed) -> Vec<Check> {
-        contenders::checks(point.number(&THREADS) as f64, observed)
+        thread_checks::checks(point.number(&THREADS) as f64, observed)
     }
 
     fn findings(&self, known: &Known) -> Vec<Finding> {
