@@ -110,6 +110,41 @@ fn of_many_cpus_the_pairs_are_a_sample_and_every_pair_on_request() {
     assert_eq!(plan(Effort::Thorough, 1, true).1.len(), 128 * 127 / 2);
 }
 
+/// The points of `cpu/contention` that a run measures, by their number of threads.
+fn contended(machine: &Machine, effort: Effort) -> BTreeMap<u64, usize> {
+    let plan = planned(machine, effort, &SweepOptions::default());
+    let measured = plan
+        .iter()
+        .filter(|planned| planned.experiment == "cpu/contention" && planned.skip.is_none())
+        .filter_map(|planned| planned.point.number_of("threads"));
+    measured.fold(BTreeMap::new(), |mut counts, threads| {
+        *counts.entry(threads).or_default() += 1;
+        counts
+    })
+}
+
+#[test]
+fn threads_contend_from_one_to_all_and_never_more_than_there_are_cpus() {
+    for cpus in [2, 64, 128] {
+        let machine = on(&server(), 0..cpus as usize);
+        let counts: Vec<u64> = contended(&machine, Effort::Standard).into_keys().collect();
+        let doubled: Vec<u64> = (0..).map(|power| 1 << power).take_while(|count| *count <= cpus).collect();
+        assert_eq!(counts, doubled, "{cpus} CPUs");
+        let quick = contended(&machine, Effort::Quick);
+        assert_eq!(quick, BTreeMap::from([(1, 3), (cpus, 5)]), "eight points, whatever the machine");
+    }
+    let one = on("/sys/devices/system/cpu/online = 0\n/proc/meminfo = MemAvailable: 2000000 kB\n", [0]);
+    assert_eq!(contended(&one, Effort::Standard).into_keys().collect::<Vec<_>>(), [1]);
+    let plan = planned(&one, Effort::Standard, &SweepOptions::default());
+    for name in ["cpu/contention", "cpu/false_sharing", "cpu/spin_or_sleep"] {
+        let is_skipped = |planned: &&PlannedPoint| {
+            planned.experiment == name
+                && planned.skip.as_ref().is_some_and(|reason| reason.contains("needs 2 CPUs"))
+        };
+        assert!(plan.iter().any(|planned| is_skipped(&planned)), "{name}: two threads are skipped in words");
+    }
+}
+
 #[test]
 fn in_a_cpuset_the_first_cpu_is_the_first_that_is_allowed() {
     let machine = on(&server(), 32..48);

@@ -18,6 +18,7 @@ mod delay;
 mod device;
 mod disk;
 mod echo;
+mod held_lock;
 mod jitter;
 mod link;
 mod neighbour;
@@ -55,6 +56,7 @@ pub static RIGS: &[&Rig] = &[
     &echo::RIG,
     &page_fault::RIG,
     &chase::RIG,
+    &held_lock::RIG,
     &order::RIG,
     &statistics::RIG,
     &delay::RIG,
@@ -73,7 +75,15 @@ pub static RIGS: &[&Rig] = &[
 /// The experiments of rigs whose work itself is known. A process that verifies, or measures for one that does, registers
 /// them.
 pub fn experiments() -> Vec<&'static dyn Experiment> {
-    vec![&spin::WORK, &chain::WORK, &sleep::WORK, &echo::WORK, &chase::WORK, &shared_core::WORK]
+    vec![
+        &spin::WORK,
+        &chain::WORK,
+        &sleep::WORK,
+        &echo::WORK,
+        &chase::WORK,
+        &held_lock::WORK,
+        &shared_core::WORK,
+    ]
 }
 
 /// The rigs of these names, all of them without names; or the name that no rig has.

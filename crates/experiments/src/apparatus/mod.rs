@@ -6,3 +6,4 @@ pub(crate) mod lasting;
 pub(crate) mod listing;
 pub mod memory;
 pub mod network;
+pub(crate) mod spread_cpus;

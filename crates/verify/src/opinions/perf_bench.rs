@@ -1,7 +1,7 @@
 //! `perf bench` of the kernel's own tools (tools/perf/bench).
 
 use super::opinion::{Opinion, OtherTool, before};
-use fathom_core::experiment::At::Name;
+use fathom_core::experiment::At::{Most, Name};
 use fathom_core::experiment::Selector;
 
 static TOOL: OtherTool = OtherTool { name: "perf bench", program: "perf", package: "linux-perf" };
@@ -53,7 +53,23 @@ pub(super) const OPINIONS: &[Opinion] = &[
         otherwise: "it uses base pages, Fathom huge pages, and all its bytes are zero",
         ..Opinion::by(&TOOL)
     },
+    Opinion {
+        operation: "a thread woken by futex, the waking call",
+        points: Selector::of(
+            "cpu/spin_or_sleep",
+            &[("way", Name("futex")), ("figure", Name("call")), ("length", Most)],
+        ),
+        command: "perf bench -r 20 futex wake -t 1 -w 1",
+        read: |output| Some(before(&last_line_of(output, "Wokeup")?, "ms")? * 1e6),
+        otherwise: "its threads are on any CPU and have slept for 100 ms; where the woken one preempts the waker, its end is counted too",
+        ..Opinion::by(&TOOL)
+    },
 ];
+
+/// The last line that begins with this word: a summary of several runs.
+fn last_line_of(output: &str, word: &str) -> Option<String> {
+    output.lines().rfind(|line| line.trim_start().starts_with(word)).map(str::to_owned)
+}
 
 /// The point of a switch between two processes, which `stress-ng` measures too.
 pub(super) const SWITCH_PROCESSES: Selector = Selector::of(
@@ -85,6 +101,14 @@ mod tests {
         let pipe = "# Running 'sched/pipe' benchmark:\n# Executed 20000 pipe operations between two processes\n\n\
                     \x20    Total time: 0.255 [sec]\n\n      12.751750 usecs/op\n          78420 ops/sec\n";
         assert_eq!((OPINIONS[1].read)(pipe), Some(6375.875));
+    }
+
+    #[test]
+    fn of_several_runs_of_a_wake_up_the_mean_counts() {
+        let woken = "[Run 1]: Wokeup 1 of 1 threads in 0.0210 ms\n[Run 2]: Wokeup 1 of 1 threads in 0.0070 ms\n\
+                     Wokeup 1 of 1 threads in 0.0140 ms (+-49.05%)\n";
+        let opinion = OPINIONS.iter().find(|opinion| opinion.command.contains("futex wake"));
+        assert_eq!(opinion.and_then(|opinion| (opinion.read)(woken)), Some(14_000.0));
     }
 
     #[test]

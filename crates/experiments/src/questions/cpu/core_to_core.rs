@@ -62,10 +62,7 @@ impl Experiment for CoreToCore {
                 150.0,
                 "cores of two sockets hand a line over in 100 to 250 ns (core-to-core-latency, figures of its users)",
             ),
-            _ => Basis::published(
-                60.0,
-                "cores of one socket hand a line over in 40 to 100 ns (core-to-core-latency, figures of its users)",
-            ),
+            _ => Basis::published(IN_ONE_SOCKET.0, IN_ONE_SOCKET.1),
         };
         Ok(Prediction::new().hardware("a modified line fetched from another core", 1.0, basis))
     }
@@ -120,6 +117,32 @@ impl Experiment for CoreToCore {
         ]
     }
 }
+
+/// The first pair of CPUs on different cores, if there is one: what a hand-over between cores costs, for others to build on. It is
+/// the first of its kind, and so in every plan.
+pub fn of_two_cores(machine: &Machine) -> Option<Point> {
+    let cpus = machine.allowed_cpus();
+    let (first, others) = cpus.split_first()?;
+    let other = others.iter().find(|other| machine.nearness(*first, **other) != Nearness::Core)?;
+    Some(pairs::point((*first, *other)))
+}
+
+/// Its result in this run.
+pub fn between_cores_found(known: &Known) -> Option<Found> {
+    known.found(ABOUT.name, &of_two_cores(known.machine)?)
+}
+
+/// A hand-over of a line between two cores, nanoseconds: measured in this run, else published.
+pub fn between_cores(known: &Known) -> Basis {
+    let measured = of_two_cores(known.machine).and_then(|pair| known.measured(ABOUT.name, &pair));
+    measured.unwrap_or_else(|| Basis::published(IN_ONE_SOCKET.0, IN_ONE_SOCKET.1))
+}
+
+/// A hand-over between cores of one socket, nanoseconds, and who says so.
+const IN_ONE_SOCKET: (f64, &str) = (
+    60.0,
+    "cores of one socket hand a line over in 40 to 100 ns (core-to-core-latency, figures of its users)",
+);
 
 /// A number in a cache line of its own; aligned to two lines, for processors that fetch lines in pairs.
 #[repr(align(128))]

@@ -1,13 +1,16 @@
 //! The processor and the operating system's services.
 
 mod arithmetic;
+mod contention;
 pub(crate) mod context_switch;
 mod core_to_core;
+mod false_sharing;
 mod loop_overhead;
 mod noise;
 mod procedure_call;
 mod process_creation;
 mod shared_core;
+mod spin_or_sleep;
 mod sustained;
 mod synchronisation;
 pub(crate) mod system_call;
@@ -27,9 +30,12 @@ pub const EXPERIMENTS: &[&dyn Experiment] = &[
     &noise::Noise,
     &shared_core::SharedCore,
     &core_to_core::CoreToCore,
+    &false_sharing::FalseSharing,
+    &contention::Contention,
     &context_switch::ContextSwitch,
     &synchronisation::Synchronisation,
     &wake_up::WakeUp,
+    &spin_or_sleep::SpinOrSleep,
     &thread_creation::ThreadCreation,
     &process_creation::ProcessCreation,
     &sustained::Sustained,

@@ -9,6 +9,7 @@ use crate::apparatus::memory::stream::drawn::{self, DRAWN, LATENCY};
 use crate::apparatus::memory::stream::fleet::{Fleet, Streaming, Task};
 use crate::apparatus::memory::stream::kernel::{KERNELS, Kernel, Kind};
 use crate::apparatus::memory::stream::working_set::{self, LEVEL, Level};
+use crate::apparatus::spread_cpus;
 use crate::expected;
 use crate::expected::hierarchy;
 use fathom_core::prelude::*;
@@ -150,7 +151,7 @@ impl Experiment for LoadedLatency {
     fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
         point.ensure_variant(&LEVEL, &[Level::Memory.name()])?;
         point.ensure_variants(ABOUT.parameters)?;
-        let cpus = parallel_bandwidth::cpus(site, point.number(&LOAD_THREADS) as usize + 1)?;
+        let cpus = spread_cpus::cpus(site, point.number(&LOAD_THREADS) as usize + 1)?;
         affinity::pin(cpus[0])?;
         let bytes = point.number(&SIZE) as usize;
         let cycle = site.shared.get_or_make(|| load_latency::random_cycle(bytes, Pages::Huge, site))?;

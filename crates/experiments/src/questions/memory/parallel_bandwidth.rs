@@ -4,11 +4,10 @@ use super::bandwidth::{self, KIND, METHOD};
 use crate::apparatus::memory::stream::fleet::{self, Fleet, Streaming, Task};
 use crate::apparatus::memory::stream::kernel::{Kernel, Kind};
 use crate::apparatus::memory::stream::working_set::{self, LEVEL, Level, SIZE};
+use crate::apparatus::spread_cpus::{cpus, thread_counts};
 use crate::expected;
-use fathom_core::machine::{self, Root};
 use fathom_core::prelude::*;
 use fathom_core::quantities;
-use fathom_core::sampling::affinity;
 use std::cell::Cell;
 use std::rc::Rc;
 use std::time::Duration;
@@ -217,14 +216,6 @@ fn point(kernel: &Kernel, threads: u64, size: u64) -> Point {
         .with(&THREADS, threads)
 }
 
-/// Thread counts: powers of two, and all CPUs.
-fn thread_counts(cpus: usize) -> Vec<u64> {
-    let all = cpus.max(1) as u64;
-    let mut counts: Vec<u64> = (0..64).map(|power| 1 << power).take_while(|count| *count < all).collect();
-    counts.push(all);
-    counts
-}
-
 /// Four times the last-level caches used by this many threads spread evenly, bytes.
 fn all_bytes(threads: u64, machine: &Machine) -> u64 {
     let one = working_set::memory_bytes(machine);
@@ -263,25 +254,6 @@ fn kernels(machine: &Machine) -> Vec<&'static Kernel> {
         }
     }
     kernels
-}
-
-/// CPUs in the order in which threads are spread over them.
-struct SpreadCpus(Vec<usize>);
-
-/// The CPUs of the threads in the order of use. Determined once in a trial's process: a thread that a point has pinned may use no
-/// other.
-pub fn cpus(site: &Site, threads: usize) -> Result<Vec<usize>, Failure> {
-    let order = site.shared.get_or_make(|| {
-        let allowed = affinity::current();
-        let home = site.home.or(allowed.first().copied());
-        let home =
-            home.ok_or_else(|| Failure::Broke("the CPUs that this process may use are unknown".to_owned()))?;
-        Ok(SpreadCpus(machine::spread(&Root::default(), home, &allowed)))
-    })?;
-    let chosen = order.0.get(..threads).map(<[usize]>::to_vec);
-    let offered = order.0.len();
-    chosen
-        .ok_or_else(|| Failure::Unsupported(format!("needs {threads} CPUs; this process may use {offered}")))
 }
 
 /// The rate of one thread, from memory/bandwidth at its memory size, else predicted.
@@ -362,14 +334,6 @@ fn beside_one_core(kernel: &Kernel, known: &Known) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn threads_double_up_to_all() {
-        assert_eq!(thread_counts(1), [1]);
-        assert_eq!(thread_counts(2), [1, 2]);
-        assert_eq!(thread_counts(6), [1, 2, 4, 6]);
-        assert_eq!(thread_counts(64), [1, 2, 4, 8, 16, 32, 64]);
-    }
 
     #[test]
     fn threads_that_did_not_run_all_the_time_are_found_out() {

@@ -1,0 +1,159 @@
+//! Findings on contention: what more threads do, in hand-overs of a line, and for each of them.
+
+use super::model;
+use super::points::{ADD, MUTEX, NAME, OBJECTS, OWN, THREADS, UNFAIRNESS, alone, of, padded};
+use crate::questions::cpu::core_to_core;
+use fathom_core::prelude::*;
+
+pub fn findings(known: &Known) -> Vec<Finding> {
+    let curves = OBJECTS.into_iter().filter_map(|object| curve(object, known));
+    let apart = [ADD, MUTEX].into_iter().filter_map(|object| apart(object, known));
+    let fair = OBJECTS.into_iter().filter_map(|object| each(object, known));
+    curves.chain(apart).chain(fair).collect()
+}
+
+/// Times per operation of all together, by the number of threads.
+fn times(object: &str, known: &Known) -> Vec<(u64, Found)> {
+    known.found_along(NAME, &alone(object), &THREADS)
+}
+
+fn most(object: &str, known: &Known) -> Option<(u64, Found)> {
+    times(object, known).last().copied().filter(|(threads, _)| *threads > 1)
+}
+
+fn curve(object: &str, known: &Known) -> Option<Finding> {
+    let times = times(object, known);
+    let one = known.found(NAME, &alone(object))?;
+    let (threads, many) = most(object, known)?;
+    let verdict = match model::slower_from(&times) {
+        Some(from) => {
+            statement!(" From {from} threads on, all together do less than one thread alone.")
+        }
+        None if many.value < one.value && many.differs_from(&one) == Some(true) => {
+            " All together do more than one thread alone.".into()
+        }
+        None => Statement::default(),
+    };
+    Some(finding!(
+        Question::Experiment,
+        "{object}, one for all threads: an operation takes {one} with one thread; with {threads} threads one takes {many} of all \
+         together, {ratio}.{verdict}{model}",
+        object = capitalize(object),
+        one = one.named(&format!("{object}, one thread")),
+        many = many.named(&format!("{object}, {threads} threads")),
+        ratio = many.times_as("long", one, &format!("{object}, {threads} threads over one")),
+        verdict,
+        model = model_of(object, &times, known)
+    ))
+}
+
+fn model_of(object: &str, times: &[(u64, Found)], known: &Known) -> Option<Statement> {
+    let hand_over = core_to_core::between_cores_found(known)?;
+    let model = model::of(times, hand_over)?;
+    let most = times.last().map_or(2, |(threads, _)| *threads);
+    let further = match model.breaks_at {
+        Some((threads, time)) => statement!(
+            ", which no longer describes {threads} threads: {time}",
+            time = time.named(&format!("{object}, where the model breaks"))
+        ),
+        None if most > 2 => statement!(", which describes up to {most} threads"),
+        None => Statement::default(),
+    };
+    let several = model.hand_overs.ends().is_some_and(|(_, high)| high < 1.0);
+    let several = if several { ": a core does several operations before the line leaves it" } else { "" };
+    Some(statement!(
+        " With two threads it takes {hand_overs} hand-overs of a line between cores longer (cpu/core_to_core: {hand_over} \
+         each){several}{further}.",
+        hand_overs = model.hand_overs.named(&format!("{object}, hand-overs of a line")),
+        hand_over = hand_over.named("a hand-over of a line"),
+        further
+    ))
+}
+
+fn apart(object: &str, known: &Known) -> Option<Finding> {
+    let (threads, together) = most(object, known)?;
+    let apart = known.found(NAME, &padded(object, threads))?;
+    Some(finding!(
+        Question::Experiment,
+        "With one {object} for each of {threads} threads, in lines of its own, an operation takes {apart} of all together; with \
+         one for all: {ratio}.",
+        apart = apart.named(&format!("{object} of each thread")),
+        ratio = together.times_as("long", apart, &format!("{object}, one for all over one for each"))
+    ))
+}
+
+fn each(object: &str, known: &Known) -> Option<Finding> {
+    let (threads, _) = most(object, known)?;
+    let figure = |figure| known.found(NAME, &of(object, threads, figure));
+    let (own, unfairness) = (figure(OWN)?, figure(UNFAIRNESS)?);
+    Some(finding!(
+        Question::Experiment,
+        "{object}, {threads} threads: an operation takes the thread that does it {own}, its waiting included, and the thread with \
+         fewest operations of a round does {unfairness} less than an equal share.",
+        object = capitalize(object),
+        own = own.named(&format!("{object}, for its thread")),
+        unfairness = unfairness.counted(1e-6, Dimension::Share).named(&format!("{object}, unfairness"))
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::questions::cpu::contention::points::{OPERATION, TICKET};
+
+    const TIME: Dimension = Dimension::Of(Unit::Nanoseconds);
+
+    fn text(planted: &[(Point, f64)], hand_over: Option<f64>) -> String {
+        let machine = fathom_described::machine();
+        let mut known = Known::new(&machine, None);
+        for (point, value) in planted {
+            known.learn(NAME, point, fathom_described::found(*value, TIME));
+        }
+        if let Some(ns) = hand_over {
+            let pair = core_to_core::of_two_cores(&machine).unwrap();
+            known.learn("cpu/core_to_core", &pair, fathom_described::found(ns, TIME));
+        }
+        findings(&known).iter().map(|finding| finding.statement.plain() + "\n").collect()
+    }
+
+    fn ticket(by_threads: &[(u64, f64)]) -> Vec<(Point, f64)> {
+        by_threads.iter().map(|(threads, ns)| (of(TICKET, *threads, OPERATION), *ns)).collect()
+    }
+
+    #[test]
+    fn the_curve_says_from_where_on_more_threads_do_less_and_what_a_hand_over_costs() {
+        let text = text(&ticket(&[(1, 10.0), (2, 134.0), (4, 400.0)]), Some(62.0));
+        assert!(
+            text.contains(
+                "{10} with one thread; with 4 threads one takes {400} of all together, {40} times as long."
+            ) && text.contains("From 2 threads on, all together do less than one thread alone.")
+                && text.contains("With two threads it takes {2} hand-overs")
+                && text.contains("{62} each), which no longer describes 4 threads: {400}."),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn without_a_hand_over_of_this_run_there_is_no_model() {
+        let text = text(&ticket(&[(1, 10.0), (2, 134.0)]), None);
+        assert!(text.contains("From 2 threads on") && !text.contains("hand-over"), "{text}");
+    }
+
+    #[test]
+    fn each_thread_and_objects_of_their_own_are_told() {
+        let planted = [
+            (alone(MUTEX), 10.0),
+            (of(MUTEX, 2, OPERATION), 100.0),
+            (of(MUTEX, 2, OWN), 220.0),
+            (of(MUTEX, 2, UNFAIRNESS), 5e5),
+            (padded(MUTEX, 2), 5.0),
+        ];
+        let text = text(&planted, None);
+        assert!(
+            text.contains("takes {5} of all together; with one for all: {20} times as long.")
+                && text.contains("takes the thread that does it {220}")
+                && text.contains("does {0.5} less than an equal share"),
+            "{text}"
+        );
+    }
+}

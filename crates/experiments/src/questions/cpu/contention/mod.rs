@@ -1,0 +1,172 @@
+//! What does an operation cost that several threads do on one object at once?
+
+mod findings;
+mod model;
+mod points;
+mod predicted;
+
+use crate::apparatus::cpu::contenders::{CommonTime, CommonWork, Contenders};
+use crate::apparatus::cpu::locks::{
+    AtomicAdd, CompareAndSwap, Contended, FutexLock, Locked, Objects, PthreadMutex, QueueLock, TicketLock,
+};
+use crate::apparatus::cpu::thread_checks;
+use crate::apparatus::spread_cpus::cpus;
+use fathom_core::prelude::*;
+use points::{
+    ADD, FIGURE, FUTEX, LINES, MUTEX, NAME, OBJECT, ONE_LINE, OPERATION, OWN, PADDED, QUEUE, SWAP, THREADS,
+    TICKET, UNFAIRNESS,
+};
+use std::cell::RefCell;
+use std::rc::Rc;
+
+/// The experiment `cpu/contention`.
+pub struct Contention;
+
+static ABOUT: About = About {
+    name: NAME,
+    question: "What does an operation cost that several threads do on one object at once?",
+    operation: "one addition to a counter: atomic, or while a lock is held",
+    method: "Threads on CPUs of their own, one per core before the second hardware threads of cores, add to a counter as often \
+             as they can: by one atomic instruction, by compare-and-swap until it succeeds, or while they hold a ticket lock, a \
+             queue lock (Mellor-Crummey & Scott), a lock of one futex (Drepper's second mutex) or a mutex of the C library. All \
+             of them use one object, whose lock and counter share a line; or, padded, each has an object in lines of its own. \
+             Between two operations a thread does nothing else, which is the greatest contention that there is.\n\nThe \
+             threads exist before anything is timed, and the measuring thread is one of them. In each round of half a \
+             millisecond (and 20 µs more for each thread) they begin together; the time counts from when all of them have \
+             counted until before any of them stops. The figure is that time over the operations of all threads together: \
+             less than with one thread means that more threads do more. Unfairness is the share by which the thread with \
+             fewest operations is below an equal share of a round. Of a lock, fifteen operations of a round are timed one by \
+             one, in one of the threads: what an operation takes the thread that asks for it, its waiting included, less the \
+             cost of reading the clock. The reading is a pause of that thread, in which the others go first.\n\nThe counter shows that no two threads had a lock at once: at the end it equals the \
+             sum of what the threads counted. A model of two numbers is compared with the results: an operation takes as \
+             long as with one thread, and a number of hand-overs of a line between cores (cpu/core_to_core), which the \
+             result with two threads gives. It is less than one where a core does several operations before the line \
+             leaves it. One thread is measured in a process that has a second one, asleep: alone in a process the C \
+             library's mutex does without atomic instructions.",
+    caveats: "Programs do other work between two operations, and contend less. On a host that takes CPUs away the thread that \
+              holds a lock may not run: the others then wait for it, and the percentiles of single operations show it. With a \
+              CPU quota below the number of threads, the quota is measured.",
+    version: 1,
+    timed: Some(TimedCode {
+        of: "a queue lock acquired",
+        source: include_str!("../../../apparatus/cpu/locks.rs"),
+        begins: "impl Lock for QueueLock",
+    }),
+    parameters: &[OBJECT, LINES, THREADS, FIGURE],
+    trends: &[],
+    shown: Shown::by(&[
+        MainFigure::of(
+            "atomic add to one counter, all CPUs",
+            &[("object", At::Name(ADD)), ("lines", At::Name(ONE_LINE)), ("threads", At::Most)],
+        ),
+        MainFigure::of(
+            "pthread mutex, all CPUs",
+            &[
+                ("object", At::Name(MUTEX)),
+                ("lines", At::Name(ONE_LINE)),
+                ("threads", At::Most),
+                ("figure", At::Name(OPERATION)),
+            ],
+        ),
+    ]),
+};
+
+/// The time of a round, and what is added for each thread, whose count is read at either end, nanoseconds.
+const ROUND_NS: f64 = 500e3;
+const FOR_EACH_NS: f64 = 20e3;
+
+impl Experiment for Contention {
+    fn about(&self) -> &'static About {
+        &ABOUT
+    }
+
+    fn sweep(&self, machine: &Machine) -> Vec<Point> {
+        points::sweep(machine)
+    }
+
+    fn requires(&self, point: &Point) -> Vec<Requirement> {
+        let threads = point.number(&THREADS) as usize;
+        if threads > 1 { vec![Requirement::Cpus(threads)] } else { vec![] }
+    }
+
+    fn effort(&self, point: &Point, machine: &Machine) -> Effort {
+        points::effort(point, machine)
+    }
+
+    fn unit(&self, point: &Point) -> Unit {
+        if point.name(&FIGURE) == UNFAIRNESS { Unit::PartsPerMillion } else { Unit::Nanoseconds }
+    }
+
+    fn figure(&self) -> Option<&'static Parameter> {
+        Some(&FIGURE)
+    }
+
+    fn predict(&self, point: &Point, known: &Known) -> Result<Prediction, String> {
+        Ok(predicted::predicted(point, known))
+    }
+
+    fn bound(&self, point: &Point, known: &Known) -> Option<Bound> {
+        let at_once = if point.name(&FIGURE) == OPERATION { point.number(&THREADS) as f64 } else { 1.0 };
+        let because = "an addition takes the thread that does it a cycle at least".to_owned();
+        let is_time = point.name(&FIGURE) != UNFAIRNESS;
+        is_time.then(|| Bound { limit: known.shortest_cycle() / at_once, because })
+    }
+
+    fn touches(&self, point: &Point) -> Vec<Touch> {
+        if point.number(&THREADS) > 1 { vec![Touch::EveryCpu] } else { vec![] }
+    }
+
+    fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
+        point.ensure_variants(ABOUT.parameters)?;
+        let threads = point.number(&THREADS) as usize;
+        let work = common_work(point, threads)?;
+        let contenders = Contenders::start(&cpus(site, threads)?, work, site.stopwatch)?;
+        let cpus_of = contenders.cpus();
+        let contenders = Rc::new(RefCell::new(contenders));
+        let accounted = Rc::clone(&contenders);
+        let lasts_ns = ROUND_NS + FOR_EACH_NS * threads as f64;
+        let singles = threads > 1 && points::waits(point.name(&OBJECT));
+        let observe = move || {
+            let time = contenders.borrow_mut().together(lasts_ns, singles, site.stopwatch)?;
+            Ok(figures(&time))
+        };
+        let workload = Workload::figures(observe).stating(thread_checks::CPUS, cpus_of);
+        Ok(workload.witnessed(move || accounted.borrow().account()))
+    }
+
+    fn evidence(&self, point: &Point, observed: &Observed) -> Vec<Check> {
+        thread_checks::checks(point.number(&THREADS) as f64, observed)
+    }
+
+    fn findings(&self, known: &Known) -> Vec<Finding> {
+        findings::findings(known)
+    }
+}
+
+fn figures(time: &CommonTime) -> Vec<FigureValue> {
+    let all = time.per_operation().map(|ns| (OPERATION, ns));
+    let unfairness = time.shortfall().map(|share| (UNFAIRNESS, 1e6 * share));
+    all.into_iter().chain(unfairness).chain(time.singles_ns.iter().map(|ns| (OWN, *ns))).collect()
+}
+
+fn common_work(point: &Point, threads: usize) -> Result<Box<dyn CommonWork>, Failure> {
+    let make = match point.name(&OBJECT) {
+        ADD => objects::<AtomicAdd>,
+        SWAP => objects::<CompareAndSwap>,
+        TICKET => objects::<Locked<TicketLock>>,
+        QUEUE => objects::<Locked<QueueLock>>,
+        FUTEX => objects::<Locked<FutexLock>>,
+        MUTEX => objects::<Locked<PthreadMutex>>,
+        object => return Err(Failure::no_variant(&OBJECT, object)),
+    };
+    Ok(make(point.name(&LINES) == PADDED, threads))
+}
+
+fn objects<T: Contended + 'static>(padded: bool, threads: usize) -> Box<dyn CommonWork> {
+    let nothing = || ();
+    if padded {
+        Box::new(Objects::<T, _>::of_each(threads, nothing))
+    } else {
+        Box::new(Objects::<T, _>::common(threads, nothing))
+    }
+}

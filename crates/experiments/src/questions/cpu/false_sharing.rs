@@ -1,0 +1,199 @@
+//! From which distance on do two threads that write no longer disturb each other?
+
+use super::core_to_core;
+use crate::apparatus::cpu::counters::{self, TwoCounters, undisturbed_from};
+use crate::apparatus::cpu::thread_checks;
+use fathom_core::prelude::*;
+use fathom_core::statistics::{Interval, Measured};
+
+const DISTANCE: Parameter = Parameter::bytes("distance", "bytes from one thread's counter to the other's");
+
+/// The experiment `cpu/false_sharing`.
+pub struct FalseSharing;
+
+static ABOUT: About = About {
+    name: "cpu/false_sharing",
+    question: "From which distance on do two threads that write no longer disturb each other?",
+    operation: "one increment of a thread's own counter, by a load, an addition and a store",
+    method: "Two threads, pinned to two CPUs, increment a counter each, which no other thread uses. The first counter begins a \
+             page, the second follows after a distance of 8 to 512 bytes. Caches keep lines, not words: while both counters are \
+             in one line, or in what is fetched with it, each store takes the line away from the other thread. The figure is \
+             the time per increment of a thread, in rounds of half a millisecond in which both work from the beginning to the \
+             end.\n\nThe threads are those of cpu/contention. The distances are close to each other around 64, 128 and 256 \
+             bytes, so that the first distance without a disturbance is known to 8 bytes there: it is the least from which on no \
+             increment takes significantly longer, by a quarter at least, than at 512 bytes.",
+    caveats: "Where the line is taken away, how long an increment takes depends on how many stores a core completes meanwhile. \
+              Two hardware threads of one core share their caches and disturb each other less: the threads are on two cores where \
+              there are two.",
+    version: 1,
+    timed: Some(TimedCode {
+        of: "increments of a thread's counter",
+        source: include_str!("../../apparatus/cpu/counters.rs"),
+        begins: "fn repeat(",
+    }),
+    parameters: &[DISTANCE],
+    trends: &[],
+    shown: Shown::by(&[
+        MainFigure::of("two counters in one line", &[("distance", At::Least)]),
+        MainFigure::of("two counters 128 bytes from each other", &[("distance", At::Number(128))]),
+    ]),
+};
+
+/// The last word of each unit that may be fetched as a whole, and the first of the next.
+const DISTANCES: [u64; 9] = [8, 32, 56, 64, 120, 128, 248, 256, FURTHEST];
+const FURTHEST: u64 = 512;
+
+/// What a quick run measures: one line, the next line, the next pair of lines, and the furthest.
+const QUICK: [u64; 4] = [8, 64, 128, FURTHEST];
+
+impl Experiment for FalseSharing {
+    fn about(&self) -> &'static About {
+        &ABOUT
+    }
+
+    fn sweep(&self, _: &Machine) -> Vec<Point> {
+        DISTANCES.map(at).to_vec()
+    }
+
+    fn requires(&self, _: &Point) -> Vec<Requirement> {
+        vec![Requirement::Cpus(2)]
+    }
+
+    fn effort(&self, point: &Point, _: &Machine) -> Effort {
+        if QUICK.contains(&point.number(&DISTANCE)) { Effort::Quick } else { Effort::Standard }
+    }
+
+    fn predict(&self, point: &Point, known: &Known) -> Result<Prediction, String> {
+        let alone = known.assumed_cycles(
+            5.0,
+            "a load of what was just stored is forwarded within the core in some 4 cycles, and an addition",
+        );
+        let own = Prediction::new().hardware("an increment in the core's own cache", 1.0, alone);
+        if point.number(&DISTANCE) >= known.machine.line_bytes() {
+            return Ok(own);
+        }
+        let what = "the line fetched, and taken away again, once for as many increments as wait to be stored: 56 in Intel's \
+                    Skylake (Optimization Reference Manual)";
+        Ok(own.hardware(what, 2.0 / 56.0, core_to_core::between_cores(known)))
+    }
+
+    fn bound(&self, _: &Point, known: &Known) -> Option<Bound> {
+        Some(Bound {
+            limit: 0.2 * known.shortest_cycle(),
+            because: "no core makes more than five dependent additions in a cycle".to_owned(),
+        })
+    }
+
+    /// The points differ in one number, and a process for each would cost more than its observation.
+    fn block(&self, _: &Point) -> Option<String> {
+        Some("two counters".to_owned())
+    }
+
+    fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
+        let distance = point.number(&DISTANCE);
+        let counters = TwoCounters::at(distance as usize)
+            .ok_or_else(|| Failure::Broke(format!("no two counters are {distance} bytes from each other")))?;
+        counters::incremented(counters, site)
+    }
+
+    fn evidence(&self, _: &Point, observed: &Observed) -> Vec<Check> {
+        thread_checks::checks(2.0, observed)
+    }
+
+    fn findings(&self, known: &Known) -> Vec<Finding> {
+        finding(known).into_iter().collect()
+    }
+}
+
+fn at(distance: u64) -> Point {
+    Point::at(Placement::AcrossCpus).with(&DISTANCE, distance)
+}
+
+fn finding(known: &Known) -> Option<Finding> {
+    let times = known.found_along(ABOUT.name, &at(FURTHEST), &DISTANCE);
+    let (_, furthest) = times.iter().find(|(distance, _)| *distance == FURTHEST)?;
+    let Some((least, disturbed_at)) = undisturbed_from(&times) else {
+        return Some(finding!(
+            Question::Experiment,
+            "Two threads do not disturb each other at any distance of their counters: an increment takes {furthest} at the \
+             greatest.",
+            furthest = furthest.named("an increment, furthest")
+        ));
+    };
+    let (_, disturbed) = times.iter().find(|(distance, _)| *distance == disturbed_at)?;
+    Some(finding!(
+        Question::Experiment,
+        "Two threads no longer disturb each other if their counters are {least} from each other; at {disturbed_at} an increment \
+         takes {disturbed}, {ratio} as at the greatest distance. {reason}",
+        least = distance(least, disturbed_at).named("the least distance without a disturbance"),
+        disturbed_at = exactly(disturbed_at).named("the greatest distance with a disturbance"),
+        disturbed = disturbed.named("an increment, disturbed"),
+        ratio = disturbed.times_as("long", *furthest, "an increment, disturbed over undisturbed"),
+        reason = reason(least, disturbed_at, known.machine.line_bytes())
+    ))
+}
+
+fn exactly(bytes: u64) -> Found {
+    Found::exact(bytes as f64, Dimension::Of(Unit::Bytes))
+}
+
+/// The distance, which is greater than one at which they do disturb each other, and at most this.
+fn distance(least: u64, disturbed_at: u64) -> Found {
+    let interval = Interval { low: disturbed_at as f64, high: least as f64 };
+    Found::measured(Measured { value: least as f64, interval: Some(interval) }, Dimension::Of(Unit::Bytes))
+}
+
+/// What the machine says of its lines, compared with the result.
+fn reason(least: u64, disturbed_at: u64, line: u64) -> Statement {
+    let line_size = exactly(line).named("line");
+    if disturbed_at < line && line <= least {
+        return statement!("That is the line of this machine's caches, {line_size}.", line_size);
+    }
+    if disturbed_at < 2 * line && 2 * line <= least {
+        return statement!(
+            "A line of this machine's caches has {line_size}: lines are fetched in pairs, as by a prefetcher of adjacent lines.",
+            line_size
+        );
+    }
+    statement!("A line of this machine's caches has {line_size}, which does not explain it.", line_size)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// An increment takes 20 ns below this distance and 2 ns from there on.
+    fn text(unit: u64, distances: &[u64]) -> String {
+        let machine = fathom_described::machine();
+        let mut known = Known::new(&machine, None);
+        for distance in distances {
+            let ns = if *distance < unit { 20.0 } else { 2.0 };
+            let time = fathom_described::found(ns, Dimension::Of(Unit::Nanoseconds));
+            known.learn(ABOUT.name, &at(*distance), time);
+        }
+        finding(&known).map(|finding| finding.statement.plain()).unwrap_or_default()
+    }
+
+    #[test]
+    fn the_distance_is_that_of_lines_or_of_pairs_of_them() {
+        let line = text(64, &DISTANCES);
+        assert!(line.contains("are {64} from each other; at {56}") && line.contains("the line of"), "{line}");
+        let pair = text(128, &DISTANCES);
+        assert!(pair.contains("are {128} from each other; at {120}") && pair.contains("in pairs"), "{pair}");
+        let other = text(256, &DISTANCES);
+        assert!(other.contains("{256}") && other.contains("does not explain"), "{other}");
+    }
+
+    #[test]
+    fn the_interval_reaches_down_to_the_last_distance_with_a_disturbance() {
+        let found = distance(128, 64);
+        assert_eq!(found.ends(), Some((64.0, 128.0)));
+        assert!(text(128, &QUICK).contains("are {128} from each other; at {64}"));
+    }
+
+    #[test]
+    fn threads_that_never_disturb_each_other_are_said_not_to() {
+        assert!(text(0, &DISTANCES).contains("do not disturb each other at any distance"));
+        assert_eq!(text(64, &[8, 64]), "", "the furthest was not measured");
+    }
+}

@@ -1,0 +1,116 @@
+//! Findings on waiting: from which length on sleeping takes less, what it adds, and what further calls take.
+
+use super::{ABOUT, CALL, CPU_TIME, FUTEX, INHERITING, LATENCY, LENGTHS, REQUEUE, SPIN, USUAL, at};
+use fathom_core::prelude::*;
+
+pub fn findings(known: &Known) -> Vec<Finding> {
+    [break_even(known), latency(known), further(known)].into_iter().flatten().collect()
+}
+
+fn result(way: &str, length: u64, figure: &str, known: &Known) -> Option<Found> {
+    known.found(ABOUT.name, &at(way, length, figure))
+}
+
+/// The CPU time of a wait asleep, of the shortest measured length that it is surely less than: a wait as long as that is the one
+/// from which sleeping takes less. `None` if sleeping took more at every length.
+pub fn sleeping_wins_from(known: &Known) -> Option<(u64, Found)> {
+    let of = |length| Some((length, result(FUTEX, length, CPU_TIME, known)?));
+    let wins = |(length, time): &(u64, Found)| time.ends().is_some_and(|(_, high)| high < *length as f64);
+    LENGTHS.into_iter().filter_map(of).find(wins)
+}
+
+fn break_even(known: &Known) -> Option<Finding> {
+    let Some((length, time)) = sleeping_wins_from(known) else {
+        let (length, time) = LENGTHS
+            .into_iter()
+            .filter_map(|length| Some((length, result(FUTEX, length, CPU_TIME, known)?)))
+            .next_back()?;
+        return Some(finding!(
+            Question::Experiment,
+            "A wait of {length} takes {time} of CPU time asleep: spinning takes no more at any length measured.",
+            length = of_length(length),
+            time = time.named("CPU time of a wait asleep")
+        ));
+    };
+    Some(finding!(
+        Question::Experiment,
+        "Sleeping takes less CPU time than spinning in waits longer than {time}: so much do both threads together need for one wait \
+         asleep (of {length}), and a spun wait as much as it lasts.",
+        length = of_length(length),
+        time = time.named("CPU time of a wait asleep")
+    ))
+}
+
+fn of_length(length: u64) -> Figure {
+    Found::exact(length as f64, Dimension::Of(Unit::Nanoseconds)).named("the length of the wait")
+}
+
+fn latency(known: &Known) -> Option<Finding> {
+    let of = |way, figure| result(way, USUAL, figure, known);
+    let (asleep, spun, call) = (of(FUTEX, LATENCY)?, of(SPIN, LATENCY)?, of(FUTEX, CALL)?);
+    Some(finding!(
+        Question::Experiment,
+        "A waiter that sleeps answers {asleep} after its wait was ended, and one that spins {spun}: {later} later. Waking it takes \
+         the other thread {call}.",
+        asleep = asleep.named("latency asleep"),
+        spun = spun.named("latency spinning"),
+        later = asleep.minus(spun).named("latency that sleeping adds"),
+        call = call.named("the call that wakes")
+    ))
+}
+
+fn further(known: &Known) -> Option<Finding> {
+    let of = |way, figure| result(way, USUAL, figure, known);
+    let (moved, inherited) = (of(REQUEUE, CALL)?, of(INHERITING, LATENCY)?);
+    let (call, latency) = (of(FUTEX, CALL)?, of(FUTEX, LATENCY)?);
+    Some(finding!(
+        Question::Experiment,
+        "Moving a waiter to another futex takes {moved}, and waking it {call}. A mutex with priority inheritance is with the waiter \
+         after {inherited}, and a futex after {latency}: {ratio}.",
+        moved = moved.named("a waiter moved"),
+        call = call.named("a waiter woken"),
+        inherited = inherited.named("latency, PI mutex"),
+        latency = latency.named("latency, futex"),
+        ratio = inherited.times_as("long", latency, "PI mutex over futex")
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TIME: Dimension = Dimension::Of(Unit::Nanoseconds);
+
+    fn text(planted: &[(Point, f64)]) -> String {
+        let machine = fathom_described::machine();
+        let mut known = Known::new(&machine, None);
+        for (point, value) in planted {
+            known.learn(ABOUT.name, point, fathom_described::found(*value, TIME));
+        }
+        findings(&known).iter().map(|finding| finding.statement.plain() + "\n").collect()
+    }
+
+    #[test]
+    fn sleeping_wins_from_the_time_that_it_takes_itself() {
+        let cpu = |length, ns| (at(FUTEX, length, CPU_TIME), ns);
+        let text_of = |all: &[(Point, f64)]| text(all);
+        let won = text_of(&[cpu(10_000, 12_000.0), cpu(100_000, 15_000.0), cpu(1_000_000, 20_000.0)]);
+        assert!(won.contains("in waits longer than {15000}") && won.contains("(of {100000})"), "{won}");
+        let at_once = text_of(&[cpu(10_000, 4_000.0), cpu(100_000, 5_000.0)]);
+        assert!(at_once.contains("longer than {4000}"), "{at_once}");
+        let never = text_of(&[cpu(10_000, 20_000.0)]);
+        assert!(never.contains("no more at any length measured"), "{never}");
+    }
+
+    #[test]
+    fn the_latency_that_sleeping_adds_is_a_difference() {
+        let planted = [
+            (at(FUTEX, USUAL, LATENCY), 50_000.0),
+            (at(SPIN, USUAL, LATENCY), 200.0),
+            (at(FUTEX, USUAL, CALL), 2_000.0),
+        ];
+        assert!(
+            text(&planted).contains("{50000} after its wait was ended, and one that spins {200}: {49800}")
+        );
+    }
+}
