@@ -74,6 +74,7 @@ const MEMBERSHIPS: &[(&str, Membership)] = &[
     ("filesystem/cache_size", Family(FILES)),
     ("filesystem/durable_append", Family(FILES)),
     ("filesystem/metadata", Family(FILES)),
+    ("filesystem/directory", Family(FILES)),
     ("filesystem/read", Family(FILES)),
     ("filesystem/reread", Family(FILES)),
     ("filesystem/remote_read", Family(FILES)),

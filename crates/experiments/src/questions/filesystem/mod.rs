@@ -2,6 +2,7 @@
 
 mod cache_size;
 mod contention;
+mod directory;
 mod durable_append;
 mod metadata;
 mod read;
@@ -21,6 +22,7 @@ pub const EXPERIMENTS: &[&dyn Experiment] = &[
     &write::Write,
     &durable_append::DurableAppend,
     &metadata::Metadata,
+    &directory::Directory,
     &contention::Contention,
     &sustained::Sustained,
 ];

@@ -218,7 +218,7 @@ fn point(kernel: &Kernel, threads: u64, size: u64) -> Point {
 }
 
 /// Thread counts: powers of two, and all CPUs.
-fn thread_counts(cpus: usize) -> Vec<u64> {
+pub fn thread_counts(cpus: usize) -> Vec<u64> {
     let all = cpus.max(1) as u64;
     let mut counts: Vec<u64> = (0..64).map(|power| 1 << power).take_while(|count| *count < all).collect();
     counts.push(all);
