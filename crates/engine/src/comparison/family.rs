@@ -73,6 +73,7 @@ const MEMBERSHIPS: &[(&str, Membership)] = &[
     ("network/sustained", ByPath),
     ("filesystem/cache_size", Family(FILES)),
     ("filesystem/durable_append", Family(FILES)),
+    ("filesystem/copy", Family(FILES)),
     ("filesystem/metadata", Family(FILES)),
     ("filesystem/directory", Family(FILES)),
     ("filesystem/read", Family(FILES)),

@@ -2,6 +2,7 @@
 
 mod cache_size;
 mod contention;
+mod copy;
 mod directory;
 mod durable_append;
 mod metadata;
@@ -21,6 +22,7 @@ pub const EXPERIMENTS: &[&dyn Experiment] = &[
     &remote_read::RemoteRead,
     &write::Write,
     &durable_append::DurableAppend,
+    &copy::FileCopy,
     &metadata::Metadata,
     &directory::Directory,
     &contention::Contention,
