@@ -28,7 +28,7 @@ pub mod shared_memory;
 pub mod signals;
 pub mod simulated_core;
 mod stopwatch;
-mod tracer;
+pub mod tracer;
 mod trial;
 pub mod turn;
 

@@ -18,6 +18,19 @@ pub struct Traced {
     pub refused: Option<(String, f64)>,
 }
 
+/// Facts for a workload whose preparation traces a small sample of the work itself ([`Workload::stated`]): the system calls of
+/// `work` in a forked copy of this process, and its operations; or the error of a kernel that refuses.
+pub fn stated(
+    operations: u64,
+    work: impl FnOnce() -> Result<(), Failure>,
+) -> Result<Vec<(&'static str, f64)>, Failure> {
+    match count(work) {
+        Ok(calls) => Ok(vec![(TRACED_CALLS, calls as f64), (TRACED_OPERATIONS, operations as f64)]),
+        Err(Uncounted::Refused(error)) => Ok(vec![(TRACING_REFUSED, f64::from(error))]),
+        Err(Uncounted::Broke) => Err(Failure::Broke("a traced copy of the work failed".to_owned())),
+    }
+}
+
 /// Counts the system calls of a workload that requests it.
 pub fn witness(workload: &mut Workload) -> Traced {
     let (counted, iterations) = match (&mut workload.work, workload.traced) {

@@ -2,6 +2,8 @@
 
 mod cache_size;
 mod contention;
+mod copy;
+mod directory;
 mod durable_append;
 mod metadata;
 mod read;
@@ -20,7 +22,9 @@ pub const EXPERIMENTS: &[&dyn Experiment] = &[
     &remote_read::RemoteRead,
     &write::Write,
     &durable_append::DurableAppend,
+    &copy::FileCopy,
     &metadata::Metadata,
+    &directory::Directory,
     &contention::Contention,
     &sustained::Sustained,
 ];

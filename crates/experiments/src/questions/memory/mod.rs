@@ -8,7 +8,7 @@ mod major_fault;
 mod mapping;
 pub(crate) mod memory_parallelism;
 pub(crate) mod minor_fault;
-mod parallel_bandwidth;
+pub(crate) mod parallel_bandwidth;
 mod swap_in;
 mod tlb_reach;
 pub mod user_fault;

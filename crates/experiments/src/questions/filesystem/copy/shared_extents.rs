@@ -1,0 +1,91 @@
+//! The blocks of a file that belong to another file too, as the file system tells (FIEMAP).
+
+use std::fs::File;
+use std::os::fd::AsRawFd;
+
+/// `struct fiemap` of `linux/fiemap.h`, with room for some extents.
+#[repr(C)]
+struct ExtentMap {
+    start: u64,
+    length: u64,
+    flags: u32,
+    mapped: u32,
+    count: u32,
+    reserved: u32,
+    extents: [Extent; EXTENTS],
+}
+
+/// `struct fiemap_extent`.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Default)]
+struct Extent {
+    logical: u64,
+    physical: u64,
+    length: u64,
+    reserved: [u64; 2],
+    flags: u32,
+    more: [u32; 3],
+}
+
+/// Bytes of the head, without extents: the size that the number of the call contains.
+type Head = [u64; 4];
+
+/// Extents that are asked for at once.
+const EXTENTS: usize = 64;
+/// Flags of an extent: it is the last of the file; its blocks are in another file too.
+const LAST: u32 = 0x1;
+const SHARED: u32 = 0x2000;
+
+/// Bytes of the file in blocks that it shares with another; `None` if the file system does not tell.
+pub fn bytes(file: &File) -> Option<u64> {
+    let (mut start, mut shared) = (0, 0);
+    loop {
+        let extents = after(file, start)?;
+        shared += extents
+            .iter()
+            .filter(|extent| extent.flags & SHARED != 0)
+            .map(|extent| extent.length)
+            .sum::<u64>();
+        match extents.last() {
+            Some(last) if last.flags & LAST == 0 => start = last.logical + last.length,
+            _ => return Some(shared),
+        }
+    }
+}
+
+/// The next extents of a file from an offset on.
+fn after(file: &File, start: u64) -> Option<Vec<Extent>> {
+    let mut map = ExtentMap {
+        start,
+        length: u64::MAX - start,
+        flags: 0,
+        mapped: 0,
+        count: EXTENTS as u32,
+        reserved: 0,
+        extents: [Extent::default(); EXTENTS],
+    };
+    // SAFETY: the head says for how many extents there is room, and the map is alive during the call.
+    let told =
+        unsafe { libc::ioctl(file.as_raw_fd(), libc::_IOWR::<Head>(u32::from(b'f'), 11), &raw mut map) };
+    (told == 0).then(|| map.extents[..(map.mapped as usize).min(EXTENTS)].to_vec())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+
+    #[test]
+    fn the_layout_is_the_kernels() {
+        assert_eq!((size_of::<Head>(), size_of::<Extent>()), (32, 56));
+        assert_eq!(std::mem::offset_of!(ExtentMap, extents), 32);
+    }
+
+    /// A file system may not tell; one that does finds nothing shared in a file of its own.
+    #[test]
+    fn a_file_of_its_own_shares_nothing() {
+        let mut file = tempfile::tempfile().unwrap();
+        file.write_all(&[1; 100_000]).unwrap();
+        assert!(bytes(&file).is_none_or(|shared| shared == 0));
+    }
+}

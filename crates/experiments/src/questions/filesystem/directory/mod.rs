@@ -1,0 +1,261 @@
+//! What does it cost to create, look up, list, rename and remove a name, by the number of names and of threads?
+
+mod cycle;
+mod findings;
+mod names;
+
+use crate::apparatus::spread_cpus;
+use crate::expected::kernel_service;
+use cycle::{Cycle, NAMES, ON_CPUS, SEEN_LEFT, SEEN_MADE, SEEN_RENAMED, TASKS};
+use fathom_core::prelude::*;
+use names::Task;
+use std::time::Duration;
+
+const NAMES_OF_A_THREAD: Parameter = Parameter::count("names", "names that each thread makes");
+const THREADS: Parameter = Parameter::count("threads", "threads, each on its own CPU");
+const DIRECTORY: Parameter = Parameter::of(
+    "directory",
+    "whether each thread has a directory of its own, or all of them use one",
+    &[OWN, SHARED],
+);
+const OPERATION: Parameter = Parameter::named("operation", "what is done with each name");
+
+/// The experiment `filesystem/directory`.
+pub struct Directory;
+
+static ABOUT: About = About {
+    name: "filesystem/directory",
+    question: "What does it cost to create, look up, list, rename and remove a name in a directory, by the number of names and of \
+               threads?",
+    operation: "the named operation on one name; a thread's time for all its names, divided by their number",
+    method: "Every trial begins with an empty directory. A thread makes a number of empty files in it (open with O_CREAT and \
+             O_EXCL, close), in the order of their names; asks for the attributes of each, and then of as many names that \
+             were never made, each for the first time; reads the directory (getdents64 with 32 KiB); renames every file; and \
+             removes it. All but the first is in random order, by paths of a single name, relative to the open directory. \
+             Several threads begin each operation together, each on its own CPU and with its own names, in directories of their \
+             own or in one; the time is that from the start of the first to the end of the last. Every return value is \
+             checked. After creating, renaming and removing, another reading of the directory counts the names, untimed. The \
+             system calls of a small directory are counted by tracing.\n\nNothing is flushed, as no program does after every \
+             name: the file system writes its journal later. The directories of a run lie in one that is marked as a top of \
+             hierarchies (chattr +T), so that a file system which heeds it (ext4) spreads them over the device, and stay there, empty, until \
+             the run ends. Without that, \
+             files are made where those of earlier trials were just removed, and ext4 without a journal passes over every inode \
+             that was freed within the last minutes: a create took 500 to 900 µs instead of 18 after some ten thousand removals \
+             (Linux 6.18; its profile is find_inode_bit and recently_deleted).",
+    caveats: "Names that were just made are in the kernel's caches: a look-up after a restart reads the device first. A workload \
+              that removes and makes files in one directory for minutes pays for it on ext4 without a journal, as said above.",
+    version: 1,
+    timed: Some(TimedCode {
+        of: "what is done with every name",
+        source: include_str!("names.rs"),
+        begins: "pub fn perform(",
+    }),
+    parameters: &[NAMES_OF_A_THREAD, THREADS, DIRECTORY, OPERATION],
+    trends: &[],
+    shown: Shown::by(&[
+        MainFigure::of(
+            "a file created, one of 1000 in its directory",
+            &[
+                ("operation", At::Name(Task::Create.name())),
+                ("names", At::Number(USUAL)),
+                ("threads", At::Number(1)),
+            ],
+        ),
+        MainFigure::of(
+            "a file renamed, one of 1000 in its directory",
+            &[
+                ("operation", At::Name(Task::Rename.name())),
+                ("names", At::Number(USUAL)),
+                ("threads", At::Number(1)),
+            ],
+        ),
+    ]),
+};
+
+const OWN: &str = "own";
+const SHARED: &str = "shared";
+
+/// Names of a thread: as in a folder of sources, of a mailbox, of a cache.
+const USUAL: u64 = 1000;
+const MANY: u64 = 10_000;
+const MOST: u64 = 100_000;
+
+impl Experiment for Directory {
+    fn about(&self) -> &'static About {
+        &ABOUT
+    }
+
+    fn sweep(&self, machine: &Machine) -> Vec<Point> {
+        let alone = [USUAL, MANY, MOST].map(|names| (names, 1, OWN));
+        let counts = spread_cpus::thread_counts(machine.allowed_cpus().len());
+        let several = counts.into_iter().filter(|threads| *threads > 1);
+        let together = several.flat_map(|threads| [OWN, SHARED].map(|directory| (USUAL, threads, directory)));
+        let settings = alone.into_iter().chain(together);
+        settings.flat_map(|setting| Task::ALL.map(|task| point(task, setting))).collect()
+    }
+
+    fn figure(&self) -> Option<&'static Parameter> {
+        Some(&OPERATION)
+    }
+
+    fn requires(&self, point: &Point) -> Vec<Requirement> {
+        let threads = point.number(&THREADS) as usize;
+        if threads > 1 { vec![Requirement::Cpus(threads)] } else { vec![] }
+    }
+
+    fn effort(&self, point: &Point, machine: &Machine) -> Effort {
+        let all = machine.allowed_cpus().len() as u64;
+        match (point.number(&NAMES_OF_A_THREAD), point.number(&THREADS)) {
+            (USUAL, 1) => Effort::Quick,
+            (USUAL, threads) if threads == 2 || threads == all => Effort::Standard,
+            (MANY, _) => Effort::Standard,
+            _ => Effort::Thorough,
+        }
+    }
+
+    fn predict(&self, point: &Point, known: &Known) -> Result<Prediction, String> {
+        let task = task(point).map_err(|failure| failure.to_string())?;
+        let waits =
+            if changes(task) && point.name(&DIRECTORY) == SHARED { point.number(&THREADS) } else { 1 };
+        let entered = Prediction::new()
+            .software("entering the kernel", task.calls(), kernel_service::entry(known))
+            .being(TermEvent::KernelEntry);
+        let (work, ns) = match task {
+            Task::Create => ("an inode and a name made, and both journalled", 8_000.0),
+            Task::LookUp => ("a name found in the kernel's cache, and attributes copied", 300.0),
+            Task::Miss => ("a name searched for in the blocks of the directory", 1_500.0),
+            Task::List => ("an entry copied", 50.0),
+            Task::Rename => ("a name made and another removed, and both journalled", 8_000.0),
+            Task::Remove => ("a name and an inode removed, and both journalled", 8_000.0),
+        };
+        let work = if waits > 1 { format!("{work}, by one thread after the other") } else { work.to_owned() };
+        Ok(kernel_service::assumed(entered, &work, ns * waits as f64, known))
+    }
+
+    fn bound(&self, point: &Point, known: &Known) -> Option<Bound> {
+        let calls = task(point).ok()?.calls();
+        (calls > 0.0).then(|| Bound {
+            limit: 40.0 * calls * known.shortest_cycle(),
+            because: "every call enters the kernel, which takes some forty cycles on every core".to_owned(),
+        })
+    }
+
+    fn touches(&self, point: &Point) -> Vec<Touch> {
+        let names = vec![Touch::Names];
+        if is_of_all_cpus(point) { [names, vec![Touch::EveryCpu]].concat() } else { names }
+    }
+
+    fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
+        point.ensure_variants(ABOUT.parameters)?;
+        let threads = point.number(&THREADS) as usize;
+        let cpus = (threads > 1).then(|| spread_cpus::cpus(site, threads)).transpose()?;
+        let shared = point.name(&DIRECTORY) == SHARED;
+        let facts = cycle::traced(site)?;
+        let mut cycle = Cycle::new(cpus, point.number(&NAMES_OF_A_THREAD), shared, site)?;
+        let account = cycle.account();
+        let work = Workload::figures(move || cycle.run(site.stopwatch)).cold().witnessed(account);
+        Ok(facts.into_iter().fold(work, |work, (name, value)| work.stating(name, value)))
+    }
+
+    fn evidence(&self, point: &Point, observed: &Observed) -> Vec<Check> {
+        let seen = |claim: &str, name, expected: f64| match (observed.witness(name), observed.witness(NAMES))
+        {
+            (Some(seen), Some(names)) if names > 0.0 => Check::equal(claim, seen / names, expected),
+            _ => Check::missing(claim),
+        };
+        vec![
+            seen(
+                "names that another reading of the directory finds after they were made, for each",
+                SEEN_MADE,
+                1.0,
+            ),
+            seen("the same under their new names after they were renamed", SEEN_RENAMED, 1.0),
+            seen("the same after they were removed", SEEN_LEFT, 0.0),
+            on_cpus(point, observed),
+            Check::system_calls(observed, cycle::traced_calls()),
+        ]
+    }
+
+    fn findings(&self, known: &Known) -> Vec<Finding> {
+        findings::findings(known)
+    }
+
+    /// A hundred thousand names over a network, a millisecond each.
+    fn time_limit(&self, point: &Point) -> Duration {
+        if point.number(&NAMES_OF_A_THREAD) == USUAL {
+            Duration::from_mins(1)
+        } else {
+            Duration::from_mins(10)
+        }
+    }
+}
+
+/// The point of a task with so many names for each of so many threads.
+fn point(task: Task, (names, threads, directory): (u64, u64, &str)) -> Point {
+    let placement = if threads > 1 { Placement::Spread } else { Placement::OneCpu };
+    Point::at(placement)
+        .with(&NAMES_OF_A_THREAD, names)
+        .with(&THREADS, threads)
+        .named(&DIRECTORY, directory)
+        .named(&OPERATION, task.name())
+}
+
+fn task(point: &Point) -> Result<Task, Failure> {
+    let name = point.name(&OPERATION);
+    let task = Task::ALL.into_iter().find(|task| task.name() == name);
+    task.ok_or_else(|| Failure::no_variant(&OPERATION, name))
+}
+
+/// Whether a task changes the directory, which one thread at a time may do.
+fn changes(task: Task) -> bool {
+    [Task::Create, Task::Rename, Task::Remove].contains(&task)
+}
+
+fn is_of_all_cpus(point: &Point) -> bool {
+    point.number(&THREADS) > 1
+}
+
+fn on_cpus(point: &Point, observed: &Observed) -> Check {
+    let claim = "CPUs on which the threads ran: one each";
+    match (observed.witness(ON_CPUS), observed.witness(TASKS)) {
+        (Some(cpus), Some(tasks)) if tasks > 0.0 => {
+            Check::equal(claim, cpus / tasks, point.number(&THREADS) as f64)
+        }
+        _ => Check::missing(claim),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The evidence of a flawless trial, with one count replaced.
+    fn judged(otherwise: (&str, f64)) -> bool {
+        let mut seen = Observed { operations: 2, trials: 1, ..Observed::default() };
+        for (name, value) in [
+            (NAMES, 4000.0),
+            (SEEN_MADE, 4000.0),
+            (SEEN_RENAMED, 4000.0),
+            (SEEN_LEFT, 0.0),
+            (ON_CPUS, 24.0),
+            (TASKS, 12.0),
+            (TRACED_CALLS, 16.0 * cycle::traced_calls()),
+            (TRACED_OPERATIONS, 16.0),
+        ] {
+            seen.witnessed.insert(name.to_owned(), value);
+        }
+        seen.witnessed.insert(otherwise.0.to_owned(), otherwise.1);
+        let point = point(Task::Create, (USUAL, 2, SHARED));
+        Directory.evidence(&point, &seen).iter().all(|check| check.holds)
+    }
+
+    #[test]
+    fn names_that_were_not_made_renamed_or_removed_fail() {
+        assert!(judged(("nothing", 0.0)));
+        assert!(!judged((SEEN_MADE, 3999.0)), "a name was not made");
+        assert!(!judged((SEEN_RENAMED, 0.0)), "nothing was renamed");
+        assert!(!judged((SEEN_LEFT, 1.0)), "a name is left");
+        assert!(!judged((ON_CPUS, 12.0)), "both threads were on one CPU");
+        assert!(!judged((TRACED_CALLS, 16.0 * 5.0)), "an operation was left out");
+    }
+}
