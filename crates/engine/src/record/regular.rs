@@ -76,7 +76,7 @@ fn text_within(file: File, largest: u64) -> io::Result<String> {
     let mut text = String::new();
     if length <= largest {
         let read = content(file)?.take(largest + 1).read_to_string(&mut text);
-        read.map_err(|error| if is_packed { of_packed(error) } else { error })?;
+        read.map_err(|error| if is_packed { of_packed(&error) } else { error })?;
     }
     if length.max(text.len() as u64) > largest {
         let message = format!("it is larger than {largest} bytes, and no file of fathom is");
@@ -86,7 +86,7 @@ fn text_within(file: File, largest: u64) -> io::Result<String> {
 }
 
 /// The error of a packed file, with what can still be done.
-fn of_packed(error: io::Error) -> io::Error {
+fn of_packed(error: &io::Error) -> io::Error {
     let words = match error.kind() {
         io::ErrorKind::UnexpectedEof => {
             "it was packed by gzip and is torn, its end is missing: `gzip -dc` unpacks what comes before"

@@ -197,14 +197,15 @@ fn judge(
     let baseline = headline.as_ref().and_then(|headline| headline.baseline.clone());
     let outcome = match (headline, unaffordable) {
         (_, Some(reason)) => Outcome::Skipped { reason },
-        (Some(mut headline), None) => match disturbed {
-            Some(check) => Outcome::Disturbed { by: check.seen, unusable: headline.estimate },
-            None => {
+        (Some(mut headline), None) => {
+            if let Some(check) = disturbed {
+                Outcome::Disturbed { by: check.seen, unusable: headline.estimate }
+            } else {
                 let step = planned.method().map_or(0.0, |method| method.step(&planned.point));
                 headline.resolution = headline.resolution.max(step);
                 Outcome::measured(headline, bound, planned.unit)
             }
-        },
+        }
         (None, None) => Outcome::unmeasured(planned, trials),
     };
     let published =

@@ -5,7 +5,7 @@
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 macro_rules! assembly {
     ($(#[$note:meta])* fn $name:ident($($argument:ty),*) $(-> $result:ty)?; [$($code:expr),*]
-        $(, $operand:ident = $kind:ident $value:expr)*) => {
+        $(, $operand:ident = const $value:expr)*) => {
         core::arch::global_asm!(
             ".pushsection .text",
             ".p2align 6",
@@ -16,7 +16,7 @@ macro_rules! assembly {
             $($code,)*
             concat!(".size \"", module_path!(), "::", stringify!($name), "\", . - \"", module_path!(), "::", stringify!($name), "\""),
             ".popsection",
-            $($operand = $kind $value,)*
+            $($operand = const $value,)*
         );
         unsafe extern "C" {
             $(#[$note])*

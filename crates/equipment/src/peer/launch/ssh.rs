@@ -45,7 +45,7 @@ pub struct PeerProgram<'run> {
 /// Starts a peer at `host`. If an address is given, it listens and is reached there instead of at the address that ssh uses:
 /// at another adapter of the same host.
 pub fn launch(host: &str, address: Option<IpAddr>, program: &PeerProgram) -> Result<Launched, NoPeer> {
-    let (mut child, complaints) = start(host, &shell(program, address)).map_err(no_ssh)?;
+    let (mut child, complaints) = start(host, &shell(program, address)).map_err(|error| no_ssh(&error))?;
     let token = Token(chance(32).map_err(|error| NoPeer(format!("no random token could be made: {error}")))?);
     let where_it_is = converse(&mut child, host, program, &token);
     let mut launcher = Launcher(child);
@@ -70,7 +70,7 @@ pub fn launch(host: &str, address: Option<IpAddr>, program: &PeerProgram) -> Res
 /// behind another one may be known only there.
 pub fn ensure_name(host: &str) -> Result<(), NoPeer> {
     let output = Command::new("ssh").args(["-G", "--", host]).stdin(Stdio::null()).output();
-    let output = output.map_err(no_ssh)?;
+    let output = output.map_err(|error| no_ssh(&error))?;
     let settings = String::from_utf8_lossy(&output.stdout);
     let of = |name: &str| settings.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
     let is_behind =
@@ -82,7 +82,7 @@ pub fn ensure_name(host: &str) -> Result<(), NoPeer> {
     Err(NoPeer(format!("the name {name} has no address here")))
 }
 
-fn no_ssh(error: io::Error) -> NoPeer {
+fn no_ssh(error: &io::Error) -> NoPeer {
     match error.kind() {
         io::ErrorKind::NotFound => NoPeer("there is no `ssh` here: install OpenSSH's client, or start `fathom peer` at the other host by hand and give its address and port".to_owned()),
         _ => NoPeer(format!("ssh could not be started: {error}")),

@@ -14,6 +14,10 @@ assembly! {
     /// `*other`.
     fn switch(*mut usize);
     [
+        // A second name, which an instruction can have without quotes.
+        ".globl fathom_switch_stacks",
+        ".hidden fathom_switch_stacks",
+        "fathom_switch_stacks:",
         "sub sp, sp, #160",
         "stp x19, x20, [sp]",
         "stp x21, x22, [sp, #16]",
@@ -54,10 +58,9 @@ assembly! {
         "add x9, x9, #1",
         "str x9, [x19, {turns}]",
         "add x0, x19, {other}",
-        "bl {switch}",
+        "bl fathom_switch_stacks",
         "b 2b"
     ],
     turns = const core::mem::offset_of!(State, turns),
-    other = const core::mem::offset_of!(State, other),
-    switch = sym switch
+    other = const core::mem::offset_of!(State, other)
 }

@@ -13,6 +13,10 @@ assembly! {
     /// Changes stacks: saves the callee-saved registers of the System V ABI and exchanges the stack pointer with `*other`.
     fn switch(*mut usize);
     [
+        // A second name, which an instruction can have without quotes.
+        ".globl fathom_switch_stacks",
+        ".hidden fathom_switch_stacks",
+        "fathom_switch_stacks:",
         "push rbx",
         "push rbp",
         "push r12",
@@ -42,10 +46,9 @@ assembly! {
         "2:",
         "add qword ptr [rbx + {turns}], 1",
         "lea rdi, [rbx + {other}]",
-        "call {switch}",
+        "call fathom_switch_stacks",
         "jmp 2b"
     ],
     turns = const core::mem::offset_of!(State, turns),
-    other = const core::mem::offset_of!(State, other),
-    switch = sym switch
+    other = const core::mem::offset_of!(State, other)
 }
