@@ -85,7 +85,7 @@ fn value(error: &Error) -> String {
         );
     }
     let source = error.source();
-    if source.is_some_and(|source| source.is::<ParseIntError>()) {
+    if matches!(source, Some(source) if source.is::<ParseIntError>()) {
         return format!("{option}: `{value}` is no whole number, such as 7");
     }
     let reason = source.map_or_else(|| clap_sentence(error), ToString::to_string);
