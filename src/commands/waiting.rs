@@ -17,16 +17,17 @@ pub(super) fn wait(most: Duration, telling: &Telling) -> Result<()> {
     };
     let waited = wait_until_idle(most, &machine, begun);
     let time = quantities::duration(waited.seconds);
-    match waited.end {
-        IdleEnd::Idle => {
-            telling.note(&format!("the machine is idle ({}): waited {time}", words(waited.last)))
+    let last = words(waited.last);
+    let text = match waited.end {
+        IdleEnd::Idle => format!("the machine is idle ({last}): waited {time}"),
+        IdleEnd::Busy => {
+            format!(
+                "the machine is not idle after {time} ({last}): measured all the same, and the report says so"
+            )
         }
-        IdleEnd::Busy => telling.note(&format!(
-            "the machine is not idle after {time} ({}): measured all the same, and the report says so",
-            words(waited.last)
-        )),
         IdleEnd::Interrupted => bail!("interrupted after {time} of waiting; nothing was measured"),
-    }
+    };
+    telling.note(&text);
     Ok(())
 }
 
