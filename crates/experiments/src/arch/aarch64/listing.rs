@@ -7,25 +7,31 @@ use yaxpeax_arm::armv8::a64::{InstDecoder, Instruction, Opcode, Operand, SIMDSiz
 /// The hint without effect.
 const NOP: u32 = 0xd503_201f;
 
-fn decode(word: [u8; 4]) -> Option<Instruction> {
+/// The bytes of an instruction.
+const WORD: usize = 4;
+
+/// The whole words of `code`.
+fn words(code: &[u8]) -> impl Iterator<Item = [u8; WORD]> {
+    code.chunks_exact(WORD).filter_map(|word| word.first_chunk().copied())
+}
+
+fn decode(word: [u8; WORD]) -> Option<Instruction> {
     InstDecoder::default().decode(&mut U8Reader::new(&word)).ok()
 }
 
 /// The number of instructions in `code`, without those that only fill up to an alignment; `None` if the last is cut off or a word
 /// is not an instruction.
 pub fn count(code: &[u8]) -> Option<u64> {
-    let (words, rest) = code.as_chunks::<4>();
-    let decoded = words.iter().filter(|word| u32::from_le_bytes(**word) != NOP).map(|word| decode(*word));
+    let decoded = words(code).filter(|word| u32::from_le_bytes(*word) != NOP).map(decode);
     let count = decoded.map(|instruction| instruction.map(|_| 1)).sum::<Option<u64>>()?;
-    rest.is_empty().then_some(count)
+    (code.len() % WORD == 0).then_some(count)
 }
 
 /// The instructions before the first `ret`, or before a word that is none; `None` if the code ends before either.
 pub fn kernel(code: &[u8]) -> Option<Vec<Instruction>> {
-    let (words, _) = code.as_chunks::<4>();
     let mut kernel = vec![];
-    for word in words {
-        match decode(*word) {
+    for word in words(code) {
+        match decode(word) {
             Some(code) if code.opcode != Opcode::RET => kernel.push(code),
             _ => return Some(kernel),
         }

@@ -138,7 +138,7 @@ impl Experiment for FileCopy {
     }
 
     fn time_limit(&self, _: &Point) -> Duration {
-        Duration::from_mins(1)
+        Duration::from_secs(60)
     }
 }
 
