@@ -125,8 +125,8 @@ impl RunInProgress {
                  needs)"
             );
         }
-        let (settings, budget) = (&header.settings, Duration::from_secs_f64(header.settings.budget_s));
-        ensure_anything_fits(&header.plan, budget, Duration::from_nanos(settings.trial_ns))?;
+        let budget = Duration::from_secs_f64(header.settings.budget_s);
+        ensure_anything_fits(&header.plan, budget, Duration::from_nanos(header.settings.trial_ns))?;
         let mut journal = journal()?;
         journal.append(&Line::Header(Box::new(header.clone())))?;
         RunInProgress::new(Run::begun(header), journal, budget, peering)
