@@ -324,7 +324,9 @@ mod tests {
     fn a_lock_that_does_not_exclude_loses_increments() {
         // The second thread comes while the first is within: its increment is overwritten.
         let both = std::sync::Barrier::new(2);
-        let objects = Objects::<Locked<Open>, _>::common(2, || drop(both.wait()));
+        let objects = Objects::<Locked<Open>, _>::common(2, || {
+            both.wait();
+        });
         std::thread::scope(|scope| {
             scope.spawn(|| objects.repeat(0, 1));
             objects.repeat(1, 1);
