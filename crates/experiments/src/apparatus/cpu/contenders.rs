@@ -254,7 +254,7 @@ impl Team {
             if round == END {
                 return;
             }
-            if round <= last || round.is_multiple_of(2) {
+            if round <= last || round % 2 == 0 {
                 std::hint::spin_loop();
                 continue;
             }
