@@ -96,7 +96,8 @@ impl Axis {
         Axis { spread: Spacing::Linear, low, high: high.max(low + 1.0), from, to, grain: 1.0 }
     }
 
-    /// For settings of a parameter: logarithmic to base two if they are powers of two, otherwise linear.
+    /// For settings of a parameter: logarithmic if they are far apart, to base ten if they are powers of ten, else to base two; and to
+    /// base two if they are powers of two. Otherwise linear.
     pub(super) fn of_settings(values: &[f64], from: f64, to: f64) -> Self {
         let positive: Vec<f64> = values.iter().copied().filter(|value| *value > 0.0).collect();
         let (low, high) = ends(&positive);
@@ -114,6 +115,11 @@ impl Axis {
             };
         }
         let zero = values.contains(&0.0);
+        if !zero && positive.iter().all(|value| value.log10().fract().abs() < 1e-9) {
+            let room = (high.log10() - low.log10()) * 0.04;
+            let (low, high) = (low.log10() - room, high.log10() + room);
+            return Axis { spread: Spacing::Decades, low, high, from, to, grain: 1.0 };
+        }
         let first = low.log2() - if zero { 1.0 } else { 0.0 };
         let room = (high.log2() - first).max(1.0) * 0.03;
         Axis {
@@ -226,6 +232,17 @@ mod tests {
     use super::*;
 
     const NS: Unit = Unit::Nanoseconds;
+
+    #[test]
+    fn powers_of_ten_stand_evenly_with_ticks_of_their_own() {
+        let axis = Axis::of_settings(&[1e4, 1e5, 1e6], 0.0, 100.0);
+        let middle = axis.place(1e5);
+        assert!(
+            (middle - 50.0).abs() < 1e-9 && axis.ticks(10).contains(&1e6),
+            "{middle} {:?}",
+            axis.ticks(10)
+        );
+    }
 
     #[test]
     fn powers_of_two_stand_evenly_and_zero_one_step_before_them() {

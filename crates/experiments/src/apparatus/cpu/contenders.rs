@@ -47,7 +47,7 @@ const END: u64 = u64::MAX;
 /// One thread's account, in lines of its own: two, for processors that fetch lines in pairs.
 #[repr(align(128))]
 #[derive(Debug, Default)]
-struct Member {
+struct Contender {
     operations: AtomicU64,
     /// The last round after which it rests.
     rests_after: AtomicU64,
@@ -60,12 +60,12 @@ struct Member {
 /// The number of the round: odd while the threads work.
 #[repr(align(128))]
 #[derive(Debug, Default)]
-struct Round(AtomicU64);
+struct RoundNumber(AtomicU64);
 
 struct Team {
     work: Box<dyn CommonWork>,
-    round: Round,
-    members: Vec<Member>,
+    round: RoundNumber,
+    members: Vec<Contender>,
     cpus: Vec<usize>,
 }
 
@@ -110,20 +110,22 @@ impl CommonTime {
 impl Contenders {
     /// A thread on each of these CPUs; the first is the calling one.
     pub fn start(cpus: &[usize], work: Box<dyn CommonWork>, clock: &dyn Stopwatch) -> Result<Self, Failure> {
-        let (members, piece) = (cpus.iter().map(|_| Member::default()).collect(), work.piece());
-        let team = Arc::new(Team { work, round: Round::default(), members, cpus: cpus.to_vec() });
-        let (look_ns, asleep) = (look_ns(clock), sleeping_thread()?);
-        let contenders = Contenders { team, round: 0, piece, look_ns, _second_thread: asleep };
         let home = cpus.first().ok_or_else(|| Failure::Broke("there is no thread".to_owned()))?;
         affinity::pin(*home)?;
+        let (members, piece) = (cpus.iter().map(|_| Contender::default()).collect(), work.piece());
+        let team = Arc::new(Team { work, round: RoundNumber::default(), members, cpus: cpus.to_vec() });
+        let (look_ns, asleep) = (look_ns(clock), sleeping_thread()?);
+        let contenders = Contenders { team, round: 0, piece, look_ns, _second_thread: asleep };
         for (member, cpu) in cpus.iter().enumerate().skip(1) {
-            let team = Arc::clone(&contenders.team);
-            let cpu = *cpu;
-            partner::thread(None, move || {
+            let (team, cpu) = (Arc::clone(&contenders.team), *cpu);
+            let thread = partner::thread(None, move || {
                 let served = affinity::pin(cpu).map(|()| team.serve(member));
-                team.members[member].ended.store(true, Ordering::Release);
+                team.members[member].end();
                 served
-            })?;
+            });
+            // The threads that there are not need not be waited for.
+            let never = |_: &Failure| contenders.team.members[member..].iter().for_each(Contender::end);
+            thread.inspect_err(never)?;
         }
         Ok(contenders)
     }
@@ -159,10 +161,10 @@ impl Contenders {
             let then = std::mem::replace(&mut now, clock.now_ns());
             self.piece = next_piece(self.piece, now - then);
             if singles && times.len() < MOST_SINGLES {
-                let asked = clock.now_ns();
+                let began = clock.now_ns();
                 self.team.work(0, 1);
                 now = clock.now_ns();
-                times.push(now - asked - self.look_ns);
+                times.push(now - began - self.look_ns);
             }
         }
         times
@@ -180,7 +182,7 @@ impl Contenders {
         let round = self.round;
         self.round += 1;
         self.team.round.0.store(self.round, Ordering::Release);
-        let rests = |member: &Member| member.rests_after.load(Ordering::Acquire) == round;
+        let rests = |member: &Contender| member.rests_after.load(Ordering::Acquire) == round;
         while !self.team.members.iter().skip(1).all(rests) {
             self.team.ensure_all_run()?;
             std::hint::spin_loop();
@@ -190,7 +192,7 @@ impl Contenders {
 
     /// Counts for the evidence; all threads rest while they are read.
     pub fn account(&self) -> Vec<(&'static str, f64)> {
-        let sum = |of: fn(&Member) -> &AtomicU64| {
+        let sum = |of: fn(&Contender) -> &AtomicU64| {
             self.team.members.iter().map(|member| of(member).load(Ordering::Acquire)).sum::<u64>() as f64
         };
         vec![
@@ -283,7 +285,11 @@ impl Team {
     }
 }
 
-impl Member {
+impl Contender {
+    fn end(&self) {
+        self.ended.store(true, Ordering::Release);
+    }
+
     /// Notes where a round ended, and whether the kernel took the CPU away meanwhile.
     fn account(&self, cpu: usize, on_cpu: OnCpu) {
         // SAFETY: returns a number.

@@ -9,11 +9,11 @@ const BLOCK: usize = 4096;
 const WORD: usize = size_of::<AtomicU64>();
 
 #[repr(align(4096))]
-struct Block([AtomicU64; BLOCK / WORD]);
+struct CounterPage([AtomicU64; BLOCK / WORD]);
 
 /// Two counters; the first begins a page.
 pub struct TwoCounters {
-    block: Box<Block>,
+    block: Box<CounterPage>,
     distance: usize,
     /// Bytes of the units whose mark each increment writes as well; 0 for no marks.
     unit: usize,
@@ -27,7 +27,7 @@ impl TwoCounters {
     pub fn at(distance: usize) -> Option<Self> {
         let fits = distance % WORD == 0 && distance > 0 && distance + WORD <= BLOCK;
         let words = std::array::from_fn(|_| AtomicU64::new(0));
-        fits.then(|| TwoCounters { block: Box::new(Block(words)), distance, unit: 0 })
+        fits.then(|| TwoCounters { block: Box::new(CounterPage(words)), distance, unit: 0 })
     }
 
     /// The same on a machine whose counters disturb each other within units of so many bytes, at least a line: with every increment

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering};
 /// One operation that threads contend for.
 pub trait Contended: Default + Send + Sync {
     /// Does it, as the thread with this node; `section` is what is done while others wait.
-    fn operate(&self, node: &Node, section: &impl Fn());
+    fn operate(&self, node: &QueueNode, section: &impl Fn());
 
     /// How often it was done; no thread is at it.
     fn count(&self) -> u64;
@@ -17,7 +17,7 @@ pub trait Contended: Default + Send + Sync {
 /// Objects to contend for: one for all threads, or one for each, in lines of its own.
 pub struct Objects<T, S> {
     all: Vec<InOwnLines<T>>,
-    nodes: Vec<Node>,
+    nodes: Vec<QueueNode>,
     section: S,
     piece: u64,
 }
@@ -40,7 +40,7 @@ impl<T: Contended, S: Fn() + Send + Sync> Objects<T, S> {
 
     fn new(objects: usize, threads: usize, section: S) -> Self {
         let all = (0..objects).map(|_| InOwnLines::default()).collect();
-        Objects { all, nodes: (0..threads).map(|_| Node::default()).collect(), section, piece: PIECE }
+        Objects { all, nodes: (0..threads).map(|_| QueueNode::default()).collect(), section, piece: PIECE }
     }
 
     /// Each operation is counted by itself: it is long.
@@ -73,7 +73,7 @@ pub struct AtomicAdd(AtomicU64);
 
 impl Contended for AtomicAdd {
     #[inline]
-    fn operate(&self, _: &Node, _: &impl Fn()) {
+    fn operate(&self, _: &QueueNode, _: &impl Fn()) {
         self.0.fetch_add(1, Ordering::Relaxed);
     }
 
@@ -88,7 +88,7 @@ pub struct CompareAndSwap(AtomicU64);
 
 impl Contended for CompareAndSwap {
     #[inline]
-    fn operate(&self, _: &Node, _: &impl Fn()) {
+    fn operate(&self, _: &QueueNode, _: &impl Fn()) {
         let mut now = self.0.load(Ordering::Relaxed);
         while let Err(other) =
             self.0.compare_exchange_weak(now, now + 1, Ordering::Relaxed, Ordering::Relaxed)
@@ -105,9 +105,9 @@ impl Contended for CompareAndSwap {
 /// A lock.
 pub trait Lock: Default + Send + Sync {
     /// Returns when this thread has it.
-    fn acquire(&self, node: &Node);
+    fn acquire(&self, node: &QueueNode);
     /// Gives it to the next.
-    fn release(&self, node: &Node);
+    fn release(&self, node: &QueueNode);
 }
 
 /// A lock with what it protects beside it: a counter that loses increments where two threads have the lock at once.
@@ -122,7 +122,7 @@ unsafe impl<L: Lock> Sync for Locked<L> {}
 
 impl<L: Lock> Contended for Locked<L> {
     #[inline]
-    fn operate(&self, node: &Node, section: &impl Fn()) {
+    fn operate(&self, node: &QueueNode, section: &impl Fn()) {
         self.lock.acquire(node);
         let counter = self.counter.get();
         // SAFETY: this thread has the lock. The accesses are volatile so that a lock that does not exclude loses increments, and
@@ -150,7 +150,7 @@ pub struct TicketLock {
 
 impl Lock for TicketLock {
     #[inline]
-    fn acquire(&self, _: &Node) {
+    fn acquire(&self, _: &QueueNode) {
         let own = self.next.fetch_add(1, Ordering::Relaxed);
         while self.served.load(Ordering::Acquire) != own {
             std::hint::spin_loop();
@@ -158,7 +158,7 @@ impl Lock for TicketLock {
     }
 
     #[inline]
-    fn release(&self, _: &Node) {
+    fn release(&self, _: &QueueNode) {
         let own = self.served.load(Ordering::Relaxed);
         self.served.store(own.wrapping_add(1), Ordering::Release);
     }
@@ -167,13 +167,13 @@ impl Lock for TicketLock {
 /// A thread's place in a queue, in lines of its own.
 #[repr(align(128))]
 #[derive(Default)]
-pub struct Node {
-    next: AtomicPtr<Node>,
+pub struct QueueNode {
+    next: AtomicPtr<QueueNode>,
     waits: AtomicBool,
 }
 
-impl Node {
-    fn address(&self) -> *mut Node {
+impl QueueNode {
+    fn address(&self) -> *mut QueueNode {
         from_ref(self).cast_mut()
     }
 }
@@ -182,12 +182,12 @@ impl Node {
 /// shared-memory multiprocessors", ACM TOCS 9).
 #[derive(Default)]
 pub struct QueueLock {
-    tail: AtomicPtr<Node>,
+    tail: AtomicPtr<QueueNode>,
 }
 
 impl Lock for QueueLock {
     #[inline]
-    fn acquire(&self, node: &Node) {
+    fn acquire(&self, node: &QueueNode) {
         node.next.store(null_mut(), Ordering::Relaxed);
         node.waits.store(true, Ordering::Relaxed);
         let before = self.tail.swap(node.address(), Ordering::AcqRel);
@@ -202,7 +202,7 @@ impl Lock for QueueLock {
     }
 
     #[inline]
-    fn release(&self, node: &Node) {
+    fn release(&self, node: &QueueNode) {
         let mut next = node.next.load(Ordering::Acquire);
         if next.is_null() {
             let is_last =
@@ -236,13 +236,13 @@ unsafe impl Sync for PthreadMutex {}
 
 impl Lock for PthreadMutex {
     #[inline]
-    fn acquire(&self, _: &Node) {
+    fn acquire(&self, _: &QueueNode) {
         // SAFETY: an initialised mutex that this thread does not have. If it failed, the counter would lose increments.
         unsafe { libc::pthread_mutex_lock(self.0.get()) };
     }
 
     #[inline]
-    fn release(&self, _: &Node) {
+    fn release(&self, _: &QueueNode) {
         // SAFETY: this thread has it.
         unsafe { libc::pthread_mutex_unlock(self.0.get()) };
     }
@@ -268,7 +268,7 @@ impl FutexLock {
 
 impl Lock for FutexLock {
     #[inline]
-    fn acquire(&self, _: &Node) {
+    fn acquire(&self, _: &QueueNode) {
         if self.0.compare_exchange(FREE, TAKEN, Ordering::Acquire, Ordering::Relaxed).is_ok() {
             return;
         }
@@ -278,7 +278,7 @@ impl Lock for FutexLock {
     }
 
     #[inline]
-    fn release(&self, _: &Node) {
+    fn release(&self, _: &QueueNode) {
         if self.0.swap(FREE, Ordering::Release) == AWAITED {
             self.call(libc::FUTEX_WAKE, 1);
         }
@@ -316,15 +316,17 @@ mod tests {
     struct Open;
 
     impl Lock for Open {
-        fn acquire(&self, _: &Node) {}
-        fn release(&self, _: &Node) {}
+        fn acquire(&self, _: &QueueNode) {}
+        fn release(&self, _: &QueueNode) {}
     }
 
     #[test]
     fn a_lock_that_does_not_exclude_loses_increments() {
         // The second thread comes while the first is within: its increment is overwritten.
         let both = std::sync::Barrier::new(2);
-        let objects = Objects::<Locked<Open>, _>::common(2, || drop(both.wait()));
+        let objects = Objects::<Locked<Open>, _>::common(2, || {
+            both.wait();
+        });
         std::thread::scope(|scope| {
             scope.spawn(|| objects.repeat(0, 1));
             objects.repeat(1, 1);

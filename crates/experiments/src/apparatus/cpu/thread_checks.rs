@@ -1,6 +1,7 @@
 //! Evidence that threads which work together did all of their work, each on its own CPU.
 
 use fathom_core::prelude::*;
+use fathom_core::quantities::plain;
 
 /// Witnesses: operations counted by the threads and by the work itself; rounds of the threads, and those of them that ended on
 /// another CPU, and in which the kernel took the CPU away.
@@ -37,7 +38,7 @@ pub fn checks(threads: f64, observed: &Observed) -> Vec<Check> {
 }
 
 fn seen(total: f64, all: f64) -> String {
-    format!("{total:.0} of {all:.0}")
+    format!("{} of {}", plain(total), plain(all))
 }
 
 #[cfg(test)]

@@ -31,7 +31,7 @@ pub const EXPERIMENTS: &[&dyn Experiment] = &[
     &shared_core::SharedCore,
     &core_to_core::CoreToCore,
     &false_sharing::FalseSharing,
-    &contention::Contention,
+    &contention::CpuContention,
     &context_switch::ContextSwitch,
     &synchronisation::Synchronisation,
     &wake_up::WakeUp,

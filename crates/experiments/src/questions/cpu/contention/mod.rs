@@ -20,7 +20,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 /// The experiment `cpu/contention`.
-pub struct Contention;
+pub struct CpuContention;
 
 static ABOUT: About = About {
     name: NAME,
@@ -75,7 +75,7 @@ static ABOUT: About = About {
 const ROUND_NS: f64 = 500e3;
 const FOR_EACH_NS: f64 = 20e3;
 
-impl Experiment for Contention {
+impl Experiment for CpuContention {
     fn about(&self) -> &'static About {
         &ABOUT
     }

@@ -8,7 +8,7 @@ use super::context_switch;
 use super::core_to_core;
 use crate::expected::kernel_service;
 use fathom_core::prelude::*;
-use pair::{EndedWait, Pair};
+use pair::{EndedWait, WaitingPair};
 use std::cell::Cell;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -143,7 +143,7 @@ impl Experiment for SpinOrSleep {
 
     fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
         let way = point.name(&WAY);
-        let mut pair = Pair::start(site.partner, wait_by(way)?, site.stopwatch)?;
+        let mut pair = WaitingPair::start(site.partner, wait_by(way)?, site.stopwatch)?;
         let counts = Rc::new(WaitCounts::default());
         let (counted, length, spins) = (Rc::clone(&counts), point.number(&LENGTH) as f64, way == SPIN);
         let observe = move || {
@@ -342,7 +342,7 @@ mod tests {
         }
         let clock = Real(std::sync::atomic::AtomicU64::new(0));
         for way in [SPIN, FUTEX, REQUEUE, INHERITING] {
-            let mut pair = Pair::start(None, wait_by(way).unwrap(), &clock).unwrap();
+            let mut pair = WaitingPair::start(None, wait_by(way).unwrap(), &clock).unwrap();
             for _ in 0..20 {
                 let wait = pair.wait_and_end(1e5, &clock).unwrap();
                 assert!(wait.waited_ns >= 1e5, "{way}: {wait:?}");

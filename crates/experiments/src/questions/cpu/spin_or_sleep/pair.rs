@@ -1,6 +1,6 @@
 //! Two threads: one waits, and the other ends its wait after a known time.
 
-use super::waits::{AnyWait, Ended, Wait};
+use super::waits::{AnyWait, Wait, WaitEnd};
 use crate::apparatus::cpu::contenders::look_ns;
 use fathom_core::prelude::*;
 use fathom_core::sampling::{OnCpu, partner};
@@ -11,8 +11,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 /// What the two sides tell each other, in lines of their own: the number of the round that is asked for, that waits, whose wait has
 /// ended, and that is over.
 #[derive(Default)]
-struct Notes {
-    asked: OwnLine,
+struct WaitNotes {
+    requested: OwnLine,
     waits: OwnLine,
     answered: OwnLine,
     over: OwnLine,
@@ -40,8 +40,8 @@ impl OwnLine {
 }
 
 /// The side that ends waits; the other thread ends when it is dropped.
-pub struct Pair {
-    notes: Arc<Notes>,
+pub struct WaitingPair {
+    notes: Arc<WaitNotes>,
     wait: AnyWait,
     round: u64,
     /// The cost of a look at the clock, nanoseconds.
@@ -65,17 +65,17 @@ pub struct EndedWait {
     pub switches: u64,
 }
 
-impl Pair {
+impl WaitingPair {
     /// The waiter on this CPU, in a thread of its own.
     pub fn start(cpu: Option<usize>, wait: AnyWait, clock: &dyn Stopwatch) -> Result<Self, Failure> {
-        let notes = Arc::<Notes>::default();
+        let notes = Arc::<WaitNotes>::default();
         let (theirs, same) = (Arc::clone(&notes), Arc::clone(&wait));
         partner::thread(cpu, move || {
             theirs.serve(&*same);
             theirs.ended.store(true, Ordering::Release);
             Ok(())
         })?;
-        Ok(Pair { notes, wait, round: 0, look_ns: look_ns(clock) })
+        Ok(WaitingPair { notes, wait, round: 0, look_ns: look_ns(clock) })
     }
 
     /// Lets the other side wait so long, and ends that.
@@ -83,11 +83,11 @@ impl Pair {
         self.round += 1;
         let (notes, round) = (&self.notes, self.round);
         self.wait.prepare()?;
-        notes.asked.set(round);
+        notes.requested.set(round);
         spin_until(|| notes.waits.is(round));
         let began = clock.now_ns();
         spin_until(|| clock.now_ns() - began >= length_ns);
-        let ended: Ended = self.wait.end(&|| clock.now_ns())?;
+        let ended: WaitEnd = self.wait.end(&|| clock.now_ns())?;
         spin_until(|| notes.answered.is(round));
         let answered = clock.now_ns();
         spin_until(|| notes.over.is(round));
@@ -103,7 +103,7 @@ impl Pair {
     }
 }
 
-impl Drop for Pair {
+impl Drop for WaitingPair {
     fn drop(&mut self) {
         self.notes.stops.store(true, Ordering::Release);
         // A round that failed leaves the waiter where it is: the process ends with that.
@@ -113,12 +113,12 @@ impl Drop for Pair {
     }
 }
 
-impl Notes {
+impl WaitNotes {
     /// The main function of the waiter.
     fn serve(&self, wait: &dyn Wait) {
         self.empty_ns.store(empty_ns(), Ordering::Release);
         for round in 1_u64.. {
-            spin_until(|| self.asked.is(round) || self.stops.load(Ordering::Acquire));
+            spin_until(|| self.requested.is(round) || self.stops.load(Ordering::Acquire));
             if self.stops.load(Ordering::Acquire) {
                 return;
             }

@@ -13,14 +13,14 @@ pub trait Wait: Send + Sync {
     /// By the waiter, after it has answered.
     fn leave(&self) {}
     /// Ends the wait; `now` reads the clock.
-    fn end(&self, now: &dyn Fn() -> f64) -> Result<Ended, Failure>;
+    fn end(&self, now: &dyn Fn() -> f64) -> Result<WaitEnd, Failure>;
 }
 
 pub type AnyWait = Arc<dyn Wait>;
 
 /// The end of a wait, as the side sees it that ended it.
 #[derive(Debug, Clone, Copy)]
-pub struct Ended {
+pub struct WaitEnd {
     /// When the wait was ended, nanoseconds.
     pub at: f64,
     /// What the call took, nanoseconds: the one that wakes the waiter, or that moves it.
@@ -78,10 +78,10 @@ impl Wait for Spinning {
         }
     }
 
-    fn end(&self, now: &dyn Fn() -> f64) -> Result<Ended, Failure> {
+    fn end(&self, now: &dyn Fn() -> f64) -> Result<WaitEnd, Failure> {
         let at = now();
         self.0.set(GO);
-        Ok(Ended { at, call_ns: 0.0, slept: false })
+        Ok(WaitEnd { at, call_ns: 0.0, slept: false })
     }
 }
 
@@ -101,11 +101,11 @@ impl Wait for Asleep {
         }
     }
 
-    fn end(&self, now: &dyn Fn() -> f64) -> Result<Ended, Failure> {
+    fn end(&self, now: &dyn Fn() -> f64) -> Result<WaitEnd, Failure> {
         let at = now();
         self.0.set(GO);
         let slept = self.0.wake()?;
-        Ok(Ended { at, call_ns: now() - at, slept })
+        Ok(WaitEnd { at, call_ns: now() - at, slept })
     }
 }
 
@@ -130,7 +130,7 @@ impl Wait for Requeued {
         }
     }
 
-    fn end(&self, now: &dyn Fn() -> f64) -> Result<Ended, Failure> {
+    fn end(&self, now: &dyn Fn() -> f64) -> Result<WaitEnd, Failure> {
         let began = now();
         let moved = self.requeue()?;
         let at = now();
@@ -141,7 +141,7 @@ impl Wait for Requeued {
             self.first.set(GO);
             self.first.wake()?;
         }
-        Ok(Ended { at, call_ns: at - began, slept: slept && moved })
+        Ok(WaitEnd { at, call_ns: at - began, slept: slept && moved })
     }
 }
 
@@ -177,8 +177,8 @@ impl Inheriting {
 
 impl Wait for Inheriting {
     fn prepare(&self) -> Result<(), Failure> {
-        let taken = self.0.0.compare_exchange(WAIT, own_number(), Ordering::Acquire, Ordering::Relaxed);
-        ensure(taken.is_ok(), "the mutex was not free at the beginning of a round")
+        let free = self.0.0.compare_exchange(WAIT, own_number(), Ordering::Acquire, Ordering::Relaxed);
+        ensure(free.is_ok(), "the mutex was not free at the beginning of a round")
     }
 
     fn wait(&self) {
@@ -195,11 +195,11 @@ impl Wait for Inheriting {
         }
     }
 
-    fn end(&self, now: &dyn Fn() -> f64) -> Result<Ended, Failure> {
+    fn end(&self, now: &dyn Fn() -> f64) -> Result<WaitEnd, Failure> {
         let slept = self.0.0.load(Ordering::Acquire) & libc::FUTEX_WAITERS != 0;
         let at = now();
         errno("futex unlock with priority inheritance", self.0.call(libc::FUTEX_UNLOCK_PI, 0))?;
-        Ok(Ended { at, call_ns: now() - at, slept })
+        Ok(WaitEnd { at, call_ns: now() - at, slept })
     }
 }
 
