@@ -19,6 +19,7 @@ mod device;
 mod disk;
 mod echo;
 mod jitter;
+mod late;
 mod link;
 mod neighbour;
 pub mod opinions;
@@ -63,10 +64,12 @@ pub static RIGS: &[&Rig] = &[
     &shared_core::SIMULATED,
     &shared_core::PLANTED,
     &quota::RIG,
+    &late::RIG,
     &page_cache::RIG,
     &device::BYTES,
     &device::REQUESTS,
     &device::BURST,
+    &device::WRITES,
     &link::RIG,
 ];
 

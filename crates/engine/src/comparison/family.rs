@@ -48,6 +48,7 @@ const MEMBERSHIPS: &[(&str, Membership)] = &[
     ("cpu/context_switch", Family(SWITCHES)),
     ("cpu/synchronisation", Family(SWITCHES)),
     ("cpu/wake_up", Family(SWITCHES)),
+    ("cpu/scheduling_latency", Alone),
     ("cpu/process_creation", Family(PROCESSES)),
     ("cpu/thread_creation", Family(PROCESSES)),
     ("cpu/core_to_core", Family(CACHES)),

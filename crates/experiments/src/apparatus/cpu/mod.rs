@@ -2,6 +2,8 @@
 
 pub mod arithmetic_kernel;
 pub(crate) mod call_kernel;
+pub(crate) mod quota_group;
+pub(crate) mod busy;
 pub(crate) mod loop_kernel;
 pub(crate) mod pairs;
 pub(crate) mod program;

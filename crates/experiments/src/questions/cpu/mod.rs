@@ -7,6 +7,7 @@ mod loop_overhead;
 mod noise;
 mod procedure_call;
 mod process_creation;
+mod scheduling_latency;
 mod shared_core;
 mod sustained;
 mod synchronisation;
@@ -30,6 +31,7 @@ pub const EXPERIMENTS: &[&dyn Experiment] = &[
     &context_switch::ContextSwitch,
     &synchronisation::Synchronisation,
     &wake_up::WakeUp,
+    &scheduling_latency::SchedulingLatency,
     &thread_creation::ThreadCreation,
     &process_creation::ProcessCreation,
     &sustained::Sustained,
