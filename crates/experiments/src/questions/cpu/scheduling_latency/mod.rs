@@ -54,8 +54,8 @@ static ABOUT: About = About {
              moment at which it was due to the beginning of its work; the group's own account tells in how many periods it was \
              stopped.",
     caveats: "Wake-ups of one series are not independent: one stretch without the CPU makes several late. The work is pinned: a \
-              scheduler that may move a thread to another CPU can do better where one is idle. Misses are counted in steps of 1 in \
-              128.",
+              scheduler that may move a thread to another CPU can do better where one is idle. Misses and throttled periods \
+              are counted in series: rarer ones than 1 in 128 wake-ups, or than one period of a series, show in the percentiles only.",
     version: 1,
     timed: Some(TimedCode {
         of: "a wait for a moment",
@@ -156,7 +156,13 @@ impl Experiment for SchedulingLatency {
     }
 
     fn step(&self, point: &Point) -> f64 {
-        if point.name(&FIGURE) == MISSES { 1e6 / SERIES as f64 } else { 0.0 }
+        let used_share = point.number(&QUOTA_USE) as f64 / 100.0;
+        match point.name(&FIGURE) {
+            MISSES if used_share > 0.0 => 1e6 / quota::REQUESTS as f64,
+            MISSES => 1e6 / SERIES as f64,
+            THROTTLING => 1e6 / quota::periods_of_a_series(used_share),
+            _ => 0.0,
+        }
     }
 
     fn predict(&self, point: &Point, known: &Known) -> Result<Prediction, String> {

@@ -18,7 +18,12 @@ const QUOTA_US: u64 = PERIOD_US / 2;
 pub const SHARE: f64 = QUOTA_US as f64 / PERIOD_US as f64;
 
 /// Requests of a series: some hundred milliseconds.
-const REQUESTS: usize = 500;
+pub const REQUESTS: usize = 500;
+
+/// Periods that a series takes, whose requests use such a share of the quota.
+pub fn periods_of_a_series(used_share: f64) -> f64 {
+    REQUESTS as f64 * WORK_NS / (used_share.min(1.0) * QUOTA_US as f64 * 1e3)
+}
 
 /// The time between two looks at whether a series is complete.
 const LOOK: Duration = Duration::from_millis(1);
