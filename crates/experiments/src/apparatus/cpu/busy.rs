@@ -18,60 +18,60 @@ const LOOK: Duration = Duration::from_micros(500);
 
 /// The policies of sched(7) that need no privilege.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Policy {
+pub enum LoadPolicy {
     Other,
     Batch,
     Idle,
 }
 
-impl Policy {
-    pub const ALL: [Policy; 3] = [Policy::Other, Policy::Batch, Policy::Idle];
+impl LoadPolicy {
+    pub const ALL: [LoadPolicy; 3] = [LoadPolicy::Other, LoadPolicy::Batch, LoadPolicy::Idle];
 
     pub const fn name(self) -> &'static str {
         match self {
-            Policy::Other => "SCHED_OTHER",
-            Policy::Batch => "SCHED_BATCH",
-            Policy::Idle => "SCHED_IDLE",
+            LoadPolicy::Other => "SCHED_OTHER",
+            LoadPolicy::Batch => "SCHED_BATCH",
+            LoadPolicy::Idle => "SCHED_IDLE",
         }
     }
 
     const fn number(self) -> libc::c_int {
         match self {
-            Policy::Other => libc::SCHED_OTHER,
-            Policy::Batch => libc::SCHED_BATCH,
-            Policy::Idle => libc::SCHED_IDLE,
+            LoadPolicy::Other => libc::SCHED_OTHER,
+            LoadPolicy::Batch => libc::SCHED_BATCH,
+            LoadPolicy::Idle => libc::SCHED_IDLE,
         }
     }
 }
 
 /// The reports of a process, on cache lines of its own: other CPUs read them.
 #[repr(align(128))]
-struct Lane(AtomicU64);
+struct BusyLane(AtomicU64);
 
-struct Board {
-    lanes: [Lane; MOST],
+struct BusyBoard {
+    lanes: [BusyLane; MOST],
 }
 
 // SAFETY: only atomics, for which zero is a valid value.
-unsafe impl Shareable for Board {}
+unsafe impl Shareable for BusyBoard {}
 
 /// A load on all CPUs; it ends when this is dropped, or with the trial.
 pub struct Busy {
-    board: &'static Board,
+    board: &'static BusyBoard,
     processes: Vec<PartnerProcess>,
 }
 
 impl Busy {
     /// Starts so many processes on each of these CPUs, and returns when each of them has run.
-    pub fn start(cpus: &[usize], on_each: usize, policy: Policy) -> Result<Self, Failure> {
+    pub fn start(cpus: &[usize], on_each: usize, policy: LoadPolicy) -> Result<Self, Failure> {
         let needed = cpus.len() * on_each;
         if needed > MOST {
             return Err(Failure::Unsupported(format!("no more than {MOST} busy processes are started")));
         }
-        let board: &'static Board =
+        let board: &'static BusyBoard =
             shared_memory().map_err(|error| Failure::Broke(format!("shared memory: {error}")))?;
         let places = cpus.iter().flat_map(|cpu| std::iter::repeat_n(*cpu, on_each));
-        let start = |(cpu, lane): (usize, &'static Lane)| {
+        let start = |(cpu, lane): (usize, &'static BusyLane)| {
             PartnerProcess::start(Some(cpu), move || {
                 take(policy)?;
                 compute(&lane.0)
@@ -96,15 +96,15 @@ impl Busy {
     }
 
     /// How many have this policy, as the kernel tells.
-    pub fn under(&self, policy: Policy) -> usize {
+    pub fn under(&self, policy: LoadPolicy) -> usize {
         // SAFETY: takes a number.
-        let told =
+        let is_under =
             |process: &&PartnerProcess| unsafe { libc::sched_getscheduler(process.id()) } == policy.number();
-        self.processes.iter().filter(told).count()
+        self.processes.iter().filter(is_under).count()
     }
 }
 
-fn take(policy: Policy) -> Result<(), Failure> {
+fn take(policy: LoadPolicy) -> Result<(), Failure> {
     let parameters = libc::sched_param { sched_priority: 0 };
     // SAFETY: valid parameters for this process.
     let set = unsafe { libc::sched_setscheduler(0, policy.number(), &raw const parameters) };
@@ -135,8 +135,8 @@ mod tests {
     #[test]
     fn a_load_runs_under_its_policy_until_it_is_dropped() {
         let cpu = affinity::current()[0];
-        let busy = Busy::start(&[cpu], 2, Policy::Idle).unwrap();
-        assert_eq!((busy.count(), busy.under(Policy::Idle), busy.under(Policy::Other)), (2, 2, 0));
+        let busy = Busy::start(&[cpu], 2, LoadPolicy::Idle).unwrap();
+        assert_eq!((busy.count(), busy.under(LoadPolicy::Idle), busy.under(LoadPolicy::Other)), (2, 2, 0));
         let (before, board) = (busy.steps(), busy.board);
         while busy.steps().iter().zip(&before).any(|(now, before)| now <= before) {
             std::thread::sleep(LOOK);

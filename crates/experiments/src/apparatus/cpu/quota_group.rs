@@ -22,15 +22,15 @@ pub struct Periods {
 impl QuotaGroup {
     /// A group that may use `quota_us` of every `period_us`.
     pub fn new(quota_us: u64, period_us: u64) -> Result<Self, Failure> {
-        let parent = machine::group_parent("cpu").map_err(|reason| lacking(&reason))?;
+        let parent = machine::group_parent("cpu").map_err(|reason| unavailable(&reason))?;
         let owner =
-            Owner::of(std::process::id()).ok_or_else(|| lacking("/proc does not show this process"))?;
+            Owner::of(std::process::id()).ok_or_else(|| unavailable("/proc does not show this process"))?;
         QuotaGroup::below(&parent, &owner, quota_us, period_us)
     }
 
     fn below(parent: &GroupParent, owner: &Owner, quota_us: u64, period_us: u64) -> Result<Self, Failure> {
         let folder = parent.folder.join(owner.name("quota"));
-        let failed = |error| lacking(&format!("{}: {error}", folder.display()));
+        let failed = |error| unavailable(&format!("{}: {error}", folder.display()));
         std::fs::create_dir(&folder).map_err(failed)?;
         let group = QuotaGroup { folder };
         let settings: &[(&str, String)] = if parent.version == 1 {
@@ -44,7 +44,7 @@ impl QuotaGroup {
 
     fn write(&self, file: &str, value: &str) -> Result<(), Failure> {
         let path = self.folder.join(file);
-        std::fs::write(&path, value).map_err(|error| lacking(&format!("{}: {error}", path.display())))
+        std::fs::write(&path, value).map_err(|error| unavailable(&format!("{}: {error}", path.display())))
     }
 
     /// Moves a process into the group.
@@ -68,7 +68,7 @@ fn periods_in(text: &str, path: &Path) -> Result<Periods, Failure> {
     Ok(Periods { all: of("nr_periods ")?, throttled: of("nr_throttled ")? })
 }
 
-fn lacking(reason: &str) -> Failure {
+fn unavailable(reason: &str) -> Failure {
     Failure::Unsupported(format!(
         "a quota of processor time needs root, or a control group that is delegated to this user (systemd-run --user --scope -p \
          Delegate=yes): {reason}"

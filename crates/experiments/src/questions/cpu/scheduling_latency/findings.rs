@@ -5,7 +5,7 @@ use super::{
     ABOUT, INTERVAL, LATENESS, LOADS, MESSAGE, MISSES, NONE, REQUEST, THROTTLING, TIMER, USES, point,
     under_quota,
 };
-use crate::apparatus::cpu::busy::Policy;
+use crate::apparatus::cpu::busy::LoadPolicy;
 use fathom_core::prelude::*;
 
 pub fn findings(known: &Known) -> Vec<Finding> {
@@ -16,7 +16,7 @@ pub fn findings(known: &Known) -> Vec<Finding> {
 /// The lateness of a wake-up on idle CPUs, and under every load that was measured.
 fn loads(wake: &str, known: &Known) -> Option<Finding> {
     let of = |load, figure| known.found(ABOUT.name, &point(wake, load, figure));
-    let busy = LOADS.into_iter().flat_map(|busy| Policy::ALL.map(|policy| (busy, policy.name())));
+    let busy = LOADS.into_iter().flat_map(|busy| LoadPolicy::ALL.map(|policy| (busy, policy.name())));
     let all = [(0, NONE)].into_iter().chain(busy).filter_map(|load| {
         let (late, misses) = (of(load, LATENESS)?, of(load, MISSES)?);
         let (busy, policy) = load;
@@ -34,7 +34,7 @@ fn loads(wake: &str, known: &Known) -> Option<Finding> {
 }
 
 fn requests(known: &Known) -> Option<Finding> {
-    let load = (1, Policy::Other.name());
+    let load = (1, LoadPolicy::Other.name());
     let interval = known.found(ABOUT.name, &point(REQUEST, load, INTERVAL))?;
     let rate = interval.inverse(1e9, Dimension::Count).named("requests a second beside a busy process");
     let share = interval.inverse(WORK_NS, Dimension::Share).named("their share of the CPU");
@@ -85,7 +85,7 @@ mod tests {
 
     #[test]
     fn loads_are_told_beside_each_other() {
-        let load = (2, Policy::Idle.name());
+        let load = (2, LoadPolicy::Idle.name());
         let all = [
             (point(TIMER, (0, NONE), LATENESS), 5e3, TIME),
             (point(TIMER, (0, NONE), MISSES), 0.0, PARTS),
@@ -102,7 +102,7 @@ mod tests {
 
     #[test]
     fn an_interval_is_told_as_a_rate_and_a_share() {
-        let all = [(point(REQUEST, (1, Policy::Other.name()), INTERVAL), 250e3, TIME)];
+        let all = [(point(REQUEST, (1, LoadPolicy::Other.name()), INTERVAL), 250e3, TIME)];
         let text = text(&all);
         assert!(
             text.contains("up to {4000} requests of 100 µs a second") && text.contains("{0.4} of the CPU"),

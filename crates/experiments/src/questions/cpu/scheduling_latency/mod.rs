@@ -6,7 +6,7 @@ mod requests;
 mod wake;
 
 use super::context_switch;
-use crate::apparatus::cpu::busy::{Busy, Policy};
+use crate::apparatus::cpu::busy::{Busy, LoadPolicy};
 use crate::expected::kernel_service;
 use fathom_core::prelude::*;
 use fathom_core::sampling::affinity;
@@ -15,14 +15,14 @@ use requests::RequestWork;
 use std::cell::Cell;
 use std::rc::Rc;
 use std::time::Duration;
-use wake::{Messages, Timer, Waking};
+use wake::{Messages, WakeUpSource, WakingTimer};
 
 const WAKE: Parameter = Parameter::of("wake", "what makes the thread runnable", &[TIMER, MESSAGE, REQUEST]);
 const BUSY: Parameter = Parameter::count("busy", "processes on every CPU that only compute meanwhile");
 const POLICY: Parameter = Parameter::of(
     "policy",
     "the policy of those processes; none where there are none",
-    &[NONE, Policy::Other.name(), Policy::Batch.name(), Policy::Idle.name()],
+    &[NONE, LoadPolicy::Other.name(), LoadPolicy::Batch.name(), LoadPolicy::Idle.name()],
 );
 const QUOTA_USE: Parameter = Parameter::count(
     "quota_use",
@@ -46,7 +46,7 @@ static ABOUT: About = About {
              trial. A thread of SCHED_OTHER on one of these CPUs is woken every 0.25 to 0.75 ms at random: by a timer (slack 1 ns), \
              late from the moment at which it was due; or by a message through a pipe, late from the moment at which a process on \
              another CPU began to write it. 128 wake-ups are a series. The schedule does not wait: a wake-up that is due while an \
-             earlier one is late is late as well, as for whoever waits for an answer (no coordinated omission).\n\nA request is due \
+             earlier one is late is late as well, as for anyone who waits for an answer (no coordinated omission).\n\nA request is due \
              at such a moment and needs 100 µs of a CPU. The shortest interval between requests is found by halving: of series \
              of 300 requests and a quarter of a second at least, at intervals of 32/31 to 32 times their work, that in which 99 in \
              100 end within 10 ms of when they were due.\n\nUnder a quota, a process in a control group of its own may use 10 ms of \
@@ -70,7 +70,7 @@ static ABOUT: About = About {
             &[
                 ("wake", At::Name(TIMER)),
                 ("busy", At::Number(1)),
-                ("policy", At::Name(Policy::Other.name())),
+                ("policy", At::Name(LoadPolicy::Other.name())),
                 ("figure", At::Name(LATENESS)),
             ],
         ),
@@ -79,7 +79,7 @@ static ABOUT: About = About {
             &[
                 ("wake", At::Name(REQUEST)),
                 ("busy", At::Number(1)),
-                ("policy", At::Name(Policy::Other.name())),
+                ("policy", At::Name(LoadPolicy::Other.name())),
                 ("figure", At::Name(INTERVAL)),
             ],
         ),
@@ -120,12 +120,12 @@ impl Experiment for SchedulingLatency {
     }
 
     fn sweep(&self, _: &Machine) -> Vec<Point> {
-        let loads = LOADS.into_iter().flat_map(|busy| Policy::ALL.map(|policy| (busy, policy.name())));
+        let loads = LOADS.into_iter().flat_map(|busy| LoadPolicy::ALL.map(|policy| (busy, policy.name())));
         let loads: Vec<(u64, &str)> = [(0, NONE)].into_iter().chain(loads).collect();
         let woken = [TIMER, MESSAGE].into_iter().flat_map(|wake| {
             loads.iter().flat_map(move |load| [LATENESS, MISSES].map(|figure| point(wake, *load, figure)))
         });
-        let served = [(0, NONE), (1, Policy::Other.name()), (1, Policy::Idle.name())];
+        let served = [(0, NONE), (1, LoadPolicy::Other.name()), (1, LoadPolicy::Idle.name())];
         let served = served.map(|load| point(REQUEST, load, INTERVAL));
         let limited = USES
             .into_iter()
@@ -139,9 +139,9 @@ impl Experiment for SchedulingLatency {
 
     fn effort(&self, point: &Point, _: &Machine) -> Effort {
         let (wake, busy, policy) = (point.name(&WAKE), point.number(&BUSY), point.name(&POLICY));
-        let is_usual = policy == Policy::Other.name();
+        let is_usual = policy == LoadPolicy::Other.name();
         match (wake, busy, point.number(&QUOTA_USE)) {
-            (TIMER, 1, 0) if policy != Policy::Batch.name() => Effort::Quick,
+            (TIMER, 1, 0) if policy != LoadPolicy::Batch.name() => Effort::Quick,
             (MESSAGE, 1, 0) if is_usual => Effort::Quick,
             (REQUEST, 1, 0) if is_usual => Effort::Standard,
             (TIMER | MESSAGE, 0 | 1, 0) => Effort::Standard,
@@ -173,7 +173,7 @@ impl Experiment for SchedulingLatency {
             }
             INTERVAL => {
                 let share =
-                    if point.name(&POLICY) == Policy::Other.name() { 1.0 / (1.0 + busy) } else { 1.0 };
+                    if point.name(&POLICY) == LoadPolicy::Other.name() { 1.0 / (1.0 + busy) } else { 1.0 };
                 let work = Basis::assumed(requests::WORK_NS, "the work of a request, by the method");
                 Ok(Prediction::new().hardware("its work, over a fair share of the CPU", 1.0 / share, work))
             }
@@ -204,11 +204,11 @@ impl Experiment for SchedulingLatency {
             return limited(point.number(&QUOTA_USE) as f64 / 100.0, site);
         }
         let cpus = affinity::current();
-        let load = Load::start(point, &cpus)?;
+        let load = BusyLoad::start(point, &cpus)?;
         site.home.map_or(Ok(()), affinity::pin)?;
         let (started, under) = (load.count(), load.under());
         let work = match point.name(&WAKE) {
-            TIMER => woken(Timer::new(site)?, Timer::begin, load, site),
+            TIMER => woken(WakingTimer::new(site)?, WakingTimer::begin, load, site),
             MESSAGE => woken(Messages::new(beside(site.home, &cpus), site)?, |_, _| (), load, site),
             REQUEST => served(load, site)?,
             wake => return Err(Failure::no_variant(&WAKE, wake)),
@@ -283,15 +283,15 @@ fn lateness_predicted(busy: f64, known: &Known) -> Prediction {
 }
 
 /// The busy processes of a point, if it has any.
-struct Load(Option<(Busy, Policy)>);
+struct BusyLoad(Option<(Busy, LoadPolicy)>);
 
-impl Load {
+impl BusyLoad {
     fn start(point: &Point, cpus: &[usize]) -> Result<Self, Failure> {
         let name = point.name(&POLICY);
-        let policy = Policy::ALL.into_iter().find(|policy| policy.name() == name);
+        let policy = LoadPolicy::ALL.into_iter().find(|policy| policy.name() == name);
         let on_each = point.number(&BUSY) as usize;
         let busy = policy.map(|policy| Ok::<_, Failure>((Busy::start(cpus, on_each, policy)?, policy)));
-        busy.transpose().map(Load)
+        busy.transpose().map(BusyLoad)
     }
 
     fn count(&self) -> f64 {
@@ -308,7 +308,7 @@ impl Load {
 }
 
 #[derive(Debug, Default)]
-struct Counts {
+struct WakeUpCounts {
     series: Cell<f64>,
     wake_ups: Cell<f64>,
     sleeps: Cell<f64>,
@@ -319,9 +319,9 @@ fn add(to: &Cell<f64>, count: f64) {
     to.set(to.get() + count);
 }
 
-impl Counts {
+impl WakeUpCounts {
     /// Performs a series, and counts the busy processes that ran meanwhile.
-    fn during<T>(&self, load: &Load, series: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
+    fn during<T>(&self, load: &BusyLoad, series: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
         let before = load.steps();
         let result = series()?;
         let ran = load.steps().iter().zip(&before).filter(|(now, before)| now > before).count();
@@ -349,13 +349,13 @@ fn beside(home: Option<usize>, cpus: &[usize]) -> Option<usize> {
 }
 
 /// Series of wake-ups.
-fn woken<'site, W: Waking + 'site>(
+fn woken<'site, W: WakeUpSource + 'site>(
     mut waking: W,
     begin: impl Fn(&mut W, &dyn Stopwatch) + 'site,
-    load: Load,
+    load: BusyLoad,
     site: &'site Site,
 ) -> Workload<'site> {
-    let counts = Rc::<Counts>::default();
+    let counts = Rc::<WakeUpCounts>::default();
     let account = counts.account();
     let observe = move || {
         let late = counts.during(&load, || {
@@ -376,9 +376,9 @@ fn figures(late: Vec<f64>) -> Vec<FigureValue> {
 }
 
 /// The search for the shortest interval of requests.
-fn served<'site>(load: Load, site: &'site Site) -> Result<Workload<'site>, Failure> {
+fn served<'site>(load: BusyLoad, site: &'site Site) -> Result<Workload<'site>, Failure> {
     wake::without_slack()?;
-    let (work, counts) = (RequestWork::new(site.stopwatch), Rc::<Counts>::default());
+    let (work, counts) = (RequestWork::new(site.stopwatch), Rc::<WakeUpCounts>::default());
     let (account, mut number) = (counts.account(), site.seed);
     let observe = move || {
         number = number.wrapping_add(1);
@@ -454,7 +454,7 @@ mod tests {
 
     #[test]
     fn a_load_that_did_not_run_and_a_thread_that_did_not_sleep_are_found_out() {
-        let point = point(TIMER, (2, Policy::Batch.name()), LATENESS);
+        let point = point(TIMER, (2, LoadPolicy::Batch.name()), LATENESS);
         let usual = [
             (ALL_SERIES, 10.0),
             (WAKE_UPS, 1280.0),

@@ -35,7 +35,7 @@ pub const PERIODS: &str = "periods";
 pub const THROTTLES: &str = "throttled_periods";
 
 /// What the process is asked for, and what it tells.
-struct Board {
+struct SeriesBoard {
     /// Series asked for, and complete.
     asked: AtomicU64,
     complete: AtomicU64,
@@ -46,10 +46,10 @@ struct Board {
 }
 
 // SAFETY: only atomics, for which zero is a valid value.
-unsafe impl Shareable for Board {}
+unsafe impl Shareable for SeriesBoard {}
 
 #[derive(Debug, Default)]
-struct Counts {
+struct QuotaCounts {
     used: Cell<f64>,
     passed: Cell<f64>,
     periods: Cell<f64>,
@@ -58,10 +58,10 @@ struct Counts {
 
 /// The process in its group. It is killed before the group is removed.
 pub struct UnderQuota {
-    board: &'static Board,
+    board: &'static SeriesBoard,
     process: PartnerProcess,
     group: QuotaGroup,
-    counts: Rc<Counts>,
+    counts: Rc<QuotaCounts>,
 }
 
 /// A series: how late each request began, nanoseconds, and the periods meanwhile.
@@ -74,7 +74,7 @@ impl UnderQuota {
     /// A process on this CPU whose requests use such a share of its quota on average.
     pub fn start(cpu: Option<usize>, used_share: f64, site: &Site) -> Result<Self, Failure> {
         let group = QuotaGroup::new(QUOTA_US, PERIOD_US)?;
-        let board: &'static Board =
+        let board: &'static SeriesBoard =
             shared_memory().map_err(|error| Failure::Broke(format!("shared memory: {error}")))?;
         let (watch, seed, work) = (site.stopwatch, site.seed, RequestWork::new(site.stopwatch));
         let process = PartnerProcess::start(cpu, move || {
@@ -129,7 +129,7 @@ fn wait_for(holds: impl Fn() -> bool) {
 }
 
 fn serve(
-    board: &Board,
+    board: &SeriesBoard,
     intervals: &mut Intervals,
     work: RequestWork,
     watch: &dyn Stopwatch,

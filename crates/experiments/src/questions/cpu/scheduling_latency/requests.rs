@@ -50,7 +50,7 @@ fn time(count: u64, watch: &dyn Stopwatch) -> f64 {
 
 /// A request: when it was due, when its work began, and when it ended.
 #[derive(Debug, Clone, Copy)]
-pub struct Request {
+pub struct TimedRequest {
     pub due: f64,
     pub began: f64,
     pub ended: f64,
@@ -62,14 +62,14 @@ pub fn series(
     mut interval: impl FnMut() -> f64,
     work: RequestWork,
     watch: &dyn Stopwatch,
-) -> Result<Vec<Request>, Failure> {
+) -> Result<Vec<TimedRequest>, Failure> {
     let mut due = watch.now_ns();
     let mut request = || {
         due += interval();
         sleep_until(due, watch)?;
         let began = watch.now_ns();
         work.perform();
-        Ok(Request { due, began, ended: watch.now_ns() })
+        Ok(TimedRequest { due, began, ended: watch.now_ns() })
     };
     (0..count).map(|_| request()).collect()
 }
@@ -94,7 +94,7 @@ fn interval_ns(share: u32) -> f64 {
     WORK_NS * f64::from(SHARES) / f64::from(share)
 }
 
-fn is_in_time(requests: &[Request]) -> bool {
+fn is_in_time(requests: &[TimedRequest]) -> bool {
     let late = requests.iter().filter(|request| request.ended - request.due > WITHIN_NS).count();
     late as f64 <= LATE * requests.len() as f64
 }
@@ -130,7 +130,7 @@ mod tests {
 
     #[test]
     fn a_request_is_late_from_the_moment_at_which_it_was_due() {
-        let ended = |after: f64| Request { due: 1e9, began: 1e9 + after - WORK_NS, ended: 1e9 + after };
+        let ended = |after: f64| TimedRequest { due: 1e9, began: 1e9 + after - WORK_NS, ended: 1e9 + after };
         let one_in_100 = [vec![ended(1e6); 99], vec![ended(11e6)]].concat();
         assert!(is_in_time(&one_in_100));
         assert!(!is_in_time(&[one_in_100, vec![ended(11e6)]].concat()), "two in 101");

@@ -60,21 +60,21 @@ pub fn without_slack() -> Result<(), Failure> {
 }
 
 /// Something that wakes this thread.
-pub trait Waking {
+pub trait WakeUpSource {
     /// Waits for the next wake-up; returns by how much it was late, nanoseconds, and whether this thread slept, if it knows.
     fn next(&mut self, watch: &dyn Stopwatch) -> Result<(f64, Option<bool>), Failure>;
 }
 
 /// A timer, on a schedule that does not wait: what is late makes the next ones late as well.
-pub struct Timer {
+pub struct WakingTimer {
     intervals: Intervals,
     due: f64,
 }
 
-impl Timer {
+impl WakingTimer {
     pub fn new(site: &Site) -> Result<Self, Failure> {
         without_slack()?;
-        Ok(Timer { intervals: Intervals::new(EVERY_NS, site.seed), due: 0.0 })
+        Ok(WakingTimer { intervals: Intervals::new(EVERY_NS, site.seed), due: 0.0 })
     }
 
     /// Begins a schedule now.
@@ -83,7 +83,7 @@ impl Timer {
     }
 }
 
-impl Waking for Timer {
+impl WakeUpSource for WakingTimer {
     fn next(&mut self, watch: &dyn Stopwatch) -> Result<(f64, Option<bool>), Failure> {
         self.due += self.intervals.near();
         let slept = sleep_until(self.due, watch)?;
@@ -121,7 +121,7 @@ impl Messages {
     }
 }
 
-impl Waking for Messages {
+impl WakeUpSource for Messages {
     fn next(&mut self, watch: &dyn Stopwatch) -> Result<(f64, Option<bool>), Failure> {
         let mut sent = [0; 8];
         // SAFETY: room for eight bytes, alive during the call.
