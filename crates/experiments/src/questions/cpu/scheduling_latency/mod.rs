@@ -132,10 +132,9 @@ impl Experiment for SchedulingLatency {
         match (wake, busy, point.number(&QUOTA_USE)) {
             (TIMER, 1, 0) if policy != LoadPolicy::Batch.name() => Effort::Quick,
             (MESSAGE, 1, 0) if is_usual => Effort::Quick,
-            (REQUEST, 1, 0) if is_usual => Effort::Standard,
             (TIMER | MESSAGE, 0 | 1, 0) => Effort::Standard,
-            (TIMER | MESSAGE, _, 0) if is_usual => Effort::Standard,
-            (_, _, share) if share > 0 && share < OVERLOAD => Effort::Standard,
+            (TIMER | MESSAGE, _, 0) | (REQUEST, 1, 0) if is_usual => Effort::Standard,
+            (_, _, 1..OVERLOAD) => Effort::Standard,
             _ => Effort::Thorough,
         }
     }

@@ -78,7 +78,7 @@ impl DirectoryCycle {
         self.cycles += 1;
         let count = if self.one_directory { 1 } else { self.names.len() };
         let path = |number| format!("{:x}-{}-{}-{number}", self.seed, std::process::id(), self.cycles);
-        (0..count).map(|number| NameFolder::new(self.parent.join(path(number)))).collect()
+        (0..count).map(|number| NameFolder::new(&self.parent.join(path(number)))).collect()
     }
 
     /// The time of a task from the start of the first thread to the end of the last, for one name of a thread, nanoseconds.
@@ -191,13 +191,13 @@ fn meet(waiting: &AtomicUsize) {
     }
 }
 
-/// ThreadNames of the small cycle whose system calls are traced.
+/// Names of the small cycle whose system calls are traced.
 const TRACED: u64 = 16;
 
 /// The system calls of a small cycle of one thread, with the number of its names, as facts for the evidence.
 pub fn traced(site: &Site) -> Result<Vec<(&'static str, f64)>, Failure> {
     let folder =
-        NameFolder::new(parent(site)?.join(format!("{:x}-{}-traced", site.seed, std::process::id())))?;
+        NameFolder::new(&parent(site)?.join(format!("{:x}-{}-traced", site.seed, std::process::id())))?;
     let mut names = ThreadNames::new(0, TRACED, &mut SplitMix64::seed_from_u64(site.seed));
     fathom_core::sampling::tracer::stated(TRACED, || {
         NameTask::ALL.into_iter().try_for_each(|task| names.perform(task, &folder.file).map(drop))

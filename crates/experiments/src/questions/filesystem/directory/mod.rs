@@ -42,7 +42,7 @@ static ABOUT: About = About {
              files are made where those of earlier trials were just removed, and ext4 without a journal passes over every inode \
              that was freed within the last minutes: a create took 500 to 900 µs instead of 18 after some ten thousand removals \
              (Linux 6.18; its profile is find_inode_bit and recently_deleted).",
-    caveats: "ThreadNames that were just made are in the kernel's caches: a look-up after a restart reads the device first. A workload \
+    caveats: "Names that were just made are in the kernel's caches: a look-up after a restart reads the device first. A workload \
               that removes and makes files in one directory for minutes pays for it on ext4 without a journal, as said above.",
     version: 1,
     timed: Some(TimedCode {
@@ -75,7 +75,7 @@ static ABOUT: About = About {
 const OWN: &str = "own";
 const SHARED: &str = "shared";
 
-/// ThreadNames of a thread: as in a folder of sources, of a mailbox, of a cache.
+/// Names of a thread: as in a folder of sources, of a mailbox, of a cache.
 const USUAL: u64 = 1000;
 const MANY: u64 = 10_000;
 const MOST: u64 = 100_000;

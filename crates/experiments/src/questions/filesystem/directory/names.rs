@@ -1,4 +1,4 @@
-//! ThreadNames of files in one folder, and what is done with each of them.
+//! Names of files in one folder, and what is done with each of them.
 
 use fathom_core::prelude::*;
 use fathom_equipment::test_file::blocks::below;
@@ -73,14 +73,14 @@ pub struct NameFolder {
 }
 
 impl NameFolder {
-    pub fn new(path: PathBuf) -> Result<Self, Failure> {
-        let created = DirBuilder::new().mode(0o700).create(&path);
+    pub fn new(path: &Path) -> Result<Self, Failure> {
+        let created = DirBuilder::new().mode(0o700).create(path);
         let opened = created.and_then(|()| {
-            OpenOptions::new().read(true).custom_flags(libc::O_DIRECTORY | libc::O_NOFOLLOW).open(&path)
+            OpenOptions::new().read(true).custom_flags(libc::O_DIRECTORY | libc::O_NOFOLLOW).open(path)
         });
         opened
-            .map(|file| NameFolder { file, path: path.clone() })
-            .map_err(|error| refused("made", &path, &error))
+            .map(|file| NameFolder { file, path: path.to_owned() })
+            .map_err(|error| refused("made", path, &error))
     }
 
     /// The names in it that begin with this letter, as the standard library reads a directory.
@@ -252,7 +252,7 @@ mod tests {
     fn every_task_does_what_it_is_named_after_and_nothing_stays() {
         let place = tempfile::tempdir().unwrap();
         let path = place.path().join("names");
-        let folder = NameFolder::new(path.clone()).unwrap();
+        let folder = NameFolder::new(&path).unwrap();
         let mut names = ThreadNames::new(3, 2000, &mut SplitMix64::seed_from_u64(7));
         let mut perform = |task| names.perform(task, &folder.file).unwrap();
         assert_eq!(perform(NameTask::Create), 2000);
@@ -272,7 +272,7 @@ mod tests {
     #[test]
     fn what_is_not_there_is_no_success() {
         let place = tempfile::tempdir().unwrap();
-        let folder = NameFolder::new(place.path().join("names")).unwrap();
+        let folder = NameFolder::new(&place.path().join("names")).unwrap();
         let mut names = ThreadNames::new(0, 2, &mut SplitMix64::seed_from_u64(7));
         for task in [NameTask::LookUp, NameTask::Rename, NameTask::Remove] {
             assert!(names.perform(task, &folder.file).is_err(), "{task:?} of names that were not made");
