@@ -140,7 +140,9 @@ fn points_are_distinct_and_set_only_declared_parameters() {
 
 /// Figures of which nothing is published, or which are expected to be nothing at all, so that no factor could tell how far off a
 /// prediction was.
-const UNPREDICTED: [(&str, &str); 4] = [
+const UNPREDICTED: [(&str, &str); 6] = [
+    ("cpu/scheduling_latency", "misses"),
+    ("cpu/scheduling_latency", "throttling"),
     ("cpu/shared_core", "slowed"),
     ("network/bandwidth", "ramp"),
     ("network/bandwidth", "loss"),

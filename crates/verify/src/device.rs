@@ -1,4 +1,4 @@
-//! A disk whose rate the kernel limits: in bytes, in requests, and in requests after a burst.
+//! A disk whose rate the kernel limits: in bytes read or written, in requests, and in requests after a burst.
 
 use super::control_group::{ControlGroup, GroupSetting};
 use super::disk::Disk;
@@ -60,12 +60,42 @@ pub static BURST: Rig = Rig {
     },
 };
 
+pub static WRITES: Rig = Rig {
+    name: "device-writes",
+    sets: "a device limited to writing 0.5 MB a second",
+    touches: DISK,
+    budget: Duration::from_secs(20),
+    arrange: Some(|options| held(options, ("write_bps_device", "wbps"), WRITES_A_SECOND)),
+    points: |machine| {
+        let settings = &[
+            ("durability", Name("fdatasync")),
+            ("block", Number(APPEND)),
+            ("series", Name("short")),
+            ("figure", Name("append")),
+        ];
+        points_of(machine, &Selector::of("filesystem/durable_append", settings))
+    },
+    judge: |rig, results, _| {
+        let set = APPEND as f64 / WRITES_A_SECOND as f64 * 1e9;
+        each(rig, results, |_| {
+            Claim::of(rig, "64 KiB appended and durable", Some(Unit::Nanoseconds), set).to(TO_A_JOURNAL)
+        })
+    },
+};
+
+/// Bytes of an append: at this rate it takes longer than a slice, so that each waits for its own bytes.
+const APPEND: u64 = 65_536;
+const WRITES_A_SECOND: u64 = 500_000;
+
+/// The share of the time that the journal may take beside the bytes: its thread is in no group with a limit.
+const TO_A_JOURNAL: f64 = 0.05;
+
 /// What a disk of a known rate does to the machine.
 const DISK: &[&str] = &[
     "file: a sparse one of 400 MiB in the measured folder, unlinked as soon as it is mounted",
     "device: a loop device with ext4 on it (`mkfs.ext4`, `mount`)",
     "mount: that device, in a mount namespace of this process, which other processes do not see",
-    "control group: one with a limit on reads of that device, which contains this process meanwhile",
+    "control group: one with a limit on reads or writes of that device, which contains this process meanwhile",
 ];
 
 const BYTES_A_SECOND: u64 = 20_000_000;

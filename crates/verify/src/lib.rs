@@ -20,6 +20,7 @@ mod disk;
 mod echo;
 mod held_lock;
 mod jitter;
+mod late;
 mod link;
 mod neighbour;
 pub mod opinions;
@@ -65,10 +66,12 @@ pub static RIGS: &[&Rig] = &[
     &shared_core::SIMULATED,
     &shared_core::PLANTED,
     &quota::RIG,
+    &late::RIG,
     &page_cache::RIG,
     &device::BYTES,
     &device::REQUESTS,
     &device::BURST,
+    &device::WRITES,
     &link::RIG,
 ];
 

@@ -16,6 +16,8 @@ pub enum Touch {
     BatchPolicy,
     /// Work on every CPU at once.
     EveryCpu,
+    /// A control group with a quota of processor time, for processes of the trial.
+    QuotaGroup,
     /// The page cache of the whole machine is dropped, where the run is root's and the server is this machine.
     DropCaches,
 }

@@ -66,6 +66,7 @@ const MEMBERSHIPS: &[(&str, Membership)] = &[
     ("cpu/synchronisation", Family(SWITCHES)),
     ("cpu/wake_up", Family(SWITCHES)),
     ("cpu/spin_or_sleep", Family(SWITCHES)),
+    ("cpu/scheduling_latency", Alone),
     ("cpu/process_creation", Family(PROCESSES)),
     ("cpu/thread_creation", Family(PROCESSES)),
     ("cpu/core_to_core", Family(CACHES)),

@@ -69,6 +69,7 @@ enum EffectKind {
     Swap,
     EveryCpu,
     BatchPolicy,
+    QuotaGroup,
     Sockets,
     Peer,
     Remote,
@@ -99,6 +100,7 @@ impl Collected {
             Touch::Sockets => EffectKind::Sockets,
             Touch::BatchPolicy => EffectKind::BatchPolicy,
             Touch::EveryCpu => EffectKind::EveryCpu,
+            Touch::QuotaGroup => EffectKind::QuotaGroup,
             Touch::DropCaches => EffectKind::DropCaches,
         }
     }
@@ -172,6 +174,9 @@ impl Collected {
             EffectKind::Swap => format!("swap space: the trial's own memory, up to {}", size(self.most_swapped)),
             EffectKind::EveryCpu => "CPUs: all that this process may use work at once".to_owned(),
             EffectKind::BatchPolicy => "policy: rings of processes run under SCHED_BATCH".to_owned(),
+            EffectKind::QuotaGroup => "control group: one with a quota of processor time, for a process of the trial, where this user may \
+                                       make one; gone with the trial"
+                .to_owned(),
             EffectKind::Sockets => "sockets: TCP and UDP on loopback; nothing listens at other addresses".to_owned(),
             EffectKind::Peer => match peer {
                 Some("namespace") => "network: a namespace of the run's own and a pair of virtual adapters with addresses of \

@@ -5,6 +5,8 @@ pub(crate) mod call_kernel;
 pub mod contenders;
 pub mod counters;
 pub mod locks;
+pub(crate) mod quota_group;
+pub(crate) mod busy;
 pub(crate) mod loop_kernel;
 pub(crate) mod pairs;
 pub(crate) mod program;

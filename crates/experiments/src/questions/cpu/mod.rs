@@ -9,6 +9,7 @@ mod loop_overhead;
 mod noise;
 mod procedure_call;
 mod process_creation;
+mod scheduling_latency;
 mod shared_core;
 mod spin_or_sleep;
 mod sustained;
@@ -36,6 +37,7 @@ pub const EXPERIMENTS: &[&dyn Experiment] = &[
     &synchronisation::Synchronisation,
     &wake_up::WakeUp,
     &spin_or_sleep::SpinOrSleep,
+    &scheduling_latency::SchedulingLatency,
     &thread_creation::ThreadCreation,
     &process_creation::ProcessCreation,
     &sustained::Sustained,

@@ -18,22 +18,23 @@ pub const PIECE: u64 = 128 << 10;
 
 /// How the bytes get from one file to the other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Way {
+pub enum CopyWay {
     ReadAndWrite,
     Sendfile,
     CopyFileRange,
     Reflink,
 }
 
-impl Way {
-    pub const ALL: [Way; 4] = [Way::ReadAndWrite, Way::Sendfile, Way::CopyFileRange, Way::Reflink];
+impl CopyWay {
+    pub const ALL: [CopyWay; 4] =
+        [CopyWay::ReadAndWrite, CopyWay::Sendfile, CopyWay::CopyFileRange, CopyWay::Reflink];
 
     pub const fn name(self) -> &'static str {
         match self {
-            Way::ReadAndWrite => "read and write",
-            Way::Sendfile => "sendfile",
-            Way::CopyFileRange => "copy_file_range",
-            Way::Reflink => "reflink",
+            CopyWay::ReadAndWrite => "read and write",
+            CopyWay::Sendfile => "sendfile",
+            CopyWay::CopyFileRange => "copy_file_range",
+            CopyWay::Reflink => "reflink",
         }
     }
 }
@@ -50,7 +51,7 @@ pub const HELD: &str = "copy_in_the_page_cache";
 pub const SOURCE_HELD: &str = "source_in_the_page_cache";
 
 #[derive(Debug, Default)]
-struct Counts {
+struct CopyCounts {
     copies: Cell<f64>,
     lengths: Cell<f64>,
     calls: Cell<f64>,
@@ -62,26 +63,26 @@ fn add(to: &Cell<f64>, count: f64) {
 
 /// Copies one file to another.
 pub struct Copier {
-    way: Way,
-    files: Rc<Files>,
+    way: CopyWay,
+    files: Rc<CopyFiles>,
     buffer: Aligned,
-    counts: Rc<Counts>,
+    counts: Rc<CopyCounts>,
 }
 
 /// The source, and a file without a name for the copy.
-struct Files {
+struct CopyFiles {
     source: TestFile,
     copy: File,
     path: PathBuf,
 }
 
-impl Files {
+impl CopyFiles {
     fn empty_the_copy(&self) -> Result<(), Failure> {
         self.copy.set_len(0).map_err(|error| refused("truncated", &self.path, &error))
     }
 }
 
-impl Drop for Files {
+impl Drop for CopyFiles {
     /// What was never sent to the device need not be.
     fn drop(&mut self) {
         let _ = self.copy.set_len(0);
@@ -90,15 +91,15 @@ impl Drop for Files {
 
 impl Copier {
     /// The source is in the page cache; the copy has no bytes.
-    pub fn new(way: Way, bytes: u64, site: &Site) -> Result<Self, Failure> {
+    pub fn new(way: CopyWay, bytes: u64, site: &Site) -> Result<Self, Failure> {
         let source = TestFile::named(site, "copied", bytes, DiskQuota::DEFAULT)?;
         DiskQuota::DEFAULT.check(site, bytes)?;
         let path = shared_path(site, &format!("copy-{}", std::process::id()))?;
-        let made = new_file(&path).and_then(|file| std::fs::remove_file(&path).map(|()| file));
-        let copy = made.map_err(|error| refused("made", &path, &error))?;
+        let nameless = new_file(&path).and_then(|file| std::fs::remove_file(&path).map(|()| file));
+        let copy = nameless.map_err(|error| refused("made", &path, &error))?;
         warm(&source)?;
         let buffer = Aligned::new(PIECE as usize)?;
-        Ok(Copier { way, files: Rc::new(Files { source, copy, path }), buffer, counts: Rc::default() })
+        Ok(Copier { way, files: Rc::new(CopyFiles { source, copy, path }), buffer, counts: Rc::default() })
     }
 
     /// Empties the copy, makes it again, and returns how long that took, without the emptying, nanoseconds.
@@ -120,10 +121,12 @@ impl Copier {
         let files = Rc::clone(&self.files);
         let (from, to, bytes) = (files.source.file.as_raw_fd(), files.copy.as_raw_fd(), files.source.bytes);
         match self.way {
-            Way::Reflink => reflink(from, to).map(|()| 1),
-            Way::ReadAndWrite => through_a_buffer((from, to), bytes, &mut self.buffer),
-            Way::Sendfile => until_complete(bytes, |done, rest| sendfile((from, to), done, rest)),
-            Way::CopyFileRange => until_complete(bytes, |done, rest| copy_file_range((from, to), done, rest)),
+            CopyWay::Reflink => reflink(from, to).map(|()| 1),
+            CopyWay::ReadAndWrite => through_a_buffer((from, to), bytes, &mut self.buffer),
+            CopyWay::Sendfile => until_complete(bytes, |done, rest| sendfile((from, to), done, rest)),
+            CopyWay::CopyFileRange => {
+                until_complete(bytes, |done, rest| copy_file_range((from, to), done, rest))
+            }
         }
     }
 

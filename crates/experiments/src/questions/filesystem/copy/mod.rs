@@ -4,7 +4,7 @@ mod copier;
 mod shared_extents;
 
 use crate::expected::kernel_service;
-use copier::{CALLS, COPIES, Copier, EQUAL, HELD, LENGTHS, PIECE, SHARED, SOURCE_HELD, Way};
+use copier::{CALLS, COPIES, Copier, CopyWay, EQUAL, HELD, LENGTHS, PIECE, SHARED, SOURCE_HELD};
 use fathom_core::prelude::*;
 use fathom_core::quantity::declared;
 use std::time::Duration;
@@ -12,7 +12,12 @@ use std::time::Duration;
 const WAY: Parameter = Parameter::of(
     "way",
     "how the bytes get from one file to the other",
-    &[Way::ReadAndWrite.name(), Way::Sendfile.name(), Way::CopyFileRange.name(), Way::Reflink.name()],
+    &[
+        CopyWay::ReadAndWrite.name(),
+        CopyWay::Sendfile.name(),
+        CopyWay::CopyFileRange.name(),
+        CopyWay::Reflink.name(),
+    ],
 );
 const SIZE: Parameter = Parameter::bytes("size", "bytes of the file");
 
@@ -40,11 +45,11 @@ static ABOUT: About = About {
     shown: Shown::by(&[
         MainFigure::of(
             "1 MiB copied by read and write",
-            &[("way", At::Name(Way::ReadAndWrite.name())), ("size", At::Number(USUAL))],
+            &[("way", At::Name(CopyWay::ReadAndWrite.name())), ("size", At::Number(USUAL))],
         ),
         MainFigure::of(
             "1 MiB copied by copy_file_range",
-            &[("way", At::Name(Way::CopyFileRange.name())), ("size", At::Number(USUAL))],
+            &[("way", At::Name(CopyWay::CopyFileRange.name())), ("size", At::Number(USUAL))],
         ),
     ]),
 };
@@ -60,7 +65,7 @@ impl Experiment for FileCopy {
     }
 
     fn sweep(&self, _: &Machine) -> Vec<Point> {
-        SIZES.into_iter().flat_map(|size| Way::ALL.map(|way| point(way, size))).collect()
+        SIZES.into_iter().flat_map(|size| CopyWay::ALL.map(|way| point(way, size))).collect()
     }
 
     fn effort(&self, point: &Point, _: &Machine) -> Effort {
@@ -78,7 +83,7 @@ impl Experiment for FileCopy {
         let entered = Prediction::new()
             .software("entering the kernel", least_calls(way, point), kernel_service::entry(known))
             .being(TermEvent::KernelEntry);
-        if way == Way::Reflink {
+        if way == CopyWay::Reflink {
             return Ok(kernel_service::assumed(
                 entered,
                 "extents entered twice, and journalled",
@@ -86,7 +91,7 @@ impl Experiment for FileCopy {
                 known,
             ));
         }
-        let copies = if way == Way::ReadAndWrite { 2.0 } else { 1.0 };
+        let copies = if way == CopyWay::ReadAndWrite { 2.0 } else { 1.0 };
         let byte = known.assumed_cycles(0.25, "a byte copied: some 4 bytes a cycle");
         let copied = entered.hardware("the bytes copied, through a buffer twice", copies * bytes, byte);
         let pages =
@@ -142,23 +147,23 @@ impl Experiment for FileCopy {
     }
 }
 
-fn point(way: Way, size: u64) -> Point {
+fn point(way: CopyWay, size: u64) -> Point {
     Point::new().named(&WAY, way.name()).with(&SIZE, size)
 }
 
-fn way(point: &Point) -> Result<Way, Failure> {
+fn way(point: &Point) -> Result<CopyWay, Failure> {
     let name = point.name(&WAY);
-    Way::ALL.into_iter().find(|way| way.name() == name).ok_or_else(|| Failure::no_variant(&WAY, name))
+    CopyWay::ALL.into_iter().find(|way| way.name() == name).ok_or_else(|| Failure::no_variant(&WAY, name))
 }
 
 /// The fewest calls of a copy.
-fn least_calls(way: Way, point: &Point) -> f64 {
-    if way == Way::ReadAndWrite { 2.0 * point.number(&SIZE).div_ceil(PIECE) as f64 } else { 1.0 }
+fn least_calls(way: CopyWay, point: &Point) -> f64 {
+    if way == CopyWay::ReadAndWrite { 2.0 * point.number(&SIZE).div_ceil(PIECE) as f64 } else { 1.0 }
 }
 
 /// Calls beside those that move bytes.
 fn positioned(point: &Point) -> f64 {
-    if point.is(WAY.name, Way::Sendfile.name()) { 1.0 } else { 0.0 }
+    if point.is(WAY.name, CopyWay::Sendfile.name()) { 1.0 } else { 0.0 }
 }
 
 /// What a part counts as all: an extent may end with its block.
@@ -167,8 +172,8 @@ const ALL: f64 = 0.99;
 /// Whether bytes were moved or blocks shared: by the file system's account of the last copies, and by the page cache, which has the
 /// pages of what was moved and none of what was not.
 fn moved(point: &Point, shared: Option<f64>, held: Option<f64>) -> Vec<Check> {
-    let may_share = [Way::CopyFileRange, Way::Reflink].map(Way::name).contains(&point.name(&WAY));
-    let must_share = point.is(WAY.name, Way::Reflink.name());
+    let may_share = [CopyWay::CopyFileRange, CopyWay::Reflink].map(CopyWay::name).contains(&point.name(&WAY));
+    let must_share = point.is(WAY.name, CopyWay::Reflink.name());
     let has_shared = shared.map_or(must_share, |share| share >= ALL);
     let claim = "share of the copy's blocks that belong to the source too";
     let blocks = match shared {
@@ -193,21 +198,22 @@ fn moved(point: &Point, shared: Option<f64>, held: Option<f64>) -> Vec<Check> {
 
 /// What each way costs for a size.
 fn ways(size: u64, known: &Known) -> Option<Finding> {
-    let usual = known.found(ABOUT.name, &point(Way::ReadAndWrite, size))?;
-    let others = [Way::Sendfile, Way::CopyFileRange, Way::Reflink].into_iter().filter_map(|way| {
-        let time = known.found(ABOUT.name, &point(way, size))?;
-        let judged = match time.differs_from(&usual) {
-            Some(true) if time.value < usual.value => ", which is less",
-            Some(true) => ", which is more",
-            Some(false) => ", which is not significantly different",
-            None => "",
-        };
-        let name = way.name();
-        Some(statement!(
-            "{name} {time}{judged}",
-            time = time.named(&format!("{name}, {}", declared::size(size)))
-        ))
-    });
+    let usual = known.found(ABOUT.name, &point(CopyWay::ReadAndWrite, size))?;
+    let others =
+        [CopyWay::Sendfile, CopyWay::CopyFileRange, CopyWay::Reflink].into_iter().filter_map(|way| {
+            let time = known.found(ABOUT.name, &point(way, size))?;
+            let judged = match time.differs_from(&usual) {
+                Some(true) if time.value < usual.value => ", which is less",
+                Some(true) => ", which is more",
+                Some(false) => ", which is not significantly different",
+                None => "",
+            };
+            let name = way.name();
+            Some(statement!(
+                "{name} {time}{judged}",
+                time = time.named(&format!("{name}, {}", declared::size(size)))
+            ))
+        });
     let others = Statement::joined(others, "; ")?;
     Some(finding!(
         Question::Experiment,
@@ -226,10 +232,10 @@ mod tests {
     use super::*;
 
     /// The evidence of two flawless copies in one trial, with some counts replaced.
-    fn judged(way: Way, otherwise: &[(&str, f64)]) -> bool {
+    fn judged(way: CopyWay, otherwise: &[(&str, f64)]) -> bool {
         let size = USUAL as f64;
         let mut seen = Observed { operations: 2, trials: 1, ..Observed::default() };
-        let (point, reflink) = (point(way, USUAL), way == Way::Reflink);
+        let (point, reflink) = (point(way, USUAL), way == CopyWay::Reflink);
         let calls = least_calls(way, &point);
         let usual = [
             (COPIES, 2.0),
@@ -250,7 +256,7 @@ mod tests {
 
     #[test]
     fn copies_that_were_not_made_or_made_otherwise_fail() {
-        for way in Way::ALL {
+        for way in CopyWay::ALL {
             assert!(judged(way, &[]), "{way:?}");
             assert!(!judged(way, &[(LENGTHS, USUAL as f64)]), "one of two copies has no bytes");
             assert!(!judged(way, &[(EQUAL, 4096.0)]), "other bytes");
@@ -263,19 +269,19 @@ mod tests {
     fn what_shares_blocks_has_moved_nothing() {
         let size = USUAL as f64;
         let sharing = [(SHARED, size), (HELD, 0.0)];
-        assert!(judged(Way::CopyFileRange, &sharing), "it may share");
-        assert!(!judged(Way::CopyFileRange, &[(SHARED, size / 2.0)]), "half of each");
-        assert!(!judged(Way::ReadAndWrite, &sharing) && !judged(Way::Sendfile, &sharing));
-        assert!(!judged(Way::Reflink, &[(SHARED, 0.0), (HELD, size)]), "its bytes were moved");
+        assert!(judged(CopyWay::CopyFileRange, &sharing), "it may share");
+        assert!(!judged(CopyWay::CopyFileRange, &[(SHARED, size / 2.0)]), "half of each");
+        assert!(!judged(CopyWay::ReadAndWrite, &sharing) && !judged(CopyWay::Sendfile, &sharing));
+        assert!(!judged(CopyWay::Reflink, &[(SHARED, 0.0), (HELD, size)]), "its bytes were moved");
     }
 
     #[test]
     fn ways_are_compared_with_read_and_write() {
         let machine = fathom_described::machine();
         let mut known = Known::new(&machine, None);
-        for (way, ns) in [(Way::ReadAndWrite, 2e5), (Way::Sendfile, 1e5)] {
-            let found = fathom_described::found(ns, Dimension::Of(Unit::Nanoseconds));
-            known.learn(ABOUT.name, &point(way, USUAL), found);
+        for (way, ns) in [(CopyWay::ReadAndWrite, 2e5), (CopyWay::Sendfile, 1e5)] {
+            let value = fathom_described::found(ns, Dimension::Of(Unit::Nanoseconds));
+            known.learn(ABOUT.name, &point(way, USUAL), value);
         }
         let text = FileCopy.findings(&known)[0].statement.plain();
         assert!(text.contains("by sendfile {100000}, which is less."), "{text}");

@@ -12,13 +12,13 @@ struct ExtentMap {
     mapped: u32,
     count: u32,
     reserved: u32,
-    extents: [Extent; EXTENTS],
+    extents: [FileExtent; EXTENTS],
 }
 
 /// `struct fiemap_extent`.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Default)]
-struct Extent {
+struct FileExtent {
     logical: u64,
     physical: u64,
     length: u64,
@@ -54,7 +54,7 @@ pub fn bytes(file: &File) -> Option<u64> {
 }
 
 /// The next extents of a file from an offset on.
-fn after(file: &File, start: u64) -> Option<Vec<Extent>> {
+fn after(file: &File, start: u64) -> Option<Vec<FileExtent>> {
     let mut map = ExtentMap {
         start,
         length: u64::MAX - start,
@@ -62,12 +62,12 @@ fn after(file: &File, start: u64) -> Option<Vec<Extent>> {
         mapped: 0,
         count: EXTENTS as u32,
         reserved: 0,
-        extents: [Extent::default(); EXTENTS],
+        extents: [FileExtent::default(); EXTENTS],
     };
     // SAFETY: the head says for how many extents there is room, and the map is alive during the call.
-    let told =
+    let code =
         unsafe { libc::ioctl(file.as_raw_fd(), libc::_IOWR::<Head>(u32::from(b'f'), 11), &raw mut map) };
-    (told == 0).then(|| map.extents[..(map.mapped as usize).min(EXTENTS)].to_vec())
+    (code == 0).then(|| map.extents[..(map.mapped as usize).min(EXTENTS)].to_vec())
 }
 
 #[cfg(test)]
@@ -77,7 +77,7 @@ mod tests {
 
     #[test]
     fn the_layout_is_the_kernels() {
-        assert_eq!((size_of::<Head>(), size_of::<Extent>()), (32, 56));
+        assert_eq!((size_of::<Head>(), size_of::<FileExtent>()), (32, 56));
         assert_eq!(std::mem::offset_of!(ExtentMap, extents), 32);
     }
 

@@ -1,6 +1,6 @@
 //! A fresh directory filled with names, used and emptied, by one thread or by several at once.
 
-use super::names::{Folder, MADE, Names, RENAMED, Task};
+use super::names::{MADE, NameFolder, NameTask, RENAMED, ThreadNames};
 use fathom_core::prelude::*;
 use fathom_core::sampling::affinity;
 use fathom_equipment::test_file::shared_path;
@@ -23,7 +23,7 @@ pub const ON_CPUS: &str = "cpus_of_the_threads";
 pub const TASKS: &str = "tasks";
 
 #[derive(Debug, Default)]
-struct Counts {
+struct NameCounts {
     names: Cell<f64>,
     made: Cell<f64>,
     renamed: Cell<f64>,
@@ -37,19 +37,19 @@ fn add(to: &Cell<f64>, count: f64) {
 }
 
 /// The threads with their names, and the folder in which they make directories.
-pub struct Cycle {
+pub struct DirectoryCycle {
     parent: PathBuf,
     /// The CPU of each thread; `None` for the only one, which is where it should be already.
     cpus: Option<Vec<usize>>,
-    names: Vec<Names>,
+    names: Vec<ThreadNames>,
     one_directory: bool,
     /// Distinguishes the directories of a trial from those of others, with its process and the cycle.
     seed: u64,
     cycles: u64,
-    counts: Rc<Counts>,
+    counts: Rc<NameCounts>,
 }
 
-impl Cycle {
+impl DirectoryCycle {
     pub fn new(
         cpus: Option<Vec<usize>>,
         count: u64,
@@ -58,31 +58,36 @@ impl Cycle {
     ) -> Result<Self, Failure> {
         let mut chance = SplitMix64::seed_from_u64(site.seed);
         let threads = cpus.as_ref().map_or(1, Vec::len);
-        let names = (0..threads).map(|thread| Names::new(thread, count, &mut chance)).collect();
+        let names = (0..threads).map(|thread| ThreadNames::new(thread, count, &mut chance)).collect();
         let (parent, seed) = (parent(site)?, site.seed);
-        Ok(Cycle { parent, cpus, names, one_directory, seed, cycles: 0, counts: Rc::default() })
+        Ok(DirectoryCycle { parent, cpus, names, one_directory, seed, cycles: 0, counts: Rc::default() })
     }
 
     /// Makes fresh directories, performs every task in turn, and returns the time of each for one name.
     pub fn run(&mut self, watch: &dyn Stopwatch) -> Result<Vec<FigureValue>, Failure> {
         let folders = self.folders()?;
-        let mut figures = Vec::with_capacity(Task::ALL.len());
-        for task in Task::ALL {
+        let mut figures = Vec::with_capacity(NameTask::ALL.len());
+        for task in NameTask::ALL {
             figures.push((task.name(), self.timed(task, &folders, watch)?));
             self.count(task, &folders)?;
         }
         Ok(figures)
     }
 
-    fn folders(&mut self) -> Result<Vec<Folder>, Failure> {
+    fn folders(&mut self) -> Result<Vec<NameFolder>, Failure> {
         self.cycles += 1;
         let count = if self.one_directory { 1 } else { self.names.len() };
         let path = |number| format!("{:x}-{}-{}-{number}", self.seed, std::process::id(), self.cycles);
-        (0..count).map(|number| Folder::new(self.parent.join(path(number)))).collect()
+        (0..count).map(|number| NameFolder::new(&self.parent.join(path(number)))).collect()
     }
 
     /// The time of a task from the start of the first thread to the end of the last, for one name of a thread, nanoseconds.
-    fn timed(&mut self, task: Task, folders: &[Folder], watch: &dyn Stopwatch) -> Result<f64, Failure> {
+    fn timed(
+        &mut self,
+        task: NameTask,
+        folders: &[NameFolder],
+        watch: &dyn Stopwatch,
+    ) -> Result<f64, Failure> {
         let spans = match &self.cpus {
             None => vec![span(task, &mut self.names[0], &folders[0], watch)?],
             Some(cpus) => together(task, &mut self.names, cpus, folders, watch)?,
@@ -94,15 +99,15 @@ impl Cycle {
         Ok((ended - began) / spans[0].names as f64)
     }
 
-    fn count(&self, task: Task, folders: &[Folder]) -> Result<(), Failure> {
+    fn count(&self, task: NameTask, folders: &[NameFolder]) -> Result<(), Failure> {
         let seen = |letter| folders.iter().map(|folder| folder.count(letter)).sum::<Result<f64, Failure>>();
         match task {
-            Task::Create => {
+            NameTask::Create => {
                 add(&self.counts.names, self.names.iter().map(|names| names.count() as f64).sum());
                 add(&self.counts.made, seen(MADE)?);
             }
-            Task::Rename => add(&self.counts.renamed, seen(RENAMED)?),
-            Task::Remove => add(&self.counts.left, seen(MADE)? + seen(RENAMED)?),
+            NameTask::Rename => add(&self.counts.renamed, seen(RENAMED)?),
+            NameTask::Remove => add(&self.counts.left, seen(MADE)? + seen(RENAMED)?),
             _ => {}
         }
         Ok(())
@@ -125,29 +130,34 @@ impl Cycle {
 
 /// When a thread began and ended a task, on which CPU, and for how many names.
 #[derive(Debug, Clone, Copy)]
-struct Span {
+struct TaskSpan {
     began: f64,
     ended: f64,
     cpu: libc::c_int,
     names: u64,
 }
 
-fn span(task: Task, names: &mut Names, folder: &Folder, watch: &dyn Stopwatch) -> Result<Span, Failure> {
+fn span(
+    task: NameTask,
+    names: &mut ThreadNames,
+    folder: &NameFolder,
+    watch: &dyn Stopwatch,
+) -> Result<TaskSpan, Failure> {
     // SAFETY: returns a number.
     let cpu = unsafe { libc::sched_getcpu() };
     let began = watch.now_ns();
     let names = names.perform(task, &folder.file)?;
-    Ok(Span { began, ended: watch.now_ns(), cpu, names })
+    Ok(TaskSpan { began, ended: watch.now_ns(), cpu, names })
 }
 
 /// The same for all threads, each on its own CPU, which begin when all are ready.
 fn together(
-    task: Task,
-    names: &mut [Names],
+    task: NameTask,
+    names: &mut [ThreadNames],
     cpus: &[usize],
-    folders: &[Folder],
+    folders: &[NameFolder],
     watch: &dyn Stopwatch,
-) -> Result<Vec<Span>, Failure> {
+) -> Result<Vec<TaskSpan>, Failure> {
     let waiting = AtomicUsize::new(names.len());
     let (waiting, ended) = (&waiting, "a thread of a directory's users has ended");
     std::thread::scope(|scope| {
@@ -186,17 +196,18 @@ const TRACED: u64 = 16;
 
 /// The system calls of a small cycle of one thread, with the number of its names, as facts for the evidence.
 pub fn traced(site: &Site) -> Result<Vec<(&'static str, f64)>, Failure> {
-    let folder = Folder::new(parent(site)?.join(format!("{:x}-{}-traced", site.seed, std::process::id())))?;
-    let mut names = Names::new(0, TRACED, &mut SplitMix64::seed_from_u64(site.seed));
+    let folder =
+        NameFolder::new(&parent(site)?.join(format!("{:x}-{}-traced", site.seed, std::process::id())))?;
+    let mut names = ThreadNames::new(0, TRACED, &mut SplitMix64::seed_from_u64(site.seed));
     fathom_core::sampling::tracer::stated(TRACED, || {
-        Task::ALL.into_iter().try_for_each(|task| names.perform(task, &folder.file).map(drop))
+        NameTask::ALL.into_iter().try_for_each(|task| names.perform(task, &folder.file).map(drop))
     })
 }
 
 /// System calls of a cycle for one name of the traced one: those for each, and four that read the directory (open, twice
 /// getdents64, close).
 pub fn traced_calls() -> f64 {
-    Task::ALL.into_iter().map(Task::calls).sum::<f64>() + 4.0 / TRACED as f64
+    NameTask::ALL.into_iter().map(NameTask::calls).sum::<f64>() + 4.0 / TRACED as f64
 }
 
 /// The folder of all directories of a run.
@@ -250,12 +261,12 @@ mod tests {
         }
     }
 
-    fn cycle(place: &Path, cpus: Option<Vec<usize>>, one_directory: bool) -> Cycle {
+    fn cycle(place: &Path, cpus: Option<Vec<usize>>, one_directory: bool) -> DirectoryCycle {
         let threads = cpus.as_ref().map_or(1, Vec::len);
         let mut chance = SplitMix64::seed_from_u64(1);
-        let names = (0..threads).map(|thread| Names::new(thread, 50, &mut chance)).collect();
+        let names = (0..threads).map(|thread| ThreadNames::new(thread, 50, &mut chance)).collect();
         let parent = place.to_owned();
-        Cycle { parent, cpus, names, one_directory, seed: 1, cycles: 0, counts: Rc::default() }
+        DirectoryCycle { parent, cpus, names, one_directory, seed: 1, cycles: 0, counts: Rc::default() }
     }
 
     #[test]
@@ -265,7 +276,7 @@ mod tests {
             let mut cycle = cycle(place.path(), Some(vec![cpu, cpu, cpu]), one_directory);
             cycle.seed = u64::from(one_directory);
             let figures = cycle.run(&Steps(AtomicUsize::new(0))).unwrap();
-            assert_eq!(figures.len(), Task::ALL.len());
+            assert_eq!(figures.len(), NameTask::ALL.len());
             let counted = cycle.account()();
             let expected = [
                 (NAMES, 150.0),
@@ -278,7 +289,7 @@ mod tests {
             assert_eq!(counted, expected, "{one_directory}");
         }
         let folders = std::fs::read_dir(place.path()).unwrap().map(|folder| folder.unwrap().path());
-        let left = folders.map(|folder| std::fs::read_dir(folder).unwrap().count());
-        assert_eq!(left.collect::<Vec<_>>(), [0; 4], "three directories, and one, all of them empty");
+        let counts = folders.map(|folder| std::fs::read_dir(folder).unwrap().count());
+        assert_eq!(counts.collect::<Vec<_>>(), [0; 4], "three directories, and one, all of them empty");
     }
 }

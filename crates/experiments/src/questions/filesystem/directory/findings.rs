@@ -1,6 +1,6 @@
 //! Findings on names: whether more of them cost more each, and what threads cost each other.
 
-use super::names::Task;
+use super::names::NameTask;
 use super::{ABOUT, MANY, MOST, OWN, SHARED, THREADS, USUAL, changes, point};
 use fathom_core::prelude::*;
 use fathom_core::quantities::plain;
@@ -12,8 +12,8 @@ pub fn findings(known: &Known) -> Vec<Finding> {
 /// What a name costs in the largest directory measured, against the usual one.
 fn growth(known: &Known) -> Option<Finding> {
     let time = |task, names| known.found(ABOUT.name, &point(task, (names, 1, OWN)));
-    let most = [MOST, MANY].into_iter().find(|names| time(Task::Create, *names).is_some())?;
-    let of_tasks = Task::ALL.into_iter().filter_map(|task| {
+    let most = [MOST, MANY].into_iter().find(|names| time(NameTask::Create, *names).is_some())?;
+    let of_tasks = NameTask::ALL.into_iter().filter_map(|task| {
         let (few, many) = (time(task, USUAL)?, time(task, most)?);
         let name = task.name();
         let judged = match many.differs_from(&few) {
@@ -39,7 +39,7 @@ fn growth(known: &Known) -> Option<Finding> {
 /// What the operations that change a directory cost with all CPUs, in one directory and in many.
 fn threads(known: &Known) -> Option<Finding> {
     let most = known.points(ABOUT.name).map(|point| point.number(&THREADS)).max().filter(|most| *most > 1)?;
-    let of_tasks = Task::ALL.into_iter().filter(|task| changes(*task)).filter_map(|task| {
+    let of_tasks = NameTask::ALL.into_iter().filter(|task| changes(*task)).filter_map(|task| {
         let time = |threads, directory| known.found(ABOUT.name, &point(task, (USUAL, threads, directory)));
         let (alone, own, shared) = (time(1, OWN)?, time(most, OWN)?, time(most, SHARED)?);
         let name = task.name();
@@ -69,14 +69,14 @@ mod tests {
         let machine = fathom_described::machine();
         let mut known = Known::new(&machine, None);
         for (point, ns) in planted {
-            let found = fathom_described::found(*ns, Dimension::Of(Unit::Nanoseconds));
-            known.learn(ABOUT.name, point, found);
+            let value = fathom_described::found(*ns, Dimension::Of(Unit::Nanoseconds));
+            known.learn(ABOUT.name, point, value);
         }
         findings(&known).iter().map(|finding| finding.statement.plain() + "\n").collect()
     }
 
     fn create(names: u64, threads: u64, directory: &str, ns: f64) -> (Point, f64) {
-        (point(Task::Create, (names, threads, directory)), ns)
+        (point(NameTask::Create, (names, threads, directory)), ns)
     }
 
     #[test]

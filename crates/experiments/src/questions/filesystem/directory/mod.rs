@@ -6,9 +6,9 @@ mod names;
 
 use crate::apparatus::spread_cpus;
 use crate::expected::kernel_service;
-use cycle::{Cycle, NAMES, ON_CPUS, SEEN_LEFT, SEEN_MADE, SEEN_RENAMED, TASKS};
+use cycle::{DirectoryCycle, NAMES, ON_CPUS, SEEN_LEFT, SEEN_MADE, SEEN_RENAMED, TASKS};
 use fathom_core::prelude::*;
-use names::Task;
+use names::NameTask;
 use std::time::Duration;
 
 const NAMES_OF_A_THREAD: Parameter = Parameter::count("names", "names that each thread makes");
@@ -56,7 +56,7 @@ static ABOUT: About = About {
         MainFigure::of(
             "a file created, one of 1000 in its directory",
             &[
-                ("operation", At::Name(Task::Create.name())),
+                ("operation", At::Name(NameTask::Create.name())),
                 ("names", At::Number(USUAL)),
                 ("threads", At::Number(1)),
             ],
@@ -64,7 +64,7 @@ static ABOUT: About = About {
         MainFigure::of(
             "a file renamed, one of 1000 in its directory",
             &[
-                ("operation", At::Name(Task::Rename.name())),
+                ("operation", At::Name(NameTask::Rename.name())),
                 ("names", At::Number(USUAL)),
                 ("threads", At::Number(1)),
             ],
@@ -91,7 +91,7 @@ impl Experiment for Directory {
         let several = counts.into_iter().filter(|threads| *threads > 1);
         let together = several.flat_map(|threads| [OWN, SHARED].map(|directory| (USUAL, threads, directory)));
         let settings = alone.into_iter().chain(together);
-        settings.flat_map(|setting| Task::ALL.map(|task| point(task, setting))).collect()
+        settings.flat_map(|setting| NameTask::ALL.map(|task| point(task, setting))).collect()
     }
 
     fn figure(&self) -> Option<&'static Parameter> {
@@ -121,12 +121,12 @@ impl Experiment for Directory {
             .software("entering the kernel", task.calls(), kernel_service::entry(known))
             .being(TermEvent::KernelEntry);
         let (work, ns) = match task {
-            Task::Create => ("an inode and a name made, and both journalled", 8_000.0),
-            Task::LookUp => ("a name found in the kernel's cache, and attributes copied", 300.0),
-            Task::Miss => ("a name searched for in the blocks of the directory", 1_500.0),
-            Task::List => ("an entry copied", 50.0),
-            Task::Rename => ("a name made and another removed, and both journalled", 8_000.0),
-            Task::Remove => ("a name and an inode removed, and both journalled", 8_000.0),
+            NameTask::Create => ("an inode and a name made, and both journalled", 8_000.0),
+            NameTask::LookUp => ("a name found in the kernel's cache, and attributes copied", 300.0),
+            NameTask::Miss => ("a name searched for in the blocks of the directory", 1_500.0),
+            NameTask::List => ("an entry copied", 50.0),
+            NameTask::Rename => ("a name made and another removed, and both journalled", 8_000.0),
+            NameTask::Remove => ("a name and an inode removed, and both journalled", 8_000.0),
         };
         let work = if waits > 1 { format!("{work}, by one thread after the other") } else { work.to_owned() };
         Ok(kernel_service::assumed(entered, &work, ns * waits as f64, known))
@@ -151,7 +151,7 @@ impl Experiment for Directory {
         let cpus = (threads > 1).then(|| spread_cpus::cpus(site, threads)).transpose()?;
         let shared = point.name(&DIRECTORY) == SHARED;
         let facts = cycle::traced(site)?;
-        let mut cycle = Cycle::new(cpus, point.number(&NAMES_OF_A_THREAD), shared, site)?;
+        let mut cycle = DirectoryCycle::new(cpus, point.number(&NAMES_OF_A_THREAD), shared, site)?;
         let account = cycle.account();
         let work = Workload::figures(move || cycle.run(site.stopwatch)).cold().witnessed(account);
         Ok(facts.into_iter().fold(work, |work, (name, value)| work.stating(name, value)))
@@ -191,7 +191,7 @@ impl Experiment for Directory {
 }
 
 /// The point of a task with so many names for each of so many threads.
-fn point(task: Task, (names, threads, directory): (u64, u64, &str)) -> Point {
+fn point(task: NameTask, (names, threads, directory): (u64, u64, &str)) -> Point {
     let placement = if threads > 1 { Placement::Spread } else { Placement::OneCpu };
     Point::at(placement)
         .with(&NAMES_OF_A_THREAD, names)
@@ -200,15 +200,15 @@ fn point(task: Task, (names, threads, directory): (u64, u64, &str)) -> Point {
         .named(&OPERATION, task.name())
 }
 
-fn task(point: &Point) -> Result<Task, Failure> {
+fn task(point: &Point) -> Result<NameTask, Failure> {
     let name = point.name(&OPERATION);
-    let task = Task::ALL.into_iter().find(|task| task.name() == name);
+    let task = NameTask::ALL.into_iter().find(|task| task.name() == name);
     task.ok_or_else(|| Failure::no_variant(&OPERATION, name))
 }
 
 /// Whether a task changes the directory, which one thread at a time may do.
-fn changes(task: Task) -> bool {
-    [Task::Create, Task::Rename, Task::Remove].contains(&task)
+fn changes(task: NameTask) -> bool {
+    [NameTask::Create, NameTask::Rename, NameTask::Remove].contains(&task)
 }
 
 fn is_of_all_cpus(point: &Point) -> bool {
@@ -245,7 +245,7 @@ mod tests {
             seen.witnessed.insert(name.to_owned(), value);
         }
         seen.witnessed.insert(otherwise.0.to_owned(), otherwise.1);
-        let point = point(Task::Create, (USUAL, 2, SHARED));
+        let point = point(NameTask::Create, (USUAL, 2, SHARED));
         Directory.evidence(&point, &seen).iter().all(|check| check.holds)
     }
 

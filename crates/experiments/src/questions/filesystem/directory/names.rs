@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 /// What is done with every name, in this order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Task {
+pub enum NameTask {
     Create,
     LookUp,
     Miss,
@@ -21,26 +21,32 @@ pub enum Task {
     Remove,
 }
 
-impl Task {
-    pub const ALL: [Task; 6] =
-        [Task::Create, Task::LookUp, Task::Miss, Task::List, Task::Rename, Task::Remove];
+impl NameTask {
+    pub const ALL: [NameTask; 6] = [
+        NameTask::Create,
+        NameTask::LookUp,
+        NameTask::Miss,
+        NameTask::List,
+        NameTask::Rename,
+        NameTask::Remove,
+    ];
 
     pub const fn name(self) -> &'static str {
         match self {
-            Task::Create => "create",
-            Task::LookUp => "look up",
-            Task::Miss => "look up a missing name",
-            Task::List => "read the directory",
-            Task::Rename => "rename",
-            Task::Remove => "remove",
+            NameTask::Create => "create",
+            NameTask::LookUp => "look up",
+            NameTask::Miss => "look up a missing name",
+            NameTask::List => "read the directory",
+            NameTask::Rename => "rename",
+            NameTask::Remove => "remove",
         }
     }
 
     /// System calls for each name; reading a directory takes one for hundreds of names.
     pub const fn calls(self) -> f64 {
         match self {
-            Task::Create => 2.0,
-            Task::List => 0.0,
+            NameTask::Create => 2.0,
+            NameTask::List => 0.0,
             _ => 1.0,
         }
     }
@@ -61,18 +67,20 @@ pub const RENAMED: u8 = b'r';
 /// A folder that is emptied when this is dropped. The empty folder stays until the run's own folder is removed: a file system that
 /// spreads folders over the device puts the next one elsewhere as long as it is there.
 #[derive(Debug)]
-pub struct Folder {
+pub struct NameFolder {
     pub file: File,
     pub path: PathBuf,
 }
 
-impl Folder {
-    pub fn new(path: PathBuf) -> Result<Self, Failure> {
-        let made = DirBuilder::new().mode(0o700).create(&path);
-        let opened = made.and_then(|()| {
-            OpenOptions::new().read(true).custom_flags(libc::O_DIRECTORY | libc::O_NOFOLLOW).open(&path)
+impl NameFolder {
+    pub fn new(path: &Path) -> Result<Self, Failure> {
+        let created = DirBuilder::new().mode(0o700).create(path);
+        let opened = created.and_then(|()| {
+            OpenOptions::new().read(true).custom_flags(libc::O_DIRECTORY | libc::O_NOFOLLOW).open(path)
         });
-        opened.map(|file| Folder { file, path: path.clone() }).map_err(|error| refused("made", &path, &error))
+        opened
+            .map(|file| NameFolder { file, path: path.to_owned() })
+            .map_err(|error| refused("made", path, &error))
     }
 
     /// The names in it that begin with this letter, as the standard library reads a directory.
@@ -91,7 +99,7 @@ fn unreadable(path: &Path, error: &io::Error) -> Failure {
     Failure::Broke(format!("reading {}: {error}", path.display()))
 }
 
-impl Drop for Folder {
+impl Drop for NameFolder {
     fn drop(&mut self) {
         // What cannot be removed here is removed with the run's folder.
         for entry in std::fs::read_dir(&self.path).into_iter().flatten().flatten() {
@@ -102,13 +110,13 @@ impl Drop for Folder {
 
 /// The names of one thread.
 #[derive(Debug)]
-pub struct Names {
+pub struct ThreadNames {
     in_order: Vec<Name>,
     shuffled: Vec<Name>,
     entries: Vec<u8>,
 }
 
-impl Names {
+impl ThreadNames {
     /// So many names, different from those of the other threads.
     pub fn new(thread: usize, count: u64, chance: &mut SplitMix64) -> Self {
         let in_order: Vec<Name> = (0..count).map(|number| name(thread, number)).collect();
@@ -116,7 +124,7 @@ impl Names {
         for place in (1..shuffled.len()).rev() {
             shuffled.swap(place, below(chance, place as u64 + 1) as usize);
         }
-        Names { in_order, shuffled, entries: vec![0; ENTRIES] }
+        ThreadNames { in_order, shuffled, entries: vec![0; ENTRIES] }
     }
 
     /// How many there are.
@@ -125,17 +133,17 @@ impl Names {
     }
 
     /// Performs a task on each name, new files in the order of their names, all else in random order; returns for how many names.
-    pub fn perform(&mut self, task: Task, folder: &File) -> Result<u64, Failure> {
+    pub fn perform(&mut self, task: NameTask, folder: &File) -> Result<u64, Failure> {
         let (at, count) = (folder.as_raw_fd(), self.shuffled.len() as u64);
         match task {
-            Task::Create => self.in_order.iter().try_for_each(|name| create(at, name))?,
-            Task::LookUp => self.shuffled.iter().try_for_each(|name| look_up(at, name))?,
-            Task::Miss => {
+            NameTask::Create => self.in_order.iter().try_for_each(|name| create(at, name))?,
+            NameTask::LookUp => self.shuffled.iter().try_for_each(|name| look_up(at, name))?,
+            NameTask::Miss => {
                 self.shuffled.iter().try_for_each(|name| miss(at, &beginning(MISSING, name)))?;
             }
-            Task::List => return list(at, &mut self.entries),
-            Task::Rename => self.shuffled.iter().try_for_each(|name| rename(at, name))?,
-            Task::Remove => {
+            NameTask::List => return list(at, &mut self.entries),
+            NameTask::Rename => self.shuffled.iter().try_for_each(|name| rename(at, name))?,
+            NameTask::Remove => {
                 self.shuffled.iter().try_for_each(|name| remove(at, &beginning(RENAMED, name)))?;
             }
         }
@@ -244,19 +252,19 @@ mod tests {
     fn every_task_does_what_it_is_named_after_and_nothing_stays() {
         let place = tempfile::tempdir().unwrap();
         let path = place.path().join("names");
-        let folder = Folder::new(path.clone()).unwrap();
-        let mut names = Names::new(3, 2000, &mut SplitMix64::seed_from_u64(7));
+        let folder = NameFolder::new(&path).unwrap();
+        let mut names = ThreadNames::new(3, 2000, &mut SplitMix64::seed_from_u64(7));
         let mut perform = |task| names.perform(task, &folder.file).unwrap();
-        assert_eq!(perform(Task::Create), 2000);
+        assert_eq!(perform(NameTask::Create), 2000);
         assert!((folder.count(MADE).unwrap() - 2000.0).abs() < 0.5);
-        assert_eq!((perform(Task::LookUp), perform(Task::Miss)), (2000, 2000));
-        assert_eq!(perform(Task::List), 2000, "more than one call returns");
-        perform(Task::Rename);
+        assert_eq!((perform(NameTask::LookUp), perform(NameTask::Miss)), (2000, 2000));
+        assert_eq!(perform(NameTask::List), 2000, "more than one call returns");
+        perform(NameTask::Rename);
         let counted = [MADE, RENAMED].map(|letter| folder.count(letter).unwrap() as u64);
         assert_eq!(counted, [0, 2000]);
-        perform(Task::Remove);
+        perform(NameTask::Remove);
         assert_eq!(folder.count(RENAMED).unwrap() as u64, 0);
-        perform(Task::Create);
+        perform(NameTask::Create);
         drop(folder);
         assert_eq!(std::fs::read_dir(path).unwrap().count(), 0, "a folder is emptied");
     }
@@ -264,12 +272,12 @@ mod tests {
     #[test]
     fn what_is_not_there_is_no_success() {
         let place = tempfile::tempdir().unwrap();
-        let folder = Folder::new(place.path().join("names")).unwrap();
-        let mut names = Names::new(0, 2, &mut SplitMix64::seed_from_u64(7));
-        for task in [Task::LookUp, Task::Rename, Task::Remove] {
+        let folder = NameFolder::new(&place.path().join("names")).unwrap();
+        let mut names = ThreadNames::new(0, 2, &mut SplitMix64::seed_from_u64(7));
+        for task in [NameTask::LookUp, NameTask::Rename, NameTask::Remove] {
             assert!(names.perform(task, &folder.file).is_err(), "{task:?} of names that were not made");
         }
-        names.perform(Task::Create, &folder.file).unwrap();
-        assert!(names.perform(Task::Create, &folder.file).is_err(), "names that are there are not new");
+        names.perform(NameTask::Create, &folder.file).unwrap();
+        assert!(names.perform(NameTask::Create, &folder.file).is_err(), "names that are there are not new");
     }
 }
