@@ -32,7 +32,7 @@ pub use level::{Level, Levels};
 pub use main_figure::MainFigure;
 pub use peer_address::{PeerAddress, Token};
 pub use point::{AXIS_PLACEMENT, PEER, Parameter, Placement, Point, Scale, VIRTUAL_PEER, Value};
-pub use prediction::{Basis, Known, Learnt, Part, Prediction, Source, Term, TermEvent};
+pub use prediction::{Basis, Ground, Known, Learnt, Part, Prediction, Source, Term, TermEvent};
 pub use remote_file::{Access, RemoteFile};
 pub use requirement::Requirement;
 pub use selector::{At, Landmark, Others, PointSettings, Selector};

@@ -105,12 +105,61 @@ pub struct Term {
     /// What happens in it; absent if reports conclude nothing from it, and in files of earlier programs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub event: Option<TermEvent>,
+    /// The published machine whose ratio of two figures is its factor; absent where no other machine's proportions are assumed, and
+    /// in files of earlier programs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scaled_from: Option<String>,
+    /// The least and the greatest of the published values of which `each` is the geometric mean; absent where it is of one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub published_range: Option<[f64; 2]>,
 }
 
 impl Term {
     /// The contribution of the term, in the point's unit.
     pub fn value(&self) -> f64 {
         self.times * self.each
+    }
+
+    /// Whether it assumes the proportions of a published machine. Earlier programs said so in words alone.
+    pub fn is_scaled(&self) -> bool {
+        self.scaled_from.is_some() || SCALED_IN_WORDS.iter().any(|words| self.what.contains(words))
+    }
+}
+
+/// How programs of schema 2 and before named a term that is scaled from report 000's machine.
+const SCALED_IN_WORDS: [&str; 2] = ["in null writes as in report 000", "where a null write takes"];
+
+/// What a prediction rests on: the kinds are counted apart, because the later ones are easier.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Ground {
+    /// Data sheets, published tables, first principles and assumptions.
+    Independent,
+    /// The proportions of one published machine, whatever they are applied to.
+    Scaled,
+    /// A measurement of the same run.
+    ThisRun,
+}
+
+impl Ground {
+    /// All of them, the hardest first.
+    pub const ALL: [Ground; 3] = [Ground::Independent, Ground::Scaled, Ground::ThisRun];
+
+    /// Its name, in a few words.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Ground::Independent => "independent",
+            Ground::Scaled => "scaled from a published machine",
+            Ground::ThisRun => "from this run",
+        }
+    }
+
+    /// Its name where there is little room.
+    pub const fn short_name(self) -> &'static str {
+        match self {
+            Ground::Independent => "independent",
+            Ground::Scaled => "scaled",
+            Ground::ThisRun => "this run",
+        }
     }
 }
 
@@ -124,9 +173,16 @@ pub struct Prediction {
 }
 
 impl Prediction {
-    /// Whether it is based only on facts, publications and assumptions, not on measurements of the same run.
-    pub fn is_independent(&self) -> bool {
-        !self.terms.iter().any(|term| matches!(term.source, Source::Measured { .. }))
+    /// What it rests on: a published machine's proportions before a measurement of the same run, because the factor is the weaker.
+    pub fn ground(&self) -> Ground {
+        let is_measured = |term: &Term| matches!(term.source, Source::Measured { .. });
+        if self.terms.iter().any(Term::is_scaled) {
+            Ground::Scaled
+        } else if self.terms.iter().any(is_measured) {
+            Ground::ThisRun
+        } else {
+            Ground::Independent
+        }
     }
 
     /// A prediction without terms.
@@ -136,7 +192,34 @@ impl Prediction {
 
     fn term(mut self, part: Part, what: &str, times: f64, each: Basis) -> Self {
         let Basis { value, source } = each;
-        self.terms.push(Term { part, what: what.to_owned(), times, each: value, source, event: None });
+        let what = what.to_owned();
+        let (event, scaled_from, published_range) = (None, None, None);
+        self.terms.push(Term { part, what, times, each: value, source, event, scaled_from, published_range });
+        self
+    }
+
+    /// Adds a cost of the operating system for which published machines differ: the geometric mean of their values, with its range.
+    ///
+    /// # Panics
+    /// If there are no values: they are constants of the program.
+    #[must_use]
+    pub fn software_of(self, what: &str, values: &[f64], citation: &str) -> Self {
+        let mean = (values.iter().map(|value| value.ln()).sum::<f64>() / values.len() as f64).exp();
+        let mut prediction = self.software(what, 1.0, Basis::published(mean, citation));
+        let ends = values.iter().copied().reduce(f64::min).zip(values.iter().copied().reduce(f64::max));
+        let (least, most) = ends.expect("published values");
+        if let Some(term) = prediction.terms.last_mut() {
+            term.published_range = (least < most).then_some([least, most]);
+        }
+        prediction
+    }
+
+    /// Says that the factor of the term that was added last is the ratio of two figures of this published machine.
+    #[must_use]
+    pub fn scaled_from(mut self, machine: &str) -> Self {
+        if let Some(term) = self.terms.last_mut() {
+            term.scaled_from = Some(machine.to_owned());
+        }
         self
     }
 
@@ -170,6 +253,18 @@ impl Prediction {
     pub fn part(&self, part: Part) -> Option<f64> {
         let terms: Vec<f64> = self.terms.iter().filter(|term| term.part == part).map(Term::value).collect();
         (!terms.is_empty()).then(|| terms.iter().sum())
+    }
+
+    /// The least and the greatest total that the published values allow; `None` if no term has a range.
+    pub fn range(&self) -> Option<(f64, f64)> {
+        self.terms.iter().any(|term| term.published_range.is_some()).then(|| {
+            let end = |place: usize| {
+                let of =
+                    |term: &Term| term.published_range.map_or(term.each, |range| range[place]) * term.times;
+                self.terms.iter().map(of).sum()
+            };
+            (end(0), end(1))
+        })
     }
 
     /// The sum of all terms.
@@ -350,6 +445,34 @@ impl<'run> Known<'run> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_prediction_rests_on_its_weakest_term() {
+        let measured = || Basis {
+            value: 3.0,
+            source: Source::Measured { experiment: "cpu/system_call".to_owned(), point: Point::new() },
+        };
+        let independent = Prediction::new().hardware("a load", 1.0, Basis::published(1.0, "a table"));
+        let of_run = independent.clone().software("a call", 2.0, measured());
+        let scaled = of_run.clone().software("a process", 577.0, measured()).scaled_from("report 000");
+        let grounds = [independent, of_run, scaled].map(|prediction| prediction.ground());
+        assert_eq!(grounds, Ground::ALL);
+        let earlier =
+            Prediction::new().software("fork, in null writes as in report 000 (1 / 2)", 1.0, measured());
+        assert_eq!(earlier.ground(), Ground::Scaled);
+    }
+
+    #[test]
+    fn published_machines_that_differ_give_a_range() {
+        let prediction = Prediction::new().software_of("a process", &[40.0, 90.0], "two reports").software(
+            "a call",
+            2.0,
+            Basis::published(1.5, "a paper"),
+        );
+        assert!((prediction.total() - 63.0).abs() < 1e-9);
+        assert_eq!(prediction.range(), Some((43.0, 93.0)));
+        assert_eq!(Prediction::new().software_of("a thread", &[8.0], "a report").range(), None);
+    }
 
     #[test]
     fn parts_add_up_and_a_part_without_terms_is_none() {

@@ -1,9 +1,8 @@
 //! Conclusions from figures of several experiments: causes, operations measured more than once, and the accuracy of the
 //! predictions.
 
-use super::causes;
-use super::method::cited;
 use super::sections::{linked, title};
+use super::works::cited;
 use crate::finding;
 use crate::paper::{Block, Column, Group, Key, Row, Section, Table, Text, Tone, Weight};
 use crate::words::{self, plural};
@@ -86,12 +85,6 @@ pub(super) fn accuracy(results: &Results) -> Option<Section> {
             .with_all(first.iter().map(paragraph))
             .with_all(rest)
             .with(chapters)
-            .with_all(causes::table(results).map(|table| Block::Folded {
-                summary: "The cause of each operation of the picture".into(),
-                appendix: true,
-                open: false,
-                blocks: vec![table.into()],
-            }))
             .with(Block::Folded {
                 summary: "Each experiment".into(),
                 appendix: true,
@@ -105,7 +98,7 @@ pub(super) fn accuracy(results: &Results) -> Option<Section> {
 fn by_chapter(results: &Results, total: &Tally) -> Table {
     let chapters = results.accuracy.chapters.iter();
     let chapters = chapters.map(|chapter| accuracy_row(Text::plain(title(&chapter.name)), chapter));
-    let kinds = results.accuracy.by_kind().into_iter();
+    let kinds = results.accuracy.by_ground().into_iter();
     let kinds = kinds.map(|tally| accuracy_row(Text::plain(&*tally.name), tally));
     let whole = accuracy_row(Text::plain("the whole run"), total).weighing(Weight::Sum);
     accuracy_table("accuracy-table", "experiments").rows(chapters.chain(kinds).chain([whole]))
@@ -141,10 +134,11 @@ fn accuracy_table(key: &str, of: &str) -> Table {
 
 /// The accuracy of the predictions that do not use the run's own measurements; empty if these are all or none.
 fn independent(results: &Results) -> String {
-    results.accuracy.by_kind().first().map_or(String::new(), |tally| {
+    results.accuracy.by_ground().first().map_or(String::new(), |tally| {
         format!(
-            "; of the {} whose predictions use no measurement of the same run, {} came within a factor of {FAIR}",
+            "; of the {} that are {}, {} came within a factor of {FAIR}",
             tally.judged,
+            tally.name,
             quantities::percent(tally.fair.share)
         )
     })

@@ -1,10 +1,11 @@
-//! The section of one experiment. In the paper: question, figure, a few rows, and the findings. In its appendix: method,
-//! prediction, all results, evidence, limits.
+//! The section of one experiment. In the paper its four parts: question and method, prediction, result, analysis. In its appendix:
+//! the whole method, every prediction, all results, evidence, limits.
 
 use super::main_rows::MainRows;
 use super::method::paragraphs;
 use super::sections::{listed, section_of};
-use super::{evidence, operations, prediction, results};
+use super::works::cited;
+use super::{analysis, evidence, operations, prediction, results};
 use crate::figure::{self, DrawnFigure, Figures};
 use crate::paper::{Block, Figure, Key, Section, Table, Text, Tone};
 use crate::summary::{self, Unmeasured};
@@ -47,9 +48,11 @@ pub(super) fn of(results: &Results, name: &str, place: usize) -> Section {
     let drawings = others.map(Block::from).collect();
     Section::new(key.clone(), Text::code(name))
         .with(Block::Question(Text::prose(question)))
-        .with_all(method.map(operation))
+        .with_all(method.map(method_in_brief))
+        .with_all(prediction::in_brief(&few.points(), &points).map(|text| part_of("Prediction", text)))
         .with_all(main)
         .with_all(few.table(name, key.within("main"), &all).map(Block::from))
+        .with_all(analysis::lead(results, &points).map(|text| part_of("Analysis", text)))
         .with_all(few_findings)
         .with_all(missed)
         .with(standing(&points, &without))
@@ -81,9 +84,42 @@ fn headed<const PARTS: usize>(parts: [(&str, Vec<Block>); PARTS]) -> Vec<Block> 
 const UNKNOWN: &str =
     "Neither this program nor the run file describes the method that measured these figures.";
 
-fn operation(method: &Method) -> Block {
-    let is = Text::prose(&format!(" is {}.", method.operation));
-    Block::Paragraph(Text::strong("One operation").and(is))
+/// A part of the section, after its name.
+fn part_of(name: &str, text: Text) -> Block {
+    Block::Paragraph(Text::strong(format!("{name}.")).and(" ").and(text))
+}
+
+/// The most words of the method in the paper: two or three sentences; the appendix has all.
+const METHOD_WORDS: usize = 40;
+
+/// The operation, the first sentences of the method, and the function that is timed.
+fn method_in_brief(method: &Method) -> Block {
+    let mut text = Text::prose(&format!("One operation is {}. ", method.operation));
+    text = text.and(cited(&sentences(&method.text, METHOD_WORDS)));
+    if let Some(timed) = &method.timed {
+        let name = timed.text.split_once("fn ").and_then(|(_, rest)| rest.split(['(', '<']).next());
+        let code = Text::code(name.unwrap_or_default());
+        text = text
+            .and(" Timed: ")
+            .and(code)
+            .and(", ")
+            .and(Text::prose(&timed.of))
+            .and(", listed in the appendix.");
+    }
+    part_of("Method", text)
+}
+
+/// The first sentences of a text, until they have this many words.
+fn sentences(text: &str, words: usize) -> String {
+    let paragraph = text.split("\n\n").next().unwrap_or_default();
+    let mut end = 0;
+    for sentence in paragraph.split_inclusive(". ") {
+        end += sentence.len();
+        if paragraph[..end].split_whitespace().count() >= words {
+            break;
+        }
+    }
+    paragraph[..end].trim_end().to_owned()
 }
 
 /// The method of the measurement, if it is known, and its version; with this program's version if that differs.

@@ -1,8 +1,9 @@
 //! The prediction of an experiment's points, term by term.
 
+use super::works;
 use crate::paper::{Block, Column, Group, Key, Row, Table, Text, Weight};
 use crate::words::{self, plural};
-use fathom_core::experiment::{Part, Prediction, Source, Term};
+use fathom_core::experiment::{Ground, Part, Prediction, Source, Term};
 use fathom_core::quantities;
 use fathom_core::quantity::Unit;
 use fathom_engine::results::PointResult;
@@ -30,6 +31,50 @@ pub(super) fn blocks(points: &[&PointResult], key: &Key) -> Vec<Block> {
     }
     blocks.extend(unpredicted(points));
     blocks
+}
+
+/// The most terms that are named in the paper; the appendix has all.
+const MOST_TERMS: usize = 4;
+
+/// How the first of these points was predicted, and what the predictions of all points rest on; `None` without a prediction.
+pub(super) fn in_brief(few: &[&PointResult], all: &[&PointResult]) -> Option<Text> {
+    let (point, prediction) = few.iter().find_map(|point| Some((*point, point.prediction.as_ref()?)))?;
+    let name = words::short_label(point, &point.point);
+    let total = quantities::value(point.unit, prediction.total());
+    let of = |part: Part, of: &str| {
+        let terms: Vec<Text> =
+            prediction.terms.iter().filter(|term| term.part == part).map(|term| named(point, term)).collect();
+        (!terms.is_empty()).then(|| Text::joined(terms, "; ").and(format!(" ({of})")))
+    };
+    let parts: Vec<Text> =
+        [of(Part::Hardware, "hardware"), of(Part::Software, "software")].into_iter().flatten().collect();
+    let derived = match prediction.terms.len() {
+        number if number <= MOST_TERMS => Text::joined(parts, "; "),
+        number => Text::plain(format!("the sum of {}, which the appendix lists", plural(number, "term"))),
+    };
+    Some(Text::plain(format!("{name}: ")).and(derived).and(format!("; {total} in all. {}", grounds(all))))
+}
+
+/// A term with its value and where that is from.
+fn named(point: &PointResult, term: &Term) -> Text {
+    let times = if (term.times - 1.0).abs() < f64::EPSILON {
+        String::new()
+    } else {
+        format!("{} × ", quantities::plain(term.times))
+    };
+    Text::plain(format!("{}, {times}{}, ", quantities::reworded(&term.what), amount(point.unit, term.each)))
+        .and(source(&term.source))
+}
+
+/// How many of the predictions rest on what.
+fn grounds(points: &[&PointResult]) -> String {
+    let all: Vec<Ground> =
+        points.iter().filter_map(|point| Some(point.prediction.as_ref()?.ground())).collect();
+    let counted = Ground::ALL.into_iter().filter_map(|ground| {
+        let number = all.iter().filter(|of| **of == ground).count();
+        (number > 0).then(|| format!("{number} {}", ground.name()))
+    });
+    format!("Predictions by what they rest on: {}.", counted.collect::<Vec<_>>().join(", "))
 }
 
 fn was(number: usize) -> String {
@@ -95,8 +140,10 @@ fn source(source: &Source) -> Text {
         Source::Assumed { reason } => Text::plain(format!("assumed: {}", quantities::reworded(reason))),
         // A citation may begin with the conversion of cycles to a time: `2 cycles of 0.3846 ns: a book`.
         Source::Published { citation } => match citation.split_once(" ns: ") {
-            Some((cycles, work)) => Text::plain(format!("{} ns", quantities::reworded(cycles))).cite(work),
-            None => Text::plain("published").cite(&**citation),
+            Some((cycles, work)) => {
+                Text::plain(format!("{} ns: ", quantities::reworded(cycles))).and(works::citation(work))
+            }
+            None => works::citation(citation),
         },
     }
 }
