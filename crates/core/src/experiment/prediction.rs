@@ -255,6 +255,24 @@ impl Prediction {
         (!terms.is_empty()).then(|| terms.iter().sum())
     }
 
+    /// Says how many times the term that was added last enters.
+    #[must_use]
+    pub fn times(mut self, times: f64) -> Self {
+        if let Some(term) = self.terms.last_mut() {
+            term.times = times;
+        }
+        self
+    }
+
+    /// Says within which values published devices or machines have the term that was added last.
+    #[must_use]
+    pub fn within(mut self, range: Option<[f64; 2]>) -> Self {
+        if let Some(term) = self.terms.last_mut() {
+            term.published_range = range.filter(|_| !matches!(term.source, Source::Measured { .. }));
+        }
+        self
+    }
+
     /// The least and the greatest total that the published values allow; `None` if no term has a range.
     pub fn range(&self) -> Option<(f64, f64)> {
         self.terms.iter().any(|term| term.published_range.is_some()).then(|| {
@@ -437,7 +455,12 @@ impl<'run> Known<'run> {
         let cycle = self.cycle().value;
         (
             cycles * cycle,
-            format!("{} cycles of {} ns: {reason}", quantities::plain(cycles), quantities::number(cycle)),
+            format!(
+                "{} {} of {} ns: {reason}",
+                quantities::plain(cycles),
+                if cycles == 1.0 { "cycle" } else { "cycles" },
+                quantities::number(cycle)
+            ),
         )
     }
 }

@@ -45,6 +45,7 @@ pub(super) fn of(results: &Results, name: &str, place: usize) -> Section {
         .map(|(place, drawn)| numbered(name, key.within(&format!("figure-{}", place + 1)), drawn, &tables));
     let (few_findings, more_findings) = findings(results, name);
     let (missed, more_missed) = missed(results, name);
+    let (standing, folded_standing) = standing(&points, &without);
     let drawings = others.map(Block::from).collect();
     Section::new(key.clone(), Text::code(name))
         .with(Block::Question(Text::prose(question)))
@@ -55,7 +56,7 @@ pub(super) fn of(results: &Results, name: &str, place: usize) -> Section {
         .with_all(analysis::lead(results, &points).map(|text| part_of("Analysis", text)))
         .with_all(few_findings)
         .with_all(missed)
-        .with(standing(&points, &without))
+        .with_all(standing)
         .with_all(evidence::failing(&points))
         .with(Block::Folded {
             summary: "Method, prediction, all results, evidence and limits".into(),
@@ -64,7 +65,13 @@ pub(super) fn of(results: &Results, name: &str, place: usize) -> Section {
             blocks: headed([
                 ("Method", self::method(method, points.first().copied())),
                 ("Prediction", prediction::blocks(&points, &key)),
-                ("Results", shown(drawings, tables, trends(results, name), &without)),
+                (
+                    "Results",
+                    folded_standing
+                        .into_iter()
+                        .chain(shown(drawings, tables, trends(results, name), &without))
+                        .collect(),
+                ),
                 ("What else the results say", more_findings),
                 ("Why predictions missed", more_missed),
                 ("Evidence", evidence::blocks(&points, &key)),
@@ -90,7 +97,7 @@ fn part_of(name: &str, text: Text) -> Block {
 }
 
 /// The most words of the method in the paper: two or three sentences; the appendix has all.
-const METHOD_WORDS: usize = 40;
+const METHOD_WORDS: usize = 30;
 
 /// The operation, the first sentences of the method, and the function that is timed.
 fn method_in_brief(method: &Method) -> Block {
@@ -209,12 +216,8 @@ fn missed(results: &Results, name: &str) -> (Vec<Block>, Vec<Block>) {
     let few: Vec<Text> = all.iter().take(MOST_MISSED).cloned().collect();
     let more = all.len() - few.len();
     let lead = match more {
-        0 => "Predictions that missed by more than a factor of two, and why:".to_owned(),
-        _ => format!(
-            "Predictions that missed by more than a factor of two, and why ({} of {}):",
-            few.len(),
-            all.len()
-        ),
+        0 => "Missed by more than a factor of two:".to_owned(),
+        _ => format!("Missed by more than a factor of two ({} of {} kinds):", few.len(), all.len()),
     };
     (listed(&lead, few), if more == 0 { vec![] } else { vec![Block::List(all)] })
 }
@@ -232,7 +235,15 @@ fn trends(results: &Results, name: &str) -> Vec<Text> {
 const BY_QUICK: &str = "left out by --quick";
 
 /// The number of points with a figure, the reasons of the others, and the share of the evidence that holds.
-fn standing(points: &[&PointResult], without: &[Unmeasured]) -> Block {
+/// In the paper only where something failed or nothing was measured, otherwise in the appendix.
+fn standing(points: &[&PointResult], without: &[Unmeasured]) -> (Option<Block>, Option<Block>) {
+    let is_notable =
+        without.iter().any(|group| group.failure) || !points.iter().any(|point| summary::is_in_table(point));
+    let block = standing_of(points, without);
+    if is_notable { (Some(block), None) } else { (None, Some(block)) }
+}
+
+fn standing_of(points: &[&PointResult], without: &[Unmeasured]) -> Block {
     if without.iter().all(|group| group.reason.starts_with(BY_QUICK) && group.points.len() == points.len())
         && !without.is_empty()
     {

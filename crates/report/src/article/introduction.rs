@@ -1,6 +1,6 @@
 //! What was asked, of which machine, and where the answers are: the introduction, made of facts of the run.
 
-use super::sections::title;
+use super::sections::{has_section, title};
 use crate::paper::{Key, Section, Text};
 use crate::run;
 use crate::words::plural;
@@ -13,7 +13,7 @@ pub(super) fn of(results: &Results) -> Section {
     let asked = format!(
         "What do the operations of an operating system cost on this machine, what should they cost, and why do they differ? {} \
          ask it of {}.",
-        plural(results.experiments().len(), "experiment"),
+        plural(measured(results).count(), "experiment"),
         chapters(results)
     );
     let machine = format!(
@@ -29,10 +29,15 @@ pub(super) fn of(results: &Results) -> Section {
     section.say(Text::joined([predicted(results), places(results)], " "))
 }
 
+/// The experiments with a value.
+fn measured<'run>(results: &'run Results) -> impl Iterator<Item = &'run str> {
+    results.experiments().into_iter().filter(|name| has_section(results, name))
+}
+
 /// The chapters with the number of their experiments: "processor and services (12), memory (11) and file system (6)".
 fn chapters(results: &Results) -> String {
     let mut counted: Vec<(&str, usize)> = vec![];
-    for name in results.experiments() {
+    for name in measured(results) {
         match counted.iter_mut().find(|(of, _)| *of == family(name)) {
             Some((_, number)) => *number += 1,
             None => counted.push((family(name), 1)),

@@ -2,9 +2,8 @@
 //! does not hold, and the points less precise than their target.
 
 use super::sections::{linked, listed};
-use super::synopsis;
 use crate::description::FactRow;
-use crate::paper::{Block, Column, Key, Row, Section, Sign, Table, Text, Tone, Weight};
+use crate::paper::{Block, Column, Group, Key, Row, Section, Sign, Table, Text, Tone, Weight};
 use crate::run::{self, Precision};
 use crate::{description, occupancy, words};
 use fathom_core::quantities;
@@ -30,12 +29,66 @@ pub(super) fn of(results: &Results) -> Section {
         section = section.say(sentence);
     }
     let lead = "Every fact, with the file, instruction or call it was read from; where a fact is unknown, the reason.";
-    section.with(synopsis::machine_table(results)).with(Block::Folded {
+    section.with(in_brief(results)).with(Block::Folded {
         summary: "Every fact".into(),
         appendix: true,
         open: false,
         blocks: std::iter::once(Block::Paragraph(lead.into())).chain(parts.map(folded)).collect(),
     })
+}
+
+/// The facts of the paper: sections of the description with the names of their rows, or what they end with.
+const FACTS: &[(&str, &[&str])] = &[
+    (
+        "Processor",
+        &[
+            "Model",
+            "Microarchitecture",
+            "Nominal clock",
+            "Cycle time at it",
+            "Observed clock",
+            "Cycles per instruction (CPI)",
+        ],
+    ),
+    ("Cores", &["CPUs (threads)", "Cores", "Packages", "SMT"]),
+    ("Caches", &["L1d", "L1i", "L2", "L3"]),
+    ("Memory", &["Size", "Modules", "Channels", "Theoretical bandwidth"]),
+    ("Pages", &["Base page", "Transparent huge pages"]),
+    (
+        "Storage of the measured folder",
+        &[
+            "File system",
+            "Device",
+            "Device model",
+            "Capacity",
+            "Rotation speed",
+            "PCIe link",
+            "Queue depth",
+            "Write cache",
+        ],
+    ),
+    ("Network", &[" model", " driver", " speed", " duplex", " MTU"]),
+    ("Kernel", &["Release", "Distribution", "C library", "Page-table isolation"]),
+    ("Virtualisation", &["Hypervisor", "Container", "System"]),
+    ("This program", &["Version", "Target"]),
+];
+
+/// The machine in one table, each fact with what it was read from; of an unknown one the reason.
+fn in_brief(results: &Results) -> Table {
+    let described = description::sections(&results.run.header.machine);
+    let mut table = Table::new(Key::of("machine-table"), "The machine, the system and the program.")
+        .columns([Column::words("fact"), Column::words("value, with its unit"), Column::words("read from")]);
+    for (title, names) in FACTS {
+        let part = described.iter().find(|part| part.title == *title);
+        let is_one =
+            |name: &str| names.iter().any(|of| name == *of || of.starts_with(' ') && name.ends_with(of));
+        let facts = part.into_iter().flat_map(|part| &part.rows).filter(|fact| is_one(&fact.name));
+        let rows: Vec<Row> = facts.map(row).collect();
+        if !rows.is_empty() {
+            table = table.group(Group::named(*title).rows(rows));
+        }
+    }
+    table
 }
 
 fn table(place: usize, part: &description::FactSection) -> Table {

@@ -55,10 +55,10 @@ impl<'run> MainRows<'run> {
         };
         let columns = [
             Column::words("operation"),
-            in_unit("hardware").optional(),
-            in_unit("software").optional(),
+            in_unit("hardware"),
+            in_unit("software"),
             in_unit("predicted"),
-            Column::words("from").optional(),
+            Column::words("from"),
             in_unit("median"),
             in_unit("95 % interval"),
             Column::ratio("measured / predicted"),
@@ -69,7 +69,7 @@ impl<'run> MainRows<'run> {
         let all = Text::joined(all.iter().map(|key| Text::to(key)), ", ");
         let rows = self.rows.iter().flat_map(|main| rows(main, shared));
         let table = Table::new(key, caption.and(all).and(".")).columns(columns).rows(rows);
-        Some(table.without_columns_of(summary::ABSENT))
+        Some(table.without_empty_columns(summary::ABSENT))
     }
 }
 

@@ -5,7 +5,8 @@ use super::sections::linked;
 use crate::paper::{Column, Group, Key, Row, Section, Table, Text};
 use crate::references::{self, Beside, Machine, Value};
 use crate::summary::ABSENT;
-use crate::words;
+use crate::{finding, words};
+use fathom_core::experiment::{Piece, Statement};
 use fathom_core::quantities;
 use fathom_core::quantity::Unit;
 use fathom_engine::results::{PointResult, Results};
@@ -39,7 +40,7 @@ impl<'run> Nearest<'run> {
     /// The section; `None` if no figure is comparable.
     pub(super) fn section(&self, results: &Results) -> Option<Section> {
         let columns = [Column::words("operation"), Column::mixed("here")];
-        let there = self.machines.iter().map(|machine| Column::mixed(name(machine)).optional());
+        let there = self.machines.iter().map(|machine| Column::mixed(name(machine)));
         let caption = self.machines.iter().fold(
             Text::plain("Beside the nearest published machines: "),
             |caption, machine| {
@@ -60,8 +61,8 @@ impl<'run> Nearest<'run> {
         }
         (!self.points.is_empty()).then(|| {
             Section::new(Key::of("nearest"), "Beside the nearest published machines")
-                .say(READING)
-                .with(table.without_columns_of(ABSENT))
+                .say(Text::prose(READING))
+                .with(table.without_empty_columns(ABSENT))
         })
     }
 
@@ -70,8 +71,7 @@ impl<'run> Nearest<'run> {
             let row = rows.iter().find(|row| row.machine.id == machine.id);
             row.map_or(Text::plain(ABSENT), |row| Text::plain(value(row)))
         });
-        let here = point.estimate().map(|estimate| quantities::with_interval(point.unit, estimate));
-        let cells = [words::short_label(point, &point.point).into(), Text::strong(here.unwrap_or_default())];
+        let cells = [words::short_label(point, &point.point).into(), Text::strong(written(point))];
         Row::of(cells.into_iter().chain(there))
     }
 
@@ -96,6 +96,14 @@ impl<'run> Nearest<'run> {
 const READING: &str = "The published machines that are nearest by operating system and clock, where a point of this run repeats their \
     method. Doubtful figures are left out; `fathom report RUN --beside MACHINE` has them with the reasons. Published figures have no \
     interval, so a ratio is no more certain than they are, and the machines are laptops measured without a hypervisor.";
+
+/// The value of a point with its interval: `187 ns (186–188)`.
+pub(super) fn written(point: &PointResult) -> String {
+    point
+        .figure()
+        .map(|figure| finding::text(&Statement(vec![Piece::Figure(figure.named("it"))])))
+        .unwrap_or_default()
+}
 
 /// Whether more of it is better.
 fn is_rate(unit: Unit) -> bool {

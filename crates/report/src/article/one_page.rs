@@ -49,9 +49,9 @@ pub(super) fn of(results: &Results) -> Option<Section> {
         Column::mixed("base hardware"),
         Column::mixed("software overhead"),
         Column::mixed("predicted"),
-        Column::words("from").optional(),
+        Column::words("from"),
         Column::mixed("measured"),
-        Column::mixed("core shared").optional(),
+        Column::mixed("core shared"),
         Column::ratio("measured / predicted"),
         Column::words("cause"),
     ];
@@ -64,7 +64,7 @@ pub(super) fn of(results: &Results) -> Option<Section> {
     (!operations.is_empty()).then(|| {
         Section::new(Key::of("one-page"), "Every operation on a page")
             .say(READING)
-            .with(table.without_columns_of(ABSENT))
+            .with(table.without_empty_columns(ABSENT))
     })
 }
 

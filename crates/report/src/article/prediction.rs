@@ -52,18 +52,33 @@ pub(super) fn in_brief(few: &[&PointResult], all: &[&PointResult]) -> Option<Tex
         number if number <= MOST_TERMS => Text::joined(parts, "; "),
         number => Text::plain(format!("the sum of {}, which the appendix lists", plural(number, "term"))),
     };
-    Some(Text::plain(format!("{name}: ")).and(derived).and(format!("; {total} in all. {}", grounds(all))))
+    Some(Text::plain(format!("{name}: ")).and(derived).and(format!("; in all {total}. {}", grounds(all))))
 }
 
 /// A term with its value and where that is from.
 fn named(point: &PointResult, term: &Term) -> Text {
-    let times = if (term.times - 1.0).abs() < f64::EPSILON {
-        String::new()
-    } else {
-        format!("{} × ", quantities::plain(term.times))
-    };
-    Text::plain(format!("{}, {times}{}, ", quantities::reworded(&term.what), amount(point.unit, term.each)))
-        .and(source(&term.source))
+    let is_one = (term.times - 1.0).abs() < f64::EPSILON;
+    let times = if is_one { String::new() } else { format!("{} × ", quantities::plain(term.times)) };
+    let what = format!("{} {times}{} (", quantities::reworded(&term.what), amount(point.unit, term.each));
+    Text::plain(what).and(source_in_brief(&term.source)).and(")")
+}
+
+/// A source in a word or two: the number of its work, the experiment of this run.
+fn source_in_brief(of: &Source) -> Text {
+    match of {
+        Source::Machine { .. } => "a fact of this machine".into(),
+        Source::Measured { experiment, .. } => Text::plain("this run: ").and(Text::code(experiment)),
+        Source::Assumed { .. } => "assumed".into(),
+        Source::Published { citation } => {
+            let (cycles, work) = citation.split_once(" ns: ").unwrap_or(("", citation));
+            let cycles = if cycles.is_empty() {
+                String::new()
+            } else {
+                format!("{} ns", quantities::reworded(cycles))
+            };
+            works::numbers(work).into_iter().fold(Text::plain(cycles), |text, work| text.cite(work))
+        }
+    }
 }
 
 /// How many of the predictions rest on what.
@@ -72,9 +87,10 @@ fn grounds(points: &[&PointResult]) -> String {
         points.iter().filter_map(|point| Some(point.prediction.as_ref()?.ground())).collect();
     let counted = Ground::ALL.into_iter().filter_map(|ground| {
         let number = all.iter().filter(|of| **of == ground).count();
-        (number > 0).then(|| format!("{number} {}", ground.name()))
+        let verb = if number == 1 { "is" } else { "are" };
+        (number > 0).then(|| format!("{number} {verb} {}", ground.name()))
     });
-    format!("Predictions by what they rest on: {}.", counted.collect::<Vec<_>>().join(", "))
+    format!("Of all predictions {}.", counted.collect::<Vec<_>>().join(", "))
 }
 
 fn was(number: usize) -> String {

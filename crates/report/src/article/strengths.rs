@@ -1,6 +1,6 @@
 //! The conclusion: what this machine is good and bad at beside the nearest published ones, and what nobody expected of it.
 
-use super::nearest::Nearest;
+use super::nearest::{Nearest, written};
 use super::one_page;
 use super::sections::{linked, listed};
 use crate::paper::{Key, Section, Text};
@@ -20,6 +20,7 @@ pub(super) fn of(results: &Results, nearest: &Nearest) -> Section {
     let good: Vec<_> = merits.iter().filter(|(_, merit)| *merit >= NOTABLE).take(EACH).collect();
     let bad: Vec<_> = merits.iter().rev().filter(|(_, merit)| *merit <= 1.0 / NOTABLE).take(EACH).collect();
     let beside = format!("beside the nearest published machines ({}), by the same methods", nearest.names());
+    let of_both = if good.is_empty() { bad.is_empty() } else { !bad.is_empty() };
     let item = |(point, merit): &(&PointResult, f64)| {
         let (how, factor) = if *merit >= 1.0 { ("better", *merit) } else { ("worse", 1.0 / merit) };
         named(results, point).and(format!(": {}, {} {how}", written(point), quantities::factor(factor)))
@@ -34,7 +35,14 @@ pub(super) fn of(results: &Results, nearest: &Nearest) -> Section {
     }
     section
         .with_all(listed(&format!("This machine is good at, {beside}:"), good.into_iter().map(item)))
-        .with_all(listed(&format!("It is bad at, {beside}:"), bad.into_iter().map(item)))
+        .with_all(listed(
+            &if of_both {
+                "It is bad at, beside the same:".to_owned()
+            } else {
+                format!("This machine is bad at, {beside}:")
+            },
+            bad.into_iter().map(item),
+        ))
         .with_all(listed(
             &format!(
                 "{}:",
@@ -102,8 +110,4 @@ fn surprise(results: &Results, point: &PointResult) -> Text {
 
 fn named(results: &Results, point: &PointResult) -> Text {
     linked(results, &point.experiment).and(format!(", {}", words::short_label(point, &point.point)))
-}
-
-fn written(point: &PointResult) -> String {
-    point.estimate().map(|estimate| quantities::with_interval(point.unit, estimate)).unwrap_or_default()
 }

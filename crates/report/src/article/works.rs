@@ -125,6 +125,16 @@ pub(super) fn citation(text: &str) -> Text {
     }
 }
 
+/// The works that a citation of a prediction names; itself, if it names none.
+pub(super) fn numbers(text: &str) -> Vec<&str> {
+    let (mut works, mut rest): (Vec<&str>, &str) = (vec![], text);
+    while let Some((end, work)) = first(rest) {
+        works.push(work);
+        rest = &rest[end..];
+    }
+    if works.is_empty() { vec![text] } else { works }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

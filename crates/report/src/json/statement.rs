@@ -40,6 +40,8 @@ struct FigureReport<'run> {
     value: Option<f64>,
     low: Option<f64>,
     high: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    states: Option<[f64; 2]>,
     unit: &'static str,
 }
 
@@ -89,6 +91,7 @@ fn figure(figure: &Figure) -> FigureReport<'_> {
         value: finite(figure.found.value),
         low: interval.and_then(|interval| finite(interval.low)),
         high: interval.and_then(|interval| finite(interval.high)),
+        states: figure.found.states,
         unit: finding::unit(figure.found.dimension),
     }
 }

@@ -270,6 +270,11 @@ fn predicted_form(reading: &str, measure: &str, known: &Known) -> Prediction {
     prediction
 }
 
+/// What `clock_gettime` of the monotonic clock is predicted to take, by `library` or by `syscall`: for every experiment that times it.
+pub fn clock_gettime(way: &str, known: &Known) -> Prediction {
+    predicted_kernel_clock("monotonic", way == "syscall", known)
+}
+
 fn predicted_kernel_clock(clock: &str, by_system_call: bool, known: &Known) -> Prediction {
     let bare = if known.machine.is_aarch64() { "isb-cntvct" } else { "rdtscp" };
     let counter = Point::new().named(&READING, bare).named(&MEASURE, COST);
