@@ -431,3 +431,39 @@ fn what_instructions_take_is_measured_where_that_is_known() {
     );
     assert!((measured - 26.0 * 0.5).abs() < 1e-9, "26 instructions of half a cycle: {measured}");
 }
+
+/// The variable that names run files, separated by colons, whose machines and results are predicted from again: `FATHOM_REPLAYED_RUNS=
+/// run.jsonl cargo test --test hermetic replayed -- --nocapture`.
+const REPLAYED: &str = "FATHOM_REPLAYED_RUNS";
+
+/// The shares within a factor of two by what the predictions rest on, with today's predictors and a run's own results.
+fn replayed(run: &fathom::record::Run) -> Vec<(Ground, usize, usize)> {
+    let results = fathom::results::Results::of(run);
+    let known = results.known();
+    let factor = |point: &fathom::results::PointResult| {
+        let prediction = point.method().ok()?.predict(&point.point, &known).ok()?;
+        Some((prediction.ground(), point.estimate()?.value / prediction.total()))
+    };
+    let factors: Vec<(Ground, f64)> = results.points.iter().filter_map(factor).collect();
+    let of = |ground| {
+        let mine = factors.iter().filter(move |(of, _)| *of == ground);
+        (ground, mine.clone().filter(|(_, factor)| (0.5..=2.0).contains(factor)).count(), mine.count())
+    };
+    Ground::ALL.into_iter().map(of).collect()
+}
+
+#[test]
+fn predictions_replayed_on_committed_runs_are_fair_by_every_ground() {
+    experiments::register();
+    let named = std::env::var(REPLAYED).unwrap_or_default();
+    let named = named.split(':').filter(|path| !path.is_empty());
+    let named = named.map(|path| (path.to_owned(), fathom::record::Run::read(path.as_ref()).unwrap()));
+    let own = ["zen3-shared-quick-1.jsonl.gz", "emerald-rapids-quick.jsonl.gz"];
+    let own = own.map(|name| (name.to_owned(), crate::printed_runs::read(name)));
+    for (name, run) in own.into_iter().chain(named) {
+        for (ground, fair, all) in replayed(&run) {
+            println!("{name}: {}: {fair} of {all} within a factor of two", ground.name());
+            assert!(2 * fair > all, "{name}: {}: {fair} of {all}", ground.name());
+        }
+    }
+}

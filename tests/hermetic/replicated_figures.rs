@@ -20,6 +20,7 @@ fn rendered(id: &str, methods: Vec<(&str, Series)>, form: Form) -> String {
         report: id.to_owned(),
         started: "2026-01-01T00:00:00Z".to_owned(),
         quick: false,
+        thorough: false,
         run: "run.jsonl".to_owned(),
     };
     let measured = |(method, sample): (&str, Series)| MethodLine {

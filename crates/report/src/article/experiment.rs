@@ -33,6 +33,10 @@ pub(super) fn of(results: &Results, name: &str, place: usize) -> Section {
     let tables = results::tables(&points, &key);
     let few = MainRows::of(results, name);
     let Figures { main, others } = figure::of_experiment(results, name, &few.points());
+    // Of a few values the table says all that a picture would, and one picture of an experiment is enough for the paper.
+    let mut main = main;
+    let further = main.split_off(if few.has_all() { 0 } else { main.len().min(1) });
+    let others: Vec<DrawnFigure> = further.into_iter().chain(others).collect();
     // The table below the figure names the table of its data.
     let drawn = |(place, drawn): (usize, DrawnFigure)| {
         numbered(name, key.within(&format!("main-figure-{}", place + 1)), drawn, &[])

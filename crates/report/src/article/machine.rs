@@ -82,13 +82,32 @@ fn in_brief(results: &Results) -> Table {
         let part = described.iter().find(|part| part.title == *title);
         let is_one =
             |name: &str| names.iter().any(|of| name == *of || of.starts_with(' ') && name.ends_with(of));
-        let facts = part.into_iter().flat_map(|part| &part.rows).filter(|fact| is_one(&fact.name));
-        let rows: Vec<Row> = facts.map(row).collect();
+        let all = || part.into_iter().flat_map(|part| &part.rows);
+        // An adapter without a device has no model, no rate and no wire.
+        let is_bare = |name: &str| {
+            all().any(|fact| {
+                fact.unknown && fact.name.strip_suffix(" model").is_some_and(|of| name.starts_with(of))
+            })
+        };
+        let is_adapter = *title == "Network";
+        let facts = all().filter(|fact| is_one(&fact.name) && !(is_adapter && is_bare(&fact.name)));
+        let rows: Vec<Row> = facts.map(row_in_brief).collect();
         if !rows.is_empty() {
             table = table.group(Group::named(*title).rows(rows));
         }
     }
     table
+}
+
+/// A fact whose reason or source is cut to its first clause: the appendix has all of it.
+fn row_in_brief(fact: &FactRow) -> Row {
+    let first = |text: &str, ends: &[&str]| {
+        let end = ends.iter().filter_map(|end| text.find(end)).min().unwrap_or(text.len());
+        text[..end].to_owned()
+    };
+    let value = if fact.unknown { first(&fact.value, &[": ", "; ", " ("]) } else { fact.value.clone() };
+    let source = first(&fact.source, &[" (", ", CPUID"]);
+    row(&FactRow { name: fact.name.clone(), value, source, unknown: fact.unknown })
 }
 
 fn table(place: usize, part: &description::FactSection) -> Table {

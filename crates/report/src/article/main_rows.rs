@@ -16,6 +16,7 @@ const MOST: usize = 8;
 pub(super) struct MainRows<'run> {
     rows: Vec<Main<'run>>,
     shared: String,
+    is_all: bool,
 }
 
 impl<'run> MainRows<'run> {
@@ -25,7 +26,7 @@ impl<'run> MainRows<'run> {
         let mut rows = main_figures::of(results, name);
         if measured.is_empty() || measured.len() > MOST {
             rows.truncate(MOST);
-            return MainRows { rows, shared: String::new() };
+            return MainRows { rows, shared: String::new(), is_all: false };
         }
         let shared = words::shared_parameters(&measured);
         let all = measured.iter().map(|point| Main {
@@ -35,7 +36,12 @@ impl<'run> MainRows<'run> {
         });
         let slopes = rows.into_iter().filter(|row| matches!(row.source, FigureSource::Slope(_)));
         let rows = all.chain(slopes).take(MOST).collect();
-        MainRows { rows, shared: words::shared_label(measured[0], &shared) }
+        MainRows { rows, shared: words::shared_label(measured[0], &shared), is_all: true }
+    }
+
+    /// Whether these are all of the experiment's values, each one a point that its row names.
+    pub(super) fn has_all(&self) -> bool {
+        self.is_all
     }
 
     pub(super) fn points(&self) -> Vec<&'run PointResult> {
