@@ -60,11 +60,12 @@ fn figure(figure: &Figure, rates: Option<Measure>) -> String {
     format!("{number}{space}{}{}", measure.symbol, range.unwrap_or_default())
 }
 
-/// A figure of a machine in several states: the value of each of the two with the most, `18.5 or 38.9 µs (of all: 15.8–39.5)`.
+/// A figure of a machine in several states: the value of each of the two with the most, `18.5 µs or 38.9 µs (of all: 15.8–39.5)`.
 fn of_states([first, second]: [f64; 2], ends: Option<(f64, f64)>, measure: Measure) -> String {
     let range = ends.map(|(low, high)| format!(" (of all: {})", measure.range(first, low, high)));
     let [first, second] = [first, second].map(|value| measure.number(value, None));
-    format!("{first} or {second} {}{}", measure.symbol, range.unwrap_or_default())
+    let symbol = measure.symbol;
+    format!("{first} {symbol} or {second} {symbol}{}", range.unwrap_or_default())
 }
 
 /// Whether a figure is a number of whole things, and its ends are: those are never rounded.

@@ -237,7 +237,7 @@ fn expected(point: &PointResult, value: f64, measure: Measure) -> String {
 }
 
 /// A part of a prediction, in the unit of its row.
-fn part(point: &PointResult, part: Part, measure: Measure) -> String {
+pub(super) fn part(point: &PointResult, part: Part, measure: Measure) -> String {
     let of = |prediction: &Prediction| prediction.part(part);
     match point.prediction.as_ref().and_then(of) {
         Some(value) if point.unit == Unit::Bytes => expected(point, value, measure),

@@ -458,7 +458,7 @@ impl<'run> Known<'run> {
             format!(
                 "{} {} of {} ns: {reason}",
                 quantities::plain(cycles),
-                if cycles == 1.0 { "cycle" } else { "cycles" },
+                if quantities::plain(cycles) == "1" { "cycle" } else { "cycles" },
                 quantities::number(cycle)
             ),
         )

@@ -21,9 +21,10 @@ enum FactKind {
 }
 
 /// A fact: its name, the keys that the report's machine may have it by, and the sections and rows of this machine's description.
-type Compared = (&'static str, FactKind, &'static [&'static str], &'static [(&'static str, &'static str)]);
+type ComparedFact =
+    (&'static str, FactKind, &'static [&'static str], &'static [(&'static str, &'static str)]);
 
-const FACTS: [Compared; 17] = [
+const FACTS: [ComparedFact; 17] = [
     (
         "Processor",
         FactKind::Text,
@@ -92,7 +93,7 @@ pub(super) fn section(report: &Report, header: &Header) -> Section {
 
 /// A row; `None` if neither machine's fact is known.
 fn row(
-    (name, kind, keys, here): &Compared,
+    (name, kind, keys, here): &ComparedFact,
     there: Option<&Machine>,
     described: &[FactSection],
     header: &Header,
@@ -130,13 +131,13 @@ fn written(kind: FactKind, key: &str, machine: &Machine) -> Option<String> {
 
 /// This machine's rows, one after the other; of those that are unknown, that they are.
 fn ours(places: &[(&str, &str)], described: &[FactSection]) -> Option<String> {
-    let found = places.iter().filter_map(|(part, name)| {
+    let values = places.iter().filter_map(|(part, name)| {
         let part = described.iter().find(|section| section.title == *part)?;
         let fact = part.rows.iter().find(|fact| fact.name == *name)?;
         Some(if fact.unknown { "unknown".to_owned() } else { fact.value.clone() })
     });
-    let found: Vec<String> = found.collect();
-    let known: Vec<String> = found.iter().filter(|value| *value != "unknown").cloned().collect();
-    let shown = if known.is_empty() { found } else { known };
+    let values: Vec<String> = values.collect();
+    let known: Vec<String> = values.iter().filter(|value| *value != "unknown").cloned().collect();
+    let shown = if known.is_empty() { values } else { known };
     (!shown.is_empty()).then(|| shown.join(", "))
 }

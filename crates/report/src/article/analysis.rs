@@ -32,7 +32,7 @@ fn reasons(points: &[&PointResult]) -> String {
         (number(|why| matches!(why, Explanation::Cause { .. })), "a measurement of this run accounts for"),
         (number(|why| *why == Explanation::NotCertain), "the interval or a state reaches the prediction in"),
         (number(|why| *why == Explanation::InDoubt), "the evidence fails in"),
-        (number(|why| *why == Explanation::NotExplained), "the cause is not known of"),
+        (number(|why| *why == Explanation::NotExplained), "the cause is unknown of"),
     ];
     let missed: usize = kinds.iter().map(|(number, _)| number).sum();
     if missed == 0 {

@@ -31,12 +31,25 @@ fn mechanism_text(mechanism: &Mechanism) -> Text {
 
 /// The operations measured more than once; `None` if there are none.
 pub(super) fn cross_checks(results: &Results) -> Option<Section> {
-    let all: Vec<Text> = results.cross_checks.iter().map(checked).collect();
-    (!all.is_empty()).then(|| {
-        Section::new(Key::of("cross-checks"), "Cross-checks")
-            .say("Operations that several experiments measured, and pairs of operations of which one cannot cost more \
-                  than the other.")
-            .with(Block::List(all))
+    let (agreeing, others): (Vec<&CrossCheck>, Vec<_>) =
+        results.cross_checks.iter().partition(|check| check.agreement == Agreement::Agrees);
+    let all = agreeing.len() + others.len();
+    let list = |checks: &[&CrossCheck]| Block::List(checks.iter().copied().map(checked).collect());
+    (all > 0).then(|| {
+        let lead = format!(
+            "Operations that several experiments measured, and pairs of operations of which one cannot cost more than the \
+             other: {} of {all} agree.",
+            agreeing.len()
+        );
+        let section = Section::new(Key::of("cross-checks"), "Cross-checks").say(lead);
+        let section = if others.is_empty() { section } else { section.with(list(&others)) };
+        let folded = |blocks| Block::Folded {
+            summary: format!("{} that agree", agreeing.len()).into(),
+            appendix: true,
+            open: false,
+            blocks,
+        };
+        if agreeing.is_empty() { section } else { section.with(folded(vec![list(&agreeing)])) }
     })
 }
 

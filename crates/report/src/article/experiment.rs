@@ -19,8 +19,8 @@ use fathom_engine::results::{PointResult, Results};
 /// The number of missed predictions explained in the paper; the appendix has all.
 const MOST_MISSED: usize = 2;
 
-/// The most words of findings in the paper, about a third of a page; the rest is in the appendix.
-const MOST_WORDS: usize = 200;
+/// The most words of findings in the paper, about a fifth of a page; the rest is in the appendix.
+const MOST_WORDS: usize = 130;
 
 /// The section of the experiment at this position in the plan.
 pub(super) fn of(results: &Results, name: &str, place: usize) -> Section {
@@ -33,10 +33,6 @@ pub(super) fn of(results: &Results, name: &str, place: usize) -> Section {
     let tables = results::tables(&points, &key);
     let few = MainRows::of(results, name);
     let Figures { main, others } = figure::of_experiment(results, name, &few.points());
-    // Of a few values the table says all that a picture would, and one picture of an experiment is enough for the paper.
-    let mut main = main;
-    let further = main.split_off(if few.has_all() { 0 } else { main.len().min(1) });
-    let others: Vec<DrawnFigure> = further.into_iter().chain(others).collect();
     // The table below the figure names the table of its data.
     let drawn = |(place, drawn): (usize, DrawnFigure)| {
         numbered(name, key.within(&format!("main-figure-{}", place + 1)), drawn, &[])

@@ -10,7 +10,7 @@ use fathom_engine::results::Results;
 
 pub(super) fn of(results: &Results) -> Section {
     let header = &results.run.header;
-    let asked = format!(
+    let questions = format!(
         "What do the operations of an operating system cost on this machine, what should they cost, and why do they differ? {} \
          ask it of {}.",
         plural(measured(results).count(), "experiment"),
@@ -25,7 +25,7 @@ pub(super) fn of(results: &Results) -> Section {
         header.tool.compiler.as_deref().unwrap_or("compiler not recorded"),
         header.settings.home
     );
-    let section = Section::new(Key::of("introduction"), "Introduction").say(format!("{asked} {machine}"));
+    let section = Section::new(Key::of("introduction"), "Introduction").say(format!("{questions} {machine}"));
     section.say(Text::joined([predicted(results), places(results)], " "))
 }
 

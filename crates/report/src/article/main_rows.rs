@@ -16,7 +16,6 @@ const MOST: usize = 8;
 pub(super) struct MainRows<'run> {
     rows: Vec<Main<'run>>,
     shared: String,
-    is_all: bool,
 }
 
 impl<'run> MainRows<'run> {
@@ -26,7 +25,7 @@ impl<'run> MainRows<'run> {
         let mut rows = main_figures::of(results, name);
         if measured.is_empty() || measured.len() > MOST {
             rows.truncate(MOST);
-            return MainRows { rows, shared: String::new(), is_all: false };
+            return MainRows { rows, shared: String::new() };
         }
         let shared = words::shared_parameters(&measured);
         let all = measured.iter().map(|point| Main {
@@ -36,12 +35,7 @@ impl<'run> MainRows<'run> {
         });
         let slopes = rows.into_iter().filter(|row| matches!(row.source, FigureSource::Slope(_)));
         let rows = all.chain(slopes).take(MOST).collect();
-        MainRows { rows, shared: words::shared_label(measured[0], &shared), is_all: true }
-    }
-
-    /// Whether these are all of the experiment's values, each one a point that its row names.
-    pub(super) fn has_all(&self) -> bool {
-        self.is_all
+        MainRows { rows, shared: words::shared_label(measured[0], &shared) }
     }
 
     pub(super) fn points(&self) -> Vec<&'run PointResult> {
@@ -162,7 +156,13 @@ fn row(main: &Main, shared: Option<Measure>) -> Row {
         Some(point) => states::of_all(point, interval),
         None => interval,
     });
-    let part = |part| point.map(|point| summary::part_number(point, part, measure, &written));
+    let part = |part| {
+        let of = |point| match shared {
+            None => summary::part(point, part, measure),
+            Some(_) => summary::part_number(point, part, measure, &written),
+        };
+        point.map(of)
+    };
     let ground = point.and_then(|point| point.prediction.as_ref()).map(Prediction::ground);
     Row::of([
         Text::plain(main.label()),

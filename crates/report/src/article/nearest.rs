@@ -15,7 +15,7 @@ use fathom_engine::results::{PointResult, Results};
 const MACHINES: usize = 3;
 
 /// The most points of one experiment: the first, the last, and those between them at equal distances.
-const MOST_POINTS: usize = 4;
+const MOST_POINTS: usize = 3;
 
 /// The nearest machines, and the points of the run with the sound figures of each.
 pub(super) struct Nearest<'run> {

@@ -120,7 +120,7 @@ fn of_point(name: Text, point: &PointResult) -> Row {
 
 /// `187 ns (186–188)`: the value of a row with its interval, whose unit is the same.
 fn with_interval(row: &OperationRow) -> String {
-    match row.interval.split_once([' ', '\u{a0}', '\u{202f}']) {
+    match row.interval.rsplit_once(' ') {
         _ if row.interval == ABSENT => row.measured.clone(),
         Some((range, _)) => format!("{} ({range})", row.measured),
         None => format!("{} ({})", row.measured, row.interval),
@@ -133,7 +133,7 @@ pub(super) fn cause(point: &PointResult) -> String {
         (Some(Explanation::Cause { mechanism, .. }), _) => format!("{mechanism}, measured in this run"),
         (Some(Explanation::NotCertain), _) => "not certain that it missed".to_owned(),
         (Some(Explanation::InDoubt), _) => "in doubt: its evidence fails".to_owned(),
-        (Some(Explanation::NotExplained), _) => "not known".to_owned(),
+        (Some(Explanation::NotExplained), _) => "unknown".to_owned(),
         (None, Some(_)) => format!("within a factor of {FAIR}"),
         (None, None) => "no prediction to judge".to_owned(),
     }

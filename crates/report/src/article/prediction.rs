@@ -4,7 +4,7 @@ use super::works;
 use crate::paper::{Block, Column, Group, Key, Row, Table, Text, Weight};
 use crate::words::{self, plural};
 use fathom_core::experiment::{Ground, Part, Prediction, Source, Term};
-use fathom_core::quantities;
+use fathom_core::quantities::{self, Measure};
 use fathom_core::quantity::Unit;
 use fathom_engine::results::PointResult;
 
@@ -40,10 +40,15 @@ const MOST_TERMS: usize = 4;
 pub(super) fn in_brief(few: &[&PointResult], all: &[&PointResult]) -> Option<Text> {
     let (point, prediction) = few.iter().find_map(|point| Some((*point, point.prediction.as_ref()?)))?;
     let name = words::short_label(point, &point.point);
-    let total = quantities::value(point.unit, prediction.total());
+    let measure = Measure::of(point.unit, prediction.total());
+    let total = format!("{} {}", measure.number(prediction.total(), None), measure.symbol);
     let of = |part: Part, of: &str| {
-        let terms: Vec<Text> =
-            prediction.terms.iter().filter(|term| term.part == part).map(|term| named(point, term)).collect();
+        let terms: Vec<Text> = prediction
+            .terms
+            .iter()
+            .filter(|term| term.part == part)
+            .map(|term| named(point, measure, term))
+            .collect();
         (!terms.is_empty()).then(|| Text::joined(terms, "; ").and(format!(" ({of})")))
     };
     let parts: Vec<Text> =
@@ -56,10 +61,18 @@ pub(super) fn in_brief(few: &[&PointResult], all: &[&PointResult]) -> Option<Tex
 }
 
 /// A term with its value and where that is from.
-fn named(point: &PointResult, term: &Term) -> Text {
+fn named(point: &PointResult, measure: Measure, term: &Term) -> Text {
     let is_one = (term.times - 1.0).abs() < f64::EPSILON;
     let times = if is_one { String::new() } else { format!("{} × ", quantities::plain(term.times)) };
-    let what = format!("{} {times}{} (", quantities::reworded(&term.what), amount(point.unit, term.each));
+    // The rates of a sentence have one unit.
+    let each = match point.unit {
+        Unit::BytesPerSecond => {
+            let less = if term.each < 0.0 { " less" } else { "" };
+            format!("{} {}{less}", measure.number(term.each.abs(), None), measure.symbol)
+        }
+        unit => amount(unit, term.each),
+    };
+    let what = format!("{} {times}{each} (", quantities::reworded(&term.what));
     Text::plain(what).and(source_in_brief(&term.source)).and(")")
 }
 

@@ -1,7 +1,7 @@
 //! Sentences and the numbers in them, as JSON.
 
 use crate::finding;
-use fathom_core::experiment::{Figure, Finding, Statement};
+use fathom_core::experiment::{Dimension, Figure, Finding, Statement};
 use fathom_engine::results::{CrossCheck, Mechanism};
 use serde::Serialize;
 
@@ -91,7 +91,8 @@ fn figure(figure: &Figure) -> FigureReport<'_> {
         value: finite(figure.found.value),
         low: interval.and_then(|interval| finite(interval.low)),
         high: interval.and_then(|interval| finite(interval.high)),
-        states: figure.found.states,
+        // A ratio of such a figure is printed as one number.
+        states: figure.found.states.filter(|_| matches!(figure.found.dimension, Dimension::Of(_))),
         unit: finding::unit(figure.found.dimension),
     }
 }
