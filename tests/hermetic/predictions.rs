@@ -432,6 +432,33 @@ fn what_instructions_take_is_measured_where_that_is_known() {
     assert!((measured - 26.0 * 0.5).abs() < 1e-9, "26 instructions of half a cycle: {measured}");
 }
 
+/// The predictions of points that are one operation, whatever experiment times it.
+#[test]
+fn one_operation_has_one_prediction() {
+    let machine = crate::described::machine();
+    let mut known = Known::new(&machine, Some(2e9));
+    let call = |name: &str| point("cpu/system_call", &machine, &[("call", name.to_owned())]);
+    let total = |experiment: &str, point: &Point, known: &Known| {
+        experiments::find(experiment).unwrap().predict(point, known).unwrap().total()
+    };
+    known.learn(
+        "cpu/system_call",
+        &call("getppid"),
+        Found::exact(400.0, Dimension::Of(fathom::quantity::Unit::Nanoseconds)),
+    );
+    let bare = total("cpu/system_call", &call("getppid"), &known);
+    for name in ["getpid", "getpid by library", "getppid, one by one"] {
+        assert!((total("cpu/system_call", &call(name), &known) - bare).abs() < 1e-9, "{name}");
+    }
+    for way in ["library", "syscall"] {
+        let wanted = [("measure", "cost".to_owned()), ("reading", format!("monotonic by {way}"))];
+        let clock = point("cpu/timing_overhead", &machine, &wanted);
+        let one = total("cpu/timing_overhead", &clock, &known);
+        let other = total("cpu/system_call", &call(&format!("clock_gettime by {way}")), &known);
+        assert!((one - other).abs() < 1e-9, "{way}: {one} and {other}");
+    }
+}
+
 /// The variable that names run files, separated by colons, whose machines and results are predicted from again: `FATHOM_REPLAYED_RUNS=
 /// run.jsonl cargo test --test hermetic replayed -- --nocapture`.
 const REPLAYED: &str = "FATHOM_REPLAYED_RUNS";

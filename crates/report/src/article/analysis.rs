@@ -12,9 +12,16 @@ pub(super) fn lead(results: &Results, points: &[&PointResult]) -> Option<Text> {
     let within = match (tally.judged, tally.fair.points) {
         (1, 1) => format!("{of_all} is within a factor of {FAIR} of its prediction"),
         (1, _) => format!("{of_all} is further than a factor of {FAIR} from its prediction"),
+        (_, 0) => format!("{of_all} none is within a factor of {FAIR} of the prediction"),
         (_, fair) => {
-            let close = tally.close.points;
-            format!("{of_all} {fair} are within a factor of {FAIR} of the prediction, {close} within {CLOSE}")
+            let verb = if fair == 1 { "is" } else { "are" };
+            let close = match tally.close.points {
+                0 => "none".to_owned(),
+                close => close.to_string(),
+            };
+            format!(
+                "{of_all} {fair} {verb} within a factor of {FAIR} of the prediction, {close} within {CLOSE}"
+            )
         }
     };
     let median = quantities::factor(tally.median_factor);

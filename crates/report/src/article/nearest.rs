@@ -82,7 +82,12 @@ impl<'run> Nearest<'run> {
             let times = (logs.iter().sum::<f64>() / logs.len() as f64).exp();
             (*point, if is_rate(point.unit) { times } else { 1.0 / times })
         };
-        let mut merits: Vec<(&PointResult, f64)> = self.points.iter().map(merit).collect();
+        // An interval that contains the published figure shows no difference.
+        let differs = |row: &Beside| {
+            row.ratio.is_some_and(|ratio| ratio.interval.is_some_and(|ends| !ends.contains(1.0)))
+        };
+        let certain = self.points.iter().filter(|(_, rows)| rows.iter().all(differs));
+        let mut merits: Vec<(&PointResult, f64)> = certain.map(merit).collect();
         fathom_core::sorting::by_number(&mut merits, |(_, merit)| -merit);
         merits
     }

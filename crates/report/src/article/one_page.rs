@@ -1,7 +1,7 @@
 //! The operations of the published reports on a page: base hardware, software overhead, prediction, measurement with the core alone and
 //! shared, their ratio, and its cause (R-REP-03).
 
-use super::sections::{linked, title};
+use super::sections::{linked_as, title};
 use crate::main_figures::{self, FigureSource, Ranked};
 use crate::paper::{Column, Group, Key, Row, Section, Table, Text};
 use crate::summary::{self, ABSENT, OperationRow};
@@ -52,7 +52,7 @@ pub(super) fn of(results: &Results) -> Option<Section> {
         Column::words("from"),
         Column::mixed("measured"),
         Column::mixed("core shared"),
-        Column::ratio("measured / predicted"),
+        Column::ratio("ratio"),
         Column::words("cause"),
     ];
     let caption = "The operations of the published reports: predicted before, measured after, medians with 95 % intervals.";
@@ -63,7 +63,9 @@ pub(super) fn of(results: &Results) -> Option<Section> {
     }
     (!operations.is_empty()).then(|| {
         Section::new(Key::of("one-page"), "Every operation on a page")
-            .say(READING)
+            .say(format!(
+                "{READING} As predicted: within a factor of {FAIR}. Of a slope, its points are predicted."
+            ))
             .with(table.without_empty_columns(ABSENT))
     })
 }
@@ -74,8 +76,7 @@ const READING: &str = "Base hardware is what the bare machine costs, software ov
     what excludes a cause.";
 
 fn row(results: &Results, figure: &Ranked) -> Row {
-    let name =
-        Text::plain(figure.main.short_label()).and(" (").and(linked(results, figure.experiment)).and(")");
+    let name = linked_as(results, figure.experiment, figure.main.short_label());
     match figure.main.source {
         FigureSource::Point(point) => of_point(name, point),
         FigureSource::Slope(_) => {
@@ -91,7 +92,7 @@ fn row(results: &Results, figure: &Ranked) -> Row {
                 Text::strong(measured),
                 absent(),
                 absent(),
-                "A slope: its points are predicted.".into(),
+                "a slope".into(),
             ])
         }
     }
@@ -131,10 +132,10 @@ fn with_interval(row: &OperationRow) -> String {
 pub(super) fn cause(point: &PointResult) -> String {
     match (&point.explanation, point.factor()) {
         (Some(Explanation::Cause { mechanism, .. }), _) => format!("{mechanism}, measured in this run"),
-        (Some(Explanation::NotCertain), _) => "not certain that it missed".to_owned(),
+        (Some(Explanation::NotCertain), _) => "may not have missed".to_owned(),
         (Some(Explanation::InDoubt), _) => "in doubt: its evidence fails".to_owned(),
         (Some(Explanation::NotExplained), _) => "unknown".to_owned(),
-        (None, Some(_)) => format!("within a factor of {FAIR}"),
+        (None, Some(_)) => "as predicted".to_owned(),
         (None, None) => "no prediction to judge".to_owned(),
     }
 }

@@ -85,7 +85,7 @@ fn source_in_brief(of: &Source) -> Text {
         Source::Published { citation } => {
             let (cycles, work) = citation.split_once(" ns: ").unwrap_or(("", citation));
             let cycles = if cycles.is_empty() {
-                String::new()
+                "published".to_owned()
             } else {
                 format!("{} ns", quantities::reworded(cycles))
             };
