@@ -36,10 +36,13 @@ fn reasons(points: &[&PointResult]) -> String {
         points.iter().filter(|point| point.explanation.as_ref().is_some_and(is_one)).count()
     };
     let kinds = [
-        (number(|why| matches!(why, Explanation::Cause { .. })), "a measurement of this run accounts for"),
-        (number(|why| *why == Explanation::NotCertain), "the interval or a state reaches the prediction in"),
-        (number(|why| *why == Explanation::InDoubt), "the evidence fails in"),
-        (number(|why| *why == Explanation::NotExplained), "the cause is unknown of"),
+        (
+            number(|why| matches!(why, Explanation::Cause { .. })),
+            "accounted for by a measurement of this run",
+        ),
+        (number(|why| *why == Explanation::NotCertain), "whose interval or state reaches the prediction"),
+        (number(|why| *why == Explanation::InDoubt), "whose evidence fails"),
+        (number(|why| *why == Explanation::NotExplained), "of unknown cause"),
     ];
     let missed: usize = kinds.iter().map(|(number, _)| number).sum();
     if missed == 0 {
@@ -48,7 +51,7 @@ fn reasons(points: &[&PointResult]) -> String {
         );
     }
     let each =
-        kinds.iter().filter(|(number, _)| *number > 0).map(|(number, what)| format!("{what} {number}"));
-    let of_all = if missed == 1 { "Of the one miss".to_owned() } else { format!("Of {missed} misses") };
-    format!("{of_all}: {}.", each.collect::<Vec<_>>().join(", "))
+        kinds.iter().filter(|(number, _)| *number > 0).map(|(number, what)| format!("{number} {what}"));
+    let word = if missed == 1 { "miss" } else { "misses" };
+    format!("{missed} {word}: {}.", each.collect::<Vec<_>>().join(", "))
 }

@@ -129,6 +129,10 @@ pub(super) fn conditions(results: &Results) -> Section {
     Section::new(Key::of("conditions"), "Disturbances and limits")
         .with_all(warned(results))
         .with_all(listed(
+            "Seen while measuring:",
+            run::disturbances(results).iter().map(|sentence| Text::prose(sentence)),
+        ))
+        .with_all(listed(
             "Evidence that fails; these figures may be of another operation than the one named:",
             run::doubts(results).iter().map(|doubt| {
                 Text::sign(Sign::Fails)
@@ -145,15 +149,13 @@ pub(super) fn conditions(results: &Results) -> Section {
                 .map(|sentence| Text::sign(Sign::NotJudged).and(" ").and(Text::prose(sentence))),
         ))
         .say(Precision::of(results).sentence())
-        .with_all(seen(results))
+        .with_all(widest(results))
 }
 
-/// What was seen while measuring, and the widest intervals; `None` if there is neither.
-fn seen(results: &Results) -> Option<Block> {
-    let disturbances = run::disturbances(results);
-    let seen = listed("Seen while measuring:", disturbances.iter().map(|sentence| Text::prose(sentence)));
-    let blocks: Vec<Block> = seen.into_iter().chain(missed(results)).collect();
-    let summary = "What was seen while measuring, and the widest intervals".into();
+/// The widest intervals, in the appendix; `None` if every one is as narrow as its target.
+fn widest(results: &Results) -> Option<Block> {
+    let blocks: Vec<Block> = missed(results).into_iter().collect();
+    let summary = "The widest intervals".into();
     (!blocks.is_empty()).then_some(Block::Folded { summary, appendix: true, open: false, blocks })
 }
 
