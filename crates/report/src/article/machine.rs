@@ -7,7 +7,7 @@ use crate::paper::{Block, Column, Group, Key, Row, Section, Sign, Table, Text, T
 use crate::run::{self, Precision};
 use crate::{description, occupancy, words};
 use fathom_core::quantities;
-use fathom_engine::results::Results;
+use fathom_engine::results::{PointResult, Results};
 
 pub(super) fn of(results: &Results) -> Section {
     let header = &results.run.header;
@@ -170,6 +170,12 @@ fn warned(results: &Results) -> Vec<Block> {
     listed("What may disturb results on this machine, and what to do about it:", warnings.iter().map(item))
 }
 
+/// The trials that an interval would need beyond its own to be so many times as narrow: its width falls with the root of their number.
+fn further_trials(point: &PointResult, times: f64) -> String {
+    let trials = point.estimate().map_or(0, |estimate| estimate.trials) as f64;
+    quantities::number((trials * (times * times - 1.0)).max(0.0).ceil())
+}
+
 /// The widest of the intervals that are wider than their target.
 fn missed(results: &Results) -> Option<Block> {
     let precision = Precision::of(results);
@@ -181,6 +187,7 @@ fn missed(results: &Results) -> Option<Block> {
             Row::of([
                 linked(results, &point.experiment).and(format!(" {}", words::label(*point, &point.point))),
                 quantities::plus_minus(*width).into(),
+                further_trials(point, *width / results.run.header.settings.precision).into(),
             ])
         })
         .collect();
@@ -193,6 +200,7 @@ fn missed(results: &Results) -> Option<Block> {
     let table = Table::new(Key::of("precision-missed"), caption).columns([
         Column::words("operation"),
         Column::number("half of the 95 % interval", "% of the median"),
+        Column::count("further trials wanted"),
     ]);
     (!rows.is_empty()).then(|| Block::Table(table.rows(rows)))
 }

@@ -106,7 +106,7 @@ impl Experiment for TimingOverhead {
         // A form that serialises twice cannot take less than a cycle per instruction (R-FIX-03: 15.4 cycles for CPUID + RDTSC +
         // RDTSCP + CPUID were believed because they equalled the instruction count).
         let reading = point.name(&READING);
-        if point.name(&MEASURE) == PAIR && reading.contains("fence") {
+        if point.name(&MEASURE) == PAIR && ["fence", "cpuid"].iter().any(|order| reading.contains(order)) {
             return Some(Bound {
                 limit: 6.0 * known.shortest_cycle(),
                 because: "the time between two ordered readings includes one reading, which takes at least six cycles \
