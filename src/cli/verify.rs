@@ -3,6 +3,7 @@
 use super::peer::PeerOptions;
 use super::value::{parse_folder, parse_time, parse_times, without_picture};
 use clap::Args;
+use fathom_core::experiment::Effort;
 use fathom_core::machine::RemoteAddress;
 use fathom_report::Form;
 use std::path::PathBuf;
@@ -32,6 +33,17 @@ pub struct Verify {
     pub format: Form,
 }
 
+impl Replicate {
+    /// Quick, standard or thorough.
+    pub fn effort(&self) -> Effort {
+        match (self.quick, self.thorough) {
+            (true, _) => Effort::Quick,
+            (_, true) => Effort::Thorough,
+            _ => Effort::Standard,
+        }
+    }
+}
+
 /// Which report to replicate, and where.
 #[derive(Debug, Args)]
 pub struct Replicate {
@@ -40,6 +52,9 @@ pub struct Replicate {
     /// Use smaller counts: a table in about a minute.
     #[arg(long)]
     pub quick: bool,
+    /// Measure every setting that the report has, such as 1 to 50 processes that read at once: up to an hour for a report.
+    #[arg(long, conflicts_with = "quick")]
+    pub thorough: bool,
     /// The time that Fathom's own points may take, such as `30s`; by default two seconds each, or half a second with
     /// `--quick`. The report's methods take additional time.
     #[arg(long, value_name = "TIME", value_parser = parse_time)]

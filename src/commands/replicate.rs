@@ -6,7 +6,6 @@ use super::streams::{print, request};
 use super::{page, peer};
 use crate::cli;
 use anyhow::{Context, Result, anyhow};
-use fathom_core::experiment::Effort;
 use fathom_core::sorting;
 use fathom_engine::record::store;
 use fathom_engine::results::Results;
@@ -35,7 +34,7 @@ pub fn replicate(args: &cli::Replicate, style: Style) -> Result<ExitCode> {
     // Fathom's own first: the report's methods leave more state in the kernel, such as ports that wait for late packets.
     in_progress.measure(&mut live)?;
     let replication =
-        replicate::measure(report, args.quick, in_progress.environment(), (&path, &run_path), &mut live)?;
+        replicate::measure(report, args.effort(), in_progress.environment(), (&path, &run_path), &mut live)?;
     live.finish();
     let run = in_progress.into_run();
     let results = Results::of(&run);
@@ -54,7 +53,7 @@ fn begin(args: &cli::Replicate, report: &Report) -> Result<(RunInProgress, PathB
     selection.dedup();
     let options = Options {
         selection,
-        effort: if args.quick { Effort::Quick } else { Effort::Standard },
+        effort: args.effort(),
         budget: Some(args.budget.unwrap_or_else(|| budget(points.len(), args.quick))),
         precision: None,
         seed: args.bench.seed,

@@ -14,6 +14,7 @@ fn replication(folder: &Path, run: &str) -> PathBuf {
         report: "000".to_owned(),
         started: "2026-01-01T00:00:00Z".to_owned(),
         quick: true,
+        thorough: false,
         run: run.to_owned(),
     };
     let path = folder.join("replication.jsonl");

@@ -3,7 +3,7 @@
 
 use crate::described::planted::{Described, described, hybrid, server};
 use fathom::experiment::{
-    About, Basis, Check, Dimension, Experiment, Failure, Found, Known, Observed, Parameter, Point,
+    About, Basis, Check, Dimension, Experiment, Failure, Found, Ground, Known, Observed, Parameter, Point,
     Prediction, Shown, Site, Source, SweepOptions, Workload,
 };
 use fathom::experiments;
@@ -405,7 +405,7 @@ fn getppid_is_a_call_and_two_mode_switches_and_what_isolation_adds() {
             .unwrap()
     };
     let (bare, isolated) = (of("Not affected"), of("Mitigation: PTI"));
-    assert!(bare.is_independent() && isolated.is_independent());
+    assert!([&bare, &isolated].map(|prediction| prediction.ground()) == [Ground::Independent; 2]);
     let (bare, isolated) = (bare.total(), isolated.total());
     assert!((105.0 - bare).abs() < 1e-9, "4 + 200 cycles of half a nanosecond, and 3 ns of work: {bare}");
     assert!((isolated - bare - 100.0).abs() < 1e-9, "two changes of CR3 of 100 cycles: {isolated}");
@@ -430,4 +430,67 @@ fn what_instructions_take_is_measured_where_that_is_known() {
         "26 instructions, four in a cycle of a nanosecond: {assumed}"
     );
     assert!((measured - 26.0 * 0.5).abs() < 1e-9, "26 instructions of half a cycle: {measured}");
+}
+
+/// The predictions of points that are one operation, whatever experiment times it.
+#[test]
+fn one_operation_has_one_prediction() {
+    let machine = crate::described::machine();
+    let mut known = Known::new(&machine, Some(2e9));
+    let call = |name: &str| point("cpu/system_call", &machine, &[("call", name.to_owned())]);
+    let total = |experiment: &str, point: &Point, known: &Known| {
+        experiments::find(experiment).unwrap().predict(point, known).unwrap().total()
+    };
+    known.learn(
+        "cpu/system_call",
+        &call("getppid"),
+        Found::exact(400.0, Dimension::Of(fathom::quantity::Unit::Nanoseconds)),
+    );
+    let bare = total("cpu/system_call", &call("getppid"), &known);
+    for name in ["getpid", "getpid by library", "getppid, one by one"] {
+        assert!((total("cpu/system_call", &call(name), &known) - bare).abs() < 1e-9, "{name}");
+    }
+    for way in ["library", "syscall"] {
+        let wanted = [("measure", "cost".to_owned()), ("reading", format!("monotonic by {way}"))];
+        let clock = point("cpu/timing_overhead", &machine, &wanted);
+        let one = total("cpu/timing_overhead", &clock, &known);
+        let other = total("cpu/system_call", &call(&format!("clock_gettime by {way}")), &known);
+        assert!((one - other).abs() < 1e-9, "{way}: {one} and {other}");
+    }
+}
+
+/// The variable that names run files, separated by colons, whose machines and results are predicted from again: `FATHOM_REPLAYED_RUNS=
+/// run.jsonl cargo test --test hermetic replayed -- --nocapture`.
+const REPLAYED: &str = "FATHOM_REPLAYED_RUNS";
+
+/// The shares within a factor of two by what the predictions rest on, with today's predictors and a run's own results.
+fn replayed(run: &fathom::record::Run) -> Vec<(Ground, usize, usize)> {
+    let results = fathom::results::Results::of(run);
+    let known = results.known();
+    let factor = |point: &fathom::results::PointResult| {
+        let prediction = point.method().ok()?.predict(&point.point, &known).ok()?;
+        Some((prediction.ground(), point.estimate()?.value / prediction.total()))
+    };
+    let factors: Vec<(Ground, f64)> = results.points.iter().filter_map(factor).collect();
+    let of = |ground| {
+        let mine = factors.iter().filter(move |(of, _)| *of == ground);
+        (ground, mine.clone().filter(|(_, factor)| (0.5..=2.0).contains(factor)).count(), mine.count())
+    };
+    Ground::ALL.into_iter().map(of).collect()
+}
+
+#[test]
+fn predictions_replayed_on_committed_runs_are_fair_by_every_ground() {
+    experiments::register();
+    let named = std::env::var(REPLAYED).unwrap_or_default();
+    let named = named.split(':').filter(|path| !path.is_empty());
+    let named = named.map(|path| (path.to_owned(), fathom::record::Run::read(path.as_ref()).unwrap()));
+    let own = ["zen3-shared-quick-1.jsonl.gz", "emerald-rapids-quick.jsonl.gz"];
+    let own = own.map(|name| (name.to_owned(), crate::printed_runs::read(name)));
+    for (name, run) in own.into_iter().chain(named) {
+        for (ground, fair, all) in replayed(&run) {
+            println!("{name}: {}: {fair} of {all} within a factor of two", ground.name());
+            assert!(2 * fair > all, "{name}: {}: {fair} of {all}", ground.name());
+        }
+    }
 }

@@ -103,6 +103,15 @@ fn each_rule_over_texts_is_broken_by_what_was_once_printed() {
         ("16.9 ns  17.2–52.2", "a median outside of its interval"),
         ("L3 (480 MiB declared) reaches beyond the sweep", "an end of a level that another sentence finds"),
         ("other work on the CPU (0 % of the time).", "a share that was not seen"),
+        (
+            "Another hardware thread used the core 0 % of the time: independent ones took 2.64 times as long",
+            "a share that was not seen",
+        ),
+        (
+            "waking an idle CPU: 20.9 µs in this run, 5.11 µs in the prediction, too far apart (over a factor of 4) to be one \
+             input's error",
+            "excluded by its distance",
+        ),
         ("waiting (the process and its children ran for 81.9 % of the time)", "processor time of several"),
         (
             "storing a page at the bandwidth of L3: 136 ns in this run, 31.3 ns in the prediction, too far",

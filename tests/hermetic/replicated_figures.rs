@@ -20,6 +20,7 @@ fn rendered(id: &str, methods: Vec<(&str, Series)>, form: Form) -> String {
         report: id.to_owned(),
         started: "2026-01-01T00:00:00Z".to_owned(),
         quick: false,
+        thorough: false,
         run: "run.jsonl".to_owned(),
     };
     let measured = |(method, sample): (&str, Series)| MethodLine {
@@ -49,7 +50,7 @@ fn every_figure_of_measurements_has_a_method_of_its_report_or_a_reason() {
     let numbered = |id| report(id).figures.iter().map(|picture| picture.number).collect::<Vec<u8>>();
     assert_eq!(numbered("000"), [1, 2, 3, 4, 5]);
     assert_eq!(numbered("001"), [1, 2, 3, 4, 5, 6]);
-    assert_eq!((numbered("002").len(), numbered("003").len()), (5, 14));
+    assert_eq!((numbered("002").len(), numbered("003").len()), (5, 17));
     for report in reports() {
         for picture in report.figures {
             match picture.drawn {

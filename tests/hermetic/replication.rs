@@ -123,6 +123,7 @@ pub fn recorded() -> String {
         report: "000".to_owned(),
         started: "2026-01-01T00:00:00Z".to_owned(),
         quick: true,
+        thorough: false,
         run: "run.jsonl".to_owned(),
     };
     let outcome =

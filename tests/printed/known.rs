@@ -136,7 +136,14 @@ pub fn sentences(json: &Json, findings: &mut Findings) {
         findings.sentences += 1;
         let text = statement["text"].as_str().unwrap_or_default();
         for figure in statement["figures"].as_array().into_iter().flatten() {
-            if !is_printed(figure, text) {
+            let of_states = figure["states"].as_array().cloned().unwrap_or_default();
+            let of_state = |value: &Json| serde_json::json!({ "value": value, "unit": figure["unit"] });
+            // The median over several states may be of none of them: each of their values is printed instead.
+            let printed = match of_states.as_slice() {
+                [] => is_printed(figure, text),
+                states => states.iter().all(|value| is_printed(&of_state(value), text)),
+            };
+            if !printed {
                 findings.add("sentence", "a figure that is not in its text", &format!("{text} {figure}"));
             }
         }

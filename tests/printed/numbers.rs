@@ -188,6 +188,8 @@ const UNTRUE: &[(&str, &str)] = &[
     ("chases at once", "more loads in flight than there are chases"),
     ("reaches beyond the sweep", "an end of a level that another sentence finds"),
     ("work on the CPU (0 % of", "a share that was not seen, as one of zero"),
+    ("used the core 0 % of the time", "a share that was not seen, as one of zero"),
+    ("to be one input's error", "a measured value excluded by its distance from a published one"),
     ("and its children ran for", "processor time of several as the time in which one ran"),
     ("at the bandwidth of L3:", "a term of the prediction by the name of what was measured in its place"),
     (" MB/s", "rates in two units"),

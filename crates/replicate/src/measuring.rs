@@ -4,7 +4,7 @@ use super::record::{Header, Line, MethodLine, Replication, ReplicationEnd, SCHEM
 use super::visit::{MethodRequest, visit};
 use super::{Method, Report};
 use anyhow::{Context, Result};
-use fathom_core::experiment::Requirement;
+use fathom_core::experiment::{Effort, Requirement};
 use fathom_core::machine::Machine;
 use fathom_engine::plan::trial_seed;
 use fathom_engine::record::{Journal, TrialOutcome};
@@ -16,7 +16,7 @@ use std::time::Instant;
 /// then is valid.
 pub fn measure(
     report: &Report,
-    quick: bool,
+    effort: Effort,
     environment: &Environment,
     (path, run): (&Path, &Path),
     watcher: &mut dyn Watcher,
@@ -28,7 +28,8 @@ pub fn measure(
         tool: tool()?,
         report: report.id.to_owned(),
         started: now(),
-        quick,
+        quick: effort == Effort::Quick,
+        thorough: effort == Effort::Thorough,
         run,
     };
     journal.append(&Line::Replication(header.clone()))?;
@@ -36,7 +37,7 @@ pub fn measure(
     let (began, methods) = (Instant::now(), report.methods());
     for (index, method) in methods.iter().enumerate() {
         watcher.preparing(&format!("method {} of {}: {}", index + 1, methods.len(), method.name));
-        let Some(line) = measured(report, method, quick, environment, watcher)? else {
+        let Some(line) = measured(report, method, effort, environment, watcher)? else {
             return Ok(replication);
         };
         journal.append(&Line::Method(line.clone()))?;
@@ -51,7 +52,7 @@ pub fn measure(
 fn measured(
     report: &Report,
     method: &Method,
-    quick: bool,
+    effort: Effort,
     environment: &Environment,
     watcher: &mut dyn Watcher,
 ) -> Result<Option<MethodLine>> {
@@ -59,7 +60,7 @@ fn measured(
     let outcome = if let Some(reason) = unmet(report, method, environment.machine(), environment.has_peer()) {
         TrialOutcome::Skipped { reason }
     } else {
-        let request = request(report, method, quick, environment);
+        let request = request(report, method, effort, environment);
         let visit = visit(method, &request, &mut |doing| watcher.preparing(doing));
         match visit.context("a measuring process could not be started")? {
             Some(outcome) => outcome,
@@ -77,14 +78,15 @@ fn unmet(report: &Report, method: &Method, machine: &Machine, has_peer: bool) ->
     missing.find_map(|need| need.unmet_reason(machine))
 }
 
-fn request(report: &Report, method: &Method, quick: bool, environment: &Environment) -> MethodRequest {
+fn request(report: &Report, method: &Method, effort: Effort, environment: &Environment) -> MethodRequest {
     let name = format!("{}/{}", report.id, method.name);
     let seed = trial_seed(environment.seed(), &name, &fathom_core::experiment::Point::new(), 1);
     let cpus = environment.cpus().at(method.placement);
     MethodRequest {
         report: report.id.to_owned(),
         method: method.name.to_owned(),
-        quick,
+        quick: effort == Effort::Quick,
+        thorough: effort == Effort::Thorough,
         setting: environment.setting(seed, method.placement, cpus, method.needs, environment.first_pace()),
     }
 }

@@ -31,7 +31,19 @@ pub struct Stage<'a> {
     pub site: &'a Site<'a>,
     /// Whether counts are reduced.
     pub quick: bool,
+    /// Whether every setting of the report is measured, in as many minutes as that takes.
+    pub thorough: bool,
 }
+
+impl Method {
+    /// The time after which it is stopped: of a thorough replication more, as its methods have.
+    pub fn limit(&self, thorough: bool) -> Duration {
+        if thorough { self.limit * THOROUGH } else { self.limit }
+    }
+}
+
+/// How many times the usual time a method has in a thorough replication.
+pub const THOROUGH: u32 = 8;
 
 impl Stage<'_> {
     /// A count: `theirs`, or the smaller one with `--quick`.

@@ -2,6 +2,7 @@
 //! virtual machine a minute. Such a count is reduced, and a sentence with the method's result says so.
 
 use super::Stage;
+use super::method::THOROUGH;
 use fathom_core::experiment::Failure;
 
 /// The time for all timed work of a method, nanoseconds.
@@ -14,7 +15,11 @@ const LOOK_NS: f64 = 2e6;
 impl Stage<'_> {
     /// What the method may take for all that it times, nanoseconds.
     pub fn time_ns(&self) -> f64 {
-        if self.quick { QUICK_NS } else { USUAL_NS }
+        match (self.quick, self.thorough) {
+            (true, _) => QUICK_NS,
+            (_, true) => USUAL_NS * f64::from(THOROUGH),
+            _ => USUAL_NS,
+        }
     }
 
     /// `theirs`, or as many as fit into this share of the method's time, at least one, judged by a few.

@@ -45,6 +45,9 @@ pub enum FigureShape {
 pub struct Variants(&'static str);
 
 impl Variants {
+    /// Every variant.
+    pub const ALL: Variants = Variants("*");
+
     /// Whether a variant is one of them.
     pub fn has(self, variant: &str) -> bool {
         let (others, pattern) = self.0.strip_prefix('!').map_or((false, self.0), |pattern| (true, pattern));

@@ -41,6 +41,9 @@ pub struct Header {
     pub started: String,
     /// Whether counts were reduced (`--quick`).
     pub quick: bool,
+    /// Whether every setting of the report was measured (`--thorough`); absent in files of earlier programs.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub thorough: bool,
     /// The run file with Fathom's own figures: its name, in the same folder.
     pub run: String,
 }
@@ -60,6 +63,11 @@ pub struct Replication {
     pub header: Header,
     /// The outcomes of the methods, in the order in which they were measured.
     pub methods: Vec<MethodLine>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
+fn is_false(flag: &bool) -> bool {
+    !flag
 }
 
 impl Replication {

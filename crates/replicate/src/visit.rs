@@ -13,6 +13,9 @@ pub struct MethodRequest {
     pub method: String,
     /// Whether counts are reduced (`--quick`).
     pub quick: bool,
+    /// Whether every setting of the report is measured (`--thorough`).
+    #[serde(default)]
+    pub thorough: bool,
     /// Where it happens.
     pub setting: Setting,
 }
@@ -25,8 +28,8 @@ pub fn visit(
     listener: &mut dyn FnMut(&str),
 ) -> std::io::Result<Option<TrialOutcome<Series>>> {
     let end = Process::start("replica", request.setting.seed, request.setting.limit(), &Launch::default())?
-        .ask(request, method.limit, listener)?;
-    let answer = TrialOutcome::answer::<TrialOutcome<Series>>(end, method.limit);
+        .ask(request, method.limit(request.thorough), listener)?;
+    let answer = TrialOutcome::answer::<TrialOutcome<Series>>(end, method.limit(request.thorough));
     Ok(answer.map(|answer| answer.unwrap_or_else(|unanswered| unanswered)))
 }
 
@@ -39,7 +42,7 @@ pub fn answer(request: &MethodRequest) -> TrialOutcome<Series> {
     };
     let measure = |site: &Site, _: &_| {
         let refused = if method.raised_priority { tasks::raise_priority() } else { None };
-        let series = (method.measure)(&Stage { site, quick: request.quick })?;
+        let series = (method.measure)(&Stage { site, quick: request.quick, thorough: request.thorough })?;
         Ok(series.with_notes(refused))
     };
     sampling::at_site(&request.setting, measure).into()

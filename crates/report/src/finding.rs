@@ -47,6 +47,9 @@ fn figure(figure: &Figure, rates: Option<Measure>) -> String {
         }
         _ => measure.number(value.value, ends),
     };
+    if let Some(states) = value.states.filter(|_| matches!(value.dimension, Dimension::Of(_))) {
+        return of_states(states, ends, measure);
+    }
     let space = if measure.symbol.is_empty() { "" } else { " " };
     let range = ends.map(|(low, high)| measure.range(value.value, low, high));
     // An interval whose ends round to the same number is not printed.
@@ -55,6 +58,14 @@ fn figure(figure: &Figure, rates: Option<Measure>) -> String {
     let states = if is_mixture { "; of several states" } else { "" };
     let range = range.map(|range| format!(" ({range}{states})"));
     format!("{number}{space}{}{}", measure.symbol, range.unwrap_or_default())
+}
+
+/// A figure of a machine in several states: the value of each of the two with the most, `18.5 µs or 38.9 µs (of all: 15.8–39.5)`.
+fn of_states([first, second]: [f64; 2], ends: Option<(f64, f64)>, measure: Measure) -> String {
+    let range = ends.map(|(low, high)| format!(" (of all: {})", measure.range(first, low, high)));
+    let [first, second] = [first, second].map(|value| measure.number(value, None));
+    let symbol = measure.symbol;
+    format!("{first} {symbol} or {second} {symbol}{}", range.unwrap_or_default())
 }
 
 /// Whether a figure is a number of whole things, and its ends are: those are never rounded.

@@ -37,6 +37,15 @@ fn time(results: &Results, measured: fn(&CoreShared) -> String) -> Option<String
             plural(core.looks, "look")
         ));
     };
+    if core.share < SELDOM {
+        let share = core
+            .interval
+            .map_or(String::new(), |ends| format!(", {} at most", quantities::percent(ends.high)));
+        return Some(format!(
+            "Another hardware thread used the core too seldom for its cost to be known ({}{share}).",
+            plural(core.looks, "look")
+        ));
+    }
     let whose = if results.run.header.machine.is_virtual() { OF_THE_HOST } else { "" };
     Some(format!(
         "Another hardware thread{whose} used the core {}{} of the time: independent instructions then took {} times as long, \
@@ -46,6 +55,9 @@ fn time(results: &Results, measured: fn(&CoreShared) -> String) -> Option<String
         quantities::number(shared / core.levels.alone)
     ))
 }
+
+/// A core is shared too seldom to say what that costs, below this share of the time: it would be printed as none of it.
+const SELDOM: f64 = 0.005;
 
 /// Whose hardware thread it is that uses a guest's core: the guest's own description shows none.
 const OF_THE_HOST: &str = " (the host's; the guest cannot see it)";

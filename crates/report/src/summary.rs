@@ -118,6 +118,18 @@ pub(super) fn operation(point: &PointResult, placement_said: bool) -> String {
     if label.is_empty() { words::label(point, &point.point) } else { label }
 }
 
+/// The rows of one point, whose placement is named.
+pub(super) fn of_point(point: &PointResult) -> Vec<OperationRow<'_>> {
+    rows(point, false)
+}
+
+/// The range of the published figures on which a prediction rests, in the unit of its row; `None` if it rests on single ones.
+pub(super) fn range(point: &PointResult, prediction: &Prediction) -> Option<String> {
+    let (low, high) = prediction.range()?;
+    let value = figure(point).unwrap_or_else(|| prediction.total());
+    Some(Measure::of(point.unit, value).range(prediction.total(), low, high))
+}
+
 /// The row of a point, or of each of its states, and another for its value while the core was shared. The unit of all figures is that of
 /// the median.
 fn rows(point: &PointResult, placement_said: bool) -> Vec<OperationRow<'_>> {
@@ -224,16 +236,28 @@ fn expected(point: &PointResult, value: f64, measure: Measure) -> String {
     format!("{} {}", measure.number(value, None), measure.symbol)
 }
 
-/// A part of a prediction, in the unit of its row. What software takes off a rate is said as such: no rate is negative.
-fn part(point: &PointResult, part: Part, measure: Measure) -> String {
+/// A part of a prediction, in the unit of its row.
+pub(super) fn part(point: &PointResult, part: Part, measure: Measure) -> String {
+    let of = |prediction: &Prediction| prediction.part(part);
+    match point.prediction.as_ref().and_then(of) {
+        Some(value) if point.unit == Unit::Bytes => expected(point, value, measure),
+        _ => part_number(point, part, measure, &|number| format!("{number} {}", measure.symbol)),
+    }
+}
+
+/// A part of a prediction in the measure of its row or column, as `written` writes a number. What software takes off a rate is said as
+/// such: no rate is negative.
+pub(super) fn part_number(
+    point: &PointResult,
+    part: Part,
+    measure: Measure,
+    written: &dyn Fn(String) -> String,
+) -> String {
     let of = |prediction: &Prediction| Some((prediction.part(part)?, prediction.total()));
     match point.prediction.as_ref().and_then(of) {
         None => ABSENT.to_owned(),
-        Some((value, _)) if point.unit == Unit::Bytes => expected(point, value, measure),
-        Some((value, whole)) if value < 0.0 => {
-            format!("{} {} less", measure.part(-value, whole), measure.symbol)
-        }
-        Some((value, whole)) => format!("{} {}", measure.part(value, whole), measure.symbol),
+        Some((value, whole)) if value < 0.0 => format!("{} less", written(measure.part(-value, whole))),
+        Some((value, whole)) => written(measure.part(value, whole)),
     }
 }
 

@@ -360,7 +360,7 @@ fn accuracy(accuracy: &Accuracy, style: Style) -> String {
     let Some(total) = &accuracy.total else { return String::new() };
     // In a run of one chapter the whole is that chapter.
     let chapters = if accuracy.chapters.len() > 1 { accuracy.chapters.as_slice() } else { &[] };
-    let tallies: Vec<&Tally> = chapters.iter().chain(accuracy.by_kind()).chain([total]).collect();
+    let tallies: Vec<&Tally> = chapters.iter().chain(accuracy.by_ground()).chain([total]).collect();
     let room = tallies.iter().map(|tally| display_width(&tally.name)).max().unwrap_or(0);
     let line = |tally: &&Tally| {
         let lead = format!("  {:room$}  ", clean(&tally.name));

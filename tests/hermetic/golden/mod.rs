@@ -3,6 +3,7 @@
 //! After a change that is meant, `FATHOM_WRITE_GOLDEN=1 cargo test --test hermetic golden` writes the files again: look at what
 //! changed.
 
+mod course;
 mod data_forms;
 mod every_block;
 mod pages;
@@ -12,7 +13,12 @@ use std::path::Path;
 
 /// Compares with the file of this name in `tests/golden/`, or writes it where that is asked for.
 fn golden(name: &str, found: &str) {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name);
+    compared(&format!("tests/golden/{name}"), found);
+}
+
+/// The same with any file of the repository.
+fn compared(name: &str, found: &str) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(name);
     if std::env::var_os("FATHOM_WRITE_GOLDEN").is_some() {
         std::fs::write(&path, found).unwrap();
     }

@@ -28,6 +28,8 @@ pub struct Found {
     pub dimension: Dimension,
     /// Whether it is a median over observations of two states, which may be of neither.
     pub is_mixture: bool,
+    /// The values of the two states with the most, that with the most first; `None` of one state, and of what is computed of several.
+    pub states: Option<[f64; 2]>,
 }
 
 /// Its value and interval are read as those of a measured value; only sums and products have to consider the dimension.
@@ -57,38 +59,48 @@ impl Found {
 
     /// A value with an interval that was computed elsewhere.
     pub fn measured(measured: Measured, dimension: Dimension) -> Self {
-        Found { measured, dimension, is_mixture: false }
+        Found { measured, dimension, is_mixture: false, states: None }
     }
 
     /// The value multiplied by a factor.
     #[must_use]
     pub fn scaled(self, by: f64) -> Self {
-        Found { measured: self.measured.scaled(by), ..self }
+        Found { measured: self.measured.scaled(by), states: self.states_by(by), ..self }
     }
 
     /// The value multiplied by a factor, in another dimension.
     #[must_use]
     pub fn counted(self, by: f64, dimension: Dimension) -> Self {
-        Found { measured: self.measured.scaled(by), dimension, ..self }
+        Found { measured: self.measured.scaled(by), dimension, states: self.states_by(by), ..self }
     }
 
     /// The sum of both.
     #[must_use]
     pub fn plus(self, other: Found) -> Self {
-        Found { measured: self.measured.plus(other.measured), is_mixture: self.mixes(other), ..self }
+        Found {
+            measured: self.measured.plus(other.measured),
+            is_mixture: self.mixes(other),
+            states: None,
+            ..self
+        }
     }
 
     /// The difference to the other.
     #[must_use]
     pub fn minus(self, other: Found) -> Self {
-        Found { measured: self.measured.minus(other.measured), is_mixture: self.mixes(other), ..self }
+        Found {
+            measured: self.measured.minus(other.measured),
+            is_mixture: self.mixes(other),
+            states: None,
+            ..self
+        }
     }
 
     /// The ratio to the other.
     #[must_use]
     pub fn over(self, other: Found) -> Self {
-        let is_mixture = self.mixes(other);
-        Found { measured: self.measured.over(other.measured), dimension: Dimension::Ratio, is_mixture }
+        let (measured, is_mixture) = (self.measured.over(other.measured), self.mixes(other));
+        Found { measured, dimension: Dimension::Ratio, is_mixture, states: None }
     }
 
     /// The share of the other.
@@ -100,13 +112,18 @@ impl Found {
     /// The remainder of the whole: 1 minus this share.
     #[must_use]
     pub fn rest(self) -> Self {
-        Found { measured: Measured::exact(1.0).minus(self.measured), ..self }
+        Found { measured: Measured::exact(1.0).minus(self.measured), states: None, ..self }
     }
 
     /// `scale` divided by the value: a rate from a time, a time from a rate.
     #[must_use]
     pub fn inverse(self, scale: f64, dimension: Dimension) -> Self {
-        Found { measured: Measured::exact(scale).over(self.measured), dimension, ..self }
+        Found { measured: Measured::exact(scale).over(self.measured), dimension, states: None, ..self }
+    }
+
+    /// The values of its states, multiplied by a factor.
+    fn states_by(self, by: f64) -> Option<[f64; 2]> {
+        self.states.map(|states| states.map(|value| value * by))
     }
 
     /// Whether what is computed of both is of a mixture.

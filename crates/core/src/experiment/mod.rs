@@ -8,6 +8,7 @@ mod excerpt;
 mod failure;
 mod finding;
 mod found;
+mod ground;
 mod level;
 mod main_figure;
 mod peer_address;
@@ -19,6 +20,7 @@ mod requirement;
 mod selector;
 mod shared;
 mod shown;
+mod term;
 mod touch;
 mod workload;
 
@@ -28,16 +30,18 @@ pub use excerpt::TimedCode;
 pub use failure::{Failure, ensure, errno};
 pub use finding::{Figure, Finding, Piece, Question, Statement, Template, capitalize};
 pub use found::{Dimension, Found};
+pub use ground::Ground;
 pub use level::{Level, Levels};
 pub use main_figure::MainFigure;
 pub use peer_address::{PeerAddress, Token};
 pub use point::{AXIS_PLACEMENT, PEER, Parameter, Placement, Point, Scale, VIRTUAL_PEER, Value};
-pub use prediction::{Basis, Known, Learnt, Part, Prediction, Source, Term, TermEvent};
+pub use prediction::{Known, Learnt, Prediction};
 pub use remote_file::{Access, RemoteFile};
 pub use requirement::Requirement;
 pub use selector::{At, Landmark, Others, PointSettings, Selector};
 pub use shared::Shared;
 pub use shown::Shown;
+pub use term::{Basis, Part, Source, Term, TermEvent};
 pub use touch::Touch;
 pub use workload::{
     CoreWidth, FigureValue, FirstCall, ObservedFrom, Operation, PartnerTask, Site, Spin, Stopwatch,

@@ -1,5 +1,7 @@
 //! Predictions: made before measuring, term by term, and kept if they were wrong.
 
+use super::ground::Ground;
+use super::term::{Basis, Part, Source, Term, TermEvent};
 use super::{Dimension, Found, Parameter, Point};
 use crate::machine::Machine;
 use crate::quantities;
@@ -8,111 +10,6 @@ use crate::statistics::{Interval, Measured, fit_line};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-
-/// The column of the summary table to which a term belongs (R-PRE-10).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "snake_case")]
-pub enum Part {
-    /// The cost of the bare machine.
-    Hardware,
-    /// The cost that the operating system and the libraries add.
-    Software,
-}
-
-/// The source of a term's value.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(tag = "from", rename_all = "snake_case")]
-pub enum Source {
-    /// A fact of this machine.
-    Machine {
-        /// The fact, in words.
-        fact: String,
-    },
-    /// A published figure.
-    Published {
-        /// The publication.
-        citation: String,
-    },
-    /// An assumed value, if no source has one: an order of magnitude, or counted from the work to be done.
-    Assumed {
-        /// The reason for the value.
-        reason: String,
-    },
-    /// An earlier measurement of the same run.
-    Measured {
-        /// The experiment that measured it.
-        experiment: String,
-        /// Its point.
-        point: Point,
-    },
-}
-
-/// A value for predictions, with its source.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Basis {
-    /// The value, in the unit of the prediction (nanoseconds for times).
-    pub value: f64,
-    /// Its source.
-    pub source: Source,
-}
-
-impl Basis {
-    /// A published figure.
-    pub fn published(value: f64, citation: &str) -> Self {
-        Basis { value, source: Source::Published { citation: citation.to_owned() } }
-    }
-
-    /// A value assumed for want of a source.
-    pub fn assumed(value: f64, reason: &str) -> Self {
-        Basis { value, source: Source::Assumed { reason: reason.to_owned() } }
-    }
-
-    /// A fact of this machine.
-    pub fn fact(value: f64, fact: &str) -> Self {
-        Basis { value, source: Source::Machine { fact: fact.to_owned() } }
-    }
-}
-
-/// What happens in a term, if reports conclude something from it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "snake_case")]
-pub enum TermEvent {
-    /// The guest is left for its hypervisor, and entered again.
-    VmExit,
-    /// A sleeping CPU is woken.
-    WakeUp,
-    /// The kernel is entered and left.
-    KernelEntry,
-}
-
-/// One term of a prediction: `times` × `each`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Term {
-    /// Hardware or software.
-    pub part: Part,
-    /// The meaning of the term.
-    pub what: String,
-    /// The factor with which it enters.
-    pub times: f64,
-    /// Its value each time, in the point's unit.
-    pub each: f64,
-    /// The source of the value.
-    pub source: Source,
-    /// What happens in it; absent if reports conclude nothing from it, and in files of earlier programs.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub event: Option<TermEvent>,
-}
-
-impl Term {
-    /// The contribution of the term, in the point's unit.
-    pub fn value(&self) -> f64 {
-        self.times * self.each
-    }
-}
 
 /// The prediction of a point, as a sum of terms.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -124,9 +21,16 @@ pub struct Prediction {
 }
 
 impl Prediction {
-    /// Whether it is based only on facts, publications and assumptions, not on measurements of the same run.
-    pub fn is_independent(&self) -> bool {
-        !self.terms.iter().any(|term| matches!(term.source, Source::Measured { .. }))
+    /// What it rests on: a published machine's proportions before a measurement of the same run, because the factor is the weaker.
+    pub fn ground(&self) -> Ground {
+        let is_measured = |term: &Term| matches!(term.source, Source::Measured { .. });
+        if self.terms.iter().any(Term::is_scaled) {
+            Ground::Scaled
+        } else if self.terms.iter().any(is_measured) {
+            Ground::ThisRun
+        } else {
+            Ground::Independent
+        }
     }
 
     /// A prediction without terms.
@@ -136,7 +40,34 @@ impl Prediction {
 
     fn term(mut self, part: Part, what: &str, times: f64, each: Basis) -> Self {
         let Basis { value, source } = each;
-        self.terms.push(Term { part, what: what.to_owned(), times, each: value, source, event: None });
+        let what = what.to_owned();
+        let (event, scaled_from, published_range) = (None, None, None);
+        self.terms.push(Term { part, what, times, each: value, source, event, scaled_from, published_range });
+        self
+    }
+
+    /// Adds a cost of the operating system for which published machines differ: the geometric mean of their values, with its range.
+    ///
+    /// # Panics
+    /// If there are no values: they are constants of the program.
+    #[must_use]
+    pub fn software_of(self, what: &str, values: &[f64], citation: &str) -> Self {
+        let mean = (values.iter().map(|value| value.ln()).sum::<f64>() / values.len() as f64).exp();
+        let mut prediction = self.software(what, 1.0, Basis::published(mean, citation));
+        let ends = values.iter().copied().reduce(f64::min).zip(values.iter().copied().reduce(f64::max));
+        let (least, most) = ends.expect("published values");
+        if let Some(term) = prediction.terms.last_mut() {
+            term.published_range = (least < most).then_some([least, most]);
+        }
+        prediction
+    }
+
+    /// Says that the factor of the term that was added last is the ratio of two figures of this published machine.
+    #[must_use]
+    pub fn scaled_from(mut self, machine: &str) -> Self {
+        if let Some(term) = self.terms.last_mut() {
+            term.scaled_from = Some(machine.to_owned());
+        }
         self
     }
 
@@ -170,6 +101,36 @@ impl Prediction {
     pub fn part(&self, part: Part) -> Option<f64> {
         let terms: Vec<f64> = self.terms.iter().filter(|term| term.part == part).map(Term::value).collect();
         (!terms.is_empty()).then(|| terms.iter().sum())
+    }
+
+    /// Says how many times the term that was added last enters.
+    #[must_use]
+    pub fn times(mut self, times: f64) -> Self {
+        if let Some(term) = self.terms.last_mut() {
+            term.times = times;
+        }
+        self
+    }
+
+    /// Says within which values published devices or machines have the term that was added last.
+    #[must_use]
+    pub fn within(mut self, range: Option<[f64; 2]>) -> Self {
+        if let Some(term) = self.terms.last_mut() {
+            term.published_range = range.filter(|_| !matches!(term.source, Source::Measured { .. }));
+        }
+        self
+    }
+
+    /// The least and the greatest total that the published values allow; `None` if no term has a range.
+    pub fn range(&self) -> Option<(f64, f64)> {
+        self.terms.iter().any(|term| term.published_range.is_some()).then(|| {
+            let end = |place: usize| {
+                let of =
+                    |term: &Term| term.published_range.map_or(term.each, |range| range[place]) * term.times;
+                self.terms.iter().map(of).sum()
+            };
+            (end(0), end(1))
+        })
     }
 
     /// The sum of all terms.
@@ -342,7 +303,12 @@ impl<'run> Known<'run> {
         let cycle = self.cycle().value;
         (
             cycles * cycle,
-            format!("{} cycles of {} ns: {reason}", quantities::plain(cycles), quantities::number(cycle)),
+            format!(
+                "{} {} of {} ns: {reason}",
+                quantities::plain(cycles),
+                if quantities::plain(cycles) == "1" { "cycle" } else { "cycles" },
+                quantities::number(cycle)
+            ),
         )
     }
 }
@@ -350,6 +316,34 @@ impl<'run> Known<'run> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_prediction_rests_on_its_weakest_term() {
+        let measured = || Basis {
+            value: 3.0,
+            source: Source::Measured { experiment: "cpu/system_call".to_owned(), point: Point::new() },
+        };
+        let independent = Prediction::new().hardware("a load", 1.0, Basis::published(1.0, "a table"));
+        let of_run = independent.clone().software("a call", 2.0, measured());
+        let scaled = of_run.clone().software("a process", 577.0, measured()).scaled_from("report 000");
+        let grounds = [independent, of_run, scaled].map(|prediction| prediction.ground());
+        assert_eq!(grounds, Ground::ALL);
+        let earlier =
+            Prediction::new().software("fork, in null writes as in report 000 (1 / 2)", 1.0, measured());
+        assert_eq!(earlier.ground(), Ground::Scaled);
+    }
+
+    #[test]
+    fn published_machines_that_differ_give_a_range() {
+        let prediction = Prediction::new().software_of("a process", &[40.0, 90.0], "two reports").software(
+            "a call",
+            2.0,
+            Basis::published(1.5, "a paper"),
+        );
+        assert!((prediction.total() - 63.0).abs() < 1e-9);
+        assert_eq!(prediction.range(), Some((43.0, 93.0)));
+        assert_eq!(Prediction::new().software_of("a thread", &[8.0], "a report").range(), None);
+    }
 
     #[test]
     fn parts_add_up_and_a_part_without_terms_is_none() {

@@ -2,17 +2,11 @@
 
 use super::PointResult;
 use fathom_core::experiment::family;
-use fathom_core::experiment::{Point, Prediction};
+use fathom_core::experiment::{Ground, Point, Prediction};
 use fathom_core::statistics::{self, Interval};
 
 /// A prediction is close if the result is within this factor of it, above or below.
 pub const CLOSE: f64 = 1.25;
-
-/// Name of the predictions that rest on facts, publications and assumptions alone.
-const INDEPENDENT: &str = "independent of this run's measurements";
-
-/// Name of the predictions that rest on a measurement of the same run.
-const DEPENDENT: &str = "from other measurements of this run";
 
 /// A prediction is fair if the result is within this factor of it, above or below.
 pub const FAIR: f64 = 2.0;
@@ -24,10 +18,9 @@ pub struct Accuracy {
     pub chapters: Vec<Tally>,
     /// One per experiment, in the order of the plan; those without a judged point are left out.
     pub experiments: Vec<Tally>,
-    /// All predictions that rest on facts, publications and assumptions alone; `None` if none of them could be judged.
-    pub independent: Option<Tally>,
-    /// The predictions that rest on a measurement of the same run: they follow its errors, so they are the easier ones.
-    pub dependent: Option<Tally>,
+    /// All predictions by what they rest on, the hardest first; kinds of which none could be judged are left out. Those that rest on
+    /// a measurement of the same run follow its errors, so they are the easier ones.
+    pub grounds: Vec<(Ground, Tally)>,
     /// Over the whole run; `None` if no point has both a value and a prediction.
     pub total: Option<Tally>,
 }
@@ -86,15 +79,23 @@ impl Accuracy {
         Accuracy {
             chapters: tallies(points, chapter),
             experiments: tallies(points, |point| &point.experiment),
-            independent: of_kind(points, INDEPENDENT, true),
-            dependent: of_kind(points, DEPENDENT, false),
+            grounds: Ground::ALL
+                .into_iter()
+                .filter_map(|ground| Some((ground, on_ground(points, ground)?)))
+                .collect(),
             total: tally("all", points.iter()),
         }
     }
 
-    /// The predictions by kind; empty if all of them are of one kind.
-    pub fn by_kind(&self) -> Vec<&Tally> {
-        self.independent.as_ref().zip(self.dependent.as_ref()).map_or(vec![], |kinds| vec![kinds.0, kinds.1])
+    /// The predictions by what they rest on; empty if all of them are of one kind.
+    pub fn by_ground(&self) -> Vec<&Tally> {
+        let all: Vec<&Tally> = self.grounds.iter().map(|(_, tally)| tally).collect();
+        if all.len() > 1 { all } else { vec![] }
+    }
+
+    /// The accuracy of the predictions that rest on this; `None` if none could be judged.
+    pub fn on(&self, ground: Ground) -> Option<&Tally> {
+        self.grounds.iter().find(|(of, _)| *of == ground).map(|(_, tally)| tally)
     }
 
     /// The accuracy of one experiment's predictions; `None` if none could be judged.
@@ -103,10 +104,10 @@ impl Accuracy {
     }
 }
 
-/// The predictions independent of the run's measurements, or the dependent ones.
-fn of_kind(points: &[PointResult], name: &str, independent: bool) -> Option<Tally> {
-    let kind = |point: &PointResult| point.prediction.as_ref().map(Prediction::is_independent);
-    tally(name, points.iter().filter(|point| kind(point) == Some(independent)))
+/// The predictions that rest on this.
+fn on_ground(points: &[PointResult], ground: Ground) -> Option<Tally> {
+    let of = |point: &PointResult| point.prediction.as_ref().map(Prediction::ground);
+    tally(ground.name(), points.iter().filter(|point| of(point) == Some(ground)))
 }
 
 /// The family of a point's experiment.
@@ -252,9 +253,9 @@ mod tests {
         term.source = Source::Measured { experiment: "cpu/b".to_owned(), point: Point::new() };
         let accuracy =
             Accuracy::of(&[follows, result("cpu/b", 40.0, Some(10.0)), result("cpu/b", 1.0, None)]);
-        let fair = |tally: &Option<Tally>| tally.as_ref().map(|tally| (tally.judged, tally.fair.points));
-        assert_eq!(fair(&accuracy.dependent), Some((1, 1)));
-        assert_eq!(fair(&accuracy.independent), Some((1, 0)));
+        let fair = |ground| accuracy.on(ground).map(|tally| (tally.judged, tally.fair.points));
+        assert_eq!(fair(Ground::ThisRun), Some((1, 1)));
+        assert_eq!((fair(Ground::Independent), fair(Ground::Scaled)), (Some((1, 0)), None));
     }
 
     #[test]

@@ -13,7 +13,16 @@ pub(super) fn reason(run: &Run, planned: &PlannedPoint, trials: &[&Trial]) -> Op
     let price = settled.left_out.iter().find(mine)?;
     let observed = trials.iter().filter(|trial| trial.observed()).count();
     let only_failed = observed == 0 && !trials.is_empty();
-    (observed < MINIMUM_TRIALS && !only_failed).then(|| wording(settled, price))
+    (observed < MINIMUM_TRIALS && !only_failed).then(|| begun(observed) + &wording(settled, price))
+}
+
+/// What was made of a point before it was left out: not nothing.
+fn begun(observed: usize) -> String {
+    match observed {
+        0 => String::new(),
+        1 => format!("1 trial was made, of the {MINIMUM_TRIALS} that an interval needs: "),
+        number => format!("{number} trials were made, of the {MINIMUM_TRIALS} that an interval needs: "),
+    }
 }
 
 /// The same reason for all points of about the same cost, so that a table can group them.

@@ -111,7 +111,9 @@ impl PointResult {
     /// The median with its interval and dimension, to compute with, if it is valid.
     pub fn figure(&self) -> Option<Found> {
         let figure = Found::of(self.estimate()?, self.unit);
-        Some(Found { is_mixture: self.mixture.is_some(), ..figure })
+        let values = self.mixture.as_ref().map(Mixture::values).unwrap_or_default();
+        let states = values.first_chunk().copied();
+        Some(Found { is_mixture: self.mixture.is_some(), states, ..figure })
     }
 
     /// The median over the prediction, of a machine in several states the value of that with the most; `None` unless both exist.

@@ -138,6 +138,11 @@ fn turns_per_minute(known: &Known) -> Option<f64> {
     device.turns_per_minute.value().map(|turns| f64::from(*turns))
 }
 
+/// The usual range of that time, nanoseconds, if one is published for the kind of device.
+pub fn usual_random_read(known: &Known) -> Option<[f64; 2]> {
+    facts(known).usual_us.map(|(low, high)| [low * 1e3, high * 1e3])
+}
+
 /// Time of a small read of the device, nanoseconds, if the read before it was of the block before.
 pub fn sequential_read(known: &Known) -> Basis {
     let facts = facts(known);

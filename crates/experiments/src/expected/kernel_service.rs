@@ -6,9 +6,12 @@
 use crate::expected::mode_switch;
 use crate::questions::cpu::system_call;
 use fathom_core::prelude::*;
+use fathom_core::quantities;
 
 /// A null write in report 000, nanoseconds (table 5).
 const REPORT_000_NS: f64 = 74.2;
+/// The machine of report 000.
+const LAPTOP: &str = "i7-1250u-ubuntu-24.04";
 const CITATION: &str = "report 000, table 5: a null write takes 74.2 ns";
 
 /// The cost of a bare kernel entry: `getppid`, as measured in this run, else predicted.
@@ -21,13 +24,18 @@ pub fn entry(known: &Known) -> Basis {
 
 /// Adds a share of a service that took `reported_ns` in report 000, converted to null writes of this machine.
 pub fn scaled(prediction: Prediction, what: &str, share: f64, reported_ns: f64, known: &Known) -> Prediction {
-    let what = format!("{what}, in null writes as in report 000 ({reported_ns} ns / {REPORT_000_NS} ns)");
+    let what = format!(
+        "{what}, in null writes as on report 000's one laptop ({reported_ns} ns / {REPORT_000_NS} ns)"
+    );
     in_null_writes(prediction, &what, share * reported_ns, known)
 }
 
 /// Adds a service for which no report has a figure, assumed to take `ns` nanoseconds on report 000's machine.
 pub fn assumed(prediction: Prediction, what: &str, ns: f64, known: &Known) -> Prediction {
-    let what = format!("{what}, assumed: {ns} ns where a null write takes {REPORT_000_NS} ns");
+    let ns_there = quantities::number(ns);
+    let what = format!(
+        "{what}, assumed: {ns_there} ns where a null write takes {REPORT_000_NS} ns, as on report 000's one laptop"
+    );
     in_null_writes(prediction, &what, ns, known)
 }
 
@@ -38,7 +46,9 @@ pub fn assumed_here(ns: f64, known: &Known) -> Basis {
 }
 
 fn in_null_writes(prediction: Prediction, what: &str, ns: f64, known: &Known) -> Prediction {
-    prediction.software(what, in_digits_of_the_source(ns / REPORT_000_NS), null_write(known))
+    prediction
+        .software(what, in_digits_of_the_source(ns / REPORT_000_NS), null_write(known))
+        .scaled_from(LAPTOP)
 }
 
 /// A factor with three significant digits: the figure of report 000 has no more.

@@ -10,5 +10,6 @@ pub(crate) mod last_cache;
 pub(crate) mod levels;
 pub(crate) mod mode_switch;
 pub(crate) mod network;
+pub(crate) mod published;
 pub(crate) mod rule_of_thumb;
 pub(crate) mod stream;

@@ -4,7 +4,7 @@ use crate::table::{Compared, NoRatio};
 use crate::{ReplicatedFigure, Row, Theirs};
 use fathom_core::quantities::{self, Measure};
 use fathom_report::paper::Text;
-use fathom_report::references::{Figure, Value};
+use fathom_report::references::{self, Figure, Kind, Value};
 use fathom_report::summary::ABSENT;
 
 /// The quantity of a row: `file read, sequential, per block`.
@@ -19,6 +19,27 @@ pub(super) fn printed(compared: &Compared) -> Text {
         (None, Theirs::NotPrinted(reason)) => absent(reason),
         (None, Theirs::Printed(id)) => absent(&format!("no such figure: {id}")),
     }
+}
+
+/// The report's own prediction of its figure: printed beside it, or beside another figure of the same operation.
+pub(super) fn predicted(compared: &Compared) -> Text {
+    let value = compared.theirs.and_then(prediction);
+    let unit = compared.theirs.and_then(|figure| figure.unit().quantity());
+    value.zip(unit).map_or(Text::plain(ABSENT), |(value, unit)| Text::plain(quantities::value(unit, value)))
+}
+
+/// What the report predicted for a figure, in the figure's unit.
+pub(super) fn prediction(figure: &'static Figure) -> Option<f64> {
+    let is_same = |other: &&Figure| {
+        other.operation() == figure.operation()
+            && other.variant() == figure.variant()
+            && other.unit() == figure.unit()
+            && (other.parameter() == figure.parameter() || other.parameter().is_none())
+    };
+    let others = || references::of_report(figure.source()).filter(is_same);
+    let beside = || others().find_map(Figure::predicted);
+    let estimated = || others().find(|other| other.kind() == Kind::Estimate)?.value().map(Value::printed);
+    figure.predicted().or_else(beside).or_else(estimated)
 }
 
 fn of_figure(figure: &'static Figure, row: &Row) -> Text {

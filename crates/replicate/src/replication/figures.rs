@@ -67,7 +67,7 @@ fn drawn(place: usize, picture: &Picture, replication: &Replication) -> Result<(
     Ok((figures.into_iter().enumerate().map(numbered).collect(), numbers))
 }
 
-fn series_of<'a>(method: &str, replication: &'a Replication) -> Result<&'a Series, String> {
+pub(super) fn series_of<'a>(method: &str, replication: &'a Replication) -> Result<&'a Series, String> {
     match replication.of(method).map(|line| &line.outcome) {
         Some(TrialOutcome::Measured { sample }) => Ok(sample),
         Some(TrialOutcome::Skipped { reason } | TrialOutcome::Failed { reason }) => Err(reason.clone()),
@@ -81,11 +81,17 @@ fn series_of<'a>(method: &str, replication: &'a Replication) -> Result<&'a Serie
 fn folded(table: Table) -> Block {
     let settings: usize = table.groups.iter().map(|group| group.rows.len()).sum();
     let summary = format!("The numbers: {}", words::plural(settings, "setting"));
-    Block::Folded { summary: summary.into(), appendix: true, open: false, blocks: vec![table.into()] }
+    Block::Folded { summary: summary.into(), appendix: false, open: false, blocks: vec![table.into()] }
 }
 
 /// A row for every setting.
-fn table(method: &str, series: &Series, selected: Variants, unit: Unit, shape: FigureShape) -> Table {
+pub(super) fn table(
+    method: &str,
+    series: &Series,
+    selected: Variants,
+    unit: Unit,
+    shape: FigureShape,
+) -> Table {
     let mut variants = series.variants();
     variants.retain(|(name, _)| selected.has(name));
     let (along, scale) = match shape {

@@ -1,6 +1,7 @@
 //! A replication for programs. Its shape is typed here and described in `docs/replicate.md`; it only grows. Numbers are
 //! not rounded, and an absent one is `null`.
 
+use super::cells::prediction;
 use crate::record::{Header, Replication};
 use crate::table::{Compared, NoRatio};
 use crate::{Replica, Report, Series, Theirs, Trials};
@@ -69,6 +70,7 @@ struct TheirFigure<'a> {
     figure: Option<&'a str>,
     printed: Option<String>,
     value: Option<f64>,
+    predicted: Option<f64>,
     deviation: Option<f64>,
     unit: Option<&'a str>,
     doubt: Option<&'a str>,
@@ -182,6 +184,7 @@ fn printed(compared: &Compared) -> TheirFigure<'_> {
         figure: figure.map(Figure::id),
         printed: figure.map(|figure| figure.printed().to_string()),
         value: figure.and_then(Figure::value).map(Value::printed),
+        predicted: figure.and_then(prediction),
         deviation: figure.and_then(Figure::deviation),
         unit: figure.map(|figure| figure.unit().label()),
         doubt: figure.and_then(Figure::doubt).map(Doubt::name),

@@ -6,10 +6,12 @@ mod csv;
 mod drawn;
 mod figures;
 mod json;
+mod machines;
 mod methods;
 mod runs;
+mod sweeps;
 
-use self::cells::{by_fathom, operation, printed, ratio, replicated};
+use self::cells::{by_fathom, operation, predicted, printed, ratio, replicated};
 use crate::record::Replication;
 use crate::table::{self, Compared, MethodVerdict, NoRatio};
 use crate::{Report, reports};
@@ -18,6 +20,7 @@ use fathom_report::form::{Facts, Subject};
 use fathom_report::paper::{Block, Column, Document, Key, Row, Section, Table, Text, plain};
 use fathom_report::references;
 use fathom_report::run;
+use fathom_report::summary::ABSENT;
 use fathom_report::text::{Style, clean};
 use fathom_report::words::plural;
 use std::path::Path;
@@ -74,8 +77,11 @@ impl Subject for ReplicationReport<'_> {
         let mut document = Document::new(format!("Report {} replicated on {here}", report.id));
         "Replication".clone_into(&mut document.kind);
         replication.header.started.clone_into(&mut document.date);
-        document.sections = vec![summary(report, replication, rows), misleading(rows)];
+        let described = &self.results.run.header;
+        document.sections =
+            vec![summary(report, replication, rows), machines::section(report, described), misleading(rows)];
         document.sections.extend(figures::section(report, replication));
+        document.sections.extend(sweeps::section(report, replication, rows));
         document.sections.extend([
             methods::section(report, replication, rows).with_all(runs::table(replication, rows)),
             Section::new(Key::of("works"), "References").with(Block::Works),
@@ -94,7 +100,11 @@ fn summary(report: &Report, replication: &Replication, rows: &[Compared]) -> Sec
     let replicated_rows = rows.iter().filter(|row| row.replicated.is_ok()).count();
     let by_fathom = rows.iter().filter(|row| row.fathom.is_ok()).count();
     let source = references::source(report.id).map_or(report.title, |source| source.title.as_str());
-    let quick = if replication.header.quick { " Counts were reduced (`--quick`)." } else { "" };
+    let quick = match (replication.header.quick, replication.header.thorough) {
+        (true, _) => " Counts were reduced (`--quick`).",
+        (_, true) => " Every setting of the report was measured (`--thorough`).",
+        _ => "",
+    };
     let opening = Text::plain(format!("Report {} (", report.id))
         .and(Text::prose(report.title))
         .and(")")
@@ -112,11 +122,12 @@ fn summary(report: &Report, replication: &Replication, rows: &[Compared]) -> Sec
 }
 
 fn summary_table(rows: &[Compared]) -> Table {
-    let caption = "The report's figure; the result of its method here (± the deviation that it would print); Fathom's \
+    let caption = "The report's own prediction and its figure; the result of its method here (± the deviation that it would print); Fathom's \
                    result here, with the 95 % interval. The ratio is of the last two. Notes explain the dashes.";
     let row = |compared: &Compared| {
         Row::of([
             Text::plain(operation(compared.row)),
+            predicted(compared),
             printed(compared),
             replicated(compared),
             by_fathom(compared),
@@ -126,12 +137,14 @@ fn summary_table(rows: &[Compared]) -> Table {
     Table::new(table_key(), caption)
         .columns([
             Column::words("operation"),
-            Column::mixed("report"),
+            Column::mixed("report, predicted"),
+            Column::mixed("report, measured"),
             Column::mixed("here, report's method"),
             Column::mixed("here, Fathom's method"),
             Column::ratio("ratio"),
         ])
         .rows(rows.iter().map(row))
+        .without_empty_columns(ABSENT)
 }
 
 fn misleading(rows: &[Compared]) -> Section {

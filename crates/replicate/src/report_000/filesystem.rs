@@ -273,11 +273,15 @@ const QUICK_NUMBERS: [usize; 4] = [1, 5, 6, 50];
 const MOST: usize = 50;
 
 pub(super) fn contention(stage: &Stage) -> Result<Series, Failure> {
-    let numbers: &[usize] = if stage.quick { &QUICK_NUMBERS } else { &NUMBERS };
-    let (files, repeats) = (files(stage)?, stage.count(3, 1));
+    let numbers: Vec<usize> = match (stage.quick, stage.thorough) {
+        (true, _) => QUICK_NUMBERS.into(),
+        (_, true) => (1..=MOST).collect(),
+        _ => NUMBERS.into(),
+    };
+    let (files, repeats) = (files(stage)?, if stage.thorough { 10 } else { stage.count(3, 1) });
     let time_ns = stage.time_ns() / (numbers.len() as u64 * repeats) as f64;
     let (mut series, mut fewest) = (Series::default(), BLOCKS);
-    for processes in numbers {
+    for processes in &numbers {
         let mut values = vec![];
         for _ in 0..repeats {
             let readings = all_at_once(stage, &files[..*processes], time_ns)?;

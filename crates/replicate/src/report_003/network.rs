@@ -164,13 +164,25 @@ pub(super) fn bandwidth_local(stage: &Stage) -> Result<Series, Failure> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).map_err(broke("bind"))?;
     let address = listener.local_addr().map_err(broke("getsockname"))?;
     let _client = PartnerProcess::start(stage.site.partner, move || send_all(address, repetitions))?;
-    let mut series = Series::default();
+    let (mut series, mut last) = (Series::default(), vec![]);
     for size in SIZES {
-        let mut buffer = vec![0; size];
-        let rates = (0..repetitions).map(|_| received(&listener, &mut buffer)).collect::<Result<_, _>>()?;
+        let (mut buffer, mut rates) = (vec![0; size], vec![]);
+        for _ in 0..repetitions {
+            let (rate, reads) = received_by_read(&listener, &mut buffer)?;
+            rates.push(rate);
+            // The last message of the largest buffer is shown in a figure, read by read.
+            last = reads;
+        }
         series = series.and("", size as f64, rates);
     }
-    Ok(series)
+    Ok(by_number(series, last.into_iter()))
+}
+
+/// Adds the bytes that each read received, by its number.
+fn by_number(series: Series, reads: impl Iterator<Item = f64>) -> Series {
+    (1_u32..)
+        .zip(reads)
+        .fold(series, |series, (number, bytes)| series.and("received", f64::from(number), vec![bytes]))
 }
 
 /// The client: sends every buffer on a connection of its own and waits until the server closes it.
@@ -188,13 +200,24 @@ pub fn send_all(server: SocketAddr, repetitions: u64) -> Result<(), Failure> {
 
 /// The server: bytes per second of one buffer, from the moment when there is something to read.
 pub fn received(listener: &TcpListener, buffer: &mut [u8]) -> Result<f64, Failure> {
+    Ok(received_by_read(listener, buffer)?.0)
+}
+
+/// The same, with the bytes of each read.
+fn received_by_read(listener: &TcpListener, buffer: &mut [u8]) -> Result<(f64, Vec<f64>), Failure> {
     readable(listener.as_raw_fd())?;
     let (mut stream, _) = listener.accept().map_err(broke("accept"))?;
     stream.set_read_timeout(Some(TIMEOUT)).map_err(broke("SO_RCVTIMEO"))?;
     readable(stream.as_raw_fd())?;
     let began = Instant::now();
-    stream.read_exact(buffer).map_err(broke("recv"))?;
-    Ok(buffer.len() as f64 / began.elapsed().as_secs_f64().max(1e-9))
+    let (mut got, mut reads) = (0, vec![]);
+    while got < buffer.len() {
+        let bytes = stream.read(&mut buffer[got..]).map_err(broke("recv"))?;
+        ensure(bytes > 0, "the client closed before it had sent all of the buffer")?;
+        got += bytes;
+        reads.push(bytes as f64);
+    }
+    Ok((buffer.len() as f64 / began.elapsed().as_secs_f64().max(1e-9), reads))
 }
 
 fn readable(descriptor: i32) -> Result<(), Failure> {
@@ -220,9 +243,7 @@ pub(super) fn bandwidth_remote(stage: &Stage) -> Result<Series, Failure> {
         // The last message of the largest buffer is shown in a figure, read by read.
         last = arrived;
     }
-    for (number, bytes) in (1_u32..).zip(received_each(&last)) {
-        series = series.and("received", f64::from(number), vec![bytes]);
-    }
+    series = by_number(series, received_each(&last));
     let all = repetitions * SIZES.len() as u64;
     Ok(of_peer(
         stage,

@@ -1,9 +1,8 @@
 //! Conclusions from figures of several experiments: causes, operations measured more than once, and the accuracy of the
 //! predictions.
 
-use super::causes;
-use super::method::cited;
 use super::sections::{linked, title};
+use super::works::cited;
 use crate::finding;
 use crate::paper::{Block, Column, Group, Key, Row, Section, Table, Text, Tone, Weight};
 use crate::words::{self, plural};
@@ -32,12 +31,25 @@ fn mechanism_text(mechanism: &Mechanism) -> Text {
 
 /// The operations measured more than once; `None` if there are none.
 pub(super) fn cross_checks(results: &Results) -> Option<Section> {
-    let all: Vec<Text> = results.cross_checks.iter().map(checked).collect();
-    (!all.is_empty()).then(|| {
-        Section::new(Key::of("cross-checks"), "Cross-checks")
-            .say("Operations that several experiments measured, and pairs of operations of which one cannot cost more \
-                  than the other.")
-            .with(Block::List(all))
+    let (agreeing, others): (Vec<&CrossCheck>, Vec<_>) =
+        results.cross_checks.iter().partition(|check| check.agreement == Agreement::Agrees);
+    let all = agreeing.len() + others.len();
+    let list = |checks: &[&CrossCheck]| Block::List(checks.iter().copied().map(checked).collect());
+    (all > 0).then(|| {
+        let lead = format!(
+            "Operations that several experiments measured, and pairs of operations of which one cannot cost more than the \
+             other: {} of {all} agree.",
+            agreeing.len()
+        );
+        let section = Section::new(Key::of("cross-checks"), "Cross-checks").say(lead);
+        let section = if others.is_empty() { section } else { section.with(list(&others)) };
+        let folded = |blocks| Block::Folded {
+            summary: format!("{} that agree", agreeing.len()).into(),
+            appendix: true,
+            open: false,
+            blocks,
+        };
+        if agreeing.is_empty() { section } else { section.with(folded(vec![list(&agreeing)])) }
     })
 }
 
@@ -86,12 +98,6 @@ pub(super) fn accuracy(results: &Results) -> Option<Section> {
             .with_all(first.iter().map(paragraph))
             .with_all(rest)
             .with(chapters)
-            .with_all(causes::table(results).map(|table| Block::Folded {
-                summary: "The cause of each operation of the picture".into(),
-                appendix: true,
-                open: false,
-                blocks: vec![table.into()],
-            }))
             .with(Block::Folded {
                 summary: "Each experiment".into(),
                 appendix: true,
@@ -105,7 +111,7 @@ pub(super) fn accuracy(results: &Results) -> Option<Section> {
 fn by_chapter(results: &Results, total: &Tally) -> Table {
     let chapters = results.accuracy.chapters.iter();
     let chapters = chapters.map(|chapter| accuracy_row(Text::plain(title(&chapter.name)), chapter));
-    let kinds = results.accuracy.by_kind().into_iter();
+    let kinds = results.accuracy.by_ground().into_iter();
     let kinds = kinds.map(|tally| accuracy_row(Text::plain(&*tally.name), tally));
     let whole = accuracy_row(Text::plain("the whole run"), total).weighing(Weight::Sum);
     accuracy_table("accuracy-table", "experiments").rows(chapters.chain(kinds).chain([whole]))
@@ -141,10 +147,11 @@ fn accuracy_table(key: &str, of: &str) -> Table {
 
 /// The accuracy of the predictions that do not use the run's own measurements; empty if these are all or none.
 fn independent(results: &Results) -> String {
-    results.accuracy.by_kind().first().map_or(String::new(), |tally| {
+    results.accuracy.by_ground().first().map_or(String::new(), |tally| {
         format!(
-            "; of the {} whose predictions use no measurement of the same run, {} came within a factor of {FAIR}",
+            "; of the {} that are {}, {} came within a factor of {FAIR}",
             tally.judged,
+            tally.name,
             quantities::percent(tally.fair.share)
         )
     })

@@ -1,10 +1,11 @@
-//! The section of one experiment. In the paper: question, figure, a few rows, and the findings. In its appendix: method,
-//! prediction, all results, evidence, limits.
+//! The section of one experiment. In the paper its four parts: question and method, prediction, result, analysis. In its appendix:
+//! the whole method, every prediction, all results, evidence, limits.
 
 use super::main_rows::MainRows;
 use super::method::paragraphs;
 use super::sections::{listed, section_of};
-use super::{evidence, operations, prediction, results};
+use super::works::cited;
+use super::{analysis, evidence, operations, prediction, results};
 use crate::figure::{self, DrawnFigure, Figures};
 use crate::paper::{Block, Figure, Key, Section, Table, Text, Tone};
 use crate::summary::{self, Unmeasured};
@@ -18,8 +19,8 @@ use fathom_engine::results::{PointResult, Results};
 /// The number of missed predictions explained in the paper; the appendix has all.
 const MOST_MISSED: usize = 2;
 
-/// The most words of findings in the paper, about a third of a page; the rest is in the appendix.
-const MOST_WORDS: usize = 200;
+/// The most words of findings in the paper, about a fifth of a page; the rest is in the appendix.
+const MOST_WORDS: usize = 130;
 
 /// The section of the experiment at this position in the plan.
 pub(super) fn of(results: &Results, name: &str, place: usize) -> Section {
@@ -44,15 +45,18 @@ pub(super) fn of(results: &Results, name: &str, place: usize) -> Section {
         .map(|(place, drawn)| numbered(name, key.within(&format!("figure-{}", place + 1)), drawn, &tables));
     let (few_findings, more_findings) = findings(results, name);
     let (missed, more_missed) = missed(results, name);
+    let (standing, folded_standing) = standing(&points, &without);
     let drawings = others.map(Block::from).collect();
     Section::new(key.clone(), Text::code(name))
         .with(Block::Question(Text::prose(question)))
-        .with_all(method.map(operation))
+        .with_all(method.map(method_in_brief))
+        .with_all(prediction::in_brief(&few.points(), &points).map(|text| part_of("Prediction", text)))
         .with_all(main)
         .with_all(few.table(name, key.within("main"), &all).map(Block::from))
+        .with_all(analysis::lead(results, &points).map(|text| part_of("Analysis", text)))
         .with_all(few_findings)
         .with_all(missed)
-        .with(standing(&points, &without))
+        .with_all(standing)
         .with_all(evidence::failing(&points))
         .with(Block::Folded {
             summary: "Method, prediction, all results, evidence and limits".into(),
@@ -61,7 +65,13 @@ pub(super) fn of(results: &Results, name: &str, place: usize) -> Section {
             blocks: headed([
                 ("Method", self::method(method, points.first().copied())),
                 ("Prediction", prediction::blocks(&points, &key)),
-                ("Results", shown(drawings, tables, trends(results, name), &without)),
+                (
+                    "Results",
+                    folded_standing
+                        .into_iter()
+                        .chain(shown(drawings, tables, trends(results, name), &without))
+                        .collect(),
+                ),
                 ("What else the results say", more_findings),
                 ("Why predictions missed", more_missed),
                 ("Evidence", evidence::blocks(&points, &key)),
@@ -81,9 +91,42 @@ fn headed<const PARTS: usize>(parts: [(&str, Vec<Block>); PARTS]) -> Vec<Block> 
 const UNKNOWN: &str =
     "Neither this program nor the run file describes the method that measured these figures.";
 
-fn operation(method: &Method) -> Block {
-    let is = Text::prose(&format!(" is {}.", method.operation));
-    Block::Paragraph(Text::strong("One operation").and(is))
+/// A part of the section, after its name.
+fn part_of(name: &str, text: Text) -> Block {
+    Block::Paragraph(Text::strong(format!("{name}.")).and(" ").and(text))
+}
+
+/// The most words of the method in the paper: two or three sentences; the appendix has all.
+const METHOD_WORDS: usize = 30;
+
+/// The operation, the first sentences of the method, and the function that is timed.
+fn method_in_brief(method: &Method) -> Block {
+    let mut text = Text::prose(&format!("One operation is {}. ", method.operation));
+    text = text.and(cited(&sentences(&method.text, METHOD_WORDS)));
+    if let Some(timed) = &method.timed {
+        let name = timed.text.split_once("fn ").and_then(|(_, rest)| rest.split(['(', '<']).next());
+        let code = Text::code(name.unwrap_or_default());
+        text = text
+            .and(" Timed: ")
+            .and(code)
+            .and(", ")
+            .and(Text::prose(&timed.of))
+            .and(", listed in the appendix.");
+    }
+    part_of("Method", text)
+}
+
+/// The first sentences of a text, until they have this many words.
+fn sentences(text: &str, words: usize) -> String {
+    let paragraph = text.split("\n\n").next().unwrap_or_default();
+    let mut end = 0;
+    for sentence in paragraph.split_inclusive(". ") {
+        end += sentence.len();
+        if paragraph[..end].split_whitespace().count() >= words {
+            break;
+        }
+    }
+    paragraph[..end].trim_end().to_owned()
 }
 
 /// The method of the measurement, if it is known, and its version; with this program's version if that differs.
@@ -173,12 +216,8 @@ fn missed(results: &Results, name: &str) -> (Vec<Block>, Vec<Block>) {
     let few: Vec<Text> = all.iter().take(MOST_MISSED).cloned().collect();
     let more = all.len() - few.len();
     let lead = match more {
-        0 => "Predictions that missed by more than a factor of two, and why:".to_owned(),
-        _ => format!(
-            "Predictions that missed by more than a factor of two, and why ({} of {}):",
-            few.len(),
-            all.len()
-        ),
+        0 => "Missed by more than a factor of two:".to_owned(),
+        _ => format!("Missed by more than a factor of two ({} of {} kinds):", few.len(), all.len()),
     };
     (listed(&lead, few), if more == 0 { vec![] } else { vec![Block::List(all)] })
 }
@@ -196,7 +235,15 @@ fn trends(results: &Results, name: &str) -> Vec<Text> {
 const BY_QUICK: &str = "left out by --quick";
 
 /// The number of points with a figure, the reasons of the others, and the share of the evidence that holds.
-fn standing(points: &[&PointResult], without: &[Unmeasured]) -> Block {
+/// In the paper only where something failed or nothing was measured, otherwise in the appendix.
+fn standing(points: &[&PointResult], without: &[Unmeasured]) -> (Option<Block>, Option<Block>) {
+    let is_notable =
+        without.iter().any(|group| group.failure) || !points.iter().any(|point| summary::is_in_table(point));
+    let block = standing_of(points, without);
+    if is_notable { (Some(block), None) } else { (None, Some(block)) }
+}
+
+fn standing_of(points: &[&PointResult], without: &[Unmeasured]) -> Block {
     if without.iter().all(|group| group.reason.starts_with(BY_QUICK) && group.points.len() == points.len())
         && !without.is_empty()
     {

@@ -2,13 +2,12 @@
 //! does not hold, and the points less precise than their target.
 
 use super::sections::{linked, listed};
-use super::synopsis;
 use crate::description::FactRow;
-use crate::paper::{Block, Column, Key, Row, Section, Sign, Table, Text, Tone, Weight};
+use crate::paper::{Block, Column, Group, Key, Row, Section, Sign, Table, Text, Tone, Weight};
 use crate::run::{self, Precision};
 use crate::{description, occupancy, words};
 use fathom_core::quantities;
-use fathom_engine::results::Results;
+use fathom_engine::results::{PointResult, Results};
 
 pub(super) fn of(results: &Results) -> Section {
     let header = &results.run.header;
@@ -30,12 +29,85 @@ pub(super) fn of(results: &Results) -> Section {
         section = section.say(sentence);
     }
     let lead = "Every fact, with the file, instruction or call it was read from; where a fact is unknown, the reason.";
-    section.with(synopsis::machine_table(results)).with(Block::Folded {
+    section.with(in_brief(results)).with(Block::Folded {
         summary: "Every fact".into(),
         appendix: true,
         open: false,
         blocks: std::iter::once(Block::Paragraph(lead.into())).chain(parts.map(folded)).collect(),
     })
+}
+
+/// The facts of the paper: sections of the description with the names of their rows, or what they end with.
+const FACTS: &[(&str, &[&str])] = &[
+    (
+        "Processor",
+        &[
+            "Model",
+            "Microarchitecture",
+            "Nominal clock",
+            "Cycle time at it",
+            "Observed clock",
+            "Cycles per instruction (CPI)",
+        ],
+    ),
+    ("Cores", &["CPUs (threads)", "Cores", "Packages", "SMT"]),
+    ("Caches", &["L1d", "L1i", "L2", "L3"]),
+    ("Memory", &["Size", "Modules", "Channels", "Theoretical bandwidth"]),
+    ("Pages", &["Base page", "Transparent huge pages"]),
+    (
+        "Storage of the measured folder",
+        &[
+            "File system",
+            "Device",
+            "Device model",
+            "Capacity",
+            "Rotation speed",
+            "PCIe link",
+            "Queue depth",
+            "Write cache",
+        ],
+    ),
+    ("Network", &[" model", " driver", " speed", " duplex", " MTU"]),
+    ("Kernel", &["Release", "Distribution", "C library", "Page-table isolation"]),
+    ("Virtualisation", &["Hypervisor", "Container", "System"]),
+    ("This program", &["Version", "Target"]),
+];
+
+/// The machine in one table, each fact with what it was read from; of an unknown one the reason.
+fn in_brief(results: &Results) -> Table {
+    let described = description::sections(&results.run.header.machine);
+    let mut table = Table::new(Key::of("machine-table"), "The machine, the system and the program.")
+        .columns([Column::words("fact"), Column::words("value, with its unit"), Column::words("read from")]);
+    for (title, names) in FACTS {
+        let part = described.iter().find(|part| part.title == *title);
+        let is_one =
+            |name: &str| names.iter().any(|of| name == *of || of.starts_with(' ') && name.ends_with(of));
+        let all = || part.into_iter().flat_map(|part| &part.rows);
+        // An adapter without a device has no model, no rate and no wire.
+        let is_bare = |name: &str| {
+            all().any(|fact| {
+                fact.unknown && fact.name.strip_suffix(" model").is_some_and(|of| name.starts_with(of))
+            })
+        };
+        let is_adapter = *title == "Network";
+        let facts = all().filter(|fact| is_one(&fact.name) && !(is_adapter && is_bare(&fact.name)));
+        let rows: Vec<Row> = facts.map(row_in_brief).collect();
+        if !rows.is_empty() {
+            table = table.group(Group::named(*title).rows(rows));
+        }
+    }
+    table
+}
+
+/// A fact whose reason or source is cut to its first clause: the appendix has all of it.
+fn row_in_brief(fact: &FactRow) -> Row {
+    let first = |text: &str, ends: &[&str]| {
+        let end = ends.iter().filter_map(|end| text.find(end)).min().unwrap_or(text.len());
+        text[..end].to_owned()
+    };
+    let value = if fact.unknown { first(&fact.value, &[": ", "; ", " ("]) } else { fact.value.clone() };
+    let source = first(&fact.source, &[" (", ", CPUID"]);
+    row(&FactRow { name: fact.name.clone(), value, source, unknown: fact.unknown })
 }
 
 fn table(place: usize, part: &description::FactSection) -> Table {
@@ -77,7 +149,14 @@ pub(super) fn conditions(results: &Results) -> Section {
                 .map(|sentence| Text::sign(Sign::NotJudged).and(" ").and(Text::prose(sentence))),
         ))
         .say(Precision::of(results).sentence())
-        .with_all(missed(results))
+        .with_all(widest(results))
+}
+
+/// The widest intervals, in the appendix; `None` if every one is as narrow as its target.
+fn widest(results: &Results) -> Option<Block> {
+    let blocks: Vec<Block> = missed(results).into_iter().collect();
+    let summary = "The widest intervals".into();
+    (!blocks.is_empty()).then_some(Block::Folded { summary, appendix: true, open: false, blocks })
 }
 
 fn warned(results: &Results) -> Vec<Block> {
@@ -91,6 +170,12 @@ fn warned(results: &Results) -> Vec<Block> {
     listed("What may disturb results on this machine, and what to do about it:", warnings.iter().map(item))
 }
 
+/// The trials that an interval would need beyond its own to be so many times as narrow: its width falls with the root of their number.
+fn further_trials(point: &PointResult, times: f64) -> String {
+    let trials = point.estimate().map_or(0, |estimate| estimate.trials) as f64;
+    quantities::number((trials * (times * times - 1.0)).max(0.0).ceil())
+}
+
 /// The widest of the intervals that are wider than their target.
 fn missed(results: &Results) -> Option<Block> {
     let precision = Precision::of(results);
@@ -102,6 +187,7 @@ fn missed(results: &Results) -> Option<Block> {
             Row::of([
                 linked(results, &point.experiment).and(format!(" {}", words::label(*point, &point.point))),
                 quantities::plus_minus(*width).into(),
+                further_trials(point, *width / results.run.header.settings.precision).into(),
             ])
         })
         .collect();
@@ -114,6 +200,7 @@ fn missed(results: &Results) -> Option<Block> {
     let table = Table::new(Key::of("precision-missed"), caption).columns([
         Column::words("operation"),
         Column::number("half of the 95 % interval", "% of the median"),
+        Column::count("further trials wanted"),
     ]);
     (!rows.is_empty()).then(|| Block::Table(table.rows(rows)))
 }

@@ -4,7 +4,7 @@
 use crate::main_figures::{self, FigureSource, Main};
 use crate::paper::{Column, Key, Row, Sign, Table, Text, Tone};
 use crate::{occupancy, states, summary, words};
-use fathom_core::experiment::Prediction;
+use fathom_core::experiment::{Part, Prediction};
 use fathom_core::quantities::{self, Measure};
 use fathom_core::quantity::Unit;
 use fathom_engine::results::{Outcome, PointResult, Results};
@@ -55,17 +55,21 @@ impl<'run> MainRows<'run> {
         };
         let columns = [
             Column::words("operation"),
+            in_unit("hardware"),
+            in_unit("software"),
+            in_unit("predicted"),
+            Column::words("from"),
             in_unit("median"),
             in_unit("95 % interval"),
-            in_unit("predicted"),
             Column::ratio("measured / predicted"),
-            Column::signs("operation checked"),
+            Column::signs("checked"),
         ];
         let place = if self.shared.is_empty() { String::new() } else { format!(" ({})", self.shared) };
         let caption = Text::code(experiment).and(format!(": medians over trials{place}. All rows: "));
         let all = Text::joined(all.iter().map(|key| Text::to(key)), ", ");
         let rows = self.rows.iter().flat_map(|main| rows(main, shared));
-        Some(Table::new(key, caption.and(all).and(".")).columns(columns).rows(rows))
+        let table = Table::new(key, caption.and(all).and(".")).columns(columns).rows(rows);
+        Some(table.without_empty_columns(summary::ABSENT))
     }
 }
 
@@ -117,9 +121,12 @@ fn rows(main: &Main, shared: Option<Measure>) -> Vec<Row> {
         let absent = || Text::plain(summary::ABSENT);
         Some(Row::of([
             Text::toned(Tone::Faint, occupancy::SHARED),
+            absent(),
+            absent(),
+            absent(),
+            absent(),
             written(measure.number(estimate.value, ends)).into(),
             ends.map_or_else(absent, |(low, high)| written(measure.range(estimate.value, low, high)).into()),
-            absent(),
             absent(),
             Text::sign(Sign::Unasked),
         ]))
@@ -149,11 +156,22 @@ fn row(main: &Main, shared: Option<Measure>) -> Row {
         Some(point) => states::of_all(point, interval),
         None => interval,
     });
+    let part = |part| {
+        let of = |point| match shared {
+            None => summary::part(point, part, measure),
+            Some(_) => summary::part_number(point, part, measure, &written),
+        };
+        point.map(of)
+    };
+    let ground = point.and_then(|point| point.prediction.as_ref()).map(Prediction::ground);
     Row::of([
         Text::plain(main.label()),
+        or_absent(part(Part::Hardware)).into(),
+        or_absent(part(Part::Software)).into(),
+        or_absent(predicted.map(expected)).into(),
+        or_absent(ground.map(|ground| ground.short_name().to_owned())).into(),
         Text::strong(if limit { format!("< {median}") } else { median }),
         or_absent(interval).into(),
-        or_absent(predicted.map(expected)).into(),
         or_absent(point.map(summary::factor)).into(),
         Text::sign(point.map_or(Sign::Unasked, words::evidence_sign)),
     ])

@@ -1,22 +1,27 @@
 //! A run as a paper: the machine, the method, a chapter for each family with a section for each experiment, then the overall
 //! conclusions. Every form of the full report is written from this one document.
 
+mod analysis;
 mod beginnings;
 pub(super) mod beside;
-mod causes;
 mod conclusions;
 mod evidence;
 mod experiment;
+mod introduction;
 mod machine;
 mod main_rows;
 mod method;
+mod nearest;
 mod neighbour;
+mod one_page;
 mod operations;
 mod prediction;
 mod results;
 mod sections;
+mod strengths;
 pub mod synopsis;
 mod time;
+mod works;
 
 use crate::paper::{Block, Document, Figure, Key, Section, Text};
 use crate::{figure, run, screen};
@@ -35,12 +40,18 @@ pub fn of(results: &Results, published: Option<&Published>) -> Document {
     "Made by Fathom from the run file alone; the same file gives the same document."
         .clone_into(&mut document.foot);
     document.front.push(front(results));
-    document.sections.extend([machine::of(results), method::of(results)]);
+    document.sections.extend([introduction::of(results), machine::of(results), method::of(results)]);
     document.sections.extend(chapters(results));
+    document.sections.extend(one_page::of(results));
     document.sections.extend(conclusions::mechanisms(results));
     document.sections.extend(conclusions::cross_checks(results));
     document.sections.extend(conclusions::accuracy(results));
-    document.sections.extend(published.map(|published| beside::of(results, published)));
+    let nearest = nearest::Nearest::of(results);
+    document.sections.extend(match published {
+        Some(published) => Some(beside::of(results, published)),
+        None => nearest.section(results),
+    });
+    document.sections.push(strengths::of(results, &nearest));
     document.sections.push(machine::conditions(results));
     document.sections.extend([references(), method::settings(results), method::verification(results)]);
     document.sections.extend([

@@ -1,9 +1,10 @@
 //! The prediction of an experiment's points, term by term.
 
+use super::works;
 use crate::paper::{Block, Column, Group, Key, Row, Table, Text, Weight};
 use crate::words::{self, plural};
-use fathom_core::experiment::{Part, Prediction, Source, Term};
-use fathom_core::quantities;
+use fathom_core::experiment::{Ground, Part, Prediction, Source, Term};
+use fathom_core::quantities::{self, Measure};
 use fathom_core::quantity::Unit;
 use fathom_engine::results::PointResult;
 
@@ -30,6 +31,79 @@ pub(super) fn blocks(points: &[&PointResult], key: &Key) -> Vec<Block> {
     }
     blocks.extend(unpredicted(points));
     blocks
+}
+
+/// The most terms that are named in the paper; the appendix has all.
+const MOST_TERMS: usize = 4;
+
+/// How the first of these points was predicted, and what the predictions of all points rest on; `None` without a prediction.
+pub(super) fn in_brief(few: &[&PointResult], all: &[&PointResult]) -> Option<Text> {
+    let (point, prediction) = few.iter().find_map(|point| Some((*point, point.prediction.as_ref()?)))?;
+    let name = words::short_label(point, &point.point);
+    let measure = Measure::of(point.unit, prediction.total());
+    let total = format!("{} {}", measure.number(prediction.total(), None), measure.symbol);
+    let of = |part: Part, of: &str| {
+        let terms: Vec<Text> = prediction
+            .terms
+            .iter()
+            .filter(|term| term.part == part)
+            .map(|term| named(point, measure, term))
+            .collect();
+        (!terms.is_empty()).then(|| Text::joined(terms, "; ").and(format!(" ({of})")))
+    };
+    let parts: Vec<Text> =
+        [of(Part::Hardware, "hardware"), of(Part::Software, "software")].into_iter().flatten().collect();
+    let derived = match prediction.terms.len() {
+        number if number <= MOST_TERMS => Text::joined(parts, "; "),
+        number => Text::plain(format!("the sum of {}, which the appendix lists", plural(number, "term"))),
+    };
+    Some(Text::plain(format!("{name}: ")).and(derived).and(format!("; in all {total}. {}", grounds(all))))
+}
+
+/// A term with its value and where that is from.
+fn named(point: &PointResult, measure: Measure, term: &Term) -> Text {
+    let is_one = (term.times - 1.0).abs() < f64::EPSILON;
+    let times = if is_one { String::new() } else { format!("{} × ", quantities::plain(term.times)) };
+    // The rates of a sentence have one unit.
+    let each = match point.unit {
+        Unit::BytesPerSecond => {
+            let less = if term.each < 0.0 { " less" } else { "" };
+            format!("{} {}{less}", measure.number(term.each.abs(), None), measure.symbol)
+        }
+        unit => amount(unit, term.each),
+    };
+    let what = format!("{} {times}{each} (", quantities::reworded(&term.what));
+    Text::plain(what).and(source_in_brief(&term.source)).and(")")
+}
+
+/// A source in a word or two: the number of its work, the experiment of this run.
+fn source_in_brief(of: &Source) -> Text {
+    match of {
+        Source::Machine { .. } => "a fact of this machine".into(),
+        Source::Measured { experiment, .. } => Text::plain("this run: ").and(Text::code(experiment)),
+        Source::Assumed { .. } => "assumed".into(),
+        Source::Published { citation } => {
+            let (cycles, work) = citation.split_once(" ns: ").unwrap_or(("", citation));
+            let cycles = if cycles.is_empty() {
+                "published".to_owned()
+            } else {
+                format!("{} ns", quantities::reworded(cycles))
+            };
+            works::numbers(work).into_iter().fold(Text::plain(cycles), |text, work| text.cite(work))
+        }
+    }
+}
+
+/// How many of the predictions rest on what.
+fn grounds(points: &[&PointResult]) -> String {
+    let all: Vec<Ground> =
+        points.iter().filter_map(|point| Some(point.prediction.as_ref()?.ground())).collect();
+    let counted = Ground::ALL.into_iter().filter_map(|ground| {
+        let number = all.iter().filter(|of| **of == ground).count();
+        let verb = if number == 1 { "is" } else { "are" };
+        (number > 0).then(|| format!("{number} {verb} {}", ground.name()))
+    });
+    format!("Of all predictions {}.", counted.collect::<Vec<_>>().join(", "))
 }
 
 fn was(number: usize) -> String {
@@ -95,8 +169,10 @@ fn source(source: &Source) -> Text {
         Source::Assumed { reason } => Text::plain(format!("assumed: {}", quantities::reworded(reason))),
         // A citation may begin with the conversion of cycles to a time: `2 cycles of 0.3846 ns: a book`.
         Source::Published { citation } => match citation.split_once(" ns: ") {
-            Some((cycles, work)) => Text::plain(format!("{} ns", quantities::reworded(cycles))).cite(work),
-            None => Text::plain("published").cite(&**citation),
+            Some((cycles, work)) => {
+                Text::plain(format!("{} ns: ", quantities::reworded(cycles))).and(works::citation(work))
+            }
+            None => works::citation(citation),
         },
     }
 }

@@ -42,6 +42,11 @@ pub(super) fn linked(results: &Results, name: &str) -> Text {
     place_of(results, name).map_or_else(|| Text::code(name), |key| Text::link(&key, name))
 }
 
+/// Words with a link to the section of an experiment, if it has one.
+pub(super) fn linked_as(results: &Results, name: &str, words: String) -> Text {
+    place_of(results, name).map_or_else(|| Text::plain(&*words), |key| Text::link(&key, &*words))
+}
+
 /// The number of the section of an experiment, or its name if it has none.
 pub(super) fn numbered(results: &Results, name: &str) -> Text {
     place_of(results, name).map_or_else(|| Text::code(name), |key| Text::to(&key))

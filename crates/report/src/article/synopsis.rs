@@ -22,7 +22,7 @@ pub fn alone(results: &Results, published: Option<&Published>, files: &[(&str, &
         elsewhere: "in the whole report",
         name: &|experiment| Text::code(experiment),
     };
-    document.front.extend([opening(results, &shown), machine(results), whole(files)]);
+    document.front.extend([opening(results, &shown), machine(results), method(), whole(files)]);
     document.front.extend(published.map(|published| beside::of(results, published)));
     "Made by Fathom from the run file.".clone_into(&mut document.foot);
     document
@@ -145,6 +145,16 @@ pub(super) fn machine_table(results: &Results) -> Table {
 /// A fact by its section of the description and its name there: "Memory: Size".
 fn fact_row(part: &str, fact: &FactRow) -> Row {
     Row::of([format!("{part}: {}", fact.name), fact.value.clone()])
+}
+
+/// How the values were made, in a few lines.
+fn method() -> Section {
+    Section::new(Key::of("synopsis-method"), "Method").say(
+        "Each value is the median over trials in fresh processes, visited in random order until the time was spent, with the 95 % \
+         interval over these trials. Small operations are written in assembly and timed in batches by the processor's counter \
+         (Rust, no root); system calls are counted by a tracer, switches and faults by the kernel. Every prediction was written \
+         to the run file before its point's first trial.",
+    )
 }
 
 /// The location of the whole report.

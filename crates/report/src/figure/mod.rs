@@ -39,7 +39,6 @@ use fathom_engine::results::{PointResult, Results};
 pub(super) use hierarchy::figure as of_hierarchy;
 pub(super) use mark::KEY;
 use mark::is_drawn;
-pub(super) use operations::all as operations;
 pub(super) use picture::figure as of_machine;
 pub use svg::{Drawing, Svg};
 

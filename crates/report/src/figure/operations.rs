@@ -171,12 +171,6 @@ pub(super) const KINDS: [Kind; 5] = [
     ),
 ];
 
-/// Every operation with a measured time, by its name.
-pub(crate) fn all<'a>(results: &'a Results) -> Vec<(&'static str, &'a PointResult)> {
-    let every = KINDS.iter().flat_map(|(_, operations)| operations.iter());
-    every.filter_map(|operation| Some((operation.name, operation.result(results)?))).collect()
-}
-
 impl Operation {
     /// The first measured time of the operation, and of a load the main figure of its level; `None` if there is none.
     pub fn result<'run>(&self, results: &'run Results) -> Option<&'run PointResult> {

@@ -12,7 +12,7 @@ use self::statement::{CrossCheckReport, MechanismReport, StatementReport};
 use self::time::{BeginningReport, TimeReport, beginning, time};
 use super::beside::{self, Published};
 use super::form;
-use fathom_core::experiment::{Finding, Point};
+use fathom_core::experiment::{Finding, Ground, Point};
 use fathom_core::machine::{Machine, Warning};
 use fathom_core::quantity::Unit;
 use fathom_core::sampling::Qualification;
@@ -175,6 +175,7 @@ struct AccuracyReport<'run> {
     chapters: Vec<TallyReport<'run>>,
     experiments: Vec<TallyReport<'run>>,
     independent: Option<TallyReport<'run>>,
+    scaled: Option<TallyReport<'run>>,
     dependent: Option<TallyReport<'run>>,
     total: Option<TallyReport<'run>>,
 }
@@ -211,8 +212,9 @@ fn accuracy(accuracy: &Accuracy) -> AccuracyReport<'_> {
         fair_factor: FAIR,
         chapters: accuracy.chapters.iter().map(tally).collect(),
         experiments: accuracy.experiments.iter().map(tally).collect(),
-        independent: accuracy.independent.as_ref().map(tally),
-        dependent: accuracy.dependent.as_ref().map(tally),
+        independent: accuracy.on(Ground::Independent).map(tally),
+        scaled: accuracy.on(Ground::Scaled).map(tally),
+        dependent: accuracy.on(Ground::ThisRun).map(tally),
         total: accuracy.total.as_ref().map(tally),
     }
 }

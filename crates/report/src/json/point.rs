@@ -98,6 +98,7 @@ struct Predicted<'run> {
     hardware: Option<f64>,
     software: Option<f64>,
     total: f64,
+    ground: &'static str,
     derivation: &'run [Term],
 }
 
@@ -182,6 +183,7 @@ fn predicted(prediction: &Prediction) -> Predicted<'_> {
         hardware: prediction.part(Part::Hardware),
         software: prediction.part(Part::Software),
         total: prediction.total(),
+        ground: prediction.ground().name(),
         derivation: &prediction.terms,
     }
 }

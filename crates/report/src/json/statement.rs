@@ -1,7 +1,7 @@
 //! Sentences and the numbers in them, as JSON.
 
 use crate::finding;
-use fathom_core::experiment::{Figure, Finding, Statement};
+use fathom_core::experiment::{Dimension, Figure, Finding, Statement};
 use fathom_engine::results::{CrossCheck, Mechanism};
 use serde::Serialize;
 
@@ -40,6 +40,8 @@ struct FigureReport<'run> {
     value: Option<f64>,
     low: Option<f64>,
     high: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    states: Option<[f64; 2]>,
     unit: &'static str,
 }
 
@@ -89,6 +91,8 @@ fn figure(figure: &Figure) -> FigureReport<'_> {
         value: finite(figure.found.value),
         low: interval.and_then(|interval| finite(interval.low)),
         high: interval.and_then(|interval| finite(interval.high)),
+        // A ratio of such a figure is printed as one number.
+        states: figure.found.states.filter(|_| matches!(figure.found.dimension, Dimension::Of(_))),
         unit: finding::unit(figure.found.dimension),
     }
 }

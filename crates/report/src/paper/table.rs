@@ -88,14 +88,25 @@ impl Table {
 
     /// The table without the optional columns that say the same in every row: that there is nothing.
     #[must_use]
-    pub fn without_columns_of(mut self, nothing: &str) -> Self {
+    pub fn without_columns_of(self, nothing: &str) -> Self {
+        self.without(nothing, |column| column.optional)
+    }
+
+    /// The table without any column that says the same in every row: that there is nothing.
+    #[must_use]
+    pub fn without_empty_columns(self, nothing: &str) -> Self {
+        self.without(nothing, |_| true)
+    }
+
+    /// The table without those of the columns for which `may_go` holds and that say nothing in every row.
+    fn without(mut self, nothing: &str, may_go: fn(&Column) -> bool) -> Self {
         let nothing = Text::plain(nothing);
         let says = |place: usize| {
             let mut rows = self.groups.iter().flat_map(|group| &group.rows);
             rows.any(|row| row.cells.get(place) != Some(&nothing))
         };
         let stays: Vec<bool> =
-            self.columns.iter().enumerate().map(|(place, column)| !column.optional || says(place)).collect();
+            self.columns.iter().enumerate().map(|(place, column)| !may_go(column) || says(place)).collect();
         retain(&mut self.columns, &stays);
         for row in self.groups.iter_mut().flat_map(|group| &mut group.rows) {
             retain(&mut row.cells, &stays);
@@ -206,5 +217,6 @@ mod tests {
         let without = table("–");
         assert_eq!(without.columns.len(), 2, "a column that is not optional stays");
         assert_eq!(without.groups[0].rows[1], Row::of(["switch", "–"]));
+        assert_eq!(table("7").without_empty_columns("–").columns.len(), 2, "any column may go");
     }
 }

@@ -172,7 +172,7 @@ impl Text {
     }
 
     /// Its words without marks, references, works and notes.
-    pub(super) fn bare(&self) -> String {
+    pub fn words(&self) -> String {
         let words = |piece: &Piece| match piece {
             Piece::Plain(words) | Piece::Code(words) | Piece::Strong(words) | Piece::Toned(_, words) => {
                 words.clone()

@@ -2,6 +2,7 @@
 
 use super::machine::{Machine, Role};
 use super::{machine, machines, same_method::same_methods};
+use fathom_core::sorting;
 use thiserror::Error;
 
 /// A name that matches no published machine, or several.
@@ -38,6 +39,26 @@ pub fn select(names: &[String]) -> Result<Vec<&'static Machine>, Unknown> {
         chosen.extend(called(name)?);
     }
     Ok(machines().iter().filter(|machine| chosen.iter().any(|other| other.id == machine.id)).collect())
+}
+
+/// The machines of reports that are nearest to this one by kind: those with its operating system first, and of these the ones whose
+/// clock is nearest.
+pub fn nearest(here: &fathom_core::machine::Machine, number: usize) -> Vec<&'static Machine> {
+    let measured =
+        machines().iter().filter(|machine| machine.role == Role::Measured && has_a_mapped_figure(machine));
+    let mut measured: Vec<&'static Machine> = measured.collect();
+    let hertz = here.nominal_hz().or(here.max_hz());
+    let distance = |machine: &Machine| {
+        let clock = ["base_hz", "tsc_hz", "max_hz"].into_iter().find_map(|key| machine.number(key));
+        let apart = clock.zip(hertz).map_or(f64::INFINITY, |(there, here)| (there / here).ln().abs());
+        (!machine.text("os").is_some_and(|name| name.contains("Ubuntu") || name.contains("Linux")), apart)
+    };
+    sorting::by(&mut measured, |one, other| {
+        let ((of_one, one), (of_other, other)) = (distance(one), distance(other));
+        of_one.cmp(&of_other).then(one.total_cmp(&other))
+    });
+    measured.truncate(number);
+    measured
 }
 
 fn called(name: &str) -> Result<Vec<&'static Machine>, Unknown> {

@@ -1,6 +1,6 @@
 //! Operations that several experiments measure.
 
-use super::{Agreement, CrossCheck, are_apart};
+use super::{Agreement, CrossCheck, OF_STATES, are_apart};
 use crate::results::accuracy::CLOSE;
 use fathom_core::experiment::At::{self, Any, Name, Number};
 use fathom_core::experiment::{Found, Known, Placement, Selector, Statement, capitalize, statement};
@@ -255,8 +255,11 @@ impl Equal {
         });
         let readings = Statement::joined(readings, ", ").filter(|_| all.len() > 1)?;
         let apart = most.over(*least).named(&format!("{}, most over least", self.what));
-        let agreement = Self::agreement(least, most);
-        let verdict = if agreement == Agreement::Agrees {
+        let is_of_states = all.iter().any(|(_, value)| value.is_mixture);
+        let agreement = if is_of_states { Agreement::Undecided } else { Self::agreement(least, most) };
+        let verdict = if is_of_states {
+            OF_STATES.into()
+        } else if agreement == Agreement::Agrees {
             statement!("their intervals agree")
         } else {
             statement!(

@@ -54,6 +54,9 @@ pub(super) fn all(known: &Known) -> Vec<CrossCheck> {
     equal.chain(ordered).collect()
 }
 
+/// The verdict where a figure is the median over several states of the machine, which may be of none of them.
+const OF_STATES: &str = "one of them is of several states of the machine, so this run does not decide it";
+
 /// The most by which the end of an interval is rounded outwards when it is printed to three digits, as a share of it.
 const ROUNDING: f64 = 0.01;
 

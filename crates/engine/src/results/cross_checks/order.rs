@@ -1,6 +1,6 @@
 //! Pairs of operations of which one contains the other, and therefore costs no less.
 
-use super::{Agreement, CrossCheck, are_apart};
+use super::{Agreement, CrossCheck, OF_STATES, are_apart};
 use crate::results::accuracy::CLOSE;
 use fathom_core::experiment::At::{self, Name, Number};
 use fathom_core::experiment::{Found, Known, Placement, Selector, Statement, capitalize, statement};
@@ -34,7 +34,29 @@ const fn connect(path: &'static str) -> [(&'static str, At); 3] {
     [("ip_version", Name("IPv4")), ("path", Name(path)), ("phase", Name("connect"))]
 }
 
+const fn thread(measure: &'static str) -> [(&'static str, At); 1] {
+    [("measure", Name(measure))]
+}
+
+const JOINED: Selector = Selector::only("cpu/thread_creation", &thread("create and join"));
+const CREATED: Selector = Selector::only("cpu/thread_creation", &thread("create"));
+const STARTED: Selector = Selector::only("cpu/thread_creation", &thread("to first instruction"));
+
 pub(super) const ORDERED: &[Ordered] = &[
+    Ordered {
+        what: "creating a thread, and joining it as well",
+        less: ("creating a thread, as its creator sees it", CREATED),
+        more: ("creating and joining it", JOINED),
+        because: "it contains the creation",
+        unless: "",
+    },
+    Ordered {
+        what: "a thread's first instruction, and its end",
+        less: ("a thread's first instruction after its creation began", STARTED),
+        more: ("creating and joining it", JOINED),
+        because: "a thread ends after its first instruction",
+        unless: "",
+    },
     Ordered {
         what: "creating a thread and a process",
         less: (
@@ -103,6 +125,7 @@ impl Ordered {
         let ((less, lower), (more, upper)) = (self.less, self.more);
         let (low, high) = (lower.found(known)?, upper.found(known)?);
         let (agreement, verdict) = match (low.differs_from(&high)?, low.value > high.value) {
+            _ if low.is_mixture || high.is_mixture => (Agreement::Undecided, OF_STATES.into()),
             (true, true) => self.reversed(&low, &high),
             (true, false) => (Agreement::Agrees, "the order holds".into()),
             (false, _) => {
@@ -173,6 +196,19 @@ mod tests {
                 if check.unless.is_empty() { Agreement::Contradicts } else { Agreement::Differs };
             assert_eq!(judged(66e3, 60e3), Some(by_a_tenth), "{}", check.what);
         }
+    }
+
+    #[test]
+    fn a_median_of_several_states_decides_no_order() {
+        let machine = planted::machine();
+        let mut known = Known::new(&machine, None);
+        let check = &ORDERED[0];
+        check.less.1.plant(&mut known, 60e3);
+        check.more.1.plant(&mut known, 8e3);
+        let (experiment, point) = (check.less.1.experiment, check.less.1.point(&[]));
+        let figure = known.found(experiment, &point).expect("a planted figure");
+        known.learn(experiment, &point, Found { is_mixture: true, ..figure });
+        assert_eq!(check.judge(&known).map(|judged| judged.agreement), Some(Agreement::Undecided));
     }
 
     #[test]

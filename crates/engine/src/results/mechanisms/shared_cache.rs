@@ -82,10 +82,13 @@ fn bounds(all: &[Edge]) -> (u64, u64) {
     if low <= high { (low, high) } else { (least(|edge| edge.within), most(|edge| edge.beyond)) }
 }
 
-/// The largest size whose value is below the level, and the next size of the curve.
+/// The largest size up to which every value is below the level for certain, and the least from which on every value is above it for
+/// certain: between the two the curve crosses it.
 fn crossing(curve: &[(u64, Found)], level: f64) -> Option<(u64, u64)> {
-    let last = curve.iter().rposition(|(_, value)| value.value < level)?;
-    Some((curve[last].0, curve.get(last + 1)?.0))
+    let ends = |value: &Found| value.ends().unwrap_or((value.value, value.value));
+    let below = curve.iter().take_while(|(_, value)| ends(value).1 < level).last()?;
+    let above = curve.iter().rev().take_while(|(_, value)| ends(value).0 > level).last()?;
+    Some((below.0, above.0))
 }
 
 /// By loads: beyond the cache one takes more than half as long as from memory.

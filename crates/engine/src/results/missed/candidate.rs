@@ -8,9 +8,6 @@ use fathom_core::experiment::{
     Found, Placement, Point, Prediction, Source, Statement, Term, TermEvent, statement,
 };
 
-/// The greatest factor by which a cause may change a term.
-pub(super) const MOST_CHANGE: f64 = 4.0;
-
 /// A measurement that changes a prediction.
 #[derive(Debug, Clone)]
 pub(super) struct MissCandidate {
@@ -29,7 +26,7 @@ pub(super) struct MissCandidate {
 impl MissCandidate {
     /// Whether it accounts for the miss within the intervals.
     pub(super) fn accounts_for(&self, missed: &Missed) -> bool {
-        !self.changes_too_much() && self.is_significant(missed) && self.lands_on(missed)
+        self.is_significant(missed) && self.lands_on(missed) && !self.exceeds(missed)
     }
 
     /// Whether the prediction with it is what was measured, within the intervals.
@@ -45,10 +42,6 @@ impl MissCandidate {
         })
     }
 
-    pub(super) fn changes_too_much(&self) -> bool {
-        self.changes.is_some_and(|factor| factor.is_nan() || factor > MOST_CHANGE)
-    }
-
     /// Whether the change of the prediction is beyond the interval of the measurement.
     fn is_significant(&self, missed: &Missed) -> bool {
         self.again.differs_from(&missed.figure(missed.prediction.total())) == Some(true)
@@ -57,7 +50,8 @@ impl MissCandidate {
 
 /// Every candidate, the most direct first.
 pub(super) fn all(missed: &Missed, figures: Figures) -> Vec<MissCandidate> {
-    let same = measured_terms::same_reading(missed, figures.supported);
+    let same = measured_terms::same_reading(missed, figures.supported)
+        .or_else(|| measured_terms::same_tick(missed, figures.supported));
     let changed = changed_input(missed, figures);
     let terms = missed.prediction.terms.iter();
     let terms = terms.filter_map(|term| measured_term(term, missed, figures.supported));

@@ -1,7 +1,7 @@
 //! What did not take the time that a prediction lacks, each with the measurement that excludes it; and what this run cannot
 //! separate.
 
-use super::candidate::{MOST_CHANGE, MissCandidate};
+use super::candidate::MissCandidate;
 use super::miss::Missed;
 use super::{Figures, Judged};
 use crate::results::CoreState;
@@ -87,7 +87,7 @@ fn role_of(candidate: &MissCandidate, missed: &Missed) -> CandidateRole {
 /// Whether a candidate accounts for half of what is missing or more, and leads no further.
 fn is_part(candidate: &MissCandidate, missed: &Missed) -> bool {
     let part = (candidate.again.value - missed.prediction.total()) / missed.missing().value;
-    !candidate.changes_too_much() && (LEAST_PART..1.0).contains(&part)
+    (LEAST_PART..1.0).contains(&part)
 }
 
 /// The least share of what is missing from which a candidate takes part in it.
@@ -118,9 +118,6 @@ fn contradicted(candidate: &MissCandidate, missed: &Missed) -> Statement {
                 it contains more"
             .into();
     }
-    if candidate.changes_too_much() {
-        return statement!(", by an input that would be wrong by over a factor of {MOST_CHANGE}");
-    }
     Statement::default()
 }
 
@@ -131,12 +128,6 @@ fn is_slower(missed: &Missed) -> bool {
 
 fn rejected(candidate: &MissCandidate, missed: &Missed) -> Statement {
     let sizes = candidate.sizes.clone();
-    if candidate.changes_too_much() {
-        return statement!(
-            "{sizes}, too far apart (over a factor of {MOST_CHANGE}) to be one input's error",
-            sizes
-        );
-    }
     let again = missed.figure(candidate.again.value).named("predicted with the measured term");
     let contradicted = contradicted(candidate, missed);
     statement!("{sizes}, which would make the prediction {again}{contradicted}", sizes, again, contradicted)

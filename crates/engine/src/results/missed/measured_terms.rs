@@ -3,7 +3,6 @@
 use super::miss::Missed;
 use fathom_core::experiment::At::{Any, Cache, Memory, Name, Number};
 use fathom_core::experiment::{Dimension, Found, Known, Placement, Selector, Statement, Term, statement};
-use fathom_core::quantity::Unit;
 
 use super::candidate::MissCandidate;
 use crate::results::accuracy::distance;
@@ -57,9 +56,9 @@ const L3: Selector =
     Selector::only(LOADS, &[("order", Name("random cycle")), ("pages", Name("huge")), ("size", Cache(3))]);
 const MEMORY: Selector =
     Selector::only(LOADS, &[("order", Name("random cycle")), ("pages", Name("huge")), ("size", Memory)]);
-const STORED: Selector = Selector::only(
-    "memory/bandwidth",
-    &[("kind", Name("write")), ("level", Name("L3")), ("method", Any), ("size", Any)],
+const CLEARED: Selector = Selector::only(
+    "memory/minor_fault",
+    &[("access", Name("no fault: cleared by the program")), ("batch", Any)],
 );
 
 const READING_THE_COUNTER: &str = "reading the counter";
@@ -112,7 +111,12 @@ const RULES: [Rule; 14] = [
     Rule::each("a load while no other core uses memory", MEMORY_LOAD, |known| MEMORY.found(known), &[MEMORY]),
     Rule::each("a load, shared by", MEMORY_LOAD, |known| MEMORY.found(known), &[MEMORY]),
     Rule::each("a load of a line that no cache holds", MEMORY_LOAD, |known| MEMORY.found(known), &[MEMORY]),
-    Rule::each("a page stored through", "storing a page at the bandwidth of L3", stored, &[STORED]),
+    Rule::each(
+        "a page stored through",
+        "a page cleared by the program",
+        |known| CLEARED.found(known),
+        &[CLEARED],
+    ),
 ];
 
 impl Rule {
@@ -177,12 +181,37 @@ pub(super) fn wake_up(known: &Known, experiment: &str) -> Option<(&'static str, 
     Some((how, wake?))
 }
 
-/// Storing a page at the best bandwidth of L3.
-fn stored(known: &Known) -> Option<Found> {
-    let (_, rate) = STORED.greatest(known)?;
-    let bytes = known.machine.page_bytes() as f64;
-    Some(rate.inverse(1e9 * bytes, Dimension::Of(Unit::Nanoseconds)))
+/// The share of time lost to the kernel's ticks, if each takes as long as the longest gap that the same loop saw in two of them.
+pub(super) fn same_tick(missed: &Missed, known: &Known) -> Option<MissCandidate> {
+    let (experiment, point) = missed.place();
+    if experiment != NOISE || point.name_of("figure") != Some("lost") {
+        return None;
+    }
+    let is_same = |other: &&fathom_core::experiment::Point| {
+        other.name_of("figure") == Some("longest") && other.number_of("cpu") == point.number_of("cpu")
+    };
+    let longest = known.found(NOISE, known.points(NOISE).find(is_same)?)?;
+    let hertz = known.machine.kernel.tick_hz.value().map_or(USUAL_TICK_HZ, |hertz| f64::from(*hertz));
+    let again = longest.counted(hertz / 1e9 * 1e6, missed.measured.dimension);
+    let mechanism = "each tick takes as long as the longest gap in two of them";
+    Some(MissCandidate {
+        mechanism: mechanism.to_owned(),
+        sizes: statement!(
+            "{mechanism}: {longest}, {hertz} times a second",
+            mechanism = Statement::from(mechanism),
+            longest = longest.named("longest gap"),
+            hertz = Found::exact(hertz, Dimension::Count).named("ticks a second")
+        ),
+        again,
+        changes: None,
+        part: None,
+    })
 }
+
+const NOISE: &str = "cpu/noise";
+
+/// The usual frequency of the kernel's tick.
+const USUAL_TICK_HZ: f64 = 250.0;
 
 /// For the resolution of a clock, or the time between two of its readings: the cost of a reading, which is the least step that
 /// can be seen.

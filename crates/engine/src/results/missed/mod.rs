@@ -4,8 +4,10 @@
 //!
 //! - The prediction, with that measurement in it, agrees with the result: their intervals overlap.
 //! - The measurement changes the prediction significantly: without that, it explains nothing.
-//! - It changes no term by more than a factor of four. A model that was so far off is wrong as a model; that one number repairs it
-//!   shows nothing.
+//! - It does not take longer by itself than the whole of which it is a part.
+//!
+//! How far the measurement is from the value that the prediction used excludes nothing: a published figure may be of a machine on
+//! which the mechanism costs a tenth, as an exit to a hypervisor that is a guest itself.
 //!
 //! The first candidate of which all this is true is the cause, and the only one. Otherwise the miss is not explained, and the
 //! candidates are listed with the measurement that excludes each. Whether something that the run cannot separate took part

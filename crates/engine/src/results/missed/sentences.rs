@@ -117,8 +117,12 @@ fn finding(group: &[&Judged], figures: Figures) -> Option<Finding> {
             statement!("{count} points missed; the furthest is {summary}", count, summary)
         }
     };
-    let factor = missed.measured.scaled(1.0 / missed.prediction.total());
-    let factor = Found { dimension: Dimension::Ratio, ..factor }.named("measured over predicted");
+    let factor = match missed.measured.states {
+        // Of a machine in several states the factor is that of the state with the most.
+        Some(_) => Found::bare(missed.factor, Dimension::Ratio),
+        None => missed.measured.counted(1.0 / missed.prediction.total(), Dimension::Ratio),
+    };
+    let factor = factor.named("measured over predicted");
     // A measured value of zero gives no factor.
     let factor = (missed.measured.value > 0.0).then(|| statement!(", a factor of {factor}", factor));
     let because = because(furthest, figures);

@@ -2,7 +2,8 @@
 
 use super::system_call;
 use crate::apparatus::cpu::program::{self, Program, reap};
-use crate::expected::kernel_service::{assumed, scaled};
+use crate::expected::kernel_service::assumed;
+use crate::expected::published;
 use crate::expected::rule_of_thumb::{self, RuleOfThumb};
 use fathom_core::prelude::*;
 use std::ptr::null_mut;
@@ -84,11 +85,11 @@ impl Experiment for ProcessCreation {
     }
 
     fn predict(&self, point: &Point, known: &Known) -> Result<Prediction, String> {
-        let whole = scaled(Prediction::new(), "fork, exit and wait", 1.0, 42_803.4, known);
+        let whole = published::process(Prediction::new());
         if *point == self::point(FORK) {
             return Ok(whole);
         }
-        let citation = "fork, exit and wait, as report 000 scales to here";
+        let citation = "fork, exit and wait on published machines (reports 000, 002 and 003)";
         let fork = known.measured_or(ABOUT.name, &self::point(FORK), whole.total(), citation);
         let share = |times, what| Prediction::new().software(what, times, fork.clone());
         let exec =

@@ -3,6 +3,7 @@
 use super::system_call;
 use crate::arch;
 use crate::expected::kernel_service::scaled;
+use crate::expected::published;
 use crate::expected::rule_of_thumb::{self, RuleOfThumb};
 use fathom_core::prelude::*;
 use std::ptr::{null, null_mut};
@@ -80,6 +81,9 @@ impl Experiment for ThreadCreation {
                 2.5,
                 switches,
             ));
+        }
+        if point.name(&MEASURE) == JOIN && point.placement() == Placement::OneCpu {
+            return Ok(published::thread(Prediction::new()));
         }
         let share = match point.name(&MEASURE) {
             JOIN => 1.0,

@@ -99,7 +99,9 @@ impl Experiment for MajorFault {
         let waiting = |prediction| {
             let what = "a request to the device, a sleep and a wake-up";
             let prediction = handling(prediction, what, 4_000.0, known);
-            prediction.hardware("the device's answer", 1.0, device_facts::random_read(known))
+            prediction
+                .hardware("the device's answer", 1.0, device_facts::random_read(known))
+                .within(device_facts::usual_random_read(known))
         };
         let read_ahead = device_facts::read_ahead(known.machine).value;
         let with_read_ahead =

@@ -59,14 +59,42 @@ pub(super) fn latency(stage: &Stage) -> Result<Series, Failure> {
             bytes *= 2;
         }
     }
+    let series = earlier_versions(stage, &mut list, largest, series);
     let by_level = levels.into_iter().zip(plateaus);
     Ok(by_level.fold(series, |series, ((name, bytes), values)| series.and(name, bytes as f64, values)))
 }
 
+/// The first two versions of the test, a load in each iteration of the loop: from stride to stride in order, and to a random element
+/// of the next stride. With --quick at one stride.
+fn earlier_versions(stage: &Stage, list: &mut PointerList, largest: usize, mut series: Series) -> Series {
+    let strides = if stage.quick { &STRIDES[1..2] } else { &STRIDES[..] };
+    for (version, link) in VERSIONS {
+        for stride in strides {
+            let name = format!("{version}, stride {}", size((stride * ELEMENT) as u64));
+            let sizes = std::iter::successors(Some(SMALLEST), |bytes| Some(2 * bytes));
+            for bytes in sizes.take_while(|bytes| *bytes <= largest) {
+                link(list, bytes, *stride);
+                let each = timed(|| list.follow_one_by_one(LOADS));
+                series = series.and(&name, bytes as f64, vec![each]);
+            }
+        }
+    }
+    series
+}
+
+/// The earlier versions, with what links their lists.
+const VERSIONS: [(&str, fn(&mut PointerList, usize, usize)); 2] =
+    [("version 1", PointerList::link_in_order), ("version 2", PointerList::link)];
+
 /// One sample: a million loads, timed as a whole.
 fn load_ns(list: &PointerList) -> f64 {
+    timed(|| list.follow(LOADS))
+}
+
+/// Nanoseconds a load.
+fn timed(follow: impl FnOnce() -> usize) -> f64 {
     let began = Instant::now();
-    std::hint::black_box(list.follow(LOADS));
+    std::hint::black_box(follow());
     began.elapsed().as_secs_f64() * 1e9 / LOADS as f64
 }
 

@@ -49,6 +49,29 @@ impl PointerList {
         }
     }
 
+    /// The same as the first version of the test has it: element `i` points to the first element of the next stride,
+    /// `(i / stride * stride + stride) % elements`.
+    pub fn link_in_order(&mut self, bytes: usize, stride: usize) {
+        self.elements = (bytes / ELEMENT).min(self.memory.bytes().len() / ELEMENT);
+        let start = self.start();
+        for element in 0..self.elements {
+            let index = (element / stride * stride + stride) % self.elements;
+            // SAFETY: as above.
+            unsafe { start.add(element).write(ListElement(start.add(index))) };
+        }
+    }
+
+    /// Follows the pointers from the first element, a load in each iteration of the loop, as the first two versions do.
+    #[inline(never)]
+    pub fn follow_one_by_one(&self, loads: usize) -> usize {
+        let mut here: *const ListElement = self.start();
+        for _ in 0..loads {
+            // SAFETY: every element points to an element.
+            here = std::hint::black_box(unsafe { here.read_volatile() }.0);
+        }
+        self.number(here)
+    }
+
     /// Follows the pointers from the first element, ten loads in each iteration of the loop, and returns the number of the
     /// element at which it ends.
     #[inline(never)]
@@ -114,6 +137,14 @@ mod tests {
         let list = list(1000, 1);
         assert_eq!(list.follow(2_340), 340);
         assert_eq!(list.touched(500), 500 * ELEMENT / LINE * LINE + LINE);
+    }
+
+    #[test]
+    fn the_first_version_goes_from_stride_to_stride_and_the_loop_makes_as_many_loads() {
+        let mut list = list(4096, 32);
+        list.link_in_order(4096 * ELEMENT, 32);
+        assert!((0..4096).all(|element| list.index_after(element) == (element / 32 + 1) * 32 % 4096));
+        assert_eq!(list.follow_one_by_one(130), 2 * 32);
     }
 
     #[test]

@@ -73,7 +73,7 @@ impl Page<'_> {
             self.out.raw(open).raw(class(column));
             // The first two say what the row is of.
             if is_stacked(table) && (column.align != Align::Words || place > 1) && !cell.is_empty() {
-                self.out.raw(" data-head=\"").text(&column.title().bare()).raw("\"");
+                self.out.raw(" data-head=\"").text(&column.title().words()).raw("\"");
             }
             self.out.raw(">");
             self.cell(cell, notes, number);

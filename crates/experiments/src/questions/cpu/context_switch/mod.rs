@@ -10,6 +10,7 @@ pub use woken::idle_cpu;
 use crate::apparatus::cpu::ring::Ring;
 use crate::arch;
 use crate::expected::kernel_service;
+use crate::expected::published;
 use fathom_core::experiment::{
     About, At, Basis, Bound, Check, Experiment, Failure, Finding, Known, MainFigure, Observed, Placement,
     Point, Prediction, Requirement, Shown, Site, TermEvent, TimedCode, Touch, Workload, errno,
@@ -117,6 +118,9 @@ impl Experiment for ContextSwitch {
             ),
             (PIPE_ALONE, _) => {
                 calls(2.0).software("a pipe's lock, copy and wake-up check, twice", 2.0, estimated(100.0))
+            }
+            (PIPE_NET, Placement::OneCpu) if point.name(&BETWEEN) == PROCESSES => {
+                published::switches(Prediction::new(), 1.0)
             }
             (PIPE_NET, _) => scheduler(Prediction::new(), point, known),
             (START, _) => created(point, known),

@@ -106,7 +106,7 @@ impl Experiment for TimingOverhead {
         // A form that serialises twice cannot take less than a cycle per instruction (R-FIX-03: 15.4 cycles for CPUID + RDTSC +
         // RDTSCP + CPUID were believed because they equalled the instruction count).
         let reading = point.name(&READING);
-        if point.name(&MEASURE) == PAIR && reading.contains("fence") {
+        if point.name(&MEASURE) == PAIR && ["fence", "cpuid"].iter().any(|order| reading.contains(order)) {
             return Some(Bound {
                 limit: 6.0 * known.shortest_cycle(),
                 because: "the time between two ordered readings includes one reading, which takes at least six cycles \
@@ -268,6 +268,11 @@ fn predicted_form(reading: &str, measure: &str, known: &Known) -> Prediction {
         prediction = prediction.hardware("serialising CPUID", cpuids, cost).being(exit);
     }
     prediction
+}
+
+/// What `clock_gettime` of the monotonic clock is predicted to take, by `library` or by `syscall`: for every experiment that times it.
+pub fn clock_gettime(way: &str, known: &Known) -> Prediction {
+    predicted_kernel_clock("monotonic", way == "syscall", known)
 }
 
 fn predicted_kernel_clock(clock: &str, by_system_call: bool, known: &Known) -> Prediction {

@@ -5,12 +5,13 @@ use super::points::{
     USUAL_FILE, point,
 };
 use fathom_core::prelude::*;
+use fathom_core::sorting;
 use fathom_core::statistics::{Segments, two_segments};
 
 pub fn findings(known: &Known) -> Vec<Finding> {
     let grows = PATTERNS.into_iter().filter_map(|pattern| growth(pattern, known));
     let rates = [ALL_SEQUENTIAL, ALL_RANDOM].into_iter().filter_map(|pattern| best_rate(pattern, known));
-    grows.chain(rates).collect()
+    grows.chain(rates).chain(order(known)).collect()
 }
 
 /// Growth of the time per block with the number of processes: one line, or two that meet; compared with a device that serves one
@@ -30,6 +31,37 @@ fn growth(pattern: &str, known: &Known) -> Option<Finding> {
         pattern = capitalize(pattern),
         growth,
         serial
+    ))
+}
+
+/// The patterns by the time for a block, with the most processes that were measured in all of them; `None` with fewer than two.
+fn order(known: &Known) -> Option<Finding> {
+    let curves = PATTERNS
+        .map(|pattern| (pattern, known.found_along(NAME, &point(pattern, EACH, USUAL_FILE, 1), &PROCESSES)));
+    let at = |curve: &[(u64, Found)], number: u64| {
+        curve.iter().find(|(of, _)| *of == number).map(|(_, time)| *time)
+    };
+    let numbers = curves[0].1.iter().map(|(number, _)| *number);
+    let most = numbers.filter(|number| curves.iter().all(|(_, curve)| at(curve, *number).is_some())).max()?;
+    let mut times: Vec<(&str, Found)> =
+        curves.iter().filter_map(|(pattern, curve)| Some((*pattern, at(curve, most)?))).collect();
+    sorting::by_number(&mut times, |(_, time)| time.value);
+    let each = times.iter().enumerate().map(|(place, (pattern, time))| {
+        let is_like_the_last = place > 0 && time.differs_from(&times[place - 1].1) == Some(false);
+        let like = if is_like_the_last { ", not significantly different from the last" } else { "" };
+        statement!(
+            "{pattern} {time}{like}",
+            pattern = *pattern,
+            time = time.named(&format!("{pattern}, with the most")),
+            like
+        )
+    });
+    let each = Statement::joined(each, "; ").filter(|_| most > 1)?;
+    Some(finding!(
+        Question::Contention,
+        "A block by pattern with {most} processes, the quickest first: {each}.",
+        most = most.to_string(),
+        each
     ))
 }
 

@@ -54,7 +54,8 @@ fn direct(point: &Point, known: &Known) -> Prediction {
     };
     let more = block as f64 - USUAL_BLOCK as f64;
     let basis = found_or(&simpler, known, of_the_device(order, known));
-    let prediction = Prediction::new().hardware(what, 1.0, basis);
+    let range = device_facts::usual_random_read(known).filter(|_| order == RANDOM);
+    let prediction = Prediction::new().hardware(what, 1.0, basis).within(range);
     if more > 0.0 {
         return prediction.hardware(
             "the remaining bytes, at the device's rate",

@@ -7,7 +7,7 @@ use super::round_trip;
 use crate::apparatus::network::caller::{self, ACCEPTED, CONNECTED, Caller, OPENED_AGAIN, OVERFLOWS, timed};
 use crate::apparatus::network::path::{PATH, PEER, ensure_path, required};
 use crate::expected;
-use crate::expected::kernel_service;
+use crate::expected::{kernel_service, published};
 use fathom_core::prelude::*;
 use fathom_core::sampling::partner::PartnerProcess;
 use fathom_equipment::peer::Service;
@@ -68,9 +68,6 @@ static ABOUT: About = About {
 /// Report 000's median of `connect` over loopback, nanoseconds.
 const REPORT_000_CONNECT_NS: f64 = 8_300.0;
 
-/// Report 000's figure of `close` over loopback, nanoseconds (table 24, whose caption is exchanged with that of table 25).
-const REPORT_000_CLOSE_NS: f64 = 3_245.3;
-
 impl Experiment for Connection {
     fn about(&self) -> &'static About {
         &ABOUT
@@ -105,17 +102,12 @@ impl Experiment for Connection {
         };
         let calls = |count| Prediction::new().software("system calls", count, kernel_service::entry(known));
         let software = match point.name(&PHASE) {
+            CONNECT if point.name(&PATH) != PEER => published::connect(Prediction::new()),
             CONNECT => handshake(calls(1.0)),
             TO_ACCEPT => handshake(calls(2.0)).software(what, 1.0, each).being(woken),
             GRACEFUL => segment(segment(calls(4.0))).software(what, 2.0, each).being(woken),
             // The last segment of either kind is queued, and the call returns.
-            _ => kernel_service::scaled(
-                Prediction::new(),
-                "close, as the caller sees it",
-                1.0,
-                REPORT_000_CLOSE_NS,
-                known,
-            ),
+            _ => published::close(Prediction::new()),
         };
         let waits = matches!(point.name(&PHASE), CONNECT | GRACEFUL) && point.name(&PATH) == PEER;
         Ok(if waits { software.hardware("the path to the peer and back", 1.0, way(known)) } else { software })

@@ -3,13 +3,15 @@
 use super::points::{ICMP, PAYLOAD, TCP, closed};
 use crate::apparatus::network::path::{LOOPBACK, PEER};
 use crate::apparatus::network::software_share::software_and_network;
+use crate::expected::rule_of_thumb::{self, RuleOfThumb};
 use crate::questions::cpu::{context_switch, system_call};
 use fathom_core::prelude::*;
 
 const NAME: &str = "network/round_trip";
 
 pub fn findings(known: &Known) -> Vec<Finding> {
-    [tcp_against_ping(known), network_share(known), what_bytes_cost(known)].into_iter().flatten().collect()
+    let all = [tcp_against_ping(known), network_share(known), what_bytes_cost(known), by_rule(known)];
+    all.into_iter().flatten().collect()
 }
 
 /// The round trip of 56 bytes.
@@ -71,6 +73,14 @@ fn process_part(longer: Found, path: &str, known: &Known) -> Statement {
     } else {
         statement!("which must be woken and makes two more system calls: {longer}", longer)
     }
+}
+
+/// The rule by which report 000 predicted a round trip over loopback: the fastest of lmbench's table, scaled by its clock.
+fn by_rule(known: &Known) -> Option<Finding> {
+    let trip = round_trip(known, TCP, LOOPBACK, Placement::OneCpu)?;
+    let says = Found::exact(162e3 * 182e6 / known.core_hz?, trip.dimension);
+    let rule = RuleOfThumb { text: "lmbench's 162 µs at 182 MHz, scaled by clock frequency", says };
+    rule_of_thumb::beside("a round trip by TCP over loopback, on one CPU,", trip, [rule])
 }
 
 /// The software's share is the same exchange over loopback, where the kernels and processes of both sides do the same work.

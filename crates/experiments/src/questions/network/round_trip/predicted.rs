@@ -3,7 +3,7 @@
 use super::points::{ICMP, LOOP, OPEN, PAYLOAD, PIPE, TCP, TRANSPORT, UDP, UNIX, packet_ns};
 use crate::apparatus::network::path::{LOOPBACK, PATH, PEER};
 use crate::expected;
-use crate::expected::kernel_service;
+use crate::expected::{kernel_service, mode_switch, published};
 use fathom_core::prelude::*;
 
 const NAME: &str = "network/round_trip";
@@ -36,6 +36,10 @@ fn software(point: &Point, known: &Known) -> Prediction {
         ICMP => (2.0, "an echo request and its reply through IP and the loopback device", 2_500.0),
         _ => (4.0, "two passages of TCP and IP through the loopback device, with acknowledgements", 5_000.0),
     };
+    let is_closed = point.name(&LOOP) != OPEN;
+    if point.name(&TRANSPORT) == TCP && is_closed && point.placement() == Placement::OneCpu {
+        return independent(point, known, protocol, work_ns);
+    }
     let prediction = Prediction::new()
         .hardware(
             "copies of the payload, in and out, on both sides",
@@ -57,6 +61,22 @@ fn software(point: &Point, known: &Known) -> Prediction {
             prediction.software(what, 2.0, each).being(expected::network::woken(point.placement()))
         }
     }
+}
+
+/// TCP on one CPU, from nothing of this run: entries into the kernel by their cycles, switches of published machines, and assumed
+/// work of the protocol.
+fn independent(point: &Point, known: &Known, protocol: &str, work_ns: f64) -> Prediction {
+    let entry = mode_switch::measured_or_predicted(None, known);
+    let prediction = Prediction::new()
+        .hardware(
+            "copies of the payload, in and out, on both sides",
+            4.0 * point.number(&PAYLOAD) as f64,
+            expected::network::copy_ns(known),
+        )
+        .software("system calls of both sides", 4.0, entry)
+        .being(TermEvent::KernelEntry)
+        .software(protocol, 1.0, Basis::assumed(work_ns, "estimated from the path in the kernel"));
+    published::switches(prediction, 2.0)
 }
 
 /// Adds the network between two hosts. To a namespace of this machine there is none, but packets have the size of Ethernet's, and

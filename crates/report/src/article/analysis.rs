@@ -1,0 +1,57 @@
+//! What an experiment's predictions and results say together, in a sentence: the part of its section that asks why.
+
+use crate::paper::Text;
+use fathom_core::quantities;
+use fathom_engine::results::{CLOSE, Explanation, FAIR, PointResult, Results};
+
+/// How many results were as predicted, and what is known of the others; `None` if nothing was predicted.
+pub(super) fn lead(results: &Results, points: &[&PointResult]) -> Option<Text> {
+    let tally = results.accuracy.of_experiment(&points.first()?.experiment)?;
+    let of_all =
+        if tally.judged == 1 { "The one value".to_owned() } else { format!("Of {} values", tally.judged) };
+    let within = match (tally.judged, tally.fair.points) {
+        (1, 1) => format!("{of_all} is within a factor of {FAIR} of its prediction"),
+        (1, _) => format!("{of_all} is further than a factor of {FAIR} from its prediction"),
+        (_, 0) => format!("{of_all} none is within a factor of {FAIR} of the prediction"),
+        (_, fair) => {
+            let verb = if fair == 1 { "is" } else { "are" };
+            let close = match tally.close.points {
+                0 => "none".to_owned(),
+                close => close.to_string(),
+            };
+            format!(
+                "{of_all} {fair} {verb} within a factor of {FAIR} of the prediction, {close} within {CLOSE}"
+            )
+        }
+    };
+    let median = quantities::factor(tally.median_factor);
+    let median =
+        if tally.judged > 1 { format!("; the median is {median} the prediction") } else { String::new() };
+    Some(Text::plain(format!("{within}{median}. {}", reasons(points))))
+}
+
+/// What is known of the results that missed: of how many the cause is known, open, or not certain.
+fn reasons(points: &[&PointResult]) -> String {
+    let number = |is_one: fn(&Explanation) -> bool| {
+        points.iter().filter(|point| point.explanation.as_ref().is_some_and(is_one)).count()
+    };
+    let kinds = [
+        (
+            number(|why| matches!(why, Explanation::Cause { .. })),
+            "accounted for by a measurement of this run",
+        ),
+        (number(|why| *why == Explanation::NotCertain), "whose interval or state reaches the prediction"),
+        (number(|why| *why == Explanation::InDoubt), "whose evidence fails"),
+        (number(|why| *why == Explanation::NotExplained), "of unknown cause"),
+    ];
+    let missed: usize = kinds.iter().map(|(number, _)| number).sum();
+    if missed == 0 {
+        return format!(
+            "Within a factor of {FAIR} the terms of the predictions account for what was measured."
+        );
+    }
+    let each =
+        kinds.iter().filter(|(number, _)| *number > 0).map(|(number, what)| format!("{number} {what}"));
+    let word = if missed == 1 { "miss" } else { "misses" };
+    format!("{missed} {word}: {}.", each.collect::<Vec<_>>().join(", "))
+}

@@ -1,0 +1,79 @@
+//! What was asked, of which machine, and where the answers are: the introduction, made of facts of the run.
+
+use super::sections::{has_section, title};
+use crate::paper::{Key, Section, Text};
+use crate::run;
+use crate::words::plural;
+use fathom_core::experiment::family;
+use fathom_core::quantities;
+use fathom_engine::results::Results;
+
+pub(super) fn of(results: &Results) -> Section {
+    let header = &results.run.header;
+    let questions = format!(
+        "What do the operations of an operating system cost on this machine, what should they cost, and why do they differ? {} \
+         ask it of {}.",
+        plural(measured(results).count(), "experiment"),
+        chapters(results)
+    );
+    let machine = format!(
+        "The machine is {}. It was measured at {} by {} {} ({}), pinned to CPU {}, with nothing of it changed.",
+        run::machine_in_full(&header.machine),
+        header.started,
+        header.tool.name,
+        header.tool.version,
+        header.tool.compiler.as_deref().unwrap_or("compiler not recorded"),
+        header.settings.home
+    );
+    let section = Section::new(Key::of("introduction"), "Introduction").say(format!("{questions} {machine}"));
+    section.say(Text::joined([predicted(results), places(results)], " "))
+}
+
+/// The experiments with a value.
+fn measured<'run>(results: &'run Results) -> impl Iterator<Item = &'run str> {
+    results.experiments().into_iter().filter(|name| has_section(results, name))
+}
+
+/// The chapters with the number of their experiments: "processor and services (12), memory (11) and file system (6)".
+fn chapters(results: &Results) -> String {
+    let mut counted: Vec<(&str, usize)> = vec![];
+    for name in measured(results) {
+        match counted.iter_mut().find(|(of, _)| *of == family(name)) {
+            Some((_, number)) => *number += 1,
+            None => counted.push((family(name), 1)),
+        }
+    }
+    let named = |(family, number): &(&str, usize)| format!("{} ({number})", title(family).to_lowercase());
+    counted.iter().map(named).collect::<Vec<_>>().join(", ")
+}
+
+fn predicted(results: &Results) -> Text {
+    let values = results.points.iter().filter(|point| point.estimate().is_some()).count();
+    let cost = results.accuracy.total.as_ref().map_or(String::new(), |total| {
+        format!(
+            " {} of them were predicted, each before its own first trial, and {} of these came within a factor of two.",
+            quantities::count(total.judged),
+            quantities::percent(total.fair.share)
+        )
+    });
+    Text::plain(format!(
+        "The run gave {}, each a median of fresh processes with its interval.{cost}",
+        plural(values, "value")
+    ))
+}
+
+/// Where what is.
+fn places(results: &Results) -> Text {
+    let to = |name: &str| Text::to(&Key::of(name));
+    let text = to("machine")
+        .and(" describes the machine, ")
+        .and(to("method"))
+        .and(" the method that all experiments share; then each experiment has its question and method, its prediction, its result and \
+              its analysis. ");
+    let text = if super::one_page::operations(results).is_empty() {
+        text
+    } else {
+        text.and(to("one-page")).and(" has the operations of the published reports on a page, ")
+    };
+    text.and(to("conclusion")).and(" what this machine is good and bad at.")
+}

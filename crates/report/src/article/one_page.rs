@@ -1,0 +1,141 @@
+//! The operations of the published reports on a page: base hardware, software overhead, prediction, measurement with the core alone and
+//! shared, their ratio, and its cause (R-REP-03).
+
+use super::sections::{linked_as, title};
+use crate::main_figures::{self, FigureSource, Ranked};
+use crate::paper::{Column, Group, Key, Row, Section, Table, Text};
+use crate::summary::{self, ABSENT, OperationRow};
+use fathom_engine::results::{Explanation, FAIR, PointResult, Results};
+
+/// The experiments of the reports, each with how many of its main figures they have.
+const EXPERIMENTS: [(&str, usize); 18] = [
+    ("cpu/timing_overhead", 2),
+    ("cpu/loop_overhead", 1),
+    ("cpu/procedure_call", 2),
+    ("cpu/system_call", 2),
+    ("cpu/thread_creation", 1),
+    ("cpu/process_creation", 1),
+    ("cpu/context_switch", 2),
+    ("memory/load_latency", 4),
+    ("memory/bandwidth", 2),
+    ("memory/minor_fault", 1),
+    ("memory/major_fault", 1),
+    ("network/round_trip", 3),
+    ("network/bandwidth", 3),
+    ("network/connection", 4),
+    ("filesystem/cache_size", 1),
+    ("filesystem/read", 3),
+    ("filesystem/remote_read", 2),
+    ("filesystem/contention", 2),
+];
+
+/// The main figures of the reports' experiments, in the order of the run.
+pub(super) fn operations<'run>(results: &'run Results) -> Vec<Ranked<'run>> {
+    let room = |name: &str| EXPERIMENTS.iter().find(|(of, _)| *of == name).map_or(0, |(_, room)| *room);
+    let mut so_far: (&str, usize) = ("", 0);
+    let fits = |figure: &Ranked<'run>| {
+        so_far =
+            if so_far.0 == figure.experiment { (so_far.0, so_far.1 + 1) } else { (figure.experiment, 1) };
+        so_far.1 <= room(figure.experiment)
+    };
+    main_figures::all(results).into_iter().filter(fits).collect()
+}
+
+/// The section; `None` if the run has none of these operations.
+pub(super) fn of(results: &Results) -> Option<Section> {
+    let operations = operations(results);
+    let columns = [
+        Column::words("operation"),
+        Column::mixed("base hardware"),
+        Column::mixed("software overhead"),
+        Column::mixed("predicted"),
+        Column::words("from"),
+        Column::mixed("measured"),
+        Column::mixed("core shared"),
+        Column::ratio("ratio"),
+        Column::words("cause"),
+    ];
+    let caption = "The operations of the published reports: predicted before, measured after, medians with 95 % intervals.";
+    let mut table = Table::new(Key::of("one-page-table"), caption).columns(columns);
+    for family in operations.chunk_by(|one, other| one.family() == other.family()) {
+        let rows = family.iter().map(|figure| row(results, figure));
+        table = table.group(Group::named(title(family[0].family())).rows(rows));
+    }
+    (!operations.is_empty()).then(|| {
+        Section::new(Key::of("one-page"), "Every operation on a page")
+            .say(format!(
+                "{READING} As predicted: within a factor of {FAIR}. Of a slope, its points are predicted."
+            ))
+            .with(table.without_empty_columns(ABSENT))
+    })
+}
+
+const READING: &str = "Base hardware is what the bare machine costs, software overhead what operating system and libraries add. From: \
+    what the prediction rests on; independent is of data sheets, publications and first principles alone, scaled takes the proportions \
+    of one published machine, this run uses another of its measurements. The sections of the experiments have the derivations and \
+    what excludes a cause.";
+
+fn row(results: &Results, figure: &Ranked) -> Row {
+    let name = linked_as(results, figure.experiment, figure.main.short_label());
+    match figure.main.source {
+        FigureSource::Point(point) => of_point(name, point),
+        FigureSource::Slope(_) => {
+            let written = figure.main.written();
+            let measured = format!("{} ({})", written.median, written.interval);
+            let absent = || Text::plain(ABSENT);
+            Row::of([
+                name,
+                absent(),
+                absent(),
+                absent(),
+                absent(),
+                Text::strong(measured),
+                absent(),
+                absent(),
+                "a slope".into(),
+            ])
+        }
+    }
+}
+
+fn of_point(name: Text, point: &PointResult) -> Row {
+    let rows = summary::of_point(point);
+    let shared = rows.iter().find(|row| row.shared).map_or(ABSENT.to_owned(), with_interval);
+    let states: Vec<String> = rows.iter().filter(|row| !row.shared).map(with_interval).collect();
+    let first = &rows[0];
+    let range = point.prediction.as_ref().and_then(|prediction| summary::range(point, prediction));
+    let predicted = first.predicted.clone() + &range.map(|range| format!(" ({range})")).unwrap_or_default();
+    let ground = point.prediction.as_ref().map_or(ABSENT, |prediction| prediction.ground().short_name());
+    Row::of([
+        name,
+        first.hardware.clone().into(),
+        first.software.clone().into(),
+        predicted.into(),
+        ground.into(),
+        Text::strong(states.join(" or ")),
+        shared.into(),
+        summary::factor(point).into(),
+        cause(point).into(),
+    ])
+}
+
+/// `187 ns (186–188)`: the value of a row with its interval, whose unit is the same.
+fn with_interval(row: &OperationRow) -> String {
+    match row.interval.rsplit_once(' ') {
+        _ if row.interval == ABSENT => row.measured.clone(),
+        Some((range, _)) => format!("{} ({range})", row.measured),
+        None => format!("{} ({})", row.measured, row.interval),
+    }
+}
+
+/// Why a result is as far from its prediction as it is, in a few words.
+pub(super) fn cause(point: &PointResult) -> String {
+    match (&point.explanation, point.factor()) {
+        (Some(Explanation::Cause { mechanism, .. }), _) => format!("{mechanism}, measured in this run"),
+        (Some(Explanation::NotCertain), _) => "may not have missed".to_owned(),
+        (Some(Explanation::InDoubt), _) => "in doubt: its evidence fails".to_owned(),
+        (Some(Explanation::NotExplained), _) => "unknown".to_owned(),
+        (None, Some(_)) => "as predicted".to_owned(),
+        (None, None) => "no prediction to judge".to_owned(),
+    }
+}

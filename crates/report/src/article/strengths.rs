@@ -1,0 +1,113 @@
+//! The conclusion: what this machine is good and bad at beside the nearest published ones, and what nobody expected of it.
+
+use super::nearest::{Nearest, written};
+use super::one_page;
+use super::sections::{linked, listed};
+use crate::paper::{Key, Section, Text};
+use crate::{run, words};
+use fathom_core::quantities;
+use fathom_core::sorting;
+use fathom_engine::results::{Explanation, PointResult, Results, distance};
+
+/// The number of strengths, of weaknesses and of surprises.
+const EACH: usize = 3;
+
+/// From this factor on a machine is good or bad at something: below it, methods and years differ as much.
+const NOTABLE: f64 = 1.25;
+
+pub(super) fn of(results: &Results, nearest: &Nearest) -> Section {
+    let merits = distinct(nearest.merits());
+    let good: Vec<_> = merits.iter().filter(|(_, merit)| *merit >= NOTABLE).take(EACH).collect();
+    let bad: Vec<_> = merits.iter().rev().filter(|(_, merit)| *merit <= 1.0 / NOTABLE).take(EACH).collect();
+    let beside = format!("beside the nearest published machines ({}), by the same methods", nearest.names());
+    let of_both = if good.is_empty() { bad.is_empty() } else { !bad.is_empty() };
+    let item = |(point, merit): &(&PointResult, f64)| {
+        let (how, factor) = if *merit >= 1.0 { ("better", *merit) } else { ("worse", 1.0 / merit) };
+        named(results, point).and(format!(": {}, {} {how}", written(point), quantities::factor(factor)))
+    };
+    let surprises = surprises(results);
+    let number = surprises.len();
+    let mut section = Section::new(Key::of("conclusion"), "Conclusion");
+    if merits.is_empty() {
+        section = section.say("No figure of this run is comparable with a published machine's, so nothing is said of what it is good or bad at.");
+    } else if good.is_empty() && bad.is_empty() {
+        section = section.say(format!("Nothing differs by more than a factor of {NOTABLE}, {beside}."));
+    }
+    section
+        .with_all(listed(&format!("This machine is good at, {beside}:"), good.into_iter().map(item)))
+        .with_all(listed(
+            &if of_both {
+                "It is bad at, beside the same:".to_owned()
+            } else {
+                format!("This machine is bad at, {beside}:")
+            },
+            bad.into_iter().map(item),
+        ))
+        .with_all(listed(
+            &format!(
+                "{}:",
+                if number == 1 {
+                    "One surprise"
+                } else {
+                    "Surprises, the furthest from their predictions first"
+                }
+            ),
+            surprises.into_iter().map(|point| surprise(results, point)),
+        ))
+        .say(
+            format!(
+                "{} {}",
+                run::Precision::of(results).sentence(),
+                if number == 0 { "No prediction missed for certain." } else { "" }
+            )
+            .trim_end()
+            .to_owned(),
+        )
+}
+
+/// The best or worst point of each experiment only, so that a sweep is no list of strengths.
+fn distinct<'run>(merits: Vec<(&'run PointResult, f64)>) -> Vec<(&'run PointResult, f64)> {
+    let is_end = |place: usize, merits: &[(&PointResult, f64)]| {
+        let same = |(point, _): &&(&PointResult, f64)| point.experiment == merits[place].0.experiment;
+        let (before, after) = (&merits[..place], &merits[place + 1..]);
+        if merits[place].1 >= 1.0 {
+            !before.iter().any(|one| same(&one))
+        } else {
+            !after.iter().any(|one| same(&one))
+        }
+    };
+    let ends: Vec<bool> = (0..merits.len()).map(|place| is_end(place, &merits)).collect();
+    merits.into_iter().zip(ends).filter_map(|(merit, is_end)| is_end.then_some(merit)).collect()
+}
+
+/// The certain misses furthest from their predictions, one of each experiment.
+fn surprises<'run>(results: &'run Results) -> Vec<&'run PointResult> {
+    let is_certain = |point: &&PointResult| {
+        matches!(point.explanation, Some(Explanation::Cause { .. } | Explanation::NotExplained))
+    };
+    let mut missed: Vec<&PointResult> = results.points.iter().filter(is_certain).collect();
+    sorting::by_number(&mut missed, |point| -point.factor().map_or(0.0, distance));
+    let mut chosen: Vec<&PointResult> = vec![];
+    for point in missed {
+        if chosen.len() < EACH && !chosen.iter().any(|other| other.experiment == point.experiment) {
+            chosen.push(point);
+        }
+    }
+    chosen
+}
+
+fn surprise(results: &Results, point: &PointResult) -> Text {
+    let predicted =
+        point.prediction.as_ref().map(|prediction| quantities::value(point.unit, prediction.total()));
+    named(results, point).and(format!(
+        ": {}, where {} was predicted ({}); cause: {}",
+        written(point),
+        predicted.unwrap_or_default(),
+        point.factor().map(quantities::factor).unwrap_or_default(),
+        one_page::cause(point)
+    ))
+}
+
+fn named(results: &Results, point: &PointResult) -> Text {
+    linked(results, &point.experiment).and(format!(", {}", words::short_label(point, &point.point)))
+}

@@ -1,0 +1,161 @@
+//! The works that methods and predictions cite, so that a reader can look them up: a short citation in the text, and the full
+//! reference behind its number.
+
+use crate::paper::Text;
+use crate::references;
+
+/// The words by which a text cites a work, and the full reference.
+const WORKS: [(&str, &str); 27] = [
+    (
+        "Paoloni 2010",
+        "G. Paoloni, How to Benchmark Code Execution Times on Intel IA-32 and IA-64 Instruction Set Architectures, Intel \
+         white paper 324264-001, 2010",
+    ),
+    (
+        "McVoy and Staelin 1996",
+        "L. McVoy and C. Staelin, lmbench: Portable Tools for Performance Analysis, USENIX Annual Technical Conference, 1996",
+    ),
+    (
+        "White 1997",
+        "K. P. White, An Effective Truncation Heuristic for Bias Reduction in Simulation Output, Simulation 69 (6), 1997",
+    ),
+    (
+        "Woodruff 1952",
+        "R. S. Woodruff, Confidence Intervals for Medians and Other Position Measures, Journal of the American Statistical \
+         Association 47, 1952",
+    ),
+    (
+        "Zou 2007",
+        "G. Y. Zou, Toward Using Confidence Intervals to Compare Correlations, Psychological Methods 12 (4), 2007",
+    ),
+    (
+        "Wilson 1927",
+        "E. B. Wilson, Probable Inference, the Law of Succession, and Statistical Inference, Journal of the American \
+         Statistical Association 22, 1927",
+    ),
+    ("Tukey 1977", "J. W. Tukey, Exploratory Data Analysis, Addison-Wesley, 1977"),
+    (
+        "Hoefler and Belli 2015",
+        "T. Hoefler and R. Belli, Scientific Benchmarking of Parallel Computing Systems, International Conference for High \
+         Performance Computing (SC), 2015",
+    ),
+    ("Fog, Instruction tables", INSTRUCTION_TABLES),
+    ("Microarchitecture and Instruction tables", INSTRUCTION_TABLES),
+    ("Fog, Instruction tables and Microarchitecture", MICROARCHITECTURE),
+    ("Fog, Microarchitecture", MICROARCHITECTURE),
+    ("Fog 2022, Microarchitecture", MICROARCHITECTURE),
+    (
+        "Dall et al.",
+        "C. Dall, S.-W. Li, J. T. Lim, J. Nieh and G. Koloventzos, ARM Virtualization: Performance and Architectural \
+         Implications, International Symposium on Computer Architecture (ISCA), 2016",
+    ),
+    (
+        "Soares and Stumm",
+        "L. Soares and M. Stumm, FlexSC: Flexible System Call Scheduling with Exception-Less System Calls, USENIX Symposium \
+         on Operating Systems Design and Implementation (OSDI), 2010",
+    ),
+    (
+        "Li et al. 2007",
+        "C. Li, C. Ding and K. Shen, Quantifying the Cost of Context Switch, Workshop on Experimental Computer Science \
+         (ExpCS), 2007",
+    ),
+    (
+        "Molka et al.",
+        "D. Molka, D. Hackenberg, R. Schöne and M. S. Müller, Memory Performance and Cache Coherency Effects on an Intel \
+         Nehalem Multiprocessor System, Parallel Architectures and Compilation Techniques (PACT), 2009",
+    ),
+    (
+        "Cai et al.",
+        "Q. Cai, S. Chaudhary, M. Vuppalapati, J. Hwang and R. Agarwal, Understanding Host Network Stack Overheads, ACM \
+         SIGCOMM, 2021",
+    ),
+    (
+        "Esmaili-Dokht et al.",
+        "P. Esmaili-Dokht et al., A Mess of Memory System Benchmarking, Simulation and Application Profiling, International \
+         Symposium on Microarchitecture (MICRO), 2024",
+    ),
+    (
+        "AnandTech",
+        "J. De Gelas and I. Cutress, Sizing Up Servers: Intel's Skylake-SP Xeon versus AMD's EPYC 7000, AnandTech, 2017; J. \
+         De Gelas, AMD Rome Second Generation EPYC Review, AnandTech, 2019",
+    ),
+    ("core-to-core-latency", "N. Viennot, core-to-core-latency, github.com/nviennot/core-to-core-latency"),
+    ("(58455)", "AMD, Software Optimization Guide for the AMD Zen 5 Microarchitecture, publication 58455"),
+    ("(57647)", "AMD, Software Optimization Guide for the AMD Zen 4 Microarchitecture, publication 57647"),
+    (
+        "Intel optimization manual",
+        "Intel, Intel 64 and IA-32 Architectures Optimization Reference Manual, document 248966",
+    ),
+    (
+        "Architectures Optimization Reference Manual",
+        "Intel, Intel 64 and IA-32 Architectures Optimization Reference Manual, document 248966",
+    ),
+    ("Intel SDM", "Intel, Intel 64 and IA-32 Architectures Software Developer's Manual, document 325462"),
+    ("pti.rst", "The Linux kernel's documentation, Documentation/arch/x86/pti.rst"),
+];
+
+const INSTRUCTION_TABLES: &str = "A. Fog, Instruction tables: Lists of instruction latencies, throughputs and micro-operation \
+    breakdowns for Intel, AMD and VIA CPUs, Technical University of Denmark, 2022, agner.org/optimize";
+const MICROARCHITECTURE: &str = "A. Fog, The microarchitecture of Intel, AMD and VIA CPUs, Technical University of Denmark, 2022, \
+    agner.org/optimize";
+
+/// Prose with the number of every cited work after its citation.
+pub(super) fn cited(prose: &str) -> Text {
+    match first(prose) {
+        Some((end, work)) => Text::prose(&prose[..end]).cite(work).and(cited(&prose[end..])),
+        None => Text::prose(prose),
+    }
+}
+
+/// The end of the first citation of a work, and the work.
+fn first(prose: &str) -> Option<(usize, &'static str)> {
+    let of_works = WORKS.iter().filter_map(|(name, work)| Some((prose.find(name)? + name.len(), *work)));
+    let reports = references::sources().iter().filter_map(|source| {
+        let name = format!("report {}", source.id);
+        Some((prose.find(&name)? + name.len(), source.title.as_str()))
+    });
+    of_works.chain(reports).min()
+}
+
+/// A citation of a prediction: with the numbers of the works that it names, or as a work of its own.
+pub(super) fn citation(text: &str) -> Text {
+    match first(text) {
+        Some(_) => cited(text),
+        None => Text::plain("published").cite(text),
+    }
+}
+
+/// The works that a citation of a prediction names; itself, if it names none.
+pub(super) fn numbers(text: &str) -> Vec<&str> {
+    let (mut works, mut rest): (Vec<&str>, &str) = (vec![], text);
+    while let Some((end, work)) = first(rest) {
+        works.push(work);
+        rest = &rest[end..];
+    }
+    if works.is_empty() { vec![text] } else { works }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::paper::Piece;
+
+    fn works(text: &Text) -> usize {
+        text.pieces().iter().filter(|piece| matches!(piece, Piece::Cite(_))).count()
+    }
+
+    #[test]
+    fn every_work_that_is_named_is_cited_once_where_it_is_named() {
+        assert_eq!(works(&cited("as `x` (Zou 2007) after Paoloni 2010, and Zou 2007")), 3);
+        assert_eq!(cited("nobody").pieces().len(), 1);
+    }
+
+    #[test]
+    fn a_published_figure_names_its_work_or_is_one() {
+        let fence = citation("Fog, Instruction tables, 2022: LFENCE 4 to 8 cycles");
+        assert!(works(&fence) == 1 && fence.pieces().contains(&Piece::Cite(INSTRUCTION_TABLES.to_owned())));
+        let both = citation("report 000: some 100 cycles (Soares and Stumm, OSDI 2010)");
+        assert_eq!(works(&both), 2);
+        assert_eq!(works(&citation("a data sheet of a drive")), 1);
+    }
+}
