@@ -44,6 +44,8 @@ mod states;
 pub mod summary;
 mod terminal;
 pub mod text;
+mod usual;
+mod verdict;
 mod verification;
 pub mod words;
 
@@ -54,5 +56,7 @@ pub use history::StoredRuns;
 pub use progress::{ProgressForm, Telling};
 pub use requirements::CheckReport;
 pub use run_report::RunReport;
+pub use verdict::{Trust, sentence as trust_sentence};
 pub use text::{Style, clean};
+pub use usual::atlas_entry;
 pub use verification::VerificationReport;
