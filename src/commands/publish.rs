@@ -37,11 +37,17 @@ pub(super) fn publish(args: &cli::Publish) -> Result<()> {
 fn ensure_trusted(results: &Results, anyway: bool) -> Result<()> {
     let header = &results.run.header;
     ensure!(results.run.closing.is_some(), "the run did not end, so its figures may be of its beginning");
-    ensure!(header.tool.build != "debug", "the run was made by a debug build, which measures its own slowness");
+    ensure!(
+        header.tool.build != "debug",
+        "the run was made by a debug build, which measures its own slowness"
+    );
     let is_altered = header.settings.interleaved.as_ref().is_some_and(|half| !half.setting.is_empty());
     ensure!(!is_altered, "the run was made under a setting of `fathom ab`, and not of the machine as it is");
     if Trust::of(results) == Trust::Low && !anyway {
-        bail!("the run cannot be trusted enough: {} `--anyway` publishes it, marked as such", trust_sentence(results));
+        bail!(
+            "the run cannot be trusted enough: {} `--anyway` publishes it, marked as such",
+            trust_sentence(results)
+        );
     }
     Ok(())
 }
@@ -49,7 +55,11 @@ fn ensure_trusted(results: &Results, anyway: bool) -> Result<()> {
 /// Refuses a text in which something may be secret.
 fn ensure_public(text: &str, header: &Header) -> Result<()> {
     let suspects = suspects(text, &Names::of(names()).with_run(header));
-    ensure!(suspects.is_empty(), "nothing was written, because something in it may be secret: {}", suspects.join("; "));
+    ensure!(
+        suspects.is_empty(),
+        "nothing was written, because something in it may be secret: {}",
+        suspects.join("; ")
+    );
     Ok(())
 }
 
@@ -97,7 +107,8 @@ fn summarise(entry: &Entry) {
 
 /// How to add it to the project.
 fn explain(entry: &Entry, output: Option<&Path>) {
-    let file = output.map_or_else(|| format!("this as atlas/{}.jsonl", entry.id), |path| path.display().to_string());
+    let file =
+        output.map_or_else(|| format!("this as atlas/{}.jsonl", entry.id), |path| path.display().to_string());
     tell(format!(
         "  to add it to the project: put {file} into the folder atlas/ of its repository, run `cargo test -p fathom-atlas`, and \
          propose the change; by that you publish it under CC0 1.0 (docs/atlas.md)"

@@ -127,7 +127,7 @@ impl Entry {
             machine: self.machine.clone(),
             run: self.run.clone(),
         };
-        let figures = self.figures.iter().map(|figure| line(figure));
+        let figures = self.figures.iter().map(line);
         std::iter::once(line(&head)).chain(figures).collect()
     }
 

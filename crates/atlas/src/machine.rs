@@ -136,7 +136,12 @@ impl MachineFacts {
     /// The family: the design, or the numbers where it is unknown; `None` for a machine that shows neither.
     pub fn family(&self) -> Option<String> {
         let by_number = || {
-            Some(format!("{} family {} model {}", self.vendor.as_ref()?, self.family.unwrap_or(0), self.model?))
+            Some(format!(
+                "{} family {} model {}",
+                self.vendor.as_ref()?,
+                self.family.unwrap_or(0),
+                self.model?
+            ))
         };
         self.design.clone().or_else(by_number)
     }

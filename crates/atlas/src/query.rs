@@ -31,9 +31,13 @@ impl<'a> Query<'a> {
     /// A result; `None` if it is no value, or one that is compared with nothing.
     pub fn of(point: &'a PointResult, role: Option<&'a str>) -> Option<Self> {
         let is_sound = point.evidence_holds() && point.mixture.is_none();
-        Query::new(point.estimate().filter(|_| is_sound)?, (&point.experiment, point.method_version), point.unit)
-            .named(point.point.on_any_machine().to_string(), role)
-            .in_state(point.core.as_ref().map(|core| core.state))
+        Query::new(
+            point.estimate().filter(|_| is_sound)?,
+            (&point.experiment, point.method_version),
+            point.unit,
+        )
+        .named(point.point.on_any_machine().to_string(), role)
+        .in_state(point.core.as_ref().map(|core| core.state))
     }
 
     /// A result of a side of a comparison.

@@ -38,7 +38,8 @@ fn parts(name: &str) -> Vec<String> {
 }
 
 /// Fields whose words are those of experiments: a host may be called so.
-const OF_EXPERIMENTS: &[&str] = &["the name of a field", "experiment", "point", "role", "unit", "core", "validity"];
+const OF_EXPERIMENTS: &[&str] =
+    &["the name of a field", "experiment", "point", "role", "unit", "core", "validity"];
 
 /// What in the lines of a file may be secret, each with the field that has it.
 pub fn suspects(text: &str, names: &Names) -> Vec<String> {
@@ -48,7 +49,7 @@ pub fn suspects(text: &str, names: &Names) -> Vec<String> {
             Ok(value) => walk("", &value, &mut |field, word| {
                 let named = || name_in(word, names).filter(|_| !OF_EXPERIMENTS.contains(&field));
                 let reason = pattern(word).map(str::to_owned).or_else(named);
-                all.extend(reason.map(|reason| format!("{field}: {reason}")));
+                all.extend(reason.map(|reason| format!("{field} `{word}`: {reason}")));
             }),
             Err(_) => all.push("a line that is no JSON".to_owned()),
         }
@@ -99,18 +100,21 @@ fn is_path(word: &str) -> bool {
     word.contains("://") || word.contains("\\\\") || word.starts_with('~') || rooted(word)
 }
 
-/// A path from the root. `/dev/null` is in the name of an operation.
+/// A path from the root. Two of every host are in the names of operations.
 fn rooted(word: &str) -> bool {
-    word.strip_prefix('/').is_some_and(|rest| !rest.is_empty()) && word != "/dev/null"
+    const OF_EVERY_HOST: &[&str] = &["/dev/null", "/dev/zero"];
+    word.strip_prefix('/').is_some_and(|rest| !rest.is_empty()) && !OF_EVERY_HOST.contains(&word)
 }
 
 fn is_ip_address(word: &str) -> bool {
-    word.parse::<std::net::IpAddr>().is_ok() || word.split('/').next().is_some_and(|host| host.parse::<std::net::IpAddr>().is_ok())
+    word.parse::<std::net::IpAddr>().is_ok()
+        || word.split('/').next().is_some_and(|host| host.parse::<std::net::IpAddr>().is_ok())
 }
 
 fn is_hardware_address(word: &str) -> bool {
     let parts: Vec<&str> = word.split([':', '-']).collect();
-    parts.len() == 6 && parts.iter().all(|part| part.len() == 2 && part.bytes().all(|byte| byte.is_ascii_hexdigit()))
+    parts.len() == 6
+        && parts.iter().all(|part| part.len() == 2 && part.bytes().all(|byte| byte.is_ascii_hexdigit()))
 }
 
 /// A long row of letters and digits of which neither are few.

@@ -99,7 +99,8 @@ impl<'a> Neighbours<'a> {
 
     /// What is usual for a figure; `None` if no neighbour has it.
     pub fn usual(&self, query: &Query) -> Option<Usual> {
-        let values: Vec<[f64; 3]> = self.machines.iter().filter_map(|machine| first(machine, query)).collect();
+        let values: Vec<[f64; 3]> =
+            self.machines.iter().filter_map(|machine| first(machine, query)).collect();
         let least = |place: usize| values.iter().map(|value| value[place]).reduce(f64::min);
         let most = |place: usize| values.iter().map(|value| value[place]).reduce(f64::max);
         let (low, high) = (least(0)?, most(0)?);
@@ -166,7 +167,10 @@ mod tests {
         let atlas = atlas(&[100.0, 110.0, 105.0]);
         let place = |value| neighbours(&atlas).usual(&query(value)).unwrap().place;
         let (below, within, above) = (Place::Below, Place::Within, Place::Above);
-        assert_eq!([80.0, 96.0, 100.0, 107.0, 115.0, 130.0].map(place), [below, within, within, within, within, above]);
+        assert_eq!(
+            [80.0, 96.0, 100.0, 107.0, 115.0, 130.0].map(place),
+            [below, within, within, within, within, above]
+        );
         let wide = Query { interval: Some(Interval { low: 100.0, high: 160.0 }), ..query(130.0) };
         assert_eq!(neighbours(&atlas).usual(&wide).unwrap().place, within, "not surely");
         let without = Query { interval: None, ..query(130.0) };
@@ -207,7 +211,8 @@ mod tests {
         let shared = Query { core: Some(CoreState::Shared), ..query(150.0) };
         assert_eq!(neighbours(&atlas).usual(&shared), None);
         atlas.machines[0].figures[0].shared = Some([160.0, 150.0, 170.0]);
-        assert_eq!(neighbours(&atlas).usual(&shared).unwrap().low, 160.0);
+        let usual = neighbours(&atlas).usual(&shared).map(|usual| usual.low);
+        assert_eq!(usual, Some(160.0));
     }
 
     #[test]
@@ -215,7 +220,8 @@ mod tests {
         let mut atlas = atlas(&[100.0]);
         atlas.machines[0].figures =
             vec![Figure { point: "size=1".to_owned(), role: Some("L2".to_owned()), ..figure(100.0) }];
-        let asked = |role| neighbours(&atlas).usual(&Query { point: "size=2".to_owned(), role, ..query(1.0) });
+        let asked =
+            |role| neighbours(&atlas).usual(&Query { point: "size=2".to_owned(), role, ..query(1.0) });
         assert!(asked(Some("L2")).is_some() && asked(Some("L3")).is_none() && asked(None).is_none());
     }
 }

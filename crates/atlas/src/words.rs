@@ -112,22 +112,79 @@ pub const DEVICES: &[&str] = &[
 
 /// Words of the marketing names of processors.
 const OF_PROCESSORS: &[&str] = &[
-    "Intel", "Intel(R)", "Xeon", "Xeon(R)", "Core(TM)", "Core", "Ultra", "Atom(TM)", "Pentium(R)", "Celeron(R)",
-    "Platinum", "Gold", "Silver", "Bronze", "Max", "Processor", "CPU", "@", "AMD", "EPYC", "EPYC-Rome",
-    "EPYC-Milan", "EPYC-Genoa", "Ryzen", "Threadripper", "PRO", "Opteron(tm)", "Athlon", "with", "Radeon",
-    "Graphics", "Hygon", "Neoverse-N1", "Neoverse-N2", "Neoverse-V1", "Neoverse-V2", "Cortex-A53",
-    "Cortex-A72", "Cortex-A76", "Ampere(R)", "Altra(R)", "Apple", "QEMU", "Virtual", "version", "Common",
-    "Cascadelake", "Icelake", "Skylake", "SapphireRapids", "Haswell", "Broadwell",
+    "Intel",
+    "Intel(R)",
+    "Xeon",
+    "Xeon(R)",
+    "Core(TM)",
+    "Core",
+    "Ultra",
+    "Atom(TM)",
+    "Pentium(R)",
+    "Celeron(R)",
+    "Platinum",
+    "Gold",
+    "Silver",
+    "Bronze",
+    "Max",
+    "Processor",
+    "CPU",
+    "@",
+    "AMD",
+    "EPYC",
+    "EPYC-Rome",
+    "EPYC-Milan",
+    "EPYC-Genoa",
+    "Ryzen",
+    "Threadripper",
+    "PRO",
+    "Opteron(tm)",
+    "Athlon",
+    "with",
+    "Radeon",
+    "Graphics",
+    "Hygon",
+    "Neoverse-N1",
+    "Neoverse-N2",
+    "Neoverse-V1",
+    "Neoverse-V2",
+    "Cortex-A53",
+    "Cortex-A72",
+    "Cortex-A76",
+    "Ampere(R)",
+    "Altra(R)",
+    "Apple",
+    "QEMU",
+    "Virtual",
+    "version",
+    "Common",
+    "Cascadelake",
+    "Icelake",
+    "Skylake",
+    "SapphireRapids",
+    "Haswell",
+    "Broadwell",
 ];
 
 /// Whether a word, in lower case, is part of one of the lists: a host may be called so.
 pub fn is_listed(word: &str) -> bool {
     let lists = [
-        VENDORS, HYPERVISORS, PRODUCTS, PREEMPTION, CLOCKS, HUGE_PAGES, GOVERNORS, FILE_SYSTEMS, DEVICES, OF_PROCESSORS,
+        VENDORS,
+        HYPERVISORS,
+        PRODUCTS,
+        PREEMPTION,
+        CLOCKS,
+        HUGE_PAGES,
+        GOVERNORS,
+        FILE_SYSTEMS,
+        DEVICES,
+        OF_PROCESSORS,
     ];
     let has = |text: &str| {
         let lower = text.to_lowercase();
-        lower.split(|letter: char| !letter.is_alphanumeric() && letter != '-' && letter != '_').any(|part| part == word)
+        lower
+            .split(|letter: char| !letter.is_alphanumeric() && letter != '-' && letter != '_')
+            .any(|part| part == word)
     };
     lists.iter().any(|list| list.iter().any(|text| has(text)))
 }
@@ -141,9 +198,12 @@ pub fn of_processor(name: &str) -> Option<String> {
 
 /// `7763`, `8592+`, `9R14`, `E5-2680`, `i7-1185G7`, `64-Core`, `v4`, `2.60GHz`.
 fn is_number_of_processor(word: &str) -> bool {
-    let rest = ["E3-", "E5-", "E7-", "D-", "i3-", "i5-", "i7-", "i9-"].iter().find_map(|lead| word.strip_prefix(lead));
+    let rest = ["E3-", "E5-", "E7-", "D-", "i3-", "i5-", "i7-", "i9-"]
+        .iter()
+        .find_map(|lead| word.strip_prefix(lead));
     let rest = rest.unwrap_or(word);
-    let is_digits = |text: &str| !text.is_empty() && text.len() <= 4 && text.bytes().all(|byte| byte.is_ascii_digit());
+    let is_digits =
+        |text: &str| !text.is_empty() && text.len() <= 4 && text.bytes().all(|byte| byte.is_ascii_digit());
     let cores = rest.strip_suffix("-Core").is_some_and(is_digits);
     let version = rest.strip_prefix('v').is_some_and(|number| is_digits(number) && number.len() == 1);
     let clock = rest.strip_suffix("GHz").and_then(|hertz| hertz.split_once('.'));
@@ -200,7 +260,8 @@ mod tests {
         ] {
             assert_eq!(of_processor(name).as_deref(), Some(name));
         }
-        for name in ["", "AMD EPYC host7", "db-7.example", "Intel PF3X9K2L", "AMD 123456789", "AMD 10.0.0.7"] {
+        for name in ["", "AMD EPYC host7", "db-7.example", "Intel PF3X9K2L", "AMD 123456789", "AMD 10.0.0.7"]
+        {
             assert_eq!(of_processor(name), None, "{name}");
         }
     }

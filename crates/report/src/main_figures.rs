@@ -66,9 +66,8 @@ pub(super) fn all<'run>(results: &'run Results) -> Vec<Ranked<'run>> {
 }
 
 /// Removes figures until `most` remain: first those that do not lead, the last ranks first, and within a rank from the family that
-/// has most. Returns the number of figures removed.
-pub(super) fn keep(all: &mut Vec<Ranked>, most: usize) -> usize {
-    let before = all.len();
+/// has most.
+pub(super) fn keep(all: &mut Vec<Ranked>, most: usize) {
     while all.len() > most {
         let of_family = |family: &str| all.iter().filter(|other| other.family() == family).count();
         let last = all.iter().enumerate().max_by_key(|(place, figure)| {
@@ -77,7 +76,6 @@ pub(super) fn keep(all: &mut Vec<Ranked>, most: usize) -> usize {
         let Some((place, _)) = last else { break };
         all.remove(place);
     }
-    before - all.len()
 }
 
 /// The number of figures that represent a machine.

@@ -65,7 +65,8 @@ impl Facts for RunReport<'_> {
     fn text(&self, style: Style) -> String {
         let text = if self.full { terminal::summary } else { screen::page };
         let beside = |published| format!("\n{}", beside::text(self.results, published, style));
-        text(self.results, &self.usual, self.files, style) + &self.published.as_ref().map(beside).unwrap_or_default()
+        text(self.results, &self.usual, self.files, style)
+            + &self.published.as_ref().map(beside).unwrap_or_default()
     }
 
     fn json(&self) -> String {

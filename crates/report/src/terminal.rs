@@ -34,7 +34,12 @@ const LINES: TableStyle = TableStyle::new().header_separator(LineStyle::none().f
 const MOST_MISSED: usize = 5;
 
 /// The summary of a run. `files` are the written files with their names: `("run file", path)`.
-pub(crate) fn summary(results: &Results, usual: &UsualFigures, files: &[(&str, &Path)], style: Style) -> String {
+pub(crate) fn summary(
+    results: &Results,
+    usual: &UsualFigures,
+    files: &[(&str, &Path)],
+    style: Style,
+) -> String {
     let parts = [
         head(results, style),
         screen::trust_text(results, style),

@@ -1,15 +1,16 @@
 //! What is usual for the figures of a run among the nearest machines of the atlas, in words.
 
 use crate::main_figures::{self, FigureSource};
+use crate::run::Precision;
 use crate::summary::ABSENT;
 use crate::verdict::Trust;
 use crate::words::plural;
-use crate::run::Precision;
 use fathom_atlas::{Atlas, Entry, Measured, Neighbours, Place, Query, Usual};
 use fathom_core::experiment::Point;
 use fathom_core::quantities::Measure;
 use fathom_core::quantity::Unit;
 use fathom_engine::results::{PointResult, Results};
+use serde::Serialize;
 use std::collections::BTreeMap;
 
 /// The usual values for the figures of one run.
@@ -20,9 +21,7 @@ pub(crate) struct UsualFigures<'run> {
 }
 
 /// What the points of a run represent on any machine, by experiment and point: those that are main figures.
-pub(crate) fn roles<'run>(
-    results: &'run Results<'run>,
-) -> BTreeMap<(&'run str, &'run Point), &'static str> {
+pub(crate) fn roles<'run>(results: &'run Results<'run>) -> BTreeMap<(&'run str, &'run Point), &'static str> {
     let role = |figure: main_figures::Ranked<'run>| match figure.main.source {
         FigureSource::Point(point) => Some(((figure.experiment, &point.point), figure.main.role?)),
         FigureSource::Slope(_) => None,
@@ -108,7 +107,11 @@ impl<'run> UsualFigures<'run> {
 pub(crate) fn range(unit: Unit, usual: &Usual) -> String {
     let measure = Measure::of(unit, usual.high);
     let [low, high] = [usual.low, usual.high].map(|value| measure.number(value, None));
-    if low == high { format!("{high} {}", measure.symbol) } else { format!("{low}–{high} {}", measure.symbol) }
+    if low == high {
+        format!("{high} {}", measure.symbol)
+    } else {
+        format!("{low}–{high} {}", measure.symbol)
+    }
 }
 
 /// Where the figure lies, the range, and the number of machines: `above 108–116 ns (3)`, `few: 112 ns (1)`.
@@ -118,5 +121,21 @@ pub(crate) fn cell(unit: Unit, usual: &Usual) -> String {
         Place::Few => format!("few: {range} ({machines})"),
         Place::Unknown => format!("range {range} ({machines})"),
         place => format!("{} {range} ({machines})", place.name()),
+    }
+}
+
+/// What is usual for a figure, for programs.
+#[derive(Serialize)]
+pub(crate) struct UsualReport {
+    low: f64,
+    high: f64,
+    machines: usize,
+    place: &'static str,
+}
+
+impl UsualReport {
+    pub(crate) fn of(usual: &Usual) -> Self {
+        let Usual { low, high, machines, place } = *usual;
+        UsualReport { low, high, machines, place: place.name() }
     }
 }

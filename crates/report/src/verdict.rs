@@ -46,7 +46,7 @@ pub fn sentence(results: &Results) -> String {
         return "Trust: none, because nothing was measured.".to_owned();
     };
     let known = format!(
-        "Trust: {}. {} of {} are known within {}.",
+        "Trust: {}. {} of {} known to {}",
         level(results, share).name(),
         quantities::percent(share),
         plural(precision.values, "value"),
@@ -87,9 +87,9 @@ fn in_words(level: Trust, causes: &[Cause]) -> String {
     remedies.truncate(MOST_REMEDIES);
     let remedy = remedies.join(" ");
     match level {
-        _ if causes.is_empty() => String::new(),
-        Trust::High => format!(" Still, {}. {remedy}", reasons.join("; ")),
-        Trust::Fair | Trust::Low => format!(" Why: {}. {remedy}", reasons.join("; ")),
+        _ if causes.is_empty() => ".".to_owned(),
+        Trust::High => format!(". Still, {}. {remedy}", reasons.join("; ")),
+        Trust::Fair | Trust::Low => format!(": {}. {remedy}", reasons.join("; ")),
     }
 }
 
@@ -103,7 +103,7 @@ fn widths(results: &Results, precision: &Precision, level: Trust) -> Vec<Cause> 
     let causes: Vec<Cause> = all.into_iter().flatten().collect();
     let is_short = causes.is_empty() && level != Trust::High;
     let short = usual_trials(results).filter(|_| is_short);
-    let short = short.map(|trials| (format!("the median value has {} trials", quantities::plain(trials)), LONGER));
+    let short = short.map(|trials| (format!("few trials ({})", quantities::plain(trials)), LONGER));
     causes.into_iter().chain(short).collect()
 }
 
@@ -113,7 +113,7 @@ fn busy(results: &Results) -> Option<Cause> {
     let warned = results.run.header.machine.warnings();
     let is_busy = warned.iter().any(|warning| warning.id == "load")
         && widens(results, |point| point.disturbance.lost_share);
-    let remedy = "Stop other work on this machine and repeat it.";
+    let remedy = "Stop other work here and repeat.";
     is_busy.then(|| ("other work took the CPU".to_owned(), remedy))
 }
 
@@ -124,8 +124,8 @@ fn shared(results: &Results) -> Option<Cause> {
     widens(results, |point| point.core.as_ref()?.shared_share).then(|| (cause, remedy_of_sharing(results)))
 }
 
-/// What failed, and what may be of another operation: a reason of the verdict where the widths alone would give a better one, and
-/// otherwise a remark.
+/// What failed, and what may be of another operation, where the widths alone would give a better verdict. Elsewhere the line on what was
+/// measured has it.
 fn wrong(results: &Results, by_width: Trust) -> String {
     let failed = match results.failures() {
         0 => None,
@@ -136,12 +136,10 @@ fn wrong(results: &Results, by_width: Trust) -> String {
         failing => Some(format!("{} may be of another operation than named", plural(failing, "value"))),
     };
     let all: Vec<String> = failed.into_iter().chain(failing).collect();
-    let text = all.join(", and ");
-    match by_width {
-        _ if all.is_empty() => String::new(),
-        Trust::High => format!(" But {text}, so it is fair at most. {WRONG}"),
-        Trust::Fair | Trust::Low => format!(" Besides, {text} (✗)."),
+    if by_width != Trust::High || all.is_empty() {
+        return String::new();
     }
+    format!(" But {}, so it is fair at most. {WRONG}", all.join(", and "))
 }
 
 /// A quota of processor time that stopped many trials, and the remedy: it comes first, because what it stops may fail for no other

@@ -86,7 +86,8 @@ fn notable<'run>(results: &'run Results<'run>, shown: &Opening<'_, 'run>) -> Vec
         };
         mark.and(" ").and(Text::prose(&line))
     };
-    let lines: Vec<Text> = screen::notable(results, shown.usual, shown.elsewhere).into_iter().map(marked).collect();
+    let lines: Vec<Text> =
+        screen::notable(results, shown.usual, shown.elsewhere).into_iter().map(marked).collect();
     if lines.is_empty() { vec![] } else { vec![Block::List(lines)] }
 }
 

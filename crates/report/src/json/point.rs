@@ -1,8 +1,7 @@
 //! A point as JSON.
 
 use crate::csv;
-use crate::usual::UsualFigures;
-use fathom_atlas::Usual;
+use crate::usual::{UsualFigures, UsualReport};
 use fathom_core::experiment::registry::OtherVersion;
 use fathom_core::experiment::{Bound, Check, Part, Point, Prediction, Term};
 use fathom_core::quantity::{Kind, Unit};
@@ -160,22 +159,6 @@ pub(super) fn point<'run>(
         unasked: result.evidence.unasked().iter().map(Unasked::of).collect(),
         not_judged: result.evidence.not_judged().map(OtherVersion::to_string),
         disturbance: disturbance(&result.disturbance),
-    }
-}
-
-/// What is usual for a figure.
-#[derive(Serialize)]
-pub(crate) struct UsualReport {
-    low: f64,
-    high: f64,
-    machines: usize,
-    place: &'static str,
-}
-
-impl UsualReport {
-    pub(crate) fn of(usual: &Usual) -> Self {
-        let Usual { low, high, machines, place } = *usual;
-        UsualReport { low, high, machines, place: place.name() }
     }
 }
 

@@ -110,7 +110,8 @@ fn legend(shown: &[Ranked], usual: &UsualFigures, results: &Results) -> String {
     });
     let both = shown.iter().any(|figure| figure.main.shared() == occupancy::MIXTURE);
     let both = both.then(|| format!("{OF_BOTH} of both"));
-    let several = shown.iter().any(Ranked::has_states).then(|| states::LEGEND.trim_end_matches('.').to_owned());
+    let several =
+        shown.iter().any(Ranked::has_states).then(|| states::LEGEND.trim_end_matches('.').to_owned());
     let is_usual = shown.iter().any(|figure| usual.of_source(&figure.main.source).is_some());
     let neighbours = usual.neighbours().filter(|_| is_usual).map(|words| format!("usual: {words}"));
     let all = [share, both, several, neighbours];

@@ -7,7 +7,7 @@ mod trust;
 
 use crate::main_figures::{self, Ranked};
 use crate::run;
-use crate::text::{Style, clean, clipped, clipped_to, lines};
+use crate::text::{Style, clean, clipped, clipped_to, cut, lines, places};
 use crate::usual::UsualFigures;
 use crate::verdict;
 use crate::words::plural;
@@ -19,20 +19,15 @@ pub(super) use trust::{TITLE as TRUST, lines as trust, text as trust_text};
 /// The lines of a screen.
 pub const MOST_LINES: usize = 40;
 
-/// The figures of a screen: those that represent a machine, or so many of others.
-const FIGURES: usize = 16;
-
-/// The figures below which those that represent a machine leave room for others.
-const FEW: usize = 8;
+/// The figures of a screen, unless more represent a machine.
+const FIGURES: usize = 12;
 
 /// The lines that what stands out has at most, unless more is wrong.
 const NOTABLE_ROOM: usize = 9;
 
 /// The screen, of at most [`MOST_LINES`] lines. `files` are the written files with their names: `("run file", path)`.
 pub(crate) fn page(results: &Results, usual: &UsualFigures, files: &[(&str, &Path)], style: Style) -> String {
-    let mut shown = main_figures::all(results);
-    let most = most(&shown);
-    let more = main_figures::keep(&mut shown, most);
+    let (shown, more) = leading(results);
     let head = head(results, style);
     let next = next(more, files, style);
     let figures = figures::text(&shown, usual, results, style);
@@ -46,14 +41,13 @@ pub(crate) fn page(results: &Results, usual: &UsualFigures, files: &[(&str, &Pat
 /// The main figures at the beginning of a document, and the number of further ones: those that fit on a screen.
 pub(super) fn leading<'run>(results: &'run Results) -> (Vec<Ranked<'run>>, usize) {
     let mut figures = main_figures::all(results);
-    let most = most(&figures);
-    let more = main_figures::keep(&mut figures, most);
+    let all = figures.len();
+    let leading = main_figures::leading(&figures);
+    // Points that no name chose represent their experiment only where nothing represents the machine.
+    figures.retain(|figure| leading == 0 || figure.main.role.is_some());
+    main_figures::keep(&mut figures, leading.max(FIGURES));
+    let more = all - figures.len();
     (figures, more)
-}
-
-fn most(figures: &[Ranked]) -> usize {
-    let leading = main_figures::leading(figures);
-    if leading >= FEW { leading } else { FIGURES }
 }
 
 /// The machine, how far to trust the run, and whether it is whole.
@@ -79,20 +73,17 @@ fn machine(results: &Results, style: Style) -> String {
         if lines(&longer, style.width).len() > 1 { line } else { longer }
     };
     let line = parts.reduce(joined).unwrap_or_default();
-    crate::text::cut(&line, style.width)
+    cut(&line, style.width)
 }
 
-/// What to do next: the other figures, the comparison, and where the files are.
+/// What to do next, and where the files are.
 fn next(more: usize, files: &[(&str, &Path)], style: Style) -> String {
-    let place = |kind: &str| files.iter().find(|(what, _)| *what == kind).map(|(_, path)| clean(&path.display().to_string()));
-    let run = place("run file");
-    let name = run.clone().unwrap_or_else(|| "RUN".to_owned());
     let figures = if more == 0 { "all figures".to_owned() } else { plural(more, "more figure") };
-    let mut lines = vec![
-        format!("Next: {figures}, predictions and checks: fathom report {name} --full"),
-        format!("      another machine or day: fathom compare OTHER {name}"),
+    let steps = [
+        ("Next: fathom report RUN --full", format!("{figures}, with predictions and checks")),
+        ("      fathom compare OTHER RUN", "with another machine, or another day".to_owned()),
+        ("      fathom publish RUN", "this machine for the atlas".to_owned()),
     ];
-    lines.extend(place("report").map(|page| format!("      the page: {page}")));
-    lines.extend(run.map(|run| format!("run file: {run}")));
-    lines.into_iter().map(|line| style.faint(&line) + "\n").collect()
+    let line = |(command, purpose): (&str, String)| style.faint(&format!("{command:32}{purpose}")) + "\n";
+    steps.into_iter().map(line).collect::<String>() + &places(files, style)
 }

@@ -40,7 +40,13 @@ pub(crate) fn lines<'run>(
     causes.extend((more > 0).then(|| ("→", format!("{} {elsewhere}.", plural(more, "more mechanism")))));
     let doubtful = doubtful(results, FailingClaim::sentence);
     let unusual = unusual(results, usual);
-    failed(results).into_iter().chain(doubtful).chain(unusual).chain(causes).chain(cautions(results)).collect()
+    failed(results)
+        .into_iter()
+        .chain(doubtful)
+        .chain(unusual)
+        .chain(causes)
+        .chain(cautions(results))
+        .collect()
 }
 
 /// The figures outside of what is usual.
@@ -115,7 +121,11 @@ fn statements<'run>(
     claim: fn(&FailingClaim<'run>) -> String,
 ) -> Vec<(usize, (&'static str, String))> {
     let doubtful = doubtful(results, claim).into_iter().map(|statement| (1, statement));
-    let others = unusual(results, usual).into_iter().chain(causes(results)).chain(cautions(results)).map(|statement| (2, statement));
+    let others = unusual(results, usual)
+        .into_iter()
+        .chain(causes(results))
+        .chain(cautions(results))
+        .map(|statement| (2, statement));
     failed(results).map(|statement| (2, statement)).into_iter().chain(doubtful).chain(others).collect()
 }
 

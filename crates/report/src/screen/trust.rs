@@ -32,8 +32,7 @@ pub(crate) fn lines(results: &Results) -> Vec<(&'static str, String)> {
 pub(crate) fn text(results: &Results, style: Style) -> String {
     let lines = lines(results);
     let room = lines.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
-    let line =
-        |(name, sentence): &(&str, String)| style.wrapped(&format!("  {name:room$}  "), sentence);
+    let line = |(name, sentence): &(&str, String)| style.wrapped(&format!("  {name:room$}  "), sentence);
     style.title(TITLE) + "\n" + &lines.iter().map(line).collect::<String>() + &style.wrapped("  ", &scale())
 }
 
@@ -69,13 +68,17 @@ fn planned_points<'run>(results: &'run Results) -> Vec<&'run PointResult> {
 fn planned(results: &Results) -> String {
     let points = planned_points(results);
     let count = |of: &dyn Fn(&Outcome) -> bool| points.iter().filter(|point| of(&point.outcome)).count();
-    let is_measured = |outcome: &Outcome| matches!(outcome, Outcome::Value(_) | Outcome::BelowResolution { .. });
+    let is_measured =
+        |outcome: &Outcome| matches!(outcome, Outcome::Value(_) | Outcome::BelowResolution { .. });
     let is_skipped = |outcome: &Outcome| matches!(outcome, Outcome::Skipped { .. });
     let is_below = |outcome: &Outcome| matches!(outcome, Outcome::BelowResolution { .. });
     let is_disturbed =
         |outcome: &Outcome| !is_measured(outcome) && !is_skipped(outcome) && !outcome.is_failure();
-    let mut counts =
-        vec![format!("{} of {} planned", quantities::count(count(&is_measured)), quantities::count(points.len()))];
+    let mut counts = vec![format!(
+        "{} of {} planned",
+        quantities::count(count(&is_measured)),
+        quantities::count(points.len())
+    )];
     for (number, what) in [
         (count(&is_below), "below resolution"),
         (count(&is_skipped), "without time"),
