@@ -39,46 +39,6 @@ pub fn machine_in_full(described: &Machine) -> String {
     words.join(", ")
 }
 
-/// The machine and its run in parts for a line, the most important first.
-pub(super) fn parts(results: &Results) -> Vec<String> {
-    let header = &results.run.header;
-    let described = &header.machine;
-    let known = |fact: Option<&String>| fact.cloned();
-    let processor = known(described.processor.model_name.value());
-    let processor = processor.unwrap_or_else(|| "a machine of unknown processor".to_owned());
-    let processor = match described.design().filter(|design| !processor.contains(design)) {
-        Some(design) => format!("{processor} ({design})"),
-        None => processor,
-    };
-    let cpus = Some(described.allowed_cpus().len()).filter(|cpus| *cpus > 0);
-    let hypervisor = described.virtualization.hypervisor.value().cloned().flatten();
-    let nested = if described.nested().is_some() { " in a guest" } else { "" };
-    let memory = described.memory.total_bytes.value();
-    let closing = results.run.closing.as_ref();
-    [
-        Some(processor),
-        cpus.map(|cpus| plural(cpus, "CPU")),
-        hypervisor.map(|name| format!("{name}{nested}")),
-        memory.map(|bytes| quantities::value(Unit::Bytes, *bytes as f64)),
-        described.kernel.release.value().map(|release| format!("Linux {release}")),
-        header.started.split('T').next().map(str::to_owned),
-        closing.map(|closing| quantities::duration(closing.took_s)),
-        described.storage.device.value().map(|device| device.kind.clone()),
-    ]
-    .into_iter()
-    .flatten()
-    .collect()
-}
-
-/// That the run ended before it should have, in a sentence; `None` if it did not.
-pub(super) fn early_end(results: &Results) -> Option<String> {
-    let is_early = match &results.run.closing {
-        Some(closing) => closing.ended == Ending::Interrupted || closing.peer_lost.is_some(),
-        None => true,
-    };
-    is_early.then(|| ending(results))
-}
-
 /// The labels of the run, `key=value`, in a line; `None` if it has none.
 pub(super) fn labels(header: &Header) -> Option<String> {
     let labels = header.settings.labels.iter().map(|(key, value)| format!("{key}={value}"));

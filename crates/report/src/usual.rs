@@ -4,7 +4,6 @@ use crate::main_figures::{self, FigureSource};
 use crate::run::Precision;
 use crate::summary::ABSENT;
 use crate::verdict::Trust;
-use crate::words::plural;
 use fathom_atlas::{Atlas, Entry, Measured, Neighbours, Place, Query, Usual};
 use fathom_core::experiment::Point;
 use fathom_core::quantities::Measure;
@@ -67,14 +66,11 @@ impl<'run> UsualFigures<'run> {
         self.of_point(point).map_or(ABSENT.to_owned(), |usual| cell(point.unit, &usual))
     }
 
-    /// The neighbours in words, for a legend: `the 3 Zen 5 guests of the atlas`; `None` if there are none.
-    pub(crate) fn neighbours(&self) -> Option<String> {
-        let (machines, name) = (self.neighbours.machines(), self.neighbours.in_words());
-        match machines.len() {
-            0 => None,
-            1 => Some(format!("the only one of {name} in the atlas")),
-            number => Some(format!("{} of {name} in the atlas", plural(number, "machine"))),
-        }
+    /// The meaning of the column, for a legend; `None` if there are no neighbours.
+    pub(crate) fn legend(&self) -> Option<String> {
+        let is_empty = self.neighbours.machines().is_empty();
+        (!is_empty)
+            .then(|| format!("the range among {} of the atlas, and their number", self.neighbours.in_words()))
     }
 
     /// The points outside of what is usual, each with its usual values: first those that `leads` says to name first.

@@ -58,8 +58,8 @@ pub(super) fn opening<'run>(results: &'run Results<'run>, shown: &Opening<'_, 'r
     let shared = shown.figures.iter().any(|figure| figure.main.shared() != ABSENT);
     let shared = if shared { ", the value with the core shared beside that with it alone" } else { "" };
     let is_usual = |figure: &Ranked| shown.usual.of_source(&figure.main.source).is_some();
-    let neighbours = shown.usual.neighbours().filter(|_| shown.figures.iter().any(is_usual));
-    let usual = neighbours.map(|words| format!(" Usual: {words}, with their number.")).unwrap_or_default();
+    let usual = shown.usual.legend().filter(|_| shown.figures.iter().any(is_usual));
+    let usual = usual.map(|words| format!(" Usual: {words}.")).unwrap_or_default();
     let caption = format!(
         "Main figures: medians over trials with their 95 % intervals{shared}, and the median as a multiple of what was \
          predicted before.{usual}"

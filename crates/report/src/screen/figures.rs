@@ -113,8 +113,8 @@ fn legend(shown: &[Ranked], usual: &UsualFigures, results: &Results) -> String {
     let several =
         shown.iter().any(Ranked::has_states).then(|| states::LEGEND.trim_end_matches('.').to_owned());
     let is_usual = shown.iter().any(|figure| usual.of_source(&figure.main.source).is_some());
-    let neighbours = usual.neighbours().filter(|_| is_usual).map(|words| format!("usual: {words}"));
-    let all = [share, both, several, neighbours];
+    let usual = usual.legend().filter(|_| is_usual).map(|words| format!("usual: {words}"));
+    let all = [share, both, several, usual];
     all.into_iter().flatten().collect::<Vec<_>>().join("; ")
 }
 

@@ -2,14 +2,13 @@
 //! usual, and what to do next.
 
 mod figures;
+mod head;
 mod notable;
 mod trust;
 
 use crate::main_figures::{self, Ranked};
-use crate::run;
-use crate::text::{Style, clean, clipped, clipped_to, cut, lines, places};
+use crate::text::{Style, places};
 use crate::usual::UsualFigures;
-use crate::verdict;
 use crate::words::plural;
 use fathom_engine::results::Results;
 pub(super) use notable::{TITLE as NOTABLE, everything as everything_notable, lines as notable};
@@ -28,7 +27,7 @@ const NOTABLE_ROOM: usize = 9;
 /// The screen, of at most [`MOST_LINES`] lines. `files` are the written files with their names: `("run file", path)`.
 pub(crate) fn page(results: &Results, usual: &UsualFigures, files: &[(&str, &Path)], style: Style) -> String {
     let (shown, more) = leading(results);
-    let head = head(results, style);
+    let head = head::text(results, style);
     let next = next(more, files, style);
     let figures = figures::text(&shown, usual, results, style);
     let others = [&head, &figures, &next].map(|part| part.lines().count() + 1).iter().sum::<usize>();
@@ -48,32 +47,6 @@ pub(super) fn leading<'run>(results: &'run Results) -> (Vec<Ranked<'run>>, usize
     main_figures::keep(&mut figures, leading.max(FIGURES));
     let more = all - figures.len();
     (figures, more)
-}
-
-/// The machine, how far to trust the run, and whether it is whole.
-fn head(results: &Results, style: Style) -> String {
-    let header = &results.run.header;
-    let peer = run::peer(header).map(|peer| clipped("", &peer, style)).unwrap_or_default();
-    let labels = run::labels(header).map(|labels| clipped_to(1, "", &labels, style)).unwrap_or_default();
-    let ending = run::early_end(results).map(|sentence| clipped("", &sentence, style)).unwrap_or_default();
-    style.title(&machine(results, style))
-        + "\n"
-        + &labels
-        + &peer
-        + &ending
-        + &style.wrapped("", &verdict::sentence(results))
-        + &clipped("", &trust::complete(results), style)
-}
-
-/// The machine and its run in a line: the parts that fit, the first before the others.
-fn machine(results: &Results, style: Style) -> String {
-    let parts = run::parts(results).into_iter().map(|part| clean(&part));
-    let joined = |line: String, part: String| {
-        let longer = format!("{line} · {part}");
-        if lines(&longer, style.width).len() > 1 { line } else { longer }
-    };
-    let line = parts.reduce(joined).unwrap_or_default();
-    cut(&line, style.width)
 }
 
 /// What to do next, and where the files are.
