@@ -149,7 +149,7 @@ fn other_families_kinds_and_methods_say_nothing() {
     };
     assert!(of(&|_| ()) > 100);
     assert_eq!(of(&|entry| entry.machine.design = Some("Zen 4".to_owned())), 0);
-    assert_eq!(of(&|entry| entry.machine.kind = fathom::atlas::MachineKind::BareMetal), 0);
+    assert_eq!(of(&|entry| entry.machine.kind = atlas::MachineKind::BareMetal), 0);
     assert_eq!(of(&|entry| entry.figures.iter_mut().for_each(|figure| figure.version += 1)), 0);
     assert_eq!(of(&|entry| entry.figures.iter_mut().for_each(|figure| figure.validity = Validity::Fails)), 0);
 }
