@@ -5,7 +5,7 @@ use super::report::latest;
 use crate::cli;
 use anyhow::{Result, bail, ensure};
 use fathom_atlas::Entry;
-use fathom_atlas::secrets::{Names, suspects};
+use fathom_atlas::secrets::{SecretNames, suspects};
 use fathom_core::machine;
 use fathom_core::message::tell;
 use fathom_core::quantities;
@@ -54,7 +54,7 @@ fn ensure_trusted(results: &Results, anyway: bool) -> Result<()> {
 
 /// Refuses a text in which something may be secret.
 fn ensure_public(text: &str, header: &Header) -> Result<()> {
-    let suspects = suspects(text, &Names::of(names()).with_run(header));
+    let suspects = suspects(text, &SecretNames::of(names()).with_run(header));
     ensure!(
         suspects.is_empty(),
         "nothing was written, because something in it may be secret: {}",

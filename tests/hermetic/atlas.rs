@@ -1,7 +1,7 @@
 //! The atlas of the program: its files, and that a machine which is left out is usual among its siblings.
 
 use crate::printed_runs::read;
-use fathom::atlas::secrets::{Names, suspects};
+use fathom::atlas::secrets::{SecretNames, suspects};
 use fathom::atlas::{self, Atlas, Entry, Figure, Validity};
 use fathom::comparison::{Margins, ReducedRun, Side};
 use fathom::experiment::registry;
@@ -30,7 +30,7 @@ fn every_file_is_a_machine_of_its_name_and_names_nobody() {
         assert_eq!(path.file_stem().unwrap().to_str(), Some(entry.id.as_str()));
         assert!(ids.insert(entry.id.clone()) && entry.machine.family().is_some(), "{}", entry.id);
         assert_eq!(&entry.text(), &text, "{}: nothing but what this program writes", entry.id);
-        assert_eq!(suspects(&text, &Names::default()), Vec::<String>::new(), "{}", entry.id);
+        assert_eq!(suspects(&text, &SecretNames::default()), Vec::<String>::new(), "{}", entry.id);
         assert_eq!(Some(entry), atlas::compiled().machine(&entry.id));
         entry.figures.iter().for_each(|figure| ensure_sound(&entry.id, figure));
     }

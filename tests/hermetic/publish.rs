@@ -3,7 +3,7 @@
 
 use crate::committed::{content, fathom, text};
 use crate::part_of_run::with_points;
-use fathom::atlas::secrets::{Names, suspects};
+use fathom::atlas::secrets::{SecretNames, suspects};
 use fathom::atlas::{Entry, MachineFacts};
 use fathom::record::Run;
 use fathom::report::atlas_entry;
@@ -69,7 +69,7 @@ fn ensure_clean(entry: &Entry, place: &str) {
     for secret in SECRETS {
         assert!(!text.contains(&secret.to_lowercase()), "{secret} by way of {place}: {text}");
     }
-    assert_eq!(suspects(&entry.text(), &Names::default()), Vec::<String>::new(), "{place}");
+    assert_eq!(suspects(&entry.text(), &SecretNames::default()), Vec::<String>::new(), "{place}");
 }
 
 /// One text after the other, so that the rest of the run stays one.
@@ -96,8 +96,8 @@ fn nothing_planted_in_any_text_of_a_run_comes_through() {
             read.insert(planted.clone());
         }
     }
-    // Where a text is one of a list, such as a unit, the file is no run.
-    assert!(2 * read.len() > places.len(), "{} of {} are runs", read.len(), places.len());
+    // Where a text is one of a list, such as a unit or the name of a field, the file is no run.
+    assert!(read.len() > 300, "{} of {} are runs", read.len(), places.len());
     assert!(with_figures > 100, "{with_figures} have figures");
     planted_everywhere(&whole, &read);
 }

@@ -538,7 +538,7 @@ fn the_precision_that_was_reached_and_missed_is_told_as_it_is() {
             .text
             .replace("\"precision\":0.01", &format!("\"precision\":{target}"))
             .replace("\"ended\":\"budget\"", &format!("\"ended\":\"{ended}\""));
-        on_screen(&Results::of(&crate::fixture::parse(&text)), 200, false)
+        on_terminal(&Results::of(&crate::fixture::parse(&text)), 200, false)
     };
     let missed = told(0.001, "precision");
     assert!(missed.contains("ended because no further trial was expected"), "{missed}");

@@ -20,4 +20,4 @@ pub use library::{Atlas, PACKED_BYTES, compiled};
 pub use machine::{MachineFacts, MachineKind};
 pub use query::Query;
 pub use reduction::{Measured, identity};
-pub use usual::{FEWEST, Neighbours, Place, Usual};
+pub use usual::{FEWEST, Neighbours, Usual, UsualPlace};

@@ -128,7 +128,14 @@ fn numbers(estimate: &Estimate) -> Option<[f64; 3]> {
 
 /// A number to five digits, more than any interval justifies.
 fn rounded(number: f64) -> f64 {
-    format!("{number:.4e}").parse().unwrap_or(number)
+    const DIGITS: i32 = 5;
+    if number == 0.0 || !number.is_finite() {
+        return number;
+    }
+    let below = DIGITS - 1 - number.abs().log10().floor() as i32;
+    // Powers of ten below one are not exact, so neither is divided by nor multiplied with.
+    let scale = 10_f64.powi(below.abs());
+    if below < 0 { (number / scale).round() * scale } else { (number * scale).round() / scale }
 }
 
 /// The points that this program itself would name: a run file may say anything.

@@ -6,17 +6,17 @@ use fathom_engine::record::Header;
 use serde_json::Value;
 use std::collections::BTreeSet;
 
-/// Names that must not be in a text.
+/// SecretNames that must not be in a text.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Names(BTreeSet<String>);
+pub struct SecretNames(BTreeSet<String>);
 
 /// The letters below which a name is part of too many words.
 const LEAST_NAME: usize = 3;
 
-impl Names {
-    /// Names given by the caller, such as that of the host.
+impl SecretNames {
+    /// SecretNames given by the caller, such as that of the host.
     pub fn of(names: impl IntoIterator<Item = String>) -> Self {
-        Names(names.into_iter().flat_map(|name| parts(&name)).collect())
+        SecretNames(names.into_iter().flat_map(|name| parts(&name)).collect())
     }
 
     /// The same with the names in a run: labels, folders, and whatever was given for its second host.
@@ -42,7 +42,7 @@ const OF_EXPERIMENTS: &[&str] =
     &["the name of a field", "experiment", "point", "role", "unit", "core", "validity"];
 
 /// What in the lines of a file may be secret, each with the field that has it.
-pub fn suspects(text: &str, names: &Names) -> Vec<String> {
+pub fn suspects(text: &str, names: &SecretNames) -> Vec<String> {
     let mut all = vec![];
     for line in text.lines() {
         match serde_json::from_str(line) {
@@ -73,7 +73,7 @@ fn walk(field: &str, value: &Value, call: &mut dyn FnMut(&str, &str)) {
 }
 
 /// A name of the list that is a word of the text.
-fn name_in(text: &str, names: &Names) -> Option<String> {
+fn name_in(text: &str, names: &SecretNames) -> Option<String> {
     let words = parts(text);
     let is_known = |name: &&String| words.contains(*name) && !words::is_listed(name);
     names.0.iter().find(is_known).map(|name| format!("the name `{name}`"))
@@ -135,7 +135,7 @@ mod tests {
 
     fn seen(text: &str) -> Vec<String> {
         let names = ["db-host7", "/home/alice", "xen"].map(str::to_owned);
-        suspects(&serde_json::json!({ "x": text }).to_string(), &Names::of(names))
+        suspects(&serde_json::json!({ "x": text }).to_string(), &SecretNames::of(names))
     }
 
     #[test]
@@ -158,8 +158,8 @@ mod tests {
         ] {
             assert_eq!(seen(text).len(), 1, "{text}: {:?}", seen(text));
         }
-        assert_eq!(suspects("{\"192.0.2.7\":1}", &Names::default()).len(), 1);
-        assert_eq!(suspects("alice", &Names::default()), ["a line that is no JSON"]);
+        assert_eq!(suspects("{\"192.0.2.7\":1}", &SecretNames::default()).len(), 1);
+        assert_eq!(suspects("alice", &SecretNames::default()), ["a line that is no JSON"]);
     }
 
     #[test]

@@ -31,12 +31,12 @@ pub struct Usual {
     /// The machines that have the figure, by the same version of its method and in the same state of the core.
     pub machines: usize,
     /// Where the run's figure lies.
-    pub place: Place,
+    pub place: UsualPlace,
 }
 
 /// Where a figure lies among those of its neighbours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Place {
+pub enum UsualPlace {
     /// There are too few neighbours to say.
     Few,
     /// It has no interval, so this is unknown.
@@ -49,21 +49,21 @@ pub enum Place {
     Above,
 }
 
-impl Place {
+impl UsualPlace {
     /// The name in JSON and in tables.
     pub fn name(self) -> &'static str {
         match self {
-            Place::Few => "few",
-            Place::Unknown => "unknown",
-            Place::Below => "below",
-            Place::Within => "within",
-            Place::Above => "above",
+            UsualPlace::Few => "few",
+            UsualPlace::Unknown => "unknown",
+            UsualPlace::Below => "below",
+            UsualPlace::Within => "within",
+            UsualPlace::Above => "above",
         }
     }
 
     /// Whether it lies outside.
     pub fn is_unusual(self) -> bool {
-        matches!(self, Place::Below | Place::Above)
+        matches!(self, UsualPlace::Below | UsualPlace::Above)
     }
 }
 
@@ -105,14 +105,14 @@ impl<'a> Neighbours<'a> {
         let most = |place: usize| values.iter().map(|value| value[place]).reduce(f64::max);
         let (low, high) = (least(0)?, most(0)?);
         let place = match query.interval {
-            _ if values.len() < FEWEST => Place::Few,
-            None => Place::Unknown,
+            _ if values.len() < FEWEST => UsualPlace::Few,
+            None => UsualPlace::Unknown,
             Some(interval) => {
                 let margin = 1.0 + self.margins.of(query.experiment);
                 match () {
-                    () if interval.low > most(2)? && query.value > high * margin => Place::Above,
-                    () if interval.high < least(1)? && query.value < low / margin => Place::Below,
-                    () => Place::Within,
+                    () if interval.low > most(2)? && query.value > high * margin => UsualPlace::Above,
+                    () if interval.high < least(1)? && query.value < low / margin => UsualPlace::Below,
+                    () => UsualPlace::Within,
                 }
             }
         };
@@ -166,7 +166,7 @@ mod tests {
     fn a_figure_is_outside_only_with_its_whole_interval_and_by_more_than_the_margin() {
         let atlas = atlas(&[100.0, 110.0, 105.0]);
         let place = |value| neighbours(&atlas).usual(&query(value)).unwrap().place;
-        let (below, within, above) = (Place::Below, Place::Within, Place::Above);
+        let (below, within, above) = (UsualPlace::Below, UsualPlace::Within, UsualPlace::Above);
         assert_eq!(
             [80.0, 96.0, 100.0, 107.0, 115.0, 130.0].map(place),
             [below, within, within, within, within, above]
@@ -174,7 +174,7 @@ mod tests {
         let wide = Query { interval: Some(Interval { low: 100.0, high: 160.0 }), ..query(130.0) };
         assert_eq!(neighbours(&atlas).usual(&wide).unwrap().place, within, "not surely");
         let without = Query { interval: None, ..query(130.0) };
-        assert_eq!(neighbours(&atlas).usual(&without).unwrap().place, Place::Unknown);
+        assert_eq!(neighbours(&atlas).usual(&without).unwrap().place, UsualPlace::Unknown);
     }
 
     #[test]
@@ -182,7 +182,7 @@ mod tests {
         for values in [&[100.0][..], &[100.0, 110.0]] {
             let atlas = atlas(values);
             let usual = neighbours(&atlas).usual(&query(500.0)).unwrap();
-            assert_eq!((usual.place, usual.machines, usual.low), (Place::Few, values.len(), 100.0));
+            assert_eq!((usual.place, usual.machines, usual.low), (UsualPlace::Few, values.len(), 100.0));
         }
         assert_eq!(neighbours(&Atlas::default()).usual(&query(1.0)), None);
     }

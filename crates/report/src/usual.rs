@@ -4,7 +4,7 @@ use crate::main_figures::{self, FigureSource};
 use crate::run::Precision;
 use crate::summary::ABSENT;
 use crate::verdict::Trust;
-use fathom_atlas::{Atlas, Entry, Measured, Neighbours, Place, Query, Usual};
+use fathom_atlas::{Atlas, Entry, Measured, Neighbours, Query, Usual, UsualPlace};
 use fathom_core::experiment::Point;
 use fathom_core::quantities::Measure;
 use fathom_core::quantity::Unit;
@@ -114,8 +114,8 @@ pub(crate) fn range(unit: Unit, usual: &Usual) -> String {
 pub(crate) fn cell(unit: Unit, usual: &Usual) -> String {
     let (range, machines) = (range(unit, usual), usual.machines);
     match usual.place {
-        Place::Few => format!("few: {range} ({machines})"),
-        Place::Unknown => format!("range {range} ({machines})"),
+        UsualPlace::Few => format!("few: {range} ({machines})"),
+        UsualPlace::Unknown => format!("range {range} ({machines})"),
         place => format!("{} {range} ({machines})", place.name()),
     }
 }

@@ -77,10 +77,10 @@ fn failing(results: &Results) -> usize {
 }
 
 /// A reason, and its remedy.
-type Cause = (String, &'static str);
+type WidthCause = (String, &'static str);
 
 /// The reasons with the remedies of the first two. A run to be trusted needs no remedy, unless something is named that has one.
-fn in_words(level: Trust, causes: &[Cause]) -> String {
+fn in_words(level: Trust, causes: &[WidthCause]) -> String {
     let reasons: Vec<&str> = causes.iter().map(|(cause, _)| cause.as_str()).collect();
     let mut remedies: Vec<&str> = causes.iter().map(|(_, remedy)| *remedy).collect();
     remedies.dedup();
@@ -94,13 +94,13 @@ fn in_words(level: Trust, causes: &[Cause]) -> String {
 }
 
 /// What widened the intervals.
-fn widths(results: &Results, precision: &Precision, level: Trust) -> Vec<Cause> {
+fn widths(results: &Results, precision: &Precision, level: Trust) -> Vec<WidthCause> {
     let few = (precision.without > 0).then(|| {
         let cause = format!("{} have too few trials for an interval", quantities::count(precision.without));
         (cause, LONGER)
     });
     let all = [limited_by_quota(results), busy(results), shared(results), few];
-    let causes: Vec<Cause> = all.into_iter().flatten().collect();
+    let causes: Vec<WidthCause> = all.into_iter().flatten().collect();
     let is_short = causes.is_empty() && level != Trust::High;
     let short = usual_trials(results).filter(|_| is_short);
     let short = short.map(|trials| (format!("few trials ({})", quantities::plain(trials)), LONGER));
@@ -109,7 +109,7 @@ fn widths(results: &Results, precision: &Precision, level: Trust) -> Vec<Cause> 
 
 const LONGER: &str = "Repeat it longer (--budget).";
 
-fn busy(results: &Results) -> Option<Cause> {
+fn busy(results: &Results) -> Option<WidthCause> {
     let warned = results.run.header.machine.warnings();
     let is_busy = warned.iter().any(|warning| warning.id == "load")
         && widens(results, |point| point.disturbance.lost_share);
@@ -117,7 +117,7 @@ fn busy(results: &Results) -> Option<Cause> {
     is_busy.then(|| ("other work took the CPU".to_owned(), remedy))
 }
 
-fn shared(results: &Results) -> Option<Cause> {
+fn shared(results: &Results) -> Option<WidthCause> {
     let is_often = |core: &&CoreShared| core.share >= OFTEN && core.levels.shared.is_some();
     let core = results.core_shared.as_ref().filter(is_often)?;
     let cause = format!("the core was shared {} of the time", quantities::percent(core.share));
@@ -144,7 +144,7 @@ fn wrong(results: &Results, by_width: Trust) -> String {
 
 /// A quota of processor time that stopped many trials, and the remedy: it comes first, because what it stops may fail for no other
 /// reason.
-fn limited_by_quota(results: &Results) -> Option<Cause> {
+fn limited_by_quota(results: &Results) -> Option<WidthCause> {
     let quota = results.run.header.machine.cpu_quota()?;
     let stopped = run::trials_with(results, |disturbance| disturbance.trials_throttled)?;
     let trials: usize = results.points.iter().map(|point| point.trials.0).sum();

@@ -3,7 +3,7 @@
 use crate::paper::Text;
 use crate::summary::ABSENT;
 use crate::usual;
-use fathom_atlas::{Atlas, Neighbours, Place, Query, Usual};
+use fathom_atlas::{Atlas, Neighbours, Query, Usual, UsualPlace};
 use fathom_core::experiment::Point;
 use fathom_core::quantities;
 use fathom_core::quantity::Unit;
@@ -70,7 +70,7 @@ impl BothUsual<'_> {
         let all: Vec<[Option<Usual>; 2]> = comparison.rows.iter().map(|row| self.of_row(row)).collect();
         let of_side = |side: usize, name: &str| {
             let neighbours = [self.before, self.after][side].neighbours.as_ref()?;
-            let places: Vec<Place> = all.iter().filter_map(|usual| Some(usual[side]?.place)).collect();
+            let places: Vec<UsualPlace> = all.iter().filter_map(|usual| Some(usual[side]?.place)).collect();
             (!places.is_empty()).then(|| format!("{name} {}: {}", in_words(neighbours), counted(&places)))
         };
         let sides: Vec<String> =
@@ -84,11 +84,12 @@ fn in_words(neighbours: &Neighbours) -> String {
 }
 
 /// `12 within, 1 above`, or that there are too few machines to say.
-fn counted(places: &[Place]) -> String {
-    let count = |place: Place| places.iter().filter(|other| **other == place).count();
-    let counts = [Place::Below, Place::Within, Place::Above, Place::Few].map(|place| (place, count(place)));
+fn counted(places: &[UsualPlace]) -> String {
+    let count = |place: UsualPlace| places.iter().filter(|other| **other == place).count();
+    let counts = [UsualPlace::Below, UsualPlace::Within, UsualPlace::Above, UsualPlace::Few]
+        .map(|place| (place, count(place)));
     let words = counts.into_iter().filter(|(_, count)| *count > 0).map(|(place, count)| match place {
-        Place::Few => format!("{} with too few machines for a verdict", quantities::count(count)),
+        UsualPlace::Few => format!("{} with too few machines for a verdict", quantities::count(count)),
         place => format!("{} {}", quantities::count(count), place.name()),
     });
     words.collect::<Vec<_>>().join(", ")

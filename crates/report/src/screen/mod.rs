@@ -7,7 +7,7 @@ mod notable;
 mod trust;
 
 use crate::main_figures::{self, Ranked};
-use crate::text::{Style, places};
+use crate::text::{Style, display_width, places};
 use crate::usual::UsualFigures;
 use crate::words::plural;
 use fathom_engine::results::Results;
@@ -57,6 +57,10 @@ fn next(more: usize, files: &[(&str, &Path)], style: Style) -> String {
         ("      fathom compare OTHER RUN", "with another machine, or another day".to_owned()),
         ("      fathom publish RUN", "this machine for the atlas".to_owned()),
     ];
-    let line = |(command, purpose): (&str, String)| style.faint(&format!("{command:32}{purpose}")) + "\n";
+    let line = |(command, purpose): (&str, String)| {
+        let whole = format!("{command:32}{purpose}");
+        // A command is not broken: on a narrow terminal it stands alone.
+        style.faint(if display_width(&whole) > style.width { command } else { &whole }) + "\n"
+    };
     steps.into_iter().map(line).collect::<String>() + &places(files, style)
 }
