@@ -55,6 +55,8 @@
 
 #![deny(clippy::disallowed_macros, clippy::disallowed_methods)]
 
+#[doc(hidden)]
+pub use fathom_atlas as atlas;
 pub use fathom_core::{experiment, machine, quantity, sampling, statistics};
 #[doc(hidden)]
 pub use fathom_core::{message, quantities};

@@ -15,7 +15,7 @@ pub use check::CheckArgs;
 pub use compare::{Annotations, Compare, Gate, History, MarginOptions};
 pub use mistake::parsed;
 pub use peer::{Peer, PeerOptions};
-pub use report::{Export, Report};
+pub use report::{Export, Publish, Report};
 pub use run::{Ab, Run};
 pub use verify::{Replicate, Verify};
 
@@ -125,9 +125,14 @@ pub enum Command {
     Check(Box<CheckArgs>),
     /// Write a run in the format of another tool, with units; without a file the latest one.
     Export(Export),
+    /// Reduce a run to a file for the atlas of machines: figures and facts that name no host and no person. What is in it is shown first.
+    #[command(
+        after_help = "Exit status: 0 done, 2 usage, a run that cannot be trusted, or a file in which something may be secret."
+    )]
+    Publish(Publish),
     /// List the stored runs, or show points over them and where their level has changed.
     History(History),
-    /// List the machines with published figures; or the figures of one machine, with caveats.
+    /// List the machines of the atlas and those with published figures; or the figures of one machine, with caveats.
     References {
         /// Id, part of it, number of a report, or `lmbench`; or the id of a figure, such as `s000-0027`.
         machine: Option<String>,

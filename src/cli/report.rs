@@ -56,3 +56,20 @@ pub struct Export {
     #[arg(long, requires = "output")]
     pub force: bool,
 }
+
+/// What to publish of a run.
+#[derive(Debug, Args)]
+pub struct Publish {
+    /// The run file; by default the latest in the data folder.
+    pub run: Option<PathBuf>,
+    /// Write to this file instead of standard output; of a folder, to a file in it that is named after the machine. An earlier file of
+    /// the same machine gives way.
+    #[arg(long, short, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Publish a run whose trust is low; the file says so.
+    #[arg(long)]
+    pub anyway: bool,
+    /// Overwrite a file that is no earlier one. Measured data are never overwritten.
+    #[arg(long, requires = "output")]
+    pub force: bool,
+}

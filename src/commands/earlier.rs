@@ -16,6 +16,7 @@ pub(super) fn is_earlier(new: &str, earlier: &str) -> bool {
         [b'<', ..] => is_document(new, earlier, "<!doctype html>", "<footer><p>"),
         [b'%', ..] => is_document(new, earlier, "% ", "\n{\\small\\itshape "),
         [b'#', b' ', rest @ ..] if !begins_metrics(rest) => is_document(new, earlier, "# ", "\n"),
+        [b'{', ..] if new.starts_with(OF_ATLAS) => has_same_machine(new, earlier),
         [b'{', ..] => has_same_fields(new, earlier),
         _ => has_same_first_line(new, earlier),
     }
@@ -35,6 +36,18 @@ fn is_document(new: &str, earlier: &str, head: &str, lead: &str) -> bool {
     };
     let is_appendix = |text: &str| text.get(2..).is_some_and(|text| text.starts_with("Appendix: "));
     is(new) && is(earlier) && is_appendix(new) == is_appendix(earlier)
+}
+
+/// How a file of the atlas begins.
+const OF_ATLAS: &str = "{\"atlas\":";
+
+/// Two files of the atlas with the same name of a machine.
+fn has_same_machine(new: &str, earlier: &str) -> bool {
+    let id = |text: &str| {
+        let first = text.lines().next().filter(|line| line.starts_with(OF_ATLAS))?;
+        serde_json::from_str::<Value>(first).ok()?.get("id")?.as_str().map(str::to_owned)
+    };
+    id(new).is_some_and(|new| Some(new) == id(earlier))
 }
 
 fn has_same_first_line(new: &str, earlier: &str) -> bool {
@@ -73,6 +86,9 @@ mod tests {
         assert!(!is_earlier("{\"a\":1,\"b\":2,\"c\":3}", "{\"a\":1,\"b\":2,\"d\":3}"));
         // Every file of that format has these two.
         assert!(!is_earlier("{\"context\":1,\"benchmarks\":2}", "{\"context\":1,\"benchmarks\":2}"));
+        let machine = |id: &str, rest: &str| format!("{{\"atlas\":1,\"id\":\"{id}\"}}\n{rest}");
+        assert!(is_earlier(&machine("a", "1"), &machine("a", "2")));
+        assert!(!is_earlier(&machine("a", "1"), &machine("b", "1")) && !is_earlier(&machine("a", "1"), "{}"));
         let table = "experiment,method_version,parameters\n";
         assert!(is_earlier(&format!("{table}a"), &format!("{table}b")) && !is_earlier(table, "a,b\n"));
         assert!(!is_earlier("a,b\n1", "a,b\n2"), "too short to tell");

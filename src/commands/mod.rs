@@ -13,6 +13,7 @@ mod measuring;
 mod output;
 mod page;
 mod peer;
+mod publish;
 mod refused;
 mod replicate;
 mod report;
@@ -80,6 +81,7 @@ fn run(cli: Cli) -> Result<ExitCode> {
         Command::Around(args) => return around::around(&args, style),
         Command::Ab(args) => return ab::ab(&args, style),
         Command::Export(args) => export::export(&args)?,
+        Command::Publish(args) => publish::publish(&args)?,
         Command::History(args) => history::history(&args, style)?,
         Command::Gate(args) => return gate::gate(&args, style),
         Command::Check(args) => return check::check(&args, style),

@@ -12,6 +12,7 @@ use fathom_engine::record::door::Door;
 use fathom_engine::record::{Run, store};
 use fathom_engine::results::Results;
 use fathom_replicate::record::Replication;
+use fathom_report::AtlasMachine;
 use fathom_report::published::{MachineList, Machines};
 use fathom_report::references::{self, Figure, Machine};
 use fathom_report::{Facts, FactsForm, RunReport, Style, render_facts};
@@ -116,6 +117,9 @@ pub(super) fn latest() -> Result<PathBuf> {
 pub(super) fn list_machines(name: Option<&str>, form: FactsForm, style: Style) -> Result<()> {
     if let Some(figure) = name.and_then(references::figure) {
         return print(&render_facts(figure, form, style));
+    }
+    if let Some(machine) = name.and_then(|name| fathom_atlas::compiled().machine(name)) {
+        return print(&render_facts(&AtlasMachine(machine), form, style));
     }
     name.map_or(Ok(()), ensure_no_figure)?;
     let machines = machines_called(&name.map(str::to_owned).into_iter().collect::<Vec<_>>())?;

@@ -18,6 +18,7 @@ mod part_of_run;
 mod reported;
 
 mod around;
+mod atlas;
 mod beginning;
 mod causes;
 mod check;
@@ -52,6 +53,7 @@ mod points_of_many_runs;
 mod predictions;
 mod printed_agreement;
 mod printed_runs;
+mod publish;
 mod published_machine;
 mod reader;
 mod references;

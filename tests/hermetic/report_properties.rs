@@ -301,7 +301,8 @@ fn a_run_is_told_on_one_screen_of_any_usual_width() {
             assert!(text.lines().count() <= screen::MOST_LINES, "{} at {width}", text.lines().count());
             let too_long = text.lines().find(|line| line.chars().count() > width);
             assert_eq!(too_long, None, "at {width}");
-            for part in ["Can you trust this run?", "Main figures", "What stands out", "fathom report --full"]
+            for part in
+                ["Trust: ", "Measured: ", "Main figures", "What stands out", "Next: fathom report RUN --full"]
             {
                 assert!(text.contains(part), "{part} at {width}:\n{text}");
             }
@@ -331,16 +332,17 @@ fn bare(text: &str) -> String {
     plain
 }
 
-/// The rows of the main figures on a screen: what each is of, and its median with its interval.
+/// The rows of the main figures on a screen: what each is of, and its median.
 fn figures_of(screen: &str) -> Vec<(String, String)> {
     let table = screen.lines().skip_while(|line| !line.starts_with("Main figures")).skip(1);
-    let rows = table.take_while(|line| !line.is_empty()).filter(|line| line.contains(": "));
-    rows.map(|row| {
-        let (_, rest) = row.split_once(": ").unwrap();
-        let cells: Vec<&str> = rest.split("  ").map(str::trim).filter(|cell| !cell.is_empty()).collect();
-        (cells[0].to_owned(), cells[1..3].concat())
-    })
-    .collect()
+    let rows = table.take_while(|line| !line.is_empty()).filter_map(|row| {
+        let cells: Vec<&str> = row.split("  ").map(str::trim).filter(|cell| !cell.is_empty()).collect();
+        // The legend below has one cell.
+        (cells.len() > 2).then(|| {
+            (cells[0].trim_start_matches("✗ ").to_owned(), cells[1].trim_end_matches('*').to_owned())
+        })
+    });
+    rows.collect()
 }
 
 #[test]
@@ -358,7 +360,7 @@ fn every_form_begins_with_what_the_screen_says() {
     let all = bare(EVERYTHING.form(Form::Synopsis));
     let leading = fathom::experiments::all().flat_map(|experiment| experiment.about().shown.main_figures);
     let leading =
-        leading.filter(|figure| figure.leads).filter_map(|figure| figure.words.split(['(', '{']).next());
+        leading.filter(|figure| figure.leads).filter_map(|figure| figure.name.split(['(', '{']).next());
     // A figure whose method has another version now leads no more.
     let shown_wide = figures.iter().map(|(of, _)| bare(of.trim_end_matches('…'))).collect::<Vec<_>>();
     let leads = |words: &String| all.contains(words) && shown_wide.iter().any(|of| of.starts_with(words));
@@ -483,7 +485,10 @@ fn a_narrow_terminal_is_told_the_same_in_other_lines() {
         assert_eq!(without_colour(&on_terminal(results, width, true)), text, "at {width}");
     }
     let [narrow, wide] = [80, 120].map(|width| on_screen(results, width, false));
-    let trust = |text: &str| in_one_line(text.split("Main figures").next().unwrap_or_default());
+    let trust = |text: &str| {
+        let (_, rest) = text.split_once("Trust: ").expect("a verdict");
+        in_one_line(rest.split("Measured: ").next().unwrap_or_default())
+    };
     assert_eq!(trust(&narrow), trust(&wide));
     // A narrow screen has as many lines, of which the same words take more.
     assert!(!figures_of(&narrow).is_empty());
@@ -533,7 +538,7 @@ fn the_precision_that_was_reached_and_missed_is_told_as_it_is() {
             .text
             .replace("\"precision\":0.01", &format!("\"precision\":{target}"))
             .replace("\"ended\":\"budget\"", &format!("\"ended\":\"{ended}\""));
-        on_screen(&Results::of(&crate::fixture::parse(&text)), 200, false)
+        on_terminal(&Results::of(&crate::fixture::parse(&text)), 200, false)
     };
     let missed = told(0.001, "precision");
     assert!(missed.contains("ended because no further trial was expected"), "{missed}");

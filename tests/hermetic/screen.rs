@@ -49,10 +49,11 @@ fn a_busy_machine_is_a_cause_only_where_wide_intervals_had_more_of_it() {
 #[test]
 fn main_figures_of_several_placements_name_theirs_and_the_machine_its_memory_and_disk() {
     let text = screen(&loaded(|_| 0.0));
-    let figure = "thread_creation: kernel thread, create and join (one-cpu";
+    let figure = "thread, create and join (on one CPU";
     assert!(text.contains(figure), "{text}");
     let head = text.lines().next().unwrap_or_default();
-    assert!(head.contains(" of memory, "), "{head}");
+    assert!(head.starts_with("AMD EPYC (Zen 3) · 2 CPUs · KVM in a guest · 23.5 GiB · Linux 6.18"), "{head}");
+    assert!(head.contains(" · 2026-11-23 · 83 s · virtual disk"), "{head}");
 }
 
 #[test]
@@ -71,7 +72,7 @@ fn preemptions_are_disturbances() {
 /// Without time for the largest array, the next one is shown under no name of the largest.
 #[test]
 fn a_figure_of_the_largest_size_is_absent_where_that_size_was_not_measured() {
-    const LARGEST: &str = "load_latency: largest array";
+    const LARGEST: &str = "load, largest array";
     let mut run = crate::printed_runs::read("emerald-rapids-quick.jsonl.gz");
     fathom::experiments::register();
     assert!(screen(&run).contains(LARGEST));
@@ -81,4 +82,57 @@ fn a_figure_of_the_largest_size_is_absent_where_that_size_was_not_measured() {
     run.trials.retain(|trial| !of_arrays(trial) || size(trial) != largest);
     assert!(run.trials.iter().any(of_arrays));
     assert!(!screen(&run).contains(LARGEST), "{}", screen(&run));
+}
+
+/// Words that mean something only to those who know how Fathom is made.
+const INSIDER: [&str; 7] =
+    ["one-cpu", "across-cpus", "(free", "spread", "other tiers", "further off than", "more with --full;"];
+
+#[test]
+fn the_screen_is_one_and_has_no_insider_words() {
+    fathom::experiments::register();
+    for name in ["zen3-shared-quick-1.jsonl.gz", "emerald-rapids-quick.jsonl.gz"] {
+        let run = crate::printed_runs::read(name);
+        let results = Results::of(&run);
+        for width in [80, 100] {
+            let text = render(&RunReport::of(&results), Form::Text, Style { width, colour: false });
+            assert!(text.lines().count() <= 40, "{text}");
+            assert_eq!(text.lines().find(|line| line.chars().count() > width), None);
+            for word in INSIDER {
+                assert!(!text.contains(word), "{word}: {text}");
+            }
+            let head = text.lines().find(|line| line.starts_with("Main figures")).expect("a table");
+            assert!(head.contains('±') && head.ends_with("check") == (width == 100), "{head}");
+            let titles = ["Trust: ", "Measured: ", "What stands out", "Main figures", "Next: "];
+            let places = titles.map(|title| text.find(title).unwrap_or_else(|| panic!("{title}: {text}")));
+            assert!(places.is_sorted(), "{places:?}");
+        }
+    }
+}
+
+/// A failed check is a reason of the verdict only where the intervals alone would give a better one.
+#[test]
+fn what_is_wrong_is_a_reason_only_of_a_run_that_would_be_trusted_without_it() {
+    const WRONG: &str = "says what is wrong";
+    fathom::experiments::register();
+    let mut run = crate::printed_runs::read("emerald-rapids-quick.jsonl.gz");
+    let low = screen(&run);
+    assert!(low.contains("Trust: low. ") && low.contains('✗') && !low.contains(WRONG), "{low}");
+    // Of each point the trials of one, six times over, are known exactly.
+    let first: Vec<Trial> = run.trials.iter().filter(|trial| trial.observed()).cloned().collect();
+    run.trials =
+        (1..=6).flat_map(|round| first.iter().map(move |trial| Trial { round, ..trial.clone() })).collect();
+    let mut seen = BTreeSet::new();
+    let mut distinct = vec![];
+    for trial in &run.trials {
+        if seen.insert((trial.round, format!("{} {}", trial.experiment, trial.point))) {
+            distinct.push(trial.clone());
+        }
+    }
+    run.trials = distinct;
+    let high = screen(&run);
+    assert!(
+        high.contains("Trust: fair. ") && high.contains("so it is fair at most") && high.contains(WRONG),
+        "{high}"
+    );
 }

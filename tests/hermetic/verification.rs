@@ -71,7 +71,7 @@ fn a_report_has_the_truths_of_its_build_or_says_that_there_are_none() {
     let mut run = crate::described::fake_run();
     let told = |run: &fathom::record::Run, form| {
         let results = Results::of(run);
-        let report = RunReport::of(&results);
+        let report = RunReport::of(&results).in_full(true);
         render(&report, form, Style::default()) + &appendix(&report, form).unwrap_or_default()
     };
     assert!(told(&run, Form::Markdown).contains("This build was not verified on this machine"));

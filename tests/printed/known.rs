@@ -112,16 +112,21 @@ fn is_limit(outcome: &Outcome) -> bool {
 /// A value as it is printed: unit, number and ends.
 type Printed = (String, f64, Option<(f64, f64)>);
 
-/// A value with its interval on the screen is in the table of all operations, or is a slope.
+/// A median on the screen, and that with the core shared beside it, is in the table of all operations, or is a slope.
 pub fn rows_of_the_screen(screen: &str, full: &str, findings: &mut Findings) {
     let (_, table) = screen.split_once("Main figures").unwrap_or_default();
     let table = table.split("\n\n").next().unwrap_or_default();
-    let all: Vec<Printed> =
-        full.lines().flat_map(rows::values).map(|value| (value.unit, value.number, value.ends)).collect();
-    for value in table.lines().flat_map(rows::values).filter(|value| value.ends.is_some()) {
-        findings.values += 1;
-        if !all.contains(&(value.unit.clone(), value.number, value.ends)) {
-            findings.add("screen", "printed otherwise in the table of all operations", &value.line);
+    let all: Vec<(String, f64)> =
+        full.lines().flat_map(rows::values).map(|value| (value.unit, value.number)).collect();
+    for row in table.lines().skip(1) {
+        // The words of a row, and its share of time and range, are no medians.
+        let cells = row.trim().split("  ").map(str::trim).filter(|cell| !cell.is_empty()).skip(1);
+        let medians = cells.take_while(|cell| !cell.starts_with(['±', '>']));
+        for value in medians.flat_map(rows::values) {
+            findings.values += 1;
+            if !all.contains(&(value.unit.clone(), value.number)) {
+                findings.add("screen", "printed otherwise in the table of all operations", row.trim());
+            }
         }
     }
 }

@@ -28,6 +28,7 @@ mod json;
 #[allow(clippy::disallowed_methods, reason = "how often a line on a terminal is renewed")]
 pub mod live;
 mod main_figures;
+mod measured;
 mod occupancy;
 pub mod paper;
 pub mod planned;
@@ -44,6 +45,8 @@ mod states;
 pub mod summary;
 mod terminal;
 pub mod text;
+mod usual;
+mod verdict;
 mod verification;
 pub mod words;
 
@@ -51,8 +54,11 @@ pub use around::{AroundReport, WorkDone};
 pub use comparison::{ComparisonReport, GateReport, PublishedComparison, family_change, regression};
 pub use form::{Facts, FactsForm, Form, Subject, appendix, has, render, render_facts};
 pub use history::StoredRuns;
+pub use measured::AtlasMachine;
 pub use progress::{ProgressForm, Telling};
 pub use requirements::CheckReport;
 pub use run_report::RunReport;
 pub use text::{Style, clean};
+pub use usual::atlas_entry;
+pub use verdict::{Trust, sentence as trust_sentence};
 pub use verification::VerificationReport;

@@ -3,6 +3,7 @@
 
 use super::occupancy;
 use super::paper::Sign;
+use super::run;
 use super::states;
 use super::summary::{self, ABSENT};
 use super::words;
@@ -16,6 +17,10 @@ use fathom_engine::results::{Outcome, PointResult, Results, TrendResult};
 pub(super) struct Main<'run> {
     /// Its name, in a few words next to the experiment's name.
     pub words: String,
+    /// Its name for readers who know no experiment, or that of the experiment with its words.
+    pub name: String,
+    /// What it represents on any machine, whatever its setting is on this one; `None` for a point that no name chose.
+    pub role: Option<&'static str>,
     /// Whether it is one of the dozen that represent a machine.
     pub leads: bool,
     pub source: FigureSource<'run>,
@@ -60,11 +65,10 @@ pub(super) fn all<'run>(results: &'run Results) -> Vec<Ranked<'run>> {
     names.into_iter().flat_map(of).collect()
 }
 
-/// Removes figures until the rest fits into `room` lines, with one line for each family: first those that do not lead, the
-/// last ranks first, and within a rank from the family that has most. Returns the number of figures removed.
-pub(super) fn keep(all: &mut Vec<Ranked>, room: usize) -> usize {
-    let before = all.len();
-    while lines(&*all) > room {
+/// Removes figures until `most` remain: first those that do not lead, the last ranks first, and within a rank from the family that
+/// has most.
+pub(super) fn keep(all: &mut Vec<Ranked>, most: usize) {
+    while all.len() > most {
         let of_family = |family: &str| all.iter().filter(|other| other.family() == family).count();
         let last = all.iter().enumerate().max_by_key(|(place, figure)| {
             (!figure.main.leads, figure.rank, of_family(figure.family()), *place)
@@ -72,25 +76,11 @@ pub(super) fn keep(all: &mut Vec<Ranked>, room: usize) -> usize {
         let Some((place, _)) = last else { break };
         all.remove(place);
     }
-    before - all.len()
 }
 
-/// The number of lines of the leading figures, with one line for each of their families.
-pub(super) fn leading_lines(all: &[Ranked]) -> usize {
-    lines(all.iter().filter(|figure| figure.main.leads))
-}
-
-/// The number of lines of some figures, with one line for each of their families.
-fn lines<'a>(figures: impl IntoIterator<Item = &'a Ranked<'a>, IntoIter: Clone>) -> usize {
-    let figures = figures.into_iter();
-    let legend = usize::from(figures.clone().any(Ranked::has_states));
-    figures.clone().count() + families(figures) + legend
-}
-
-fn families<'a>(all: impl IntoIterator<Item = &'a Ranked<'a>>) -> usize {
-    let mut names: Vec<&str> = all.into_iter().map(Ranked::family).collect();
-    names.dedup();
-    names.len()
+/// The number of figures that represent a machine.
+pub(super) fn leading(all: &[Ranked]) -> usize {
+    all.iter().filter(|figure| figure.main.leads).count()
 }
 
 impl<'run> Ranked<'run> {
@@ -113,24 +103,36 @@ impl<'run> Ranked<'run> {
 impl Main<'_> {
     /// Its words, with the state of the core behind its value.
     pub(super) fn label(&self) -> String {
-        self.labelled(|_| true)
+        self.labelled(&self.words, |_| true)
     }
 
-    /// Its words beside a column for the shared core, which says whether the value is a mixture: another state is named only if it is not
-    /// the core alone.
-    pub(super) fn short_label(&self) -> String {
-        self.labelled(|state| ![occupancy::ALONE, occupancy::MIXTURE].contains(&state))
+    /// Its name for readers, beside a column for the shared core, which says whether the value is a mixture: another state is named only
+    /// if it is not the core alone.
+    pub(super) fn reader_label(&self) -> String {
+        self.labelled(&self.name, |state| ![occupancy::ALONE, occupancy::MIXTURE].contains(&state))
     }
 
-    fn labelled(&self, is_named: fn(&str) -> bool) -> String {
+    fn labelled(&self, words: &str, is_named: fn(&str) -> bool) -> String {
         let state = match self.source {
             FigureSource::Point(point) => occupancy::state(point).filter(|state| is_named(state)),
             FigureSource::Slope(_) => None,
         };
-        let words = state.map_or_else(|| self.words.clone(), |state| format!("{} ({state})", self.words));
+        let words = state.map_or_else(|| words.to_owned(), |state| format!("{words} ({state})"));
         match self.source {
             FigureSource::Point(point) => states::named(point, words),
             FigureSource::Slope(_) => words,
+        }
+    }
+
+    /// How far the farther end of its interval is from it, as a share of it; `None` without an interval.
+    pub(super) fn reach(&self) -> Option<f64> {
+        match self.source {
+            FigureSource::Point(point) => run::reach(point),
+            FigureSource::Slope(trend) => {
+                let (low, high) = slope_ends(trend)?;
+                let share = (high - trend.slope()).max(trend.slope() - low) / trend.slope().abs();
+                share.is_finite().then_some(share)
+            }
         }
     }
 
@@ -220,7 +222,8 @@ pub(super) fn of<'run>(results: &'run Results, name: &'run str) -> Vec<Main<'run
     match (chosen.is_empty(), measured.first()) {
         (true, Some(point)) => {
             let words = words::short_label(*point, &point.point);
-            vec![Main { words, leads: false, source: FigureSource::Point(point) }]
+            let name = of_experiment(name, &words);
+            vec![Main { name, words, role: None, leads: false, source: FigureSource::Point(point) }]
         }
         _ => distinct(chosen),
     }
@@ -246,11 +249,7 @@ fn choose<'run>(
     landmarks: &[Landmark],
 ) -> Option<Main<'run>> {
     if figure.slope {
-        let groups = || results.trends.iter().filter(|trend| trend.experiment == name);
-        let group = figure.choose(groups().map(|trend| &trend.group), landmarks)?;
-        let trend = groups().find(|trend| trend.group == *group && trend.is_line())?;
-        let words = figure.words.to_owned();
-        return Some(Main { words, leads: figure.leads, source: FigureSource::Slope(trend) });
+        return slope(results, name, figure, landmarks);
     }
     let of = |point: &Point| measured.iter().copied().find(|one| one.point == *point);
     let merit = |point: &Point| of(point).and_then(PointResult::merit).unwrap_or(f64::NEG_INFINITY);
@@ -259,18 +258,50 @@ fn choose<'run>(
     let unmeasured = planned.filter(|planned| planned.skip.is_none() && of(&planned.point).is_none());
     let points = measured.iter().map(|point| &point.point).chain(unmeasured.map(|planned| &planned.point));
     let point = of(figure.choose_best(points, landmarks, merit)?)?;
-    let words = figure.label(&point.point, |name, value| words::value(point, name, value));
-    let words = placed(words, figure, point, results.of_experiment(name));
+    let written = |name: &str, value: &Value| words::value(point, name, value);
+    let words = figure.label(&point.point, written);
+    let placement = placement(figure, point, results.of_experiment(name));
+    let placed = |words: String| shown_peer(&(words + &placement), &point.point);
+    let reader_name = figure.reader_label(&point.point, written).map(placed);
+    let words = placed(words);
     Some(Main {
-        words: shown_peer(&words, &point.point),
+        name: reader_name.unwrap_or_else(|| of_experiment(name, &words)),
+        words,
+        role: Some(figure.words),
         leads: figure.leads,
         source: FigureSource::Point(point),
     })
 }
 
-/// With the placement, where the experiment has points of another one, measured or not, and the setting of the figure names none.
-fn placed<'run>(
-    words: String,
+/// The slope of the line that a figure names.
+fn slope<'run>(
+    results: &'run Results,
+    name: &str,
+    figure: &MainFigure,
+    landmarks: &[Landmark],
+) -> Option<Main<'run>> {
+    let groups = || results.trends.iter().filter(|trend| trend.experiment == name);
+    let group = figure.choose(groups().map(|trend| &trend.group), landmarks)?;
+    let trend = groups().find(|trend| trend.group == *group && trend.is_line())?;
+    let words = figure.words.to_owned();
+    Some(Main {
+        name: of_experiment(name, &words),
+        words,
+        role: Some(figure.words),
+        leads: figure.leads,
+        source: FigureSource::Slope(trend),
+    })
+}
+
+/// The words of a figure behind the experiment's name without its family.
+fn of_experiment(name: &str, words: &str) -> String {
+    let short = name.split_once('/').map_or(name, |(_, short)| short);
+    format!("{}: {words}", words::spelt(short))
+}
+
+/// The placement in parentheses, where the experiment has points of another one, measured or not, and the setting of the figure
+/// names none.
+fn placement<'run>(
     figure: &MainFigure,
     point: &PointResult,
     all: impl Iterator<Item = &'run PointResult>,
@@ -279,9 +310,9 @@ fn placed<'run>(
     let placement = point.point.placement();
     let mut others = all.map(|other| other.point.placement());
     if is_named || others.all(|other| other == placement) {
-        return words;
+        return String::new();
     }
-    format!("{words} ({})", placement.name())
+    format!(" ({})", words::placement(placement))
 }
 
 /// A virtual peer is never shown as a real one.

@@ -15,18 +15,6 @@ pub(super) fn sentences(results: &Results) -> Vec<String> {
     time(results, measured).into_iter().chain(of_figures(results)).collect()
 }
 
-/// The same in a line or two: only the time of the run in which the core was shared.
-pub(super) fn brief(results: &Results) -> Option<String> {
-    let core = results.core_shared.as_ref()?;
-    if core.levels.shared.is_some() {
-        return time(results, |_| String::new());
-    }
-    let looks = plural(core.looks, "look");
-    Some(format!(
-        "One state at {looks}: shared with another hardware thread never or always, which looks the same from inside."
-    ))
-}
-
 /// The sentence about the time in which the core was shared, with how that was measured behind its share.
 fn time(results: &Results, measured: fn(&CoreShared) -> String) -> Option<String> {
     let core = results.core_shared.as_ref()?;

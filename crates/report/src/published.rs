@@ -1,6 +1,7 @@
 //! Published machines and their figures, for a terminal and as JSON.
 
 use super::form::{self, Facts};
+use super::measured;
 use super::text::{Style, clean};
 use super::words::plural;
 use crate::references::{self, Fact, Figure, Machine, Role, Value};
@@ -40,13 +41,22 @@ pub fn value(figure: &Figure) -> String {
     }
 }
 
-/// Every machine in a line, with the number of its figures.
+/// Every machine in a line, with the number of its figures: those of the atlas, whose figures are found by this program's methods,
+/// published tables, and the machines of reports, most of which are laptops without a name.
 pub struct MachineList;
+
+/// The machines with published figures, those of reports last.
+fn published() -> impl Iterator<Item = &'static Machine> {
+    let is_of_report = |machine: &&Machine| machine.sources.iter().any(|source| source.starts_with('0'));
+    let (reports, others): (Vec<&Machine>, Vec<&Machine>) =
+        references::machines().iter().partition(is_of_report);
+    others.into_iter().chain(reports)
+}
 
 impl Facts for MachineList {
     fn text(&self, style: Style) -> String {
-        let mut text = String::new();
-        for machine in references::machines() {
+        let mut text = measured::list(fathom_atlas::compiled(), style);
+        for machine in published() {
             text += &(style.title(&machine.id) + "\n");
             text += &style.wrapped("    ", &format!("{}; {}", machine.title(), sources(machine)));
             text += &style.wrapped("    ", &format!("{}; {}", role(machine), counts(machine)));
@@ -55,9 +65,11 @@ impl Facts for MachineList {
     }
 
     fn json(&self) -> String {
-        let machines: Vec<Listed> = references::machines().iter().map(listed).collect();
-        let sources = references::sources();
-        form::pretty(&serde_json::json!({ "schema": SCHEMA, "sources": sources, "machines": machines }))
+        let machines: Vec<Listed> = published().map(listed).collect();
+        let (sources, atlas) = (references::sources(), measured::listed(fathom_atlas::compiled()));
+        form::pretty(
+            &serde_json::json!({ "schema": SCHEMA, "atlas": atlas, "sources": sources, "machines": machines }),
+        )
     }
 }
 

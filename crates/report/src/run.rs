@@ -191,11 +191,8 @@ impl<'run> Precision<'run> {
         }
         let wide = self.missed.len() - self.relative().count();
         if wide > 0 {
-            let has = if wide == 1 { "has" } else { "have" };
-            parts.push(format!(
-                "{} {has} an end of the interval further off than the value is large",
-                plural(wide, "value")
-            ));
+            let is = if wide == 1 { "is" } else { "are" };
+            parts.push(format!("{} {is} uncertain by more than their own size", plural(wide, "value")));
         }
         if self.without > 0 {
             parts.push(format!("{} without an interval (fewer than four trials)", self.without));

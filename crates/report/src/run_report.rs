@@ -4,15 +4,18 @@ use super::beside::{self, Published};
 use super::form::{Facts, Subject};
 use super::paper::Document;
 use super::text::Style;
+use super::usual::UsualFigures;
 use super::{article, csv, figure, json, screen, terminal};
 use crate::figure::Svg;
 use crate::references::Machine;
+use fathom_atlas::Atlas;
 use fathom_engine::results::Results;
 use std::path::Path;
 
 pub struct RunReport<'run> {
     results: &'run Results<'run>,
     published: Option<Published<'run>>,
+    usual: UsualFigures<'run>,
     files: &'run [(&'run str, &'run Path)],
     extent: TextExtent,
 }
@@ -31,7 +34,20 @@ enum TextExtent {
 impl<'run> RunReport<'run> {
     /// The report of these results only.
     pub fn of(results: &'run Results<'run>) -> Self {
-        RunReport { results, published: None, files: &[], extent: TextExtent::Screen }
+        RunReport {
+            results,
+            published: None,
+            usual: UsualFigures::of(results, fathom_atlas::compiled()),
+            files: &[],
+            extent: TextExtent::Screen,
+        }
+    }
+
+    /// The report with what is usual in another atlas than the program's.
+    #[must_use]
+    pub fn among(mut self, atlas: &'run Atlas) -> Self {
+        self.usual = UsualFigures::of(self.results, atlas);
+        self
     }
 
     /// The report with the figures of published machines next to those of the run; unchanged without machines.
@@ -75,11 +91,12 @@ impl Facts for RunReport<'_> {
             TextExtent::Part => terminal::part,
         };
         let beside = |published| format!("\n{}", beside::text(self.results, published, style));
-        text(self.results, self.files, style) + &self.published.as_ref().map(beside).unwrap_or_default()
+        text(self.results, &self.usual, self.files, style)
+            + &self.published.as_ref().map(beside).unwrap_or_default()
     }
 
     fn json(&self) -> String {
-        json::pretty(self.results, self.published.as_ref())
+        json::pretty(self.results, &self.usual, self.published.as_ref())
     }
 }
 
@@ -89,11 +106,11 @@ impl Subject for RunReport<'_> {
     }
 
     fn document(&self) -> Document {
-        article::of(self.results, self.published.as_ref())
+        article::of(self.results, &self.usual, self.published.as_ref())
     }
 
     fn synopsis(&self) -> Document {
-        article::synopsis::alone(self.results, self.published.as_ref(), self.files)
+        article::synopsis::alone(self.results, &self.usual, self.published.as_ref(), self.files)
     }
 
     fn picture(&self) -> Option<Svg> {
@@ -101,6 +118,6 @@ impl Subject for RunReport<'_> {
     }
 
     fn embedded(&self) -> Option<String> {
-        Some(json::compact(self.results, self.published.as_ref()))
+        Some(json::compact(self.results, &self.usual, self.published.as_ref()))
     }
 }

@@ -4,8 +4,9 @@
 use super::run::Precision;
 use super::summary::{OperationGroup, OperationRow, Unmeasured};
 use super::text::{Style, clean, display_width, lines, places};
+use super::usual::UsualFigures;
 use super::words::plural;
-use super::{description, finding, occupancy, run, screen, states, summary, words};
+use super::{description, finding, occupancy, run, screen, states, summary, verdict, words};
 use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, Table, TableComponent, presets};
 use fathom_core::experiment::Finding;
 use fathom_core::quantities;
@@ -30,25 +31,26 @@ const MEDIUM: usize = 84;
 const MOST_MISSED: usize = 5;
 
 /// The summary of a run. `files` are the written files with their names: `("run file", path)`.
-pub fn summary(results: &Results, files: &[(&str, &Path)], style: Style) -> String {
-    let first = [
-        head(results, style),
-        screen::trust_text(results, screen::TrustLines::Whole, style),
-        stands_out(results, style),
-    ];
+pub(crate) fn summary(
+    results: &Results,
+    usual: &UsualFigures,
+    files: &[(&str, &Path)],
+    style: Style,
+) -> String {
+    let first = [head(results, style), screen::trust_text(results, style), stands_out(results, usual, style)];
     let then = [mechanisms(results, style), cross_checks(results, style), findings(results, style)];
     let parts = first.into_iter().chain(tables(results, style)).chain(then);
     joined(parts.chain(judged(results, files, style)))
 }
 
 /// The named experiments of a run: what was found, the main figures, then every figure.
-pub fn part(results: &Results, files: &[(&str, &Path)], style: Style) -> String {
+pub(crate) fn part(results: &Results, usual: &UsualFigures, files: &[(&str, &Path)], style: Style) -> String {
     let first = [
         head(results, style),
         findings(results, style),
         mechanisms(results, style),
         cross_checks(results, style),
-        screen::main_rows(results, style),
+        screen::main_rows(results, usual, style),
     ];
     joined(first.into_iter().chain(tables(results, style)).chain(judged(results, files, style)))
 }
@@ -89,13 +91,13 @@ fn head(results: &Results, style: Style) -> String {
         + "\n"
         + &peer
         + &style.wrapped("", &run::ending(results))
-        + &style.wrapped("", &screen::trusted(results))
+        + &style.wrapped("", &verdict::sentence(results))
 }
 
 /// All that stands out. The mechanisms have a part of their own, with the figures that support them.
-fn stands_out(results: &Results, style: Style) -> String {
+fn stands_out<'run>(results: &'run Results<'run>, usual: &UsualFigures<'run>, style: Style) -> String {
     let line = |(mark, sentence): (&str, String)| style.wrapped(&format!("  {mark} "), &sentence);
-    let text: String = screen::everything_notable(results).into_iter().map(line).collect();
+    let text: String = screen::everything_notable(results, usual).into_iter().map(line).collect();
     if text.is_empty() { text } else { style.title(screen::NOTABLE) + "\n" + &text }
 }
 

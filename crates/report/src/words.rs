@@ -41,7 +41,7 @@ impl Declares for TrendResult {
     }
 }
 
-/// The point's parameters in the order of the tables: `abi · arguments 3 · one-cpu`.
+/// The point's parameters in the order of the tables: `abi · arguments 3 · on one CPU`.
 pub fn label<D: Declares + ?Sized>(of: &D, point: &Point) -> String {
     let words: Vec<String> = names(of, point).iter().map(|name| phrase(of, point, name)).collect();
     words.join(" · ")
@@ -71,9 +71,26 @@ pub(super) fn names<D: Declares + ?Sized>(of: &D, point: &Point) -> Vec<String> 
 fn phrase<D: Declares + ?Sized>(of: &D, point: &Point, name: &str) -> String {
     let Some(value) = point.get(name) else { return String::new() };
     match value {
-        Value::Name(variant) => variant.clone(),
+        Value::Name(_) => self::value(of, name, value),
         Value::Number(_) => format!("{} {}", spelt(name), self::value(of, name, value)),
     }
+}
+
+/// A placement in words.
+pub(super) fn placement(placement: Placement) -> &'static str {
+    match placement {
+        Placement::OneCpu => "on one CPU",
+        Placement::AcrossCpus => "on two CPUs",
+        Placement::AcrossPackages => "on two packages",
+        Placement::Spread => "a CPU each",
+        Placement::Free => "not pinned",
+    }
+}
+
+/// The placement of this name in words; a name that there is not stays.
+fn placement_called(name: &str) -> String {
+    let known = Placement::ALL.into_iter().find(|placement| placement.name() == name);
+    known.map_or_else(|| name.to_owned(), |known| placement(known).to_owned())
 }
 
 /// A parameter's name for readers.
@@ -85,6 +102,7 @@ pub(super) fn spelt(name: &str) -> String {
 pub(super) fn value<D: Declares + ?Sized>(of: &D, name: &str, value: &Value) -> String {
     match value {
         Value::Number(whole) => number(scale(of, name), *whole),
+        Value::Name(variant) if name == AXIS_PLACEMENT.name => placement_called(variant),
         Value::Name(variant) => variant.clone(),
     }
 }

@@ -46,6 +46,7 @@ const TYPES_INSTEAD: &[(&str, &str)] = &[
 
 /// The folders without such names, below the package.
 const CLEAN: &[&str] = &[
+    "crates/atlas/src",
     "crates/core/src",
     "crates/equipment/src",
     "crates/engine/src/comparison",

@@ -8,6 +8,8 @@ use super::selector::{At, Landmark, PointSettings};
 pub struct MainFigure {
     /// Its name, in a few words next to the experiment's name.
     pub words: &'static str,
+    /// Its name for readers who know no experiment; empty if it has none.
+    pub name: &'static str,
     /// Whether it is the cost of one step of the sweep, the slope of the fitted line, instead of a point's figure.
     pub slope: bool,
     /// Whether it is one of the dozen figures that represent a machine if there is no space for more.
@@ -21,23 +23,29 @@ pub struct MainFigure {
 impl MainFigure {
     /// The figure of a point.
     pub const fn of(words: &'static str, at: &'static [(&'static str, At)]) -> Self {
-        MainFigure { words, slope: false, leads: false, at: PointSettings(at), with: "" }
+        MainFigure { words, name: "", slope: false, leads: false, at: PointSettings(at), with: "" }
     }
 
     /// The figure of a point, and one of the dozen that represent a machine.
     pub const fn leading(words: &'static str, at: &'static [(&'static str, At)]) -> Self {
-        MainFigure { words, slope: false, leads: true, at: PointSettings(at), with: "" }
+        MainFigure { words, name: "", slope: false, leads: true, at: PointSettings(at), with: "" }
     }
 
     /// The cost of one step, by the line through the points of this setting.
     pub const fn slope(words: &'static str, at: &'static [(&'static str, At)]) -> Self {
-        MainFigure { words, slope: true, leads: false, at: PointSettings(at), with: "" }
+        MainFigure { words, name: "", slope: true, leads: false, at: PointSettings(at), with: "" }
     }
 
     /// The same with the value of a parameter in its name.
     #[must_use]
     pub const fn with(self, parameter: &'static str) -> Self {
         MainFigure { with: parameter, ..self }
+    }
+
+    /// The same with a name for readers who know no experiment.
+    #[must_use]
+    pub const fn called(self, name: &'static str) -> Self {
+        MainFigure { name, ..self }
     }
 
     /// The first of these points that satisfies the setting; `landmarks` are the machine's declared limits.
@@ -69,10 +77,19 @@ impl MainFigure {
     /// The name of a point's figure, with the values of the parameters over which it is the best, and of the one in its name, each
     /// formatted by `written`.
     pub fn label(&self, point: &Point, written: impl Fn(&str, &Value) -> String) -> String {
+        self.labelled(self.words, point, written)
+    }
+
+    /// Its name for readers who know no experiment, with the same values; `None` if it has none.
+    pub fn reader_label(&self, point: &Point, written: impl Fn(&str, &Value) -> String) -> Option<String> {
+        (!self.name.is_empty()).then(|| self.labelled(self.name, point, written))
+    }
+
+    fn labelled(&self, words: &str, point: &Point, written: impl Fn(&str, &Value) -> String) -> String {
         let named = self.best_over().chain([self.with]).filter(|name| !name.is_empty());
         let best = named.filter_map(|name| Some(written(name, point.get(name)?)));
         let best: Vec<String> = best.collect();
-        if best.is_empty() { self.words.to_owned() } else { format!("{} ({})", self.words, best.join(", ")) }
+        if best.is_empty() { words.to_owned() } else { format!("{words} ({})", best.join(", ")) }
     }
 
     fn best_over(&self) -> impl Iterator<Item = &'static str> {

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Adapter, Cache, CoreClass, CpuSet, Fact, Machine, NumaNode, Route};
+use super::{Adapter, Cache, CoreClass, CpuSet, Fact, Machine, NumaNode, Route, microarchitecture};
 
 /// Line size of every mainstream x86 and Arm server core; used only if no source reports it.
 const USUAL_LINE: u64 = 64;
@@ -223,6 +223,13 @@ impl Machine {
     pub fn nested(&self) -> Option<&str> {
         let mut words = self.kernel.command_line.value()?.split_whitespace();
         words.find(|word| word.starts_with("nested") && !word.ends_with("=0"))
+    }
+
+    /// The design of the processor by its numbers and flags alone, whatever a run file says of it; `None` if they do not show it.
+    pub fn design(&self) -> Option<String> {
+        let processor = &self.processor;
+        let flags = processor.features.clone().map(|features| features.join(" "));
+        microarchitecture::of(&processor.vendor, &processor.family, &processor.model, &flags).value().cloned()
     }
 
     /// The kernel's sentence about each vulnerability of the processor; empty if it reports none.

@@ -30,6 +30,8 @@ impl<'run> MainRows<'run> {
         let shared = words::shared_parameters(&measured);
         let all = measured.iter().map(|point| Main {
             words: words::differing_label(point, &shared),
+            name: String::new(),
+            role: None,
             leads: false,
             source: FigureSource::Point(point),
         });

@@ -24,6 +24,7 @@ mod time;
 mod works;
 
 use crate::paper::{Block, Document, Figure, Key, Section, Text};
+use crate::usual::UsualFigures;
 use crate::{figure, run, screen};
 use beside::Published;
 use fathom_core::experiment::family as family_of;
@@ -32,14 +33,18 @@ use sections::{has_section, linked, numbered, title};
 use synopsis::Opening;
 
 /// The whole paper, with published figures next to those of the run if they were requested.
-pub fn of(results: &Results, published: Option<&Published>) -> Document {
+pub(crate) fn of<'run>(
+    results: &'run Results<'run>,
+    usual: &UsualFigures<'run>,
+    published: Option<&Published>,
+) -> Document {
     let header = &results.run.header;
     let mut document = Document::new(format!("Operation costs: {}", run::machine(&header.machine)));
     "A machine and its operating system, measured by Fathom".clone_into(&mut document.kind);
     document.date.clone_from(&header.started);
     "Made by Fathom from the run file alone; the same file gives the same document."
         .clone_into(&mut document.foot);
-    document.front.push(front(results));
+    document.front.push(front(results, usual));
     document.sections.extend([introduction::of(results), machine::of(results), method::of(results)]);
     document.sections.extend(chapters(results));
     document.sections.extend(one_page::of(results));
@@ -66,12 +71,13 @@ pub fn of(results: &Results, published: Option<&Published>) -> Document {
 }
 
 /// The final screen of a run, as a section.
-fn front(results: &Results) -> Section {
+fn front<'run>(results: &'run Results<'run>, usual: &UsualFigures<'run>) -> Section {
     let (figures, more) = screen::leading(results);
     let verb = if more == 1 { "is" } else { "are" };
     let rest = (more > 0).then(|| format!("{more} more {verb} in the sections of their experiments.").into());
     let name = |experiment: &str| linked(results, experiment);
-    let shown = Opening { figures: &figures, rest, elsewhere: "in the section Mechanisms", name: &name };
+    let shown =
+        Opening { figures: &figures, rest, usual, elsewhere: "in the section Mechanisms", name: &name };
     let mut section = synopsis::opening(results, &shown);
     // Below the sentence that names the machine, and the verdict on the run.
     section.blocks.splice(2..2, picture(results));

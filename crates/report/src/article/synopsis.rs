@@ -6,19 +6,26 @@ use crate::description::FactRow;
 use crate::main_figures::Ranked;
 use crate::paper::{Block, Column, Document, Group, Key, Row, Section, Sign, Table, Text, Tone};
 use crate::summary::ABSENT;
-use crate::{description, main_figures, run, screen};
+use crate::usual::UsualFigures;
+use crate::{description, main_figures, run, screen, verdict};
 use fathom_engine::results::Results;
 use std::path::Path;
 
 /// The page, with published figures next to those of the run if they were requested; `files` are the locations of the run
 /// file and the whole report.
-pub fn alone(results: &Results, published: Option<&Published>, files: &[(&str, &Path)]) -> Document {
+pub(crate) fn alone<'run>(
+    results: &'run Results<'run>,
+    usual: &UsualFigures<'run>,
+    published: Option<&Published>,
+    files: &[(&str, &Path)],
+) -> Document {
     let header = &results.run.header;
     let mut document = Document::new(format!("Synopsis: {}", run::machine(&header.machine)));
     document.date.clone_from(&header.started);
     let shown = Opening {
         figures: &main_figures::all(results),
         rest: None,
+        usual,
         elsewhere: "in the whole report",
         name: &|experiment| Text::code(experiment),
     };
@@ -29,18 +36,20 @@ pub fn alone(results: &Results, published: Option<&Published>, files: &[(&str, &
 }
 
 /// The parts of the opening that differ between documents.
-pub(super) struct Opening<'a> {
+pub(super) struct Opening<'a, 'run> {
     /// The main figures of the first table.
-    pub figures: &'a [Ranked<'a>],
+    pub figures: &'a [Ranked<'run>],
     /// The text after the table.
     pub rest: Option<Text>,
+    /// What is usual for them.
+    pub usual: &'a UsualFigures<'run>,
     /// The place of the causes that are not named here.
     pub elsewhere: &'a str,
     pub name: &'a dyn Fn(&str) -> Text,
 }
 
 /// The machine, the verdict on the run, main figures, the most important findings, and the reasons of the verdict.
-pub(super) fn opening(results: &Results, shown: &Opening) -> Section {
+pub(super) fn opening<'run>(results: &'run Results<'run>, shown: &Opening<'_, 'run>) -> Section {
     let header = &results.run.header;
     let mut sentences = vec![format!("{}.", run::machine_in_full(&header.machine))];
     sentences.extend(run::peer(header));
@@ -48,16 +57,19 @@ pub(super) fn opening(results: &Results, shown: &Opening) -> Section {
     sentences.extend(run::labels(header).map(|labels| format!("Labels: {labels}.")));
     let shared = shown.figures.iter().any(|figure| figure.main.shared() != ABSENT);
     let shared = if shared { ", the value with the core shared beside that with it alone" } else { "" };
+    let is_usual = |figure: &Ranked| shown.usual.of_source(&figure.main.source).is_some();
+    let usual = shown.usual.legend().filter(|_| shown.figures.iter().any(is_usual));
+    let usual = usual.map(|words| format!(" Usual: {words}.")).unwrap_or_default();
     let caption = format!(
         "Main figures: medians over trials with their 95 % intervals{shared}, and the median as a multiple of what was \
-         predicted before."
+         predicted before.{usual}"
     );
     Section::new(Key::of("opening"), "Summary")
         .say(sentences.join(" "))
-        .say(Text::strong(screen::trusted(results)))
-        .with(main_figures_table(Key::of("main-figures"), &caption, shown.figures, shown.name))
+        .say(Text::strong(verdict::sentence(results)))
+        .with(main_figures_table(Key::of("main-figures"), &caption, shown))
         .with_all(shown.rest.clone().map(Block::Paragraph))
-        .under(screen::NOTABLE, notable(results, shown.elsewhere))
+        .under(screen::NOTABLE, notable(results, shown))
         .under(screen::TRUST, vec![Block::List(screen::trust(results).into_iter().map(reason).collect())])
 }
 
@@ -65,7 +77,7 @@ fn reason((name, text): (&str, String)) -> Text {
     Text::strong(name).and(": ").and(Text::prose(&text))
 }
 
-fn notable(results: &Results, elsewhere: &str) -> Vec<Block> {
+fn notable<'run>(results: &'run Results<'run>, shown: &Opening<'_, 'run>) -> Vec<Block> {
     let marked = |(mark, line): (&str, String)| {
         let mark = match mark {
             "✗" => Text::sign(Sign::Fails),
@@ -74,36 +86,39 @@ fn notable(results: &Results, elsewhere: &str) -> Vec<Block> {
         };
         mark.and(" ").and(Text::prose(&line))
     };
-    let lines: Vec<Text> = screen::notable(results, elsewhere).into_iter().map(marked).collect();
+    let lines: Vec<Text> =
+        screen::notable(results, shown.usual, shown.elsewhere).into_iter().map(marked).collect();
     if lines.is_empty() { vec![] } else { vec![Block::List(lines)] }
 }
 
-/// The table of these figures; `name` formats an experiment's name.
-fn main_figures_table(key: Key, caption: &str, figures: &[Ranked], name: &dyn Fn(&str) -> Text) -> Table {
+/// The table of the figures.
+fn main_figures_table(key: Key, caption: &str, shown: &Opening) -> Table {
     let mut table = Table::new(key, caption).columns([
         Column::words("experiment"),
         Column::words("figure"),
         Column::mixed("median"),
         Column::mixed("95 % interval"),
         Column::mixed("core shared").optional(),
+        Column::words("usual").optional(),
         Column::ratio("measured / predicted"),
         Column::signs("operation checked"),
     ]);
-    for family in figures.chunk_by(|one, other| one.family() == other.family()) {
-        let rows = family.iter().map(|figure| main_figures_row(figure, name));
+    for family in shown.figures.chunk_by(|one, other| one.family() == other.family()) {
+        let rows = family.iter().map(|figure| main_figures_row(figure, shown));
         table = table.group(Group::named(title(family[0].family())).rows(rows));
     }
     table.without_columns_of(ABSENT)
 }
 
-fn main_figures_row(figure: &Ranked, name: &dyn Fn(&str) -> Text) -> Row {
+fn main_figures_row(figure: &Ranked, shown: &Opening) -> Row {
     let written = figure.main.written();
     Row::of([
-        name(figure.experiment),
-        figure.main.short_label().into(),
+        (shown.name)(figure.experiment),
+        figure.main.reader_label().into(),
         Text::strong(written.median),
         written.interval.into(),
         figure.main.shared().into(),
+        shown.usual.cell(&figure.main.source).into(),
         written.factor.into(),
         written.evidence.map_or(ABSENT.into(), Text::sign),
     ])

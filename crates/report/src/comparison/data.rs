@@ -2,7 +2,10 @@
 
 use super::families;
 use super::rows::because;
+use super::usual::{BothUsual, SideUsual};
+use crate::usual::UsualReport;
 use crate::{csv, form};
+use fathom_atlas::Atlas;
 use fathom_core::experiment::Point;
 use fathom_core::quantity::Unit;
 use fathom_core::statistics::{Contrast, Measured};
@@ -79,6 +82,9 @@ struct PointEntry<'a> {
     ratio: IntervalEntry,
     margin: f64,
     verdict: &'static str,
+    /// The values of the nearest machines of the atlas, and where each side lies among them.
+    usual_before: Option<UsualReport>,
+    usual_after: Option<UsualReport>,
 }
 
 #[derive(Serialize)]
@@ -95,8 +101,15 @@ struct Missing<'a> {
     because: String,
 }
 
-pub(super) fn pretty(first: &Side, others: &[(&Side, Comparison)], decision: Option<&'static str>) -> String {
-    let comparisons = others.iter().map(|(after, comparison)| entry(after, comparison)).collect();
+pub(super) fn pretty(
+    first: &Side,
+    others: &[(&Side, Comparison)],
+    atlas: &Atlas,
+    decision: Option<&'static str>,
+) -> String {
+    let before = SideUsual::of(first, atlas);
+    let comparisons =
+        others.iter().map(|(after, comparison)| entry(after, comparison, &before, atlas)).collect();
     form::pretty(&ComparisonEntry { before: side(first), decision, comparisons })
 }
 
@@ -104,7 +117,14 @@ fn side(side: &Side) -> SideEntry<'_> {
     SideEntry { name: &side.name, started: side.runs.iter().map(|run| run.header.started.as_str()).collect() }
 }
 
-fn entry<'a>(after: &'a Side, comparison: &'a Comparison) -> SideComparison<'a> {
+fn entry<'a>(
+    after: &'a Side,
+    comparison: &'a Comparison,
+    before: &SideUsual,
+    atlas: &Atlas,
+) -> SideComparison<'a> {
+    let usual_after = SideUsual::of(after, atlas);
+    let usual = BothUsual { before, after: &usual_after };
     let differences = comparison.differences.iter().map(|difference| DifferenceEntry {
         what: difference.what,
         before: &difference.before,
@@ -124,7 +144,7 @@ fn entry<'a>(after: &'a Side, comparison: &'a Comparison) -> SideComparison<'a> 
         of_itself: comparison.of_itself,
         reversed: comparison.is_reversed,
         families: comparison.families.iter().map(family).collect(),
-        points: comparison.rows.iter().map(point).collect(),
+        points: comparison.rows.iter().map(|row| point(row, usual)).collect(),
         not_compared: missing.collect(),
     }
 }
@@ -150,7 +170,9 @@ fn ratio(contrast: Contrast) -> IntervalEntry {
     IntervalEntry { value: contrast.ratio(), low: Some(interval.low), high: Some(interval.high) }
 }
 
-fn point(row: &Compared) -> PointEntry<'_> {
+fn point<'a>(row: &'a Compared, usual: BothUsual) -> PointEntry<'a> {
+    let [usual_before, usual_after] =
+        usual.of_row(row).map(|usual| usual.map(|usual| UsualReport::of(&usual)));
     PointEntry {
         experiment: &row.experiment,
         family: row.family(),
@@ -162,6 +184,8 @@ fn point(row: &Compared) -> PointEntry<'_> {
         ratio: ratio(row.contrast),
         margin: row.margin,
         verdict: row.verdict.name(),
+        usual_before,
+        usual_after,
     }
 }
 

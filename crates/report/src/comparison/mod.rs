@@ -6,6 +6,7 @@ mod data;
 mod families;
 mod overview;
 mod rows;
+mod usual;
 mod with_published;
 
 pub use families::change as family_change;
@@ -18,9 +19,11 @@ use super::paper::{Block, Document, Key, Section, Text, Tone, plain};
 use super::run;
 use super::text::Style;
 use super::words::plural;
+use fathom_atlas::Atlas;
 use fathom_core::quantities;
 use fathom_engine::comparison::{Comparison, FALSE_DISCOVERIES, Margins, Side, Verdict};
 use fathom_engine::parallel;
+use usual::{BothUsual, SideUsual};
 
 /// The sides to be compared, each with the first.
 pub struct ComparisonReport<'a> {
@@ -28,6 +31,7 @@ pub struct ComparisonReport<'a> {
     others: Vec<(&'a Side, Comparison)>,
     accepted: Vec<String>,
     full: bool,
+    atlas: &'a Atlas,
 }
 
 impl<'a> ComparisonReport<'a> {
@@ -41,6 +45,7 @@ impl<'a> ComparisonReport<'a> {
             others: parallel::map(others, |_, side| compared(side)),
             accepted: accepted.to_vec(),
             full: false,
+            atlas: fathom_atlas::compiled(),
         }
     }
 
@@ -51,6 +56,7 @@ impl<'a> ComparisonReport<'a> {
             others: vec![(after, comparison)],
             accepted: accepted.to_vec(),
             full: false,
+            atlas: fathom_atlas::compiled(),
         }
     }
 
@@ -61,6 +67,13 @@ impl<'a> ComparisonReport<'a> {
         self
     }
 
+    /// The report with what is usual in another atlas than the program's.
+    #[must_use]
+    pub fn among(mut self, atlas: &'a Atlas) -> Self {
+        self.atlas = atlas;
+        self
+    }
+
     /// The comparisons of each side with the first.
     pub fn comparisons(&self) -> impl Iterator<Item = &Comparison> {
         self.others.iter().map(|(_, comparison)| comparison)
@@ -68,7 +81,7 @@ impl<'a> ComparisonReport<'a> {
 
     /// The comparison as JSON, with the gate's decision.
     fn json_with(&self, decision: &'static str) -> String {
-        data::pretty(self.first, &self.others, Some(decision))
+        data::pretty(self.first, &self.others, self.atlas, Some(decision))
     }
 
     fn document_of(&self, most_rows: usize) -> Document {
@@ -97,16 +110,22 @@ impl<'a> ComparisonReport<'a> {
 
     fn section(&self, place: usize, (side, comparison): (&Side, &Comparison), most_rows: usize) -> Section {
         let key = Key::numbered("against", place + 1);
+        let [before, after] = [self.first, side].map(|side| SideUsual::of(side, self.atlas));
+        let usual = BothUsual { before: &before, after: &after };
         let several = self.others.len() > 1;
         let title =
             if several { format!("{} against {}", side.name, self.first.name) } else { "Summary".to_owned() };
         let section = judged(Section::new(key.clone(), title), comparison).say(self.machines(side));
         let section = overview::differences(section, comparison, &self.accepted, &key);
         let section = families::judged(section, comparison, &key).say(summary(comparison));
-        let section = rows::moved(section, comparison, &key, most_rows);
+        let section = match usual.sentence(comparison) {
+            Some(sentence) => section.say(sentence),
+            None => section,
+        };
+        let section = rows::moved(section, comparison, usual, &key, most_rows);
         let section = families::same_direction(section, comparison);
         let section = section.with(overview::counts(comparison, &key));
-        rows::others(section, comparison, &key, most_rows)
+        rows::others(section, comparison, usual, &key, most_rows)
     }
 
     fn machines(&self, side: &Side) -> Text {
@@ -180,7 +199,7 @@ impl Facts for ComparisonReport<'_> {
     }
 
     fn json(&self) -> String {
-        data::pretty(self.first, &self.others, None)
+        data::pretty(self.first, &self.others, self.atlas, None)
     }
 }
 

@@ -1,5 +1,6 @@
 //! The compared points, by verdict, and the points that were not compared.
 
+use super::usual::BothUsual;
 use crate::paper::{Block, Column, Group, Key, Row, Section, Table, Text, Tone};
 use crate::summary::ABSENT;
 use crate::words::{self, Declares, plural};
@@ -22,7 +23,13 @@ impl Declares for NotCompared {
 }
 
 /// The section with the points that got worse and better, at most `most` rows of each.
-pub(super) fn moved(section: Section, comparison: &Comparison, key: &Key, most: usize) -> Section {
+pub(super) fn moved(
+    section: Section,
+    comparison: &Comparison,
+    usual: BothUsual,
+    key: &Key,
+    most: usize,
+) -> Section {
     let moved = [
         (Verdict::Worse, "worse", "Points that got worse, the largest change first."),
         (Verdict::Better, "better", "Points that got better, the largest change first."),
@@ -34,7 +41,9 @@ pub(super) fn moved(section: Section, comparison: &Comparison, key: &Key, most: 
             return section;
         }
         let rest = rows.len().saturating_sub(most);
-        let table = table(key.within(name), caption).rows(rows.into_iter().take(most).map(named));
+        let table =
+            table(key.within(name), caption).rows(rows.into_iter().take(most).map(|row| named(row, usual)));
+        let table = table.without_columns_of(ABSENT);
         let section = section.with(table);
         if rest == 0 {
             section
@@ -55,11 +64,17 @@ pub(super) fn margins(comparison: &Comparison) -> String {
 }
 
 /// The section with all rows and the points that were not compared; on one screen, only their numbers.
-pub(super) fn others(section: Section, comparison: &Comparison, key: &Key, most: usize) -> Section {
+pub(super) fn others(
+    section: Section,
+    comparison: &Comparison,
+    usual: BothUsual,
+    key: &Key,
+    most: usize,
+) -> Section {
     if most < usize::MAX {
         return section.with_all(counted_only(comparison));
     }
-    section.with(folded(comparison, key)).with_all(not_compared(comparison))
+    section.with(folded(comparison, usual, key)).with_all(not_compared(comparison))
 }
 
 fn table(key: Key, caption: &str) -> Table {
@@ -70,15 +85,16 @@ fn table(key: Key, caption: &str) -> Table {
         Column::ratio("change"),
         Column::ratio("95 % interval"),
         Column::words("verdict").optional(),
+        Column::words("usual").optional(),
     ])
 }
 
 /// A row of a table with several experiments.
-fn named(row: &Compared) -> Row {
-    cells(row, Text::plain(format!("{} {}", row.experiment, label(row))))
+fn named(row: &Compared, usual: BothUsual) -> Row {
+    cells(row, usual, Text::plain(format!("{} {}", row.experiment, label(row))))
 }
 
-fn cells(row: &Compared, operation: Text) -> Row {
+fn cells(row: &Compared, usual: BothUsual, operation: Text) -> Row {
     let operation = match &row.other_point {
         Some(other) => operation.noted(format!("After: {}.", words::label(row, other))),
         None => operation,
@@ -91,6 +107,7 @@ fn cells(row: &Compared, operation: Text) -> Row {
         Text::plain(value),
         Text::plain(interval),
         verdict(row.verdict),
+        usual.cell(row),
     ])
 }
 
@@ -140,7 +157,7 @@ fn signed_as(percent: bool, ratio: f64) -> String {
 }
 
 /// Every row, by experiment.
-fn folded(comparison: &Comparison, key: &Key) -> Block {
+fn folded(comparison: &Comparison, usual: BothUsual, key: &Key) -> Block {
     let caption = "Every point that both sides have a value for, in the order of the first run. Values have the \
                    digits that their intervals justify.";
     let mut all = table(key.within("all"), caption);
@@ -149,10 +166,11 @@ fn folded(comparison: &Comparison, key: &Key) -> Block {
         .into_iter()
         .map(|(name, rows)| {
             Group::named(Text::code(name))
-                .rows(rows.into_iter().map(|row| cells(row, Text::plain(label(row)))))
+                .rows(rows.into_iter().map(|row| cells(row, usual, Text::plain(label(row)))))
         })
         .collect();
     let summary = format!("All rows: {}", plural(comparison.rows.len(), "point"));
+    let all = all.without_columns_of(ABSENT);
     Block::Folded { summary: summary.into(), appendix: true, open: false, blocks: vec![all.into()] }
 }
 

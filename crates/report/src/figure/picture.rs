@@ -6,7 +6,7 @@ use super::mark::{Mark, extent, mark};
 use super::operations::KINDS;
 use super::rows;
 use super::svg::{self, Drawing};
-use crate::{run, screen, states};
+use crate::{run, states, verdict};
 use fathom_core::quantities;
 use fathom_core::quantity::Unit;
 use fathom_core::statistics::Estimate;
@@ -100,7 +100,7 @@ fn titles(drawing: &mut Drawing, results: &Results) {
     let trust = format!(
         "{} · {}",
         results.run.header.started.split('T').next().unwrap_or_default(),
-        screen::trusted(results)
+        verdict::sentence(results)
     );
     drawing.text("op", "start", (14.0, 54.0), &svg::shortened(&trust, svg::letters("op", WIDTH - 28.0)));
 }

@@ -12,6 +12,7 @@ use self::statement::{CrossCheckReport, MechanismReport, StatementReport};
 use self::time::{BeginningReport, TimeReport, beginning, time};
 use super::beside::{self, Published};
 use super::form;
+use super::usual::UsualFigures;
 use fathom_core::experiment::{Finding, Ground, Point};
 use fathom_core::machine::{Machine, Warning};
 use fathom_core::quantity::Unit;
@@ -92,16 +93,28 @@ struct Findings<'run> {
     statements: Vec<StatementReport<'run>>,
 }
 
-pub(super) fn pretty(results: &Results, published: Option<&Published>) -> String {
-    form::pretty(&report(results, published))
+pub(super) fn pretty<'run>(
+    results: &'run Results<'run>,
+    usual: &UsualFigures<'run>,
+    published: Option<&Published<'run>>,
+) -> String {
+    form::pretty(&report(results, usual, published))
 }
 
 /// The report on one line, to be embedded in a page.
-pub(super) fn compact(results: &Results, published: Option<&Published>) -> String {
-    serde_json::to_string(&report(results, published)).unwrap_or_default()
+pub(super) fn compact<'run>(
+    results: &'run Results<'run>,
+    usual: &UsualFigures<'run>,
+    published: Option<&Published<'run>>,
+) -> String {
+    serde_json::to_string(&report(results, usual, published)).unwrap_or_default()
 }
 
-fn report<'run>(results: &'run Results, published: Option<&Published<'run>>) -> RunEntry<'run> {
+fn report<'run>(
+    results: &'run Results<'run>,
+    usual: &UsualFigures<'run>,
+    published: Option<&Published<'run>>,
+) -> RunEntry<'run> {
     let run = results.run;
     RunEntry {
         schema: SCHEMA,
@@ -119,7 +132,7 @@ fn report<'run>(results: &'run Results, published: Option<&Published<'run>>) -> 
             resumed: &run.resumed,
             closing: run.closing.as_ref(),
         },
-        points: results.points.iter().map(|result| point(results, result)).collect(),
+        points: results.points.iter().map(|result| point(results, usual, result)).collect(),
         trends: results.trends.iter().map(trend).collect(),
         findings: results
             .findings

@@ -1,6 +1,7 @@
 //! A point as JSON.
 
 use crate::csv;
+use crate::usual::{UsualFigures, UsualReport};
 use fathom_core::experiment::registry::OtherVersion;
 use fathom_core::experiment::{Bound, Check, Part, Point, Prediction, Term};
 use fathom_core::quantity::{Kind, Unit};
@@ -48,6 +49,8 @@ pub(super) struct PointReport<'run> {
     predicted: Option<Predicted<'run>>,
     unpredicted: Option<&'run str>,
     factor: Option<f64>,
+    /// The values of the nearest machines of the atlas, and where this one lies among them.
+    usual: Option<UsualReport>,
     evidence: &'run [Check],
     #[serde(skip_serializing_if = "Vec::is_empty")]
     unasked: Vec<Unasked<'run>>,
@@ -113,7 +116,11 @@ struct DisturbanceReport {
     core_hz_high: Option<f64>,
 }
 
-pub(super) fn point<'run>(results: &Results, result: &'run PointResult) -> PointReport<'run> {
+pub(super) fn point<'run>(
+    results: &Results,
+    usual: &UsualFigures,
+    result: &'run PointResult,
+) -> PointReport<'run> {
     let (usable, unusable) = (result.estimate(), result.outcome.unusable());
     let (below, bound) = match &result.outcome {
         Outcome::BelowResolution { below, .. } => (Some(*below), None),
@@ -153,6 +160,7 @@ pub(super) fn point<'run>(results: &Results, result: &'run PointResult) -> Point
         predicted: result.prediction.as_ref().map(predicted),
         unpredicted: result.unpredicted.as_deref(),
         factor: result.factor(),
+        usual: usual.of_point(result).map(|usual| UsualReport::of(&usual)),
         evidence: result.evidence.checks(),
         unasked: result.evidence.unasked().iter().map(Unasked::of).collect(),
         not_judged: result.evidence.not_judged().map(OtherVersion::to_string),

@@ -1,76 +1,70 @@
 //! The main figures as a table.
 
 use crate::main_figures::{Ranked, WrittenFigure};
-use crate::occupancy;
 use crate::paper::Sign;
-use crate::states;
 use crate::summary::ABSENT;
 use crate::text::{Style, clean, clipped, cut, display_width};
+use crate::usual::UsualFigures;
+use crate::{occupancy, states};
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
+use fathom_core::quantities;
+use fathom_engine::results::Results;
 
-const HEAD: [&str; 6] = ["Main figures", "median", "95 % interval", "shared", "× pred.", "check"];
+/// The places of the columns.
+const NAME: usize = 0;
+const SHARED: usize = 2;
+const USUAL: usize = 4;
+const CHECK: usize = 5;
 
-/// The place of the column of the core shared.
-const SHARED: usize = 3;
-
-/// The width from which measured over predicted has a column.
+/// The width from which the check has a column; below it, a failing one is marked at the name.
 const WIDE: usize = 96;
 
 /// Spaces between two columns.
 const GAP: usize = 2;
 
-/// The table, with a line with the number of further figures.
-pub(super) fn text(shown: &[Ranked], more: usize, style: Style) -> String {
+/// Marks a value that is of both states of the core.
+const OF_BOTH: &str = "*";
+
+/// The table, with a line for each word that needs it.
+pub(super) fn text(shown: &[Ranked], usual: &UsualFigures, results: &Results, style: Style) -> String {
     if shown.is_empty() {
         return style.title("No point has a value.") + "\n";
     }
-    let mixed = shown.iter().any(|figure| figure.main.shared() == occupancy::MIXTURE);
-    let clauses = [
-        (shown.iter().any(Ranked::has_core_state), "medians are of the core alone where that is known"),
-        (mixed, "mixture: of both states"),
-        (more > 0, &format!("{more} more with --full")),
-    ];
-    let clauses: Vec<&str> =
-        clauses.into_iter().filter_map(|(is_so, clause)| is_so.then_some(clause)).collect();
-    let legend = if clauses.is_empty() { String::new() } else { clipped("  ", &clauses.join("; "), style) };
-    let states = if shown.iter().any(Ranked::has_states) {
-        clipped("  ", states::LEGEND, style)
-    } else {
-        String::new()
-    };
-    table(shown, style) + &states + &legend
+    let has_states = shown.iter().any(Ranked::has_core_state);
+    let rows: Vec<[String; 6]> = shown.iter().map(|figure| cells(figure, usual, style)).collect();
+    let head = ["Main figures", if has_states { "alone" } else { "median" }, "shared", "±", "usual", "check"];
+    let legend = legend(shown, usual, results);
+    let legend = if legend.is_empty() { legend } else { clipped("  ", &legend, style) };
+    table(&head.map(str::to_owned), rows, style) + &legend
 }
 
-fn table(all: &[Ranked], style: Style) -> String {
-    let rows: Vec<[String; 6]> = all.iter().map(cells).collect();
+fn table(head: &[String; 6], rows: Vec<[String; 6]>, style: Style) -> String {
     let columns = &columns(&rows, style.width);
-    let room = room(&rows, columns, style.width);
+    let room = room(head, &rows, columns, style.width);
     let mut table = Table::new();
     table.load_preset(presets::NOTHING).set_content_arrangement(ContentArrangement::Disabled);
-    table.add_row(chosen(&HEAD.map(str::to_owned), columns));
-    let mut before = None;
-    for (figure, mut row) in all.iter().zip(rows) {
-        let family = figure.family();
-        if before.replace(family) != Some(family) {
-            table.add_row([cut(&clean(family), room)]);
-        }
-        row[0] = format!("  {}", cut(&row[0], room.saturating_sub(GAP)));
+    table.add_row(chosen(head, columns));
+    for mut row in rows {
+        row[NAME] = format!("  {}", cut(&row[NAME], room.saturating_sub(GAP)));
         table.add_row(chosen(&row, columns));
     }
     for (place, column) in table.column_iter_mut().enumerate() {
         column.set_padding((0, if place + 1 == columns.len() { 0 } else { GAP as u16 }));
-        column.set_cell_alignment(if place == 0 { CellAlignment::Left } else { CellAlignment::Right });
+        let is_words = [NAME, USUAL].contains(&columns[place]);
+        column.set_cell_alignment(if is_words { CellAlignment::Left } else { CellAlignment::Right });
     }
     table.lines().map(|line| painted(line.trim_end(), style) + "\n").collect()
 }
 
-/// The columns that fit; without that of the core shared where no figure has such a value.
+/// The columns that fit; without those of the core shared and of what is usual where no figure has such a value.
 fn columns(rows: &[[String; 6]], width: usize) -> Vec<usize> {
-    let mut columns: Vec<usize> = if width >= WIDE { vec![0, 1, 2, 3, 4, 5] } else { vec![0, 1, 2, 3, 5] };
-    if rows.iter().all(|row| row[SHARED] == ABSENT) {
-        columns.retain(|column| *column != SHARED);
-    }
-    columns
+    let is_empty = |column: usize| rows.iter().all(|row| row[column] == ABSENT);
+    let fits = |column: &usize| match *column {
+        SHARED | USUAL => !is_empty(*column),
+        CHECK => width >= WIDE,
+        _ => true,
+    };
+    (0..=CHECK).filter(fits).collect()
 }
 
 fn chosen(cells: &[String; 6], columns: &[usize]) -> Vec<String> {
@@ -78,25 +72,55 @@ fn chosen(cells: &[String; 6], columns: &[usize]) -> Vec<String> {
 }
 
 /// The width for the words, after that of the numbers.
-fn room(rows: &[[String; 6]], columns: &[usize], width: usize) -> usize {
+fn room(head: &[String; 6], rows: &[[String; 6]], columns: &[usize], width: usize) -> usize {
     let widest = |column: &usize| {
-        let cells = rows.iter().map(|row| display_width(&row[*column]));
-        cells.chain([display_width(HEAD[*column])]).max().unwrap_or(0) + GAP
+        let cells = rows.iter().chain([head]).map(|row| display_width(&row[*column]));
+        cells.max().unwrap_or(0) + GAP
     };
     width.saturating_sub(columns.iter().skip(1).map(widest).sum::<usize>()).max(GAP)
 }
 
-fn cells(figure: &Ranked) -> [String; 6] {
-    let short = figure.experiment.split_once('/').map_or(figure.experiment, |(_, short)| short);
-    let words = clean(&format!("{short}: {}", figure.main.short_label()));
-    let WrittenFigure { median, interval, factor, evidence } = figure.main.written();
+fn cells(figure: &Ranked, usual: &UsualFigures, style: Style) -> [String; 6] {
+    let name = clean(&figure.main.reader_label());
+    let WrittenFigure { median, evidence, .. } = figure.main.written();
+    let is_marked = style.width < WIDE && evidence == Some(Sign::Fails);
+    let name = if is_marked { format!("{} {name}", Sign::Fails.mark()) } else { name };
+    let is_mixture = figure.main.shared() == occupancy::MIXTURE;
+    let median = if is_mixture { format!("{median}{OF_BOTH}") } else { median };
+    let shared = if is_mixture { ABSENT.to_owned() } else { figure.main.shared() };
+    let reach = figure.main.reach().map_or(ABSENT.to_owned(), width);
     let mark = evidence.map_or(ABSENT, Sign::mark).to_owned();
-    [words, median, interval, figure.main.shared(), factor, mark]
+    [name, median, shared, reach, usual.cell(&figure.main.source), mark]
+}
+
+/// How far the farther end of an interval is from its value. Beyond the value itself a share says nothing.
+fn width(share: f64) -> String {
+    if share > 1.0 { "> ±100 %".to_owned() } else { quantities::plus_minus(share) }
+}
+
+/// What the heads of the columns mean, as far as it is needed.
+fn legend(shown: &[Ranked], usual: &UsualFigures, results: &Results) -> String {
+    let core = results.core_shared.as_ref().filter(|core| core.levels.shared.is_some());
+    let has_states = shown.iter().any(Ranked::has_core_state);
+    let share = core.filter(|_| has_states).map(|core| {
+        format!(
+            "alone, shared: without and with another hardware thread on the core ({} of the time)",
+            quantities::percent(core.share)
+        )
+    });
+    let both = shown.iter().any(|figure| figure.main.shared() == occupancy::MIXTURE);
+    let both = both.then(|| format!("{OF_BOTH} of both"));
+    let several =
+        shown.iter().any(Ranked::has_states).then(|| states::LEGEND.trim_end_matches('.').to_owned());
+    let is_usual = shown.iter().any(|figure| usual.of_source(&figure.main.source).is_some());
+    let usual = usual.legend().filter(|_| is_usual).map(|words| format!("usual: {words}"));
+    let all = [share, both, several, usual];
+    all.into_iter().flatten().collect::<Vec<_>>().join("; ")
 }
 
 /// Colours a finished line: column widths are those of the plain text.
 fn painted(line: &str, style: Style) -> String {
-    // The head and the names of families are not indented; the words of a figure are.
+    // The head is not indented; the words of a figure are.
     if !line.starts_with(' ') {
         return style.title(line);
     }

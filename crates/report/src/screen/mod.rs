@@ -1,116 +1,72 @@
-//! The final screen of a run: the machine, how far to trust the run and why, the main figures with their intervals, the most
-//! important findings, and where the rest is.
+//! The final screen of a run: the machine in a line, how far to trust the run and why, what stands out, a dozen figures with what is
+//! usual, and what to do next.
 
 mod figures;
+mod head;
 mod notable;
 mod trust;
 
 use crate::main_figures::{self, Ranked};
-use crate::run;
-use crate::text::{Style, clipped, places};
+use crate::text::{Style, display_width, places};
+use crate::usual::UsualFigures;
+use crate::words::plural;
 use fathom_engine::results::Results;
 pub(super) use notable::{TITLE as NOTABLE, everything as everything_notable, lines as notable};
 use std::path::Path;
-pub(super) use trust::{TITLE as TRUST, TrustLines, lines as trust, sentence as trusted, text as trust_text};
+pub(super) use trust::{TITLE as TRUST, lines as trust, text as trust_text};
 
 /// The lines of a screen.
 pub const MOST_LINES: usize = 40;
 
-/// The lines between the parts, the title of the figures, the line with the number of further figures, and the line that
-/// says where the rest is.
-const BETWEEN: usize = 7;
+/// The figures of a screen, unless more represent a machine.
+const FIGURES: usize = 12;
 
-/// The lines for the names of written files, taken from every screen so that all of a run have the same figures.
-const FILES: usize = 2;
-
-/// The figures that a screen shows before less important findings, where there are so many.
-const FEW_FIGURES: usize = 16;
-
-/// The lines that what stands out needs, before further reasons of trust.
-const NOTABLE_ROOM: usize = 5;
+/// The lines that what stands out has at most, unless more is wrong.
+const NOTABLE_ROOM: usize = 9;
 
 /// The screen, of at most [`MOST_LINES`] lines. `files` are the written files with their names: `("run file", path)`.
-pub fn page(results: &Results, files: &[(&str, &Path)], style: Style) -> String {
-    let mut figures = main_figures::all(results);
-    let parts = Parts::of(results, &figures, style);
-    let more = main_figures::keep(&mut figures, parts.room);
-    parts.head
-        + "\n"
-        + &parts.trust
-        + "\n"
-        + &figures::text(&figures, more, style)
-        + &separated(parts.notable)
-        + "\n"
-        + &rest(files, style)
+pub(crate) fn page(results: &Results, usual: &UsualFigures, files: &[(&str, &Path)], style: Style) -> String {
+    let (shown, more) = leading(results);
+    let head = head::text(results, style);
+    let next = next(more, files, style);
+    let figures = figures::text(&shown, usual, results, style);
+    let others = [&head, &figures, &next].map(|part| part.lines().count() + 1).iter().sum::<usize>();
+    let room = MOST_LINES.saturating_sub(others).min(NOTABLE_ROOM);
+    let notable = notable::text(results, usual, room, style);
+    let parts = [head, notable, figures, next];
+    parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n")
 }
 
-/// The main figures at the beginning of a document, and the number of further ones: those that fit on a screen of usual
-/// width, and all that represent a machine.
+/// The main figures at the beginning of a document, and the number of further ones: those that fit on a screen.
 pub(super) fn leading<'run>(results: &'run Results) -> (Vec<Ranked<'run>>, usize) {
     let mut figures = main_figures::all(results);
-    let parts = Parts::of(results, &figures, Style::default());
-    let room = parts.room.max(main_figures::leading_lines(&figures));
-    let more = main_figures::keep(&mut figures, room);
+    let all = figures.len();
+    let leading = main_figures::leading(&figures);
+    // Points that no name chose represent their experiment only where nothing represents the machine.
+    figures.retain(|figure| leading == 0 || figure.main.role.is_some());
+    main_figures::keep(&mut figures, leading.max(FIGURES));
+    let more = all - figures.len();
     (figures, more)
 }
 
 /// The main figures of these results in a table, for a part of a run; empty without any.
-pub(super) fn main_rows(results: &Results, style: Style) -> String {
+pub(super) fn main_rows(results: &Results, usual: &UsualFigures, style: Style) -> String {
     let figures = main_figures::all(results);
-    if figures.is_empty() { String::new() } else { figures::text(&figures, 0, style) }
+    if figures.is_empty() { String::new() } else { figures::text(&figures, usual, results, style) }
 }
 
-/// The parts of a screen beside its figures.
-struct Parts {
-    head: String,
-    trust: String,
-    notable: String,
-    /// The lines that these parts leave for figures and their families.
-    room: usize,
-}
-
-impl Parts {
-    /// What stands out leaves room for the leading figures, but for what is wrong.
-    fn of(results: &Results, figures: &[Ranked], style: Style) -> Self {
-        let head = head(results, style);
-        let free_beside = |trust: &str| {
-            MOST_LINES.saturating_sub(head.lines().count() + trust.lines().count() + BETWEEN + FILES)
-        };
-        let lines = main_figures::leading_lines(figures).max(figures.len().min(FEW_FIGURES));
-        let wrong = notable::text(results, 0, style).lines().count();
-        let forms = [(TrustLines::All, NOTABLE_ROOM), (TrustLines::Screen, wrong)];
-        let fits = |(shown, notable): (TrustLines, usize)| {
-            let text = trust::text(results, shown, style);
-            (free_beside(&text) >= lines + notable).then_some(text)
-        };
-        let trust = forms.into_iter().find_map(fits);
-        let trust = trust.unwrap_or_else(|| trust::text(results, TrustLines::Few, style));
-        let free = free_beside(&trust);
-        let notable = notable::text(results, free.saturating_sub(lines), style);
-        let room = free.saturating_sub(notable.lines().count());
-        Self { head, trust, notable, room }
-    }
-}
-
-fn head(results: &Results, style: Style) -> String {
-    let header = &results.run.header;
-    let title = format!("{}, {}", run::machine_in_full(&header.machine), header.started);
-    let peer = run::peer(header).map(|peer| clipped("", &peer, style)).unwrap_or_default();
-    let titled: String = clipped("", &title, style).lines().map(|line| style.title(line) + "\n").collect();
-    let labels = run::labels(header).map(|labels| clipped("", &labels, style)).unwrap_or_default();
-    titled
-        + &labels
-        + &peer
-        + &clipped("", &run::ending(results), style)
-        + &style.wrapped("", &trust::sentence(results))
-}
-
-/// A part with an empty line before it; empty if the part is.
-fn separated(part: String) -> String {
-    if part.is_empty() { part } else { "\n".to_owned() + &part }
-}
-
-fn rest(files: &[(&str, &Path)], style: Style) -> String {
-    let named = places(files, style);
-    style.faint("all figures, predictions and evidence: fathom report --full") + "\n" + &named
+/// What to do next, and where the files are.
+fn next(more: usize, files: &[(&str, &Path)], style: Style) -> String {
+    let figures = if more == 0 { "all figures".to_owned() } else { plural(more, "more figure") };
+    let steps = [
+        ("Next: fathom report RUN --full", format!("{figures}, with predictions and checks")),
+        ("      fathom compare OTHER RUN", "with another machine, or another day".to_owned()),
+        ("      fathom publish RUN", "this machine for the atlas".to_owned()),
+    ];
+    let line = |(command, purpose): (&str, String)| {
+        let whole = format!("{command:32}{purpose}");
+        // A command is not broken: on a narrow terminal it stands alone.
+        style.faint(if display_width(&whole) > style.width { command } else { &whole }) + "\n"
+    };
+    steps.into_iter().map(line).collect::<String>() + &places(files, style)
 }

@@ -4,6 +4,7 @@
 use crate::run::FailingClaim;
 use crate::text::Style;
 use crate::text::clipped_to;
+use crate::usual::UsualFigures;
 use crate::words::{self, plural};
 use crate::{finding, run};
 use fathom_core::quantities;
@@ -18,6 +19,9 @@ const MOST: usize = 2;
 
 const MOST_CAUSES: usize = 3;
 
+/// The most figures named that are outside of what is usual.
+const MOST_UNUSUAL: usize = 3;
+
 /// The most missed predictions named.
 const MOST_MISSES: usize = 1;
 
@@ -26,12 +30,34 @@ const FAR: f64 = fathom_engine::results::FAIR;
 
 /// The most important findings, each with its mark: ✗ an error, → a cause, ! a caution. `elsewhere` is the place of the
 /// causes that are not named.
-pub(crate) fn lines(results: &Results, elsewhere: &str) -> Vec<(&'static str, String)> {
+pub(crate) fn lines<'run>(
+    results: &'run Results<'run>,
+    usual: &UsualFigures<'run>,
+    elsewhere: &str,
+) -> Vec<(&'static str, String)> {
     let mut causes = causes(results);
     let more = causes.split_off(causes.len().min(MOST_CAUSES)).len();
     causes.extend((more > 0).then(|| ("→", format!("{} {elsewhere}.", plural(more, "more mechanism")))));
     let doubtful = doubtful(results, FailingClaim::sentence);
-    failed(results).into_iter().chain(doubtful).chain(causes).chain(cautions(results)).collect()
+    let unusual = unusual(results, usual);
+    failed(results)
+        .into_iter()
+        .chain(doubtful)
+        .chain(unusual)
+        .chain(causes)
+        .chain(cautions(results))
+        .collect()
+}
+
+/// The figures outside of what is usual.
+fn unusual<'run>(results: &'run Results<'run>, usual: &UsualFigures<'run>) -> Vec<(&'static str, String)> {
+    let all = usual.unusual(results);
+    let more = all.len().saturating_sub(MOST_UNUSUAL);
+    let named = all.iter().take(MOST_UNUSUAL).filter_map(|(point, range)| {
+        Some(format!("{} {} is {}", named(point), value(point)?, usual.sentence(point, range)))
+    });
+    let rest = (more > 0).then(|| format!("and {} outside of what is usual.", plural(more, "more figure")));
+    named.chain(rest).map(|sentence| ("!", sentence)).collect()
 }
 
 /// The failed points.
@@ -49,18 +75,23 @@ fn doubtful<'run>(
 }
 
 fn cautions(results: &Results) -> impl Iterator<Item = (&'static str, String)> {
-    widest(results).into_iter().chain(misses(results)).map(|sentence| ("!", sentence))
+    misses(results).into_iter().map(|sentence| ("!", sentence))
 }
 
 /// What stands out, under its title, in at most `room` lines: what does not fit is left out and counted, but never what is wrong, of
 /// which each doubt is a line. Empty if nothing stands out.
-pub(super) fn text(results: &Results, room: usize, style: Style) -> String {
+pub(super) fn text<'run>(
+    results: &'run Results<'run>,
+    usual: &UsualFigures<'run>,
+    room: usize,
+    style: Style,
+) -> String {
     let clip = |lines: usize| {
         move |(mark, sentence): (&'static str, String)| {
             (mark, clipped_to(lines, &format!("  {mark} "), &sentence, style))
         }
     };
-    let all: Vec<(&'static str, String)> = statements(results, FailingClaim::brief)
+    let all: Vec<(&'static str, String)> = statements(results, usual, FailingClaim::brief)
         .into_iter()
         .map(|(lines, statement)| clip(lines)(statement))
         .collect();
@@ -76,17 +107,25 @@ pub(super) fn text(results: &Results, room: usize, style: Style) -> String {
 }
 
 /// All that the screen chooses from, each statement whole.
-pub(crate) fn everything(results: &Results) -> Vec<(&'static str, String)> {
-    statements(results, FailingClaim::sentence).into_iter().map(|(_, statement)| statement).collect()
+pub(crate) fn everything<'run>(
+    results: &'run Results<'run>,
+    usual: &UsualFigures<'run>,
+) -> Vec<(&'static str, String)> {
+    statements(results, usual, FailingClaim::sentence).into_iter().map(|(_, statement)| statement).collect()
 }
 
 /// All that stands out, each with its mark and the most lines that it takes of a screen.
 fn statements<'run>(
-    results: &'run Results,
+    results: &'run Results<'run>,
+    usual: &UsualFigures<'run>,
     claim: fn(&FailingClaim<'run>) -> String,
 ) -> Vec<(usize, (&'static str, String))> {
     let doubtful = doubtful(results, claim).into_iter().map(|statement| (1, statement));
-    let others = causes(results).into_iter().chain(cautions(results)).map(|statement| (2, statement));
+    let others = unusual(results, usual)
+        .into_iter()
+        .chain(causes(results))
+        .chain(cautions(results))
+        .map(|statement| (2, statement));
     failed(results).map(|statement| (2, statement)).into_iter().chain(doubtful).chain(others).collect()
 }
 
@@ -156,14 +195,6 @@ fn doubts<'run>(results: &'run Results, claim: fn(&FailingClaim<'run>) -> String
     sentences
 }
 
-/// The widest interval, if it misses the target.
-fn widest(results: &Results) -> Option<String> {
-    let (point, width) = run::Precision::of(results).missed.first().copied()?;
-    let width =
-        if width > 1.0 { "more than twice the value".to_owned() } else { quantities::plus_minus(width) };
-    Some(format!("the widest interval is {width}: {} {}", named(point), value(point)?))
-}
-
 /// The predictions that missed furthest, one per experiment; only of figures that are not in doubt.
 fn misses(results: &Results) -> Vec<String> {
     let mut worst: Vec<(&PointResult, f64)> = vec![];
@@ -186,7 +217,9 @@ fn is_sure(point: &PointResult) -> bool {
 fn missed(point: &PointResult, factor: f64) -> Option<String> {
     let predicted = quantities::value(point.unit, point.prediction.as_ref()?.total());
     let factor = quantities::factor(factor);
-    Some(format!("{factor} the prediction of {predicted}: {} {}", named(point), value(point)?))
+    let because = point.because.as_ref().map(|because| format!(". {}", finding::text(because)));
+    let because = because.unwrap_or_default();
+    Some(format!("{factor} the prediction of {predicted}: {} {}{because}", named(point), value(point)?))
 }
 
 fn value(point: &PointResult) -> Option<String> {

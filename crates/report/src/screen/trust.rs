@@ -1,255 +1,93 @@
-//! How far to trust a run: a line for each reason.
+//! Whether a run can be trusted: a line for each thing to know about it.
 
 use crate::occupancy;
 use crate::paper::Sign;
-use crate::run::{self, Precision, USEFUL};
+use crate::run::{self, Precision};
 use crate::text::Style;
-use crate::text::clipped;
+use crate::verdict::{scale, usual_trials};
 use crate::verification;
 use crate::words::plural;
-use fathom_core::experiment::{Check, Point};
+use fathom_core::experiment::Point;
 use fathom_core::quantities;
-use fathom_core::statistics;
 use fathom_engine::results::{Disturbance, FAIR, Outcome, PointResult, Results};
 use std::collections::BTreeSet;
 
 pub(crate) fn lines(results: &Results) -> Vec<(&'static str, String)> {
     let lines = [
-        (VALUES, Some(values(results))),
+        ("values", Some(values(results))),
         ("intervals", Some(Precision::of(results).sentence())),
         ("trials", trials(results)),
-        (CHECKS, evidence(results)),
+        ("checks", evidence(results)),
         ("prediction", predictions(results)),
         ("disturbed", Some(disturbed(results))),
-        (CORE, core(results)),
-        (CPUS, unlike_cpus(results)),
+        ("core", core(results)),
+        ("CPUs", unlike_cpus(results)),
         ("warnings", warnings(results)),
         ("self-test", Some(verification::of_build(&results.run.header))),
     ];
     lines.into_iter().filter_map(|(name, sentence)| Some((name, sentence?))).collect()
 }
 
-/// Which of the lines are shown.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum TrustLines {
-    /// All of them, each to its end.
-    Whole,
-    /// All of them, each in two lines at most.
-    All,
-    /// Those of a usual screen.
-    Screen,
-    /// Those of a screen that has no room for more.
-    Few,
-}
-
-impl TrustLines {
-    fn has(self, name: &str) -> bool {
-        match self {
-            TrustLines::Whole | TrustLines::All => true,
-            TrustLines::Screen => [VALUES, CHECKS, CORE, CPUS].contains(&name),
-            TrustLines::Few => [VALUES, CHECKS].contains(&name),
-        }
-    }
-}
-
-const VALUES: &str = "values";
-const CHECKS: &str = "checks";
-const CORE: &str = "core";
-const CPUS: &str = "CPUs";
-
-/// The lines under their title.
-pub(crate) fn text(results: &Results, shown: TrustLines, style: Style) -> String {
-    let mut lines = lines(results);
-    lines.retain(|(name, _)| shown.has(name));
-    if !matches!(shown, TrustLines::Whole | TrustLines::All) {
-        // What was seen of the core; how many figures that concerns and its frequency are with the other lines.
-        for (name, sentence) in &mut lines {
-            if let Some(time) = occupancy::brief(results).filter(|_| *name == CORE) {
-                *sentence = time;
-            }
-        }
-    }
+/// The lines under their title, and the scale of the verdict.
+pub(crate) fn text(results: &Results, style: Style) -> String {
+    let lines = lines(results);
     let room = lines.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
-    let line = |(name, sentence): &(&str, String)| {
-        let lead = format!("  {name:room$}  ");
-        if shown == TrustLines::Whole {
-            style.wrapped(&lead, sentence)
-        } else {
-            clipped(&lead, sentence, style)
-        }
-    };
-    style.title(TITLE) + "\n" + &lines.iter().map(line).collect::<String>()
+    let line = |(name, sentence): &(&str, String)| style.wrapped(&format!("  {name:room$}  "), sentence);
+    style.title(TITLE) + "\n" + &lines.iter().map(line).collect::<String>() + &style.wrapped("  ", &scale())
+}
+
+/// What was measured of what the run meant to measure, and whether it was what it is called.
+pub(super) fn complete(results: &Results) -> String {
+    let planned = planned(results);
+    let checks = evidence(results).map(|sentence| format!(" {sentence}")).unwrap_or_default();
+    format!("Measured: {planned}.{checks}")
 }
 
 pub(crate) const TITLE: &str = "Can you trust this run?";
 
-/// How far a run can be trusted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Trust {
-    Low,
-    Fair,
-    High,
-}
-
-/// The shares of values known to [`USEFUL`] from which trust is fair, and high.
-const FAIRLY: f64 = 0.5;
-const HIGHLY: f64 = 0.8;
-
-/// The share of the time from which a shared core is a reason for wide intervals, and that of trials stopped by a quota.
-const OFTEN: f64 = 0.1;
-
-/// The verdict, its reason and its remedy, from the run's own widths, states of the core and warnings.
-pub(crate) fn sentence(results: &Results) -> String {
-    let precision = Precision::of(results);
-    let Some(share) = precision.share_useful() else {
-        return "Trust: none, because nothing was measured.".to_owned();
-    };
-    let (level, word) = match level(results, share) {
-        Trust::High => (Trust::High, "high"),
-        Trust::Fair => (Trust::Fair, "fair"),
-        Trust::Low => (Trust::Low, "low"),
-    };
-    let known = format!(
-        "{} of {} are known within {}",
-        quantities::percent(share),
-        plural(precision.values, "value"),
-        quantities::target(USEFUL)
-    );
-    let (reasons, remedy) = causes(results, &precision);
-    let because = match level {
-        _ if reasons.is_empty() => String::new(),
-        Trust::High => format!(" Still, {}.", reasons.join("; ")),
-        Trust::Fair | Trust::Low => format!(" Why: {}.", reasons.join("; ")),
-    };
-    // A run to be trusted needs no remedy, unless something is named that has one.
-    let is_needed = level != Trust::High || !reasons.is_empty();
-    let remedy = if is_needed { format!(" {remedy}") } else { String::new() };
-    format!("Trust: {word}. {known}.{because}{remedy}")
-}
-
-fn level(results: &Results, share: f64) -> Trust {
-    let doubtful = results.failures() > 0
-        || results.points.iter().any(|point| point.evidence.checks().iter().any(Check::fails));
-    let by_width = match share {
-        share if share >= HIGHLY => Trust::High,
-        share if share >= FAIRLY => Trust::Fair,
-        _ => Trust::Low,
-    };
-    if doubtful { by_width.min(Trust::Fair) } else { by_width }
-}
-
-/// What widened the intervals, and what to do about the first two of it.
-fn causes(results: &Results, precision: &Precision) -> (Vec<String>, String) {
-    let shared =
-        results.core_shared.as_ref().filter(|core| core.share >= OFTEN && core.levels.shared.is_some());
-    let shared = shared.filter(|_| widens(results, |point| point.core.as_ref()?.shared_share));
-    let shared = shared.map(|core| {
-        let cause = format!("the core was shared {} of the time", quantities::percent(core.share));
-        (cause, remedy_of_sharing(results))
-    });
-    let warned = results.run.header.machine.warnings();
-    let busy = warned.iter().any(|warning| warning.id == "load")
-        && widens(results, |point| point.disturbance.lost_share);
-    let busy = busy
-        .then(|| ("other work took the CPU".to_owned(), "Stop other work on this machine and repeat it."));
-    let limited = limited_by_quota(results);
-    let few = (precision.without > 0).then(|| {
-        let cause = format!("{} have too few trials for an interval", quantities::count(precision.without));
-        (cause, "Repeat it longer (--budget).")
-    });
-    let failed =
-        (results.failures() > 0).then(|| (format!("{} failed", plural(results.failures(), "point")), WRONG));
-    let doubtful =
-        results.points.iter().filter(|point| point.evidence.checks().iter().any(Check::fails)).count();
-    let doubtful = (doubtful > 0).then(|| {
-        let cause =
-            format!("by its checks, {} may be of another operation than named", plural(doubtful, "value"));
-        (cause, WRONG)
-    });
-    let all: Vec<(String, &'static str)> =
-        limited.into_iter().chain(failed).chain(doubtful).chain(busy).chain(shared).chain(few).collect();
-    let mut remedies: Vec<&str> = all.iter().map(|(_, remedy)| *remedy).collect();
-    remedies.dedup();
-    remedies.truncate(MOST_REMEDIES);
-    let remedy = if all.is_empty() { "Repeat it longer (--budget).".to_owned() } else { remedies.join(" ") };
-    (all.into_iter().map(|(cause, _)| cause).collect(), remedy)
-}
-
-/// A quota of processor time that stopped many trials, and the remedy: it comes first, because what it stops may fail for no other
-/// reason.
-fn limited_by_quota(results: &Results) -> Option<(String, &'static str)> {
-    let quota = results.run.header.machine.cpu_quota()?;
-    let stopped = run::trials_with(results, |disturbance| disturbance.trials_throttled)?;
-    let trials: usize = results.points.iter().map(|point| point.trials.0).sum();
-    let cause = format!(
-        "a quota of {} CPUs stopped {} of {}",
-        quantities::number(quota),
-        quantities::count(stopped),
-        plural(trials, "trial")
-    );
-    (stopped as f64 >= OFTEN * trials as f64).then_some((cause, "Raise the quota (`--cpus` of a container)."))
-}
-
-/// Whether values that are not known within [`USEFUL`] had more of a disturbance, a share of their time, than the others: the means
-/// differ by more than their 95 % intervals. What is alike in both is no cause of widths.
-fn widens(results: &Results, disturbance: impl Fn(&PointResult) -> Option<f64>) -> bool {
-    let known = results.points.iter().filter_map(|point| Some((run::reach(point)?, disturbance(point)?)));
-    let (wide, narrow): (Vec<_>, Vec<_>) = known.partition(|(reach, _)| *reach > USEFUL);
-    let mean = |group: &[(f64, f64)]| {
-        let shares: Vec<f64> = group.iter().map(|(_, share)| *share).collect();
-        let mean = statistics::mean(&shares)?;
-        Some((mean.value, mean.interval?.high - mean.value))
-    };
-    let (Some((more, error)), Some((less, other))) = (mean(&wide), mean(&narrow)) else { return false };
-    more - less > error.hypot(other)
-}
-
-/// The remedy of what failed.
-const WRONG: &str = "What stands out says what is wrong.";
-
-/// The most remedies named: those of the reasons that come first.
-const MOST_REMEDIES: usize = 2;
-
-/// What uses the other threads of a guest's core is not seen from inside, and cannot be stopped there.
-fn remedy_of_sharing(results: &Results) -> &'static str {
-    if results.run.header.machine.is_virtual() {
-        "Another guest on the core cannot be stopped from here: repeat it at another hour, or longer (--budget)."
-    } else {
-        "Repeat it at another hour, or longer (--budget), so that more trials have the core alone."
-    }
-}
-
-/// The planned points are those that this run meant to measure; the others are of another tier, or need what is not here.
+/// The planned points with those that this run did not mean to measure.
 fn values(results: &Results) -> String {
+    let others = results.points.len() - planned_points(results).len();
+    let others = (others > 0).then(|| {
+        format!("; {} more need a longer run, another machine or a second host", quantities::count(others))
+    });
+    format!("{}{}.", planned(results), others.unwrap_or_default())
+}
+
+/// The points that this run meant to measure; the others are of a longer run, or need what is not here.
+fn planned_points<'run>(results: &'run Results) -> Vec<&'run PointResult> {
     let plan = results.run.header.plan.iter().filter(|planned| planned.skip.is_none());
     let planned: BTreeSet<(&str, Point)> =
         plan.map(|planned| (planned.experiment.as_str(), results.shown(&planned.point))).collect();
     let is_planned =
         |point: &&PointResult| planned.contains(&(point.experiment.as_str(), point.point.clone()));
-    let count = |of: &dyn Fn(&Outcome) -> bool| {
-        results.points.iter().filter(is_planned).filter(|point| of(&point.outcome)).count()
-    };
-    let measured = |outcome: &Outcome| matches!(outcome, Outcome::Value(_) | Outcome::BelowResolution { .. });
-    let all = count(&|_| true);
-    let mut counts =
-        vec![format!("{} of {} planned", quantities::count(count(&measured)), quantities::count(all))];
+    results.points.iter().filter(is_planned).collect()
+}
+
+/// How many of the planned points were measured, and what became of the others.
+fn planned(results: &Results) -> String {
+    let points = planned_points(results);
+    let count = |of: &dyn Fn(&Outcome) -> bool| points.iter().filter(|point| of(&point.outcome)).count();
+    let is_measured =
+        |outcome: &Outcome| matches!(outcome, Outcome::Value(_) | Outcome::BelowResolution { .. });
+    let is_skipped = |outcome: &Outcome| matches!(outcome, Outcome::Skipped { .. });
+    let is_below = |outcome: &Outcome| matches!(outcome, Outcome::BelowResolution { .. });
+    let is_disturbed =
+        |outcome: &Outcome| !is_measured(outcome) && !is_skipped(outcome) && !outcome.is_failure();
+    let mut counts = vec![format!(
+        "{} of {} planned",
+        quantities::count(count(&is_measured)),
+        quantities::count(points.len())
+    )];
     for (number, what) in [
-        (count(&|outcome| matches!(outcome, Outcome::BelowResolution { .. })), "below resolution"),
-        (count(&|outcome| matches!(outcome, Outcome::Skipped { .. })), "without time"),
+        (count(&is_below), "below resolution"),
+        (count(&is_skipped), "without time"),
         (results.failures(), "failed"),
-        (
-            count(&|outcome| {
-                !measured(outcome) && !matches!(outcome, Outcome::Skipped { .. }) && !outcome.is_failure()
-            }),
-            "disturbed",
-        ),
+        (count(&is_disturbed), "disturbed"),
     ] {
         counts.extend((number > 0).then(|| format!("{} {what}", quantities::count(number))));
     }
-    let others = results.points.len() - all;
-    let others =
-        (others > 0).then(|| format!("; {} more are of other tiers or machines", quantities::count(others)));
-    format!("{}{}.", counts.join(", "), others.unwrap_or_default())
+    counts.join(", ")
 }
 
 /// The number of trials, in total and per point; `None` if nothing was measured.
@@ -257,7 +95,7 @@ fn trials(results: &Results) -> Option<String> {
     let each: Vec<usize> =
         results.points.iter().map(|point| point.trials.0).filter(|trials| *trials > 0).collect();
     let (least, most) = (each.iter().min()?, each.iter().max()?);
-    let median = statistics::median(&each.iter().map(|trials| *trials as f64).collect::<Vec<_>>())?;
+    let median = usual_trials(results)?;
     let left_out: usize = results.points.iter().map(|point| point.left_out).sum();
     let mut text = format!(
         "{} behind the values, a median of {} per point ({least} to {most}); one that gives several figures counts for each",

@@ -36,7 +36,8 @@ static ABOUT: About = About {
     parameters: &[MEASURE, RESIDENT],
     trends: &[Trend { along: "resident", step: 4096.0, slope: "per page of 4 KiB of the parent's memory" }],
     shown: Shown::by(&[
-        MainFigure::leading("fork, exit, wait", &[("measure", At::Name("fork, exit, wait"))]),
+        MainFigure::leading("fork, exit, wait", &[("measure", At::Name("fork, exit, wait"))])
+            .called("process, fork, exit, wait"),
         MainFigure::of(
             "fork and exec of a static program",
             &[("measure", At::Name("fork and exec of a static program"))],

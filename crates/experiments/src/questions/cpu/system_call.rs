@@ -34,7 +34,7 @@ static ABOUT: About = About {
     parameters: &[CALL],
     trends: &[],
     shown: Shown::by(&[
-        MainFigure::leading("getppid", &[("call", At::Name("getppid"))]),
+        MainFigure::leading("getppid", &[("call", At::Name("getppid"))]).called("system call (getppid)"),
         MainFigure::of("write to /dev/null", &[("call", At::Name("write nothing to /dev/null"))]),
     ]),
 };

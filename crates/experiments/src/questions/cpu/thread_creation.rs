@@ -38,7 +38,8 @@ static ABOUT: About = About {
     shown: Shown::by(&[MainFigure::leading(
         "kernel thread, create and join",
         &[("measure", At::Name("create and join"))],
-    )]),
+    )
+    .called("thread, create and join")]),
 };
 
 const JOIN: &str = "create and join";

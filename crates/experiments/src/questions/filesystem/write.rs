@@ -56,7 +56,8 @@ static ABOUT: About = About {
                 ("order", At::Name("random")),
                 ("durability", At::Name("on the device, fsync")),
             ],
-        ),
+        )
+        .called("write 4 KiB at random and fsync"),
     ]),
 };
 

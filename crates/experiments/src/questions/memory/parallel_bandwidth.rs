@@ -40,7 +40,8 @@ static ABOUT: About = About {
         MainFigure::leading(
             "read, all cores",
             &[("kind", At::Name("read")), ("threads", At::Most), ("method", At::Best)],
-        ),
+        )
+        .called("read memory, all cores"),
         MainFigure::of(
             "write, all cores",
             &[("kind", At::Name("write")), ("threads", At::Most), ("method", At::Best)],

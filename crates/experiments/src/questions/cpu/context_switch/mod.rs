@@ -52,7 +52,8 @@ static ABOUT: About = About {
         MainFigure::leading(
             "between processes",
             &[("between", At::Name(PROCESSES)), ("mechanism", At::Name(PIPE_NET))],
-        ),
+        )
+        .called("switch between processes"),
         MainFigure::of(
             "between threads",
             &[("between", At::Name(THREADS)), ("mechanism", At::Name(PIPE_NET))],

@@ -80,7 +80,8 @@ static ABOUT: About = About {
                 ("state", At::Name("direct")),
                 ("file", At::Most),
             ],
-        ),
+        )
+        .called("read 4 KiB at random, device"),
         MainFigure::of(
             "4 KiB in order, from the page cache",
             &[

@@ -69,7 +69,8 @@ static ABOUT: About = About {
         MainFigure::leading(
             "read, main memory, one core",
             &[("kind", At::Name("read")), ("size", At::Most), ("method", At::Best)],
-        ),
+        )
+        .called("read memory, one core"),
         MainFigure::of(
             "write, main memory, one core",
             &[("kind", At::Name("write")), ("size", At::Most), ("method", At::Best)],

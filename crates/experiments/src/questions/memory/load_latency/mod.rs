@@ -59,16 +59,21 @@ static ABOUT: About = About {
     trends: &[],
     shown: Shown::by(&[
         MainFigure::leading("L1", &[("order", At::Name("random cycle")), ("size", At::Within(1))])
-            .with("size"),
+            .with("size")
+            .called("load from L1"),
         MainFigure::leading("L2", &[("order", At::Name("random cycle")), ("size", At::Within(2))])
-            .with("size"),
+            .with("size")
+            .called("load from L2"),
         MainFigure::leading("L3", &[("order", At::Name("random cycle")), ("size", At::Within(3))])
-            .with("size"),
+            .with("size")
+            .called("load from L3"),
         MainFigure::leading("largest array", &[("order", At::Name("random cycle")), ("size", At::Most)])
-            .with("size"),
+            .with("size")
+            .called("load, largest array"),
         // The same point, where it is far beyond the last cache that the machine declares.
         MainFigure::leading("main memory", &[("order", At::Name("random cycle")), ("size", At::Memory)])
-            .with("size"),
+            .with("size")
+            .called("load from memory"),
     ])
     .landmarks(|machine| hierarchy::landmarks(machine, &SIZE))
     .levels(findings::levels),

@@ -77,7 +77,8 @@ static ABOUT: About = About {
                 ("chunk", At::Best),
                 ("placement", At::Best),
             ],
-        ),
+        )
+        .called("TCP stream, loopback"),
         MainFigure::of(
             "best stream without a network",
             &[

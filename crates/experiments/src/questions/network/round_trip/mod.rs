@@ -73,7 +73,8 @@ static ABOUT: About = About {
                 ("loop", At::Name("closed")),
                 ("payload", At::Least),
             ],
-        ),
+        )
+        .called("TCP round trip, loopback, 1 byte"),
         MainFigure::of(
             "TCP to the peer, 1 byte",
             &[
