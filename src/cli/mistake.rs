@@ -40,7 +40,8 @@ fn sentence(error: &Error, arguments: &[String]) -> String {
             format!("{} cannot be used with {}", short(&one), short(&other))
         }
         ErrorKind::MissingRequiredArgument => {
-            let missing = all(error, ContextKind::InvalidArg).join(", ");
+            // What stands behind two dashes is only found there.
+            let missing = all(error, ContextKind::InvalidArg).join(", ").replace("<COMMAND>", "-- <COMMAND>");
             format!("`{command}` needs {missing}; `{command} --help` explains it")
         }
         _ => clap_sentence(error),
