@@ -4,9 +4,9 @@ use crate::record::Settled;
 
 /// The round that is going on, and how many the promise takes; `None` while the pilot round finds out what trials cost.
 pub(super) fn rounds(trials: &[Vec<usize>], settled: Option<&Settled>) -> (u32, Option<u32>) {
-    let made: usize = trials.iter().map(Vec::len).sum();
+    let all: usize = trials.iter().map(Vec::len).sum();
     let points = settled.map_or(trials.len(), |settled| settled.points as usize);
-    let round = (made / points.max(1)) as u32 + 1;
+    let round = (all / points.max(1)) as u32 + 1;
     (round, settled.map(|settled| settled.most_trials as u32))
 }
 
