@@ -42,7 +42,7 @@ pub struct Header {
     /// Whether counts were reduced (`--quick`).
     pub quick: bool,
     /// Whether every setting of the report was measured (`--thorough`); absent in files of earlier programs.
-    #[serde(default, skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub thorough: bool,
     /// The run file with Fathom's own figures: its name, in the same folder.
     pub run: String,
@@ -63,11 +63,6 @@ pub struct Replication {
     pub header: Header,
     /// The outcomes of the methods, in the order in which they were measured.
     pub methods: Vec<MethodLine>,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
-fn is_false(flag: &bool) -> bool {
-    !flag
 }
 
 impl Replication {

@@ -172,7 +172,8 @@ fn source(source: &Source) -> Text {
             Some((cycles, work)) => {
                 Text::plain(format!("{} ns: ", quantities::reworded(cycles))).and(works::citation(work))
             }
-            None => works::citation(citation),
+            // A citation may begin with a range, which is none of the value beside it.
+            None => Text::plain("published: ").and(works::citation(citation)),
         },
     }
 }

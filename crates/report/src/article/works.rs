@@ -121,7 +121,7 @@ fn first(prose: &str) -> Option<(usize, &'static str)> {
 pub(super) fn citation(text: &str) -> Text {
     match first(text) {
         Some(_) => cited(text),
-        None => Text::plain("published").cite(text),
+        None => Text::default().cite(text),
     }
 }
 
