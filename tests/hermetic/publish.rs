@@ -26,7 +26,7 @@ const SECRETS: [&str; 8] = [
 
 /// The committed run with some of its points, line by line.
 fn lines() -> Vec<Value> {
-    with_points(&content(), |place, _| place % 8 == 1)
+    with_points(&content(), |place, _| place % 24 == 1)
 }
 
 fn joined(lines: &[Value]) -> String {
@@ -114,7 +114,7 @@ fn planted_everywhere(whole: &[Value], free: &BTreeSet<String>) {
             }
         });
         let entry = published(&lines).expect("a run");
-        assert!(joined(&lines).matches(secret).count() > 500, "{secret} was planted");
+        assert!(joined(&lines).matches(secret).count() > 100, "{secret} was planted");
         assert!(!entry.figures.is_empty(), "there is something to publish");
         ensure_clean(&entry, "everywhere");
     }

@@ -6,7 +6,7 @@ use fathom_engine::record::Header;
 use serde_json::Value;
 use std::collections::BTreeSet;
 
-/// SecretNames that must not be in a text.
+/// Names that must not be in a text.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SecretNames(BTreeSet<String>);
 
@@ -14,7 +14,7 @@ pub struct SecretNames(BTreeSet<String>);
 const LEAST_NAME: usize = 3;
 
 impl SecretNames {
-    /// SecretNames given by the caller, such as that of the host.
+    /// Names given by the caller, such as that of the host.
     pub fn of(names: impl IntoIterator<Item = String>) -> Self {
         SecretNames(names.into_iter().flat_map(|name| parts(&name)).collect())
     }
