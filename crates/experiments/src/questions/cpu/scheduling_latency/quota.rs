@@ -37,7 +37,7 @@ pub const THROTTLES: &str = "throttled_periods";
 /// What the process is asked for, and what it tells.
 struct SeriesBoard {
     /// Series asked for, and complete.
-    asked: AtomicU64,
+    requested: AtomicU64,
     complete: AtomicU64,
     used_ns: AtomicU64,
     passed_ns: AtomicU64,
@@ -81,7 +81,7 @@ impl UnderQuota {
             without_slack()?;
             let mut intervals = Intervals::new(WORK_NS / (used_share * SHARE), seed);
             loop {
-                wait_for(|| board.asked.load(Ordering::Acquire) > board.complete.load(Ordering::Acquire));
+                wait_for(|| board.requested.load(Ordering::Acquire) > board.complete.load(Ordering::Acquire));
                 serve(board, &mut intervals, work, watch)?;
             }
         })?;
@@ -94,7 +94,7 @@ impl UnderQuota {
     /// The next series.
     pub fn next(&self) -> Result<QuotaSeries, Failure> {
         let before = self.group.periods()?;
-        let number = self.board.asked.fetch_add(1, Ordering::AcqRel) + 1;
+        let number = self.board.requested.fetch_add(1, Ordering::AcqRel) + 1;
         wait_for(|| self.board.complete.load(Ordering::Acquire) >= number);
         let periods = self.group.periods()?;
         let passed =

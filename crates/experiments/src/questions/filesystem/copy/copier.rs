@@ -275,9 +275,7 @@ mod tests {
         let mut buffer = Aligned::new(PIECE as usize).unwrap();
         let calls = through_a_buffer(both, length, &mut buffer).unwrap();
         assert_eq!((calls, equal_bytes(&source, &copy).unwrap()), (6, length));
-        let ways: [fn((libc::c_int, libc::c_int), u64, u64) -> Result<u64, Failure>; 2] =
-            [sendfile, copy_file_range];
-        for way in ways {
+        for way in [sendfile, copy_file_range] {
             copy.set_len(0).unwrap();
             let calls = match until_complete(length, |done, rest| way(both, done, rest)) {
                 Ok(calls) => calls,

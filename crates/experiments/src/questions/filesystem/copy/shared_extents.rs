@@ -85,7 +85,7 @@ mod tests {
     #[test]
     fn a_file_of_its_own_shares_nothing() {
         let mut file = tempfile::tempfile().unwrap();
-        file.write_all(&[1; 100_000]).unwrap();
+        file.write_all(&vec![1; 100_000]).unwrap();
         assert!(bytes(&file).is_none_or(|shared| shared == 0));
     }
 }

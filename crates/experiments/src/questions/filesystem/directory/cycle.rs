@@ -25,9 +25,9 @@ pub const TASKS: &str = "tasks";
 #[derive(Debug, Default)]
 struct NameCounts {
     names: Cell<f64>,
-    made: Cell<f64>,
+    created: Cell<f64>,
     renamed: Cell<f64>,
-    left: Cell<f64>,
+    remaining: Cell<f64>,
     cpus: Cell<f64>,
     tasks: Cell<f64>,
 }
@@ -104,10 +104,10 @@ impl DirectoryCycle {
         match task {
             NameTask::Create => {
                 add(&self.counts.names, self.names.iter().map(|names| names.count() as f64).sum());
-                add(&self.counts.made, seen(MADE)?);
+                add(&self.counts.created, seen(MADE)?);
             }
             NameTask::Rename => add(&self.counts.renamed, seen(RENAMED)?),
-            NameTask::Remove => add(&self.counts.left, seen(MADE)? + seen(RENAMED)?),
+            NameTask::Remove => add(&self.counts.remaining, seen(MADE)? + seen(RENAMED)?),
             _ => {}
         }
         Ok(())
@@ -118,9 +118,9 @@ impl DirectoryCycle {
         move || {
             vec![
                 (NAMES, counts.names.get()),
-                (SEEN_MADE, counts.made.get()),
+                (SEEN_MADE, counts.created.get()),
                 (SEEN_RENAMED, counts.renamed.get()),
-                (SEEN_LEFT, counts.left.get()),
+                (SEEN_LEFT, counts.remaining.get()),
                 (ON_CPUS, counts.cpus.get()),
                 (TASKS, counts.tasks.get()),
             ]
