@@ -327,7 +327,7 @@ mod tests {
         let of_run = independent.clone().software("a call", 2.0, measured());
         let scaled = of_run.clone().software("a process", 577.0, measured()).scaled_from("report 000");
         let grounds = [independent, of_run, scaled].map(|prediction| prediction.ground());
-        assert_eq!(grounds, Ground::ALL);
+        assert_eq!(grounds, [Ground::Independent, Ground::ThisRun, Ground::Scaled]);
         let earlier =
             Prediction::new().software("fork, in null writes as in report 000 (1 / 2)", 1.0, measured());
         assert_eq!(earlier.ground(), Ground::Scaled);

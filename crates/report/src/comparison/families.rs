@@ -92,14 +92,14 @@ fn warnings(comparison: &Comparison) -> Vec<String> {
 
 /// Why a family is neither changed nor shown to be the same.
 fn undecided_because(family: &PooledFamily) -> String {
-    let seen = format!("a change of less than {} may have been missed", share(family.smallest_visible));
+    let limit = format!("a change of less than {} may have been missed", share(family.smallest_visible));
     if family.is_scattered() {
         let (moved, all) = (quantities::count(family.moved), quantities::count(family.points));
         format!(
-            "{moved} of its {all} points moved by more than the margin, each in its own direction; {seen}"
+            "{moved} of its {all} points moved by more than the margin, each in its own direction; {limit}"
         )
     } else {
-        seen
+        limit
     }
 }
 

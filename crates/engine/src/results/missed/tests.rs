@@ -258,7 +258,7 @@ fn a_figure_of_the_run_that_became_another_is_the_cause() {
         GETPPID.plant(&mut known, ns);
         known
     };
-    let call = Point::new().named(&Parameter::named("call", "the service"), "getpid");
+    let call = Point::new().named(&Parameter::named("call", "the service"), "fstat");
     let method = fathom_core::experiment::registry::find(CALLS).unwrap();
     let prediction = method.predict(&call, &entry(300.0)).unwrap();
     let last = entry(100.0);

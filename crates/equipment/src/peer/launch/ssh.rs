@@ -76,7 +76,7 @@ pub fn ensure_name(host: &str) -> Result<(), NoPeer> {
     let is_behind =
         ["proxyjump", "proxycommand"].iter().any(|name| of(name).is_some_and(|value| value != "none"));
     let name = of("hostname").unwrap_or(host);
-    if is_behind || (name, 22).to_socket_addrs().is_ok_and(|mut found| found.next().is_some()) {
+    if is_behind || (name, 22).to_socket_addrs().is_ok_and(|mut addresses| addresses.next().is_some()) {
         return Ok(());
     }
     Err(NoPeer(format!("the name {name} has no address here")))

@@ -229,7 +229,7 @@ impl Experiment for SchedulingLatency {
     }
 
     fn time_limit(&self, _: &Point) -> Duration {
-        Duration::from_mins(1)
+        Duration::from_secs(60)
     }
 }
 

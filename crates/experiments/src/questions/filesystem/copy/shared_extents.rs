@@ -28,7 +28,7 @@ struct FileExtent {
 }
 
 /// Bytes of the head, without extents: the size that the number of the call contains.
-type Head = [u64; 4];
+type ExtentMapHead = [u64; 4];
 
 /// Extents that are asked for at once.
 const EXTENTS: usize = 64;
@@ -65,8 +65,9 @@ fn after(file: &File, start: u64) -> Option<Vec<FileExtent>> {
         extents: [FileExtent::default(); EXTENTS],
     };
     // SAFETY: the head says for how many extents there is room, and the map is alive during the call.
-    let code =
-        unsafe { libc::ioctl(file.as_raw_fd(), libc::_IOWR::<Head>(u32::from(b'f'), 11), &raw mut map) };
+    let code = unsafe {
+        libc::ioctl(file.as_raw_fd(), libc::_IOWR::<ExtentMapHead>(u32::from(b'f'), 11), &raw mut map)
+    };
     (code == 0).then(|| map.extents[..(map.mapped as usize).min(EXTENTS)].to_vec())
 }
 
@@ -77,7 +78,7 @@ mod tests {
 
     #[test]
     fn the_layout_is_the_kernels() {
-        assert_eq!((size_of::<Head>(), size_of::<FileExtent>()), (32, 56));
+        assert_eq!((size_of::<ExtentMapHead>(), size_of::<FileExtent>()), (32, 56));
         assert_eq!(std::mem::offset_of!(ExtentMap, extents), 32);
     }
 
