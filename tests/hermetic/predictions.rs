@@ -405,7 +405,7 @@ fn getppid_is_a_call_and_two_mode_switches_and_what_isolation_adds() {
             .unwrap()
     };
     let (bare, isolated) = (of("Not affected"), of("Mitigation: PTI"));
-    assert!([&bare, &isolated].map(|prediction| prediction.ground()) == [Ground::Independent; 2]);
+    assert!([&bare, &isolated].map(Prediction::ground) == [Ground::Independent; 2]);
     let (bare, isolated) = (bare.total(), isolated.total());
     assert!((105.0 - bare).abs() < 1e-9, "4 + 200 cycles of half a nanosecond, and 3 ns of work: {bare}");
     assert!((isolated - bare - 100.0).abs() < 1e-9, "two changes of CR3 of 100 cycles: {isolated}");

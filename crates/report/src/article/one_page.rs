@@ -76,7 +76,7 @@ const READING: &str = "Base hardware is what the bare machine costs, software ov
     what excludes a cause.";
 
 fn row(results: &Results, figure: &Ranked) -> Row {
-    let name = linked_as(results, figure.experiment, figure.main.reader_label());
+    let name = linked_as(results, figure.experiment, &figure.main.reader_label());
     match figure.main.source {
         FigureSource::Point(point) => of_point(name, point),
         FigureSource::Slope(_) => {

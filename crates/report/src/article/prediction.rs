@@ -89,7 +89,7 @@ fn source_in_brief(of: &Source) -> Text {
             } else {
                 format!("{} ns", quantities::reworded(cycles))
             };
-            works::numbers(work).into_iter().fold(Text::plain(cycles), |text, work| text.cite(work))
+            works::numbers(work).into_iter().fold(Text::plain(cycles), Text::cite)
         }
     }
 }

@@ -43,8 +43,8 @@ pub(super) fn linked(results: &Results, name: &str) -> Text {
 }
 
 /// Words with a link to the section of an experiment, if it has one.
-pub(super) fn linked_as(results: &Results, name: &str, words: String) -> Text {
-    place_of(results, name).map_or_else(|| Text::plain(&*words), |key| Text::link(&key, &*words))
+pub(super) fn linked_as(results: &Results, name: &str, words: &str) -> Text {
+    place_of(results, name).map_or_else(|| Text::plain(words), |key| Text::link(&key, words))
 }
 
 /// The number of the section of an experiment, or its name if it has none.

@@ -66,7 +66,7 @@ pub(super) fn of(results: &Results, nearest: &Nearest) -> Section {
 }
 
 /// The best or worst point of each experiment only, so that a sweep is no list of strengths.
-fn distinct<'run>(merits: Vec<(&'run PointResult, f64)>) -> Vec<(&'run PointResult, f64)> {
+fn distinct(merits: Vec<(&PointResult, f64)>) -> Vec<(&PointResult, f64)> {
     let is_end = |place: usize, merits: &[(&PointResult, f64)]| {
         let same = |(point, _): &&(&PointResult, f64)| point.experiment == merits[place].0.experiment;
         let (before, after) = (&merits[..place], &merits[place + 1..]);

@@ -117,13 +117,17 @@ fn a_second(nanoseconds: f64) -> f64 {
 pub(super) fn interval(judged: &Assessment) -> Option<String> {
     let estimate = judged.estimate?;
     let unit = judged.unit?;
-    let (low, high) = match judged.asked_as_rate {
-        true => (estimate.high.map(a_second), estimate.low.map(a_second)),
-        false => (estimate.low, estimate.high),
+    let (low, high) = if judged.asked_as_rate {
+        (estimate.high.map(a_second), estimate.low.map(a_second))
+    } else {
+        (estimate.low, estimate.high)
     };
-    let rounded = |end: f64| match judged.asked_as_rate {
-        true => format!("{}/s", quantities::number(end)),
-        false => quantities::value(unit, end),
+    let rounded = |end: f64| {
+        if judged.asked_as_rate {
+            format!("{}/s", quantities::number(end))
+        } else {
+            quantities::value(unit, end)
+        }
     };
     match (low, high) {
         (Some(low), Some(high)) if low < high && judged.asked_as_rate => {

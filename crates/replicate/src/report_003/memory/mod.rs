@@ -82,8 +82,11 @@ fn earlier_versions(stage: &Stage, list: &mut PointerList, largest: usize, mut s
     series
 }
 
+/// Links a list through so many bytes, by a stride of so many elements.
+type ListLinking = fn(&mut PointerList, usize, usize);
+
 /// The earlier versions, with what links their lists.
-const VERSIONS: [(&str, fn(&mut PointerList, usize, usize)); 2] =
+const VERSIONS: [(&str, ListLinking); 2] =
     [("version 1", PointerList::link_in_order), ("version 2", PointerList::link)];
 
 /// One sample: a million loads, timed as a whole.
