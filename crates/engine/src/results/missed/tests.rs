@@ -260,7 +260,7 @@ fn a_figure_of_the_run_that_became_another_is_the_cause() {
     };
     let call = Point::new().named(&Parameter::named("call", "the service"), "fstat");
     let method = fathom_core::experiment::registry::find(CALLS).unwrap();
-    let prediction = method.predict(&call, &entry(300.0)).unwrap();
+    let prediction = method.predict(&call, &entry(600.0)).unwrap();
     let last = entry(100.0);
     let measured = method.predict(&call, &last).unwrap().total();
     let point = PointResult {
@@ -272,7 +272,7 @@ fn a_figure_of_the_run_that_became_another_is_the_cause() {
     let mut points = [point];
     let misses = explain(&[CALLS], &mut points, Figures { supported: &last, all: &last, shared: &[] });
     let text = misses.others[0].1[0].statement.plain();
-    assert!(text.contains("{100} in the whole run, {300} when the prediction was made"), "{text}");
+    assert!(text.contains("{100} in the whole run, {600} when the prediction was made"), "{text}");
     assert!(matches!(points[0].explanation, Some(Explanation::Cause { .. })));
 }
 
