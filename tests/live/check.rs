@@ -115,7 +115,7 @@ fn what_was_measured_is_a_run_that_is_decided_again() -> Outcome {
     again.arg("check").arg(file).arg("--run").arg(&run).args(["--format", "json"]);
     assert_eq!(result(&mut again), (Some(0), measured));
     let mut report = Command::new(assert_cmd::cargo::cargo_bin("fathom"));
-    let shown = report.arg("report").arg(&run).output().expect("it runs");
+    let shown = report.arg("report").arg(&run).arg("--full").output().expect("it runs");
     assert!(
         shown.status.success() && text(&shown.stdout).contains("every requirement was decided"),
         "{}",
