@@ -34,9 +34,10 @@ const SHARED_MORE: f64 = 0.1;
 type FactReading = fn(&ReducedRun) -> String;
 
 /// The compared facts, and the name of those that make a comparison doubtful.
-const READINGS: [(&str, Option<&str>, FactReading); 25] = [
+const READINGS: [(&str, Option<&str>, FactReading); 26] = [
     ("setting", None, setting),
     ("processor", Some("processor"), |run| known(&machine(run).processor.model_name)),
+    ("processor design", Some("processor"), |run| design(machine(run))),
     ("CPUs", Some("processor"), |run| machine(run).allowed_cpus().len().to_string()),
     ("second threads of cores", Some("processor"), |run| known(&machine(run).topology.smt)),
     ("microcode", None, |run| known(&machine(run).processor.microcode)),
@@ -127,6 +128,15 @@ fn listed(fact: &Fact<std::collections::BTreeMap<String, String>>) -> String {
     let Some(all) = fact.value() else { return UNKNOWN.to_owned() };
     let concerned = all.iter().filter(|(_, state)| *state != "Not affected");
     concerned.map(|(name, state)| format!("{name}: {state}")).collect::<Vec<_>>().join("; ")
+}
+
+/// The design by family and model: guests of several may have one name, such as `AMD EPYC`.
+pub(super) fn design(machine: &Machine) -> String {
+    let (family, model) = (known(&machine.processor.family), known(&machine.processor.model));
+    match machine.design() {
+        Some(design) => format!("{design} (family {family}, model {model})"),
+        None => format!("family {family}, model {model}"),
+    }
 }
 
 fn device(machine: &Machine) -> String {

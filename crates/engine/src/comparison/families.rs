@@ -18,6 +18,7 @@
 //! of its rounds is therefore taken [`FROM_RUN_TO_RUN`] times.
 
 use super::composition::Composition;
+use super::differences::design;
 use super::equal_frequency::{self, EqualFrequency};
 use super::family::{CYCLE, FAMILIES, family};
 use super::side::{Level, ReducedRun, Side};
@@ -136,8 +137,10 @@ fn by_point(run: &ReducedRun) -> LevelsOfRun<'_> {
 /// Whether all runs are of one kind of processor, so that their cores differ in frequency alone.
 fn have_one_processor(before: &Side, after: &Side) -> bool {
     let runs = || before.runs.iter().chain(&after.runs);
-    let models: BTreeSet<Option<&String>> =
-        runs().map(|run| run.header.machine.processor.model_name.value()).collect();
+    let models: BTreeSet<(Option<&String>, String)> = runs()
+        .map(|run| &run.header.machine)
+        .map(|machine| (machine.processor.model_name.value(), design(machine)))
+        .collect();
     models.len() == 1
 }
 

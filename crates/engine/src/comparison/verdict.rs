@@ -78,6 +78,14 @@ pub(super) fn verdicts(families: &[Contrast], points: &[Judged]) -> (Vec<bool>, 
     let chances: Vec<f64> = of_families.chain(of_points).collect();
     let mut changed = statistics::discoveries(&chances, FALSE_DISCOVERIES);
     let of_points = changed.split_off(families.len());
+    // Among many differences the list accepts one whose own interval contains no change: it is none.
+    let is_certain = |family: &Contrast| !family.interval().contains(1.0);
+    let changed =
+        changed.into_iter().zip(families).map(|(changed, family)| changed && is_certain(family)).collect();
+    let of_points = of_points
+        .into_iter()
+        .zip(points)
+        .map(|(changed, point)| changed && point.contrast.chance_within(point.margin) <= FALSE_DISCOVERIES);
     (changed, points.iter().zip(of_points).map(|(each, is_discovery)| verdict(each, is_discovery)).collect())
 }
 
@@ -89,5 +97,30 @@ fn verdict(judged: &Judged, is_discovery: bool) -> Verdict {
         Kind::Size => Verdict::Changed,
         kind if more == (kind == Kind::Rate) => Verdict::Better,
         _ => Verdict::Worse,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fathom_core::statistics::LogLevel;
+
+    fn contrast(ratio: f64, error: f64) -> Contrast {
+        let level = |value, error| LogLevel { value, below: error, above: error, freedom: 8.0 };
+        Contrast::between(level(0.0, 0.0), level(f64::ln(ratio), error))
+    }
+
+    /// Two machines that differ in hundreds of points: the list of differences is long, and one in twenty of it may be false.
+    #[test]
+    fn among_many_differences_one_that_its_own_interval_does_not_show_is_none() {
+        let point =
+            |ratio, error| Judged { contrast: contrast(ratio, error), margin: 0.05, unit: Unit::Nanoseconds };
+        let mut points = vec![point(1.6, 0.01); 300];
+        points.push(point(1.12, 0.06));
+        let families = [contrast(1.087, 0.06), contrast(1.3, 0.03)];
+        assert!(families[0].interval().contains(1.0) && !families[1].interval().contains(1.0));
+        let (changed, verdicts) = verdicts(&families, &points);
+        assert_eq!(changed, [false, true]);
+        assert_eq!((verdicts[0], verdicts[300]), (Verdict::Worse, Verdict::Inconclusive));
     }
 }

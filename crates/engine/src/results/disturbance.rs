@@ -48,7 +48,7 @@ impl Disturbance {
                     .filter(|sample| !switches_by_itself(sample))
                     .map(|sample| sample.counters.involuntary_switches),
             ),
-            lost_share: (spun > 0.0).then(|| lost / spun),
+            lost_share: (spun > 0.0).then(|| 0.0 + lost / spun),
             core_hz: lowest.zip(frequencies.iter().copied().reduce(f64::max)),
         }
     }

@@ -136,7 +136,9 @@ fn is_between(median: f64, observations: &[f64], modes: &[Mode]) -> bool {
     let near = |value: f64| {
         observations.iter().filter(|seen| (value / NEAR..=value * NEAR).contains(*seen)).count() as f64
     };
-    modes.len() > 1 && modes.iter().all(|mode| near(median) < FEW * near(mode.centre))
+    let centres = || modes.iter().map(|mode| mode.centre);
+    let between = centres().any(|centre| centre < median) && centres().any(|centre| centre > median);
+    modes.len() > 1 && between && modes.iter().all(|mode| near(median) < FEW * near(mode.centre))
 }
 
 #[cfg(test)]
@@ -173,6 +175,8 @@ mod tests {
         let modes = [Mode { centre: 4.0, share: 0.5 }, Mode { centre: 35.0, share: 0.5 }];
         let observations: Vec<f64> = [4.0, 35.0].repeat(50);
         assert!(is_between(19.5, &observations, &modes));
+        // Trials count the same, however many observations each has: so the median may lie beyond the modes of all.
+        assert!(!is_between(50.0, &observations, &modes) && !is_between(1.0, &observations, &modes));
         assert!(!is_between(4.1, &observations, &modes) && !is_between(19.5, &observations, &modes[..1]));
     }
 }

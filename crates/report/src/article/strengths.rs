@@ -6,6 +6,7 @@ use super::sections::{linked, listed};
 use crate::paper::{Key, Section, Text};
 use crate::{run, words};
 use fathom_core::quantities;
+use fathom_core::quantity::Kind;
 use fathom_core::sorting;
 use fathom_engine::results::{Explanation, PointResult, Results, distance};
 
@@ -16,7 +17,10 @@ const EACH: usize = 3;
 const NOTABLE: f64 = 1.25;
 
 pub(super) fn of(results: &Results, nearest: &Nearest) -> Section {
-    let merits = distinct(nearest.merits());
+    // Of a size neither more nor less is better: the file cache may be as large as a limit that was set.
+    let sized = |point: &PointResult| point.unit.kind() == Kind::Size;
+    let merits = nearest.merits().into_iter().filter(|(point, _)| !sized(point)).collect();
+    let merits = distinct(merits);
     let good: Vec<_> = merits.iter().filter(|(_, merit)| *merit >= NOTABLE).take(EACH).collect();
     let bad: Vec<_> = merits.iter().rev().filter(|(_, merit)| *merit <= 1.0 / NOTABLE).take(EACH).collect();
     let beside = format!("beside the nearest published machines ({}), by the same methods", nearest.names());

@@ -1,11 +1,11 @@
 //! Families of points: the verdict of a comparison in a sentence, and the table behind it.
 
-use super::rows::{because_briefly, signed_row, verdict};
+use super::rows::{self, because_briefly, signed_row, verdict};
 use crate::paper::{Column, Key, Row, Section, Table, Text, Tone};
 use crate::summary::ABSENT;
 use crate::words::plural;
 use fathom_core::message::capitalize;
-use fathom_core::quantities;
+use fathom_core::{quantities, sorting};
 use fathom_engine::comparison::{Comparison, Difference, PooledFamily, Verdict};
 use std::collections::BTreeMap;
 
@@ -61,7 +61,27 @@ pub(super) fn sentences(comparison: &Comparison) -> Vec<String> {
     if comparison.families.is_empty() && !comparison.rows.is_empty() {
         sentences.push("No family of operations has enough points to be judged.".to_owned());
     }
+    sentences.extend(by_themselves(comparison));
     sentences
+}
+
+/// The points that changed by themselves, and the furthest of them: a family may stand still around it.
+fn by_themselves(comparison: &Comparison) -> Option<String> {
+    let counts: Vec<String> = [Verdict::Worse, Verdict::Better, Verdict::Changed]
+        .into_iter()
+        .filter(|verdict| comparison.count(*verdict) > 0)
+        .map(|verdict| format!("{} {}", quantities::count(comparison.count(verdict)), verdict.name()))
+        .collect();
+    let mut rows = comparison.rows.iter().filter(|row| row.verdict.is_difference()).collect::<Vec<_>>();
+    sorting::by_number(&mut rows, |row| -row.distance());
+    let furthest = rows.first()?;
+    let (change, interval) = rows::change(furthest);
+    Some(format!(
+        "Points by themselves: {}; furthest {} {}, {change} ({interval}).",
+        counts.join(", "),
+        furthest.experiment,
+        rows::label(furthest)
+    ))
 }
 
 /// What must be known before any figure: a run compared with itself, other machines, other builds.
@@ -95,9 +115,7 @@ fn undecided_because(family: &PooledFamily) -> String {
     let limit = format!("a change of less than {} may have been missed", share(family.smallest_visible));
     if family.is_scattered() {
         let (moved, all) = (quantities::count(family.moved), quantities::count(family.points));
-        format!(
-            "{moved} of its {all} points moved by more than the margin, each in its own direction; {limit}"
-        )
+        format!("{moved} of its {all} points moved by more than the margin, in either direction; {limit}")
     } else {
         limit
     }

@@ -92,8 +92,10 @@ fn together(known: &Known) -> Statement {
         return Statement::default();
     };
     let limit = match many.differs_from(&one) {
+        // Not significantly more may still be twice as much.
+        Some(false) if !is_known_to_be_no_more(many.over(one)) => return Statement::default(),
         Some(false) => {
-            return statement!(" {most} cores do not read significantly more than one: {OF_MEMORY}.");
+            return statement!(" {most} cores read no more than one: {OF_MEMORY}.");
         }
         Some(true) if many.value > one.value => {
             "one core is limited by its lines in flight, not by the memory"
@@ -102,6 +104,14 @@ fn together(known: &Known) -> Statement {
     };
     let times = many.over(one).named("read by all cores over one");
     statement!(" {most} cores read {times} times as much as one: {limit}.", times)
+}
+
+/// From this factor on more cores read more than one.
+const MORE: f64 = 1.2;
+
+/// Whether a ratio is known to be below what would be more.
+fn is_known_to_be_no_more(times: Found) -> bool {
+    times.measured.interval.map_or(times.value, |ends| ends.high) < MORE
 }
 
 #[cfg(test)]
