@@ -206,17 +206,6 @@ const LOOP_DEVICE: &str = "truncate -s 400m \"$WORK/image\"; mkfs.ext4 -q -F \"$
 /// A disk of a few megabytes, in a file.
 const SMALL_DISK: &str = "truncate -s 8m \"$WORK/small\"; mkfs.ext4 -q -F \"$WORK/small\";";
 
-/// Every point has a reason, and none a value; nothing is left in the folder.
-fn nothing_but_reasons(output: &Output, expected: &str) {
-    let points = points(output);
-    let reasons: Vec<&str> = points.iter().filter_map(|point| point["reason"].as_str()).collect();
-    assert!(
-        reasons.iter().any(|reason| reason.contains(expected)),
-        "none of {reasons:#?} tells `{expected}`"
-    );
-    assert_eq!(reasons.len(), points.len(), "{points:#?}");
-}
-
 /// Measures reads in a folder that the script makes, and lists what is left there.
 fn read_in(work: &Path, make: &str) -> (Output, String) {
     let script = format!(
@@ -232,7 +221,6 @@ fn folders_that_cannot_be_measured_have_a_reason_and_keep_nothing() -> Outcome {
     let cases = [
         (format!("{SMALL_DISK} mount -o loop \"$WORK/small\" \"$MOUNT\";"), "a quarter of what is free"),
         ("mount -t tmpfs none \"$MOUNT\";".to_owned(), "is in memory (tmpfs)"),
-        (format!("{SMALL_DISK} mount -o loop,ro \"$WORK/small\" \"$MOUNT\";"), "Read-only file system"),
     ];
     for (make, expected) in cases {
         let work = tempfile::tempdir().unwrap();
@@ -245,7 +233,20 @@ fn folders_that_cannot_be_measured_have_a_reason_and_keep_nothing() -> Outcome {
         );
         assert!(["", "lost+found"].contains(&found.trim()), "left by {make}: {found}");
     }
+    // Where no file can be made at all, a run is refused before anything is measured.
+    let work = tempfile::tempdir().unwrap();
+    let (output, found) =
+        read_in(work.path(), &format!("{SMALL_DISK} mount -o loop,ro \"$WORK/small\" \"$MOUNT\";"));
+    refused(&output, "Read-only file system");
+    assert_eq!(found.trim(), "lost+found");
+    assert!(!work.path().join("run.jsonl").exists());
     Ok(())
+}
+
+/// A run that was refused says why, and prints no report.
+fn refused(output: &Output, expected: &str) {
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.stdout.is_empty() && said.contains(expected) && said.contains("--dir"), "{said}");
 }
 
 /// A disk that fills up between the look at its room and the write.
@@ -272,7 +273,9 @@ fn a_folder_that_is_not_ours_has_a_reason() -> Outcome {
     let script = "mount -t tmpfs -o mode=0755 none \"$MOUNT\"; cp \"$FATHOM\" \"$MOUNT/program\"; chmod 755 \"$WORK\"; \
         mkdir -m 777 \"$MOUNT/out\"; exec setpriv --reuid 65534 --regid 65534 --clear-groups \"$MOUNT/program\" run \
         filesystem/read --quick --budget 3s --alongside --dir \"$MOUNT\" -o \"$MOUNT/out/run.jsonl\" --format json";
-    nothing_but_reasons(&in_namespace(work.path(), script), "Permission denied");
+    let output = in_namespace(work.path(), script);
+    assert_eq!(output.status.code(), Some(2));
+    refused(&output, "Permission denied");
     Ok(())
 }
 
