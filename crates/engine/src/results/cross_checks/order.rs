@@ -59,10 +59,7 @@ pub(super) const ORDERED: &[Ordered] = &[
     },
     Ordered {
         what: "creating a thread and a process",
-        less: (
-            "creating and joining a thread",
-            Selector::only("cpu/thread_creation", &[("measure", Name("create and join"))]),
-        ),
+        less: ("creating and joining a thread", JOINED),
         more: (
             "fork, exit and wait",
             Selector::only("cpu/process_creation", &[("measure", Name("fork, exit, wait"))]),
