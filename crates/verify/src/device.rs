@@ -83,9 +83,29 @@ pub static WRITES: Rig = Rig {
     },
 };
 
+pub static APPENDS: Rig = Rig {
+    name: "device-appends",
+    sets: "a device limited to writing 2.048 MB a second",
+    touches: DISK,
+    budget: Duration::from_secs(60),
+    arrange: Some(|options| held(options, ("write_bps_device", "wbps"), APPENDED_A_SECOND)),
+    points: |machine| {
+        points_of(machine, &Selector::of("filesystem/durable_append", &[("figure", Name("rate"))]))
+    },
+    judge: |rig, results, _| {
+        let what = "8 KiB appended and durable within 10 ms, the highest rate";
+        let set = APPENDED_A_SECOND as f64;
+        each(rig, results, |_| Claim::of(rig, what, Some(Unit::BytesPerSecond), set).to(TO_A_JOURNAL))
+    },
+};
+
 /// Bytes of an append: at this rate it takes longer than a slice, so that each waits for its own bytes.
 const APPEND: u64 = 65_536;
 const WRITES_A_SECOND: u64 = 500_000;
+
+/// Bytes a second of which each slice in which the kernel grants them (20 or 100 ms) allows a whole number of appends of 8 KiB,
+/// five or 25: without a pause the next one waits for the next slice, and evenly due none waits.
+const APPENDED_A_SECOND: u64 = 250 * 8192;
 
 /// The share of the time that the journal may take beside the bytes: its thread is in no group with a limit.
 const TO_A_JOURNAL: f64 = 0.05;

@@ -29,6 +29,7 @@ mod opinions_report;
 mod order;
 mod page_cache;
 pub mod population;
+mod queue;
 mod quota;
 #[allow(clippy::disallowed_methods, reason = "until when a relay holds a packet is what it sets")]
 mod relay;
@@ -59,6 +60,7 @@ pub static RIGS: &[&Rig] = &[
     &chase::RIG,
     &held_lock::RIG,
     &order::RIG,
+    &queue::RIG,
     &statistics::RIG,
     &delay::RIG,
     &jitter::RIG,
@@ -72,6 +74,7 @@ pub static RIGS: &[&Rig] = &[
     &device::REQUESTS,
     &device::BURST,
     &device::WRITES,
+    &device::APPENDS,
     &link::RIG,
 ];
 
@@ -85,6 +88,7 @@ pub fn experiments() -> Vec<&'static dyn Experiment> {
         &echo::WORK,
         &chase::WORK,
         &held_lock::WORK,
+        &queue::WORK,
         &shared_core::WORK,
     ]
 }

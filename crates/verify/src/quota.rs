@@ -3,7 +3,7 @@
 use super::control_group::{ControlGroup, GroupSetting};
 use super::rig::{Arranged, Rig};
 use super::spin;
-use super::truth::{Claim, TruthFigure, figure, median_of_trials, share_of_trials};
+use super::truth::{Claim, TOLERANCE, TruthFigure, figure, median_of_trials, share_of_trials};
 use fathom_core::quantity::Unit;
 use fathom_engine::record::Truth;
 use fathom_engine::results::Results;
@@ -16,7 +16,7 @@ pub static RIG: Rig = Rig {
     touches: &[
         "control group: one with a quota of half a CPU, which contains this process meanwhile; no limit is taken off it",
     ],
-    budget: Duration::from_secs(8),
+    budget: Duration::from_secs(18),
     arrange: Some(arrange),
     points: |_| Ok(vec![spin::single()]),
     judge,
@@ -26,8 +26,11 @@ pub static RIG: Rig = Rig {
 const PERIOD: u64 = 20_000;
 const QUOTA: u64 = PERIOD / 2;
 
-/// Long against the period, because a trial contains its first and last periods only in part.
-const TRIAL: Duration = Duration::from_millis(500);
+/// A hundred periods, of which a trial contains the first and the last only in part: work begins and ends where it may run.
+const TRIAL: Duration = Duration::from_secs(2);
+
+/// The share of a trial that these two may change, beside the tolerance of every figure.
+const OF_TWO_PERIODS: f64 = PERIOD as f64 * 1e3 / TRIAL.as_nanos() as f64;
 
 fn arrange(options: &mut Options) -> Result<Arranged, String> {
     let period = GroupSetting {
@@ -50,7 +53,8 @@ fn judge(rig: &Rig, results: &Results, _: Option<f64>) -> Vec<Truth> {
         "share of time on the CPU",
         Some(Unit::PartsPerMillion),
         1e6 * QUOTA as f64 / PERIOD as f64,
-    );
+    )
+    .to(TOLERANCE + OF_TWO_PERIODS);
     let throttled = Claim::of(rig, "trials that report throttling", Some(Unit::PartsPerMillion), 1e6);
     vec![
         spin::of_single(rig, "spins of 100 µs, unchanged").judged(value),

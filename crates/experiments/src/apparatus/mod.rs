@@ -1,7 +1,7 @@
 //! What questions are asked with: work whose time is taken, and what it needs.
 
 pub mod cpu;
-pub(crate) mod filesystem;
+pub mod filesystem;
 pub(crate) mod lasting;
 pub(crate) mod listing;
 pub mod memory;

@@ -46,16 +46,48 @@ pub(super) const OPINIONS: &[Opinion] = &[
                     time between two",
         ..Opinion::by(&TOOL)
     },
+    Opinion {
+        operation: "8 KiB appended to a file, and fdatasync",
+        points: Selector::of(
+            "filesystem/durable_append",
+            &[("durability", Name("fdatasync")), ("block", Number(8192)), ("series", Name("short"))],
+        ),
+        command: "fio --output-format=json --name=log --thread --filename={file}-log --unlink=1 --rw=write --bs=8k --ioengine=psync \
+                  --fallocate=none --fdatasync=1 --size=4g --runtime=1 --time_based",
+        read: appended,
+        statistic: ToolStatistic::Median,
+        otherwise: "its percentiles are rounded up to a 64th of a power of two, and it adds the median write and the median flush",
+        ..Opinion::by(&TOOL)
+    },
 ];
 
+/// The median of a write and that of the flush after it.
+fn appended(output: &str) -> Option<f64> {
+    let job = job_of(output)?;
+    let median = |of: &Value| of["percentile"]["50.000000"].as_f64();
+    Some(median(&job["write"]["clat_ns"])? + median(&job["sync"]["lat_ns"])?)
+}
+
 fn read_of(output: &str) -> Option<Value> {
+    Some(job_of(output)?["read"].take()).filter(|read| read["total_ios"].as_u64() > Some(0))
+}
+
+fn job_of(output: &str) -> Option<Value> {
     let mut json: Value = serde_json::from_str(&output[output.find('{')?..]).ok()?;
-    Some(json["jobs"][0]["read"].take()).filter(|read| read["total_ios"].as_u64() > Some(0))
+    Some(json["jobs"][0].take())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_append_is_a_write_and_its_flush() {
+        let said = r#"{"jobs": [{"write": {"clat_ns": {"percentile": {"50.000000": 4704}}},
+            "sync": {"total_ios": 0, "lat_ns": {"percentile": {"50.000000": 156672}}}}]}"#;
+        assert_eq!(appended(said), Some(161_376.0));
+        assert_eq!(appended(&said.replace("clat_ns", "lat_ns")), None);
+    }
 
     #[test]
     fn the_median_and_the_rate_of_reads_are_found() {

@@ -64,7 +64,19 @@ pub(super) const OPINIONS: &[Opinion] = &[
         otherwise: "its threads are on any CPU and have slept for 100 ms; where the woken one preempts the waker, its end is counted too",
         ..Opinion::by(&TOOL)
     },
+    Opinion {
+        operation: "a waiter moved to another futex",
+        points: Selector::of("cpu/spin_or_sleep", &[("way", Name("requeue")), ("figure", Name("call"))]),
+        command: "perf bench -r 20 futex requeue -t 128",
+        read: |output| Some(before(&last_line_of(output, "Requeued")?, "ms")? * 1e6 / REQUEUED),
+        otherwise: "it moves 128 waiters at a stretch, the first of which takes as long as some others together: of one waiter, with \
+                    `-t 1`, that is all it measures",
+        ..Opinion::by(&TOOL)
+    },
 ];
+
+/// The waiters that it moves, one with each call.
+const REQUEUED: f64 = 128.0;
 
 /// The last line that begins with this word: a summary of several runs.
 fn last_line_of(output: &str, word: &str) -> Option<String> {
@@ -109,6 +121,13 @@ mod tests {
                      Wokeup 1 of 1 threads in 0.0140 ms (+-49.05%)\n";
         let opinion = OPINIONS.iter().find(|opinion| opinion.command.contains("futex wake"));
         assert_eq!(opinion.and_then(|opinion| (opinion.read)(woken)), Some(14_000.0));
+    }
+
+    #[test]
+    fn of_waiters_that_are_moved_each_counts() {
+        let moved = "[Run 1]: Requeued 128 of 128 threads in 0.0872 ms\nRequeued 128 of 128 threads in 0.0896 ms (+-3.09%)\n";
+        let opinion = OPINIONS.iter().find(|opinion| opinion.command.contains("requeue"));
+        assert_eq!(opinion.and_then(|opinion| (opinion.read)(moved)), Some(700.0));
     }
 
     #[test]

@@ -1,8 +1,9 @@
-//! Readers of files, alone and together, the search for the size of a cache, and a device's own account.
+//! Readers of files, alone and together, the search for the size of a cache, a device's own account, and a queue.
 
 pub(crate) mod cache_search;
 pub(crate) mod cold;
 pub(crate) mod device_account;
 pub(crate) mod fleet;
 pub(crate) mod reader;
+pub mod single_server;
 pub(crate) mod uring;

@@ -65,8 +65,9 @@ fn further(known: &Known) -> Option<Finding> {
     let (call, latency) = (of(FUTEX, CALL)?, of(FUTEX, LATENCY)?);
     Some(finding!(
         Question::Experiment,
-        "Moving a waiter to another futex takes {moved}, and waking it {call}. A mutex with priority inheritance is with the waiter \
-         after {inherited}, and a futex after {latency}: {ratio}.",
+        "Moving a waiter to another futex takes {moved}, and waking it {call}. A thread that waits in the kernel for a mutex with \
+         priority inheritance has it {inherited} after it was given back, and one that sleeps on a futex answers after {latency}: \
+         {ratio}. Newer kernels let a waiter for such a mutex spin as long as its owner runs, so that nobody has to be woken.",
         moved = moved.named("a waiter moved"),
         call = call.named("a waiter woken"),
         inherited = inherited.named("latency, PI mutex"),

@@ -51,8 +51,7 @@ fn rate(known: &Known) -> Option<Finding> {
     if rate.value <= 0.0 {
         return Some(finding!(
             Question::Experiment,
-            "At no rate are 99 of 100 appends of 8 KiB on the device within 10 ms: more than one in a hundred takes longer by \
-             itself."
+            "No rate was found at which 99 of 100 appends of 8 KiB are on the device within 10 ms of when they were due."
         ));
     }
     let appends = rate.counted(1.0 / USUAL_BLOCK as f64, Dimension::Count).named("appends a second");
@@ -119,7 +118,7 @@ mod tests {
             "{}",
             rate(2_048_000.0)
         );
-        assert!(rate(0.0).starts_with("At no rate"), "{}", rate(0.0));
+        assert!(rate(0.0).starts_with("No rate was found"), "{}", rate(0.0));
     }
 
     #[test]
