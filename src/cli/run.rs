@@ -63,7 +63,8 @@ pub struct Run {
     pub output: Option<PathBuf>,
     /// Also measure what takes all memory of the machine: the page cache filled to its end (`filesystem/cache_size`), and files
     /// of more than 1 GiB kept in it. Files that other programs have in the page cache are dropped from it, and with swap
-    /// space their memory may be moved there. Without this flag no experiment fills the page cache beyond a limit of 1 GiB.
+    /// space their memory may be moved there. Without this flag no experiment fills the page
+    /// cache beyond a limit of 1 GiB, but in memory that nothing uses.
     #[arg(long, conflicts_with = "set")]
     pub whole_memory: bool,
     /// The form of progress messages on standard error.

@@ -55,6 +55,7 @@ pub use live::Live;
 pub use lookups::Nearness;
 pub use memory::{ErrorCorrection, HugePagePool, Memory, TransparentHugePages};
 pub use memory_module::Module;
+pub use microarchitecture::process as manufacturing_process;
 pub use modules::{Bandwidth, Channels};
 pub use network::Adapter;
 pub use privileges::Privileges;
@@ -188,6 +189,15 @@ pub fn memory_ceiling() -> Option<u64> {
     let total = memory::amount(&root.text("/proc/meminfo"), "MemTotal").value().copied();
     let limit = cgroup::read(&root).memory_bytes.value().copied().flatten();
     total.into_iter().chain(limit).min()
+}
+
+/// Memory that nothing uses now, not even the page cache, within the tightest limit of this control group, bytes; `None` if it is
+/// not known.
+pub fn unused_bytes() -> Option<u64> {
+    let root = Root::default();
+    let free = memory::amount(&root.text("/proc/meminfo"), "MemFree").value().copied()?;
+    let remaining = cgroup::read(&root).memory_left_bytes.value().copied().flatten();
+    Some(remaining.map_or(free, |remaining| remaining.min(free)))
 }
 
 /// The file with the throttling counters of the control group that has this process's CPU quota; `None` if there is no quota.

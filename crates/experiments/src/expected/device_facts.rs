@@ -1,6 +1,7 @@
 //! Typical times per block for each kind of device, for predictions made before any measurement. The kind is a fact of the
 //! machine; the figures are rounded from data sheets, and wrong by a factor of two for many devices.
 
+use super::rule_of_thumb::place;
 use fathom_core::prelude::*;
 use fathom_core::quantities;
 
@@ -169,16 +170,7 @@ pub fn read_ahead(machine: &Machine) -> Basis {
 pub fn against_the_usual(read: Found, known: &Known) -> Option<Statement> {
     let device = known.machine.storage.device.value()?;
     let (low, high) = facts(known).usual_us?;
-    let (least, most) = read.interval.map_or((read.value, read.value), |ends| (ends.low, ends.high));
-    let place = if most < low * 1e3 {
-        "below"
-    } else if least > high * 1e3 {
-        "above"
-    } else if least >= low * 1e3 && most <= high * 1e3 {
-        "within"
-    } else {
-        "at the edge of"
-    };
+    let place = place(read, low * 1e3, high * 1e3);
     Some(statement!(
         "{read}, {place} the usual {low} to {high} µs of its kind of device ({kind})",
         read = read.named("small random read"),

@@ -44,6 +44,7 @@ const FACTS: &[(&str, &[&str])] = &[
         &[
             "Model",
             "Microarchitecture",
+            "Process (lithography)",
             "Nominal clock",
             "Cycle time at it",
             "Observed clock",
@@ -62,7 +63,8 @@ const FACTS: &[(&str, &[&str])] = &[
             "Device model",
             "Capacity",
             "Rotation speed",
-            "PCIe link",
+            "Average rotational latency",
+            "Link",
             "Queue depth",
             "Write cache",
         ],

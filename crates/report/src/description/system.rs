@@ -6,6 +6,7 @@ use fathom_core::machine::{
     Route, Storage, Virtualization,
 };
 use fathom_core::quantities;
+use fathom_core::quantity::Unit;
 use fathom_core::quantity::declared::{bits_rate, on_off, percent, size, yes_no};
 
 pub(super) fn storage(storage: &Storage) -> Vec<FactRow> {
@@ -58,6 +59,9 @@ fn device(device: &Device, source: &str) -> Vec<FactRow> {
         stated("Device", format!("{}, {}", device.name, device.kind), source),
         plain("Device model", &device.model),
         row("Rotation speed", &device.turns_per_minute, |turns| format!("{turns} rpm")),
+        row("Average rotational latency", &device.turns_per_minute, |turns| {
+            format!("{}, half a turn", quantities::value(Unit::Nanoseconds, 30e9 / f64::from(*turns)))
+        }),
         plain("Device firmware", &device.firmware),
         row("Capacity", &device.capacity_bytes, bytes),
         plain("Scheduler", &device.scheduler),
@@ -67,7 +71,7 @@ fn device(device: &Device, source: &str) -> Vec<FactRow> {
         row("Logical block", &device.logical_block_bytes, bytes),
         row("Physical block", &device.physical_block_bytes, bytes),
         plain("Write cache", &device.write_cache),
-        plain("PCIe link", &device.link),
+        plain("Link", &device.link),
     ];
     if !device.parts.is_empty() {
         rows.push(stated("Underlying devices", device.parts.join(", "), source));

@@ -19,7 +19,7 @@ static ABOUT: About = About {
     caveats: "System V semaphores are not measured: they outlive a killed process, and a measurement must leave \
               nothing behind.",
     version: 3,
-    timed: None,
+    timed: Some(TimedCode { of: "two turns", source: turn::SOURCE, begins: "pub fn rounds<" }),
     parameters: &[MECHANISM],
     trends: &[],
     shown: Shown::by(&[

@@ -24,7 +24,7 @@ static ABOUT: About = About {
              steady before it is observed.",
     caveats: "The lateness includes the system calls, on a CPU that may have entered an idle state.",
     version: 3,
-    timed: None,
+    timed: Some(TimedCode { of: "a sleep", source: include_str!("wake_up.rs"), begins: "fn nanosleep(" }),
     parameters: &[TIMER, SLEEP, SLACK],
     trends: &[],
     shown: Shown::by(&[MainFigure::of(

@@ -28,7 +28,11 @@ static ABOUT: About = About {
               system or dropping the caches of the whole machine, and Fathom does neither. The point is listed so \
               that the warm figure is not mistaken for it.",
     version: 2,
-    timed: None,
+    timed: Some(TimedCode {
+        of: "a file created and removed",
+        source: include_str!("metadata.rs"),
+        begins: "fn create_and_delete<",
+    }),
     parameters: &[OPERATION],
     trends: &[],
     shown: Shown::by(&[

@@ -38,7 +38,11 @@ static ABOUT: About = About {
     caveats: "A file may be in the page cache in pieces of different sizes (large folios), depending on how it was \
               written or read; one fault then maps a whole piece.",
     version: 1,
-    timed: None,
+    timed: Some(TimedCode {
+        of: "one touch, and what came with it",
+        source: include_str!("fault_extent.rs"),
+        begins: "fn looked_up<",
+    }),
     parameters: &[STATE, METHOD],
     trends: &[],
     shown: Shown::by(&[MainFigure::of(

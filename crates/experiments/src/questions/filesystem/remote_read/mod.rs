@@ -49,7 +49,11 @@ static ABOUT: About = About {
               arrived before it is requested. sftp encrypts: its figures include the ciphers of both sides. Where the \
               server is this machine, both sides share processors and memory, and there is no wire.",
     version: 2,
-    timed: None,
+    timed: Some(TimedCode {
+        of: "a block from the server",
+        source: include_str!("reading.rs"),
+        begins: "fn fetch(",
+    }),
     parameters: &[PROTOCOL, STATE, ORDER, BLOCK, FILE, QUEUE_DEPTH],
     trends: &[],
     shown: Shown::by(&[]),

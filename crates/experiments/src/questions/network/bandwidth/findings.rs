@@ -4,9 +4,12 @@ use super::points::{
     CHUNK, FIGURE, PIPE, READ, READ_CHUNKS, RECEIVE, RECEIVER, SEND, SENDER, TCP, UNIX, point, usual,
 };
 use super::{directions, processor_cost};
+use crate::apparatus::memory::stream::kernel::Kind;
+use crate::apparatus::memory::stream::working_set;
 use crate::apparatus::network::path::{LOOPBACK, PEER, WITHIN};
 use crate::expected::network::{adapter, chosen};
 use crate::expected::rule_of_thumb::{self, RuleOfThumb};
+use crate::questions::memory::bandwidth as memory_bandwidth;
 use crate::questions::network::round_trip;
 use fathom_core::prelude::*;
 use fathom_core::quantity::declared;
@@ -18,7 +21,8 @@ pub fn findings(known: &Known) -> Vec<Finding> {
     let windows = [LOOPBACK, PEER].map(|path| window_over_round_trip(path, known));
     let costs = [LOOPBACK, PEER].map(|path| processor_cost::finding(path, known));
     let reads = [LOOPBACK, PEER].map(|path| read_sizes(path, known));
-    let mine = [ways_compared(known), collapse(known), network_share(known), the_limit(known)];
+    let mine =
+        [ways_compared(known), beside_memory(known), collapse(known), network_share(known), the_limit(known)];
     mine.into_iter()
         .chain(costs)
         .chain(windows)
@@ -88,6 +92,22 @@ fn ways_compared(known: &Known) -> Option<Finding> {
         socket = other(UNIX),
         pipe = other(PIPE),
         fastest = fastest(known)
+    ))
+}
+
+/// Loopback beside what one core copies in memory, each byte counted once (R-NET-17): the kernel copies every byte twice.
+fn beside_memory(known: &Known) -> Option<Finding> {
+    let (_, tcp) = best(TCP, LOOPBACK, known)?;
+    let size = working_set::in_memory(known.machine);
+    let (method, both) = memory_bandwidth::best(Kind::Copy, size, known)?;
+    let copied = both.scaled(0.5);
+    Some(finding!(
+        Question::Experiment,
+        "One core copies {copied} in memory (memory/bandwidth, {method}, each byte counted once): a TCP stream over loopback, \
+         whose every byte is copied twice, reaches {share} of that.",
+        copied = copied.named("copied in memory by one core, each byte once"),
+        method = method.method,
+        share = tcp.share_of(copied).named("loopback over a copy in memory")
     ))
 }
 
