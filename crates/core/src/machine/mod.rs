@@ -28,6 +28,8 @@ mod network;
 mod privileges;
 mod processor;
 mod published;
+mod rated_disk;
+mod raw;
 mod remote;
 mod route;
 mod smbios;
@@ -60,6 +62,8 @@ pub use modules::{Bandwidth, Channels};
 pub use network::Adapter;
 pub use privileges::Privileges;
 pub use processor::{Processor, TickCounter};
+pub use rated_disk::RatedDisk;
+pub use raw::RawText;
 pub use remote::{Protocol, Remote, RemoteAddress, RemoteUrl, network_mount};
 pub use route::Route;
 pub use source::{Root, bracketed};
@@ -99,6 +103,9 @@ pub struct Machine {
     pub privileges: Privileges,
     /// How this program was built.
     pub build: Build,
+    /// Contents of files from which facts were read, without what identifies the machine; of earlier programs there are none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub raw: Vec<RawText>,
 }
 
 impl Serialize for Machine {
@@ -157,6 +164,7 @@ impl Machine {
             virtualization: virtualization::read(root, host),
             privileges: privileges::read(root, host),
             build: build(),
+            raw: raw::read(root, folder),
             topology,
         }
     }

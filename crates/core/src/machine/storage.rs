@@ -8,6 +8,7 @@ use super::fact::Fact;
 use super::host::Host;
 use super::mounts::{self, Mount};
 use super::published;
+use super::rated_disk::RatedDisk;
 use super::remote::{Remote, RemoteAddress, network_mount};
 use super::source::Root;
 
@@ -33,6 +34,9 @@ pub struct Storage {
     pub block_bytes: Fact<u64>,
     /// The disk under it.
     pub device: Fact<Device>,
+    /// The figures of its data sheet, if the user gave them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rated: Option<RatedDisk>,
     /// The machine's other disks.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub other_disks: Vec<Device>,
@@ -96,6 +100,7 @@ pub(super) fn read(root: &Root, host: &dyn Host, folder: &Path) -> Storage {
         block_bytes: space.map(|space| space.block_bytes),
         other_disks: other_disks(root, device.value()),
         device,
+        rated: None,
         remote,
     }
 }

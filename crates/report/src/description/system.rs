@@ -25,6 +25,9 @@ pub(super) fn storage(storage: &Storage) -> Vec<FactRow> {
         Fact::Known { value, source } => rows.extend(device(value, source)),
         unknown @ Fact::Unknown { .. } => rows.push(row("Device", unknown, |device| device.name.clone())),
     }
+    rows.extend(
+        storage.rated.map(|rated| stated("Rated, by its data sheet", rated.to_string(), "--disk-rated")),
+    );
     if let Some(remote) = &storage.remote {
         let source = remote.source.as_deref().unwrap_or("--remote");
         rows.push(stated("Read over a network", format!("{} ({})", remote.address, remote.through), source));
@@ -290,5 +293,33 @@ pub(super) fn build(build: &Build) -> Vec<FactRow> {
         stated("Version", build.version.as_str(), source),
         stated("Target", build.target.as_str(), source),
         stated("Optimised", yes_no(build.optimised), source),
+        plain("Repository", &repository(env!("CARGO_PKG_REPOSITORY"))),
     ]
+}
+
+/// Where the source can be had (R-GEN-09), as the manifest of this crate says. None is made up: without one the commit, in the settings of a
+/// report, is all that identifies the source.
+fn repository(address: &str) -> Fact<String> {
+    let manifest = "repository of Cargo.toml";
+    if address.is_empty() {
+        return Fact::unknown(
+            "this program was built without a public address; its commit identifies the source",
+            manifest,
+        );
+    }
+    Fact::known(address.to_owned(), manifest)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_that_was_not_given_is_not_made_up() {
+        assert_eq!(repository("").value(), None);
+        assert_eq!(
+            repository("https://example.org/fathom").value().map(String::as_str),
+            Some("https://example.org/fathom")
+        );
+    }
 }

@@ -80,6 +80,10 @@ pub(super) fn findings(misses: &[&Judged], figures: Figures) -> Vec<Finding> {
             None => groups.push((key, vec![miss])),
         }
     }
+    // What may not have missed is of less interest than what has.
+    let is_open =
+        |group: &[&Judged]| matches!(group[0].explanation, Explanation::NotCertain | Explanation::InDoubt);
+    sorting::by_key(&mut groups, |(_, group)| is_open(group));
     groups.iter().filter_map(|(_, group)| finding(group, figures)).collect()
 }
 

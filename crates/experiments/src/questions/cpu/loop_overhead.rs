@@ -38,7 +38,6 @@ static ABOUT: About = About {
     .divided_by("iterations"),
 };
 
-const RENAMED: &str = "Fog, Microarchitecture manual, 2022: since Zen 2 and Golden Cove a store may be forwarded with zero latency";
 /// Stated: instructions per iteration, by disassembly.
 const LISTED: &str = "instructions_listed";
 const FORMS: [&str; 3] = ["register", "memory", "memory-and-pointer"];
@@ -73,18 +72,7 @@ impl Experiment for LoopOverhead {
             "register" => {
                 prediction.hardware("a taken branch per iteration", count, known.cycles(1.0, &core.source))
             }
-            _ if core.renames_memory => prediction
-                .hardware("an addition per iteration", count, known.cycles(1.0, &core.source))
-                .hardware(
-                    "a store forwarded to the next load at rename, in no cycle or one",
-                    count,
-                    known.cycles(0.5, RENAMED),
-                ),
-            _ => prediction.hardware(
-                "a store forwarded to the next load, per iteration",
-                count,
-                known.cycles(5.0, &core.source),
-            ),
+            _ => core_facts::increments_in_memory(prediction, count, known),
         };
         Ok(round.software("entering and leaving the loop", 3.0, core_facts::instruction(known)))
     }

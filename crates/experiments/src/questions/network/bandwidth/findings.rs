@@ -1,7 +1,8 @@
 //! Findings from the rates of streams: methods compared, the network's share, and the bottleneck.
 
 use super::points::{
-    CHUNK, FIGURE, PIPE, READ, READ_CHUNKS, RECEIVE, RECEIVER, SEND, SENDER, TCP, UNIX, point, usual,
+    CHUNK, FIGURE, PIPE, READ, READ_CHUNKS, RECEIVE, RECEIVER, SEND, SENDER, START, TCP, UNIX, WINDOWS,
+    point, usual,
 };
 use super::{directions, processor_cost};
 use crate::apparatus::memory::stream::kernel::Kind;
@@ -21,12 +22,14 @@ pub fn findings(known: &Known) -> Vec<Finding> {
     let windows = [LOOPBACK, PEER].map(|path| window_over_round_trip(path, known));
     let costs = [LOOPBACK, PEER].map(|path| processor_cost::finding(path, known));
     let reads = [LOOPBACK, PEER].map(|path| read_sizes(path, known));
+    let over_time = [LOOPBACK, PEER].map(|path| reads_over_time(path, known));
     let mine =
         [ways_compared(known), beside_memory(known), collapse(known), network_share(known), the_limit(known)];
     mine.into_iter()
         .chain(costs)
         .chain(windows)
         .chain(reads)
+        .chain(over_time)
         .flatten()
         .chain(directions::findings(known))
         .collect()
@@ -178,6 +181,27 @@ fn read_sizes(path: &str, known: &Known) -> Option<Finding> {
         small = declared::size(small),
         largest = read(large)?.named(&format!("bytes of a read, largest chunk, {path}")),
         large = declared::size(large)
+    ))
+}
+
+/// How a read grows with the stream, which report 003 explains by slow start (R-NET-14).
+fn reads_over_time(path: &str, known: &Known) -> Option<Finding> {
+    let read = |since: u64| known.found(NAME, &usual(path).named(&FIGURE, READ).with(&START, since));
+    let (first, last) = (read(WINDOWS[0])?, read(WINDOWS[WINDOWS.len() - 1])?);
+    let over = if path == PEER { "from this host to the peer" } else { "over loopback" };
+    let judged = match first.differs_from(&last) {
+        Some(true) if first.value < last.value => {
+            "reads grow with the stream, as slow start lets more arrive between two"
+        }
+        Some(true) => "reads do not grow with the stream: the first find what the sender's buffers held",
+        _ => "the two are not significantly different: no slow start is seen in reads",
+    };
+    Some(finding!(
+        Question::Experiment,
+        "Of a TCP stream {over} a read brings {first} in the first half of a millisecond and {last} from {from} ms on: {judged}.",
+        first = first.named(&format!("bytes of a read, first, {path}")),
+        last = last.named(&format!("bytes of a read, last, {path}")),
+        from = (WINDOWS[WINDOWS.len() - 1] / 1_000_000).to_string()
     ))
 }
 
