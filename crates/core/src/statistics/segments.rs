@@ -236,9 +236,9 @@ mod tests {
         let curve = hockey_stick(10, 5.0);
         let few = segments_over_rounds(&curve, &rounds(&[1.0; 3])).expect("a break");
         assert_eq!(few.break_at.interval, None);
-        let mut lacking = rounds(&[1.0; 4]);
-        lacking[0][..5].fill(None);
-        assert_eq!(segments_over_rounds(&curve, &lacking).expect("a break").slope_after.interval, None);
+        let mut short = rounds(&[1.0; 4]);
+        short[0][..5].fill(None);
+        assert_eq!(segments_over_rounds(&curve, &short).expect("a break").slope_after.interval, None);
     }
 
     #[test]

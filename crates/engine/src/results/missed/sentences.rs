@@ -7,6 +7,7 @@ use crate::results::accuracy::FAIR;
 use fathom_core::experiment::{
     Dimension, Finding, Found, MainFigure, Point, Question, Statement, finding, statement,
 };
+use fathom_core::sorting;
 use std::collections::BTreeSet;
 
 /// How many misses there are, and of how many the cause is known.

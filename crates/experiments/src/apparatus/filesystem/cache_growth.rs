@@ -25,7 +25,7 @@ const ALL: f64 = 0.999;
 /// Witnesses: bytes that were read and bytes that stayed; pages that the kernel took back or swapped out meanwhile.
 const FILLED: &str = "bytes_filled";
 const STAYED: &str = "bytes_that_stayed";
-const TAKEN: &str = "pages_taken_back";
+const RECLAIMED: &str = "pages_taken_back";
 
 /// The memory that may be filled, bytes, of so much that nothing uses.
 pub fn room(unused: u64) -> u64 {
@@ -39,15 +39,15 @@ pub fn growing<'site>(file: File) -> Workload<'site> {
     let sums = Rc::new(Cell::new([0.0; 3]));
     let counted = Rc::clone(&sums);
     let observe = move || {
-        let before = taken();
+        let before = reclaimed();
         let (filled, stayed) = fill(&file)?;
         test_file::forget(&file);
-        let more = taken().zip(before).map_or(f64::NAN, |(after, before)| after - before);
-        let [all_filled, all_stayed, all_taken] = sums.get();
-        sums.set([all_filled + filled as f64, all_stayed + stayed as f64, all_taken + more]);
+        let more = reclaimed().zip(before).map_or(f64::NAN, |(after, before)| after - before);
+        let [all_filled, all_stayed, all_reclaimed] = sums.get();
+        sums.set([all_filled + filled as f64, all_stayed + stayed as f64, all_reclaimed + more]);
         Ok(Some(stayed as f64))
     };
-    let counts = move || [FILLED, STAYED, TAKEN].into_iter().zip(counted.get()).collect();
+    let counts = move || [FILLED, STAYED, RECLAIMED].into_iter().zip(counted.get()).collect();
     Workload::recorded(observe).cold().witnessed(counts)
 }
 
@@ -78,7 +78,7 @@ fn fill(file: &File) -> Result<(u64, u64), Failure> {
 }
 
 /// Pages that the kernel has taken back from the page cache, or swapped out, since it started (`/proc/vmstat`).
-fn taken() -> Option<f64> {
+fn reclaimed() -> Option<f64> {
     let text = std::fs::read_to_string("/proc/vmstat").ok()?;
     let count = |name: &str| {
         let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '))?;
@@ -88,20 +88,20 @@ fn taken() -> Option<f64> {
 }
 
 /// The share of the pages read that the kernel may have taken back meanwhile, for whatever reason of its own.
-const MOST_TAKEN: f64 = 0.01;
+const MOST_RECLAIMED: f64 = 0.01;
 
 /// That nothing was taken from others, unless the file itself met a limit.
 pub fn evidence(observed: &Observed) -> Vec<Check> {
     let claim = "nothing had to make room: pages that the kernel took back or swapped out (/proc/vmstat), per page read";
     let all = |name| observed.witness(name);
-    let (Some(filled), Some(stayed), Some(taken)) = (all(FILLED), all(STAYED), all(TAKEN)) else {
+    let (Some(filled), Some(stayed), Some(reclaimed)) = (all(FILLED), all(STAYED), all(RECLAIMED)) else {
         return vec![Check::missing(claim)];
     };
     if stayed < ALL * filled {
         let claim = "the file met a limit: share of what was read that stayed";
         return vec![Check::within(claim, stayed / filled, 0.01, ALL)];
     }
-    vec![Check::within(claim, taken * 4096.0 / filled, 0.0, MOST_TAKEN)]
+    vec![Check::within(claim, reclaimed * 4096.0 / filled, 0.0, MOST_RECLAIMED)]
 }
 
 #[cfg(test)]
@@ -117,8 +117,8 @@ mod tests {
 
     #[test]
     fn what_was_taken_from_others_is_found_out() {
-        let holds = |filled: f64, stayed: f64, taken: f64| {
-            let witnessed = [(FILLED, filled), (STAYED, stayed), (TAKEN, taken)];
+        let holds = |filled: f64, stayed: f64, reclaimed: f64| {
+            let witnessed = [(FILLED, filled), (STAYED, stayed), (RECLAIMED, reclaimed)];
             let witnessed = witnessed.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
             evidence(&Observed { witnessed, ..Observed::default() }).iter().all(|check| check.holds)
         };

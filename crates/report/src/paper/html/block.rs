@@ -13,12 +13,12 @@ impl Page<'_> {
     /// Writes the blocks one after the other. Below a question, figures and the paragraphs before them are one: they stand beside each
     /// other on paper.
     pub(super) fn blocks(&mut self, blocks: &[Block]) {
-        let asked = blocks.iter().position(|block| matches!(block, Block::Question(_)));
-        let (head, rest) = blocks.split_at(asked.map_or(0, |place| place + 1));
+        let question = blocks.iter().position(|block| matches!(block, Block::Question(_)));
+        let (head, rest) = blocks.split_at(question.map_or(0, |place| place + 1));
         self.each(head);
         let text = run_of(rest, |block| matches!(block, Block::Paragraph(_)));
         let figures = run_of(&rest[text..], |block| matches!(block, Block::Figure(_)));
-        if asked.is_none() || figures == 0 {
+        if question.is_none() || figures == 0 {
             return self.each(rest);
         }
         self.out.raw("<div class=\"beside\"><div>\n");
