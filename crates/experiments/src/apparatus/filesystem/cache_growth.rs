@@ -36,18 +36,24 @@ pub fn room(unused: u64) -> u64 {
 pub fn growing<'site>(file: File) -> Workload<'site> {
     // SAFETY: takes no pointers. Read-ahead would fetch more than is counted.
     unsafe { libc::posix_fadvise(file.as_raw_fd(), 0, 0, libc::POSIX_FADV_RANDOM) };
-    let sums = Rc::new(Cell::new([0.0; 3]));
+    // Without an account of the kernel's there is none of the pages that it took back.
+    let sums = Rc::new(Cell::new((0.0, 0.0, Some(0.0))));
     let counted = Rc::clone(&sums);
     let observe = move || {
         let before = reclaimed();
         let (filled, stayed) = fill(&file)?;
         test_file::forget(&file);
-        let more = reclaimed().zip(before).map_or(f64::NAN, |(after, before)| after - before);
-        let [all_filled, all_stayed, all_reclaimed] = sums.get();
-        sums.set([all_filled + filled as f64, all_stayed + stayed as f64, all_reclaimed + more]);
+        let more = reclaimed().zip(before).map(|(after, before)| after - before);
+        let (all_filled, all_stayed, all_reclaimed) = sums.get();
+        let all_reclaimed = all_reclaimed.zip(more).map(|(sum, more)| sum + more);
+        sums.set((all_filled + filled as f64, all_stayed + stayed as f64, all_reclaimed));
         Ok(Some(stayed as f64))
     };
-    let counts = move || [FILLED, STAYED, RECLAIMED].into_iter().zip(counted.get()).collect();
+    let counts = move || {
+        let (filled, stayed, reclaimed) = counted.get();
+        let reclaimed = reclaimed.map(|pages| (RECLAIMED, pages));
+        [(FILLED, filled), (STAYED, stayed)].into_iter().chain(reclaimed).collect()
+    };
     Workload::recorded(observe).cold().witnessed(counts)
 }
 

@@ -166,7 +166,7 @@ fn open_and_close(path: &CString) -> Result<(), Failure> {
 fn cold_stat<'site>(site: &'site Site) -> Result<Workload<'site>, Failure> {
     let paths = tree(site)?;
     let mut chance = SplitMix64::seed_from_u64(site.seed);
-    let from_devices = Rc::new(Cell::new(0.0));
+    let from_devices = Rc::new(Cell::new(Some(0.0)));
     let counted = Rc::clone(&from_devices);
     let observe = move || {
         let path = &paths[below(&mut chance, paths.len() as u64) as usize];
@@ -174,11 +174,12 @@ fn cold_stat<'site>(site: &'site Site) -> Result<Workload<'site>, Failure> {
         let (before, began) = (served(), site.stopwatch.now_ns());
         stat(path, 0)?;
         let took = site.stopwatch.now_ns() - began;
-        let more = served().zip(before).map_or(f64::NAN, |(after, before)| after - before);
-        from_devices.set(from_devices.get() + more);
+        let more = served().zip(before).map(|(after, before)| after - before);
+        from_devices.set(from_devices.get().zip(more).map(|(sum, more)| sum + more));
         Ok(Some(took))
     };
-    Ok(Workload::recorded(observe).cold().witnessed(move || vec![(SERVED, counted.get())]))
+    let counts = move || counted.get().map(|bytes| (SERVED, bytes)).into_iter().collect();
+    Ok(Workload::recorded(observe).cold().witnessed(counts))
 }
 
 /// Witnessed: bytes that devices served during the calls.
