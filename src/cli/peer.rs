@@ -30,6 +30,10 @@ pub struct Peer {
     /// A file with the token that the run must present; by default a random one is made and printed.
     #[arg(long, value_name = "FILE")]
     pub token_file: Option<PathBuf>,
+    /// Serve one run after the other with the same token, at the same port, until a limit is reached: while what measures is changed
+    /// and run again.
+    #[arg(long, conflicts_with = "launched")]
+    pub keep: bool,
     /// End after this time without contact.
     #[arg(long, value_name = "TIME", value_parser = parse_time)]
     pub idle: Option<Duration>,

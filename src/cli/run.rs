@@ -4,7 +4,7 @@ use super::peer::PeerOptions;
 use super::value::{parse_folder, parse_name, parse_processes, parse_share, parse_time, without_picture};
 use clap::{Args, ValueEnum};
 use fathom_core::experiment::Effort;
-use fathom_core::machine::RemoteAddress;
+use fathom_core::machine::{RatedDisk, RemoteAddress};
 use fathom_core::sampling::ClockKind;
 use fathom_engine::record::Label;
 use fathom_engine::run::Variation;
@@ -61,9 +61,14 @@ pub struct Run {
     /// `{host}`, `{time}` and `{set}`.
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
+    /// Figures of the data sheet of the disk below the measured folder, from which its operations are predicted and beside which the
+    /// report shows them: `seek=8.5ms,transfer=150MB/s`, either or both.
+    #[arg(long, value_name = "FIGURES", conflicts_with = "resume")]
+    pub disk_rated: Option<RatedDisk>,
     /// Also measure what takes all memory of the machine: the page cache filled to its end (`filesystem/cache_size`), and files
     /// of more than 1 GiB kept in it. Files that other programs have in the page cache are dropped from it, and with swap
-    /// space their memory may be moved there. Without this flag no experiment fills the page cache beyond a limit of 1 GiB.
+    /// space their memory may be moved there. Without this flag no experiment fills the page
+    /// cache beyond a limit of 1 GiB, but in memory that nothing uses.
     #[arg(long, conflicts_with = "set")]
     pub whole_memory: bool,
     /// The form of progress messages on standard error.

@@ -210,6 +210,7 @@ fn begin(args: &cli::Run) -> Result<(RunInProgress, PathBuf)> {
         points: vec![],
         set: set(args)?,
         labels: labels(args)?,
+        rated_disk: args.disk_rated,
         whole_memory: args.whole_memory,
     };
     let peering = peer::reach(&args.peer)?;

@@ -15,7 +15,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-/// Serves one run, and reports why it has ended.
+/// Serves one run, or one after the other, and reports why it has ended.
 pub fn serve(args: &cli::Peer) -> Result<()> {
     let addresses: Vec<SocketAddr> = args.listen.clone();
     let limits = limits(args);
@@ -26,10 +26,19 @@ pub fn serve(args: &cli::Peer) -> Result<()> {
         Some(file) => (read_token(file)?, false),
         None => (Token(chance(32).context("no random token could be made")?), true),
     };
-    let server = bind(&addresses, token.clone(), limits)?;
-    announce(&server.addresses()?, drawn.then_some(&token))?;
-    tell(format!("fathom: the peer has ended: {}", server.run()?));
-    Ok(())
+    let mut server = bind(&addresses, token.clone(), limits)?;
+    let bound = server.addresses()?;
+    announce(&bound, drawn.then_some(&token))?;
+    loop {
+        let end = server.run()?;
+        if !args.keep || !matches!(end, PeerEnd::ClientLeft | PeerEnd::Abandoned) {
+            tell(format!("fathom: the peer has ended: {end}"));
+            return Ok(());
+        }
+        // The limits begin anew: those of a peer are of one run.
+        server = bind(&bound, token.clone(), self::limits(args))?;
+        tell(format!("fathom: {end}; the next run may begin"));
+    }
 }
 
 /// The peer requested for a new run.

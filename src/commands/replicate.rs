@@ -66,6 +66,7 @@ fn begin(args: &cli::Replicate, report: &Report) -> Result<(RunInProgress, PathB
         points,
         set: None,
         labels: BTreeMap::new(),
+        rated_disk: None,
         whole_memory: false,
     };
     let peering = peer::reach(&args.peer)?;

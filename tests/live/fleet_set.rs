@@ -34,6 +34,7 @@ fn options(set: Option<&'static Set>) -> Options {
         points: vec![],
         set,
         labels: BTreeMap::new(),
+        rated_disk: None,
         whole_memory: false,
     }
 }

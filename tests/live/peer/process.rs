@@ -53,8 +53,17 @@ pub struct ByHand {
 impl ByHand {
     /// With a token of its own drawing, which is put into a file as a user would.
     pub fn start() -> Self {
+        Self::started(&[])
+    }
+
+    /// The same, and it serves one run after the other.
+    pub fn start_to_keep() -> Self {
+        Self::started(&["--keep"])
+    }
+
+    fn started(flags: &[&str]) -> Self {
         let mut command = Command::new(binary());
-        command.args(["peer", "--listen", "127.0.0.1"]);
+        command.args(["peer", "--listen", "127.0.0.1"]).args(flags);
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
         let mut said = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
         let address = said.next().unwrap().strip_prefix("listening at ").unwrap().to_owned();

@@ -20,6 +20,7 @@ pub const TESTS: &[Test] = &beside![
     whoever_takes_the_peers_place_gets_nothing,
     a_peer_ends_with_its_run_however_that_ends,
     a_peer_by_hand_needs_its_token,
+    a_peer_that_is_kept_serves_a_second_run,
     without_a_peer_its_points_are_skipped_with_what_to_do,
     a_virtual_peer_is_measured_and_leaves_nothing,
     a_virtual_peer_goes_with_a_run_that_is_killed,
@@ -151,6 +152,18 @@ fn a_peer_by_hand_needs_its_token() -> Outcome {
     assert!(refused.contains("the token is not that of this peer"), "{refused}");
     std::fs::write(&other, "short").unwrap();
     assert!(says(run(&peer.address, &file).arg("--token-file").arg(&other)).contains("too easy to guess"));
+    Ok(())
+}
+
+fn a_peer_that_is_kept_serves_a_second_run() -> Outcome {
+    let (folder, mut peer) = (tempfile::tempdir().unwrap(), ByHand::start_to_keep());
+    for name in ["first.jsonl", "second.jsonl"] {
+        let file = folder.path().join(name);
+        let output = run(&peer.address, &file).arg("--token-file").arg(&peer.token_file).output().unwrap();
+        assert!(remote_trials(&file, "measured") > 0, "{}", String::from_utf8_lossy(&output.stderr));
+    }
+    wait_until("it listens for a third", || listens(peer.port()));
+    assert!(!peer.process.has_ended());
     Ok(())
 }
 

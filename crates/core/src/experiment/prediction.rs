@@ -6,7 +6,7 @@ use super::{Dimension, Found, Parameter, Point};
 use crate::machine::Machine;
 use crate::quantities;
 use crate::quantity::Cycles;
-use crate::statistics::{Interval, Measured, fit_line};
+use crate::statistics::{Interval, Measured, fit_line, two_segments};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -150,7 +150,22 @@ pub struct Known<'run> {
     /// Whether the run's second host is this machine under another name.
     pub virtual_peer: bool,
     learnt: Cow<'run, Learnt>,
-    lines: BTreeMap<(String, Point, String), Option<(Found, Found)>>,
+    lines: BTreeMap<LineKey, Option<(Found, Found)>>,
+    bends: BTreeMap<LineKey, Bend>,
+}
+
+/// An experiment, a setting of its other parameters, and the parameter of a sweep.
+type LineKey = (String, Point, String);
+
+/// Two lines that fit a sweep better than one: where they meet, and the slopes on either side.
+#[derive(Debug, Clone, Copy)]
+pub struct Bend {
+    /// The place along the parameter.
+    pub at: Found,
+    /// The slope before it, in the points' unit per one of the parameter.
+    pub before: Found,
+    /// The slope beyond it.
+    pub after: Found,
 }
 
 /// The results of a run, by experiment and point: updated during the run, and lent to [`Known`].
@@ -175,7 +190,8 @@ impl<'run> Known<'run> {
     /// Knowledge of the machine alone.
     pub fn new(machine: &'run Machine, core_hz: Option<f64>) -> Self {
         let learnt = Cow::Owned(Learnt::default());
-        Known { machine, core_hz, core_hz_ends: None, virtual_peer: false, learnt, lines: BTreeMap::new() }
+        let (lines, bends) = (BTreeMap::new(), BTreeMap::new());
+        Known { machine, core_hz, core_hz_ends: None, virtual_peer: false, learnt, lines, bends }
     }
 
     /// Knowledge of the machine and of the results so far.
@@ -233,6 +249,25 @@ impl<'run> Known<'run> {
             let line = fit_line(&points).filter(|_| points.len() >= 3)?;
             let bare = |value| Found::bare(value, figures[0].1.dimension);
             Some((bare(line.slope), bare(line.intercept)))
+        })
+    }
+
+    /// Records two lines along a parameter.
+    pub fn learn_bend(&mut self, experiment: &str, group: &Point, along: &str, bend: Bend) {
+        self.bends.insert((experiment.to_owned(), group.without(along), along.to_owned()), bend);
+    }
+
+    /// The two lines along a parameter that fit better than one. If none were recorded they are those of the results, without
+    /// intervals; `None` if one line is preferred.
+    pub fn bend(&self, experiment: &str, group: &Point, parameter: &Parameter) -> Option<Bend> {
+        let key = (experiment.to_owned(), group.without(parameter.name), parameter.name.to_owned());
+        self.bends.get(&key).copied().or_else(|| {
+            let figures = self.found_along(experiment, group, parameter);
+            let points: Vec<(f64, f64)> = figures.iter().map(|(x, y)| (*x as f64, y.value)).collect();
+            let two = two_segments(&points)?;
+            let bare = |value| Found::bare(value, figures[0].1.dimension);
+            let at = Found::bare(two.break_at, Dimension::Count);
+            Some(Bend { at, before: bare(two.slope_before), after: bare(two.slope_after) })
         })
     }
 

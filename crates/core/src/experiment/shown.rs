@@ -23,6 +23,8 @@ pub struct Shown {
     pub against: fn(&Point) -> Option<Point>,
     /// Two numbers of every point that are the row and the column of a matrix, such as two CPUs.
     pub matrix: Option<(&'static Parameter, &'static Parameter)>,
+    /// The parameter by which tables also divide a result: the iterations of a loop.
+    pub divided_by: Option<&'static str>,
 }
 
 impl Shown {
@@ -35,6 +37,7 @@ impl Shown {
             in_order: |_| false,
             against: |_| None,
             matrix: None,
+            divided_by: None,
         }
     }
 
@@ -60,6 +63,12 @@ impl Shown {
     #[must_use]
     pub const fn matrix(self, sides: (&'static Parameter, &'static Parameter)) -> Self {
         Shown { matrix: Some(sides), ..self }
+    }
+
+    /// Shows the results divided by a parameter as well.
+    #[must_use]
+    pub const fn divided_by(self, parameter: &'static str) -> Self {
+        Shown { divided_by: Some(parameter), ..self }
     }
 
     /// Plots results against those of other points.

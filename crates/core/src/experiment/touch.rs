@@ -18,6 +18,8 @@ pub enum Touch {
     EveryCpu,
     /// A control group with a quota of processor time, for processes of the trial.
     QuotaGroup,
+    /// Up to this many bytes of memory that nothing uses are filled with pages of a file, and freed at once.
+    UnusedMemory(u64),
     /// The page cache of the whole machine is dropped, where the run is root's and the server is this machine.
     DropCaches,
 }

@@ -155,6 +155,42 @@ fn amd(family: u32, model: u32) -> Option<&'static str> {
     })
 }
 
+/// The process by which the processors of a design are made, as their makers name it; `None` for a design of which several processes,
+/// or makers that choose one, are known.
+///
+/// Sources: Intel, product specifications (ark.intel.com, "Lithography"); AMD, product specifications ("Processor Technology for CPU
+/// Cores") and the architecture overview of EPYC 9005 (2024).
+pub fn process(design: &str) -> Option<&'static str> {
+    const PROCESSES: [(&str, &[&str]); 15] = [
+        ("45 nm", &["Nehalem"]),
+        ("32 nm", &["Westmere", "Sandy Bridge", "Bulldozer", "Piledriver"]),
+        ("28 nm", &["Steamroller", "Excavator"]),
+        ("22 nm", &["Ivy Bridge", "Haswell"]),
+        ("14 nm", &["Broadwell", "Skylake", "Kaby Lake", "Comet Lake", "Rocket Lake", "Goldmont", "Zen"]),
+        ("12 nm", &["Zen+"]),
+        ("10 nm", &["Cannon Lake", "Ice Lake", "Tiger Lake", "Tremont"]),
+        ("Intel 7 (10 nm)", &["Alder Lake", "Raptor Lake", "Sapphire Rapids", "Emerald Rapids", "Gracemont"]),
+        ("7 nm", &["Zen 2", "Zen 3"]),
+        ("5 nm", &["Zen 4"]),
+        ("4 nm (dense cores 3 nm)", &["Zen 5"]),
+        ("Intel 4 (7 nm)", &["Meteor Lake"]),
+        ("Intel 3", &["Granite Rapids", "Sierra Forest"]),
+        ("3 nm", &["Lunar Lake", "Arrow Lake"]),
+        ("5 nm (second generation for M2)", &["Icestorm", "Firestorm", "Blizzard", "Avalanche"]),
+    ];
+    let is_of = |name: &&str| match design.strip_prefix(*name) {
+        Some(rest) => rest.is_empty() || rest.starts_with([',', '(']) || rest.starts_with(" ("),
+        None => false,
+    };
+    let starts = |names: &[&str]| names.iter().any(|name| is_of(&name) || two_designs(design, name));
+    PROCESSES.into_iter().find(|(_, names)| starts(names)).map(|(process, _)| process)
+}
+
+/// Whether a name is of several designs, of which the first is this one: `Kaby Lake or Coffee Lake`.
+fn two_designs(design: &str, name: &str) -> bool {
+    design.strip_prefix(name).is_some_and(|rest| rest.starts_with(" or ") || rest == " Plus")
+}
+
 /// The company behind an Arm implementer code.
 pub(super) fn implementer(code: u32) -> Option<&'static str> {
     Some(match code {
@@ -220,4 +256,36 @@ pub(super) fn arm(vendor: &str, part: u32) -> Option<&'static str> {
         ("Apple", 0x033) => "Avalanche (M2)",
         _ => return None,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_process_is_that_of_the_whole_name() {
+        assert_eq!(process("Zen"), Some("14 nm"));
+        assert_eq!(process("Zen 3"), Some("7 nm"));
+        assert_eq!(process("Kaby Lake or Coffee Lake"), Some("14 nm"));
+        assert_eq!(process("Skylake, Cascade Lake or Cooper Lake (server)"), Some("14 nm"));
+        assert_eq!(process("Alder Lake (Golden Cove and Gracemont)"), Some("Intel 7 (10 nm)"));
+        assert_eq!(process("Ice Lake (server)"), Some("10 nm"));
+        assert_eq!(
+            (process("Zen 6"), process("Neoverse N1"), process("Silvermont or Airmont")),
+            (None, None, None)
+        );
+    }
+
+    /// Every name of the tables of Intel and AMD has one, but for designs of several processes.
+    #[test]
+    fn designs_without_a_process_are_the_ones_that_have_several() {
+        let intel = (0..=0xff).filter_map(intel);
+        let amd = [0x10, 0x15, 0x17, 0x19, 0x1a]
+            .into_iter()
+            .flat_map(|family| (0..=0xff).filter_map(move |model| amd(family, model)));
+        let mut without: Vec<&str> = intel.chain(amd).filter(|name| process(name).is_none()).collect();
+        without.sort_unstable();
+        without.dedup();
+        assert_eq!(without, ["K10", "Silvermont or Airmont", "Xeon Phi"]);
+    }
 }

@@ -28,6 +28,8 @@ mod network;
 mod privileges;
 mod processor;
 mod published;
+mod rated_disk;
+mod raw;
 mod remote;
 mod route;
 mod smbios;
@@ -55,10 +57,13 @@ pub use live::Live;
 pub use lookups::Nearness;
 pub use memory::{ErrorCorrection, HugePagePool, Memory, TransparentHugePages};
 pub use memory_module::Module;
+pub use microarchitecture::process as manufacturing_process;
 pub use modules::{Bandwidth, Channels};
 pub use network::Adapter;
 pub use privileges::Privileges;
 pub use processor::{Processor, TickCounter};
+pub use rated_disk::RatedDisk;
+pub use raw::RawText;
 pub use remote::{Protocol, Remote, RemoteAddress, RemoteUrl, network_mount};
 pub use route::Route;
 pub use source::{Root, bracketed};
@@ -98,6 +103,9 @@ pub struct Machine {
     pub privileges: Privileges,
     /// How this program was built.
     pub build: Build,
+    /// Contents of files from which facts were read, without what identifies the machine; of earlier programs there are none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub raw: Vec<RawText>,
 }
 
 impl Serialize for Machine {
@@ -156,6 +164,7 @@ impl Machine {
             virtualization: virtualization::read(root, host),
             privileges: privileges::read(root, host),
             build: build(),
+            raw: raw::read(root, folder),
             topology,
         }
     }
@@ -188,6 +197,15 @@ pub fn memory_ceiling() -> Option<u64> {
     let total = memory::amount(&root.text("/proc/meminfo"), "MemTotal").value().copied();
     let limit = cgroup::read(&root).memory_bytes.value().copied().flatten();
     total.into_iter().chain(limit).min()
+}
+
+/// Memory that nothing uses now, not even the page cache, within the tightest limit of this control group, bytes; `None` if it is
+/// not known.
+pub fn unused_bytes() -> Option<u64> {
+    let root = Root::default();
+    let free = memory::amount(&root.text("/proc/meminfo"), "MemFree").value().copied()?;
+    let remaining = cgroup::read(&root).memory_left_bytes.value().copied().flatten();
+    Some(remaining.map_or(free, |remaining| remaining.min(free)))
 }
 
 /// The file with the throttling counters of the control group that has this process's CPU quota; `None` if there is no quota.

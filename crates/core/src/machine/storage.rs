@@ -8,6 +8,7 @@ use super::fact::Fact;
 use super::host::Host;
 use super::mounts::{self, Mount};
 use super::published;
+use super::rated_disk::RatedDisk;
 use super::remote::{Remote, RemoteAddress, network_mount};
 use super::source::Root;
 
@@ -33,6 +34,9 @@ pub struct Storage {
     pub block_bytes: Fact<u64>,
     /// The disk under it.
     pub device: Fact<Device>,
+    /// The figures of its data sheet, if the user gave them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rated: Option<RatedDisk>,
     /// The machine's other disks.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub other_disks: Vec<Device>,
@@ -74,7 +78,7 @@ pub struct Device {
     pub write_cache: Fact<String>,
     /// Devices this one is made of (device mapper, RAID).
     pub parts: Vec<String>,
-    /// Current and highest rate of its PCI Express link, in the kernel's words, for devices on such a link.
+    /// Rate of its PCI Express link (current and highest) or SATA link, in the kernel's words.
     pub link: Fact<String>,
 }
 
@@ -96,6 +100,7 @@ pub(super) fn read(root: &Root, host: &dyn Host, folder: &Path) -> Storage {
         block_bytes: space.map(|space| space.block_bytes),
         other_disks: other_disks(root, device.value()),
         device,
+        rated: None,
         remote,
     }
 }
@@ -266,9 +271,7 @@ fn link(root: &Root, folder: &str) -> Fact<String> {
     // The disk's parent is a controller, whose parent is the PCI function.
     let places = [format!("{folder}/device/device"), format!("{folder}/device")];
     let place = places.iter().find(|place| root.exists(&format!("{place}/current_link_speed")));
-    let Some(place) = place else {
-        return Fact::unknown("the device does not sit directly on a PCIe link", format!("{folder}/device"));
-    };
+    let Some(place) = place else { return sata_link(root, folder) };
     let word =
         |file: &str| root.word(&format!("{place}/{file}")).value().cloned().unwrap_or_else(|| "?".to_owned());
     let text = format!(
@@ -281,9 +284,43 @@ fn link(root: &Root, folder: &str) -> Fact<String> {
     Fact::known(text, place.as_str())
 }
 
+/// The negotiated rate of a SATA link, whose port's number is in the path of the device (`…/ata3/host2/…`).
+fn sata_link(root: &Root, folder: &str) -> Fact<String> {
+    let port = root.link(folder).value().and_then(|path| {
+        let names = path.iter().filter_map(|name| name.to_str()?.strip_prefix("ata"));
+        names.filter_map(|number| number.parse::<u32>().ok()).next()
+    });
+    let Some(port) = port else {
+        return Fact::unknown(
+            "the device does not sit directly on a PCIe or SATA link",
+            format!("{folder}/device"),
+        );
+    };
+    let rate = root.word(&format!("/sys/class/ata_link/link{port}/sata_spd"));
+    let rate = rate.because("the kernel does not tell the rate of the SATA link");
+    rate.parse("a rate", |rate| rate.contains("bps").then(|| format!("SATA, {rate}")))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_sata_disk_has_the_rate_of_its_port() {
+        let link_of = |rate: &str| {
+            let tree = tempfile::tempdir().unwrap();
+            let device = "sys/devices/pci0000:00/0000:00:17.0/ata3/host2/target2:0:0/2:0:0:0/block/sda";
+            for folder in [device, "sys/class/block", "sys/class/ata_link/link3"] {
+                std::fs::create_dir_all(tree.path().join(folder)).unwrap();
+            }
+            std::os::unix::fs::symlink(tree.path().join(device), tree.path().join("sys/class/block/sda"))
+                .unwrap();
+            std::fs::write(tree.path().join("sys/class/ata_link/link3/sata_spd"), rate).unwrap();
+            link(&Root::new(tree.path()), "/sys/class/block/sda").value().cloned()
+        };
+        assert_eq!(link_of("6.0 Gbps\n").as_deref(), Some("SATA, 6.0 Gbps"));
+        assert_eq!(link_of("<unknown>\n"), None);
+    }
 
     /// The kind derived from a name, a model and the queue's `rotational`.
     fn kind_of(name: &str, model: &str, rotational: &str) -> String {

@@ -3,6 +3,9 @@
 use super::clock::Clock;
 use crate::experiment::Spin;
 
+/// This file's text, of which a method section shows a function.
+pub const SOURCE: &str = include_str!("gaps.rs");
+
 /// A spin is interrupted if two successive readings are further apart than this many times the clock's cost. A reading's own
 /// jitter (a cache miss, a busy sibling) stays below three; the shortest interrupt takes longer.
 const FACTOR: f64 = 10.0;

@@ -35,6 +35,7 @@ pub mod turn;
 pub use clock::ClockKind;
 pub use conditions::{Conditions, Snapshot};
 pub use frequency::observe_core;
+pub use gaps::SOURCE as GAPS_SOURCE;
 pub use host_counts::{HostCounts, HostSlice};
 pub use host_watch::HostWatch;
 pub use memory_limit::{MemoryLimit, Scope};

@@ -62,7 +62,7 @@ pub use quantile::{
 pub use rate::rate;
 pub use ratio::{Ratio, ratio};
 pub use robust_line::{RobustLine, theil_sen};
-pub use segments::{Segments, two_segments};
+pub use segments::{Segments, SegmentsOverRounds, segments_over_rounds, two_segments};
 pub use sequential::{
     SequentialEstimate, SideErrors, SideOfMean, fewest_to_show, sequential_mean, sequential_quantile,
     side_of_mean,

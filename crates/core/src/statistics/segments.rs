@@ -1,6 +1,8 @@
 //! A cost whose slope changes at some point: two lines that meet, if the data support two.
 
 use super::line::fit_line;
+use super::measured::Measured;
+use super::signed_rank::centre;
 use crate::sorting;
 use serde::{Deserialize, Serialize};
 
@@ -52,13 +54,62 @@ impl Segments {
 /// `None` also with fewer than three different x on either side and with a number that is not finite.
 pub fn two_segments(points: &[(f64, f64)]) -> Option<Segments> {
     let line = fit_line(points)?;
-    let knots = knots(points);
-    let fits = knots.into_iter().filter_map(|knot| hinge(points, knot));
-    let best = fits.min_by(|a, b| a.squares.total_cmp(&b.squares))?;
+    let best = best_hinge(points)?;
     let level = points.iter().map(|point| point.1 * point.1).sum::<f64>() * ROUNDING;
     let n = points.len() as f64;
     let evidence = (n - PARAMETERS) * ((line.squares + level) / (best.squares + level)).ln() - 3.0 * n.ln();
     (evidence > 0.0).then_some(Segments { evidence, ..best })
+}
+
+/// The two lines that fit best, whether or not the points support two.
+fn best_hinge(points: &[(f64, f64)]) -> Option<Segments> {
+    let fits = knots(points).into_iter().filter_map(|knot| hinge(points, knot));
+    fits.min_by(|one, other| one.squares.total_cmp(&other.squares))
+}
+
+/// Two lines that meet, with the intervals over rounds of where and of both slopes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SegmentsOverRounds {
+    /// Where the slope changes, in units of x.
+    pub break_at: Measured,
+    /// The slope before the break, in units of y per unit of x.
+    pub slope_before: Measured,
+    /// The slope after it.
+    pub slope_after: Measured,
+}
+
+/// The share of the points that a round has at least if its own two lines count.
+const ENOUGH: f64 = 0.75;
+
+/// As [`two_segments`], of points that were measured in rounds (as for a line over rounds): each round has a break of its own,
+/// searched for as that of all, and the intervals are taken over rounds, so that they contain what the search adds. Where a round
+/// lacks a point, the point's estimate replaces it. With fewer than four rounds there are no intervals.
+pub fn segments_over_rounds(
+    points: &[(f64, f64)],
+    rounds: &[Vec<Option<f64>>],
+) -> Option<SegmentsOverRounds> {
+    let whole = two_segments(points)?;
+    let of_rounds: Vec<Segments> =
+        rounds.iter().filter_map(|values| best_hinge(&of_round(points, values)?)).collect();
+    let over = |of: fn(&Segments) -> f64| {
+        let values: Vec<f64> = of_rounds.iter().map(of).collect();
+        match centre(&values) {
+            Some((value, interval @ Some(_))) => Measured { value, interval },
+            _ => Measured { value: of(&whole), interval: None },
+        }
+    };
+    Some(SegmentsOverRounds {
+        break_at: over(|lines| lines.break_at),
+        slope_before: over(|lines| lines.slope_before),
+        slope_after: over(|lines| lines.slope_after),
+    })
+}
+
+/// A round's values at the points; `None` if it lacks too many.
+fn of_round(points: &[(f64, f64)], values: &[Option<f64>]) -> Option<Vec<(f64, f64)>> {
+    let present = values.iter().filter(|value| value.is_some()).count();
+    let filled = points.iter().zip(values).map(|((x, estimate), y)| (*x, y.unwrap_or(*estimate)));
+    (present as f64 >= ENOUGH * points.len() as f64).then(|| filled.collect())
 }
 
 /// The candidate places of the best break.
@@ -160,6 +211,34 @@ mod tests {
                 (fit.at(0.0) - 10.0).abs() < 1e-6 && (fit.at(9.0) - (19.0 + 4.0 * (9.0 - knee))).abs() < 1e-6
             );
         }
+    }
+
+    /// Rounds of a knee at 5 in which the whole curve is so many times as high.
+    fn rounds(factors: &[f64]) -> Vec<Vec<Option<f64>>> {
+        let curve = hockey_stick(10, 5.0);
+        factors.iter().map(|factor| curve.iter().map(|(_, y)| Some(factor * y)).collect()).collect()
+    }
+
+    #[test]
+    fn rounds_give_the_knee_and_the_slopes_their_intervals() {
+        let fit = segments_over_rounds(&hockey_stick(10, 5.0), &rounds(&[0.8, 0.9, 1.0, 1.0, 1.1, 1.2]));
+        let fit = fit.expect("a break");
+        let ends = |of: Measured| of.interval.map(|ends| (ends.low, ends.high)).expect("an interval");
+        let is = |(low, high): (f64, f64), (least, most): (f64, f64)| {
+            (low - least).abs() < 1e-6 && (high - most).abs() < 1e-6
+        };
+        assert!(is(ends(fit.break_at), (5.0, 5.0)), "every round has it there: {fit:?}");
+        assert!(is(ends(fit.slope_before), (0.8, 1.2)) && is(ends(fit.slope_after), (4.0, 6.0)), "{fit:?}");
+    }
+
+    #[test]
+    fn three_rounds_give_no_interval_and_a_round_with_half_of_the_points_does_not_count() {
+        let curve = hockey_stick(10, 5.0);
+        let few = segments_over_rounds(&curve, &rounds(&[1.0; 3])).expect("a break");
+        assert_eq!(few.break_at.interval, None);
+        let mut short = rounds(&[1.0; 4]);
+        short[0][..5].fill(None);
+        assert_eq!(segments_over_rounds(&curve, &short).expect("a break").slope_after.interval, None);
     }
 
     #[test]

@@ -3,9 +3,9 @@
 use super::method::method;
 use super::point::{PointResult, first_of_each};
 use crate::record::{MethodParameter, MethodTrend, Run};
-use fathom_core::experiment::{Dimension, Found, Known, Point};
+use fathom_core::experiment::{Bend, Dimension, Found, Known, Point};
 use fathom_core::quantity::Unit;
-use fathom_core::statistics::{self, Interval, Line, Measured};
+use fathom_core::statistics::{self, Interval, Line, Measured, SegmentsOverRounds};
 use std::collections::BTreeMap;
 
 /// A line fitted through the points of a sweep.
@@ -29,6 +29,8 @@ pub struct TrendResult {
     pub points: Vec<(f64, f64)>,
     /// The line with intervals over the rounds in which the points were visited, in `unit` per unit of the parameter.
     pub line: Line,
+    /// Two lines that meet, with intervals over rounds, if they fit better than one.
+    pub two_lines: Option<SegmentsOverRounds>,
 }
 
 /// The share of the variance of the points that a line explains at least, if it tells what a step costs.
@@ -72,6 +74,12 @@ impl TrendResult {
         let intercept = value(self.line.intercept, self.line.intercept_interval);
         let line = self.is_line().then_some((slope, intercept));
         known.learn_line(&self.experiment, group, &self.along, line);
+        if let Some(two) = &self.two_lines {
+            let of = |measured: Measured| Found::measured(measured, Dimension::Of(self.unit));
+            let at = Found::measured(two.break_at, Dimension::Count);
+            let bend = Bend { at, before: of(two.slope_before), after: of(two.slope_after) };
+            known.learn_bend(&self.experiment, group, &self.along, bend);
+        }
     }
 }
 
@@ -120,6 +128,7 @@ fn fit(trend: &MethodTrend, group: &Point, points: &[&PointResult]) -> Option<Tr
     let measured: Vec<(f64, f64)> = members.iter().map(|(_, place)| *place).collect();
     let rounds = rounds(&members.iter().map(|(point, _)| *point).collect::<Vec<_>>());
     let line = statistics::line_over_rounds(&measured, &rounds).filter(|_| measured.len() >= 3)?;
+    let two_lines = statistics::segments_over_rounds(&measured, &rounds);
     Some(TrendResult {
         experiment: first.experiment.clone(),
         parameters: first.parameters.clone(),
@@ -130,6 +139,7 @@ fn fit(trend: &MethodTrend, group: &Point, points: &[&PointResult]) -> Option<Tr
         unit: first.unit,
         points: measured,
         line,
+        two_lines,
     })
 }
 

@@ -54,6 +54,7 @@ struct Collected {
     largest_file: u64,
     most_memory: u64,
     most_cached: u64,
+    most_unused: u64,
     most_swapped: u64,
 }
 
@@ -64,6 +65,7 @@ enum EffectKind {
     Memory,
     Limit,
     PageCache,
+    UnusedMemory,
     WholeMemory,
     DropCaches,
     Swap,
@@ -101,6 +103,10 @@ impl Collected {
             Touch::BatchPolicy => EffectKind::BatchPolicy,
             Touch::EveryCpu => EffectKind::EveryCpu,
             Touch::QuotaGroup => EffectKind::QuotaGroup,
+            Touch::UnusedMemory(bytes) => {
+                self.most_unused = self.most_unused.max(bytes);
+                EffectKind::UnusedMemory
+            }
             Touch::DropCaches => EffectKind::DropCaches,
         }
     }
@@ -164,6 +170,11 @@ impl Collected {
             EffectKind::PageCache => format!(
                 "page cache: files of up to {} each are kept in it until the run ends",
                 size(self.most_cached)
+            ),
+            EffectKind::UnusedMemory => format!(
+                "page cache: up to {} of memory that nothing uses, and three quarters of it at most, filled with a sparse file; \
+                 freed at the end of each trial",
+                size(self.most_unused)
             ),
             EffectKind::WholeMemory => format!(
                 "page cache: that of the WHOLE MACHINE is taken ({all}): files of other programs are dropped from it, and \

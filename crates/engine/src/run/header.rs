@@ -7,7 +7,7 @@ use crate::record::{
 use anyhow::{Context, Result, anyhow};
 use data_encoding::HEXLOWER;
 use fathom_core::experiment::{Effort, Experiment, Point, SweepOptions};
-use fathom_core::machine::{Machine, Remote, RemoteAddress, Root, Route};
+use fathom_core::machine::{Machine, RatedDisk, Remote, RemoteAddress, Root, Route};
 use fathom_core::sampling::{ClockKind, Qualification, observe_core};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
@@ -46,6 +46,8 @@ pub struct Options {
     pub set: Option<&'static Set>,
     /// The labels of the run.
     pub labels: BTreeMap<String, String>,
+    /// The figures of the disk's data sheet, for predictions.
+    pub rated_disk: Option<RatedDisk>,
     /// Whether the memory of the whole machine may be taken.
     pub whole_memory: bool,
 }
@@ -86,6 +88,7 @@ impl Options {
             points: vec![],
             set: None,
             labels: BTreeMap::new(),
+            rated_disk: None,
             whole_memory: false,
         }
     }
@@ -94,6 +97,7 @@ impl Options {
     pub fn header(&self, peer: Option<&Peer>) -> Result<Header> {
         let selected = self.set.map_or_else(|| plan::select(&self.selection), |set| Ok(set.experiments()))?;
         let (mut machine, cpus) = described(&self.folder, self.remote.as_ref(), self.cpu)?;
+        machine.storage.rated = self.rated_disk;
         let real = peer.filter(|peer| peer.kind != PeerKind::Virtual);
         machine.peer_route = real
             .and_then(|peer| peer.address.parse().ok())

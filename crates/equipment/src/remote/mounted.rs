@@ -6,6 +6,7 @@ use fathom_core::experiment::Failure;
 use std::fs::{File, OpenOptions};
 use std::os::fd::{AsRawFd, RawFd};
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
 
 /// Maximum bytes per read; larger reads gain nothing.
 const MOST: usize = 1 << 20;
@@ -14,6 +15,8 @@ const MOST: usize = 1 << 20;
 #[derive(Default)]
 pub struct Mounted {
     file: Option<File>,
+    /// Names in the folder of the file that nobody has asked for yet, if a daemon serves the mount.
+    fresh: Option<FreshNames>,
     requests: u64,
 }
 
@@ -24,12 +27,50 @@ impl Mounted {
     }
 
     pub fn holding(file: File) -> Self {
-        Mounted { file: Some(file), requests: 0 }
+        Mounted { file: Some(file), ..Mounted::default() }
     }
 
     fn file(&self) -> Result<&File, Failure> {
         self.file.as_ref().ok_or_else(|| Failure::Broke("no file is open".to_owned()))
     }
+}
+
+/// Names of no file, each asked for once: the kernel and a daemon (FUSE) cache what they know, but what was never asked for must be
+/// looked up by the daemon, and by it on its server.
+struct FreshNames {
+    folder: PathBuf,
+    begins: String,
+    asked: u64,
+}
+
+impl FreshNames {
+    fn beside(path: &Path) -> Self {
+        let folder = path.parent().unwrap_or(Path::new("/")).to_owned();
+        let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+        FreshNames { folder, begins: format!(".fathom-{}-{}", std::process::id(), now.as_nanos()), asked: 0 }
+    }
+
+    /// Asks for the next name, which must not be there.
+    fn look_up(&mut self) -> Result<(), Failure> {
+        self.asked += 1;
+        let path = self.folder.join(format!("{}-{}", self.begins, self.asked));
+        match std::fs::symlink_metadata(&path) {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
+            Err(error) => {
+                Err(Failure::Unsupported(format!("a name is looked up in the folder of the file: {error}")))
+            }
+            Ok(_) => Err(Failure::Broke("a file has a name that was drawn for no file".to_owned())),
+        }
+    }
+}
+
+/// Whether a daemon serves the file system of a file (`FUSE_SUPER_MAGIC`, linux/magic.h).
+fn is_served_by_a_daemon(file: &File) -> bool {
+    const FUSE: i64 = 0x6573_5546;
+    let mut about = std::mem::MaybeUninit::<libc::statfs>::zeroed();
+    // SAFETY: room for one statfs, which the call fills; all zeroes are valid for it.
+    let (code, about) = unsafe { (libc::fstatfs(file.as_raw_fd(), about.as_mut_ptr()), about.assume_init()) };
+    code == 0 && about.f_type as i64 == FUSE
 }
 
 fn named(path: &str) -> impl Fn(std::io::Error) -> Failure {
@@ -64,7 +105,9 @@ impl Client for Mounted {
     }
 
     fn open(&mut self, path: &str) -> Result<(), Failure> {
-        self.file = Some(File::open(path).map_err(named(path))?);
+        let file = File::open(path).map_err(named(path))?;
+        self.fresh = is_served_by_a_daemon(&file).then(|| FreshNames::beside(Path::new(path)));
+        self.file = Some(file);
         Ok(())
     }
 
@@ -87,8 +130,14 @@ impl Client for Mounted {
         std::fs::remove_file(path).map_err(named(path))
     }
 
-    /// Requests the file's attributes from the server, past the cache.
+    /// Requests the file's attributes from the server, past the cache; through a daemon, which has a cache of its own, looks up a name
+    /// that was never asked for.
     fn exchange(&mut self) -> Result<(), Failure> {
+        if let Some(fresh) = &mut self.fresh {
+            fresh.look_up()?;
+            self.requests += 1;
+            return Ok(());
+        }
         let file = self.file()?.as_raw_fd();
         attributes_from_the_server(file).map_err(|error| {
             Failure::Unsupported(format!("statx(2), which has a mount ask its server: {error}"))
@@ -122,5 +171,23 @@ impl Client for Mounted {
 
     fn resident(&self, start: u64, bytes: u64) -> Result<u64, Failure> {
         Ok(test_file::cached_within(self.file()?, start, bytes)?.bytes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_name_is_asked_for_twice_and_one_that_is_there_is_no_exchange() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file");
+        let mut fresh = FreshNames::beside(&path);
+        fresh.look_up().unwrap();
+        fresh.look_up().unwrap();
+        assert_eq!(fresh.asked, 2);
+        std::fs::write(folder.path().join(format!("{}-3", fresh.begins)), "x").unwrap();
+        assert!(matches!(fresh.look_up(), Err(Failure::Broke(_))));
+        assert_ne!(FreshNames::beside(&path).begins, fresh.begins);
     }
 }

@@ -15,6 +15,7 @@ pub use content::{Content, SECTOR};
 pub use device::{direct, ensure_accounted, served, served_to};
 pub use disk_quota::{DiskQuota, ensure_on_a_device};
 use residency::pass_on;
+pub use residency::{Dropped, drop_caches};
 pub use residency::{
     Passing, cached, cached_within, evict, evict_after_reads, evict_until, forget, page_bytes, warm,
 };

@@ -184,3 +184,22 @@ pub fn warm(test: &TestFile) -> Result<(), Failure> {
         test.bytes >> 20
     )))
 }
+/// What the kernel is told to drop (`drop_caches`, proc(5)).
+#[derive(Debug, Clone, Copy)]
+pub enum Dropped {
+    /// The contents of files.
+    Contents = 1,
+    /// Contents, names and attributes.
+    All = 3,
+}
+
+/// Makes this machine drop what it has cached of all files, after writing dirty pages to their devices.
+pub fn drop_caches(what: Dropped) -> Result<(), Failure> {
+    // SAFETY: takes no arguments and cannot fail.
+    unsafe { libc::sync() };
+    std::fs::write("/proc/sys/vm/drop_caches", (what as u8).to_string()).map_err(|error| {
+        Failure::Unsupported(format!(
+            "only root can empty this machine's caches of files (/proc/sys/vm/drop_caches: {error})"
+        ))
+    })
+}

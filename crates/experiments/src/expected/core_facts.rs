@@ -197,3 +197,20 @@ pub fn instruction(known: &Known) -> Basis {
     let core = of(known.machine);
     known.cycles(1.0 / core.width, &format!("{} instructions a cycle: {}", core.width, core.source))
 }
+const RENAMED: &str = "Fog, Microarchitecture manual, 2022: since Zen 2 and Golden Cove a store may be forwarded with zero latency";
+
+/// Adds additions to one counter in memory, each of which loads what the one before it has stored.
+pub fn increments_in_memory(prediction: Prediction, times: f64, known: &Known) -> Prediction {
+    let core = of(known.machine);
+    if core.renames_memory {
+        return prediction
+            .hardware("an addition to a counter in memory", times, known.cycles(1.0, &core.source))
+            .hardware(
+                "its store forwarded to the next load at rename, in no cycle or one",
+                times,
+                known.cycles(0.5, RENAMED),
+            );
+    }
+    let what = "an addition to a counter in memory: a store forwarded to the next load";
+    prediction.hardware(what, times, known.cycles(5.0, &core.source))
+}

@@ -1,6 +1,7 @@
 //! Typical times per block for each kind of device, for predictions made before any measurement. The kind is a fact of the
 //! machine; the figures are rounded from data sheets, and wrong by a factor of two for many devices.
 
+use super::rule_of_thumb::place;
 use fathom_core::prelude::*;
 use fathom_core::quantities;
 
@@ -116,6 +117,15 @@ fn facts(known: &Known) -> &'static DeviceKind {
 /// that a data sheet gives for a deep queue (R-FIX-58).
 pub fn random_read(known: &Known) -> Basis {
     let facts = facts(known);
+    if let Some(seek) = known.machine.storage.rated.and_then(|rated| rated.seek_ns) {
+        return match turns_per_minute(known) {
+            Some(turns) => Basis::fact(
+                seek + 30e9 / turns,
+                "the data sheet's seek (--disk-rated), and half a revolution",
+            ),
+            None => Basis::fact(seek, "the data sheet's time of a random read (--disk-rated)"),
+        };
+    }
     match turns_per_minute(known) {
         Some(turns) => Basis::assumed(
             SEEK_NS + 30e9 / turns,
@@ -140,6 +150,9 @@ fn turns_per_minute(known: &Known) -> Option<f64> {
 
 /// The usual range of that time, nanoseconds, if one is published for the kind of device.
 pub fn usual_random_read(known: &Known) -> Option<[f64; 2]> {
+    if known.machine.storage.rated.is_some_and(|rated| rated.seek_ns.is_some()) {
+        return None;
+    }
     facts(known).usual_us.map(|(low, high)| [low * 1e3, high * 1e3])
 }
 
@@ -152,6 +165,9 @@ pub fn sequential_read(known: &Known) -> Basis {
 /// Time per byte at the rate of large reads, nanoseconds.
 pub fn byte(known: &Known) -> Basis {
     let facts = facts(known);
+    if let Some(rate) = known.machine.storage.rated.and_then(|rated| rated.transfer_bytes_per_second) {
+        return Basis::fact(1e9 / rate, "the data sheet's rate of large reads (--disk-rated)");
+    }
     Basis::assumed(1e9 / facts.bytes_per_second, facts.source)
 }
 
@@ -169,16 +185,7 @@ pub fn read_ahead(machine: &Machine) -> Basis {
 pub fn against_the_usual(read: Found, known: &Known) -> Option<Statement> {
     let device = known.machine.storage.device.value()?;
     let (low, high) = facts(known).usual_us?;
-    let (least, most) = read.interval.map_or((read.value, read.value), |ends| (ends.low, ends.high));
-    let place = if most < low * 1e3 {
-        "below"
-    } else if least > high * 1e3 {
-        "above"
-    } else if least >= low * 1e3 && most <= high * 1e3 {
-        "within"
-    } else {
-        "at the edge of"
-    };
+    let place = place(read, low * 1e3, high * 1e3);
     Some(statement!(
         "{read}, {place} the usual {low} to {high} µs of its kind of device ({kind})",
         read = read.named("small random read"),
@@ -194,4 +201,23 @@ pub fn soonest_answer(known: &Known) -> Option<(f64, &'static str)> {
         500.0,
         "a request and its answer cross PCI Express, or leave the virtual machine: half a microsecond at least",
     ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_data_sheet_takes_the_place_of_what_is_typical() {
+        let mut machine = fathom_described::machine();
+        let predicted = |machine: &Machine| {
+            let known = Known::new(machine, None);
+            (random_read(&known).value, byte(&known).value)
+        };
+        let (typical, byte) = predicted(&machine);
+        machine.storage.rated = Some("seek=8.5ms".parse().unwrap());
+        assert_eq!(predicted(&machine), (8.5e6, byte));
+        machine.storage.rated = Some("transfer=250MB/s".parse().unwrap());
+        assert_eq!(predicted(&machine), (typical, 4.0));
+    }
 }

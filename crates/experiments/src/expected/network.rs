@@ -61,6 +61,24 @@ pub fn link_rate(known: &Known) -> Basis {
     }
 }
 
+/// Bits per second that a stream finds there: an adapter that sends or receives at a time spends half of it on what comes back, as
+/// reports 000, 001 and 003 reckon (R-NET-16).
+pub fn stream_rate(known: &Known) -> Basis {
+    match adapter(known).filter(|(adapter, _)| takes_turns(adapter)) {
+        Some((adapter, rate)) => {
+            let why = if adapter.kind == "wireless" { "its air is shared" } else { "half duplex" };
+            let what = format!("half of the rate of {}, {} ({why})", adapter.name, chosen(known));
+            Basis::fact(rate / 2.0, &what)
+        }
+        None => link_rate(known),
+    }
+}
+
+/// Whether an adapter cannot send and receive at the same time.
+pub fn takes_turns(adapter: &Adapter) -> bool {
+    adapter.kind == "wireless" || adapter.duplex.value().is_some_and(|duplex| duplex == "half")
+}
+
 /// The adapter that leads to the peer, or if the route is unknown the fastest that is up; with its rate, bits per second.
 pub fn adapter<'known>(known: &'known Known) -> Option<(&'known Adapter, f64)> {
     let (adapter, rate) = known.machine.adapter_of(known.machine.peer_route.as_ref())?;
@@ -82,4 +100,48 @@ pub fn network_round_trip() -> Basis {
         "order of magnitude of a round trip through two wired adapters and a switch; Wi-Fi takes some 20 times as \
          long (report 000: 2.1 ms)",
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The rate by which a link of 1 Gbit/s of this kind is predicted.
+    fn rate_of(kind: &str, duplex: &str) -> f64 {
+        let mut machine = fathom_described::machine();
+        let fact = |word: &str| Fact::known(word.to_owned(), "a test");
+        machine.network = vec![Adapter {
+            kind: kind.to_owned(),
+            state: fact("up"),
+            duplex: fact(duplex),
+            speed_bits_per_second: Fact::known(1_000_000_000, "a test"),
+            ..an_adapter()
+        }];
+        stream_rate(&Known::new(&machine, None)).value
+    }
+
+    fn an_adapter() -> Adapter {
+        let unknown = || Fact::unknown("a test", "a test");
+        Adapter {
+            name: "eth0".to_owned(),
+            kind: String::new(),
+            driver: unknown(),
+            model: unknown(),
+            speed_bits_per_second: Fact::unknown("a test", "a test"),
+            duplex: unknown(),
+            mtu_bytes: Fact::unknown("a test", "a test"),
+            state: unknown(),
+            receive_queues: Fact::unknown("a test", "a test"),
+            transmit_queues: Fact::unknown("a test", "a test"),
+            offloads: Fact::unknown("a test", "a test"),
+            numa_node: Fact::unknown("a test", "a test"),
+        }
+    }
+
+    #[test]
+    fn a_link_that_sends_or_receives_at_a_time_is_predicted_at_half_its_rate() {
+        assert!((rate_of("Ethernet", "full") - 1e9).abs() < 1.0);
+        assert!((rate_of("Ethernet", "half") - 5e8).abs() < 1.0);
+        assert!((rate_of("wireless", "unknown") - 5e8).abs() < 1.0);
+    }
 }

@@ -28,6 +28,45 @@ impl RuleOfThumb {
     }
 }
 
+/// Where a figure lies beside a published range, considering all of its interval.
+pub fn place(measured: Found, low: f64, high: f64) -> &'static str {
+    let (least, most) =
+        measured.interval.map_or((measured.value, measured.value), |ends| (ends.low, ends.high));
+    if most < low {
+        "below"
+    } else if least > high {
+        "above"
+    } else if least >= low && most <= high {
+        "within"
+    } else {
+        "at the edge of"
+    }
+}
+
+/// A range of a published table, and who cites it (R-PRE-09).
+pub struct PublishedRange {
+    /// What it is a range of.
+    pub of: &'static str,
+    /// Its ends, nanoseconds.
+    pub ns: (f64, f64),
+}
+
+impl PublishedRange {
+    /// The figure and where it lies.
+    pub fn beside(&self, measured: Found) -> Statement {
+        let (low, high) = self.ns;
+        let end = |value| Found::exact(value, measured.dimension);
+        statement!(
+            "{of} {measured}, {place} {low} to {high}",
+            of = self.of,
+            measured = measured.named(&format!("{}, beside a published range", self.of)),
+            place = place(measured, low, high),
+            low = end(low).named(&format!("{}, least published", self.of)),
+            high = end(high).named(&format!("{}, most published", self.of))
+        )
+    }
+}
+
 /// The finding that compares a figure with the predictions of rules; `None` if no rule predicts it.
 pub fn beside(
     what: &'static str,
@@ -42,4 +81,21 @@ pub fn beside(
         measured = measured.named(what),
         rules
     ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_place_is_that_of_the_whole_interval() {
+        let of = |low: f64, high: f64| {
+            let interval = Some(fathom_core::statistics::Interval { low, high });
+            let value = f64::midpoint(low, high);
+            let measured = fathom_core::statistics::Measured { value, interval };
+            place(Found::measured(measured, Dimension::Of(Unit::Nanoseconds)), 2.0, 8.0)
+        };
+        assert_eq!([of(0.9, 1.1), of(3.0, 4.0), of(9.0, 10.0)], ["below", "within", "above"]);
+        assert_eq!([of(1.0, 3.0), of(7.0, 9.0)], ["at the edge of"; 2]);
+    }
 }

@@ -326,7 +326,7 @@ mod tests {
 
     #[test]
     fn a_rate_is_of_all_bytes_from_the_first_arrival_to_the_last_and_one_arrival_has_none() {
-        let at = |at_ns, bytes| Arrival { at_ns, bytes };
+        let at = |at_ns, bytes| Arrival { at_ns, bytes, reads: 0 };
         assert_eq!(rate(&[at(5, 1000)], 1000), None);
         let rate = rate(&[at(1000, 400), at(1500, 800), at(3000, 1000), at(9000, 1000)], 1000).unwrap();
         assert!((rate - 0.5e9).abs() < 1.0, "{rate}");

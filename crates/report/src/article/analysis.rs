@@ -30,6 +30,19 @@ pub(super) fn lead(results: &Results, points: &[&PointResult]) -> Option<Text> {
     Some(Text::plain(format!("{within}{median}. {}", reasons(points))))
 }
 
+/// The mechanisms that account for misses, each once.
+fn mechanisms(points: &[&PointResult]) -> String {
+    let mut names: Vec<&str> = vec![];
+    for point in points {
+        if let Some(Explanation::Cause { mechanism, .. }) = &point.explanation {
+            if !names.contains(&mechanism.as_str()) {
+                names.push(mechanism);
+            }
+        }
+    }
+    names.join("; ")
+}
+
 /// What is known of the results that missed: of how many the cause is known, open, or not certain.
 fn reasons(points: &[&PointResult]) -> String {
     let number = |is_one: fn(&Explanation) -> bool| {
@@ -50,8 +63,11 @@ fn reasons(points: &[&PointResult]) -> String {
             "Within a factor of {FAIR} the terms of the predictions account for what was measured."
         );
     }
+    let named = mechanisms(points);
     let each =
-        kinds.iter().filter(|(number, _)| *number > 0).map(|(number, what)| format!("{number} {what}"));
+        kinds.iter().enumerate().filter(|(_, (number, _))| *number > 0).map(|(place, (number, what))| {
+            if place == 0 { format!("{number} {what} ({named})") } else { format!("{number} {what}") }
+        });
     let word = if missed == 1 { "miss" } else { "misses" };
     format!("{missed} {word}: {}.", each.collect::<Vec<_>>().join(", "))
 }

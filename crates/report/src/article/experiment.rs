@@ -104,16 +104,19 @@ fn method_in_brief(method: &Method) -> Block {
     let mut text = Text::prose(&format!("One operation is {}. ", method.operation));
     text = text.and(cited(&sentences(&method.text, METHOD_WORDS)));
     if let Some(timed) = &method.timed {
-        let name = timed.text.split_once("fn ").and_then(|(_, rest)| rest.split(['(', '<']).next());
-        let code = Text::code(name.unwrap_or_default());
-        text = text
-            .and(" Timed: ")
-            .and(code)
-            .and(", ")
-            .and(Text::prose(&timed.of))
-            .and(", listed in the appendix.");
+        text = text.and(" Timed: ");
+        if let Some(name) = name_of(&timed.text) {
+            text = text.and(Text::code(name)).and(", ");
+        }
+        text = text.and(Text::prose(&timed.of)).and(", listed in the appendix.");
     }
     part_of("Method", text)
+}
+
+/// The name of the function that an excerpt begins with; a macro or a text for the assembler has none that says something.
+fn name_of(excerpt: &str) -> Option<&str> {
+    let (_, rest) = excerpt.lines().next()?.split_once("fn ")?;
+    rest.split(['(', '<']).next()
 }
 
 /// The first sentences of a text, until they have this many words.

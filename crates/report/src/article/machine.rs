@@ -6,6 +6,7 @@ use crate::description::FactRow;
 use crate::paper::{Block, Column, Group, Key, Row, Section, Sign, Table, Text, Tone, Weight};
 use crate::run::{self, Precision};
 use crate::{description, occupancy, words};
+use fathom_core::machine::RawText;
 use fathom_core::quantities;
 use fathom_engine::results::{PointResult, Results};
 
@@ -33,7 +34,22 @@ pub(super) fn of(results: &Results) -> Section {
         summary: "Every fact".into(),
         appendix: true,
         open: false,
-        blocks: std::iter::once(Block::Paragraph(lead.into())).chain(parts.map(folded)).collect(),
+        blocks: std::iter::once(Block::Paragraph(lead.into()))
+            .chain(parts.map(folded))
+            .chain(raw(results))
+            .collect(),
+    })
+}
+
+/// The contents of files from which facts were read.
+fn raw(results: &Results) -> Option<Block> {
+    let raw = &results.run.header.machine.raw;
+    let each = |raw: &RawText| [Block::Heading(raw.source.clone()), Block::Listing(raw.text.clone())];
+    (!raw.is_empty()).then(|| Block::Folded {
+        summary: "What was read, as it was".into(),
+        appendix: false,
+        open: false,
+        blocks: raw.iter().flat_map(each).collect(),
     })
 }
 
@@ -44,6 +60,7 @@ const FACTS: &[(&str, &[&str])] = &[
         &[
             "Model",
             "Microarchitecture",
+            "Process (lithography)",
             "Nominal clock",
             "Cycle time at it",
             "Observed clock",
@@ -62,7 +79,9 @@ const FACTS: &[(&str, &[&str])] = &[
             "Device model",
             "Capacity",
             "Rotation speed",
-            "PCIe link",
+            "Average rotational latency",
+            "Link",
+            "Rated, by its data sheet",
             "Queue depth",
             "Write cache",
         ],
@@ -70,7 +89,7 @@ const FACTS: &[(&str, &[&str])] = &[
     ("Network", &[" model", " driver", " speed", " duplex", " MTU"]),
     ("Kernel", &["Release", "Distribution", "C library", "Page-table isolation"]),
     ("Virtualisation", &["Hypervisor", "Container", "System"]),
-    ("This program", &["Version", "Target"]),
+    ("This program", &["Version", "Target", "Repository"]),
 ];
 
 /// The machine in one table, each fact with what it was read from; of an unknown one the reason.

@@ -203,10 +203,14 @@ fn statistics_method() -> String {
          of single observations and of the means of trials. The trimmed mean leaves out {} of the observations \
          at either end. Ticks are clock ticks; cycles are core cycles, at the frequency at which chains of dependent \
          instructions ran. An observation is the time between two clock readings divided by the operations between \
-         them; 1 operation means that each was timed separately.",
+         them; 1 operation means that each was timed separately, and “own reading” that the work itself takes each reading or \
+         count, around what its method names, and nothing is divided.",
         quantities::percent(TRIMMED)
     )
 }
+
+/// What is written of work that reads the clock, or counts, by itself.
+const OWN_READING: &str = "own reading";
 
 /// A deviation below this share of the mean is the error of its arithmetic.
 const ARITHMETIC: f64 = 1e-9;
@@ -232,6 +236,6 @@ fn statistics_row(results: &Results, point: &PointResult) -> Option<Row> {
         optional(Some(of_observations.maximum)),
         count(in_clock.map(|(ticks, _)| ticks)),
         count(in_clock.and_then(|(_, cycles)| cycles)),
-        count(published.operations),
+        published.operations.map_or(OWN_READING.to_owned(), quantities::number),
     ]))
 }

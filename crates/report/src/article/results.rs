@@ -40,7 +40,26 @@ fn table(points: &[&PointResult], unit: Unit, key: Key) -> Table {
         .columns(columns(&names, unit, shared, &percentiles))
         .rows(points.iter().map(|point| row(point, &names, shared, &percentiles)));
     drop_empty(&mut table, names.len());
+    each(&mut table, points, unit, names.len());
     table
+}
+
+/// Adds the medians divided by the parameter by which the experiment has them divided (R-CPU-05).
+fn each(table: &mut Table, points: &[&PointResult], unit: Unit, parameters: usize) {
+    let by = points[0].method().ok().and_then(|experiment| experiment.about().shown.divided_by);
+    let Some(by) = by else { return };
+    let quotient = |point: &&PointResult| {
+        let number = point.point.number_of(by).filter(|number| *number > 0)?;
+        Some(summary::figure(point)? / number as f64)
+    };
+    let Some(measure) = Measure::shared(unit, points.iter().filter_map(quotient)) else { return };
+    let column = Column::number(format!("median / {}", words::spelt(by)), measure.symbol);
+    table.columns.insert(parameters + 1, column);
+    let rows = table.groups.iter_mut().flat_map(|group| &mut group.rows);
+    for (row, point) in rows.zip(points) {
+        let each = quotient(point).map(|each| measure.number(each, None));
+        row.cells.insert(parameters + 1, each.unwrap_or_else(|| summary::ABSENT.to_owned()).into());
+    }
 }
 
 /// Removes the columns that no row has a figure for, such as the best observation of differences.

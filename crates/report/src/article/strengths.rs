@@ -29,8 +29,8 @@ pub(super) fn of(results: &Results, nearest: &Nearest) -> Section {
         let (how, factor) = if *merit >= 1.0 { ("better", *merit) } else { ("worse", 1.0 / merit) };
         named(results, point).and(format!(": {}, {} {how}", written(point), quantities::factor(factor)))
     };
-    let surprises = surprises(results);
-    let number = surprises.len();
+    let (explained, open) = (surprises(results, true), surprises(results, false));
+    let number = explained.len() + open.len();
     let mut section = Section::new(Key::of("conclusion"), "Conclusion");
     if merits.is_empty() {
         section = section.say("No figure of this run is comparable with a published machine's, so nothing is said of what it is good or bad at.");
@@ -48,15 +48,12 @@ pub(super) fn of(results: &Results, nearest: &Nearest) -> Section {
             bad.into_iter().map(item),
         ))
         .with_all(listed(
-            &format!(
-                "{}:",
-                if number == 1 {
-                    "One surprise"
-                } else {
-                    "Surprises, the furthest from their predictions first"
-                }
-            ),
-            surprises.into_iter().map(|point| surprise(results, point)),
+            "Surprises that other measurements of this run account for, the furthest from their predictions first:",
+            explained.into_iter().map(|point| surprise(results, point)),
+        ))
+        .with_all(listed(
+            "Surprises that are open, for whoever measures next:",
+            open.into_iter().map(|point| surprise(results, point)),
         ))
         .say(
             format!(
@@ -84,12 +81,14 @@ fn distinct(merits: Vec<(&PointResult, f64)>) -> Vec<(&PointResult, f64)> {
     merits.into_iter().zip(ends).filter_map(|(merit, is_end)| is_end.then_some(merit)).collect()
 }
 
-/// The certain misses furthest from their predictions, one of each experiment.
-fn surprises<'run>(results: &'run Results) -> Vec<&'run PointResult> {
-    let is_certain = |point: &&PointResult| {
-        matches!(point.explanation, Some(Explanation::Cause { .. } | Explanation::NotExplained))
+/// The certain misses furthest from their predictions, one of each experiment: those with a cause, or those without.
+fn surprises<'run>(results: &'run Results, explained: bool) -> Vec<&'run PointResult> {
+    let is_one = |point: &&PointResult| match point.explanation {
+        Some(Explanation::Cause { .. }) => explained,
+        Some(Explanation::NotExplained) => !explained,
+        _ => false,
     };
-    let mut missed: Vec<&PointResult> = results.points.iter().filter(is_certain).collect();
+    let mut missed: Vec<&PointResult> = results.points.iter().filter(is_one).collect();
     sorting::by_number(&mut missed, |point| -point.factor().map_or(0.0, distance));
     let mut chosen: Vec<&PointResult> = vec![];
     for point in missed {

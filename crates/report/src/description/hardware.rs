@@ -3,7 +3,7 @@
 use super::row::{FactRow, list, plain, row, stated};
 use fathom_core::machine::{
     Cache, CacheKind, CoreClass, CpuSet, Fact, Machine, Memory, Module, NumaNode, Processor, Tlb, TlbKind,
-    Topology,
+    Topology, manufacturing_process,
 };
 use fathom_core::quantities;
 use fathom_core::quantity::Unit;
@@ -16,6 +16,7 @@ pub(super) fn processor(processor: &Processor) -> Vec<FactRow> {
         plain("Model", &processor.model_name),
         plain("Vendor", &processor.vendor),
         plain("Microarchitecture", &processor.microarchitecture),
+        plain("Process (lithography)", &made_by(&processor.microarchitecture)),
         row("Family", &processor.family, |number| format!("{number} ({number:#x})")),
         row("Model number", &processor.model, |number| format!("{number} ({number:#x})")),
         plain("Stepping", &processor.stepping),
@@ -44,6 +45,16 @@ pub(super) fn processor(processor: &Processor) -> Vec<FactRow> {
     ];
     rows.extend(tlbs(&processor.tlbs));
     rows
+}
+
+/// The process by which a design is made.
+fn made_by(design: &Fact<String>) -> Fact<String> {
+    let source = "table of designs, by the microarchitecture";
+    match design.value().map(|name| manufacturing_process(name)) {
+        Some(Some(process)) => Fact::known(process.to_owned(), source),
+        Some(None) => Fact::unknown("no single process is published for this design", source),
+        None => Fact::unknown("the design is unknown", source),
+    }
 }
 
 fn tlbs(fact: &Fact<Vec<Tlb>>) -> Vec<FactRow> {

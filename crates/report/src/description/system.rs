@@ -6,6 +6,7 @@ use fathom_core::machine::{
     Route, Storage, Virtualization,
 };
 use fathom_core::quantities;
+use fathom_core::quantity::Unit;
 use fathom_core::quantity::declared::{bits_rate, on_off, percent, size, yes_no};
 
 pub(super) fn storage(storage: &Storage) -> Vec<FactRow> {
@@ -24,6 +25,9 @@ pub(super) fn storage(storage: &Storage) -> Vec<FactRow> {
         Fact::Known { value, source } => rows.extend(device(value, source)),
         unknown @ Fact::Unknown { .. } => rows.push(row("Device", unknown, |device| device.name.clone())),
     }
+    rows.extend(
+        storage.rated.map(|rated| stated("Rated, by its data sheet", rated.to_string(), "--disk-rated")),
+    );
     if let Some(remote) = &storage.remote {
         let source = remote.source.as_deref().unwrap_or("--remote");
         rows.push(stated("Read over a network", format!("{} ({})", remote.address, remote.through), source));
@@ -58,6 +62,9 @@ fn device(device: &Device, source: &str) -> Vec<FactRow> {
         stated("Device", format!("{}, {}", device.name, device.kind), source),
         plain("Device model", &device.model),
         row("Rotation speed", &device.turns_per_minute, |turns| format!("{turns} rpm")),
+        row("Average rotational latency", &device.turns_per_minute, |turns| {
+            format!("{}, half a turn", quantities::value(Unit::Nanoseconds, 30e9 / f64::from(*turns)))
+        }),
         plain("Device firmware", &device.firmware),
         row("Capacity", &device.capacity_bytes, bytes),
         plain("Scheduler", &device.scheduler),
@@ -67,7 +74,7 @@ fn device(device: &Device, source: &str) -> Vec<FactRow> {
         row("Logical block", &device.logical_block_bytes, bytes),
         row("Physical block", &device.physical_block_bytes, bytes),
         plain("Write cache", &device.write_cache),
-        plain("PCIe link", &device.link),
+        plain("Link", &device.link),
     ];
     if !device.parts.is_empty() {
         rows.push(stated("Underlying devices", device.parts.join(", "), source));
@@ -286,5 +293,33 @@ pub(super) fn build(build: &Build) -> Vec<FactRow> {
         stated("Version", build.version.as_str(), source),
         stated("Target", build.target.as_str(), source),
         stated("Optimised", yes_no(build.optimised), source),
+        plain("Repository", &repository(env!("CARGO_PKG_REPOSITORY"))),
     ]
+}
+
+/// Where the source can be had (R-GEN-09), as the manifest of this crate says. None is made up: without one the commit, in the settings of a
+/// report, is all that identifies the source.
+fn repository(address: &str) -> Fact<String> {
+    let manifest = "repository of Cargo.toml";
+    if address.is_empty() {
+        return Fact::unknown(
+            "this program was built without a public address; its commit identifies the source",
+            manifest,
+        );
+    }
+    Fact::known(address.to_owned(), manifest)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_that_was_not_given_is_not_made_up() {
+        assert_eq!(repository("").value(), None);
+        assert_eq!(
+            repository("https://example.org/fathom").value().map(String::as_str),
+            Some("https://example.org/fathom")
+        );
+    }
 }

@@ -330,6 +330,7 @@ mod tests {
             unit: Unit::Nanoseconds,
             points: values[..5].to_vec(),
             line,
+            two_lines: None,
         };
         let marks = |room: f64| values.iter().map(|(n, value)| (*n, mark(*value, room))).collect();
         let curve = |room| Curve { name: String::new(), marks: marks(room), trend: Some(&trend) };

@@ -183,9 +183,9 @@ impl Text {
         self.0.iter().map(words).collect()
     }
 
-    /// Whether it is empty.
+    /// Whether it is empty, or has no words.
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.0.iter().all(|piece| matches!(piece, Piece::Plain(words) if words.is_empty()))
     }
 }
 

@@ -7,6 +7,7 @@ use crate::results::accuracy::FAIR;
 use fathom_core::experiment::{
     Dimension, Finding, Found, MainFigure, Point, Question, Statement, finding, statement,
 };
+use fathom_core::sorting;
 use std::collections::BTreeSet;
 
 /// How many misses there are, and of how many the cause is known.
@@ -80,6 +81,10 @@ pub(super) fn findings(misses: &[&Judged], figures: Figures) -> Vec<Finding> {
             None => groups.push((key, vec![miss])),
         }
     }
+    // What may not have missed is of less interest than what has.
+    let is_open =
+        |group: &[&Judged]| matches!(group[0].explanation, Explanation::NotCertain | Explanation::InDoubt);
+    sorting::by_key(&mut groups, |(_, group)| is_open(group));
     groups.iter().filter_map(|(_, group)| finding(group, figures)).collect()
 }
 

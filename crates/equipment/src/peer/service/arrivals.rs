@@ -12,6 +12,9 @@ pub struct Arrival {
     pub at_ns: u64,
     /// Bytes received so far.
     pub bytes: u64,
+    /// Reads by which they came; zero where these are not counted.
+    #[serde(default)]
+    pub reads: u64,
 }
 
 /// A growing count over time, as finely as a bounded list can hold it. The first and the last entry are always kept; when
@@ -58,12 +61,12 @@ mod tests {
     fn a_long_count_is_thinned_out_and_keeps_its_ends() {
         let mut arrivals = Arrivals::default();
         for step in 0..1_000_000_u64 {
-            arrivals.push(Arrival { at_ns: 1000 + step * 7, bytes: step });
+            arrivals.push(Arrival { at_ns: 1000 + step * 7, bytes: step, reads: 0 });
         }
         let list = arrivals.take();
         assert!((MOST / 8..=MOST).contains(&list.len()), "{}", list.len());
         assert_eq!(list[0].at_ns, 1000);
-        assert_eq!(list[list.len() - 1], Arrival { at_ns: 1000 + 999_999 * 7, bytes: 999_999 });
+        assert_eq!(list[list.len() - 1], Arrival { at_ns: 1000 + 999_999 * 7, bytes: 999_999, reads: 0 });
         assert!(list.is_sorted_by_key(|arrival| arrival.bytes));
         assert!(
             list.iter().all(|arrival| arrival.at_ns == 1000 + arrival.bytes * 7),

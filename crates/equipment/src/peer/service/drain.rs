@@ -12,16 +12,16 @@ const LONGEST_NS: u64 = 200_000;
 const MOST_BYTES: u64 = 1 << 20;
 
 /// Reads to the end of the stream, in whole buffers if these are filled. `arrived` is called after every few reads with the
-/// bytes since its last call, and returns the time in nanoseconds. A fast stream would be slowed by a clock reading after
+/// bytes and reads since its last call, and returns the time in nanoseconds. A fast stream would be slowed by a clock reading after
 /// every read of 512 bytes, and a slow one needs it after each, so the distance adapts.
 ///
 /// Returns the numbers of bytes and reads.
 pub fn drain(
     from: &mut impl Read,
     buffer: &mut [u8],
-    mut arrived: impl FnMut(u64) -> u64,
+    mut arrived: impl FnMut(u64, u64) -> u64,
 ) -> std::io::Result<(u64, u64)> {
-    let (mut bytes, mut reads, mut untold, mut quantum, mut told_at) = (0, 0, 0, 1, None);
+    let (mut bytes, mut reads, mut untold, mut quantum, mut told_at) = (0, 0, (0, 0), 1, None);
     loop {
         let read = match from.read(buffer) {
             Ok(0) => break,
@@ -31,15 +31,16 @@ pub fn drain(
         };
         bytes += read;
         reads += 1;
-        untold += read;
-        if untold >= quantum {
-            let now = arrived(std::mem::take(&mut untold));
+        untold = (untold.0 + read, untold.1 + 1);
+        if untold.0 >= quantum {
+            let (more, of_reads) = std::mem::take(&mut untold);
+            let now = arrived(more, of_reads);
             quantum = told_at.map_or(quantum, |then: u64| next(quantum, now.saturating_sub(then)));
             told_at = Some(now);
         }
     }
-    if untold > 0 {
-        arrived(untold);
+    if untold.0 > 0 {
+        arrived(untold.0, untold.1);
     }
     Ok((bytes, reads))
 }
@@ -60,10 +61,11 @@ mod tests {
     #[test]
     fn every_byte_is_told_once_and_a_fast_stream_is_told_of_seldom() {
         let data = vec![7; 1 << 22];
-        let (mut counted, mut times, mut clock) = (0, 0, 0);
+        let (mut counted, mut read_times, mut times, mut clock) = (0, 0, 0, 0);
         let mut buffer = [0; 512];
-        let (bytes, reads) = drain(&mut data.as_slice(), &mut buffer, |more| {
+        let (bytes, reads) = drain(&mut data.as_slice(), &mut buffer, |more, reads| {
             counted += more;
+            read_times += reads;
             times += 1;
             // Ten nanoseconds per read.
             clock += more / 512 * 10;
@@ -71,6 +73,7 @@ mod tests {
         })
         .unwrap();
         assert_eq!((bytes, counted, reads), (1 << 22, 1 << 22, (1 << 22) / 512));
+        assert_eq!(read_times, reads);
         assert!(times < 40, "{times} readings");
     }
 
@@ -79,7 +82,7 @@ mod tests {
         let data = vec![7; 100 * 100];
         let (mut times, mut clock) = (0, 0);
         let mut buffer = [0; 100];
-        drain(&mut data.as_slice(), &mut buffer, |_| {
+        drain(&mut data.as_slice(), &mut buffer, |_, _| {
             times += 1;
             clock += 1_000_000;
             clock

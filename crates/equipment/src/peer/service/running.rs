@@ -77,7 +77,8 @@ impl ServiceTally {
         let mut arrivals = locked(&self.arrivals);
         // Read under the lock, so that the threads' entries are in order of time.
         let at_ns = self.began.elapsed().as_nanos() as u64;
-        arrivals.push(Arrival { at_ns, bytes: self.received_bytes.load(Ordering::Relaxed) });
+        let count = |count: &AtomicU64| count.load(Ordering::Relaxed);
+        arrivals.push(Arrival { at_ns, bytes: count(&self.received_bytes), reads: count(&self.messages) });
         at_ns
     }
 

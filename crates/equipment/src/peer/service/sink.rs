@@ -37,11 +37,11 @@ pub fn begin(
 /// Reads to the end of the stream. Also used at the other end of pipes and UNIX sockets, which need no port.
 pub fn swallow(stream: &mut impl Read, chunk: usize, tally: &Arc<ServiceTally>) -> std::io::Result<()> {
     let mut buffer = vec![1; chunk];
-    let (_, reads) = drain(stream, &mut buffer, |bytes| {
+    drain(stream, &mut buffer, |bytes, reads| {
         tally.received_bytes.fetch_add(bytes, Ordering::Relaxed);
+        tally.messages.fetch_add(reads, Ordering::Relaxed);
         tally.arrived()
     })?;
-    tally.messages.fetch_add(reads, Ordering::Relaxed);
     Ok(())
 }
 

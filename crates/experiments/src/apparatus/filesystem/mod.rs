@@ -1,8 +1,11 @@
-//! Readers of files, alone and together, the search for the size of a cache, a device's own account, and a queue.
+//! Readers of files, alone and together, the search for the size of a cache, a device's own account, where a file lies on it, and a
+//! queue.
 
+pub(crate) mod cache_growth;
 pub(crate) mod cache_search;
 pub(crate) mod cold;
 pub(crate) mod device_account;
+pub(crate) mod extents;
 pub(crate) mod fleet;
 pub(crate) mod reader;
 pub mod single_server;

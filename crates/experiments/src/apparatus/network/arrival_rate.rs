@@ -51,7 +51,7 @@ pub fn since_first_byte(arrivals: &[Arrival], from_ns: f64, to_ns: f64) -> Optio
 pub fn received_by(arrivals: &[Arrival], after_ns: f64) -> Option<f64> {
     let (first, last) = ends(arrivals)?;
     let at = first + after_ns;
-    (at <= last).then(|| Some(count_at(arrivals, at)? - count_at(arrivals, first)?))?
+    (at <= last).then(|| Some(count_at(arrivals, at, BYTES)? - count_at(arrivals, first, BYTES)?))?
 }
 
 fn ends(arrivals: &[Arrival]) -> Option<(f64, f64)> {
@@ -59,21 +59,34 @@ fn ends(arrivals: &[Arrival]) -> Option<(f64, f64)> {
     (last > first).then_some((first, last))
 }
 
+/// The bytes of a read, on average, between two times after the first byte. `None` if the stream did not last until the second, or
+/// reads were not counted.
+pub fn read_since_first_byte(arrivals: &[Arrival], from_ns: f64, to_ns: f64) -> Option<f64> {
+    let (first, last) = ends(arrivals)?;
+    let more = |count: fn(&Arrival) -> u64| {
+        Some(count_at(arrivals, first + to_ns, count)? - count_at(arrivals, first + from_ns, count)?)
+    };
+    let each = more(BYTES)? / more(|arrival| arrival.reads)?;
+    (first + to_ns <= last && each.is_finite()).then_some(each)
+}
+
 /// The bytes recorded with the first arrival came before it: only later ones count.
 fn between(arrivals: &[Arrival], from: f64, to: f64) -> Option<f64> {
-    let rate = (count_at(arrivals, to)? - count_at(arrivals, from)?) / (to - from) * 1e9;
+    let rate = (count_at(arrivals, to, BYTES)? - count_at(arrivals, from, BYTES)?) / (to - from) * 1e9;
     rate.is_finite().then_some(rate)
 }
 
-/// Bytes received until this time, by linear interpolation between records.
-fn count_at(arrivals: &[Arrival], at: f64) -> Option<f64> {
+const BYTES: fn(&Arrival) -> u64 = |arrival| arrival.bytes;
+
+/// A count until this time, by linear interpolation between records.
+fn count_at(arrivals: &[Arrival], at: f64, count: fn(&Arrival) -> u64) -> Option<f64> {
     let next = arrivals.partition_point(|arrival| (arrival.at_ns as f64) < at);
-    let Some(after) = arrivals.get(next) else { return arrivals.last().map(|last| last.bytes as f64) };
+    let Some(after) = arrivals.get(next) else { return arrivals.last().map(|last| count(last) as f64) };
     let Some(before) = next.checked_sub(1).map(|place| arrivals[place]) else {
-        return Some(after.bytes as f64);
+        return Some(count(after) as f64);
     };
     let share = (at - before.at_ns as f64) / (after.at_ns - before.at_ns).max(1) as f64;
-    Some(before.bytes as f64 + share * (after.bytes - before.bytes) as f64)
+    Some(count(&before) as f64 + share * (count(after) - count(&before)) as f64)
 }
 
 #[cfg(test)]
@@ -85,7 +98,7 @@ mod tests {
         let mut bytes = 70_000;
         let note = |step: u64| {
             bytes += if step < 50 { 2_000 } else { 20_000 };
-            Arrival { at_ns: 5_000_000 + step * 20_000, bytes }
+            Arrival { at_ns: 5_000_000 + step * 20_000, bytes, reads: bytes / 1_000 }
         };
         (0..500).map(note).collect()
     }
@@ -100,7 +113,7 @@ mod tests {
     #[test]
     fn what_came_before_the_first_note_is_not_part_of_a_rate() {
         let even: Vec<_> = (0..100)
-            .map(|step| Arrival { at_ns: 7 + step * 10_000, bytes: 1_000_000 + step * 5_000 })
+            .map(|step| Arrival { at_ns: 7 + step * 10_000, bytes: 1_000_000 + step * 5_000, reads: 0 })
             .collect();
         let found = steady(&even).unwrap();
         assert!((found.rate / 5e8 - 1.0).abs() < 1e-6 && found.ramp_ns.abs() < 1e-6, "{found:?}");
@@ -112,6 +125,15 @@ mod tests {
         let fast = since_first_byte(&ramp(), 4e6, 8e6).unwrap();
         assert!((slow / 1e8 - 1.0).abs() < 1e-3 && (fast / 1e9 - 1.0).abs() < 1e-3, "{slow} {fast}");
         assert_eq!(since_first_byte(&ramp(), 8e6, 16e6), None, "it did not last so long");
+    }
+
+    #[test]
+    fn reads_of_a_window_are_those_counted_in_it() {
+        let each = read_since_first_byte(&ramp(), 2e6, 4e6).unwrap();
+        assert!((each / 1_000.0 - 1.0).abs() < 1e-2, "{each}");
+        assert_eq!(read_since_first_byte(&ramp(), 8e6, 16e6), None, "it did not last so long");
+        let uncounted: Vec<_> = ramp().into_iter().map(|arrival| Arrival { reads: 0, ..arrival }).collect();
+        assert_eq!(read_since_first_byte(&uncounted, 2e6, 4e6), None);
     }
 
     #[test]

@@ -219,12 +219,14 @@ pub fn receive(order: &TransferOrder, site: &Site) -> Result<Transfer, Failure> 
     let service =
         Service::Source { stream: order.options(), enough: order.enough, acknowledged: false, begins_before };
     let other = OtherSide::start(&service, &order.path, site)?;
-    let (total, arrivals) = (AtomicU64::new(0), Mutex::new(Arrivals::default()));
-    let arrived = |bytes| {
+    let (total, all_reads) = (AtomicU64::new(0), AtomicU64::new(0));
+    let arrivals = Mutex::new(Arrivals::default());
+    let arrived = |bytes, reads| {
         let mut arrivals = arrivals.lock().unwrap_or_else(PoisonError::into_inner);
         let bytes = total.fetch_add(bytes, Ordering::Relaxed) + bytes;
+        let reads = all_reads.fetch_add(reads, Ordering::Relaxed) + reads;
         let at_ns = site.stopwatch.now_ns() as u64;
-        arrivals.push(Arrival { at_ns, bytes });
+        arrivals.push(Arrival { at_ns, bytes, reads });
         at_ns
     };
     let before = used_ns();

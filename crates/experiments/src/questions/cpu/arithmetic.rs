@@ -26,7 +26,11 @@ static ABOUT: About = About {
     caveats: "The processor may eliminate an addition with an immediate operand (`add rax, 1`) at rename, and it \
               would seem to cost nothing; so all operands are registers.",
     version: 1,
-    timed: None,
+    timed: Some(TimedCode {
+        of: "chains of integer operations, on x86-64",
+        source: include_str!("../../arch/x86_64/arithmetic.rs"),
+        begins: "macro_rules! integer",
+    }),
     parameters: &[INSTRUCTION, CHAINS],
     trends: &[],
     shown: Shown::by(&[

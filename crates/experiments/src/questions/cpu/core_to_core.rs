@@ -21,7 +21,11 @@ static ABOUT: About = About {
              is always included. `--thorough` measures every pair.",
     caveats: "On a virtual machine two CPUs may sometimes share a core of the host, or not run at the same time.",
     version: 1,
-    timed: None,
+    timed: Some(TimedCode {
+        of: "the other thread's turns",
+        source: include_str!("core_to_core.rs"),
+        begins: "fn answer(",
+    }),
     parameters: &[FROM, TO],
     trends: &[],
     shown: Shown::by(&[]).matrix((&FROM, &TO)),

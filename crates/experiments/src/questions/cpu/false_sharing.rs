@@ -3,6 +3,7 @@
 use super::core_to_core;
 use crate::apparatus::cpu::counters::{self, TwoCounters, undisturbed_from};
 use crate::apparatus::cpu::thread_checks;
+use crate::expected::core_facts;
 use fathom_core::prelude::*;
 use fathom_core::statistics::{Interval, Measured};
 
@@ -64,11 +65,7 @@ impl Experiment for FalseSharing {
     }
 
     fn predict(&self, point: &Point, known: &Known) -> Result<Prediction, String> {
-        let alone = known.assumed_cycles(
-            5.0,
-            "a load of what was just stored is forwarded within the core in some 4 cycles, and an addition",
-        );
-        let own = Prediction::new().hardware("an increment in the core's own cache", 1.0, alone);
+        let own = core_facts::increments_in_memory(Prediction::new(), 1.0, known);
         if point.number(&DISTANCE) >= known.machine.line_bytes() {
             return Ok(own);
         }

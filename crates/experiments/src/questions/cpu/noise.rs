@@ -25,7 +25,11 @@ static ABOUT: About = About {
              ticks at 250 Hz) and the lengths of all gaps, together with the number of interrupts and the steal time.",
     caveats: "On a virtual machine the host may cause a gap. Interruptions shorter than ten readings are not detected.",
     version: 1,
-    timed: None,
+    timed: Some(TimedCode {
+        of: "a spin",
+        source: fathom_core::sampling::GAPS_SOURCE,
+        begins: "pub fn spin<",
+    }),
     parameters: &[CPU, FIGURE],
     trends: &[],
     shown: Shown::by(&[MainFigure::of(

@@ -28,7 +28,11 @@ static ABOUT: About = About {
               a cost below a few cycles is a throughput, not a latency. `timed singly` is naive: a call is shorter \
               than the clock's resolution, and fences separate it from its neighbours.",
     version: 1,
-    timed: None,
+    timed: Some(TimedCode {
+        of: "calls in a loop, with 0 to 7 arguments, on x86-64",
+        source: include_str!("../../arch/x86_64/call_loops.rs"),
+        begins: "global_asm!(",
+    }),
     parameters: &[FORM, ARGUMENTS],
     trends: &[Trend { along: "arguments", step: 1.0, slope: "per argument" }],
     shown: Shown::by(&[

@@ -34,7 +34,11 @@ static ABOUT: About = About {
     caveats: "A slowdown of less than a quarter is not detected. Nothing is detected while neither CPU has a core to \
               itself, for example on an overcommitted host.",
     version: 1,
-    timed: None,
+    timed: Some(TimedCode {
+        of: "times of the stream beside the chain",
+        source: include_str!("shared_core.rs"),
+        begins: "fn readings(",
+    }),
     parameters: &[FROM, TO, FIGURE],
     trends: &[],
     shown: Shown::by(&[]),

@@ -23,7 +23,11 @@ static ABOUT: About = About {
     caveats: "Only one core is loaded: a processor whose cores are all busy is slower for other reasons as well. \
               Limits that take effect after minutes need `--thorough`, or an even longer time.",
     version: 1,
-    timed: None,
+    timed: Some(TimedCode {
+        of: "chains of operations on doubles, on x86-64",
+        source: include_str!("../../arch/x86_64/arithmetic.rs"),
+        begins: "macro_rules! double",
+    }),
     parameters: &[INSTRUCTION, LASTING, FIGURE],
     trends: &[],
     shown: Shown::by(&[MainFigure::of(

@@ -3,6 +3,7 @@
 use fathom_core::prelude::*;
 use fathom_core::sampling::partner::PartnerProcess;
 use fathom_core::sampling::turn::{self, Ends};
+use fathom_core::sorting;
 
 const MECHANISM: Parameter = Parameter::named("mechanism", "the mechanism that hands over the turn");
 
@@ -19,7 +20,7 @@ static ABOUT: About = About {
     caveats: "System V semaphores are not measured: they outlive a killed process, and a measurement must leave \
               nothing behind.",
     version: 3,
-    timed: None,
+    timed: Some(TimedCode { of: "two turns", source: turn::SOURCE, begins: "pub fn rounds<" }),
     parameters: &[MECHANISM],
     trends: &[],
     shown: Shown::by(&[
@@ -111,6 +112,43 @@ impl Experiment for Synchronisation {
             )],
         }
     }
+
+    fn findings(&self, known: &Known) -> Vec<Finding> {
+        [(Placement::OneCpu, "on one CPU"), (Placement::AcrossCpus, "across CPUs")]
+            .into_iter()
+            .filter_map(|(placement, place)| extremes(placement, place, known))
+            .collect()
+    }
+}
+
+/// The quickest and the slowest mechanism of a placement; where the placement decides more than the mechanism, they hardly differ.
+fn extremes(placement: Placement, place: &str, known: &Known) -> Option<Finding> {
+    let of = |(name, _): &(&'static str, f64)| {
+        Some((*name, known.found(ABOUT.name, &Point::at(placement).named(&MECHANISM, name))?))
+    };
+    let mut all: Vec<(&str, Found)> = MECHANISMS.iter().filter_map(of).collect();
+    sorting::by_number(&mut all, |(_, time)| time.value);
+    let [(first, quickest), .., (last, slowest)] = &all[..] else { return None };
+    let judged = if slowest.differs_from(quickest) == Some(false) {
+        statement!(
+            "the two are not significantly different: what all of them do, waiting and waking, is the cost"
+        )
+    } else {
+        statement!(
+            "{ratio}",
+            ratio = slowest.times_as("much", *quickest, &format!("slowest over quickest, {place}"))
+        )
+    };
+    Some(finding!(
+        Question::Experiment,
+        "Of {number} mechanisms {place} the quickest is {first}, {quickest} a hand-over, and the slowest {last}, {slowest}: {judged}.",
+        number = all.len().to_string(),
+        first = *first,
+        quickest = quickest.named(&format!("quickest hand-over, {place}")),
+        last = *last,
+        slowest = slowest.named(&format!("slowest hand-over, {place}")),
+        judged
+    ))
 }
 
 fn ends(mechanism: &str, site: &Site) -> Result<Ends, Failure> {

@@ -24,7 +24,7 @@ static ABOUT: About = About {
              steady before it is observed.",
     caveats: "The lateness includes the system calls, on a CPU that may have entered an idle state.",
     version: 3,
-    timed: None,
+    timed: Some(TimedCode { of: "a sleep", source: include_str!("wake_up.rs"), begins: "fn nanosleep(" }),
     parameters: &[TIMER, SLEEP, SLACK],
     trends: &[],
     shown: Shown::by(&[MainFigure::of(
@@ -100,6 +100,31 @@ impl Experiment for WakeUp {
         let most = 1.05 + observed.others_per_operation(2.0);
         vec![Check::within("the thread slept: voluntary switches per sleep", switches, 0.98, most)]
     }
+
+    fn findings(&self, known: &Known) -> Vec<Finding> {
+        of_slack(known).into_iter().collect()
+    }
+}
+
+/// What the default slack adds, beside the slack itself; a timer that a program reads is armed without any.
+fn of_slack(known: &Known) -> Option<Finding> {
+    let late = |timer: &str, slack: u64| {
+        let point = Point::new().named(&TIMER, timer).with(&SLEEP, 100_000).with(&SLACK, slack);
+        known.found(ABOUT.name, &point)
+    };
+    let (usual, none) = (late("clock_nanosleep", DEFAULT_SLACK)?, late("clock_nanosleep", 1)?);
+    let timer = late("timerfd", DEFAULT_SLACK)?;
+    let slack = Found::exact(DEFAULT_SLACK as f64, usual.dimension);
+    Some(finding!(
+        Question::Experiment,
+        "A sleep of 100 µs ends {usual} late with the default timer slack of {slack} and {none} without: the slack adds {added}. A \
+         timerfd, which takes no slack, is {timer} late.",
+        usual = usual.named("late, with slack"),
+        slack = slack.named("timer slack"),
+        none = none.named("late, without slack"),
+        added = usual.minus(none).named("added by the slack"),
+        timer = timer.named("timerfd, late")
+    ))
 }
 
 fn timespec(nanoseconds: u64) -> libc::timespec {

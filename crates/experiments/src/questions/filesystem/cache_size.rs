@@ -1,5 +1,6 @@
 //! How much of a file does the page cache hold?
 
+use crate::apparatus::filesystem::cache_growth;
 use crate::apparatus::filesystem::cache_search::{self, Search};
 use crate::apparatus::filesystem::reader::Call;
 use fathom_core::machine::{self};
@@ -11,7 +12,7 @@ use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::time::Duration;
 
-const METHOD: Parameter = Parameter::of("method", "how the size is measured", &[RESIDENCY, TIMING]);
+const METHOD: Parameter = Parameter::of("method", "how the size is measured", &[RESIDENCY, TIMING, GROWTH]);
 const ORDER: Parameter =
     Parameter::of("order", "the order in which a prefix is read again", &[BACKWARD, RANDOM, FORWARD]);
 const CALL: Parameter = Parameter::of("call", "the call that reads it again", &[READ, MMAP]);
@@ -36,7 +37,10 @@ static ABOUT: About = About {
              soon as the file is a little too large, so the drop is steep, but does not show how much is missing. The \
              kernel does not read ahead (POSIX_FADV_RANDOM). All of this happens within a memory limit of 512 MiB, \
              including the page cache, unless the memory or an existing limit is smaller: in a control group that the \
-             run makes and removes, or in a systemd scope.\n\nThe file is evicted first, and within the limit nothing of \
+             run makes and removes, or in a systemd scope.\n\n`growth` is outside of the limit: a sparse file, whose pages \
+             take the same space, grows in sixteen steps to three quarters of the memory that nothing uses, 8 GiB at most, and \
+             after each step the kernel counts how much of it stayed. Nothing has to leave for it, which the kernel's counts of \
+             pages taken back show.\n\nThe file is evicted first, and within the limit nothing of \
              other programs' is: no setting of the machine is changed.",
     caveats: "Filling the page cache of a whole machine takes minutes and evicts the files of other programs. So the \
               size is measured within a limit; it shows which share of memory files can use. With `--whole-memory` a run \
@@ -44,7 +48,11 @@ static ABOUT: About = About {
               the files of other programs are then evicted, and their memory may be swapped out. Above 64 GiB this \
               would take too long as well.",
     version: 3,
-    timed: None,
+    timed: Some(TimedCode {
+        of: "a file read again, piece by piece",
+        source: include_str!("../../apparatus/filesystem/cache_search.rs"),
+        begins: "fn times(",
+    }),
     parameters: &[METHOD, ORDER, CALL, CONTENT],
     trends: &[],
     shown: Shown::by(&[MainFigure::of(
@@ -55,6 +63,7 @@ static ABOUT: About = About {
 
 const RESIDENCY: &str = "residency";
 const TIMING: &str = "timing";
+const GROWTH: &str = "growth";
 const BACKWARD: &str = "backward";
 const RANDOM: &str = "random";
 const FORWARD: &str = "forward";
@@ -73,7 +82,7 @@ impl Experiment for CacheSize {
 
     fn sweep(&self, _: &Machine) -> Vec<Point> {
         let timed = |order, call| point(TIMING, DATA).named(&ORDER, order).named(&CALL, call);
-        let mut points = vec![residency(DATA), residency(HOLES)];
+        let mut points = vec![residency(DATA), residency(HOLES), point(GROWTH, HOLES)];
         for call in [READ, MMAP] {
             points.extend([BACKWARD, RANDOM, FORWARD].map(|order| timed(order, call)));
         }
@@ -82,6 +91,7 @@ impl Experiment for CacheSize {
 
     fn effort(&self, point: &Point, _: &Machine) -> Effort {
         match (point.name(&CONTENT), point.name(&ORDER), point.name(&CALL)) {
+            _ if is_growth(point) => Effort::Standard,
             (HOLES, _, _) => Effort::Thorough,
             (_, "", _) => Effort::Quick,
             (_, BACKWARD, READ) => Effort::Standard,
@@ -95,13 +105,22 @@ impl Experiment for CacheSize {
 
     /// A file of holes needs no disk space: it alone requests all of the memory.
     fn requires(&self, point: &Point) -> Vec<Requirement> {
-        vec![if point.name(&CONTENT) == HOLES { Requirement::WholeMemory } else { Requirement::MemoryLimit }]
+        match point.name(&CONTENT) {
+            _ if is_growth(point) => vec![],
+            HOLES => vec![Requirement::WholeMemory],
+            _ => vec![Requirement::MemoryLimit],
+        }
     }
 
     /// The available memory, including cache that can be dropped: files compete with the memory of processes, and can get all
     /// else.
     fn predict(&self, point: &Point, known: &Known) -> Result<Prediction, String> {
         let limit = Requirement::LIMIT_BYTES;
+        if let Some(bytes) = known.machine.available_bytes().filter(|_| is_growth(point)) {
+            let fact = "three quarters of the memory that this process could have, and no more than 8 GiB";
+            let room = Basis::fact(cache_growth::room(bytes) as f64, fact);
+            return Ok(Prediction::new().hardware("memory that is filled", 1.0, room));
+        }
         let available = match known.machine.available_bytes() {
             available if point.name(&CONTENT) == DATA && available.is_none_or(|bytes| bytes > limit) => {
                 Basis::fact(limit as f64, "the limit that this run sets")
@@ -120,6 +139,7 @@ impl Experiment for CacheSize {
     fn touches(&self, point: &Point) -> Vec<Touch> {
         match point.name(&CONTENT) {
             // It has no data: only the page cache is filled.
+            _ if is_growth(point) => vec![Touch::UnusedMemory(cache_growth::MOST)],
             HOLES => vec![],
             _ => vec![Touch::File(enough(Requirement::LIMIT_BYTES))],
         }
@@ -130,13 +150,17 @@ impl Experiment for CacheSize {
         let ceiling = machine::memory_ceiling()
             .ok_or_else(|| Failure::Unsupported("the amount of memory is unknown".to_owned()))?;
         match (point.name(&METHOD), point.name(&CONTENT)) {
-            (RESIDENCY, HOLES) => by_residency(holes(site, ceiling)?),
+            (RESIDENCY, HOLES) => by_residency(holes(site, enough(ceiling))?),
+            (GROWTH, HOLES) => Ok(cache_growth::growing(holes(site, cache_growth::MOST)?)),
             (RESIDENCY, _) => by_residency(data(site, ceiling)?.file),
             _ => by_timing(point, data(site, ceiling)?, ceiling, site),
         }
     }
 
     fn evidence(&self, point: &Point, observed: &Observed) -> Vec<Check> {
+        if is_growth(point) {
+            return cache_growth::evidence(observed);
+        }
         if point.name(&METHOD) == RESIDENCY {
             let claim = "the file was larger than the cache: share of it that stayed";
             return vec![share_of(observed, STAYED, FILE_BYTES, claim, 0.01, 0.999)];
@@ -169,7 +193,9 @@ impl Experiment for CacheSize {
         let limited = limited.map(|counted| share(counted, allowed(known.machine)));
         let of_all = whole.zip(all(known.machine)).map(|(counted, all)| share(counted, all));
         let whole = whole.map(alone).into_iter().chain(of_all);
-        agreed.into_iter().chain(limited).chain(whole).collect()
+        let own = result(&point(GROWTH, HOLES)).zip(known.machine.memory.total_bytes.value());
+        let own = own.map(|(stayed, total)| of_its_own(stayed, *total));
+        agreed.into_iter().chain(limited).chain(whole).chain(own).collect()
     }
 
     fn time_limit(&self, _: &Point) -> Duration {
@@ -193,6 +219,23 @@ fn agreement(counted: Found, timed: Found) -> Finding {
         counted = counted.named("page cache, counted"),
         timed = timed.named("page cache, timed"),
         share = timed.share_of(counted).named("timed over counted")
+    )
+}
+
+fn is_growth(point: &Point) -> bool {
+    point.name(&METHOD) == GROWTH
+}
+
+/// The machine's own cache, as far as memory was free.
+fn of_its_own(stayed: Found, total: u64) -> Finding {
+    let whole = Found::exact(total as f64, stayed.dimension);
+    finding!(
+        Question::FileCache,
+        "Beyond that limit, in memory that nothing used, {stayed} of a file stayed in this machine's page cache, {share} of its \
+         memory ({whole}). Fathom fills three quarters of what is free, 8 GiB at most; whether a limit was met is in the evidence.",
+        stayed = stayed.named("page cache of the machine, at least"),
+        share = stayed.share_of(whole).named("page cache of the machine over memory, at least"),
+        whole = whole.named("memory, for the machine's page cache")
     )
 }
 
@@ -254,19 +297,19 @@ fn data(site: &Site, ceiling: u64) -> Result<TestFile, Failure> {
 }
 
 /// A file without data: its pages are created when they are read, and occupy as much of the cache as any.
-fn holes(site: &Site, ceiling: u64) -> Result<File, Failure> {
-    if ceiling > LARGEST {
+fn holes(site: &Site, bytes: u64) -> Result<File, Failure> {
+    if bytes > enough(LARGEST) {
         return Err(Failure::Unsupported(format!(
             "the page cache may hold up to {}, and filling it takes minutes each time; a run within a memory limit \
              (systemd-run --scope -p MemoryMax=1G) measures it",
-            declared::size(ceiling)
+            declared::size(bytes)
         )));
     }
     test_file::ensure_on_a_device(&site.folder)?;
     let path = test_file::shared_path(site, &format!("holes-{}", std::process::id()))?;
     let file = test_file::new_file(&path).and_then(|file| {
         std::fs::remove_file(&path)?;
-        file.set_len(enough(ceiling)).map(|()| file)
+        file.set_len(bytes).map(|()| file)
     });
     file.map_err(|error| test_file::refused("made", &path, &error))
 }

@@ -63,7 +63,11 @@ static ABOUT: About = About {
              bytes from the device during the second.",
     caveats: "Where the kernel protects pages that were read twice, reading forward also finds some of the file.",
     version: 2,
-    timed: None,
+    timed: Some(TimedCode {
+        of: "a pass over blocks",
+        source: include_str!("reread.rs"),
+        begins: "fn pass(",
+    }),
     parameters: &[STATE, ORDER, FILE],
     trends: &[],
     shown: Shown::by(&[MainFigure::of(

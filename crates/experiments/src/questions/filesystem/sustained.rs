@@ -31,7 +31,11 @@ static ABOUT: About = About {
               (20 s), or an even longer time; earlier parts of the run use up the same burst. Writes go to the same 4 \
               MiB repeatedly.",
     version: 1,
-    timed: None,
+    timed: Some(TimedCode {
+        of: "a request and its completion",
+        source: include_str!("../../apparatus/filesystem/uring.rs"),
+        begins: "pub fn next(",
+    }),
     parameters: &[REQUEST, LASTING, FIGURE],
     trends: &[],
     shown: Shown::by(&[

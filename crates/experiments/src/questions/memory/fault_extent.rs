@@ -38,7 +38,11 @@ static ABOUT: About = About {
     caveats: "A file may be in the page cache in pieces of different sizes (large folios), depending on how it was \
               written or read; one fault then maps a whole piece.",
     version: 1,
-    timed: None,
+    timed: Some(TimedCode {
+        of: "one touch, and what came with it",
+        source: include_str!("fault_extent.rs"),
+        begins: "fn looked_up<",
+    }),
     parameters: &[STATE, METHOD],
     trends: &[],
     shown: Shown::by(&[MainFigure::of(
@@ -85,13 +89,20 @@ impl Experiment for FaultExtent {
     fn predict(&self, point: &Point, known: &Known) -> Result<Prediction, String> {
         // This applies to a cold fault as well: it is retried after its page has been read, and then finds the neighbours read
         // with it.
+        let around_bytes = expected::fault::mapped_at_once() as f64;
         let around = Basis::published(
-            expected::fault::mapped_at_once() as f64,
+            around_bytes,
             "the kernel maps 64 KiB around a page that is in the page cache (fault_around_bytes)",
         );
         let expected = |what, basis| Ok(Prediction::new().software(what, 1.0, basis));
         match (point.name(&STATE), point.name(&METHOD)) {
             (COLD, RESIDENCY) => expected("read around the page", device_facts::read_ahead(known.machine)),
+            (_, PAGE_TABLE) => {
+                let what = "mapped around the page, or all of a large folio where the file system keeps them (XFS since Linux 5.18, \
+                            ext4 since 6.16)";
+                let folio = Pages::Huge.bytes() as f64;
+                expected(what, around).map(|prediction| prediction.within(Some([around_bytes, folio])))
+            }
             _ => expected("mapped around the page", around),
         }
     }

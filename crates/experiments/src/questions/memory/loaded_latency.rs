@@ -48,7 +48,11 @@ static ABOUT: About = About {
     caveats: "On few cores the others cannot saturate memory, and the curve ends before its knee. The bandwidth of \
               the others is counted in bytes of the program; for writes the bus moves twice as much.",
     version: 3,
-    timed: None,
+    timed: Some(TimedCode {
+        of: "the chase",
+        source: crate::arch::CHASE_SOURCE,
+        begins: "pub unsafe fn chase(",
+    }),
     parameters: &[LOAD, DELAY, LOAD_THREADS, LEVEL, SIZE, FIGURE],
     trends: &[],
     shown: Shown::by(&[

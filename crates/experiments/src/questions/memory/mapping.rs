@@ -31,7 +31,11 @@ static ABOUT: About = About {
     caveats: "The process has one thread. With threads on other CPUs, their TLBs must be invalidated too, which costs \
               more.",
     version: 1,
-    timed: None,
+    timed: Some(TimedCode {
+        of: "mappings made, changed and unmapped",
+        source: include_str!("mapping.rs"),
+        begins: "fn round(",
+    }),
     parameters: &[CALL, SIZE],
     trends: &[Trend { along: "size", step: 4096.0, slope: "per page of 4 KiB" }],
     shown: Shown::by(&[MainFigure::of(

@@ -23,7 +23,11 @@ static ABOUT: About = About {
              array is four times the last-level cache that the core uses, but at least 64 MiB and at most 512 MiB.",
     caveats: "Where the last-level cache is larger than 128 MiB, some of the loads hit it.",
     version: 1,
-    timed: None,
+    timed: Some(TimedCode {
+        of: "several chases at once",
+        source: include_str!("../../apparatus/memory/chase/kernel.rs"),
+        begins: "pub unsafe fn chase_many<",
+    }),
     parameters: &[CHASES, PAGES, LEVEL, SIZE],
     trends: &[],
     shown: Shown::by(&[

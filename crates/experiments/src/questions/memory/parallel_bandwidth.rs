@@ -2,7 +2,7 @@
 
 use super::bandwidth::{self, KIND, METHOD};
 use crate::apparatus::memory::stream::fleet::{self, Fleet, Streaming, Task};
-use crate::apparatus::memory::stream::kernel::{Kernel, Kind};
+use crate::apparatus::memory::stream::kernel::{KERNELS, Kernel, Kind, PER_LINE};
 use crate::apparatus::memory::stream::working_set::{self, LEVEL, Level, SIZE};
 use crate::apparatus::spread_cpus::{cpus, thread_counts};
 use crate::expected;
@@ -33,7 +33,11 @@ static ABOUT: About = About {
     caveats: "The measuring thread runs on one of the busy CPUs for some microseconds in each window. With a CPU \
               quota below the number of threads, the quota is measured.",
     version: 3,
-    timed: None,
+    timed: Some(TimedCode {
+        of: "one of the threads",
+        source: include_str!("../../apparatus/memory/stream/fleet.rs"),
+        begins: "fn serve(",
+    }),
     parameters: &[KIND, METHOD, LEVEL, SIZE, THREADS],
     trends: &[],
     shown: Shown::by(&[
@@ -88,7 +92,9 @@ impl Experiment for ParallelBandwidth {
             };
             counts.iter().copied().flat_map(points).collect::<Vec<_>>()
         };
-        kernels(machine).into_iter().flat_map(of_kernel).collect()
+        let all = counts.last().copied().unwrap_or(1);
+        let slower = slower(machine).into_iter().map(|kernel| point(kernel, all, all_bytes(all, machine)));
+        kernels(machine).into_iter().flat_map(of_kernel).chain(slower.filter(|_| all > 1)).collect()
     }
 
     fn requires(&self, point: &Point) -> Vec<Requirement> {
@@ -98,9 +104,10 @@ impl Experiment for ParallelBandwidth {
         needs.chain([cpus, Requirement::MemoryBytes(point.number(&SIZE))]).collect()
     }
 
-    fn effort(&self, point: &Point, _: &Machine) -> Effort {
+    fn effort(&self, point: &Point, machine: &Machine) -> Effort {
         // Reading with one thread is also measured by memory/bandwidth.
-        let quick = point.name(&KIND) == Kind::Read.name() && point.number(&THREADS) > 1;
+        let several = point.name(&KIND) == Kind::Read.name() && point.number(&THREADS) > 1;
+        let quick = several && point.name(&METHOD) == expected::stream::reference(machine).method;
         if quick { Effort::Quick } else { Effort::Standard }
     }
 
@@ -255,6 +262,17 @@ fn kernels(machine: &Machine) -> Vec<&'static Kernel> {
         }
     }
     kernels
+}
+
+/// The other methods of reading and writing, which report 003 lists for all cores as well (R-MEM-17); with all threads only.
+fn slower(machine: &Machine) -> Vec<&'static Kernel> {
+    let usual = kernels(machine);
+    let moves_all = |kernel: &&Kernel| {
+        [Kind::Read, Kind::Write].contains(&kernel.kind)
+            && kernel.method != PER_LINE
+            && !usual.iter().any(|known| std::ptr::eq(*known, *kernel))
+    };
+    KERNELS.iter().filter(moves_all).collect()
 }
 
 /// The rate of one thread, from memory/bandwidth at its memory size, else predicted.

@@ -32,7 +32,11 @@ static ABOUT: About = About {
               longer, and the curve rises although no TLB ends there. On a virtual machine whose host backs it with \
               small pages, the TLB may hold translations for those instead.",
     version: 1,
-    timed: None,
+    timed: Some(TimedCode {
+        of: "the chase",
+        source: crate::arch::CHASE_SOURCE,
+        begins: "pub unsafe fn chase(",
+    }),
     parameters: &[LAYOUT, LINES],
     trends: &[],
     shown: Shown::by(&[MainFigure::of(

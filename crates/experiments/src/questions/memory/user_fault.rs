@@ -32,7 +32,11 @@ static ABOUT: About = About {
              is subtracted. The result must be 100 µs.",
     caveats: "Only faults in user mode are handled (UFFD_USER_MODE_ONLY), which needs no privilege.",
     version: 1,
-    timed: None,
+    timed: Some(TimedCode {
+        of: "a fault that a program handles",
+        source: include_str!("../../apparatus/memory/fault/supplied.rs"),
+        begins: "pub fn fault(",
+    }),
     parameters: &[FILL, DELAY],
     trends: &[],
     shown: Shown::by(&[MainFigure::of(

@@ -27,7 +27,11 @@ static ABOUT: About = About {
     caveats: "Limits whose burst lasts for minutes need `--thorough` (20 s), or an even longer time. Over loopback \
               both sides share this machine's processors.",
     version: 1,
-    timed: None,
+    timed: Some(TimedCode {
+        of: "the sender",
+        source: include_str!("../../apparatus/network/transfer.rs"),
+        begins: "fn pour(",
+    }),
     parameters: &[PATH, LASTING, FIGURE],
     trends: &[],
     shown: Shown::by(&[

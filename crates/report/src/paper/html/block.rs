@@ -4,12 +4,33 @@ use super::Page;
 use super::text::class;
 use crate::paper::{Block, Figure, Text};
 
+/// The number of blocks at the beginning for which this holds.
+fn run_of(blocks: &[Block], holds: fn(&Block) -> bool) -> usize {
+    blocks.iter().take_while(|block| holds(block)).count()
+}
+
 impl Page<'_> {
-    /// Writes the blocks one after the other.
+    /// Writes the blocks one after the other. Below a question, figures and the paragraphs before them are one: they stand beside each
+    /// other on paper.
     pub(super) fn blocks(&mut self, blocks: &[Block]) {
-        for block in blocks {
-            self.block(block);
+        let question = blocks.iter().position(|block| matches!(block, Block::Question(_)));
+        let (head, rest) = blocks.split_at(question.map_or(0, |place| place + 1));
+        self.each(head);
+        let text = run_of(rest, |block| matches!(block, Block::Paragraph(_)));
+        let figures = run_of(&rest[text..], |block| matches!(block, Block::Figure(_)));
+        if question.is_none() || figures == 0 {
+            return self.each(rest);
         }
+        self.out.raw("<div class=\"beside\"><div>\n");
+        self.each(&rest[..text]);
+        self.out.raw("</div>\n");
+        self.each(&rest[text..text + figures]);
+        self.out.raw("</div>\n");
+        self.each(&rest[text + figures..]);
+    }
+
+    fn each(&mut self, blocks: &[Block]) {
+        blocks.iter().for_each(|block| self.block(block));
     }
 
     fn block(&mut self, block: &Block) {

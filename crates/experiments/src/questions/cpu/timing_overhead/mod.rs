@@ -32,7 +32,11 @@ static ABOUT: About = About {
               hypervisor in a virtual machine and cost thousands of ticks there. Ticks of the time-stamp counter count \
               time, not core cycles.",
     version: 1,
-    timed: None,
+    timed: Some(TimedCode {
+        of: "a form of reading the counter, on x86-64",
+        source: include_str!("../../../arch/x86_64/counter.rs"),
+        begins: "macro_rules! form",
+    }),
     parameters: &[READING, MEASURE],
     trends: &[],
     shown: Shown::by(&[

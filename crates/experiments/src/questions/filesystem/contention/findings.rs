@@ -6,7 +6,6 @@ use super::points::{
 };
 use fathom_core::prelude::*;
 use fathom_core::sorting;
-use fathom_core::statistics::{Segments, two_segments};
 
 pub fn findings(known: &Known) -> Vec<Finding> {
     let grows = PATTERNS.into_iter().filter_map(|pattern| growth(pattern, known));
@@ -18,9 +17,7 @@ pub fn findings(known: &Known) -> Vec<Finding> {
 /// process after the other, where each additional process adds the time of one alone.
 fn growth(pattern: &str, known: &Known) -> Option<Finding> {
     let group = point(pattern, EACH, USUAL_FILE, 1);
-    let times = known.along(NAME, &group, &PROCESSES);
-    let curve: Vec<(f64, f64)> = times.into_iter().map(|(processes, ns)| (processes as f64, ns)).collect();
-    let (growth, slope) = match two_segments(&curve) {
+    let (growth, slope) = match known.bend(NAME, &group, &PROCESSES) {
         Some(two) => two_lines(pattern, &two),
         None => one_line(pattern, known.line(NAME, &group, &PROCESSES)?),
     };
@@ -65,14 +62,8 @@ fn order(known: &Known) -> Option<Finding> {
     ))
 }
 
-fn time(value: f64) -> Found {
-    Found::bare(value, Dimension::Of(Unit::Nanoseconds))
-}
-
-/// The slopes of two lines have no intervals, because the point where they meet was searched for.
-fn two_lines(pattern: &str, two: &Segments) -> (Statement, Found) {
-    let (before, after) = (time(two.slope_before), time(two.slope_after));
-    let knee = Found::bare(two.break_at, Dimension::Count);
+fn two_lines(pattern: &str, two: &Bend) -> (Statement, Found) {
+    let Bend { at: knee, before, after } = *two;
     let growth = statement!(
         "{before} for every further process up to {knee} processes, and {after} beyond; two lines fit better \
          than one",

@@ -1,6 +1,6 @@
 //! A file that is copied to an empty one, again and again.
 
-use super::shared_extents;
+use crate::apparatus::filesystem::extents;
 use fathom_core::prelude::*;
 use fathom_equipment::test_file::{
     Aligned, DiskQuota, TestFile, cached, new_file, refused, shared_path, warm,
@@ -151,7 +151,7 @@ impl Copier {
         move || {
             let held = [(HELD, cached(&files.copy)), (SOURCE_HELD, cached(&files.source.file))];
             let held = held.into_iter().filter_map(|(name, held)| Some((name, held.ok()?.bytes as f64)));
-            let shared = shared_extents::bytes(&files.copy).map(|bytes| (SHARED, bytes as f64));
+            let shared = extents::shared_bytes(&files.copy).map(|bytes| (SHARED, bytes as f64));
             let held: Vec<_> = held.chain(shared).collect();
             let equal = equal_bytes(&files.source.file, &files.copy).ok().map(|bytes| (EQUAL, bytes as f64));
             held.into_iter().chain(equal).collect()

@@ -1,7 +1,6 @@
 //! What does it cost to copy a file, by the way of its bytes?
 
 mod copier;
-mod shared_extents;
 
 use crate::expected::kernel_service;
 use copier::{CALLS, COPIES, Copier, CopyWay, EQUAL, HELD, LENGTHS, PIECE, SHARED, SOURCE_HELD};

@@ -20,7 +20,7 @@ pub fn findings(known: &Known) -> Vec<Finding> {
 }
 
 const LARGER_ON_THE_DEVICE: &str =
-    "a larger file has more metadata to look up, and its blocks can be in several places of the device";
+    "a larger file has more metadata to look up; in how many pieces it lies on the device is in its evidence";
 
 /// The smallest file of several blocks compared with the largest.
 fn growth(state: &str, name: &str, larger: &str, known: &Known) -> Option<Finding> {

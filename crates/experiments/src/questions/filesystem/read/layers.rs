@@ -4,6 +4,7 @@ use super::points::{
     COLD, DIRECT, FILE, NAME, QUEUE_DEPTHS, RANDOM, SEQUENTIAL, USUAL_FILE, WARM, queue, usual,
 };
 use crate::apparatus::filesystem::uring::INTERVAL;
+use crate::expected::rule_of_thumb::PublishedRange;
 use fathom_core::prelude::*;
 use fathom_core::quantity::declared;
 
@@ -16,7 +17,24 @@ pub fn findings(known: &Known) -> Vec<Finding> {
     ];
     let layers = [cache_against_device(known), past_the_cache(known)];
     let orders = orders.into_iter().filter_map(|(state, name)| order(state, name, known));
-    layers.into_iter().flatten().chain(orders).chain(deep(known)).collect()
+    layers.into_iter().flatten().chain(orders).chain(deep(known)).chain(beside_tables(known)).collect()
+}
+
+/// Figures of tables that reports cite for disks: a seek of a solid-state drive (report 002, from Wikipedia), and a MB in sequence (report
+/// 001, from Scott, Latency numbers every programmer should know).
+fn beside_tables(known: &Known) -> Option<Finding> {
+    let random = known.found(NAME, &usual(DIRECT, RANDOM, USUAL_FILE))?;
+    let mib = known.found(NAME, &super::points::largest_direct())?;
+    let table = Found::exact(0.85e6 * f64::from(1 << 20) / 1e6, mib.dimension);
+    Some(finding!(
+        Question::Prediction,
+        "Beside tables that reports cite: {random} (seeks of solid-state drives, report 002); a MiB in sequence {mib}, {ratio} times \
+         what 0.85 ms a MB give, {table} (report 001).",
+        random = PublishedRange { of: "a random block", ns: (80e3, 160e3) }.beside(random),
+        mib = mib.named("a MiB in sequence, beside a published one"),
+        ratio = mib.over(table).named("a MiB in sequence over a published one"),
+        table = table.named("a MiB in sequence, published")
+    ))
 }
 
 fn random(state: &str, known: &Known) -> Option<Found> {

@@ -8,6 +8,7 @@ mod predicted;
 pub use predicted::{PAGES_AT_ONCE, waiting};
 
 use crate::apparatus::filesystem::cold;
+use crate::apparatus::filesystem::extents;
 use crate::apparatus::filesystem::reader::{Call, ReadAhead, Reader};
 use crate::apparatus::filesystem::uring;
 use crate::expected::device_facts;
@@ -100,6 +101,8 @@ static ABOUT: About = About {
 const SERVED: &str = "bytes_from_device";
 const RESIDENT: &str = "bytes_cached";
 const MISSING: &str = "bytes_not_cached";
+/// Stated: the pieces in which the file lies on its device.
+const PIECES: &str = "pieces_on_the_device";
 
 impl Experiment for Read {
     fn about(&self) -> &'static About {
@@ -153,11 +156,13 @@ impl Experiment for Read {
     }
 
     fn evidence(&self, point: &Point, observed: &Observed) -> Vec<Check> {
-        match point.name(&STATE) {
+        let mut checks = match point.name(&STATE) {
             DIRECT => direct_evidence(point, observed),
             COLD => cold_evidence(point, observed),
-            _ => warm_evidence(point, observed),
-        }
+            _ => return warm_evidence(point, observed),
+        };
+        checks.extend(in_order_on_the_device(point, observed));
+        checks
     }
 
     fn findings(&self, known: &Known) -> Vec<Finding> {
@@ -259,7 +264,16 @@ fn past_the_cache<'site>(point: &Point, site: &'site Site) -> Result<Workload<'s
     let descriptor = direct(&test, point.number(&BLOCK))?.file;
     let (mut reader, mut walk) = (reader(descriptor, &test, point)?, walk(&test, point, site));
     let read = move |n| (0..n).try_for_each(|_| reader.read(walk.step()));
-    Ok(watched(Workload::each(read), Rc::new(test)))
+    let pieces = extents::pieces(&test.file);
+    Ok(lying(watched(Workload::each(read), Rc::new(test)), pieces))
+}
+
+/// States in how many pieces the file lies, if the file system tells.
+fn lying(work: Workload<'_>, pieces: Option<u64>) -> Workload<'_> {
+    match pieces {
+        Some(pieces) => work.stating(PIECES, pieces as f64),
+        None => work,
+    }
 }
 
 fn in_flight<'site>(point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
@@ -277,7 +291,8 @@ fn through_the_cache<'site>(point: &Point, site: &'site Site) -> Result<Workload
     ensure_accounted(&test)?;
     let reader = reader(opened(&test)?, &test, point)?;
     let sizes = (test.bytes, point.number(&BLOCK));
-    Ok(cold::reading(reader, sizes, order(point) == Order::Sequential, site))
+    let pieces = extents::pieces(&test.file);
+    Ok(lying(cold::reading(reader, sizes, order(point) == Order::Sequential, site), pieces))
 }
 
 fn warmed(point: &Point, site: &Site) -> Result<TestFile, Failure> {
@@ -330,6 +345,15 @@ fn direct_evidence(point: &Point, observed: &Observed) -> Vec<Check> {
 /// Checks the counted bytes per byte read.
 fn share(claim: &str, bytes: Option<f64>, read: f64, low: f64, high: f64) -> Check {
     bytes.map_or_else(|| Check::missing(claim), |bytes| Check::within(claim, bytes / read, low, high))
+}
+
+/// What is in sequence in a file need not be so on its device (R-FS-18). Runs of earlier programs do not say how it lies.
+fn in_order_on_the_device(point: &Point, observed: &Observed) -> Option<Check> {
+    let pieces = observed.witness(PIECES).filter(|_| order(point) == Order::Sequential)?;
+    let most = 1 + point.number(&FILE).div_ceil(1 << 20);
+    let claim = "a sequence in the file is one on the device: pieces in which the file lies there (FIEMAP), at most one a MiB \
+                 besides the first";
+    Some(Check::within(claim, pieces, 1.0, most as f64))
 }
 
 fn bypassed(observed: &Observed) -> Check {

@@ -89,6 +89,7 @@ pub fn all() -> Vec<Point> {
         }
     }
     points.extend(other_calls());
+    points.extend(mapped_by_size());
     points.extend(
         [LATENCY, INTERVAL].into_iter().flat_map(|figure| QUEUE_DEPTHS.map(|depth| queue(depth, figure))),
     );
@@ -110,6 +111,15 @@ fn other_calls() -> Vec<Point> {
         without(usual(COLD, SEQUENTIAL, MMAP)),
         without(usual(COLD, RANDOM, MMAP)),
     ]
+}
+
+/// The sizes of mapped files besides the usual one (R-FS-01).
+const MAPPED: [u64; 4] = [MIB, 16 * MIB, 256 * MIB, GIB];
+
+/// Pages at random of mapped files by size: each faulting, and again when all of them are mapped.
+fn mapped_by_size() -> impl Iterator<Item = Point> {
+    let of = |file| [COLD, WARM].map(|state| at(state, RANDOM, MMAP, USUAL_BLOCK, file));
+    MAPPED.into_iter().flat_map(of)
 }
 
 /// The point of the largest sequential blocks of a file with direct I/O, which shows the device's rate.

@@ -40,8 +40,9 @@ static ABOUT: About = About {
              that this trial has not read before; whether they come from the server's memory or its disk is \
              unknown.\n\nWith `file`, the beginning of the file is read as if the file had that size: all of its \
              blocks, in sequential or random order.\n\n`no data` is the smallest exchange of the protocol (sftp: \
-             FSTAT, NFS: NULL, SMB: ECHO; through a mount of NFS or SMB, statx with `AT_STATX_FORCE_SYNC`, for which \
-             the caller must have waited): network and protocol without a file. The network's share is relative to a \
+             FSTAT, NFS: NULL, SMB: ECHO; through a mount of NFS or SMB, statx with `AT_STATX_FORCE_SYNC`; \
+             through sshfs, whose daemon has a cache of its own, a look-up of a name that nobody has asked for; for both the caller \
+             must have waited): network and protocol without a file. The network's share is relative to a \
              local file that the same run reads in the same way. Nothing is pinned, because the kernel's network \
              threads, ssh and mount daemons take part.",
     caveats: "A server may read ahead and cache outside its page cache, in a controller or, for a virtual machine, in \
@@ -49,7 +50,11 @@ static ABOUT: About = About {
               arrived before it is requested. sftp encrypts: its figures include the ciphers of both sides. Where the \
               server is this machine, both sides share processors and memory, and there is no wire.",
     version: 2,
-    timed: None,
+    timed: Some(TimedCode {
+        of: "a block from the server",
+        source: include_str!("reading.rs"),
+        begins: "fn fetch(",
+    }),
     parameters: &[PROTOCOL, STATE, ORDER, BLOCK, FILE, QUEUE_DEPTH],
     trends: &[],
     shown: Shown::by(&[]),
@@ -227,7 +232,7 @@ mod tests {
     use fathom_core::experiment::Access;
 
     #[test]
-    fn a_mount_of_the_kernel_is_asked_without_data_and_one_of_a_daemon_is_not() {
+    fn mounts_are_asked_without_data_and_those_of_the_host_itself_are_not() {
         let remote = |through: &str| Remote {
             address: RemoteAddress::Mounted("/mnt".into()),
             through: through.to_owned(),
@@ -237,7 +242,7 @@ mod tests {
             route: None,
         };
         let asked = |through: &str| points(&remote(through)).contains(&no_data(through));
-        assert!(asked("NFS mount") && asked("SMB mount") && !asked("sshfs mount"));
+        assert!(asked("NFS mount") && asked("SMB mount") && asked("sshfs mount") && !asked("9p mount"));
     }
 
     #[test]

@@ -87,10 +87,10 @@ fn empties_its_server(remote: &Remote) -> bool {
     remote.through == "sftp" || remote.is_here()
 }
 
-/// Whether a mount can be made to get attributes from the server despite its cache: the kernel's clients do so on request; FUSE
-/// daemons have caches of their own.
+/// Whether a mount can be made to ask its server despite its cache: the kernel's clients get attributes anew on request, and daemons
+/// (FUSE) look up a name that nobody has asked for.
 fn asks_its_server(through: &str) -> bool {
-    matches!(through, "NFS mount" | "SMB mount")
+    matches!(through, "NFS mount" | "SMB mount" | "sshfs mount")
 }
 
 /// Every point of a remote file: local reads first, for comparison, because predictions build on them.

@@ -5,6 +5,7 @@ use super::points::{
     block, no_data,
 };
 use crate::expected::kernel_service;
+use crate::expected::network::takes_turns;
 use fathom_core::machine::Remote;
 use fathom_core::prelude::*;
 
@@ -103,6 +104,10 @@ fn byte_on_the_wire(known: &Known) -> Basis {
     let here = remote.is_some_and(Remote::is_here);
     let way = remote.and_then(|remote| remote.route.as_ref());
     match known.machine.adapter_of(way).filter(|_| !here) {
+        Some((adapter, bits)) if takes_turns(adapter) => {
+            let what = format!("half of the declared rate of {}, which sends or receives", adapter.name);
+            Basis::fact(16e9 / bits as f64, &what)
+        }
         Some((adapter, bits)) => {
             Basis::fact(8e9 / bits as f64, &format!("the declared rate of {}", adapter.name))
         }

@@ -4,7 +4,7 @@ use super::points::{CLIENT_CACHED, SERVER_CACHED, SERVER_COLD, UNPROVED};
 use fathom_core::machine::{Protocol, Remote, RemoteAddress, Root};
 use fathom_core::prelude::*;
 use fathom_equipment::remote::{self, Client, Mounted, ReadStream, ServerCache, read_block};
-use fathom_equipment::test_file::{Content, SECTOR, TestFile};
+use fathom_equipment::test_file::{Content, Dropped, SECTOR, TestFile, drop_caches};
 use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use std::cell::RefCell;
@@ -202,7 +202,7 @@ impl RemoteReading {
                         "the protocol has no way to evict the server's cache".to_owned(),
                     ));
                 }
-                drop_all_caches()?;
+                drop_caches(Dropped::Contents)?;
                 self.counts_devices = true;
                 Ok(self)
             }
@@ -315,17 +315,6 @@ fn sent_by_devices() -> Option<f64> {
     let counts = std::fs::read_to_string("/proc/vmstat").ok()?;
     let count: f64 = counts.lines().find_map(|line| line.strip_prefix("pgpgin ")?.parse().ok())?;
     Some(count * 1024.0)
-}
-
-/// Makes this machine drop all cached files (`drop_caches`, proc(5)) after writing dirty pages to their devices.
-fn drop_all_caches() -> Result<(), Failure> {
-    // SAFETY: takes no arguments and cannot fail.
-    unsafe { libc::sync() };
-    std::fs::write("/proc/sys/vm/drop_caches", "1").map_err(|error| {
-        Failure::Unsupported(format!(
-            "the server is this machine, and only root can empty its cache (/proc/sys/vm/drop_caches: {error})"
-        ))
-    })
 }
 
 fn first_word(block: &[u8]) -> [u8; 8] {

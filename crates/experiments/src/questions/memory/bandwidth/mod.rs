@@ -14,7 +14,7 @@ use crate::apparatus::memory::stream::working_set::{self, LEVEL, Level, SIZE};
 use crate::expected;
 use fathom_core::experiment::{
     About, At, Basis, Bound, Check, Effort, Experiment, Failure, Finding, Known, MainFigure, Observed, Point,
-    Prediction, Requirement, Shown, Site, SweepOptions, Workload,
+    Prediction, Requirement, Shown, Site, SweepOptions, TimedCode, Workload,
 };
 use fathom_core::machine::Machine;
 use fathom_core::quantity::{Unit, declared};
@@ -62,7 +62,11 @@ static ABOUT: About = About {
               begins, which gets mostly the same physical pages, cleared: what depends on their place varies less \
               between the trials of a run than between runs.",
     version: 3,
-    timed: None,
+    timed: Some(TimedCode {
+        of: "reading by vectors, on x86-64",
+        source: include_str!("../../../arch/x86_64/stream/avx.rs"),
+        begins: "macro_rules! read",
+    }),
     parameters: &[KIND, METHOD, LEVEL, SIZE],
     trends: &[],
     shown: Shown::by(&[

@@ -4,6 +4,7 @@ use super::points::{
     FIXED, NAME, SIZE, STRIDE, WIDE_STRIDE, WITHIN, WITHIN_ROLLED, cycle_point, naive_point,
 };
 use crate::apparatus::memory::pages::Pages;
+use crate::expected::rule_of_thumb::PublishedRange;
 use crate::expected::{last_cache, levels};
 use fathom_core::prelude::*;
 use fathom_core::quantity::declared;
@@ -15,7 +16,11 @@ pub fn findings(known: &Known) -> Vec<Finding> {
     let huge = known.found_along(NAME, &cycle_point(Pages::Huge, 0), &SIZE);
     let last = last_cache::short_of_declared(known, &huge);
     let findings = Pages::ALL.into_iter().filter_map(levels).chain(last);
-    findings.chain(translation_share(known)).chain(three_versions(known)).collect()
+    findings
+        .chain(beside_tables(known))
+        .chain(translation_share(known))
+        .chain(three_versions(known))
+        .collect()
 }
 
 /// The levels of the curve on huge pages, where translation adds least; if none were available, on base pages.
@@ -27,6 +32,49 @@ pub fn levels(known: &Known) -> Option<Levels> {
         let of = of.without(SIZE.name);
         (!levels.is_empty()).then_some(Levels { of, along: SIZE.name, levels })
     })
+}
+
+/// The table from which report 001 predicted (its table 16; Stokes, Understanding CPU caching and performance, 2002), and lmbench's loads
+/// by which report 000 did: 10 ns from L1 and 50 ns from L2 of an Alpha of 182 MHz, scaled by the clock.
+fn beside_tables(known: &Known) -> Option<Finding> {
+    let ranges = [("L1", (2.0, 8.0)), ("L2", (5.0, 12.0)), ("L3", (12.0, 30.0)), ("memory", (10.0, 60.0))];
+    let of_level = |(level, (of, ns))| Some(PublishedRange { of, ns }.beside(typical(level, known)?));
+    let table = Statement::joined(ranges.into_iter().enumerate().filter_map(of_level), "; ")?;
+    let scaled = [(0, "lmbench's 10 ns for L1 at 182 MHz", 10.0), (1, "50 ns for L2", 50.0)];
+    let rules = scaled.into_iter().filter_map(|(level, text, ns)| {
+        let (load, hz) = (typical(level, known)?, known.core_hz?);
+        let says = Found::exact(ns * 182e6 / hz, load.dimension);
+        Some(statement!(
+            "{text} {says}, {ratio} times as long here",
+            text,
+            says = says.named(&format!("{text}, scaled")),
+            ratio = load.over(says).named(&format!("{text}, measured over scaled"))
+        ))
+    });
+    let rules = Statement::joined(rules, "; ").unwrap_or_default();
+    Some(finding!(
+        Question::Prediction,
+        "Beside the ranges of the introduction to caches that report 001 cites (Stokes 2002): {table}. By the ratio of clocks, as \
+         report 000 predicts: {rules}.",
+        table,
+        rules
+    ))
+}
+
+/// A load from the middle of a level: half of a declared cache, or the largest array.
+fn typical(level: usize, known: &Known) -> Option<Found> {
+    let cpu = *known.machine.allowed_cpus().first()?;
+    let curve = Pages::ALL.into_iter().find_map(|pages| {
+        let curve = known.found_along(NAME, &cycle_point(pages, 0), &SIZE);
+        (!curve.is_empty()).then_some(curve)
+    })?;
+    let cache = |number: usize| known.machine.data_cache_bytes(cpu, number as u8);
+    if level == 3 {
+        return curve.last().map(|(_, load)| *load);
+    }
+    let (below, half) = (level.checked_sub(1).and_then(|_| cache(level)), cache(level + 1)? / 2);
+    let within = |(size, _): &&(u64, Found)| *size <= half && below.is_none_or(|below| *size > below);
+    curve.iter().filter(within).max_by_key(|(size, _)| *size).map(|(_, load)| *load)
 }
 
 /// Report 003's three versions of the chase, over the largest array that all of them visited.

@@ -16,7 +16,7 @@ use crate::apparatus::memory::pages::{Mapping, Pages};
 use crate::expected::fault::{handling, trap};
 use fathom_core::experiment::{
     About, At, Bound, Check, Effort, Experiment, Failure, Finding, Known, MainFigure, Observed, Point,
-    Prediction, Question, Requirement, Shown, Site, Touch, Workload, finding, statement,
+    Prediction, Question, Requirement, Shown, Site, TimedCode, Touch, Workload, finding, statement,
 };
 use fathom_core::machine::Machine;
 use points::{
@@ -48,7 +48,11 @@ static ABOUT: About = About {
               the large stretch. The first use of memory in a virtual machine may cost more, because the hypervisor \
               must allocate it.",
     version: 1,
-    timed: None,
+    timed: Some(TimedCode {
+        of: "a touch of all pages, and its faults",
+        source: include_str!("../../../apparatus/memory/fault/touched.rs"),
+        begins: "pub fn touched<",
+    }),
     parameters: &[ACCESS, BATCH],
     trends: &[],
     shown: Shown::by(&[MainFigure::of(

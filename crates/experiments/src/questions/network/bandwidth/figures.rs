@@ -4,7 +4,7 @@ use super::points::{
     CHUNK, LOSS, MESSAGES, RAMP, READ, RECEIVER, SENDER, START, STEADY, TRANSPORT, UDP, WHOLE, WINDOW,
     WINDOWS,
 };
-use crate::apparatus::network::arrival_rate::{since_first_byte, steady};
+use crate::apparatus::network::arrival_rate::{read_since_first_byte, since_first_byte, steady};
 use crate::apparatus::network::transfer::Transfer;
 use fathom_core::prelude::*;
 
@@ -37,11 +37,14 @@ fn of_datagrams(bytes: u64, transfer: &Transfer) -> Vec<FigureValue> {
 fn of_the_beginning(since: u64, transfer: &Transfer) -> Result<Vec<FigureValue>, Failure> {
     let (from, until) = if since > 0 { (since, 2 * since) } else { (0, WINDOWS[1]) };
     let window = since_first_byte(&transfer.arrivals, from as f64, until as f64).ok_or_else(short)?;
+    let read =
+        read_since_first_byte(&transfer.arrivals, from as f64, until as f64).map(|bytes| (READ, bytes));
+    let figures = std::iter::once((WINDOW, window)).chain(read);
     if since > 0 {
-        return Ok(vec![(WINDOW, window)]);
+        return Ok(figures.collect());
     }
     let ramp_ns = steady(&transfer.arrivals).ok_or_else(short)?.ramp_ns;
-    Ok(vec![(WINDOW, window), (RAMP, ramp_ns)])
+    Ok(figures.chain([(RAMP, ramp_ns)]).collect())
 }
 
 /// Bytes over time from the first arrival to the last.
@@ -65,7 +68,8 @@ mod tests {
 
     /// 1 GB/s for 30 ms, recorded every 100 µs, with a loss of one percent.
     fn transfer() -> Transfer {
-        let note = |step: u64| Arrival { at_ns: 1000 + step * 100_000, bytes: 100_000 * step };
+        let note =
+            |step: u64| Arrival { at_ns: 1000 + step * 100_000, bytes: 100_000 * step, reads: 10 * step };
         let arrivals: Vec<Arrival> = (0..300).map(note).collect();
         let received = arrivals[299].bytes;
         let (sent, reads) = (140_000_000, 99_000);

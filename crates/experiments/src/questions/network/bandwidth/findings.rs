@@ -1,12 +1,16 @@
 //! Findings from the rates of streams: methods compared, the network's share, and the bottleneck.
 
 use super::points::{
-    CHUNK, FIGURE, PIPE, READ, READ_CHUNKS, RECEIVE, RECEIVER, SEND, SENDER, TCP, UNIX, point, usual,
+    CHUNK, FIGURE, PIPE, READ, READ_CHUNKS, RECEIVE, RECEIVER, SEND, SENDER, START, TCP, UNIX, WINDOWS,
+    point, usual,
 };
 use super::{directions, processor_cost};
+use crate::apparatus::memory::stream::kernel::Kind;
+use crate::apparatus::memory::stream::working_set;
 use crate::apparatus::network::path::{LOOPBACK, PEER, WITHIN};
 use crate::expected::network::{adapter, chosen};
 use crate::expected::rule_of_thumb::{self, RuleOfThumb};
+use crate::questions::memory::bandwidth as memory_bandwidth;
 use crate::questions::network::round_trip;
 use fathom_core::prelude::*;
 use fathom_core::quantity::declared;
@@ -18,11 +22,14 @@ pub fn findings(known: &Known) -> Vec<Finding> {
     let windows = [LOOPBACK, PEER].map(|path| window_over_round_trip(path, known));
     let costs = [LOOPBACK, PEER].map(|path| processor_cost::finding(path, known));
     let reads = [LOOPBACK, PEER].map(|path| read_sizes(path, known));
-    let mine = [ways_compared(known), collapse(known), network_share(known), the_limit(known)];
+    let over_time = [LOOPBACK, PEER].map(|path| reads_over_time(path, known));
+    let mine =
+        [ways_compared(known), beside_memory(known), collapse(known), network_share(known), the_limit(known)];
     mine.into_iter()
         .chain(costs)
         .chain(windows)
         .chain(reads)
+        .chain(over_time)
         .flatten()
         .chain(directions::findings(known))
         .collect()
@@ -88,6 +95,22 @@ fn ways_compared(known: &Known) -> Option<Finding> {
         socket = other(UNIX),
         pipe = other(PIPE),
         fastest = fastest(known)
+    ))
+}
+
+/// Loopback beside what one core copies in memory, each byte counted once (R-NET-17): the kernel copies every byte twice.
+fn beside_memory(known: &Known) -> Option<Finding> {
+    let (_, tcp) = best(TCP, LOOPBACK, known)?;
+    let size = working_set::in_memory(known.machine);
+    let (method, both) = memory_bandwidth::best(Kind::Copy, size, known)?;
+    let copied = both.scaled(0.5);
+    Some(finding!(
+        Question::Experiment,
+        "One core copies {copied} in memory (memory/bandwidth, {method}, each byte counted once): a TCP stream over loopback, \
+         whose every byte is copied twice, reaches {share} of that.",
+        copied = copied.named("copied in memory by one core, each byte once"),
+        method = method.method,
+        share = tcp.share_of(copied).named("loopback over a copy in memory")
     ))
 }
 
@@ -158,6 +181,27 @@ fn read_sizes(path: &str, known: &Known) -> Option<Finding> {
         small = declared::size(small),
         largest = read(large)?.named(&format!("bytes of a read, largest chunk, {path}")),
         large = declared::size(large)
+    ))
+}
+
+/// How a read grows with the stream, which report 003 explains by slow start (R-NET-14).
+fn reads_over_time(path: &str, known: &Known) -> Option<Finding> {
+    let read = |since: u64| known.found(NAME, &usual(path).named(&FIGURE, READ).with(&START, since));
+    let (first, last) = (read(WINDOWS[0])?, read(WINDOWS[WINDOWS.len() - 1])?);
+    let over = if path == PEER { "from this host to the peer" } else { "over loopback" };
+    let judged = match first.differs_from(&last) {
+        Some(true) if first.value < last.value => {
+            "reads grow with the stream, as slow start lets more arrive between two"
+        }
+        Some(true) => "reads do not grow with the stream: the first find what the sender's buffers held",
+        _ => "the two are not significantly different: no slow start is seen in reads",
+    };
+    Some(finding!(
+        Question::Experiment,
+        "Of a TCP stream {over} a read brings {first} in the first half of a millisecond and {last} from {from} ms on: {judged}.",
+        first = first.named(&format!("bytes of a read, first, {path}")),
+        last = last.named(&format!("bytes of a read, last, {path}")),
+        from = (WINDOWS[WINDOWS.len() - 1] / 1_000_000).to_string()
     ))
 }
 

@@ -85,7 +85,8 @@ fn of_tcp(path: &str, points: &mut Vec<Point>) {
     points.extend(READ_CHUNKS.map(|chunk| at(SEND, chunk).named(&FIGURE, READ)));
     let beginning = |aspect, since| usual.clone().named(&FIGURE, aspect).with(&START, since);
     points.push(beginning(RAMP, 0));
-    points.extend(WINDOWS.map(|since| beginning(WINDOW, since)));
+    points
+        .extend([WINDOW, READ].into_iter().flat_map(|figure| WINDOWS.map(|since| beginning(figure, since))));
     let whole = at(RECEIVE, 1 << 20).named(&FIGURE, WHOLE);
     points.extend(REPORT_001_MESSAGES.map(|messages| whole.clone().with(&MESSAGES, messages)));
     points.extend(

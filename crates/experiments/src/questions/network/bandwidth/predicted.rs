@@ -6,7 +6,7 @@ use super::points::{
 use crate::apparatus::network::path::{PATH, PEER};
 use crate::expected::kernel_service;
 use crate::expected::network::{
-    copy_ns, further_fragments, hand_over, link_rate, network_round_trip, protocol_ns,
+    copy_ns, further_fragments, hand_over, network_round_trip, protocol_ns, stream_rate,
 };
 use crate::questions::network::round_trip::{message_ns, packet_ns};
 use fathom_core::prelude::*;
@@ -137,7 +137,7 @@ fn rate(point: &Point, known: &Known) -> Prediction {
     if point.name(&PATH) != PEER || known.virtual_peer {
         return prediction;
     }
-    let link = link_rate(known);
+    let link = stream_rate(known);
     let wire = link.value / 8.0 * SEGMENT.0 / SEGMENT.1;
     if wire > reached {
         return prediction;

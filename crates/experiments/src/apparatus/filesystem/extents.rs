@@ -1,4 +1,4 @@
-//! The blocks of a file that belong to another file too, as the file system tells (FIEMAP).
+//! Where the blocks of a file lie and which belong to another file too, as the file system tells (FIEMAP).
 
 use std::fs::File;
 use std::os::fd::AsRawFd;
@@ -37,18 +37,33 @@ const LAST: u32 = 0x1;
 const SHARED: u32 = 0x2000;
 
 /// Bytes of the file in blocks that it shares with another; `None` if the file system does not tell.
-pub fn bytes(file: &File) -> Option<u64> {
-    let (mut start, mut shared) = (0, 0);
+pub fn shared_bytes(file: &File) -> Option<u64> {
+    let of = |extent: &FileExtent| if extent.flags & SHARED == 0 { 0 } else { extent.length };
+    Some(all(file)?.iter().map(of).sum())
+}
+
+/// The number of pieces in which the file lies on its device; `None` if the file system does not tell.
+pub fn pieces(file: &File) -> Option<u64> {
+    Some(pieces_of(&all(file)?))
+}
+
+/// Extents that follow each other in the file and on the device are one piece: the length of one is limited.
+fn pieces_of(extents: &[FileExtent]) -> u64 {
+    let follows = |pair: &&[FileExtent]| pair[0].physical + pair[0].length == pair[1].physical;
+    let joined = extents.windows(2).filter(follows).count();
+    (extents.len() - joined) as u64
+}
+
+/// All extents of a file, in its order.
+fn all(file: &File) -> Option<Vec<FileExtent>> {
+    let (mut start, mut all) = (0, vec![]);
     loop {
         let extents = after(file, start)?;
-        shared += extents
-            .iter()
-            .filter(|extent| extent.flags & SHARED != 0)
-            .map(|extent| extent.length)
-            .sum::<u64>();
-        match extents.last() {
+        let last = extents.last().copied();
+        all.extend(extents);
+        match last {
             Some(last) if last.flags & LAST == 0 => start = last.logical + last.length,
-            _ => return Some(shared),
+            _ => return Some(all),
         }
     }
 }
@@ -82,11 +97,19 @@ mod tests {
         assert_eq!(std::mem::offset_of!(ExtentMap, extents), 32);
     }
 
+    #[test]
+    fn what_follows_on_the_device_is_one_piece() {
+        let extent = |physical, length| FileExtent { physical, length, ..FileExtent::default() };
+        assert_eq!(pieces_of(&[]), 0);
+        assert_eq!(pieces_of(&[extent(0, 8), extent(8, 8), extent(16, 8)]), 1);
+        assert_eq!(pieces_of(&[extent(0, 8), extent(32, 8), extent(40, 8), extent(8, 8)]), 3);
+    }
+
     /// A file system may not tell; one that does finds nothing shared in a file of its own.
     #[test]
     fn a_file_of_its_own_shares_nothing() {
         let mut file = tempfile::tempfile().unwrap();
         file.write_all(&vec![1; 100_000]).unwrap();
-        assert!(bytes(&file).is_none_or(|shared| shared == 0));
+        assert!(shared_bytes(&file).is_none_or(|shared| shared == 0));
     }
 }
