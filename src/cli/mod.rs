@@ -30,7 +30,9 @@ use std::sync::LazyLock;
 #[derive(Debug, Parser)]
 #[command(name = "fathom", version, long_version = BUILD_FACTS.as_str(), max_term_width = 100, arg_required_else_help = true)]
 #[command(
-    after_help = "Exit status: 0 done, 1 regression found or a requirement not met, 2 usage or could not run, 3 inconclusive or interrupted, 4 some experiments \
+    after_help = "Examples:\n  fathom run --quick                  90 seconds: a screen, a page and a run file\n  fathom report RUN memory            \
+                        one chapter of it\n  fathom compare BEFORE AFTER         what got better and what worse\n  fathom explain system_call          \
+                        what is measured, and how\n\nExit status: 0 done, 1 regression found or a requirement not met, 2 usage or could not run, 3 inconclusive or interrupted, 4 some experiments \
                         failed.\n\nThe packages bring the manual page and the completions of bash, zsh and fish \
                         (docs/install.md)."
 )]

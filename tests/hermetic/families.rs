@@ -252,3 +252,44 @@ fn an_older_run_as_the_later_side_is_said_to_be_older() {
     assert!(compared(committed(), &older, 0.05).is_reversed);
     assert!(!compared(&older, committed(), 0.05).is_reversed);
 }
+
+/// A line that is handed over more slowly on a virtual machine is of the cores that its host chose, and the report says so; a machine
+/// without a host is what it is.
+#[test]
+fn a_hand_over_between_virtual_cpus_is_a_state_of_the_host() {
+    let said = |after: &ReducedRun, before: &ReducedRun| {
+        let [before, after] = [before, after].map(|run| Side::of_run("run", run.clone()));
+        let sides = [after];
+        let text = render(
+            &ComparisonReport::of(&before, &sides, &Margins::all(None), &[]),
+            Form::Text,
+            Style::default(),
+        );
+        text.contains("depends on the cores that the host runs these virtual")
+    };
+    let moved = planted(&["cpu/core_to_core"], 6.0);
+    assert!(said(&moved, committed()) && !said(committed(), committed()));
+    let [mut before, mut after] = [committed().clone(), moved];
+    for run in [&mut before, &mut after] {
+        run.header.machine.virtualization.hypervisor = fathom::machine::Fact::known(None, "a test");
+    }
+    assert!(!said(&after, &before));
+}
+
+/// Where the caches are the same, points are compared with those of the same size alone.
+#[test]
+fn sizes_are_compared_with_equal_sizes_where_the_caches_are_the_same() {
+    let size = Parameter::bytes("size", "the size");
+    let mut other = committed().clone();
+    let of_memory = |level: &&mut Level| level.experiment == "memory/memory_parallelism";
+    for level in other.levels.iter_mut().filter(of_memory) {
+        let bytes = level.point.number(&size);
+        level.point = level.point.clone().with(&size, 2 * bytes);
+    }
+    let compares = |other: &ReducedRun| {
+        let rows = compared(committed(), other, 0.05).rows;
+        rows.iter().filter(|row| row.experiment == "memory/memory_parallelism").count()
+    };
+    assert_eq!(compares(&other), 0);
+    assert!(compares(committed()) > 0);
+}

@@ -64,11 +64,12 @@ fn a_cpu_that_takes_a_tenth_longer_is_named_and_its_trials_count_for_nothing() {
         }
         let screen = render(&RunReport::of(&results), Form::Text, Style::default());
         assert!(
-            screen.contains("CPU 0 is unlike CPU 1, though of its kind: the same work takes 1.1"),
+            screen.contains("CPU 0 differs from CPU 1, though both are of one kind: the same work takes 1.1"),
             "{screen}"
         );
         assert!(
-            render(&RunReport::of(&results), Form::Html, Style::default()).contains("CPU 0 is unlike CPU 1")
+            render(&RunReport::of(&results), Form::Html, Style::default())
+                .contains("CPU 0 differs from CPU 1")
         );
     }
 }

@@ -61,7 +61,8 @@ pub fn states(point: &PointResult, full: &str, findings: &mut Findings) {
     }
     let Some(mixture) = &point.mixture else { return };
     let printed = |value: f64| {
-        let measure = fathom::quantities::Measure::of(point.unit, estimate.value);
+        let leading = mixture.leading().unwrap_or(estimate.value);
+        let measure = fathom::quantities::Measure::of(point.unit, leading);
         rows::plain(full).contains(&rows::plain(&measure.number(value, None)))
     };
     if !mixture.values().into_iter().all(printed) {

@@ -4,6 +4,7 @@ use super::words;
 use fathom_core::experiment::{Dimension, Figure, Found, Piece, Statement};
 use fathom_core::quantities::{self, Measure};
 use fathom_core::quantity::Unit;
+use fathom_core::statistics::Measured;
 
 /// The explanation of the mark of a ratio without an interval.
 pub(crate) const APPROXIMATE: &str = "~ marks figures from too few trials for an interval.";
@@ -48,7 +49,7 @@ fn figure(figure: &Figure, rates: Option<Measure>) -> String {
         _ => measure.number(value.value, ends),
     };
     if let Some(states) = value.states.filter(|_| matches!(value.dimension, Dimension::Of(_))) {
-        return of_states(states, ends, measure);
+        return of_states(states, measure);
     }
     let space = if measure.symbol.is_empty() { "" } else { " " };
     let range = ends.map(|(low, high)| measure.range(value.value, low, high));
@@ -60,12 +61,15 @@ fn figure(figure: &Figure, rates: Option<Measure>) -> String {
     format!("{number}{space}{}{}", measure.symbol, range.unwrap_or_default())
 }
 
-/// A figure of a machine in several states: the value of each of the two with the most, `18.5 µs or 38.9 µs (of all: 15.8–39.5)`.
-fn of_states([first, second]: [f64; 2], ends: Option<(f64, f64)>, measure: Measure) -> String {
-    let range = ends.map(|(low, high)| format!(" (of all: {})", measure.range(first, low, high)));
-    let [first, second] = [first, second].map(|value| measure.number(value, None));
-    let symbol = measure.symbol;
-    format!("{first} {symbol} or {second} {symbol}{}", range.unwrap_or_default())
+/// A figure of a machine in several states: the value of each of the two with the most, and its interval where enough trials were in
+/// it, `18.5 µs (18.1–18.9) or 38.9 µs`.
+fn of_states(states: [Measured; 2], measure: Measure) -> String {
+    let [first, second] = states.map(|state| {
+        let ends = state.ends();
+        let range = ends.map(|(low, high)| format!(" ({})", measure.range(state.value, low, high)));
+        format!("{} {}{}", measure.number(state.value, ends), measure.symbol, range.unwrap_or_default())
+    });
+    format!("{first} or {second}")
 }
 
 /// Whether a figure is a number of whole things, and its ends are: those are never rounded.
@@ -78,7 +82,11 @@ fn is_whole(value: &Found, (low, high): (f64, f64)) -> bool {
 /// The unit with prefix of a figure.
 fn measure(value: &Found) -> Measure {
     match value.dimension {
-        Dimension::Of(unit) => Measure::of_row(unit, value.value, value.ends()),
+        // Of a machine in several states the unit is that of the value of the one with the most.
+        Dimension::Of(unit) => match value.states {
+            Some([leading, _]) => Measure::of_row(unit, leading.value, leading.ends()),
+            None => Measure::of_row(unit, value.value, value.ends()),
+        },
         Dimension::Share => Measure { size: 0.01, symbol: "%" },
         Dimension::Cycles => Measure { size: 1.0, symbol: "cycles" },
         Dimension::Ratio | Dimension::Count => Measure { size: 1.0, symbol: "" },
@@ -103,7 +111,7 @@ pub(super) fn unit(dimension: Dimension) -> &'static str {
 mod tests {
     use super::*;
     use fathom_core::experiment::statement;
-    use fathom_core::statistics::{Interval, Measured};
+    use fathom_core::statistics::Interval;
 
     fn found(value: f64, low: f64, high: f64, dimension: Dimension) -> Found {
         Found::measured(Measured { value, interval: Some(Interval { low, high }) }, dimension)

@@ -124,8 +124,17 @@ impl Main<'_> {
         }
     }
 
-    /// How far the farther end of its interval is from it, as a share of it; `None` without an interval.
-    pub(super) fn reach(&self) -> Option<f64> {
+    /// How far the farther end of its interval is from it, as a share of it, `None` without an interval; of a machine in several states
+    /// of each.
+    pub(super) fn reaches(&self) -> Vec<Option<f64>> {
+        let of_states = match self.source {
+            FigureSource::Point(point) => states::reaches(point),
+            FigureSource::Slope(_) => vec![],
+        };
+        if of_states.is_empty() { vec![self.reach()] } else { of_states }
+    }
+
+    fn reach(&self) -> Option<f64> {
         match self.source {
             FigureSource::Point(point) => run::reach(point),
             FigureSource::Slope(trend) => {
@@ -163,14 +172,12 @@ fn of_point(point: &PointResult) -> WrittenFigure {
     match &point.outcome {
         Outcome::Value(estimate) => {
             let ends = quantities::ends(estimate);
-            let measure = Measure::of_row(point.unit, estimate.value, ends);
+            let measure = states::measure(point, estimate.value);
             let written = numbers(measure, estimate.value, ends, factor, evidence);
-            match states::values(point, measure) {
-                Some(values) => WrittenFigure {
-                    median: format!("{values} {}", measure.symbol),
-                    interval: states::of_all(point, written.interval),
-                    ..written
-                },
+            match states::values(point, measure).zip(states::intervals(point, measure)) {
+                Some((values, interval)) => {
+                    WrittenFigure { median: format!("{values} {}", measure.symbol), interval, ..written }
+                }
                 None => written,
             }
         }

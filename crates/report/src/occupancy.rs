@@ -75,11 +75,12 @@ pub(super) fn unlike_cpus(results: &Results) -> Vec<String> {
     let home = results.run.header.settings.home;
     let times = |ratio: &Measured| quantities::factor_within(ratio.value, ratio.ends());
     let of = |other: &UnlikeCpu| {
-        let cost = other.cost.as_ref().map(|cost| format!("the same work takes {} there", times(cost)));
-        let frequency = other.frequency.as_ref().map(|hz| format!("its frequency is {}", times(hz)));
+        let cost =
+            other.cost.as_ref().map(|cost| format!("the same work takes {} as long there", times(cost)));
+        let frequency = other.frequency.as_ref().map(|hz| format!("its frequency is {} as high", times(hz)));
         let figures: Vec<String> = cost.into_iter().chain(frequency).collect();
         format!(
-            "CPU {} is unlike CPU {home}, though of its kind: {}. Its {} count for no figure.",
+            "CPU {} differs from CPU {home}, though both are of one kind: {}. No figure uses its {}.",
             other.cpu,
             figures.join(", "),
             plural(other.trials, "trial")

@@ -78,7 +78,7 @@ fn experiments(planned: &Planned, style: Style) -> String {
         let name = style.title(&format!("{name:width$}"));
         let processes = if *blocks == 1 { "process" } else { "processes" };
         format!(
-            "  {name}  {:>13} in {} {processes} a round\n",
+            "  {name}  {:>13}, {} {processes} in each round\n",
             plural(*points, "point"),
             quantities::count(*blocks)
         )

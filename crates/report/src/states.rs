@@ -1,15 +1,46 @@
 //! Points of a machine in several states, of which a row has the value of each: the median over both may be of neither.
 
+use super::summary::ABSENT;
 use fathom_core::quantities::{self, Measure};
 use fathom_engine::results::{MachineState, Mixture, PointResult, StatePart};
 
 /// The meaning of two values in one row.
-pub(super) const LEGEND: &str = "a or b: the machine was in several states, each with its value; the interval is that of the median over all.";
+pub(super) const LEGEND: &str =
+    "a or b: the machine was in several states, each with its value and its own interval (–: too few trials)";
+
+/// The measure of a point's row: of a machine in several states, that of the value of the one with the most.
+pub(super) fn measure(point: &PointResult, median: f64) -> Measure {
+    match of(point).first() {
+        Some(leading) => Measure::of(point.unit, *leading),
+        None => Measure::of_row(point.unit, median, point.estimate().and_then(quantities::ends)),
+    }
+}
 
 /// The value of each state in a measure, without its unit: `4.12 or 35.2`; `None` for a point of one state.
 pub(super) fn values(point: &PointResult, measure: Measure) -> Option<String> {
-    let values = point.mixture.as_ref()?.values();
-    Some(listed(values.into_iter().map(|value| measure.number(value, None)), "or"))
+    let states = point.mixture.as_ref()?.states();
+    Some(listed(states.into_iter().map(|state| measure.number(state.value, state.measured().ends())), "or"))
+}
+
+/// The interval of each state in a measure, without its unit: `4.03–4.21 or –`; `None` for a point of one state.
+pub(super) fn intervals(point: &PointResult, measure: Measure) -> Option<String> {
+    let range = |state: MachineState| {
+        let ends = state.measured().ends();
+        ends.map_or(ABSENT.to_owned(), |(low, high)| measure.range(state.value, low, high))
+    };
+    let ranges: Vec<String> = point.mixture.as_ref()?.states().into_iter().map(range).collect();
+    let none = ranges.iter().all(|range| range == ABSENT);
+    Some(if none { ABSENT.to_owned() } else { listed(ranges.into_iter(), "or") })
+}
+
+/// How far the farther end of each state's interval is from its value, as a share of it; empty for a point of one state.
+pub(super) fn reaches(point: &PointResult) -> Vec<Option<f64>> {
+    let reach = |state: MachineState| {
+        let (low, high) = state.measured().ends()?;
+        let share = (high - state.value).max(state.value - low) / state.value.abs();
+        share.is_finite().then_some(share)
+    };
+    point.mixture.as_ref().map_or(vec![], |mixture| mixture.states().into_iter().map(reach).collect())
 }
 
 /// The values of the states, that with the most first; empty for a point of one state.
@@ -17,10 +48,15 @@ pub(super) fn of(point: &PointResult) -> Vec<f64> {
     point.mixture.as_ref().map(Mixture::values).unwrap_or_default()
 }
 
+/// The value of each state with the ends of its interval, that with the most first; empty for a point of one state.
+pub(super) fn with_ends(point: &PointResult) -> Vec<(f64, Option<(f64, f64)>)> {
+    let of = |state: MachineState| (state.value, state.measured().ends());
+    point.mixture.as_ref().map_or(vec![], |mixture| mixture.states().into_iter().map(of).collect())
+}
+
 /// The values of the states with their unit, `4.12 or 35.2 µs`; `None` for a point of one state.
 pub(super) fn written(point: &PointResult) -> Option<String> {
-    let ends = point.estimate().and_then(quantities::ends);
-    let measure = Measure::of_row(point.unit, point.estimate()?.value, ends);
+    let measure = measure(point, point.estimate()?.value);
     Some(format!("{} {}", values(point, measure)?, measure.symbol))
 }
 
@@ -59,11 +95,6 @@ pub(super) fn each(point: &PointResult) -> Vec<(MachineState, String)> {
         (state, part)
     };
     point.mixture.as_ref().map_or(vec![], |mixture| mixture.states().into_iter().map(counted).collect())
-}
-
-/// The interval of the median over all states, marked as such.
-pub(super) fn of_all(point: &PointResult, interval: String) -> String {
-    if point.mixture.is_some() { format!("of all: {interval}") } else { interval }
 }
 
 /// A point's name with the counts of its states.

@@ -127,14 +127,14 @@ pub(super) fn of_point(point: &PointResult) -> Vec<OperationRow<'_>> {
 pub(super) fn range(point: &PointResult, prediction: &Prediction) -> Option<String> {
     let (low, high) = prediction.range()?;
     let value = figure(point).unwrap_or_else(|| prediction.total());
-    Some(Measure::of(point.unit, value).range(prediction.total(), low, high))
+    Some(states::measure(point, value).range(prediction.total(), low, high))
 }
 
 /// The row of a point, or of each of its states, and another for its value while the core was shared. The unit of all figures is that of
 /// the median.
 fn rows(point: &PointResult, placement_said: bool) -> Vec<OperationRow<'_>> {
     let value = figure(point).unwrap_or(0.0);
-    let measure = Measure::of_row(point.unit, value, point.estimate().and_then(quantities::ends));
+    let measure = states::measure(point, value);
     let shared = point.shared().map(|estimate| of_shared(point, estimate, measure));
     let row = row(point, measure, placement_said);
     of_states(row, measure).into_iter().chain(shared).collect()

@@ -361,8 +361,11 @@ impl Found {
     }
 
     /// The ratio to the other value in words, "times as" with `much` ("much", "long" or "fast"), if the intervals show a
-    /// difference; `~` marks a ratio without an interval.
+    /// difference; `~` marks a ratio without an interval. A machine in several states has no one ratio.
     pub fn times_as(self, much: &str, other: Found, name: &str) -> Statement {
+        if self.states.is_some() || other.states.is_some() {
+            return "not compared, because the machine was in several states".into();
+        }
         let ratio = self.over(other).named(name);
         match self.differs_from(&other) {
             Some(true) => statement!("{ratio} times as {much}", ratio),

@@ -28,8 +28,9 @@ pub struct Found {
     pub dimension: Dimension,
     /// Whether it is a median over observations of two states, which may be of neither.
     pub is_mixture: bool,
-    /// The values of the two states with the most, that with the most first; `None` of one state, and of what is computed of several.
-    pub states: Option<[f64; 2]>,
+    /// The values of the two states with the most, each with its own interval, that with the most first; `None` of one state, and of
+    /// what is computed of several.
+    pub states: Option<[Measured; 2]>,
 }
 
 /// Its value and interval are read as those of a measured value; only sums and products have to consider the dimension.
@@ -122,13 +123,19 @@ impl Found {
     }
 
     /// The values of its states, multiplied by a factor.
-    fn states_by(self, by: f64) -> Option<[f64; 2]> {
-        self.states.map(|states| states.map(|value| value * by))
+    fn states_by(self, by: f64) -> Option<[Measured; 2]> {
+        self.states.map(|states| states.map(|state| state.scaled(by)))
     }
 
     /// Whether what is computed of both is of a mixture.
     fn mixes(self, other: Found) -> bool {
         self.is_mixture || other.is_mixture
+    }
+
+    /// The lower end of its interval, or the value without one: the best of several rates is the one that is at least the fastest. The
+    /// greatest median would prefer those that vary most.
+    pub fn at_least(&self) -> f64 {
+        self.measured.ends().map_or(self.measured.value, |(low, _)| low)
     }
 
     /// Whether the intervals show a difference; `None` if either has none.

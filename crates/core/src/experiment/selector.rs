@@ -153,6 +153,11 @@ impl Selector {
         curve
     }
 
+    /// The point whose figure is at least the greatest.
+    pub fn surest<'a>(&self, known: &'a Known) -> Option<(&'a Point, Found)> {
+        self.all(known).into_iter().max_by(|(_, one), (_, other)| one.at_least().total_cmp(&other.at_least()))
+    }
+
     /// The point with the greatest figure.
     pub fn greatest<'a>(&self, known: &'a Known) -> Option<(&'a Point, Found)> {
         self.all(known).into_iter().max_by(|(_, one), (_, other)| one.value.total_cmp(&other.value))

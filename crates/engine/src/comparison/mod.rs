@@ -58,6 +58,8 @@ pub struct Comparison {
     pub of_itself: bool,
     /// Whether every run of the second side is older than all of the first: what is called better is then a loss since.
     pub is_reversed: bool,
+    /// Whether a side is a virtual machine, whose host decides which cores its CPUs run on.
+    pub is_placed_by_host: bool,
 }
 
 /// A point with a level on both sides.
@@ -138,7 +140,9 @@ impl Comparison {
     pub fn of(before: &Side, after: &Side, margins: &Margins, any_method: bool) -> Self {
         let repeatability = Repeatability::of(&[before, after]);
         let (first, second) = (before.by_point(), after.by_point());
-        let by_role = by_role(&first, &second);
+        // The same role with another size is of a machine with other caches; where they are equal, sizes are.
+        let by_role =
+            if have_equal_caches(before, after) { BTreeMap::new() } else { by_role(&first, &second) };
         let interleaved = pairing::are_interleaved(before, after);
         let (mut rows, mut not_compared) = (vec![], vec![]);
         for level in in_order(before) {
@@ -182,6 +186,9 @@ impl Comparison {
             interleaved,
             of_itself,
             is_reversed,
+            is_placed_by_host: [before, after]
+                .iter()
+                .any(|side| side.runs.iter().any(|run| run.header.machine.is_virtual())),
         }
     }
 
@@ -223,6 +230,13 @@ impl Comparison {
         let mut rows: Vec<&Row> = self.rows.iter().filter(|row| row.verdict == verdict).collect();
         sorting::by_number(&mut rows, |row| -row.distance());
         rows
+    }
+
+    /// The hand-overs of a line between cores that got better or worse, where a host may have moved the CPUs: no difference of the machine is
+    /// shown by these.
+    pub fn moved_by_host(&self) -> Vec<&Row> {
+        let is_moved = |row: &&Row| row.experiment == HAND_OVERS && row.verdict.is_difference();
+        if self.is_placed_by_host { self.rows.iter().filter(is_moved).collect() } else { vec![] }
     }
 
     /// The rows of each experiment, in the order of the first run.
@@ -273,6 +287,18 @@ impl Row {
     pub fn distance(&self) -> f64 {
         self.contrast.ratio().ln().abs()
     }
+}
+
+/// The experiment whose figures are those of the places of two CPUs.
+const HAND_OVERS: &str = "cpu/core_to_core";
+
+/// Whether all runs of both sides are of machines with the same caches.
+fn have_equal_caches(before: &Side, after: &Side) -> bool {
+    let caches = |side: &Side| -> Vec<String> {
+        side.runs.iter().map(|run| format!("{:?}", run.header.machine.caches.value())).collect()
+    };
+    let all = [caches(before), caches(after)].concat();
+    all.windows(2).all(|pair| pair[0] == pair[1])
 }
 
 /// Whether all runs of a side began before all of the other.

@@ -4,7 +4,7 @@
 use super::outcome::Outcome;
 use super::visits::Visits;
 use fathom_core::sorting;
-use fathom_core::statistics::{self, Interval, Mode};
+use fathom_core::statistics::{self, Interval, Measured, Mode};
 
 /// The values of a machine in several states.
 #[derive(Debug, Clone, PartialEq)]
@@ -44,6 +44,13 @@ pub enum StatePart {
     Trials(usize, usize),
     /// This share of the observations.
     Observations(f64),
+}
+
+impl MachineState {
+    /// Its value with its interval.
+    pub fn measured(self) -> Measured {
+        Measured { value: self.value, interval: self.interval }
+    }
 }
 
 impl StatePart {

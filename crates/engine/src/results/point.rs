@@ -8,7 +8,7 @@ use super::explanation::Explanation;
 use super::headline::Headline;
 use super::left_out;
 use super::method::parameters;
-use super::mixture::Mixture;
+use super::mixture::{MachineState, Mixture};
 use super::outcome::Outcome;
 use super::point_core::PointCore;
 use super::processor_time::ProcessorTime;
@@ -111,8 +111,9 @@ impl PointResult {
     /// The median with its interval and dimension, to compute with, if it is valid.
     pub fn figure(&self) -> Option<Found> {
         let figure = Found::of(self.estimate()?, self.unit);
-        let values = self.mixture.as_ref().map(Mixture::values).unwrap_or_default();
-        let states = values.first_chunk().copied();
+        let states = self.mixture.as_ref().map(Mixture::states).unwrap_or_default();
+        let states =
+            states.first_chunk().map(|states: &[MachineState; 2]| states.map(MachineState::measured));
         Some(Found { is_mixture: self.mixture.is_some(), states, ..figure })
     }
 

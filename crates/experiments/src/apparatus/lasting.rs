@@ -100,8 +100,8 @@ fn figures(progress: &[Progress], of: impl Fn(f64, f64) -> f64) -> Vec<FigureVal
     whole.into_iter().chain(windows.iter().map(|window| (WINDOW, *window))).collect()
 }
 
-/// Ratio of short to sustained figures below which the rate counts as sustained: short and long trials differ in more than their
-/// length.
+/// Ratio of sustained to short figures, as cost, from which on the speed counts as not sustained: short and long trials differ in more
+/// than their length.
 const LASTS: f64 = 1.25;
 
 /// The comparison of sustained with short trials, in words.
@@ -114,15 +114,28 @@ pub fn compared(operation: &str, short: Found, sustained: Found, kind: Kind) -> 
         short_named,
         sustained_named
     );
-    if slower.value > LASTS && short.differs_from(&sustained) == Some(true) {
-        let times = slower.named(&format!("{operation}, sustained over short"));
-        statement!(
+    let times = slower.named(&format!("{operation}, sustained over short"));
+    match short.differs_from(&sustained) {
+        Some(true) if slower.value > LASTS => statement!(
             "{both}, {times} times as slow: the speed of the first milliseconds is not sustained",
             both,
             times
-        )
-    } else {
-        statement!("{both}: the speed is sustained", both)
+        ),
+        Some(true) if slower.value > 1.0 => statement!("{both}, {times} times as slow", both, times),
+        // A machine in two states, or wide intervals: no difference is shown, nor that there is none.
+        _ if short.is_mixture || sustained.is_mixture => {
+            statement!(
+                "{both}: of several states of the machine, so this run does not tell whether the speed is sustained",
+                both
+            )
+        }
+        Some(false) if slower.ends().is_some_and(|(_, high)| high > LASTS) => {
+            statement!(
+                "{both}: no significant difference, which may yet be a factor of {LASTS} or more",
+                both
+            )
+        }
+        _ => statement!("{both}: the speed is sustained", both),
     }
 }
 
@@ -182,8 +195,14 @@ mod tests {
             text(found(300.0, 1.0))
                 .ends_with("{3} times as slow: the speed of the first milliseconds is not sustained")
         );
-        assert!(text(found(110.0, 1.0)).ends_with("the speed is sustained"));
-        assert!(text(found(300.0, 250.0)).ends_with("the speed is sustained"), "the intervals overlap");
+        assert!(text(found(100.0, 2.0)).ends_with("the speed is sustained"));
+        assert!(text(found(110.0, 1.0)).ends_with("{1.1} times as slow"), "a small difference is named");
+        assert!(
+            text(found(300.0, 250.0)).contains("no significant difference, which may yet"),
+            "the intervals overlap"
+        );
+        let mixture = Found { is_mixture: true, ..found(100.0, 2.0) };
+        assert!(text(mixture).contains("does not tell whether"));
         let rate = compared("a stream", found(100.0, 1.0), found(50.0, 1.0), Kind::Rate).plain();
         assert!(rate.contains("{2} times as slow"), "{rate}");
     }

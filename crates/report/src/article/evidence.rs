@@ -50,7 +50,7 @@ pub(super) fn failing(points: &[&PointResult]) -> Option<Block> {
         Text::sign(Sign::Fails).and(format!(" {label}: {}; observed: {}", check.claim, check.seen))
     };
     let more = failing().count().saturating_sub(MOST_FAILING);
-    let more = (more > 0).then(|| Text::plain(format!("and {}.", plural(more, "more claim"))));
+    let more = (more > 0).then(|| Text::plain(format!("and {} that failed.", plural(more, "more check"))));
     let items: Vec<Text> = failing().take(MOST_FAILING).map(item).chain(more).collect();
     (!items.is_empty()).then_some(Block::List(items))
 }

@@ -139,25 +139,30 @@ fn rows(main: &Main, shared: Option<Measure>) -> Vec<Row> {
 fn row(main: &Main, shared: Option<Measure>) -> Row {
     let (value, ends, limit) = measured(&main.source);
     let unit = unit(&main.source);
-    let measure = shared.unwrap_or_else(|| Measure::of_row(unit, value, ends));
+    let point = point(&main.source);
+    let own =
+        || point.map_or_else(|| Measure::of_row(unit, value, ends), |point| states::measure(point, value));
+    let measure = shared.unwrap_or_else(own);
     let written = |number: String| match shared {
         Some(_) => number,
         None => format!("{number} {}", measure.symbol),
     };
-    let expected = |value: f64| match shared {
-        Some(measure) => measure.number(value, None),
-        None => quantities::value(unit, value),
+    let expected = |value: f64| match (shared, unit) {
+        // A size is declared in its own unit.
+        (None, Unit::Bytes) => quantities::value(unit, value),
+        _ => written(measure.number(value, None)),
     };
-    let point = point(&main.source);
     let predicted = point.and_then(|point| point.prediction.as_ref()).map(Prediction::total);
     let or_absent = |text: Option<String>| text.unwrap_or_else(|| summary::ABSENT.to_owned());
     let values = point.and_then(|point| states::values(point, measure));
     let median = written(values.unwrap_or_else(|| measure.number(value, ends)));
     let interval = ends.map(|(low, high)| written(measure.range(value, low, high)));
-    let interval = interval.map(|interval| match point {
-        Some(point) => states::of_all(point, interval),
+    let of_states = point.and_then(|point| states::intervals(point, measure));
+    let interval = match of_states {
+        Some(ranges) if ranges == summary::ABSENT => Some(ranges),
+        Some(ranges) => Some(written(ranges)),
         None => interval,
-    });
+    };
     let part = |part| {
         let of = |point| match shared {
             None => summary::part(point, part, measure),

@@ -92,6 +92,13 @@ impl<'run> Nearest<'run> {
         merits
     }
 
+    /// A point's figures on those machines, as the table has them: `Intel Core i7 6700HQ: 41.5 µs (0.0536×)`.
+    pub(super) fn others(&self, point: &PointResult) -> String {
+        let rows = self.points.iter().find(|(other, _)| std::ptr::eq(*other, point)).map(|(_, rows)| rows);
+        let named = |row: &Beside| format!("{}: {}", name(row.machine), value(row));
+        rows.map(|rows| rows.iter().map(named).collect::<Vec<_>>().join(", ")).unwrap_or_default()
+    }
+
     /// The machines in words: "Intel Core i7 6700HQ, Ubuntu 22.04".
     pub(super) fn names(&self) -> String {
         self.machines.iter().map(|machine| machine.title()).collect::<Vec<_>>().join("; ")

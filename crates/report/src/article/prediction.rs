@@ -36,9 +36,12 @@ pub(super) fn blocks(points: &[&PointResult], key: &Key) -> Vec<Block> {
 /// The most terms that are named in the paper; the appendix has all.
 const MOST_TERMS: usize = 4;
 
-/// How the first of these points was predicted, and what the predictions of all points rest on; `None` without a prediction.
+/// How the first of these points was predicted, and what the predictions of all points rest on; `None` without a prediction. Where the
+/// main figures are slopes, which have none, it is the point with the most terms.
 pub(super) fn in_brief(few: &[&PointResult], all: &[&PointResult]) -> Option<Text> {
-    let (point, prediction) = few.iter().find_map(|point| Some((*point, point.prediction.as_ref()?)))?;
+    let (point, prediction) = few.iter().find_map(|point| predicted(point)).or_else(|| {
+        all.iter().filter_map(|point| predicted(point)).max_by_key(|(_, prediction)| prediction.terms.len())
+    })?;
     let name = words::short_label(point, &point.point);
     let measure = Measure::of(point.unit, prediction.total());
     let total = format!("{} {}", measure.number(prediction.total(), None), measure.symbol);
@@ -58,6 +61,10 @@ pub(super) fn in_brief(few: &[&PointResult], all: &[&PointResult]) -> Option<Tex
         number => Text::plain(format!("the sum of {}, which the appendix lists", plural(number, "term"))),
     };
     Some(Text::plain(format!("{name}: ")).and(derived).and(format!("; in all {total}. {}", grounds(all))))
+}
+
+fn predicted(point: &PointResult) -> Option<(&PointResult, &Prediction)> {
+    Some((point, point.prediction.as_ref()?))
 }
 
 /// A term with its value and where that is from.

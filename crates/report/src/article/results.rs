@@ -147,7 +147,7 @@ fn row(point: &PointResult, names: &[String], shared: Option<Measure>, percentil
         |value: Option<f64>| value.map_or(summary::ABSENT.to_owned(), |value| plain(point, shared, value));
     let usable = point.estimate();
     let interval = usable.and_then(|estimate| interval(point.unit, shared, estimate));
-    let interval = interval.map(|interval| states::of_all(point, interval));
+    let interval = of_states(point, shared).or(interval);
     let mut cells: Vec<Text> = names.iter().map(|name| of_parameter(name).into()).collect();
     cells.push(remarked(point, of_core(point, Text::strong(median(point, shared)))));
     cells.push(interval.unwrap_or(summary::ABSENT.to_owned()).into());
@@ -170,7 +170,7 @@ fn outliers(point: &PointResult) -> Option<String> {
 }
 
 fn median(point: &PointResult, shared: Option<Measure>) -> String {
-    let own = shared.unwrap_or_else(|| Measure::of(point.unit, summary::figure(point).unwrap_or(0.0)));
+    let own = shared.unwrap_or_else(|| states::measure(point, summary::figure(point).unwrap_or(0.0)));
     if let Some(values) = states::values(point, own) {
         return if shared.is_some() { values } else { format!("{values} {}", own.symbol) };
     }
@@ -195,6 +195,18 @@ fn of_shared(point: &PointResult, shared: Option<Measure>) -> Option<String> {
     Some(measure.number(estimate.value, ends) + &unit + &range.unwrap_or_default())
 }
 
+/// The interval of each state of the machine; `None` for a point of one state.
+fn of_states(point: &PointResult, shared: Option<Measure>) -> Option<String> {
+    let own = || states::measure(point, summary::figure(point).unwrap_or(0.0));
+    let measure = shared.unwrap_or_else(own);
+    let ranges = states::intervals(point, measure)?;
+    Some(if shared.is_some() || ranges == summary::ABSENT {
+        ranges
+    } else {
+        format!("{ranges} {}", measure.symbol)
+    })
+}
+
 fn interval(unit: Unit, shared: Option<Measure>, estimate: &Estimate) -> Option<String> {
     let (low, high) = quantities::ends(estimate)?;
     Some(match shared {
@@ -215,8 +227,9 @@ fn plain(point: &PointResult, shared: Option<Measure>, value: f64) -> String {
 fn remarked(point: &PointResult, median: Text) -> Text {
     let mut median = gathered(point, median);
     if let Some(counts) = states::counts(point) {
-        median =
-            median.noted(format!("Several states: {counts}. The interval is that of the median over all."));
+        median = median.noted(format!(
+            "Several states: {counts}, each with its own interval where enough trials were in it."
+        ));
     }
     if point.left_out > 0 {
         let left_out = words::plural(point.left_out, "trial");

@@ -23,11 +23,14 @@ pub(super) fn of(results: &Results, nearest: &Nearest) -> Section {
     let merits = distinct(merits);
     let good: Vec<_> = merits.iter().filter(|(_, merit)| *merit >= NOTABLE).take(EACH).collect();
     let bad: Vec<_> = merits.iter().rev().filter(|(_, merit)| *merit <= 1.0 / NOTABLE).take(EACH).collect();
-    let beside = format!("beside the nearest published machines ({}), by the same methods", nearest.names());
+    let beside = format!(
+        "beside the nearest published machines ({}), by the same methods; in brackets, this machine over that one",
+        nearest.names()
+    );
     let of_both = if good.is_empty() { bad.is_empty() } else { !bad.is_empty() };
-    let item = |(point, merit): &(&PointResult, f64)| {
-        let (how, factor) = if *merit >= 1.0 { ("better", *merit) } else { ("worse", 1.0 / merit) };
-        named(results, point).and(format!(": {}, {} {how}", written(point), quantities::factor(factor)))
+    // The figures of the table, and no mean over them.
+    let item = |(point, _): &(&PointResult, f64)| {
+        named(results, point).and(format!(": {}; {}", written(point), nearest.others(point)))
     };
     let (explained, open) = (surprises(results, true), surprises(results, false));
     let number = explained.len() + open.len();

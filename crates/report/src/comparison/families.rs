@@ -5,6 +5,7 @@ use crate::paper::{Column, Key, Row, Section, Table, Text, Tone};
 use crate::summary::ABSENT;
 use crate::words::plural;
 use fathom_core::message::capitalize;
+use fathom_core::statistics::Measured;
 use fathom_core::{quantities, sorting};
 use fathom_engine::comparison::{Comparison, Difference, PooledFamily, Verdict};
 use std::collections::BTreeMap;
@@ -31,16 +32,18 @@ pub(super) fn headline(comparison: &Comparison) -> Option<String> {
     let families = comparison.families.len();
     let of = if families == 1 { "family" } else { "families" };
     let all = format!("of {} {of} of operations", quantities::count(families));
-    (!parts.is_empty()).then(|| capitalize(&format!("{} {all}.", parts.join(", "))))
+    let margin = common_margin(comparison).map(|margin| format!(" (margin {margin})")).unwrap_or_default();
+    (!parts.is_empty()).then(|| capitalize(&format!("{} {all}{margin}.", parts.join(", "))))
 }
 
 /// The sentences of the verdict: what must be known before, then the families by what they did.
 pub(super) fn sentences(comparison: &Comparison) -> Vec<String> {
     let mut sentences: Vec<String> = warnings(comparison);
+    let common = common_margin(comparison);
     for (direction, head) in [(Verdict::Worse, "Worse"), (Verdict::Better, "Better")] {
         for (small, size) in [(false, ""), (true, ", but by less than the margin")] {
             let moved = with(comparison, direction).filter(|family| is_small(family) == small);
-            let moved: Vec<String> = moved.map(change).collect();
+            let moved: Vec<String> = moved.map(|family| changed(family, common.is_none())).collect();
             if !moved.is_empty() {
                 sentences.push(format!("{head}{size}: {}.", moved.join(", ")));
             }
@@ -52,6 +55,7 @@ pub(super) fn sentences(comparison: &Comparison) -> Vec<String> {
         same.entry(margin(family)).or_default().push(pooled(family));
     }
     for (margin, families) in same {
+        let margin = if common.is_some() { "margin" } else { margin.as_str() };
         sentences.push(format!("No change beyond the {margin}: {}.", families.join(", ")));
     }
     let open: Vec<String> = with(comparison, Verdict::Inconclusive).map(named).collect();
@@ -62,7 +66,32 @@ pub(super) fn sentences(comparison: &Comparison) -> Vec<String> {
         sentences.push("No family of operations has enough points to be judged.".to_owned());
     }
     sentences.extend(by_themselves(comparison));
+    sentences.extend(moved_by_host(comparison));
     sentences
+}
+
+/// The margin of all families, if they have the same.
+fn common_margin(comparison: &Comparison) -> Option<String> {
+    let (first, others) = comparison.families.split_first()?;
+    let is_same = others.iter().all(|other| (other.margin - first.margin).abs() < f64::EPSILON);
+    is_same.then(|| quantities::target(first.margin))
+}
+
+/// The hand-overs between cores that moved: of virtual machines they show the host's state, not the machine.
+fn moved_by_host(comparison: &Comparison) -> Option<String> {
+    let rows = comparison.moved_by_host();
+    let furthest = rows
+        .iter()
+        .copied()
+        .reduce(|one, other| if other.distance() > one.distance() { other } else { one })?;
+    let level = |level: Measured| quantities::value(furthest.unit, level.value);
+    Some(format!(
+        "{} depends on the cores that the host runs these virtual CPUs on, and the host may move them: {} before and {} after are states \
+         of the host, and show no difference of the machines.",
+        furthest.experiment,
+        level(furthest.before),
+        level(furthest.after)
+    ))
 }
 
 /// The points that changed by themselves, and the furthest of them: a family may stand still around it.
@@ -127,8 +156,13 @@ fn with(comparison: &Comparison, verdict: Verdict) -> impl Iterator<Item = &Pool
 
 /// The change of what was pooled of a family, as cost, with its interval and the margin.
 pub fn change(family: &PooledFamily) -> String {
+    changed(family, true)
+}
+
+fn changed(family: &PooledFamily, has_margin: bool) -> String {
     let (value, interval) = signed_row(family.contrast.ratio(), family.contrast.interval());
-    format!("{} {value} ({interval}; {})", pooled(family), margin(family))
+    let margin = if has_margin { format!("; {}", margin(family)) } else { String::new() };
+    format!("{} {value} ({interval}{margin})", pooled(family))
 }
 
 /// Whether a change is shown to be smaller than the margin.
@@ -148,8 +182,8 @@ fn pooled(family: &PooledFamily) -> String {
     }
 }
 
-/// The name of a family; where only some of its experiments were compared that of these, or the family's without the others: `wake_up
-/// alone`, `caches without core_to_core`.
+/// The name of a family; where only some of its experiments were compared with these, or without the others: `switches and wake-ups
+/// (only wake_up)`, `caches without core_to_core`.
 fn name(family: &PooledFamily) -> String {
     let composition = &family.composition;
     let missing: Vec<&str> = composition.missing.iter().map(|(name, _)| short(name)).collect();
@@ -157,7 +191,7 @@ fn name(family: &PooledFamily) -> String {
     match () {
         () if missing.is_empty() => family.name.to_owned(),
         () if pooled.len() > missing.len() => format!("{} without {}", family.name, missing.join(" and ")),
-        () => format!("{} alone", pooled.join(" and ")),
+        () => format!("{} (only {})", family.name, pooled.join(" and ")),
     }
 }
 
@@ -195,40 +229,40 @@ pub(super) fn judged(section: Section, comparison: &Comparison, key: &Key) -> Se
                    the core is compared, the others are at the same frequency of it. A change smaller than the margin is \
                    called small. Equivalent: the whole interval is within the margin, and so are most points. The \
                    smallest visible change is found in four of five such pairs of runs.";
+    // A margin that all have stands in the verdict.
+    let has_margin = common_margin(comparison).is_none();
+    let head = [
+        Column::words("family"),
+        Column::ratio("change of cost"),
+        Column::ratio("95 % interval"),
+        Column::words("same direction"),
+        Column::ratio("smallest visible change"),
+    ];
+    let margin = has_margin.then(|| Column::ratio("margin"));
     let table = Table::new(key.within("families"), caption)
-        .columns([
-            Column::words("family"),
-            Column::ratio("change of cost"),
-            Column::ratio("95 % interval"),
-            Column::words("same direction"),
-            Column::ratio("smallest visible change"),
-            Column::ratio("margin"),
-            Column::words("verdict"),
-        ])
-        .rows(comparison.families.iter().map(row));
+        .columns(head.into_iter().chain(margin).chain([Column::words("verdict")]))
+        .rows(comparison.families.iter().map(|family| row(family, has_margin)));
     section.with(table)
 }
 
-fn row(family: &PooledFamily) -> Row {
+fn row(family: &PooledFamily, has_margin: bool) -> Row {
     let (value, interval) = signed_row(family.contrast.ratio(), family.contrast.interval());
     let name = match partly(family) {
         Some(why) => Text::plain(name(family)).noted(format!("{why}.")),
         None => Text::plain(family.name),
     };
     let judged = verdict(family.verdict);
-    Row::of([
-        name,
-        Text::plain(value),
-        Text::plain(interval),
-        Text::plain(if family.points == 0 {
-            ABSENT.to_owned()
-        } else {
-            format!("{} of {}", quantities::count(family.agreeing), quantities::count(family.points))
-        }),
-        Text::plain(share(family.smallest_visible)),
-        Text::plain(quantities::target(family.margin)),
-        if family.verdict.is_difference() && is_small(family) { judged.and(" (small)") } else { judged },
-    ])
+    let same = if family.points == 0 {
+        ABSENT.to_owned()
+    } else {
+        format!("{} of {}", quantities::count(family.agreeing), quantities::count(family.points))
+    };
+    let judged =
+        if family.verdict.is_difference() && is_small(family) { judged.and(" (small)") } else { judged };
+    let cells = [name, Text::plain(value), Text::plain(interval), Text::plain(same)];
+    let margin = has_margin.then(|| Text::plain(quantities::target(family.margin)));
+    let visible = Text::plain(share(family.smallest_visible));
+    Row::of(cells.into_iter().chain([visible]).chain(margin).chain([judged]))
 }
 
 /// The section with the number of points that moved as their family did, without being certain by themselves.

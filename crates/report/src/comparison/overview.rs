@@ -98,7 +98,7 @@ pub(super) fn counts(comparison: &Comparison, key: &Key) -> Table {
             Text::plain(median),
         ])
     }));
-    table
+    table.without_columns_of(ABSENT)
 }
 
 /// Several sides at a glance: a row for each point that changed on any of them, a column per side.

@@ -14,8 +14,9 @@ pub struct Mark {
     /// The median, or the upper limit.
     pub value: f64,
     pub ends: Option<(f64, f64)>,
-    /// The values of the machine's states, that with the most first; empty for one state, whose value is the median.
-    pub states: Vec<f64>,
+    /// The values of the machine's states with the ends of their intervals, that with the most first; empty for one state, whose value is
+    /// the median.
+    pub states: Vec<(f64, Option<(f64, f64)>)>,
     pub predicted: Option<f64>,
     /// Whether `value` is an upper limit.
     pub limit: bool,
@@ -41,7 +42,7 @@ pub(super) fn mark(point: &PointResult) -> Option<Mark> {
         .map(|value| format!("; predicted {}", quantities::value(point.unit, value)))
         .unwrap_or_default();
     let words = format!("{}: {number}{expected}", words::label(point, &point.point));
-    value.is_finite().then(|| Mark { value, ends, states: states::of(point), predicted, limit, words })
+    value.is_finite().then(|| Mark { value, ends, states: states::with_ends(point), predicted, limit, words })
 }
 
 /// All numbers of some marks that the axis must cover.
@@ -49,15 +50,19 @@ pub(super) fn extent<'a>(marks: impl Iterator<Item = &'a Mark>) -> Vec<f64> {
     let numbers = marks.flat_map(|mark| {
         let (low, high) = mark.ends.unwrap_or((mark.value, mark.value));
         let ends = [Some(mark.value), Some(low), Some(high), mark.predicted].into_iter().flatten();
-        ends.chain(mark.states.iter().copied())
+        let of_states = mark.states.iter().flat_map(|(value, ends)| {
+            let (low, high) = ends.unwrap_or((*value, *value));
+            [*value, low, high]
+        });
+        ends.chain(of_states)
     });
     numbers.collect()
 }
 
 /// The meaning of all kinds of marks, for a document that explains it once.
 pub(crate) const KEY: &str = "Bars are 95 % intervals; where none is seen, it is smaller than the mark. Hollow marks are \
-     predictions. Two marks in a row are the values of a machine in two states, and the \
-     bar that of the median over both. Arrows mark upper limits for values indistinguishable from zero. Lines only join neighbours of a sweep, unless they \
+     predictions. Two marks in a row are the values of a machine in two states, each with \
+     its own bar. Arrows mark upper limits for values indistinguishable from zero. Lines only join neighbours of a sweep, unless they \
      are said to be fitted.";
 
 /// The meaning of the marks in one figure, for a document that does not explain it elsewhere.

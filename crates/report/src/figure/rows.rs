@@ -92,7 +92,7 @@ fn figure(points: &[&PointResult]) -> DrawnFigure {
 
 /// Draws the marks of a row that begins at `left`.
 pub(super) fn draw(drawing: &mut Drawing, axis: &Axis, (left, y): (f64, f64), mark: &Mark) {
-    let x = axis.place(mark.states.iter().copied().fold(mark.value, f64::max));
+    let x = axis.place(mark.states.iter().map(|(value, _)| *value).fold(mark.value, f64::max));
     drawing.line("guide", (left, y), (x, y));
     if let Some(predicted) = mark.predicted {
         drawing.mark("s0 hollow", 0, (axis.place(predicted), y));
@@ -103,14 +103,12 @@ pub(super) fn draw(drawing: &mut Drawing, axis: &Axis, (left, y): (f64, f64), ma
         drawing.path("bar l0", &[(x - 13.0, y - 4.0), (x - 18.0, y), (x - 13.0, y + 4.0)]);
         return;
     }
-    if let Some((low, high)) = mark.ends {
-        let (low, high) = (axis.place(low), axis.place(high));
-        drawing.line("bar l0", (low, y), (high, y));
+    let of_one = [(mark.value, mark.ends)];
+    let shown = if mark.states.is_empty() { &of_one[..] } else { &mark.states[..] };
+    for (low, high) in shown.iter().filter_map(|(_, ends)| *ends) {
+        drawing.line("bar l0", (axis.place(low), y), (axis.place(high), y));
     }
-    if mark.states.is_empty() {
-        drawing.mark("s0", 0, (x, y));
-    }
-    for state in &mark.states {
-        drawing.mark("s0", 0, (axis.place(*state), y));
+    for (value, _) in shown {
+        drawing.mark("s0", 0, (axis.place(*value), y));
     }
 }

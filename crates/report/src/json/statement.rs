@@ -92,7 +92,11 @@ fn figure(figure: &Figure) -> FigureReport<'_> {
         low: interval.and_then(|interval| finite(interval.low)),
         high: interval.and_then(|interval| finite(interval.high)),
         // A ratio of such a figure is printed as one number.
-        states: figure.found.states.filter(|_| matches!(figure.found.dimension, Dimension::Of(_))),
+        states: figure
+            .found
+            .states
+            .filter(|_| matches!(figure.found.dimension, Dimension::Of(_)))
+            .map(|states| states.map(|state| state.value)),
         unit: finding::unit(figure.found.dimension),
     }
 }

@@ -129,8 +129,8 @@ struct TextTable {
 
 const GAP: &str = "  ";
 
-/// The least width of columns of words.
-const NARROWEST: usize = 12;
+/// The least widths of columns of words: the second only where the first leaves too little room.
+const NARROWEST: [usize; 2] = [12, 8];
 
 impl TextTable {
     fn of(table: &Table, numbers: &Numbers, width: usize) -> Self {
@@ -169,14 +169,17 @@ impl TextTable {
         }
         let total =
             |widths: &[usize]| widths.iter().sum::<usize>() + GAP.len() * widths.len().saturating_sub(1);
-        while total(&self.widths) > width {
-            let words =
-                |place: &usize| self.aligns[*place] == Align::Words && self.widths[*place] > NARROWEST;
-            let Some(widest) = (0..self.widths.len()).filter(words).max_by_key(|place| self.widths[*place])
-            else {
-                break;
-            };
-            self.widths[widest] -= 1;
+        for narrowest in NARROWEST {
+            while total(&self.widths) > width {
+                let words =
+                    |place: &usize| self.aligns[*place] == Align::Words && self.widths[*place] > narrowest;
+                let Some(widest) =
+                    (0..self.widths.len()).filter(words).max_by_key(|place| self.widths[*place])
+                else {
+                    break;
+                };
+                self.widths[widest] -= 1;
+            }
         }
     }
 

@@ -1,7 +1,7 @@
 //! Tables: columns with their units, rows in groups.
 
 use super::text::Key;
-use super::text::Text;
+use super::text::{Text, Tone};
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Table {
@@ -100,10 +100,10 @@ impl Table {
 
     /// The table without those of the columns for which `may_go` holds and that say nothing in every row.
     fn without(mut self, nothing: &str, may_go: fn(&Column) -> bool) -> Self {
-        let nothing = Text::plain(nothing);
+        let nothing = [Text::plain(nothing), Text::toned(Tone::Faint, nothing)];
         let says = |place: usize| {
             let mut rows = self.groups.iter().flat_map(|group| &group.rows);
-            rows.any(|row| row.cells.get(place) != Some(&nothing))
+            rows.any(|row| row.cells.get(place).is_none_or(|cell| !nothing.contains(cell)))
         };
         let stays: Vec<bool> =
             self.columns.iter().enumerate().map(|(place, column)| !may_go(column) || says(place)).collect();

@@ -16,8 +16,11 @@ const SHARED: usize = 2;
 const USUAL: usize = 4;
 const CHECK: usize = 5;
 
-/// The width from which the check has a column; below it, a failing one is marked at the name.
+/// The width from which the check has a column; below it, its mark stands before the name.
 const WIDE: usize = 96;
+
+/// The head of the names.
+const HEAD: &str = "Main figures";
 
 /// Spaces between two columns.
 const GAP: usize = 2;
@@ -31,9 +34,9 @@ pub(super) fn text(shown: &[Ranked], usual: &UsualFigures, results: &Results, st
         return style.title("No point has a value.") + "\n";
     }
     let has_states = shown.iter().any(Ranked::has_core_state);
-    let rows: Vec<[String; 6]> = shown.iter().map(|figure| cells(figure, usual, style)).collect();
-    let head = ["Main figures", if has_states { "alone" } else { "median" }, "shared", "±", "usual", "check"];
-    let legend = legend(shown, usual, results);
+    let rows: Vec<[String; 6]> = shown.iter().map(|figure| cells(figure, usual)).collect();
+    let head = [HEAD, if has_states { "alone" } else { "median" }, "shared", "±", "usual", "check"];
+    let legend = legend(shown, usual, results, style.width);
     let legend = if legend.is_empty() { legend } else { clipped("  ", &legend, style) };
     table(&head.map(str::to_owned), rows, style) + &legend
 }
@@ -45,7 +48,8 @@ fn table(head: &[String; 6], rows: Vec<[String; 6]>, style: Style) -> String {
     table.load_preset(presets::NOTHING).set_content_arrangement(ContentArrangement::Disabled);
     table.add_row(chosen(head, columns));
     for mut row in rows {
-        row[NAME] = format!("  {}", cut(&row[NAME], room.saturating_sub(GAP)));
+        let mark = if style.width < WIDE { row[CHECK].as_str() } else { " " };
+        row[NAME] = format!("{mark} {}", cut(&row[NAME], room.saturating_sub(GAP)));
         table.add_row(chosen(&row, columns));
     }
     for (place, column) in table.column_iter_mut().enumerate() {
@@ -80,15 +84,16 @@ fn room(head: &[String; 6], rows: &[[String; 6]], columns: &[usize], width: usiz
     width.saturating_sub(columns.iter().skip(1).map(widest).sum::<usize>()).max(GAP)
 }
 
-fn cells(figure: &Ranked, usual: &UsualFigures, style: Style) -> [String; 6] {
+fn cells(figure: &Ranked, usual: &UsualFigures) -> [String; 6] {
     let name = clean(&figure.main.reader_label());
     let WrittenFigure { median, evidence, .. } = figure.main.written();
-    let is_marked = style.width < WIDE && evidence == Some(Sign::Fails);
-    let name = if is_marked { format!("{} {name}", Sign::Fails.mark()) } else { name };
     let is_mixture = figure.main.shared() == occupancy::MIXTURE;
     let median = if is_mixture { format!("{median}{OF_BOTH}") } else { median };
     let shared = if is_mixture { ABSENT.to_owned() } else { figure.main.shared() };
-    let reach = figure.main.reach().map_or(ABSENT.to_owned(), width);
+    let reaches: Vec<String> =
+        figure.main.reaches().into_iter().map(|of| of.map_or(ABSENT.to_owned(), width)).collect();
+    let reach =
+        if reaches.iter().all(|one| one == ABSENT) { ABSENT.to_owned() } else { reaches.join(" or ") };
     let mark = evidence.map_or(ABSENT, Sign::mark).to_owned();
     [name, median, shared, reach, usual.cell(&figure.main.source), mark]
 }
@@ -99,7 +104,7 @@ fn width(share: f64) -> String {
 }
 
 /// What the heads of the columns mean, as far as it is needed.
-fn legend(shown: &[Ranked], usual: &UsualFigures, results: &Results) -> String {
+fn legend(shown: &[Ranked], usual: &UsualFigures, results: &Results, width: usize) -> String {
     let core = results.core_shared.as_ref().filter(|core| core.levels.shared.is_some());
     let has_states = shown.iter().any(Ranked::has_core_state);
     let share = core.filter(|_| has_states).map(|core| {
@@ -110,18 +115,19 @@ fn legend(shown: &[Ranked], usual: &UsualFigures, results: &Results) -> String {
     });
     let both = shown.iter().any(|figure| figure.main.shared() == occupancy::MIXTURE);
     let both = both.then(|| format!("{OF_BOTH} of both"));
-    let several =
-        shown.iter().any(Ranked::has_states).then(|| states::LEGEND.trim_end_matches('.').to_owned());
+    let several = shown.iter().any(Ranked::has_states).then(|| states::LEGEND.to_owned());
     let is_usual = shown.iter().any(|figure| usual.of_source(&figure.main.source).is_some());
     let usual = usual.legend().filter(|_| is_usual).map(|words| format!("usual: {words}"));
-    let all = [share, both, several, usual];
+    let checked = (width < WIDE).then(|| {
+        format!("{}, {}: the check of the operation passed, failed", Sign::Holds.mark(), Sign::Fails.mark())
+    });
+    let all = [share, both, several, usual, checked];
     all.into_iter().flatten().collect::<Vec<_>>().join("; ")
 }
 
 /// Colours a finished line: column widths are those of the plain text.
 fn painted(line: &str, style: Style) -> String {
-    // The head is not indented; the words of a figure are.
-    if !line.starts_with(' ') {
+    if line.starts_with(HEAD) {
         return style.title(line);
     }
     line.replace('✓', &style.good("✓")).replace('✗', &style.bad("✗"))

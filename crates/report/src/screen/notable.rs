@@ -190,7 +190,7 @@ fn doubts<'run>(results: &'run Results, claim: fn(&FailingClaim<'run>) -> String
         .map(|doubt| format!("evidence fails: {} {}", doubt.experiment, claim(doubt)))
         .collect();
     if all.len() > MOST {
-        sentences.push(format!("and {}.", plural(all.len() - named, "more claim")));
+        sentences.push(format!("evidence fails in {}.", plural(all.len() - named, "more check")));
     }
     sentences
 }

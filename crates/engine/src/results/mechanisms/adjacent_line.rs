@@ -1,51 +1,81 @@
 //! Adjacent-line prefetch: the line next to a requested one is fetched as well, which makes loads look fast if their order
 //! stays within small windows (Intel 64 and IA-32 Architectures Optimization Reference Manual, "spatial prefetcher": pairs
-//! of 128 bytes).
+//! of 128 bytes). Windows need fewer entries of the TLB as well, so the prefetch is the cause only where the run excludes that.
 
 use super::{Conclusion, Premises, Rule};
 use fathom_core::experiment::At::{Name, Number};
-use fathom_core::experiment::{Selector, statement};
+use fathom_core::experiment::{Dimension, Found, Selector, statement};
+use fathom_core::quantity::Unit;
 
 pub(super) const RULE: Rule = Rule {
     name: "adjacent_line",
     condition: "a load from memory takes significantly less in random order within windows of 256 KiB than over the \
-                whole array",
+                whole array; the prefetch is the cause where it also takes less than over an array of so few huge \
+                pages that the TLB holds them",
     judge,
     #[cfg(test)]
-    points: &[WHOLE, WINDOWED],
+    points: &[WHOLE, WINDOWED, FEW_PAGES],
 };
 
+/// The array, bytes.
+const SIZE: u64 = 1 << 30;
+
+/// An array of 64 huge pages of 2 MiB, which the TLBs of current cores hold, bytes.
+const SMALLER: u64 = 128 << 20;
+
+const LOADS: &str = "memory/load_latency";
 const WHOLE: Selector = Selector::only(
-    "memory/load_latency",
-    &[("order", Name("random cycle")), ("pages", Name("huge")), ("size", Number(1 << 30))],
+    LOADS,
+    &[("order", Name("random cycle")), ("pages", Name("huge")), ("size", Number(SIZE))],
+);
+const FEW_PAGES: Selector = Selector::only(
+    LOADS,
+    &[("order", Name("random cycle")), ("pages", Name("huge")), ("size", Number(SMALLER))],
 );
 const WINDOWED: Selector = Selector::only(
-    "memory/load_latency",
-    &[
-        ("order", Name("random within windows of 256 KiB")),
-        ("pages", Name("huge")),
-        ("size", Number(1 << 30)),
-    ],
+    LOADS,
+    &[("order", Name("random within windows of 256 KiB")), ("pages", Name("huge")), ("size", Number(SIZE))],
 );
 
 fn judge(premises: &Premises) -> Option<Conclusion> {
     let (whole, windowed) = (WHOLE.found(premises.known)?, WINDOWED.found(premises.known)?);
-    if windowed.value >= whole.value || windowed.differs_from(&whole) != Some(true) {
+    if !is_less(windowed, whole) {
         return None;
     }
+    let few_pages = FEW_PAGES.found(premises.known).filter(|few| is_less(windowed, *few));
+    let size = |bytes: u64, name| Found::exact(bytes as f64, Dimension::Of(Unit::Bytes)).named(name);
+    let cause = match few_pages {
+        Some(_) => "the prefetcher also fetches the adjacent line",
+        None => {
+            "the prefetch of the adjacent line or fewer misses of the TLB, which this run does not separate"
+        }
+    };
     let headline = statement!(
-        "A load from memory takes {whole} in random order over the whole array, and {windowed} within \
-         windows of 256 KiB: the prefetcher also fetches the adjacent line.",
+        "A load from {size} of memory takes {whole} in random order over the whole array, and {windowed} within \
+         windows of 256 KiB: {cause}.",
+        size = size(SIZE, "size of the array"),
         whole = whole.named("random over the whole"),
         windowed = windowed.named("random within windows")
     );
+    let excluded = few_pages.map(|few| {
+        statement!(
+            " The TLB is not the cause: over {smaller}, of which it holds every huge page, a load in random order takes {few}.",
+            smaller = size(SMALLER, "size of the smaller array"),
+            few = few.named("random over few pages")
+        )
+    });
     let because = statement!(
         "Within a window both lines of a pair are visited shortly after each other. If the second were free, \
-         the ratio would be 0.5; the measured ratio is {share}. Tools that chase within windows report that \
+         the ratio would be 0.5; the measured ratio is {share}.{excluded} Tools that chase within windows report that \
          value as memory latency.",
-        share = windowed.share_of(whole).named("random within windows over whole")
+        share = windowed.share_of(whole).named("random within windows over whole"),
+        excluded
     );
     Some(Conclusion { headline, because })
+}
+
+fn is_less(one: Found, other: Found) -> bool {
+    one.value < other.value && one.differs_from(&other) == Some(true)
 }
 
 #[cfg(test)]
@@ -54,21 +84,39 @@ mod tests {
     use crate::results::planted::{self, Plant as _};
     use fathom_core::experiment::Known;
 
-    fn text(windowed: f64) -> Option<String> {
+    fn text(windowed: f64, few_pages: Option<f64>) -> Option<String> {
         let machine = planted::machine();
         let mut known = Known::new(&machine, None);
         WHOLE.plant(&mut known, 160.0);
         WINDOWED.plant(&mut known, windowed);
-        judge(&Premises { known: &known, points: &[] }).map(|conclusion| conclusion.because.plain())
+        if let Some(few) = few_pages {
+            FEW_PAGES.plant(&mut known, few);
+        }
+        let conclusion = judge(&Premises { known: &known, points: &[] })?;
+        Some(format!("{} {}", conclusion.headline.plain(), conclusion.because.plain()))
     }
 
     #[test]
     fn a_load_that_its_neighbour_fetched_takes_less() {
-        assert!(text(64.0).is_some_and(|text| text.contains("the measured ratio is {0.4}.")));
+        let text = text(64.0, Some(150.0)).expect("a mechanism");
+        assert!(text.contains("the measured ratio is {0.4}."), "{text}");
+        assert!(
+            text.contains("also fetches the adjacent line.") && text.contains("TLB is not the cause"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn where_few_pages_explain_it_as_well_or_were_not_measured_no_cause_is_named() {
+        for few_pages in [None, Some(64.0), Some(60.0)] {
+            let text = text(64.0, few_pages).expect("a difference");
+            assert!(text.contains("which this run does not separate."), "{text}");
+            assert!(!text.contains("also fetches") && !text.contains("not the cause"), "{text}");
+        }
     }
 
     #[test]
     fn where_windows_make_no_difference_nothing_is_fetched_besides() {
-        assert_eq!((text(160.0), text(200.0)), (None, None));
+        assert_eq!((text(160.0, None), text(200.0, Some(160.0))), (None, None));
     }
 }

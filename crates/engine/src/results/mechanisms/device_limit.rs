@@ -10,7 +10,7 @@ use fathom_core::quantity::Unit;
 pub(super) const RULE: Rule = Rule {
     name: "device_limit",
     condition: "the largest number of readers, which is more than keep the device busy, waits for a block as long as \
-                the device's limit predicts, within a factor of 1.25",
+                the device's limit predicts: within a factor of 1.25, and the intervals of both show no difference",
     judge,
     #[cfg(test)]
     points: &[BETWEEN, READERS],
@@ -49,7 +49,8 @@ fn judge(premises: &Premises) -> Option<Conclusion> {
     let allowed = gap.scaled(*most as f64);
     let knee = Found { dimension: Dimension::Count, ..alone.over(*gap) };
     let held = wait.over(allowed);
-    if (*most as f64) <= knee.value || distance(held.value) > CLOSE {
+    let is_longer = wait.differs_from(&allowed) == Some(true);
+    if (*most as f64) <= knee.value || distance(held.value) > CLOSE || is_longer {
         return None;
     }
     let headline = statement!(
@@ -91,6 +92,7 @@ mod tests {
     use super::*;
     use crate::results::planted::{self, Plant as _};
     use fathom_core::experiment::Known;
+    use fathom_core::statistics::{Interval, Measured};
     use serde_json::json;
 
     /// A device that completes a block every 10 µs, with the block latency in nanoseconds for each number of readers.
@@ -120,6 +122,25 @@ mod tests {
             because.contains("so {6} readers keep") && because.contains("from 8 on: {10000} each."),
             "{because}"
         );
+    }
+
+    #[test]
+    fn readers_that_wait_longer_than_the_limit_for_certain_are_limited_by_something_more() {
+        let machine = planted::machine();
+        let judged = |spread: f64| {
+            let mut known = Known::new(&machine, None);
+            for (depth, ns) in [(1, 60e3), (32, 10e3)] {
+                BETWEEN.plant_at(&mut known, &[("queue_depth", json!(depth))], ns);
+            }
+            READERS.plant_at(&mut known, &[("processes", json!(1))], 60e3);
+            let wait = 610e3;
+            let interval = Some(Interval { low: wait - spread, high: wait + spread });
+            let wait = Found::measured(Measured { value: wait, interval }, Dimension::Of(Unit::Nanoseconds));
+            known.learn(READERS.experiment, &READERS.point(&[("processes", json!(50))]), wait);
+            judge(&Premises { known: &known, points: &[] })
+        };
+        assert!(judged(5e3).is_none(), "22 % above, beyond the interval");
+        assert!(judged(150e3).is_some(), "the interval reaches the limit");
     }
 
     #[test]

@@ -4,6 +4,7 @@
 use super::{Conclusion, Premises, Rule};
 use fathom_core::experiment::At::{Any, Name};
 use fathom_core::experiment::{Dimension, Found, Known, Placement, Selector, Statement, statement};
+use fathom_core::quantity::Unit;
 
 pub(super) const RULE: Rule = Rule {
     name: "lines_in_flight",
@@ -29,18 +30,20 @@ const TOGETHER: Selector = Selector::only(
 
 fn judge(premises: &Premises) -> Option<Conclusion> {
     let known = premises.known;
-    let (point, rate) = READ.greatest(known)?;
+    // A rate of several states has no one number of lines.
+    let (point, rate) = READ.surest(known).filter(|(_, rate)| !rate.is_mixture)?;
     let chases = CHASES.along("chases", known);
-    let (_, load) = chases.first().filter(|(chases, _)| *chases == 1)?;
+    let (_, load) = chases.first().filter(|(chases, load)| *chases == 1 && !load.is_mixture)?;
     let line = known.machine.line_bytes();
     let lines = in_flight(rate, *load, line);
     let headline = statement!(
-        "One core reads {rate} of memory ({method}), which implies {lines} cache lines in flight if each takes {load}, as a load of \
-         one chase does.",
+        "One core reads {rate} of memory ({method}): {lines} cache lines must be on their way at once, if each takes as long as a \
+         dependent load from {size} of memory does, {load}.",
         rate = rate.named("best read of memory"),
         method = point.name_of("method").unwrap_or("by its fastest method"),
         lines = lines.named("lines in flight"),
-        load = load.named("a load of one chase from memory")
+        load = load.named("a dependent load from memory"),
+        size = chased(known)?.named("size of what is chased through")
     );
     let because = statement!(
         "Little's law is an identity, not a cause: lines in flight = bandwidth × latency ÷ line of {line} \
@@ -49,6 +52,12 @@ fn judge(premises: &Premises) -> Option<Conclusion> {
         together = together(known)
     );
     Some(Conclusion { headline, because })
+}
+
+/// The size of the array that the chases run through.
+fn chased(known: &Known) -> Option<Found> {
+    let (point, _) = CHASES.greatest(known)?;
+    Some(Found::exact(point.number_of("size")? as f64, Dimension::Of(Unit::Bytes)))
 }
 
 /// The number of lines in flight at a rate.
@@ -151,6 +160,19 @@ mod tests {
             because.contains("2 cores read {1.9} times as much as one: one core is limited by its lines"),
             "{because}"
         );
+    }
+
+    #[test]
+    fn a_rate_of_two_states_has_no_number_of_lines() {
+        let machine = planted::machine();
+        let mut known = Known::new(&machine, None);
+        let setting = [("method", json!("sse")), ("size", json!(1))];
+        let experiment = READ.point(&setting);
+        let unit = Dimension::Of(Unit::BytesPerSecond);
+        let mixture = Found { is_mixture: true, ..Found::bare(30e9, unit) };
+        known.learn(READ.experiment, &experiment, mixture);
+        CHASES.plant_at(&mut known, &[("chases", json!(1)), ("size", json!(1))], 100.0);
+        assert!(judge(&Premises { known: &known, points: &[] }).is_none());
     }
 
     #[test]

@@ -26,7 +26,7 @@ pub(super) struct MissCandidate {
 impl MissCandidate {
     /// Whether it accounts for the miss within the intervals.
     pub(super) fn accounts_for(&self, missed: &Missed) -> bool {
-        self.is_significant(missed) && self.lands_on(missed) && !self.exceeds(missed)
+        self.is_significant(missed) && self.lands_on(missed)
     }
 
     /// Whether the prediction with it is what was measured, within the intervals.
@@ -50,8 +50,7 @@ impl MissCandidate {
 
 /// Every candidate, the most direct first.
 pub(super) fn all(missed: &Missed, figures: Figures) -> Vec<MissCandidate> {
-    let same = measured_terms::same_reading(missed, figures.supported)
-        .or_else(|| measured_terms::same_tick(missed, figures.supported));
+    let same = measured_terms::same_reading(missed, figures.supported);
     let changed = changed_input(missed, figures);
     let terms = missed.prediction.terms.iter();
     let terms = terms.filter_map(|term| measured_term(term, missed, figures.supported));

@@ -2,6 +2,7 @@
 //! separate.
 
 use super::candidate::MissCandidate;
+use super::measured_terms;
 use super::miss::Missed;
 use super::{Figures, Judged};
 use crate::results::CoreState;
@@ -98,27 +99,16 @@ fn is_near(candidate: &MissCandidate, missed: &Missed) -> bool {
     distance(missed.measured.value / candidate.again.value) <= CLOSE
 }
 
-/// A candidate near what was measured, how far it leads past it or falls short, and what its size alone excludes.
+/// A candidate near what was measured, and how far it leads past it or falls short.
 fn nearly(candidate: &MissCandidate, missed: &Missed) -> Statement {
     let again = missed.figure(candidate.again.value);
     let side = if again.value > missed.measured.value { "overshoots" } else { "falls short" };
     statement!(
-        "{sizes}; {side}: would predict {again}, {ratio} of what was measured{contradicted}",
+        "{sizes}; {side}: would predict {again}, {ratio} of what was measured",
         sizes = candidate.sizes.clone(),
         again = again.named("predicted with the measured term"),
-        ratio = again.share_of(missed.measured).named("predicted with the measured term over measured"),
-        contradicted = contradicted(candidate, missed)
+        ratio = again.share_of(missed.measured).named("predicted with the measured term over measured")
     )
-}
-
-/// What the size of a candidate alone says against it.
-fn contradicted(candidate: &MissCandidate, missed: &Missed) -> Statement {
-    if candidate.exceeds(missed) {
-        return ", and by itself it takes longer than the whole, of which it would be a part: where it was measured, \
-                it contains more"
-            .into();
-    }
-    Statement::default()
 }
 
 /// Whether an operation took longer than predicted.
@@ -129,8 +119,7 @@ fn is_slower(missed: &Missed) -> bool {
 fn rejected(candidate: &MissCandidate, missed: &Missed) -> Statement {
     let sizes = candidate.sizes.clone();
     let again = missed.figure(candidate.again.value).named("predicted with the measured term");
-    let contradicted = contradicted(candidate, missed);
-    statement!("{sizes}, which would make the prediction {again}{contradicted}", sizes, again, contradicted)
+    statement!("{sizes}, which would make the prediction {again}", sizes, again)
 }
 
 /// Another hardware thread on the core; where no observation was made with one, nothing is known of it.
@@ -206,6 +195,21 @@ fn waiting(missed: &Missed) -> Option<Statement> {
         let ran = Measured { value: times.ran_ns / times.passed_ns, interval: None };
         let ran = Found::measured(ran, Dimension::Share).named("processor time over time");
         statement!("waiting (the processor time of the process and its children is {ran} of the time)", ran)
+    })
+}
+
+/// That the missing time is in entering and leaving the kernel, where an operation without the service lacks it as well: a clock's reading by
+/// a system call takes more beyond one by the library than the whole that was predicted.
+pub(super) fn in_the_entry(missed: &Missed, known: &Known) -> Option<Statement> {
+    let is_entry = missed.prediction.terms.iter().any(|term| term.what.starts_with("mode switches"));
+    let beyond = measured_terms::beyond_the_library(known).filter(|_| is_entry && is_slower(missed))?;
+    let is_more = beyond.ends().is_some_and(|(low, _)| low > missed.prediction.total());
+    is_more.then(|| {
+        statement!(
+            " It is in entering and leaving the kernel, not in the service: a clock's reading by system call enters the kernel as well, \
+             and takes {beyond} more than one by the library.",
+            beyond = beyond.named("a clock's reading by system call beyond one by the library")
+        )
     })
 }
 

@@ -2,7 +2,7 @@
 
 use super::miss::Missed;
 use fathom_core::experiment::At::{Any, Cache, Memory, Name, Number};
-use fathom_core::experiment::{Dimension, Found, Known, Placement, Selector, Statement, Term, statement};
+use fathom_core::experiment::{Found, Known, Placement, Selector, Statement, Term, statement};
 
 use super::candidate::MissCandidate;
 use crate::results::accuracy::distance;
@@ -25,8 +25,6 @@ struct Rule {
     measured: fn(&Known) -> Option<Found>,
     /// The points that it uses.
     uses: &'static [Selector],
-    /// Whether the measurement is the term with its multiplicity, not one of it.
-    whole: bool,
 }
 
 const GETPPID: Selector = Selector::only("cpu/system_call", &[("call", Name("getppid"))]);
@@ -71,20 +69,8 @@ const WAKING_BY_TRIPS: &str =
     "waking an idle CPU, as half of what a TCP round trip takes across CPUs beyond one CPU";
 const WAKING_BY_HAND_OVERS: &str =
     "waking an idle CPU, as what a pipe's hand-over takes across CPUs beyond one CPU";
-const ENTRY_BEYOND_LIBRARY: &str =
-    "entering and leaving the kernel, as a clock's reading by system call beyond one by the library";
-
-const RULES: [Rule; 14] = [
+const RULES: [Rule; 13] = [
     Rule::each("entering and leaving the kernel", ENTRY, |known| GETPPID.found(known), &[GETPPID]),
-    Rule {
-        whole: true,
-        ..Rule::each(
-            "mode switches, in and out",
-            ENTRY_BEYOND_LIBRARY,
-            beyond_the_library,
-            &[BY_CALL, BY_LIBRARY],
-        )
-    },
     Rule::each(READING_THE_COUNTER, READING_THE_COUNTER, |known| COUNTER.found(known), &[COUNTER]),
     Rule::each(
         "an idle virtual CPU woken through the hypervisor",
@@ -126,7 +112,7 @@ impl Rule {
         measured: fn(&Known) -> Option<Found>,
         uses: &'static [Selector],
     ) -> Self {
-        Rule { term, mechanism, measured, uses, whole: false }
+        Rule { term, mechanism, measured, uses }
     }
 }
 
@@ -138,7 +124,7 @@ pub(super) fn of(term: &Term, missed: &Missed, known: &Known) -> Option<Measured
         return None;
     }
     let each = (rule.measured)(known)?;
-    let times = if rule.whole { 1.0 } else { term.times };
+    let times = term.times;
     let comparable = each.dimension == missed.measured.dimension && each.value > 0.0;
     comparable.then_some(MeasuredTerm { mechanism: rule.mechanism, each, times })
 }
@@ -151,8 +137,9 @@ pub(super) fn selectors() -> impl Iterator<Item = Selector> {
     rules.flat_map(|rule| rule.uses.iter().copied())
 }
 
-/// What a clock reading by a system call takes beyond one by the library, which does not enter the kernel.
-fn beyond_the_library(known: &Known) -> Option<Found> {
+/// What a clock's reading by a system call takes beyond one by the library, which does not enter the kernel: the entry, and the kernel's own
+/// reading. It is more than an entry alone, and no measurement of it.
+pub(super) fn beyond_the_library(known: &Known) -> Option<Found> {
     Some(BY_CALL.found(known)?.minus(BY_LIBRARY.found(known)?))
 }
 
@@ -180,38 +167,6 @@ pub(super) fn wake_up(known: &Known, experiment: &str) -> Option<(&'static str, 
     };
     Some((how, wake?))
 }
-
-/// The share of time lost to the kernel's ticks, if each takes as long as the longest gap that the same loop saw in two of them.
-pub(super) fn same_tick(missed: &Missed, known: &Known) -> Option<MissCandidate> {
-    let (experiment, point) = missed.place();
-    if experiment != NOISE || point.name_of("figure") != Some("lost") {
-        return None;
-    }
-    let is_same = |other: &&fathom_core::experiment::Point| {
-        other.name_of("figure") == Some("longest") && other.number_of("cpu") == point.number_of("cpu")
-    };
-    let longest = known.found(NOISE, known.points(NOISE).find(is_same)?)?;
-    let hertz = known.machine.kernel.tick_hz.value().map_or(USUAL_TICK_HZ, |hertz| f64::from(*hertz));
-    let again = longest.counted(hertz / 1e9 * 1e6, missed.measured.dimension);
-    let mechanism = "each tick takes as long as the longest gap in two of them";
-    Some(MissCandidate {
-        mechanism: mechanism.to_owned(),
-        sizes: statement!(
-            "{mechanism}: {longest}, {hertz} times a second",
-            mechanism = Statement::from(mechanism),
-            longest = longest.named("longest gap"),
-            hertz = Found::exact(hertz, Dimension::Count).named("ticks a second")
-        ),
-        again,
-        changes: None,
-        part: None,
-    })
-}
-
-const NOISE: &str = "cpu/noise";
-
-/// The usual frequency of the kernel's tick.
-const USUAL_TICK_HZ: f64 = 250.0;
 
 /// For the resolution of a clock, or the time between two of its readings: the cost of a reading, which is the least step that
 /// can be seen.

@@ -29,9 +29,15 @@ impl<'run> Missed<'run> {
         if self.has_a_state_near() {
             return false;
         }
-        let Some((low, high)) = self.measured.ends() else { return true };
         let predicted = self.prediction.total();
-        low > FAIR * predicted || high < predicted / FAIR
+        let is_far = |(low, high): (f64, f64)| low > FAIR * predicted || high < predicted / FAIR;
+        // The interval of a median over two states is of neither.
+        match self.measured.states {
+            Some(states) => {
+                states.iter().all(|state| is_far(state.ends().unwrap_or((state.value, state.value))))
+            }
+            None => self.measured.ends().is_none_or(is_far),
+        }
     }
 
     /// Whether the machine was as predicted in one of its states.

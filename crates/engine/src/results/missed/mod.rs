@@ -84,7 +84,9 @@ fn judge<'run>(missed: Missed<'run>, figures: Figures) -> Judged<'run> {
     if !missed.is_certain() {
         return Judged { missed, explanation: Explanation::NotCertain, cause: None, rejected: vec![] };
     }
+    // What takes longer by itself than the whole was measured with more around it: as a part of this it is neither cause nor near it.
     let mut rejected = candidate::all(&missed, figures);
+    rejected.retain(|candidate| !candidate.exceeds(&missed));
     let cause = rejected.iter().position(|candidate| candidate.accounts_for(&missed));
     let cause = cause.map(|place| rejected.remove(place));
     let explanation = match &cause {

@@ -81,6 +81,8 @@ pub(super) fn findings(misses: &[&Judged], figures: Figures) -> Vec<Finding> {
             None => groups.push((key, vec![miss])),
         }
     }
+    let distance = |group: &[&Judged]| furthest(group).map_or(0.0, |miss| miss.missed.distance());
+    sorting::by_number(&mut groups, |(_, group)| -distance(group));
     // What may not have missed is of less interest than what has.
     let is_open =
         |group: &[&Judged]| matches!(group[0].explanation, Explanation::NotCertain | Explanation::InDoubt);
@@ -168,17 +170,21 @@ fn not_explained(miss: &Judged, figures: Figures) -> Statement {
         near.map(|list| statement!(" Near the measured value, but beyond its interval: {list}.", list));
     let parts = Statement::joined(excluded::parts(miss), "; ");
     let parts = parts.map(|list| statement!(" Takes part, but does not account for all: {list}.", list));
+    let entry = excluded::in_the_entry(&miss.missed, figures.supported);
     let excluded = Statement::joined(excluded::all(miss, figures), "; ");
     let excluded = match excluded {
         Some(list) => statement!(" Excluded: {list}.", list),
-        None if possible.is_some() || near.is_some() || parts.is_some() => Statement::default(),
+        None if possible.is_some() || near.is_some() || parts.is_some() || entry.is_some() => {
+            Statement::default()
+        }
         None if miss.rejected.is_empty() => " This run measures none of its terms in another way.".into(),
         None => " The terms that this run measures in another way are as predicted.".into(),
     };
     let inseparable = excluded::inseparable(&miss.missed, figures.supported.machine)
         .map(|names| Statement::from(format!(" Not separable in a run: {names}.")));
     statement!(
-        "{why}{possible}{near}{parts}{excluded}{inseparable}",
+        "{why}{entry}{possible}{near}{parts}{excluded}{inseparable}",
+        entry,
         possible,
         near,
         parts,

@@ -4,7 +4,9 @@ use super::*;
 use crate::results::planted::{self, Plant as _};
 use crate::results::{Disturbance, Evidence, Outcome, ProcessorTime};
 use fathom_core::experiment::At::Name;
-use fathom_core::experiment::{Basis, Check, Parameter, Placement, Point, Prediction, Selector, TermEvent};
+use fathom_core::experiment::{
+    Basis, Check, Dimension, Parameter, Placement, Point, Prediction, Selector, TermEvent,
+};
 use fathom_core::machine::{Fact, Machine};
 use fathom_core::quantity::Unit;
 use fathom_core::statistics::{self, Estimate, Interval};
@@ -117,19 +119,26 @@ fn one_that_is_too_small_or_changes_nothing_is_excluded_with_its_size() {
 /// A term measured elsewhere that leads past the result by less than a factor of 1.25, beyond its interval.
 #[test]
 fn a_candidate_near_the_result_is_not_excluded_and_says_how_far_it_leads() {
-    let text = judged(Some(190.0), &mut [cost(165.0)]).join("\n");
+    let text = judged(Some(180.0), &mut [cost(165.0)]).join("\n");
     assert!(!text.contains("Excluded"), "{text}");
     assert!(
         text.contains("Near the measured value, but beyond its interval: entering and leaving"),
         "{text}"
     );
-    assert!(text.contains("overshoots: would predict {200}, {1.21"), "{text}");
-    assert!(text.contains("takes longer than the whole"), "{text}");
+    assert!(text.contains("overshoots: would predict {190}, {1.15"), "{text}");
     let text = judged(Some(150.0), &mut [cost(190.0)]).join("\n");
     assert!(
         text.contains("falls short: would predict {160}, {0.84") && !text.contains("the whole"),
         "{text}"
     );
+}
+
+/// What takes longer than the whole was measured with more around it: as a part of the whole it is not named.
+#[test]
+fn a_candidate_that_takes_longer_than_the_whole_is_not_named() {
+    let text = judged(Some(190.0), &mut [cost(165.0)]).join("\n");
+    assert!(text.contains("Not explained."), "{text}");
+    assert!(!text.contains("entering and leaving"), "{text}");
 }
 
 /// 12 of the 21 parts that are missing, far from the result: most of the miss, so it is not excluded.
@@ -231,6 +240,37 @@ fn what_a_run_cannot_separate_from_the_entry_is_named() {
     let names =
         "Not separable in a run: Retpolines (spectre_v2), the hypervisor of a nested guest (nested_pvm=1).";
     assert!(text.contains(names), "{text}");
+}
+
+/// A clock's reading that enters the kernel lacks the same time: it is not in the service. It is no measurement of the entry.
+#[test]
+fn what_a_clocks_reading_by_system_call_lacks_too_is_in_the_entry() {
+    let told = |by_call: f64| {
+        let machine = planted::machine();
+        let mut known = Known::new(&machine, None);
+        for (reading, ns) in [("monotonic-coarse by syscall", by_call), ("monotonic-coarse by library", 20.0)]
+        {
+            let clock = [("measure", serde_json::json!("cost")), ("reading", serde_json::json!(reading))];
+            let at = Selector::only("cpu/timing_overhead", &[]).point(&clock);
+            known.learn(
+                "cpu/timing_overhead",
+                &at,
+                fathom_described::found(ns, Dimension::Of(Unit::Nanoseconds)),
+            );
+        }
+        let basis = Basis::published(25.0, "a paper");
+        let prediction = Prediction::new().hardware("mode switches, in and out", 2.0, basis);
+        let mut points = [result(Unit::Nanoseconds, 113.0, prediction)];
+        let misses =
+            explain(&["a/test"], &mut points, Figures { supported: &known, all: &known, shared: &[] });
+        assert_eq!(points[0].explanation, Some(Explanation::NotExplained));
+        misses.others[0].1[0].statement.plain()
+    };
+    assert!(
+        told(157.0).contains("Not explained. It is in entering and leaving the kernel, not in the service")
+    );
+    assert!(told(157.0).contains("takes {137} more than one by the library"));
+    assert!(!told(60.0).contains("not in the service"), "as predicted");
 }
 
 #[test]

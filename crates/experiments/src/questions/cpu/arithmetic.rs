@@ -204,7 +204,8 @@ impl Experiment for Arithmetic {
             finding!(
                 Question::Experiment,
                 "Latency and parallelism, in cycles of the core's observed frequency, whose spread over trials is in the \
-                 intervals: {all}.",
+                 intervals: {all}. In flight are at most the eight chains of this experiment; the instructions a cycle in the table of the \
+                 machine are of a stream of more, its loop's instructions counted.",
                 all
             )
         };

@@ -103,6 +103,10 @@ impl Experiment for CoreToCore {
         Ok(Workload::batched(play).per_iteration(2).whose_partner_reads_its_core().witnessed(hand_overs))
     }
 
+    fn findings(&self, known: &Known) -> Vec<Finding> {
+        placed_by_host(known).into_iter().collect()
+    }
+
     fn evidence(&self, _: &Point, observed: &Observed) -> Vec<Check> {
         vec![
             Check::witnessed(
@@ -120,6 +124,18 @@ impl Experiment for CoreToCore {
             ),
         ]
     }
+}
+
+/// On a virtual machine, that the figure is of the places that its host gave the two CPUs.
+fn placed_by_host(known: &Known) -> Option<Finding> {
+    let hand_over = between_cores_found(known).filter(|_| known.machine.is_virtual())?;
+    let meanwhile = if hand_over.is_mixture { ", and it did so during this run" } else { "" };
+    Some(finding!(
+        Question::Experiment,
+        "The host decides which of its cores these virtual CPUs run on, and may move them{meanwhile}: cores that share a cache hand a line \
+         over in some tens of nanoseconds, others in some hundreds. So {hand_over} is a state of the host during this run.",
+        hand_over = hand_over.named("a hand-over of a line")
+    ))
 }
 
 /// The first pair of CPUs on different cores, if there is one: what a hand-over between cores costs, for others to build on. It is

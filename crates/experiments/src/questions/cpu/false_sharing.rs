@@ -14,18 +14,19 @@ pub struct FalseSharing;
 
 static ABOUT: About = About {
     name: "cpu/false_sharing",
-    question: "From which distance on do two threads that write no longer disturb each other?",
+    question: "How far apart must the data of two writing threads be so that they no longer disturb each other?",
     operation: "one increment of a thread's own counter, by a load, an addition and a store",
-    method: "Two threads, pinned to two CPUs, increment a counter each, which no other thread uses. The first counter begins a \
-             page, the second follows after a distance of 8 to 512 bytes. Caches keep lines, not words: while both counters are \
-             in one line, or in what is fetched with it, each store takes the line away from the other thread. The figure is \
-             the time per increment of a thread, in rounds of half a millisecond in which both work from the beginning to the \
-             end.\n\nThe threads are those of cpu/contention. The distances are close to each other around 64, 128 and 256 \
-             bytes, so that the first distance without a disturbance is known to 8 bytes there: it is the least from which on no \
-             increment takes significantly longer, by a quarter at least, than at 512 bytes.",
-    caveats: "Where the line is taken away, how long an increment takes depends on how many stores a core completes meanwhile. \
-              Two hardware threads of one core share their caches and disturb each other less: the threads are on two cores where \
-              there are two.",
+    method: "Two threads, pinned to two CPUs, each increment a counter that no other thread uses. The first counter is at \
+             the start of a page, the second 8 to 512 bytes further on. Caches keep whole lines, not words: while both \
+             counters are in the same line, or in lines that are fetched together, every store takes the line away from \
+             the other thread. The figure is the time of one increment of a thread, in rounds of half a millisecond \
+             during which both threads work throughout.\
+             \n\nThe threads are those of cpu/contention. The result is the shortest distance from which on no increment \
+             takes significantly longer than at 512 bytes, and a quarter longer at least. Just below and at 64, 128 and \
+             256 bytes the distances measured are 8 bytes apart, so a limit there is found to within 8 bytes.",
+    caveats: "While the line is being taken away, the time of an increment depends on how many stores a core completes in \
+             between. Two hardware threads of one core share their caches and disturb each other less, so the threads run \
+             on two cores wherever there are two.",
     version: 1,
     timed: Some(TimedCode {
         of: "increments of a thread's counter",

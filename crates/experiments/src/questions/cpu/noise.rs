@@ -134,7 +134,8 @@ impl Experiment for Noise {
             Some((_, least)) => {
                 let least_lost = least.named("time lost, the least");
                 statement!(
-                    "{cpus} CPUs lose {least_lost} to {most_lost} of their time, which is no significant difference",
+                    "Of {cpus} CPUs, the one that loses least of its time loses {least_lost}, the one that loses most {most_lost}: no \
+                     significant difference",
                     cpus = lost.len(),
                     least_lost,
                     most_lost

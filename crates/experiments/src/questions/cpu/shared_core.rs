@@ -284,7 +284,8 @@ fn slowing(pair: &Point, known: &Known) -> Option<Finding> {
         Question::Experiment,
         "CPU {from} and CPU {to} are declared to be of {declared}. Load on the one slows a stream of \
          additions on the other in {share} of the time; an addition takes {idle} while the other is idle and \
-         {working} while it works.",
+         {working} while it works. These streams last half a microsecond, with the reading of the clock: longer ones make more \
+         additions a cycle (cpu/arithmetic).",
         share = figure(slowed, "share of time slowed"),
         idle = figure(idle, "other idle"),
         working = figure(working, "other working")

@@ -240,8 +240,8 @@ fn in_procedure_calls(known: &Known) -> Option<Finding> {
     let procedure = known.found("cpu/procedure_call", &procedure_call::bare())?;
     Some(finding!(
         Question::SystemCall,
-        "Entering the kernel and leaving it takes {entry}, a procedure call without arguments {procedure}: \
-         {ratio}.",
+        "The empty system call, getppid, takes {entry}, entering the kernel and leaving it included; a procedure call without \
+         arguments takes {procedure}: {ratio}.",
         entry = entry.named("system call"),
         procedure = procedure.named("procedure call"),
         ratio = entry.times_as("much", procedure, "system call over procedure call")

@@ -48,7 +48,8 @@ fn curve(object: &str, known: &Known) -> Option<Finding> {
 }
 
 fn model_of(object: &str, times: &[(u64, Found)], known: &Known) -> Option<Statement> {
-    let hand_over = core_to_core::between_cores_found(known)?;
+    // Of a line that was handed over at two speeds there is no one number of hand-overs.
+    let hand_over = core_to_core::between_cores_found(known).filter(|one| !one.is_mixture)?;
     let model = model::of(times, hand_over)?;
     let most = times.last().map_or(2, |(threads, _)| *threads);
     let further = match model.breaks_at {
@@ -62,7 +63,7 @@ fn model_of(object: &str, times: &[(u64, Found)], known: &Known) -> Option<State
     let several = model.hand_overs.ends().is_some_and(|(_, high)| high < 1.0);
     let several = if several { ": a core does several operations before the line leaves it" } else { "" };
     Some(statement!(
-        " With two threads it takes {hand_overs} hand-overs of a line between cores longer (cpu/core_to_core: {hand_over} \
+        " A second thread adds the time of {hand_overs} hand-overs of a line between cores (cpu/core_to_core: {hand_over} \
          each){several}{further}.",
         hand_overs = model.hand_overs.named(&format!("{object}, hand-overs of a line")),
         hand_over = hand_over.named("a hand-over of a line"),

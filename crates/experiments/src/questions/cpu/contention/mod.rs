@@ -24,28 +24,30 @@ pub struct CpuContention;
 
 static ABOUT: About = About {
     name: NAME,
-    question: "What does an operation cost that several threads do on one object at once?",
+    question: "What does an operation cost when several threads do it on one object at once?",
     operation: "one addition to a counter: atomic, or while a lock is held",
-    method: "Threads on CPUs of their own, one per core before the second hardware threads of cores, add to a counter as often \
-             as they can: by one atomic instruction, by compare-and-swap until it succeeds, or while they hold a ticket lock, a \
-             queue lock (Mellor-Crummey & Scott), a lock of one futex (Drepper's second mutex) or a mutex of the C library. All \
-             of them use one object, whose lock and counter share a line; or, padded, each has an object in lines of its own. \
-             Between two operations a thread does nothing else, which is the greatest contention that there is.\n\nThe \
-             threads exist before anything is timed, and the measuring thread is one of them. In each round of half a \
-             millisecond (and 20 µs more for each thread) they begin together; the time counts from when all of them have \
-             counted until before any of them stops. The figure is that time over the operations of all threads together: \
-             less than with one thread means that more threads do more. Unfairness is the share by which the thread with \
-             fewest operations is below an equal share of a round. Of a lock, fifteen operations of a round are timed one by \
-             one, in one of the threads: what an operation takes the thread that asks for it, its waiting included, less the \
-             cost of reading the clock. The reading is a pause of that thread, in which the others go first.\n\nThe counter shows that no two threads had a lock at once: at the end it equals the \
-             sum of what the threads counted. A model of two numbers is compared with the results: an operation takes as \
-             long as with one thread, and a number of hand-overs of a line between cores (cpu/core_to_core), which the \
-             result with two threads gives. It is less than one where a core does several operations before the line \
-             leaves it. One thread is measured in a process that has a second one, asleep: alone in a process the C \
-             library's mutex does without atomic instructions.",
-    caveats: "Programs do other work between two operations, and contend less. On a host that takes CPUs away the thread that \
-              holds a lock may not run: the others then wait for it, and the percentiles of single operations show it. With a \
-              CPU quota below the number of threads, the quota is measured.",
+    method: "Threads, each on its own CPU (one per core before the second hardware threads of cores), add to a counter as \
+             often as they can: with one atomic instruction, with compare-and-swap until it succeeds, or while holding a \
+             ticket lock, a queue lock (Mellor-Crummey & Scott), a lock of one futex (Drepper's second mutex) or a mutex \
+             of the C library. Either all threads share one object, whose lock and counter are in the same line, or each \
+             has an object in lines of its own (padded). A thread does nothing else between two operations: contention \
+             cannot be greater.\
+             \n\nThe threads are started before anything is timed, and the measuring thread is one of them. They begin \
+             each round together; a round lasts half a millisecond, and 20 µs more for each thread. The clock runs while \
+             all of them are counting. The figure is that time divided by the operations of all threads together, so it \
+             falls below that of one thread where more threads get more done. Unfairness is how far the thread with the \
+             fewest operations of a round is below an equal share. For a lock, one of the threads also times fifteen \
+             operations of a round one by one: what an operation costs the thread that asks for it, waiting included, \
+             less the cost of reading the clock. While it reads the clock, the others go ahead.\
+             \n\nThe counter shows that no two threads ever held a lock at once: at the end it equals the sum of what the \
+             threads counted. The results are compared with a model of two numbers: the time of an operation with one \
+             thread, and the number of times that a line is handed over between cores (cpu/core_to_core), which follows \
+             from the result with two threads. That number is below one where a core completes several operations before \
+             it loses the line. Even the measurement of a single thread is made in a process with a second, sleeping one: \
+             in a process of one thread the C library's mutex uses no atomic instructions.",
+    caveats: "Programs do other work between two operations, so they contend less. If a host takes a CPU away, the thread \
+             that holds a lock may not be running, and the others wait for it; the percentiles of single operations show \
+             that. With a CPU quota smaller than the number of threads, the quota is what is measured.",
     version: 1,
     timed: Some(TimedCode {
         of: "a queue lock acquired",

@@ -20,8 +20,11 @@ fn loads(wake: &str, known: &Known) -> Option<Finding> {
     let all = [(0, NONE)].into_iter().chain(busy).filter_map(|load| {
         let (late, misses) = (of(load, LATENESS)?, of(load, MISSES)?);
         let (busy, policy) = load;
-        let beside =
-            if busy == 0 { "nothing".to_owned() } else { format!("{busy} of {policy} on every CPU") };
+        let beside = if busy == 0 {
+            "nothing".to_owned()
+        } else {
+            format!("{busy} {policy} {} on every CPU", if busy == 1 { "process" } else { "processes" })
+        };
         Some(statement!(
             "{late} beside {beside} ({misses} more than 1 ms late)",
             late = late.named(&format!("{wake}, beside {beside}")),
@@ -95,7 +98,9 @@ mod tests {
         let text = text(&all);
         assert!(
             text.starts_with("A timer wakes a thread late by {5000} beside nothing")
-                && text.contains("{9000} beside 2 of SCHED_IDLE on every CPU ({10000} more than 1 ms late)."),
+                && text.contains(
+                    "{9000} beside 2 SCHED_IDLE processes on every CPU ({10000} more than 1 ms late)."
+                ),
             "{text}"
         );
     }

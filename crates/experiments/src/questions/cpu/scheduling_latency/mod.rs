@@ -39,22 +39,27 @@ pub struct SchedulingLatency;
 
 static ABOUT: About = About {
     name: "cpu/scheduling_latency",
-    question: "How late does a thread run that becomes runnable while the CPUs are busy, or while its processor time has a quota?",
+    question: "How late does a runnable thread get to run while the CPUs are busy, or while a quota limits its CPU time?",
     operation: "one wake-up of a pinned thread; the result is the time from the moment at which it should run",
-    method: "On every CPU so many processes compute without a pause, under SCHED_OTHER, SCHED_BATCH or SCHED_IDLE; they die with the \
-             trial. A thread of SCHED_OTHER on one of these CPUs is woken every 0.25 to 0.75 ms at random: by a timer (slack 1 ns), \
-             late from the moment at which it was due; or by a message through a pipe, late from the moment at which a process on \
-             another CPU began to write it. 128 wake-ups are a series. The schedule does not wait: a wake-up that is due while an \
-             earlier one is late is late as well, as for anyone who waits for an answer (no coordinated omission).\n\nA request is due \
-             at such a moment and needs 100 µs of a CPU. The shortest interval between requests is found by halving: of series \
-             of 300 requests and a quarter of a second at least, at intervals of 32/31 to 32 times their work, that in which 99 in \
-             100 end within 10 ms of when they were due.\n\nUnder a quota, a process in a control group of its own may use 10 ms of \
-             every 20 ms. 500 independent requests of 100 µs use 50, 80 or 100 % of that on average. A request is late from the \
-             moment at which it was due to the beginning of its work; the group's own account tells in how many periods it was \
-             stopped.",
-    caveats: "Wake-ups of one series are not independent: one stretch without the CPU makes several late. The work is pinned: a \
-              scheduler that may move a thread to another CPU can do better where one is idle. Misses and throttled periods \
-              are counted in series: rarer ones than 1 in 128 wake-ups, or than one period of a series, show in the percentiles only.",
+    method: "On every CPU the given number of processes compute without a pause, under SCHED_OTHER, SCHED_BATCH or \
+             SCHED_IDLE; they end with the trial. A thread under SCHED_OTHER on one of these CPUs is woken at random \
+             intervals of 0.25 to 0.75 ms. Either a timer (slack 1 ns) wakes it, and its lateness is counted from the \
+             moment when the timer was due; or a message through a pipe does, and its lateness is counted from the moment \
+             when a process on another CPU began to write. A series is 128 wake-ups. The schedule never waits: a wake-up \
+             that falls due while an earlier one is still late is late too, as it would be for anyone waiting for an \
+             answer (no coordinated omission).\
+             \n\nRequests fall due at such moments, and each needs 100 µs of CPU time. The shortest interval between \
+             requests is the one at which 99 in 100 still end within 10 ms of falling due. It is found by bisection \
+             between 32 times the work of a request and just above that work (by one part in 31), with series of at least \
+             300 requests and a quarter of a second.\
+             \n\nUnder a quota, a process in a control group of its own may use 10 ms of every 20 ms. Independent \
+             requests of 100 µs, 500 in a series, ask for 50, 80 or 100 % of that on average, or for 200 %, twice what \
+             there is. The lateness of a request is the time from when it was due until its work begins; the control \
+             group's own statistics tell in how many periods the process was stopped.",
+    caveats: "The wake-ups of a series are not independent: one stretch without the CPU delays several. The work is \
+             pinned; a scheduler that may move a thread to an idle CPU can do better. Misses and stopped periods are \
+             counted per series, so those rarer than 1 in 128 wake-ups, or than one period of a series, show only in the \
+             percentiles.",
     version: 1,
     timed: Some(TimedCode {
         of: "a wait for a moment",

@@ -34,8 +34,8 @@ fn break_even(known: &Known) -> Option<Finding> {
     };
     Some(finding!(
         Question::Experiment,
-        "Sleeping takes less CPU time than spinning in waits longer than {time}: so much do both threads together need for one wait \
-         asleep (of {length}), and a spun wait as much as it lasts.",
+        "Sleeping takes less CPU time than spinning in waits longer than {time}: that is what both threads together use for a wait \
+         asleep (of {length}), while a wait spent spinning uses as much as it lasts.",
         length = of_length(length),
         time = time.named("CPU time of a wait asleep")
     ))
@@ -50,8 +50,8 @@ fn latency(known: &Known) -> Option<Finding> {
     let (asleep, spun, call) = (of(FUTEX, LATENCY)?, of(SPIN, LATENCY)?, of(FUTEX, CALL)?);
     Some(finding!(
         Question::Experiment,
-        "A waiter that sleeps answers {asleep} after its wait was ended, and one that spins {spun}: {later} later. Waking it takes \
-         the other thread {call}.",
+        "A sleeping waiter answers {asleep} after the end of its wait, a spinning one {spun} after it: sleeping adds {later}. Waking the \
+         sleeper costs the other thread {call}.",
         asleep = asleep.named("latency asleep"),
         spun = spun.named("latency spinning"),
         later = asleep.minus(spun).named("latency that sleeping adds"),

@@ -28,23 +28,26 @@ pub struct SpinOrSleep;
 
 static ABOUT: About = About {
     name: "cpu/spin_or_sleep",
-    question: "From which waiting time on is it better to sleep than to spin?",
+    question: "How long must a wait be before sleeping is better than spinning?",
     operation: "one wait of a thread on another CPU, ended by this one after a known time",
-    method: "Two threads are pinned to two CPUs. The one says that it waits, and waits: it reads a word until it changes \
-             (spin), or sleeps on it in the kernel (futex). The other spins for 10 µs, 100 µs or 1 ms by the clock, changes \
-             the word, calls the kernel if the waiter sleeps, and reads a second word until the waiter's answer is there. \
-             Latency is from the change until the answer, which includes the answer's way back, one hand-over of a line, in \
-             every way of waiting. The CPU time of a wait is what the kernel's account of the waiter grows by, less that of \
-             two readings without a wait between them, and the time of the waking call. A spun wait takes as much CPU time as \
-             it lasts, so sleeping takes less CPU time from the length on at which its own CPU time is less than the wait. Up to \
-             there spinning is best in both respects; an algorithm that spins so long and then sleeps never takes more than \
-             twice the best (Karlin et al. 1991, \"Empirical studies of competitive spinning for a shared-memory \
-             multiprocessor\").\n\nWith a requeue the waiter is moved from one futex to another without being woken, as \
-             condition variables do, and then woken there. A mutex with priority inheritance (PI) is handed to the waiter by the \
-             kernel, in which a newer one lets the waiter spin as long as the owner runs. Waits in which the waiter was not asleep yet when it was to be woken are no observations of sleeping; they \
-             are counted. How an idle CPU sleeps and how a host wakes it adapts: sleeping is observed once it is steady.",
-    caveats: "CPU time is what the kernel accounts to the two threads: not the idle loop, the interrupt on the other CPU, or what a \
-              hypervisor does. On a virtual machine waking a CPU is mostly the host's work.",
+    method: "Two threads are pinned to two CPUs. The waiter announces that it waits; then it either reads a word until \
+             the word changes (spin) or sleeps on it in the kernel (futex). The other thread spins for 10 µs, 100 µs or 1 \
+             ms by the clock, changes the word, wakes the waiter by a system call if it sleeps, and reads a second word \
+             until the waiter has answered. Latency is the time from the change to the answer; whichever way the waiter \
+             waits, it includes the answer's way back, one hand-over of a line.\
+             \n\nThe CPU time of a wait is the CPU time that the kernel charges to the waiter, less what two readings of \
+             it cost by themselves, plus the time of the call that wakes it. A wait spent spinning takes as much CPU time \
+             as it lasts. So sleeping takes less CPU time once the wait is longer than the CPU time of a wait asleep; for \
+             shorter waits spinning is better in both respects. A waiter that spins for that long and then sleeps never \
+             needs more than twice the CPU time of the better choice (Karlin et al. 1991, \"Empirical studies of \
+             competitive spinning for a shared-memory multiprocessor\").\
+             \n\nWith a requeue the waiter is moved from one futex to another without being woken, as condition variables \
+             do it, and is then woken there. A mutex with priority inheritance (PI) is handed to the waiter by the \
+             kernel; newer kernels let the waiter spin while the owner is running. A wait that ends before the waiter has \
+             fallen asleep is no observation of sleeping; such waits are counted. How deeply an idle CPU sleeps, and how \
+             quickly a host wakes it, adapts to the work, so sleeping is observed only once its cost is steady.",
+    caveats: "CPU time is what the kernel charges to the two threads. It includes neither the idle loop, nor the interrupt \
+             on the other CPU, nor the hypervisor's work; on a virtual machine most of waking a CPU is done by the host.",
     version: 1,
     timed: Some(TimedCode {
         of: "the end of a wait, and its answer",

@@ -13,16 +13,32 @@ pub fn kept_between(known: &Known) -> Option<Finding> {
     };
     let all: Vec<(&str, Found)> = FORMS.iter().filter_map(work_between).collect();
     let (_, whole) = *all.iter().find(|(name, _)| *name == KEEPS_WORK)?;
-    let forms = all.iter().filter(|(name, _)| *name != KEEPS_WORK).map(|(name, part)| {
-        let share = part.share_of(whole);
-        statement!("`{name}` {share}", share = share.named(&format!("of the work, seen by {name}")))
+    let seen = |part: &Found, name: &str| {
+        let share = part.share_of(whole).named(&format!("of the work, seen by {name}"));
+        statement!("`{name}` {share}", share)
+    };
+    let others = || all.iter().filter(|(name, _)| *name != KEEPS_WORK);
+    let bare = others().filter(|(name, _)| !waits(name)).map(|(name, part)| seen(part, name));
+    let waiting = others().filter(|(name, _)| waits(name)).map(|(name, part)| seen(part, name));
+    let bare = Statement::joined(bare, ", ").map(|forms| {
+        statement!(
+            " A form that does not wait sees of that: {forms}; the rest was still executing when the counter was read.",
+            forms
+        )
+    });
+    let waiting = Statement::joined(waiting, ", ").map(|forms| {
+        statement!(
+            " The other forms wait until the work is done and see: {forms}; a share below 100 % is of their own cost, which overlaps \
+             with the work, or of the counter's step.",
+            forms
+        )
     });
     Some(finding!(
         Question::Experiment,
-        "{MULTIPLICATIONS} dependent multiplications lengthen a pair of `{KEEPS_WORK}` by {whole}. The other \
-         forms see these shares of that: {forms}. The rest was still executing when the counter was read.",
+        "{MULTIPLICATIONS} dependent multiplications lengthen a pair of `{KEEPS_WORK}` by {whole}.{bare}{waiting}",
         whole = whole.named("work seen by readings that wait"),
-        forms = Statement::joined(forms, ", ")?
+        bare,
+        waiting
     ))
 }
 
@@ -63,6 +79,9 @@ mod tests {
         if FORMS.len() > 1 {
             let text = text.expect("forms are compared");
             assert!(text.contains(" by {70}.") && text.contains("{0.071") && text.contains("{1}"), "{text}");
+            let (bare, waiting) = text.split_once("still executing").expect("a form that does not wait");
+            assert!(bare.contains("`rdtsc`") || bare.contains("`cntvct`"), "{text}");
+            assert!(!bare.contains("`rdtscp`") && waiting.contains("wait until the work is done"), "{text}");
         }
     }
 }

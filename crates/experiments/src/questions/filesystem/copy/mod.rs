@@ -25,18 +25,19 @@ pub struct FileCopy;
 
 static ABOUT: About = About {
     name: "filesystem/copy",
-    question: "What does it cost to copy a file, by the way of its bytes?",
+    question: "What does it cost to copy a file, depending on the way its bytes take?",
     operation: "all bytes of a file copied to an empty one of the same file system, without flushing",
-    method: "The source is a file of random bytes on the device and in the page cache; the copy is emptied before each operation, \
-             untimed, so that its pages and blocks are new. `read and write` moves 128 KiB at a time through a buffer, as cp did for \
-             decades; `sendfile` and `copy_file_range` leave the way to the kernel, in as few calls as it makes of the whole \
-             file; `reflink` (FICLONE) lets the copy share the source's blocks. The copy stays in the page cache: when the device \
-             has it is another question.\n\nAfter the last copy of a trial its bytes are compared with those of the source, and \
-             the file system is asked which of its blocks belong to another file too (FIEMAP): that shows whether anything was \
-             moved. A file system may share blocks on copy_file_range as well; then the evidence says so. The page cache's pages of \
-             source and copy are counted, and the system calls of one copy are counted by tracing.",
-    caveats: "A copy that shares blocks pays for them when they are changed. From a source that is not in the page cache every way \
-              but reflink waits for the device first (filesystem/read).",
+    method: "The source is a file of random bytes that is on the device and in the page cache. The copy is emptied before \
+             each operation, untimed, so that its pages and blocks are new. `read and write` moves 128 KiB at a time \
+             through a buffer, as cp did for decades. `sendfile` and `copy_file_range` leave the work to the kernel, in \
+             as few calls as it needs for the whole file. `reflink` (FICLONE) lets the copy share the blocks of the \
+             source. The copy stays in the page cache; when it reaches the device is another question.\
+             \n\nAfter the last copy of a trial its bytes are compared with those of the source, and the file system is \
+             asked which of its blocks are shared with another file (FIEMAP): that shows whether anything was moved. A \
+             file system may share blocks with copy_file_range too; the evidence says so then. The pages of source and \
+             copy in the page cache are counted, and so are the system calls of one copy, by tracing.",
+    caveats: "A copy that shares blocks pays for them when they are changed. If the source is not in the page cache, every \
+             way but reflink waits for the device first (filesystem/read).",
     version: 1,
     timed: Some(TimedCode { of: "a copy", source: include_str!("copier.rs"), begins: "fn transfer(" }),
     parameters: &[WAY, SIZE],
@@ -202,6 +203,9 @@ fn ways(size: u64, known: &Known) -> Option<Finding> {
         [CopyWay::Sendfile, CopyWay::CopyFileRange, CopyWay::Reflink].into_iter().filter_map(|way| {
             let time = known.found(ABOUT.name, &point(way, size))?;
             let judged = match time.differs_from(&usual) {
+                _ if time.is_mixture || usual.is_mixture => {
+                    ", not compared, because the machine was in several states"
+                }
                 Some(true) if time.value < usual.value => ", which is less",
                 Some(true) => ", which is more",
                 Some(false) => ", which is not significantly different",

@@ -25,25 +25,27 @@ pub struct Directory;
 
 static ABOUT: About = About {
     name: "filesystem/directory",
-    question: "What does it cost to create, look up, list, rename and remove a name in a directory, by the number of names and of \
-               threads?",
+    question: "What does it cost to create, look up, list, rename and remove a name in a directory, depending on the number \
+             of names and of threads?",
     operation: "the named operation on one name; a thread's time for all its names, divided by their number",
-    method: "Every trial begins with an empty directory. A thread makes a number of empty files in it (open with O_CREAT and \
-             O_EXCL, close), in the order of their names; asks for the attributes of each, and then of as many names that \
-             were never made, each for the first time; reads the directory (getdents64 with 32 KiB); renames every file; and \
-             removes it. All but the first is in random order, by paths of a single name, relative to the open directory. \
-             Several threads begin each operation together, each on its own CPU and with its own names, in directories of their \
-             own or in one; the time is that from the start of the first to the end of the last. Every return value is \
-             checked. After creating, renaming and removing, another reading of the directory counts the names, untimed. The \
-             system calls of a small directory are counted by tracing.\n\nNothing is flushed, as no program does after every \
-             name: the file system writes its journal later. The directories of a run lie in one that is marked as a top of \
-             hierarchies (chattr +T), so that a file system which heeds it (ext4) spreads them over the device, and stay there, empty, until \
-             the run ends. Without that, \
-             files are made where those of earlier trials were just removed, and ext4 without a journal passes over every inode \
-             that was freed within the last minutes: a create took 500 to 900 µs instead of 18 after some ten thousand removals \
-             (Linux 6.18; its profile is find_inode_bit and recently_deleted).",
-    caveats: "Names that were just made are in the kernel's caches: a look-up after a restart reads the device first. A workload \
-              that removes and makes files in one directory for minutes pays for it on ext4 without a journal, as said above.",
+    method: "Every trial begins with an empty directory. A thread creates a number of empty files in it (open with \
+             O_CREAT and O_EXCL, close), in the order of their names. Then it looks up the attributes of each, then those \
+             of as many names that do not exist, each for the first time; it reads the directory (getdents64 with 32 \
+             KiB), renames every file, and removes it. All but the creation is done in random order, with paths of a \
+             single name relative to the open directory. Several threads begin each operation together, each on its own \
+             CPU and with its own names, in a directory each or in one that they share; the time runs from the start of \
+             the first to the end of the last. Every return value is checked. After creating, renaming and removing, the \
+             names are counted by another reading of the directory, untimed. The system calls for a small directory are \
+             counted by tracing.\
+             \n\nNothing is flushed, because programs do not flush after every name: the file system writes its journal \
+             later. The directories of a run lie in one that is marked as the top of a hierarchy (chattr +T), so that a \
+             file system that heeds the mark (ext4) spreads them over the device. They stay there, empty, until the run \
+             ends.",
+    caveats: "Names that were just created are in the kernel's caches; a look-up after a restart reads the device first. \
+             Without the mark, files are created where those of earlier trials were just removed, and ext4 without a \
+             journal passes over every inode that was freed within the last minutes: after some ten thousand removals a \
+             create took 500 to 900 µs instead of 18 (Linux 6.18; its profile shows find_inode_bit and recently_deleted). \
+             A workload that creates and removes files in one directory for minutes pays that price.",
     version: 1,
     timed: Some(TimedCode {
         of: "what is done with every name",

@@ -17,6 +17,9 @@ fn ways(known: &Known) -> Option<Finding> {
     let others = [FDATASYNC, DSYNC, RWF_DSYNC].into_iter().filter_map(|way| {
         let time = estimate(way)?;
         let judged = match time.differs_from(&fsync) {
+            _ if time.is_mixture || fsync.is_mixture => {
+                ", not compared, because the machine was in several states"
+            }
             Some(true) if time.value < fsync.value => ", which is less",
             Some(true) => ", which is more",
             Some(false) => ", which is not significantly different",

@@ -21,7 +21,7 @@ pub fn findings(known: &Known) -> Vec<Finding> {
 pub fn best(kind: Kind, size: (Level, u64), known: &Known) -> Option<(&'static Kernel, Found)> {
     let of_kind = KERNELS.iter().filter(|kernel| kernel.kind == kind);
     let measured = of_kind.filter_map(|kernel| Some((kernel, known.found(NAME, &point(kernel, size))?)));
-    measured.max_by(|(_, one), (_, other)| one.value.total_cmp(&other.value))
+    measured.max_by(|(_, one), (_, other)| one.at_least().total_cmp(&other.at_least()))
 }
 
 fn best_of_kind(kind: Kind, size: (Level, u64), known: &Known) -> Option<Finding> {
