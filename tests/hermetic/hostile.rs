@@ -122,7 +122,7 @@ fn is_harmful(cell: &str) -> bool {
 
 /// The elements that the page is made of.
 const ELEMENTS: &str = "!doctype a b body button caption circle code dd desc details div dl dt figcaption figure footer g h1 h2 h3 \
-                        h4 head header html li line main meta metadata nav ol p path polygon polyline rect script section \
+                        h4 head header html li line main meta metadata nav ol p path polygon polyline pre rect script section \
                         span style summary sup svg table tbody td text th thead time title tr ul";
 
 fn harm_in_html(page: &str) -> Option<String> {

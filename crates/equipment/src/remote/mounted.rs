@@ -40,20 +40,20 @@ impl Mounted {
 struct FreshNames {
     folder: PathBuf,
     begins: String,
-    asked: u64,
+    number: u64,
 }
 
 impl FreshNames {
     fn beside(path: &Path) -> Self {
         let folder = path.parent().unwrap_or(Path::new("/")).to_owned();
         let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
-        FreshNames { folder, begins: format!(".fathom-{}-{}", std::process::id(), now.as_nanos()), asked: 0 }
+        FreshNames { folder, begins: format!(".fathom-{}-{}", std::process::id(), now.as_nanos()), number: 0 }
     }
 
     /// Asks for the next name, which must not be there.
     fn look_up(&mut self) -> Result<(), Failure> {
-        self.asked += 1;
-        let path = self.folder.join(format!("{}-{}", self.begins, self.asked));
+        self.number += 1;
+        let path = self.folder.join(format!("{}-{}", self.begins, self.number));
         match std::fs::symlink_metadata(&path) {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
             Err(error) => {
@@ -185,7 +185,7 @@ mod tests {
         let mut fresh = FreshNames::beside(&path);
         fresh.look_up().unwrap();
         fresh.look_up().unwrap();
-        assert_eq!(fresh.asked, 2);
+        assert_eq!(fresh.number, 2);
         std::fs::write(folder.path().join(format!("{}-3", fresh.begins)), "x").unwrap();
         assert!(matches!(fresh.look_up(), Err(Failure::Broke(_))));
         assert_ne!(FreshNames::beside(&path).begins, fresh.begins);

@@ -16,7 +16,8 @@ impl RuleOfThumb {
         Some(RuleOfThumb { text, says })
     }
 
-    fn statement(&self, measured: Found) -> Statement {
+    /// What the rule predicts, and how far the measured value is from it.
+    pub fn statement(&self, measured: Found) -> Statement {
         let text = self.text;
         let (says, over) = (format!("{text}, predicted"), format!("{text}, measured over predicted"));
         let compared = if measured.differs_from(&self.says) == Some(false) {

@@ -3,6 +3,7 @@
 use crate::paper::Text;
 use fathom_core::quantities;
 use fathom_engine::results::{CLOSE, Explanation, FAIR, PointResult, Results};
+use std::collections::BTreeSet;
 
 /// How many results were as predicted, and what is known of the others; `None` if nothing was predicted.
 pub(super) fn lead(results: &Results, points: &[&PointResult]) -> Option<Text> {
@@ -32,15 +33,12 @@ pub(super) fn lead(results: &Results, points: &[&PointResult]) -> Option<Text> {
 
 /// The mechanisms that account for misses, each once.
 fn mechanisms(points: &[&PointResult]) -> String {
-    let mut names: Vec<&str> = vec![];
-    for point in points {
-        if let Some(Explanation::Cause { mechanism, .. }) = &point.explanation {
-            if !names.contains(&mechanism.as_str()) {
-                names.push(mechanism);
-            }
-        }
-    }
-    names.join("; ")
+    let of = |point: &&PointResult| match &point.explanation {
+        Some(Explanation::Cause { mechanism, .. }) => Some(mechanism.clone()),
+        _ => None,
+    };
+    let names: BTreeSet<String> = points.iter().filter_map(of).collect();
+    names.into_iter().collect::<Vec<_>>().join("; ")
 }
 
 /// What is known of the results that missed: of how many the cause is known, open, or not certain.

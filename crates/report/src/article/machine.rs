@@ -44,7 +44,9 @@ pub(super) fn of(results: &Results) -> Section {
 /// The contents of files from which facts were read.
 fn raw(results: &Results) -> Option<Block> {
     let raw = &results.run.header.machine.raw;
-    let each = |raw: &RawText| [Block::Heading(raw.source.clone()), Block::Listing(raw.text.clone())];
+    let each = |raw: &RawText| {
+        [Block::Paragraph(Text::plain(raw.source.as_str())), Block::Listing(raw.text.clone())]
+    };
     (!raw.is_empty()).then(|| Block::Folded {
         summary: "What was read, as it was".into(),
         appendix: false,

@@ -55,7 +55,7 @@ pub(super) fn of(results: &Results, nearest: &Nearest) -> Section {
             explained.into_iter().map(|point| surprise(results, point)),
         ))
         .with_all(listed(
-            "Surprises that are open, for whoever measures next:",
+            "Surprises whose cause is open:",
             open.into_iter().map(|point| surprise(results, point)),
         ))
         .say(

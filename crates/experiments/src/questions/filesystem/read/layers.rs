@@ -4,7 +4,7 @@ use super::points::{
     COLD, DIRECT, FILE, NAME, QUEUE_DEPTHS, RANDOM, SEQUENTIAL, USUAL_FILE, WARM, queue, usual,
 };
 use crate::apparatus::filesystem::uring::INTERVAL;
-use crate::expected::rule_of_thumb::PublishedRange;
+use crate::expected::rule_of_thumb::{PublishedRange, RuleOfThumb};
 use fathom_core::prelude::*;
 use fathom_core::quantity::declared;
 
@@ -25,15 +25,14 @@ pub fn findings(known: &Known) -> Vec<Finding> {
 fn beside_tables(known: &Known) -> Option<Finding> {
     let random = known.found(NAME, &usual(DIRECT, RANDOM, USUAL_FILE))?;
     let mib = known.found(NAME, &super::points::largest_direct())?;
-    let table = Found::exact(0.85e6 * f64::from(1 << 20) / 1e6, mib.dimension);
+    let says = Found::exact(0.85e6 * f64::from(1 << 20) / 1e6, mib.dimension);
+    let rule = RuleOfThumb { text: "0.85 ms a MB (report 001)", says };
     Some(finding!(
         Question::Prediction,
-        "Beside tables that reports cite: {random} (seeks of solid-state drives, report 002); a MiB in sequence {mib}, {ratio} times \
-         what 0.85 ms a MB give, {table} (report 001).",
+        "Beside tables that reports cite: {random} (seeks of solid-state drives, report 002). Of a MiB in sequence, {mib}: {rule}.",
         random = PublishedRange { of: "a random block", ns: (80e3, 160e3) }.beside(random),
         mib = mib.named("a MiB in sequence, beside a published one"),
-        ratio = mib.over(table).named("a MiB in sequence over a published one"),
-        table = table.named("a MiB in sequence, published")
+        rule = rule.statement(mib)
     ))
 }
 
