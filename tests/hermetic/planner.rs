@@ -199,7 +199,7 @@ fn time_left_goes_where_it_is_soonest_enough_and_the_cheap_are_visited_more_ofte
     uneven.width = 0.03;
     uneven.make_wide(50..100, 5.0);
     let precise = |course: &Course, points: std::ops::Range<usize>| {
-        course.progress[points].iter().filter(|progress| progress.half_width.unwrap() <= 0.02).count()
+        course.progress[points].iter().filter(|progress| progress.reach.unwrap() <= 0.02).count()
     };
     let course = check(&mut uneven, 90.0);
     assert_eq!((precise(&course, 0..50), precise(&course, 50..100)), (50, 0));

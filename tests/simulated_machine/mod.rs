@@ -206,7 +206,7 @@ impl Simulated for Machine {
         VisitTimes { preparation: Duration::from_secs_f64(preparation), points, put_back: vec![] }
     }
 
-    fn half_width(&self, point: usize, trials: usize) -> f64 {
+    fn reach(&self, point: usize, trials: usize) -> f64 {
         let times = if self.wide.0.contains(&point) { self.wide.1 } else { 1.0 };
         times * self.width * (6.0 / trials as f64).sqrt()
     }

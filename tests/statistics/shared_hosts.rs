@@ -6,7 +6,7 @@ use fathom::plan::{
     VisitTimes, simulate,
 };
 use fathom::results::CoreTrials;
-use fathom::statistics::{Estimate, MINIMUM_TRIALS, estimate, relative_half_width};
+use fathom::statistics::{Estimate, MINIMUM_TRIALS, estimate, relative_half_width, relative_reach};
 use fathom::verify::population::Chance;
 use std::time::Duration;
 
@@ -174,10 +174,10 @@ impl Simulated for Host {
         minds(point).then(|| CoreTrials { alone: trials(&self.alone), shared: trials(&self.shared) })
     }
 
-    fn half_width(&self, point: usize, _: usize) -> f64 {
+    fn reach(&self, point: usize, _: usize) -> f64 {
         let (alone, shared) = self.estimates(point);
         let value = alone.filter(|found| found.trials >= MINIMUM_TRIALS).or(shared);
-        value.as_ref().and_then(relative_half_width).unwrap_or(1.0)
+        value.as_ref().and_then(relative_reach).unwrap_or(1.0)
     }
 }
 

@@ -162,7 +162,7 @@ fn row_text(tick: &Tick) -> String {
     let planned = tick.planned;
     let result = tick.headline.map_or_else(
         || "no result yet".to_owned(),
-        |headline| match headline.half_width() {
+        |headline| match headline.reach() {
             Some(share) => {
                 format!(
                     "{} {}",

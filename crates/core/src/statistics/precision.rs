@@ -28,8 +28,7 @@ pub fn relative_reach(estimate: &Estimate) -> Option<f64> {
     share.is_finite().then_some(share)
 }
 
-/// The expected number of further trials until the relative half-width is down to `target` (0.02 for two per cent): of the median
-/// of `operation`, or of its difference to that of `baseline` where there is one (else that is empty).
+/// The expected number of further trials until the relative reach is down to `target` (0.02 for two per cent): of the median of `operation`, or of its difference to that of `baseline` where there is one (else that is empty).
 ///
 /// The existing trials represent the further ones: the interval shrinks as that of their shares would if it were taken over more
 /// trials of the same distribution (the plug-in principle: Efron 1979, "Bootstrap methods: another look at the jackknife", Ann. Stat. 7). If trials
@@ -51,7 +50,8 @@ pub fn further_trials<T: AsRef<[f64]>>(operation: &[T], baseline: &[T], target: 
         None => foreseen(&operation, trials),
     };
     let reaches = |trials: usize| {
-        of(trials).is_some_and(|Interval { low, high }| high - low <= 2.0 * target * value.abs())
+        let reach = |Interval { low, high }| (high - value).max(value - low);
+        of(trials).is_some_and(|interval| reach(interval) <= target * value.abs())
     };
     let needed = if value == 0.0 { None } else { least(have, MOST_TRIALS, reaches) };
     Some(needed? - have)

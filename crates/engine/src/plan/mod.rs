@@ -134,7 +134,7 @@ pub fn default_budget(selected: &[&'static dyn Experiment], effort: Effort) -> D
     of_family.iter().map(share).sum::<Duration>().max(Duration::from_secs(3))
 }
 
-/// The target relative half-width of intervals.
+/// The target of intervals: the distance of their farther end from the value, as a share of it.
 pub fn default_precision(effort: Effort) -> f64 {
     match effort {
         Effort::Quick => 0.05,

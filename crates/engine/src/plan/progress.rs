@@ -19,8 +19,8 @@ pub struct Progress {
     pub observed: usize,
     /// Trials in a row that did not observe anything.
     pub failed_in_a_row: usize,
-    /// Relative half-width of the interval; `None` if there is none yet.
-    pub half_width: Option<f64>,
+    /// The distance of the farther end of the interval from the value, as a share of it; `None` if there is none yet.
+    pub reach: Option<f64>,
     /// The expected number of further trials that narrow the interval to the target, or to the coarse target of every point;
     /// `None` if no number will.
     pub further: Option<usize>,
@@ -62,20 +62,20 @@ impl Progress {
     /// The lesser progress of the same point under two settings: fewer trials, or a wider interval.
     pub fn behind<'a>(&'a self, other: &'a Self) -> &'a Self {
         let far = |progress: &Self| {
-            (progress.observed, progress.half_width.map_or(f64::NEG_INFINITY, |width| -width))
+            (progress.observed, progress.reach.map_or(f64::NEG_INFINITY, |width| -width))
         };
         if far(self) <= far(other) { self } else { other }
     }
 
     /// Whether its interval is as narrow as the target.
     pub fn is_precise(&self, precision: f64) -> bool {
-        self.half_width.is_some_and(|half_width| half_width <= precision)
+        self.reach.is_some_and(|reach| reach <= precision)
     }
 
     /// Whether a further trial may bring its interval to the target, or its estimate to the core alone. An interval that is
     /// wide but needs no further trial is as narrow as the clock allows.
     pub(super) fn is_missing(&self, precision: f64) -> bool {
-        let wide = self.half_width.is_none_or(|half_width| half_width > precision) && self.further != Some(0);
+        let wide = self.reach.is_none_or(|reach| reach > precision) && self.further != Some(0);
         let hopes = self.alone().is_some_and(|alone| alone > 0);
         !self.is_given_up() && !self.exhausted && (wide || hopes) && self.trials < MOST_TRIALS
     }
@@ -103,10 +103,10 @@ impl Progress {
 mod tests {
     use super::*;
 
-    fn after(trials: usize, half_width: f64, further: Option<usize>, alone: Option<usize>) -> Progress {
-        let half_width = Some(half_width);
+    fn after(trials: usize, reach: f64, further: Option<usize>, alone: Option<usize>) -> Progress {
+        let reach = Some(reach);
         let core = alone.map(|alone| CoreTrials { alone, shared: 0 });
-        Progress { trials, observed: trials, half_width, further, core, ..Progress::default() }
+        Progress { trials, observed: trials, reach, further, core, ..Progress::default() }
     }
 
     #[test]

@@ -47,7 +47,7 @@ impl Simulated for RecordedCosts {
     }
 
     /// Irrelevant before the settlement.
-    fn half_width(&self, _: usize, _: usize) -> f64 {
+    fn reach(&self, _: usize, _: usize) -> f64 {
         1.0
     }
 }

@@ -60,8 +60,8 @@ pub trait Simulated {
         None
     }
 
-    /// The relative half-width of a point's interval after this number of trials, six at least.
-    fn half_width(&self, point: usize, trials: usize) -> f64;
+    /// How far the farther end of a point's interval is from its value, as a share of it, after this number of trials, six at least.
+    fn reach(&self, point: usize, trials: usize) -> f64;
 }
 
 /// Runs a planner on a simulated machine until its end, or until `observer` ends it: it receives every step before it is done,
@@ -90,7 +90,7 @@ pub fn simulate(
                 }
                 for (point, _) in &times.points {
                     progress[*point].core = machine.core_trials(*point);
-                    let width = |trials| machine.half_width(*point, trials);
+                    let width = |trials| machine.reach(*point, trials);
                     observe(&mut progress[*point], width, planner.precision());
                 }
                 planner.put_back(&times.put_back);
@@ -103,13 +103,13 @@ pub fn simulate(
 }
 
 /// Intervals of simulated machines narrow with the square root of the number of trials.
-fn observe(progress: &mut Progress, half_width: impl Fn(usize) -> f64, precision: f64) {
+fn observe(progress: &mut Progress, reach: impl Fn(usize) -> f64, precision: f64) {
     progress.trials += 1;
     progress.observed += 1;
     let counted = progress.counted();
-    progress.half_width = (counted >= MINIMUM_TRIALS).then(|| half_width(counted));
-    progress.further = progress.half_width.map(|half_width| {
-        let times = ((half_width / precision).powi(2) - 1.0).max(0.0);
+    progress.reach = (counted >= MINIMUM_TRIALS).then(|| reach(counted));
+    progress.further = progress.reach.map(|reach| {
+        let times = ((reach / precision).powi(2) - 1.0).max(0.0);
         (counted as f64 * times).ceil() as usize
     });
 }

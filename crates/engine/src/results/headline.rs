@@ -22,7 +22,7 @@ pub struct Headline {
     pub core: Option<CoreState>,
 }
 
-/// The relative half-width that every point must reach before any is measured to a finer target: a value known to 5 % is
+/// The precision that every point must reach before any is measured to a finer target: a value known to 5 % is
 /// useful, and a few trials turn 20 % into it, while the last step from 3 % to 2 % takes dozens.
 const COARSE: f64 = 0.05;
 
@@ -48,7 +48,7 @@ impl Standing {
         let headline = Headline::from(run, planned.unit, &sound.trials, &visits);
         let operations: Vec<&[f64]> = visits.chosen.iter().map(|visit| visit.operation.as_slice()).collect();
         let target = run.header.settings.precision;
-        let is_coarse = headline.as_ref().and_then(Headline::half_width).is_some_and(|width| width <= COARSE);
+        let is_coarse = headline.as_ref().and_then(Headline::reach).is_some_and(|reach| reach <= COARSE);
         let next = if is_coarse { target } else { target.max(COARSE) };
         let further = statistics::further_trials(&operations, &baselines(&visits.chosen), next);
         Standing { headline, sound: sound.holding, further, core: visits.core_trials }
@@ -69,9 +69,10 @@ impl Headline {
         })
     }
 
-    /// The relative half-width of the interval; `None` without an interval.
-    pub fn half_width(&self) -> Option<f64> {
-        statistics::relative_half_width(&self.estimate)
+    /// The distance of the farther end of the interval from the value, as a share of it: what a value is known within. `None` without an
+    /// interval.
+    pub fn reach(&self) -> Option<f64> {
+        statistics::relative_reach(&self.estimate)
     }
 
     /// Whether a difference is so small against its baseline that no affordable number of trials will resolve it: its

@@ -414,7 +414,7 @@ impl RunInProgress {
             // Trials that do not count are replaced by others.
             observed: sound,
             failed_in_a_row: trials.iter().rev().take_while(|trial| !trial.observed()).count(),
-            half_width: headline.as_ref().and_then(Headline::half_width),
+            reach: headline.as_ref().and_then(Headline::reach),
             further,
             core,
             exhausted: headline.as_ref().is_some_and(|headline| headline.is_lost(precision)),
