@@ -31,7 +31,7 @@ pub struct Run {
     /// The time the run may take, such as `90s` or `6m`.
     #[arg(long, value_name = "TIME", value_parser = parse_time)]
     pub budget: Option<Duration>,
-    /// The target half-width of the intervals, such as `2%` or `0.02`.
+    /// Within what values are to be known, by the farther end of their intervals, such as `2%` or `0.02`.
     #[arg(long, value_name = "SHARE", value_parser = parse_share)]
     pub precision: Option<f64>,
     /// The seed of all randomness, to repeat a run's order and layout.
@@ -140,7 +140,7 @@ pub struct Ab {
     /// The time that both halves may take together, such as `90s`; by default twice that of a run.
     #[arg(long, value_name = "TIME", value_parser = parse_time)]
     pub budget: Option<Duration>,
-    /// The target half-width of the intervals of each half, such as `2%`; by default half the margin.
+    /// Within what values of each half are to be known, such as `2%`; by default half the margin.
     #[arg(long, value_name = "SHARE", value_parser = parse_share)]
     pub precision: Option<f64>,
     /// The seed of all randomness.

@@ -37,6 +37,7 @@ mod instrument;
 mod interleaved;
 mod kills;
 mod latex;
+mod lengths;
 mod library;
 mod machine;
 mod misfortune;
@@ -65,6 +66,7 @@ fn main() -> std::process::ExitCode {
         interleaved::TESTS,
         kills::TESTS,
         latex::TESTS,
+        lengths::TESTS,
         library::TESTS,
         machine::TESTS,
         misfortune::TESTS,

@@ -50,7 +50,7 @@ impl Drop for Peer {
     }
 }
 
-fn fathom() -> Command {
+pub fn fathom() -> Command {
     Command::new(assert_cmd::cargo::cargo_bin("fathom"))
 }
 
@@ -66,29 +66,30 @@ fn points(experiment: &str, wanted: &[(&str, &str)]) -> (&'static dyn Experiment
     (experiment, found)
 }
 
+/// The setting of a trial with a peer that observes for so long.
+fn with_peer(peer: SocketAddr, observe: Duration) -> Setting {
+    Setting {
+        peer: Some(PeerAddress {
+            address: peer.ip(),
+            also: None,
+            port: peer.port(),
+            token: Token(TOKEN.to_owned()),
+            is_virtual: false,
+        }),
+        ..crate::described::setting(7, observe.as_nanos() as u64)
+    }
+}
+
 /// One trial of the only such point, by a command that may begin elsewhere.
-fn trial(
+pub fn trial(
     mut program: Command,
     experiment: &str,
     wanted: &[(&str, &str)],
-    peer: SocketAddr,
-    observe: Duration,
+    setting: Setting,
 ) -> Result<Sample, String> {
     let (experiment, points) = points(experiment, wanted);
     assert_eq!(points.len(), 1, "{points:?}");
-    let request = Request {
-        experiment: experiment.about().name.to_owned(),
-        setting: Setting {
-            peer: Some(PeerAddress {
-                address: peer.ip(),
-                also: None,
-                port: peer.port(),
-                token: Token(TOKEN.to_owned()),
-                is_virtual: false,
-            }),
-            ..crate::described::setting(7, observe.as_nanos() as u64)
-        },
-    };
+    let request = Request { experiment: experiment.about().name.to_owned(), setting };
     let mut child = program.arg("trial").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     let visit = Visit { points: vec![points[0].clone()], seed: 7, making_s: None, core_wait: None };
     let said =
@@ -105,7 +106,7 @@ fn trial(
 }
 
 /// The observations, in the point's unit.
-fn values(sample: &Sample) -> Vec<f64> {
+pub fn values(sample: &Sample) -> Vec<f64> {
     match &sample.observations {
         Observations::Values { values } => values.clone(),
         Observations::Ticks { operation, operations, .. } => {
@@ -135,7 +136,7 @@ fn a_relay_that_holds_each_packet_for_5_ms_each_way_adds_10_ms() -> Outcome {
             let wanted = [("transport", by), ("path", "peer"), ("payload", "56"), ("loop", "closed")];
             let round_trip = |relay: &Relay| {
                 let observe = Duration::from_millis(400);
-                middle(&trial(fathom(), "network/round_trip", &wanted, relay.at, observe)?)
+                middle(&trial(fathom(), "network/round_trip", &wanted, with_peer(relay.at, observe))?)
             };
             let (with, without) = (round_trip(&held)?, round_trip(&at_once)?);
             claims.push(between(format!("{by}: ns that 10 ms add"), Some(with.less(without)), 9.8e6, 10.2e6));
@@ -153,7 +154,8 @@ fn a_relay_that_drops_one_datagram_in_a_hundred_reads_that_loss() -> Outcome {
     let (mut sent, mut lost) = (0, 0);
     for _ in 0..5 {
         let sample =
-            trial(fathom(), "network/round_trip", &wanted, relay.at, Duration::from_secs(5)).unwrap();
+            trial(fathom(), "network/round_trip", &wanted, with_peer(relay.at, Duration::from_secs(5)))
+                .unwrap();
         let counted = |name: &str| sample.witnessed[name] as u64;
         assert_eq!(values(&sample).len() as u64, counted("datagrams_sent") - counted("datagrams_lost"));
         sent += counted("datagrams_sent");

@@ -75,6 +75,7 @@ impl Machine {
                         trial,
                         importance: Importance::Other,
                         on_line: false,
+                        between_cores: false,
                     });
                     own.push(costs.own);
                 }

@@ -189,6 +189,7 @@ fn run(host: &mut Host) -> f64 {
         trial: point,
         importance: Importance::Other,
         on_line: false,
+        between_cores: false,
     };
     let jobs: Vec<Job> = (0..POINTS).map(job).collect();
     let budget = Duration::from_secs(27);

@@ -66,6 +66,19 @@ impl Shared {
         Ok(value)
     }
 
+    /// Whether there is equipment of this type.
+    pub fn has<T: 'static>(&self) -> bool {
+        self.values.borrow().iter().any(|value| value.is::<T>())
+    }
+
+    /// Adds equipment that took this time, in nanoseconds, unless there is some of its type.
+    pub fn make_once<T: 'static>(&self, value: T, took_ns: u64) {
+        if !self.has::<T>() {
+            self.took_ns.set(self.took_ns.get() + took_ns);
+            self.values.borrow_mut().push(Rc::new(value));
+        }
+    }
+
     /// Time to prepare all equipment so far, nanoseconds: the cost of a block in addition to its points, without what later
     /// processes use too.
     pub fn took_ns(&self) -> u64 {

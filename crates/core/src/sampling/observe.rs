@@ -112,13 +112,12 @@ impl<C: Clock> Sampler<'_, C> {
                 let wait = self.core_wait;
                 let waited_ns = self.wait()?;
                 let begun = self.warmed(begin);
-                let settled = self.settle(observed, &mut || operation.run(batch).map(|()| batch))?;
                 let until = Until { most, wait, duration: self.ticks(self.duration_ns as f64) };
                 let partner = self.partner_readings(partner);
                 let work = (operation.as_mut(), baseline.as_deref_mut(), partner);
-                let (mut timed, turns) = self.timed(work, batch, &until)?;
+                let (mut timed, settled) = self.timed(work, batch, (&until, observed))?;
                 timed.core.waited_ns = waited_ns;
-                let settled = settled.and(turns).times(per_iteration);
+                let settled = settled.times(per_iteration);
                 Ok((self.raw_sample(timed, batch, per_iteration, beyond_ns, each).after(settled), begun))
             }
         }?;
@@ -198,19 +197,20 @@ impl<C: Clock> Sampler<'_, C> {
         &self,
         (operation, mut baseline, mut partner): TimedWork,
         batch: u64,
-        until: &Until,
-    ) -> Result<(TimedBatches, u64), Failure> {
-        let mut timed = TimedBatches::with_capacity(2 * until.most, self.reading_times);
+        (until, observed): (&Until, ObservedFrom),
+    ) -> Result<(TimedBatches, SteadyWork), Failure> {
+        let mut timed = TimedBatches::with_capacity(2 * MOST_SINGLES, self.reading_times);
+        let mut beginning = self.beginning(observed);
         if let Some(baseline) = baseline.as_deref_mut() {
             baseline.run(batch)?;
         }
         partner.read(self.clock, &timed.core, &mut || operation.run(1))?;
         timed.core.take(self.clock);
-        let began = self.clock.stop();
+        let mut began = self.clock.stop();
         let (mut cpu, mut alone) = (began.cpu, 0);
         loop {
-            let (elapsed, mut now) = self.time(operation, batch)?;
-            timed.operation.push(elapsed);
+            let (took, mut now) = self.time(operation, batch)?;
+            timed.operation.push(took);
             timed.migrations += u64::from(now.cpu != cpu);
             cpu = now.cpu;
             let quotient = timed.core.take(self.clock);
@@ -222,12 +222,19 @@ impl<C: Clock> Sampler<'_, C> {
                 cpu = now.cpu;
                 timed.core.take(self.clock);
             }
-            let is_over =
-                until.is_over(timed.operation.len(), alone, now.since(began).0, self.ticks_per_second);
+            let cut = beginning.saw(took, now)?;
+            partner.forget(timed.forget(cut.forget));
+            if let Some(since) = cut.since {
+                (began, alone) =
+                    (since, timed.core.quotients().skip(1).filter(|one| until.is_alone(*one)).count());
+            }
+            let elapsed = now.since(began).0;
+            let is_over = beginning.is_over()
+                && until.is_over(timed.operation.len(), alone, elapsed, self.ticks_per_second);
             partner.read_if_due(self.clock, (&timed.core, is_over), &mut || operation.run(1))?;
             if is_over {
                 timed.core.partner = partner.readings;
-                return Ok((timed, partner.turns));
+                return Ok((timed, beginning.work(batch).and(partner.turns)));
             }
         }
     }
@@ -269,24 +276,29 @@ impl<C: Clock> Sampler<'_, C> {
         operation.run(1)?;
         let waited_ns = self.wait()?;
         let begun = self.warmed(begin);
-        let settled = self.settle(observed, &mut || operation.run(1).map(|()| 1))?;
-        let mut timed = TimedBatches::with_capacity(MOST_SINGLES, self.reading_times);
+        let mut beginning = self.beginning(observed);
+        let mut timed = TimedBatches::with_capacity(2 * MOST_SINGLES, self.reading_times);
         timed.core.waited_ns = waited_ns;
         timed.core.take(self.clock);
-        let began = self.clock.stop();
-        while timed.operation.len() < MOST_SINGLES {
+        let mut began = self.clock.stop();
+        while !beginning.is_over() || timed.operation.len() < MOST_SINGLES {
             self.stopwatch.clear();
             let start = self.clock.start();
             operation.run(1)?;
             let stamp =
                 self.stopwatch.ticks().ok_or_else(|| Failure::Broke("the operation never ended".into()))?;
-            timed.operation.push(stamp.wrapping_sub(start.ticks) as i64);
+            let took = stamp.wrapping_sub(start.ticks) as i64;
+            timed.operation.push(took);
             timed.core.take(self.clock);
-            if self.clock.stop().since(began).0 >= self.ticks(self.duration_ns as f64) {
+            let now = self.clock.stop();
+            let cut = beginning.saw(took, now)?;
+            timed.forget(cut.forget);
+            began = cut.since.unwrap_or(began);
+            if beginning.is_over() && now.since(began).0 >= self.ticks(self.duration_ns as f64) {
                 break;
             }
         }
-        Ok((self.raw_sample(timed, 1, 1, beyond_ns, true).after(settled), begun))
+        Ok((self.raw_sample(timed, 1, 1, beyond_ns, true).after(beginning.work(1)), begun))
     }
 
     /// Numbers that the work returns itself.
@@ -412,5 +424,14 @@ impl TimedBatches {
             migrations: 0,
             core: CoreReadings::with_capacity(2 * most + 1, reading_times),
         }
+    }
+
+    /// Forgets the first observations of the operation, with what belongs to them; returns the number of readings forgotten.
+    fn forget(&mut self, observations: usize) -> usize {
+        let readings = observations * if self.baseline.is_empty() { 1 } else { 2 };
+        self.operation.drain(..observations);
+        self.baseline.drain(..observations.min(self.baseline.len()));
+        self.core.forget(readings);
+        readings
     }
 }

@@ -160,6 +160,12 @@ impl CoreReadings {
         }
     }
 
+    /// Forgets the first readings.
+    pub(super) fn forget(&mut self, readings: usize) {
+        self.stream.drain(..readings);
+        self.chain.drain(..readings);
+    }
+
     /// Takes a reading, and returns its quotient.
     #[inline]
     pub(super) fn take<C: Clock>(&mut self, clock: &C) -> f64 {

@@ -40,6 +40,17 @@ impl PartnerReadings {
         if self.of.is_some() && (is_over || is_due()) { self.read(clock, own, turn) } else { Ok(()) }
     }
 
+    /// Follows the readings of this core, of which the first so many were forgotten: of those before them the last stays.
+    pub fn forget(&mut self, own: usize) {
+        if own == 0 {
+            return;
+        }
+        let own = own as u32;
+        let before = self.readings.partition_point(|[at, ..]| *at <= own);
+        self.readings.drain(..before.saturating_sub(1));
+        self.readings.iter_mut().for_each(|[at, ..]| *at = at.saturating_sub(own));
+    }
+
     /// Takes a reading; without an answer none is asked for any more.
     pub fn read<C: Clock>(
         &mut self,
@@ -55,5 +66,20 @@ impl PartnerReadings {
         }
         self.last = Some(clock.stop());
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn with_the_first_readings_of_this_core_those_of_the_other_are_forgotten_but_the_last() {
+        let mut readings = PartnerReadings::new(None, 1);
+        readings.readings = [0, 2, 5, 9].map(|at| [at, 100 + at, 50]).to_vec();
+        readings.forget(0);
+        assert_eq!(readings.readings.len(), 4);
+        readings.forget(6);
+        assert_eq!(readings.readings, [[0, 105, 50], [3, 109, 50]]);
     }
 }

@@ -52,7 +52,8 @@ pub struct Sample {
 pub struct Beginning {
     /// How long the cost of the work was not yet steady, nanoseconds, to within a window of 2.5 ms.
     pub lasted_ns: f64,
-    /// How long the work was repeated before it was observed, nanoseconds.
+    /// How long the work was repeated before what is observed of it, nanoseconds; in files of earlier programs, until it was found to be
+    /// steady.
     pub repeated_ns: f64,
     /// What an operation cost in the first 2.5 ms, as a multiple of its steady cost; `None` for runs of earlier programs.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -39,7 +39,7 @@ impl Session {
         self
     }
 
-    /// The relative half-width of the intervals at which measuring ends; 0.02 by default.
+    /// Within what share of them values are known, by the farther end of their intervals, when measuring ends; 0.02 by default.
     #[must_use]
     pub fn precision(mut self, precision: f64) -> Self {
         self.options.precision = Some(precision);

@@ -1,7 +1,7 @@
 //! The elements of a plan: points, the trials that produce them, and the blocks that share a preparation.
 
 use crate::record::PlannedPoint;
-use fathom_core::experiment::{Experiment, Point};
+use fathom_core::experiment::{Experiment, Placement, Point};
 use fathom_core::machine::Machine;
 use std::collections::BTreeMap;
 
@@ -34,6 +34,8 @@ pub struct Job {
     pub importance: Importance,
     /// Whether a line is fitted through it.
     pub on_line: bool,
+    /// Whether its work runs between two cores, so that the state of both counts.
+    pub between_cores: bool,
 }
 
 /// The points that are measured in one fresh process, one block each, in the order of the report; a point alone is a block
@@ -74,6 +76,7 @@ pub fn jobs(experiments: &[&'static dyn Experiment], machine: &Machine, points: 
             trial: trials[index],
             importance: importance[index],
             on_line: on_line(&points[index]),
+            between_cores: points[index].point.placement() == Placement::AcrossCpus,
         })
         .collect()
 }

@@ -12,6 +12,8 @@ pub(super) struct PlanPart {
     pub(super) importance: Importance,
     /// Whether a line is fitted through one of its points.
     pub(super) on_line: bool,
+    /// Whether its work runs between two cores.
+    pub(super) between_cores: bool,
     pub(super) points: Vec<usize>,
 }
 
@@ -50,7 +52,8 @@ impl Layout {
             if part == layout.parts.len() {
                 layout.blocks[job.block].push(part);
                 let (experiment, block, importance) = (job.experiment, job.block, job.importance);
-                layout.parts.push(PlanPart { experiment, block, importance, on_line: false, points: vec![] });
+                let (on_line, between_cores, points) = (false, job.between_cores, vec![]);
+                layout.parts.push(PlanPart { experiment, block, importance, on_line, between_cores, points });
             }
             layout.parts[part].points.push(point);
             layout.parts[part].importance = layout.parts[part].importance.min(job.importance);

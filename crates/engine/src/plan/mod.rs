@@ -31,7 +31,7 @@ pub(crate) use set::{
 pub use set::{SETS, Set, SetMember};
 pub use settlement::{Price, Settlement};
 pub use simulation::{Simulated, VisitTimes, forecast, simulate};
-pub use step::{CoreWanted, Moment, PlannerSettings, SHORTEST, Step, Visit};
+pub use step::{CoreWanted, Moment, Moments, PlannerSettings, SHORTEST, Step, Visit};
 
 use crate::record::PlannedPoint;
 use fathom_core::experiment;

@@ -14,7 +14,7 @@ pub struct Set {
     pub name: &'static str,
     /// The time of a run without a given budget.
     pub budget: Duration,
-    /// The target relative half-width of its intervals without a given precision.
+    /// The target of its intervals without a given precision.
     pub precision: f64,
     /// The most memory that one of its processes may hold, bytes, including its own code.
     pub most_memory: u64,

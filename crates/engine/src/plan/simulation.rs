@@ -107,7 +107,7 @@ fn observe(progress: &mut Progress, reach: impl Fn(usize) -> f64, precision: f64
     progress.trials += 1;
     progress.observed += 1;
     let counted = progress.counted();
-    progress.reach = (counted >= MINIMUM_TRIALS).then(|| reach(counted));
+    progress.look((counted >= MINIMUM_TRIALS).then(|| reach(counted)), precision);
     progress.further = progress.reach.map(|reach| {
         let times = ((reach / precision).powi(2) - 1.0).max(0.0);
         (counted as f64 * times).ceil() as usize

@@ -15,7 +15,7 @@ pub struct PlannerSettings {
     pub seed: u64,
     /// The time that the run may take, from now on.
     pub budget: Duration,
-    /// The target relative half-width of intervals.
+    /// The target of intervals: how far the farther end may be from the value, as a share of it.
     pub precision: f64,
     /// The observation time of trials, if one was given.
     pub observe: Option<Duration>,
@@ -46,6 +46,23 @@ pub enum Moment {
     Shared,
     /// Some are alone and some are shared.
     Either,
+}
+
+/// The moment for work on one core, and for work between two.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Moments {
+    /// The state of the cores on which work on one CPU may run.
+    pub on_one: Moment,
+    /// That of the two cores between which other work runs: alone only with both.
+    pub between_two: Moment,
+}
+
+impl From<Moment> for Moments {
+    /// Where two cores are all that is looked at.
+    fn from(moment: Moment) -> Self {
+        let both = if moment == Moment::Either { Moment::Shared } else { moment };
+        Moments { on_one: moment, between_two: both }
+    }
 }
 
 /// The state of the core with which trials of short work are wanted.

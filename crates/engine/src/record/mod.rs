@@ -129,7 +129,7 @@ pub struct Settings {
     pub effort: Effort,
     /// The time that the run may take, seconds.
     pub budget_s: f64,
-    /// The target relative half-width of the intervals.
+    /// The target of the intervals: how far the farther end may be from the value, as a share of it.
     pub precision: f64,
     /// The seed of all randomness of the run.
     pub seed: u64,

@@ -10,8 +10,10 @@ use std::collections::BTreeMap;
 pub struct TimeSpent {
     /// Trials that gave a value; those of a block have a process in common.
     pub trials: usize,
-    /// Observed: from the first observation of each trial to its last.
+    /// Observed: from the first observation of each trial to its last, without the beginning of work that had to become steady.
     pub observed_s: f64,
+    /// Turns of the work in which the other side's core was read: they are not timed.
+    pub reading_s: f64,
     /// Preparing each trial: its work, its warm-up, what is read around it, and its cleaning up.
     pub prepared_s: f64,
     /// Starting processes, and preparing what the trials of one process share.
@@ -23,12 +25,13 @@ pub struct TimeSpent {
 impl TimeSpent {
     /// All of it, seconds.
     pub fn whole_s(&self) -> f64 {
-        self.observed_s + self.prepared_s + self.started_s + self.waited_s
+        self.observed_s + self.reading_s + self.prepared_s + self.started_s + self.waited_s
     }
 
     fn add(&mut self, other: &TimeSpent) {
         self.trials += other.trials;
         self.observed_s += other.observed_s;
+        self.reading_s += other.reading_s;
         self.prepared_s += other.prepared_s;
         self.started_s += other.started_s;
         self.waited_s += other.waited_s;
@@ -86,15 +89,29 @@ fn seconds_of(figures: &[&Trial], ticks_per_second: f64) -> TimeSpent {
     let sample = figures[0].outcome.sample();
     let waited = sample.and_then(|sample| sample.core.as_ref()).map_or(0, |core| core.waited_ns);
     let waited_s = (waited as f64 / 1e9).min(own_s);
-    let observed_s = sample.map_or(0.0, |sample| observed(sample, ticks_per_second)).min(own_s - waited_s);
-    TimeSpent { trials: 1, observed_s, prepared_s: own_s - waited_s - observed_s, started_s, waited_s }
+    let whole_s = sample.map_or(0.0, |sample| observed(sample, ticks_per_second)).min(own_s - waited_s);
+    let reading_s = whole_s * sample.map_or(0.0, share_of_readings);
+    let prepared_s = own_s - waited_s - whole_s;
+    TimeSpent { trials: 1, observed_s: whole_s - reading_s, reading_s, prepared_s, started_s, waited_s }
+}
+
+/// The share of a sample's operations by which the other side's core was read.
+fn share_of_readings(sample: &Sample) -> f64 {
+    let turns = sample.core.as_ref().map_or(0, |core| core.partner.len()) as f64;
+    let each = match &sample.observations {
+        Observations::Ticks { operations, .. } => *operations as f64,
+        Observations::Values { .. } => 1.0,
+    };
+    let timed = sample.observations.len() as f64 * each;
+    if turns > 0.0 { turns / (turns + timed) } else { 0.0 }
 }
 
 /// How long a sample was observed, seconds: by the accounting of its thread, else by the moments of the readings around its
 /// observations, else by these alone.
 fn observed(sample: &Sample, ticks_per_second: f64) -> f64 {
     if let Some(on_cpu) = sample.on_cpu {
-        return on_cpu.wall_ns as f64 / 1e9;
+        let before_ns = sample.beginning.map_or(0.0, |beginning| beginning.repeated_ns);
+        return (on_cpu.wall_ns as f64 - before_ns).max(0.0) / 1e9;
     }
     let last = sample.core.as_ref().and_then(|core| core.at.last());
     let ticks = match (&sample.observations, last) {

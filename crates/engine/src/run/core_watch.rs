@@ -1,7 +1,7 @@
 //! Before every visit: are the cores on which short work may run alone?
 
 use super::environment::reading_times;
-use crate::plan::{CoreWanted, Moment};
+use crate::plan::{CoreWanted, Moment, Moments};
 use crate::record::{CoreLook, Header, Look, PlannedPoint};
 use crate::results::UnlikeCpu;
 use fathom_core::experiment::{Experiment, Point};
@@ -22,6 +22,8 @@ fn is_comparable(planned: &PlannedPoint) -> bool {
 pub(super) struct CoreWatch {
     /// The CPUs, first the run's own.
     cpus: Vec<usize>,
+    /// The CPU of the other side of work between two.
+    partner: Option<usize>,
     clock: ClockKind,
     reading_times: u32,
     /// Those found unlike the run's own, on which nothing is measured any more.
@@ -42,6 +44,7 @@ impl CoreWatch {
         let cpus = std::iter::once(home).chain(header.settings.alike.iter().copied()).collect();
         CoreWatch {
             cpus,
+            partner: header.settings.partner,
             clock: header.clock.kind,
             reading_times: reading_times(header),
             unlike: vec![],
@@ -59,16 +62,16 @@ impl CoreWatch {
 
     /// Looks at the cores: the moment, and the readings. `alone_up_to` is the greatest quotient of the core alone; until it is
     /// known only the run's own CPU is looked at.
-    pub(super) fn look(&mut self, at_s: f64, alone_up_to: Option<f64>) -> (Moment, Option<Look>) {
-        let count = if alone_up_to.is_some() { self.cpus.len() } else { 1 };
+    pub(super) fn look(&mut self, at_s: f64, alone_up_to: Option<f64>) -> (Moments, Option<Look>) {
         let reading = |cpu: &usize| {
             let [stream, chain] = occupancy::look(*cpu, self.clock, self.reading_times)?;
             // Without a stream of additions there is nothing to read.
             (chain > 0).then_some(CoreLook { cpu: *cpu, stream, chain })
         };
-        let cores: Vec<CoreLook> = self.cpus.iter().take(count).filter_map(reading).collect();
+        let cores: Vec<CoreLook> = self.at_which(alone_up_to.is_some()).iter().filter_map(reading).collect();
         let is_alone = |core: &&CoreLook| alone_up_to.is_some_and(|limit| core.quotient() <= limit);
-        let usable = || cores.iter().filter(|core| !self.unlike.contains(&core.cpu));
+        let usable =
+            || cores.iter().filter(|core| self.cpus.contains(&core.cpu) && !self.unlike.contains(&core.cpu));
         let alone = usable().find(is_alone).map(|core| core.cpu);
         let shared = usable().find(|core| !is_alone(core)).map(|core| core.cpu);
         (self.alone, self.shared) = (alone, shared);
@@ -78,7 +81,23 @@ impl CoreWatch {
             (Some(_), None, Some(_)) => Moment::Shared,
             _ => Moment::Unknown,
         };
-        (moment, (!cores.is_empty()).then_some(Look { at_s, cores }))
+        let both = [self.cpus.first().copied(), self.partner]
+            .map(|cpu| cores.iter().find(|core| Some(core.cpu) == cpu).map(|core| is_alone(&core)));
+        let between_two = match both {
+            [Some(true), Some(true)] => Moment::Alone,
+            [Some(_), Some(_)] => Moment::Shared,
+            _ => moment,
+        };
+        (Moments { on_one: moment, between_two }, (!cores.is_empty()).then_some(Look { at_s, cores }))
+    }
+
+    /// The CPUs that are looked at: until the levels are known only the run's own.
+    fn at_which(&self, levels_known: bool) -> Vec<usize> {
+        if !levels_known {
+            return self.cpus[..1].to_vec();
+        }
+        let partner = self.partner.filter(|partner| !self.cpus.contains(partner));
+        self.cpus.iter().copied().chain(partner).collect()
     }
 
     /// Whether the CPUs are to be compared after this trial: after 8, 16, 32… on others than the run's own.

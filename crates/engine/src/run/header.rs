@@ -24,7 +24,7 @@ pub struct Options {
     pub effort: Effort,
     /// The time that the run may take.
     pub budget: Option<Duration>,
-    /// The target relative half-width of the intervals.
+    /// The target of the intervals: how far the farther end may be from the value, as a share of it.
     pub precision: Option<f64>,
     /// The seed of all randomness.
     pub seed: Option<u64>,

@@ -10,7 +10,7 @@ use super::peering::{Peering, same_peer};
 use super::resuming;
 use super::rounds::rounds;
 use super::variation::Arrangement;
-use crate::plan::{self, CoreWanted, Moment, Planner, PlannerSettings, Progress, Settlement, Step};
+use crate::plan::{self, CoreWanted, Moments, Planner, PlannerSettings, Progress, Settlement, Step};
 use crate::record::{
     Closing, Ending, Header, Journal, Line, PlannedPoint, PredictionLine, Resumed, Run, Trial,
 };
@@ -233,13 +233,13 @@ impl RunInProgress {
     }
 
     /// Looks at the cores on which short work may run, and records it.
-    pub(super) fn look(&mut self) -> Result<Moment> {
-        let (moment, look) = self.watch.look(self.seconds_to(Instant::now()), self.alone_up_to());
+    pub(super) fn look(&mut self) -> Result<Moments> {
+        let (moments, look) = self.watch.look(self.seconds_to(Instant::now()), self.alone_up_to());
         if let Some(look) = look {
             self.journal.append(&Line::Look(look.clone()))?;
             self.run.looks.push(look);
         }
-        Ok(moment)
+        Ok(moments)
     }
 
     /// A planner that knows the costs and results of this run from before it was resumed.
@@ -408,19 +408,19 @@ impl RunInProgress {
         let figure = headline.as_ref().map(|headline| Found::of(&headline.estimate, planned.unit));
         self.learnt.learn(&planned.experiment, &planned.point, figure);
         let precision = self.run.header.settings.precision;
-        let before = self.progress[index].is_precise(precision);
+        self.precise -= usize::from(self.progress[index].is_precise(precision));
         self.progress[index] = Progress {
             trials: trials.len(),
             // Trials that do not count are replaced by others.
             observed: sound,
             failed_in_a_row: trials.iter().rev().take_while(|trial| !trial.observed()).count(),
-            reach: headline.as_ref().and_then(Headline::reach),
             further,
             core,
             exhausted: headline.as_ref().is_some_and(|headline| headline.is_lost(precision)),
+            ..self.progress[index]
         };
+        self.progress[index].look(headline.as_ref().and_then(Headline::reach), precision);
         self.precise += usize::from(self.progress[index].is_precise(precision));
-        self.precise -= usize::from(before);
         self.headlines[index] = headline;
     }
 }

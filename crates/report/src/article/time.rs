@@ -35,11 +35,12 @@ fn line(time: &RunTime) -> String {
     let (seconds, whole) = (&time.trials, time.whole_s());
     let part = |seconds: f64| format!("{} ({})", duration(seconds), quantities::percent(seconds / whole));
     format!(
-        "Of {}, {} were observed in {}, each counted once though it may give several figures; {} prepared trials, {} started processes and prepared what trials share, {} waited for \
+        "Of {}, {} were observed in {}, each counted once though it may give several figures; in {} the other side's core was read between observations, {} prepared trials, {} started processes and prepared what trials share, {} waited for \
          the core to be alone, and {} passed between trials.",
         duration(whole),
         part(seconds.observed_s),
         plural(seconds.trials, "trial"),
+        part(seconds.reading_s),
         part(seconds.prepared_s),
         part(seconds.started_s),
         part(seconds.waited_s),

@@ -23,6 +23,7 @@ struct ExperimentTime {
 struct TimeSpentReport {
     trials: usize,
     observed_s: f64,
+    reading_s: f64,
     prepared_s: f64,
     started_s: f64,
     waited_s: f64,
@@ -48,8 +49,8 @@ pub(super) fn time(run: RunTime) -> TimeReport {
 }
 
 fn seconds_of(seconds: &TimeSpent) -> TimeSpentReport {
-    let TimeSpent { trials, observed_s, prepared_s, started_s, waited_s } = *seconds;
-    TimeSpentReport { trials, observed_s, prepared_s, started_s, waited_s }
+    let TimeSpent { trials, observed_s, reading_s, prepared_s, started_s, waited_s } = *seconds;
+    TimeSpentReport { trials, observed_s, reading_s, prepared_s, started_s, waited_s }
 }
 
 pub(super) fn beginning(all: Beginnings) -> BeginningReport {

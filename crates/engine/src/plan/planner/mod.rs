@@ -20,7 +20,7 @@ use super::layout::Layout;
 use super::pilot::{self, Pilot};
 use super::progress::Progress;
 use super::promise::PROMISED_TRIALS;
-use super::step::{CoreWanted, Moment, PlannerSettings, Step, Visit};
+use super::step::{CoreWanted, Moments, PlannerSettings, Step, Visit};
 use crate::record::Ending;
 use moments::CoreStates;
 use std::collections::VecDeque;
@@ -83,6 +83,8 @@ pub struct Planner {
     observe: f64,
     /// That of the last visit's trials, seconds.
     last_observe: f64,
+    /// The cost of a trial above which it is dear, seconds.
+    dear: f64,
     /// The time of the last review of costs, seconds.
     reviewed_at: f64,
     /// The states of the core so far.
@@ -119,6 +121,7 @@ impl Planner {
             goals: vec![0; layout.parts.len()],
             observe: settings.pilot_observes().as_secs_f64(),
             last_observe: settings.pilot_observes().as_secs_f64(),
+            dear: f64::INFINITY,
             reviewed_at: 0.0,
             core_states: CoreStates::default(),
             seconds_by_experiment: vec![0.0; layout.fair_shares.len()],
@@ -127,7 +130,7 @@ impl Planner {
         }
     }
 
-    /// The target relative half-width of the intervals.
+    /// The target of the intervals: how far the farther end may be from the value, as a share of it.
     pub(super) fn precision(&self) -> f64 {
         self.settings.precision
     }
@@ -171,9 +174,9 @@ impl Planner {
 
     /// The next step, `elapsed` after the run began or was resumed, in this state of the cores. `progress` has an entry for each
     /// point.
-    pub fn next(&mut self, elapsed: Duration, moment: Moment, progress: &[Progress]) -> Step {
-        let now = Now { elapsed: elapsed.as_secs_f64(), moment, progress };
-        self.core_states.saw(now.elapsed, moment);
+    pub fn next(&mut self, elapsed: Duration, moments: impl Into<Moments>, progress: &[Progress]) -> Step {
+        let now = Now { elapsed: elapsed.as_secs_f64(), moments: moments.into(), progress };
+        self.core_states.saw(now.elapsed, now.moments.on_one);
         self.notice(now);
         loop {
             let step = match self.phase {
@@ -208,6 +211,7 @@ impl Planner {
             return self.extend(now);
         }
         self.goals = self.choose(now, self.affordable(now), self.longest());
+        self.compare_prices();
         self.settled = true;
         Some(Step::Settle(self.settlement(now)))
     }
@@ -254,6 +258,7 @@ impl Planner {
     fn review(&mut self, now: Now) -> Option<Step> {
         self.reviewed_at = now.elapsed;
         self.prices = self.costs.prices(&self.layout);
+        self.compare_prices();
         let done = self.done(now);
         let beyond = if self.has_value { OVERRUN_SHARE } else { OVERRUN_SHARE_WITHOUT_RESULT };
         let remaining = self.budget() * (1.0 + beyond) - now.elapsed;
@@ -280,7 +285,7 @@ impl Planner {
         let mut left_out = false;
         for part in if group.is_empty() { all } else { group } {
             let Some(done) = done(&self.layout, part, now).filter(|_| self.goals[part] > 0) else { continue };
-            let has_interval = done >= PROMISED_TRIALS;
+            let has_interval = self.has_interval(part, now);
             self.goals[part] = if has_interval { self.goals[part].min(done) } else { 0 };
             left_out |= !has_interval;
         }
@@ -354,7 +359,8 @@ impl Planner {
     }
 
     fn is_due(&self, part: usize, now: Now) -> bool {
-        done(&self.layout, part, now).is_some_and(|done| done < self.goals[part])
+        let lacks = done(&self.layout, part, now).is_some_and(|done| done < self.goals[part]);
+        lacks && !self.is_early_precise(part, now)
     }
 
     fn is_missing(&self, part: usize, now: Now) -> bool {
@@ -376,7 +382,8 @@ impl Planner {
     }
 
     fn has_interval(&self, part: usize, now: Now) -> bool {
-        done(&self.layout, part, now).is_some_and(|done| done >= PROMISED_TRIALS)
+        let enough = done(&self.layout, part, now).is_some_and(|done| done >= PROMISED_TRIALS);
+        enough || self.is_early_precise(part, now)
     }
 
     /// Whether the budget is too short for everything on any machine: then nothing is promised whose cost is unknown.
@@ -398,7 +405,7 @@ impl Planner {
 struct Now<'run> {
     /// Seconds since the run began or was resumed.
     elapsed: f64,
-    moment: Moment,
+    moments: Moments,
     progress: &'run [Progress],
 }
 

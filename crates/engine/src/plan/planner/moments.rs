@@ -69,23 +69,38 @@ impl Planner {
     /// The place in the queue of the visit that suits the moment, and the state of the core that it wants; the first if none
     /// suits and nothing is gained by waiting. `None` to wait.
     pub(super) fn suiting(&self, now: Now) -> Option<(usize, CoreWanted)> {
-        let place = |is_suitable: &dyn Fn(usize) -> bool| {
-            self.queue.iter().position(|parts| parts.iter().any(|part| is_suitable(*part)))
+        if now.moments.on_one == Moment::Unknown {
+            return Some((0, CoreWanted::Any));
+        }
+        let place = |core: CoreWanted, is_suitable: &dyn Fn(usize) -> bool| {
+            let suits = |part: &usize| self.may_be(*part, core, now) && is_suitable(*part);
+            self.queue.iter().position(|parts| parts.iter().any(suits)).map(|place| (place, core))
         };
-        let minds = || place(&|part| self.minds(part, now) && self.suits(part, CoreWanted::Alone, now));
-        let lags = || place(&|part| self.progress_of(part, now).any(Progress::lags_shared));
-        match now.moment {
-            Moment::Unknown => Some((0, CoreWanted::Any)),
-            Moment::Alone => Some((minds().unwrap_or(0), CoreWanted::Alone)),
-            Moment::Either => match lags() {
-                Some(place) => Some((place, CoreWanted::Shared)),
-                None => Some((minds().unwrap_or(0), CoreWanted::Alone)),
-            },
-            Moment::Shared => {
-                let suiting = place(&|part| self.suits(part, CoreWanted::Shared, now));
-                let waits = suiting.is_none() && self.core_states.is_worth_waiting(now.elapsed);
-                (!waits).then(|| (suiting.unwrap_or(0), CoreWanted::Shared))
-            }
+        // Where both states are to be had at once, the second value is not left behind.
+        let lags = |part: usize| {
+            self.may_be(part, CoreWanted::Alone, now)
+                && self.progress_of(part, now).any(Progress::lags_shared)
+        };
+        let (alone, shared) = (CoreWanted::Alone, CoreWanted::Shared);
+        place(shared, &lags)
+            .or_else(|| place(alone, &|part| self.minds(part, now) && self.suits(part, alone, now)))
+            .or_else(|| place(alone, &|_| true))
+            .or_else(|| place(shared, &|part| self.suits(part, shared, now)))
+            .or_else(|| (!self.core_states.is_worth_waiting(now.elapsed)).then_some((0, shared)))
+    }
+
+    /// The moment as the work of a part has it.
+    fn moment_of(&self, part: usize, now: Now) -> Moment {
+        let between_cores = self.layout.parts[part].between_cores;
+        if between_cores { now.moments.between_two } else { now.moments.on_one }
+    }
+
+    /// Whether a trial of a part can be made now with its cores in this state.
+    pub(super) fn may_be(&self, part: usize, core: CoreWanted, now: Now) -> bool {
+        match (core, self.moment_of(part, now)) {
+            (CoreWanted::Any, _) | (_, Moment::Either) => true,
+            (CoreWanted::Alone, moment) => moment == Moment::Alone,
+            (CoreWanted::Shared, moment) => moment == Moment::Shared,
         }
     }
 

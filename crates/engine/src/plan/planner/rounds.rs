@@ -4,8 +4,9 @@ use super::{Now, OVERRUN_SHARE, OVERRUN_SHARE_WITHOUT_RESULT, Phase, Planner, do
 use crate::plan::chance;
 use crate::plan::progress::Progress;
 use crate::plan::promise::PROMISED_TRIALS;
-use crate::plan::step::{Moment, Step};
+use crate::plan::step::{CoreWanted, Step};
 use fathom_core::sorting;
+use fathom_core::statistics::MINIMUM_TRIALS;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
@@ -22,6 +23,9 @@ const AT_EASE: f64 = 0.6;
 
 /// The share of the remaining time that a group of points takes which is measured to the end before the next.
 const GROUP: f64 = 0.25;
+
+/// How many times as much as the mean a dear trial costs.
+const DEAR: f64 = 3.0;
 
 /// The share of a group's time that the preparation of a block must take for all of its parts to be measured in one group.
 const TOGETHER: f64 = 0.02;
@@ -170,6 +174,26 @@ impl Planner {
         None
     }
 
+    /// Learns which trials are dear.
+    pub(super) fn compare_prices(&mut self) {
+        let parts = self.layout.parts.len().max(1) as f64;
+        let visit = |(block, parts): (usize, &Vec<usize>)| self.prices.visit(block, parts, self.observe);
+        let all: f64 = self.layout.blocks.iter().enumerate().map(visit).sum();
+        self.dear = DEAR * all / parts;
+    }
+
+    /// Whether a part of dear trials is so precise with as many as an interval needs that two more are worth more elsewhere. Cheap ones
+    /// are made all the same: they may meet a state of the machine that is seldom.
+    pub(super) fn is_early_precise(&self, part: usize, now: Now) -> bool {
+        let of = &self.layout.parts[part];
+        let enough = |progress: &Progress| {
+            progress.counted() >= MINIMUM_TRIALS && progress.is_surely_precise(self.settings.precision)
+        };
+        !of.on_line
+            && of.points.iter().all(|point| enough(&now.progress[*point]))
+            && self.prices.visit(of.block, &[part], self.observe) > self.dear
+    }
+
     /// Whether the preparation of a block takes long.
     fn is_costly(&self, block: usize) -> bool {
         self.prices.preparation[block] > COSTLY.as_secs_f64()
@@ -185,7 +209,7 @@ impl Planner {
 
     /// Whether this is the moment for a part that lacks only trials with the core shared.
     fn is_due_shared(&self, part: usize, now: Now) -> bool {
-        matches!(now.moment, Moment::Shared | Moment::Either) && self.lacks_shared(part, now)
+        self.may_be(part, CoreWanted::Shared, now) && self.lacks_shared(part, now)
     }
 
     /// The time limit of a visit, seconds: a promised interval may take a little more than the remaining time.

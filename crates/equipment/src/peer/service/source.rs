@@ -53,10 +53,7 @@ fn send_all(
 ) -> std::io::Result<()> {
     let (began, limit) = (Instant::now(), Duration::from_nanos(enough.ns).min(LONGEST));
     let (mut sent, mut passed) = (0, Duration::ZERO);
-    let is_enough = |since: Option<(u64, Duration)>| {
-        since.is_some_and(|(bytes, time)| bytes >= enough.bytes && time >= limit)
-    };
-    while !is_enough(beginning.since(sent, passed)) && passed < LONGEST {
+    while !beginning.is_enough((sent, passed), (enough.bytes, limit)) && passed < LONGEST {
         let next_reading = sent + BYTES_PER_CLOCK_READING;
         while sent < next_reading {
             stream.write_all(data)?;

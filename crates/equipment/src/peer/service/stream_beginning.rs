@@ -5,23 +5,61 @@
 //! more. Where a stream stays on this machine, that takes from ten to more than thirty milliseconds, in which it is two or three
 //! times as fast as ever after. The kernel says in which phase it is (`TCP_CC_INFO`).
 
+use fathom_core::statistics::settled_from;
 use std::net::TcpStream;
 use std::time::Duration;
 
 /// The longest beginning that is waited for: a sender slower than its path shows congestion control no limit.
 const LONGEST: Duration = Duration::from_millis(500);
 
+/// The windows into which the shortest stream is divided, and how many of them in a row must find its rate steady.
+const WINDOWS: u32 = 40;
+const AGREEING_WINDOWS: u32 = 4;
+
+/// The longest stream whose rate becomes steady: two states that last longer are not waited for.
+const LONGEST_UNSTEADY: Duration = Duration::from_secs(1);
+
 /// The beginning of one stream, by its sender.
 #[derive(Debug)]
 pub struct StreamBeginning {
     /// Bytes sent, and the time passed, when it ended; `None` as long as it lasts.
     ended: Option<(u64, Duration)>,
+    /// The rates since then, window by window; `None` of a stream that is counted from its first byte.
+    rates: Option<Vec<f64>>,
+    /// Bytes and time at which the window under way began.
+    window: (u64, Duration),
+    /// The last windows in a row that found the rate steady.
+    agreeing: u32,
 }
 
 impl StreamBeginning {
     /// A stream whose beginning is waited for, or one that is counted from its first byte.
     pub fn new(is_waited_for: bool) -> Self {
-        StreamBeginning { ended: (!is_waited_for).then_some((0, Duration::ZERO)) }
+        StreamBeginning {
+            ended: (!is_waited_for).then_some((0, Duration::ZERO)),
+            rates: is_waited_for.then(Vec::new),
+            window: (0, Duration::ZERO),
+            agreeing: 0,
+        }
+    }
+
+    /// Whether the stream is long enough, with so many bytes and so much time since its beginning at least: once its rate is steady by
+    /// its own readings, the rule by which the receiver cuts off a ramp (`statistics/steady.rs`).
+    pub fn is_enough(&mut self, (sent, passed): (u64, Duration), least: (u64, Duration)) -> bool {
+        let Some((bytes, time)) = self.since(sent, passed) else { return false };
+        self.note((bytes, time), least.1 / WINDOWS);
+        let is_steady = self.rates.is_none() || self.agreeing >= AGREEING_WINDOWS || time >= LONGEST_UNSTEADY;
+        bytes >= least.0 && time >= least.1 && is_steady
+    }
+
+    fn note(&mut self, now: (u64, Duration), window: Duration) {
+        let Some(rates) = &mut self.rates else { return };
+        let passed = now.1 - self.window.1;
+        if passed >= window && !passed.is_zero() {
+            rates.push((now.0 - self.window.0) as f64 / passed.as_secs_f64());
+            self.window = now;
+            self.agreeing = if settled_from(rates).is_some() { self.agreeing + 1 } else { 0 };
+        }
     }
 
     /// Looks whether it is over, at this time since the first byte and after so many bytes.
@@ -103,5 +141,30 @@ mod tests {
         endless.look(|| true, LONGEST, 1_000);
         assert_eq!(endless.bytes(), 1_000);
         assert_eq!(StreamBeginning::new(false).since(10, ms(1)), Some((10, ms(1))));
+    }
+
+    /// The length of a stream that is to last 200 ms, and sends so many bytes in each millisecond.
+    fn lasts(bytes: impl Fn(u64) -> u64) -> u64 {
+        let mut beginning = StreamBeginning::new(true);
+        beginning.look(|| false, Duration::ZERO, 0);
+        let (mut sent, mut passed) = (0, 0);
+        while !beginning.is_enough((sent, Duration::from_millis(passed)), (0, Duration::from_millis(200))) {
+            sent += bytes(passed);
+            passed += 1;
+        }
+        passed
+    }
+
+    #[test]
+    fn a_stream_goes_on_until_its_rate_is_steady() {
+        let even = |at: u64| 1_000_000 + at * 7919 % 1000;
+        assert_eq!(lasts(even), 200);
+        let slower = |at: u64| if at < 150 { 4 * even(at) } else { even(at) };
+        assert!(
+            (300..340).contains(&lasts(slower)),
+            "{}: the lasting state is the longer part",
+            lasts(slower)
+        );
+        assert_eq!(lasts(|at| 1_000_000 + 10_000 * at), 1_000, "what never becomes steady is ended");
     }
 }

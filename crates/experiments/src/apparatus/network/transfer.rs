@@ -196,8 +196,7 @@ fn pour(
     loop {
         let passed = Duration::from_nanos((watch.now_ns() - began) as u64);
         beginning.look(is_searching, passed, sent);
-        let since = beginning.since(sent, passed);
-        if since.is_some_and(|(bytes, time)| bytes >= order.enough.bytes && time >= least) {
+        if beginning.is_enough((sent, passed), (order.enough.bytes, least)) {
             return Ok(sent);
         }
         let look_at = sent + BETWEEN_LOOKS;

@@ -19,7 +19,7 @@ static ABOUT: About = About {
              across two CPUs it wakes the other side, and is observed once that is steady.",
     caveats: "System V semaphores are not measured: they outlive a killed process, and a measurement must leave \
               nothing behind.",
-    version: 3,
+    version: 4,
     timed: Some(TimedCode { of: "two turns", source: turn::SOURCE, begins: "pub fn rounds<" }),
     parameters: &[MECHANISM],
     trends: &[],

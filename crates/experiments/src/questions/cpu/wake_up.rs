@@ -23,7 +23,7 @@ static ABOUT: About = About {
              slack of 1 ns. Hosts and governors learn how long a CPU sleeps: the thread sleeps until its lateness is \
              steady before it is observed.",
     caveats: "The lateness includes the system calls, on a CPU that may have entered an idle state.",
-    version: 3,
+    version: 4,
     timed: Some(TimedCode { of: "a sleep", source: include_str!("wake_up.rs"), begins: "fn nanosleep(" }),
     parameters: &[TIMER, SLEEP, SLACK],
     trends: &[],

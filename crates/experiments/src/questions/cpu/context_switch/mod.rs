@@ -44,7 +44,7 @@ static ABOUT: About = About {
              stacks inside one kernel thread and never enters the kernel.",
     caveats: "`start of child` is the method of report 003: from before fork or pthread_create to the child's first \
               instruction. It measures creation, not a switch. Plain `pipe` figures include the cost of the pipe.",
-    version: 3,
+    version: 4,
     timed: Some(TimedCode { of: "two turns", source: turn::SOURCE, begins: "pub fn rounds<" }),
     parameters: &[MECHANISM, BETWEEN, MEMBERS, WORKING_SET],
     trends: &[],

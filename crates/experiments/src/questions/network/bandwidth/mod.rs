@@ -45,7 +45,9 @@ static ABOUT: About = About {
              the streams was still in it after 25 ms. So the sender asks the kernel for the phase (`TCP_CC_INFO`), and \
              the transfer counts from the end of the startup, or from half a second where it lasts longer. Between two \
              CPUs it may pace nothing for a tenth of a second more, where bursts of acknowledgements make it overestimate \
-             the bandwidth; transfers of 200 ms outlast that in most trials. The lasting rate is the paced one: pacing then set some 15 timers a millisecond, which took two thirds of the sender's \
+             the bandwidth; transfers of 200 ms outlast that in most trials. A transfer that counts from the end of the \
+             startup ends once its rate is steady by its own readings, forty windows of the shortest transfer and those \
+             that follow, four times in a row by the rule that removes the beginning, and after a second at the latest. The lasting rate is the paced one: pacing then set some 15 timers a millisecond, which took two thirds of the sender's \
              time in a virtual machine. The findings compare the rates of both directions.\n\nThe system chooses and adapts the \
              socket buffers; the evidence lists their sizes, the processor time of both sides and the retransmitted \
              segments. Rates are of payload: on Ethernet with packets of 1500 bytes TCP's headers take another 6 % of \
@@ -58,7 +60,7 @@ static ABOUT: About = About {
               MiB messages is the method of report 001 (10,240 of them; fewer where time is short): it includes the \
               slow beginning. Over loopback both sides, and the kernel's work for each, share this machine's \
               processors and memory. Several streams run wherever the scheduler puts them.",
-    version: 4,
+    version: 5,
     timed: Some(TimedCode {
         of: "the sender",
         source: include_str!("../../../apparatus/network/transfer.rs"),

@@ -18,8 +18,9 @@ const FEWEST_BYTES: u64 = 4 << 20;
 /// with Linux's default `tcp_wmem`, which takes a slow core 8 ms to fill.
 const FILLING: Duration = Duration::from_millis(10);
 
-/// Minimum duration of a TCP stream between two CPUs of this host, nanoseconds. After its startup BBR may pace nothing for a tenth
-/// of a second more, because bursts of acknowledgements make it overestimate the bandwidth, and then paces to the end.
+/// Minimum duration of a TCP stream between two CPUs of this host, nanoseconds; it lasts until its rate is steady. After its startup BBR
+/// may pace nothing for a tenth of a second more, because bursts of acknowledgements make it overestimate the bandwidth, and of a step
+/// nothing shows before it: only what lasts twice as long can be found steady.
 const PACED_NS: u64 = 200_000_000;
 
 /// Over a wire, the wire itself shows congestion control its limit, and the initial phase is measured as it is.

@@ -56,7 +56,7 @@ static ABOUT: About = About {
     caveats: "A closed loop sends nothing while an answer is late (coordinated omission), so its percentiles are \
               those of a single client. On loopback nothing leaves the machine; the difference from the peer is the \
               network's share.",
-    version: 3,
+    version: 4,
     timed: Some(TimedCode {
         of: "a message and its echo",
         source: include_str!("../../../apparatus/network/conversation.rs"),
