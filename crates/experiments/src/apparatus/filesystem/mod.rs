@@ -1,6 +1,7 @@
-//! Readers of files, alone and together, the search for the size of a cache, a device's own account, where a file lies on it, and a
-//! queue.
+//! Readers of files, alone and together, the search for the size of a cache, a device's own account, where files and directories lie on
+//! it, and a queue.
 
+pub(crate) mod apart;
 pub(crate) mod cache_growth;
 pub(crate) mod cache_search;
 pub(crate) mod cold;

@@ -1,14 +1,13 @@
 //! A fresh directory filled with names, used and emptied, by one thread or by several at once.
 
 use super::names::{MADE, NameFolder, NameTask, RENAMED, ThreadNames};
+use crate::apparatus::filesystem::apart;
 use fathom_core::prelude::*;
 use fathom_core::sampling::affinity;
-use fathom_equipment::test_file::shared_path;
 use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::SeedableRng;
 use std::cell::Cell;
 use std::collections::BTreeSet;
-use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -59,7 +58,7 @@ impl DirectoryCycle {
         let mut chance = SplitMix64::seed_from_u64(site.seed);
         let threads = cpus.as_ref().map_or(1, Vec::len);
         let names = (0..threads).map(|thread| ThreadNames::new(thread, count, &mut chance)).collect();
-        let (parent, seed) = (parent(site)?, site.seed);
+        let (parent, seed) = (apart::directories(site)?, site.seed);
         Ok(DirectoryCycle { parent, cpus, names, one_directory, seed, cycles: 0, counts: Rc::default() })
     }
 
@@ -196,8 +195,11 @@ const TRACED: u64 = 16;
 
 /// The system calls of a small cycle of one thread, with the number of its names, as facts for the evidence.
 pub fn traced(site: &Site) -> Result<Vec<(&'static str, f64)>, Failure> {
-    let folder =
-        NameFolder::new(&parent(site)?.join(format!("{:x}-{}-traced", site.seed, std::process::id())))?;
+    let folder = NameFolder::new(&apart::directories(site)?.join(format!(
+        "{:x}-{}-traced",
+        site.seed,
+        std::process::id()
+    )))?;
     let mut names = ThreadNames::new(0, TRACED, &mut SplitMix64::seed_from_u64(site.seed));
     fathom_core::sampling::tracer::stated(TRACED, || {
         NameTask::ALL.into_iter().try_for_each(|task| names.perform(task, &folder.file).map(drop))
@@ -208,35 +210,6 @@ pub fn traced(site: &Site) -> Result<Vec<(&'static str, f64)>, Failure> {
 /// getdents64, close).
 pub fn traced_calls() -> f64 {
     NameTask::ALL.into_iter().map(NameTask::calls).sum::<f64>() + 4.0 / TRACED as f64
-}
-
-/// The folder of all directories of a run.
-fn parent(site: &Site) -> Result<PathBuf, Failure> {
-    let path = shared_path(site, "directories")?;
-    if !path.exists() {
-        // Another trial may have made it meanwhile; whether it is there the next call tells.
-        drop(std::fs::create_dir(&path));
-        set_apart(&path);
-    }
-    Ok(path)
-}
-
-/// `FS_TOPDIR_FL` (`linux/fs.h`): directories in this one have nothing to do with each other, and are spread over the device.
-const TOP: libc::c_int = 0x0002_0000;
-
-/// Lets the file system spread the directories below over the device (chattr(1), `T`), so that none lies where another has just been
-/// removed: ext4 without a journal passes over every inode freed within the last minutes, so that a create is 30 times as long
-/// after ten thousand removals. File systems that have no such places refuse.
-fn set_apart(path: &Path) {
-    let Ok(folder) = std::fs::File::open(path) else { return };
-    let (file, mut flags) = (folder.as_raw_fd(), 0 as libc::c_int);
-    // SAFETY: both calls take a pointer to an int, whatever their names encode, alive during the call (ioctl_iflags(2)).
-    unsafe {
-        if libc::ioctl(file, libc::FS_IOC_GETFLAGS, &raw mut flags) == 0 {
-            flags |= TOP;
-            libc::ioctl(file, libc::FS_IOC_SETFLAGS, &raw const flags);
-        }
-    }
 }
 
 #[cfg(test)]
