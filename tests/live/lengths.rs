@@ -56,7 +56,7 @@ fn no_figure_of_work_between_cpus_changes_with_the_length_of_its_trials() -> Out
     let (mut decided, mut undecided, mut wrong) = (0, vec![], vec![]);
     for (experiment, wanted) in WORK {
         let mut sessions = vec![];
-        while sessions.len() < SESSIONS && sessions.iter().all(any_differs) {
+        while sessions.len() < SESSIONS && sessions.iter().all(|session: &Vec<_>| any_differs(session)) {
             sessions.push(session(experiment, wanted, (home, partner))?);
         }
         for (place, length) in LENGTHS_MS.iter().enumerate().take(LENGTHS_MS.len() - 1) {
@@ -78,7 +78,7 @@ fn no_figure_of_work_between_cpus_changes_with_the_length_of_its_trials() -> Out
     if decided == 0 { inconclusive(format!("{count}: {}", undecided.join("; "))) } else { Ok(()) }
 }
 
-fn any_differs(session: &Vec<(Differs, String)>) -> bool {
+fn any_differs(session: &[(Differs, String)]) -> bool {
     session.iter().any(|(length, _)| matches!(length, Differs::Less | Differs::More))
 }
 

@@ -181,8 +181,8 @@ impl Simulated for Host {
     }
 }
 
-/// A run as long for its points as a quick one.
-fn run(host: &mut Host) -> f64 {
+/// A run as long for its points as a quick one, which aims at this precision.
+fn run(host: &mut Host, precision: f64) -> f64 {
     let job = |point| Job {
         experiment: point % 12,
         block: point,
@@ -193,7 +193,7 @@ fn run(host: &mut Host) -> f64 {
     };
     let jobs: Vec<Job> = (0..POINTS).map(job).collect();
     let budget = Duration::from_secs(27);
-    let settings = PlannerSettings { seed: 7, budget, precision: 0.01, observe: None, rounds: 0 };
+    let settings = PlannerSettings { seed: 7, budget, precision, observe: None, rounds: 0 };
     let mut planner = Planner::new(settings, &jobs);
     let mut progress = vec![Progress::default(); POINTS];
     let mut end = 0.0;
@@ -226,13 +226,13 @@ struct Tally {
     trials: (usize, usize),
 }
 
-fn tally(share: f64, lasts: f64, slowdown: f64, runs: u64) -> Tally {
+fn tally(share: f64, lasts: f64, slowdown: f64, precision: f64) -> Tally {
     let one = |seed: u64| {
         let mut host = Host::new(share, lasts, slowdown, 1000 * seed + (share * 100.0) as u64);
-        let end = run(&mut host);
+        let end = run(&mut host, precision);
         (host, end)
     };
-    let seeds: Vec<u64> = (1..=runs).collect();
+    let seeds: Vec<u64> = (1..=RUNS).collect();
     let all = fathom_engine::parallel::map(&seeds, |_, seed| one(*seed));
     let mut tally = Tally::default();
     for (host, end) in all {
@@ -275,7 +275,7 @@ fn both_values_hold_the_truth_whatever_the_neighbour_does() {
         for lasts in LENGTHS_S {
             for slowdown in if cfg!(debug_assertions) { &[1.4][..] } else { &[1.0, 1.4, 2.0] } {
                 let slowdown = *slowdown;
-                let tally = tally(share, lasts, slowdown, RUNS);
+                let tally = tally(share, lasts, slowdown, SCATTER / 2.0);
                 println!("{share} {lasts} {slowdown} {tally:?}");
                 assert!(is_covered(tally.alone) && is_covered(tally.shared), "{share} {lasts} {tally:?}");
                 for (error, (_, of)) in [(tally.errors.0, tally.alone), (tally.errors.1, tally.shared)] {
@@ -297,8 +297,8 @@ fn both_values_hold_the_truth_whatever_the_neighbour_does() {
 #[test]
 fn a_core_shared_half_of_the_time_gives_nearly_all_points_their_value_alone() {
     for lasts in LENGTHS_S {
-        let tally = tally(0.45, lasts, 1.4, RUNS);
+        let tally = tally(0.45, lasts, 1.4, SCATTER);
         println!("{lasts} {tally:?}");
-        assert!(tally.narrow.0 * 20 >= tally.narrow.1 * 17, "{lasts} {tally:?}");
+        assert!(tally.narrow.0 * 10 >= tally.narrow.1 * 9, "{lasts} {tally:?}");
     }
 }

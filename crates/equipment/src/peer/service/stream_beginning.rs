@@ -54,7 +54,7 @@ impl StreamBeginning {
 
     fn note(&mut self, now: (u64, Duration), window: Duration) {
         let Some(rates) = &mut self.rates else { return };
-        let passed = now.1 - self.window.1;
+        let passed = now.1.saturating_sub(self.window.1);
         if passed >= window && !passed.is_zero() {
             rates.push((now.0 - self.window.0) as f64 / passed.as_secs_f64());
             self.window = now;
