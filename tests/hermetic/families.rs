@@ -265,7 +265,8 @@ fn a_hand_over_between_virtual_cpus_is_a_state_of_the_host() {
             Form::Text,
             Style::default(),
         );
-        text.contains("depends on the cores that the host runs these virtual")
+        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        text.contains("depends on the cores that the host runs these virtual CPUs on")
     };
     let moved = planted(&["cpu/core_to_core"], 6.0);
     assert!(said(&moved, committed()) && !said(committed(), committed()));
