@@ -178,11 +178,11 @@ pub fn process(design: &str) -> Option<&'static str> {
         ("3 nm", &["Lunar Lake", "Arrow Lake"]),
         ("5 nm (second generation for M2)", &["Icestorm", "Firestorm", "Blizzard", "Avalanche"]),
     ];
-    let is_of = |name: &&str| match design.strip_prefix(*name) {
+    let is_of = |name: &str| match design.strip_prefix(name) {
         Some(rest) => rest.is_empty() || rest.starts_with([',', '(']) || rest.starts_with(" ("),
         None => false,
     };
-    let starts = |names: &[&str]| names.iter().any(|name| is_of(&name) || two_designs(design, name));
+    let starts = |names: &[&str]| names.iter().any(|name| is_of(name) || two_designs(design, name));
     PROCESSES.into_iter().find(|(_, names)| starts(names)).map(|(process, _)| process)
 }
 

@@ -287,8 +287,8 @@ fn link(root: &Root, folder: &str) -> Fact<String> {
 /// The negotiated rate of a SATA link, whose port's number is in the path of the device (`…/ata3/host2/…`).
 fn sata_link(root: &Root, folder: &str) -> Fact<String> {
     let port = root.link(folder).value().and_then(|path| {
-        let names = path.iter().filter_map(|name| name.to_str()?.strip_prefix("ata"));
-        names.filter_map(|number| number.parse::<u32>().ok()).next()
+        let mut names = path.iter().filter_map(|name| name.to_str()?.strip_prefix("ata"));
+        names.find_map(|number| number.parse::<u32>().ok())
     });
     let Some(port) = port else {
         return Fact::unknown(

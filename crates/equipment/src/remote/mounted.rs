@@ -65,6 +65,7 @@ impl FreshNames {
 }
 
 /// Whether a daemon serves the file system of a file (`FUSE_SUPER_MAGIC`, linux/magic.h).
+#[allow(clippy::unnecessary_cast, reason = "the type of the number differs by C library")]
 fn is_served_by_a_daemon(file: &File) -> bool {
     const FUSE: i64 = 0x6573_5546;
     let mut about = std::mem::MaybeUninit::<libc::statfs>::zeroed();

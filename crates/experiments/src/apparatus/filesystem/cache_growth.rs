@@ -9,12 +9,11 @@ use fathom_core::machine;
 use fathom_equipment::test_file::{self, cached};
 use std::cell::Cell;
 use std::fs::File;
-use std::os::fd::AsRawFd;
 use std::os::unix::fs::FileExt;
 use std::rc::Rc;
 
 /// The most that is filled, bytes: some two seconds.
-pub const MOST: u64 = 8 << 30;
+pub const MOST: u64 = 4 << 30;
 /// The least with which it is worth while, bytes.
 const LEAST: u64 = 64 << 20;
 /// The steps by which the file grows; after each what stayed is counted.
@@ -34,8 +33,6 @@ pub fn room(unused: u64) -> u64 {
 
 /// Grows the file until something has to leave, or to the room that there is; the result is what stayed, bytes.
 pub fn growing<'site>(file: File) -> Workload<'site> {
-    // SAFETY: takes no pointers. Read-ahead would fetch more than is counted.
-    unsafe { libc::posix_fadvise(file.as_raw_fd(), 0, 0, libc::POSIX_FADV_RANDOM) };
     // Without an account of the kernel's there is none of the pages that it took back.
     let sums = Rc::new(Cell::new((0.0, 0.0, Some(0.0))));
     let counted = Rc::clone(&sums);

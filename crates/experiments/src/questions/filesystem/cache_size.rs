@@ -38,7 +38,7 @@ static ABOUT: About = About {
              kernel does not read ahead (POSIX_FADV_RANDOM). All of this happens within a memory limit of 512 MiB, \
              including the page cache, unless the memory or an existing limit is smaller: in a control group that the \
              run makes and removes, or in a systemd scope.\n\n`growth` is outside of the limit: a sparse file, whose pages \
-             take the same space, grows in sixteen steps to three quarters of the memory that nothing uses, 8 GiB at most, and \
+             take the same space, grows in sixteen steps to three quarters of the memory that nothing uses, 4 GiB at most, and \
              after each step the kernel counts how much of it stayed. Nothing has to leave for it, which the kernel's counts of \
              pages taken back show.\n\nThe file is evicted first, and within the limit nothing of \
              other programs' is: no setting of the machine is changed.",
@@ -117,7 +117,7 @@ impl Experiment for CacheSize {
     fn predict(&self, point: &Point, known: &Known) -> Result<Prediction, String> {
         let limit = Requirement::LIMIT_BYTES;
         if let Some(bytes) = known.machine.available_bytes().filter(|_| is_growth(point)) {
-            let fact = "three quarters of the memory that this process could have, and no more than 8 GiB";
+            let fact = "three quarters of the memory that this process could have, and no more than 4 GiB";
             let room = Basis::fact(cache_growth::room(bytes) as f64, fact);
             return Ok(Prediction::new().hardware("memory that is filled", 1.0, room));
         }
@@ -232,7 +232,7 @@ fn of_its_own(stayed: Found, total: u64) -> Finding {
     finding!(
         Question::FileCache,
         "Beyond that limit, in memory that nothing used, {stayed} of a file stayed in this machine's page cache, {share} of its \
-         memory ({whole}). Fathom fills three quarters of what is free, 8 GiB at most; whether a limit was met is in the evidence.",
+         memory ({whole}). Fathom fills three quarters of what is free, 4 GiB at most; whether a limit was met is in the evidence.",
         stayed = stayed.named("page cache of the machine, at least"),
         share = stayed.share_of(whole).named("page cache of the machine over memory, at least"),
         whole = whole.named("memory, for the machine's page cache")

@@ -30,7 +30,9 @@ impl Page<'_> {
     }
 
     fn each(&mut self, blocks: &[Block]) {
-        blocks.iter().for_each(|block| self.block(block));
+        for block in blocks {
+            self.block(block);
+        }
     }
 
     fn block(&mut self, block: &Block) {
