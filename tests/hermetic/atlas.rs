@@ -2,7 +2,7 @@
 
 use crate::printed_runs::read;
 use fathom::atlas::secrets::{SecretNames, suspects};
-use fathom::atlas::{self, Atlas, Entry, Figure, Validity};
+use fathom::atlas::{self, Atlas, Entry, Figure, MachineFacts, Validity};
 use fathom::comparison::{Margins, ReducedRun, Side};
 use fathom::experiment::registry;
 use fathom::record::Run;
@@ -69,7 +69,9 @@ fn sibling(entry: &Entry, number: usize, spread: f64, times: f64) -> Entry {
         }
     };
     let figures = entry.figures.iter().enumerate().map(shifted).collect();
-    Entry { id: format!("sibling-{number}-{number:08}"), figures, ..entry.clone() }
+    // Another kernel: what nothing tells from this machine may be this machine.
+    let machine = MachineFacts { kernel: Some(format!("6.1.{number}")), ..entry.machine.clone() };
+    Entry { id: format!("sibling-{number}-{number:08}"), machine, figures, ..entry.clone() }
 }
 
 fn siblings(entry: &Entry, spread: f64, times: f64) -> Atlas {
@@ -144,18 +146,56 @@ fn a_machine_is_not_compared_with_itself_and_few_siblings_give_no_verdict() {
 }
 
 #[test]
-fn other_families_kinds_and_methods_say_nothing() {
+fn other_families_and_kinds_give_a_range_and_other_methods_nothing() {
     let (run, entry) = run();
     let of = |change: &dyn Fn(&mut Entry)| {
-        let mut atlas = siblings(&entry, 0.0, 1.0);
+        let mut atlas = siblings(&entry, 0.0, 4.0);
         atlas.machines.iter_mut().for_each(change);
-        places(&run, &atlas).0.values().sum::<usize>()
+        let text = render(&RunReport::of(&Results::of(&run)).among(&atlas), Form::Text, WIDE);
+        (places(&run, &atlas).0, text)
     };
-    assert!(of(&|_| ()) > 100);
-    assert_eq!(of(&|entry| entry.machine.design = Some("Zen 4".to_owned())), 0);
-    assert_eq!(of(&|entry| entry.machine.kind = atlas::MachineKind::BareMetal), 0);
-    assert_eq!(of(&|entry| entry.figures.iter_mut().for_each(|figure| figure.version += 1)), 0);
-    assert_eq!(of(&|entry| entry.figures.iter_mut().for_each(|figure| figure.validity = Validity::Fails)), 0);
+    let all = of(&|_| ()).0;
+    assert!(all["below"] > 100, "{all:?}");
+    let family = |entry: &mut Entry| entry.machine.design = Some("Zen 4".to_owned());
+    let kind = |entry: &mut Entry| entry.machine.kind = atlas::MachineKind::BareMetal;
+    for (change, nearest) in
+        [(&family as &dyn Fn(&mut Entry), "Zen 4 guests"), (&kind, "Zen 3 machines without hypervisor")]
+    {
+        let (places, text) = of(change);
+        assert_eq!(places, BTreeMap::from([("unlike".to_owned(), all.values().sum::<usize>())]));
+        let legend =
+            format!("usual: the atlas has no other Zen 3 guests; the nearest are {nearest}, whose range");
+        assert!(text.contains(&legend) && text.contains("others: "), "{text}");
+        assert!(!text.contains("what is usual,"), "no verdict: {text}");
+    }
+    let none = |change: &dyn Fn(&mut Entry)| assert_eq!(of(change).0, BTreeMap::new());
+    none(&|entry| entry.machine.kind = atlas::MachineKind::Emulated);
+    none(&|entry| entry.figures.iter_mut().for_each(|figure| figure.version += 1));
+    none(&|entry| entry.figures.iter_mut().for_each(|figure| figure.validity = Validity::Fails));
+}
+
+#[test]
+fn what_may_be_the_machine_itself_is_not_counted() {
+    let (run, entry) = run();
+    // Another run of a machine that is the same in all that stays with it.
+    let again = Entry { machine: entry.machine.clone(), ..sibling(&entry, 9, 0.03, 4.0) };
+    let of = |atlas: &Atlas| {
+        let text = render(&RunReport::of(&Results::of(&run)).among(atlas), Form::Text, WIDE);
+        let (places, machines) = places(&run, atlas);
+        (places.into_keys().collect::<Vec<_>>(), machines, text)
+    };
+    let (places, machines, text) = of(&Atlas { machines: vec![again.clone()] });
+    assert_eq!((places, machines), (vec!["itself".to_owned()], 0));
+    assert!(
+        text.contains("itself? ") && text.contains("perhaps this machine itself (same stepping"),
+        "{text}"
+    );
+    let mut atlas = siblings(&entry, 0.03, 4.0);
+    atlas.machines.truncate(2);
+    atlas.machines.push(again);
+    let (places, machines, text) = of(&atlas);
+    assert_eq!((places, machines), (vec!["few".to_owned()], 2), "three entries, of which one may be its own");
+    assert!(text.contains("their number without one that may be this machine"), "{text}");
 }
 
 #[test]
@@ -184,7 +224,7 @@ fn a_comparison_says_of_both_sides_where_they_lie() {
         ComparisonReport::of(&first, &sides, &Margins::all(None), &[]).among(atlas).in_full(true).text(WIDE)
     };
     let text = report(&siblings(&entry, 0.03, 1.0));
-    assert!(text.contains("Beside the atlas: before, among 5 Zen 3 guests: "), "{text}");
+    assert!(text.contains("Beside the atlas: before, among Zen 3 guests (5): "), "{text}");
     assert!(text.contains("  within ") && !text.contains("  above "), "{text}");
     assert!(!report(&Atlas::default()).contains("usual"));
 }

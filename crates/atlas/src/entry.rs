@@ -57,6 +57,14 @@ pub struct RunFacts {
     pub steal_s: Option<f64>,
 }
 
+impl RunFacts {
+    /// When it was measured, and how far it can be trusted: `2026-11, trust fair`.
+    pub fn measured_in(&self) -> String {
+        let month = self.measured.as_deref().unwrap_or("month unknown");
+        format!("{month}, trust {}", self.trust)
+    }
+}
+
 /// A figure of a machine.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Figure {

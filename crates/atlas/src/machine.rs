@@ -146,6 +146,31 @@ impl MachineFacts {
         self.design.clone().or_else(by_number)
     }
 
+    /// Whether nothing that stays with a machine tells the two apart: processor to its stepping, hypervisor, type of the instance,
+    /// memory and kernel. The CPUs that a run may use, the folder and settings differ between two runs of one machine.
+    pub fn is_perhaps(&self, other: &Self) -> bool {
+        let lasting = |facts: &Self| MachineFacts {
+            cpus: 0,
+            tick_hz: None,
+            preemption: None,
+            clock_source: None,
+            page_table_isolation: None,
+            retpolines: None,
+            huge_pages: None,
+            governor: None,
+            turbo: None,
+            file_system: None,
+            device: None,
+            ..facts.clone()
+        };
+        lasting(self) == lasting(other)
+    }
+
+    /// Its kind among machines, in words: `Zen 5 guests`.
+    pub fn in_words(&self) -> String {
+        format!("{} {}", self.family().unwrap_or_else(|| "unknown".to_owned()), self.kind.plural())
+    }
+
     /// The machine in a line.
     pub fn title(&self) -> String {
         let memory = self.memory_gib.map(|size| format!("{size} GiB"));

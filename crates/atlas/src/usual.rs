@@ -7,16 +7,16 @@ use super::query::Query;
 use super::reduction::identity;
 use fathom_engine::comparison::Margins;
 use fathom_engine::record::Header;
+use std::collections::BTreeSet;
 
 /// The machines below which there is a range and no verdict: of two, a third that is like them lies outside of both with a
 /// probability of two in three.
 pub const FEWEST: usize = 3;
 
-/// The machines of the atlas that are nearest to a run's: of the same processor family and kind.
+/// The machines of the atlas that are nearest to a run's: those of its processor family and kind, or else what is least unlike it.
 #[derive(Debug, Clone)]
 pub struct Neighbours<'a> {
-    family: String,
-    kind: MachineKind,
+    own: MachineFacts,
     machines: Vec<&'a Entry>,
     margins: Margins,
 }
@@ -28,7 +28,8 @@ pub struct Usual {
     pub low: f64,
     /// The greatest.
     pub high: f64,
-    /// The machines that have the figure, by the same version of its method and in the same state of the core.
+    /// The machines that have the figure, by the same version of its method and in the same state of the core; without the one that
+    /// may be the run's own.
     pub machines: usize,
     /// Where the run's figure lies.
     pub place: UsualPlace,
@@ -39,6 +40,10 @@ pub struct Usual {
 pub enum UsualPlace {
     /// There are too few neighbours to say.
     Few,
+    /// The only one that has the figure may be the run's own machine.
+    Itself,
+    /// The nearest machines are of another family or kind: their range is no standard.
+    Unlike,
     /// It has no interval, so this is unknown.
     Unknown,
     /// Below all of them by more than the margin, with its whole interval.
@@ -54,6 +59,8 @@ impl UsualPlace {
     pub fn name(self) -> &'static str {
         match self {
             UsualPlace::Few => "few",
+            UsualPlace::Itself => "itself",
+            UsualPlace::Unlike => "unlike",
             UsualPlace::Unknown => "unknown",
             UsualPlace::Below => "below",
             UsualPlace::Within => "within",
@@ -68,21 +75,22 @@ impl UsualPlace {
 }
 
 impl<'a> Neighbours<'a> {
-    /// The neighbours of a run's machine, but for the entry that was made from this run.
+    /// The neighbours of a run's machine, but for the entry that was made from this run. A processor that shows nothing of itself has
+    /// none. What is emulated has none and is none: its times are the emulator's.
     pub fn of(atlas: &'a Atlas, header: &Header) -> Self {
-        let facts = MachineFacts::of(&header.machine);
-        let own = format!("-{}", identity(header));
-        let family = facts.family();
-        let is_near = |other: &&Entry| {
-            family.is_some()
-                && other.machine.family() == family
-                && other.machine.kind == facts.kind
-                && !other.id.ends_with(&own)
+        let own = MachineFacts::of(&header.machine);
+        let name = format!("-{}", identity(header));
+        let is_known = own.family().is_some();
+        let is_other = |other: &&Entry| {
+            let is_emulated = [own.kind, other.machine.kind].contains(&MachineKind::Emulated);
+            is_known && !is_emulated && !other.id.ends_with(&name)
         };
+        let others: Vec<&Entry> = atlas.machines.iter().filter(is_other).collect();
+        let nearest = others.iter().map(|other| likeness(&own, &other.machine)).max();
+        let is_nearest = |other: &&Entry| Some(likeness(&own, &other.machine)) == nearest;
         Neighbours {
-            machines: atlas.machines.iter().filter(is_near).collect(),
-            family: family.clone().unwrap_or_default(),
-            kind: facts.kind,
+            machines: others.into_iter().filter(is_nearest).collect(),
+            own,
             margins: Margins::all(None),
         }
     }
@@ -92,20 +100,43 @@ impl<'a> Neighbours<'a> {
         &self.machines
     }
 
-    /// Several of them, in words: `Zen 5 guests`.
+    /// Whether they are of the run's processor family and kind.
+    pub fn are_alike(&self) -> bool {
+        let is_alike = |other: &&Entry| likeness(&self.own, &other.machine) == ALIKE;
+        self.machines.first().is_some_and(is_alike)
+    }
+
+    /// Whether one of them may be the run's own machine.
+    pub fn has_itself(&self) -> bool {
+        self.machines.iter().any(|other| self.own.is_perhaps(&other.machine))
+    }
+
+    /// Machines like the run's, in words: `Zen 5 guests`.
+    pub fn own_kind(&self) -> String {
+        self.own.in_words()
+    }
+
+    /// The machines, in words: `Zen 5 guests`.
     pub fn in_words(&self) -> String {
-        format!("{} {}", self.family, self.kind.plural())
+        let kinds: BTreeSet<String> =
+            self.machines.iter().map(|machine| machine.machine.in_words()).collect();
+        kinds.into_iter().collect::<Vec<_>>().join(", ")
     }
 
     /// What is usual for a figure; `None` if no neighbour has it.
     pub fn usual(&self, query: &Query) -> Option<Usual> {
-        let values: Vec<[f64; 3]> =
-            self.machines.iter().filter_map(|machine| first(machine, query)).collect();
-        let least = |place: usize| values.iter().map(|value| value[place]).reduce(f64::min);
-        let most = |place: usize| values.iter().map(|value| value[place]).reduce(f64::max);
+        let with = |machine: &&'a Entry| Some((*machine, first(machine, query)?));
+        let known: Vec<(&Entry, [f64; 3])> = self.machines.iter().filter_map(with).collect();
+        let least = |place: usize| known.iter().map(|(_, value)| value[place]).reduce(f64::min);
+        let most = |place: usize| known.iter().map(|(_, value)| value[place]).reduce(f64::max);
         let (low, high) = (least(0)?, most(0)?);
+        // A machine has one entry: of several that may be the run's own, one at most is.
+        let is_itself = known.iter().any(|(machine, _)| self.own.is_perhaps(&machine.machine));
+        let machines = known.len() - usize::from(is_itself);
         let place = match query.interval {
-            _ if values.len() < FEWEST => UsualPlace::Few,
+            _ if !self.are_alike() => UsualPlace::Unlike,
+            _ if machines == 0 => UsualPlace::Itself,
+            _ if machines < FEWEST => UsualPlace::Few,
             None => UsualPlace::Unknown,
             Some(interval) => {
                 let margin = 1.0 + self.margins.of(query.experiment);
@@ -116,8 +147,19 @@ impl<'a> Neighbours<'a> {
                 }
             }
         };
-        Some(Usual { low, high, machines: values.len(), place })
+        Some(Usual { low, high, machines, place })
     }
+}
+
+/// Whether two machines have the processor's family, its maker and their kind in common: what decides first stands first.
+type Likeness = [bool; 3];
+
+const ALIKE: Likeness = [true; 3];
+
+fn likeness(one: &MachineFacts, other: &MachineFacts) -> Likeness {
+    let family = one.family();
+    let (is_family, is_vendor) = (family.is_some() && family == other.family(), one.vendor == other.vendor);
+    [is_family, is_family || is_vendor, one.kind == other.kind]
 }
 
 /// The first figure of a machine that the query asks for.
@@ -141,12 +183,13 @@ mod tests {
     }
 
     fn neighbours(atlas: &Atlas) -> Neighbours<'_> {
-        Neighbours {
-            family: "Zen 5".to_owned(),
+        let own = MachineFacts {
+            design: Some("Zen 5".to_owned()),
             kind: MachineKind::Guest,
-            machines: atlas.machines.iter().collect(),
-            margins: Margins::all(None),
-        }
+            memory_gib: Some(8.0),
+            ..MachineFacts::default()
+        };
+        Neighbours { own, machines: atlas.machines.iter().collect(), margins: Margins::all(None) }
     }
 
     fn query(value: f64) -> Query<'static> {
@@ -185,6 +228,61 @@ mod tests {
             assert_eq!((usual.place, usual.machines, usual.low), (UsualPlace::Few, values.len(), 100.0));
         }
         assert_eq!(neighbours(&Atlas::default()).usual(&query(1.0)), None);
+    }
+
+    #[test]
+    fn the_machine_itself_is_no_standard() {
+        let mut atlas = atlas(&[100.0, 110.0, 105.0, 104.0]);
+        let of = |atlas: &Atlas| {
+            let near = neighbours(atlas);
+            let usual = near.usual(&query(500.0)).unwrap();
+            (near.has_itself(), usual.machines, usual.place)
+        };
+        assert_eq!(of(&atlas), (false, 4, UsualPlace::Above));
+        atlas.machines[0].machine.memory_gib = Some(8.0);
+        assert_eq!(of(&atlas), (true, 3, UsualPlace::Above), "of four that are alike one may be this one");
+        atlas.machines[1].machine.memory_gib = Some(8.0);
+        assert_eq!(of(&atlas), (true, 3, UsualPlace::Above), "but not two");
+        atlas.machines.truncate(3);
+        assert_eq!(of(&atlas), (true, 2, UsualPlace::Few));
+        atlas.machines.truncate(1);
+        assert_eq!(of(&atlas), (true, 0, UsualPlace::Itself));
+    }
+
+    #[test]
+    fn machines_of_another_family_have_a_range_and_no_verdict() {
+        let mut atlas = atlas(&[100.0, 110.0, 105.0]);
+        for machine in &mut atlas.machines {
+            machine.machine.design = Some("Zen 3".to_owned());
+        }
+        let near = neighbours(&atlas);
+        let usual = near.usual(&query(500.0)).unwrap();
+        assert_eq!((usual.place, usual.low, usual.machines), (UsualPlace::Unlike, 100.0, 3));
+        assert_eq!(
+            (near.are_alike(), near.in_words(), near.own_kind()),
+            (false, "Zen 3 guests".into(), "Zen 5 guests".into())
+        );
+    }
+
+    #[test]
+    fn family_goes_before_maker_and_maker_before_kind() {
+        let of = |design: &str, vendor: &str, kind| MachineFacts {
+            design: Some(design.to_owned()),
+            vendor: Some(vendor.to_owned()),
+            kind,
+            ..MachineFacts::default()
+        };
+        let own = of("Zen 5", "AuthenticAMD", MachineKind::Guest);
+        let ordered = [
+            of("Zen 5", "AuthenticAMD", MachineKind::Guest),
+            of("Zen 5", "AuthenticAMD", MachineKind::BareMetal),
+            of("Zen 3", "AuthenticAMD", MachineKind::Guest),
+            of("Zen 3", "AuthenticAMD", MachineKind::BareMetal),
+            of("Ice Lake", "GenuineIntel", MachineKind::Guest),
+            of("Ice Lake", "GenuineIntel", MachineKind::BareMetal),
+        ];
+        assert!(ordered.windows(2).all(|pair| likeness(&own, &pair[0]) > likeness(&own, &pair[1])));
+        assert_eq!(likeness(&own, &ordered[0]), ALIKE);
     }
 
     #[test]

@@ -4,13 +4,19 @@ use crate::main_figures::{self, FigureSource};
 use crate::run::Precision;
 use crate::summary::ABSENT;
 use crate::verdict::Trust;
-use fathom_atlas::{Atlas, Entry, Measured, Neighbours, Query, Usual, UsualPlace};
+use fathom_atlas::{Atlas, Entry, FEWEST, Measured, Neighbours, Query, Usual, UsualPlace};
 use fathom_core::experiment::Point;
 use fathom_core::quantities::Measure;
 use fathom_core::quantity::Unit;
 use fathom_engine::results::{PointResult, Results};
 use serde::Serialize;
 use std::collections::BTreeMap;
+
+/// What an entry and this machine have in common if they may be the same.
+const SAME: &str = "same stepping, memory, kernel";
+
+/// The most neighbours that are named.
+const MOST_NAMED: usize = 6;
 
 /// The usual values for the figures of one run.
 pub(crate) struct UsualFigures<'run> {
@@ -68,9 +74,41 @@ impl<'run> UsualFigures<'run> {
 
     /// The meaning of the column, for a legend; `None` if there are no neighbours.
     pub(crate) fn legend(&self) -> Option<String> {
-        let is_empty = self.neighbours.machines().is_empty();
-        (!is_empty)
-            .then(|| format!("the range among {} of the atlas, and their number", self.neighbours.in_words()))
+        let near = &self.neighbours;
+        let (words, machines) = (near.in_words(), near.machines().len());
+        match (near.are_alike(), near.has_itself()) {
+            _ if machines == 0 => None,
+            (false, _) => Some(format!(
+                "the atlas has no other {}; the nearest are {words}, whose range is no standard here",
+                near.own_kind()
+            )),
+            (true, true) if machines == 1 => {
+                Some(format!("one of the {words}, perhaps this machine itself ({SAME})"))
+            }
+            (true, true) => Some(format!(
+                "the range among {words} of the atlas, and their number without one that may be this machine ({SAME})"
+            )),
+            (true, false) => Some(format!("the range among {words} of the atlas, and their number")),
+        }
+    }
+
+    /// The nearest machines of the atlas by name, and how another is added, in sentences; `None` if there are none.
+    pub(crate) fn machines(&self) -> Option<String> {
+        let machines = self.neighbours.machines();
+        let named: Vec<String> = machines
+            .iter()
+            .take(MOST_NAMED)
+            .map(|entry| format!("{} ({}; {})", entry.id, entry.machine.title(), entry.run.measured_in()))
+            .collect();
+        let more = machines.len().saturating_sub(MOST_NAMED);
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        let few = if machines.len() < FEWEST || !self.neighbours.are_alike() {
+            " Too few of a kind for a verdict: `fathom publish RUN` makes an entry of this machine (docs/atlas.md)."
+        } else {
+            ""
+        };
+        (!named.is_empty())
+            .then(|| format!("Nearest machines of the atlas: {}{more}.{few}", named.join("; ")))
     }
 
     /// The points outside of what is usual, each with its usual values: first those that `leads` says to name first.
@@ -110,11 +148,14 @@ pub(crate) fn range(unit: Unit, usual: &Usual) -> String {
     }
 }
 
-/// Where the figure lies, the range, and the number of machines: `above 108–116 ns (3)`, `few: 112 ns (1)`.
+/// Where the figure lies, the range, and the number of machines: `above 108–116 ns (3)`, `few: 112 ns (1)`, `others: 108–188 ns (2)`;
+/// without a number, of what may be the machine itself.
 pub(crate) fn cell(unit: Unit, usual: &Usual) -> String {
     let (range, machines) = (range(unit, usual), usual.machines);
     match usual.place {
         UsualPlace::Few => format!("few: {range} ({machines})"),
+        UsualPlace::Itself => format!("itself? {range}"),
+        UsualPlace::Unlike => format!("others: {range} ({machines})"),
         UsualPlace::Unknown => format!("range {range} ({machines})"),
         place => format!("{} {range} ({machines})", place.name()),
     }

@@ -58,7 +58,9 @@ pub(super) fn opening<'run>(results: &'run Results<'run>, shown: &Opening<'_, 'r
     let shared = shown.figures.iter().any(|figure| figure.main.shared() != ABSENT);
     let shared = if shared { ", the value with the core shared beside that with it alone" } else { "" };
     let is_usual = |figure: &Ranked| shown.usual.of_source(&figure.main.source).is_some();
-    let usual = shown.usual.legend().filter(|_| shown.figures.iter().any(is_usual));
+    let is_usual = shown.figures.iter().any(is_usual);
+    let neighbours = shown.usual.machines().filter(|_| is_usual);
+    let usual = shown.usual.legend().filter(|_| is_usual);
     let usual = usual.map(|words| format!(" Usual: {words}.")).unwrap_or_default();
     let caption = format!(
         "Main figures: medians over trials with their 95 % intervals{shared}, and the median as a multiple of what was \
@@ -68,6 +70,7 @@ pub(super) fn opening<'run>(results: &'run Results<'run>, shown: &Opening<'_, 'r
         .say(sentences.join(" "))
         .say(Text::strong(verdict::sentence(results)))
         .with(main_figures_table(Key::of("main-figures"), &caption, shown))
+        .with_all(neighbours.map(|sentence| Block::Paragraph(Text::prose(&sentence))))
         .with_all(shown.rest.clone().map(Block::Paragraph))
         .under(screen::NOTABLE, notable(results, shown))
         .under(screen::TRUST, vec![Block::List(screen::trust(results).into_iter().map(reason).collect())])

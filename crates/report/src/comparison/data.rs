@@ -220,14 +220,29 @@ struct ComparisonRow {
     same_direction: Option<usize>,
     smallest_visible: Option<f64>,
     further_runs: Option<u32>,
+    /// Of a point: the range among the nearest machines of the atlas, their number, and where each side lies.
+    usual_before: Option<&'static str>,
+    usual_before_low: Option<f64>,
+    usual_before_high: Option<f64>,
+    usual_before_machines: Option<usize>,
+    usual_after: Option<&'static str>,
+    usual_after_low: Option<f64>,
+    usual_after_high: Option<f64>,
+    usual_after_machines: Option<usize>,
 }
 
 /// The families of each side, and then its points.
-pub(super) fn rows(others: &[(&Side, Comparison)]) -> String {
-    csv::table(others.iter().flat_map(|(side, comparison)| {
+pub(super) fn rows(first: &Side, others: &[(&Side, Comparison)], atlas: &Atlas) -> String {
+    let before = SideUsual::of(first, atlas);
+    let of_side = |(side, comparison): &(&Side, Comparison)| {
+        let after = SideUsual::of(side, atlas);
+        let usual = BothUsual { before: &before, after: &after };
         let families = comparison.families.iter().map(|pooled| family_row(side, pooled));
-        families.chain(comparison.rows.iter().map(|compared| csv_row(side, compared)))
-    }))
+        families
+            .chain(comparison.rows.iter().map(|compared| csv_row(side, compared, usual)))
+            .collect::<Vec<_>>()
+    };
+    csv::table(others.iter().flat_map(of_side))
 }
 
 fn family_row(side: &Side, pooled: &PooledFamily) -> ComparisonRow {
@@ -248,7 +263,8 @@ fn family_row(side: &Side, pooled: &PooledFamily) -> ComparisonRow {
     }
 }
 
-fn csv_row(side: &Side, compared: &Compared) -> ComparisonRow {
+fn csv_row(side: &Side, compared: &Compared, usual: BothUsual) -> ComparisonRow {
+    let [usual_before, usual_after] = usual.of_row(compared);
     let ratio = compared.contrast.interval();
     let (before, after) = (compared.before.interval, compared.after.interval);
     ComparisonRow {
@@ -268,6 +284,14 @@ fn csv_row(side: &Side, compared: &Compared) -> ComparisonRow {
         margin: compared.margin,
         verdict: compared.verdict.name(),
         family: compared.family(),
+        usual_before: usual_before.map(|usual| usual.place.name()),
+        usual_before_low: usual_before.map(|usual| usual.low),
+        usual_before_high: usual_before.map(|usual| usual.high),
+        usual_before_machines: usual_before.map(|usual| usual.machines),
+        usual_after: usual_after.map(|usual| usual.place.name()),
+        usual_after_low: usual_after.map(|usual| usual.low),
+        usual_after_high: usual_after.map(|usual| usual.high),
+        usual_after_machines: usual_after.map(|usual| usual.machines),
         ..ComparisonRow::default()
     }
 }

@@ -205,7 +205,7 @@ impl Facts for ComparisonReport<'_> {
 
 impl Subject for ComparisonReport<'_> {
     fn rows(&self) -> String {
-        data::rows(&self.others)
+        data::rows(self.first, &self.others, self.atlas)
     }
 
     fn document(&self) -> Document {

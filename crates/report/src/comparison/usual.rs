@@ -80,16 +80,27 @@ impl BothUsual<'_> {
 }
 
 fn in_words(neighbours: &Neighbours) -> String {
-    format!("{} {}", quantities::count(neighbours.machines().len()), neighbours.in_words())
+    format!("{} ({})", neighbours.in_words(), quantities::count(neighbours.machines().len()))
 }
 
 /// `12 within, 1 above`, or that there are too few machines to say.
 fn counted(places: &[UsualPlace]) -> String {
     let count = |place: UsualPlace| places.iter().filter(|other| **other == place).count();
-    let counts = [UsualPlace::Below, UsualPlace::Within, UsualPlace::Above, UsualPlace::Few]
-        .map(|place| (place, count(place)));
+    let places = [
+        UsualPlace::Below,
+        UsualPlace::Within,
+        UsualPlace::Above,
+        UsualPlace::Few,
+        UsualPlace::Itself,
+        UsualPlace::Unlike,
+    ];
+    let counts = places.map(|place| (place, count(place)));
     let words = counts.into_iter().filter(|(_, count)| *count > 0).map(|(place, count)| match place {
         UsualPlace::Few => format!("{} with too few machines for a verdict", quantities::count(count)),
+        UsualPlace::Itself => {
+            format!("{} beside what may be the same machine (no verdict)", quantities::count(count))
+        }
+        UsualPlace::Unlike => format!("{} of another family or kind (no verdict)", quantities::count(count)),
         place => format!("{} {}", quantities::count(count), place.name()),
     });
     words.collect::<Vec<_>>().join(", ")
