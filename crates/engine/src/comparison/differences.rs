@@ -34,7 +34,7 @@ const SHARED_MORE: f64 = 0.1;
 type FactReading = fn(&ReducedRun) -> String;
 
 /// The compared facts, and the name of those that make a comparison doubtful.
-const READINGS: [(&str, Option<&str>, FactReading); 26] = [
+const READINGS: [(&str, Option<&str>, FactReading); 27] = [
     ("setting", None, setting),
     ("processor", Some("processor"), |run| known(&machine(run).processor.model_name)),
     ("processor design", Some("processor"), |run| design(machine(run))),
@@ -48,6 +48,7 @@ const READINGS: [(&str, Option<&str>, FactReading); 26] = [
     ("kernel", None, |run| known(&machine(run).kernel.release)),
     ("kernel command line", None, |run| known(&machine(run).kernel.command_line)),
     ("mitigations", Some("mitigations"), |run| listed(&machine(run).kernel.mitigations)),
+    ("system-call filter", None, |run| known(&machine(run).privileges.seccomp)),
     ("clock source", Some("clock"), |run| known(&machine(run).kernel.clocksource)),
     ("clock of the measurement", Some("clock"), |run| format!("{:?}", run.header.clock.kind)),
     ("governor", Some("governor"), |run| joined(&machine(run).conditions.governors)),

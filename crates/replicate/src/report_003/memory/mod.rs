@@ -106,8 +106,10 @@ const QUICK_BYTES: usize = 256 << 20;
 const PASSES: usize = 10;
 const READ_LOOP: &str = "read_memory_loop";
 const READ_PREFETCHING: &str = "read_memory_unroll_prefetch";
+#[cfg(target_arch = "x86_64")]
 const READ_AVX: &str = "read_memory_avx";
 const WRITE_LOOP: &str = "write_memory_loop";
+#[cfg(target_arch = "x86_64")]
 const WRITE_AVX: &str = "write_memory_avx";
 const WRITE_MEMSET: &str = "write_memory_memset";
 
