@@ -34,8 +34,9 @@ pub(super) fn measure(args: &cli::Run, style: Style) -> Result<ExitCode> {
     }
     let _lock = take_lock(args.alongside, args.progress)?;
     run::catch_signals()?;
-    if let Some(most) = args.wait {
-        waiting::wait(most, &Telling::of(args.progress))?;
+    let is_wanted = args.wait.is_none_or(|most| waiting::wait(most, &Telling::of(args.progress)));
+    if !is_wanted {
+        return Ok(ExitCode::from(INCONCLUSIVE));
     }
     let (mut in_progress, path) = match &args.resume {
         Some(path) => (resume(args, path)?, path.clone()),

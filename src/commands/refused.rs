@@ -2,6 +2,7 @@
 
 use crate::cli;
 use anyhow::{Context, Result, anyhow, bail};
+use fathom_core::experiment::Failure;
 use fathom_core::sampling::own_folder;
 use fathom_engine::run::OwnFiles;
 use fathom_equipment::peer::launch::{PeerSpec, ssh};
@@ -11,7 +12,10 @@ use std::path::Path;
 pub(super) fn ensure_folder(named: Option<&Path>) -> Result<()> {
     let Some(folder) = named else { return Ok(()) };
     let own = OwnFiles::of_this_run(folder);
-    own_folder::path(own.folder(), "file").map(|_| ()).map_err(|failure| anyhow!("--dir: {failure}"))
+    own_folder::path(own.folder(), "file").map(|_| ()).map_err(|failure| match failure {
+        Failure::Broke(words) => anyhow!("--dir: {words}; choose another folder"),
+        failure => anyhow!("--dir: {failure}"),
+    })
 }
 
 /// Refuses a peer that cannot be reached, as far as that is known without contacting it.

@@ -1,6 +1,5 @@
 //! `--wait`: a run that begins when the machine is idle.
 
-use anyhow::{Result, bail};
 use fathom_core::machine::Machine;
 use fathom_core::quantities;
 use fathom_engine::run::{Activity, IdleEnd, wait_until_idle};
@@ -8,8 +7,9 @@ use fathom_report::Telling;
 use std::path::Path;
 use std::time::Duration;
 
-/// Waits at most this time until the machine is idle, and says how long that was.
-pub(super) fn wait(most: Duration, telling: &Telling) -> Result<()> {
+/// Waits at most this time until the machine is idle, and says how long that was. Whether the run is to begin: not if the waiting was
+/// interrupted.
+pub(super) fn wait(most: Duration, telling: &Telling) -> bool {
     let machine = Machine::describe(Path::new("."));
     let begun = |activity: Activity| {
         let most = quantities::duration(most.as_secs_f64());
@@ -25,10 +25,10 @@ pub(super) fn wait(most: Duration, telling: &Telling) -> Result<()> {
                 "the machine is not idle after {time} ({last}): measured all the same, and the report says so"
             )
         }
-        IdleEnd::Interrupted => bail!("interrupted after {time} of waiting; nothing was measured"),
+        IdleEnd::Interrupted => format!("interrupted after {time} of waiting; nothing was measured"),
     };
     telling.note(&text);
-    Ok(())
+    waited.end != IdleEnd::Interrupted
 }
 
 /// What was seen, in words.

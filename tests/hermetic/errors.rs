@@ -19,7 +19,7 @@ const MISTAKES: &[Mistake] = &[
     (
         &["compare", "009", "run.jsonl"],
         2,
-        &["no file 009", "no published machine 009", "i7-1250u-ubuntu-24.04"],
+        &["no file 009", "no published machine 009", "`fathom references` lists"],
     ),
     (&["references", "s000-9999"], 2, &["no figure s000-9999", "report 000", "s000-0001"]),
     (
@@ -29,7 +29,8 @@ const MISTAKES: &[Mistake] = &[
     ),
     (&["verify", "nosuch"], 2, &["no rig `nosuch`", "chase"]),
     (&["replicate", "009"], 2, &["no report `009`", "fathom replicate"]),
-    (&["references", "vax"], 2, &["no published machine vax", "i5-5257u-osx-10.11"]),
+    (&["references", "vax"], 2, &["no published machine vax", "`fathom references` lists"]),
+    (&["references", "thinkpad-x2"], 2, &["did you mean i7-11gen-thinkpad-x1-ubuntu-22.04?"]),
     (&["gate", "--baseline", "nosuch"], 2, &["--save-baseline nosuch"]),
     (&["report", "--format", "pdf"], 2, &["possible values", "html"]),
     // files
@@ -60,7 +61,7 @@ const MISTAKES: &[Mistake] = &[
     (&["run", "--seed", "abc"], 2, &["--seed: `abc` is no whole number"]),
     (&["run", "noise", "-o", "x.jsonl.gz"], 2, &["packed", "without .gz"]),
     // what a run would refuse, refused by a dry run
-    (&["run", "--dry-run", "--dir", "/proc"], 2, &["--dir", "/proc"]),
+    (&["run", "--dry-run", "--dir", "/proc"], 2, &["--dir", "/proc", "choose another folder"]),
     (&["run", "noise", "--dir", "/proc"], 2, &["--dir", "/proc"]),
     (&["run", "--dry-run", "noise", "--trial", "5h", "--budget", "83s"], 2, &["nothing fits", "--budget"]),
     (&["run", "--dry-run", "--peer", "nohost.invalid"], 2, &["no peer nohost.invalid", "no address"]),

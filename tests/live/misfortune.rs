@@ -6,14 +6,17 @@ use crate::short_run::{
     copied_program, fathom, lines_of, processes_of, running_trial, short_run, text, wait_for, wait_until,
 };
 use crate::tier::{Outcome, Test, beside};
+use std::io::{BufRead, BufReader};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 pub const TESTS: &[Test] = &beside![
     a_kill_loses_no_finished_trial_and_leaves_nothing_running_and_the_run_goes_on,
     ctrl_c_ends_a_run_in_an_orderly_way,
+    waiting_that_is_interrupted_ends_as_every_interruption,
     a_run_that_was_started_to_survive_a_hang_up_does,
     a_run_of_another_build_is_not_continued,
     an_ordinary_user_measures_everything,
@@ -89,6 +92,32 @@ fn ctrl_c_ends_a_run_in_an_orderly_way() -> Outcome {
     wait_until("every process is gone", || processes_of(&program).is_empty());
     assert_eq!(lines_of(&file, "closing")[0]["ended"], "interrupted");
     fathom().arg("report").arg(&file).assert().success();
+    Ok(())
+}
+
+fn waiting_that_is_interrupted_ends_as_every_interruption() -> Outcome {
+    let folder = tempfile::tempdir().unwrap();
+    let (program, file) = (copied_program(folder.path()), folder.path().join("run.jsonl"));
+    let is_over = AtomicBool::new(false);
+    let spin = || while !is_over.load(Ordering::Relaxed) {};
+    let (said, code) = std::thread::scope(|scope| {
+        // So that the machine is not idle.
+        scope.spawn(spin);
+        scope.spawn(spin);
+        let mut command = Command::new(&program);
+        command.args(["run", "--alongside", "--wait", "60s", "cpu/noise", "--output"]).arg(&file);
+        let mut run = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut lines = BufReader::new(run.stderr.take().unwrap()).lines().map_while(Result::ok);
+        let first = lines.by_ref().find(|line| line.contains("waiting at most"));
+        send(&run, libc::SIGINT);
+        let rest = lines.collect::<Vec<_>>().join("\n");
+        let code = run.wait().unwrap().code();
+        is_over.store(true, Ordering::Relaxed);
+        (format!("{first:?}\n{rest}"), code)
+    });
+    assert!(said.contains("interrupted after ") && said.contains("nothing was measured"), "{said}");
+    assert_eq!(code, Some(3), "{said}");
+    assert!(!file.exists());
     Ok(())
 }
 

@@ -9,7 +9,7 @@ use thiserror::Error;
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum Unknown {
     /// No machine has this name.
-    #[error("there is no published machine {name}; there are {}", list(known))]
+    #[error("there is no published machine {name}{}; `fathom references` lists the {} that there are", hint(name, known), known.len())]
     None {
         name: String,
         /// The ids of all machines.
@@ -23,6 +23,24 @@ pub enum Unknown {
         candidates: Vec<String>,
     },
 }
+
+/// Those of the ids that share the longest word with a name, as a question; empty without such a word.
+fn hint(name: &str, ids: &[String]) -> String {
+    let words = |text: &str| -> Vec<String> {
+        let words = text.split(|letter: char| !letter.is_ascii_alphanumeric());
+        words.filter(|word| word.len() >= SHORTEST_WORD).map(str::to_lowercase).collect()
+    };
+    let own = words(name);
+    let shared =
+        |id: &String| words(id).into_iter().filter(|word| own.contains(word)).map(|word| word.len()).max();
+    let longest = ids.iter().filter_map(shared).max();
+    let alike: Vec<&str> =
+        ids.iter().filter(|id| longest.is_some() && shared(id) == longest).map(String::as_str).collect();
+    if alike.is_empty() { String::new() } else { format!(" (did you mean {}?)", alike.join(" or ")) }
+}
+
+/// The fewest letters of a word that tells machines apart.
+const SHORTEST_WORD: usize = 3;
 
 fn list(ids: &[String]) -> String {
     ids.join(", ")
@@ -100,4 +118,18 @@ fn has_a_mapped_figure(machine: &Machine) -> bool {
 
 fn ids<'a>(machines: impl Iterator<Item = &'a Machine>) -> Vec<String> {
     machines.map(|machine| machine.id.clone()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_unknown_name_is_answered_in_a_line() {
+        let message = |name: &str| select(&[name.to_owned()]).unwrap_err().to_string();
+        let listed = format!("; `fathom references` lists the {} that there are", machines().len());
+        assert_eq!(message("009"), format!("there is no published machine 009{listed}"));
+        let meant = message("Thinkpad 13");
+        assert!(meant.contains("(did you mean i7-11gen-thinkpad-x1-ubuntu-22.04?)"), "{meant}");
+    }
 }
