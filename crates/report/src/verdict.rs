@@ -1,12 +1,14 @@
 //! How far a run can be trusted: the verdict with its reason and its remedy.
 
 use crate::run::{self, Precision, USEFUL};
+use crate::summary::is_in_table;
 use crate::words::plural;
-use fathom_core::experiment::Check;
+use fathom_core::experiment::{Check, Point};
 use fathom_core::quantities;
 use fathom_core::quantity::Unit;
 use fathom_core::statistics;
-use fathom_engine::results::{CoreShared, PointResult, Results};
+use fathom_engine::results::{CoreShared, Outcome, PointResult, Results};
+use std::collections::BTreeSet;
 
 /// How far a run can be trusted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -54,7 +56,14 @@ pub fn sentence(results: &Results) -> String {
     );
     let widths = widths(results, &precision, by_width(share));
     let wrong = wrong(results, by_width(share));
-    known + &in_words(by_width(share), &widths) + &wrong
+    known + &in_words(by_width(share), &widths) + &wrong + emulation(results)
+}
+
+/// What no width shows: the times of an emulated machine are of no machine.
+fn emulation(results: &Results) -> &'static str {
+    let warnings = results.run.header.machine.warnings();
+    let is_emulated = warnings.iter().any(|warning| warning.id == "emulated");
+    if is_emulated { " Its times are those of an emulator, not of a processor." } else { "" }
 }
 
 /// The level by the widths of the intervals alone.
@@ -73,7 +82,8 @@ fn level(results: &Results, share: f64) -> Trust {
 
 /// The values that fail a check.
 fn failing(results: &Results) -> usize {
-    results.points.iter().filter(|point| point.evidence.checks().iter().any(Check::fails)).count()
+    let valued = results.points.iter().filter(|point| is_in_table(point));
+    valued.filter(|point| point.evidence.checks().iter().any(Check::fails)).count()
 }
 
 /// A reason, and its remedy.
@@ -99,7 +109,7 @@ fn widths(results: &Results, precision: &Precision, level: Trust) -> Vec<WidthCa
         let cause = format!("{} have too few trials for an interval", quantities::count(precision.without));
         (cause, LONGER)
     });
-    let all = [limited_by_quota(results), busy(results), shared(results), few];
+    let all = [limited_by_quota(results), busy(results), shared(results), without_time(results), few];
     let causes: Vec<WidthCause> = all.into_iter().flatten().collect();
     let is_short = causes.is_empty() && level != Trust::High;
     let short = usual_trials(results).filter(|_| is_short);
@@ -109,12 +119,32 @@ fn widths(results: &Results, precision: &Precision, level: Trust) -> Vec<WidthCa
 
 const LONGER: &str = "Repeat it longer (--budget).";
 
+const QUIETER: &str = "Stop other work here and repeat.";
+
+fn was_busy(results: &Results) -> bool {
+    results.run.header.machine.warnings().iter().any(|warning| warning.id == "load")
+}
+
 fn busy(results: &Results) -> Option<WidthCause> {
-    let warned = results.run.header.machine.warnings();
-    let is_busy = warned.iter().any(|warning| warning.id == "load")
-        && widens(results, |point| point.disturbance.lost_share);
-    let remedy = "Stop other work here and repeat.";
-    is_busy.then(|| ("other work took the CPU".to_owned(), remedy))
+    let is_busy = was_busy(results) && widens(results, |point| point.disturbance.lost_share);
+    is_busy.then(|| ("other work took the CPU".to_owned(), QUIETER))
+}
+
+/// Planned points that got no time, if they are many. Beside other work everything takes longer, so its end is the remedy there.
+fn without_time(results: &Results) -> Option<WidthCause> {
+    let planned = planned_points(results);
+    let is_left_out = |point: &&&PointResult| matches!(point.outcome, Outcome::Skipped { .. });
+    let left_out = planned.iter().filter(is_left_out).count();
+    let counts =
+        format!("{} of {} got no time", quantities::count(left_out), plural(planned.len(), "planned figure"));
+    let is_often = left_out as f64 >= OFTEN * planned.len() as f64 && left_out > 0;
+    is_often.then(|| {
+        if was_busy(results) {
+            (format!("{counts} on a machine that was not idle"), QUIETER)
+        } else {
+            (counts, LONGER)
+        }
+    })
 }
 
 fn shared(results: &Results) -> Option<WidthCause> {
@@ -197,8 +227,23 @@ pub(crate) fn scale() -> String {
     )
 }
 
+/// The points that this run meant to measure; the others are of a longer run, or need what is not here.
+pub(crate) fn planned_points<'run>(results: &'run Results) -> Vec<&'run PointResult> {
+    let plan = results.run.header.plan.iter().filter(|planned| planned.skip.is_none());
+    let planned: BTreeSet<(&str, Point)> =
+        plan.map(|planned| (planned.experiment.as_str(), results.shown(&planned.point))).collect();
+    let is_planned =
+        |point: &&PointResult| planned.contains(&(point.experiment.as_str(), point.point.clone()));
+    results.points.iter().filter(is_planned).collect()
+}
+
 /// The trials of the median value; `None` if nothing was measured.
 pub(crate) fn usual_trials(results: &Results) -> Option<f64> {
-    let each = results.points.iter().map(|point| point.trials.0).filter(|trials| *trials > 0);
-    statistics::median(&each.map(|trials| trials as f64).collect::<Vec<_>>())
+    statistics::median(&trials_of_values(results).map(|trials| trials as f64).collect::<Vec<_>>())
+}
+
+/// The trials of each value. A point that was left out for want of time had one, and has none.
+pub(crate) fn trials_of_values(results: &Results) -> impl Iterator<Item = usize> {
+    let valued = results.points.iter().filter(|point| point.estimate().is_some());
+    valued.map(|point| point.trials.0).filter(|trials| *trials > 0)
 }

@@ -100,7 +100,10 @@ fn cpus(machine: &Machine) -> String {
 }
 
 fn caches(caches: &Fact<Vec<Cache>>) -> String {
-    or_reason(caches, |caches| joined(caches.iter().map(cache)))
+    or_reason(caches, |caches| {
+        let known = joined(caches.iter().map(cache));
+        if known.is_empty() { "the kernel tells no sizes".to_owned() } else { known }
+    })
 }
 
 fn cache(cache: &Cache) -> Option<String> {

@@ -3,14 +3,13 @@
 use crate::occupancy;
 use crate::paper::Sign;
 use crate::run::{self, Precision};
+use crate::summary::is_in_table;
 use crate::text::Style;
-use crate::verdict::{scale, usual_trials};
+use crate::verdict::{planned_points, scale, trials_of_values, usual_trials};
 use crate::verification;
 use crate::words::plural;
-use fathom_core::experiment::Point;
 use fathom_core::quantities;
 use fathom_engine::results::{Disturbance, FAIR, Outcome, PointResult, Results};
-use std::collections::BTreeSet;
 
 pub(crate) fn lines(results: &Results) -> Vec<(&'static str, String)> {
     let lines = [
@@ -54,16 +53,6 @@ fn values(results: &Results) -> String {
     format!("{}{}.", planned(results), others.unwrap_or_default())
 }
 
-/// The points that this run meant to measure; the others are of a longer run, or need what is not here.
-fn planned_points<'run>(results: &'run Results) -> Vec<&'run PointResult> {
-    let plan = results.run.header.plan.iter().filter(|planned| planned.skip.is_none());
-    let planned: BTreeSet<(&str, Point)> =
-        plan.map(|planned| (planned.experiment.as_str(), results.shown(&planned.point))).collect();
-    let is_planned =
-        |point: &&PointResult| planned.contains(&(point.experiment.as_str(), point.point.clone()));
-    results.points.iter().filter(is_planned).collect()
-}
-
 /// How many of the planned points were measured, and what became of the others.
 fn planned(results: &Results) -> String {
     let points = planned_points(results);
@@ -92,8 +81,7 @@ fn planned(results: &Results) -> String {
 
 /// The number of trials, in total and per point; `None` if nothing was measured.
 fn trials(results: &Results) -> Option<String> {
-    let each: Vec<usize> =
-        results.points.iter().map(|point| point.trials.0).filter(|trials| *trials > 0).collect();
+    let each: Vec<usize> = trials_of_values(results).collect();
     let (least, most) = (each.iter().min()?, each.iter().max()?);
     let median = usual_trials(results)?;
     let left_out: usize = results.points.iter().map(|point| point.left_out).sum();
@@ -109,7 +97,9 @@ fn trials(results: &Results) -> Option<String> {
 }
 
 fn evidence(results: &Results) -> Option<String> {
-    let judged = || results.points.iter().filter(|point| !point.evidence.checks().is_empty());
+    // What was left out for want of time has no figure that could be of another operation.
+    let is_judged = |point: &&PointResult| is_in_table(point) && !point.evidence.checks().is_empty();
+    let judged = || results.points.iter().filter(is_judged);
     let holding = judged().filter(|point| point.evidence_holds()).count();
     let other = not_judged(results);
     let holds = (judged().count() > 0).then(|| {
