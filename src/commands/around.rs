@@ -26,7 +26,7 @@ fn again(args: &cli::Around, path: &Path, style: Style) -> Result<ExitCode> {
     let name = clean(&path.to_string_lossy());
     let text = regular::read(path).with_context(|| format!("cannot read {name}"))?;
     let report = AroundReport::parse(&text).map_err(|reason| anyhow!("{name}: {reason}"))?;
-    let rendered = Rendered::of(&report, args.format, style)?;
+    let rendered = Rendered::of(&report, args.format, style, args.output.as_deref())?;
     let sources = [path.to_owned()];
     written(&rendered, args.output.as_deref(), Door { sources: &sources, force: args.force })?;
     Ok(ExitCode::from(if args.fail_if_moved && report.verdict() == Whole::Moved { REGRESSED } else { 0 }))
@@ -40,7 +40,7 @@ fn measured(args: &cli::Around, style: Style) -> Result<ExitCode> {
     let surroundings = around.end(ended.interrupted)?;
     let words = args.command.iter().map(|word| word.to_string_lossy().into_owned()).collect();
     let report = AroundReport::of(&surroundings, WorkDone { command: words, status: Some(ended.status) });
-    let rendered = Rendered::of(&report, args.format, style)?;
+    let rendered = Rendered::of(&report, args.format, style, args.output.as_deref())?;
     match &args.output {
         None => tell(rendered.as_text().trim_end()),
         Some(path) => {

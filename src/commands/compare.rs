@@ -35,7 +35,7 @@ pub(super) fn compare(args: &cli::Compare, style: Style) -> Result<()> {
     ensure_measured(&sides, &args.accept)?;
     let (first, others) = sides.split_first().context("nothing to compare")?;
     let report = ComparisonReport::of(first, others, &margins, &args.accept).in_full(args.full);
-    let rendered = Rendered::of(&report, args.format, style)?;
+    let rendered = Rendered::of(&report, args.format, style, args.output.as_deref())?;
     written(&rendered, args.output.as_deref(), door(args, &sources(&paths.concat(), args)))
 }
 
@@ -72,7 +72,7 @@ fn with_published(
     let built = results.iter().map(|(name, results)| (name.as_str(), &results.run.header));
     ensure_built_to_measure(built, &args.accept)?;
     let report = PublishedComparison::of(machines, &results, margins);
-    let rendered = Rendered::of(&report, args.format, style)?;
+    let rendered = Rendered::of(&report, args.format, style, args.output.as_deref())?;
     written(&rendered, args.output.as_deref(), door(args, &sources(&paths, args)))
 }
 

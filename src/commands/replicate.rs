@@ -85,7 +85,12 @@ fn budget(points: usize, quick: bool) -> Duration {
 }
 
 /// Shows a stored replication, whose run is in the same folder; and names the files that this was read from.
-pub(super) fn show(path: &Path, form: Form, style: Style) -> Result<(Rendered, Vec<PathBuf>)> {
+pub(super) fn show(
+    path: &Path,
+    form: Form,
+    style: Style,
+    output: Option<&Path>,
+) -> Result<(Rendered, Vec<PathBuf>)> {
     let replication = Replication::read(path)?;
     let report = replicate::find(&replication.header.report)
         .with_context(|| format!("this program does not know report {}", replication.header.report))?;
@@ -93,7 +98,7 @@ pub(super) fn show(path: &Path, form: Form, style: Style) -> Result<(Rendered, V
     let files = [("replication", path), ("run file", run_path.as_path())];
     let results = Results::of(&run);
     let replicated = ReplicationReport::of(report, &replication, &results, &files);
-    let rendered = Rendered::of(&replicated, form, style)?;
+    let rendered = Rendered::of(&replicated, form, style, output)?;
     Ok((rendered, vec![path.to_owned(), run_path]))
 }
 

@@ -31,7 +31,7 @@ pub(super) fn show(args: &cli::Report, style: Style) -> Result<()> {
         if !experiments.is_empty() {
             bail!("{} is a replication, which is only shown as a whole", path.display());
         }
-        replicate::show(&path, args.format, style)?
+        replicate::show(&path, args.format, style, args.output.as_deref())?
     } else {
         (shown(&path, &experiments, args, style)?, vec![path])
     };
@@ -104,7 +104,7 @@ fn shown(path: &Path, experiments: &[String], args: &cli::Report, style: Style) 
     let files = [("run file", path)];
     let report = RunReport::of(&results).beside(&machines).written_to(&files);
     let report = report.in_full(args.full).of_part(!experiments.is_empty());
-    Rendered::of(&report, args.format, style)
+    Rendered::of(&report, args.format, style, args.output.as_deref())
 }
 
 pub(super) fn latest() -> Result<PathBuf> {

@@ -47,6 +47,8 @@ pub fn explain(experiment: &dyn Experiment, machine: &Machine, style: Style) -> 
     section("Lines fitted", trends(experiment, style));
     section("Requires", required(experiment, &points, style) + &missing(experiment, &points, machine, style));
     section("Caveats", paragraphs(about.caveats, style));
+    let command = format!("  fathom run {} --budget 30s -o FILE\n  fathom report FILE {0}\n", about.name);
+    section("To measure it", command);
     text
 }
 

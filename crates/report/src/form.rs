@@ -17,7 +17,7 @@ pub enum Form {
     Text,
     /// One web page that needs no network.
     Html,
-    /// The paper for a wiki or an issue, its appendix in a second file; figures are in the web page and in LaTeX alone.
+    /// The paper for a wiki or an issue; with `--output`, its appendix is a second file and its figures are a folder beside it.
     Markdown,
     /// The paper for pdflatex, with its figures, and its appendix in a second file.
     Latex,
@@ -93,9 +93,33 @@ pub fn has(subject: &dyn Subject, form: Form) -> bool {
 /// The part of the paper that this form writes to a second file; `None` if there is none.
 pub fn appendix(subject: &dyn Subject, form: Form) -> Option<String> {
     match form {
-        Form::Markdown => markdown::appendix(&subject.document()).map(|text| searchable(&text)),
+        Form::Markdown => markdown::appendix(&subject.document(), None).map(|text| searchable(&text)),
         Form::Latex => latex::appendix(&subject.document()),
         _ => None,
+    }
+}
+
+/// A report in files beside each other.
+pub struct ReportFiles {
+    /// The report itself.
+    pub text: String,
+    /// What it leaves to a second file, if anything.
+    pub appendix: Option<String>,
+    /// Its figures, by the names of their files.
+    pub figures: Vec<(String, String)>,
+}
+
+/// The subject in a form, in files; the figures that are files are in a folder of this name beside the report.
+pub fn render_files(subject: &dyn Subject, form: Form, style: Style, folder: &str) -> ReportFiles {
+    if form != Form::Markdown {
+        let (text, appendix) = (render(subject, form, style), appendix(subject, form));
+        return ReportFiles { text, appendix, figures: vec![] };
+    }
+    let document = subject.document();
+    ReportFiles {
+        text: searchable(&markdown::with_figures(&document, folder)),
+        appendix: markdown::appendix(&document, Some(folder)).map(|text| searchable(&text)),
+        figures: markdown::figures(&document),
     }
 }
 

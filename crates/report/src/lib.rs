@@ -52,7 +52,9 @@ pub mod words;
 
 pub use around::{AroundReport, WorkDone};
 pub use comparison::{ComparisonReport, GateReport, PublishedComparison, family_change, regression};
-pub use form::{Facts, FactsForm, Form, Subject, appendix, has, render, render_facts};
+pub use form::{
+    Facts, FactsForm, Form, ReportFiles, Subject, appendix, has, render, render_facts, render_files,
+};
 pub use history::StoredRuns;
 pub use measured::AtlasMachine;
 pub use progress::{ProgressForm, Telling};

@@ -54,7 +54,8 @@ pub(crate) fn figure(results: &Results) -> Option<DrawnFigure> {
     for row in &rows {
         draw(&mut drawing, &axis, row);
     }
-    let words: Vec<&str> = rows.iter().map(|row| row.mark.words.as_str()).collect();
+    // By the names that are seen: a setting alone does not say of what.
+    let words: Vec<String> = rows.iter().map(|row| format!("{}, {}", row.name, row.mark.words)).collect();
     let svg = drawing.finish("The machine in one picture", &words.join("; "));
     let caption = "The machine in one picture: what its main operations take, with 95 % intervals.";
     Some(DrawnFigure::of(caption.to_owned(), Unit::Nanoseconds, svg, &axis))

@@ -23,10 +23,12 @@ impl Page<'_> {
             Block::Heading(heading) => {
                 // One level below the heading of the section, so that no level is skipped.
                 let (open, close) = match self.level {
-                    2 => ("<h3 class=\"part\">", "</h3>\n"),
-                    _ => ("<h4 class=\"part\">", "</h4>\n"),
+                    2 => ("<h3 class=\"part\" aria-label=\"", "</h3>\n"),
+                    _ => ("<h4 class=\"part\" aria-label=\"", "</h4>\n"),
                 };
-                self.out.raw(open).text(heading).raw(close);
+                // Each experiment has a part of this name: in a list of headings it says of which.
+                self.out.raw(open).text(&self.title).raw(": ").text(heading).raw("\">");
+                self.out.text(heading).raw(close);
             }
             Block::List(items) => self.list(items),
             Block::Listing(lines) => {

@@ -26,7 +26,7 @@ const SCRIPT: &str = include_str!("page.js");
 /// The whole page; with `data`, the same as JSON embedded for programs.
 pub fn render(document: &Document, data: Option<&str>) -> String {
     let (numbers, short_names) = (Numbers::of(document), ShortNames::of(document));
-    let mut page = Page { out: Writer::default(), numbers, short_names, level: 2 };
+    let mut page = Page { out: Writer::default(), numbers, short_names, level: 2, title: String::new() };
     page.head(document);
     page.out.raw("<main>\n");
     for section in &document.front {
@@ -51,6 +51,8 @@ struct Page<'a> {
     short_names: ShortNames<'a>,
     /// The heading level of the current section.
     level: usize,
+    /// The title of the current section.
+    title: String,
 }
 
 impl Page<'_> {
@@ -128,6 +130,7 @@ impl Page<'_> {
         self.counted(section);
         self.out.raw(close);
         self.level = level;
+        self.title = section.title.words();
         self.blocks(&section.blocks);
         for part in &section.sections {
             self.section(part, level + 1);

@@ -25,6 +25,8 @@ impl Page<'_> {
                 Piece::Note(note) => {
                     let letter = notes.letter(note);
                     self.out.raw("<sup><a href=\"#tablenote-").text(table).raw("-").text(&letter);
+                    // A letter alone says nothing in a list of links.
+                    self.out.raw("\" aria-label=\"note ").text(&letter).raw(" of Table ").text(table);
                     self.out.raw("\">").text(&letter).raw("</a></sup>");
                 }
                 piece => {

@@ -1,31 +1,56 @@
-//! A document in GitHub's Markdown: for an issue, a change request or a page of notes. Figures are in the HTML page only;
-//! their numbers are in the tables.
+//! A document in GitHub's Markdown: for an issue, a change request or a page of notes. Figures are files beside it where there is a
+//! place for them; else they are in the HTML page, and their numbers are in the tables.
 
 mod grid;
 
+use super::document::Node;
 use super::numbers::{Numbers, TableNotes};
 use super::part::{DocumentPart, HINT};
-use super::{Align, Block, Document, Figure, Group, Key, Piece, Row, Section, Table, Text, Tone, Weight};
+use super::{
+    Align, Block, Document, Figure, Group, Key, Piece, Row, Section, Table, Text, Tone, Weight, picture,
+};
 use crate::text::{clean, cleaned, escape};
 use grid::GridLine;
 use std::fmt::Write;
 
 pub fn render(document: &Document) -> String {
-    written(document, DocumentPart::Paper)
+    written(document, DocumentPart::Paper, None)
 }
 
-/// The part that the paper leaves to its appendix; `None` if there is none.
-pub fn appendix(document: &Document) -> Option<String> {
-    document.has_appendix().then(|| written(document, DocumentPart::Appendix))
+/// The paper with its figures, which are files in a folder of this name beside it.
+pub fn with_figures(document: &Document, folder: &str) -> String {
+    written(document, DocumentPart::Paper, Some(folder))
+}
+
+/// The part that the paper leaves to its appendix; `None` if there is none. Its figures are in that folder, if any.
+pub fn appendix(document: &Document, folder: Option<&str>) -> Option<String> {
+    document.has_appendix().then(|| written(document, DocumentPart::Appendix, folder))
 }
 
 /// The paper including its appendix, folded.
 pub fn whole(document: &Document) -> String {
-    written(document, DocumentPart::Whole)
+    written(document, DocumentPart::Whole, None)
 }
 
-fn written(document: &Document, part: DocumentPart) -> String {
-    let mut form = MarkdownWriter { numbers: Numbers::of(document), part, text: String::new() };
+/// All figures as files: their names, and drawings in SVG.
+pub fn figures(document: &Document) -> Vec<(String, String)> {
+    let numbers = Numbers::of(document);
+    let mut files = vec![];
+    document.walk(&mut |node| {
+        if let Node::Figure(figure) = node {
+            files.push((file_of(&numbers, figure), picture::render(&figure.drawing)));
+        }
+    });
+    files
+}
+
+/// The name of a figure's file.
+fn file_of(numbers: &Numbers, figure: &Figure) -> String {
+    format!("figure-{}.svg", numbers.number(&figure.key))
+}
+
+fn written(document: &Document, part: DocumentPart, folder: Option<&str>) -> String {
+    let mut form = MarkdownWriter { numbers: Numbers::of(document), part, folder, text: String::new() };
     let lead = if part == DocumentPart::Appendix { "Appendix: " } else { "" };
     let _ = writeln!(form.text, "# {lead}{}\n", plain(&document.title));
     for line in [&document.kind, &document.date] {
@@ -54,16 +79,26 @@ fn written(document: &Document, part: DocumentPart) -> String {
 
 /// Sections only, without title and contents.
 pub fn sections(document: &Document) -> String {
-    let mut form =
-        MarkdownWriter { numbers: Numbers::of(document), part: DocumentPart::Whole, text: String::new() };
+    let (numbers, part) = (Numbers::of(document), DocumentPart::Whole);
+    let mut form = MarkdownWriter { numbers, part, folder: None, text: String::new() };
     document.front.iter().chain(&document.sections).for_each(|section| form.section(section, 2));
     form.notes();
     form.text
 }
 
+/// A path as an address, with every letter that may mean something else as its number.
+fn address(path: &str) -> String {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_./".contains(&byte);
+    let written =
+        |byte: u8| if is_plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") };
+    path.bytes().map(written).collect()
+}
+
 struct MarkdownWriter<'a> {
     numbers: Numbers<'a>,
     part: DocumentPart,
+    /// The folder of the figures.
+    folder: Option<&'a str>,
     text: String,
 }
 
@@ -185,12 +220,17 @@ impl MarkdownWriter<'_> {
     fn figure(&mut self, figure: &Figure) {
         let number = self.numbers.number(&figure.key);
         let data = figure.data.as_ref().map(|key| format!(" Its data are in {}.", self.words(key)));
-        let _ = writeln!(
-            self.text,
-            "**Figure {number}.** {} *(Drawn in the HTML form.{})*\n",
-            self.phrase(&figure.caption),
-            data.unwrap_or_default()
-        );
+        let data = data.unwrap_or_default();
+        let elsewhere = match self.folder {
+            Some(folder) => {
+                let place = address(&format!("{folder}/{}", file_of(&self.numbers, figure)));
+                let _ = writeln!(self.text, "![{}]({place})\n", plain(&figure.drawing.name));
+                data.trim_start().to_owned()
+            }
+            None => format!("*(Drawn in the HTML form, and beside a file that `--output` names.{data})*"),
+        };
+        let caption = self.phrase(&figure.caption);
+        let _ = writeln!(self.text, "{}\n", format!("**Figure {number}.** {caption} {elsewhere}").trim_end());
     }
 
     fn table(&mut self, table: &Table) {
