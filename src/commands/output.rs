@@ -80,7 +80,7 @@ pub(super) fn written(report: &Rendered, output: Option<&Path>, door: Door) -> R
     folder.keep();
     // The paper is named for its figures, which may be many.
     let figures = figures_beside(output);
-    for path in earlier.into_iter().filter(|path| path.parent() != Some(&figures)) {
+    for path in earlier.into_iter().filter(|path| path.parent() != Some(figures.as_path())) {
         tell(format!("note: {} was written over", clean(&path.display().to_string())));
     }
     Ok(())

@@ -220,7 +220,7 @@ fn published_machines_are_listed_and_set_beside_a_run() {
     let json = text(&beside("all", "json").success().get_output().stdout);
     assert!(json.contains("\"beside\"") && json.contains("s000-0027"), "{json}");
     let refused = beside("vax", "text").code(2).get_output().clone();
-    assert!(text(&refused.stderr).contains("i5-5257u-osx-10.11") && refused.stdout.is_empty());
+    assert!(text(&refused.stderr).contains("`fathom references` lists") && refused.stdout.is_empty());
     let listed = fathom().arg("references").assert().success().get_output().clone();
     assert!(text(&listed.stdout).contains("315 figures"), "{}", text(&listed.stdout));
     fathom().args(["references", "003", "--format", "json"]).assert().success();

@@ -112,7 +112,7 @@ impl<'a> Neighbours<'a> {
     }
 
     /// Machines like the run's, in words: `Zen 5 guests`.
-    pub fn wanted(&self) -> String {
+    pub fn own_kind(&self) -> String {
         self.own.in_words()
     }
 
@@ -259,7 +259,7 @@ mod tests {
         let usual = near.usual(&query(500.0)).unwrap();
         assert_eq!((usual.place, usual.low, usual.machines), (UsualPlace::Unlike, 100.0, 3));
         assert_eq!(
-            (near.are_alike(), near.in_words(), near.wanted()),
+            (near.are_alike(), near.in_words(), near.own_kind()),
             (false, "Zen 3 guests".into(), "Zen 5 guests".into())
         );
     }

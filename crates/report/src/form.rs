@@ -117,7 +117,7 @@ pub fn render_files(subject: &dyn Subject, form: Form, style: Style, folder: &st
     }
     let document = subject.document();
     ReportFiles {
-        text: searchable(&markdown::illustrated(&document, folder)),
+        text: searchable(&markdown::with_figures(&document, folder)),
         appendix: markdown::appendix(&document, Some(folder)).map(|text| searchable(&text)),
         figures: markdown::figures(&document),
     }

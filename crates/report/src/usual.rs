@@ -13,7 +13,7 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 
 /// What an entry and this machine have in common if they may be the same.
-const SAME: &str = "same stepping, memory and kernel";
+const SAME: &str = "same stepping, memory, kernel";
 
 /// The most neighbours that are named.
 const MOST_NAMED: usize = 6;
@@ -80,10 +80,10 @@ impl<'run> UsualFigures<'run> {
             _ if machines == 0 => None,
             (false, _) => Some(format!(
                 "the atlas has no other {}; the nearest are {words}, whose range is no standard here",
-                near.wanted()
+                near.own_kind()
             )),
             (true, true) if machines == 1 => {
-                Some(format!("the atlas has one of the {words}, perhaps this machine itself ({SAME})"))
+                Some(format!("one of the {words}, perhaps this machine itself ({SAME})"))
             }
             (true, true) => Some(format!(
                 "the range among {words} of the atlas, and their number without one that may be this machine ({SAME})"

@@ -56,11 +56,11 @@ pub fn sentence(results: &Results) -> String {
     );
     let widths = widths(results, &precision, by_width(share));
     let wrong = wrong(results, by_width(share));
-    known + &in_words(by_width(share), &widths) + &wrong + emulated(results)
+    known + &in_words(by_width(share), &widths) + &wrong + emulation(results)
 }
 
 /// What no width shows: the times of an emulated machine are of no machine.
-fn emulated(results: &Results) -> &'static str {
+fn emulation(results: &Results) -> &'static str {
     let warnings = results.run.header.machine.warnings();
     let is_emulated = warnings.iter().any(|warning| warning.id == "emulated");
     if is_emulated { " Its times are those of an emulator, not of a processor." } else { "" }

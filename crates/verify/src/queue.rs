@@ -11,7 +11,7 @@ use fathom_core::sorting;
 use fathom_core::statistics::quantile;
 use fathom_engine::record::Truth;
 use fathom_engine::results::Results;
-use fathom_experiments::apparatus::filesystem::single_server::{Deadline, highest_rate, one_after_the_other};
+use fathom_experiments::apparatus::filesystem::single_server::{DueTime, highest_rate, one_after_the_other};
 use std::time::Duration;
 
 pub static RIG: Rig = Rig::of_known_work(
@@ -54,7 +54,7 @@ const CYCLE: u64 = 50;
 const WITHIN_NS: u64 = 2_500_000;
 
 /// A series has a hundred services at least, of which four are long.
-const DEADLINE: Deadline = Deadline { within_ns: WITHIN_NS as f64, series_ns: 0.0 };
+const DUE_TIME: DueTime = DueTime { within_ns: WITHIN_NS as f64, series_ns: 0.0 };
 
 /// The shortest interval at which all but the first of two long services, and those behind them, end in time.
 const SHORTEST_NS: u64 = 2 * LONG_NS - WITHIN_NS;
@@ -82,7 +82,7 @@ fn prepare<'site>(point: &Point, site: &'site Site) -> Result<Workload<'site>, F
             sorting::numbers(&mut services);
             return Ok(quantile(&services, 0.99));
         }
-        let (rate, _) = highest_rate(&mut serve, &services, DEADLINE, watch)?;
+        let (rate, _) = highest_rate(&mut serve, &services, DUE_TIME, watch)?;
         Ok((rate > 0.0).then(|| 1e9 / rate))
     };
     Ok(Workload::recorded(observe).cold())

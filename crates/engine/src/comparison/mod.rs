@@ -58,8 +58,24 @@ pub struct Comparison {
     pub of_itself: bool,
     /// Whether every run of the second side is older than all of the first: what is called better is then a loss since.
     pub is_reversed: bool,
-    /// Whether a side is a virtual machine, whose host decides which cores its CPUs run on.
-    pub is_placed_by_host: bool,
+    /// Who decides which cores CPUs run on.
+    pub placing: CpuPlacing,
+}
+
+/// Who decides which core a CPU runs on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CpuPlacing {
+    /// Each CPU is a core, or a hardware thread of one.
+    Machine,
+    /// The host of a virtual machine, which may move them.
+    Host,
+}
+
+impl CpuPlacing {
+    fn of(sides: [&Side; 2]) -> Self {
+        let is_virtual = |side: &&Side| side.runs.iter().any(|run| run.header.machine.is_virtual());
+        if sides.iter().any(is_virtual) { CpuPlacing::Host } else { CpuPlacing::Machine }
+    }
 }
 
 /// A point with a level on both sides.
@@ -186,9 +202,7 @@ impl Comparison {
             interleaved,
             of_itself,
             is_reversed,
-            is_placed_by_host: [before, after]
-                .iter()
-                .any(|side| side.runs.iter().any(|run| run.header.machine.is_virtual())),
+            placing: CpuPlacing::of([before, after]),
         }
     }
 
@@ -236,7 +250,10 @@ impl Comparison {
     /// shown by these.
     pub fn moved_by_host(&self) -> Vec<&Row> {
         let is_moved = |row: &&Row| row.experiment == HAND_OVERS && row.verdict.is_difference();
-        if self.is_placed_by_host { self.rows.iter().filter(is_moved).collect() } else { vec![] }
+        match self.placing {
+            CpuPlacing::Host => self.rows.iter().filter(is_moved).collect(),
+            CpuPlacing::Machine => vec![],
+        }
     }
 
     /// The rows of each experiment, in the order of the first run.

@@ -9,7 +9,7 @@ use thiserror::Error;
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum Unknown {
     /// No machine has this name.
-    #[error("there is no published machine {name}{}; `fathom references` lists the {} that there are", meant(name, known), known.len())]
+    #[error("there is no published machine {name}{}; `fathom references` lists the {} that there are", hint(name, known), known.len())]
     None {
         name: String,
         /// The ids of all machines.
@@ -25,7 +25,7 @@ pub enum Unknown {
 }
 
 /// Those of the ids that share the longest word with a name, as a question; empty without such a word.
-fn meant(name: &str, ids: &[String]) -> String {
+fn hint(name: &str, ids: &[String]) -> String {
     let words = |text: &str| -> Vec<String> {
         let words = text.split(|letter: char| !letter.is_ascii_alphanumeric());
         words.filter(|word| word.len() >= SHORTEST_WORD).map(str::to_lowercase).collect()

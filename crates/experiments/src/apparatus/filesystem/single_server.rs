@@ -51,7 +51,7 @@ pub struct ScheduledSeries {
 
 /// What a rate must keep: 99 in 100 services end within this time of when they were due, in series of this time.
 #[derive(Debug, Clone, Copy)]
-pub struct Deadline {
+pub struct DueTime {
     pub within_ns: f64,
     pub series_ns: f64,
 }
@@ -86,29 +86,29 @@ pub fn one_after_the_other(serve: &mut Serve, watch: &dyn Stopwatch) -> Result<V
 pub fn highest_rate(
     serve: &mut Serve,
     services_ns: &[f64],
-    deadline: Deadline,
+    deadline: DueTime,
     watch: &dyn Stopwatch,
 ) -> Result<(f64, ScheduledSeries), Failure> {
     let clock = Clock { now: &|| watch.now_ns(), wait_until: &|due| wait_until(due, watch) };
-    let mut kept = ScheduledSeries::default();
-    let mut is_kept = |per_second, deadline| {
+    let mut series_of_rate = ScheduledSeries::default();
+    let mut keeps = |per_second, deadline| {
         std::thread::sleep(PAUSE);
         let series = on_schedule(&clock, serve, per_second, deadline)?;
         if series.holds() {
-            kept = series;
+            series_of_rate = series;
         }
         Ok(series.holds())
     };
     let without_a_pause = 1e9 * services_ns.len() as f64 / services_ns.iter().sum::<f64>();
-    let mut rate = highest_kept(without_a_pause, &mut |per_second| is_kept(per_second, deadline))?;
+    let mut rate = highest_of_tries(without_a_pause, &mut |per_second| keeps(per_second, deadline))?;
     if rate > 0.0 && !would_keep(services_ns, 1e9 / rate, deadline.within_ns) {
-        let long = Deadline { series_ns: LONG_NS, ..deadline };
+        let long = DueTime { series_ns: LONG_NS, ..deadline };
         rate = (rate / STEP.powi(3)).min(NEARLY * without_a_pause);
-        while !is_kept(rate, long)? {
+        while !keeps(rate, long)? {
             rate *= STEP;
         }
     }
-    Ok((rate, kept))
+    Ok((rate, series_of_rate))
 }
 
 /// Whether 99 in 100 would end in time, if one were due every `interval_ns` and took as long as these did, in their order, and waited
@@ -125,12 +125,12 @@ fn would_keep(services_ns: &[f64], interval_ns: f64, within_ns: f64) -> bool {
 
 /// The highest rate that is kept, of those up to nearly `without_a_pause`: half of the one before until one is, and then by halving
 /// between the two.
-fn highest_kept(
+fn highest_of_tries(
     without_a_pause: f64,
-    is_kept: &mut dyn FnMut(f64) -> Result<bool, Failure>,
+    keeps: &mut dyn FnMut(f64) -> Result<bool, Failure>,
 ) -> Result<f64, Failure> {
     let (mut rate, mut above) = (NEARLY * without_a_pause, None);
-    while !is_kept(rate)? {
+    while !keeps(rate)? {
         above = Some(rate);
         rate /= 2.0;
         if rate < SLOWEST {
@@ -140,7 +140,7 @@ fn highest_kept(
     let Some(mut above) = above else { return Ok(rate) };
     for _ in 0..HALVINGS {
         let middle = (rate * above).sqrt();
-        if is_kept(middle)? { rate = middle } else { above = middle }
+        if keeps(middle)? { rate = middle } else { above = middle }
     }
     Ok(rate)
 }
@@ -156,7 +156,7 @@ fn on_schedule(
     clock: &Clock,
     serve: &mut Serve,
     per_second: f64,
-    deadline: Deadline,
+    deadline: DueTime,
 ) -> Result<ScheduledSeries, Failure> {
     let (began, interval) = ((clock.now)(), 1e9 / per_second);
     let count = ((deadline.series_ns / interval) as usize).clamp(FEWEST_TRIED, MOST);
@@ -193,7 +193,7 @@ mod tests {
     use super::*;
     use std::cell::Cell;
 
-    const DEADLINE: Deadline = Deadline { within_ns: 10e6, series_ns: 1e9 };
+    const DUE_TIME: DueTime = DueTime { within_ns: 10e6, series_ns: 1e9 };
 
     /// A device that serves in 0.2 ms as many requests as each slice of 20 ms allows, and delays the others until a later slice.
     #[derive(Default)]
@@ -237,11 +237,11 @@ mod tests {
                 self.serve();
                 Ok(())
             };
-            let mut is_kept = |per_second: f64| {
+            let mut keeps = |per_second: f64| {
                 self.now.set(self.now.get() + 3.0 * SLICE);
-                Ok(on_schedule(&clock, &mut serve, per_second, DEADLINE)?.holds())
+                Ok(on_schedule(&clock, &mut serve, per_second, DUE_TIME)?.holds())
             };
-            highest_kept(1e9 * 300.0 / services.iter().sum::<f64>(), &mut is_kept).unwrap()
+            highest_of_tries(1e9 * 300.0 / services.iter().sum::<f64>(), &mut keeps).unwrap()
         }
     }
 
@@ -256,17 +256,17 @@ mod tests {
     #[test]
     fn the_highest_rate_is_found_wherever_it_is() {
         for limit in [60.0, 125.0, 300.0, 390.0] {
-            let rate = highest_kept(400.0, &mut |per_second| Ok(per_second <= limit)).unwrap();
+            let rate = highest_of_tries(400.0, &mut |per_second| Ok(per_second <= limit)).unwrap();
             assert!((0.915..=1.0).contains(&(rate / limit)), "{rate} of {limit}");
         }
-        let quickest = highest_kept(400.0, &mut |_| Ok(true)).unwrap();
+        let quickest = highest_of_tries(400.0, &mut |_| Ok(true)).unwrap();
         assert!((quickest / (NEARLY * 400.0) - 1.0).abs() < 1e-9, "{quickest}");
     }
 
     #[test]
     fn a_rate_that_is_not_kept_is_not_told_and_none_is_tried_that_takes_minutes() {
         let mut rates = Vec::new();
-        let none = highest_kept(30.0, &mut |per_second| {
+        let none = highest_of_tries(30.0, &mut |per_second| {
             rates.push(per_second);
             Ok(false)
         });

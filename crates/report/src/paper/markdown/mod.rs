@@ -18,7 +18,7 @@ pub fn render(document: &Document) -> String {
 }
 
 /// The paper with its figures, which are files in a folder of this name beside it.
-pub fn illustrated(document: &Document, folder: &str) -> String {
+pub fn with_figures(document: &Document, folder: &str) -> String {
     written(document, DocumentPart::Paper, Some(folder))
 }
 

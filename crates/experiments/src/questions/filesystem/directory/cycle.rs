@@ -8,7 +8,7 @@ use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::SeedableRng;
 use std::cell::Cell;
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -215,6 +215,7 @@ pub fn traced_calls() -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::path::Path;
 
     struct Steps(AtomicUsize);
 

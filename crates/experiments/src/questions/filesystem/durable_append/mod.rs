@@ -335,20 +335,20 @@ fn streamed(observed: &Observed) -> Check {
 /// Of the schedules that the highest rate was kept on.
 fn scheduled(observed: &Observed) -> Vec<Check> {
     let count = |name| observed.witness(name).unwrap_or_default();
-    let made = count(SCHEDULED);
-    if made <= 0.0 {
+    let scheduled = count(SCHEDULED);
+    if scheduled <= 0.0 {
         return vec![];
     }
     vec![
         Check::within(
             "appends on a schedule of the highest rate: the share durable within 10 ms of when they were due",
-            count(IN_TIME) / made,
+            count(IN_TIME) / scheduled,
             0.99,
             1.0,
         ),
         Check::within(
             "appends on that schedule over those due at the rate meanwhile",
-            made / count(DUE),
+            scheduled / count(DUE),
             0.97,
             1.03,
         ),

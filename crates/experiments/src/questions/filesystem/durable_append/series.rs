@@ -3,14 +3,14 @@
 use super::log::{AppendLog, STREAMED, WriteStream};
 use super::{APPEND, BLOCK, LONGEST, RATE, WITHIN_NS, is_beside_a_stream};
 use crate::apparatus::filesystem::single_server::{
-    Deadline, ScheduledSeries, highest_rate, one_after_the_other,
+    DueTime, ScheduledSeries, highest_rate, one_after_the_other,
 };
 use fathom_core::prelude::*;
 use std::cell::Cell;
 use std::rc::Rc;
 
 /// What the highest rate must keep.
-const DEADLINE: Deadline = Deadline { within_ns: WITHIN_NS, series_ns: 0.25e9 };
+const DUE_TIME: DueTime = DueTime { within_ns: WITHIN_NS, series_ns: 0.25e9 };
 
 /// Witnesses: time of the series without pauses, nanoseconds; appends on the schedules that were kept, those of them that were durable
 /// in time, and those that the rates found would have made due meanwhile.
@@ -28,11 +28,11 @@ struct SeriesCounts {
 }
 
 impl SeriesCounts {
-    fn add(&self, kept: &ScheduledSeries, per_second: f64) {
+    fn add(&self, series: &ScheduledSeries, per_second: f64) {
         let add = |to: &Cell<f64>, more: f64| to.set(to.get() + more);
-        add(&self.scheduled, kept.count as f64);
-        add(&self.in_time, kept.in_time as f64);
-        add(&self.due, per_second * kept.lasted_ns / 1e9);
+        add(&self.scheduled, series.count as f64);
+        add(&self.in_time, series.in_time as f64);
+        add(&self.due, per_second * series.lasted_ns / 1e9);
     }
 }
 
@@ -55,8 +55,8 @@ pub fn observed<'site>(
         let mut figures: Vec<FigureValue> = services.iter().map(|ns| (APPEND, *ns)).collect();
         figures.push((LONGEST, longest));
         if stream.is_none() {
-            let (rate, kept) = highest_rate(&mut append, &services, DEADLINE, watch)?;
-            counts.add(&kept, rate);
+            let (rate, series) = highest_rate(&mut append, &services, DUE_TIME, watch)?;
+            counts.add(&series, rate);
             figures.push((RATE, rate * block));
         }
         Ok(figures)
