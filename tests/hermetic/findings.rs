@@ -43,7 +43,7 @@ const CASES: &[Case] = &[
             ("cpu/system_call", "call=getppid ", 200.0),
             ("cpu/procedure_call", "arguments=0 form=abi", 2.0),
         ],
-        said: "takes {200}, a procedure call without arguments {2}: {100} times as much.",
+        said: "takes {200}, entering the kernel and leaving it included; a procedure call without arguments takes {2}: {100} times as much.",
         compares: true,
     },
     Case {

@@ -61,6 +61,6 @@ fn a_comparison_begins_with_its_verdict_whichever_command_writes_it() {
     let other = folder.path().join("other.jsonl");
     std::fs::copy(&one, &other).unwrap();
     let compared = page(&["compare"], &[&one, &other]);
-    assert_order(&compared, &["Summary</h2>", "families of operations.", "Before", "id=\"contents\""]);
+    assert_order(&compared, &["Summary</h2>", "families of operations", "Before", "id=\"contents\""]);
     assert_eq!(page(&["report"], &[&one, &other]), compared);
 }

@@ -339,7 +339,10 @@ fn figures_of(screen: &str) -> Vec<(String, String)> {
         let cells: Vec<&str> = row.split("  ").map(str::trim).filter(|cell| !cell.is_empty()).collect();
         // The legend below has one cell.
         (cells.len() > 2).then(|| {
-            (cells[0].trim_start_matches("✗ ").to_owned(), cells[1].trim_end_matches('*').to_owned())
+            (
+                cells[0].trim_start_matches(['✗', '✓', '–', '?', ' ']).to_owned(),
+                cells[1].trim_end_matches('*').to_owned(),
+            )
         })
     });
     rows.collect()

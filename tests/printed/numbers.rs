@@ -76,6 +76,13 @@ fn end(text: &str, start: usize) -> usize {
 }
 
 impl Number<'_> {
+    /// Whether it stands directly behind these words and another number.
+    pub fn follows(&self, words: &str) -> bool {
+        self.before
+            .strip_suffix(words)
+            .is_some_and(|earlier| earlier.ends_with(|letter: char| letter.is_ascii_digit()))
+    }
+
     /// Its digits without zeros at either end.
     pub fn digits(&self) -> usize {
         let digits: String = self.text.chars().filter(char::is_ascii_digit).collect();

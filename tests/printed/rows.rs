@@ -29,6 +29,11 @@ fn ends(value: &Number, next: &[Number]) -> Option<(f64, f64)> {
         .then_some((low.value * sign(&before), high.value * sign(&between)))
 }
 
+/// Whether the number is the last of those of a machine in several states: the range that follows is that of the first.
+fn is_of_last_state(value: &Number) -> bool {
+    value.follows(" or ")
+}
+
 /// A text with one kind of space.
 pub fn plain(text: &str) -> String {
     text.chars().map(|letter| if numbers::is_space(letter) { ' ' } else { letter }).collect()
@@ -42,7 +47,7 @@ pub fn values(line: &str) -> Vec<Value> {
         UNITS.contains(&unit).then(|| Value {
             number: if number.is_negative() { -number.value } else { number.value },
             half_a_digit: number.half_a_digit(),
-            ends: ends(number, &numbers[place + 1..]),
+            ends: ends(number, &numbers[place + 1..]).filter(|_| !is_of_last_state(number)),
             unit: unit.to_owned(),
             line: line.trim().to_owned(),
         })

@@ -5,8 +5,9 @@ use super::occupancy;
 use super::paper::Sign;
 use super::run;
 use super::states;
-use super::summary::{self, ABSENT};
+use super::summary;
 use super::words;
+use super::words::ABSENT;
 use fathom_core::experiment;
 use fathom_core::experiment::{
     AXIS_PLACEMENT, At, Landmark, MainFigure, PEER, Point, Shown, VIRTUAL_PEER, Value,

@@ -1,6 +1,6 @@
 //! Points of a machine in several states, of which a row has the value of each: the median over both may be of neither.
 
-use super::summary::ABSENT;
+use super::words::ABSENT;
 use fathom_core::quantities::{self, Measure};
 use fathom_engine::results::{MachineState, Mixture, PointResult, StatePart};
 

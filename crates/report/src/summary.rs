@@ -1,6 +1,7 @@
 //! The rows of the summary table, from the same records as everything else (R-FIX-65): one row per operation with base
 //! hardware, software overhead, prediction and measurement, and a list of the points without a value, with the reason.
 
+use super::words::ABSENT;
 use super::{occupancy, states, words};
 use fathom_core::experiment::{AXIS_PLACEMENT, Part, Prediction};
 use fathom_core::quantities::{self, Measure};
@@ -50,9 +51,6 @@ pub(super) struct Unmeasured<'run> {
     pub failure: bool,
     pub points: Vec<String>,
 }
-
-/// The sign of a missing figure.
-pub const ABSENT: &str = "–";
 
 pub(super) fn groups<'run>(results: &'run Results) -> Vec<OperationGroup<'run>> {
     let groups = results.experiments().into_iter().map(|experiment| {

@@ -2,8 +2,8 @@
 
 use crate::main_figures::{self, FigureSource};
 use crate::run::Precision;
-use crate::summary::ABSENT;
 use crate::verdict::Trust;
+use crate::words::ABSENT;
 use fathom_atlas::{Atlas, Entry, FEWEST, Measured, Neighbours, Query, Usual, UsualPlace};
 use fathom_core::experiment::Point;
 use fathom_core::quantities::Measure;

@@ -3,8 +3,8 @@
 use crate::csv;
 use crate::form::{self, Facts, Subject};
 use crate::paper::{Column, Document, Key, Row, Section, Table, Text, Tone, plain};
-use crate::summary::ABSENT;
 use crate::text::Style;
+use crate::words::ABSENT;
 use crate::words::plural;
 use fathom_core::quantities::{self, Measure};
 use fathom_core::quantity::Unit;

@@ -9,6 +9,9 @@ use fathom_engine::record::MethodParameter;
 use fathom_engine::results::{Evidence, Outcome, PointResult, TrendResult};
 use std::borrow::Cow;
 
+/// The sign of a missing figure.
+pub const ABSENT: &str = "–";
+
 /// A source of the parameters of points, with the format of their values.
 pub trait Declares {
     /// The parameters, in the order of the tables.

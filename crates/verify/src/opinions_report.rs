@@ -9,8 +9,8 @@ use fathom_engine::record::Tool;
 use fathom_report::csv;
 use fathom_report::form::{self, Facts, Subject};
 use fathom_report::paper::{Column, Document, Key, Row, Section, Table, Text, Tone, plain};
-use fathom_report::summary::ABSENT;
 use fathom_report::text::Style;
+use fathom_report::words::ABSENT;
 use serde::Serialize;
 
 /// A session with other tools, for reporting.

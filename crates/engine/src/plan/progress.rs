@@ -161,7 +161,7 @@ mod tests {
 
     #[test]
     fn an_interval_is_narrow_enough_once_it_was_so_three_times_in_a_row() {
-        let mut progress = after(6, 0.1, Some(3), None);
+        let mut progress = Progress { precise_looks: 0, ..after(6, 0.1, Some(3), None) };
         for (reach, is_missing) in [(0.04, true), (0.06, true), (0.04, true), (0.03, true), (0.04, false)] {
             progress.look(Some(reach), 0.05);
             progress.further = Some(usize::from(reach > 0.05));

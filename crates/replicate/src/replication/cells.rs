@@ -5,7 +5,7 @@ use crate::{ReplicatedFigure, Row, Theirs};
 use fathom_core::quantities::{self, Measure};
 use fathom_report::paper::Text;
 use fathom_report::references::{self, Figure, Kind, Value};
-use fathom_report::summary::ABSENT;
+use fathom_report::words::ABSENT;
 
 /// The quantity of a row: `file read, sequential, per block`.
 pub(super) fn operation(row: &Row) -> String {

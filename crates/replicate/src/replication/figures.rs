@@ -9,8 +9,8 @@ use fathom_core::statistics;
 use fathom_engine::record::TrialOutcome;
 use fathom_report::figure;
 use fathom_report::paper::{Block, Column, Figure, Group, Key, Row, Section, Table, Text};
-use fathom_report::summary::ABSENT;
 use fathom_report::words;
+use fathom_report::words::ABSENT;
 
 /// The section; `None` where the report has no figures.
 pub(super) fn section(report: &Report, replication: &Replication) -> Option<Section> {

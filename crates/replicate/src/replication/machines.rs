@@ -7,7 +7,7 @@ use fathom_engine::record::Header;
 use fathom_report::description::{self, FactSection};
 use fathom_report::paper::{Column, Key, Row, Section, Table, Text};
 use fathom_report::references::{self, Machine};
-use fathom_report::summary::ABSENT;
+use fathom_report::words::ABSENT;
 
 /// How a fact of the report's machine is written.
 #[derive(Clone, Copy)]

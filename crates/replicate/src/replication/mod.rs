@@ -20,8 +20,8 @@ use fathom_report::form::{Facts, Subject};
 use fathom_report::paper::{Block, Column, Document, Key, Row, Section, Table, Text, plain};
 use fathom_report::references;
 use fathom_report::run;
-use fathom_report::summary::ABSENT;
 use fathom_report::text::{Style, clean};
+use fathom_report::words::ABSENT;
 use fathom_report::words::plural;
 use std::path::Path;
 

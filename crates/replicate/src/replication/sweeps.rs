@@ -11,8 +11,8 @@ use fathom_core::quantities;
 use fathom_core::quantity::Unit;
 use fathom_report::paper::{self, Block, Column, Key, Section, Table, Text};
 use fathom_report::references::{self, Figure, Kind, Value};
-use fathom_report::summary::ABSENT;
 use fathom_report::words;
+use fathom_report::words::ABSENT;
 
 /// Fewer settings than this make no sweep.
 const LEAST: usize = 3;

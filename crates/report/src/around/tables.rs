@@ -2,7 +2,7 @@
 
 use super::sentences::{by_scale, word};
 use crate::paper::{Column, Key, Row, Table, Text, Tone};
-use crate::summary::ABSENT;
+use crate::words::ABSENT;
 use fathom_core::quantities;
 use fathom_engine::around::{ChangeScale, DimensionReading, HostDimension, Verdict};
 

@@ -4,7 +4,7 @@
 use super::sections::linked;
 use crate::paper::{Column, Group, Key, Row, Section, Table, Text, Tone};
 use crate::references::{self, Beside, Figure, Machine, Ratio, Value};
-use crate::summary::ABSENT;
+use crate::words::ABSENT;
 use crate::{published, words};
 use fathom_core::quantities;
 use fathom_engine::results::{Outcome, Results};

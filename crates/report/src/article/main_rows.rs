@@ -71,7 +71,7 @@ impl<'run> MainRows<'run> {
         let all = Text::joined(all.iter().map(|key| Text::to(key)), ", ");
         let rows = self.rows.iter().flat_map(|main| rows(main, shared));
         let table = Table::new(key, caption.and(all).and(".")).columns(columns).rows(rows);
-        Some(table.without_empty_columns(summary::ABSENT))
+        Some(table.without_empty_columns(words::ABSENT))
     }
 }
 
@@ -120,7 +120,7 @@ fn rows(main: &Main, shared: Option<Measure>) -> Vec<Row> {
             None => format!("{number} {}", measure.symbol),
         };
         let ends = quantities::ends(estimate);
-        let absent = || Text::plain(summary::ABSENT);
+        let absent = || Text::plain(words::ABSENT);
         Some(Row::of([
             Text::toned(Tone::Faint, occupancy::SHARED),
             absent(),
@@ -153,13 +153,13 @@ fn row(main: &Main, shared: Option<Measure>) -> Row {
         _ => written(measure.number(value, None)),
     };
     let predicted = point.and_then(|point| point.prediction.as_ref()).map(Prediction::total);
-    let or_absent = |text: Option<String>| text.unwrap_or_else(|| summary::ABSENT.to_owned());
+    let or_absent = |text: Option<String>| text.unwrap_or_else(|| words::ABSENT.to_owned());
     let values = point.and_then(|point| states::values(point, measure));
     let median = written(values.unwrap_or_else(|| measure.number(value, ends)));
     let interval = ends.map(|(low, high)| written(measure.range(value, low, high)));
     let of_states = point.and_then(|point| states::intervals(point, measure));
     let interval = match of_states {
-        Some(ranges) if ranges == summary::ABSENT => Some(ranges),
+        Some(ranges) if ranges == words::ABSENT => Some(ranges),
         Some(ranges) => Some(written(ranges)),
         None => interval,
     };

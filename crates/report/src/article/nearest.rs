@@ -4,7 +4,7 @@
 use super::sections::linked;
 use crate::paper::{Column, Group, Key, Row, Section, Table, Text};
 use crate::references::{self, Beside, Machine, Value};
-use crate::summary::ABSENT;
+use crate::words::ABSENT;
 use crate::{finding, words};
 use fathom_core::experiment::{Piece, Statement};
 use fathom_core::quantities;

@@ -4,7 +4,8 @@
 use super::sections::{linked_as, title};
 use crate::main_figures::{self, FigureSource, Ranked};
 use crate::paper::{Column, Group, Key, Row, Section, Table, Text};
-use crate::summary::{self, ABSENT, OperationRow};
+use crate::summary::{self, OperationRow};
+use crate::words::ABSENT;
 use fathom_engine::results::{Explanation, FAIR, PointResult, Results};
 
 /// The experiments of the reports, each with how many of its main figures they have.

@@ -4,7 +4,8 @@
 use super::sections::linked;
 use crate::csv;
 use crate::paper::{Block, Column, Group, Key, Row, Section, Sign, Table, Text, Tone};
-use crate::summary::{self, ABSENT, Unmeasured};
+use crate::summary::{self, Unmeasured};
+use crate::words::ABSENT;
 use crate::words::{self, plural};
 use fathom_core::quantities;
 use fathom_core::statistics::TRIMMED;

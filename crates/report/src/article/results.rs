@@ -58,13 +58,13 @@ fn each(table: &mut Table, points: &[&PointResult], unit: Unit, parameters: usiz
     let rows = table.groups.iter_mut().flat_map(|group| &mut group.rows);
     for (row, point) in rows.zip(points) {
         let each = quotient(point).map(|each| measure.number(each, None));
-        row.cells.insert(parameters + 1, each.unwrap_or_else(|| summary::ABSENT.to_owned()).into());
+        row.cells.insert(parameters + 1, each.unwrap_or_else(|| words::ABSENT.to_owned()).into());
     }
 }
 
 /// Removes the columns that no row has a figure for, such as the best observation of differences.
 fn drop_empty(table: &mut Table, parameters: usize) {
-    let absent = Text::plain(summary::ABSENT);
+    let absent = Text::plain(words::ABSENT);
     for column in (parameters..table.columns.len()).rev() {
         let mut rows = table.groups.iter_mut().flat_map(|group| &mut group.rows);
         if rows.all(|row| row.cells[column] == absent) {
@@ -141,22 +141,22 @@ fn percentile(point: &PointResult, level: f64) -> Option<f64> {
 fn row(point: &PointResult, names: &[String], shared: Option<Measure>, percentiles: &[(f64, &str)]) -> Row {
     let of_parameter = |name: &String| match point.point.get(name) {
         Some(value) => words::value(point, name, value),
-        None => summary::ABSENT.to_owned(),
+        None => words::ABSENT.to_owned(),
     };
     let text =
-        |value: Option<f64>| value.map_or(summary::ABSENT.to_owned(), |value| plain(point, shared, value));
+        |value: Option<f64>| value.map_or(words::ABSENT.to_owned(), |value| plain(point, shared, value));
     let usable = point.estimate();
     let interval = usable.and_then(|estimate| interval(point.unit, shared, estimate));
     let interval = of_states(point, shared).or(interval);
     let mut cells: Vec<Text> = names.iter().map(|name| of_parameter(name).into()).collect();
     cells.push(remarked(point, of_core(point, Text::strong(median(point, shared)))));
-    cells.push(interval.unwrap_or(summary::ABSENT.to_owned()).into());
+    cells.push(interval.unwrap_or(words::ABSENT.to_owned()).into());
     cells.push(text(point.prediction.as_ref().map(Prediction::total)).into());
     cells.push(summary::factor(point).into());
-    cells.push(of_shared(point, shared).unwrap_or(summary::ABSENT.to_owned()).into());
+    cells.push(of_shared(point, shared).unwrap_or(words::ABSENT.to_owned()).into());
     cells.push(text(point.best()).into());
     cells.extend(percentiles.iter().map(|(level, _)| text(usable.and(percentile(point, *level))).into()));
-    cells.push(outliers(point).unwrap_or(summary::ABSENT.to_owned()).into());
+    cells.push(outliers(point).unwrap_or(words::ABSENT.to_owned()).into());
     cells.push(point.trials.0.to_string().into());
     cells.push(Text::sign(words::evidence_sign(point)));
     Row::of(cells)
@@ -180,7 +180,7 @@ fn median(point: &PointResult, shared: Option<Measure>) -> String {
         }
         (Outcome::Value(estimate), None) => quantities::estimate(point.unit, estimate),
         (Outcome::BelowResolution { below, .. }, _) => format!("< {}", plain(point, shared, *below)),
-        _ => summary::ABSENT.to_owned(),
+        _ => words::ABSENT.to_owned(),
     }
 }
 
@@ -200,7 +200,7 @@ fn of_states(point: &PointResult, shared: Option<Measure>) -> Option<String> {
     let own = || states::measure(point, summary::figure(point).unwrap_or(0.0));
     let measure = shared.unwrap_or_else(own);
     let ranges = states::intervals(point, measure)?;
-    Some(if shared.is_some() || ranges == summary::ABSENT {
+    Some(if shared.is_some() || ranges == words::ABSENT {
         ranges
     } else {
         format!("{ranges} {}", measure.symbol)

@@ -2,7 +2,7 @@
 
 use super::rows::{self, because_briefly, signed_row, verdict};
 use crate::paper::{Column, Key, Row, Section, Table, Text, Tone};
-use crate::summary::ABSENT;
+use crate::words::ABSENT;
 use crate::words::plural;
 use fathom_core::message::capitalize;
 use fathom_core::statistics::Measured;

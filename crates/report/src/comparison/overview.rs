@@ -3,7 +3,7 @@
 use super::rows::{change, label};
 use crate::figure;
 use crate::paper::{Block, Column, Figure, Group, Key, Row, Section, Table, Text, Tone};
-use crate::summary::ABSENT;
+use crate::words::ABSENT;
 use fathom_core::{quantities, statistics};
 use fathom_engine::comparison::{Comparison, Row as Compared, Side, Verdict};
 

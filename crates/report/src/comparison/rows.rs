@@ -2,7 +2,7 @@
 
 use super::usual::BothUsual;
 use crate::paper::{Block, Column, Group, Key, Row, Section, Table, Text, Tone};
-use crate::summary::ABSENT;
+use crate::words::ABSENT;
 use crate::words::{self, Declares, plural};
 use fathom_core::quantities;
 use fathom_core::statistics::{Interval, Measured};

@@ -1,8 +1,8 @@
 //! Where the figures of both sides lie among the machines of the atlas.
 
 use crate::paper::Text;
-use crate::summary::ABSENT;
 use crate::usual;
+use crate::words::ABSENT;
 use fathom_atlas::{Atlas, Neighbours, Query, Usual, UsualPlace};
 use fathom_core::experiment::Point;
 use fathom_core::quantities;

@@ -2,7 +2,7 @@
 
 use super::{CheckReport, tone, words};
 use crate::paper::{Column, Key, Row, Table, Text};
-use crate::summary::ABSENT;
+use crate::words::ABSENT;
 use fathom_core::quantities;
 use fathom_engine::requirements::{Assessment, Demand};
 

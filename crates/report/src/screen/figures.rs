@@ -2,9 +2,9 @@
 
 use crate::main_figures::{Ranked, WrittenFigure};
 use crate::paper::Sign;
-use crate::summary::ABSENT;
 use crate::text::{Style, clean, clipped, cut, display_width};
 use crate::usual::UsualFigures;
+use crate::words::ABSENT;
 use crate::{occupancy, states};
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 use fathom_core::quantities;

@@ -37,7 +37,7 @@ fn judge(premises: &Premises) -> Option<Conclusion> {
     let line = known.machine.line_bytes();
     let lines = in_flight(rate, *load, line);
     let headline = statement!(
-        "One core reads {rate} of memory ({method}): {lines} cache lines must be on their way at once, if each takes as long as a \
+        "One core reads {rate} of memory ({method}): {lines} cache lines must be in flight at once, if each takes as long as a \
          dependent load from {size} of memory does, {load}.",
         rate = rate.named("best read of memory"),
         method = point.name_of("method").unwrap_or("by its fastest method"),

@@ -251,7 +251,7 @@ fn what_a_clocks_reading_by_system_call_lacks_too_is_in_the_entry() {
         for (reading, ns) in [("monotonic-coarse by syscall", by_call), ("monotonic-coarse by library", 20.0)]
         {
             let clock = [("measure", serde_json::json!("cost")), ("reading", serde_json::json!(reading))];
-            let at = Selector::only("cpu/timing_overhead", &[]).point(&clock);
+            let at = Selector::of("cpu/timing_overhead", &[]).point(&clock);
             known.learn(
                 "cpu/timing_overhead",
                 &at,

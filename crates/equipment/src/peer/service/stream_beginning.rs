@@ -159,9 +159,9 @@ mod tests {
     fn a_stream_goes_on_until_its_rate_is_steady() {
         let even = |at: u64| 1_000_000 + at * 7919 % 1000;
         assert_eq!(lasts(even), 200);
-        let slower = |at: u64| if at < 150 { 4 * even(at) } else { even(at) };
+        let slower = |at: u64| if at < 110 { 4 * even(at) } else { even(at) };
         assert!(
-            (300..340).contains(&lasts(slower)),
+            (220..260).contains(&lasts(slower)),
             "{}: the lasting state is the longer part",
             lasts(slower)
         );

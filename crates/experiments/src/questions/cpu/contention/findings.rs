@@ -128,7 +128,7 @@ mod tests {
             text.contains(
                 "{10} with one thread; with 4 threads one takes {400} of all together, {40} times as long."
             ) && text.contains("From 2 threads on, all together do less than one thread alone.")
-                && text.contains("With two threads it takes {2} hand-overs")
+                && text.contains("A second thread adds the time of {2} hand-overs")
                 && text.contains("{62} each), which no longer describes 4 threads: {400}."),
             "{text}"
         );

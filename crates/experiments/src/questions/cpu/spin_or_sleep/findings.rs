@@ -110,8 +110,8 @@ mod tests {
             (at(SPIN, USUAL, LATENCY), 200.0),
             (at(FUTEX, USUAL, CALL), 2_000.0),
         ];
-        assert!(
-            text(&planted).contains("{50000} after its wait was ended, and one that spins {200}: {49800}")
-        );
+        assert!(text(&planted).contains(
+            "{50000} after the end of its wait, a spinning one {200} after it: sleeping adds {49800}"
+        ));
     }
 }

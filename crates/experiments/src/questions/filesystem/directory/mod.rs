@@ -45,7 +45,7 @@ static ABOUT: About = About {
              Without the mark, files are created where those of earlier trials were just removed, and ext4 without a \
              journal passes over every inode that was freed within the last minutes: after some ten thousand removals a \
              create took 500 to 900 µs instead of 18 (Linux 6.18; its profile shows find_inode_bit and recently_deleted). \
-             A workload that creates and removes files in one directory for minutes pays that price.",
+             A workload that creates and removes files in one directory for minutes takes that long.",
     version: 1,
     timed: Some(TimedCode {
         of: "what is done with every name",
