@@ -65,7 +65,7 @@ fn no_figure_of_work_between_cpus_changes_with_the_length_of_its_trials() -> Out
             let differs = matches!(all[0], Differs::Less | Differs::More);
             match () {
                 () if differs && all.len() == SESSIONS && all.iter().all(|one| *one == all[0]) => {
-                    wrong.push(words)
+                    wrong.push(words);
                 }
                 () if all.contains(&Differs::Same) => decided += 1,
                 () => undecided.push(words),

@@ -99,7 +99,11 @@ fn waiting_that_is_interrupted_ends_as_every_interruption() -> Outcome {
     let folder = tempfile::tempdir().unwrap();
     let (program, file) = (copied_program(folder.path()), folder.path().join("run.jsonl"));
     let is_over = AtomicBool::new(false);
-    let spin = || while !is_over.load(Ordering::Relaxed) {};
+    let spin = || {
+        while !is_over.load(Ordering::Relaxed) {
+            std::hint::spin_loop()
+        }
+    };
     let (said, code) = std::thread::scope(|scope| {
         // So that the machine is not idle.
         scope.spawn(spin);
