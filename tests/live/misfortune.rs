@@ -101,7 +101,7 @@ fn waiting_that_is_interrupted_ends_as_every_interruption() -> Outcome {
     let is_over = AtomicBool::new(false);
     let spin = || {
         while !is_over.load(Ordering::Relaxed) {
-            std::hint::spin_loop()
+            std::hint::spin_loop();
         }
     };
     let (said, code) = std::thread::scope(|scope| {
