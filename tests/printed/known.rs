@@ -86,11 +86,12 @@ pub fn rows_of_the_text(results: &Results, text: &str, findings: &mut Findings) 
 
 /// Each state of a point has a row with its value.
 fn of_states(point: &PointResult, lines: &[&str], findings: &mut Findings) {
-    let values = point.mixture.as_ref().map(fathom::results::Mixture::values).unwrap_or_default();
-    let measure = Measure::of(point.unit, point.estimate().map_or(0.0, |estimate| estimate.value));
+    let values = point.mixture.as_ref().map(fathom::results::Mixture::states).unwrap_or_default();
+    let measure = Measure::of(point.unit, values.first().map_or(0.0, |leading| leading.value));
     findings.values += values.len();
-    let has = |(line, value): (&&str, &f64)| {
-        rows::plain(line).contains(&rows::plain(&measure.number(*value, None)))
+    let has = |(line, state): (&&str, &fathom::results::MachineState)| {
+        let ends = state.interval.map(|interval| (interval.low, interval.high));
+        rows::plain(line).contains(&rows::plain(&measure.number(state.value, ends)))
     };
     if lines.len() != values.len() || !lines.iter().zip(&values).all(has) {
         findings.add("full text", "a state without its value", &format!("{lines:?} for {values:?}"));

@@ -2,7 +2,8 @@
 //!
 //! A value has three significant digits, and four if its interval is narrower than 0.2 % of it. The ends of the interval have the
 //! decimals of the value and are rounded outwards, so that what is printed always contains what was computed, and the printed
-//! value lies inside. An end that differs from zero is never printed as zero.
+//! value lies inside. An end that differs from zero is never printed as zero; a value that is far nearer to zero than the ends on both
+//! sides of it is.
 
 /// Significant digits of a value.
 const DIGITS: i32 = 3;
@@ -31,7 +32,8 @@ pub(super) fn place(value: f64, ends: Option<(f64, f64)>) -> i32 {
     let narrow = ends.is_some() && (high - low).abs() < NARROW * value.abs();
     let digits = if narrow { NARROW_DIGITS } else { DIGITS };
     let widest = value.abs().max(low.abs()).max(high.abs());
-    let first = if value == 0.0 { power(widest) } else { leading(value, digits) };
+    let is_about_zero = low < 0.0 && high > 0.0 && is_zero(value, power(widest) - DIGITS + 1);
+    let first = if value == 0.0 || is_about_zero { power(widest) } else { leading(value, digits) };
     (first - digits + 1).max(power(widest) - MOST_DIGITS + 1)
 }
 
@@ -43,6 +45,11 @@ fn leading(value: f64, digits: i32) -> i32 {
 /// The power of ten of the first digit that is not zero.
 pub(super) fn power(size: f64) -> i32 {
     if size > TINY && size.is_finite() { size.log10().floor() as i32 } else { 0 }
+}
+
+/// Whether a number rounds to zero at this place.
+pub(super) fn is_zero(number: f64, place: i32) -> bool {
+    (number / step(place)).round() == 0.0
 }
 
 /// A value to this place; to one digit if it would be zero there.
@@ -157,6 +164,14 @@ mod tests {
         assert_eq!(printed(3.21, 0.001_27, 38.0), ["0.001", "3.21", "38.00"]);
         assert_eq!(printed(3.21, 3.4e-17, 38.0), ["0", "3.21", "38.00"]);
         assert_eq!(printed(0.0, 0.0, 0.226), ["0", "0", "0.226"]);
+    }
+
+    /// A slope of a millionth beside ends of a thousandth: its own digits say nothing.
+    #[test]
+    fn a_value_far_nearer_to_zero_than_both_of_its_ends_has_their_decimals() {
+        assert_eq!(place(1e-6, Some((-9.18e-4, 1.638e-3))), -5);
+        assert_eq!(place(1e-4, Some((-9.18e-4, 1.638e-3))), -6);
+        assert_eq!(place(1e-6, Some((1e-7, 1.638e-3))), -8, "it is above zero");
     }
 
     #[test]

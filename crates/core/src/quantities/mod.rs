@@ -44,6 +44,9 @@ const NARROWER: &str = "< 0.1 %";
 /// The least number that is printed with its digits, in the smallest unit.
 const LEAST: f64 = 1e-4;
 
+/// The least part of a whole that is printed with its digits, where a smaller unit would show it better.
+const LEAST_PART: f64 = 1e-3;
+
 /// A number without a unit.
 const PLAIN: Measure = measure(1.0, "");
 
@@ -89,13 +92,19 @@ impl Measure {
         if is_smallest && interval.is_none() && value > 0.0 && value < LEAST * self.size {
             return format!("< {LEAST}");
         }
-        digits::value(value / self.size, self.place(value, interval))
+        let (number, place) = (value / self.size, self.place(value, interval));
+        let is_about_zero = interval.is_some_and(|(low, high)| low < 0.0 && high > 0.0);
+        if is_about_zero && digits::is_zero(number, place) {
+            return "0".to_owned();
+        }
+        digits::value(number, place)
     }
 
     /// A part of a whole in the same measure: as an upper limit where it is below the last digit of the whole, or below a tenth of it
     /// where there is no smaller unit that would show it better.
     pub fn part(self, value: f64, whole: f64) -> String {
         let last = 10_f64.powi(self.place(whole, None));
+        let last = if self.size > 1.0 { last.max(LEAST_PART) } else { last };
         let least = if self.size > 1.0 { last } else { 0.1 * last };
         if value > 0.0 && value < least * self.size {
             return format!("< {last}");

@@ -24,6 +24,15 @@ fn a_part_below_the_last_digit_of_its_whole_is_a_limit() {
     assert_eq!([part(0.317, 1_120.0), part(34.6, 6_930.0)], ["< 0.01", "0.0346"]);
     assert_eq!([part(4.0, 318_000.0), part(0.4, 318.0)], ["< 1", "0.400"]);
     assert_eq!(part(0.191, 834.0 * 1.3), "< 0.01");
+    let milliseconds = Measure::of(Unit::Nanoseconds, 31e6);
+    assert_eq!(
+        [milliseconds.part(704.0, 2_760.0), milliseconds.part(2_060.0, 2_760.0)],
+        ["< 0.001", "0.00206"]
+    );
+    let beside_zero = Measure::of(Unit::Nanoseconds, 1.0);
+    let ends = (-9.18e-4, 1.638e-3);
+    assert_eq!(beside_zero.number(1e-6, Some(ends)), "0");
+    assert_eq!(beside_zero.range(1e-6, ends.0, ends.1), "−0.00092 to 0.00164");
     assert_eq!([part(0.0, 318.0), part(-2.0, 3.0)], ["0", "−2.00"]);
 }
 

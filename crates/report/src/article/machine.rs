@@ -45,7 +45,7 @@ pub(super) fn of(results: &Results) -> Section {
 fn raw(results: &Results) -> Option<Block> {
     let raw = &results.run.header.machine.raw;
     let each = |raw: &RawText| {
-        [Block::Paragraph(Text::plain(raw.source.as_str())), Block::Listing(raw.text.clone())]
+        [Block::Paragraph(Text::plain(raw.source.as_str())), Block::Listing(raw.text.replace('\t', " "))]
     };
     (!raw.is_empty()).then(|| Block::Folded {
         summary: "What was read, as it was".into(),
