@@ -85,7 +85,7 @@ const CASES: &[Case] = &[
             ("cpu/context_switch", THREAD_SWITCH, 2000.0),
             ("cpu/thread_creation", "measure=create and join placement=one-cpu", 20e3),
         ],
-        said: "Creating and reaping a thread takes as long as {10} switches.",
+        said: "Creating and reaping a thread takes as long as {10} switches between threads.",
         compares: true,
     },
     Case {

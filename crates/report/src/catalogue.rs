@@ -141,7 +141,8 @@ fn points_here(experiment: &dyn Experiment, points: &[Point], machine: &Machine,
     }
     let mut text = plural(points.len(), "point");
     for (effort, number) in by_effort.iter().filter(|(effort, _)| **effort > Effort::Quick) {
-        let _ = write!(text, "; {number} of them only with {} effort or more", words::effort(*effort));
+        let run = if *effort == Effort::Standard { "not by --quick" } else { "by --thorough alone" };
+        let _ = write!(text, "; {number} of them {run}");
     }
     style.wrapped("  ", &text)
 }

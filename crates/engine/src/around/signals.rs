@@ -12,6 +12,9 @@ use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 /// The command that signals are passed on to, as kill(2) takes it: negative for its group; 0 while there is none.
 static COMMAND: AtomicI32 = AtomicI32::new(0);
 
+/// The last signal of another process that came while there was no command; 0 for none.
+static UNPASSED: AtomicI32 = AtomicI32::new(0);
+
 /// Whether a signal came while the command ran.
 static SIGNALLED: AtomicBool = AtomicBool::new(false);
 
@@ -42,8 +45,13 @@ pub fn catch() -> Result<()> {
 }
 
 extern "C" fn caught(signal: libc::c_int, about: *mut libc::siginfo_t, _: *mut libc::c_void) {
+    // SAFETY: the kernel hands over a valid record; a code of at most 0 is that of a process (sigaction(2)).
+    let is_of_a_process = unsafe { (*about).si_code } <= 0;
     let command = COMMAND.load(Ordering::Relaxed);
     if command == 0 {
+        if is_of_a_process {
+            UNPASSED.store(signal, Ordering::Relaxed);
+        }
         if INTERRUPTED.swap(true, Ordering::Relaxed) {
             // SAFETY: the default action of a signal, and the signal.
             unsafe {
@@ -54,19 +62,42 @@ extern "C" fn caught(signal: libc::c_int, about: *mut libc::siginfo_t, _: *mut l
         return;
     }
     SIGNALLED.store(true, Ordering::Relaxed);
-    // SAFETY: the kernel hands over a valid record; a code of at most 0 is that of a process (sigaction(2)).
-    if unsafe { (*about).si_code } <= 0 {
+    if is_of_a_process {
         // SAFETY: a signal to our own child, which was not waited for, or to its group.
         unsafe { libc::kill(command, signal) };
     }
 }
 
-/// From now on signals are passed on to this command; to none for 0.
+/// From now on signals are passed on to this command, and one that came since it was started, before this call; to none for 0.
 pub(super) fn pass_to(command: libc::pid_t) {
     COMMAND.store(command, Ordering::Relaxed);
+    let unpassed = UNPASSED.swap(0, Ordering::Relaxed);
+    if command != 0 && unpassed != 0 {
+        SIGNALLED.store(true, Ordering::Relaxed);
+        // SAFETY: a signal to our own child, which was not waited for, or to its group.
+        unsafe { libc::kill(command, unpassed) };
+    }
 }
 
 /// Whether a signal came while a command ran.
 pub(super) fn signalled() -> bool {
     SIGNALLED.load(Ordering::Relaxed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::process::ExitStatusExt;
+    use std::process::Command;
+
+    /// A command may have begun, and whoever saw that may have sent a signal, before its number is known here.
+    #[test]
+    fn a_signal_between_the_start_of_a_command_and_its_number_is_not_lost() {
+        UNPASSED.store(libc::SIGTERM, Ordering::Relaxed);
+        let mut child = Command::new("sleep").arg("60").spawn().unwrap();
+        pass_to(child.id() as libc::pid_t);
+        pass_to(0);
+        assert_eq!(child.wait().unwrap().signal(), Some(libc::SIGTERM));
+        assert!(signalled());
+    }
 }

@@ -104,11 +104,11 @@ fn method_in_brief(method: &Method) -> Block {
     let mut text = Text::prose(&format!("One operation is {}. ", method.operation));
     text = text.and(cited(&sentences(&method.text, METHOD_WORDS)));
     if let Some(timed) = &method.timed {
-        text = text.and(" Timed: ");
+        text = text.and(" The appendix lists the code that is timed: ");
         if let Some(name) = name_of(&timed.text) {
             text = text.and(Text::code(name)).and(", ");
         }
-        text = text.and(Text::prose(&timed.of)).and(", listed in the appendix.");
+        text = text.and(Text::prose(&timed.of)).and(".");
     }
     part_of("Method", text)
 }

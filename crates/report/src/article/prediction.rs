@@ -87,7 +87,7 @@ fn named(point: &PointResult, measure: Measure, term: &Term) -> Text {
 fn source_in_brief(of: &Source) -> Text {
     match of {
         Source::Machine { .. } => "a fact of this machine".into(),
-        Source::Measured { experiment, .. } => Text::plain("this run: ").and(Text::code(experiment)),
+        Source::Measured { experiment, .. } => Text::plain("this run so far: ").and(Text::code(experiment)),
         Source::Assumed { .. } => "assumed".into(),
         Source::Published { citation } => {
             let (cycles, work) = citation.split_once(" ns: ").unwrap_or(("", citation));

@@ -7,7 +7,7 @@ use crate::words::plural;
 use fathom_core::message::capitalize;
 use fathom_core::statistics::Measured;
 use fathom_core::{quantities, sorting};
-use fathom_engine::comparison::{Comparison, Difference, PooledFamily, Verdict};
+use fathom_engine::comparison::{Comparison, Difference, PooledFamily, Row as ComparedRow, Verdict};
 use std::collections::BTreeMap;
 
 /// The verdict of a comparison in words: what it is of, where that matters, and which families moved.
@@ -87,7 +87,7 @@ fn moved_by_host(comparison: &Comparison) -> Option<String> {
     let level = |level: Measured| quantities::value(furthest.unit, level.value);
     Some(format!(
         "{} depends on the cores that the host runs these virtual CPUs on, and the host may move them: {} before and {} after are states \
-         of the host, and show no difference of the machines.",
+         of the host, and no evidence that the machines differ.",
         furthest.experiment,
         level(furthest.before),
         level(furthest.after)
@@ -106,11 +106,24 @@ fn by_themselves(comparison: &Comparison) -> Option<String> {
     let furthest = rows.first()?;
     let (change, interval) = rows::change(furthest);
     Some(format!(
-        "Points by themselves: {}; furthest {} {}, {change} ({interval}).",
+        "Points by themselves: {}{}; furthest {} {}, {change} ({interval}).",
         counts.join(", "),
+        most_of_one(&rows),
         furthest.experiment,
         rows::label(furthest)
     ))
+}
+
+/// The experiment that most of some points are of, if there is one: `, 9 of them of filesystem/read`.
+fn most_of_one(rows: &[&ComparedRow]) -> String {
+    let count = |name: &str| rows.iter().filter(|row| row.experiment == name).count();
+    let most = rows.iter().map(|row| (count(&row.experiment), &row.experiment)).max();
+    let (points, name) = most.unwrap_or((0, &rows[0].experiment));
+    if points > 2 && 2 * points > rows.len() {
+        format!(", {points} of them of {name}")
+    } else {
+        String::new()
+    }
 }
 
 /// What must be known before any figure: a run compared with itself, other machines, other builds.
@@ -226,7 +239,7 @@ pub(super) fn judged(section: Section, comparison: &Comparison, key: &Key) -> Se
         return section;
     }
     let caption = "Families of operations: the change of their cost, pooled over the points of each. Where the cycle of \
-                   the core is compared, the others are at the same frequency of it. A change smaller than the margin is \
+                   the core is compared, the others are at the same frequency of it. A change whose whole interval is within the margin is \
                    called small. Equivalent: the whole interval is within the margin, and so are most points. The \
                    smallest visible change is found in four of five such pairs of runs.";
     // A margin that all have stands in the verdict.

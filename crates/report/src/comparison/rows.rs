@@ -179,9 +179,17 @@ fn counted_only(comparison: &Comparison) -> Vec<Block> {
     reasons(comparison)
         .into_iter()
         .map(|(reason, points)| {
-            Block::Paragraph(format!("Not compared: {}, {reason}.", plural(points.len(), "point")).into())
+            let (count, of) = (plural(points.len(), "point"), experiments_of(&points));
+            Block::Paragraph(format!("Not compared: {count} ({of}), {reason}.").into())
         })
         .collect()
+}
+
+/// The experiments of some points, by name.
+fn experiments_of(points: &[&NotCompared]) -> String {
+    let mut names: Vec<&str> = points.iter().map(|point| point.experiment.as_str()).collect();
+    names.dedup();
+    names.join(", ")
 }
 
 fn not_compared(comparison: &Comparison) -> Vec<Block> {

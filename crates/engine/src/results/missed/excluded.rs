@@ -174,7 +174,9 @@ fn frequency(missed: &Missed) -> Option<Statement> {
 
 /// Other work on the CPU, if it took less of the time than is missing.
 fn others(missed: &Missed) -> Option<Statement> {
-    let lost = missed.result.disturbance.lost_share.filter(|lost| *lost >= 0.0)?;
+    // Busy processes that belong to the point begin after that look.
+    let is_beside_its_own = missed.result.point.number_of("busy").is_some_and(|busy| busy > 0);
+    let lost = missed.result.disturbance.lost_share.filter(|lost| *lost >= 0.0 && !is_beside_its_own)?;
     (lost < 1.0 - 1.0 / missed.distance()).then(|| {
         if lost == 0.0 {
             return "other work on the CPU (none was seen just before the observations)".into();
@@ -206,8 +208,8 @@ pub(super) fn in_the_entry(missed: &Missed, known: &Known) -> Option<Statement> 
     let is_more = beyond.ends().is_some_and(|(low, _)| low > missed.prediction.total());
     is_more.then(|| {
         statement!(
-            " It is in entering and leaving the kernel, not in the service: a clock's reading by system call enters the kernel as well, \
-             and takes {beyond} more than one by the library.",
+            " Most of what is missing is in entering and leaving the kernel: a clock's reading by system call enters it as well, and takes \
+             {beyond} more than one by the library.",
             beyond = beyond.named("a clock's reading by system call beyond one by the library")
         )
     })

@@ -5,7 +5,6 @@ use crate::apparatus::cpu::counters::{self, TwoCounters, undisturbed_from};
 use crate::apparatus::cpu::thread_checks;
 use crate::expected::core_facts;
 use fathom_core::prelude::*;
-use fathom_core::statistics::{Interval, Measured};
 
 const DISTANCE: Parameter = Parameter::bytes("distance", "bytes from one thread's counter to the other's");
 
@@ -121,9 +120,9 @@ fn finding(known: &Known) -> Option<Finding> {
     let (_, disturbed) = times.iter().find(|(distance, _)| *distance == disturbed_at)?;
     Some(finding!(
         Question::Experiment,
-        "Two threads no longer disturb each other if their counters are {least} from each other; at {disturbed_at} an increment \
-         takes {disturbed}, {ratio} as at the greatest distance. {reason}",
-        least = distance(least, disturbed_at).named("the least distance without a disturbance"),
+        "Two threads whose counters are {least} apart do not disturb each other; at {disturbed_at}, the next distance measured, an \
+         increment takes {disturbed}, {ratio} as at the greatest distance. {reason}",
+        least = exactly(least).named("the least distance without a disturbance"),
         disturbed_at = exactly(disturbed_at).named("the greatest distance with a disturbance"),
         disturbed = disturbed.named("an increment, disturbed"),
         ratio = disturbed.times_as("long", *furthest, "an increment, disturbed over undisturbed"),
@@ -135,17 +134,11 @@ fn exactly(bytes: u64) -> Found {
     Found::exact(bytes as f64, Dimension::Of(Unit::Bytes))
 }
 
-/// The distance, which is greater than one at which they do disturb each other, and at most this.
-fn distance(least: u64, disturbed_at: u64) -> Found {
-    let interval = Interval { low: disturbed_at as f64, high: least as f64 };
-    Found::measured(Measured { value: least as f64, interval: Some(interval) }, Dimension::Of(Unit::Bytes))
-}
-
 /// What the machine says of its lines, compared with the result.
 fn reason(least: u64, disturbed_at: u64, line: u64) -> Statement {
     let line_size = exactly(line).named("line");
     if disturbed_at < line && line <= least {
-        return statement!("That is the line of this machine's caches, {line_size}.", line_size);
+        return statement!("A line of this machine's caches has {line_size}, which lies between.", line_size);
     }
     if disturbed_at < 2 * line && 2 * line <= least {
         return statement!(
@@ -175,18 +168,26 @@ mod tests {
     #[test]
     fn the_distance_is_that_of_lines_or_of_pairs_of_them() {
         let line = text(64, &DISTANCES);
-        assert!(line.contains("are {64} from each other; at {56}") && line.contains("the line of"), "{line}");
+        assert!(
+            line.contains("are {64} apart do not disturb each other; at {56}")
+                && line.contains("lies between"),
+            "{line}"
+        );
         let pair = text(128, &DISTANCES);
-        assert!(pair.contains("are {128} from each other; at {120}") && pair.contains("in pairs"), "{pair}");
+        assert!(
+            pair.contains("are {128} apart do not disturb each other; at {120}") && pair.contains("in pairs"),
+            "{pair}"
+        );
         let other = text(256, &DISTANCES);
         assert!(other.contains("{256}") && other.contains("does not explain"), "{other}");
     }
 
     #[test]
-    fn the_interval_reaches_down_to_the_last_distance_with_a_disturbance() {
-        let found = distance(128, 64);
-        assert_eq!(found.ends(), Some((64.0, 128.0)));
-        assert!(text(128, &QUICK).contains("are {128} from each other; at {64}"));
+    fn the_last_distance_with_a_disturbance_is_told() {
+        assert!(
+            text(128, &QUICK)
+                .contains("are {128} apart do not disturb each other; at {64}, the next distance")
+        );
     }
 
     #[test]

@@ -178,7 +178,7 @@ fn against_a_cycle(known: &Known) -> Option<Finding> {
     let judged = if ends.high < 1.0 - NEAR {
         "less than one: the core completes several iterations per cycle"
     } else if ends.low <= 1.0 + NEAR {
-        "one cycle, which the clock resolves"
+        "as many as a single addition takes"
     } else {
         "more than one: the core did not have all of its cycles, or a taken branch costs more"
     };
@@ -230,7 +230,7 @@ mod tests {
     fn a_time_round_is_set_against_a_cycle_and_its_plateau_found() {
         let one = said_of(0.5, 0.75);
         assert!(
-            one.contains("one cycle, which the clock resolves") && one.contains("From 32 iterations on"),
+            one.contains("as many as a single addition takes") && one.contains("From 32 iterations on"),
             "{one}"
         );
         assert!(said_of(0.75, 0.75).contains("more than one"), "one and a half pass unremarked");

@@ -89,7 +89,7 @@ fn each(object: &str, known: &Known) -> Option<Finding> {
     let (own, unfairness) = (figure(OWN)?, figure(UNFAIRNESS)?);
     Some(finding!(
         Question::Experiment,
-        "{object}, {threads} threads: an operation takes the thread that does it {own}, its waiting included, and the thread with \
+        "{object}, {threads} threads: half of a thread's operations end within {own}, their waiting included, and the thread with \
          fewest operations of a round does {unfairness} less than an equal share.",
         object = capitalize(object),
         own = own.named(&format!("{object}, for its thread")),
@@ -152,7 +152,7 @@ mod tests {
         let text = text(&planted, None);
         assert!(
             text.contains("takes {5} of all together; with one for all: {20} times as long.")
-                && text.contains("takes the thread that does it {220}")
+                && text.contains("half of a thread's operations end within {220}")
                 && text.contains("does {0.5} less than an equal share"),
             "{text}"
         );

@@ -26,7 +26,7 @@ static ABOUT: About = About {
     name: NAME,
     question: "What does an operation cost when several threads do it on one object at once?",
     operation: "one addition to a counter: atomic, or while a lock is held",
-    method: "Threads, each on its own CPU (one per core before the second hardware threads of cores), add to a counter as \
+    method: "Threads, each on its own CPU (first one per core, then the second hardware threads), add to a counter as \
              often as they can: with one atomic instruction, with compare-and-swap until it succeeds, or while holding a \
              ticket lock, a queue lock (Mellor-Crummey & Scott), a lock of one futex (Drepper's second mutex) or a mutex \
              of the C library. Either all threads share one object, whose lock and counter are in the same line, or each \

@@ -38,14 +38,14 @@ fn address_space(known: &Known) -> Option<Finding> {
 
 /// The cost of a switch compared with the cost of creating the process or thread.
 fn switch_against_creation(known: &Known) -> Option<Finding> {
-    let in_switches = |what: &str, switch: Found, creation: Found| {
+    let in_switches = |what: &str, of: &str, switch: Found, creation: Found| {
         let name = format!("creation over switch, {what}");
         match creation.differs_from(&switch) {
             Some(false) => statement!("{what} and a switch take times that are not significantly different"),
             apart => {
                 let about = if apart.is_none() { "~" } else { "" };
                 statement!(
-                    "{what} takes as long as {about}{ratio} switches",
+                    "{what} takes as long as {about}{ratio} switches between {of}",
                     ratio = creation.over(switch).named(&name)
                 )
             }
@@ -54,10 +54,10 @@ fn switch_against_creation(known: &Known) -> Option<Finding> {
     let result = |experiment, point: &Point| known.found(experiment, point);
     let process = result(NAME, &between(PIPE_NET, PROCESSES))
         .zip(result("cpu/process_creation", &process_creation::whole()))
-        .map(|(switch, creation)| in_switches("a process", switch, creation));
+        .map(|(switch, creation)| in_switches("a process", "processes", switch, creation));
     let thread = result(NAME, &between(PIPE_NET, THREADS))
         .zip(result("cpu/thread_creation", &thread_creation::whole()))
-        .map(|(switch, creation)| in_switches("a thread", switch, creation));
+        .map(|(switch, creation)| in_switches("a thread", "threads", switch, creation));
     let both = Statement::joined(process.into_iter().chain(thread), ", ")?;
     Some(finding!(Question::Thread, "Creating and reaping {both}.", both))
 }

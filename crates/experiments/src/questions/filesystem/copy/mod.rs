@@ -220,7 +220,7 @@ fn ways(size: u64, known: &Known) -> Option<Finding> {
     let others = Statement::joined(others, "; ")?;
     Some(finding!(
         Question::Experiment,
-        "{size} in the page cache are copied by read and write in {usual} ({rate}); by {others}.",
+        "Copying {size} in the page cache by read and write takes {usual} ({rate}); by {others}.",
         size = declared::size(size),
         usual = usual.named(&format!("read and write, {}", declared::size(size))),
         rate = usual

@@ -51,8 +51,8 @@ static ABOUT: About = About {
              times the rate of those without a pause, and where more than one in 100 are not durable within 10 ms of when \
              they were due, at lower rates, found by halving. A late start counts. The highest rate is the highest of these \
              that was kept, known to within 9 % in each trial. Where times without a pause, each waiting for the one before \
-             (a queue with a single server; Lindley 1952), say that it cannot be kept, it must keep a series of three \
-             seconds, and is lowered by 3 % from 9 % above until it does. The times of appends without a pause do not give \
+             (a queue with a single server; Lindley 1952), say that it cannot be kept, the search \
+             begins 9 % above it and goes down in steps of 3 % until a series of three seconds is kept. The times of appends without a pause do not give \
              the rate: a device with a limit that is granted by slices of time delays what is in excess of a slice, and \
              nothing at a rate below the limit. Beside a stream, another thread on another CPU writes 64 KiB every \
              millisecond to another file, through the page cache and without flushing.\n\nThe file system's account of the \

@@ -66,7 +66,7 @@ fn process_part(longer: Found, path: &str, known: &Known) -> Statement {
     let call = known.found("cpu/system_call", &system_call::bare());
     if let Some((switch, call)) = switch.zip(call).filter(|_| path != PEER) {
         statement!(
-            "two switches and two more system calls, which take {sum} of the {longer}",
+            "two switches and two more system calls, which take {sum} of the {longer} between them",
             sum = switch.plus(call).scaled(2.0).named("two switches and two system calls"),
             longer
         )
@@ -145,7 +145,10 @@ mod tests {
     #[test]
     fn the_reason_follows_from_which_is_the_quicker() {
         let slower = said_of(LOOPBACK, 12e3, 8e3);
-        assert!(slower.contains("two more system calls, which take {3200} of the {4000}"), "{slower}");
+        assert!(
+            slower.contains("two more system calls, which take {3200} of the {4000} between them"),
+            "{slower}"
+        );
         let far = said_of(PEER, 60e3, 50e3);
         assert!(far.contains("which must be woken and makes two more system calls: {10000}"), "{far}");
         for (path, why) in [(LOOPBACK, "this kernel takes longer for ICMP"), (PEER, "a low priority")] {
