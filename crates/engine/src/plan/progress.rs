@@ -95,7 +95,9 @@ impl Progress {
     /// Whether a further trial may bring its interval to the target, or its estimate to the core alone. An interval that is
     /// wide but needs no further trial is as narrow as the clock allows.
     pub(super) fn is_missing(&self, precision: f64) -> bool {
-        let wide = self.reach.is_none_or(|reach| reach > precision) && self.further != Some(0);
+        // A target of zero is that of work which is to last for the whole budget.
+        let may_narrow = self.further != Some(0) || precision <= 0.0;
+        let wide = self.reach.is_none_or(|reach| reach > precision) && may_narrow;
         let unsure =
             self.is_precise(precision) && self.precise_looks < LOOKS && !self.is_surely_precise(precision);
         let hopes = self.alone().is_some_and(|alone| alone > 0);
@@ -141,6 +143,7 @@ mod tests {
     #[test]
     fn what_is_as_narrow_as_the_clock_allows_is_done() {
         assert!(!after(6, 0.1, Some(0), None).is_missing(0.05));
+        assert!(after(6, 0.1, Some(0), None).is_missing(0.0), "whatever the clock allows");
     }
 
     #[test]

@@ -68,7 +68,7 @@ fn short(text: &str) -> String {
 pub(super) fn counts(comparison: &Comparison, key: &Key) -> Table {
     let mut table = Table::new(
         key.within("counts"),
-        "Points by verdict; the median change over all points of an experiment, as they were measured, at whatever frequency \
+        "Points by verdict; the median change of the values of an experiment (of rates, a rise is better), as measured, at whatever frequency \
          the core had.",
     )
     .columns([

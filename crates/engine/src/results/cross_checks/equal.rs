@@ -260,7 +260,7 @@ impl Equal {
         let verdict = if is_of_states {
             OF_STATES.into()
         } else if agreement == Agreement::Agrees {
-            statement!("their intervals agree")
+            statement!("their intervals overlap")
         } else {
             statement!(
                 "they differ by a factor of {apart}. What differs between them, not measured by itself: {because}",
@@ -319,7 +319,7 @@ mod tests {
             )
         );
         assert!(
-            text.contains("{1005} (half of a round trip, network/round_trip); their intervals agree."),
+            text.contains("{1005} (half of a round trip, network/round_trip); their intervals overlap."),
             "{text}"
         );
     }

@@ -215,14 +215,16 @@ pub(super) fn in_the_entry(missed: &Missed, known: &Known) -> Option<Statement> 
     })
 }
 
-/// What a run cannot separate from the entry to the kernel.
+/// What a run cannot separate from the entry to the kernel, or from an exit to the hypervisor.
 pub(super) fn inseparable(missed: &Missed, machine: &Machine) -> Option<String> {
-    if !is_slower(missed) || !missed.prediction.contains(TermEvent::KernelEntry) {
+    let is_entry = missed.prediction.contains(TermEvent::KernelEntry);
+    if !is_slower(missed) || !(is_entry || missed.prediction.contains(TermEvent::VmExit)) {
         return None;
     }
     let mitigations = machine.mitigations();
     let mut names: Vec<String> = ["spectre_v2", "spec_rstack_overflow", "retbleed", "meltdown"]
         .into_iter()
+        .filter(|_| is_entry)
         .filter_map(|name| Some((name, in_force(mitigations.get(name)?)?)))
         .map(|(name, remedy)| format!("{remedy} ({name})"))
         .collect();

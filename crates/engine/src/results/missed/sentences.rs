@@ -158,16 +158,17 @@ pub(super) fn because(miss: &Judged, figures: Figures) -> Statement {
 }
 
 fn not_explained(miss: &Judged, figures: Figures) -> Statement {
-    let why = match miss.missed.measured.interval {
-        Some(_) => "Not explained.",
-        None => "Not explained: the result has no interval, so no cause can be confirmed.",
-    };
     let possible = Statement::joined(excluded::possible(miss), "; ");
     let possible = possible
         .map(|list| statement!(" Leads to the measured value, but not accepted as the cause: {list}.", list));
     let near = Statement::joined(excluded::near(miss), "; ");
     let near =
         near.map(|list| statement!(" Near the measured value, but beyond its interval: {list}.", list));
+    let why = match miss.missed.measured.interval {
+        Some(_) if near.is_some() => "Not explained within its interval.",
+        Some(_) => "Not explained.",
+        None => "Not explained: the result has no interval, so no cause can be confirmed.",
+    };
     let parts = Statement::joined(excluded::parts(miss), "; ");
     let parts = parts.map(|list| statement!(" Takes part, but does not account for all: {list}.", list));
     let entry = excluded::in_the_entry(&miss.missed, figures.supported);
