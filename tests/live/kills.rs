@@ -372,11 +372,14 @@ fn leftovers(place: &Place, before: &BTreeSet<String>, setting: &str) -> [Vec<St
     let set = || (setting_now() != setting).then(|| format!("{SETTING_FILE}: {}", setting_now().trim()));
     let set = || set().into_iter().collect::<Vec<_>>();
     let new = || traces(place.folder.path()).difference(before).cloned().collect::<Vec<_>>();
-    let began = Instant::now();
+    let goes_within = |seconds| {
+        let began = Instant::now();
+        while !new().is_empty() && began.elapsed() < Duration::from_secs(seconds) {
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    };
     // Adapters and sockets go with their last process, a moment later.
-    while !new().is_empty() && began.elapsed() < Duration::from_secs(5) {
-        std::thread::sleep(Duration::from_millis(50));
-    }
+    goes_within(5);
     let at_once = [place.left(), new(), set()].concat();
     if at_once.is_empty() {
         return [vec![], vec![]];
@@ -385,10 +388,7 @@ fn leftovers(place: &Place, before: &BTreeSet<String>, setting: &str) -> [Vec<St
     let said = String::from_utf8_lossy(&next.stderr);
     assert!(matches!(next.status.code(), Some(0 | 4)), "the next run fails: {}: {said}", next.status);
     // What tests beside this one kill, in folders of the whole machine, goes with their own next runs.
-    let began = Instant::now();
-    while !new().is_empty() && began.elapsed() < Duration::from_secs(60) {
-        std::thread::sleep(Duration::from_millis(200));
-    }
+    goes_within(60);
     [at_once, [place.left(), new(), set()].concat()]
 }
 

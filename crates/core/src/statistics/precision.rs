@@ -28,7 +28,8 @@ pub fn relative_reach(estimate: &Estimate) -> Option<f64> {
     share.is_finite().then_some(share)
 }
 
-/// The expected number of further trials until the relative reach is down to `target` (0.02 for two per cent): of the median of `operation`, or of its difference to that of `baseline` where there is one (else that is empty).
+/// The expected number of further trials until the relative reach is down to `target` (0.02 for two per cent): of the median of
+/// `operation`, or of its difference to that of `baseline` where there is one (else that is empty).
 ///
 /// The existing trials represent the further ones: the interval shrinks as that of their shares would if it were taken over more
 /// trials of the same distribution (the plug-in principle: Efron 1979, "Bootstrap methods: another look at the jackknife", Ann. Stat. 7). If trials

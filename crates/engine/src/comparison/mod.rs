@@ -311,11 +311,9 @@ const HAND_OVERS: &str = "cpu/core_to_core";
 
 /// Whether all runs of both sides are of machines with the same caches.
 fn have_equal_caches(before: &Side, after: &Side) -> bool {
-    let caches = |side: &Side| -> Vec<String> {
-        side.runs.iter().map(|run| format!("{:?}", run.header.machine.caches.value())).collect()
-    };
-    let all = [caches(before), caches(after)].concat();
-    all.windows(2).all(|pair| pair[0] == pair[1])
+    let mut caches = before.runs.iter().chain(&after.runs).map(|run| run.header.machine.caches.value());
+    let first = caches.next();
+    caches.all(|of_run| Some(of_run) == first)
 }
 
 /// Whether all runs of a side began before all of the other.

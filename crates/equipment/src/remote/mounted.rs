@@ -64,16 +64,6 @@ impl FreshNames {
     }
 }
 
-/// Whether a daemon serves the file system of a file (`FUSE_SUPER_MAGIC`, linux/magic.h).
-#[allow(clippy::unnecessary_cast, reason = "the type of the number differs by C library")]
-fn is_served_by_a_daemon(file: &File) -> bool {
-    const FUSE: i64 = 0x6573_5546;
-    let mut about = std::mem::MaybeUninit::<libc::statfs>::zeroed();
-    // SAFETY: room for one statfs, which the call fills; all zeroes are valid for it.
-    let (code, about) = unsafe { (libc::fstatfs(file.as_raw_fd(), about.as_mut_ptr()), about.assume_init()) };
-    code == 0 && about.f_type as i64 == FUSE
-}
-
 fn named(path: &str) -> impl Fn(std::io::Error) -> Failure {
     move |error| Failure::Broke(format!("{path}: {error}"))
 }
@@ -107,7 +97,7 @@ impl Client for Mounted {
 
     fn open(&mut self, path: &str) -> Result<(), Failure> {
         let file = File::open(path).map_err(named(path))?;
-        self.fresh = is_served_by_a_daemon(&file).then(|| FreshNames::beside(Path::new(path)));
+        self.fresh = test_file::is_served_by_a_daemon(&file).then(|| FreshNames::beside(Path::new(path)));
         self.file = Some(file);
         Ok(())
     }

@@ -102,21 +102,33 @@ fn unaccounted(reason: &str) -> Failure {
 /// The reason why a file system may serve reads from memory other than the page cache (`statfs(2)` tells its type); `None` if no
 /// such memory is known.
 fn answers_itself(file: &File) -> Option<&'static str> {
+    of_kind(kind_of(file)?)
+}
+
+/// A file system whose server is a program of this machine (FUSE).
+const OF_A_DAEMON: i64 = 0x6573_5546;
+
+/// Whether a program of this machine serves a file.
+pub(crate) fn is_served_by_a_daemon(file: &File) -> bool {
+    kind_of(file) == Some(OF_A_DAEMON)
+}
+
+/// The type of a file's file system, by its magic number; the field is signed where it has 32 bits.
+fn kind_of(file: &File) -> Option<i64> {
     // SAFETY: a statfs is plain integers, which the call fills if it succeeds.
     let kind = unsafe {
         let mut status: libc::statfs = std::mem::zeroed();
         (libc::fstatfs(file.as_raw_fd(), &raw mut status) == 0).then_some(status.f_type as i64)
     };
-    of_kind(kind?)
+    Some(kind? & 0xffff_ffff)
 }
 
 /// The same for a type of file system, by its magic number (`linux/magic.h`, statfs(2); of Lustre, GPFS and `BeeGFS` by their own
 /// sources).
 fn of_kind(kind: i64) -> Option<&'static str> {
     const ANOTHER_MACHINE: &str = "another machine answers, and may have a cache";
-    // The field is signed where it has 32 bits.
-    match kind & 0xffff_ffff {
-        0x6573_5546 => Some("a server in user space answers (FUSE), and may have a cache"),
+    match kind {
+        OF_A_DAEMON => Some("a server in user space answers (FUSE), and may have a cache"),
         0x2fc1_2fc1 => Some("ZFS has a cache of its own beside the page cache, the ARC"),
         // 9p, NFS, SMB of three kinds, Ceph, AFS of two kinds, Coda, Lustre, GPFS, BeeGFS.
         0x0102_1997 | 0x6969 | 0x517b | 0xff53_4d42 | 0xfe53_4d42 | 0x00c3_6400 | 0x5346_414f

@@ -12,6 +12,7 @@ mod disk_quota;
 
 pub use aligned::Aligned;
 pub use content::{Content, SECTOR};
+pub(crate) use device::is_served_by_a_daemon;
 pub use device::{direct, ensure_accounted, served, served_to};
 pub use disk_quota::{DiskQuota, ensure_on_a_device};
 use residency::pass_on;

@@ -4,6 +4,7 @@
 //! that is free when a trial begins, so that the kernel has no reason to take anything from others; its own counts of reclaimed and
 //! swapped pages show whether it did.
 
+use super::vmstat;
 use fathom_core::experiment::{Check, Failure, Observed, Workload, ensure};
 use fathom_core::machine;
 use fathom_equipment::test_file::{self, cached};
@@ -82,12 +83,7 @@ fn fill(file: &File) -> Result<(u64, u64), Failure> {
 
 /// Pages that the kernel has taken back from the page cache, or swapped out, since it started (`/proc/vmstat`).
 fn reclaimed() -> Option<f64> {
-    let text = std::fs::read_to_string("/proc/vmstat").ok()?;
-    let count = |name: &str| {
-        let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '))?;
-        line.trim().parse::<f64>().ok()
-    };
-    Some(count("pgsteal_kswapd")? + count("pgsteal_direct")? + count("pswpout")?)
+    vmstat::sum(&["pgsteal_kswapd", "pgsteal_direct", "pswpout"])
 }
 
 /// The share of the pages read that the kernel may have taken back meanwhile, for whatever reason of its own.

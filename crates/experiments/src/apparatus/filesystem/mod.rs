@@ -11,3 +11,4 @@ pub(crate) mod fleet;
 pub(crate) mod reader;
 pub mod single_server;
 pub(crate) mod uring;
+pub(crate) mod vmstat;

@@ -21,8 +21,8 @@ const SLOWEST: f64 = 20.0;
 const HALVINGS: usize = 3;
 
 /// The time of a series that a rate must keep, nanoseconds, where times without a pause say that it cannot be kept; and the step by
-/// which it is lowered until it does, from three steps higher (as much as halving leaves open). What is granted by slices of a tenth of a second is known to within
-/// 3 % from some thirty.
+/// which it is lowered until it does, from three steps higher (as much as halving leaves open). What is granted by slices of a tenth
+/// of a second is known to within 3 % from some thirty.
 const LONG_NS: f64 = 3e9;
 const STEP: f64 = 0.97;
 
@@ -106,6 +106,9 @@ pub fn highest_rate(
         rate = (rate / STEP.powi(3)).min(NEARLY * without_a_pause);
         while !keeps(rate, long)? {
             rate *= STEP;
+            if rate < SLOWEST {
+                return Ok((0.0, ScheduledSeries::default()));
+            }
         }
     }
     Ok((rate, series_of_rate))

@@ -1,6 +1,7 @@
 //! Blocks of a file as timed work: their order and cache state, with their content verified.
 
 use super::points::{CLIENT_CACHED, SERVER_CACHED, SERVER_COLD, UNPROVED};
+use crate::apparatus::filesystem::vmstat;
 use fathom_core::machine::{Protocol, Remote, RemoteAddress, Root};
 use fathom_core::prelude::*;
 use fathom_equipment::remote::{self, Client, Mounted, ReadStream, ServerCache, read_block};
@@ -310,11 +311,9 @@ impl RemoteReading {
 /// Witness: bytes sent by all devices of this machine, which is the server.
 const SENT_BY_DEVICES: &str = "bytes_sent_by_devices";
 
-/// `pgpgin` of /proc/vmstat, KiB.
+/// The kernel counts them in KiB.
 fn sent_by_devices() -> Option<f64> {
-    let counts = std::fs::read_to_string("/proc/vmstat").ok()?;
-    let count: f64 = counts.lines().find_map(|line| line.strip_prefix("pgpgin ")?.parse().ok())?;
-    Some(count * 1024.0)
+    vmstat::sum(&["pgpgin"]).map(|kib| kib * 1024.0)
 }
 
 fn first_word(block: &[u8]) -> [u8; 8] {
