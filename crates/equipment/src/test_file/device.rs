@@ -120,7 +120,12 @@ fn kind_of(file: &File) -> Option<i64> {
         let mut status: libc::statfs = std::mem::zeroed();
         (libc::fstatfs(file.as_raw_fd(), &raw mut status) == 0).then_some(status.f_type as i64)
     };
-    Some(kind? & 0xffff_ffff)
+    kind.map(unsigned)
+}
+
+/// A magic number as the field has it, of 32 or 64 bits, without the sign of the narrower one.
+const fn unsigned(kind: i64) -> i64 {
+    kind & 0xffff_ffff
 }
 
 /// The same for a type of file system, by its magic number (`linux/magic.h`, statfs(2); of Lustre, GPFS and `BeeGFS` by their own
@@ -151,7 +156,7 @@ mod tests {
             assert!(of_kind(kind).is_some_and(|reason| reason.contains("another machine")), "{name}");
         }
         let signed = i64::from(0xff53_4d42_u32 as i32);
-        assert!(of_kind(signed).is_some(), "CIFS where the field has 32 bits");
+        assert!(of_kind(unsigned(signed)).is_some(), "CIFS where the field has 32 bits");
         for (name, kind) in
             [("ext4", 0xef53), ("XFS", 0x5846_5342), ("Btrfs", 0x9123_683e), ("tmpfs", 0x0102_1994)]
         {
