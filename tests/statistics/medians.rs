@@ -1,7 +1,7 @@
 //! The headline: the median over trials.
 
 use crate::{REPETITIONS, held};
-use fathom::statistics::{estimate, median as middle};
+use fathom::statistics::{FARTHEST_FROM_ITS_TIMES, between_steps, estimate, median as middle};
 use fathom::verify::population::{Between, Chance, Shape, median, trials};
 
 /// Trials and observations in each.
@@ -76,6 +76,55 @@ fn intervals_of_readings_in_steps_hold_the_median_no_less_often() {
         let found = coverage(Shape::Quantised, Between::None, design, truth);
         assert!(found >= 93.0, "{design:?} {found}");
     }
+}
+
+/// Readings of a counter whose steps are as long as the scatter, or three or ten times, begun at all distances from a step: spread over
+/// their steps, and with the allowance that a report makes, they hold the median of the times themselves no less often.
+#[test]
+fn readings_spread_over_long_steps_hold_the_median_of_the_times() {
+    for (shape, between) in [
+        (Shape::Normal, Between::None),
+        (Shape::Normal, Between::Equal),
+        (Shape::Lognormal, Between::None),
+        (Shape::Interrupted, Between::Small),
+    ] {
+        let truth = median(shape, between);
+        for (step, &design) in
+            [1.0, 3.0, 10.0].into_iter().flat_map(|step| DESIGNS.iter().map(move |design| (step, design)))
+        {
+            let found = coverage_of_steps(step, design, truth, |chance| {
+                trials(shape, between, design.0, design.1, chance)
+            });
+            assert!(found >= 93.0, "{shape:?} {between:?}, steps of {step}, {design:?}: {found}");
+        }
+    }
+}
+
+/// How many times in 100 readings in steps hold the median of the times; those of which a trial does not tell where between two steps
+/// it lies are not counted.
+fn coverage_of_steps(
+    step: f64,
+    (count, size): (usize, usize),
+    truth: f64,
+    drawn: impl Fn(&mut Chance) -> Vec<Vec<f64>>,
+) -> f64 {
+    let mut chance = Chance::new((count * 1000 + size) as u64);
+    let (mut told, mut held) = (0_u32, 0_u32);
+    for _ in 0..repetitions(count, size) {
+        let times = drawn(&mut chance);
+        let mut read = |time: &f64| (time / step + chance.uniform()).floor() * step;
+        let mut spread = |trial: &Vec<f64>| {
+            let readings: Vec<f64> = trial.iter().map(&mut read).collect();
+            between_steps(&readings, step)
+        };
+        let Some(spread) = times.iter().map(&mut spread).collect::<Option<Vec<_>>>() else { continue };
+        let Some(interval) = estimate(&spread).and_then(|found| found.interval) else { continue };
+        let allowed = FARTHEST_FROM_ITS_TIMES * step;
+        told += 1;
+        held += u32::from(interval.low - allowed <= truth && truth <= interval.high + allowed);
+    }
+    assert!(told > 0, "no trial tells anything");
+    100.0 * f64::from(held) / f64::from(told)
 }
 
 #[test]

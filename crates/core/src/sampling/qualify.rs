@@ -2,7 +2,7 @@
 //! frequency against the kernel's clock. A clock that fails is replaced by the next one, and the report says so.
 
 use super::affinity;
-use super::clock::{Clock, ClockKind, Counter, MonotonicRaw, kernel_clock, overhead};
+use super::clock::{Clock, ClockKind, Counter, MonotonicRaw, kernel_clock, overhead, smallest_step};
 use crate::arch;
 use crate::machine::Machine;
 use crate::quantities;
@@ -20,9 +20,9 @@ pub struct Qualification {
     pub ticks_per_second: f64,
     /// Half the spread of repeated measurements of that frequency, parts of a million.
     pub frequency_spread_ppm: f64,
-    /// Ticks between two readings back to back, median.
+    /// Ticks between two readings back to back, mean.
     pub overhead_ticks: f64,
-    /// The smallest difference other than zero between successive readings, ticks.
+    /// The smallest difference other than zero between successive readings, ticks, or the step in which the counter advances.
     pub resolution_ticks: u64,
     /// Negative differences among all that were examined, also from one CPU to another.
     pub backward_steps: u64,
@@ -131,7 +131,7 @@ fn examine<C: Clock>(
         ticks_per_second,
         frequency_spread_ppm,
         overhead_ticks: overhead(clock),
-        resolution_ticks: steps.iter().filter(|step| **step > 0).min().copied().unwrap_or(0) as u64,
+        resolution_ticks: smallest_step(&steps).unwrap_or(0),
         backward_steps: steps.iter().filter(|step| **step < 0).count() as u64,
         steps: steps.len() as u64,
         rejected,

@@ -33,6 +33,7 @@ mod quantile;
 mod rate;
 mod ratio;
 mod robust_line;
+mod rounded;
 mod segments;
 mod sequential;
 mod signed_rank;
@@ -62,6 +63,7 @@ pub use quantile::{
 pub use rate::rate;
 pub use ratio::{Ratio, ratio};
 pub use robust_line::{RobustLine, theil_sen};
+pub use rounded::{FARTHEST_FROM_ITS_TIMES, between_steps};
 pub use segments::{Segments, SegmentsOverRounds, segments_over_rounds, two_segments};
 pub use sequential::{
     SequentialEstimate, SideErrors, SideOfMean, fewest_to_show, sequential_mean, sequential_quantile,

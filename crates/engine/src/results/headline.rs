@@ -5,6 +5,7 @@ use super::sound::Sound;
 use super::visits::{CoreTrials, Visit, Visits};
 use crate::record::{PlannedPoint, Run, Trial};
 use fathom_core::quantity::{Kind, Unit};
+use fathom_core::sampling::clock::smallest_step;
 use fathom_core::sampling::{Observations, Sample};
 use fathom_core::sorting;
 use fathom_core::statistics::{self, Estimate, Levels, MINIMUM_TRIALS};
@@ -100,14 +101,49 @@ pub fn estimate(run: &Run, unit: Unit, samples: &[&Sample], visits: &[Visit]) ->
         Kind::Cost | Kind::Size => resolution_ns,
     };
     // A size is not measured by a clock.
+    if unit.kind() == Kind::Size {
+        return Some((above_its_least(estimate, unit), resolution));
+    }
     let is_recorded = |sample: &&Sample| matches!(sample.observations, Observations::Values { .. });
     let recorded = unit == Unit::Nanoseconds && samples.iter().all(is_recorded);
     let step = if recorded { step(run, &operations) } else { resolution };
-    let estimate = match unit.kind() {
-        Kind::Size => estimate,
-        Kind::Cost | Kind::Rate => within_the_clock(estimate, step / 2.0, run),
+    let is_long = unit.kind() == Kind::Cost && step > LONG_STEP * estimate.value.abs();
+    let exact = if recorded { step } else { counter_step_ns(run, samples) };
+    let between = if is_long { between_steps(&operations, exact) } else { None };
+    let (estimate, half_step) = match between {
+        Some(between) => {
+            (Estimate { min: estimate.min, ..between }, statistics::FARTHEST_FROM_ITS_TIMES * exact)
+        }
+        None => (estimate, step / 2.0),
     };
-    Some((above_its_least(estimate, unit), resolution))
+    Some((above_its_least(within_the_clock(estimate, half_step, run), unit), resolution))
+}
+
+/// The smallest share of a value at which the step of its readings counts: a shorter one hardly moves their median.
+const LONG_STEP: f64 = 0.01;
+
+/// The estimate of readings that are multiples of a step, spread over it; `None` if a trial's readings say nothing of where between two
+/// steps it lies.
+fn between_steps(operations: &[&[f64]], step: f64) -> Option<Estimate> {
+    let spread = operations.iter().map(|operation| statistics::between_steps(operation, step));
+    let spread: Vec<Vec<f64>> = spread.collect::<Option<_>>().filter(|_| step > 0.0)?;
+    statistics::estimate(&spread.iter().map(Vec::as_slice).collect::<Vec<_>>())
+}
+
+/// The step of which the readings are multiples, nanoseconds an operation: of some hundred readings of every trial.
+fn counter_step_ns(run: &Run, samples: &[&Sample]) -> f64 {
+    const READINGS: usize = 100;
+    let (mut ticks, mut of_one): (Vec<i64>, u64) = (vec![], 1);
+    for sample in samples {
+        if let Observations::Ticks { operation, operations, .. } = &sample.observations {
+            ticks.extend(operation.iter().take(READINGS));
+            of_one = *operations;
+        }
+    }
+    ticks.sort_unstable();
+    let differences: Vec<i64> = ticks.windows(2).map(|pair| pair[1] - pair[0]).collect();
+    let step = smallest_step(&differences).unwrap_or(0) as f64;
+    step / run.header.clock.ticks_per_second * 1e9 / of_one as f64
 }
 
 /// The median of some visits with its interval, less that of the baseline if there is one, in the unit of their numbers.

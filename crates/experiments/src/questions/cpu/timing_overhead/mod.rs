@@ -7,7 +7,7 @@ use crate::arch::{CounterForm, FORMS};
 use crate::expected::mode_switch;
 use fathom_core::machine::ClockReading;
 use fathom_core::prelude::*;
-use fathom_core::sampling::clock::kernel_clock;
+use fathom_core::sampling::clock::{kernel_clock, leave_the_step, smallest_step};
 use points::{AROUND, COST, MEASURE, NAME, PAIR, READING, RESOLUTION};
 use std::cell::Cell;
 use std::hint::black_box;
@@ -21,7 +21,9 @@ static ABOUT: About = About {
                 (around work), or the smallest step between successive readings (resolution)",
     method: "Each way to read a clock is repeated back to back between two readings of the measuring clock: that is \
              its cost. The overhead of a measurement is the pair: the difference between two consecutive readings. \
-             The resolution is the smallest non-zero difference. Readings around work of known length show whether \
+             A counter may advance in steps as long as that, so an observation of a pair is the mean of \
+             64, begun at changing distances from a step. The resolution is the smallest non-zero difference, without the \
+             tick by which some counters keep readings within a step apart. Readings around work of known length show whether \
              the work stays between them: a reading that does not wait is made before the work has ended.\n\nThe ways \
              are those of the reports: a bare `rdtsc`; `rdtscp`, which waits for earlier instructions; `lfence; \
              rdtsc; lfence` with `rdtscp; lfence`, which orders the work on both sides and is what Fathom uses; \
@@ -31,7 +33,7 @@ static ABOUT: About = About {
     caveats: "The bare `rdtsc` pair is naive: the processor reorders it against the work. The CPUID forms exit to the \
               hypervisor in a virtual machine and cost thousands of ticks there. Ticks of the time-stamp counter count \
               time, not core cycles.",
-    version: 1,
+    version: 2,
     timed: Some(TimedCode {
         of: "a form of reading the counter, on x86-64",
         source: include_str!("../../../arch/x86_64/counter.rs"),
@@ -147,7 +149,7 @@ impl Experiment for TimingOverhead {
         let clock = KERNEL_CLOCKS.iter().find(|(clock, _)| *clock == name).map(|(_, id)| *id);
         let clock = clock.ok_or_else(unknown)?;
         match (measure, way) {
-            (RESOLUTION, "library") => Ok(Workload::recorded(move || Ok(Some(smallest_step(clock))))),
+            (RESOLUTION, "library") => Ok(Workload::recorded(move || Ok(Some(step_of_kernel_clock(clock))))),
             (COST, "syscall") => Ok(kernel_workload(clock, read_by_system_call)),
             (COST, "library") => Ok(kernel_workload(clock, read_by_library)),
             _ => Err(unknown()),
@@ -311,6 +313,9 @@ fn predicted_tick(known: &Known) -> Prediction {
     Prediction::new().hardware("smallest visible step", 1.0, tick)
 }
 
+/// Pairs of readings in an observation.
+const PAIRS: u32 = 64;
+
 fn form_workload<'site>(form: &CounterForm, measure: &str, ns_per_tick: f64) -> Workload<'site> {
     let pair = if measure == AROUND { form.around } else { form.pair };
     match measure {
@@ -318,15 +323,20 @@ fn form_workload<'site>(form: &CounterForm, measure: &str, ns_per_tick: f64) -> 
             let negative = std::rc::Rc::new(Cell::new(0_u32));
             let counted = negative.clone();
             let observe = move || {
-                let difference = pair();
-                negative.set(negative.get() + u32::from(difference < 0));
-                Ok(Some(difference as f64 * ns_per_tick))
+                let mut ticks = 0;
+                for count in 0..PAIRS {
+                    leave_the_step(count);
+                    let difference = pair();
+                    negative.set(negative.get() + u32::from(difference < 0));
+                    ticks += difference;
+                }
+                Ok(Some(ticks as f64 / f64::from(PAIRS) * ns_per_tick))
             };
             Workload::recorded(observe).witnessed(move || vec![("negative", f64::from(counted.get()))])
         }
         RESOLUTION => Workload::recorded(move || {
-            let smallest = (0..200).map(|_| pair()).filter(|difference| *difference > 0).min();
-            Ok(smallest.map(|ticks| ticks as f64 * ns_per_tick))
+            let differences: Vec<i64> = (0..200).map(|_| pair()).collect();
+            Ok(smallest_step(&differences).map(|ticks| ticks as f64 * ns_per_tick))
         }),
         _ => Workload::batched(move |n| {
             for _ in 0..n {
@@ -368,7 +378,7 @@ fn read_by_system_call(clock: libc::clockid_t) -> libc::c_int {
 }
 
 /// The smallest step of a kernel clock, nanoseconds: over two hundred readings, and until one differs.
-fn smallest_step(clock: libc::clockid_t) -> f64 {
+fn step_of_kernel_clock(clock: libc::clockid_t) -> f64 {
     let mut smallest = u64::MAX;
     let mut last = kernel_clock(clock);
     for reading in 0.. {
