@@ -35,7 +35,7 @@ const OBSERVED_WINDOWS: usize = 12;
 /// The observations that these windows hold at most: more of one process add less information than another process.
 const MOST_OBSERVED: usize = 600;
 
-/// The longest beginning, nanoseconds.
+/// The longest beginning of a trial that is not asked to last longer, nanoseconds.
 const MOST_NS: f64 = 1e9;
 
 /// A process whose work has once become steady: made once for all points of a block.
@@ -61,6 +61,8 @@ pub(super) struct BeginningCut {
 pub(super) struct BeginningWatch<'trial> {
     shared: &'trial Shared,
     ticks_per_second: f64,
+    /// The time after which work that is not steady is given up, nanoseconds.
+    most_ns: f64,
     /// Windows that it takes at least; none once it has ended, and for work without a beginning.
     fewest: Option<usize>,
     /// The last windows that are observed.
@@ -103,10 +105,10 @@ impl BeginningWatch<'_> {
         let forget = self.forget_early(from.unwrap_or(0));
         match from.filter(|_| self.agreeing >= AGREEING_WINDOWS) {
             Some(from) => Ok(BeginningCut { forget, since: Some(self.end(from, now)) }),
-            None if self.bounds_ns.last().is_some_and(|last| *last >= MOST_NS) => {
+            None if self.bounds_ns.last().is_some_and(|last| *last >= self.most_ns) => {
                 Err(Failure::Broke(format!(
                     "it was not steady after {}: only its beginning could be observed",
-                    crate::quantities::duration(MOST_NS / 1e9)
+                    crate::quantities::duration(self.most_ns / 1e9)
                 )))
             }
             None => Ok(BeginningCut { forget, since: None }),
@@ -158,9 +160,13 @@ impl<C: Clock> Sampler<'_, C> {
     /// Watches the beginning of work that adapts. A process does so at length only once.
     pub(super) fn beginning(&self, observed: ObservedFrom) -> BeginningWatch<'_> {
         let fewest = if self.shared.has::<SteadyProcess>() { LATER_WINDOWS } else { FIRST_WINDOWS };
+        // A trial that is asked to last longer works as long before its last windows are observed.
+        let asked = (self.duration_ns as f64 / WINDOW_NS) as usize;
+        let fewest = if asked > FIRST_WINDOWS { asked } else { fewest };
         BeginningWatch {
             shared: self.shared,
             ticks_per_second: self.ticks_per_second,
+            most_ns: MOST_NS.max(2.0 * self.duration_ns as f64),
             fewest: (observed != ObservedFrom::ItsBeginning).then_some(fewest),
             observed: OBSERVED_WINDOWS,
             window: WorkWindow::default(),
