@@ -131,6 +131,7 @@ fn from<T: serde::de::DeserializeOwned>(value: serde_json::Value) -> T {
 /// The version of the method in the run: of some an earlier one, whose figures are not judged.
 fn version(experiment: &str) -> u32 {
     match experiment {
+        "cpu/timing_overhead" => 2,
         "cpu/context_switch" | "cpu/synchronisation" | "cpu/wake_up" | "network/round_trip" => 4,
         _ => 1,
     }

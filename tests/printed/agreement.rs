@@ -81,24 +81,24 @@ pub fn is_between(ascending: &[f64], median: f64) -> bool {
     gap > 1.25 && gap > within.powi(3)
 }
 
-/// A time that is read in whole ticks has an interval of at least one.
+/// A time that is read in whole ticks has an interval of at least half of one: how the readings are spread over two tells no more.
 fn ticks(point: &PointResult, hertz: f64, findings: &mut Findings) {
     let Some(ends) = point.estimate().and_then(fathom::quantities::ends) else { return };
     let observations: Vec<f64> = point.samples.iter().flatten().copied().collect();
     if point.unit == Unit::Nanoseconds && point.baseline.is_none() && is_thinner(&observations, hertz, ends) {
         findings.add(
             "full text",
-            "an interval thinner than a tick",
+            "an interval thinner than half a tick",
             &format!("{} {ends:?}", point.experiment),
         );
     }
 }
 
-/// Whether an interval of times in whole ticks is thinner than one, in nanoseconds.
+/// Whether an interval of times in whole ticks is thinner than half of one, in nanoseconds.
 pub fn is_thinner(observations: &[f64], hertz: f64, (low, high): (f64, f64)) -> bool {
     let tick = 1e9 / hertz;
     let is_whole = |time: &f64| ((time / tick) - (time / tick).round()).abs() < 1e-6 && *time > 0.0;
-    !observations.is_empty() && observations.iter().all(is_whole) && high - low < 0.99 * tick
+    !observations.is_empty() && observations.iter().all(is_whole) && high - low < 0.49 * tick
 }
 
 /// A row by the words of its name.

@@ -122,7 +122,7 @@ pub fn rows_of_the_screen(screen: &str, full: &str, findings: &mut Findings) {
     for row in table.lines().skip(1) {
         // The words of a row, and its share of time and range, are no medians.
         let cells = row.trim().split("  ").map(str::trim).filter(|cell| !cell.is_empty()).skip(1);
-        let medians = cells.take_while(|cell| !cell.starts_with(['±', '>']));
+        let medians = cells.take_while(|cell| !cell.starts_with(['±', '>', '–']));
         for value in medians.flat_map(rows::values) {
             findings.values += 1;
             if !all.contains(&(value.unit.clone(), value.number)) {
