@@ -1,6 +1,6 @@
 //! Described machines and planted figures, for tests that must not depend on the machine that they run on.
 
-use fathom_core::experiment::{Dimension, Found};
+use fathom_core::experiment::{Dimension, Finding, Found, Known, Point};
 use fathom_core::machine::{Host, Machine, Root};
 use fathom_core::statistics::{Interval, Measured};
 
@@ -16,4 +16,19 @@ pub fn found(value: f64, dimension: Dimension) -> Found {
         Measured { value, interval: Some(Interval { low: 0.99 * value, high: 1.01 * value }) },
         dimension,
     )
+}
+
+/// The findings where these figures of an experiment are known to one percent, on the described machine: a line each, with their
+/// values in braces.
+pub fn statements(
+    experiment: &str,
+    planted: impl IntoIterator<Item = (Point, f64, Dimension)>,
+    findings: impl FnOnce(&Known) -> Vec<Finding>,
+) -> String {
+    let machine = machine();
+    let mut known = Known::new(&machine, None);
+    for (point, value, dimension) in planted {
+        known.learn(experiment, &point, found(value, dimension));
+    }
+    findings(&known).iter().map(|finding| finding.statement.plain() + "\n").collect()
 }

@@ -83,12 +83,8 @@ mod tests {
     const TIME: Dimension = Dimension::Of(Unit::Nanoseconds);
 
     fn text(planted: &[(Point, f64)]) -> String {
-        let machine = fathom_described::machine();
-        let mut known = Known::new(&machine, None);
-        for (point, value) in planted {
-            known.learn(ABOUT.name, point, fathom_described::found(*value, TIME));
-        }
-        findings(&known).iter().map(|finding| finding.statement.plain() + "\n").collect()
+        let planted = planted.iter().map(|(point, ns)| (point.clone(), *ns, TIME));
+        fathom_described::statements(ABOUT.name, planted, findings)
     }
 
     #[test]

@@ -135,14 +135,11 @@ mod tests {
 
     /// The findings for these times per block, each known to one percent.
     fn text_of(planted: &[(&str, &str, u64, u64, f64)]) -> String {
-        let machine = fathom_described::machine();
-        let mut known = Known::new(&machine, None);
-        for (pattern, figure, file, processes, value) in planted {
+        let planted = planted.iter().map(|(pattern, figure, file, processes, value)| {
             let unit = if *figure == EACH { Unit::Nanoseconds } else { Unit::PartsPerMillion };
-            let found = fathom_described::found(*value, Dimension::Of(unit));
-            known.learn(NAME, &point(pattern, figure, *file, *processes), found);
-        }
-        findings(&known).iter().map(|finding| finding.statement.plain() + "\n").collect()
+            (point(pattern, figure, *file, *processes), *value, Dimension::Of(unit))
+        });
+        fathom_described::statements(NAME, planted, findings)
     }
 
     fn curve(

@@ -280,13 +280,9 @@ mod tests {
 
     #[test]
     fn ways_are_compared_with_read_and_write() {
-        let machine = fathom_described::machine();
-        let mut known = Known::new(&machine, None);
-        for (way, ns) in [(CopyWay::ReadAndWrite, 2e5), (CopyWay::Sendfile, 1e5)] {
-            let value = fathom_described::found(ns, Dimension::Of(Unit::Nanoseconds));
-            known.learn(ABOUT.name, &point(way, USUAL), value);
-        }
-        let text = FileCopy.findings(&known)[0].statement.plain();
+        let time = |way, ns| (point(way, USUAL), ns, Dimension::Of(Unit::Nanoseconds));
+        let times = [time(CopyWay::ReadAndWrite, 2e5), time(CopyWay::Sendfile, 1e5)];
+        let text = fathom_described::statements(ABOUT.name, times, |known| FileCopy.findings(known));
         assert!(text.contains("by sendfile {100000}, which is less."), "{text}");
     }
 }

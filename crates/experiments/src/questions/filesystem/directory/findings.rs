@@ -66,13 +66,9 @@ mod tests {
     use super::*;
 
     fn text(planted: &[(Point, f64)]) -> String {
-        let machine = fathom_described::machine();
-        let mut known = Known::new(&machine, None);
-        for (point, ns) in planted {
-            let value = fathom_described::found(*ns, Dimension::Of(Unit::Nanoseconds));
-            known.learn(ABOUT.name, point, value);
-        }
-        findings(&known).iter().map(|finding| finding.statement.plain() + "\n").collect()
+        let planted =
+            planted.iter().map(|(point, ns)| (point.clone(), *ns, Dimension::Of(Unit::Nanoseconds)));
+        fathom_described::statements(ABOUT.name, planted, findings)
     }
 
     fn create(names: u64, threads: u64, directory: &str, ns: f64) -> (Point, f64) {

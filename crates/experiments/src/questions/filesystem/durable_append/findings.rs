@@ -91,12 +91,7 @@ mod tests {
     use super::*;
 
     fn text(planted: &[(Point, f64, Dimension)]) -> String {
-        let machine = fathom_described::machine();
-        let mut known = Known::new(&machine, None);
-        for (point, value, dimension) in planted {
-            known.learn(ABOUT.name, point, fathom_described::found(*value, *dimension));
-        }
-        findings(&known).iter().map(|finding| finding.statement.plain() + "\n").collect()
+        fathom_described::statements(ABOUT.name, planted.iter().cloned(), findings)
     }
 
     const TIME: Dimension = Dimension::Of(Unit::Nanoseconds);

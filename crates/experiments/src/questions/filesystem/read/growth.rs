@@ -74,14 +74,13 @@ mod tests {
 
     /// The findings for a cold file of 64 KiB and one of 64 MiB with these times per block, each known to one percent.
     fn said_of(small: f64, large: f64) -> String {
-        let machine = fathom_described::machine();
-        let mut known = Known::new(&machine, None);
-        let times = [(SEQUENTIAL, 64 << 10, small), (SEQUENTIAL, 64 << 20, large), (RANDOM, 64 << 20, 90e3)];
-        for (order, file, value) in times {
-            let found = fathom_described::found(value, Dimension::Of(Unit::Nanoseconds));
-            known.learn(NAME, &usual(COLD, order, file), found);
-        }
-        findings(&known).iter().map(|finding| finding.statement.plain()).collect()
+        let time = |order, file, ns| (usual(COLD, order, file), ns, Dimension::Of(Unit::Nanoseconds));
+        let times = [
+            time(SEQUENTIAL, 64 << 10, small),
+            time(SEQUENTIAL, 64 << 20, large),
+            time(RANDOM, 64 << 20, 90e3),
+        ];
+        fathom_described::statements(NAME, times, findings)
     }
 
     #[test]
