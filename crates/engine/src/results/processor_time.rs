@@ -1,14 +1,7 @@
-//! The distribution of an operation's time: in the program, in the kernel, or waiting.
+//! The distribution of an operation's time: running or waiting.
 
 use crate::record::Run;
 use fathom_core::sampling::{Observations, Sample};
-use fathom_core::statistics::{self, Interval};
-
-/// The lowest tick rate of kernels: if the rate is not known, the split is trusted only as far as this one allows.
-const SLOWEST_TICK_HZ: f64 = 100.0;
-
-/// The largest half-width with which a share is reported. A share near zero needs some 20 ticks for it, a half 100.
-const TELLING: f64 = 0.1;
 
 /// If the processor time exceeds the time that passed by this factor, work between the observations was counted as well.
 const COUNTED_BESIDES: f64 = 1.05;
@@ -20,11 +13,6 @@ pub struct ProcessorTime {
     pub passed_ns: f64,
     /// The part in which the process ran, nanoseconds.
     pub ran_ns: f64,
-    /// The kernel's share of the time in which the process ran. The kernel knows the sum exactly and the split from its
-    /// ticks (`cputime_adjust` of kernel/sched/cputime.c), so the interval is that of a proportion of this number of ticks.
-    pub kernel_share: f64,
-    /// The interval of that share.
-    pub kernel_interval: Option<Interval>,
 }
 
 impl ProcessorTime {
@@ -46,20 +34,8 @@ impl ProcessorTime {
         let passed_ns = passed / count as f64;
         // The thread's own time is exact, but is not that of its children.
         let ran_ns = ((user + system) / operations).max(of_thread(measured) * passed_ns);
-        (passed_ns > 0.0 && ran_ns <= COUNTED_BESIDES * passed_ns).then(|| {
-            let hz = run.header.machine.kernel.tick_hz.value().map_or(SLOWEST_TICK_HZ, |hz| f64::from(*hz));
-            let ticks = (user + system) / 1e9 * hz;
-            let kernel_share = if user + system > 0.0 { system / (user + system) } else { 0.0 };
-            let in_kernel = (kernel_share * ticks.floor()).round() as u64;
-            let kernel_interval = statistics::share_interval(in_kernel, ticks as u64);
-            ProcessorTime { passed_ns, ran_ns: ran_ns.min(passed_ns), kernel_share, kernel_interval }
-        })
-    }
-
-    /// Whether the ticks separate the program's time from the kernel's: a share with an uncertainty of more than a tenth
-    /// does not.
-    pub fn is_split_by_ticks(&self) -> bool {
-        self.kernel_interval.is_some_and(|ends| ends.high - ends.low <= 2.0 * TELLING)
+        (passed_ns > 0.0 && ran_ns <= COUNTED_BESIDES * passed_ns)
+            .then(|| ProcessorTime { passed_ns, ran_ns: ran_ns.min(passed_ns) })
     }
 
     /// Time in which the process did not run, nanoseconds.

@@ -214,7 +214,7 @@ fn what_did_not_take_the_time_is_excluded_by_its_measurement() {
     assert!(!unrelated.contains("frequency"), "the cost does not follow it: {unrelated}");
     point.core_cycles = statistics::estimate(&vec![vec![2000.0]; 8]);
     point.disturbance.lost_share = Some(0.02);
-    let spent = ProcessorTime { passed_ns: 1000.0, ran_ns: 900.0, kernel_share: 0.5, kernel_interval: None };
+    let spent = ProcessorTime { passed_ns: 1000.0, ran_ns: 900.0 };
     point.processor_time = Some(spent);
     let text = judged(None, &mut [point.clone()]).join("\n");
     for excluded in ["it varied by {0.05", "other work on the CPU ({0.02}", "its children is {0.9}"] {
