@@ -186,8 +186,11 @@ fn what_may_be_the_machine_itself_is_not_counted() {
     };
     let (places, machines, text) = of(&Atlas { machines: vec![again.clone()] });
     assert_eq!((places, machines), (vec!["itself".to_owned()], 0));
+    // A column of nothing else is none; the legend says why, and programs have the values.
+    let head = text.lines().find(|line| line.starts_with("Main figures")).expect("a table");
+    assert!(!text.contains("itself? ") && !head.contains("usual"), "{text}");
     assert!(
-        text.contains("itself? ") && text.contains("perhaps this machine itself (same stepping"),
+        text.contains("usual: not known") && text.contains("perhaps this machine itself (same"),
         "{text}"
     );
     let mut atlas = siblings(&entry, 0.03, 4.0);
@@ -196,6 +199,7 @@ fn what_may_be_the_machine_itself_is_not_counted() {
     let (places, machines, text) = of(&atlas);
     assert_eq!((places, machines), (vec!["few".to_owned()], 2), "three entries, of which one may be its own");
     assert!(text.contains("their number without one that may be this machine"), "{text}");
+    assert!(text.lines().any(|line| line.starts_with("Main figures") && line.contains("usual")), "{text}");
 }
 
 #[test]

@@ -4,6 +4,7 @@ use fathom::machine::Fact;
 use fathom::record::{Run, Trial, TrialOutcome};
 use fathom::report::{Form, RunReport, Style, render};
 use fathom::results::Results;
+use fathom::sampling::Observations;
 use std::collections::BTreeSet;
 
 const WIDE: Style = Style { width: 2000, colour: false };
@@ -37,13 +38,62 @@ fn loaded(lost: impl Fn(bool) -> f64) -> Run {
     run
 }
 
-const BUSY: &str = "other work took the CPU";
+const BUSY: &str = "lost time to other work";
 
 #[test]
 fn a_busy_machine_is_a_cause_only_where_wide_intervals_had_more_of_it() {
     assert!(!screen(&loaded(|_| 0.02)).contains(BUSY), "alike in wide and narrow ones");
     assert!(!screen(&loaded(|is_wide| if is_wide { 0.01 } else { 0.2 })).contains(BUSY), "less in wide ones");
     assert!(screen(&loaded(|is_wide| if is_wide { 0.2 } else { 0.01 })).contains(BUSY));
+}
+
+/// A committed run in which the ticks of every trial are multiplied by a factor of its round.
+fn scaled(factor: impl Fn(u32) -> f64) -> Run {
+    fathom::experiments::register();
+    let mut run = crate::printed_runs::read("zen3-shared-quick-1.jsonl.gz");
+    for trial in &mut run.trials {
+        let factor = factor(trial.round);
+        if let TrialOutcome::Measured { sample } = &mut trial.outcome {
+            if let Observations::Ticks { operation, .. } = &mut sample.observations {
+                operation.iter_mut().for_each(|ticks| *ticks = (*ticks as f64 * factor) as i64);
+            }
+        }
+    }
+    run
+}
+
+/// The number of values that the line of trust names for a cause.
+fn named(run: &Run, cause: &str) -> usize {
+    let text = screen(run);
+    let line = text.lines().find(|line| line.starts_with("Trust: ")).expect("a verdict");
+    let (before, _) = line.split_once(cause).unwrap_or_default();
+    before.trim_end().rsplit(' ').next().and_then(|count| count.parse().ok()).unwrap_or(0)
+}
+
+#[test]
+fn the_reason_of_wide_intervals_is_the_one_that_their_trials_show() {
+    let as_it_was = scaled(|_| 1.0);
+    let rising = scaled(|round| 1.0 + 0.1 * f64::from(round));
+    let of_two = scaled(|round| if round % 2 == 0 { 1.0 } else { 3.0 });
+    let scattered = scaled(|round| [1.0, 1.16, 1.07, 0.96, 1.12, 0.91, 1.03][round as usize % 7]);
+    for (cause, planted) in [("drifted", &rising), ("have several levels", &of_two), ("scatter", &scattered)]
+    {
+        let (before, after) = (named(&as_it_was, cause), named(planted, cause));
+        assert!(after > before + 30, "{cause}: {before}, with it planted {after}: {}", screen(planted));
+    }
+    assert_eq!(named(&of_two, "drifted"), 0, "two levels by turns are no drift: {}", screen(&of_two));
+}
+
+/// Of values that an experiment with processes on all CPUs has, the narrow ones lose as much time as the wide ones.
+#[test]
+fn time_that_an_experiment_takes_from_itself_is_lost_to_no_other_work() {
+    let mut run = loaded(|_| 0.01);
+    for trial in run.trials.iter_mut().filter(|trial| trial.experiment == "filesystem/contention") {
+        if let TrialOutcome::Measured { sample } = &mut trial.outcome {
+            sample.conditions.lost_ns = 0.5 * sample.conditions.spun_ns;
+        }
+    }
+    assert!(!screen(&run).contains(BUSY), "{}", screen(&run));
 }
 
 #[test]

@@ -48,6 +48,7 @@ pub mod text;
 mod usual;
 mod verdict;
 mod verification;
+mod width_causes;
 pub mod words;
 
 pub use around::{AroundReport, WorkDone};

@@ -66,10 +66,16 @@ impl<'run> UsualFigures<'run> {
         }
     }
 
-    /// The cell of a main figure: `above 108–116 ns (3)`; `–` where nothing is usual.
+    /// The cell of a main figure: `above 108–116 ns (3)`; `–` where nothing is usual, or only what this machine itself may have shown.
     pub(crate) fn cell(&self, source: &FigureSource) -> String {
         let FigureSource::Point(point) = source else { return ABSENT.to_owned() };
-        self.of_point(point).map_or(ABSENT.to_owned(), |usual| cell(point.unit, &usual))
+        let usual = self.of_point(point).filter(|_| !self.has_only_itself());
+        usual.map_or(ABSENT.to_owned(), |usual| cell(point.unit, &usual))
+    }
+
+    /// Whether the only neighbour may be this machine itself: its values are no standard, so a column of them says nothing.
+    fn has_only_itself(&self) -> bool {
+        self.neighbours.are_alike() && self.neighbours.has_itself() && self.neighbours.machines().len() == 1
     }
 
     /// The meaning of the column, for a legend; `None` if there are no neighbours.
@@ -82,9 +88,10 @@ impl<'run> UsualFigures<'run> {
                 "the atlas has no other {}; the nearest are {words}, whose range is no standard here",
                 near.own_kind()
             )),
-            (true, true) if machines == 1 => {
-                Some(format!("one of the {words}, perhaps this machine itself ({SAME})"))
-            }
+            (true, true) if machines == 1 => Some(format!(
+                "not known, the atlas has no {} but perhaps this machine itself ({SAME})",
+                near.own_kind()
+            )),
             (true, true) => Some(format!(
                 "the range among {words} of the atlas, and their number without one that may be this machine ({SAME})"
             )),

@@ -2,12 +2,13 @@
 
 use crate::run::{self, Precision, USEFUL};
 use crate::summary::is_in_table;
+use crate::width_causes::{self, CauseCount, WidthCause};
 use crate::words::plural;
 use fathom_core::experiment::{Check, Point};
 use fathom_core::quantities;
 use fathom_core::quantity::Unit;
 use fathom_core::statistics;
-use fathom_engine::results::{CoreShared, Outcome, PointResult, Results};
+use fathom_engine::results::{Outcome, PointResult, Results};
 use std::collections::BTreeSet;
 
 /// How far a run can be trusted.
@@ -38,7 +39,7 @@ impl Trust {
 const FAIRLY: f64 = 0.5;
 const HIGHLY: f64 = 0.8;
 
-/// The share of the time from which a shared core is a reason for wide intervals, and that of trials stopped by a quota.
+/// The shares from which planned points without time, and trials stopped by a quota, are a reason.
 const OFTEN: f64 = 0.1;
 
 /// The verdict, its reason and its remedy, from the run's own widths, states of the core and warnings.
@@ -54,9 +55,8 @@ pub fn sentence(results: &Results) -> String {
         plural(precision.values, "value"),
         quantities::target(USEFUL)
     );
-    let widths = widths(results, &precision, by_width(share));
-    let wrong = wrong(results, by_width(share));
-    known + &in_words(by_width(share), &widths) + &wrong + emulation(results)
+    let level = by_width(share);
+    known + &reasons(results, level) + &wrong(results, level) + emulation(results)
 }
 
 /// What no width shows: the times of an emulated machine are of no machine.
@@ -86,35 +86,48 @@ fn failing(results: &Results) -> usize {
     valued.filter(|point| point.evidence.checks().iter().any(Check::fails)).count()
 }
 
-/// A reason, and its remedy.
-type WidthCause = (String, &'static str);
+/// A reason, and its remedy, where there is one.
+type Reason = (String, Option<&'static str>);
 
-/// The reasons with the remedies of the first two. A run to be trusted needs no remedy, unless something is named that has one.
-fn in_words(level: Trust, causes: &[WidthCause]) -> String {
-    let reasons: Vec<&str> = causes.iter().map(|(cause, _)| cause.as_str()).collect();
-    let mut remedies: Vec<&str> = causes.iter().map(|(_, remedy)| *remedy).collect();
+/// The most causes of wide intervals that are named: the others are those of few values.
+const MOST_CAUSES: usize = 3;
+
+/// What made intervals wide, and the remedies of the first two reasons: what concerns the run, then each cause with the number of its
+/// values. Where most values are known well, only what came from outside is named.
+fn reasons(results: &Results, level: Trust) -> String {
+    let of_run: Vec<Reason> =
+        [limited_by_quota(results), without_time(results)].into_iter().flatten().collect();
+    let is_named = |count: &CauseCount| level != Trust::High || count.cause.is_disturbance();
+    let counts: Vec<CauseCount> = width_causes::counts(results).into_iter().filter(is_named).collect();
+    let reason =
+        |count: &CauseCount| (count.cause.in_words(count.values, count.trials), remedy(results, count.cause));
+    let of_values: Vec<Reason> = counts.iter().take(MOST_CAUSES).map(reason).collect();
+    let others: usize = counts.iter().skip(MOST_CAUSES).map(|count| count.values).sum();
+    let others = (others > 0).then(|| format!("{} have other reasons", quantities::count(others)));
+    let mut remedies: Vec<&str> = of_run.iter().chain(&of_values).filter_map(|(_, remedy)| *remedy).collect();
     remedies.dedup();
     remedies.truncate(MOST_REMEDIES);
-    let remedy = remedies.join(" ");
-    match level {
-        _ if causes.is_empty() => ".".to_owned(),
-        Trust::High => format!(". Still, {}. {remedy}", reasons.join("; ")),
-        Trust::Fair | Trust::Low => format!(": {}. {remedy}", reasons.join("; ")),
-    }
+    let joined = |reasons: Vec<Reason>, others: Option<String>, between: &str| {
+        let said: Vec<String> = reasons.into_iter().map(|(said, _)| said).chain(others).collect();
+        said.join(between)
+    };
+    let parts = [joined(of_run, None, "; "), joined(of_values, others, ", ")];
+    let [of_run, of_values] = parts.map(|part| Some(part).filter(|part| !part.is_empty()));
+    let of_run = of_run.map(|said| format!("; {said}")).unwrap_or_default();
+    let of_values = of_values.map(|said| format!(" Of the others {said}.")).unwrap_or_default();
+    let remedies: String = remedies.iter().map(|remedy| format!(" {remedy}")).collect();
+    format!("{of_run}.{of_values}{remedies}")
 }
 
-/// What widened the intervals.
-fn widths(results: &Results, precision: &Precision, level: Trust) -> Vec<WidthCause> {
-    let few = (precision.without > 0).then(|| {
-        let cause = format!("{} have too few trials for an interval", quantities::count(precision.without));
-        (cause, LONGER)
-    });
-    let all = [limited_by_quota(results), busy(results), shared(results), without_time(results), few];
-    let causes: Vec<WidthCause> = all.into_iter().flatten().collect();
-    let is_short = causes.is_empty() && level != Trust::High;
-    let short = usual_trials(results).filter(|_| is_short);
-    let short = short.map(|trials| (format!("few trials ({})", quantities::plain(trials)), LONGER));
-    causes.into_iter().chain(short).collect()
+/// What helps against a cause, if anything does.
+fn remedy(results: &Results, cause: WidthCause) -> Option<&'static str> {
+    match cause {
+        WidthCause::NoInterval | WidthCause::Scatter => Some(LONGER),
+        WidthCause::OtherWork => Some(QUIETER),
+        WidthCause::Sharing => Some(remedy_of_sharing(results)),
+        WidthCause::Drift => Some("Repeat it at another hour."),
+        WidthCause::Levels | WidthCause::ClockStep => None,
+    }
 }
 
 const LONGER: &str = "Repeat it longer (--budget).";
@@ -125,13 +138,8 @@ fn was_busy(results: &Results) -> bool {
     results.run.header.machine.warnings().iter().any(|warning| warning.id == "load")
 }
 
-fn busy(results: &Results) -> Option<WidthCause> {
-    let is_busy = was_busy(results) && widens(results, |point| point.disturbance.lost_share);
-    is_busy.then(|| ("other work took the CPU".to_owned(), QUIETER))
-}
-
 /// Planned points that got no time, if they are many. Beside other work everything takes longer, so its end is the remedy there.
-fn without_time(results: &Results) -> Option<WidthCause> {
+fn without_time(results: &Results) -> Option<Reason> {
     let planned = planned_points(results);
     let is_left_out = |point: &&&PointResult| matches!(point.outcome, Outcome::Skipped { .. });
     let left_out = planned.iter().filter(is_left_out).count();
@@ -140,18 +148,11 @@ fn without_time(results: &Results) -> Option<WidthCause> {
     let is_often = left_out as f64 >= OFTEN * planned.len() as f64 && left_out > 0;
     is_often.then(|| {
         if was_busy(results) {
-            (format!("{counts} on a machine that was not idle"), QUIETER)
+            (format!("{counts} on a machine that was not idle"), Some(QUIETER))
         } else {
-            (counts, LONGER)
+            (counts, Some(LONGER))
         }
     })
-}
-
-fn shared(results: &Results) -> Option<WidthCause> {
-    let is_often = |core: &&CoreShared| core.share >= OFTEN && core.levels.shared.is_some();
-    let core = results.core_shared.as_ref().filter(is_often)?;
-    let cause = format!("the core was shared {} of the time", quantities::percent(core.share));
-    widens(results, |point| point.core.as_ref()?.shared_share).then(|| (cause, remedy_of_sharing(results)))
 }
 
 /// What failed, and what may be of another operation, where the widths alone would give a better verdict. Elsewhere the line on what was
@@ -174,7 +175,7 @@ fn wrong(results: &Results, by_width: Trust) -> String {
 
 /// A quota of processor time that stopped many trials, and the remedy: it comes first, because what it stops may fail for no other
 /// reason.
-fn limited_by_quota(results: &Results) -> Option<WidthCause> {
+fn limited_by_quota(results: &Results) -> Option<Reason> {
     let quota = results.run.header.machine.cpu_quota()?;
     let stopped = run::trials_with(results, |disturbance| disturbance.trials_throttled)?;
     let trials: usize = results.points.iter().map(|point| point.trials.0).sum();
@@ -184,21 +185,8 @@ fn limited_by_quota(results: &Results) -> Option<WidthCause> {
         quantities::count(stopped),
         plural(trials, "trial")
     );
-    (stopped as f64 >= OFTEN * trials as f64).then_some((cause, "Raise the quota (`--cpus` of a container)."))
-}
-
-/// Whether values that are not known within [`USEFUL`] had more of a disturbance, a share of their time, than the others: the means
-/// differ by more than their 95 % intervals. What is alike in both is no cause of widths.
-fn widens(results: &Results, disturbance: impl Fn(&PointResult) -> Option<f64>) -> bool {
-    let known = results.points.iter().filter_map(|point| Some((run::reach(point)?, disturbance(point)?)));
-    let (wide, narrow): (Vec<_>, Vec<_>) = known.partition(|(reach, _)| *reach > USEFUL);
-    let mean = |group: &[(f64, f64)]| {
-        let shares: Vec<f64> = group.iter().map(|(_, share)| *share).collect();
-        let mean = statistics::mean(&shares)?;
-        Some((mean.value, mean.interval?.high - mean.value))
-    };
-    let (Some((more, error)), Some((less, other))) = (mean(&wide), mean(&narrow)) else { return false };
-    more - less > error.hypot(other)
+    (stopped as f64 >= OFTEN * trials as f64)
+        .then_some((cause, Some("Raise the quota (`--cpus` of a container).")))
 }
 
 /// The remedy of what failed, where nothing else makes the verdict worse.

@@ -50,7 +50,9 @@ pub(super) fn of(results: &Results, name: &str, place: usize) -> Section {
     Section::new(key.clone(), Text::code(name))
         .with(Block::Question(Text::prose(question)))
         .with_all(method.map(method_in_brief))
-        .with_all(prediction::in_brief(&few.points(), &points).map(|text| part_of("Prediction", text)))
+        .with_all(
+            prediction::in_brief(results, &few.points(), &points).map(|text| part_of("Prediction", text)),
+        )
         .with_all(main)
         .with_all(few.table(name, key.within("main"), &all).map(Block::from))
         .with_all(analysis::lead(results, &points).map(|text| part_of("Analysis", text)))
@@ -64,7 +66,7 @@ pub(super) fn of(results: &Results, name: &str, place: usize) -> Section {
             open: false,
             blocks: headed([
                 ("Method", self::method(method, points.first().copied())),
-                ("Prediction", prediction::blocks(&points, &key)),
+                ("Prediction", prediction::blocks(results, &points, &key)),
                 (
                     "Results",
                     folded_standing

@@ -6,10 +6,10 @@ use crate::words::{self, plural};
 use fathom_core::experiment::{Ground, Part, Prediction, Source, Term};
 use fathom_core::quantities::{self, Measure};
 use fathom_core::quantity::Unit;
-use fathom_engine::results::PointResult;
+use fathom_engine::results::{Mixture, PointResult, Results};
 
 /// A sentence and the derivations; empty if nothing was predicted.
-pub(super) fn blocks(points: &[&PointResult], key: &Key) -> Vec<Block> {
+pub(super) fn blocks(results: &Results, points: &[&PointResult], key: &Key) -> Vec<Block> {
     let predicted: Vec<(&PointResult, &Prediction)> =
         points.iter().filter_map(|point| Some((*point, point.prediction.as_ref()?))).collect();
     let mut blocks = vec![];
@@ -26,7 +26,7 @@ pub(super) fn blocks(points: &[&PointResult], key: &Key) -> Vec<Block> {
                 .and(")"),
             appendix: true,
             open: false,
-            blocks: vec![Block::Table(derivations(&predicted, table))],
+            blocks: vec![Block::Table(derivations(results, &predicted, table))],
         });
     }
     blocks.extend(unpredicted(points));
@@ -38,7 +38,7 @@ const MOST_TERMS: usize = 4;
 
 /// How the first of these points was predicted, and what the predictions of all points rest on; `None` without a prediction. Where the
 /// main figures are slopes, which have none, it is the point with the most terms.
-pub(super) fn in_brief(few: &[&PointResult], all: &[&PointResult]) -> Option<Text> {
+pub(super) fn in_brief(results: &Results, few: &[&PointResult], all: &[&PointResult]) -> Option<Text> {
     let (point, prediction) = few.iter().find_map(|point| predicted(point)).or_else(|| {
         all.iter().filter_map(|point| predicted(point)).max_by_key(|(_, prediction)| prediction.terms.len())
     })?;
@@ -50,7 +50,7 @@ pub(super) fn in_brief(few: &[&PointResult], all: &[&PointResult]) -> Option<Tex
             .terms
             .iter()
             .filter(|term| term.part == part)
-            .map(|term| named(point, measure, term))
+            .map(|term| named(results, point, (measure, term)))
             .collect();
         (!terms.is_empty()).then(|| Text::joined(terms, "; ").and(format!(" ({of})")))
     };
@@ -68,7 +68,7 @@ fn predicted(point: &PointResult) -> Option<(&PointResult, &Prediction)> {
 }
 
 /// A term with its value and where that is from.
-fn named(point: &PointResult, measure: Measure, term: &Term) -> Text {
+fn named(results: &Results, point: &PointResult, (measure, term): (Measure, &Term)) -> Text {
     let is_one = (term.times - 1.0).abs() < f64::EPSILON;
     let times = if is_one { String::new() } else { format!("{} × ", quantities::plain(term.times)) };
     // The rates of a sentence have one unit.
@@ -80,14 +80,30 @@ fn named(point: &PointResult, measure: Measure, term: &Term) -> Text {
         unit => amount(unit, term.each),
     };
     let what = format!("{} {times}{each} (", quantities::reworded(&term.what));
-    Text::plain(what).and(source_in_brief(&term.source)).and(")")
+    Text::plain(what).and(source_in_brief(&term.source)).and(revised(results, point.unit, term)).and(")")
+}
+
+/// The factor within which a term is taken for the figure that it was drawn from.
+const ALIKE: f64 = 1.25;
+
+/// What the figure of a term became by the end of the run, behind its source, where it is written otherwise: the prediction used what was
+/// known before the point's first trial. Empty for a term that is something else than the figure, as a multiple of it.
+fn revised(results: &Results, unit: Unit, term: &Term) -> String {
+    let Source::Measured { experiment, point } = &term.source else { return String::new() };
+    let of = results.of_experiment(experiment).find(|result| result.point == *point && result.unit == unit);
+    let state = |result: &PointResult| result.mixture.as_ref().and_then(Mixture::leading);
+    let last = of.and_then(|result| state(result).or_else(|| Some(result.estimate()?.value)));
+    let Some(last) = last else { return String::new() };
+    let is_alike = (last / ALIKE..=last * ALIKE).contains(&term.each);
+    let [then, last] = [amount(unit, term.each), amount(unit, last)];
+    if is_alike && then != last { format!("; by the end of the run {last}") } else { String::new() }
 }
 
 /// A source in a word or two: the number of its work, the experiment of this run.
 fn source_in_brief(of: &Source) -> Text {
     match of {
         Source::Machine { .. } => "a fact of this machine".into(),
-        Source::Measured { experiment, .. } => Text::plain("this run so far: ").and(Text::code(experiment)),
+        Source::Measured { experiment, .. } => Text::plain("measured before: ").and(Text::code(experiment)),
         Source::Assumed { .. } => "assumed".into(),
         Source::Published { citation } => {
             let (cycles, work) = citation.split_once(" ns: ").unwrap_or(("", citation));
@@ -117,7 +133,7 @@ fn was(number: usize) -> String {
     format!("{} {}", plural(number, "point"), if number == 1 { "was" } else { "were" })
 }
 
-fn derivations(predicted: &[(&PointResult, &Prediction)], key: Key) -> Table {
+fn derivations(results: &Results, predicted: &[(&PointResult, &Prediction)], key: Key) -> Table {
     let mut table = Table::new(key, "Predictions, as recorded before each point's first trial.").columns([
         Column::words("part"),
         Column::words("term"),
@@ -127,14 +143,14 @@ fn derivations(predicted: &[(&PointResult, &Prediction)], key: Key) -> Table {
         Column::words("source"),
     ]);
     for (point, prediction) in predicted {
-        table = table.group(derivation(point, prediction));
+        table = table.group(derivation(results, point, prediction));
     }
     table
 }
 
-fn derivation(point: &PointResult, prediction: &Prediction) -> Group {
+fn derivation(results: &Results, point: &PointResult, prediction: &Prediction) -> Group {
     let head = words::short_label(point, &point.point);
-    let group = Group::named(head).rows(prediction.terms.iter().map(|term| row(point, term)));
+    let group = Group::named(head).rows(prediction.terms.iter().map(|term| row(results, point, term)));
     if prediction.terms.len() == 1 {
         return group;
     }
@@ -142,7 +158,7 @@ fn derivation(point: &PointResult, prediction: &Prediction) -> Group {
     group.row(Row::of(["total", "", "", "", &total, ""]).weighing(Weight::Sum))
 }
 
-fn row(point: &PointResult, term: &Term) -> Row {
+fn row(results: &Results, point: &PointResult, term: &Term) -> Row {
     let part = match term.part {
         Part::Hardware => "hardware",
         Part::Software => "software",
@@ -153,7 +169,7 @@ fn row(point: &PointResult, term: &Term) -> Row {
         quantities::plain(term.times).into(),
         amount(point.unit, term.each).into(),
         amount(point.unit, term.value()).into(),
-        source(&term.source),
+        source(&term.source).and(revised(results, point.unit, term)),
     ])
 }
 
@@ -170,7 +186,7 @@ fn source(source: &Source) -> Text {
     match source {
         Source::Machine { fact } => Text::plain(format!("this machine: {}", quantities::reworded(fact))),
         Source::Measured { experiment, point } => Text::plain(format!(
-            "measured in this run: {experiment}, {}",
+            "measured before in this run: {experiment}, {}",
             words::label(experiment.as_str(), point)
         )),
         Source::Assumed { reason } => Text::plain(format!("assumed: {}", quantities::reworded(reason))),

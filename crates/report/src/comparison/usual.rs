@@ -50,10 +50,12 @@ impl BothUsual<'_> {
         ]
     }
 
-    /// The cell of a row: where each side lies, and the range.
+    /// The cell of a row: where each side lies, and the range. What a side may have shown itself is no standard.
     pub(super) fn cell(&self, row: &Compared) -> Text {
+        let is_itself =
+            |usual: &Option<Usual>| usual.as_ref().is_none_or(|usual| usual.place == UsualPlace::Itself);
         Text::plain(match self.of_row(row) {
-            [None, None] => ABSENT.to_owned(),
+            both if both.iter().all(is_itself) => ABSENT.to_owned(),
             [Some(before), Some(after)] if is_same_range(&before, &after) => {
                 of_one_range(row.unit, &before, &after)
             }
