@@ -1,5 +1,6 @@
 //! `fathom check`: requirements.
 
+use super::heading::{LENGTH, OUTPUT, START, WHAT, WHERE};
 use super::peer::PeerOptions;
 use super::value::{parse_folder, parse_time, without_picture};
 use clap::Args;
@@ -14,43 +15,43 @@ pub struct CheckArgs {
     /// are listed.
     pub requirements: Option<String>,
     /// List the requirements that Fathom brings.
-    #[arg(long, conflicts_with = "requirements")]
+    #[arg(long, help_heading = WHAT, conflicts_with = "requirements")]
     pub list: bool,
     /// Print the file of requirements instead of measuring, to be edited.
-    #[arg(long, requires = "requirements", conflicts_with = "run")]
+    #[arg(long, help_heading = WHAT, requires = "requirements", conflicts_with = "run")]
     pub print: bool,
     /// Decide from this run, without measuring.
-    #[arg(long, value_name = "RUN", requires = "requirements", conflicts_with_all = ["budget", "seed", "cpu", "trial", "dir", "alongside", "progress"])]
+    #[arg(long, help_heading = WHAT, value_name = "RUN", requires = "requirements", conflicts_with_all = ["budget", "seed", "cpu", "trial", "dir", "alongside", "progress"])]
     pub run: Option<PathBuf>,
     /// The time that measuring may take; by default two minutes. What is undecided then stays so.
-    #[arg(long, value_name = "TIME", value_parser = parse_time)]
+    #[arg(long, help_heading = LENGTH, value_name = "TIME", value_parser = parse_time)]
     pub budget: Option<Duration>,
     /// The folder in which experiments may make files, on the file system that is asked about; by default the folder for
     /// temporary files.
-    #[arg(long, value_name = "FOLDER", value_parser = parse_folder)]
+    #[arg(long, help_heading = WHERE, value_name = "FOLDER", value_parser = parse_folder)]
     pub dir: Option<PathBuf>,
     /// The seed of all randomness.
-    #[arg(long, value_name = "NUMBER")]
+    #[arg(long, help_heading = WHERE, value_name = "NUMBER")]
     pub seed: Option<u64>,
     /// The CPU that pinned work runs on.
-    #[arg(long, value_name = "NUMBER")]
+    #[arg(long, help_heading = WHERE, value_name = "NUMBER")]
     pub cpu: Option<usize>,
     /// How long each trial observes, such as `20ms`.
-    #[arg(long, value_name = "TIME", value_parser = parse_time)]
+    #[arg(long, help_heading = LENGTH, value_name = "TIME", value_parser = parse_time)]
     pub trial: Option<Duration>,
     /// The run file, which `fathom report` reads; by default it is made in the data folder.
-    #[arg(long, short, value_name = "FILE", conflicts_with = "run")]
+    #[arg(long, short, help_heading = OUTPUT, value_name = "FILE", conflicts_with = "run")]
     pub output: Option<PathBuf>,
     /// The second host, for requirements on the network.
     #[command(flatten)]
     pub peer: PeerOptions,
     /// The form of progress messages on standard error.
-    #[arg(long, value_enum, value_name = "FORM", default_value_t = ProgressForm::Auto)]
+    #[arg(long, help_heading = OUTPUT, value_enum, value_name = "FORM", default_value_t = ProgressForm::Auto)]
     pub progress: ProgressForm,
     /// Measure although another fathom is measuring on this machine.
-    #[arg(long)]
+    #[arg(long, help_heading = START)]
     pub alongside: bool,
     /// What to print at the end.
-    #[arg(long, value_parser = without_picture(), default_value = "text")]
+    #[arg(long, help_heading = OUTPUT, value_parser = without_picture(), default_value = "text")]
     pub format: Form,
 }

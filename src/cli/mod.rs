@@ -3,6 +3,7 @@
 mod around;
 mod check;
 mod compare;
+mod heading;
 mod mistake;
 mod peer;
 mod report;
@@ -174,5 +175,28 @@ mod tests {
     #[test]
     fn the_command_line_is_consistent() {
         Cli::command().debug_assert();
+    }
+
+    /// The most options that are found in a list without headings.
+    const MOST: usize = 6;
+
+    #[test]
+    fn options_of_a_long_help_stand_under_headings() {
+        let mut command = Cli::command();
+        command.build();
+        let mut grouped = 0;
+        for command in command.get_subcommands().filter(|command| !command.is_hide_set()) {
+            let is_option = |argument: &&clap::Arg| argument.get_long().is_some() && !argument.is_hide_set();
+            let options: Vec<&clap::Arg> = command.get_arguments().filter(is_option).collect();
+            let without = options.iter().filter(|option| option.get_help_heading().is_none()).count();
+            assert!(
+                options.len() <= MOST || without <= MOST,
+                "{}: {without} of {}",
+                command.get_name(),
+                options.len()
+            );
+            grouped += usize::from(options.len() > without + MOST);
+        }
+        assert!(grouped >= 6, "{grouped} commands");
     }
 }

@@ -1,5 +1,6 @@
 //! The flags for a second host: how a run reaches one, and how to serve as one.
 
+use super::heading::SECOND_HOST;
 use super::value::{parse_listen, parse_time};
 use clap::Args;
 use std::net::{IpAddr, SocketAddr};
@@ -11,13 +12,13 @@ use std::time::Duration;
 pub struct PeerOptions {
     /// A second host for remote experiments: a host for `ssh`, `namespace` for a virtual one on this machine, or the address
     /// and port of a peer that was started by hand.
-    #[arg(long, value_name = "HOST")]
+    #[arg(long, help_heading = SECOND_HOST, value_name = "HOST")]
     pub peer: Option<String>,
     /// The second host's address for direct connections, if it differs from the address that `ssh` uses.
-    #[arg(long, value_name = "ADDRESS", requires = "peer")]
+    #[arg(long, help_heading = SECOND_HOST, value_name = "ADDRESS", requires = "peer")]
     pub peer_address: Option<IpAddr>,
     /// A file with the token of a peer that was started by hand.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, help_heading = SECOND_HOST, value_name = "FILE")]
     pub token_file: Option<PathBuf>,
 }
 

@@ -1,5 +1,6 @@
 //! `fathom report` and `fathom export`: the content and form of a report.
 
+use super::heading::{OUTPUT, WHAT};
 use clap::Args;
 use fathom_report::Form;
 use fathom_report::export::Format;
@@ -14,20 +15,20 @@ pub struct Report {
     #[arg(value_name = "RUN|EXPERIMENT")]
     pub what: Vec<PathBuf>,
     /// The form of the report.
-    #[arg(long, value_enum, default_value_t = Form::Text)]
+    #[arg(long, help_heading = OUTPUT, value_enum, default_value_t = Form::Text)]
     pub format: Form,
     /// As text, every figure in tables instead of one screen.
-    #[arg(long)]
+    #[arg(long, help_heading = OUTPUT)]
     pub full: bool,
     /// Show the figures of a published machine beside the run's: its id, a part of it, the number of a report, `lmbench`, or
     /// `all`. May be given several times; `fathom references` lists the machines.
-    #[arg(long, value_name = "MACHINE")]
+    #[arg(long, help_heading = WHAT, value_name = "MACHINE")]
     pub beside: Vec<String>,
     /// Write to this file instead of standard output. An earlier report of the same kind gives way.
-    #[arg(long, short, value_name = "FILE")]
+    #[arg(long, short, help_heading = OUTPUT, value_name = "FILE")]
     pub output: Option<PathBuf>,
     /// Overwrite a file that is no earlier report. Measured data are never overwritten.
-    #[arg(long, requires = "output")]
+    #[arg(long, help_heading = OUTPUT, requires = "output")]
     pub force: bool,
 }
 
@@ -37,23 +38,23 @@ pub struct Export {
     /// The run file; by default the latest in the data folder. With `--points`, any number of files, and folders of them.
     pub runs: Vec<PathBuf>,
     /// The format.
-    #[arg(long, value_enum, required_unless_present = "points")]
+    #[arg(long, help_heading = OUTPUT, value_enum, required_unless_present = "points")]
     pub format: Option<Format>,
     /// One line of JSON per run file, with its machine and the median of every point: the input of a data set of many runs.
     /// A file that cannot be read gets a line that says so.
-    #[arg(long, conflicts_with = "format")]
+    #[arg(long, help_heading = WHAT, conflicts_with = "format")]
     pub points: bool,
     /// Include the median of every trial.
-    #[arg(long, requires = "points")]
+    #[arg(long, help_heading = WHAT, requires = "points")]
     pub trials: bool,
     /// Read names of run files from this file, one per line; `-` is standard input.
-    #[arg(long, value_name = "FILE", requires = "points", conflicts_with = "runs")]
+    #[arg(long, help_heading = WHAT, value_name = "FILE", requires = "points", conflicts_with = "runs")]
     pub files_from: Option<PathBuf>,
     /// Write to this file instead of standard output. An earlier report of the same kind gives way.
-    #[arg(long, short, value_name = "FILE")]
+    #[arg(long, short, help_heading = OUTPUT, value_name = "FILE")]
     pub output: Option<PathBuf>,
     /// Overwrite a file that is no earlier report. Measured data are never overwritten.
-    #[arg(long, requires = "output")]
+    #[arg(long, help_heading = OUTPUT, requires = "output")]
     pub force: bool,
 }
 

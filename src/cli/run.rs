@@ -1,5 +1,6 @@
 //! `fathom run` and `fathom ab`: the flags for measuring.
 
+use super::heading::{CHANGES, LENGTH, OUTPUT, SECOND_HOST, START, WHAT, WHERE};
 use super::peer::PeerOptions;
 use super::value::{parse_folder, parse_name, parse_processes, parse_share, parse_time, without_picture};
 use clap::{Args, ValueEnum};
@@ -19,83 +20,83 @@ pub struct Run {
     pub experiments: Vec<String>,
     /// A named set of points from several experiments, instead of experiments: `fleet` finds slow hosts in a minute, without
     /// root and in 256 MiB (see docs/fleet.md). A set makes no page; `fathom report` does.
-    #[arg(long, value_name = "SET", conflicts_with_all = ["experiments", "resume"])]
+    #[arg(long, help_heading = WHAT, value_name = "SET", conflicts_with_all = ["experiments", "resume"])]
     pub set: Option<String>,
-    /// A label for the run, kept in its file and in exports: `--label rack=7 --label image=2026-11`. A run of a set also has
-    /// the label `host`, by default the machine's name.
-    #[arg(long, value_name = "KEY=VALUE", conflicts_with = "resume")]
-    pub label: Vec<Label>,
     /// How much is measured.
     #[command(flatten)]
     pub extent: Extent,
     /// The time the run may take, such as `90s` or `6m`.
-    #[arg(long, value_name = "TIME", value_parser = parse_time)]
+    #[arg(long, help_heading = LENGTH, value_name = "TIME", value_parser = parse_time)]
     pub budget: Option<Duration>,
     /// Within what values are to be known, by the farther end of their intervals, such as `2%` or `0.02`.
-    #[arg(long, value_name = "SHARE", value_parser = parse_share)]
+    #[arg(long, help_heading = LENGTH, value_name = "SHARE", value_parser = parse_share)]
     pub precision: Option<f64>,
     /// The seed of all randomness, to repeat a run's order and layout.
-    #[arg(long, value_name = "NUMBER")]
+    #[arg(long, help_heading = WHERE, value_name = "NUMBER")]
     pub seed: Option<u64>,
     /// The CPU that pinned work runs on.
-    #[arg(long, value_name = "NUMBER")]
+    #[arg(long, help_heading = WHERE, value_name = "NUMBER")]
     pub cpu: Option<usize>,
     /// The clock to measure with; by default the best that qualifies.
-    #[arg(long, value_enum, value_name = "CLOCK")]
+    #[arg(long, help_heading = WHERE, value_enum, value_name = "CLOCK")]
     pub clock: Option<Clock>,
     /// How long each trial observes, such as `20ms`.
-    #[arg(long, value_name = "TIME", value_parser = parse_time)]
+    #[arg(long, help_heading = LENGTH, value_name = "TIME", value_parser = parse_time)]
     pub trial: Option<Duration>,
     /// The folder in which experiments may make files; by default the folder for temporary files.
-    #[arg(long, value_name = "FOLDER", value_parser = parse_folder)]
+    #[arg(long, help_heading = WHERE, value_name = "FOLDER", value_parser = parse_folder)]
     pub dir: Option<PathBuf>,
     /// Numbers of processes for experiments in which processes compete, such as `1,8,32`.
-    #[arg(long, value_name = "NUMBERS", value_delimiter = ',', value_parser = parse_processes)]
+    #[arg(long, help_heading = WHAT, value_name = "NUMBERS", value_delimiter = ',', value_parser = parse_processes)]
     pub processes: Vec<u64>,
     /// A file or folder to read over a network: `sftp://[user@]host[:port]/path`, `nfs://host/export/path`,
     /// `smb://[user@]host/share/path`, or a path on a network mount. A folder (ending in `/`) gets a file for the run.
     /// The password of smb comes from the environment variable `FATHOM_REMOTE_PASSWORD`; ssh uses keys and agent.
-    #[arg(long, value_name = "URL")]
+    #[arg(long, help_heading = SECOND_HOST, value_name = "URL")]
     pub remote: Option<RemoteAddress>,
+    /// The second host for remote experiments.
+    #[command(flatten)]
+    pub peer: PeerOptions,
+    /// A label for the run, kept in its file and in exports: `--label rack=7 --label image=2026-11`. A run of a set also has
+    /// the label `host`, by default the machine's name.
+    #[arg(long, help_heading = OUTPUT, value_name = "KEY=VALUE", conflicts_with = "resume")]
+    pub label: Vec<Label>,
     /// The run file; the report is written beside it. By default it is made in the data folder. The name may contain
     /// `{host}`, `{time}` and `{set}`.
-    #[arg(long, short, value_name = "FILE")]
+    #[arg(long, short, help_heading = OUTPUT, value_name = "FILE")]
     pub output: Option<PathBuf>,
     /// Figures of the data sheet of the disk below the measured folder, from which its operations are predicted and beside which the
     /// report shows them: `seek=8.5ms,transfer=150MB/s`, either or both.
-    #[arg(long, value_name = "FIGURES", conflicts_with = "resume")]
+    #[arg(long, help_heading = WHERE, value_name = "FIGURES", conflicts_with = "resume")]
     pub disk_rated: Option<RatedDisk>,
     /// Also measure what takes all memory of the machine: the page cache filled to its end (`filesystem/cache_size`), and files
     /// of more than 1 GiB kept in it. Files that other programs have in the page cache are dropped from it, and with swap
     /// space their memory may be moved there. Without this flag no experiment fills the page
     /// cache beyond a limit of 1 GiB, but in memory that nothing uses.
-    #[arg(long, conflicts_with = "set")]
+    #[arg(long, help_heading = WHAT, conflicts_with = "set")]
     pub whole_memory: bool,
     /// The form of progress messages on standard error.
-    #[arg(long, value_enum, value_name = "FORM", default_value_t = ProgressForm::Auto)]
+    #[arg(long, help_heading = OUTPUT, value_enum, value_name = "FORM", default_value_t = ProgressForm::Auto)]
     pub progress: ProgressForm,
     /// Save the run as a baseline of this name, for `fathom gate`; several runs under one name show how much the machine
     /// varies.
-    #[arg(long, value_name = "NAME", value_parser = parse_name)]
+    #[arg(long, help_heading = OUTPUT, value_name = "NAME", value_parser = parse_name)]
     pub save_baseline: Option<String>,
     /// Continue a run that was interrupted, or add rounds to a complete one. A peer, a file over a network, and a folder
     /// that is not the one for temporary files, must be named again.
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["experiments", "quick", "thorough", "output", "seed", "cpu", "clock", "processes"])]
+    #[arg(long, help_heading = START, value_name = "FILE", conflicts_with_all = ["experiments", "quick", "thorough", "output", "seed", "cpu", "clock", "processes"])]
     pub resume: Option<PathBuf>,
     /// Print the plan without measuring, and what the run would do to the machine as a whole, with a forecast if an earlier run of this machine is stored.
-    #[arg(long, conflicts_with_all = ["resume", "output"])]
+    #[arg(long, help_heading = START, conflicts_with_all = ["resume", "output"])]
     pub dry_run: bool,
-    /// The second host for remote experiments.
-    #[command(flatten)]
-    pub peer: PeerOptions,
     /// Wait before measuring, at most this time, until the machine is idle: its CPU time and its load are looked at.
-    #[arg(long, value_name = "TIME", value_parser = parse_time, conflicts_with = "dry_run")]
+    #[arg(long, help_heading = START, value_name = "TIME", value_parser = parse_time, conflicts_with = "dry_run")]
     pub wait: Option<Duration>,
     /// Measure although another fathom is measuring on this machine.
-    #[arg(long)]
+    #[arg(long, help_heading = START)]
     pub alongside: bool,
     /// What to print at the end.
-    #[arg(long, value_enum, default_value_t = Form::Text)]
+    #[arg(long, help_heading = OUTPUT, value_enum, default_value_t = Form::Text)]
     pub format: Form,
 }
 
@@ -103,10 +104,10 @@ pub struct Run {
 #[derive(Debug, Args)]
 pub struct Extent {
     /// A complete table in a minute and a half: fewer points, wider intervals.
-    #[arg(long, conflicts_with = "thorough")]
+    #[arg(long, help_heading = LENGTH, conflicts_with = "thorough")]
     pub quick: bool,
     /// A quarter of an hour per chapter: more points, narrower intervals.
-    #[arg(long)]
+    #[arg(long, help_heading = LENGTH)]
     pub thorough: bool,
 }
 
@@ -129,40 +130,40 @@ pub struct Ab {
     /// A setting of the first half; by default nothing is changed. May be given several times: `sysctl:NAME=VALUE`,
     /// `file:PATH=VALUE` (below /proc and /sys), `governor:NAME`, `env:NAME=VALUE`, `prefix:COMMAND` (starts the measuring
     /// processes, such as `numactl --membind=1`), `dir:FOLDER`, `cpu:NUMBER`.
-    #[arg(long, value_name = "SETTING")]
+    #[arg(long, help_heading = WHAT, value_name = "SETTING")]
     pub a: Vec<Variation>,
     /// A setting of the second half.
-    #[arg(long, value_name = "SETTING", required = true)]
+    #[arg(long, help_heading = WHAT, value_name = "SETTING", required = true)]
     pub b: Vec<Variation>,
     /// How much is measured.
     #[command(flatten)]
     pub extent: Extent,
     /// The time that both halves may take together, such as `90s`; by default twice that of a run.
-    #[arg(long, value_name = "TIME", value_parser = parse_time)]
+    #[arg(long, help_heading = LENGTH, value_name = "TIME", value_parser = parse_time)]
     pub budget: Option<Duration>,
     /// Within what values of each half are to be known, such as `2%`; by default half the margin.
-    #[arg(long, value_name = "SHARE", value_parser = parse_share)]
+    #[arg(long, help_heading = LENGTH, value_name = "SHARE", value_parser = parse_share)]
     pub precision: Option<f64>,
     /// The seed of all randomness.
-    #[arg(long, value_name = "NUMBER")]
+    #[arg(long, help_heading = WHERE, value_name = "NUMBER")]
     pub seed: Option<u64>,
     /// The largest difference that does not matter; by default 1 %.
-    #[arg(long, value_name = "SHARE", value_parser = parse_share)]
+    #[arg(long, help_heading = CHANGES, value_name = "SHARE", value_parser = parse_share)]
     pub margin: Option<f64>,
     /// The folder in which experiments may make files, if no setting names one.
-    #[arg(long, value_name = "FOLDER", value_parser = parse_folder)]
+    #[arg(long, help_heading = WHERE, value_name = "FOLDER", value_parser = parse_folder)]
     pub dir: Option<PathBuf>,
     /// The run files, without their endings: FILE.a.jsonl and FILE.b.jsonl. By default they are made in the data folder.
-    #[arg(long, short, value_name = "FILE")]
+    #[arg(long, short, help_heading = OUTPUT, value_name = "FILE")]
     pub output: Option<PathBuf>,
     /// Measure although another fathom is measuring on this machine.
-    #[arg(long)]
+    #[arg(long, help_heading = START)]
     pub alongside: bool,
     /// What to print at the end.
-    #[arg(long, value_parser = without_picture(), default_value = "text")]
+    #[arg(long, help_heading = OUTPUT, value_parser = without_picture(), default_value = "text")]
     pub format: Form,
     /// As text, every row.
-    #[arg(long)]
+    #[arg(long, help_heading = OUTPUT)]
     pub full: bool,
 }
 

@@ -306,3 +306,25 @@ fn sizes_are_compared_with_equal_sizes_where_the_caches_are_the_same() {
     assert_eq!(compares(&other), 0);
     assert!(compares(committed()) > 0);
 }
+
+/// A family without a row is named with the reason, and every change has one form.
+#[test]
+fn a_family_that_is_not_compared_is_named_with_the_reason_and_changes_have_one_form() {
+    let text = |after: &ReducedRun| {
+        let [before, after] = [committed(), after].map(|run| Side::of_run("run", run.clone()));
+        let sides = [after];
+        let report = ComparisonReport::of(&before, &sides, &Margins::all(None), &[]);
+        let text = render(&report, Form::Text, Style { width: 2000, colour: false });
+        text.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    let slow = planted(&[CALLS], 2.0);
+    let whole = text(&slow);
+    assert!(whole.contains("remote files (measured on neither side)"), "{whole}");
+    assert!(whole.contains("Worse: system calls +200 % (+") && !whole.contains("3.00×"), "{whole}");
+    let mut without = slow.clone();
+    let is_called = |level: &&mut Level| level.experiment == CALLS;
+    let skipped = |level: &mut Level| level.outcome = Outcome::Skipped { reason: "a test".to_owned() };
+    without.levels.iter_mut().filter(is_called).for_each(skipped);
+    let without = text(&without);
+    assert!(without.contains("Not compared: system calls (no value after)"), "{without}");
+}

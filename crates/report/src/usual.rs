@@ -89,7 +89,7 @@ impl<'run> UsualFigures<'run> {
                 near.own_kind()
             )),
             (true, true) if machines == 1 => Some(format!(
-                "not known, the atlas has no {} but perhaps this machine itself ({SAME})",
+                "unknown, as the atlas has no {} but perhaps this machine itself ({SAME})",
                 near.own_kind()
             )),
             (true, true) => Some(format!(

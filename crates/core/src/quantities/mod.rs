@@ -284,10 +284,16 @@ pub fn deviation(share: f64) -> String {
     if share > 0.0 { format!("+{text}") } else { text }
 }
 
-/// A change by a share of one, to a tenth of a per cent below ten: `+5.2 %`, `−12 %`.
+/// A change by a share of one, to a tenth of a per cent below ten: `+5.2 %`, `−12 %`, `+1 230 %`. Of what is nearly gone the rest has two
+/// digits: `−96.6 %`.
 pub fn change(share: f64) -> String {
     let percent = share * 100.0;
-    let places = usize::from(percent.abs() < 9.95);
+    let places = match percent {
+        near if near <= -99.0 => 2,
+        near if near <= -90.0 || near.abs() < 9.95 => 1,
+        large if large >= 999.5 => return format!("+{} %", number(large)),
+        _ => 0,
+    };
     let text = format!("{percent:+.places$} %").replace('-', "−");
     // A change that rounds to zero has no sign.
     if text.bytes().any(|byte| (b'1'..=b'9').contains(&byte)) { text } else { "0.0 %".to_owned() }

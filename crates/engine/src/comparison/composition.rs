@@ -1,6 +1,6 @@
 //! What was pooled of a family: where some of its experiments could not be compared, the ratio is of the others alone.
 
-use super::family::family;
+use super::family::{FAMILIES, family};
 use super::{NotCompared, Obstacle, Row};
 use std::collections::BTreeMap;
 
@@ -37,6 +37,33 @@ impl Composition {
     pub fn is_partial(&self) -> bool {
         !self.missing.is_empty()
     }
+}
+
+/// A family that has no ratio.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnjudgedFamily {
+    /// Its name.
+    pub name: &'static str,
+    /// The number of its points that both sides have: too few for a family, or none.
+    pub points: usize,
+    /// The commonest reason why its other points were not compared; `None` if neither side measured one.
+    pub because: Option<Obstacle>,
+}
+
+/// The families that have no ratio, in the order of reports.
+pub(super) fn unjudged(judged: &[&str], rows: &[Row], not_compared: &[NotCompared]) -> Vec<UnjudgedFamily> {
+    let without = FAMILIES.into_iter().filter(|name| !judged.contains(name));
+    let of = |name: &'static str| {
+        let mut counted: BTreeMap<Obstacle, usize> = BTreeMap::new();
+        for point in not_compared.iter().filter(|point| family(&point.experiment, &point.point) == Some(name))
+        {
+            *counted.entry(point.because).or_default() += 1;
+        }
+        let because = counted.into_iter().max_by_key(|(_, count)| *count).map(|(obstacle, _)| obstacle);
+        let points = rows.iter().filter(|row| row.family() == Some(name)).count();
+        UnjudgedFamily { name, points, because }
+    };
+    without.map(of).collect()
 }
 
 /// The commonest obstacle of each experiment, in the order of names.

@@ -19,7 +19,7 @@ mod repeatability;
 mod side;
 mod verdict;
 
-pub use composition::Composition;
+pub use composition::{Composition, UnjudgedFamily};
 pub use differences::{Difference, REFUSED};
 pub use families::PooledFamily;
 pub use gate::{Decision, decide};
@@ -45,6 +45,8 @@ pub struct Comparison {
     pub differences: Vec<Difference>,
     /// The families of these points that have enough of them, each with one ratio.
     pub families: Vec<PooledFamily>,
+    /// The families that have no ratio, because both sides have too few of their points.
+    pub unjudged: Vec<UnjudgedFamily>,
     /// The points with a level on both sides, in the order of the first.
     pub rows: Vec<Row>,
     /// The other points.
@@ -190,12 +192,15 @@ impl Comparison {
         }
         let mut families = families::of((&rows, &not_compared), before, after, interleaved);
         judge(&mut families, &mut rows);
+        let names: Vec<&str> = families.iter().map(|family| family.name).collect();
+        let unjudged = composition::unjudged(&names, &rows, &not_compared);
         let differences = differences::between(before, after);
         let of_itself = before.runs.iter().any(|run| after.runs.contains(run));
         let is_reversed = !interleaved && !of_itself && is_earlier(after, before);
         Comparison {
             differences,
             families,
+            unjudged,
             rows,
             not_compared,
             repeatability,

@@ -7,7 +7,9 @@ use crate::words::plural;
 use fathom_core::message::capitalize;
 use fathom_core::statistics::Measured;
 use fathom_core::{quantities, sorting};
-use fathom_engine::comparison::{Comparison, Difference, PooledFamily, Row as ComparedRow, Verdict};
+use fathom_engine::comparison::{
+    Comparison, Difference, PooledFamily, Row as ComparedRow, UnjudgedFamily, Verdict,
+};
 use std::collections::BTreeMap;
 
 /// The verdict of a comparison in words: what it is of, where that matters, and which families moved.
@@ -62,12 +64,40 @@ pub(super) fn sentences(comparison: &Comparison) -> Vec<String> {
     if !open.is_empty() {
         sentences.push(format!("Not decided: {}.", open.join(", ")));
     }
+    sentences.extend(unjudged(comparison));
     if comparison.families.is_empty() && !comparison.rows.is_empty() {
         sentences.push("No family of operations has enough points to be judged.".to_owned());
     }
     sentences.extend(by_themselves(comparison));
     sentences.extend(moved_by_host(comparison));
     sentences
+}
+
+/// The families that are not judged, each with the reason; those that neither side measured stand last. `None` if there are none beside
+/// judged ones.
+fn unjudged(comparison: &Comparison) -> Option<String> {
+    const NEITHER: &str = "measured on neither side";
+    let reason = |family: &UnjudgedFamily| match (family.points, &family.because) {
+        (0, None) => NEITHER.to_owned(),
+        (0, Some(obstacle)) => because_briefly(obstacle).to_owned(),
+        (few, None) => format!("only {} on both sides", plural(few, "point")),
+        (few, Some(obstacle)) => {
+            format!("only {} on both sides; others: {}", plural(few, "point"), because_briefly(obstacle))
+        }
+    };
+    let mut by_reason: Vec<(String, Vec<&str>)> = vec![];
+    for family in &comparison.unjudged {
+        let reason = reason(family);
+        match by_reason.iter_mut().find(|(known, _)| *known == reason) {
+            Some((_, names)) => names.push(family.name),
+            None => by_reason.push((reason, vec![family.name])),
+        }
+    }
+    sorting::by_key(&mut by_reason, |(reason, _)| reason == NEITHER);
+    let said: Vec<String> =
+        by_reason.iter().map(|(reason, names)| format!("{} ({reason})", names.join(", "))).collect();
+    (!said.is_empty() && !comparison.families.is_empty())
+        .then(|| format!("Not compared: {}.", said.join("; ")))
 }
 
 /// The margin of all families, if they have the same.
@@ -230,7 +260,7 @@ fn partly(family: &PooledFamily) -> Option<String> {
 
 /// A share of change, which may be more than the whole.
 pub(super) fn share(share: f64) -> String {
-    if share < 1.0 { quantities::percent(share) } else { quantities::factor(1.0 + share) }
+    quantities::percent(share)
 }
 
 /// The section with the table of families; without families as it was.

@@ -136,24 +136,14 @@ pub(super) fn change(row: &Compared) -> (String, String) {
     signed_row(row.contrast.ratio(), row.contrast.interval())
 }
 
-/// A ratio as a change: `+5.2 %`, `−12 %`, `3.1×`.
+/// A ratio as a change, the one form of all comparisons: `+5.2 %`, `−12 %`, `+286 %`.
 pub(crate) fn signed(ratio: f64) -> String {
-    signed_as(is_percentage(ratio), ratio)
+    quantities::change(ratio - 1.0)
 }
 
-/// A ratio and its interval, both in one notation: as percentages only where all of the three are between −50 and +100 %.
+/// A ratio and its interval.
 pub(super) fn signed_row(ratio: f64, interval: Interval) -> (String, String) {
-    let percent = [ratio, interval.low, interval.high].into_iter().all(is_percentage);
-    let text = |ratio| signed_as(percent, ratio);
-    (text(ratio), format!("{} to {}", text(interval.low), text(interval.high)))
-}
-
-fn is_percentage(ratio: f64) -> bool {
-    (0.5..2.0).contains(&ratio)
-}
-
-fn signed_as(percent: bool, ratio: f64) -> String {
-    if percent { quantities::change(ratio - 1.0) } else { quantities::factor(ratio) }
+    (signed(ratio), format!("{} to {}", signed(interval.low), signed(interval.high)))
 }
 
 /// Every row, by experiment.
@@ -264,14 +254,16 @@ mod tests {
     fn a_row_has_one_notation() {
         let row = |ratio, low, high| signed_row(ratio, Interval { low, high });
         let texts = |value: &str, interval: &str| (value.to_owned(), interval.to_owned());
-        assert_eq!(row(0.69, 0.376, 0.72), texts("0.690×", "0.376× to 0.720×"));
+        assert_eq!(row(0.69, 0.376, 0.72), texts("−31 %", "−62 % to −28 %"));
         assert_eq!(row(0.71, 0.65, 0.74), texts("−29 %", "−35 % to −26 %"));
-        assert_eq!(row(1.9, 1.5, 2.1), texts("1.90×", "1.50× to 2.10×"));
+        assert_eq!(row(1.9, 1.5, 2.1), texts("+90 %", "+50 % to +110 %"));
     }
 
     #[test]
-    fn small_changes_are_percentages_and_large_ones_factors() {
-        let told = [1.052, 0.88, 1.00001, 3.06, 0.3].map(signed);
-        assert_eq!(told, ["+5.2 %", "−12 %", "0.0 %", "3.06×", "0.300×"]);
+    fn small_and_large_changes_have_one_form() {
+        let texts = [1.052, 0.88, 1.00001, 3.06, 0.3, 13.34, 0.034, 0.0021].map(signed);
+        let expected =
+            ["+5.2 %", "−12 %", "0.0 %", "+206 %", "−70 %", "+1\u{202f}230 %", "−96.6 %", "−99.79 %"];
+        assert_eq!(texts, expected);
     }
 }

@@ -11,7 +11,7 @@ pub(super) const RULE: Rule = Rule {
     condition: "one core's best read bandwidth and the latency of a load from memory were both measured",
     judge,
     #[cfg(test)]
-    points: &[READ, CHASES, TOGETHER],
+    points: &[READ, CHASES, LOAD, TOGETHER],
 };
 
 const READ: Selector = Selector::only(
@@ -21,6 +21,11 @@ const READ: Selector = Selector::only(
 const CHASES: Selector = Selector::only(
     "memory/memory_parallelism",
     &[("level", Name("memory")), ("pages", Name("huge")), ("chases", Any), ("size", Any)],
+);
+/// The same load as one chase, by the experiment whose figures are main ones: of one operation a report has one latency.
+const LOAD: Selector = Selector::only(
+    "memory/load_latency",
+    &[("order", Name("random cycle")), ("pages", Name("huge")), ("size", Any)],
 );
 const TOGETHER: Selector = Selector::only(
     "memory/parallel_bandwidth",
@@ -33,9 +38,11 @@ fn judge(premises: &Premises) -> Option<Conclusion> {
     // A rate of several states has no one number of lines.
     let (point, rate) = READ.surest(known).filter(|(_, rate)| !rate.is_mixture)?;
     let chases = CHASES.along("chases", known);
-    let (_, load) = chases.first().filter(|(chases, load)| *chases == 1 && !load.is_mixture)?;
+    let (_, chase) = chases.first().filter(|(chases, load)| *chases == 1 && !load.is_mixture)?;
+    let size = chased(known)?;
+    let load = of_size(known, size.value).unwrap_or(*chase);
     let line = known.machine.line_bytes();
-    let lines = in_flight(rate, *load, line);
+    let lines = in_flight(rate, load, line);
     let headline = statement!(
         "One core reads {rate} of memory ({method}): {lines} cache lines must be in flight at once, if each takes as long as a \
          dependent load from {size} of memory does, {load}.",
@@ -43,12 +50,12 @@ fn judge(premises: &Premises) -> Option<Conclusion> {
         method = point.name_of("method").unwrap_or("by its fastest method"),
         lines = lines.named("lines in flight"),
         load = load.named("a dependent load from memory"),
-        size = chased(known)?.named("size of what is chased through")
+        size = size.named("size of what is chased through")
     );
     let because = statement!(
         "Little's law is an identity, not a cause: lines in flight = bandwidth × latency ÷ line of {line} \
          bytes.{by_chases}{together}",
-        by_chases = by_chases(&chases, *load, lines),
+        by_chases = by_chases(&chases, *chase, lines),
         together = together(known)
     );
     Some(Conclusion { headline, because })
@@ -58,6 +65,12 @@ fn judge(premises: &Premises) -> Option<Conclusion> {
 fn chased(known: &Known) -> Option<Found> {
     let (point, _) = CHASES.greatest(known)?;
     Some(Found::exact(point.number_of("size")? as f64, Dimension::Of(Unit::Bytes)))
+}
+
+/// A load from an array of this size, bytes; `None` if it was not measured, or is of several states.
+fn of_size(known: &Known, size: f64) -> Option<Found> {
+    let loads: Vec<(u64, Found)> = LOAD.along("size", known);
+    loads.into_iter().find(|(of, load)| *of as f64 == size && !load.is_mixture).map(|(_, load)| load)
 }
 
 /// The number of lines in flight at a rate.
@@ -129,7 +142,8 @@ mod tests {
     use crate::results::planted::{self, Plant as _};
     use serde_json::json;
 
-    fn conclusion(both: f64) -> Conclusion {
+    /// What is said where all cores read so much, and a load by itself takes so long by the experiment of latencies, if that measured it.
+    fn conclusion(both: f64, by_itself: Option<f64>) -> Conclusion {
         let machine = planted::machine();
         let line = machine.line_bytes() as f64;
         let mut known = Known::new(&machine, None);
@@ -138,6 +152,9 @@ mod tests {
         READ.plant_at(&mut known, &[("method", json!("sse")), ("size", json!(1))], 10.0 * line / 100.0 * 1e9);
         for (chases, ns) in [(1, 100.0), (8, 20.0)] {
             CHASES.plant_at(&mut known, &[("chases", json!(chases)), ("size", json!(1))], ns);
+        }
+        if let Some(ns) = by_itself {
+            LOAD.plant_at(&mut known, &[("size", json!(1))], ns);
         }
         for (threads, rate) in [(1, 10e9), (2, both)] {
             let free = [("method", json!("sse")), ("size", json!(1)), ("threads", json!(threads))];
@@ -148,7 +165,7 @@ mod tests {
 
     #[test]
     fn rate_and_latency_make_the_lines_that_are_on_their_way() {
-        let conclusion = conclusion(19e9);
+        let conclusion = conclusion(19e9, None);
         let lines = conclusion.headline.figures().find(|figure| figure.name == "lines in flight").unwrap();
         assert!((lines.found.value - 10.0).abs() < 1e-9, "{:?}", lines.found);
         let because = conclusion.because.plain();
@@ -160,6 +177,19 @@ mod tests {
             because.contains("2 cores read {1.9} times as much as one: one core is limited by its lines"),
             "{because}"
         );
+    }
+
+    #[test]
+    fn a_load_has_the_latency_that_the_main_figure_has() {
+        let conclusion = conclusion(19e9, Some(110.0));
+        let value = |name: &str| {
+            let mut figures = conclusion.headline.figures();
+            figures.find(|figure| figure.name == name).expect(name).found.value
+        };
+        assert_eq!(value("a dependent load from memory"), 110.0);
+        assert!((value("lines in flight") - 11.0).abs() < 1e-9);
+        let because = conclusion.because.plain();
+        assert!(because.contains("Loads of 8 independent chases keep {5} in flight"), "{because}");
     }
 
     #[test]
@@ -177,6 +207,6 @@ mod tests {
 
     #[test]
     fn where_more_cores_read_no_more_the_memory_is_the_limit() {
-        assert!(conclusion(10e9).because.plain().contains("the limit is the memory"));
+        assert!(conclusion(10e9, None).because.plain().contains("the limit is the memory"));
     }
 }

@@ -81,10 +81,11 @@ fn path(premises: &Premises, way: &str, window: Selector, trip: Selector, packet
     );
     let bytes = |value: f64| Found::bare(value, Dimension::Of(Unit::Bytes));
     let because = statement!(
-        "The path holds {path} (rate × round trip of {trip}); a stream starts with {FIRST_SEGMENTS} \
+        "The path holds {path} (rate × round trip of a byte {between}, {trip}); a stream starts with {FIRST_SEGMENTS} \
          segments, {first}, and doubles that with each round trip: {doublings} doublings, {ramp}. The last \
          window starts {start} after the first byte.",
         path = bytes(full).named("bytes in flight"),
+        between = if way == "over loopback" { "between two CPUs" } else { way },
         trip = trip.named("round trip"),
         first = bytes(begins).named("bytes of the first round trip"),
         ramp = trip.scaled(doublings).named("slow start"),

@@ -36,7 +36,7 @@ const SLEEP: Selector = Selector::only(
 
 /// Operations that wake an idle CPU, with the number of wake-ups.
 const OTHERS: [(&str, Selector, f64); 2] = [
-    ("a round trip by TCP over loopback", TCP, 2.0),
+    ("a round trip of 1 byte by TCP over loopback", TCP, 2.0),
     ("a page fault that a program answers", USER_FAULT, 2.0),
 ];
 

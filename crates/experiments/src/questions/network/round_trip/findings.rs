@@ -77,10 +77,10 @@ fn process_part(longer: Found, path: &str, known: &Known) -> Statement {
 
 /// The rule by which report 000 predicted a round trip over loopback: the fastest of lmbench's table, scaled by its clock.
 fn by_rule(known: &Known) -> Option<Finding> {
-    let trip = round_trip(known, TCP, LOOPBACK, Placement::OneCpu)?;
+    let trip = known.found(NAME, &closed(TCP, LOOPBACK, 1, Placement::OneCpu))?;
     let says = Found::exact(162e3 * 182e6 / known.core_hz?, trip.dimension);
     let rule = RuleOfThumb { text: "lmbench's 162 µs at 182 MHz, scaled by clock frequency", says };
-    rule_of_thumb::beside("a round trip by TCP over loopback, on one CPU,", trip, [rule])
+    rule_of_thumb::beside("a round trip of 1 byte by TCP over loopback, on one CPU,", trip, [rule])
 }
 
 /// The software's share is the same exchange over loopback, where the kernels and processes of both sides do the same work.
