@@ -189,10 +189,7 @@ fn what_may_be_the_machine_itself_is_not_counted() {
     // A column of nothing else is none; the legend says why, and programs have the values.
     let head = text.lines().find(|line| line.starts_with("Main figures")).expect("a table");
     assert!(!text.contains("itself? ") && !head.contains("usual"), "{text}");
-    assert!(
-        text.contains("usual: unknown") && text.contains("perhaps this machine itself (same"),
-        "{text}"
-    );
+    assert!(text.contains("usual: unknown") && text.contains("perhaps this machine itself (same"), "{text}");
     let mut atlas = siblings(&entry, 0.03, 4.0);
     atlas.machines.truncate(2);
     atlas.machines.push(again);

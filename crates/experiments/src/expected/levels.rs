@@ -123,6 +123,13 @@ impl ShownCurve<'_> {
         Some((plateau, boundary(plateau)?))
     }
 
+    /// Whether a plateau that begins before a limit, or where the rise beyond it would end, goes on beyond twice the limit.
+    fn crosses(&self, limit: &Limit) -> bool {
+        let at = (limit.at as f64).log2();
+        let goes_on = |plateau: &Plateau| boundary(plateau).is_some_and(|ends| ends.interval.low > at + 1.0);
+        self.plateaus.iter().any(|plateau| plateau.from <= at + LATER && goes_on(plateau))
+    }
+
     /// The plateau that ends near a limit; of several, the nearest.
     fn matched(&self, limit: &Limit, claimed: &[f64], memory: f64) -> LimitMatch<'_> {
         let at = (limit.at as f64).log2();
@@ -230,9 +237,8 @@ pub fn statements(limits: &[Limit], curve: &[CurvePoint], along: Along) -> Vec<S
     let claimed = |plateau: &Plateau| {
         matches.iter().any(|matched| matches!(matched, LimitMatch::By(own, _) if std::ptr::eq(*own, plateau)))
     };
-    let largest = curve.last().map_or(0.0, |(at, ..)| at.exp2().round());
     let of_limits =
-        limits.iter().zip(&matches).map(|(limit, matched)| limit_statement(limit, matched, along, largest));
+        limits.iter().zip(&matches).map(|(limit, matched)| limit_statement(limit, matched, along, &shown));
     let mut statements: Vec<Statement> = of_limits.collect();
     let is_memory = |plateau: &Plateau| memory.is_some_and(|memory| plateau.from >= memory);
     let unclaimed = |plateau: &&Plateau| !claimed(plateau) && !is_memory(plateau);
@@ -264,8 +270,10 @@ fn beyond_last(shown: &ShownCurve, memory: Option<f64>, along: Along) -> Option<
     ))
 }
 
-/// The finding on a declared limit, in a curve up to this setting.
-fn limit_statement(limit: &Limit, matched: &LimitMatch, along: Along, largest: f64) -> Statement {
+/// The finding on a declared limit in a curve.
+fn limit_statement(limit: &Limit, matched: &LimitMatch, along: Along, shown: &ShownCurve) -> Statement {
+    let largest = shown.curve.last().map_or(0.0, |(at, ..)| at.exp2().round());
+    let is_crossed = shown.crosses(limit);
     let (name, origin, declared) = (limit.name.as_str(), limit.origin.as_str(), along.declared(limit));
     match matched {
         LimitMatch::By(plateau, ends) => {
@@ -286,6 +294,11 @@ fn limit_statement(limit: &Limit, matched: &LimitMatch, along: Along, largest: f
                 most
             )
         }
+        LimitMatch::ByNone if is_crossed => statement!(
+            "{name} ({declared} {origin}) is contradicted by the curve, which is flat beyond twice that: the curve is of this core, \
+             and what is {origin} may be a hypervisor's choice",
+            declared
+        ),
         LimitMatch::ByNone => statement!(
             "{name} ({declared} {origin}) is not visible in the curve: no separate plateau ends there",
             declared
@@ -320,6 +333,18 @@ mod tests {
         let quarters = (40..=(last * 4.0) as u32).map(|quarter| f64::from(quarter) / 4.0);
         let y = |x: f64| steps.iter().rev().find(|(from, _)| x > *from).map_or(1.0, |(_, y)| *y);
         quarters.map(|x| (x, y(x), None)).collect()
+    }
+
+    #[test]
+    fn a_limit_that_the_curve_contradicts_is_said_to_be() {
+        let curve = steps(&[(14.0, 4.0), (20.0, 16.0)], 24.0);
+        let text = |at: &[u32]| {
+            let all = statements(&limits(at), &curve, Along::BYTES);
+            all.iter().map(Statement::plain).collect::<Vec<_>>().join("; ")
+        };
+        let masked = text(&[14, 16, 20]);
+        assert!(masked.contains("L2") && masked.contains("is contradicted by the curve"), "{masked}");
+        assert!(!text(&[14, 20]).contains("contradicted"), "{}", text(&[14, 20]));
     }
 
     fn limits(at: &[u32]) -> Vec<Limit> {

@@ -47,7 +47,7 @@ fn concluded(known: &Known, pages: f64) -> Option<Conclusion> {
     );
     let because: Statement = statement!(
         "A fault that maps its neighbours takes {fault}, one that maps one page {alone}: {ratio}. Fault and pages are of the same trials (memory/minor_fault), which read the whole file; what one fault maps \
-         at a random place is in memory/fault_extent.",
+         at a random place is in memory/fault_extent, of a file that came into the page cache in another way and may lie in larger folios.",
         fault = fault.named("fault that maps its neighbours"),
         alone = alone.named("a page, mapped alone"),
         ratio = fault.times_as("long", alone, "fault with neighbours over fault alone")

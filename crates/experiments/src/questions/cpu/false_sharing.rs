@@ -138,6 +138,12 @@ fn exactly(bytes: u64) -> Found {
 fn reason(least: u64, disturbed_at: u64, line: u64) -> Statement {
     let line_size = exactly(line).named("line");
     if disturbed_at < line && line <= least {
+        if line == least {
+            return statement!(
+                "A line of this machine's caches has {line_size}: counters so far apart are on two lines.",
+                line_size
+            );
+        }
         return statement!("A line of this machine's caches has {line_size}, which lies between.", line_size);
     }
     if disturbed_at < 2 * line && 2 * line <= least {
@@ -170,7 +176,7 @@ mod tests {
         let line = text(64, &DISTANCES);
         assert!(
             line.contains("are {64} apart do not disturb each other; at {56}")
-                && line.contains("lies between"),
+                && line.contains("counters so far apart are on two lines"),
             "{line}"
         );
         let pair = text(128, &DISTANCES);

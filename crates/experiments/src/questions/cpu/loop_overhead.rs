@@ -184,7 +184,10 @@ fn against_a_cycle(known: &Known) -> Option<Finding> {
     };
     let flat = match from {
         Some(count) => {
-            format!(" From {count} iterations on, the total divided by their number is within 5 % of that.")
+            format!(
+                " From {count} iterations on, the total divided by their number is within 5 % of that; \
+                 below, entering and leaving the loop weighs more, and the totals are not on the line."
+            )
         }
         None => {
             " At no number of iterations is the total divided by that number within 5 % of it.".to_owned()

@@ -269,7 +269,8 @@ fn never_faulting(major: Found, known: &Known) -> Option<Finding> {
     Some(finding!(
         Question::Experiment,
         "With default read-ahead, accesses {nearest} to {furthest} apart take {least} to {most} in the median, less than the \
-         {major} of a fault that waits for the device: most find pages that an earlier access has read.",
+         {major} of a fault that waits for the device. An access either finds a page that an earlier one has read or waits for the \
+         device, and the medians are over both kinds.",
         nearest = declared::size(nearest),
         furthest = declared::size(furthest),
         least = least.named("access, the quickest stride"),

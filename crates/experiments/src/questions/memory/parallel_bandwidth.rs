@@ -341,7 +341,7 @@ fn beside_one_core(kernel: &Kernel, known: &Known) -> Option<Finding> {
     let (what, name) = (format!("{}, {}", kernel.kind.name(), kernel.method), kernel.kind.name());
     Some(finding!(
         Question::Bandwidth,
-        "{all} threads {name} ({method}) {together} together, one core alone {one} at its best ({alone}, memory/bandwidth): {ratio}.",
+        "{all} threads {name} ({method}) {together} together, one core alone {one} by its fastest method ({alone}, memory/bandwidth): {ratio}.",
         method = kernel.method,
         alone = alone.method,
         together = together.named(&format!("{all} threads, {what}")),

@@ -26,6 +26,9 @@ fn curve(object: &str, known: &Known) -> Option<Finding> {
     let one = known.found(NAME, &alone(object))?;
     let (threads, many) = most(object, known)?;
     let verdict = match model::slower_from(&times) {
+        Some(from) if from == threads => {
+            statement!(" All {threads} together do less than one thread alone.")
+        }
         Some(from) => {
             statement!(" From {from} threads on, all together do less than one thread alone.")
         }
@@ -137,7 +140,10 @@ mod tests {
     #[test]
     fn without_a_hand_over_of_this_run_there_is_no_model() {
         let text = text(&ticket(&[(1, 10.0), (2, 134.0)]), None);
-        assert!(text.contains("From 2 threads on") && !text.contains("hand-over"), "{text}");
+        assert!(
+            text.contains("All 2 together do less than one thread alone.") && !text.contains("hand-over"),
+            "{text}"
+        );
     }
 
     #[test]

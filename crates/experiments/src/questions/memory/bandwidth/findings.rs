@@ -74,7 +74,7 @@ fn read_against_write(size: (Level, u64), known: &Known) -> Option<Finding> {
     let ((_, read), (_, write)) = (best(Kind::Read, size, known)?, best(Kind::Write, size, known)?);
     Some(finding!(
         Question::Bandwidth,
-        "Reading memory compared with writing it, each at its best: {ratio}.",
+        "Reading memory compared with writing it, each by its fastest method: {ratio}.",
         ratio = read.times_as("fast", write, "best read over best write")
     ))
 }

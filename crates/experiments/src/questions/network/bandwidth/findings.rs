@@ -87,7 +87,7 @@ fn ways_compared(known: &Known) -> Option<Finding> {
     };
     Some(finding!(
         Question::Experiment,
-        "Across CPUs one stream of TCP over loopback moves {tcp} at its best, in chunks of \
+        "Across CPUs one stream of TCP over loopback moves at most {tcp}, in chunks of \
          {chunk}{on_one}{socket}{pipe}.{fastest}",
         tcp = tcp.named("best of TCP, loopback, across CPUs"),
         chunk = declared::size(chunk),
@@ -221,7 +221,7 @@ fn network_share(known: &Known) -> Option<Finding> {
     };
     Some(finding!(
         Question::Software,
-        "To or from the peer one TCP stream moves {remote} of payload at its best, over loopback {here}: {comparison}.",
+        "To or from the peer one TCP stream moves at most {remote} of payload, over loopback {here}: {comparison}.",
         remote = remote.named("best of TCP, peer"),
         here = here.named("best of TCP, loopback, across CPUs"),
         comparison
