@@ -108,13 +108,13 @@ fn reasons(results: &Results, level: Trust) -> String {
     remedies.dedup();
     remedies.truncate(MOST_REMEDIES);
     let joined = |reasons: Vec<Reason>, others: Option<String>, between: &str| {
-        let said: Vec<String> = reasons.into_iter().map(|(said, _)| said).chain(others).collect();
-        said.join(between)
+        let texts: Vec<String> = reasons.into_iter().map(|(text, _)| text).chain(others).collect();
+        texts.join(between)
     };
     let parts = [joined(of_run, None, "; "), joined(of_values, others, ", ")];
     let [of_run, of_values] = parts.map(|part| Some(part).filter(|part| !part.is_empty()));
-    let of_run = of_run.map(|said| format!("; {said}")).unwrap_or_default();
-    let of_values = of_values.map(|said| format!(" Of the others {said}.")).unwrap_or_default();
+    let of_run = of_run.map(|text| format!("; {text}")).unwrap_or_default();
+    let of_values = of_values.map(|text| format!(" Of the others {text}.")).unwrap_or_default();
     let remedies: String = remedies.iter().map(|remedy| format!(" {remedy}")).collect();
     format!("{of_run}.{of_values}{remedies}")
 }

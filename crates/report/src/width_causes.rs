@@ -68,8 +68,8 @@ pub(crate) fn counts(results: &Results) -> Vec<CauseCount> {
     let often = results.core_shared.as_ref().is_some_and(is_often);
     let lost = |point: &PointResult| point.disturbance.lost_share;
     let shared = |point: &PointResult| point.core.as_ref()?.shared_share;
-    let other_work = Disturbance::of(results, is_busy, &lost);
-    let sharing = Disturbance::of(results, often, &shared);
+    let other_work = ExcessDisturbance::of(results, is_busy, &lost);
+    let sharing = ExcessDisturbance::of(results, often, &shared);
     let step = results.run.header.clock.resolution_ns();
     let mut trials: BTreeMap<WidthCause, Vec<f64>> = BTreeMap::new();
     for point in results.points.iter().filter(|point| is_wide(point)) {
@@ -100,7 +100,7 @@ fn is_wide(point: &PointResult) -> bool {
 }
 
 /// The first cause that a value's own trials show.
-fn cause(point: &PointResult, step: f64, disturbances: &[&Disturbance; 2]) -> WidthCause {
+fn cause(point: &PointResult, step: f64, disturbances: &[&ExcessDisturbance; 2]) -> WidthCause {
     let [sharing, other_work] = disturbances;
     match point.estimate().and_then(|estimate| estimate.interval) {
         None => WidthCause::NoInterval,
@@ -131,7 +131,7 @@ fn drifts(point: &PointResult) -> bool {
 
 /// A disturbance, as shares of the values' time beyond what is usual for well known values of their experiment: work that itself loads
 /// all CPUs takes time from nobody.
-struct Disturbance<'run> {
+struct ExcessDisturbance<'run> {
     of: &'run dyn Fn(&PointResult) -> Option<f64>,
     usual: BTreeMap<&'run str, f64>,
     /// The excess that one in twenty of the well known values has; `None` if wide values had no more of it than others.
@@ -144,7 +144,7 @@ const LEAST: f64 = 0.01;
 /// Of well known values, so many have less than what counts as more.
 const MOST: f64 = 0.95;
 
-impl<'run> Disturbance<'run> {
+impl<'run> ExcessDisturbance<'run> {
     fn of(results: &'run Results, is_possible: bool, of: &'run dyn Fn(&PointResult) -> Option<f64>) -> Self {
         let (wide, narrow): (Vec<&PointResult>, Vec<&PointResult>) = results
             .points
@@ -157,14 +157,14 @@ impl<'run> Disturbance<'run> {
         }
         let usual =
             by_experiment.into_iter().filter_map(|(name, shares)| Some((name, statistics::median(&shares)?)));
-        let unjudged = Disturbance { of, usual: usual.collect(), limit: None };
+        let unjudged = ExcessDisturbance { of, usual: usual.collect(), limit: None };
         let excess = |points: &[&PointResult]| -> Vec<f64> {
             points.iter().filter_map(|point| unjudged.excess(point)).collect()
         };
         let (wide, mut narrow) = (excess(&wide), excess(&narrow));
         sorting::numbers(&mut narrow);
         let limit = statistics::quantile(&narrow, MOST).filter(|_| is_possible && exceeds(&wide, &narrow));
-        Disturbance { limit, ..unjudged }
+        ExcessDisturbance { limit, ..unjudged }
     }
 
     fn excess(&self, point: &PointResult) -> Option<f64> {

@@ -161,8 +161,8 @@ impl<C: Clock> Sampler<'_, C> {
     pub(super) fn beginning(&self, observed: ObservedFrom) -> BeginningWatch<'_> {
         let fewest = if self.shared.has::<SteadyProcess>() { LATER_WINDOWS } else { FIRST_WINDOWS };
         // A trial that is asked to last longer works as long before its last windows are observed.
-        let asked = (self.duration_ns as f64 / WINDOW_NS) as usize;
-        let fewest = if asked > FIRST_WINDOWS { asked } else { fewest };
+        let requested = (self.duration_ns as f64 / WINDOW_NS) as usize;
+        let fewest = if requested > FIRST_WINDOWS { requested } else { fewest };
         BeginningWatch {
             shared: self.shared,
             ticks_per_second: self.ticks_per_second,

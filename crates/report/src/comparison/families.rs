@@ -94,10 +94,10 @@ fn unjudged(comparison: &Comparison) -> Option<String> {
         }
     }
     sorting::by_key(&mut by_reason, |(reason, _)| reason == NEITHER);
-    let said: Vec<String> =
+    let texts: Vec<String> =
         by_reason.iter().map(|(reason, names)| format!("{} ({reason})", names.join(", "))).collect();
-    (!said.is_empty() && !comparison.families.is_empty())
-        .then(|| format!("Not compared: {}.", said.join("; ")))
+    (!texts.is_empty() && !comparison.families.is_empty())
+        .then(|| format!("Not compared: {}.", texts.join("; ")))
 }
 
 /// The margin of all families, if they have the same.
