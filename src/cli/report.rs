@@ -24,6 +24,10 @@ pub struct Report {
     /// `all`. May be given several times; `fathom references` lists the machines.
     #[arg(long, help_heading = WHAT, value_name = "MACHINE")]
     pub beside: Vec<String>,
+    /// Show predictions that this program makes now, from the machine and the figures of the finished run, in place of those that
+    /// were made before it measured: how today's predictors do on a machine that was measured earlier.
+    #[arg(long)]
+    pub predict_again: bool,
     /// Write to this file instead of standard output. An earlier report of the same kind gives way.
     #[arg(long, short, help_heading = OUTPUT, value_name = "FILE")]
     pub output: Option<PathBuf>,

@@ -66,7 +66,7 @@ pub struct Run {
     #[arg(long, short, help_heading = OUTPUT, value_name = "FILE")]
     pub output: Option<PathBuf>,
     /// Figures of the data sheet of the disk below the measured folder, from which its operations are predicted and beside which the
-    /// report shows them: `seek=8.5ms,transfer=150MB/s`, either or both.
+    /// report shows them: `seek=8.5ms,transfer=150MB/s,buffer=64MB`, any of them.
     #[arg(long, help_heading = WHERE, value_name = "FIGURES", conflicts_with = "resume")]
     pub disk_rated: Option<RatedDisk>,
     /// Also measure what takes all memory of the machine: the page cache filled to its end (`filesystem/cache_size`), and files

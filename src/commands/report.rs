@@ -6,11 +6,12 @@ use super::replicate;
 use super::streams::print;
 use crate::cli;
 use anyhow::{Result, anyhow, bail};
+use fathom_core::experiment::{Finding, Question, finding};
 use fathom_core::message::{clean, tell};
 use fathom_engine::plan;
 use fathom_engine::record::door::Door;
 use fathom_engine::record::{Run, store};
-use fathom_engine::results::Results;
+use fathom_engine::results::{Results, predicted_again};
 use fathom_replicate::record::Replication;
 use fathom_report::AtlasMachine;
 use fathom_report::published::{MachineList, Machines};
@@ -97,7 +98,11 @@ fn shown(path: &Path, experiments: &[String], args: &cli::Report, style: Style) 
         let file = clean(&path.display().to_string());
         tell(format!("note: the last line of {file} is incomplete, as after a kill, and is left out"));
     }
+    let run = if args.predict_again { predicted_again(run) } else { run };
     let mut results = Results::of(&run);
+    if args.predict_again {
+        results.overall.insert(0, made_again());
+    }
     if !experiments.is_empty() {
         results = results.only(|name| experiments.iter().any(|pattern| plan::names(pattern, name)));
     }
@@ -105,6 +110,15 @@ fn shown(path: &Path, experiments: &[String], args: &cli::Report, style: Style) 
     let report = RunReport::of(&results).beside(&machines).written_to(&files);
     let report = report.in_full(args.full).of_part(!experiments.is_empty());
     Rendered::of(&report, args.format, style, args.output.as_deref())
+}
+
+/// Predictions of a report are read as made before the measurement, unless it says otherwise.
+fn made_again() -> Finding {
+    finding!(
+        Question::Prediction,
+        "The predictions were made again by this program, from the machine and the figures of the finished run; those \
+         made before it measured are in its run file."
+    )
 }
 
 pub(super) fn latest() -> Result<PathBuf> {

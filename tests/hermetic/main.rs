@@ -50,6 +50,7 @@ mod pictures;
 mod plan;
 mod planner;
 mod points_of_many_runs;
+mod predicted_again;
 mod predictions;
 mod printed_agreement;
 mod printed_runs;

@@ -42,21 +42,28 @@ fn trimmed(values: &[f64], most: f64) -> Vec<f64> {
 /// Times an operation by itself, between two readings of a report's timer less those of an empty pair, nanoseconds.
 pub struct Span<T> {
     tick_ns: f64,
-    overhead_ns: f64,
+    /// In ticks, of which a mean of equal readings is whole: what is left of an operation that took as long is zero, and no residue of
+    /// the conversion.
+    overhead_ticks: f64,
     timer: PhantomData<T>,
 }
 
 impl<T: Timer> Span<T> {
     pub fn of(stage: &Stage, empty_pairs: &[f64]) -> Result<Self, Failure> {
-        let overhead_ns = empty_pairs.iter().sum::<f64>() / empty_pairs.len() as f64;
-        Ok(Span { tick_ns: stage.ns_per_tick()?, overhead_ns, timer: PhantomData })
+        let tick_ns = stage.ns_per_tick()?;
+        Ok(Span { tick_ns, overhead_ticks: mean_in_ticks(empty_pairs, tick_ns), timer: PhantomData })
     }
 
     #[inline(always)]
     #[allow(clippy::inline_always, reason = "a call would stand inside the timed region")]
     pub fn ns(&self, work: impl FnOnce()) -> f64 {
-        T::ticks(work) as f64 * self.tick_ns - self.overhead_ns
+        (T::ticks(work) as f64 - self.overhead_ticks) * self.tick_ns
     }
+}
+
+/// The mean of readings that are whole ticks, in ticks.
+fn mean_in_ticks(readings_ns: &[f64], tick_ns: f64) -> f64 {
+    readings_ns.iter().map(|ns| (ns / tick_ns).round()).sum::<f64>() / readings_ns.len() as f64
 }
 
 /// Trials of report 000 in almost every experiment.
@@ -150,6 +157,18 @@ pub fn mean(repetitions: u64, mut once: impl FnMut() -> i64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn equal_readings_leave_nothing_of_each_other() {
+        let tick = 1e9 / 2_596_124_130.490_546_7;
+        let readings = vec![78.0 * tick; 990];
+        assert_eq!(mean_in_ticks(&readings, tick), 78.0);
+        assert_ne!(
+            readings.iter().sum::<f64>() / 990.0 - 78.0 * tick,
+            0.0,
+            "in nanoseconds a residue is left"
+        );
+    }
 
     #[test]
     fn the_first_trials_are_discarded_and_outliers_trimmed() {

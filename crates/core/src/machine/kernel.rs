@@ -108,6 +108,17 @@ pub enum ClockReading {
 }
 
 impl Kernel {
+    /// Whether its release is this one or a later one; `false` if it is not known.
+    pub fn is_at_least(&self, major: u32, minor: u32) -> bool {
+        let number =
+            |text: &str| text.chars().take_while(char::is_ascii_digit).collect::<String>().parse().ok();
+        self.release.value().is_some_and(|release| {
+            let mut parts = release.split('.').map(number);
+            let own: Option<(u32, u32)> = parts.next().flatten().zip(parts.next().flatten());
+            own.is_some_and(|own| own >= (major, minor))
+        })
+    }
+
     /// How programs read the kernel's clock; `None` if its source is not known.
     pub fn clock_reading(&self) -> Option<ClockReading> {
         let source = self.clocksource.value()?.as_str();

@@ -14,14 +14,19 @@ pub struct RatedDisk {
     /// Rate of large reads, bytes per second.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub transfer_bytes_per_second: Option<f64>,
+    /// Size of its buffer, bytes; described, and no part of a prediction.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub buffer_bytes: Option<f64>,
 }
 
 /// Units by their names, in nanoseconds and bytes per second.
 const TIMES: [(&str, f64); 4] = [("ns", 1.0), ("us", 1e3), ("µs", 1e3), ("ms", 1e6)];
 const RATES: [(&str, f64); 3] = [("kB/s", 1e3), ("MB/s", 1e6), ("GB/s", 1e9)];
 
-const EXPECTED: &str = "expected figures of a data sheet, such as seek=8.5ms,transfer=150MB/s: seek in ns, us or ms, transfer in \
-                        kB/s, MB/s or GB/s";
+const SIZES: [(&str, f64); 4] = [("kB", 1e3), ("MB", 1e6), ("GB", 1e9), ("MiB", 1_048_576.0)];
+
+const EXPECTED: &str = "expected figures of a data sheet, such as seek=8.5ms,transfer=150MB/s,buffer=64MB: seek in ns, us or ms, \
+                        transfer in kB/s, MB/s or GB/s, buffer in kB, MB, MiB or GB";
 
 fn amount(text: &str, units: &[(&str, f64)]) -> Result<f64, String> {
     let of = |(name, size): &(&str, f64)| Some(text.strip_suffix(name)?.trim().parse::<f64>().ok()? * size);
@@ -38,6 +43,7 @@ impl FromStr for RatedDisk {
             match part.trim().split_once('=') {
                 Some(("seek", time)) => rated.seek_ns = Some(amount(time, &TIMES)?),
                 Some(("transfer", rate)) => rated.transfer_bytes_per_second = Some(amount(rate, &RATES)?),
+                Some(("buffer", size)) => rated.buffer_bytes = Some(amount(size, &SIZES)?),
                 _ => return Err(EXPECTED.to_owned()),
             }
         }
@@ -52,7 +58,8 @@ impl fmt::Display for RatedDisk {
         let seek = self.seek_ns.map(|ns| format!("seek {}", value(Unit::Nanoseconds, ns)));
         let rate = self.transfer_bytes_per_second;
         let rate = rate.map(|rate| format!("transfer {}", value(Unit::BytesPerSecond, rate)));
-        let parts: Vec<String> = seek.into_iter().chain(rate).collect();
+        let buffer = self.buffer_bytes.map(|bytes| format!("buffer {}", value(Unit::Bytes, bytes)));
+        let parts: Vec<String> = seek.into_iter().chain(rate).chain(buffer).collect();
         to.write_str(&parts.join(", "))
     }
 }
@@ -66,7 +73,20 @@ mod tests {
         let rated: RatedDisk = "seek=8.5ms, transfer=150MB/s".parse().unwrap();
         assert_eq!((rated.seek_ns, rated.transfer_bytes_per_second), (Some(8.5e6), Some(150e6)));
         assert_eq!(rated.to_string(), "seek 8.50 ms, transfer 150 MB/s");
-        for wrong in ["", "seek=8.5", "seek=-1ms", "transfer=150MB", "cache=64MB", "seek", "seek=nanms"] {
+        let rated: RatedDisk = "buffer=64MiB".parse().unwrap();
+        assert_eq!(rated.buffer_bytes, Some(67_108_864.0));
+        assert_eq!(rated.to_string(), "buffer 64.0 MiB");
+        for wrong in [
+            "",
+            "seek=8.5",
+            "seek=-1ms",
+            "transfer=150MB",
+            "cache=64MB",
+            "seek",
+            "seek=nanms",
+            "buffer=64",
+            "buffer=64MB/s",
+        ] {
             assert!(wrong.parse::<RatedDisk>().is_err(), "{wrong}");
         }
     }

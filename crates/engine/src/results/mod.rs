@@ -2,6 +2,7 @@
 //! only show what is computed here.
 
 mod accuracy;
+mod again;
 mod beginnings;
 pub mod bounds;
 mod core_cycles;
@@ -36,6 +37,7 @@ mod visits;
 mod vm_exit;
 
 pub use accuracy::{Accuracy, CLOSE, FAIR, Share, Tally, Worst, distance};
+pub use again::predicted_again;
 pub use beginnings::Beginnings;
 pub(crate) use core_state::shared_on_arrivals;
 pub use core_state::{CoreLevels, CoreShared, CoreState};

@@ -16,6 +16,10 @@ pub struct Core {
     recognised_by: Option<(&'static str, &'static str)>,
     /// Instructions per cycle that its front end issues.
     width: f64,
+    /// Taken branches per cycle of a loop in its branch predictor.
+    pub taken_branches: f64,
+    /// Multiplications of integers that begin in a cycle.
+    pub multipliers: f64,
     /// Latency of an addition of doubles.
     pub double_add: f64,
     /// Whether a load of data just stored at the same address is forwarded from a register, at rename.
@@ -43,6 +47,8 @@ const CORES: &[Core] = &[
         ],
         recognised_by: Some((INTEL, "amx_tile")),
         width: 6.0,
+        taken_branches: 1.0,
+        multipliers: 1.0,
         double_add: 2.0,
         renames_memory: true,
         cache_cycles: [5.0, 15.0],
@@ -53,6 +59,8 @@ const CORES: &[Core] = &[
         designs: &["Lunar Lake", "Arrow Lake"],
         recognised_by: None,
         width: 8.0,
+        taken_branches: 1.0,
+        multipliers: 1.0,
         double_add: 3.0,
         renames_memory: true,
         cache_cycles: [4.0, 17.0],
@@ -63,6 +71,8 @@ const CORES: &[Core] = &[
         designs: &["Ice Lake", "Rocket Lake", "Tiger Lake"],
         recognised_by: Some((INTEL, "avx512_vbmi2")),
         width: 5.0,
+        taken_branches: 1.0,
+        multipliers: 1.0,
         double_add: 4.0,
         renames_memory: false,
         cache_cycles: [5.0, 14.0],
@@ -75,6 +85,8 @@ const CORES: &[Core] = &[
         designs: &["Skylake", "Kaby Lake", "Comet Lake", "Cannon Lake"],
         recognised_by: Some((INTEL, "avx512f")),
         width: 4.0,
+        taken_branches: 1.0,
+        multipliers: 1.0,
         double_add: 4.0,
         renames_memory: false,
         cache_cycles: [5.0, 14.0],
@@ -85,6 +97,8 @@ const CORES: &[Core] = &[
         designs: &["Zen 5"],
         recognised_by: Some((AMD, "avx_vnni")),
         width: 8.0,
+        taken_branches: 2.0,
+        multipliers: 3.0,
         double_add: 2.0,
         renames_memory: true,
         cache_cycles: [4.0, 14.0],
@@ -95,6 +109,8 @@ const CORES: &[Core] = &[
         designs: &["Zen 4"],
         recognised_by: Some((AMD, "avx512f")),
         width: 6.0,
+        taken_branches: 1.0,
+        multipliers: 1.0,
         double_add: 3.0,
         renames_memory: true,
         cache_cycles: [4.0, 14.0],
@@ -105,6 +121,8 @@ const CORES: &[Core] = &[
         designs: &["Zen 2", "Zen 3"],
         recognised_by: None,
         width: 6.0,
+        taken_branches: 1.0,
+        multipliers: 1.0,
         double_add: 3.0,
         renames_memory: true,
         cache_cycles: [4.0, 12.0],
@@ -117,6 +135,8 @@ const CORES: &[Core] = &[
         designs: &["Neoverse N1"],
         recognised_by: None,
         width: 4.0,
+        taken_branches: 1.0,
+        multipliers: 1.0,
         double_add: 2.0,
         renames_memory: false,
         cache_cycles: [4.0, 11.0],
@@ -130,6 +150,8 @@ const X86_64: Core = Core {
     designs: &[],
     recognised_by: None,
     width: 4.0,
+    taken_branches: 1.0,
+    multipliers: 1.0,
     double_add: 4.0,
     renames_memory: false,
     cache_cycles: [4.0, 12.0],
@@ -144,12 +166,25 @@ const AARCH64: Core = Core {
     designs: &[],
     recognised_by: None,
     width: 4.0,
+    taken_branches: 1.0,
+    multipliers: 1.0,
     double_add: 2.0,
     renames_memory: false,
     cache_cycles: [4.0, 11.0],
     tlb_entries: None,
     source: Cow::Borrowed("Arm, Neoverse N1 Software Optimization Guide, typical of current cores of Arm"),
 };
+
+impl Core {
+    /// Taken branches per cycle of a loop of so many iterations. Two in a cycle are predicted of code that fits the first level of the
+    /// branch predictor's history; an exit after few iterations does, one after hundreds does not.
+    pub fn taken_branches_of(&self, iterations: f64) -> f64 {
+        if iterations <= SHORT_LOOP { self.taken_branches } else { 1.0 }
+    }
+}
+
+/// Iterations of a loop whose exit is in the branch history, order of magnitude.
+const SHORT_LOOP: f64 = 16.0;
 
 /// The published figures of this machine's cores; of a core that the machine does not name, the source says so.
 pub fn of(machine: &Machine) -> Core {

@@ -119,7 +119,12 @@ fn memory_latency(machine: &Machine) -> Basis {
 
 /// Lines that one core keeps in flight to memory with the prefetches of its second-level cache: 48 on Intel's since Sunny Cove,
 /// 64 on AMD's since Zen 3, by their vendors' presentations.
-pub const LINES_IN_FLIGHT: f64 = 48.0;
+pub fn lines_in_flight(machine: &Machine) -> f64 {
+    match machine.processor.vendor.value().map(String::as_str) {
+        Some("AuthenticAMD") => 64.0,
+        _ => 48.0,
+    }
+}
 
 /// The latency of memory for dependent loads: the last of [`levels`], for calculations of lines in flight.
 pub fn of_memory(known: &Known) -> Basis {
@@ -152,6 +157,14 @@ pub fn retained(capacity: f64, set: f64) -> f64 {
 /// cache varies around its associativity (Kessler and Hill, Page placement algorithms for large real-indexed caches, 1992). A
 /// line's own colour has its own frame and a Poisson number of others.
 fn kept_of_frames(level: &Level, set: f64, frame: f64) -> f64 {
+    let kept = kept_at_random(level, set, frame);
+    // First-level caches replace nearly the oldest line (a tree of bits, pseudo-LRU: Abel and Reineke, Measurement-based modeling of the
+    // cache replacement policy, RTAS 2013). The oldest would leave nothing of a set that is too large, a random one leaves this; the
+    // tree is between them.
+    if level.name == "L1" && kept < 1.0 { kept / 2.0 } else { kept }
+}
+
+fn kept_at_random(level: &Level, set: f64, frame: f64) -> f64 {
     let Some((ways, apart)) = level.ways.filter(|(_, apart)| *apart > frame) else {
         return retained(level.bytes, set);
     };
@@ -241,7 +254,10 @@ pub fn translated(mut prediction: Prediction, known: &Known, pages: f64, page: u
         let loads = if known.machine.is_virtual() { 2.0 } else { 1.0 };
         let levels = levels(known);
         let entry = |index: usize| levels[index].latency.value;
-        let each: f64 = shares(&levels, 8.0 * pages, known.machine.page_bytes() as f64)
+        // A line of the table has eight entries, so it is used again after an eighth of the loads. In between lines of the tables and
+        // one line of data for each load come into the caches: as much again as one table.
+        let between = 8.0 * pages * (1.0 + loads);
+        let each: f64 = shares(&levels, between, known.machine.page_bytes() as f64)
             .iter()
             .enumerate()
             .map(|(index, share)| share * entry(index))
@@ -271,14 +287,14 @@ mod tests {
     fn frames_that_lie_anywhere_fill_a_cache_unevenly() {
         let latency = Basis::assumed(4.0, "a test");
         let level = Level { name: "L2".to_owned(), bytes: 2048.0, ways: Some((16.0, 128.0)), latency };
-        let (full, quarter) = (kept_of_frames(&level, 2048.0, 4.0), kept_of_frames(&level, 512.0, 4.0));
+        let (full, quarter) = (kept_at_random(&level, 2048.0, 4.0), kept_of_frames(&level, 512.0, 4.0));
         assert!(
             full > 0.7 && full < 0.9,
             "16 frames of a place's 16 lines on average, now more, now fewer: {full}"
         );
         assert!(quarter > 0.999, "four of 16: {quarter}");
-        assert!((kept_of_frames(&level, 2048.0, 2048.0) - 1.0).abs() < 1e-12, "one frame fills it evenly");
-        assert!(kept_of_frames(&level, 1e6, 4.0) < 1e-3);
+        assert!((kept_at_random(&level, 2048.0, 2048.0) - 1.0).abs() < 1e-12, "one frame fills it evenly");
+        assert!(kept_at_random(&level, 1e6, 4.0) < 1e-3);
     }
 
     #[test]

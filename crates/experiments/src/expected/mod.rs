@@ -13,3 +13,4 @@ pub(crate) mod network;
 pub(crate) mod published;
 pub(crate) mod rule_of_thumb;
 pub(crate) mod stream;
+pub(crate) mod virtual_exit;

@@ -142,9 +142,9 @@ fn wires(
             let what = "the read bandwidth of the widest vectors, scaled by the bytes on the bus";
             let measured = reference_rate.map(|rate| (what, 1.0, rate));
             let what = "lines in flight, each for one latency, scaled by the bytes on the bus";
-            return Some(
-                measured.unwrap_or_else(|| (what, hierarchy::LINES_IN_FLIGHT, one_line_at_a_time(known))),
-            );
+            return Some(measured.unwrap_or_else(|| {
+                (what, hierarchy::lines_in_flight(known.machine), one_line_at_a_time(known))
+            }));
         }
     };
     let what = "the read bandwidth of the widest vectors from this cache, scaled by the bytes on its bus";

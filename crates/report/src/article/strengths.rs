@@ -4,7 +4,8 @@ use super::nearest::{Nearest, written};
 use super::one_page;
 use super::sections::{linked, listed};
 use crate::paper::{Key, Section, Text};
-use crate::{run, words};
+use crate::{finding, run, words};
+use fathom_core::experiment::{Placement, Point};
 use fathom_core::quantities;
 use fathom_core::quantity::Kind;
 use fathom_core::sorting;
@@ -30,7 +31,8 @@ pub(super) fn of(results: &Results, nearest: &Nearest) -> Section {
     let of_both = if good.is_empty() { bad.is_empty() } else { !bad.is_empty() };
     // The figures of the table, and no mean over them.
     let item = |(point, _): &(&PointResult, f64)| {
-        named(results, point).and(format!(": {}; {}", written(point), nearest.others(point)))
+        let compared = format!(": {}; {}. ", written(point), nearest.others(point));
+        named(results, point).and(compared).and(Text::prose(&reason(results, point)))
     };
     let (explained, open) = (surprises(results, true), surprises(results, false));
     let number = explained.len() + open.len();
@@ -67,6 +69,34 @@ pub(super) fn of(results: &Results, nearest: &Nearest) -> Section {
             .trim_end()
             .to_owned(),
         )
+}
+
+/// The mechanisms that explain figures of an experiment, and of which of its points.
+const REASONS: [(&str, &str, fn(&Point) -> bool); 6] = [
+    ("cpu/process_creation", "process_against_thread", |_| true),
+    ("cpu/context_switch", "idle_wake_up", |point| point.placement() == Placement::AcrossCpus),
+    ("network/round_trip", "idle_wake_up", |point| point.placement() == Placement::AcrossCpus),
+    ("filesystem/contention", "device_limit", |point| {
+        point.number_of("processes").is_some_and(|many| many > 1)
+    }),
+    ("filesystem/read", "read_ahead", |point| {
+        point.name_of("state") == Some("cold") && point.name_of("order") == Some("sequential")
+    }),
+    ("filesystem/read", "read_around", |point| {
+        point.name_of("state") == Some("cold") && point.name_of("call") == Some("mmap")
+    }),
+];
+
+/// Why a figure is what it is, if a mechanism of this run says so.
+fn reason(results: &Results, point: &PointResult) -> String {
+    let explains = |(experiment, _, is_of): &&(&str, &str, fn(&Point) -> bool)| {
+        *experiment == point.experiment && is_of(&point.point)
+    };
+    let named = |(_, name, _): &(&str, &str, _)| results.mechanisms.iter().find(|one| one.name == *name);
+    match REASONS.iter().filter(explains).find_map(named) {
+        Some(mechanism) => format!("Why: {}", finding::text(&mechanism.headline)),
+        None => "Why it differs, this run does not measure.".to_owned(),
+    }
 }
 
 /// The best or worst point of each experiment only, so that a sweep is no list of strengths.

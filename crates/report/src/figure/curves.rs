@@ -40,6 +40,9 @@ pub struct Curve<'a> {
     pub trend: Option<&'a TrendResult>,
 }
 
+/// The factor between the ends of a curve from which it is said to change.
+const STEEP: f64 = 1.25;
+
 /// A fitted line follows a mark if it passes through its interval, or misses it by less than this share of it.
 const NEAR: f64 = 0.1;
 
@@ -189,11 +192,39 @@ impl Curves<'_> {
                 format!("{statistic} {} by {}.", quantity.to_lowercase(), words::spelt(self.along))
             }
         };
+        caption += &self.visible();
         caption += self.fits();
         if self.landmarks(&plot.x).next().is_some() {
             caption += " Dashed lines mark limits that the machine declares.";
         }
         caption
+    }
+
+    /// What the figure shows: the curve that changes the most, with its ends, or that none changes much.
+    fn visible(&self) -> String {
+        let ends = |curve: &Curve| {
+            let ((first, start), (last, end)) = (curve.marks.first()?, curve.marks.last()?);
+            let is_span = last > first && start.value > 0.0 && end.value > 0.0;
+            is_span.then_some(((*first, start.value), (*last, end.value)))
+        };
+        let change = |((_, start), (_, end)): ((f64, f64), (f64, f64))| (end / start).max(start / end);
+        let spans = self.members.iter().filter_map(|curve| Some((curve, ends(curve)?)));
+        let Some((curve, span)) =
+            spans.max_by(|(_, one), (_, other)| change(*one).total_cmp(&change(*other)))
+        else {
+            return String::new();
+        };
+        let along = words::spelt(self.along);
+        if change(span) < STEEP {
+            return format!(" From one end to the other nothing changes by more than a factor of {STEEP}.");
+        }
+        let at = |(place, value): (f64, f64)| {
+            format!("{} at {along} {}", quantities::value(self.unit, value), setting(self.scale, place))
+        };
+        match self.members.len() {
+            1 => format!(" From {} to {}.", at(span.0), at(span.1)),
+            _ => format!(" The steepest is {}: from {} to {}.", curve.name, at(span.0), at(span.1)),
+        }
     }
 
     /// The declared landmarks along this setting within the range of the axis.

@@ -9,7 +9,8 @@ use super::svg::{self, Drawing, WIDTH};
 use crate::words;
 use fathom_core::experiment::Value;
 use fathom_core::quantities;
-use fathom_engine::results::PointResult;
+use fathom_core::sorting;
+use fathom_engine::results::{FAIR, PointResult, distance};
 
 /// The most rows of one figure.
 const MOST: usize = 24;
@@ -84,10 +85,35 @@ fn figure(points: &[&PointResult]) -> DrawnFigure {
     } else {
         format!(" ({}, all of them)", words::shared_label(points[0], &shared))
     };
-    let caption = format!("{} of each variant{all}.", quantity(unit));
+    let seen = visible(points, &shared);
+    let caption = format!("{} of {} variants{all}{seen}.", quantity(unit), points.len());
     let name = format!("{experiment}: {} of each variant", quantity(unit).to_lowercase());
     let description: Vec<&str> = marks.iter().map(|mark| mark.words.as_str()).collect();
     DrawnFigure::of(caption, unit, drawing.finish(&name, &description.join("; ")), &axis)
+}
+
+/// What a figure of variants shows: its ends, and how many predictions are far from their marks.
+fn visible(points: &[&PointResult], shared: &[String]) -> String {
+    let mut values: Vec<(f64, &PointResult)> =
+        points.iter().filter_map(|point| Some((point.estimate()?.value, *point))).collect();
+    sorting::by_number(&mut values, |(value, _)| *value);
+    let Some(((least, first), (most, last))) = values.first().zip(values.last()) else {
+        return String::new();
+    };
+    let end = |value: f64, point: &PointResult| {
+        format!("{} ({})", quantities::value(point.unit, value), words::differing_label(point, shared))
+    };
+    let factors: Vec<f64> = points.iter().filter_map(|point| point.factor()).collect();
+    let far = factors.iter().filter(|factor| distance(**factor) > FAIR).count();
+    let predictions = match (far, factors.len()) {
+        (_, 0) => String::new(),
+        (0, 1) => format!("; its prediction (hollow) is within a factor of {FAIR}"),
+        (0, _) => format!("; all predictions (hollow) are within a factor of {FAIR}"),
+        (far, all) => {
+            format!("; {far} of {all} predictions (hollow) are further away than a factor of {FAIR}")
+        }
+    };
+    format!(": from {} to {}{predictions}", end(*least, first), end(*most, last))
 }
 
 /// Draws the marks of a row that begins at `left`.

@@ -59,6 +59,20 @@ const CLEARED: Selector = Selector::only(
     &[("access", Name("no fault: cleared by the program")), ("batch", Any)],
 );
 
+const RDTSCP: Selector = Selector::only(CLOCK, &[("measure", Name("cost")), ("reading", Name("rdtscp"))]);
+const ONE_CPUID: Selector =
+    Selector::only(CLOCK, &[("measure", Name("cost")), ("reading", Name("cpuid-rdtsc rdtscp"))]);
+const SMALL_READ: Selector = Selector::only(
+    "filesystem/read",
+    &[
+        ("state", Name("direct")),
+        ("order", Name("random")),
+        ("call", Name("pread")),
+        ("block", Number(4096)),
+        ("file", Number(64 << 20)),
+    ],
+);
+
 const READING_THE_COUNTER: &str = "reading the counter";
 const L1_LOAD: &str = "a load from the first-level cache";
 const L2_LOAD: &str = "a load from the second-level cache";
@@ -69,7 +83,13 @@ const WAKING_BY_TRIPS: &str =
     "waking an idle CPU, as half of what a TCP round trip takes across CPUs beyond one CPU";
 const WAKING_BY_HAND_OVERS: &str =
     "waking an idle CPU, as what a pipe's hand-over takes across CPUs beyond one CPU";
-const RULES: [Rule; 13] = [
+const CPUID: &str = "a CPUID, as one reading with it takes beyond one without";
+const DEVICE: &str = "a small direct read of the device";
+const RULES: [Rule; 17] = [
+    Rule::each("serialising CPUID", CPUID, by_one_cpuid, &[ONE_CPUID, RDTSCP]),
+    Rule::each("the device's answer", DEVICE, |known| SMALL_READ.found(known), &[SMALL_READ]),
+    Rule::each("the device's time for 4 KiB", DEVICE, |known| SMALL_READ.found(known), &[SMALL_READ]),
+    Rule::each("the device's first answer", DEVICE, |known| SMALL_READ.found(known), &[SMALL_READ]),
     Rule::each("entering and leaving the kernel", ENTRY, |known| GETPPID.found(known), &[GETPPID]),
     Rule::each(READING_THE_COUNTER, READING_THE_COUNTER, |known| COUNTER.found(known), &[COUNTER]),
     Rule::each(
@@ -133,7 +153,9 @@ pub(super) fn of(term: &Term, missed: &Missed, known: &Known) -> Option<Measured
 #[cfg(test)]
 pub(super) fn selectors() -> impl Iterator<Item = Selector> {
     let has_rdtsc = cfg!(target_arch = "x86_64");
-    let rules = RULES.iter().filter(move |rule| has_rdtsc || rule.term != READING_THE_COUNTER);
+    let rules = RULES
+        .iter()
+        .filter(move |rule| has_rdtsc || ![READING_THE_COUNTER, "serialising CPUID"].contains(&rule.term));
     rules.flat_map(|rule| rule.uses.iter().copied())
 }
 
@@ -141,6 +163,12 @@ pub(super) fn selectors() -> impl Iterator<Item = Selector> {
 /// reading. It is more than an entry alone, and no measurement of it.
 pub(super) fn beyond_the_library(known: &Known) -> Option<Found> {
     Some(BY_CALL.found(known)?.minus(BY_LIBRARY.found(known)?))
+}
+
+/// What a reading of the counter with one CPUID takes beyond one without.
+fn by_one_cpuid(known: &Known) -> Option<Found> {
+    let more = ONE_CPUID.found(known)?.minus(RDTSCP.found(known)?);
+    (more.value > 0.0).then_some(more)
 }
 
 /// Half of what a round trip, which wakes both sides, takes across CPUs beyond one CPU.

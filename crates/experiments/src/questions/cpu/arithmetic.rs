@@ -127,7 +127,11 @@ impl Experiment for Arithmetic {
             let core = core_facts::of(known.machine);
             (known.cycles(core.double_add, &core.source), ADDERS * core.double_add)
         } else {
-            (known.cycles(expected.latency, source), expected.parallelism)
+            let at_once = match name {
+                "integer-multiply" => core_facts::of(known.machine).multipliers,
+                _ => 1.0,
+            };
+            (known.cycles(expected.latency, source), at_once * expected.parallelism)
         };
         let in_flight = (point.number(&CHAINS) as f64).min(at_once);
         Ok(Prediction::new().hardware("latency shared by the chains in flight", 1.0 / in_flight, basis))

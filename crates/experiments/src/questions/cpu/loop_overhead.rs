@@ -3,6 +3,7 @@
 use crate::apparatus::cpu::loop_kernel;
 use crate::arch;
 use crate::expected::core_facts;
+use crate::questions::cpu::timing_overhead;
 use fathom_core::prelude::*;
 use fathom_core::statistics::Interval;
 
@@ -69,9 +70,11 @@ impl Experiment for LoopOverhead {
         let core = core_facts::of(known.machine);
         let prediction = Prediction::new();
         let round = match point.name(&FORM) {
-            "register" => {
-                prediction.hardware("a taken branch per iteration", count, known.cycles(1.0, &core.source))
-            }
+            "register" => prediction.hardware(
+                "a taken branch per iteration",
+                count / core.taken_branches_of(count),
+                known.cycles(1.0, &core.source),
+            ),
             _ => core_facts::increments_in_memory(prediction, count, known),
         };
         Ok(round.software("entering and leaving the loop", 3.0, core_facts::instruction(known)))
@@ -131,7 +134,7 @@ impl Experiment for LoopOverhead {
             let group = Point::new().named(&FORM, form);
             known.line(ABOUT.name, &group, &COUNT).map(|(slope, _)| slope)
         };
-        let cycles = against_a_cycle(known).into_iter();
+        let cycles = against_a_cycle(known).into_iter().chain(overhead(known));
         let (Some(register), Some(memory)) = (each("register"), each("memory")) else {
             return cycles.collect();
         };
@@ -149,6 +152,21 @@ impl Experiment for LoopOverhead {
         );
         cycles.chain([forms]).collect()
     }
+}
+
+/// The measurement overhead of the reports' summaries: reading the clock at both ends, and a loop's iteration (R-TIM-15).
+fn overhead(known: &Known) -> Option<Finding> {
+    let timing = timing_overhead::between_readings(known)?;
+    let (iteration, _) = known.line(ABOUT.name, &Point::new().named(&FORM, "register"), &COUNT)?;
+    let iteration = Found { dimension: timing.dimension, ..iteration };
+    Some(finding!(
+        Question::Experiment,
+        "Measurement overhead, timing and loop together: {sum} for an operation timed by itself ({timing} between two readings of the \
+         clock, {iteration} for an iteration). Operations timed in batches bear a share of the first.",
+        sum = timing.plus(iteration).named("measurement overhead, timing and loop"),
+        timing = timing.named("between two readings of the clock"),
+        iteration = iteration.named("an iteration of a loop")
+    ))
 }
 
 /// The fewest and the most instructions with which an iteration of a form is written: x86-64 increments memory in one, aarch64 in three.

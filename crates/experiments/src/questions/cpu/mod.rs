@@ -16,7 +16,7 @@ mod sustained;
 mod synchronisation;
 pub(crate) mod system_call;
 mod thread_creation;
-mod timing_overhead;
+pub(crate) mod timing_overhead;
 mod wake_up;
 
 use fathom_core::experiment::Experiment;

@@ -1,5 +1,6 @@
 //! How much CPU time does a running program lose to interrupts and other work?
 
+use crate::expected::virtual_exit;
 use fathom_core::sorting;
 
 use fathom_core::prelude::*;
@@ -78,22 +79,24 @@ impl Experiment for Noise {
     fn predict(&self, point: &Point, known: &Known) -> Result<Prediction, String> {
         let hertz = known.machine.kernel.tick_hz.value().map_or(250.0, |hz| f64::from(*hz));
         let tick = "a timer interrupt of some 2 µs with its scheduler tick (order of magnitude, bare metal)";
-        let (virtual_exit, what) = if known.machine.is_virtual() {
-            (3.0, "a tick and its exits to the hypervisor")
-        } else {
-            (1.0, "a tick")
+        let each = Basis::assumed(2_000.0, tick);
+        let exits = known.machine.is_virtual().then(|| virtual_exit::exit(known));
+        // The share of time, parts per million, of what comes with every tick.
+        let (scale, often) = match point.name(&FIGURE) {
+            LOST => (hertz / 1e9 * 1e6, format!(", {} times a second", quantities::plain(hertz.round()))),
+            _ => (1.0, String::new()),
         };
-        let each = Basis::assumed(2_000.0 * virtual_exit, tick);
-        Ok(match point.name(&FIGURE) {
-            LOST => {
-                let share = Basis { value: each.value * hertz / 1e9 * 1e6, source: each.source };
-                Prediction::new().software(
-                    &format!("{what}, {} times a second", quantities::plain(hertz.round())),
-                    1.0,
-                    share,
+        let of = |basis: Basis| Basis { value: basis.value * scale, ..basis };
+        let ticks = Prediction::new().software(&format!("a tick{often}"), 1.0, of(each));
+        Ok(match exits {
+            Some(exit) => ticks
+                .software(
+                    &format!("its exits to the hypervisor{often}"),
+                    virtual_exit::OF_AN_INTERRUPT,
+                    of(exit),
                 )
-            }
-            _ => Prediction::new().software(what, 1.0, each),
+                .being(TermEvent::VmExit),
+            None => ticks,
         })
     }
 

@@ -194,8 +194,9 @@ impl Experiment for CacheSize {
         let of_all = whole.zip(all(known.machine)).map(|(counted, all)| share(counted, all));
         let whole = whole.map(alone).into_iter().chain(of_all);
         let own = result(&point(GROWTH, HOLES)).zip(known.machine.memory.total_bytes.value());
-        let own = own.map(|(stayed, total)| of_its_own(stayed, *total));
-        agreed.into_iter().chain(limited).chain(whole).chain(own).collect()
+        let room = known.machine.available_bytes().map(cache_growth::room);
+        let own = own.map(|(stayed, total)| of_its_own(stayed, *total, room));
+        own.into_iter().chain(agreed).chain(limited).chain(whole).collect()
     }
 
     fn time_limit(&self, _: &Point) -> Duration {
@@ -226,13 +227,23 @@ fn is_growth(point: &Point) -> bool {
     point.name(&METHOD) == GROWTH
 }
 
-/// The machine's own cache, as far as memory was free.
-fn of_its_own(stayed: Found, total: u64) -> Finding {
+/// The share of what was read that counts as all of it.
+const ALL_OF_IT: f64 = 0.99;
+
+/// The machine's own cache, as far as memory was free: a limit of its own only if less stayed than was read.
+fn of_its_own(stayed: Found, total: u64, room: Option<u64>) -> Finding {
     let whole = Found::exact(total as f64, stayed.dimension);
+    let verdict = match room {
+        Some(room) if stayed.ends().map_or(stayed.value, |(_, high)| high) >= ALL_OF_IT * room as f64 => {
+            "All that was read stayed, so the cache holds more than this; its limit was not reached"
+        }
+        Some(_) => "Less stayed than was read: a limit was reached",
+        None => "How much was free is not known, nor whether a limit was reached",
+    };
     finding!(
         Question::FileCache,
-        "Beyond that limit, in memory that nothing used, {stayed} of a file stayed in this machine's page cache, {share} of its \
-         memory ({whole}). Fathom fills three quarters of what is free, 4 GiB at most; whether a limit was met is in the evidence.",
+        "In memory that nothing used, {stayed} of a file stayed in this machine's own page cache, {share} of its memory ({whole}). \
+         {verdict}. Fathom reads three quarters of what is free, 4 GiB at most; --whole-memory reads as much as all memory.",
         stayed = stayed.named("page cache of the machine, at least"),
         share = stayed.share_of(whole).named("page cache of the machine over memory, at least"),
         whole = whole.named("memory, for the machine's page cache")

@@ -1,8 +1,10 @@
 //! What do operations on a file's name and attributes cost?
 
+use super::remote_read::no_data;
 use crate::apparatus::filesystem::apart;
 use crate::expected::device_facts;
 use crate::expected::kernel_service;
+use fathom_core::machine::{Remote, RemoteAddress, Root, network_mount};
 use fathom_core::prelude::*;
 use fathom_equipment::test_file::blocks::below;
 use fathom_equipment::test_file::{Dropped, drop_caches, new_file, refused, served, shared_path};
@@ -86,6 +88,13 @@ impl Experiment for Metadata {
             _ => ("the same as warm", 400.0),
         };
         let prediction = kernel_service::assumed(entered, work, ns, known);
+        let kind = known.machine.storage.file_system.value().and_then(|name| network_mount(name));
+        let prediction = match kind.filter(|_| exchanges(operation) > 0.0) {
+            Some(kind) => prediction
+                .hardware("an exchange with the server", exchanges(operation), exchange(kind, known))
+                .being(TermEvent::WakeUp),
+            None => prediction,
+        };
         Ok(if operation == COLD_STAT {
             prediction.hardware("a block of inodes from the device", 1.0, device_facts::random_read(known))
         } else {
@@ -106,23 +115,23 @@ impl Experiment for Metadata {
     }
 
     fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
-        match point.name(&OPERATION) {
-            CREATE => create_and_delete(site),
-            OPEN => over_the_tree(site, open_and_close),
-            STAT => over_the_tree(site, |path| stat(path, 0)),
-            MISSING => {
-                let missing = c_path(&shared_path(site, "missing")?)?;
-                Ok(Workload::batched(move |n| (0..n).try_for_each(|_| stat(&missing, -1))).traced())
-            }
-            COLD_STAT => cold_stat(site),
-            operation => Err(Failure::no_variant(&OPERATION, operation)),
-        }
+        let is_mounted = Remote::find(&Root::default(), &RemoteAddress::Mounted(site.folder.clone())).is_ok();
+        let work = prepared(point, site)?;
+        Ok(if is_mounted { work.stating(MOUNTED, 1.0) } else { work })
     }
 
     fn evidence(&self, point: &Point, observed: &Observed) -> Vec<Check> {
         if point.name(&OPERATION) == COLD_STAT {
             let claim = "the device was asked: bytes read from devices per call";
             return vec![Check::witnessed(claim, observed, SERVED, 512.0, 1e9)];
+        }
+        if observed.witness(MOUNTED).is_some() && exchanges(point.name(&OPERATION)) > 0.0 {
+            let claim = "the server was asked: voluntary switches per operation";
+            let switches = observed.per_operation(observed.counters.voluntary_switches);
+            return vec![
+                Check::within(claim, switches, 0.9, f64::INFINITY),
+                Check::system_calls(observed, calls(point.name(&OPERATION))),
+            ];
         }
         let waited = Check::within(
             "nothing waited for a device: voluntary switches per operation",
@@ -131,6 +140,46 @@ impl Experiment for Metadata {
             if point.name(&OPERATION) == CREATE { 0.2 } else { 0.001 },
         );
         vec![waited, Check::system_calls(observed, calls(point.name(&OPERATION)))]
+    }
+}
+
+/// Stated: that the folder is on a network mount, whose server is asked.
+const MOUNTED: &str = "on_a_network_mount";
+
+/// Exchanges with the server of a network mount that an operation waits for: a missing name is looked up each time, a file is opened and
+/// closed there, made, opened, closed and removed. Attributes of a known name are kept for a time.
+fn exchanges(operation: &str) -> f64 {
+    match operation {
+        MISSING => 1.0,
+        OPEN => 2.0,
+        CREATE => 4.0,
+        _ => 0.0,
+    }
+}
+
+/// An exchange without data, as measured by remote reads of this run.
+fn exchange(kind: &str, known: &Known) -> Basis {
+    let measured = known.measured("filesystem/remote_read", &no_data(&format!("{kind} mount")));
+    let is_here = known.machine.storage.remote.as_ref().is_some_and(Remote::is_here);
+    let (ns, reason) = if is_here {
+        (30e3, "two processes woken on this machine")
+    } else {
+        (200e3, "a switched local network: 0.2 ms")
+    };
+    measured.unwrap_or_else(|| Basis::assumed(ns, reason))
+}
+
+fn prepared<'site>(point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
+    match point.name(&OPERATION) {
+        CREATE => create_and_delete(site),
+        OPEN => over_the_tree(site, open_and_close),
+        STAT => over_the_tree(site, |path| stat(path, 0)),
+        MISSING => {
+            let missing = c_path(&shared_path(site, "missing")?)?;
+            Ok(Workload::batched(move |n| (0..n).try_for_each(|_| stat(&missing, -1))).traced())
+        }
+        COLD_STAT => cold_stat(site),
+        operation => Err(Failure::no_variant(&OPERATION, operation)),
     }
 }
 

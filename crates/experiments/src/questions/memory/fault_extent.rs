@@ -57,6 +57,15 @@ const RESIDENCY: &str = "residency";
 const PAGE_TABLE: &str = "page table";
 const PEAKS: &str = "peaks of access time";
 
+/// Whether the file system keeps files in the page cache in large pieces.
+fn keeps_large_folios(machine: &Machine) -> bool {
+    let since = [("xfs", (5, 18)), ("ext4", (6, 16))];
+    let own = machine.storage.file_system.value();
+    since.iter().any(|(name, (major, minor))| {
+        own.is_some_and(|own| own == name) && machine.kernel.is_at_least(*major, *minor)
+    })
+}
+
 /// Pages of a series: several times a huge page, the maximum that one fault maps.
 const SERIES: usize = 8192;
 
@@ -90,6 +99,19 @@ impl Experiment for FaultExtent {
         // This applies to a cold fault as well: it is retried after its page has been read, and then finds the neighbours read
         // with it.
         let around_bytes = expected::fault::mapped_at_once() as f64;
+        let folio = Pages::Huge.bytes() as f64;
+        let large = Basis::published(
+            folio,
+            "the kernel maps a large folio whole; a file written here is cached in folios of up to 2 MiB by XFS since Linux 5.18 and ext4 \
+             since 6.16",
+        );
+        if point.name(&STATE) == CACHED && keeps_large_folios(known.machine) {
+            return Ok(Prediction::new().software(
+                "mapped around the page, with all of its large folio",
+                1.0,
+                large,
+            ));
+        }
         let around = Basis::published(
             around_bytes,
             "the kernel maps 64 KiB around a page that is in the page cache (fault_around_bytes)",
@@ -100,7 +122,6 @@ impl Experiment for FaultExtent {
             (_, PAGE_TABLE) => {
                 let what = "mapped around the page, or all of a large folio where the file system keeps them (XFS since Linux 5.18, \
                             ext4 since 6.16)";
-                let folio = Pages::Huge.bytes() as f64;
                 expected(what, around).map(|prediction| prediction.within(Some([around_bytes, folio])))
             }
             _ => expected("mapped around the page", around),

@@ -133,6 +133,12 @@ impl Experiment for ParallelBandwidth {
             let what = "the bandwidth of the channels, in bytes on the bus";
             return Ok(Prediction::new().hardware(what, 1.0 / crossing, all));
         }
+        if let Some(all) =
+            read_by_all(point, known).filter(|all| all.value / kernel.bus_bytes().1 < threads * one.value)
+        {
+            let what = "what as many threads read together, over the bytes on the bus for each byte";
+            return Ok(Prediction::new().hardware(what, 1.0 / kernel.bus_bytes().1, all));
+        }
         let what = "the bandwidth of one thread, up to that of the channels";
         Ok(Prediction::new().hardware(what, threads, one))
     }
@@ -287,6 +293,14 @@ pub fn one_thread(kernel: &Kernel, known: &Known) -> Basis {
     };
     let term = &predicted.terms[0];
     Basis::published(predicted.total(), &derivation(term))
+}
+
+/// The rate at which as many threads read arrays of the same size with the widest vectors, the limit of the channels that they show;
+/// `None` for that point itself and for others that read.
+fn read_by_all(of: &Point, known: &Known) -> Option<Basis> {
+    let reading = point(expected::stream::reference(known.machine), of.number(&THREADS), of.number(&SIZE));
+    let is_read = of.name(&KIND) == Kind::Read.name();
+    known.measured(ABOUT.name, &reading).filter(|_| !is_read && of.number(&THREADS) > 1)
 }
 
 /// A term of a rate in words.

@@ -4,7 +4,6 @@ use super::points::{
     ADD, FIGURE, FUTEX, LINES, MUTEX, NAME, OBJECT, OWN, PADDED, QUEUE, SWAP, THREADS, TICKET, UNFAIRNESS,
     alone,
 };
-use crate::expected::kernel_service;
 use crate::questions::cpu::core_to_core;
 use fathom_core::prelude::*;
 
@@ -12,6 +11,15 @@ const LOCKED: &str = "an instruction with a lock prefix takes 18 to 20 cycles on
 
 pub fn predicted(point: &Point, known: &Known) -> Prediction {
     let (object, threads) = (point.name(&OBJECT), point.number(&THREADS) as f64);
+    if point.name(&FIGURE) == UNFAIRNESS && [FUTEX, MUTEX].contains(&object) {
+        let barging = Basis::assumed(
+            1e5,
+            "between random variation of 1 % and a thread that gets nothing, as whoever releases such a lock may take it again; \
+             geometric mean",
+        );
+        let what = "a lock taken again by whoever released it";
+        return Prediction::new().software(what, 1.0, barging).within(Some([1e4, 1e6]));
+    }
     if point.name(&FIGURE) == UNFAIRNESS {
         let random = Basis::published(
             1e4,
@@ -28,18 +36,33 @@ pub fn predicted(point: &Point, known: &Known) -> Prediction {
     if point.name(&LINES) == PADDED {
         return Prediction::new().hardware("an operation of one thread, all at once", 1.0 / threads, one);
     }
+    let hand_over = core_to_core::between_cores(known);
     let times = if point.name(&FIGURE) == OWN { threads } else { 1.0 };
-    let contended = Prediction::new().hardware("an operation of one thread", times, one).hardware(
+    if !in_turn(object) {
+        if point.name(&FIGURE) == OWN {
+            // Most operations are those of a thread that still has the line.
+            return Prediction::new().hardware(
+                "an operation of one thread, which still has the line",
+                1.0,
+                one,
+            );
+        }
+        let meanwhile = 1.0 + hand_over.value / 2.0 / one.value;
+        let what =
+            "lines handed from core to core, while whose request travels their owner goes on with operations";
+        return Prediction::new().hardware(what, times * lines(object) / meanwhile, hand_over);
+    }
+    Prediction::new().hardware("an operation of one thread", times, one).hardware(
         "lines handed from core to core between two operations",
         times * lines(object),
-        core_to_core::between_cores(known),
-    );
-    if [FUTEX, MUTEX].contains(&object) {
-        let entry = kernel_service::entry(known);
-        let what = "a wait and a wake-up in the kernel for every second operation (assumed)";
-        return contended.software(what, times, entry).being(TermEvent::KernelEntry);
-    }
-    contended
+        hand_over,
+    )
+}
+
+/// Whether an object passes from thread to thread in turn. Of the others the core that has the line goes on until the request of
+/// another has reached it: half of the time of a hand-over, the other half being the line's way back.
+fn in_turn(object: &str) -> bool {
+    [TICKET, QUEUE].contains(&object)
 }
 
 /// Instructions of an operation that lock the line.

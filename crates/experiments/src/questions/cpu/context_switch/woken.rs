@@ -1,6 +1,7 @@
 //! Waking an idle CPU: one value for every prediction that contains it.
 
 use super::points::{NAME, across_cpus, on_one_cpu};
+use crate::expected::virtual_exit;
 use fathom_core::prelude::*;
 
 /// Waking an idle CPU, nanoseconds: what this run's hand-over through a pipe takes across CPUs beyond one on one CPU. Before that is
@@ -19,10 +20,11 @@ fn measured(known: &Known) -> Option<Basis> {
 /// The same without this run's hand-overs, for these.
 pub fn before_measuring(known: &Known) -> Basis {
     if known.machine.is_virtual() {
-        return known.cycles(
+        return virtual_exit::like(
             2_384.0 + 18_923.0,
             "Dall et al., ARM Virtualization: Performance and Architectural Implications, ISCA 2016, KVM on x86: 2 384 cycles for \
              an access to the interrupt controller and 18 923 until a signalled virtual machine runs",
+            known,
         );
     }
     Basis::assumed(2_000.0, "order of an inter-processor interrupt and leaving a shallow sleep")

@@ -8,7 +8,7 @@ mod wake;
 
 use super::context_switch;
 use crate::apparatus::cpu::busy::LoadPolicy;
-use crate::expected::kernel_service;
+use crate::expected::{kernel_service, virtual_exit};
 use fathom_core::prelude::*;
 use fathom_core::sampling::affinity;
 use quota::{PASSED, PERIODS, THROTTLES, USED};
@@ -264,6 +264,17 @@ fn lateness_predicted(busy: f64, known: &Known) -> Prediction {
             1.0,
             known.assumed_cycles(3_000.0, "entering and leaving an interrupt, and choosing another thread"),
         );
+        let interrupted = if known.machine.is_virtual() {
+            interrupted
+                .software(
+                    "its exits to the hypervisor",
+                    virtual_exit::OF_AN_INTERRUPT,
+                    virtual_exit::exit(known),
+                )
+                .being(TermEvent::VmExit)
+        } else {
+            interrupted
+        };
         return interrupted.software(
             "a switch from the busy process",
             1.0,

@@ -6,7 +6,7 @@ mod waits;
 
 use super::context_switch;
 use super::core_to_core;
-use crate::expected::kernel_service;
+use crate::expected::{kernel_service, virtual_exit};
 use fathom_core::prelude::*;
 use pair::{EndedWait, WaitingPair};
 use std::cell::Cell;
@@ -119,15 +119,13 @@ impl Experiment for SpinOrSleep {
             return Ok(Prediction::new().hardware(what, 2.0, hand_over));
         }
         let call = called(Prediction::new(), known);
-        Ok(match point.name(&FIGURE) {
-            CALL => call,
-            CPU_TIME => slept(call, known),
-            _ => Prediction::new()
-                .software("entering the kernel", 1.0, kernel_service::entry(known))
-                .being(TermEvent::KernelEntry)
-                .software("an idle CPU woken", 1.0, context_switch::idle_cpu(known))
-                .being(TermEvent::WakeUp)
-                .hardware("the waiter's answer handed back", 1.0, hand_over),
+        Ok(match (point.name(&WAY), point.name(&FIGURE)) {
+            (REQUEUE, CALL) => requeued(known),
+            (INHERITING, LATENCY) if spins_in_the_kernel(known.machine) => in_the_kernel(1.5, known)
+                .hardware("the owner's words and the waiter's answer handed over", 3.0, hand_over),
+            // Nobody has to be interrupted.
+            (INHERITING, CALL) if spins_in_the_kernel(known.machine) => in_the_kernel(1.0, known),
+            (_, figure) => by_waking(figure, call, known, hand_over),
         })
     }
 
@@ -215,13 +213,60 @@ fn figures(wait: &EndedWait, spins: bool) -> Vec<FigureValue> {
     }
 }
 
+/// Putting a sleeper from one queue into another, without waking it.
+fn requeued(known: &Known) -> Prediction {
+    Prediction::new()
+        .software("entering the kernel", 1.0, kernel_service::entry(known))
+        .being(TermEvent::KernelEntry)
+        .software(
+            "two queues locked, and the waiter moved from one to the other",
+            1.0,
+            known.assumed_cycles(1_000.0, "two hash buckets found and locked, an order of magnitude"),
+        )
+}
+
+/// Since Linux 5.16 who waits first for a mutex with priority inheritance spins in the kernel while the owner runs
+/// (`rtmutex_spin_on_owner` in kernel/locking/rtmutex.c).
+fn spins_in_the_kernel(machine: &Machine) -> bool {
+    machine.kernel.is_at_least(5, 16)
+}
+
+/// A mutex passed to a waiter that spins in the kernel, with so many entries: the owner's call, and half for the waiter's way back.
+fn in_the_kernel(entries: f64, known: &Known) -> Prediction {
+    Prediction::new()
+        .software("entering and leaving the kernel", entries, kernel_service::entry(known))
+        .being(TermEvent::KernelEntry)
+        .software(
+            "the waiter made the owner, which spins in the kernel while the owner runs",
+            1.0,
+            known.assumed_cycles(
+                3_000.0,
+                "the queue of waiters locked and changed by both, an order of magnitude",
+            ),
+        )
+}
+
+fn by_waking(figure: &str, call: Prediction, known: &Known, hand_over: Basis) -> Prediction {
+    match figure {
+        CALL => call,
+        CPU_TIME => slept(call, known),
+        _ => Prediction::new()
+            .software("entering the kernel", 1.0, kernel_service::entry(known))
+            .being(TermEvent::KernelEntry)
+            .software("an idle CPU woken", 1.0, context_switch::idle_cpu(known))
+            .being(TermEvent::WakeUp)
+            .hardware("the waiter's answer handed back", 1.0, hand_over),
+    }
+}
+
 /// What the call does that wakes a thread. A guest leaves for its hypervisor to interrupt another CPU, unless its hardware does that.
 fn called(prediction: Prediction, known: &Known) -> Prediction {
     let exit = known.machine.is_virtual().then(|| {
-        known.cycles(
+        virtual_exit::like(
             2_384.0,
             "Dall et al., ARM Virtualization: Performance and Architectural Implications, ISCA 2016, KVM on x86: an access to the \
              interrupt controller",
+            known,
         )
     });
     let prediction = match exit {

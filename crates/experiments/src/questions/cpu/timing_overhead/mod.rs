@@ -2,13 +2,15 @@
 
 mod around_work;
 mod points;
+mod predicted;
 
 use crate::arch::{CounterForm, FORMS};
-use crate::expected::mode_switch;
 use fathom_core::machine::ClockReading;
 use fathom_core::prelude::*;
 use fathom_core::sampling::clock::{kernel_clock, leave_the_step, smallest_step};
 use points::{AROUND, COST, MEASURE, NAME, PAIR, READING, RESOLUTION};
+pub use predicted::{between_readings, clock_gettime, measured_exit, published_exit};
+use predicted::{predicted_cost, predicted_tick};
 use std::cell::Cell;
 use std::hint::black_box;
 
@@ -227,90 +229,6 @@ fn advance(reading: &str) -> (f64, f64) {
         _ if reading.contains("coarse") => (0.5, 1.5),
         _ => (0.99, 1.01),
     }
-}
-
-/// The predicted cost of a reading, or the predicted distance of two back to back.
-fn predicted_cost(reading: &str, measure: &str, known: &Known) -> Prediction {
-    match KERNEL_CLOCKS.iter().find(|(name, _)| reading.starts_with(&format!("{name} by"))) {
-        Some((clock, _)) => predicted_kernel_clock(clock, reading.ends_with("syscall"), known),
-        None if measure == AROUND => {
-            around_work::predicted(predicted_form(reading, PAIR, known), reading, known)
-        }
-        None => predicted_form(reading, measure, known),
-    }
-}
-
-fn predicted_form(reading: &str, measure: &str, known: &Known) -> Prediction {
-    if known.machine.is_aarch64() {
-        let counter =
-            known.cycles(36.0, "assumed: as long as an RDTSC of x86-64 (Fog, Instruction tables, 2022)");
-        let barrier = "Arm ARM, B2.7.3: the pipeline is emptied; 11 stages, Neoverse N1 Technical Overview";
-        return Prediction::new().hardware("reading the counter", 1.0, counter).hardware(
-            "barriers of instructions",
-            reading.matches("isb").count() as f64,
-            known.cycles(11.0, barrier),
-        );
-    }
-    let fog = "Fog, Instruction tables, 2022: RDTSC 20 to 40 cycles on current x86-64 cores";
-    let fences = reading.matches("fence").count() as f64;
-    let mut prediction = Prediction::new().hardware("reading the counter", 1.0, known.cycles(36.0, fog));
-    if fences > 0.0 {
-        let cost =
-            known.cycles(6.0, "Fog, Instruction tables, 2022: LFENCE 4 to 8 cycles with nothing in flight");
-        prediction = prediction.hardware("fences", fences, cost);
-    }
-    // CPUID is before the first reading and after the last: each is part of the cost, none of the pair.
-    let cpuids = reading.matches("cpuid").count() as f64;
-    if cpuids > 0.0 && measure == COST {
-        let cost = if known.machine.is_virtual() {
-            known.cycles(
-                1_300.0,
-                "Dall et al., ISCA 2016: 1 300 cycles to leave for the hypervisor and come back, KVM on x86",
-            )
-        } else {
-            known.cycles(100.0, "Paoloni 2010: CPUID takes some 100 cycles")
-        };
-        let exit = known.machine.is_virtual().then_some(TermEvent::VmExit);
-        prediction = prediction.hardware("serialising CPUID", cpuids, cost).being(exit);
-    }
-    prediction
-}
-
-/// What `clock_gettime` of the monotonic clock is predicted to take, by `library` or by `syscall`: for every experiment that times it.
-pub fn clock_gettime(way: &str, known: &Known) -> Prediction {
-    predicted_kernel_clock("monotonic", way == "syscall", known)
-}
-
-fn predicted_kernel_clock(clock: &str, by_system_call: bool, known: &Known) -> Prediction {
-    let bare = if known.machine.is_aarch64() { "isb-cntvct" } else { "rdtscp" };
-    let counter = Point::new().named(&READING, bare).named(&MEASURE, COST);
-    let reading =
-        known.measured_or_assumed(ABOUT.name, &counter, 12.0, "a counter reading of 36 cycles at 3 GHz");
-    let prediction = Prediction::new();
-    let coarse = clock.ends_with("coarse");
-    let prediction =
-        if coarse { prediction } else { prediction.hardware("reading the counter", 1.0, reading) };
-    let work =
-        known.assumed_cycles(25.0, "some 25 dependent instructions to scale and check the sequence counter");
-    let prediction = prediction.software("scaling to nanoseconds", 1.0, work);
-    // Coarse clocks are never read from the hardware.
-    let unreadable = !coarse && known.machine.kernel.clock_reading() == Some(ClockReading::SystemCall);
-    if by_system_call || clock.ends_with("cputime") || unreadable {
-        let entry = mode_switch::measured_or_predicted(None, known);
-        return prediction
-            .software("entering and leaving the kernel", 1.0, entry)
-            .being(TermEvent::KernelEntry);
-    }
-    prediction
-}
-
-/// The coarse clocks advance at the timer tick (`clock_getres(2)`).
-fn predicted_tick(known: &Known) -> Prediction {
-    let tick = match known.machine.kernel.tick_hz.value() {
-        Some(hertz) => Basis::fact(1e9 / f64::from(*hertz), "the kernel's timer tick"),
-        None => Basis::assumed(4e6, "a timer tick at the usual 250 Hz"),
-    };
-    Prediction::new().hardware("smallest visible step", 1.0, tick)
 }
 
 /// Pairs of readings in an observation.

@@ -1,6 +1,8 @@
 //! Predictions: the time of one process alone, and its wait for the others.
 
-use super::points::{ALL_RANDOM, BLOCK, FIGURE, PATTERN, PROCESSES, RANDOM_AMONG, TOGETHER, UNFAIRNESS};
+use super::points::{
+    ALL_RANDOM, BLOCK, FIGURE, FILE, PATTERN, PROCESSES, RANDOM_AMONG, TOGETHER, UNFAIRNESS,
+};
 use crate::expected::device_facts;
 use crate::questions::filesystem::read;
 use fathom_core::prelude::*;
@@ -16,9 +18,12 @@ pub fn predicted(point: &Point, known: &Known) -> Prediction {
     });
     match point.name(&FIGURE) {
         UNFAIRNESS => Prediction::new().software(
-            "one standard deviation of random variation, for some hundred blocks each",
+            "one standard deviation of random variation, of the blocks of a file",
             1.0,
-            Basis::published(0.1e6, "one over the square root of the number of blocks (Poisson)"),
+            Basis::published(
+                1e6 / (point.number(&FILE) as f64 / BLOCK as f64).sqrt(),
+                "one over the square root of the number of blocks (Poisson)",
+            ),
         ),
         TOGETHER => together_at(processes as f64, what, alone, waiting),
         _ if waiting.value <= 0.0 => Prediction::new().hardware(what, 1.0, alone),

@@ -6,8 +6,7 @@ use super::points::{
 };
 use crate::apparatus::filesystem::uring::{INTERVAL, LATENCY};
 use crate::apparatus::memory::fault::per_byte::load;
-use crate::expected::device_facts;
-use crate::expected::kernel_service;
+use crate::expected::{device_facts, hierarchy, kernel_service};
 use fathom_core::prelude::*;
 
 /// Time to copy a byte from memory that is not in the caches, nanoseconds.
@@ -124,11 +123,21 @@ fn byte(known: &Known) -> Basis {
 fn warm(call: &str, point: &Point, known: &Known) -> Prediction {
     let block = point.number(&BLOCK) as f64;
     if call == MMAP {
-        let line =
-            known.assumed_cycles(10.0, "a line that a prefetcher fetches from the last cache or from memory");
+        let line = if in_second_cache(point, known.machine) {
+            known.assumed_cycles(2.0, "a line from the second-level cache, at 32 bytes a cycle")
+        } else {
+            known.assumed_cycles(10.0, "a line that a prefetcher fetches from the last cache or from memory")
+        };
         let lines = Prediction::new().hardware("a load from every line of the block", block / 64.0, line);
         if point.name(&ORDER) == SEQUENTIAL {
             return lines;
+        }
+        if in_caches(point, known.machine) {
+            let held =
+                hierarchy::answered(Prediction::new(), known, point.number(&FILE) as f64, block as u64);
+            let what = "the first load of a page, not prefetched, from the caches that hold the file";
+            let source = "the published latencies of the levels, each for its share of a file of this size";
+            return lines.hardware(what, 1.0, Basis::published(held.total(), source));
         }
         let what = "the first load of a page, not prefetched, from memory";
         return lines.hardware(what, 1.0, load(known));
@@ -138,6 +147,21 @@ fn warm(call: &str, point: &Point, known: &Known) -> Prediction {
         entered(Prediction::new().hardware("the copy of the block", block, copied(known)), calls, known);
     let batches = (block / 4096.0 / PAGES_AT_ONCE).max(1.0);
     kernel_service::assumed(prediction, "finding the pages in the cache, 15 at once", 100.0 * batches, known)
+}
+
+/// Whether a file that is read again and again is in the second-level cache.
+fn in_second_cache(point: &Point, machine: &Machine) -> bool {
+    fits(point, machine, 2)
+}
+
+/// Whether such a file is in the caches of this machine's CPUs.
+fn in_caches(point: &Point, machine: &Machine) -> bool {
+    machine.last_level(machine.measured_cpu()).is_some_and(|level| fits(point, machine, level))
+}
+
+fn fits(point: &Point, machine: &Machine, level: u8) -> bool {
+    let cache = machine.data_cache_bytes(machine.measured_cpu(), level);
+    cache.is_some_and(|bytes| point.number(&FILE) <= bytes)
 }
 
 /// Pages that a read looks up together (`struct folio_batch` in mm/filemap.c, up to Linux 6.9; 31 since).

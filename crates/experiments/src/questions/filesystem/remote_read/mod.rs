@@ -9,6 +9,7 @@ use fathom_core::machine::{Remote, RemoteAddress, Root};
 use fathom_core::prelude::*;
 use fathom_equipment::remote::{self, Client};
 use fathom_equipment::test_file::{DiskQuota, TestFile};
+pub(super) use points::no_data;
 use points::{
     BLOCK, CLIENT_CACHED, FILE, FILES, LOCAL, NO_DATA, ORDER, PROTOCOL, QUEUE_DEPTH, RANDOM, SERVER_CACHED,
     SERVER_COLD, SMALL, STATE, UNPROVED, block, points,

@@ -324,15 +324,24 @@ fn predict_stride(known: &Known, order: &str, stride: f64, size: f64) -> Predict
     // larger an array than its own size, whatever part of it is visited (Hennessy and Patterson, set-associative caches).
     let visited = if order == FIXED { size } else { size * (line / stride).min(1.0) };
     let missed = 1.0 - hierarchy::retained(nearest, visited);
-    let unforeseen =
-        missed * (stride.max(line) * FIRST_LINES / page as f64).min(1.0) * (stride / line).min(1.0);
+    let is_followed = order == FIXED || stride <= 2.0 * line || !needs_constant_strides(known.machine);
+    let unforeseen = if is_followed {
+        missed * (stride.max(line) * FIRST_LINES / page as f64).min(1.0) * (stride / line).min(1.0)
+    } else {
+        missed
+    };
     let where_it_lies = hierarchy::answered(Prediction::new(), known, visited, page).total();
     let first = |prediction: Prediction| match unforeseen {
         0.0 => prediction,
-        _ => prediction.hardware(
+        _ if is_followed => prediction.hardware(
             "the first lines of each page, which are not prefetched, from the level that holds the array",
             unforeseen,
             Basis::assumed(where_it_lies, STREAMER),
+        ),
+        _ => prediction.hardware(
+            "lines at changing distances, which are not prefetched, from the level that holds the array",
+            unforeseen,
+            Basis::published(where_it_lies, CONSTANT),
         ),
     };
     let near = Prediction::new().hardware(
@@ -349,10 +358,14 @@ fn predict_stride(known: &Known, order: &str, stride: f64, size: f64) -> Predict
             None => near,
         });
     }
-    let latency = hierarchy::of_memory(known);
-    let each = Basis { value: latency.value / hierarchy::LINES_IN_FLIGHT, source: latency.source };
-    let what = "the next line, prefetched: one memory latency for 48 lines in flight (Little's law)";
-    let lines = Prediction::new().hardware(what, (stride / line).min(1.0) * missed, each);
+    // Of an array in a cache the lines come from there.
+    let in_flight = hierarchy::lines_in_flight(known.machine);
+    let source = hierarchy::of_memory(known).source;
+    let each = Basis { value: where_it_lies / in_flight, source };
+    let what = format!(
+        "the next line, prefetched: one latency of the level that holds the array for {in_flight} lines in flight (Little's law)"
+    );
+    let lines = Prediction::new().hardware(&what, (stride / line).min(1.0) * missed, each);
     first(if lines.total() > near.total() { lines } else { near })
 }
 
@@ -360,6 +373,14 @@ fn predict_stride(known: &Known, order: &str, stride: f64, size: f64) -> Predict
 const FIRST_LINES: f64 = 3.0;
 const STREAMER: &str = "Intel 64 and IA-32 Architectures Optimization Reference Manual: the streamer follows loads in one direction \
                         within a page of 4 KiB; assumed: from the fourth on; the loads of this set as published latencies give them";
+
+const CONSTANT: &str = "AMD's software optimization guides: the prefetchers follow lines in sequence, and constant strides of one instruction; \
+                        the loads of this set as published latencies give them";
+
+/// Whether the prefetchers follow lines at changing distances: Intel's streamer does, in one direction within a page.
+fn needs_constant_strides(machine: &Machine) -> bool {
+    machine.processor.vendor.value().is_some_and(|vendor| vendor == "AuthenticAMD")
+}
 
 /// Independent loads: as many at once as a core has line-fill buffers.
 fn predict_elements(known: &Known, size: f64) -> Prediction {

@@ -1,0 +1,33 @@
+//! The predictions of a stored run, made again by the predictors of this program.
+//!
+//! A run file keeps the predictions that were made before its measurements. These are made afterwards, from the machine's description and
+//! the figures of the finished run, to judge today's predictors by machines that were measured earlier. No predictor uses the point that
+//! it predicts, nor a later experiment (`tests/hermetic/predictions.rs`), so a result is still not part of its own prediction.
+
+use super::{UnlikeCpu, core_hz, everything, point};
+use crate::record::Run;
+use crate::results::CoreLevels;
+use crate::results::virtual_peer;
+
+/// The run with the predictions of this program in place of its own. Points of other versions of a method keep theirs, and bounds stay.
+#[must_use]
+pub fn predicted_again(mut run: Run) -> Run {
+    let core_levels = CoreLevels::of(&run);
+    let unlike = UnlikeCpu::all(&run, core_levels.as_ref());
+    let results = point::results(&run, core_levels.as_ref(), &unlike);
+    let mut known = everything(&run, &results, core_hz(&run));
+    known.virtual_peer = virtual_peer::has_one(&run);
+    let mut lines = run.predictions.clone();
+    for line in &mut lines {
+        let of_line =
+            |result: &&super::PointResult| result.experiment == line.experiment && result.point == line.point;
+        let Some(Ok(method)) = results.iter().find(of_line).map(super::PointResult::method) else { continue };
+        (line.prediction, line.unpredicted) = match method.predict(&line.point, &known) {
+            Ok(prediction) => (Some(prediction), None),
+            Err(reason) => (None, Some(reason)),
+        };
+    }
+    drop(known);
+    run.predictions = lines;
+    run
+}
