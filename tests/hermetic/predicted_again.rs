@@ -30,13 +30,13 @@ fn todays_predictors_are_scored_on_every_committed_run() {
     for (name, least) in RUNS {
         let run = predicted_again(read(name));
         let accuracy = Results::of(&run).accuracy;
-        for tally in accuracy.by_ground().iter().chain(accuracy.total.as_ref()) {
+        for tally in accuracy.by_ground().into_iter().chain(accuracy.total.as_ref()) {
             println!(
                 "{name}, {}, {}, {:.3}, {:.3}",
                 tally.name, tally.judged, tally.fair.share, tally.close.share
             );
         }
-        let total = accuracy.total.expect("values that were predicted");
+        let total = accuracy.total.as_ref().expect("values that were predicted");
         assert!(total.judged > 20 && total.fair.share >= least, "{name}: {:?}", total.fair);
     }
 }

@@ -157,11 +157,11 @@ pub fn retained(capacity: f64, set: f64) -> f64 {
 /// cache varies around its associativity (Kessler and Hill, Page placement algorithms for large real-indexed caches, 1992). A
 /// line's own colour has its own frame and a Poisson number of others.
 fn kept_of_frames(level: &Level, set: f64, frame: f64) -> f64 {
-    let kept = kept_at_random(level, set, frame);
+    let share = kept_at_random(level, set, frame);
     // First-level caches replace nearly the oldest line (a tree of bits, pseudo-LRU: Abel and Reineke, Measurement-based modeling of the
     // cache replacement policy, RTAS 2013). The oldest would leave nothing of a set that is too large, a random one leaves this; the
     // tree is between them.
-    if level.name == "L1" && kept < 1.0 { kept / 2.0 } else { kept }
+    if level.name == "L1" && share < 1.0 { share / 2.0 } else { share }
 }
 
 fn kept_at_random(level: &Level, set: f64, frame: f64) -> f64 {

@@ -85,8 +85,8 @@ fn figure(points: &[&PointResult]) -> DrawnFigure {
     } else {
         format!(" ({}, all of them)", words::shared_label(points[0], &shared))
     };
-    let seen = visible(points, &shared);
-    let caption = format!("{} of {} variants{all}{seen}.", quantity(unit), points.len());
+    let content = visible(points, &shared);
+    let caption = format!("{} of {} variants{all}{content}.", quantity(unit), points.len());
     let name = format!("{experiment}: {} of each variant", quantity(unit).to_lowercase());
     let description: Vec<&str> = marks.iter().map(|mark| mark.words.as_str()).collect();
     DrawnFigure::of(caption, unit, drawing.finish(&name, &description.join("; ")), &axis)

@@ -238,7 +238,7 @@ fn of_its_own(stayed: Found, total: u64, room: Option<u64>) -> Finding {
             "All that was read stayed, so the cache holds more than this; its limit was not reached"
         }
         Some(_) => "Less stayed than was read: a limit was reached",
-        None => "How much was free is not known, nor whether a limit was reached",
+        None => "How much was free is unknown, and so is whether a limit was reached",
     };
     finding!(
         Question::FileCache,

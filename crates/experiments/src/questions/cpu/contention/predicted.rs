@@ -14,10 +14,10 @@ pub fn predicted(point: &Point, known: &Known) -> Prediction {
     if point.name(&FIGURE) == UNFAIRNESS && [FUTEX, MUTEX].contains(&object) {
         let barging = Basis::assumed(
             1e5,
-            "between random variation of 1 % and a thread that gets nothing, as whoever releases such a lock may take it again; \
+            "between random variation of 1 % and a thread that gets nothing, as the thread that releases such a lock may take it again; \
              geometric mean",
         );
-        let what = "a lock taken again by whoever released it";
+        let what = "a lock taken again by the thread that released it";
         return Prediction::new().software(what, 1.0, barging).within(Some([1e4, 1e6]));
     }
     if point.name(&FIGURE) == UNFAIRNESS {
@@ -48,8 +48,7 @@ pub fn predicted(point: &Point, known: &Known) -> Prediction {
             );
         }
         let meanwhile = 1.0 + hand_over.value / 2.0 / one.value;
-        let what =
-            "lines handed from core to core, while whose request travels their owner goes on with operations";
+        let what = "lines handed from core to core, while whose request travels their owner continues with operations";
         return Prediction::new().hardware(what, times * lines(object) / meanwhile, hand_over);
     }
     Prediction::new().hardware("an operation of one thread", times, one).hardware(
