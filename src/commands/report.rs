@@ -29,6 +29,9 @@ pub(super) fn show(args: &cli::Report, style: Style) -> Result<()> {
     ensure_run_file(&path)?;
     let (report, sources) = if Replication::is_at(&path) {
         refuse_machines(&args.beside)?;
+        if args.predict_again {
+            bail!("--predict-again is for the report of a run: a replication has its report's predictions");
+        }
         if !experiments.is_empty() {
             bail!("{} is a replication, which is only shown as a whole", path.display());
         }
@@ -46,6 +49,9 @@ fn beside_each_other(
     args: &cli::Report,
     style: Style,
 ) -> Result<()> {
+    if args.predict_again {
+        bail!("--predict-again is for the report of one run: name one");
+    }
     if !experiments.is_empty() || !args.beside.is_empty() {
         bail!(
             "several runs are shown beside each other as a whole, as `fathom compare` does: name the runs alone"
