@@ -26,7 +26,7 @@ pub struct Report {
     pub beside: Vec<String>,
     /// Show predictions that this program makes now, from the machine and the figures of the finished run, in place of those that
     /// were made before it measured: how today's predictors do on a machine that was measured earlier.
-    #[arg(long)]
+    #[arg(long, help_heading = WHAT)]
     pub predict_again: bool,
     /// Write to this file instead of standard output. An earlier report of the same kind gives way.
     #[arg(long, short, help_heading = OUTPUT, value_name = "FILE")]
