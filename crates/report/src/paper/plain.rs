@@ -132,6 +132,9 @@ const GAP: &str = "  ";
 /// The least widths of columns of words: the second only where the first leaves too little room.
 const NARROWEST: [usize; 2] = [12, 8];
 
+/// A word of more letters does not widen its column.
+const LONG: usize = 16;
+
 impl TextTable {
     fn of(table: &Table, numbers: &Numbers, width: usize) -> Self {
         let notes = TableNotes::of(table);
@@ -157,7 +160,7 @@ impl TextTable {
     }
 
     /// Sets widths: that of the longest cell; if they do not fit, heads are broken into lines, then columns of words are
-    /// narrowed.
+    /// narrowed, then those of numbers, whose intervals and deviations stand below.
     fn fit(&mut self, width: usize) {
         let length = |text: &String| display_width(text);
         let longest = |text: &String| text.split(' ').map(display_width).max().unwrap_or(0);
@@ -169,24 +172,49 @@ impl TextTable {
         }
         let total =
             |widths: &[usize]| widths.iter().sum::<usize>() + GAP.len() * widths.len().saturating_sub(1);
-        for narrowest in NARROWEST {
+        let columns = 0..self.widths.len();
+        let words: Vec<usize> = columns.clone().map(|column| self.longest_word(column)).collect();
+        let numbers: Vec<usize> = columns.clone().map(|column| self.least(column)).collect();
+        let aligns = self.aligns.clone();
+        let is_words = |column: usize| aligns[column] == Align::Words;
+        // The least width of each column in turn.
+        let phases: [&dyn Fn(usize) -> usize; 3] = [
+            &|column| if is_words(column) { NARROWEST[0].max(words[column]) } else { usize::MAX },
+            &|column| if aligns[column] == Align::Numbers { numbers[column] } else { usize::MAX },
+            &|column| if is_words(column) { NARROWEST[1].max(words[column]) } else { usize::MAX },
+        ];
+        for least in phases {
             while total(&self.widths) > width {
-                let words =
-                    |place: &usize| self.aligns[*place] == Align::Words && self.widths[*place] > narrowest;
-                let Some(widest) =
-                    (0..self.widths.len()).filter(words).max_by_key(|place| self.widths[*place])
-                else {
-                    break;
-                };
+                let narrowed = columns.clone().filter(|column| self.widths[*column] > least(*column));
+                let Some(widest) = narrowed.max_by_key(|column| self.widths[*column]) else { break };
                 self.widths[widest] -= 1;
             }
         }
     }
 
+    /// The longest word of a column, or [`LONG`]: a longer one, as a path, may stand out of it.
+    fn longest_word(&self, column: usize) -> usize {
+        let cells = self.rows.iter().flatten().filter_map(|row| row.get(column));
+        let all = cells.chain([&self.head[column]]).flat_map(|cell| cell.split(' '));
+        all.map(display_width).max().unwrap_or(0).min(LONG)
+    }
+
+    /// The width to which a column of numbers can be narrowed without breaking a number.
+    fn least(&self, column: usize) -> usize {
+        let cells = self.rows.iter().flatten().filter_map(|row| row.get(column));
+        let parts = cells.flat_map(|cell| parts_of_number(cell)).map(|part| display_width(&part)).max();
+        let head = self.head[column].split(' ').map(display_width).max();
+        parts.max(head).unwrap_or(0)
+    }
+
     fn written(&self, style: Style) -> String {
         let rule =
             "─".repeat(self.widths.iter().sum::<usize>() + GAP.len() * self.widths.len().saturating_sub(1));
-        let mut text = style.wrapped("", &self.caption) + &style.faint(&rule) + "\n";
+        let columns = display_width(&rule);
+        let too_wide =
+            format!("This table needs {columns} columns; `--format html` writes it for a browser.");
+        let too_wide = if columns > style.width { style.wrapped("", &too_wide) } else { String::new() };
+        let mut text = style.wrapped("", &self.caption) + &too_wide + &style.faint(&rule) + "\n";
         text += &self.line(&self.head);
         text += &(style.faint(&rule) + "\n");
         for row in &self.rows {
@@ -204,8 +232,15 @@ impl TextTable {
 
     /// A row, with the number of lines of its longest cell.
     fn line(&self, cells: &[String]) -> String {
-        let broken: Vec<Vec<String>> =
-            cells.iter().zip(&self.widths).map(|(cell, width)| lines(cell, *width)).collect();
+        let broken: Vec<Vec<String>> = cells
+            .iter()
+            .zip(&self.widths)
+            .zip(&self.aligns)
+            .map(|((cell, width), align)| match align {
+                Align::Numbers if display_width(cell) > *width => numbers_in_lines(cell, *width),
+                _ => lines(cell, *width),
+            })
+            .collect();
         let height = broken.iter().map(Vec::len).max().unwrap_or(0);
         let at = |line: usize| {
             let cells = broken.iter().zip(&self.widths).zip(&self.aligns).map(|((cell, width), align)| {
@@ -220,6 +255,39 @@ impl TextTable {
         };
         (0..height).map(at).collect()
     }
+}
+
+/// Where a cell of numbers may be broken: before its interval or deviation, and within a range that is written with a word.
+const BREAKS: [&str; 3] = [" [", " ±", " to "];
+
+/// A number, and what belongs to it, in parts that are not broken: `1.99`, `[1.97–2.05] µs`.
+fn parts_of_number(cell: &str) -> Vec<String> {
+    let marked = BREAKS
+        .iter()
+        .fold(cell.to_owned(), |cell, mark| cell.replace(mark, &format!("\n{}", mark.trim_start())));
+    marked.split('\n').map(str::to_owned).collect()
+}
+
+/// The same in lines of at most this width; a head has none of these parts, and is broken between words.
+fn numbers_in_lines(cell: &str, width: usize) -> Vec<String> {
+    let parts = parts_of_number(cell);
+    if parts.len() < 2 {
+        return lines(cell, width);
+    }
+    let mut broken: Vec<String> = vec![];
+    for part in parts {
+        match broken.last_mut() {
+            // The number itself has a line of its own, so that numbers stand below each other.
+            Some(last) if broken_fits(last, &part, width) => *last = format!("{last} {part}"),
+            _ => broken.push(part),
+        }
+    }
+    broken
+}
+
+/// Whether a part may follow on the same line: those of a range.
+fn broken_fits(last: &str, part: &str, width: usize) -> bool {
+    part.starts_with("to ") && display_width(last) + 1 + display_width(part) <= width
 }
 
 #[cfg(test)]
@@ -248,5 +316,31 @@ mod tests {
             text.contains("getppid") && text.contains("38.1 (a)") && text.contains("(a) once around"),
             "{text}"
         );
+    }
+
+    #[test]
+    fn a_table_of_wide_numbers_puts_their_intervals_below() {
+        let table = Table::new(Key::of("t"), "Costs.")
+            .columns([Column::words("operation"), Column::mixed("the report"), Column::mixed("here")])
+            .rows([Row::of(["switch", "0.376 ± 0.366 ns", "0.00381 [−0.00089 to 0.01130] ns"])]);
+        let mut document = Document::new("T");
+        document.sections.push(Section::new(Key::of("s"), "S").with(table));
+        let wide = render(&document, 64);
+        assert!(wide.contains("0.376 ± 0.366 ns  0.00381 [−0.00089 to 0.01130] ns"), "{wide}");
+        let narrow = render(&document, 40);
+        assert!(narrow.lines().all(|line| line.chars().count() <= 40), "{narrow}");
+        let second = narrow.lines().find(|line| line.contains("0.366")).unwrap_or_default();
+        assert!(second.contains("[−0.00089") && !second.contains("0.376"), "{narrow}");
+    }
+
+    #[test]
+    fn a_table_that_cannot_be_narrowed_says_how_wide_it_is() {
+        let columns = [Column::words("operation"), Column::mixed("here"), Column::mixed("there")];
+        let row = Row::of(["switch", "[0.00880–0.00914]", "[0.00880–0.00914]"]);
+        let table = Table::new(Key::of("t"), "Costs.").columns(columns).rows([row]);
+        let mut document = Document::new("T");
+        document.sections.push(Section::new(Key::of("s"), "S").with(table));
+        assert!(render(&document, 30).contains("needs 47 columns"), "{}", render(&document, 30));
+        assert!(!render(&document, 60).contains("needs"));
     }
 }
