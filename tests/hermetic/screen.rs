@@ -55,7 +55,9 @@ fn scaled(factor: impl Fn(u32) -> f64) -> Run {
         let factor = factor(trial.round);
         if let TrialOutcome::Measured { sample } = &mut trial.outcome {
             if let Observations::Ticks { operation, .. } = &mut sample.observations {
-                operation.iter_mut().for_each(|ticks| *ticks = (*ticks as f64 * factor) as i64);
+                for ticks in operation.iter_mut() {
+                    *ticks = (*ticks as f64 * factor) as i64;
+                }
             }
         }
     }

@@ -39,8 +39,9 @@ fn judge(premises: &Premises) -> Option<Conclusion> {
     let (point, rate) = READ.surest(known).filter(|(_, rate)| !rate.is_mixture)?;
     let chases = CHASES.along("chases", known);
     let (_, chase) = chases.first().filter(|(chases, load)| *chases == 1 && !load.is_mixture)?;
-    let size = chased(known)?;
-    let load = of_size(known, size.value).unwrap_or(*chase);
+    let bytes = chased(known)?;
+    let size = Found::exact(bytes as f64, Dimension::Of(Unit::Bytes));
+    let load = of_size(known, bytes).unwrap_or(*chase);
     let line = known.machine.line_bytes();
     let lines = in_flight(rate, load, line);
     let headline = statement!(
@@ -61,16 +62,15 @@ fn judge(premises: &Premises) -> Option<Conclusion> {
     Some(Conclusion { headline, because })
 }
 
-/// The size of the array that the chases run through.
-fn chased(known: &Known) -> Option<Found> {
-    let (point, _) = CHASES.greatest(known)?;
-    Some(Found::exact(point.number_of("size")? as f64, Dimension::Of(Unit::Bytes)))
+/// The size of the array that the chases run through, bytes.
+fn chased(known: &Known) -> Option<u64> {
+    CHASES.greatest(known)?.0.number_of("size")
 }
 
 /// A load from an array of this size, bytes; `None` if it was not measured, or is of several states.
-fn of_size(known: &Known, size: f64) -> Option<Found> {
+fn of_size(known: &Known, size: u64) -> Option<Found> {
     let loads: Vec<(u64, Found)> = LOAD.along("size", known);
-    loads.into_iter().find(|(of, load)| *of as f64 == size && !load.is_mixture).map(|(_, load)| load)
+    loads.into_iter().find(|(of, load)| *of == size && !load.is_mixture).map(|(_, load)| load)
 }
 
 /// The number of lines in flight at a rate.
@@ -186,7 +186,7 @@ mod tests {
             let mut figures = conclusion.headline.figures();
             figures.find(|figure| figure.name == name).expect(name).found.value
         };
-        assert_eq!(value("a dependent load from memory"), 110.0);
+        assert!((value("a dependent load from memory") - 110.0).abs() < 1e-9);
         assert!((value("lines in flight") - 11.0).abs() < 1e-9);
         let because = conclusion.because.plain();
         assert!(because.contains("Loads of 8 independent chases keep {5} in flight"), "{because}");
