@@ -1,6 +1,6 @@
 //! The flags for a second host: how a run reaches one, and how to serve as one.
 
-use super::heading::SECOND_HOST;
+use super::heading::{LENGTH, SECOND_HOST};
 use super::value::{parse_listen, parse_time};
 use clap::Args;
 use std::net::{IpAddr, SocketAddr};
@@ -33,19 +33,19 @@ pub struct Peer {
     pub token_file: Option<PathBuf>,
     /// Serve one run after the other with the same token, at the same port, until a limit is reached: while what measures is changed
     /// and run again.
-    #[arg(long, conflicts_with = "launched")]
+    #[arg(long, help_heading = LENGTH, conflicts_with = "launched")]
     pub keep: bool,
     /// End after this time without contact.
-    #[arg(long, value_name = "TIME", value_parser = parse_time)]
+    #[arg(long, help_heading = LENGTH, value_name = "TIME", value_parser = parse_time)]
     pub idle: Option<Duration>,
     /// End after this time in any case.
-    #[arg(long, value_name = "TIME", value_parser = parse_time)]
+    #[arg(long, help_heading = LENGTH, value_name = "TIME", value_parser = parse_time)]
     pub most_time: Option<Duration>,
     /// Transfer at most this many bytes.
-    #[arg(long, value_name = "BYTES")]
+    #[arg(long, help_heading = LENGTH, value_name = "BYTES")]
     pub most_bytes: Option<u64>,
     /// Accept at most this many control connections at a time.
-    #[arg(long, value_name = "NUMBER")]
+    #[arg(long, help_heading = LENGTH, value_name = "NUMBER")]
     pub most_connections: Option<usize>,
     /// Read the token from standard input and end when that closes, as `fathom run --peer` needs it.
     #[arg(long, hide = true, conflicts_with = "token_file")]

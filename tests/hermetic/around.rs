@@ -78,7 +78,7 @@ fn every_form_begins_with_the_verdict() {
     let moved = surroundings(2.0, 0.95);
     let report = report(&moved);
     let sentence = report.sentence().replace('\u{a0}', " ");
-    assert!(sentence.starts_with("The host did not hold still: system call moved by 2.0"), "{sentence}");
+    assert!(sentence.starts_with("The host did not hold still: system call moved by +104 %"), "{sentence}");
     let style = Style { width: 400, colour: false };
     let line = |form| render(&report, form, style).lines().next().unwrap_or_default().to_owned();
     assert_eq!(line(Form::Text), sentence);

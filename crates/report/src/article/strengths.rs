@@ -71,8 +71,10 @@ pub(super) fn of(results: &Results, nearest: &Nearest) -> Section {
         )
 }
 
-/// The mechanisms that explain figures of an experiment, and of which of its points.
-const REASONS: [(&str, &str, fn(&Point) -> bool); 6] = [
+/// An experiment, a mechanism that explains figures of it, and of which of its points.
+type Explaining = (&'static str, &'static str, fn(&Point) -> bool);
+
+const REASONS: [Explaining; 6] = [
     ("cpu/process_creation", "process_against_thread", |_| true),
     ("cpu/context_switch", "idle_wake_up", |point| point.placement() == Placement::AcrossCpus),
     ("network/round_trip", "idle_wake_up", |point| point.placement() == Placement::AcrossCpus),
@@ -89,10 +91,9 @@ const REASONS: [(&str, &str, fn(&Point) -> bool); 6] = [
 
 /// Why a figure is what it is, if a mechanism of this run says so.
 fn reason(results: &Results, point: &PointResult) -> String {
-    let explains = |(experiment, _, is_of): &&(&str, &str, fn(&Point) -> bool)| {
-        *experiment == point.experiment && is_of(&point.point)
-    };
-    let named = |(_, name, _): &(&str, &str, _)| results.mechanisms.iter().find(|one| one.name == *name);
+    let explains =
+        |(experiment, _, is_of): &&Explaining| *experiment == point.experiment && is_of(&point.point);
+    let named = |(_, name, _): &Explaining| results.mechanisms.iter().find(|one| one.name == *name);
     match REASONS.iter().filter(explains).find_map(named) {
         Some(mechanism) => format!("Why: {}", finding::text(&mechanism.headline)),
         None => "Why it differs, this run does not measure.".to_owned(),

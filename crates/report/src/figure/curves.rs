@@ -218,8 +218,13 @@ impl Curves<'_> {
         if change(span) < STEEP {
             return format!(" From one end to the other nothing changes by more than a factor of {STEEP}.");
         }
+        let rates = Measure::of_rates([(self.unit, span.0.1), (self.unit, span.1.1)]);
         let at = |(place, value): (f64, f64)| {
-            format!("{} at {along} {}", quantities::value(self.unit, value), setting(self.scale, place))
+            let value = rates.map_or_else(
+                || quantities::value(self.unit, value),
+                |measure| format!("{} {}", measure.number(value, None), measure.symbol),
+            );
+            format!("{value} at {along} {}", setting(self.scale, place))
         };
         match self.members.len() {
             1 => format!(" From {} to {}.", at(span.0), at(span.1)),

@@ -8,7 +8,7 @@ use super::placing;
 use super::svg::{self, Drawing, WIDTH};
 use crate::words;
 use fathom_core::experiment::Value;
-use fathom_core::quantities;
+use fathom_core::quantities::{self, Measure};
 use fathom_core::sorting;
 use fathom_engine::results::{FAIR, PointResult, distance};
 
@@ -100,8 +100,13 @@ fn visible(points: &[&PointResult], shared: &[String]) -> String {
     let Some(((least, first), (most, last))) = values.first().zip(values.last()) else {
         return String::new();
     };
+    let rates = Measure::of_rates([(first.unit, *least), (last.unit, *most)]);
     let end = |value: f64, point: &PointResult| {
-        format!("{} ({})", quantities::value(point.unit, value), words::differing_label(point, shared))
+        let value = rates.map_or_else(
+            || quantities::value(point.unit, value),
+            |measure| format!("{} {}", measure.number(value, None), measure.symbol),
+        );
+        format!("{value} ({})", words::differing_label(point, shared))
     };
     let factors: Vec<f64> = points.iter().filter_map(|point| point.factor()).collect();
     let far = factors.iter().filter(|factor| distance(**factor) > FAIR).count();

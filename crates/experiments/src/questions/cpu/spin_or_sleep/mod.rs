@@ -225,10 +225,10 @@ fn requeued(known: &Known) -> Prediction {
         )
 }
 
-/// Since Linux 5.16 who waits first for a mutex with priority inheritance spins in the kernel while the owner runs
-/// (`rtmutex_spin_on_owner` in kernel/locking/rtmutex.c).
+/// Since Linux 5.15 who waits first for a mutex with priority inheritance spins in the kernel while the owner runs
+/// (`rtmutex_spin_on_owner` in kernel/locking/rtmutex.c, commit 992caf7f1724).
 fn spins_in_the_kernel(machine: &Machine) -> bool {
-    machine.kernel.is_at_least(5, 16)
+    machine.kernel.is_at_least(5, 15)
 }
 
 /// A mutex passed to a waiter that spins in the kernel, with so many entries: the owner's call, and half for the waiter's way back.

@@ -149,7 +149,7 @@ mod tests {
             &*format!("{written} {bus} of the {{40000000000}}"),
             "read bandwidth of memory by one core: {30000000000} (8 words unrolled): the bus moves {0.75}",
             "reads {2000000000} of the program's bytes, or {16000000000} if whole lines are counted",
-            "each at its best: {3} times as fast",
+            "each by its fastest method: {3} times as fast",
         ] {
             assert!(text.contains(sentence), "{sentence}: {text}");
         }
