@@ -88,6 +88,10 @@ fn slope(calls: &Selector, known: &Known) -> Statement {
         let falls = slope.scaled(-1.0).named(&name);
         return statement!("the line through all falls by {falls} for one more; ", falls);
     }
+    if slope.value < 0.0 {
+        let most = Found::exact(high, slope.dimension).named(&name);
+        return statement!("the line through all shows no growth (at most {most} for one more); ", most);
+    }
     statement!(
         "the line through all shows no significant growth ({slope} for one more); ",
         slope = slope.named(&name)

@@ -226,6 +226,10 @@ fn one_more(form: &str, known: &Known) -> Option<Finding> {
             "costs nothing that shows (the line through all calls falls by {slope})",
             slope = slope.scaled(-1.0).named(&name)
         ),
+        Some(interval) if interval.contains(0.0) && slope.value < 0.0 => statement!(
+            "costs nothing that shows, and at most {most}",
+            most = Found::exact(interval.high, slope.dimension).named(&name)
+        ),
         Some(interval) if interval.contains(0.0) => statement!(
             "costs {slope}, which is not significantly different from zero",
             slope = slope.named(&name)
