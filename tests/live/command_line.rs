@@ -16,8 +16,9 @@ fn a_run_prints_its_table_and_leaves_a_run_file_and_a_page() -> Outcome {
     let file = folder.path().join("run.jsonl");
     let output = short_run(&file).assert().success().get_output().clone();
     let (table, said) = (text(&output.stdout), text(&output.stderr));
-    // Which of its figures have their trials in so short a time is the host's.
-    assert!(table.contains("\n  system call (getppid)") && table.contains("\nMain figures"), "{table}");
+    // Which of its figures have their trials in so short a time is the host's, and a disturbed one is named with its fault.
+    let is_named = ["\n  system call (getppid)", "evidence fails: cpu/system_call getppid"];
+    assert!(is_named.iter().any(|name| table.contains(name)) && table.contains("\nMain figures"), "{table}");
     assert!(table.lines().count() <= fathom::report::screen::MOST_LINES, "{table}");
     let shown = |full: &[&str]| {
         text(&fathom().arg("report").args(full).arg(&file).assert().success().get_output().stdout)
