@@ -204,7 +204,7 @@ fn against_a_cycle(known: &Known) -> Option<Finding> {
         Some(count) => {
             format!(
                 " From {count} iterations on, the total divided by their number is within 5 % of that; \
-                 below, entering and leaving the loop weighs more, and the totals are not on the line."
+                 below, the totals are not on the line."
             )
         }
         None => {
