@@ -96,20 +96,27 @@ impl Clock for MonotonicRaw {
 /// The mean, because a counter may advance in steps as long as a reading (26 ticks of some Zen cores, 40 ns of many Arm timers): the
 /// median is then one step or the next, and the mean of readings begun at changing distances from a step is the time between them.
 pub fn overhead<C: Clock>(clock: &C) -> f64 {
-    let pair = |count: u32| {
-        leave_the_step(count);
-        let start = clock.start();
-        clock.stop().since(start).0
-    };
-    for count in 0..WARM_UP {
-        pair(count);
-    }
-    let mut pairs: [i64; PAIRS] = std::array::from_fn(|count| pair(count as u32));
+    warm_up(clock);
+    let mut pairs: [i64; PAIRS] = std::array::from_fn(|count| pair(clock, count as u32));
     pairs.sort_unstable();
     let median = pairs[pairs.len() / 2];
     let step = pairs.iter().copied().find(|pair| *pair > 0).unwrap_or(0);
     let usual = || pairs.iter().filter(|pair| **pair <= median + median.max(step));
     usual().sum::<i64>() as f64 / usual().count() as f64
+}
+
+/// Brings the code of a clock's readings into the caches.
+pub fn warm_up<C: Clock>(clock: &C) {
+    for count in 0..WARM_UP {
+        pair(clock, count);
+    }
+}
+
+/// Ticks between two readings back to back, begun at a distance from a step that `count` varies.
+fn pair<C: Clock>(clock: &C, count: u32) -> i64 {
+    leave_the_step(count);
+    let start = clock.start();
+    clock.stop().since(start).0
 }
 
 /// Pairs of readings that bring their code into the caches.

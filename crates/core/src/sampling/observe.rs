@@ -1,6 +1,6 @@
 //! The sampler: calibrate, warm up, observe, stop. It knows a clock and no experiment.
 
-use super::clock::{Clock, Reading, overhead};
+use super::clock::{Clock, Reading, overhead, warm_up};
 use super::observations::Observations;
 use super::occupancy::{self, CoreReadings, CoreWait};
 use super::partner_core::PartnerCore;
@@ -129,7 +129,7 @@ impl<C: Clock> Sampler<'_, C> {
 
     /// Warms up, and calls `begin` last, just before the observations.
     fn warmed<T>(&self, begin: impl FnOnce() -> T) -> T {
-        overhead(self.clock);
+        warm_up(self.clock);
         begin()
     }
 

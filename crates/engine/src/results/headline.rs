@@ -108,10 +108,10 @@ pub fn estimate(run: &Run, unit: Unit, samples: &[&Sample], visits: &[Visit]) ->
     let recorded = unit == Unit::Nanoseconds && samples.iter().all(is_recorded);
     let step = if recorded { step(run, &operations) } else { resolution };
     let is_long = unit.kind() == Kind::Cost && step > LONG_STEP * estimate.value.abs();
-    let exact = if recorded { step } else { counter_step_ns(run, samples) };
-    let between = if is_long { between_steps(&operations, exact) } else { None };
+    let exact = || if recorded { step } else { counter_step_ns(run, samples) };
+    let between = is_long.then(exact).and_then(|exact| Some((between_steps(&operations, exact)?, exact)));
     let (estimate, half_step) = match between {
-        Some(between) => {
+        Some((between, exact)) => {
             (Estimate { min: estimate.min, ..between }, statistics::FARTHEST_FROM_ITS_TIMES * exact)
         }
         None => (estimate, step / 2.0),
