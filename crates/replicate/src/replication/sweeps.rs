@@ -61,7 +61,7 @@ fn one(method: &'static Method, replication: &Replication, rows: &[Compared]) ->
     };
     let figures = drawn::figures((method.name, series), Variants::ALL, unit, shape);
     let figures: Vec<Block> = figures.into_iter().enumerate().map(numbered).map(Block::from).collect();
-    figures.into_iter().chain([Block::Table(table)]).collect()
+    figures.into_iter().chain([table.into()]).collect()
 }
 
 /// The table with what the report predicted and printed at each setting: its instructions, cycles and times.

@@ -82,7 +82,7 @@ pub(super) fn blocks(points: &[&PointResult], key: &Key) -> Vec<Block> {
             .and(")"),
         appendix: true,
         open: false,
-        blocks: vec![Block::Table(all)],
+        blocks: vec![all.into()],
     }]
 }
 

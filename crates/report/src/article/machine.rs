@@ -20,7 +20,7 @@ pub(super) fn of(results: &Results) -> Section {
         summary: part.title.clone().into(),
         appendix: false,
         open: place == 0,
-        blocks: vec![Block::Table(table(place, &part))],
+        blocks: vec![table(place, &part).into()],
     };
     let mut section = Section::new(Key::of("machine"), "The machine");
     if let Some(peer) = run::peer(header) {
@@ -223,5 +223,5 @@ fn missed(results: &Results) -> Option<Block> {
         Column::number("half of the 95 % interval", "% of the median"),
         Column::count("further trials wanted"),
     ]);
-    (!rows.is_empty()).then(|| Block::Table(table.rows(rows)))
+    (!rows.is_empty()).then(|| table.rows(rows).into())
 }

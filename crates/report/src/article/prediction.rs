@@ -26,7 +26,7 @@ pub(super) fn blocks(results: &Results, points: &[&PointResult], key: &Key) -> V
                 .and(")"),
             appendix: true,
             open: false,
-            blocks: vec![Block::Table(derivations(results, &predicted, table))],
+            blocks: vec![derivations(results, &predicted, table).into()],
         });
     }
     blocks.extend(unpredicted(points));

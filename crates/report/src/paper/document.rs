@@ -196,7 +196,7 @@ impl Section {
 
 impl From<Table> for Block {
     fn from(table: Table) -> Self {
-        Block::Table(table)
+        Block::Table(table.with_units_in_heads())
     }
 }
 

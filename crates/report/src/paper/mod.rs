@@ -38,6 +38,7 @@
 //! - Any string may come from a run file and be hostile. A [`Text`] is never markup: each form escapes all of it.
 
 mod document;
+mod heads;
 pub mod html;
 pub mod latex;
 pub mod markdown;

@@ -162,6 +162,10 @@ impl Text {
         &self.0
     }
 
+    pub(super) fn pieces_mut(&mut self) -> &mut [Piece] {
+        &mut self.0
+    }
+
     /// The places to which it refers, including those in its notes.
     pub(super) fn targets(&self) -> impl Iterator<Item = &Key> {
         self.0.iter().flat_map(|piece| match piece {
