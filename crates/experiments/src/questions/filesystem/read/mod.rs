@@ -4,6 +4,7 @@ mod growth;
 mod layers;
 mod points;
 mod predicted;
+mod small_files;
 
 pub use predicted::{PAGES_AT_ONCE, waiting};
 
@@ -166,7 +167,7 @@ impl Experiment for Read {
     }
 
     fn findings(&self, known: &Known) -> Vec<Finding> {
-        layers::findings(known).into_iter().chain(growth::findings(known)).collect()
+        [layers::findings(known), small_files::findings(known), growth::findings(known)].concat()
     }
 
     /// Creating and evicting a file of a gibibyte on a slow disk takes longer than observing.

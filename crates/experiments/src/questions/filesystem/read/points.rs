@@ -55,6 +55,8 @@ const GIB: u64 = 1 << 30;
 
 /// File sizes by factors of 4 to 16, as in the reports (R-FS-09); the largest on request.
 pub const FILES: [u64; 8] = [4 * KIB, 64 * KIB, MIB, 16 * MIB, 64 * MIB, 256 * MIB, GIB, 4 * GIB];
+/// Sizes about those at which report 002 saw sequential reading end (R-FS-15).
+const SMALL: [u64; 3] = [16 * KIB, 32 * KIB, 128 * KIB];
 const BLOCKS: [u64; 5] = [512, 16 * KIB, 64 * KIB, 256 * KIB, MIB];
 /// Numbers of requests in flight.
 pub const QUEUE_DEPTHS: [u64; 7] = [1, 2, 4, 8, 16, 32, 64];
@@ -88,6 +90,7 @@ pub fn all() -> Vec<Point> {
             }
         }
     }
+    points.extend([SEQUENTIAL, RANDOM].iter().flat_map(|order| SMALL.map(|file| usual(DIRECT, order, file))));
     points.extend(other_calls());
     points.extend(mapped_by_size());
     points.extend(
@@ -143,6 +146,7 @@ pub fn effort(point: &Point) -> Effort {
     let (file, warm) = (point.number(&FILE), point.name(&STATE) == WARM);
     let sweep = point.get(READ_AHEAD.name).is_none() && point.name(&CALL) == usual_call(point.name(&ORDER));
     match point.number(&QUEUE_DEPTH) {
+        _ if SMALL.contains(&file) => Effort::Thorough,
         _ if file > GIB || (warm && file > 256 * MIB) => Effort::Thorough,
         1 | 32 => Effort::Quick,
         0 if sweep
