@@ -2,7 +2,10 @@
 
 use super::heading::{CHANGES, LENGTH, OUTPUT, SECOND_HOST, START, WHAT, WHERE};
 use super::peer::PeerOptions;
-use super::value::{parse_folder, parse_name, parse_processes, parse_share, parse_time, without_picture};
+use super::value::{
+    parse_folder, parse_name, parse_processes, parse_share, parse_size, parse_time, parse_trials,
+    without_picture,
+};
 use clap::{Args, ValueEnum};
 use fathom_core::experiment::Effort;
 use fathom_core::machine::{RatedDisk, RemoteAddress};
@@ -49,6 +52,21 @@ pub struct Run {
     /// Numbers of processes for experiments in which processes compete, such as `1,8,32`.
     #[arg(long, help_heading = WHAT, value_name = "NUMBERS", value_delimiter = ',', value_parser = parse_processes)]
     pub processes: Vec<u64>,
+    /// Amounts of data instead of those of the experiments, such as `64KiB,1MiB`: the array whose loads are timed
+    /// (`memory/load_latency`), the file that is read (`filesystem/read`, of each process in `filesystem/contention`) or copied
+    /// (`filesystem/copy`). In whole pages of 4 KiB.
+    #[arg(long, help_heading = WHAT, value_name = "SIZES", value_delimiter = ',', value_parser = parse_size, conflicts_with = "set")]
+    pub sizes: Vec<u64>,
+    /// The number of trials of each point, each in a process of its own: none gets more, and a point for which that number does
+    /// not fit into the budget is left out. By default 6 to 8, and more where they narrow an interval. How many iterations a trial
+    /// times follows from `--trial` and from the operation.
+    #[arg(long, help_heading = LENGTH, value_name = "NUMBER", value_parser = parse_trials)]
+    pub trials: Option<u32>,
+    /// The priority of the measuring processes, as nice(1) counts: -20, before all other programs, to 19. Below the run's own, so
+    /// usually below 0, it takes root. By default it is that of the run. Everything measured has the same priority, also processes
+    /// that compete. Real-time policies are not offered: a measured loop would keep even the kernel's own threads waiting.
+    #[arg(long, help_heading = WHERE, value_name = "NUMBER", allow_negative_numbers = true, value_parser = clap::value_parser!(i32).range(-20..=19))]
+    pub priority: Option<i32>,
     /// A file or folder to read over a network: `sftp://[user@]host[:port]/path`, `nfs://host/export/path`,
     /// `smb://[user@]host/share/path`, or a path on a network mount. A folder (ending in `/`) gets a file for the run.
     /// The password of smb comes from the environment variable `FATHOM_REMOTE_PASSWORD`; ssh uses keys and agent.
@@ -84,7 +102,7 @@ pub struct Run {
     pub save_baseline: Option<String>,
     /// Continue a run that was interrupted, or add rounds to a complete one. A peer, a file over a network, and a folder
     /// that is not the one for temporary files, must be named again.
-    #[arg(long, help_heading = START, value_name = "FILE", conflicts_with_all = ["experiments", "quick", "thorough", "output", "seed", "cpu", "clock", "processes"])]
+    #[arg(long, help_heading = START, value_name = "FILE", conflicts_with_all = ["experiments", "quick", "thorough", "output", "seed", "cpu", "clock", "processes", "sizes", "trials"])]
     pub resume: Option<PathBuf>,
     /// Print the plan without measuring, and what the run would do to the machine as a whole, with a forecast if an earlier run of this machine is stored.
     #[arg(long, help_heading = START, conflicts_with_all = ["resume", "output"])]

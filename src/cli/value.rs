@@ -2,6 +2,7 @@
 
 use clap::ValueEnum;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
+use fathom_engine::plan::{SIZES, TRIALS_ASKED};
 use fathom_report::Form;
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
@@ -41,6 +42,26 @@ pub(super) fn parse_processes(text: &str) -> Result<u64, String> {
     number.ok_or_else(|| "expected numbers from 1 to 256, such as 1,8,32".to_owned())
 }
 
+/// An amount of data in whole pages.
+pub(super) fn parse_size(text: &str) -> Result<u64, String> {
+    let text = text.trim();
+    let units = [("TiB", 40), ("GiB", 30), ("MiB", 20), ("KiB", 10)];
+    let scaled = units.iter().find_map(|(unit, power)| Some((text.strip_suffix(unit)?, power)));
+    let (number, power) = scaled.unwrap_or((text, &0));
+    let bytes = number.trim().parse::<u64>().ok().and_then(|number| number.checked_mul(1 << power));
+    let is_taken = |bytes: &u64| SIZES.contains(bytes) && *bytes % *SIZES.start() == 0;
+    bytes.filter(is_taken).ok_or_else(|| {
+        "expected sizes in whole pages of 4 KiB, such as 64KiB,1MiB,2GiB, up to 16TiB".to_owned()
+    })
+}
+
+/// A number of trials: as many as an interval needs, or more.
+pub(super) fn parse_trials(text: &str) -> Result<u32, String> {
+    let number = text.trim().parse().ok().filter(|number| TRIALS_ASKED.contains(number));
+    let (least, most) = (TRIALS_ASKED.start(), TRIALS_ASKED.end());
+    number.ok_or_else(|| format!("expected a number from {least} to {most}: fewer give no interval"))
+}
+
 /// The forms of what has no picture.
 pub(super) fn without_picture() -> impl TypedValueParser<Value = Form> {
     let forms = Form::value_variants().iter().filter(|form| **form != Form::Picture);
@@ -72,6 +93,17 @@ pub(super) fn parse_share(text: &str) -> Result<f64, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn sizes_are_whole_pages_and_trials_enough_for_an_interval() {
+        assert_eq!(parse_size("64KiB"), Ok(65536));
+        assert_eq!((parse_size("4096"), parse_size(" 2GiB")), (Ok(4096), Ok(2 << 30)));
+        for wrong in ["0", "1", "6000", "64kB", "20TiB", "17179869184TiB", "-4096", "MiB", "1.5MiB"] {
+            assert!(parse_size(wrong).is_err(), "{wrong}");
+        }
+        assert_eq!((parse_trials("4"), parse_trials("1000")), (Ok(4), Ok(1000)));
+        assert!(parse_trials("3").unwrap_err().ends_with("fewer give no interval"));
+    }
 
     #[test]
     fn shares_are_read_as_numbers_and_as_percentages() {

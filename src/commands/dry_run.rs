@@ -27,11 +27,14 @@ pub fn plan(args: &cli::Run, style: Style) -> Result<()> {
     let options = SweepOptions {
         peer: args.peer.peer.is_some(),
         processes: args.processes.clone(),
+        sizes: args.sizes.clone(),
         seed: args.seed.unwrap_or_default(),
         every_pair: args.extent.effort() == Effort::Thorough,
         most_bytes: set.map(Set::for_data),
         whole_memory: args.whole_memory,
     };
+    refused::ensure_priority(args.priority)?;
+    plan::ensure_sized(&selected, &machine, &options)?;
     let points = match set {
         Some(set) => set.chosen(&plan::points(&selected, &machine, Effort::Thorough, &options), &machine),
         None => plan::points(&selected, &machine, args.extent.effort(), &options),
@@ -43,15 +46,17 @@ pub fn plan(args: &cli::Run, style: Style) -> Result<()> {
         budget: args.budget.unwrap_or_else(|| set.map_or_else(usual, |set| set.budget)),
         precision: args.precision.unwrap_or_else(|| set.map_or_else(precise, |set| set.precision)),
         observe: args.trial,
+        trials: args.trials,
         rounds: 0,
     };
-    run::ensure_anything_fits(&points, settings.budget, args.trial.unwrap_or(plan::SHORTEST))?;
+    let least = (settings.goals().1, args.trial.unwrap_or(plan::SHORTEST));
+    run::ensure_anything_fits(&points, settings.budget, least)?;
     let planned = Planned {
         points: &points,
         blocks: &plan::blocks(&selected, &points),
         budget: settings.budget,
         pilot: settings.pilot(),
-        trials: plan::TRIALS,
+        trials: settings.goals(),
         effects: effects(args, &points, &machine, &folder),
         forecast: forecast(&selected, &machine, &points, settings),
     };

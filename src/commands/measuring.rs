@@ -28,6 +28,7 @@ pub(super) fn measure(args: &cli::Run, style: Style) -> Result<ExitCode> {
     set(args)?;
     labels(args)?;
     refused::ensure_folder(args.dir.as_deref())?;
+    refused::ensure_priority(args.priority)?;
     if let Some(pattern) = &args.output {
         // A name with the time belongs to this run alone, and is checked when the time is known.
         page::ensure_place(&output(args, pattern, "")?)?;
@@ -138,6 +139,7 @@ fn resume(args: &cli::Run, path: &Path) -> Result<RunInProgress> {
         ensure_folder_named(args.dir.as_deref(), header)?;
         ensure_named(args.remote.as_ref(), header)?;
         ensure_allowed(args.whole_memory, header)?;
+        ensure_priority_named(args.priority, header)?;
         peer::again(&args.peer, header)
     })
 }
@@ -164,6 +166,18 @@ fn ensure_named(named: Option<&RemoteAddress>, header: &Header) -> Result<()> {
             "the run reads {there}, which is contacted only if the command line names it too: add `--remote {there}`"
         ),
         (None, _) => bail!("the run was begun without `--remote`: start a new one"),
+    }
+}
+
+/// Refuses a priority that is not named, or another one: a run file must not choose before which programs it goes.
+fn ensure_priority_named(named: Option<i32>, header: &Header) -> Result<()> {
+    match header.settings.priority {
+        there if there == named => Ok(()),
+        Some(there) => bail!(
+            "the run measures at priority {there}, which is used only if the command line names it too: add \
+             `--priority {there}`"
+        ),
+        None => bail!("the run was begun without `--priority`: start a new one"),
     }
 }
 
@@ -207,6 +221,9 @@ fn begin(args: &cli::Run) -> Result<(RunInProgress, PathBuf)> {
         trial: args.trial,
         folder: args.dir.clone().unwrap_or_else(std::env::temp_dir),
         processes: args.processes.clone(),
+        sizes: args.sizes.clone(),
+        trials: args.trials,
+        priority: args.priority,
         remote: args.remote.clone(),
         points: vec![],
         set: set(args)?,

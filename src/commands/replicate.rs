@@ -68,6 +68,9 @@ fn begin(args: &cli::Replicate, report: &Report) -> Result<(RunInProgress, PathB
         labels: BTreeMap::new(),
         rated_disk: None,
         whole_memory: false,
+        sizes: vec![],
+        trials: None,
+        priority: None,
     };
     let peering = peer::reach(&args.peer)?;
     let header = options.header(peering.as_ref().map(Peering::described))?;

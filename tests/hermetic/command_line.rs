@@ -314,6 +314,38 @@ fn a_verification_says_what_it_would_do_to_the_machine_and_does_nothing() {
 }
 
 #[test]
+fn sizes_trials_and_priorities_are_asked_for_and_refused_before_anything_is_measured() {
+    let told = |arguments: &[&str]| {
+        let mut command = fathom();
+        let assert = command.args(["run", "--dry-run"]).args(arguments).assert();
+        let output = assert.get_output();
+        let both = text(&output.stdout) + &text(&output.stderr);
+        (output.status.code(), both.split_whitespace().collect::<Vec<_>>().join(" "))
+    };
+    let (status, sized) = told(&["memory/load_latency", "--sizes", "12KiB,96KiB", "--trials", "20"]);
+    assert_eq!(status, Some(0), "{sized}");
+    assert!(sized.contains("20 trials"), "{sized}");
+    let (usual, fewer) = (told(&["filesystem/read"]).1, told(&["filesystem/read", "--sizes", "8KiB"]).1);
+    assert_ne!(usual, fewer);
+    let (status, refused) = told(&["cpu/system_call", "--sizes", "64KiB"]);
+    assert_eq!(status, Some(2));
+    assert!(
+        refused.contains("no selected experiment has an amount of data")
+            && refused.contains("filesystem/read"),
+        "{refused}"
+    );
+    for wrong in [["--sizes", "5000"], ["--trials", "2"], ["--priority", "20"]] {
+        assert_eq!(told(&wrong).0, Some(2), "{wrong:?}");
+    }
+    assert_eq!(told(&["cpu/system_call", "--priority", "19"]).0, Some(0), "anybody may be slower");
+    // SAFETY: takes no pointers.
+    if unsafe { libc::geteuid() } != 0 {
+        let (status, refused) = told(&["cpu/system_call", "--priority", "-20"]);
+        assert!(status == Some(2) && refused.contains("CAP_SYS_NICE"), "{refused}");
+    }
+}
+
+#[test]
 fn a_plan_says_what_it_would_do_to_the_machine_and_what_needs_to_be_allowed() {
     let told = |arguments: &[&str]| {
         let mut command = fathom();

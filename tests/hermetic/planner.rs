@@ -1,7 +1,7 @@
 //! The plan keeps its word on machines that nobody has: what they cost is set here, and what the planner promises is held
 //! against what comes of it.
 
-use crate::simulated_machine::{Costs, Course, Machine, after, fresh, run, settings};
+use crate::simulated_machine::{Costs, Course, Machine, after, fresh, run, run_with_trials, settings};
 use fathom::plan::{CoreWanted, Importance, Moment, Planner, SHORTEST, Step, forecast};
 use fathom::results::CoreTrials;
 use proptest::prelude::*;
@@ -54,6 +54,20 @@ fn a_plan_that_fits_gives_eight_trials_to_everything_and_observes_longer_for_hal
     assert!((0.35..0.5).contains(&(promised / 120.0)), "the rest is for more trials: {promised} s");
     foresees(&course).unwrap();
     assert!(course.progress.iter().all(|progress| progress.observed >= 8));
+}
+
+#[test]
+fn a_number_of_trials_that_was_asked_for_is_that_of_every_point_or_leaves_it_out() {
+    let mut machine = Machine::alone(100, 0.01);
+    let course = run_with_trials(&mut machine, 120.0, 20);
+    assert!(course.progress.iter().all(|point| point.observed == 20), "{:?}", course.progress[0]);
+    let settled = &course.settlements[0];
+    assert_eq!((settled.least_trials, settled.most_trials, settled.left_out.len()), (20, 20, 0));
+    let scarce = run_with_trials(&mut Machine::alone(100, 0.1), 30.0, 20);
+    let settled = scarce.settlements.last().unwrap();
+    assert!(!settled.left_out.is_empty() && settled.points > 0 && settled.least_trials == 20, "{settled:?}");
+    let few = run_with_trials(&mut Machine::alone(100, 0.01), 120.0, 4);
+    assert!(few.progress.iter().all(|point| point.observed == 4), "{:?}", few.progress[0]);
 }
 
 #[test]

@@ -35,6 +35,9 @@ fn options(set: Option<&'static Set>) -> Options {
         set,
         labels: BTreeMap::new(),
         rated_disk: None,
+        sizes: vec![],
+        trials: None,
+        priority: None,
         whole_memory: false,
     }
 }

@@ -227,7 +227,7 @@ pub struct Course {
 
 pub fn settings(budget: f64) -> PlannerSettings {
     let budget = Duration::from_secs_f64(budget);
-    PlannerSettings { seed: 7, budget, precision: 0.02, observe: None, rounds: 0 }
+    PlannerSettings { seed: 7, budget, precision: 0.02, observe: None, trials: None, rounds: 0 }
 }
 
 pub fn fresh(machine: &Machine) -> Vec<Progress> {
@@ -237,6 +237,13 @@ pub fn fresh(machine: &Machine) -> Vec<Progress> {
 /// A run from its beginning to its end.
 pub fn run(machine: &mut Machine, budget: f64) -> Course {
     let planner = Planner::new(settings(budget), &machine.jobs);
+    follow(planner, machine, fresh(machine), budget)
+}
+
+/// The same with a number of trials that was asked for.
+pub fn run_with_trials(machine: &mut Machine, budget: f64, trials: u32) -> Course {
+    let asked = PlannerSettings { trials: Some(trials), ..settings(budget) };
+    let planner = Planner::new(asked, &machine.jobs);
     follow(planner, machine, fresh(machine), budget)
 }
 

@@ -193,7 +193,7 @@ fn run(host: &mut Host, precision: f64) -> f64 {
     };
     let jobs: Vec<Job> = (0..POINTS).map(job).collect();
     let budget = Duration::from_secs(27);
-    let settings = PlannerSettings { seed: 7, budget, precision, observe: None, rounds: 0 };
+    let settings = PlannerSettings { seed: 7, budget, precision, observe: None, trials: None, rounds: 0 };
     let mut planner = Planner::new(settings, &jobs);
     let mut progress = vec![Progress::default(); POINTS];
     let mut end = 0.0;

@@ -113,6 +113,8 @@ pub struct SweepOptions {
     pub peer: bool,
     /// Requested numbers of competing processes; the usual ones if empty.
     pub processes: Vec<u64>,
+    /// Requested amounts of data, bytes, in place of those of experiments that let them be chosen; their own if empty.
+    pub sizes: Vec<u64>,
     /// The seed of the run, with which samples of many points are drawn.
     pub seed: u64,
     /// Whether every pair of CPUs is requested, however many there are.
@@ -225,6 +227,12 @@ pub trait Experiment: Sync {
     /// experiment.
     fn sweep_for(&self, machine: &Machine, _options: &SweepOptions) -> Vec<Point> {
         self.sweep(machine)
+    }
+
+    /// This point with another amount of data, bytes, where the user may choose it (`--sizes`); `None` where neither the experiment
+    /// nor this variant has one to choose.
+    fn sized(&self, _point: &Point, _bytes: u64) -> Option<Point> {
+        None
     }
 
     /// The CPUs of the work and of its other side, if the point itself names them (a pair of CPUs) instead of its placement.

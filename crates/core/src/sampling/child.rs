@@ -56,6 +56,8 @@ pub struct Launch {
     pub prefix: Vec<OsString>,
     /// Additional environment variables.
     pub environment: Vec<(String, String)>,
+    /// The priority of the process and of all that it starts (nice(7)); `None` for that of this process.
+    pub priority: Option<i32>,
 }
 
 /// A fresh process that measures: this binary executed again with a hidden `command`, with a small clean environment of random
@@ -251,13 +253,13 @@ enum Input {
 
 fn start(command: &str, seed: u64, limit: Option<&MemoryLimit>, launch: &Launch) -> std::io::Result<Child> {
     let padding = "x".repeat((seed >> 16) as usize % MOST_PADDING as usize);
-    let parent = std::process::id();
+    let (parent, priority) = (std::process::id(), launch.priority);
     let (program, arguments, environment) = prefixed(started_by(limit)?, launch);
     let mut process = Command::new(&program);
     // Before it is executed: what is stopped, or has another program before it, before it could do this itself would outlive a
     // run that is killed. The copy of the run's page tables that a fork takes for this is made while the last trial is recorded.
     // SAFETY: between fork and exec only system calls are made, and nothing is allocated.
-    unsafe { process.pre_exec(move || begin(parent)) };
+    unsafe { process.pre_exec(move || begin(parent, priority)) };
     process
         .args(arguments)
         .arg(command)
@@ -274,10 +276,25 @@ fn start(command: &str, seed: u64, limit: Option<&MemoryLimit>, launch: &Launch)
 }
 
 /// The process ends with its parent, and goes first where memory ends: system calls alone, and nothing is allocated.
-fn begin(parent: u32) -> std::io::Result<()> {
+fn begin(parent: u32, priority: Option<i32>) -> std::io::Result<()> {
     end_with(parent)?;
     be_the_first_to_go();
-    Ok(())
+    priority.map_or(Ok(()), set_priority)
+}
+
+/// Sets the priority of the calling thread, and of what it starts.
+fn set_priority(nice: i32) -> std::io::Result<()> {
+    // SAFETY: takes no pointers.
+    match unsafe { libc::setpriority(libc::PRIO_PROCESS, 0, nice) } {
+        0 => Ok(()),
+        _ => Err(std::io::Error::last_os_error()),
+    }
+}
+
+/// Whether this user may start processes of this priority: a thread, which has a priority of its own on Linux, tries it.
+pub fn may_have_priority(nice: i32) -> std::io::Result<()> {
+    let tried = std::thread::Builder::new().spawn(move || set_priority(nice))?;
+    tried.join().unwrap_or_else(|_| Err(std::io::Error::other("the thread that tried it has died")))
 }
 
 /// Makes the kernel choose this process, and those that it starts, before all others if memory ends (proc(5)): a measurement is
@@ -389,6 +406,24 @@ mod tests {
         dead.wait_until_ready().unwrap();
         let answer = dead.ask::<u32>(&7, Duration::from_secs(10), &mut |_| ());
         assert!(matches!(answer, Ok(End::Died(_))), "{answer:?}");
+    }
+
+    #[test]
+    fn a_process_has_the_priority_that_it_is_launched_with_and_this_one_keeps_its_own() {
+        // SAFETY: takes no pointers.
+        let own = || unsafe { libc::getpriority(libc::PRIO_PROCESS, 0) };
+        let (before, lower) = (own(), 19);
+        // `nice` without a command says its priority.
+        let said = |priority| {
+            let mut command = Command::new("nice");
+            let parent = std::process::id();
+            // SAFETY: as in `start`.
+            unsafe { command.pre_exec(move || begin(parent, priority)) };
+            String::from_utf8(command.output().unwrap().stdout).unwrap().trim().parse::<i32>().unwrap()
+        };
+        assert_eq!((said(Some(lower)), said(None)), (lower, before));
+        may_have_priority(lower).unwrap();
+        assert_eq!(own(), before, "a thread tried it");
     }
 
     #[test]

@@ -34,7 +34,7 @@ const SHARED_MORE: f64 = 0.1;
 type FactReading = fn(&ReducedRun) -> String;
 
 /// The compared facts, and the name of those that make a comparison doubtful.
-const READINGS: [(&str, Option<&str>, FactReading); 27] = [
+const READINGS: [(&str, Option<&str>, FactReading); 28] = [
     ("setting", None, setting),
     ("processor", Some("processor"), |run| known(&machine(run).processor.model_name)),
     ("processor design", Some("processor"), |run| design(machine(run))),
@@ -60,6 +60,9 @@ const READINGS: [(&str, Option<&str>, FactReading); 27] = [
     ("device", Some("storage"), |run| device(machine(run))),
     ("extent of the run", Some("settings"), |run| format!("{:?}", run.header.settings.effort).to_lowercase()),
     ("CPU of the measurement", None, |run| run.header.settings.home.to_string()),
+    ("priority", Some("settings"), |run| {
+        run.header.settings.priority.map_or_else(|| "that of the run".to_owned(), |nice| nice.to_string())
+    }),
     ("fathom", None, |run| tool(&run.header)),
     ("second host", Some("peer"), |run| peer(&run.header)),
 ];

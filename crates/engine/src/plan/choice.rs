@@ -3,7 +3,6 @@
 use super::costs::Prices;
 use super::jobs::Importance;
 use super::layout::Layout;
-use super::promise::PROMISED_TRIALS;
 use fathom_core::sorting;
 
 /// The number of trials that a point should have: two more than an interval needs at least, because the half-width falls by
@@ -33,26 +32,30 @@ pub(super) struct Choosing<'plan> {
     pub(super) done: &'plan [Option<usize>],
     /// A part that comes before all others.
     pub(super) before_all: Option<usize>,
+    /// The number of trials that a part should have, and the least number of one that is not left out.
+    pub(super) trials: (usize, usize),
 }
 
 impl Choosing<'_> {
     /// Chooses for a time in seconds: shorter observation comes before fewer trials, and these before leaving points out.
     pub(super) fn within(&self, seconds: f64, (shortest, longest): (f64, f64)) -> Choice {
-        let for_all = FOR_ALL * seconds;
-        let all: Vec<usize> = self.done.iter().map(|done| done.map_or(0, |done| done.max(GOAL))).collect();
+        let (for_all, (goal, promised)) = (FOR_ALL * seconds, self.trials);
+        let all: Vec<usize> = self.done.iter().map(|done| done.map_or(0, |done| done.max(goal))).collect();
         let (least, most) = (self.seconds(&all, shortest), self.seconds(&all, longest));
         if least <= for_all {
             // The cost is linear in the observation time.
             let share = if most > for_all { (for_all - least) / (most - least) } else { 1.0 };
             return Choice { goals: all, observe: shortest + share * (longest - shortest) };
         }
-        let mut goals: Vec<usize> = self.done.iter().map(|done| finished(*done)).collect();
+        let mut goals: Vec<usize> = self.done.iter().map(|done| self.finished(*done)).collect();
         if let Some(part) = self.before_all {
-            goals[part] = goals[part].max(PROMISED_TRIALS);
+            goals[part] = goals[part].max(promised);
         }
-        self.raise(&mut goals, PROMISED_TRIALS, seconds, shortest);
-        self.raise_lines(&mut goals, seconds, shortest);
-        self.raise(&mut goals, GOAL, for_all, shortest);
+        self.raise(&mut goals, promised, seconds, shortest);
+        if goal > promised {
+            self.raise_lines(&mut goals, seconds, shortest);
+            self.raise(&mut goals, goal, for_all, shortest);
+        }
         Choice { goals, observe: shortest }
     }
 
@@ -115,17 +118,18 @@ impl Choosing<'_> {
     /// line, and six rounds must remain for its interval.
     fn raise_lines(&self, goals: &mut [usize], seconds: f64, observe: f64) {
         let mut remaining = seconds - self.seconds(goals, observe);
+        let (goal, promised_trials) = self.trials;
         for parts in &self.layout.blocks {
             let promised = |part: &usize| {
-                self.layout.parts[*part].on_line && (PROMISED_TRIALS..GOAL).contains(&goals[*part])
+                self.layout.parts[*part].on_line && (promised_trials..goal).contains(&goals[*part])
             };
             let parts: Vec<usize> = parts.iter().copied().filter(promised).collect();
             if parts.is_empty() {
                 continue;
             }
-            let (raised, seconds) = self.raised(goals, &parts, GOAL, remaining, observe);
+            let (raised, seconds) = self.raised(goals, &parts, goal, remaining, observe);
             for part in raised {
-                goals[part] = GOAL;
+                goals[part] = goal;
             }
             remaining -= seconds;
         }
@@ -141,7 +145,8 @@ impl Choosing<'_> {
     ) -> Vec<Vec<usize>> {
         let is_wanted = |part: &usize| {
             let reached = goals[*part];
-            let next = if goal > PROMISED_TRIALS { reached >= PROMISED_TRIALS } else { reached == 0 };
+            let promised = self.trials.1;
+            let next = if goal > promised { reached >= promised } else { reached == 0 };
             let mine = self.layout.parts[*part].importance == importance;
             mine && next && reached < goal && self.done[*part].is_some()
         };
@@ -177,9 +182,9 @@ impl Choosing<'_> {
         }
         (raised, seconds)
     }
-}
 
-/// A part that has its interval keeps it.
-fn finished(done: Option<usize>) -> usize {
-    done.filter(|done| *done >= PROMISED_TRIALS).unwrap_or(0)
+    /// A part that has its interval keeps it.
+    fn finished(&self, done: Option<usize>) -> usize {
+        done.filter(|done| *done >= self.trials.1).unwrap_or(0)
+    }
 }

@@ -1,7 +1,6 @@
 //! The costs of visits made, and the estimated costs of others.
 
 use super::layout::Layout;
-use super::promise::PROMISED_TRIALS;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
@@ -142,9 +141,9 @@ impl Prices {
         self.preparation[block] + parts.iter().map(|part| self.own[*part].at(observe)).sum::<f64>()
     }
 
-    /// The cost of the trials that a part needs for an interval, visited alone, seconds.
-    pub(super) fn for_an_interval(&self, layout: &Layout, part: usize, observe: f64) -> f64 {
-        PROMISED_TRIALS as f64 * self.visit(layout.parts[part].block, &[part], observe)
+    /// The cost of this many trials of a part, visited alone, seconds.
+    pub(super) fn for_trials(&self, trials: usize, layout: &Layout, part: usize, observe: f64) -> f64 {
+        trials as f64 * self.visit(layout.parts[part].block, &[part], observe)
     }
 }
 

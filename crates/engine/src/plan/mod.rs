@@ -15,6 +15,7 @@ mod selection;
 mod set;
 mod settlement;
 mod simulation;
+mod sized;
 mod step;
 
 pub use chance::trial_seed;
@@ -23,6 +24,7 @@ pub use placement::{Cpus, alike, choose};
 pub use planner::Planner;
 pub use progress::Progress;
 pub use promise::PROMISED_TRIALS;
+pub use promise::TRIALS_ASKED;
 pub use recorded::{RecordedCosts, places};
 pub use selection::{UnknownExperiment, names, select};
 pub(crate) use set::{
@@ -31,6 +33,7 @@ pub(crate) use set::{
 pub use set::{SETS, Set, SetMember};
 pub use settlement::{Price, Settlement};
 pub use simulation::{Simulated, VisitTimes, forecast, simulate};
+pub use sized::{NoSizes, SIZES, ensure_sized, swept};
 pub use step::{CoreWanted, Moment, Moments, PlannerSettings, SHORTEST, Step, Visit};
 
 use crate::record::PlannedPoint;
@@ -52,11 +55,11 @@ pub fn points(
     experiments
         .iter()
         .flat_map(|experiment| {
-            let planned = |point| {
-                let skip = skip(*experiment, &point, machine, effort, options);
+            let planned = |(point, needed)| {
+                let skip = skip(*experiment, &point, machine, (needed, effort), options);
                 planned(*experiment, point, skip)
             };
-            experiment.sweep_for(machine, options).into_iter().map(planned).collect::<Vec<_>>()
+            sized::with_effort(*experiment, machine, options).into_iter().map(planned).collect::<Vec<_>>()
         })
         .collect()
 }
@@ -77,7 +80,7 @@ fn skip(
     experiment: &dyn Experiment,
     point: &Point,
     machine: &Machine,
-    effort: Effort,
+    (needed, effort): (Effort, Effort),
     options: &SweepOptions,
 ) -> Option<String> {
     let requirements = experiment.requires(point);
@@ -86,7 +89,6 @@ fn skip(
         .filter(|requirement| !options.meets(requirement))
         .find_map(|requirement| requirement.unmet_reason(machine));
     missing.or_else(|| cpus_lacking(experiment, point, machine)).or_else(|| {
-        let needed = experiment.effort(point, machine);
         // A point requested by its number is measured, unless it takes long; what takes all memory is requested by name.
         let whole = options.whole_memory && requirements.contains(&Requirement::WholeMemory);
         let is_explicit = whole || (needed < Effort::Thorough && options.names(point));

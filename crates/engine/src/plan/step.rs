@@ -1,5 +1,6 @@
 //! The planner's input and its answers.
 
+use super::TRIALS;
 use super::pilot;
 use super::settlement::Settlement;
 use crate::record::Ending;
@@ -19,6 +20,8 @@ pub struct PlannerSettings {
     pub precision: f64,
     /// The observation time of trials, if one was given.
     pub observe: Option<Duration>,
+    /// The number of trials of every point, if it was given: no point gets more, and none that is measured fewer.
+    pub trials: Option<u32>,
     /// Rounds before the run was resumed; 0 for a new run.
     pub rounds: u32,
 }
@@ -27,6 +30,11 @@ impl PlannerSettings {
     /// The time of the pilot round.
     pub fn pilot(&self) -> Duration {
         self.budget.mul_f64(pilot::SHARE)
+    }
+
+    /// The number of trials that a point should have, and the least number of one that is not left out.
+    pub fn goals(&self) -> (usize, usize) {
+        self.trials.map_or(TRIALS, |trials| (trials as usize, trials as usize))
     }
 
     /// The observation time of a trial of the pilot round.

@@ -154,6 +154,15 @@ pub struct Settings {
     /// Numbers of processes that were asked for, for experiments in which processes compete; empty for the usual ones.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub processes: Vec<u64>,
+    /// Amounts of data that were asked for instead of those of the experiments, bytes; empty for their own.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sizes: Vec<u64>,
+    /// The number of trials of every point, if it was asked for; absent where the planner decides.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trials: Option<u32>,
+    /// The priority of the measuring processes (nice, -20 to 19), if it was asked for; absent for that of the run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub priority: Option<i32>,
     /// The other half of the measurement and what differs in this one; absent where the run was made alone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interleaved: Option<Interleaved>,

@@ -2,7 +2,7 @@
 //! anyone, so its values must be ones that the command line accepts, and its times have limits that only the command line exceeds.
 
 use super::header::Options;
-use crate::plan::Set;
+use crate::plan::{SIZES, Set, TRIALS_ASKED};
 use crate::record::Settings;
 use anyhow::{Result, bail};
 use std::ops::RangeInclusive;
@@ -50,9 +50,15 @@ pub fn checked_budget(settings: &Settings, requested: Option<Duration>) -> Resul
 fn ensure_possible(settings: &Settings) -> Result<()> {
     let is_budget = (0.0..=LONGEST_S).contains(&settings.budget_s);
     let is_precision = settings.precision.is_finite() && settings.precision > 0.0;
-    let is_few =
-        settings.selection.len().max(settings.processes.len()).max(settings.labels.len()) <= MOST_VALUES;
+    let lengths =
+        [settings.selection.len(), settings.processes.len(), settings.sizes.len(), settings.labels.len()];
+    let is_few = lengths.iter().all(|length| *length <= MOST_VALUES);
+    let is_size = |bytes: &u64| SIZES.contains(bytes) && *bytes % *SIZES.start() == 0;
+    let is_priority = settings.priority.is_none_or(|nice| (-20..=19).contains(&nice));
     if is_budget
+        && is_priority
+        && settings.sizes.iter().all(is_size)
+        && settings.trials.is_none_or(|trials| TRIALS_ASKED.contains(&trials))
         && is_precision
         && is_few
         && settings.processes.iter().all(|number| PROCESSES.contains(number))
@@ -62,7 +68,8 @@ fn ensure_possible(settings: &Settings) -> Result<()> {
     bail!("the run's settings have impossible values: its file was edited; start a new run")
 }
 
-/// The options of a new run with the settings of another. The folder is never that of the file, which would choose where
+/// The options of a new run with the settings of another, at this user's usual priority, because a file must not choose before which
+/// programs a run goes. The folder is never that of the file, which would choose where
 /// this user's files are written.
 pub fn options_of(settings: &Settings, budget: Option<Duration>, folder: PathBuf) -> Result<Options> {
     let budget = checked_budget(settings, budget)?;
@@ -77,6 +84,8 @@ pub fn options_of(settings: &Settings, budget: Option<Duration>, folder: PathBuf
         cpu: Some(settings.home),
         trial: settings.trial_fixed.then(|| Duration::from_nanos(settings.trial_ns)),
         processes: settings.processes.clone(),
+        sizes: settings.sizes.clone(),
+        trials: settings.trials,
         set: set.transpose()?,
         ..Options::of(settings.selection.clone(), folder)
     })

@@ -38,6 +38,12 @@ pub struct Options {
     pub folder: PathBuf,
     /// Numbers of processes for experiments in which processes compete; the default ones if empty.
     pub processes: Vec<u64>,
+    /// Amounts of data instead of those of the experiments, bytes; their own if empty.
+    pub sizes: Vec<u64>,
+    /// The number of trials of every point; the planner decides if `None`.
+    pub trials: Option<u32>,
+    /// The priority of the measuring processes; that of the run if `None`.
+    pub priority: Option<i32>,
     /// The remote file or server to read over a network.
     pub remote: Option<RemoteAddress>,
     /// The only points to measure, whatever the effort; all of the selection if empty.
@@ -84,6 +90,9 @@ impl Options {
             trial: None,
             folder,
             processes: vec![],
+            sizes: vec![],
+            trials: None,
+            priority: None,
             remote: None,
             points: vec![],
             set: None,
@@ -103,7 +112,7 @@ impl Options {
             .and_then(|peer| peer.address.parse().ok())
             .map(|address| Route::to(&Root::default(), address));
         let seed = self.seed.unwrap_or_else(fresh_seed);
-        let points = self.planned(&selected, &machine, peer.is_some(), seed);
+        let points = self.planned(&selected, &machine, peer.is_some(), seed)?;
         let usual =
             || self.set.map_or_else(|| plan::default_budget(&selected, self.effort), |set| set.budget);
         let budget = self.budget.unwrap_or_else(usual);
@@ -123,6 +132,9 @@ impl Options {
             other_package: cpus.other_package,
             folder: self.folder.display().to_string(),
             processes: self.processes.clone(),
+            sizes: self.sizes.clone(),
+            trials: self.trials,
+            priority: self.priority,
             interleaved: None,
             set: self.set.map(|set| set.name.to_owned()),
             labels: self.labels.clone(),
@@ -154,29 +166,31 @@ impl Options {
         machine: &Machine,
         peer: bool,
         seed: u64,
-    ) -> Vec<PlannedPoint> {
+    ) -> Result<Vec<PlannedPoint>> {
         // Points requested one by one are measured even if they take long.
         let by_point = !self.points.is_empty() || self.set.is_some();
         let effort = if by_point { Effort::Thorough } else { self.effort };
         let options = SweepOptions {
             peer,
             processes: self.processes.clone(),
+            sizes: self.sizes.clone(),
             seed,
             every_pair: effort == Effort::Thorough && self.set.is_none(),
             most_bytes: self.set.map(Set::for_data),
             whole_memory: self.whole_memory,
         };
+        plan::ensure_sized(selected, machine, &options)?;
         let mut points = plan::points(selected, machine, effort, &options);
         if let Some(set) = self.set {
             points = set.chosen(&points, machine);
         }
         if self.points.is_empty() {
-            return points;
+            return Ok(points);
         }
         let is_selected = |planned: &PlannedPoint| {
             self.points.iter().any(|(name, point)| planned.experiment == *name && planned.point == *point)
         };
-        points.into_iter().filter(is_selected).collect()
+        Ok(points.into_iter().filter(is_selected).collect())
     }
 }
 

@@ -2,6 +2,7 @@
 //! anything that it requests is done.
 
 use super::file_settings::{LONGEST_S, checked_budget};
+use crate::plan;
 use crate::record::{Header, Run, Tool, Trial};
 use anyhow::{Result, bail};
 use fathom_core::experiment::registry;
@@ -47,6 +48,7 @@ fn ensure_planned(begun: &Header, here: &Machine) -> Result<()> {
     let options = SweepOptions {
         peer: true,
         processes: begun.settings.processes.clone(),
+        sizes: begun.settings.sizes.clone(),
         seed: begun.settings.seed,
         every_pair: true,
         most_bytes: None,
@@ -56,7 +58,7 @@ fn ensure_planned(begun: &Header, here: &Machine) -> Result<()> {
     for planned in begun.plan.iter().filter(|planned| planned.skip.is_none()) {
         let Some(experiment) = registry::find(&planned.experiment) else { continue };
         let name = experiment.about().name;
-        let most = most.entry(name).or_insert_with(|| largest(&experiment.sweep_for(here, &options)));
+        let most = most.entry(name).or_insert_with(|| largest(&plan::swept(experiment, here, &options)));
         let is_large = |(name, value): (&str, &Value)| match (value, most.get(name)) {
             (Value::Number(number), Some(most)) => *number / SLACK > *most,
             _ => false,
@@ -123,6 +125,7 @@ mod tests {
         let options = SweepOptions {
             peer: true,
             processes: vec![],
+            sizes: vec![],
             seed: 1,
             every_pair: false,
             most_bytes: None,

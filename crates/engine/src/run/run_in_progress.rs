@@ -126,7 +126,8 @@ impl RunInProgress {
             );
         }
         let budget = Duration::from_secs_f64(header.settings.budget_s);
-        ensure_anything_fits(&header.plan, budget, Duration::from_nanos(header.settings.trial_ns))?;
+        let trials = header.settings.trials.map_or(plan::PROMISED_TRIALS, |trials| trials as usize);
+        ensure_anything_fits(&header.plan, budget, (trials, Duration::from_nanos(header.settings.trial_ns)))?;
         let mut journal = journal()?;
         journal.append(&Line::Header(Box::new(header.clone())))?;
         RunInProgress::new(Run::begun(header), journal, budget, peering)
@@ -164,7 +165,7 @@ impl RunInProgress {
             put_back: vec![0; active.len()],
             memory: KeptMemory::on(environment.machine()),
             environment,
-            launch: Launch::default(),
+            launch: Launch { priority: run.header.settings.priority, ..Launch::default() },
             ahead: None,
             processes: run
                 .trials
@@ -202,8 +203,11 @@ impl RunInProgress {
 
     /// Changes how measuring processes are started, as a setting requires.
     pub(super) fn set_launch(&mut self, arrangement: &Arrangement) {
-        self.launch =
-            Launch { prefix: arrangement.prefix.clone(), environment: arrangement.environment.clone() };
+        self.launch = Launch {
+            prefix: arrangement.prefix.clone(),
+            environment: arrangement.environment.clone(),
+            priority: self.run.header.settings.priority,
+        };
     }
 
     /// The progress of each point.
@@ -253,6 +257,7 @@ impl RunInProgress {
                 budget: self.budget,
                 precision: settings.precision,
                 observe: settings.trial_fixed.then_some(Duration::from_nanos(settings.trial_ns)),
+                trials: settings.trials,
                 rounds: self.run.trials.iter().map(|trial| trial.round).max().unwrap_or(0),
             },
             &jobs,

@@ -5,7 +5,7 @@ use crate::paper::{Block, Column, Key, Row, Section, Table, Text};
 use crate::{figure, run, verification, words};
 use fathom_core::experiment::Effort;
 use fathom_core::quantities;
-use fathom_core::quantity::Unit;
+use fathom_core::quantity::{Unit, declared};
 use fathom_engine::results::Results;
 
 pub(super) fn of(results: &Results) -> Section {
@@ -105,6 +105,10 @@ fn settings_rows(results: &Results) -> Vec<(&'static str, String)> {
         ("SHA-256 of the binary", tool.binary_sha256.clone()),
         ("Schema of the run file", header.schema.to_string()),
     ];
+    let sizes = settings.sizes.iter().map(|bytes| declared::size(*bytes)).collect::<Vec<_>>().join(", ");
+    rows.extend((!sizes.is_empty()).then_some(("Sizes asked for", sizes)));
+    rows.extend(settings.trials.map(|trials| ("Trials of every point, asked for", trials.to_string())));
+    rows.extend(settings.priority.map(|nice| ("Priority of measuring processes (nice)", nice.to_string())));
     rows.extend(run::labels(header).map(|labels| ("Labels", labels)));
     for resumed in &results.run.resumed {
         rows.push((
@@ -127,6 +131,10 @@ fn command(results: &Results) -> String {
     words.extend(settings.selection.iter().map(quoted));
     words.extend(settings.set.iter().map(|set| format!("--set {}", quoted(set))));
     words.extend(effort.map(str::to_owned));
+    let sizes = settings.sizes.iter().map(u64::to_string).collect::<Vec<_>>().join(",");
+    words.extend((!sizes.is_empty()).then(|| format!("--sizes {sizes}")));
+    words.extend(settings.trials.map(|trials| format!("--trials {trials}")));
+    words.extend(settings.priority.map(|nice| format!("--priority {nice}")));
     words.push(format!("--seed {}", settings.seed));
     words.join(" ")
 }

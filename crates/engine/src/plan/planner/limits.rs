@@ -2,7 +2,6 @@
 //! interval: what is not known cannot take it.
 
 use super::{Now, OVERRUN_SHARE_WITHOUT_RESULT, Planner, done};
-use crate::plan::promise::PROMISED_TRIALS;
 
 /// The share of the remaining time that may be lost with a visit of unknown cost. A point of which one trial takes more than a
 /// sixth does not get its trials in that time, but a preparation may be much shorter the second time.
@@ -65,7 +64,7 @@ impl Planner {
         let Some(done) = done(&self.layout, first, now).filter(|_| self.costs.knows(first)) else {
             return 0.0;
         };
-        let dearest = self.dearest * PROMISED_TRIALS.saturating_sub(done) as f64;
+        let dearest = self.dearest * self.promised().saturating_sub(done) as f64;
         let missing_seconds = self.missing_seconds(first, done);
         let remaining = self.budget() * (1.0 + OVERRUN_SHARE_WITHOUT_RESULT) - now.elapsed;
         let reserve = (missing_seconds.max(dearest) * KEPT).max(remaining * KEPT_SHARE);
@@ -75,6 +74,6 @@ impl Planner {
     /// The time of the trials that a part lacks for its interval, measured alone, seconds.
     pub(super) fn missing_seconds(&self, part: usize, done: usize) -> f64 {
         let visit = self.prices.visit(self.layout.parts[part].block, &[part], self.observe);
-        PROMISED_TRIALS.saturating_sub(done) as f64 * visit
+        self.promised().saturating_sub(done) as f64 * visit
     }
 }

@@ -19,7 +19,6 @@ use super::jobs::Job;
 use super::layout::Layout;
 use super::pilot::{self, Pilot};
 use super::progress::Progress;
-use super::promise::PROMISED_TRIALS;
 use super::step::{CoreWanted, Moments, PlannerSettings, Step, Visit};
 use crate::record::Ending;
 use moments::CoreStates;
@@ -365,7 +364,8 @@ impl Planner {
 
     fn is_missing(&self, part: usize, now: Now) -> bool {
         let missing = |point: &usize| now.progress[*point].is_missing(self.settings.precision);
-        self.goals[part] > 0 && self.layout.parts[part].points.iter().any(missing)
+        let may_be_more = self.settings.trials.is_none() && self.goals[part] > 0;
+        may_be_more && self.layout.parts[part].points.iter().any(missing)
     }
 
     /// Notices whether any part has its interval, of those of the last visit.
@@ -382,13 +382,18 @@ impl Planner {
     }
 
     fn has_interval(&self, part: usize, now: Now) -> bool {
-        let enough = done(&self.layout, part, now).is_some_and(|done| done >= PROMISED_TRIALS);
+        let enough = done(&self.layout, part, now).is_some_and(|done| done >= self.promised());
         enough || self.is_early_precise(part, now)
     }
 
     /// Whether the budget is too short for everything on any machine: then nothing is promised whose cost is unknown.
     fn is_short(&self) -> bool {
         pilot::is_short(&self.layout, self.budget())
+    }
+
+    /// The least number of trials of a point that is not left out.
+    fn promised(&self) -> usize {
+        self.settings.goals().1
     }
 
     fn budget(&self) -> f64 {

@@ -3,7 +3,6 @@
 use super::{Now, OVERRUN_SHARE, OVERRUN_SHARE_WITHOUT_RESULT, Phase, Planner, done};
 use crate::plan::chance;
 use crate::plan::progress::Progress;
-use crate::plan::promise::PROMISED_TRIALS;
 use crate::plan::step::{CoreWanted, Step};
 use fathom_core::sorting;
 use fathom_core::statistics::MINIMUM_TRIALS;
@@ -189,7 +188,8 @@ impl Planner {
         let enough = |progress: &Progress| {
             progress.counted() >= MINIMUM_TRIALS && progress.is_surely_precise(self.settings.precision)
         };
-        !of.on_line
+        self.settings.trials.is_none()
+            && !of.on_line
             && of.points.iter().all(|point| enough(&now.progress[*point]))
             && self.prices.visit(of.block, &[part], self.observe) > self.dear
     }
@@ -209,12 +209,14 @@ impl Planner {
 
     /// Whether this is the moment for a part that lacks only trials with the core shared.
     fn is_due_shared(&self, part: usize, now: Now) -> bool {
-        self.may_be(part, CoreWanted::Shared, now) && self.lacks_shared(part, now)
+        self.settings.trials.is_none()
+            && self.may_be(part, CoreWanted::Shared, now)
+            && self.lacks_shared(part, now)
     }
 
     /// The time limit of a visit, seconds: a promised interval may take a little more than the remaining time.
     fn room(&self, parts: &[usize], now: Now) -> f64 {
-        let short = |part: &usize| done(&self.layout, *part, now).is_some_and(|done| done < PROMISED_TRIALS);
+        let short = |part: &usize| done(&self.layout, *part, now).is_some_and(|done| done < self.promised());
         let beyond = match self.phase {
             Phase::Promise if !self.has_value => OVERRUN_SHARE_WITHOUT_RESULT,
             Phase::Promise if parts.iter().any(short) => OVERRUN_SHARE,

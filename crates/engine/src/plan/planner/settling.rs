@@ -3,7 +3,6 @@
 use super::{Now, OVERRUN_SHARE_WITHOUT_RESULT, PROMISED_SHARE, Phase, Planner};
 use crate::plan::choice::Choosing;
 use crate::plan::pilot::Pilot;
-use crate::plan::promise::PROMISED_TRIALS;
 use crate::plan::settlement::{Price, Settlement, rounded_up};
 use crate::plan::step::Step;
 use std::time::Duration;
@@ -51,7 +50,7 @@ impl Planner {
         {
             let experiment = self.layout.parts[part].experiment;
             if seconds[experiment] > self.layout.fair_shares[experiment] * self.budget() {
-                *goal = (*goal).min(PROMISED_TRIALS.max(done[part].unwrap_or(0)));
+                *goal = (*goal).min(self.promised().max(done[part].unwrap_or(0)));
             }
         }
         goals
@@ -64,7 +63,13 @@ impl Planner {
     }
 
     pub(super) fn choosing<'plan>(&'plan self, done: &'plan [Option<usize>]) -> Choosing<'plan> {
-        Choosing { layout: &self.layout, prices: &self.prices, done, before_all: None }
+        Choosing {
+            layout: &self.layout,
+            prices: &self.prices,
+            done,
+            before_all: None,
+            trials: self.settings.goals(),
+        }
     }
 
     pub(super) fn settlement(&self, now: Now) -> Settlement {
@@ -98,7 +103,7 @@ impl Planner {
             let preparation =
                 if alone { choosing.prices.preparation[block] / out.len().max(1) as f64 } else { 0.0 };
             for part in out {
-                let missing = PROMISED_TRIALS - choosing.done[part].unwrap_or(0).min(PROMISED_TRIALS);
+                let missing = self.promised() - choosing.done[part].unwrap_or(0).min(self.promised());
                 let visit = preparation + choosing.prices.own[part].at(observe);
                 let points = &self.layout.parts[part].points;
                 let cost = Duration::from_secs_f64(missing as f64 * visit / points.len() as f64);
@@ -129,7 +134,7 @@ impl Planner {
     /// Promises this part alone.
     pub(super) fn rescue(&mut self, part: usize, now: Now) -> Option<Step> {
         let mut goals = vec![0; self.goals.len()];
-        goals[part] = PROMISED_TRIALS;
+        goals[part] = self.promised();
         self.phase = Phase::Promise;
         self.group.clear();
         let changed = std::mem::replace(&mut self.goals, goals) != self.goals;
@@ -150,7 +155,7 @@ impl Planner {
     /// were ended may have hung, so while nothing has its interval they exclude no other.
     pub(super) fn may_fit(&self, part: usize, now: Now) -> bool {
         let fits = || {
-            let cost = self.prices.for_an_interval(&self.layout, part, self.observe);
+            let cost = self.prices.for_trials(self.promised(), &self.layout, part, self.observe);
             cost <= self.budget() - now.elapsed
         };
         fits() || (!self.has_value && !self.prices.knows_experiment(&self.layout, part))
@@ -162,7 +167,7 @@ impl Planner {
         let observe = self.settings.pilot_observes().as_secs_f64();
         let visit = |(block, parts): (usize, &Vec<usize>)| self.prices.visit(block, parts, observe);
         let round: f64 = self.layout.blocks.iter().enumerate().map(visit).sum();
-        let further = (PROMISED_TRIALS - 1) as f64;
+        let further = (self.promised() - 1) as f64;
         let least = round * (1.0 + further / PROMISED_SHARE);
         // If costs have grown during the run, the same budget would not suffice again.
         let left_out = self.goals.contains(&0);

@@ -99,6 +99,10 @@ impl Experiment for Contention {
         points
     }
 
+    fn sized(&self, point: &Point, bytes: u64) -> Option<Point> {
+        Some(point.clone().with(&FILE, bytes))
+    }
+
     fn effort(&self, point: &Point, _: &Machine) -> Effort {
         let (count, pattern) = (point.number(&PROCESSES), point.name(&PATTERN));
         let ours = COUNTS.contains(&count);

@@ -72,6 +72,10 @@ impl Experiment for FileCopy {
         if point.number(&SIZE) == USUAL { Effort::Quick } else { Effort::Standard }
     }
 
+    fn sized(&self, point: &Point, bytes: u64) -> Option<Point> {
+        Some(point.clone().with(&SIZE, bytes))
+    }
+
     /// Source and copy in the page cache, without making the kernel write the copy meanwhile.
     fn requires(&self, point: &Point) -> Vec<Requirement> {
         vec![Requirement::MemoryBytes(4 * point.number(&SIZE))]

@@ -114,6 +114,11 @@ impl Experiment for Read {
         points::all()
     }
 
+    /// A block is not longer than its file.
+    fn sized(&self, point: &Point, bytes: u64) -> Option<Point> {
+        (point.number(&BLOCK) <= bytes).then(|| point.clone().with(&FILE, bytes))
+    }
+
     /// A warm file stays in the page cache from one trial to the next; of others only what is being read is there.
     fn requires(&self, point: &Point) -> Vec<Requirement> {
         if point.name(&STATE) == WARM { vec![Requirement::PageCache(point.number(&FILE))] } else { vec![] }

@@ -120,6 +120,11 @@ impl Experiment for LoadLatency {
             .collect()
     }
 
+    /// An order within windows needs several of them.
+    fn sized(&self, point: &Point, bytes: u64) -> Option<Point> {
+        (point.name(&ORDER) != WINDOWED || bytes >= 4 * WINDOW).then(|| point.clone().with(&SIZE, bytes))
+    }
+
     fn requires(&self, point: &Point) -> Vec<Requirement> {
         vec![Requirement::MemoryBytes(point.number(&SIZE))]
     }
