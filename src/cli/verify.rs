@@ -50,6 +50,9 @@ impl Replicate {
 pub struct Replicate {
     /// The report's number, `000` to `004`, or a part of its machine's name; without it, the reports are listed.
     pub report: Option<String>,
+    /// Only methods with this in their names, such as `contention`, and the rows that they fill; may be given several times.
+    #[arg(long, help_heading = WHAT, value_name = "NAME")]
+    pub method: Vec<String>,
     /// Use smaller counts: a table in about a minute.
     #[arg(long, help_heading = LENGTH)]
     pub quick: bool,

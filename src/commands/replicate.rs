@@ -27,14 +27,27 @@ pub fn replicate(args: &cli::Replicate, style: Style) -> Result<ExitCode> {
     let report = replicate::find(name).ok_or_else(|| {
         anyhow!("there is no report `{name}`: `fathom replicate` without a name lists them")
     })?;
+    let only = report.methods_with(&args.method).map_err(|word| {
+        let names: Vec<&str> = report.methods().iter().map(|method| method.name).collect();
+        anyhow!(
+            "--method: report {} has no method with `{word}` in its name; it has {}",
+            report.id,
+            names.join(", ")
+        )
+    })?;
     let _lock = take_lock(args.bench.alongside, ProgressForm::Auto)?;
     run::catch_signals()?;
-    let (mut in_progress, path, run_path) = begin(args, report)?;
+    let (mut in_progress, path, run_path) = begin(args, report, &only)?;
     let mut live = report::live::Live::new();
     // Fathom's own first: the report's methods leave more state in the kernel, such as ports that wait for late packets.
     in_progress.measure(&mut live)?;
-    let replication =
-        replicate::measure(report, args.effort(), in_progress.environment(), (&path, &run_path), &mut live)?;
+    let replication = replicate::measure(
+        report,
+        (args.effort(), only),
+        in_progress.environment(),
+        (&path, &run_path),
+        &mut live,
+    )?;
     live.finish();
     let run = in_progress.into_run();
     let results = Results::of(&run);
@@ -45,9 +58,13 @@ pub fn replicate(args: &cli::Replicate, style: Style) -> Result<ExitCode> {
 }
 
 /// The run of Fathom's own points, and the paths of the replication's file and of the run's.
-fn begin(args: &cli::Replicate, report: &Report) -> Result<(RunInProgress, PathBuf, PathBuf)> {
+fn begin(
+    args: &cli::Replicate,
+    report: &Report,
+    only: &[String],
+) -> Result<(RunInProgress, PathBuf, PathBuf)> {
     let folder = args.bench.dir.clone().unwrap_or_else(std::env::temp_dir);
-    let mut points = report.points(&run::described(&folder, args.remote.as_ref(), args.bench.cpu)?.0);
+    let mut points = report.points(&run::described(&folder, args.remote.as_ref(), args.bench.cpu)?.0, only);
     sorting::by_key(&mut points, |(name, _)| *name);
     let mut selection: Vec<String> = points.iter().map(|(name, _)| (*name).to_owned()).collect();
     selection.dedup();

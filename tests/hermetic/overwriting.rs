@@ -15,6 +15,7 @@ fn replication(folder: &Path, run: &str) -> PathBuf {
         started: "2026-01-01T00:00:00Z".to_owned(),
         quick: true,
         thorough: false,
+        only: vec![],
         run: run.to_owned(),
     };
     let path = folder.join("replication.jsonl");

@@ -14,6 +14,11 @@ fn report(id: &str) -> &'static Report {
 
 /// What a report becomes in a form, when its methods have found this.
 fn rendered(id: &str, methods: Vec<(&str, Series)>, form: Form) -> String {
+    rendered_only(id, &[], methods, form)
+}
+
+/// The same of a replication for which these methods alone were asked.
+fn rendered_only(id: &str, only: &[&str], methods: Vec<(&str, Series)>, form: Form) -> String {
     let header = Header {
         schema: SCHEMA_VERSION,
         tool: crate::described::header(vec![]).tool,
@@ -21,6 +26,7 @@ fn rendered(id: &str, methods: Vec<(&str, Series)>, form: Form) -> String {
         started: "2026-01-01T00:00:00Z".to_owned(),
         quick: false,
         thorough: false,
+        only: only.iter().map(|name| (*name).to_owned()).collect(),
         run: "run.jsonl".to_owned(),
     };
     let measured = |(method, sample): (&str, Series)| MethodLine {
@@ -62,6 +68,26 @@ fn every_figure_of_measurements_has_a_method_of_its_report_or_a_reason() {
             }
         }
     }
+}
+
+#[test]
+fn of_methods_that_were_asked_for_nothing_else_is_shown_or_measured() {
+    let contention = report("000").methods_with(&["Contention".to_owned()]).unwrap();
+    assert_eq!(contention, ["contention"]);
+    assert!(report("000").methods_with(&["TCP".to_owned()]).unwrap().len() > 2, "a word may name several");
+    assert_eq!(report("000").methods_with(&["no such".to_owned()]), Err("no such"));
+    assert_eq!(report("000").methods_with(&[]).unwrap(), [""; 0]);
+    let machine = crate::described::machine();
+    let (all, of_it) = (report("000").points(&machine, &[]), report("000").points(&machine, &contention));
+    assert!(!of_it.is_empty() && of_it.len() < all.len(), "{of_it:?} of {}", all.len());
+    assert!(of_it.iter().all(|(name, _)| *name == "filesystem/contention"), "{of_it:?}");
+    let alone = rendered_only("000", &["contention"], vec![("contention", swept())], Form::Text);
+    assert!(alone.contains("of the methods that were asked for (contention)"), "{alone}");
+    for other in ["procedure call", "not reached", "Not drawn here", "ICMP"] {
+        assert!(!alone.contains(other), "{other}: {alone}");
+    }
+    let all = rendered("000", vec![("contention", swept())], Form::Text);
+    assert!(all.contains("procedure call") && !all.contains("asked for"), "{all}");
 }
 
 #[test]

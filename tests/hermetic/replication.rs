@@ -124,6 +124,7 @@ pub fn recorded() -> String {
         started: "2026-01-01T00:00:00Z".to_owned(),
         quick: true,
         thorough: false,
+        only: vec![],
         run: "run.jsonl".to_owned(),
     };
     let outcome =

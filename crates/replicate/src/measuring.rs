@@ -16,7 +16,7 @@ use std::time::Instant;
 /// then is valid.
 pub fn measure(
     report: &Report,
-    effort: Effort,
+    (effort, only): (Effort, Vec<String>),
     environment: &Environment,
     (path, run): (&Path, &Path),
     watcher: &mut dyn Watcher,
@@ -30,11 +30,13 @@ pub fn measure(
         started: now(),
         quick: effort == Effort::Quick,
         thorough: effort == Effort::Thorough,
+        only,
         run,
     };
     journal.append(&Line::Replication(header.clone()))?;
     let mut replication = Replication { header, methods: vec![] };
-    let (began, methods) = (Instant::now(), report.methods());
+    let (began, mut methods) = (Instant::now(), report.methods());
+    methods.retain(|method| replication.has_asked_for(method.name));
     for (index, method) in methods.iter().enumerate() {
         watcher.preparing(&format!("method {} of {}: {}", index + 1, methods.len(), method.name));
         let Some(line) = measured(report, method, effort, environment, watcher)? else {

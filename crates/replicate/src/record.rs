@@ -44,6 +44,9 @@ pub struct Header {
     /// Whether every setting of the report was measured (`--thorough`); absent in files of earlier programs.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub thorough: bool,
+    /// The methods that were asked for; all of the report's where none was.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub only: Vec<String>,
     /// The run file with Fathom's own figures: its name, in the same folder.
     pub run: String,
 }
@@ -69,6 +72,11 @@ impl Replication {
     /// The outcome of a method; `None` where it was not reached.
     pub fn of(&self, method: &str) -> Option<&MethodLine> {
         self.methods.iter().find(|line| line.method == method)
+    }
+
+    /// Whether a method is one of those that were asked for.
+    pub fn has_asked_for(&self, method: &str) -> bool {
+        self.header.only.is_empty() || self.header.only.iter().any(|asked| asked == method)
     }
 
     /// Reads the run with Fathom's own figures: a file of a plain name in the folder of the replication's, no link and nothing

@@ -46,6 +46,16 @@ pub struct Row {
     pub misleads: &'static str,
 }
 
+impl Row {
+    /// The name of the method that fills it.
+    pub fn method(&self) -> Option<&'static str> {
+        match self.replica {
+            Replica::By(method) => Some(method.name),
+            Replica::NotHere(_) => None,
+        }
+    }
+}
+
 /// The report's figure.
 pub enum Theirs {
     /// It is printed: its id in the reference data.
@@ -75,10 +85,29 @@ impl Report {
         methods
     }
 
-    /// The points of Fathom's own figures, each once.
-    pub fn points(&self, machine: &Machine) -> Vec<(&'static str, Point)> {
+    /// The names of its methods that have any of these words in them; all if there are no words.
+    ///
+    /// # Errors
+    /// The first of the words that no method has.
+    pub fn methods_with<'word>(&self, words: &'word [String]) -> Result<Vec<String>, &'word str> {
+        let names: Vec<&str> = self.methods().iter().map(|method| method.name).collect();
+        let has = |name: &str, word: &String| name.to_lowercase().contains(&word.to_lowercase());
+        match words.iter().find(|word| !names.iter().any(|name| has(name, word))) {
+            Some(missing) => Err(missing),
+            None => {
+                let chosen = names.iter().filter(|name| words.iter().any(|word| has(name, word)));
+                Ok(chosen.map(|name| (*name).to_owned()).collect())
+            }
+        }
+    }
+
+    /// The points of Fathom's own figures, each once: those of the rows that these methods fill, or of all where none is named.
+    pub fn points(&self, machine: &Machine, only: &[String]) -> Vec<(&'static str, Point)> {
+        let is_asked = |row: &&Row| {
+            only.is_empty() || row.method().is_some_and(|name| only.iter().any(|one| one == name))
+        };
         let mut points = vec![];
-        for point in self.rows.iter().flat_map(|row| row.fathom.points(machine)) {
+        for point in self.rows.iter().filter(is_asked).flat_map(|row| row.fathom.points(machine)) {
             if !points.contains(&point) {
                 points.push(point);
             }

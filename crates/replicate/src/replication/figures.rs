@@ -14,14 +14,18 @@ use fathom_report::words::ABSENT;
 
 /// The section; `None` where the report has no figures.
 pub(super) fn section(report: &Report, replication: &Replication) -> Option<Section> {
-    (!report.figures.is_empty()).then_some(())?;
+    let is_asked = |picture: &Picture| match picture.drawn {
+        Drawn::By { method, .. } => replication.has_asked_for(method),
+        Drawn::Not(_) => replication.header.only.is_empty(),
+    };
+    report.figures.iter().any(is_asked).then_some(())?;
     let mut section = Section::new(Key::of("figures"), "The report's figures, with this machine's results").say(
         "The report's figures, redrawn from the results of its own methods on this machine. Means are over the trials \
          at each setting.",
     );
     let mut tables: Vec<Key> = vec![];
     let mut not = vec![];
-    for (place, picture) in report.figures.iter().enumerate() {
+    for (place, picture) in report.figures.iter().enumerate().filter(|(_, picture)| is_asked(picture)) {
         match drawn(place, picture, replication) {
             Ok((figures, table)) => {
                 section.blocks.extend(figures.into_iter().map(Block::from));

@@ -13,7 +13,12 @@ pub(super) fn section(report: &Report, replication: &Replication, rows: &[Compar
     let mut section = Section::new(Key::of("methods"), "Methods")
         .say(Text::prose(report.methodology))
         .with(compared_points(rows));
-    section.sections = report.methods().into_iter().map(|method| one(method, replication)).collect();
+    section.sections = report
+        .methods()
+        .into_iter()
+        .filter(|method| replication.has_asked_for(method.name))
+        .map(|method| one(method, replication))
+        .collect();
     section
 }
 

@@ -49,7 +49,12 @@ impl<'run> ReplicationReport<'run> {
         results: &'run Results<'run>,
         files: &'run [(&'run str, &'run Path)],
     ) -> Self {
-        let rows = table::compared(report, replication, results);
+        let mut rows = table::compared(report, replication, results);
+        rows.retain(|row| {
+            row.row
+                .method()
+                .map_or(replication.header.only.is_empty(), |name| replication.has_asked_for(name))
+        });
         ReplicationReport { report, replication, results, files, rows }
     }
 }
@@ -105,6 +110,10 @@ fn summary(report: &Report, replication: &Replication, rows: &[Compared]) -> Sec
         (_, true) => " Every setting of the report was measured (`--thorough`).",
         _ => "",
     };
+    let of = match replication.header.only.as_slice() {
+        [] => String::new(),
+        only => format!(" of the methods that were asked for ({})", only.join(", ")),
+    };
     let opening = Text::plain(format!("Report {} (", report.id))
         .and(Text::prose(report.title))
         .and(")")
@@ -112,7 +121,7 @@ fn summary(report: &Report, replication: &Replication, rows: &[Compared]) -> Sec
         .and(" is repeated here with its own methods. ")
         .and(Text::to(&table_key()))
         .and(format!(
-            " has {}: {replicated_rows} of them are measured here with the report's methods and {by_fathom} with Fathom's.{quick}",
+            " has {}{of}: {replicated_rows} of them are measured here with the report's methods and {by_fathom} with Fathom's.{quick}",
             plural(rows.len(), "row")
         ))
         .and(" The report's figures are of its machine. The next two columns are of this machine, measured in one \
