@@ -40,7 +40,7 @@ fn predicted_form(reading: &str, measure: &str, known: &Known) -> Prediction {
         prediction = prediction.hardware("fences", of_loads, cost);
     }
     if of_both > 0.0 {
-        let cost = known.cycles(33.0, "Fog, Instruction tables, 2022: MFENCE 33 cycles on Skylake");
+        let cost = known.assumed_cycles(33.0, "some tens of cycles, with no store in flight");
         prediction = prediction.hardware("a fence of loads and stores", of_both, cost);
     }
     // CPUID is before the first reading and after the last: each is part of the cost, none of the pair.

@@ -346,7 +346,7 @@ fn predict_stride(known: &Known, order: &str, stride: f64, size: f64) -> Predict
         _ => prediction.hardware(
             "lines at changing distances, which are not prefetched, from the level that holds the array",
             unforeseen,
-            Basis::published(where_it_lies, CONSTANT),
+            Basis::assumed(where_it_lies, CONSTANT),
         ),
     };
     let near = Prediction::new().hardware(
@@ -379,8 +379,8 @@ const FIRST_LINES: f64 = 3.0;
 const STREAMER: &str = "Intel 64 and IA-32 Architectures Optimization Reference Manual: the streamer follows loads in one direction \
                         within a page of 4 KiB; assumed: from the fourth on; the loads of this set as published latencies give them";
 
-const CONSTANT: &str = "AMD's software optimization guides: the prefetchers follow lines in sequence, and constant strides of one instruction; \
-                        the loads of this set as published latencies give them";
+const CONSTANT: &str = "assumed: AMD's prefetchers follow lines in sequence and constant strides alone; the loads of this set as published \
+                        latencies give them";
 
 /// Whether the prefetchers follow lines at changing distances: Intel's streamer does, in one direction within a page.
 fn needs_constant_strides(machine: &Machine) -> bool {
