@@ -91,6 +91,18 @@ fn of_methods_that_were_asked_for_nothing_else_is_shown_or_measured() {
 }
 
 #[test]
+fn a_report_of_a_page_is_replicated_on_a_page() {
+    let whole = rendered("000", vec![], Form::Markdown);
+    let page = rendered("004", vec![], Form::Markdown);
+    let headings = |text: &str| text.lines().filter(|line| line.starts_with("## ")).count();
+    // With that of the contents.
+    assert!(headings(&page) == 3 && headings(&whole) > 4, "{page}");
+    assert!(page.contains("`fathom replicate 000`"), "{page}");
+    // Rows, notes and references beside the few lines of the summary.
+    assert!(page.lines().filter(|line| !line.trim().is_empty()).count() < 110, "{}", page.lines().count());
+}
+
+#[test]
 fn a_sweep_is_drawn_with_its_number_its_intervals_and_its_table() {
     let html = rendered("001", vec![("file read", swept())], Form::Html);
     let of_it = "Figure 4 (time of a block, sequential and random, against file size, local) of the report. Mean time by size of \

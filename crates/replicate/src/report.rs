@@ -85,6 +85,11 @@ impl Report {
         methods
     }
 
+    /// The report whose page it is, if it is no more than a page about another, by the methods of that.
+    pub fn page_of(&self) -> Option<&'static str> {
+        (self.id == "004").then_some("000")
+    }
+
     /// The names of its methods that have any of these words in them; all if there are no words.
     ///
     /// # Errors
@@ -92,13 +97,11 @@ impl Report {
     pub fn methods_with<'word>(&self, words: &'word [String]) -> Result<Vec<String>, &'word str> {
         let names: Vec<&str> = self.methods().iter().map(|method| method.name).collect();
         let has = |name: &str, word: &String| name.to_lowercase().contains(&word.to_lowercase());
-        match words.iter().find(|word| !names.iter().any(|name| has(name, word))) {
-            Some(missing) => Err(missing),
-            None => {
-                let chosen = names.iter().filter(|name| words.iter().any(|word| has(name, word)));
-                Ok(chosen.map(|name| (*name).to_owned()).collect())
-            }
+        if let Some(missing) = words.iter().find(|word| !names.iter().any(|name| has(name, word))) {
+            return Err(missing);
         }
+        let chosen = names.iter().filter(|name| words.iter().any(|word| has(name, word)));
+        Ok(chosen.map(|name| (*name).to_owned()).collect())
     }
 
     /// The points of Fathom's own figures, each once: those of the rows that these methods fill, or of all where none is named.

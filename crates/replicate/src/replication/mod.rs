@@ -15,6 +15,7 @@ use self::cells::{by_fathom, operation, predicted, printed, ratio, replicated};
 use crate::record::Replication;
 use crate::table::{self, Compared, MethodVerdict, NoRatio};
 use crate::{Report, reports};
+use fathom_engine::record::Header;
 use fathom_engine::results::Results;
 use fathom_report::form::{Facts, Subject};
 use fathom_report::paper::{Block, Column, Document, Key, Row, Section, Table, Text, plain};
@@ -83,18 +84,39 @@ impl Subject for ReplicationReport<'_> {
         "Replication".clone_into(&mut document.kind);
         replication.header.started.clone_into(&mut document.date);
         let described = &self.results.run.header;
-        document.sections =
-            vec![summary(report, replication, rows), machines::section(report, described), misleading(rows)];
-        document.sections.extend(figures::section(report, replication));
-        document.sections.extend(sweeps::section(report, replication, rows));
-        document.sections.extend([
-            methods::section(report, replication, rows).with_all(runs::table(replication, rows)),
-            Section::new(Key::of("works"), "References").with(Block::Works),
-        ]);
+        document.sections = match report.page_of() {
+            Some(whole) => vec![page(whole, report, replication, rows)],
+            None => self.whole(described),
+        };
+        document.sections.push(Section::new(Key::of("works"), "References").with(Block::Works));
         let tool = &replication.header.tool;
         document.foot = format!("Made by {} {}.", tool.name, tool.version);
         document
     }
+}
+
+impl ReplicationReport<'_> {
+    /// Every section of a report that is more than a page.
+    fn whole(&self, described: &Header) -> Vec<Section> {
+        let (report, replication, rows) = (self.report, self.replication, self.rows.as_slice());
+        let mut sections =
+            vec![summary(report, replication, rows), machines::section(report, described), misleading(rows)];
+        sections.extend(figures::section(report, replication));
+        sections.extend(sweeps::section(report, replication, rows));
+        let trials = runs::table(replication, rows);
+        sections.push(methods::section(report, replication, rows).with_all(trials));
+        sections
+    }
+}
+
+/// A report that is a page about another stays one: its table, and where the rest is.
+fn page(whole: &str, report: &Report, replication: &Replication, rows: &[Compared]) -> Section {
+    summary(report, replication, rows).say(Text::plain("Methods, sweeps and pictures, and where the methods mislead: ").and(
+        Text::code(format!("fathom replicate {whole}")),
+    ).and(format!(
+        ", whose page report {} is. All figures of this replication with their trials are in its file.",
+        report.id
+    )))
 }
 
 fn table_key() -> Key {
