@@ -142,7 +142,7 @@ fn a_machine_is_not_compared_with_itself_and_few_siblings_give_no_verdict() {
     let (found, machines) = places(&run, &two);
     assert_eq!((found.keys().map(String::as_str).collect::<Vec<_>>(), machines), (vec!["few"], 2));
     let text = render(&RunReport::of(&Results::of(&run)).among(&two), Form::Text, WIDE);
-    assert!(text.contains("few: ") && !text.contains("what is usual"), "{text}");
+    assert!(text.contains("  few (2)  ") && !text.contains("what is usual"), "{text}");
 }
 
 #[test]
@@ -163,9 +163,10 @@ fn other_families_and_kinds_give_a_range_and_other_methods_nothing() {
     {
         let (places, text) = of(change);
         assert_eq!(places, BTreeMap::from([("unlike".to_owned(), all.values().sum::<usize>())]));
-        let legend =
-            format!("usual: the atlas has no other Zen 3 guests; the nearest are {nearest}, whose range");
-        assert!(text.contains(&legend) && text.contains("others: "), "{text}");
+        let legend = format!(
+            "others (5): the atlas has no other Zen 3 guests; the nearest are {nearest}, whose range"
+        );
+        assert!(text.contains(&legend) && text.contains("  others (5)  "), "{text}");
         assert!(!text.contains("what is usual,"), "no verdict: {text}");
     }
     let none = |change: &dyn Fn(&mut Entry)| assert_eq!(of(change).0, BTreeMap::new());
@@ -190,13 +191,23 @@ fn what_may_be_the_machine_itself_is_not_counted() {
     let head = text.lines().find(|line| line.starts_with("Main figures")).expect("a table");
     assert!(!text.contains("itself? ") && !head.contains("usual"), "{text}");
     assert!(text.contains("usual: unknown") && text.contains("perhaps this machine itself (same"), "{text}");
+    // Where there is another family, its range is worth more than the machine's own.
+    let mut stranger = sibling(&entry, 1, 0.0, 4.0);
+    stranger.machine.design = Some("Zen 4".to_owned());
+    let (places, machines, text) = of(&Atlas { machines: vec![again.clone(), stranger] });
+    assert_eq!((places, machines), (vec!["unlike".to_owned()], 1));
+    assert!(
+        text.contains("  others (1)  ")
+            && text.contains("has no other Zen 3 guests; the nearest are Zen 4 guests"),
+        "{text}"
+    );
     let mut atlas = siblings(&entry, 0.03, 4.0);
     atlas.machines.truncate(2);
     atlas.machines.push(again);
     let (places, machines, text) = of(&atlas);
     assert_eq!((places, machines), (vec!["few".to_owned()], 2), "three entries, of which one may be its own");
     assert!(text.contains("their number without one that may be this machine"), "{text}");
-    assert!(text.lines().any(|line| line.starts_with("Main figures") && line.contains("usual")), "{text}");
+    assert!(text.lines().any(|line| line.starts_with("Main figures") && line.contains("few (2)")), "{text}");
 }
 
 #[test]

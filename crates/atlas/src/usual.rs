@@ -86,13 +86,14 @@ impl<'a> Neighbours<'a> {
             is_known && !is_emulated && !other.id.ends_with(&name)
         };
         let others: Vec<&Entry> = atlas.machines.iter().filter(is_other).collect();
-        let nearest = others.iter().map(|other| likeness(&own, &other.machine)).max();
-        let is_nearest = |other: &&Entry| Some(likeness(&own, &other.machine)) == nearest;
-        Neighbours {
-            machines: others.into_iter().filter(is_nearest).collect(),
-            own,
-            margins: Margins::all(None),
+        let mut machines = nearest(&own, &others);
+        if machines.len() == 1 && own.is_perhaps(&machines[0].machine) {
+            // It is no standard, so the next family is nearer to one.
+            let surely = others.into_iter().filter(|other| !own.is_perhaps(&other.machine));
+            let next = nearest(&own, &surely.collect::<Vec<_>>());
+            machines = if next.is_empty() { machines } else { next };
         }
+        Neighbours { machines, own, margins: Margins::all(None) }
     }
 
     /// The machines.
@@ -149,6 +150,13 @@ impl<'a> Neighbours<'a> {
         };
         Some(Usual { low, high, machines, place })
     }
+}
+
+/// The machines that are least unlike this one.
+fn nearest<'a>(own: &MachineFacts, others: &[&'a Entry]) -> Vec<&'a Entry> {
+    let most = others.iter().map(|other| likeness(own, &other.machine)).max();
+    let is_nearest = |other: &&&'a Entry| Some(likeness(own, &other.machine)) == most;
+    others.iter().filter(is_nearest).copied().collect()
 }
 
 /// Whether two machines have the processor's family, its maker and their kind in common: what decides first stands first.

@@ -73,6 +73,31 @@ impl<'run> UsualFigures<'run> {
         usual.map_or(ABSENT.to_owned(), |usual| cell(point.unit, &usual))
     }
 
+    /// The head and the cells of a column for these figures. Where all of them have the same number of machines and none has a verdict, the
+    /// head says so: `others (1)`.
+    pub(crate) fn column<'a>(
+        &self,
+        sources: impl Iterator<Item = &'a FigureSource<'a>>,
+    ) -> (String, Vec<String>) {
+        let sources: Vec<&FigureSource> = sources.collect();
+        let kinds = sources.iter().filter_map(|source| self.of_source(source));
+        let mut kinds: Vec<(&str, usize)> =
+            kinds.map(|usual| (without_verdict(usual.place).unwrap_or_default(), usual.machines)).collect();
+        kinds.dedup();
+        match kinds[..] {
+            [(kind, machines)] if !kind.is_empty() && !self.has_only_itself() => {
+                let cell = |source: &&FigureSource| match source {
+                    FigureSource::Point(point) => {
+                        self.of_point(point).map_or(ABSENT.to_owned(), |usual| range(point.unit, &usual))
+                    }
+                    FigureSource::Slope(_) => ABSENT.to_owned(),
+                };
+                (format!("{kind} ({machines})"), sources.iter().map(cell).collect())
+            }
+            _ => (USUAL.to_owned(), sources.iter().map(|source| self.cell(source)).collect()),
+        }
+    }
+
     /// Whether the only neighbour may be this machine itself: its values are no standard, so a column of them says nothing.
     fn has_only_itself(&self) -> bool {
         self.neighbours.are_alike() && self.neighbours.has_itself() && self.neighbours.machines().len() == 1
@@ -141,6 +166,18 @@ impl<'run> UsualFigures<'run> {
             usual.machines,
             self.neighbours.in_words()
         )
+    }
+}
+
+/// The head of the column.
+const USUAL: &str = "usual";
+
+/// The name of a place that is no verdict, for the head of a column.
+fn without_verdict(place: UsualPlace) -> Option<&'static str> {
+    match place {
+        UsualPlace::Few => Some("few"),
+        UsualPlace::Unlike => Some("others"),
+        _ => None,
     }
 }
 

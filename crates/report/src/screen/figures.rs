@@ -2,7 +2,7 @@
 
 use crate::main_figures::{Ranked, WrittenFigure};
 use crate::paper::Sign;
-use crate::text::{Style, clean, clipped, cut, display_width};
+use crate::text::{Style, clean, clipped_to, cut, display_width};
 use crate::usual::UsualFigures;
 use crate::words::ABSENT;
 use crate::{occupancy, states};
@@ -25,6 +25,9 @@ const HEAD: &str = "Main figures";
 /// Spaces between two columns.
 const GAP: usize = 2;
 
+/// The lines of the legend on a narrow terminal, where it has most to say.
+const MOST_OF_LEGEND: usize = 5;
+
 /// Marks a value that is of both states of the core.
 const OF_BOTH: &str = "*";
 
@@ -34,10 +37,12 @@ pub(super) fn text(shown: &[Ranked], usual: &UsualFigures, results: &Results, st
         return style.title("No point has a value.") + "\n";
     }
     let has_states = shown.iter().any(Ranked::has_core_state);
-    let rows: Vec<[String; 6]> = shown.iter().map(|figure| cells(figure, usual)).collect();
-    let head = [HEAD, if has_states { "alone" } else { "median" }, "shared", "±", "usual", "check"];
+    let (usual_head, of_usual) = usual.column(shown.iter().map(|figure| &figure.main.source));
+    let with_usual = |(figure, usual)| cells(figure, usual);
+    let rows: Vec<[String; 6]> = shown.iter().zip(of_usual).map(with_usual).collect();
+    let head = [HEAD, if has_states { "alone" } else { "median" }, "shared", "±", &usual_head, "check"];
     let legend = legend(shown, usual, results, style.width);
-    let legend = if legend.is_empty() { legend } else { clipped("  ", &legend, style) };
+    let legend = if legend.is_empty() { legend } else { clipped_to(MOST_OF_LEGEND, "  ", &legend, style) };
     table(&head.map(str::to_owned), rows, style) + &legend
 }
 
@@ -84,7 +89,7 @@ fn room(head: &[String; 6], rows: &[[String; 6]], columns: &[usize], width: usiz
     width.saturating_sub(columns.iter().skip(1).map(widest).sum::<usize>()).max(GAP)
 }
 
-fn cells(figure: &Ranked, usual: &UsualFigures) -> [String; 6] {
+fn cells(figure: &Ranked, usual: String) -> [String; 6] {
     let name = clean(&figure.main.reader_label());
     let WrittenFigure { median, evidence, .. } = figure.main.written();
     let is_mixture = figure.main.shared() == occupancy::MIXTURE;
@@ -95,7 +100,7 @@ fn cells(figure: &Ranked, usual: &UsualFigures) -> [String; 6] {
     let reach =
         if reaches.iter().all(|one| one == ABSENT) { ABSENT.to_owned() } else { reaches.join(" or ") };
     let mark = evidence.map_or(ABSENT, Sign::mark).to_owned();
-    [name, median, shared, reach, usual.cell(&figure.main.source), mark]
+    [name, median, shared, reach, usual, mark]
 }
 
 /// How far the farther end of an interval is from its value. Beyond the value itself a share says nothing.
@@ -117,11 +122,12 @@ fn legend(shown: &[Ranked], usual: &UsualFigures, results: &Results, width: usiz
     let both = both.then(|| format!("{OF_BOTH} of both"));
     let several = shown.iter().any(Ranked::has_states).then(|| states::LEGEND.to_owned());
     let is_usual = shown.iter().any(|figure| usual.of_source(&figure.main.source).is_some());
-    let usual = usual.legend().filter(|_| is_usual).map(|words| format!("usual: {words}"));
+    let head = usual.column(shown.iter().map(|figure| &figure.main.source)).0;
+    let usual = usual.legend().filter(|_| is_usual).map(|words| format!("{head}: {words}"));
     let checked = (width < WIDE).then(|| {
         format!("{}, {}: the check of the operation passed, failed", Sign::Holds.mark(), Sign::Fails.mark())
     });
-    let all = [share, both, several, usual, checked];
+    let all = [checked, share, both, several, usual];
     all.into_iter().flatten().collect::<Vec<_>>().join("; ")
 }
 
