@@ -3,6 +3,8 @@
 /// The text of a page, tags replaced by spaces.
 pub fn of_page(page: &str) -> String {
     let page = without(&without(page, "<script", "</script>"), "<style", "</style>");
+    // The gap within a number.
+    let page = page.replace("<span class=\"k\"></span>", "\u{202f}");
     let mut text = String::new();
     let mut inside = false;
     for letter in page.chars() {

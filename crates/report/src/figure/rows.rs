@@ -115,7 +115,8 @@ fn visible(points: &[&PointResult], shared: &[String]) -> String {
         (0, 1) => format!("; its prediction (hollow) is within a factor of {FAIR}"),
         (0, _) => format!("; all predictions (hollow) are within a factor of {FAIR}"),
         (far, all) => {
-            format!("; {far} of {all} predictions (hollow) are further away than a factor of {FAIR}")
+            let are = if far == 1 { "is" } else { "are" };
+            format!("; {far} of {all} predictions (hollow) {are} further away than a factor of {FAIR}")
         }
     };
     format!(": from {} to {}{predictions}", end(*least, first), end(*most, last))

@@ -6,6 +6,7 @@
 
 mod block;
 mod short_names;
+mod spoken;
 #[cfg(test)]
 mod contrast;
 mod table;
@@ -45,6 +46,14 @@ pub fn render(document: &Document, data: Option<&str>) -> String {
     page.out.finish()
 }
 
+/// A time for people: `2026-11-26 04:30:16 UTC` of `2026-11-26T04:30:16Z`; anything else as it is.
+fn read_out(time: &str) -> String {
+    match time.strip_suffix('Z').and_then(|time| time.split_once('T')) {
+        Some((day, hour)) => format!("{day} {hour} UTC"),
+        None => time.to_owned(),
+    }
+}
+
 struct Page<'a> {
     out: Writer,
     numbers: Numbers<'a>,
@@ -65,8 +74,9 @@ impl Page<'_> {
              <meta name=\"color-scheme\" content=\"light dark\">\n<meta name=\"referrer\" content=\"no-referrer\">\n<title>",
         );
         self.out.text(&document.title);
-        if !document.date.is_empty() {
-            self.out.raw(", ").text(&document.date);
+        let date = read_out(&document.date);
+        if !date.is_empty() {
+            self.out.raw(", ").text(&date);
         }
         self.out.raw("</title>\n<style>").raw(STYLE).raw("</style>\n</head>\n<body>\n");
         self.out.raw("<a class=\"skip\" href=\"#contents\">Skip to the contents</a>\n<header>\n");
@@ -76,7 +86,7 @@ impl Page<'_> {
         self.out.raw("<h1>").text(&document.title).raw("</h1>\n");
         if !document.date.is_empty() {
             self.out.raw("<p class=\"when\"><time datetime=\"").text(&document.date).raw("\">");
-            self.out.text(&document.date).raw("</time></p>\n");
+            self.out.text(&date).raw("</time></p>\n");
         }
         self.out.raw("</header>\n");
     }

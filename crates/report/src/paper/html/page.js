@@ -63,11 +63,13 @@
     });
     if (names.length > 1) {
       names.forEach(function (name) {
-        switches.append(button(name, "true", function (on) {
+        var made = button(name, "true", function (on) {
           curves.forEach(function (curve) {
             if (curve.dataset.name === name) { curve.toggleAttribute("hidden", !on); }
           });
-        }));
+        });
+        made.setAttribute("aria-label", "curve " + name);
+        switches.append(made);
       });
     }
     if (marks.length) {

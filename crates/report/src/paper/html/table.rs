@@ -51,13 +51,18 @@ impl Page<'_> {
             self.cell(&group.head, notes, number);
             self.out.raw("</th></tr>\n");
         }
-        for row in &group.rows {
-            self.row(row, table, notes, number);
+        for (place, row) in group.rows.iter().enumerate() {
+            // Where rows beside each other begin with the same words, the next cell is a part of their names.
+            let neighbours = [place.wrapping_sub(1), place + 1].map(|place| group.rows.get(place));
+            let is_ambiguous =
+                neighbours.iter().flatten().any(|other| other.cells.first() == row.cells.first());
+            self.row(row, table, notes, number, if is_ambiguous { 2 } else { 1 });
         }
         self.out.raw("</tbody>\n");
     }
 
-    fn row(&mut self, row: &Row, table: &Table, notes: &TableNotes, number: &str) {
+    /// Writes a row, of which so many cells are its name.
+    fn row(&mut self, row: &Row, table: &Table, notes: &TableNotes, number: &str, names: usize) {
         self.out.raw(match row.weight {
             Weight::Usual => "<tr>",
             Weight::Sum => "<tr class=\"sum\">",
@@ -65,11 +70,9 @@ impl Page<'_> {
         });
         for (place, (cell, column)) in row.cells.iter().zip(&table.columns).enumerate() {
             // A row that goes on with the one above has no name of its own, and a reader would hear an empty header.
-            let (open, close) = if place == 0 && !cell.is_empty() {
-                ("<th scope=\"row\"", "</th>")
-            } else {
-                ("<td", "</td>")
-            };
+            let is_name = place == 0 || (place < names && column.align == Align::Words);
+            let (open, close) =
+                if is_name && !cell.is_empty() { ("<th scope=\"row\"", "</th>") } else { ("<td", "</td>") };
             self.out.raw(open).raw(class(column));
             // The first two say what the row is of.
             if is_stacked(table) && (column.align != Align::Words || place > 1) && !cell.is_empty() {

@@ -38,11 +38,11 @@ impl Page<'_> {
 
     fn piece(&mut self, piece: &Piece) -> &mut Writer {
         match piece {
-            Piece::Plain(words) => self.out.text(words),
+            Piece::Plain(words) => self.out.words(words),
             Piece::Code(words) => self.out.raw("<code>").text(words).raw("</code>"),
-            Piece::Strong(words) => self.out.raw("<b>").text(words).raw("</b>"),
+            Piece::Strong(words) => self.out.raw("<b>").words(words).raw("</b>"),
             Piece::Toned(tone, words) => {
-                self.out.raw("<span class=\"").raw(class(*tone)).raw("\">").text(words).raw("</span>")
+                self.out.raw("<span class=\"").raw(class(*tone)).raw("\">").words(words).raw("</span>")
             }
             Piece::Sign(sign) => self.out.raw(marked(*sign)),
             Piece::To(key) => self.reference(key, None),
@@ -89,16 +89,16 @@ pub(super) fn class(tone: Tone) -> &'static str {
 fn marked(sign: Sign) -> &'static str {
     match sign {
         Sign::Holds => {
-            "<span class=\"good\" title=\"all evidence holds\">✓<span class=\"unseen\"> holds</span></span>"
+            "<span class=\"good\" title=\"all evidence holds\"><span aria-hidden=\"true\">✓</span><span class=\"unseen\"> holds</span></span>"
         }
         Sign::Fails => {
-            "<span class=\"bad\" title=\"some evidence does not hold\">✗<span class=\"unseen\"> does not hold</span></span>"
+            "<span class=\"bad\" title=\"some evidence does not hold\"><span aria-hidden=\"true\">✗</span><span class=\"unseen\"> does not hold</span></span>"
         }
         Sign::Unasked => {
-            "<span title=\"no evidence was asked for\">–<span class=\"unseen\"> none</span></span>"
+            "<span title=\"no evidence was asked for\"><span aria-hidden=\"true\">–</span><span class=\"unseen\"> none</span></span>"
         }
         Sign::NotJudged => {
-            "<span class=\"careful\" title=\"the evidence is not judged: this program does not have the method that measured\">?<span class=\"unseen\"> not judged</span></span>"
+            "<span class=\"careful\" title=\"the evidence is not judged: this program does not have the method that measured\"><span aria-hidden=\"true\">?</span><span class=\"unseen\"> not judged</span></span>"
         }
     }
 }
