@@ -38,8 +38,8 @@ use std::sync::LazyLock;
                         (docs/install.md)."
 )]
 pub struct Cli {
-    /// When to use colour. This flag overrides `NO_COLOR`.
-    #[arg(long, global = true, value_enum, default_value_t = Colour::Auto, value_name = "WHEN")]
+    /// When to use colour: `auto` (on a terminal), `always` (also into pipes and files), or `never`. This flag overrides `NO_COLOR`.
+    #[arg(long, global = true, value_enum, default_value_t = Colour::Auto, value_name = "WHEN", hide_possible_values = true)]
     pub color: Colour,
     #[command(subcommand)]
     pub command: Command,
@@ -74,9 +74,12 @@ pub enum Colour {
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Measure everything, or the experiments named.
+    /// Measure everything, or the experiments named: in six minutes, or a minute and a half with `--quick`.
     #[command(
-        after_help = "Exit status: 0 done, 2 usage or could not run, 3 interrupted (the results up to then are \
+        after_help = "Examples:\n  fathom run --quick                  everything in 90 seconds: a screen, a page and a run file\n  \
+                      fathom run                          everything in six minutes: more points\n  fathom run memory                   one \
+                      chapter, in a minute and a half\n  fathom run --quick -o before.jsonl  a run to compare with a later one\n\n\
+                      Exit status: 0 done, 2 usage or could not run, 3 interrupted (the results up to then are \
                       valid) or nothing fitted into the budget, 4 some points failed. `fathom gate` checks for regressions."
     )]
     Run(Box<Run>),
@@ -170,11 +173,25 @@ pub enum Command {
 
 #[cfg(test)]
 mod tests {
+    use super::heading::{LENGTH, OUTPUT, SECOND_HOST, START, WHAT, WHERE};
     use super::*;
 
     #[test]
     fn the_command_line_is_consistent() {
         Cli::command().debug_assert();
+    }
+
+    /// What somebody asks who measures for the first time stands first, and the length of a run is named.
+    #[test]
+    fn the_help_of_a_run_begins_with_its_length() {
+        let mut command = Cli::command();
+        command.build();
+        let help = command.find_subcommand_mut("run").expect("a command").render_long_help().to_string();
+        let headings = [LENGTH, WHAT, OUTPUT, START, WHERE, SECOND_HOST];
+        let places = headings.map(|heading| help.find(&format!("\n{heading}:\n")).expect(heading));
+        assert!(places.is_sorted(), "{help}");
+        let (summary, _) = help.split_once("Usage:").expect("a usage");
+        assert!(summary.contains("six minutes") && summary.contains("--quick"), "{summary}");
     }
 
     /// The most options that are found in a list without headings.

@@ -19,36 +19,29 @@ use std::time::Duration;
 /// What and how to measure.
 #[derive(Debug, Args)]
 pub struct Run {
-    /// Names or globs of experiments, such as `cpu`, `cpu/system_call` or `*_switch`; without names, all of them.
+    /// Names or globs of experiments, such as `cpu`, `cpu/system_call` or `*_switch`; without names, all of them. `fathom list` shows them.
     pub experiments: Vec<String>,
+    /// How much is measured.
+    #[command(flatten)]
+    pub extent: Extent,
+    /// The time the run may take, such as `30s` or `20m`. By default a minute and a half with `--quick`, else six minutes; of named experiments only their share.
+    #[arg(long, help_heading = LENGTH, value_name = "TIME", value_parser = parse_time)]
+    pub budget: Option<Duration>,
+    /// How well each value is to be known, such as `2%`: no end of its interval further from it than that.
+    #[arg(long, help_heading = LENGTH, value_name = "SHARE", value_parser = parse_share)]
+    pub precision: Option<f64>,
+    /// How long each trial observes, such as `20ms`.
+    #[arg(long, help_heading = LENGTH, value_name = "TIME", value_parser = parse_time)]
+    pub trial: Option<Duration>,
+    /// The number of trials of each point, each in a process of its own: none gets more, and a point for which that number does
+    /// not fit into the budget is left out. By default 6 to 8, and more where they narrow an interval. How many iterations a trial
+    /// times follows from `--trial` and from the operation.
+    #[arg(long, help_heading = LENGTH, value_name = "NUMBER", value_parser = parse_trials)]
+    pub trials: Option<u32>,
     /// A named set of points from several experiments, instead of experiments: `fleet` finds slow hosts in a minute, without
     /// root and in 256 MiB (see docs/fleet.md). A set makes no page; `fathom report` does.
     #[arg(long, help_heading = WHAT, value_name = "SET", conflicts_with_all = ["experiments", "resume"])]
     pub set: Option<String>,
-    /// How much is measured.
-    #[command(flatten)]
-    pub extent: Extent,
-    /// The time the run may take, such as `90s` or `6m`.
-    #[arg(long, help_heading = LENGTH, value_name = "TIME", value_parser = parse_time)]
-    pub budget: Option<Duration>,
-    /// Within what values are to be known, by the farther end of their intervals, such as `2%` or `0.02`.
-    #[arg(long, help_heading = LENGTH, value_name = "SHARE", value_parser = parse_share)]
-    pub precision: Option<f64>,
-    /// The seed of all randomness, to repeat a run's order and layout.
-    #[arg(long, help_heading = WHERE, value_name = "NUMBER")]
-    pub seed: Option<u64>,
-    /// The CPU that pinned work runs on.
-    #[arg(long, help_heading = WHERE, value_name = "NUMBER")]
-    pub cpu: Option<usize>,
-    /// The clock to measure with; by default the best that qualifies.
-    #[arg(long, help_heading = WHERE, value_enum, value_name = "CLOCK")]
-    pub clock: Option<Clock>,
-    /// How long each trial observes, such as `20ms`.
-    #[arg(long, help_heading = LENGTH, value_name = "TIME", value_parser = parse_time)]
-    pub trial: Option<Duration>,
-    /// The folder in which experiments may make files; by default the folder for temporary files.
-    #[arg(long, help_heading = WHERE, value_name = "FOLDER", value_parser = parse_folder)]
-    pub dir: Option<PathBuf>,
     /// Numbers of processes for experiments in which processes compete, such as `1,8,32`.
     #[arg(long, help_heading = WHAT, value_name = "NUMBERS", value_delimiter = ',', value_parser = parse_processes)]
     pub processes: Vec<u64>,
@@ -57,16 +50,64 @@ pub struct Run {
     /// (`filesystem/copy`). In whole pages of 4 KiB.
     #[arg(long, help_heading = WHAT, value_name = "SIZES", value_delimiter = ',', value_parser = parse_size, conflicts_with = "set")]
     pub sizes: Vec<u64>,
-    /// The number of trials of each point, each in a process of its own: none gets more, and a point for which that number does
-    /// not fit into the budget is left out. By default 6 to 8, and more where they narrow an interval. How many iterations a trial
-    /// times follows from `--trial` and from the operation.
-    #[arg(long, help_heading = LENGTH, value_name = "NUMBER", value_parser = parse_trials)]
-    pub trials: Option<u32>,
+    /// Also measure what takes all memory of the machine: the page cache filled to its end (`filesystem/cache_size`), and files
+    /// of more than 1 GiB kept in it. Files that other programs have in the page cache are dropped from it, and with swap
+    /// space their memory may be moved there. Without this flag no experiment fills the page
+    /// cache beyond a limit of 1 GiB, but in memory that nothing uses.
+    #[arg(long, help_heading = WHAT, conflicts_with = "set")]
+    pub whole_memory: bool,
+    /// The run file; the report is written beside it. By default it is made in the data folder. The name may contain
+    /// `{host}`, `{time}` and `{set}`.
+    #[arg(long, short, help_heading = OUTPUT, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// A label for the run, kept in its file and in exports: `--label rack=7 --label image=2026-11`. A run of a set also has
+    /// the label `host`, by default the machine's name.
+    #[arg(long, help_heading = OUTPUT, value_name = "KEY=VALUE", conflicts_with = "resume")]
+    pub label: Vec<Label>,
+    /// Save the run as a baseline of this name, for `fathom gate`; several runs under one name show how much the machine
+    /// varies.
+    #[arg(long, help_heading = OUTPUT, value_name = "NAME", value_parser = parse_name)]
+    pub save_baseline: Option<String>,
+    /// What to print at the end.
+    #[arg(long, help_heading = OUTPUT, value_enum, default_value_t = Form::Text)]
+    pub format: Form,
+    /// The form of progress messages on standard error.
+    #[arg(long, help_heading = OUTPUT, value_enum, value_name = "FORM", default_value_t = ProgressForm::Auto)]
+    pub progress: ProgressForm,
+    /// Print the plan without measuring, and what the run would do to the machine as a whole, with a forecast if an earlier run of this machine is stored.
+    #[arg(long, help_heading = START, conflicts_with_all = ["resume", "output"])]
+    pub dry_run: bool,
+    /// Wait before measuring, at most this time, until the machine is idle: its CPU time and its load are looked at.
+    #[arg(long, help_heading = START, value_name = "TIME", value_parser = parse_time, conflicts_with = "dry_run")]
+    pub wait: Option<Duration>,
+    /// Continue a run that was interrupted, or add rounds to a complete one. A peer, a file over a network, and a folder
+    /// that is not the one for temporary files, must be named again.
+    #[arg(long, help_heading = START, value_name = "FILE", conflicts_with_all = ["experiments", "quick", "thorough", "output", "seed", "cpu", "clock", "processes", "sizes", "trials"])]
+    pub resume: Option<PathBuf>,
+    /// Measure although another fathom is measuring on this machine.
+    #[arg(long, help_heading = START)]
+    pub alongside: bool,
     /// The priority of the measuring processes, as nice(1) counts: -20, before all other programs, to 19. Below the run's own, so
     /// usually below 0, it takes root. By default it is that of the run. Everything measured has the same priority, also processes
     /// that compete. Real-time policies are not offered: a measured loop would keep even the kernel's own threads waiting.
     #[arg(long, help_heading = WHERE, value_name = "NUMBER", allow_negative_numbers = true, value_parser = clap::value_parser!(i32).range(-20..=19))]
     pub priority: Option<i32>,
+    /// The folder in which experiments may make files; by default the folder for temporary files.
+    #[arg(long, help_heading = WHERE, value_name = "FOLDER", value_parser = parse_folder)]
+    pub dir: Option<PathBuf>,
+    /// The CPU that pinned work runs on.
+    #[arg(long, help_heading = WHERE, value_name = "NUMBER")]
+    pub cpu: Option<usize>,
+    /// The clock to measure with; by default the best that qualifies.
+    #[arg(long, help_heading = WHERE, value_enum, value_name = "CLOCK")]
+    pub clock: Option<Clock>,
+    /// The seed of all randomness, to repeat a run's order and layout.
+    #[arg(long, help_heading = WHERE, value_name = "NUMBER")]
+    pub seed: Option<u64>,
+    /// Figures of the data sheet of the disk below the measured folder, from which its operations are predicted and beside which the
+    /// report shows them: `seek=8.5ms,transfer=150MB/s,buffer=64MB`, any of them.
+    #[arg(long, help_heading = WHERE, value_name = "FIGURES", conflicts_with = "resume")]
+    pub disk_rated: Option<RatedDisk>,
     /// A file or folder to read over a network: `sftp://[user@]host[:port]/path`, `nfs://host/export/path`,
     /// `smb://[user@]host/share/path`, or a path on a network mount. A folder (ending in `/`) gets a file for the run.
     /// The password of smb comes from the environment variable `FATHOM_REMOTE_PASSWORD`; ssh uses keys and agent.
@@ -75,56 +116,15 @@ pub struct Run {
     /// The second host for remote experiments.
     #[command(flatten)]
     pub peer: PeerOptions,
-    /// A label for the run, kept in its file and in exports: `--label rack=7 --label image=2026-11`. A run of a set also has
-    /// the label `host`, by default the machine's name.
-    #[arg(long, help_heading = OUTPUT, value_name = "KEY=VALUE", conflicts_with = "resume")]
-    pub label: Vec<Label>,
-    /// The run file; the report is written beside it. By default it is made in the data folder. The name may contain
-    /// `{host}`, `{time}` and `{set}`.
-    #[arg(long, short, help_heading = OUTPUT, value_name = "FILE")]
-    pub output: Option<PathBuf>,
-    /// Figures of the data sheet of the disk below the measured folder, from which its operations are predicted and beside which the
-    /// report shows them: `seek=8.5ms,transfer=150MB/s,buffer=64MB`, any of them.
-    #[arg(long, help_heading = WHERE, value_name = "FIGURES", conflicts_with = "resume")]
-    pub disk_rated: Option<RatedDisk>,
-    /// Also measure what takes all memory of the machine: the page cache filled to its end (`filesystem/cache_size`), and files
-    /// of more than 1 GiB kept in it. Files that other programs have in the page cache are dropped from it, and with swap
-    /// space their memory may be moved there. Without this flag no experiment fills the page
-    /// cache beyond a limit of 1 GiB, but in memory that nothing uses.
-    #[arg(long, help_heading = WHAT, conflicts_with = "set")]
-    pub whole_memory: bool,
-    /// The form of progress messages on standard error.
-    #[arg(long, help_heading = OUTPUT, value_enum, value_name = "FORM", default_value_t = ProgressForm::Auto)]
-    pub progress: ProgressForm,
-    /// Save the run as a baseline of this name, for `fathom gate`; several runs under one name show how much the machine
-    /// varies.
-    #[arg(long, help_heading = OUTPUT, value_name = "NAME", value_parser = parse_name)]
-    pub save_baseline: Option<String>,
-    /// Continue a run that was interrupted, or add rounds to a complete one. A peer, a file over a network, and a folder
-    /// that is not the one for temporary files, must be named again.
-    #[arg(long, help_heading = START, value_name = "FILE", conflicts_with_all = ["experiments", "quick", "thorough", "output", "seed", "cpu", "clock", "processes", "sizes", "trials"])]
-    pub resume: Option<PathBuf>,
-    /// Print the plan without measuring, and what the run would do to the machine as a whole, with a forecast if an earlier run of this machine is stored.
-    #[arg(long, help_heading = START, conflicts_with_all = ["resume", "output"])]
-    pub dry_run: bool,
-    /// Wait before measuring, at most this time, until the machine is idle: its CPU time and its load are looked at.
-    #[arg(long, help_heading = START, value_name = "TIME", value_parser = parse_time, conflicts_with = "dry_run")]
-    pub wait: Option<Duration>,
-    /// Measure although another fathom is measuring on this machine.
-    #[arg(long, help_heading = START)]
-    pub alongside: bool,
-    /// What to print at the end.
-    #[arg(long, help_heading = OUTPUT, value_enum, default_value_t = Form::Text)]
-    pub format: Form,
 }
 
 /// How much is measured.
 #[derive(Debug, Args)]
 pub struct Extent {
-    /// A complete table in a minute and a half: fewer points, wider intervals.
+    /// A minute and a half for everything, instead of six minutes: fewer points, wider intervals.
     #[arg(long, help_heading = LENGTH, conflicts_with = "thorough")]
     pub quick: bool,
-    /// A quarter of an hour per chapter: more points, narrower intervals.
+    /// A quarter of an hour per chapter, an hour for everything: more points, narrower intervals.
     #[arg(long, help_heading = LENGTH)]
     pub thorough: bool,
 }
@@ -159,7 +159,7 @@ pub struct Ab {
     /// The time that both halves may take together, such as `90s`; by default twice that of a run.
     #[arg(long, help_heading = LENGTH, value_name = "TIME", value_parser = parse_time)]
     pub budget: Option<Duration>,
-    /// Within what values of each half are to be known, such as `2%`; by default half the margin.
+    /// How well each value of either half is to be known, such as `2%`; by default half the margin.
     #[arg(long, help_heading = LENGTH, value_name = "SHARE", value_parser = parse_share)]
     pub precision: Option<f64>,
     /// The seed of all randomness.

@@ -107,8 +107,8 @@ fn style(args: Colour) -> Style {
     Style { colour: choice != anstream::ColorChoice::Never, width: columns() }
 }
 
-/// The width of a page, and the least width that can be requested without a terminal.
-const PAGE_COLUMNS: usize = 120;
+/// The width of a page, that of the screens in the documents, and the least width that can be requested without a terminal.
+const PAGE_COLUMNS: usize = 100;
 const LEAST_COLUMNS: usize = 40;
 
 /// The width of the terminal for results; without one the value of `COLUMNS`, or a page's width.
