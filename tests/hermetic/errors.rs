@@ -107,6 +107,10 @@ fn what_is_no_terminal_gets_no_colour_and_a_narrow_one_no_longer_lines() {
     };
     let plain = shown(&[], &[]);
     assert!(!plain.contains('\u{1b}'), "{plain}");
+    // As wide as the screens of the documents, so that it fits where it is pasted.
+    let is_path = |line: &&str| line.contains(folder.path().to_str().unwrap());
+    let widest = plain.lines().filter(|line| !is_path(line)).map(|line| line.chars().count()).max();
+    assert!(widest.is_some_and(|widest| (80..=100).contains(&widest)), "{widest:?}: {plain}");
     assert!(shown(&[], &["--color", "always"]).contains('\u{1b}'));
     assert!(!shown(&[("NO_COLOR", "1")], &["--color", "auto"]).contains('\u{1b}'));
     let narrow = shown(&[("COLUMNS", "60")], &[]);

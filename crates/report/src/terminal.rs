@@ -132,8 +132,24 @@ fn table(groups: &[OperationGroup], style: Style) -> String {
         column.set_constraint(ColumnConstraint::ContentWidth);
     }
     let text: String = table.lines().map(|line| painted(&line, groups, style) + "\n").collect();
-    text + &legend(groups, style)
+    text + &left_out(style) + &legend(groups, style)
 }
+
+/// The columns that there is no room for, and how to see them.
+fn left_out(style: Style) -> String {
+    let shown = columns(style.width);
+    // The half-width stands for the interval's ends where these are not shown.
+    let missing = (0..HEAD.len()).filter(|column| *column != HALF_WIDTH && !shown.contains(column));
+    let missing: Vec<&str> = missing.map(|column| HEAD[column]).collect();
+    let text = format!(
+        "Left out for want of room: {}. They are shown from {WIDE} columns on (in a pipe: `COLUMNS={WIDE}`).",
+        missing.join(", ")
+    );
+    if missing.is_empty() { String::new() } else { style.wrapped("", &text) }
+}
+
+/// The place of the half-width.
+const HALF_WIDTH: usize = 6;
 
 const HEAD: [&str; 9] = [
     "operation",
