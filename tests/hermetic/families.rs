@@ -230,6 +230,21 @@ fn a_family_says_which_of_its_experiments_were_pooled() {
     assert!(whole.families.iter().all(|family| !family.composition.is_partial()));
 }
 
+/// An experiment that is compared but for some of its points is not named as if none of it were.
+#[test]
+fn what_is_not_compared_of_an_experiment_is_counted_beside_what_is() {
+    let mut after = committed().clone();
+    let level = after.levels.iter_mut().find(|level| level.outcome.estimate().is_some()).expect("a value");
+    level.outcome = Outcome::Skipped { reason: "no time".to_owned() };
+    let name = level.experiment.clone();
+    let [before, after] = [committed(), &after].map(|run| Side::of_run("run", run.clone()));
+    let sides = [after];
+    let report = ComparisonReport::of(&before, &sides, &Margins::all(None), &[]);
+    let text = render(&report, Form::Text, Style { width: 2000, colour: false });
+    let line = text.lines().find(|line| line.contains("a value before, skipped after")).expect("a line");
+    assert!(line.contains("(1 of ") && line.contains(&format!(" of {name})")), "{line}");
+}
+
 /// What neither side measured could not have been compared, whatever the version of its method.
 #[test]
 fn points_skipped_on_both_sides_are_not_among_those_not_compared() {

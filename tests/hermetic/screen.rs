@@ -86,6 +86,51 @@ fn the_reason_of_wide_intervals_is_the_one_that_their_trials_show() {
     assert_eq!(named(&of_two, "drifted"), 0, "two levels by turns are no drift: {}", screen(&of_two));
 }
 
+/// The numbers of the values for which the line of trust gives reasons.
+fn numbers_of_reasons(line: &str) -> usize {
+    let (_, reasons) = line.split_once("Of the others ").expect("reasons");
+    let (reasons, _) = reasons.split_once('.').expect("a sentence");
+    // "7 trials" in parentheses is no number of values.
+    let count = |reason: &str| reason.trim().split(' ').next()?.parse::<usize>().ok();
+    reasons.split(", ").filter(|reason| !reason.starts_with("in the")).filter_map(count).sum()
+}
+
+/// Every value that is not known well has a reason, also one of zero, which has no relative width.
+#[test]
+fn reasons_are_given_for_all_values_that_are_not_known_well() {
+    let mut run = scaled(|_| 1.0);
+    let zeroed = |trial: &&mut Trial| trial.experiment == "cpu/contention" || trial.experiment == "cpu/noise";
+    let mut zeros = 0;
+    for trial in run.trials.iter_mut().filter(zeroed) {
+        if let TrialOutcome::Measured { sample } = &mut trial.outcome {
+            if let Observations::Values { values } = &mut sample.observations {
+                zeros += values.len();
+                values.fill(0.0);
+            }
+        }
+    }
+    assert!(zeros > 0, "something was planted");
+    let text = screen(&run);
+    let line = text.lines().find(|line| line.starts_with("Trust: ")).expect("a verdict");
+    let results = Results::of(&run);
+    let estimates = || results.points.iter().filter_map(fathom::results::PointResult::estimate);
+    let known =
+        estimates().filter_map(fathom::statistics::relative_reach).filter(|reach| *reach <= 0.05).count();
+    assert_eq!(numbers_of_reasons(line), estimates().count() - known, "{line}");
+}
+
+/// More time goes to more points, so what scatters is told how many more trials it needs.
+#[test]
+fn the_remedy_of_scatter_is_a_number_of_trials_and_no_longer_run() {
+    let scattered = scaled(|round| [1.0, 1.16, 1.07, 0.96, 1.12, 0.91, 1.03][round as usize % 7]);
+    let text = screen(&scattered);
+    let line = text.lines().find(|line| line.starts_with("Trust: ")).expect("a verdict");
+    let (_, times) = line.split_once("Half of those that scatter need up to ").expect("a remedy");
+    let times: f64 = times.split(' ').next().and_then(|times| times.parse().ok()).expect("a number");
+    // Known within 10 to 20 %, where 5 % are asked.
+    assert!((2.0..30.0).contains(&times) && !line.contains("Repeat it longer"), "{line}");
+}
+
 /// Of values that an experiment with processes on all CPUs has, the narrow ones lose as much time as the wide ones.
 #[test]
 fn time_that_an_experiment_takes_from_itself_is_lost_to_no_other_work() {
@@ -106,6 +151,24 @@ fn main_figures_of_several_placements_name_theirs_and_the_machine_its_memory_and
     let head = text.lines().next().unwrap_or_default();
     assert!(head.starts_with("AMD EPYC (Zen 3) · 2 CPUs · KVM in a guest · 23.5 GiB · Linux 6.18"), "{head}");
     assert!(head.contains(" · 2026-11-23 · 83 s · virtual disk"), "{head}");
+}
+
+/// The totals of trials on a report's lines differ by what they say.
+#[test]
+fn trials_of_points_without_a_value_are_named_beside_those_behind_the_values() {
+    let run = loaded(|_| 0.0);
+    let results = Results::of(&run);
+    let sum = |is_valued: bool| -> usize {
+        let of = results.points.iter().filter(|point| point.estimate().is_some() == is_valued);
+        of.map(|point| point.trials.0).sum()
+    };
+    let (behind, others) = (sum(true), sum(false));
+    assert!(others > 0, "some points have trials and no value");
+    let text = render(&RunReport::of(&results).in_full(true), Form::Text, WIDE);
+    let line = text.lines().find(|line| line.trim_start().starts_with("trials ")).expect("a line");
+    let words: String = line.split_whitespace().collect();
+    assert!(words.contains(&format!("{behind}behindthevalues")), "{words}");
+    assert!(words.contains(&format!(";{others}moreofpointswithoutavalue")), "{words}");
 }
 
 #[test]

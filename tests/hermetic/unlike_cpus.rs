@@ -80,6 +80,11 @@ fn a_lower_frequency_alone_is_enough() {
     let results = Results::of(&run);
     let frequency = results.unlike_cpus.first().and_then(|unlike| unlike.frequency).expect("unlike");
     assert!((frequency.value - 1.0 / 1.1).abs() < 0.005, "{frequency:?}");
+    // What differs stands first; what does not is no part of the difference.
+    let screen = render(&RunReport::of(&results), Form::Text, Style { width: 2000, colour: false });
+    assert!(screen.contains("both are of one kind: its frequency is 0.9"), "{screen}");
+    assert!(screen.contains("as high (the same work takes "), "{screen}");
+    assert!(screen.contains("as long there: no significant difference). No figure uses its 18"), "{screen}");
 }
 
 #[test]

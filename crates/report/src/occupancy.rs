@@ -57,6 +57,10 @@ fn of_figures(results: &Results) -> Option<String> {
     let [alone, shared, mixed] = [CoreState::Alone, CoreState::Shared, CoreState::Mixed].map(count);
     let is_known = results.core_shared.as_ref().is_some_and(|core| core.levels.shared.is_some());
     let only = if is_known { "the core alone" } else { "that state" };
+    if shared + mixed == 0 {
+        return (alone > 0)
+            .then(|| format!("All {} for short work are for {only}.", plural(alone, "figure")));
+    }
     (alone + shared + mixed > 0).then(|| {
         let mut text =
             format!("Of {} for short work, {alone} are for {only}", plural(alone + shared + mixed, "figure"));
@@ -75,14 +79,21 @@ pub(super) fn unlike_cpus(results: &Results) -> Vec<String> {
     let home = results.run.header.settings.home;
     let times = |ratio: &Measured| quantities::factor_within(ratio.value, ratio.ends());
     let of = |other: &UnlikeCpu| {
-        let cost =
-            other.cost.as_ref().map(|cost| format!("the same work takes {} as long there", times(cost)));
-        let frequency = other.frequency.as_ref().map(|hz| format!("its frequency is {} as high", times(hz)));
-        let figures: Vec<String> = cost.into_iter().chain(frequency).collect();
+        let cost = other.cost.as_ref().map(|cost| ("the same work takes", cost, "as long there"));
+        let frequency = other.frequency.as_ref().map(|hz| ("its frequency is", hz, "as high"));
+        let (unlike, alike): (Vec<_>, Vec<_>) =
+            cost.into_iter().chain(frequency).partition(|(_, ratio, _)| UnlikeCpu::is_beyond_alike(ratio));
+        let written = |figures: Vec<(&str, &Measured, &str)>| -> Vec<String> {
+            figures.into_iter().map(|(what, ratio, than)| format!("{what} {} {than}", times(ratio))).collect()
+        };
+        let alike = match &written(alike)[..] {
+            [] => String::new(),
+            figures => format!(" ({}: no significant difference)", figures.join(", ")),
+        };
         format!(
-            "CPU {} differs from CPU {home}, though both are of one kind: {}. No figure uses its {}.",
+            "CPU {} differs from CPU {home}, though both are of one kind: {}{alike}. No figure uses its {}.",
             other.cpu,
-            figures.join(", "),
+            written(unlike).join(", "),
             plural(other.trials, "trial")
         )
     };

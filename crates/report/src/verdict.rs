@@ -39,7 +39,8 @@ impl Trust {
 const FAIRLY: f64 = 0.5;
 const HIGHLY: f64 = 0.8;
 
-/// The shares from which planned points without time, and trials stopped by a quota, are a reason.
+/// The shares from which planned points without time, and trials stopped by a quota, are a reason, and from which the remedy of a cause
+/// of wide intervals helps many of them.
 const OFTEN: f64 = 0.1;
 
 /// The verdict, its reason and its remedy, from the run's own widths, states of the core and warnings.
@@ -87,7 +88,7 @@ fn failing(results: &Results) -> usize {
 }
 
 /// A reason, and its remedy, where there is one.
-type Reason = (String, Option<&'static str>);
+type Reason = (String, Option<String>);
 
 /// The most causes of wide intervals that are named: the others are those of few values.
 const MOST_CAUSES: usize = 3;
@@ -99,12 +100,16 @@ fn reasons(results: &Results, level: Trust) -> String {
         [limited_by_quota(results), without_time(results)].into_iter().flatten().collect();
     let is_named = |count: &CauseCount| level != Trust::High || count.cause.is_disturbance();
     let counts: Vec<CauseCount> = width_causes::counts(results).into_iter().filter(is_named).collect();
-    let reason =
-        |count: &CauseCount| (count.cause.in_words(count.values, count.trials), remedy(results, count.cause));
+    let wide: usize = counts.iter().map(|count| count.values).sum();
+    let reason = |count: &CauseCount| {
+        let is_of_many = count.values as f64 >= OFTEN * wide as f64;
+        (count.cause.in_words(count.values, count.trials), remedy(results, count).filter(|_| is_of_many))
+    };
     let of_values: Vec<Reason> = counts.iter().take(MOST_CAUSES).map(reason).collect();
     let others: usize = counts.iter().skip(MOST_CAUSES).map(|count| count.values).sum();
     let others = (others > 0).then(|| format!("{} have other reasons", quantities::count(others)));
-    let mut remedies: Vec<&str> = of_run.iter().chain(&of_values).filter_map(|(_, remedy)| *remedy).collect();
+    let mut remedies: Vec<String> =
+        of_run.iter().chain(&of_values).filter_map(|(_, remedy)| remedy.clone()).collect();
     remedies.dedup();
     remedies.truncate(MOST_REMEDIES);
     let joined = |reasons: Vec<Reason>, others: Option<String>, between: &str| {
@@ -120,14 +125,24 @@ fn reasons(results: &Results, level: Trust) -> String {
 }
 
 /// What helps against a cause, if anything does.
-fn remedy(results: &Results, cause: WidthCause) -> Option<&'static str> {
-    match cause {
-        WidthCause::NoInterval | WidthCause::Scatter => Some(LONGER),
-        WidthCause::OtherWork => Some(QUIETER),
-        WidthCause::Sharing => Some(remedy_of_sharing(results)),
-        WidthCause::Drift => Some("Repeat it at another hour."),
-        WidthCause::Levels | WidthCause::ClockStep => None,
-    }
+fn remedy(results: &Results, count: &CauseCount) -> Option<String> {
+    let remedy = match count.cause {
+        WidthCause::Scatter => return count.more_trials.map(more_trials),
+        WidthCause::NoInterval => LONGER,
+        WidthCause::OtherWork => QUIETER,
+        WidthCause::Sharing => remedy_of_sharing(results),
+        WidthCause::Drift => "Repeat it at another hour.",
+        WidthCause::Levels | WidthCause::ClockStep | WidthCause::Zero => return None,
+    };
+    Some(remedy.to_owned())
+}
+
+/// A longer run measures more points, not each of them more often: what scatters needs trials.
+fn more_trials(times: f64) -> String {
+    format!(
+        "Half of those that scatter need up to {} times the trials: a run of the experiments that matter, by name, has time for them.",
+        quantities::plain(times.ceil())
+    )
 }
 
 const LONGER: &str = "Repeat it longer (--budget).";
@@ -148,9 +163,9 @@ fn without_time(results: &Results) -> Option<Reason> {
     let is_often = left_out as f64 >= OFTEN * planned.len() as f64 && left_out > 0;
     is_often.then(|| {
         if was_busy(results) {
-            (format!("{counts} on a machine that was not idle"), Some(QUIETER))
+            (format!("{counts} on a machine that was not idle"), Some(QUIETER.to_owned()))
         } else {
-            (counts, Some(LONGER))
+            (counts, Some(LONGER.to_owned()))
         }
     })
 }
@@ -186,7 +201,7 @@ fn limited_by_quota(results: &Results) -> Option<Reason> {
         plural(trials, "trial")
     );
     (stopped as f64 >= OFTEN * trials as f64)
-        .then_some((cause, Some("Raise the quota (`--cpus` of a container).")))
+        .then_some((cause, Some("Raise the quota (`--cpus` of a container).".to_owned())))
 }
 
 /// The remedy of what failed, where nothing else makes the verdict worse.

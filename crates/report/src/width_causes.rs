@@ -23,6 +23,8 @@ pub(crate) enum WidthCause {
     ClockStep,
     /// The trials rose or fell during the run.
     Drift,
+    /// It is zero, which has no relative width.
+    Zero,
     /// None of these: the trials scatter, and there are not enough of them for how much.
     Scatter,
 }
@@ -39,6 +41,7 @@ impl WidthCause {
             WidthCause::OtherWork => "lost time to other work".to_owned(),
             WidthCause::ClockStep => format!("{} at the clock's step", verb("is", "are")),
             WidthCause::Drift => "drifted".to_owned(),
+            WidthCause::Zero => format!("{} zero", verb("is", "are")),
             WidthCause::Scatter => {
                 let each = if values == 1 { "" } else { ", in the median" };
                 format!("{} ({} trials{each})", verb("scatters", "scatter"), quantities::plain(trials))
@@ -60,6 +63,9 @@ pub(crate) struct CauseCount {
     pub values: usize,
     /// The trials of the median one of them.
     pub trials: f64,
+    /// How many times as many trials the median one of them would need to be known within [`USEFUL`]: widths fall with their square
+    /// root. `None` without intervals.
+    pub more_trials: Option<f64>,
 }
 
 /// The causes of the values that are not known within [`USEFUL`], the most frequent first.
@@ -71,19 +77,25 @@ pub(crate) fn counts(results: &Results) -> Vec<CauseCount> {
     let other_work = ExcessDisturbance::of(results, is_busy, &lost);
     let sharing = ExcessDisturbance::of(results, often, &shared);
     let step = results.run.header.clock.resolution_ns();
-    let mut trials: BTreeMap<WidthCause, Vec<f64>> = BTreeMap::new();
+    let mut wide: BTreeMap<WidthCause, Vec<&PointResult>> = BTreeMap::new();
     for point in results.points.iter().filter(|point| is_wide(point)) {
-        let cause = cause(point, step, &[&sharing, &other_work]);
-        trials.entry(cause).or_default().push(point.trials.0 as f64);
+        wide.entry(cause(point, step, &[&sharing, &other_work])).or_default().push(point);
     }
-    let count = |(cause, trials): (WidthCause, Vec<f64>)| CauseCount {
-        cause,
-        values: trials.len(),
-        trials: statistics::median(&trials).unwrap_or(0.0),
-    };
-    let mut counts: Vec<CauseCount> = trials.into_iter().map(count).collect();
+    let mut counts: Vec<CauseCount> =
+        wide.into_iter().map(|(cause, points)| counted(cause, &points)).collect();
     sorting::by_number(&mut counts, |count| -(count.values as f64));
     counts
+}
+
+fn counted(cause: WidthCause, points: &[&PointResult]) -> CauseCount {
+    let trials: Vec<f64> = points.iter().map(|point| point.trials.0 as f64).collect();
+    let reaches: Vec<f64> = points.iter().filter_map(|point| run::reach(point)).collect();
+    CauseCount {
+        cause,
+        values: points.len(),
+        trials: statistics::median(&trials).unwrap_or(0.0),
+        more_trials: statistics::median(&reaches).map(|reach| (reach / USEFUL).powi(2)),
+    }
 }
 
 /// The share of the time from which a shared core is a cause of wide intervals.
@@ -93,10 +105,9 @@ fn is_often(core: &CoreShared) -> bool {
     core.share >= OFTEN && core.levels.shared.is_some()
 }
 
-/// A value that has no interval, or one that reaches further than [`USEFUL`]; one of zero has no relative width.
+/// A value that is not known within [`USEFUL`]: its interval reaches further, or it has none, or it is zero.
 fn is_wide(point: &PointResult) -> bool {
-    let without = point.estimate().is_some_and(|estimate| estimate.interval.is_none());
-    without || run::reach(point).is_some_and(|reach| reach > USEFUL)
+    point.estimate().is_some() && run::reach(point).is_none_or(|reach| reach > USEFUL)
 }
 
 /// The first cause that a value's own trials show.
@@ -104,6 +115,7 @@ fn cause(point: &PointResult, step: f64, disturbances: &[&ExcessDisturbance; 2])
     let [sharing, other_work] = disturbances;
     match point.estimate().and_then(|estimate| estimate.interval) {
         None => WidthCause::NoInterval,
+        Some(_) if run::reach(point).is_none() => WidthCause::Zero,
         Some(_) if point.mixture.is_some() || point.modes.len() > 1 => WidthCause::Levels,
         Some(_) if sharing.had_more(point) => WidthCause::Sharing,
         Some(_) if other_work.had_more(point) => WidthCause::OtherWork,

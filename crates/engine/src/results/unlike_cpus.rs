@@ -26,6 +26,11 @@ pub struct UnlikeCpu {
 const ALIKE: f64 = 1.01;
 
 impl UnlikeCpu {
+    /// Whether a ratio of two CPUs is surely beyond what counts as alike.
+    pub fn is_beyond_alike(ratio: &Measured) -> bool {
+        ratio.interval.is_some_and(|ends| ends.low > ALIKE || ends.high < 1.0 / ALIKE)
+    }
+
     /// The unlike ones among the CPUs of a run's kind.
     pub fn all(run: &Run, levels: Option<&Levels>) -> Vec<Self> {
         let mut by_point: BTreeMap<(&str, &Point), Vec<&Sample>> = BTreeMap::new();
@@ -50,7 +55,7 @@ impl UnlikeCpu {
             }
         }
         let (cost, frequency) = (middle(&costs), middle(&frequencies));
-        let is_unlike = [&cost, &frequency].into_iter().flatten().any(is_beyond);
+        let is_unlike = [&cost, &frequency].into_iter().flatten().any(UnlikeCpu::is_beyond_alike);
         is_unlike.then_some(UnlikeCpu { cpu, cost, frequency, trials })
     }
 }
@@ -93,9 +98,4 @@ fn middle(logarithms: &[f64]) -> Option<Measured> {
     let estimate = statistics::estimate(&each).filter(|estimate| estimate.trials >= MINIMUM_TRIALS)?;
     let interval = estimate.interval.map(|ends| Interval { low: ends.low.exp(), high: ends.high.exp() });
     Some(Measured { value: estimate.value.exp(), interval })
-}
-
-/// Whether a ratio is surely beyond what counts as alike.
-fn is_beyond(ratio: &Measured) -> bool {
-    ratio.interval.is_some_and(|ends| ends.low > ALIKE || ends.high < 1.0 / ALIKE)
 }

@@ -122,6 +122,7 @@ pub fn compared(operation: &str, short: Found, sustained: Found, kind: Kind) -> 
             times
         ),
         Some(true) if slower.value > 1.0 => statement!("{both}, {times} times as slow", both, times),
+        Some(true) => statement!("{both}: no slower without a pause than in short trials", both),
         // A machine in two states, or wide intervals: no difference is shown, nor that there is none.
         _ if short.is_mixture || sustained.is_mixture => {
             statement!(
@@ -135,7 +136,11 @@ pub fn compared(operation: &str, short: Found, sustained: Found, kind: Kind) -> 
                 both
             )
         }
-        _ => statement!("{both}: the speed is sustained", both),
+        Some(false) => statement!("{both}: the speed is sustained", both),
+        None => statement!(
+            "{both}: without intervals this run does not tell whether the speed is sustained",
+            both
+        ),
     }
 }
 
@@ -200,6 +205,10 @@ mod tests {
         assert!(
             text(found(300.0, 250.0)).contains("no significant difference, which may yet"),
             "the intervals overlap"
+        );
+        assert!(
+            text(found(50.0, 1.0)).ends_with("no slower without a pause than in short trials"),
+            "unlike speeds"
         );
         let mixture = Found { is_mixture: true, ..found(100.0, 2.0) };
         assert!(text(mixture).contains("does not tell whether"));

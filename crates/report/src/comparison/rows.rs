@@ -169,17 +169,29 @@ fn counted_only(comparison: &Comparison) -> Vec<Block> {
     reasons(comparison)
         .into_iter()
         .map(|(reason, points)| {
-            let (count, of) = (plural(points.len(), "point"), experiments_of(&points));
+            let (count, of) = (plural(points.len(), "point"), experiments_of(&points, comparison));
             Block::Paragraph(format!("Not compared: {count} ({of}), {reason}.").into())
         })
         .collect()
 }
 
-/// The experiments of some points, by name.
-fn experiments_of(points: &[&NotCompared]) -> String {
-    let mut names: Vec<&str> = points.iter().map(|point| point.experiment.as_str()).collect();
-    names.dedup();
-    names.join(", ")
+/// The experiments of some points, by name; of one that has other points which are compared, how many these are.
+fn experiments_of(points: &[&NotCompared], comparison: &Comparison) -> String {
+    let mut counts: Vec<(&str, usize)> = vec![];
+    for point in points {
+        match counts.iter_mut().find(|(name, _)| *name == point.experiment) {
+            Some((_, count)) => *count += 1,
+            None => counts.push((&point.experiment, 1)),
+        }
+    }
+    let others = |name: &str| comparison.rows.iter().filter(|row| row.experiment == name).count();
+    let written = |(name, count): (&str, usize)| match others(name) {
+        0 => name.to_owned(),
+        compared => {
+            format!("{} of {} of {name}", quantities::count(count), quantities::count(count + compared))
+        }
+    };
+    counts.into_iter().map(written).collect::<Vec<_>>().join(", ")
 }
 
 fn not_compared(comparison: &Comparison) -> Vec<Block> {

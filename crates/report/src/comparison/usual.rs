@@ -100,7 +100,10 @@ fn counted(places: &[UsualPlace]) -> String {
     let words = counts.into_iter().filter(|(_, count)| *count > 0).map(|(place, count)| match place {
         UsualPlace::Few => format!("{} with too few machines for a verdict", quantities::count(count)),
         UsualPlace::Itself => {
-            format!("{} beside what may be the same machine (no verdict)", quantities::count(count))
+            format!(
+                "{} of which the atlas may know this machine alone (no verdict)",
+                quantities::count(count)
+            )
         }
         UsualPlace::Unlike => format!("{} of another family or kind (no verdict)", quantities::count(count)),
         place => format!("{} {}", quantities::count(count), place.name()),

@@ -8,6 +8,7 @@ use crate::text::Style;
 use crate::verdict::{planned_points, scale, trials_of_values, usual_trials};
 use crate::verification;
 use crate::words::plural;
+use fathom_core::experiment::Ground;
 use fathom_core::quantities;
 use fathom_engine::results::{Disturbance, FAIR, Outcome, PointResult, Results};
 
@@ -90,6 +91,12 @@ fn trials(results: &Results) -> Option<String> {
         quantities::count(each.iter().sum()),
         quantities::plain(median)
     );
+    // The lines on disturbances count all of them.
+    let all: usize = results.points.iter().map(|point| point.trials.0).sum();
+    let others = all.saturating_sub(each.iter().sum());
+    if others > 0 {
+        text += &format!("; {} more of points without a value", quantities::count(others));
+    }
     if left_out > 0 {
         text += &format!("; {} more discarded by their own checks", quantities::count(left_out));
     }
@@ -139,8 +146,15 @@ fn not_judged(results: &Results) -> Option<String> {
 
 fn predictions(results: &Results) -> Option<String> {
     let total = results.accuracy.total.as_ref()?;
+    let of_this_run = match results.accuracy.on(Ground::ThisRun) {
+        Some(tally) => format!(
+            "; {} of the predictions use other measurements of this run",
+            quantities::count(tally.judged)
+        ),
+        None => String::new(),
+    };
     Some(format!(
-        "{} of {} are within a factor of {FAIR} of the prediction made before measuring.",
+        "{} of {} are within a factor of {FAIR} of the prediction written before their first trial{of_this_run}.",
         quantities::percent(total.fair.share),
         plural(total.judged, "value")
     ))

@@ -32,10 +32,7 @@ fn judge(premises: &Premises) -> Option<Conclusion> {
     let cost = late_over_early(&samples, statistics::median)?;
     let spread = late_over_early(&samples, |third| Some(statistics::spread(third)?.interquartile_range));
     let fewest = samples.iter().map(|sample| sample.len()).min()?;
-    let grows = match cost.ends() {
-        Some((low, _)) if low > 1.0 => "gets slower with the number created",
-        _ => "does not get significantly slower with the number created",
-    };
+    let grows = growth(cost);
     let headline = statement!(
         "Creating a process {grows}: the last third of a trial costs {cost} times the first.",
         cost = cost.named("last third over first, cost")
@@ -55,6 +52,15 @@ fn judge(premises: &Premises) -> Option<Conclusion> {
         deviation
     );
     Some(Conclusion { headline, because })
+}
+
+/// What a ratio of late to early cost says.
+fn growth(cost: Found) -> &'static str {
+    match cost.ends() {
+        Some((low, _)) if low > 1.0 => "gets slower with the number created",
+        Some((_, high)) if high < 1.0 => "gets no slower with the number created",
+        _ => "does not get significantly slower with the number created",
+    }
 }
 
 /// A statistic of the last third of each trial over that of its first, with the interval over trials.
@@ -96,5 +102,11 @@ mod tests {
             "{grown:?}"
         );
         assert!(ratio(0.0).ends().is_some_and(|(low, high)| low <= 1.0 && high >= 1.0), "{:?}", ratio(0.0));
+        assert!(growth(ratio(10.0)).starts_with("gets slower"));
+        assert!(growth(ratio(0.0)).contains("significantly"));
+        assert!(
+            growth(ratio(-1.0)).starts_with("gets no slower"),
+            "surely cheaper is not merely insignificant"
+        );
     }
 }

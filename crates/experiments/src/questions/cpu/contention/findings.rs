@@ -26,11 +26,12 @@ fn curve(object: &str, known: &Known) -> Option<Finding> {
     let one = known.found(NAME, &alone(object))?;
     let (threads, many) = most(object, known)?;
     let verdict = match model::slower_from(&times) {
+        Some(2) if threads == 2 => " Two threads together do less than one alone.".into(),
         Some(from) if from == threads => {
-            statement!(" All {threads} together do less than one thread alone.")
+            statement!(" {threads} threads together do less than one alone.")
         }
         Some(from) => {
-            statement!(" From {from} threads on, all together do less than one thread alone.")
+            statement!(" From {from} threads on, all of them together do less than one alone.")
         }
         None if many.value < one.value && many.differs_from(&one) == Some(true) => {
             " All together do more than one thread alone.".into()
@@ -39,8 +40,8 @@ fn curve(object: &str, known: &Known) -> Option<Finding> {
     };
     Some(finding!(
         Question::Experiment,
-        "{object}, one for all threads: an operation takes {one} with one thread; with {threads} threads one takes {many} of all \
-         together, {ratio}.{verdict}{model}",
+        "{object}, one for all threads: one thread completes an operation every {one}; {threads} threads together complete one every \
+         {many}, {ratio}.{verdict}{model}",
         object = capitalize(object),
         one = one.named(&format!("{object}, one thread")),
         many = many.named(&format!("{object}, {threads} threads")),
@@ -79,7 +80,7 @@ fn apart(object: &str, known: &Known) -> Option<Finding> {
     let apart = known.found(NAME, &padded(object, threads))?;
     Some(finding!(
         Question::Experiment,
-        "With one {object} for each of {threads} threads, in lines of its own, an operation takes {apart} of all together; with \
+        "With one {object} for each of {threads} threads, in lines of its own, they together complete an operation every {apart}; with \
          one for all: {ratio}.",
         apart = apart.named(&format!("{object} of each thread")),
         ratio = together.times_as("long", apart, &format!("{object}, one for all over one for each"))
@@ -129,8 +130,8 @@ mod tests {
         let text = text(&ticket(&[(1, 10.0), (2, 134.0), (4, 400.0)]), Some(62.0));
         assert!(
             text.contains(
-                "{10} with one thread; with 4 threads one takes {400} of all together, {40} times as long."
-            ) && text.contains("From 2 threads on, all together do less than one thread alone.")
+                "an operation every {10}; 4 threads together complete one every {400}, {40} times as long."
+            ) && text.contains("From 2 threads on, all of them together do less than one alone.")
                 && text.contains("A second thread adds the time of {2} hand-overs")
                 && text.contains("{62} each), which no longer describes 4 threads: {400}."),
             "{text}"
@@ -141,7 +142,7 @@ mod tests {
     fn without_a_hand_over_of_this_run_there_is_no_model() {
         let text = text(&ticket(&[(1, 10.0), (2, 134.0)]), None);
         assert!(
-            text.contains("All 2 together do less than one thread alone.") && !text.contains("hand-over"),
+            text.contains("Two threads together do less than one alone.") && !text.contains("hand-over"),
             "{text}"
         );
     }
@@ -157,7 +158,7 @@ mod tests {
         ];
         let text = text(&planted, None);
         assert!(
-            text.contains("takes {5} of all together; with one for all: {20} times as long.")
+            text.contains("complete an operation every {5}; with one for all: {20} times as long.")
                 && text.contains("half of a thread's operations end within {220}")
                 && text.contains("does {0.5} less than an equal share"),
             "{text}"
