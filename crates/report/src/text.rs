@@ -3,7 +3,6 @@
 use anstyle::{AnsiColor, Style as Paint};
 pub use fathom_core::message::clean;
 pub(super) use fathom_core::message::is_unsafe;
-use std::borrow::Cow;
 use std::path::Path;
 pub(super) use textwrap::core::display_width;
 use textwrap::{Options, WordSeparator, WordSplitter, WrapAlgorithm};
@@ -87,6 +86,9 @@ pub(super) fn escape(out: &mut String, words: &str) {
     }
 }
 
+/// A per cent that no line ends before.
+const BOUND: &str = "\u{a0}%";
+
 /// Words in lines of at most `room` columns; a longer word has its own line.
 pub(super) fn lines(text: &str, room: usize) -> Vec<String> {
     let options = Options::new(room)
@@ -94,7 +96,9 @@ pub(super) fn lines(text: &str, room: usize) -> Vec<String> {
         .word_separator(WordSeparator::AsciiSpace)
         .word_splitter(WordSplitter::NoHyphenation)
         .wrap_algorithm(WrapAlgorithm::FirstFit);
-    textwrap::wrap(text, options).into_iter().map(Cow::into_owned).collect()
+    // A number keeps its per cent.
+    let bound = text.replace(" %", BOUND);
+    textwrap::wrap(&bound, options).into_iter().map(|line| line.replace(BOUND, " %")).collect()
 }
 
 /// The most lines of a sentence: a name in a run file may be of any length.
@@ -163,6 +167,11 @@ mod tests {
             "- the first did not. The\n  second line is …\n"
         );
         assert_eq!(clipped_to(1, "- ", "the first did not. The second", style), "- the first did not …\n");
+    }
+
+    #[test]
+    fn no_line_begins_with_a_per_cent() {
+        assert_eq!(lines("less than 43.4 % may", 14), ["less than", "43.4 % may"]);
     }
 
     #[test]

@@ -238,7 +238,7 @@ impl TextTable {
             .zip(&self.aligns)
             .map(|((cell, width), align)| match align {
                 Align::Numbers if display_width(cell) > *width => numbers_in_lines(cell, *width),
-                _ => lines(cell, *width),
+                _ => words_in_lines(cell, *width),
             })
             .collect();
         let height = broken.iter().map(Vec::len).max().unwrap_or(0);
@@ -255,6 +255,23 @@ impl TextTable {
         };
         (0..height).map(at).collect()
     }
+}
+
+/// Words in lines of a column; a word that is longer, as an option with its values, goes on below after a comma or a slash.
+fn words_in_lines(cell: &str, width: usize) -> Vec<String> {
+    let mut broken = vec![];
+    for line in lines(cell, width) {
+        let mut rest = line.as_str();
+        while display_width(rest) > width {
+            let ends = rest.char_indices().take(width).filter(|(_, letter)| ",/".contains(*letter));
+            let Some((place, _)) = ends.last() else { break };
+            let (head, tail) = rest.split_at(place + 1);
+            broken.push(head.to_owned());
+            rest = tail;
+        }
+        broken.push(rest.to_owned());
+    }
+    broken
 }
 
 /// Where a cell of numbers may be broken: before its interval or deviation, and within a range that is written with a word.
@@ -316,6 +333,12 @@ mod tests {
             text.contains("getppid") && text.contains("38.1 (a)") && text.contains("(a) once around"),
             "{text}"
         );
+    }
+
+    #[test]
+    fn a_long_word_of_a_column_goes_on_below_after_a_comma() {
+        assert_eq!(words_in_lines("a=one,two,three b", 9), ["a=one,", "two,three", "b"]);
+        assert_eq!(words_in_lines("unbreakable", 6), ["unbreakable"], "but no word is broken within");
     }
 
     #[test]
