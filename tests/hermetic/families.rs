@@ -225,7 +225,7 @@ fn a_family_says_which_of_its_experiments_were_pooled() {
     let report = ComparisonReport::of(&before, &sides, &Margins::all(None), &[]);
     let text = render(&report, Form::Text, Style::default());
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(text.contains("not compared: context_switch: other method version"), "{text}");
+    assert!(text.contains("not compared: those of context_switch (other method version)"), "{text}");
     let whole = compared(committed(), committed(), 0.05);
     assert!(whole.families.iter().all(|family| !family.composition.is_partial()));
 }

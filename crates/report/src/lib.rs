@@ -45,6 +45,7 @@ mod states;
 pub mod summary;
 mod terminal;
 pub mod text;
+mod trials;
 mod usual;
 mod verdict;
 mod verification;

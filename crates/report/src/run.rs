@@ -1,6 +1,7 @@
 //! Sentences about a run as a whole: the machine in a line, the clock, precision, and disturbances.
 
 use super::occupancy;
+use super::trials::usual_trials;
 use super::words::{self, plural};
 use fathom_core::experiment::Scale;
 use fathom_core::machine::Machine;
@@ -81,13 +82,16 @@ pub(super) fn ending(results: &Results) -> String {
         Ending::Interrupted => "it was interrupted; the results up to then are valid",
     };
     let took = quantities::duration(closing.took_s);
-    let rounds = plural(closing.rounds as usize, "whole round");
+    // As progress counts rounds: by the trials of a point.
+    let rounds = usual_trials(results)
+        .map(|trials| format!(" ({} trials a point, in the median)", quantities::plain(trials)));
+    let rounds = rounds.unwrap_or_default();
     let lost = closing.peer_lost.as_ref().map(|reason| {
         format!(
             " It lost its peer ({reason}): points that need the peer have only the results from before that."
         )
     });
-    format!("The run took {took} ({rounds}) and ended because {why}.{}", lost.unwrap_or_default())
+    format!("The run took {took}{rounds} and ended because {why}.{}", lost.unwrap_or_default())
 }
 
 /// The least deviation of the clock that is printed, a share: a millionth, beyond all that is measured with it.

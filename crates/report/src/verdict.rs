@@ -7,7 +7,6 @@ use crate::words::plural;
 use fathom_core::experiment::{Check, Point};
 use fathom_core::quantities;
 use fathom_core::quantity::Unit;
-use fathom_core::statistics;
 use fathom_engine::results::{Outcome, PointResult, Results};
 use std::collections::BTreeSet;
 
@@ -238,15 +237,4 @@ pub(crate) fn planned_points<'run>(results: &'run Results) -> Vec<&'run PointRes
     let is_planned =
         |point: &&PointResult| planned.contains(&(point.experiment.as_str(), point.point.clone()));
     results.points.iter().filter(is_planned).collect()
-}
-
-/// The trials of the median value; `None` if nothing was measured.
-pub(crate) fn usual_trials(results: &Results) -> Option<f64> {
-    statistics::median(&trials_of_values(results).map(|trials| trials as f64).collect::<Vec<_>>())
-}
-
-/// The trials of each value. A point that was left out for want of time had one, and has none.
-pub(crate) fn trials_of_values(results: &Results) -> impl Iterator<Item = usize> {
-    let valued = results.points.iter().filter(|point| point.estimate().is_some());
-    valued.map(|point| point.trials.0).filter(|trials| *trials > 0)
 }

@@ -242,7 +242,7 @@ fn short(experiment: &str) -> &str {
     experiment.split_once('/').map_or(experiment, |(_, short)| short)
 }
 
-/// `8 of 21 points of switches and wake-ups; not compared: context_switch, other method version`; `None` where each experiment
+/// `8 of 21 points of switches and wake-ups; not compared: those of context_switch (other method version)`; `None` where each experiment
 /// of the family has its part in the ratio.
 fn partly(family: &PooledFamily) -> Option<String> {
     let composition = &family.composition;
@@ -251,11 +251,11 @@ fn partly(family: &PooledFamily) -> Option<String> {
         by_reason.entry(because_briefly(obstacle)).or_default().push(short(name));
     }
     let missing: Vec<String> =
-        by_reason.iter().map(|(reason, names)| format!("{}: {reason}", names.join(", "))).collect();
+        by_reason.iter().map(|(reason, names)| format!("{} ({reason})", names.join(", "))).collect();
     let all = family.points + composition.points_missing;
     let points = format!("{} of {}", quantities::count(family.points), plural(all, "point"));
     (!missing.is_empty())
-        .then(|| format!("{points} of {}; not compared: {}", family.name, missing.join(", ")))
+        .then(|| format!("{points} of {}; not compared: those of {}", family.name, missing.join(", ")))
 }
 
 /// A share of change, which may be more than the whole.
