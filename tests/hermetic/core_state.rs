@@ -2,7 +2,7 @@
 
 use fathom::experiment::{Counters, Placement, Point};
 use fathom::record::{PlannedPoint, Run, TrialOutcome};
-use fathom::results::{CoreLevels, CoreState, PointResult, Results, Standing};
+use fathom::results::{CoreLevels, CoreState, KnownStates, PointResult, Results, Standing};
 use fathom::sampling::{CoreReadings, Observations, Sample};
 use fathom::verify::population::Chance;
 
@@ -325,7 +325,9 @@ fn a_run_that_adds_trial_by_trial_comes_to_the_same_headline() {
     assert_eq!(levels.levels(), CoreLevels::of(&run));
     let trials: Vec<_> = run.trials.iter().collect();
     let planned = crate::described::planned();
-    let standing = Standing::of(&run, &planned, &trials, levels.levels().as_ref());
+    let known = levels.levels();
+    let states = KnownStates { core: known.as_ref(), ..KnownStates::default() };
+    let standing = Standing::of(&run, &planned, &trials, states);
     let headline = standing.headline.expect("a headline");
     let point = first(&run);
     assert_eq!((Some(headline.estimate), headline.core), (point.estimate().cloned(), Some(CoreState::Alone)));

@@ -160,6 +160,7 @@ pub fn level(experiment: &str, place: u64, by_round: Vec<(u32, f64)>) -> Level {
         outcome: Outcome::Value(estimate(&trials).expect("eight trials")),
         core: None,
         shared: None,
+        cpu_distance: None,
         refuted: false,
         step: None,
         by_round,

@@ -27,6 +27,7 @@ mod command_line;
 mod comparison;
 mod core_cycles;
 mod core_state;
+mod cpu_distance;
 mod earlier_schemas;
 mod equal_runs;
 mod errors;

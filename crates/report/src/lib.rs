@@ -18,6 +18,7 @@ mod article;
 mod beside;
 pub mod catalogue;
 mod comparison;
+mod cpu_distance;
 pub mod csv;
 pub mod description;
 pub mod figure;

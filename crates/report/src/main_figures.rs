@@ -1,13 +1,13 @@
 //! The main figures of a run: those that represent its experiments if there is little room. Every form takes them, and their
 //! text, from here.
 
-use super::occupancy;
 use super::paper::Sign;
 use super::run;
 use super::states;
 use super::summary;
 use super::words;
 use super::words::ABSENT;
+use super::{cpu_distance, occupancy};
 use fathom_core::experiment;
 use fathom_core::experiment::{
     AXIS_PLACEMENT, At, Landmark, MainFigure, PEER, Point, Shown, VIRTUAL_PEER, Value,
@@ -120,7 +120,13 @@ impl Main<'_> {
         };
         let words = state.map_or_else(|| words.to_owned(), |state| format!("{words} ({state})"));
         match self.source {
-            FigureSource::Point(point) => states::named(point, words),
+            FigureSource::Point(point) => {
+                let words = match cpu_distance::name(point) {
+                    Some(distance) => format!("{words} ({distance})"),
+                    None => words,
+                };
+                states::named(point, words)
+            }
             FigureSource::Slope(_) => words,
         }
     }

@@ -1,8 +1,8 @@
 //! Sentences about a run as a whole: the machine in a line, the clock, precision, and disturbances.
 
-use super::occupancy;
 use super::trials::usual_trials;
 use super::words::{self, plural};
+use super::{cpu_distance, occupancy};
 use fathom_core::experiment::Scale;
 use fathom_core::machine::Machine;
 use fathom_core::quantities;
@@ -249,6 +249,7 @@ pub(super) fn disturbances(results: &Results) -> Vec<String> {
         )
     });
     sentences.extend(occupancy::sentences(results));
+    sentences.extend(cpu_distance::sentence(results));
     sentences.extend(lost(results));
     sentences.extend(frequencies(results));
     sentences.extend(whole_run(results));

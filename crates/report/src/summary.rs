@@ -2,7 +2,7 @@
 //! hardware, software overhead, prediction and measurement, and a list of the points without a value, with the reason.
 
 use super::words::ABSENT;
-use super::{occupancy, states, words};
+use super::{cpu_distance, occupancy, states, words};
 use fathom_core::experiment::{AXIS_PLACEMENT, Part, Prediction};
 use fathom_core::quantities::{self, Measure};
 use fathom_core::quantity::Unit;
@@ -128,14 +128,18 @@ pub(super) fn range(point: &PointResult, prediction: &Prediction) -> Option<Stri
     Some(states::measure(point, value).range(prediction.total(), low, high))
 }
 
-/// The row of a point, or of each of its states, and another for its value while the core was shared. The unit of all figures is that of
+/// The row of a point, or of each of its states, and another for its value while the core was shared, or at another distance of its CPUs. The unit of all figures is that of
 /// the median.
 fn rows(point: &PointResult, placement_said: bool) -> Vec<OperationRow<'_>> {
     let value = figure(point).unwrap_or(0.0);
     let measure = states::measure(point, value);
-    let shared = point.shared().map(|estimate| of_shared(point, estimate, measure));
+    let second = |state: &str, estimate: &Estimate| of_second(point, state, estimate, measure);
+    let shared = point.shared().map(|estimate| second(occupancy::SHARED, estimate));
+    let shared = shared.map(|row| OperationRow { shared: true, ..row });
+    let elsewhere = cpu_distance::other(point).map(|(at, estimate)| second(cpu_distance::of(at), estimate));
+    let elsewhere = elsewhere.map(|row| OperationRow { further: true, ..row });
     let row = row(point, measure, placement_said);
-    of_states(row, measure).into_iter().chain(shared).collect()
+    of_states(row, measure).into_iter().chain(shared).chain(elsewhere).collect()
 }
 
 /// The row of a point of several states as a row for each of them: beside each other they would take the room of the names.
@@ -169,14 +173,20 @@ fn of_states(row: OperationRow<'_>, measure: Measure) -> Vec<OperationRow<'_>> {
     if of_each.is_empty() { vec![row] } else { of_each }
 }
 
-fn of_shared<'run>(point: &'run PointResult, estimate: &Estimate, measure: Measure) -> OperationRow<'run> {
+/// The row of a point's second value, in another state of the machine than its figure.
+fn of_second<'run>(
+    point: &'run PointResult,
+    state: &str,
+    estimate: &Estimate,
+    measure: Measure,
+) -> OperationRow<'run> {
     let ends = quantities::ends(estimate);
     let absent = || ABSENT.to_owned();
     let range = |(low, high)| format!("{} {}", measure.range(estimate.value, low, high), measure.symbol);
     OperationRow {
         point,
-        operation: format!("· {}", occupancy::SHARED),
-        shared: true,
+        operation: format!("· {state}"),
+        shared: false,
         further: false,
         hardware: absent(),
         software: absent(),
@@ -201,10 +211,10 @@ fn row(point: &PointResult, measure: Measure, placement_said: bool) -> Operation
     };
     OperationRow {
         point,
-        operation: match occupancy::state(point) {
-            Some(state) => format!("{} ({state})", operation(point, placement_said)),
-            None => operation(point, placement_said),
-        },
+        operation: [occupancy::state(point), cpu_distance::name(point)]
+            .into_iter()
+            .flatten()
+            .fold(operation(point, placement_said), |name, state| format!("{name} ({state})")),
         shared: false,
         further: false,
         hardware: part(point, Part::Hardware, measure),

@@ -6,7 +6,7 @@ use super::summary::{OperationGroup, OperationRow, Unmeasured};
 use super::text::{Style, clean, display_width, lines, places};
 use super::usual::UsualFigures;
 use super::words::plural;
-use super::{description, finding, occupancy, run, screen, states, summary, verdict, words};
+use super::{cpu_distance, description, finding, occupancy, run, screen, states, summary, verdict, words};
 use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, Table, TableComponent, presets};
 use fathom_core::experiment::Finding;
 use fathom_core::quantities;
@@ -241,6 +241,9 @@ fn legend(groups: &[OperationGroup], style: Style) -> String {
     }
     if neighbour {
         text += &style.wrapped("", &occupancy::legend(rows().map(|row| row.point)));
+    }
+    if rows().any(|row| cpu_distance::name(row.point).is_some()) {
+        text += &style.wrapped("", cpu_distance::LEGEND);
     }
     if states {
         text += &style.wrapped("", states::LEGEND_OF_ROWS);

@@ -9,6 +9,7 @@ mod frequency;
 pub(crate) mod gaps;
 mod host_counts;
 mod host_watch;
+pub mod line_transfer;
 mod memory_limit;
 mod observations;
 mod observe;

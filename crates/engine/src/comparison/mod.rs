@@ -30,7 +30,7 @@ pub use side::{Level, ReducedRun, Side};
 pub use verdict::{FALSE_DISCOVERIES, Verdict};
 
 use crate::record::MethodParameter;
-use crate::results::CoreState;
+use crate::results::{CoreState, PointDistance, cpu_distance};
 use fathom_core::experiment::Point;
 use fathom_core::quantity::{Kind, Unit};
 use fathom_core::sorting;
@@ -141,6 +141,8 @@ pub enum Obstacle {
     Refuted,
     /// One side has its value for the core alone and the other for the core shared, and no state was measured on both.
     OtherCoreState,
+    /// The CPUs of work on two were at distances that no value of the other side has.
+    OtherCpuDistance,
     /// A side has no interval above zero.
     NoInterval,
 }
@@ -380,22 +382,39 @@ fn compared(
         return Err(Some(Obstacle::Refuted));
     }
     let factor = repeatability.factor(&one.experiment);
-    let logarithm = like_with_like(before, after).ok_or(Some(Obstacle::OtherCoreState))?;
-    let both = before.level(factor, logarithm).zip(after.level(factor, logarithm));
+    let logarithm = like_with_like(before, after).map_err(Some)?;
+    let both = before.level(factor, &logarithm).zip(after.level(factor, &logarithm));
     both.map(|(before, after)| [before, after]).ok_or(Some(Obstacle::NoInterval))
 }
 
-/// The values of two sides that are of the same state of the core: their estimates, or, where only one of them is for the core
-/// alone, those with the core shared. `None` if there is no such state.
-fn like_with_like(before: &LevelsOfSide, after: &LevelsOfSide) -> Option<fn(&Level) -> Option<LogLevel>> {
+/// What compares a point in one state of the machine.
+type LogarithmOf = Box<dyn Fn(&Level) -> Option<LogLevel>>;
+
+/// The values of two sides that are of the same state of the machine: their estimates, or, where only one of them is for the core alone,
+/// those with the core shared; of work on two CPUs those at a distance at which both were. The obstacle if there is no such state.
+fn like_with_like(before: &LevelsOfSide, after: &LevelsOfSide) -> Result<LogarithmOf, Obstacle> {
     let states =
         || before.levels.iter().chain(after.levels).filter(|level| level.outcome.estimate().is_some());
+    let distances: Option<Vec<&PointDistance>> = states().map(|level| level.cpu_distance.as_ref()).collect();
+    if let Some([first, others @ ..]) = distances.as_deref() {
+        let is_at =
+            |line_ns: f64, of: &&PointDistance| of.lines_ns().any(|at| cpu_distance::is_same(at, line_ns));
+        let common = first.lines_ns().find(|line_ns| others.iter().all(|other| is_at(*line_ns, other)));
+        let line_ns = common.ok_or(Obstacle::OtherCpuDistance)?;
+        if !others.iter().chain([first]).all(|of| cpu_distance::is_same(of.at.line_ns, line_ns)) {
+            return Ok(Box::new(move |level| level.logarithm_at(line_ns)));
+        }
+    }
     let is_alone = |level: &&&Level| level.core == Some(CoreState::Alone);
     let is_shared = |level: &&&Level| matches!(level.core, Some(CoreState::Shared | CoreState::Mixed));
     if states().find(is_alone).is_none() || states().find(is_shared).is_none() {
-        return Some(Level::logarithm);
+        return Ok(Box::new(Level::logarithm));
     }
-    states().all(|level| level.shared.is_some()).then_some(Level::logarithm_shared as fn(&Level) -> _)
+    if states().all(|level| level.shared.is_some()) {
+        Ok(Box::new(Level::logarithm_shared))
+    } else {
+        Err(Obstacle::OtherCoreState)
+    }
 }
 
 impl LevelsOfSide<'_> {
@@ -408,7 +427,7 @@ impl LevelsOfSide<'_> {
     }
 
     /// The level over all runs, with the uncertainty from their trials and from the differences between runs.
-    fn level(&self, factor: f64, logarithm: fn(&Level) -> Option<LogLevel>) -> Option<LogLevel> {
+    fn level(&self, factor: f64, logarithm: &LogarithmOf) -> Option<LogLevel> {
         let logarithms: Vec<LogLevel> = self.levels.iter().filter_map(|level| logarithm(level)).collect();
         let mean = LogLevel::mean(&logarithms)?.widened(factor.sqrt());
         let values: Vec<f64> = logarithms.iter().map(|level| level.value).collect();

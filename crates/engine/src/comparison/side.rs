@@ -2,7 +2,7 @@
 
 use super::core_frequency;
 use crate::record::{Header, MethodParameter, Run};
-use crate::results::{CoreState, Outcome, PointResult, Results};
+use crate::results::{CoreState, Outcome, PointDistance, PointResult, Results};
 use fathom_core::experiment::Point;
 use fathom_core::quantity::Unit;
 use fathom_core::sorting;
@@ -50,6 +50,8 @@ pub struct Level {
     pub core: Option<CoreState>,
     /// The same with the core shared, for short work that was measured in both states.
     pub shared: Option<Estimate>,
+    /// The distance of the CPUs of work on two, with its value at another; `None` of other work, and if it was not looked at.
+    pub cpu_distance: Option<PointDistance>,
     /// Whether evidence was judged and some of it does not hold.
     pub refuted: bool,
     /// The least step between two of its observations, in the unit, which limits the precision of a median read from a clock
@@ -87,6 +89,12 @@ impl Level {
     /// The same with the core shared.
     pub(super) fn logarithm_shared(&self) -> Option<LogLevel> {
         self.logarithm_of(self.shared.as_ref())
+    }
+
+    /// The same at this distance of the CPUs.
+    pub(super) fn logarithm_at(&self, line_ns: f64) -> Option<LogLevel> {
+        let own = self.outcome.estimate()?;
+        self.logarithm_of(self.cpu_distance.as_ref()?.value_at(line_ns, own))
     }
 
     fn logarithm_of(&self, estimate: Option<&Estimate>) -> Option<LogLevel> {
@@ -139,6 +147,7 @@ fn level(point: &PointResult, frequencies: &core_frequency::FrequenciesByPoint) 
         outcome: point.outcome.clone(),
         core: point.core.as_ref().map(|core| core.state),
         shared: point.core.as_ref().and_then(|core| core.shared.clone()),
+        cpu_distance: point.cpu_distance.clone(),
         refuted: point.evidence.fails(),
         step: step(&point.samples),
         by_round: point.by_round.clone(),

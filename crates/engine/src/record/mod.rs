@@ -286,6 +286,9 @@ pub struct Look {
     pub at_s: f64,
     /// The readings, first that of the run's own CPU; others only where its core is shared.
     pub cores: Vec<CoreLook>,
+    /// Before and after work on two CPUs: ticks that a cache line takes from the run's own CPU to that of the other side and back.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub line_ticks: Option<f64>,
 }
 
 /// The reading of one core: see [`fathom_core::sampling::CoreReadings`].

@@ -191,6 +191,7 @@ mod tests {
             core_cycles: None,
             baseline: None,
             core: None,
+            cpu_distance: None,
             samples: vec![],
             by_round: vec![],
             each: false,

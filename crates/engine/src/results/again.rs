@@ -6,15 +6,15 @@
 
 use super::{UnlikeCpu, core_hz, everything, point};
 use crate::record::Run;
-use crate::results::CoreLevels;
+use crate::results::known_states::RunStates;
 use crate::results::virtual_peer;
 
 /// The run with the predictions of this program in place of its own. Points of other versions of a method keep theirs, and bounds stay.
 #[must_use]
 pub fn predicted_again(mut run: Run) -> Run {
-    let core_levels = CoreLevels::of(&run);
-    let unlike = UnlikeCpu::all(&run, core_levels.as_ref());
-    let results = point::results(&run, core_levels.as_ref(), &unlike);
+    let states = RunStates::of(&run);
+    let unlike = UnlikeCpu::all(&run, states.core.as_ref());
+    let results = point::results(&run, states.known(), &unlike);
     let mut known = everything(&run, &results, core_hz(&run));
     known.virtual_peer = virtual_peer::has_one(&run);
     let mut lines = run.predictions.clone();

@@ -1,6 +1,7 @@
 //! The headline of a point: its median over trials with its interval, with the baseline subtracted if there is one.
 
 use super::core_state::CoreState;
+use super::known_states::KnownStates;
 use super::sound::Sound;
 use super::visits::{CoreTrials, Visit, Visits};
 use crate::record::{PlannedPoint, Run, Trial};
@@ -8,7 +9,7 @@ use fathom_core::quantity::{Kind, Unit};
 use fathom_core::sampling::clock::smallest_step;
 use fathom_core::sampling::{Observations, Sample};
 use fathom_core::sorting;
-use fathom_core::statistics::{self, Estimate, Levels, MINIMUM_TRIALS};
+use fathom_core::statistics::{self, Estimate, MINIMUM_TRIALS};
 
 /// The headline of a point, and its inputs.
 #[derive(Debug, Clone, PartialEq)]
@@ -42,10 +43,15 @@ pub struct Standing {
 }
 
 impl Standing {
-    /// For a point's trials so far, with the run's levels of a core alone and shared if these are known.
-    pub fn of(run: &Run, planned: &PlannedPoint, trials: &[&Trial], levels: Option<&Levels>) -> Self {
-        let sound = Sound::of(planned.method(), trials);
-        let visits = Visits::of(run, planned.unit, &sound.trials, levels);
+    /// For a point's trials so far, with the states of the machine that are known.
+    pub fn of(run: &Run, planned: &PlannedPoint, trials: &[&Trial], states: KnownStates) -> Self {
+        let mut sound = Sound::of(planned.method(), trials);
+        if let Some(divided) = states.divide(run, planned, &sound.trials) {
+            // Those at another distance are no trials of this figure, and are replaced.
+            sound.holding = divided.main.1.len();
+            sound.trials = divided.main.1;
+        }
+        let visits = Visits::of(run, planned.unit, &sound.trials, states.core);
         let headline = Headline::from(run, planned.unit, &sound.trials, &visits);
         let operations: Vec<&[f64]> = visits.chosen.iter().map(|visit| visit.operation.as_slice()).collect();
         let target = run.header.settings.precision;

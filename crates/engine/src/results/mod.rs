@@ -7,12 +7,14 @@ mod beginnings;
 pub mod bounds;
 mod core_cycles;
 mod core_state;
+pub(crate) mod cpu_distance;
 mod cross_checks;
 mod disturbance;
 mod evidence;
 mod explanation;
 mod headline;
 mod kept_off;
+mod known_states;
 mod left_out;
 mod mechanisms;
 mod method;
@@ -41,11 +43,13 @@ pub use again::predicted_again;
 pub use beginnings::Beginnings;
 pub(crate) use core_state::shared_on_arrivals;
 pub use core_state::{CoreLevels, CoreShared, CoreState};
+pub use cpu_distance::{CpuDistance, CpuDistances, PointDistance};
 pub use cross_checks::{Agreement, CrossCheck};
 pub use disturbance::Disturbance;
 pub use evidence::Evidence;
 pub use explanation::Explanation;
 pub use headline::{Headline, Standing};
+pub use known_states::KnownStates;
 pub use left_out::{budget, rounded};
 pub use mechanisms::Mechanism;
 pub use mixture::{MachineState, Mixture, StatePart, TrialState};
@@ -67,6 +71,7 @@ use crate::record::{Method, Run, Trial};
 use fathom_core::experiment::{Experiment, Finding, Found, Known, Levels, Point};
 use fathom_core::sorting;
 use fathom_core::statistics::{self, Interval};
+use known_states::RunStates;
 use missed::Figures;
 use point::first_of_each;
 use std::borrow::Cow;
@@ -97,14 +102,16 @@ pub struct Results<'run> {
     pub unlike_cpus: Vec<UnlikeCpu>,
     /// The share of the time in which the core was shared, with its derivation; `None` if the run file does not contain it.
     pub core_shared: Option<CoreShared>,
+    /// The distances of the run's two CPUs; `None` if there was one, or they were not looked at.
+    pub cpu_distances: Option<CpuDistances>,
 }
 
 impl<'run> Results<'run> {
     /// Computes all results; the same run file gives the same results.
     pub fn of(run: &'run Run) -> Self {
-        let core_levels = CoreLevels::of(run);
-        let unlike_cpus = UnlikeCpu::all(run, core_levels.as_ref());
-        let mut points = point::results(run, core_levels.as_ref(), &unlike_cpus);
+        let states = RunStates::of(run);
+        let unlike_cpus = UnlikeCpu::all(run, states.core.as_ref());
+        let mut points = point::results(run, states.known(), &unlike_cpus);
         let core_hz = core_hz(run);
         let mut known = supported(run, &points, core_hz);
         if bounds::mark(&mut points, &known) {
@@ -148,7 +155,7 @@ impl<'run> Results<'run> {
             causes.chain(checks).chain(overall).for_each(virtual_peer::name_in);
         }
         let accuracy = Accuracy::of(&points);
-        let core_shared = core_levels.and_then(|levels| CoreShared::of(run, &levels));
+        let core_shared = states.core.and_then(|levels| CoreShared::of(run, &levels));
         Results {
             run,
             points,
@@ -162,6 +169,7 @@ impl<'run> Results<'run> {
             core_hz,
             unlike_cpus,
             core_shared,
+            cpu_distances: states.distances,
         }
     }
 
@@ -255,12 +263,15 @@ fn everything<'run>(run: &'run Run, points: &[PointResult], core_hz: Option<f64>
     known
 }
 
-/// The figures on which findings may rest: points that have a value and whose evidence holds.
+/// The figures on which findings may rest: points that have a value and whose evidence holds. Work on two CPUs at another distance than
+/// that of most of the time is of another state of the machine than the rest.
 fn supported<'run>(run: &'run Run, points: &[PointResult], core_hz: Option<f64>) -> Known<'run> {
     let mut known = Known::new(&run.header.machine, core_hz);
     known.core_hz_ends = core_hz_ends(run);
     known.virtual_peer = virtual_peer::has_one(run);
-    for point in points.iter().filter(|point| point.evidence_holds()) {
+    let is_of_the_usual_distance =
+        |point: &&PointResult| point.cpu_distance.as_ref().is_none_or(PointDistance::is_usual);
+    for point in points.iter().filter(|point| point.evidence_holds()).filter(is_of_the_usual_distance) {
         if let Some(figure) = point.figure() {
             known.learn(&point.experiment, &point.point, figure);
         }

@@ -2,10 +2,12 @@
 
 use super::core_cycles;
 use super::core_state::CoreState;
+use super::cpu_distance::PointDistance;
 use super::disturbance::Disturbance;
 use super::evidence::Evidence;
 use super::explanation::Explanation;
 use super::headline::Headline;
+use super::known_states::KnownStates;
 use super::left_out;
 use super::method::parameters;
 use super::mixture::{MachineState, Mixture};
@@ -23,7 +25,7 @@ use fathom_core::experiment::registry::{self, OtherVersion};
 use fathom_core::experiment::{Experiment, Found, Point, Prediction, Statement};
 use fathom_core::quantity::{Kind, Unit};
 use fathom_core::sampling::{Observations, Sample};
-use fathom_core::statistics::{self, Estimate, Levels, Mode, Outliers};
+use fathom_core::statistics::{self, Estimate, Mode, Outliers};
 use std::collections::BTreeMap;
 
 /// The result of one point.
@@ -47,6 +49,8 @@ pub struct PointResult {
     pub baseline: Option<Estimate>,
     /// The state of the core during the trials; `None` if it is not known.
     pub core: Option<PointCore>,
+    /// The distance of the two CPUs at which the figure was measured; `None` for other work, and if there was one distance.
+    pub cpu_distance: Option<PointDistance>,
     /// The observations on which the estimate is based, trial by trial, per operation; with a baseline, before its
     /// subtraction.
     pub samples: Vec<Vec<f64>>,
@@ -163,7 +167,7 @@ fn merit(kind: Kind, estimate: &Estimate) -> f64 {
 }
 
 /// The result of every point of the plan, in its order.
-pub fn results(run: &Run, levels: Option<&Levels>, unlike: &[UnlikeCpu]) -> Vec<PointResult> {
+pub fn results(run: &Run, states: KnownStates, unlike: &[UnlikeCpu]) -> Vec<PointResult> {
     let mut trials: BTreeMap<(&str, &Point), Vec<&Trial>> = BTreeMap::new();
     for trial in run.trials.iter().filter(|trial| !unlike_cpus::is_on_unlike(unlike, run, trial)) {
         trials.entry((&trial.experiment, &trial.point)).or_default().push(trial);
@@ -175,24 +179,30 @@ pub fn results(run: &Run, levels: Option<&Levels>, unlike: &[UnlikeCpu]) -> Vec<
     let result = |planned: &PlannedPoint| {
         let key = (planned.experiment.as_str(), &planned.point);
         let trials = trials.get(&key).map_or(&[][..], Vec::as_slice);
-        judge((run, levels), planned, trials, predictions.get(&key).copied())
+        judge((run, states), planned, trials, predictions.get(&key).copied())
     };
     parallel::map(&run.header.plan, |_, planned| result(planned))
 }
 
 /// Judges the trials of one point.
 fn judge(
-    (run, levels): (&Run, Option<&Levels>),
+    (run, states): (&Run, KnownStates),
     planned: &PlannedPoint,
     trials: &[&Trial],
     expected: Option<&PredictionLine>,
 ) -> PointResult {
     let Sound { trials: sound, left_out, disturbed, remark, .. } = Sound::of(planned.method(), trials);
     let measured: Vec<&Sample> = sound.iter().filter_map(|trial| trial.sample()).collect();
-    let visits = Visits::of(run, planned.unit, &sound, levels);
+    let divided = states.divide(run, planned, &sound);
+    let (trials_of_figure, distance) = match &divided {
+        Some(divided) => (divided.main.1.as_slice(), Some(PointDistance::of(run, planned.unit, divided))),
+        None => (sound.as_slice(), None),
+    };
+    let visits = Visits::of(run, planned.unit, trials_of_figure, states.core);
     // Fewer trials than an interval needs are not a result; they remain in the run file.
     let unaffordable = left_out::reason(run, planned, trials);
-    let headline = Headline::from(run, planned.unit, &sound, &visits).filter(|_| unaffordable.is_none());
+    let headline =
+        Headline::from(run, planned.unit, trials_of_figure, &visits).filter(|_| unaffordable.is_none());
     let samples: Vec<Vec<f64>> = visits.chosen.iter().map(|visit| visit.operation.clone()).collect();
     let all: Vec<f64> = samples.iter().flatten().copied().collect();
     let each = measured.iter().any(|sample| is_each(&sample.observations));
@@ -224,7 +234,8 @@ fn judge(
         core_cycles: outcome.estimate().and_then(|_| core_cycles::estimate(run, planned, &measured, &visits)),
         outcome,
         baseline,
-        core: levels.and_then(|levels| PointCore::of(run, planned.unit, &visits, &measured, levels)),
+        cpu_distance: distance,
+        core: states.core.and_then(|levels| PointCore::of(run, planned.unit, &visits, &measured, levels)),
         by_round: visits.by_round(),
         each,
         percentiles: if each { statistics::supported_percentiles(&all) } else { vec![] },

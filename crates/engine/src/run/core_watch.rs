@@ -5,7 +5,7 @@ use crate::plan::{CoreWanted, Moment, Moments};
 use crate::record::{CoreLook, Header, Look, PlannedPoint};
 use crate::results::UnlikeCpu;
 use fathom_core::experiment::{Experiment, Point};
-use fathom_core::sampling::{ClockKind, Sample, occupancy};
+use fathom_core::sampling::{ClockKind, Sample, line_transfer, occupancy};
 
 /// The visits on each CPU of the kind by which they are compared.
 const COMPARISONS: usize = 6;
@@ -88,7 +88,17 @@ impl CoreWatch {
             [Some(_), Some(_)] => Moment::Shared,
             _ => moment,
         };
-        (Moments { on_one: moment, between_two }, (!cores.is_empty()).then_some(Look { at_s, cores }))
+        (
+            Moments { on_one: moment, between_two },
+            (!cores.is_empty()).then_some(Look { at_s, cores, line_ticks: None }),
+        )
+    }
+
+    /// Looks at how far the CPUs of work on two are from each other; `None` without a second CPU, or while it is busy.
+    pub(super) fn look_at_distance(&self, at_s: f64) -> Option<Look> {
+        let cpus = [self.cpus.first().copied()?, self.partner?];
+        let line_ticks = Some(line_transfer::round_trip(cpus, self.clock)?);
+        Some(Look { at_s, cores: vec![], line_ticks })
     }
 
     /// The CPUs that are looked at: until the levels are known only the run's own.

@@ -14,7 +14,9 @@ use crate::plan::{self, CoreWanted, Moments, Planner, PlannerSettings, Progress,
 use crate::record::{
     Closing, Ending, Header, Journal, Line, PlannedPoint, PredictionLine, Resumed, Run, Trial,
 };
-use crate::results::{self, CoreLevels, Headline, Standing, UnlikeCpu};
+use crate::results::{
+    self, CoreLevels, CpuDistances, Headline, KnownStates, Standing, UnlikeCpu, cpu_distance,
+};
 use anyhow::{Result, bail};
 use fathom_core::experiment::registry;
 use fathom_core::experiment::{Experiment, Found, Known, Learnt};
@@ -90,6 +92,8 @@ pub struct RunInProgress {
     core: CoreLevels,
     /// The levels in them, as of the last trial.
     core_levels: Option<Levels>,
+    /// How far the two CPUs are from each other over the time so far, if that changes.
+    distances: Option<CpuDistances>,
     /// The cores on which short work may run.
     pub(super) watch: CoreWatch,
     /// The state of the core that the current visit wants.
@@ -160,6 +164,7 @@ impl RunInProgress {
             pace: environment.first_pace(),
             core: CoreLevels::default(),
             core_levels: None,
+            distances: CpuDistances::of(&run),
             watch: CoreWatch::of(&run.header),
             core_wanted: CoreWanted::Any,
             put_back: vec![0; active.len()],
@@ -244,6 +249,20 @@ impl RunInProgress {
             self.run.looks.push(look);
         }
         Ok(moments)
+    }
+
+    /// Looks at how far the CPUs of work on two are from each other, and records it, before and after such work.
+    pub(super) fn look_at_distance(&mut self, points: &[usize]) -> Result<()> {
+        let header = &self.run.header;
+        if !points.iter().any(|index| cpu_distance::is_of_both(header, &self.active[*index].point)) {
+            return Ok(());
+        }
+        if let Some(look) = self.watch.look_at_distance(self.seconds_to(Instant::now())) {
+            self.journal.append(&Line::Look(look.clone()))?;
+            self.run.looks.push(look);
+            self.distances = CpuDistances::of(&self.run);
+        }
+        Ok(())
     }
 
     /// A planner that knows the costs and results of this run from before it was resumed.
@@ -383,6 +402,11 @@ impl RunInProgress {
         self.watch.leave_out(&unlike);
     }
 
+    /// The states of the machine that are known so far.
+    fn states(&self) -> KnownStates<'_> {
+        KnownStates { core: self.core_levels.as_ref(), distances: self.distances.as_ref() }
+    }
+
     /// The greatest quotient of the core alone; `None` while the states of the core cannot be told apart.
     fn alone_up_to(&self) -> Option<f64> {
         self.core_levels.as_ref().and_then(Levels::alone_up_to)
@@ -409,7 +433,7 @@ impl RunInProgress {
         let planned = &self.active[index];
         let trials: Vec<&Trial> = self.trials[index].iter().map(|place| &self.run.trials[*place]).collect();
         let Standing { headline, sound, further, core } =
-            Standing::of(&self.run, planned, &trials, self.core_levels.as_ref());
+            Standing::of(&self.run, planned, &trials, self.states());
         let figure = headline.as_ref().map(|headline| Found::of(&headline.estimate, planned.unit));
         self.learnt.learn(&planned.experiment, &planned.point, figure);
         let precision = self.run.header.settings.precision;

@@ -5,6 +5,7 @@ mod analysis;
 mod beginnings;
 pub(super) mod beside;
 mod conclusions;
+mod cpu_distance;
 mod evidence;
 mod experiment;
 mod introduction;
@@ -65,6 +66,7 @@ pub(crate) fn of<'run>(
         operations::published_statistics(results),
     ]);
     document.sections.extend(neighbour::of(results));
+    document.sections.extend(cpu_distance::of(results));
     document.sections.extend(beginnings::of(results));
     document.sections.extend(time::of(results));
     document

@@ -1,9 +1,9 @@
 //! What another hardware thread on the core costs each operation.
 
 use super::sections::linked;
-use crate::occupancy;
 use crate::paper::{Block, Column, Key, Row, Section, Table, Text};
 use crate::words::{self, plural};
+use crate::{cpu_distance, occupancy};
 use fathom_core::experiment::Found;
 use fathom_core::quantities::{self, Measure};
 use fathom_core::sorting;
@@ -68,8 +68,9 @@ fn left_out(edges: &[(&PointResult, Found)]) -> String {
 
 fn row(results: &Results, point: &PointResult, cost: Found) -> Row {
     let measure = Measure::of(point.unit, point.estimate().map_or(0.0, |alone| alone.value));
-    let value =
-        |estimate: Option<&Estimate>| estimate.map_or_else(String::new, |estimate| both(measure, estimate));
+    let value = |estimate: Option<&Estimate>| {
+        estimate.map_or_else(String::new, |estimate| cpu_distance::written(measure, estimate))
+    };
     let share = point.core.as_ref().and_then(|core| core.shared_share).unwrap_or_default();
     Row::of([
         linked(results, &point.experiment).and(" ").and(words::short_label(point, &point.point)),
@@ -78,11 +79,4 @@ fn row(results: &Results, point: &PointResult, cost: Found) -> Row {
         Text::strong(quantities::factor_within(cost.value, cost.ends())),
         quantities::number(share * 100.0).into(),
     ])
-}
-
-/// A value with its interval in the unit of its row: `262 ns (259–266)`.
-fn both(measure: Measure, estimate: &Estimate) -> String {
-    let ends = quantities::ends(estimate);
-    let range = ends.map(|(low, high)| format!(" ({})", measure.range(estimate.value, low, high)));
-    format!("{} {}{}", measure.number(estimate.value, ends), measure.symbol, range.unwrap_or_default())
 }

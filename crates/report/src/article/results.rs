@@ -1,10 +1,10 @@
 //! The tables of results, one for each unit of an experiment: the head has the unit, the cells the numbers.
 
-use crate::occupancy;
 use crate::paper::{Column, Key, Row, Table, Text};
 use crate::states;
 use crate::summary;
 use crate::words;
+use crate::{cpu_distance, occupancy};
 use fathom_core::experiment::{AXIS_PLACEMENT, Prediction};
 use fathom_core::quantities::{self, Measure};
 use fathom_core::quantity::Unit;
@@ -247,10 +247,8 @@ fn remarked(point: &PointResult, median: Text) -> Text {
 
 /// Adds whether the core was shared, if that was observed.
 fn of_core(point: &PointResult, median: Text) -> Text {
-    match occupancy::note(point) {
-        Some(note) => median.noted(note),
-        None => median,
-    }
+    let notes = occupancy::note(point).into_iter().chain(cpu_distance::note(point));
+    notes.fold(median, Text::noted)
 }
 
 /// Adds the modes if there is more than one.

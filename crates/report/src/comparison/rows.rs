@@ -241,6 +241,10 @@ pub(super) fn because(obstacle: &Obstacle) -> String {
             "the core was alone on one side and shared on the other, and no state was measured on both"
                 .to_owned()
         }
+        Obstacle::OtherCpuDistance => {
+            "the host had moved the two CPUs, and no distance between them was measured on both sides"
+                .to_owned()
+        }
         Obstacle::NoInterval => format!("one side has no interval above zero ({ABSENT})"),
     }
 }
@@ -253,6 +257,7 @@ pub(super) fn because_briefly(obstacle: &Obstacle) -> &'static str {
         Obstacle::NoValueBefore(_) => "no value before",
         Obstacle::Refuted => "its evidence fails",
         Obstacle::OtherCoreState => "other state of the core",
+        Obstacle::OtherCpuDistance => "other distance of the CPUs",
         Obstacle::NoInterval => "no interval above zero",
     }
 }

@@ -7,7 +7,7 @@ mod point;
 mod statement;
 mod time;
 
-use self::point::{CoreSharedReport, PointReport, core_shared, point};
+use self::point::{CoreSharedReport, CpuDistanceReport, PointReport, core_shared, cpu_distances, point};
 use self::statement::{CrossCheckReport, MechanismReport, StatementReport};
 use self::time::{BeginningReport, TimeReport, beginning, time};
 use super::beside::{self, Published};
@@ -59,6 +59,9 @@ struct RunEntry<'run> {
 struct ConditionsReport<'run> {
     core_hz: Option<f64>,
     core_shared: Option<CoreSharedReport>,
+    /// The distances of the two CPUs, that of most of the time first; absent if there was one, or they were not looked at.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cpu_distances: Option<Vec<CpuDistanceReport>>,
     warnings: Vec<Warning>,
     resumed: &'run [Resumed],
     closing: Option<&'run Closing>,
@@ -128,6 +131,7 @@ fn report<'run>(
         conditions: ConditionsReport {
             core_hz: results.core_hz,
             core_shared: results.core_shared.as_ref().map(core_shared),
+            cpu_distances: results.cpu_distances.as_ref().map(cpu_distances),
             warnings: run.header.machine.warnings(),
             resumed: &run.resumed,
             closing: run.closing.as_ref(),

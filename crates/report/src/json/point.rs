@@ -7,8 +7,8 @@ use fathom_core::experiment::{Bound, Check, Part, Point, Prediction, Term};
 use fathom_core::quantity::{Kind, Unit};
 use fathom_core::statistics::{Estimate, Mode, Outliers};
 use fathom_engine::results::{
-    CoreShared, Disturbance, MachineState, Outcome, PointCore, PointResult, Results, StatePart,
-    ticks_and_cycles,
+    CoreShared, CpuDistance, CpuDistances, Disturbance, MachineState, Outcome, PointCore, PointDistance,
+    PointResult, Results, StatePart, ticks_and_cycles,
 };
 use serde::Serialize;
 
@@ -38,6 +38,9 @@ pub(super) struct PointReport<'run> {
     unusable: Option<WithInterval>,
     baseline: Option<WithInterval>,
     core: Option<CoreReport>,
+    /// The distance of the two CPUs at which the figure was measured; absent for other work, and if there was one distance.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cpu_distance: Option<PointDistanceReport>,
     each: bool,
     modes: &'run [Mode],
     /// The value of each state of the machine; absent if the median is of one state.
@@ -151,6 +154,7 @@ pub(super) fn point<'run>(
         unusable: unusable.map(WithInterval::of),
         baseline: result.baseline.as_ref().map(WithInterval::of),
         core: result.core.as_ref().map(|state| core(result, state)),
+        cpu_distance: result.cpu_distance.as_ref().map(point_distance),
         each: result.each,
         modes: &result.modes,
         states: states(result),
@@ -279,6 +283,48 @@ fn core(point: &PointResult, core: &PointCore) -> CoreReport {
         observed_shared,
         observed_unclear,
     }
+}
+
+/// The distance of the two CPUs at which a figure was measured, and the value at another.
+#[derive(Serialize)]
+struct PointDistanceReport {
+    line_ns: f64,
+    trials: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    other: Option<OtherDistanceReport>,
+}
+
+#[derive(Serialize)]
+struct OtherDistanceReport {
+    line_ns: f64,
+    trials: usize,
+    value: WithInterval,
+}
+
+/// A distance of the run's two CPUs.
+#[derive(Serialize)]
+pub(super) struct CpuDistanceReport {
+    line_ns: f64,
+    share: f64,
+    looks: usize,
+}
+
+fn point_distance(distance: &PointDistance) -> PointDistanceReport {
+    let other = distance.other.as_ref().map(|(at, estimate, trials)| OtherDistanceReport {
+        line_ns: at.line_ns,
+        trials: *trials,
+        value: WithInterval::of(estimate),
+    });
+    PointDistanceReport { line_ns: distance.at.line_ns, trials: distance.trials, other }
+}
+
+pub(super) fn cpu_distances(distances: &CpuDistances) -> Vec<CpuDistanceReport> {
+    let of = |distance: &CpuDistance| CpuDistanceReport {
+        line_ns: distance.line_ns,
+        share: distance.share,
+        looks: distance.looks,
+    };
+    distances.distances.iter().map(of).collect()
 }
 
 pub(super) fn core_shared(core: &CoreShared) -> CoreSharedReport {

@@ -1,11 +1,11 @@
 //! The head of a screen: the machine in a line, how far to trust the run, and whether it is whole.
 
 use super::trust;
-use crate::occupancy;
 use crate::run;
 use crate::text::{Style, clean, clipped, clipped_to, cut, lines};
 use crate::verdict;
 use crate::words::plural;
+use crate::{cpu_distance, occupancy};
 use fathom_core::quantities;
 use fathom_core::quantity::Unit;
 use fathom_engine::record::Ending;
@@ -17,8 +17,8 @@ pub(super) fn text(results: &Results, style: Style) -> String {
     let peer = run::peer(header).map(|peer| clipped("", &peer, style)).unwrap_or_default();
     let labels = run::labels(header).map(|labels| clipped_to(1, "", &labels, style)).unwrap_or_default();
     let ending = early_end(results).map(|sentence| clipped("", &sentence, style)).unwrap_or_default();
-    let unlike = occupancy::unlike_cpus(results);
-    let unlike: String = unlike.iter().map(|sentence| clipped("", sentence, style)).collect();
+    let unlike = occupancy::unlike_cpus(results).into_iter().chain(cpu_distance::sentence(results));
+    let unlike: String = unlike.map(|sentence| clipped("", &sentence, style)).collect();
     style.title(&machine(results, style))
         + "\n"
         + &labels

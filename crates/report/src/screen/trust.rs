@@ -1,6 +1,5 @@
 //! Whether a run can be trusted: a line for each thing to know about it.
 
-use crate::occupancy;
 use crate::paper::Sign;
 use crate::run::{self, Precision};
 use crate::summary::is_in_table;
@@ -9,6 +8,7 @@ use crate::trials::{trials_of_values, usual_trials};
 use crate::verdict::{planned_points, scale};
 use crate::verification;
 use crate::words::plural;
+use crate::{cpu_distance, occupancy};
 use fathom_core::experiment::Ground;
 use fathom_core::quantities;
 use fathom_engine::results::{Disturbance, FAIR, Outcome, PointResult, Results};
@@ -204,8 +204,11 @@ fn disturbed(results: &Results) -> String {
 
 /// The core that the work ran on: whether another hardware thread used it, and at which frequency it ran.
 fn core(results: &Results) -> Option<String> {
-    let sentences: Vec<String> =
-        occupancy::sentences(results).into_iter().chain(run::frequencies(results)).collect();
+    let sentences: Vec<String> = occupancy::sentences(results)
+        .into_iter()
+        .chain(cpu_distance::sentence(results))
+        .chain(run::frequencies(results))
+        .collect();
     (!sentences.is_empty()).then(|| sentences.join(" "))
 }
 

@@ -37,6 +37,7 @@ fn result(unit: Unit, measured: f64, prediction: Prediction) -> PointResult {
         core_cycles: None,
         baseline: None,
         core: None,
+        cpu_distance: None,
         samples: vec![],
         by_round: vec![],
         each: false,

@@ -1,0 +1,259 @@
+//! How far the two CPUs of work on both are from each other. A host moves the virtual CPUs of a guest: a cache line between them takes
+//! tens of nanoseconds at one time and hundreds at another, for seconds to minutes, and whatever passes between them follows. Like is
+//! compared with like: a figure rests on the trials at one distance, and the value at another stands beside it.
+
+use super::headline::Headline;
+use super::visits::Visits;
+use crate::record::{Header, Run, Trial};
+use fathom_core::experiment::{Placement, Point};
+use fathom_core::quantity::Unit;
+use fathom_core::sorting;
+use fathom_core::statistics::{Estimate, MINIMUM_TRIALS};
+
+/// The distances of the run's two CPUs, as a cache line shows them.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CpuDistances {
+    /// The distances, that of most of the time first.
+    pub distances: Vec<CpuDistance>,
+    /// The looks in the order of time: seconds from the start of the run, and the place of the distance; `None` of a look between them.
+    looks: Vec<(f64, Option<usize>)>,
+}
+
+/// A distance of two CPUs.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct CpuDistance {
+    /// Time of a cache line's hand-over, nanoseconds: the median of its looks.
+    pub line_ns: f64,
+    /// The share of the time between looks that agree, 0 to 1.
+    pub share: f64,
+    /// The looks that found it.
+    pub looks: usize,
+    /// Whether none of the run was nearer.
+    pub is_nearest: bool,
+    /// Whether it is that of most of the time.
+    pub is_usual: bool,
+}
+
+/// The distance at which a point's figure was measured, and its value at another.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PointDistance {
+    /// The distance of the figure.
+    pub at: CpuDistance,
+    /// Whether the CPUs were at others too.
+    pub of_several: bool,
+    /// The trials at it.
+    pub trials: usize,
+    /// The other distance with the most trials, its value, and their number; `None` without a trial there.
+    pub other: Option<(CpuDistance, Estimate, usize)>,
+}
+
+/// A point's trials by the distance of the CPUs.
+pub(super) struct ByDistance<'run> {
+    /// The trials on which the figure rests, and their distance.
+    pub main: (CpuDistance, Vec<&'run Trial>),
+    /// Whether the run has several distances.
+    of_several: bool,
+    /// Those at another distance, the one with the most of them.
+    pub other: Option<(CpuDistance, Vec<&'run Trial>)>,
+}
+
+/// The looks from which distances are told apart.
+const FEWEST_LOOKS: usize = 12;
+
+/// The ratio from which two distances are two: between cores of one cache it is smaller, and to those of another it is several.
+const APART: f64 = 1.4;
+
+/// A look belongs to a distance if at least this share of all looks, and three, are within the ratio [`NEAR`] of it.
+const OFTEN: f64 = 0.005;
+const NEAR: f64 = 1.15;
+
+impl CpuDistances {
+    /// Of a run; `None` without enough looks. Of two alternating runs each trial has its partner at the same distance, so they are not
+    /// divided.
+    pub fn of(run: &Run) -> Option<Self> {
+        if run.header.settings.interleaved.is_some() {
+            return None;
+        }
+        let ns = 1e9 / run.header.clock.ticks_per_second / 2.0;
+        let seen = run.looks.iter().filter_map(|look| Some((look.at_s, look.line_ticks? * ns)));
+        CpuDistances::from_looks(&seen.collect::<Vec<_>>())
+    }
+
+    /// From looks: seconds, and nanoseconds of a hand-over.
+    fn from_looks(seen: &[(f64, f64)]) -> Option<Self> {
+        let mut all: Vec<f64> = seen.iter().map(|(_, ns)| *ns).collect();
+        sorting::numbers(&mut all);
+        let groups = groups(&all);
+        if all.len() < FEWEST_LOOKS || groups.is_empty() {
+            return None;
+        }
+        let place = |ns: f64| groups.iter().position(|[least, .., most]| (*least..=*most).contains(&ns));
+        let looks: Vec<(f64, Option<usize>)> = seen.iter().map(|(at_s, ns)| (*at_s, place(*ns))).collect();
+        let time = |place: usize| -> f64 {
+            let agree = |pair: &&[(f64, Option<usize>)]| pair.iter().all(|(_, seen)| *seen == Some(place));
+            looks.windows(2).filter(agree).map(|pair| pair[1].0 - pair[0].0).sum()
+        };
+        let times: Vec<f64> = (0..groups.len()).map(time).collect();
+        let whole: f64 = times.iter().sum();
+        let mut order: Vec<usize> = (0..groups.len()).collect();
+        sorting::by_number(&mut order, |place| -times[*place]);
+        let distance = |place: usize| CpuDistance {
+            line_ns: groups[place][1],
+            share: if whole > 0.0 { times[place] / whole } else { 0.0 },
+            looks: looks.iter().filter(|(_, seen)| *seen == Some(place)).count(),
+            is_nearest: place == 0,
+            is_usual: order.first() == Some(&place),
+        };
+        let rank = |place: usize| order.iter().position(|ordered| *ordered == place);
+        Some(CpuDistances {
+            distances: order.iter().map(|place| distance(*place)).collect(),
+            looks: looks.into_iter().map(|(at_s, place)| (at_s, place.and_then(rank))).collect(),
+        })
+    }
+
+    /// Whether the CPUs were at several distances.
+    pub fn are_several(&self) -> bool {
+        self.distances.len() > 1
+    }
+
+    /// The place of the distance during a trial that began then: what the looks before and after its visit agree on; while the visit
+    /// goes on, the one before.
+    fn during(&self, began_s: f64) -> Option<usize> {
+        let next = self.looks.partition_point(|(at_s, _)| *at_s <= began_s);
+        let before = self.looks[next.checked_sub(1)?].1?;
+        self.looks.get(next).is_none_or(|(_, after)| *after == Some(before)).then_some(before)
+    }
+
+    /// The trials of a point on both CPUs by their distance; `None` for other work, and if no distance has enough of them: then the
+    /// figure is of all. The distance of most of the time comes first for every point, so that figures of a run belong together.
+    pub(super) fn divide<'run>(
+        &self,
+        header: &Header,
+        point: &Point,
+        trials: &[&'run Trial],
+    ) -> Option<ByDistance<'run>> {
+        if !is_of_both(header, point) {
+            return None;
+        }
+        let mut at: Vec<Vec<&Trial>> = vec![vec![]; self.distances.len()];
+        for trial in trials.iter().filter(|trial| trial.observed()) {
+            if let Some(place) = self.during(trial.began_s) {
+                at[place].push(trial);
+            }
+        }
+        let enough = |place: &usize| at[*place].len() >= MINIMUM_TRIALS;
+        let main = (0..at.len()).find(enough)?;
+        let others = (0..at.len()).filter(|place| *place != main && !at[*place].is_empty());
+        let most = others.max_by_key(|place| at[*place].len());
+        let trials = |place: usize| (self.distances[place], at[place].clone());
+        Some(ByDistance { main: trials(main), other: most.map(trials), of_several: self.are_several() })
+    }
+}
+
+impl PointDistance {
+    /// The value at a distance; `None` if it was not measured there. `own` is the point's figure.
+    pub(crate) fn value_at<'a>(&'a self, line_ns: f64, own: &'a Estimate) -> Option<&'a Estimate> {
+        if is_same(self.at.line_ns, line_ns) {
+            return Some(own);
+        }
+        let (at, estimate, _) = self.other.as_ref()?;
+        is_same(at.line_ns, line_ns).then_some(estimate)
+    }
+
+    /// Whether the figure is of the distance of most of the time.
+    pub(super) fn is_usual(&self) -> bool {
+        self.at.is_usual
+    }
+
+    /// The distances at which it has a value, nanoseconds.
+    pub(crate) fn lines_ns(&self) -> impl Iterator<Item = f64> {
+        std::iter::once(self.at.line_ns).chain(self.other.as_ref().map(|(at, ..)| at.line_ns))
+    }
+
+    pub(super) fn of(run: &Run, unit: Unit, divided: &ByDistance) -> Self {
+        let value = |(at, trials): &(CpuDistance, Vec<&Trial>)| {
+            let visits = Visits::of(run, unit, trials, None);
+            let headline = Headline::from(run, unit, trials, &visits)?;
+            Some((*at, headline.estimate, trials.len()))
+        };
+        let (at, trials) = &divided.main;
+        PointDistance {
+            at: *at,
+            of_several: divided.of_several,
+            trials: trials.len(),
+            other: divided.other.as_ref().and_then(value),
+        }
+    }
+}
+
+/// Whether two times of a line are of one distance.
+pub(crate) fn is_same(one_ns: f64, other_ns: f64) -> bool {
+    one_ns.max(other_ns) <= APART * one_ns.min(other_ns)
+}
+
+/// Whether work is on both of the run's two CPUs: between them, or by two threads. Other CPUs are not looked at.
+pub(crate) fn is_of_both(header: &Header, point: &Point) -> bool {
+    let cpus = [Some(header.settings.home), header.settings.partner];
+    let is_named = |end: &str| point.number_of(end).is_none_or(|cpu| cpus.contains(&Some(cpu as usize)));
+    match point.placement() {
+        Placement::AcrossCpus => ["from", "to"].into_iter().all(is_named),
+        Placement::Spread => point.number_of("threads") == Some(2),
+        Placement::OneCpu | Placement::AcrossPackages | Placement::Free => false,
+    }
+}
+
+/// The groups of ascending readings that are apart: the least of each, its median, and its greatest. Single readings, which something
+/// interrupted, belong to none.
+fn groups(ascending: &[f64]) -> Vec<[f64; 3]> {
+    let often = (OFTEN * ascending.len() as f64).max(3.0) as usize;
+    let near = |reading: f64| {
+        let up_to = |most: f64| ascending.partition_point(|other| *other <= most);
+        up_to(reading * NEAR) - up_to(reading / NEAR)
+    };
+    let frequent: Vec<f64> = ascending.iter().copied().filter(|reading| near(*reading) >= often).collect();
+    let group = |readings: &[f64]| [readings[0], readings[readings.len() / 2], readings[readings.len() - 1]];
+    frequent.chunk_by(|one, next| *next <= APART * one).map(group).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Looks every second: so many at each distance, one after the other.
+    fn looks(at: &[(usize, f64)]) -> Vec<(f64, f64)> {
+        let all = at
+            .iter()
+            .flat_map(|(count, ns)| (0..*count).map(move |nth| ns * (1.0 + 0.01 * (nth % 5) as f64)));
+        all.enumerate().map(|(at_s, ns)| (at_s as f64, ns)).collect()
+    }
+
+    #[test]
+    fn cpus_that_the_host_moves_have_two_distances_and_others_one() {
+        let found = CpuDistances::from_looks(&looks(&[(30, 26.0), (1, 90.0), (20, 210.0)])).expect("two");
+        let [near, far] = found.distances.as_slice() else { panic!("{found:?}") };
+        assert!((26.0..27.0).contains(&near.line_ns) && (210.0..217.0).contains(&far.line_ns), "{found:?}");
+        assert!((near.share - 29.0 / 48.0).abs() < 1e-9 && near.looks == 30, "{found:?}");
+        assert_eq!(CpuDistances::from_looks(&looks(&[(50, 26.0)])), None, "one distance");
+        assert_eq!(
+            CpuDistances::from_looks(&looks(&[(50, 26.0), (2, 210.0)])),
+            None,
+            "two interrupted readings"
+        );
+        assert_eq!(CpuDistances::from_looks(&looks(&[(5, 26.0), (5, 210.0)])), None, "too few looks");
+    }
+
+    #[test]
+    fn the_distance_of_most_of_the_time_comes_first() {
+        let found = CpuDistances::from_looks(&looks(&[(10, 26.0), (40, 210.0)])).expect("two");
+        assert!(found.distances[0].line_ns > 200.0 && found.distances[0].share > 0.75, "{found:?}");
+    }
+
+    #[test]
+    fn a_trial_has_the_distance_on_which_the_looks_around_it_agree() {
+        let found = CpuDistances::from_looks(&looks(&[(30, 26.0), (20, 210.0)])).expect("two");
+        assert_eq!(found.during(-1.0), None, "before the first look");
+        assert_eq!([found.during(3.5), found.during(35.5)], [Some(0), Some(1)]);
+        assert_eq!(found.during(29.5), None, "it was moved meanwhile");
+        assert_eq!(found.during(60.0), Some(1), "the visit goes on");
+    }
+}

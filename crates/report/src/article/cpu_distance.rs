@@ -1,0 +1,65 @@
+//! Work on two CPUs by their distance, where the host changed it.
+
+use super::sections::linked;
+use crate::cpu_distance;
+use crate::paper::{Block, Column, Key, Row, Section, Table, Text};
+use crate::words::{self, plural};
+use fathom_core::experiment::Found;
+use fathom_core::quantities::{self, Measure};
+use fathom_core::statistics::Estimate;
+use fathom_engine::results::{CpuDistance, PointResult, Results};
+
+/// The section: all work on both CPUs with a value at two distances; `None` if there is none.
+pub(super) fn of(results: &Results) -> Option<Section> {
+    let sentence = cpu_distance::sentence(results)?;
+    let both = results.points.iter().filter_map(|point| {
+        let (at, other) = cpu_distance::other(point)?;
+        Some(Pair { point, at, own: point.estimate()?, other })
+    });
+    let both: Vec<Pair> = both.collect();
+    let table = Table::new(
+        Key::of("distance-table"),
+        "Work on two CPUs, near and far apart; the ratio is that of the value far apart over the value near.",
+    )
+    .columns([
+        Column::words("operation"),
+        Column::mixed(cpu_distance::NEAR),
+        Column::mixed(cpu_distance::FAR),
+        Column::ratio("far over near"),
+    ])
+    .rows(both.iter().map(|pair| row(results, pair)));
+    let number = plural(both.len(), "operation");
+    (!both.is_empty()).then(|| {
+        Section::new(Key::of("distance"), "CPUs near and far apart")
+            .lettered()
+            .say(Text::plain(sentence))
+            .with(Block::Folded {
+                summary: number.into(),
+                appendix: true,
+                open: false,
+                blocks: vec![table.into()],
+            })
+    })
+}
+
+/// A point with its values at two distances.
+struct Pair<'run> {
+    point: &'run PointResult,
+    /// The distance of the other value.
+    at: &'run CpuDistance,
+    own: &'run Estimate,
+    other: &'run Estimate,
+}
+
+fn row(results: &Results, pair: &Pair) -> Row {
+    let Pair { point, at, own, other } = pair;
+    let measure = Measure::of(point.unit, own.value);
+    let (near, far) = if at.is_nearest { (*other, *own) } else { (*own, *other) };
+    let ratio = Found::of(far, point.unit).over(Found::of(near, point.unit));
+    Row::of([
+        linked(results, &point.experiment).and(" ").and(words::short_label(*point, &point.point)),
+        cpu_distance::written(measure, near).into(),
+        cpu_distance::written(measure, far).into(),
+        Text::strong(quantities::factor_within(ratio.value, ratio.ends())),
+    ])
+}

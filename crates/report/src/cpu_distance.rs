@@ -1,0 +1,97 @@
+//! Sentences and names of the distance between the two CPUs of work on both, where a host changed it.
+
+use super::words::plural;
+use fathom_core::quantities::{self, Measure};
+use fathom_core::quantity::Unit;
+use fathom_core::statistics::Estimate;
+use fathom_engine::results::{CpuDistance, PointDistance, PointResult, Results};
+
+/// The sentence about the run; `None` if its CPUs were at one distance, or were not looked at.
+pub(super) fn sentence(results: &Results) -> Option<String> {
+    let distances = results.cpu_distances.as_ref().filter(|distances| distances.are_several())?;
+    let settings = &results.run.header.settings;
+    let of = |distance: &CpuDistance| {
+        format!("{} for {} of the time", line(distance), quantities::percent(distance.share))
+    };
+    let each: Vec<String> = distances.distances.iter().map(of).collect();
+    let (last, rest) = each.split_last()?;
+    let cause = if results.run.header.machine.is_virtual() {
+        "The host moved these virtual CPUs: a"
+    } else {
+        "The distance of two CPUs changed: a"
+    };
+    Some(format!(
+        "{cause} cache line went from CPU {} to CPU {} in {} and in {last}. {}",
+        settings.home,
+        settings.partner.unwrap_or_default(),
+        rest.join(", "),
+        of_figures(results)
+    ))
+}
+
+/// How many figures are of one distance, and how many of all.
+fn of_figures(results: &Results) -> String {
+    let divided = results.points.iter().filter(|point| of_several(point).is_some()).count();
+    format!(
+        "{} of work on both {} at one distance.",
+        plural(divided, "figure"),
+        if divided == 1 { "is" } else { "are" }
+    )
+}
+
+/// The time that a line takes at a distance.
+pub(super) fn line(distance: &CpuDistance) -> String {
+    quantities::value(Unit::Nanoseconds, distance.line_ns)
+}
+
+/// The distance of a point's figure, of a run that had several.
+fn of_several(point: &PointResult) -> Option<&PointDistance> {
+    point.cpu_distance.as_ref().filter(|distance| distance.of_several)
+}
+
+/// The name of the distance at which a point's figure was measured; `None` for other work, and if there was one distance.
+pub(super) fn name(point: &PointResult) -> Option<&'static str> {
+    of_several(point).map(|distance| of(&distance.at))
+}
+
+/// The name of a distance.
+pub(super) fn of(distance: &CpuDistance) -> &'static str {
+    if distance.is_nearest { NEAR } else { FAR }
+}
+
+pub(super) const NEAR: &str = "CPUs near";
+pub(super) const FAR: &str = "CPUs far apart";
+
+/// The meaning of the names.
+pub(super) const LEGEND: &str = "CPUs near, far apart: the host moved this guest's CPUs, and the figure is of the trials at one distance.";
+
+/// The value at the other distance, where it is known.
+pub(super) fn other(point: &PointResult) -> Option<(&CpuDistance, &Estimate)> {
+    let PointDistance { other, .. } = of_several(point)?;
+    let (at, estimate, _) = other.as_ref()?;
+    estimate.interval.is_some().then_some((at, estimate))
+}
+
+/// A value with its interval in the unit of its row: `262 ns (259–266)`.
+pub(super) fn written(measure: Measure, estimate: &Estimate) -> String {
+    let ends = quantities::ends(estimate);
+    let range = ends.map(|(low, high)| format!(" ({})", measure.range(estimate.value, low, high)));
+    format!("{} {}{}", measure.number(estimate.value, ends), measure.symbol, range.unwrap_or_default())
+}
+
+/// The note beside the figure of a point; `None` for other work, and if there was one distance.
+pub(super) fn note(point: &PointResult) -> Option<String> {
+    let distance = of_several(point)?;
+    let measure = Measure::of(point.unit, point.estimate().map_or(0.0, |estimate| estimate.value));
+    let elsewhere = match &distance.other {
+        Some((at, estimate, trials)) => {
+            format!(" At {}: {}, {}.", line(at), written(measure, estimate), plural(*trials, "trial"))
+        }
+        None => String::new(),
+    };
+    Some(format!(
+        "Of the {} while a cache line took {} between the two CPUs.{elsewhere}",
+        plural(distance.trials, "trial"),
+        line(&distance.at)
+    ))
+}
