@@ -52,9 +52,9 @@ pub fn rows_of_the_text(results: &Results, text: &str, findings: &mut Findings) 
         table.lines().skip(2).filter(|line| line.starts_with("  ") && !line.trim_start().starts_with('<'));
     for point in results.points.iter().filter(|point| point.estimate().is_some() || is_limit(&point.outcome))
     {
-        let of_shared = point.shared();
-        for (place, estimate) in [point.estimate(), of_shared].into_iter().enumerate() {
-            if place == 1 && estimate.is_none() {
+        let elsewhere = point.at_other_distance().map(|(_, estimate)| estimate);
+        for (place, estimate) in [point.estimate(), point.shared(), elsewhere].into_iter().enumerate() {
+            if place > 0 && estimate.is_none() {
                 continue;
             }
             let Some(line) = lines.next() else {

@@ -65,13 +65,6 @@ pub(super) const FAR: &str = "CPUs far apart";
 /// The meaning of the names.
 pub(super) const LEGEND: &str = "CPUs near, far apart: the host moved this guest's CPUs, and the figure is of the trials at one distance.";
 
-/// The value at the other distance, where it is known.
-pub(super) fn other(point: &PointResult) -> Option<(&CpuDistance, &Estimate)> {
-    let PointDistance { other, .. } = of_several(point)?;
-    let (at, estimate, _) = other.as_ref()?;
-    estimate.interval.is_some().then_some((at, estimate))
-}
-
 /// A value with its interval in the unit of its row: `262 ns (259–266)`.
 pub(super) fn written(measure: Measure, estimate: &Estimate) -> String {
     let ends = quantities::ends(estimate);

@@ -5,7 +5,8 @@ use fathom_core::quantities::{self, Measure};
 use fathom_engine::results::{MachineState, Mixture, PointResult, StatePart};
 
 /// The meaning of two values in one row.
-pub(super) const LEGEND: &str = "a or b, a–b: the machine was in two states, or more, each with its value and its own interval (–: too few trials)";
+pub(super) const LEGEND: &str =
+    "a or b: the machine was in several states, each with its value and its own interval (–: too few trials)";
 
 /// The measure of a point's row: of a machine in several states, that of the value of the one with the most.
 pub(super) fn measure(point: &PointResult, median: f64) -> Measure {
@@ -18,21 +19,11 @@ pub(super) fn measure(point: &PointResult, median: f64) -> Measure {
 /// The value of each state in a measure, without its unit: `4.12 or 35.2`; `None` for a point of one state.
 pub(super) fn values(point: &PointResult, measure: Measure) -> Option<String> {
     let states = point.mixture.as_ref()?.states();
-    if let Some((low, high)) = ends_of_many(&states) {
-        return Some(measure.range(low, low, high));
-    }
     Some(listed(states.into_iter().map(|state| measure.number(state.value, state.measured().ends())), "or"))
 }
 
-/// The states from which a row has the range of their values: each by itself would hide that they are one continuum.
+/// The states from which a name has their number: the count of each would take its room.
 const MANY: usize = 3;
-
-/// The lowest and the highest value of many states; `None` of few.
-fn ends_of_many(states: &[MachineState]) -> Option<(f64, f64)> {
-    let values = || states.iter().map(|state| state.value);
-    let ends = (values().fold(f64::INFINITY, f64::min), values().fold(f64::NEG_INFINITY, f64::max));
-    (states.len() >= MANY).then_some(ends)
-}
 
 /// The interval of each state in a measure, without its unit: `4.03–4.21 or –`; `None` for a point of one state.
 pub(super) fn intervals(point: &PointResult, measure: Measure) -> Option<String> {
@@ -76,13 +67,6 @@ pub(super) fn written(point: &PointResult) -> Option<String> {
 pub(super) fn factors(point: &PointResult) -> Option<String> {
     let predicted = point.prediction.as_ref()?.total();
     let values = point.mixture.as_ref().filter(|_| predicted > 0.0)?.values();
-    if let Some((low, high)) = ends_of_many(&point.mixture.as_ref()?.states()) {
-        return Some(format!(
-            "{}–{}×",
-            quantities::number(low / predicted),
-            quantities::number(high / predicted)
-        ));
-    }
     let factors = values.into_iter().map(|value| quantities::number(value / predicted));
     Some(listed(factors, "or") + "×")
 }
@@ -90,7 +74,7 @@ pub(super) fn factors(point: &PointResult) -> Option<String> {
 /// What is counted of each state, behind the name of a point: `4 and 2 trials`; `None` for a point of one state.
 pub(super) fn counts(point: &PointResult) -> Option<String> {
     let states = point.mixture.as_ref()?.states();
-    if ends_of_many(&states).is_some() {
+    if states.len() >= MANY {
         return Some(plural(states.len(), "state"));
     }
     let counted = states.iter().map(|state| match state.part {

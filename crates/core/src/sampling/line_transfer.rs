@@ -82,9 +82,9 @@ fn turn(Turns(turns): &Turns) -> Option<()> {
 /// Counts up whenever the other side has, until it is over.
 fn answer(Turns(turns): &Turns, is_over: &AtomicBool) {
     while !is_over.load(Ordering::Acquire) {
-        let seen = turns.load(Ordering::Acquire);
-        if seen % 2 == 1 {
-            turns.store(seen.wrapping_add(1), Ordering::Release);
+        let turn = turns.load(Ordering::Acquire);
+        if turn % 2 == 1 {
+            turns.store(turn.wrapping_add(1), Ordering::Release);
         }
         std::hint::spin_loop();
     }

@@ -2,7 +2,7 @@
 
 use super::core_cycles;
 use super::core_state::CoreState;
-use super::cpu_distance::PointDistance;
+use super::cpu_distance::CpuDistance;
 use super::disturbance::Disturbance;
 use super::evidence::Evidence;
 use super::explanation::Explanation;
@@ -13,6 +13,7 @@ use super::method::parameters;
 use super::mixture::{MachineState, Mixture};
 use super::outcome::Outcome;
 use super::point_core::PointCore;
+use super::point_distance::PointDistance;
 use super::processor_time::ProcessorTime;
 use super::published_statistics::PublishedStatistics;
 use super::shape;
@@ -100,6 +101,13 @@ impl PointResult {
     pub fn shared(&self) -> Option<&Estimate> {
         let core = self.core.as_ref().filter(|core| core.state != CoreState::Shared)?;
         self.estimate().and(core.shared.as_ref()).filter(|shared| shared.interval.is_some())
+    }
+
+    /// The value of work on two CPUs at another distance than that of the figure; `None` without an interval.
+    pub fn at_other_distance(&self) -> Option<(&CpuDistance, &Estimate)> {
+        let distance = self.estimate().and(self.cpu_distance.as_ref())?;
+        let (at, estimate, _) = distance.other.as_ref()?;
+        estimate.interval.is_some().then_some((at, estimate))
     }
 
     /// What a neighbour on the core costs; `None` unless the values with the core alone and shared are both known.

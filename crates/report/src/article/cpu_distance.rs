@@ -7,16 +7,12 @@ use crate::words::{self, plural};
 use fathom_core::experiment::Found;
 use fathom_core::quantities::{self, Measure};
 use fathom_core::statistics::Estimate;
-use fathom_engine::results::{CpuDistance, PointResult, Results};
+use fathom_engine::results::{PointResult, Results};
 
 /// The section: all work on both CPUs with a value at two distances; `None` if there is none.
 pub(super) fn of(results: &Results) -> Option<Section> {
     let sentence = cpu_distance::sentence(results)?;
-    let both = results.points.iter().filter_map(|point| {
-        let (at, other) = cpu_distance::other(point)?;
-        Some(Pair { point, at, own: point.estimate()?, other })
-    });
-    let both: Vec<Pair> = both.collect();
+    let both: Vec<NearAndFar> = results.points.iter().filter_map(NearAndFar::of).collect();
     let table = Table::new(
         Key::of("distance-table"),
         "Work on two CPUs, near and far apart; the ratio is that of the value far apart over the value near.",
@@ -27,7 +23,7 @@ pub(super) fn of(results: &Results) -> Option<Section> {
         Column::mixed(cpu_distance::FAR),
         Column::ratio("far over near"),
     ])
-    .rows(both.iter().map(|pair| row(results, pair)));
+    .rows(both.iter().map(|one| one.row(results)));
     let number = plural(both.len(), "operation");
     (!both.is_empty()).then(|| {
         Section::new(Key::of("distance"), "CPUs near and far apart")
@@ -43,23 +39,29 @@ pub(super) fn of(results: &Results) -> Option<Section> {
 }
 
 /// A point with its values at two distances.
-struct Pair<'run> {
+struct NearAndFar<'run> {
     point: &'run PointResult,
-    /// The distance of the other value.
-    at: &'run CpuDistance,
-    own: &'run Estimate,
-    other: &'run Estimate,
+    near: &'run Estimate,
+    far: &'run Estimate,
 }
 
-fn row(results: &Results, pair: &Pair) -> Row {
-    let Pair { point, at, own, other } = pair;
-    let measure = Measure::of(point.unit, own.value);
-    let (near, far) = if at.is_nearest { (*other, *own) } else { (*own, *other) };
-    let ratio = Found::of(far, point.unit).over(Found::of(near, point.unit));
-    Row::of([
-        linked(results, &point.experiment).and(" ").and(words::short_label(*point, &point.point)),
-        cpu_distance::written(measure, near).into(),
-        cpu_distance::written(measure, far).into(),
-        Text::strong(quantities::factor_within(ratio.value, ratio.ends())),
-    ])
+impl<'run> NearAndFar<'run> {
+    /// Of a point; `None` if it has one value.
+    fn of(point: &'run PointResult) -> Option<Self> {
+        let (own, (at, other)) = (point.estimate()?, point.at_other_distance()?);
+        let (near, far) = if at.is_nearest { (other, own) } else { (own, other) };
+        Some(NearAndFar { point, near, far })
+    }
+
+    fn row(&self, results: &Results) -> Row {
+        let NearAndFar { point, near, far } = *self;
+        let measure = Measure::of(point.unit, near.value);
+        let ratio = Found::of(far, point.unit).over(Found::of(near, point.unit));
+        Row::of([
+            linked(results, &point.experiment).and(" ").and(words::short_label(point, &point.point)),
+            cpu_distance::written(measure, near).into(),
+            cpu_distance::written(measure, far).into(),
+            Text::strong(quantities::factor_within(ratio.value, ratio.ends())),
+        ])
+    }
 }
