@@ -76,7 +76,7 @@ impl Replication {
 
     /// Whether a method is one of those that were asked for.
     pub fn has_asked_for(&self, method: &str) -> bool {
-        self.header.only.is_empty() || self.header.only.iter().any(|asked| asked == method)
+        self.header.only.is_empty() || self.header.only.iter().any(|name| name == method)
     }
 
     /// Reads the run with Fathom's own figures: a file of a plain name in the folder of the replication's, no link and nothing
