@@ -280,6 +280,18 @@ fn half_a_gigabyte_or_a_limit_of_as_much_leaves_out_what_is_larger() {
     assert!(limited.conditions.available_bytes.source().contains("RLIMIT_AS"));
 }
 
+/// A virtual machine on Arm without firmware tables shows itself by its board alone.
+#[test]
+fn a_virtual_board_is_a_hypervisors() {
+    let table = include_str!("../fixtures/machine/arm.txt");
+    let bare: String =
+        table.lines().filter(|line| !line.contains("/dmi/")).map(|line| format!("{line}\n")).collect();
+    let hypervisor = |table: &str| on(table, 0..4).virtualization.hypervisor.value().cloned();
+    assert_eq!(hypervisor(&bare), None, "nothing tells");
+    let virtual_board = format!("{bare}/sys/firmware/devicetree/base/compatible = linux,dummy-virt\n");
+    assert_eq!(hypervisor(&virtual_board), Some(Some("an unnamed hypervisor".to_owned())));
+}
+
 #[test]
 fn arm_with_caches_of_the_device_tree_alone() {
     let mut table = include_str!("../fixtures/machine/arm.txt").to_owned();

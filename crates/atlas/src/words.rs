@@ -39,6 +39,7 @@ pub const HYPERVISORS: &[&str] = &[
     "KVM (Google)",
     "KVM (OpenStack)",
     "unnamed",
+    "an unnamed hypervisor",
 ];
 
 /// Products that many guests have in common.

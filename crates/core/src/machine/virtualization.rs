@@ -82,6 +82,7 @@ fn hypervisor(root: &Root, host: &dyn Host, names: [&Fact<String>; 2]) -> Fact<O
                 .map(|text| text.replace('\0', " "))
         })
         .or_else(|| from_products(names))
+        .or_else(|| from_board(root))
         .or_else(|| from_flag(root));
     match hypervisor {
         Fact::Known { value, source } => Fact::known(Some(value), source),
@@ -106,11 +107,21 @@ fn from_products(names: [&Fact<String>; 2]) -> Fact<String> {
     }
 }
 
+/// A hypervisor that shows itself and not its name.
+const UNNAMED: &str = "an unnamed hypervisor";
+
+/// The board of a device tree that virtual machines of several makers have.
+fn from_board(root: &Root) -> Fact<String> {
+    const BOARD: &str = "/sys/firmware/devicetree/base/compatible";
+    root.word(BOARD)
+        .parse("a virtual board", |board| board.contains("linux,dummy-virt").then(|| UNNAMED.to_owned()))
+}
+
 /// The kernel repeats the processor's "hypervisor" bit among its flags.
 fn from_flag(root: &Root) -> Fact<String> {
     root.text("/proc/cpuinfo").parse("a processor under a hypervisor", |info| {
         let flags = super::source::field(info, "flags")?;
-        flags.split_whitespace().any(|flag| flag == "hypervisor").then(|| "unnamed".to_owned())
+        flags.split_whitespace().any(|flag| flag == "hypervisor").then(|| UNNAMED.to_owned())
     })
 }
 
