@@ -153,6 +153,17 @@ fn main_figures_of_several_placements_name_theirs_and_the_machine_its_memory_and
     assert!(head.contains(" · 2026-11-23 · 83 s · virtual disk"), "{head}");
 }
 
+/// What a run could use of the machine stands in its first line.
+#[test]
+fn limits_of_control_groups_stand_beside_what_the_machine_has() {
+    let mut run = loaded(|_| 0.0);
+    run.header.machine.conditions.limits.memory_bytes = Fact::known(Some(512 << 20), "a test");
+    run.header.machine.conditions.limits.cpu_quota = Fact::known(Some(1.5), "a test");
+    let text = screen(&run);
+    let head = text.lines().next().unwrap_or_default();
+    assert!(head.contains("512 MiB of 23.5 GiB") && head.contains("2 CPUs (a quota of 1.5"), "{head}");
+}
+
 /// The totals of trials on a report's lines differ by what they say.
 #[test]
 fn trials_of_points_without_a_value_are_named_beside_those_behind_the_values() {

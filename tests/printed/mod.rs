@@ -49,12 +49,35 @@ fn without_hashes(text: String, run: &Run) -> String {
     }
 }
 
+/// The screen without the column of other machines, whose ranges are no intervals of the values beside them.
+fn without_other_machines(screen: &str) -> String {
+    let place = |line: &str| {
+        let head = Some(line).filter(|line| line.starts_with("Main figures"))?;
+        let place = ["  others", "  few ("].into_iter().find_map(|kind| head.find(kind))?;
+        Some(head[..place].chars().count() + 2)
+    };
+    let mut column = None;
+    let mut text = String::new();
+    for line in screen.lines() {
+        column = if line.is_empty() { None } else { place(line).or(column) };
+        let is_row = !line.contains(": the atlas")
+            && column.is_some_and(|place| line.chars().nth(place - 1) == Some(' '));
+        let place = column.filter(|_| is_row).unwrap_or(usize::MAX);
+        let (before, after): (Vec<_>, Vec<_>) = line.chars().enumerate().partition(|(at, _)| *at < place);
+        text.extend(before.into_iter().map(|(_, letter)| letter));
+        let after: String = after.into_iter().map(|(_, letter)| letter).collect();
+        text += after.split_once("  ").map_or("", |(_, checked)| checked);
+        text.push('\n');
+    }
+    text
+}
+
 /// The forms for people, each as plain text.
 fn texts(results: &Results) -> [(&'static str, String); 6] {
     let of = |full: bool, form: Form| render(&RunReport::of(results).in_full(full), form, WIDE);
     let markdown = |text: Option<String>| text.unwrap_or_default();
     [
-        ("screen", of(false, Form::Text)),
+        ("screen", without_other_machines(&of(false, Form::Text))),
         ("full text", of(true, Form::Text)),
         ("page", words::of_page(&of(true, Form::Html))),
         ("Markdown", of(true, Form::Markdown)),

@@ -73,26 +73,29 @@ impl<'run> UsualFigures<'run> {
         usual.map_or(ABSENT.to_owned(), |usual| cell(point.unit, &usual))
     }
 
-    /// The head and the cells of a column for these figures. Where all of them have the same number of machines and none has a verdict, the
-    /// head says so: `others (1)`.
+    /// The head and the cells of a column for these figures. Where none of them has a verdict, the head says so: `others`, and if all
+    /// have the same number of machines, `others (1)`.
     pub(crate) fn column<'a>(
         &self,
         sources: impl Iterator<Item = &'a FigureSource<'a>>,
     ) -> (String, Vec<String>) {
         let sources: Vec<&FigureSource> = sources.collect();
-        let kinds = sources.iter().filter_map(|source| self.of_source(source));
-        let mut kinds: Vec<(&str, usize)> =
-            kinds.map(|usual| (without_verdict(usual.place).unwrap_or_default(), usual.machines)).collect();
-        kinds.dedup();
-        match kinds[..] {
-            [(kind, machines)] if !kind.is_empty() && !self.has_only_itself() => {
-                let cell = |source: &&FigureSource| match source {
-                    FigureSource::Point(point) => {
-                        self.of_point(point).map_or(ABSENT.to_owned(), |usual| range(point.unit, &usual))
-                    }
-                    FigureSource::Slope(_) => ABSENT.to_owned(),
+        let all: Vec<Usual> = sources.iter().filter_map(|source| self.of_source(source)).collect();
+        let kind = all.first().and_then(|usual| without_verdict(usual.place));
+        let is_one_kind = all.iter().all(|usual| without_verdict(usual.place) == kind);
+        let is_one_number = all.windows(2).all(|pair| pair[0].machines == pair[1].machines);
+        match kind.filter(|_| is_one_kind && !self.has_only_itself()) {
+            Some(kind) => {
+                let cell = |source: &&FigureSource| {
+                    let FigureSource::Point(point) = source else { return ABSENT.to_owned() };
+                    self.of_point(point).map_or(ABSENT.to_owned(), |usual| {
+                        let range = range(point.unit, &usual);
+                        if is_one_number { range } else { format!("{range} ({})", usual.machines) }
+                    })
                 };
-                (format!("{kind} ({machines})"), sources.iter().map(cell).collect())
+                let head =
+                    if is_one_number { format!("{kind} ({})", all[0].machines) } else { kind.to_owned() };
+                (head, sources.iter().map(cell).collect())
             }
             _ => (USUAL.to_owned(), sources.iter().map(|source| self.cell(source)).collect()),
         }

@@ -52,9 +52,11 @@ fn table(head: &[String; 6], rows: Vec<[String; 6]>, style: Style) -> String {
     let mut table = Table::new();
     table.load_preset(presets::NOTHING).set_content_arrangement(ContentArrangement::Disabled);
     table.add_row(chosen(head, columns));
-    for mut row in rows {
+    let names: Vec<&str> = rows.iter().map(|row| row[NAME].as_str()).collect();
+    let names = distinct_names(&names, room.saturating_sub(GAP));
+    for (mut row, name) in rows.into_iter().zip(names) {
         let mark = if style.width < WIDE { row[CHECK].as_str() } else { " " };
-        row[NAME] = format!("{mark} {}", cut(&row[NAME], room.saturating_sub(GAP)));
+        row[NAME] = format!("{mark} {name}");
         table.add_row(chosen(&row, columns));
     }
     for (place, column) in table.column_iter_mut().enumerate() {
@@ -63,6 +65,31 @@ fn table(head: &[String; 6], rows: Vec<[String; 6]>, style: Style) -> String {
         column.set_cell_alignment(if is_words { CellAlignment::Left } else { CellAlignment::Right });
     }
     table.lines().map(|line| painted(line.trim_end(), style) + "\n").collect()
+}
+
+/// Names in this room: cut at the end, but where two were alike then, in the middle.
+fn distinct_names(names: &[&str], room: usize) -> Vec<String> {
+    let ends: Vec<String> = names.iter().map(|name| cut(name, room)).collect();
+    let is_alone = |end: &String| ends.iter().filter(|other| *other == end).count() == 1;
+    let of = |(name, end): (&&str, &String)| if is_alone(end) { end.clone() } else { cut_within(name, room) };
+    names.iter().zip(&ends).map(of).collect()
+}
+
+/// A name without its middle: its first words and its last ones.
+fn cut_within(name: &str, room: usize) -> String {
+    let words: Vec<&str> = name.split(' ').collect();
+    let shown = |first: usize, last: usize| {
+        format!("{} … {}", words[..first].join(" "), words[words.len() - last..].join(" "))
+    };
+    let fits =
+        |first: usize, last: usize| first + last < words.len() && display_width(&shown(first, last)) <= room;
+    let last = (1..words.len()).rev().find(|last| fits(1, *last)).unwrap_or(0);
+    let last = last.min(words.len().div_ceil(2));
+    match (1..words.len()).rev().find(|first| last > 0 && fits(*first, last)) {
+        _ if display_width(name) <= room => name.to_owned(),
+        Some(first) => shown(first, last),
+        None => cut(name, room),
+    }
 }
 
 /// The columns that fit; without those of the core shared and of what is usual where no figure has such a value.
@@ -137,4 +164,17 @@ fn painted(line: &str, style: Style) -> String {
         return style.title(line);
     }
     line.replace('✓', &style.good("✓")).replace('✗', &style.bad("✗"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_that_begin_alike_keep_their_ends() {
+        let names = ["loop: each iteration, in memory", "loop: each iteration, in a register", "other"];
+        let expected = ["loop: each … in memory", "loop: … in a register", "other"];
+        assert_eq!(distinct_names(&names, 22), expected);
+        assert_eq!(distinct_names(&names, 80), names);
+    }
 }

@@ -53,13 +53,22 @@ fn parts(results: &Results) -> Vec<String> {
     let cpus = Some(described.allowed_cpus().len()).filter(|cpus| *cpus > 0);
     let hypervisor = described.virtualization.hypervisor.value().cloned().flatten();
     let nested = if described.nested().is_some() { " in a guest" } else { "" };
-    let memory = described.memory.total_bytes.value();
+    let bytes = |bytes: u64| quantities::value(Unit::Bytes, bytes as f64);
+    let memory = described.memory.total_bytes.value().map(|total| {
+        let limit = described.conditions.limits.memory_bytes.value().copied().flatten();
+        match limit.filter(|limit| limit < total) {
+            Some(limit) => format!("{} of {}", bytes(limit), bytes(*total)),
+            None => bytes(*total),
+        }
+    });
+    let quota = described.cpu_quota().map(|quota| format!(" (a quota of {})", quantities::number(quota)));
+    let quota = quota.unwrap_or_default();
     let closing = results.run.closing.as_ref();
     [
         Some(processor),
-        cpus.map(|cpus| plural(cpus, "CPU")),
+        cpus.map(|cpus| plural(cpus, "CPU") + &quota),
         hypervisor.map(|name| format!("{name}{nested}")),
-        memory.map(|bytes| quantities::value(Unit::Bytes, *bytes as f64)),
+        memory,
         described.kernel.release.value().map(|release| format!("Linux {release}")),
         header.started.split('T').next().map(str::to_owned),
         closing.map(|closing| quantities::duration(closing.took_s)),
