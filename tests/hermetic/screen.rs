@@ -45,6 +45,9 @@ fn a_busy_machine_is_a_cause_only_where_wide_intervals_had_more_of_it() {
     assert!(!screen(&loaded(|_| 0.02)).contains(BUSY), "alike in wide and narrow ones");
     assert!(!screen(&loaded(|is_wide| if is_wide { 0.01 } else { 0.2 })).contains(BUSY), "less in wide ones");
     assert!(screen(&loaded(|is_wide| if is_wide { 0.2 } else { 0.01 })).contains(BUSY));
+    // That it was busy is said in any case.
+    let text = screen(&loaded(|_| 0.02));
+    assert!(text.contains("Not idle: load 9.00 on 2 CPUs when it began."), "{text}");
 }
 
 /// A committed run in which the ticks of every trial are multiplied by a factor of its round.

@@ -106,7 +106,8 @@ fn reasons(results: &Results, level: Trust) -> String {
     };
     let of_values: Vec<Reason> = counts.iter().take(MOST_CAUSES).map(reason).collect();
     let others: usize = counts.iter().skip(MOST_CAUSES).map(|count| count.values).sum();
-    let others = (others > 0).then(|| format!("{} have other reasons", quantities::count(others)));
+    let have = if others == 1 { "has" } else { "have" };
+    let others = (others > 0).then(|| format!("{} {have} other reasons", quantities::count(others)));
     let mut remedies: Vec<String> =
         of_run.iter().chain(&of_values).filter_map(|(_, remedy)| remedy.clone()).collect();
     remedies.dedup();

@@ -41,7 +41,21 @@ pub(crate) fn text(results: &Results, style: Style) -> String {
 pub(super) fn complete(results: &Results) -> String {
     let planned = planned(results);
     let checks = evidence(results).map(|sentence| format!(" {sentence}")).unwrap_or_default();
-    format!("Measured: {planned}.{checks}")
+    format!("Measured: {planned}.{checks}{}", not_idle(results))
+}
+
+/// That other work ran when the run began, whether or not its values show it.
+fn not_idle(results: &Results) -> String {
+    let machine = &results.run.header.machine;
+    let is_busy = machine.warnings().iter().any(|warning| warning.id == "load");
+    match machine.conditions.load_average.value().filter(|_| is_busy) {
+        Some([load, ..]) => format!(
+            " Not idle: load {} on {} when it began.",
+            quantities::number(*load),
+            plural(machine.allowed_cpus().len(), "CPU")
+        ),
+        None => String::new(),
+    }
 }
 
 pub(crate) const TITLE: &str = "Can you trust this run?";
