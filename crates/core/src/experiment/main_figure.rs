@@ -127,6 +127,17 @@ mod tests {
     }
 
     #[test]
+    fn what_lies_in_a_smaller_cache_is_not_called_within_a_larger() {
+        let points = points();
+        let within = |second: f64| {
+            let mark = |at| Landmark { along: "size", at, name: String::new() };
+            let figure = MainFigure::of("x", &[("size", At::Within(2))]);
+            figure.choose(points.iter(), &[mark(200.0), mark(second)]).map(|point| point.number(&SIZE))
+        };
+        assert_eq!((within(3000.0), within(300.0)), (Some(1024), None));
+    }
+
+    #[test]
     fn the_best_over_a_parameter_is_the_one_of_the_most_merit_and_is_named() {
         const BEST: MainFigure = MainFigure::of("x", &[("size", At::Most), ("order", At::Best)]);
         const OVER_BOTH: MainFigure = MainFigure::of("x", &[("order", At::Best), ("size", At::Best)]);

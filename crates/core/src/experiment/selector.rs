@@ -69,7 +69,8 @@ pub enum At {
     Least,
     /// The greatest among them.
     Most,
-    /// The greatest that is at most half of the machine's declared limit with this number, from 1: well within a cache.
+    /// The greatest that is at most half of the machine's declared limit with this number, from 1, and beyond the limit before it:
+    /// well within a cache, and in no smaller one.
     Within(usize),
     /// The smallest size that represents this level of the data caches: at least twice the capacity of the level before, and at
     /// most half of a CPU's share of this one.
@@ -210,8 +211,9 @@ impl At {
             At::Number(value) => Some(value),
             At::Least => numbers().min(),
             At::Most => numbers().max(),
-            At::Within(place) => limit(name, place, landmarks)
-                .and_then(|limit| numbers().filter(|number| *number as f64 <= limit).max()),
+            At::Within(place) => within(name, place, landmarks).and_then(|(beyond, most)| {
+                numbers().filter(|number| *number as f64 > beyond && *number as f64 <= most).max()
+            }),
             At::Cache(level) => machine
                 .and_then(|machine| capacities(machine, level))
                 .and_then(|range| numbers().filter(|size| range.contains(size)).min()),
@@ -224,12 +226,13 @@ impl At {
     }
 }
 
-/// Half of the machine's declared limit with this number along a parameter.
-fn limit(name: &str, place: usize, landmarks: &[Landmark]) -> Option<f64> {
+/// The limit before the machine's declared limit with this number along a parameter, and half of that limit.
+fn within(name: &str, place: usize, landmarks: &[Landmark]) -> Option<(f64, f64)> {
     let mut limits: Vec<f64> =
         landmarks.iter().filter(|mark| mark.along == name).map(|mark| mark.at).collect();
     sorting::numbers(&mut limits);
-    Some(limits.get(place.checked_sub(1)?)? / 2.0)
+    let before = place.checked_sub(2).and_then(|before| limits.get(before));
+    Some((before.copied().unwrap_or(0.0), limits.get(place.checked_sub(1)?)? / 2.0))
 }
 
 /// The greatest landmark along a parameter.
