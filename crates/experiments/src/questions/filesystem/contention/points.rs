@@ -36,8 +36,8 @@ pub const USUAL_FILE: u64 = 1000 * BLOCK;
 pub const OTHER_FILES: [u64; 2] = [1 << 20, 64 << 20];
 /// Number of processes with files of other sizes in a default run.
 pub const OTHER_FILE_COUNT: u64 = 8;
-/// Numbers of processes for files of the usual size.
-pub const COUNTS: [u64; 11] = [1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 50];
+/// Numbers of processes for files of the usual size: each up to ten, as in report 001 (R-FS-27), and up to the fifty of report 000.
+pub const COUNTS: [u64; 13] = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 16, 32, 50];
 /// Numbers of processes in a quick run.
 pub const QUICK_COUNTS: [u64; 2] = [1, 8];
 /// Numbers of processes for files of other sizes.
