@@ -13,7 +13,12 @@ const NAME: &str = "memory/bandwidth";
 pub fn findings(known: &Known) -> Vec<Finding> {
     let size = working_set::in_memory(known.machine);
     let best = Kind::ALL.iter().filter_map(|kind| best_of_kind(*kind, size, known));
-    let others = [read_against_write(size, known), best_in_caches(known), one_word_per_line(size, known)];
+    let others = [
+        without_theory(size, known),
+        read_against_write(size, known),
+        best_in_caches(known),
+        one_word_per_line(size, known),
+    ];
     best.chain(others.into_iter().flatten()).collect()
 }
 
@@ -67,6 +72,17 @@ fn of_theory(kernel: &Kernel, rate: Found, theory: &Bandwidth) -> Statement {
         crossing,
         carried = carried.named("theoretical bandwidth")
     )
+}
+
+/// Why no share of the theoretical bandwidth is told, where it is unknown (R-CMP-07).
+fn without_theory(size: (Level, u64), known: &Known) -> Option<Finding> {
+    let reason = known.machine.memory.theoretical_bandwidth.reason()?.to_owned();
+    best(Kind::Read, size, known)?;
+    Some(finding!(
+        Question::Bandwidth,
+        "What the memory could carry in theory is unknown here, so no share of it is told: {reason}.",
+        reason
+    ))
 }
 
 /// Reading compared with writing, each by its fastest method, in bytes of the program.
@@ -141,6 +157,14 @@ mod tests {
         learn("read", "8 words unrolled", 30e9);
         let text: Vec<String> = findings(&known).iter().map(|found| found.statement.plain()).collect();
         let text = text.join("\n");
+        assert!(!text.contains("in theory is unknown"), "{text}");
+        machine = fathom_described::machine();
+        machine.memory.theoretical_bandwidth = Fact::unknown("the channels are unknown", "a test");
+        let mut without = Known::new(&machine, None);
+        let kernel = Kernel::find("read", "8 words unrolled").unwrap();
+        without.learn(NAME, &point(kernel, size), Found::exact(30e9, RATE));
+        let said: Vec<String> = findings(&without).iter().map(|found| found.statement.plain()).collect();
+        assert!(said.join(" ").contains("no share of it is told: the channels are unknown."), "{said:?}");
         // Each line written is also read for ownership, so that 20 of 40 GB/s cross the bus; other cores than x86-64's choose.
         let bus = if std::env::consts::ARCH == "x86_64" { "{0.5}" } else { "{0.25} to {0.5}" };
         let written =
