@@ -191,7 +191,7 @@ fn a_part_of_a_report_begins_with_what_was_found() {
     let folder = tempfile::tempdir().unwrap();
     let file = run_file(folder.path());
     let shown = text(&fathom().args(["report", "cpu"]).arg(&file).assert().success().get_output().stdout);
-    let places = ["Findings", "median", "hardware"].map(|part| shown.find(part));
+    let places = ["Findings", "  median", "hardware"].map(|part| shown.find(part));
     assert!(places.iter().all(Option::is_some) && places.is_sorted(), "{places:?}: {shown}");
 }
 
