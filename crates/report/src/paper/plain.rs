@@ -349,11 +349,11 @@ mod tests {
         let mut document = Document::new("T");
         document.sections.push(Section::new(Key::of("s"), "S").with(table));
         let wide = render(&document, 64);
-        assert!(wide.contains("0.376 ± 0.366 ns  0.00381 [−0.00089 to 0.01130] ns"), "{wide}");
+        assert!(wide.contains("0.376 ± 0.366  0.00381 [−0.00089 to 0.01130]"), "{wide}");
         let narrow = render(&document, 40);
         assert!(narrow.lines().all(|line| line.chars().count() <= 40), "{narrow}");
-        let second = narrow.lines().find(|line| line.contains("0.366")).unwrap_or_default();
-        assert!(second.contains("[−0.00089") && !second.contains("0.376"), "{narrow}");
+        let second = narrow.lines().find(|line| line.contains("[−0.00089")).unwrap_or_default();
+        assert!(!second.is_empty() && !second.contains("0.376"), "{narrow}");
     }
 
     #[test]
