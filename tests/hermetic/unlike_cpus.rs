@@ -84,7 +84,11 @@ fn a_lower_frequency_alone_is_enough() {
     let screen = render(&RunReport::of(&results), Form::Text, Style { width: 2000, colour: false });
     assert!(screen.contains("both are of one kind: its frequency is 0.9"), "{screen}");
     assert!(screen.contains("as high (the same work takes "), "{screen}");
-    assert!(screen.contains("as long there: no significant difference). No figure uses its 18"), "{screen}");
+    assert!(
+        screen
+            .contains("as long there: no significant difference). No figure of work on one CPU uses its 18"),
+        "{screen}"
+    );
 }
 
 #[test]

@@ -65,6 +65,17 @@ pub(super) const FAR: &str = "CPUs far apart";
 /// The meaning of the names.
 pub(super) const LEGEND: &str = "CPUs near, far apart: the host moved this guest's CPUs, and the figure is of the trials at one distance.";
 
+/// That the sentences about an experiment are of one distance; `None` if its points are not.
+pub(super) fn remark(points: &[&PointResult]) -> Option<String> {
+    let mut divided = points.iter().filter_map(|point| of_several(point));
+    let usual = divided.find(|distance| distance.at.is_usual)?;
+    Some(format!(
+        "The host moved the two CPUs: what is said here of work on both holds with the {}, a line going from one to the other in {}.",
+        of(&usual.at),
+        line(&usual.at)
+    ))
+}
+
 /// A value with its interval in the unit of its row: `262 ns (259–266)`.
 pub(super) fn written(measure: Measure, estimate: &Estimate) -> String {
     let ends = quantities::ends(estimate);

@@ -91,7 +91,7 @@ pub(super) fn unlike_cpus(results: &Results) -> Vec<String> {
             figures => format!(" ({}: no significant difference)", figures.join(", ")),
         };
         format!(
-            "CPU {} differs from CPU {home}, though both are of one kind: {}{alike}. No figure uses its {}.",
+            "CPU {} differs from CPU {home}, though both are of one kind: {}{alike}. No figure of work on one CPU uses its {}.",
             other.cpu,
             written(unlike).join(", "),
             plural(other.trials, "trial")

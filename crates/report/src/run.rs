@@ -113,8 +113,8 @@ pub(super) fn clock(clock: &Qualification) -> String {
         .map(|why| format!(" The processor's counter was not used: {why}."))
         .unwrap_or_default();
     format!(
-        "All times are read from {name}: {}, so a tick is {}, within {} of the kernel's clock. Readings in a row are {} apart \
-         at least and {} in the median; it {steps}.{rejected}",
+        "All times are read from {name}: {}, so a tick is {}, within {} of the kernel's clock. Two readings in a row are \
+         equal or at least {} apart, and {} in the mean; it {steps}.{rejected}",
         quantities::frequency(clock.ticks_per_second),
         quantities::value(Unit::Nanoseconds, 1e9 / clock.ticks_per_second),
         quantities::percent((clock.frequency_spread_ppm / 1e6).max(LEAST_SPREAD)),

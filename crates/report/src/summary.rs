@@ -136,7 +136,9 @@ fn rows(point: &PointResult, placement_said: bool) -> Vec<OperationRow<'_>> {
     let second = |state: &str, estimate: &Estimate| of_second(point, state, estimate, measure);
     let shared = point.shared().map(|estimate| second(occupancy::SHARED, estimate));
     let shared = shared.map(|row| OperationRow { shared: true, ..row });
-    let elsewhere = point.at_other_distance().map(|(at, estimate)| second(cpu_distance::of(at), estimate));
+    let elsewhere = point.at_other_distance().map(|(at, estimate)| {
+        second(&format!("{}, {}", cpu_distance::of(at), words::plural(estimate.trials, "trial")), estimate)
+    });
     let elsewhere = elsewhere.map(|row| OperationRow { further: true, ..row });
     let row = row(point, measure, placement_said);
     of_states(row, measure).into_iter().chain(shared).chain(elsewhere).collect()

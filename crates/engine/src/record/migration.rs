@@ -3,7 +3,7 @@
 //! Schema 2 names parameters of points like other tools: `by` of network points became `transport`. Values and their meaning
 //! are unchanged, except for one that counted from zero what others count from one.
 
-use super::{Header, Line, Method};
+use super::{Header, Line, Method, PredictionLine};
 use fathom_core::experiment::{Point, Prediction, Source, TermEvent, Value};
 
 /// The experiment, and the parameter's names in schema 1 and since schema 2.
@@ -70,9 +70,8 @@ const WORDS: [(&str, TermEvent); 4] = [
     ("the kernel", TermEvent::KernelEntry),
 ];
 
-/// Names the events in the terms of a prediction by an earlier program.
-pub fn name_events(line: &mut Line) {
-    let Line::Prediction(line) = line else { return };
+/// Names the events in the terms of a prediction whose program did not.
+pub fn name_events(line: &mut PredictionLine) {
     for term in line.prediction.iter_mut().flat_map(|prediction| &mut prediction.terms) {
         let by_words = WORDS.iter().find(|(words, _)| term.what.contains(words)).map(|(_, event)| *event);
         term.event = term.event.or(by_words);

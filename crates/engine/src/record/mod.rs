@@ -23,6 +23,7 @@ pub use journal::Journal;
 pub use label::{HOST, Label, labels};
 pub use lines::ReadError;
 pub use method::{Excerpt, Method, MethodParameter, MethodTrend};
+pub(crate) use migration::name_events;
 pub use read::Run;
 pub use tool::Tool;
 pub use verification::{Truth, Verdict, Verification};

@@ -91,7 +91,9 @@ impl Recorded for Run {
         if schema < 2 {
             migration::from_schema_1(line);
         }
-        migration::name_events(line);
+        if let Line::Prediction(prediction) = line {
+            migration::name_events(prediction);
+        }
     }
 
     fn add(&mut self, line: Line) -> bool {

@@ -145,7 +145,9 @@ pub(crate) fn is_of_both(header: &Header, point: &Point) -> bool {
     let is_named = |end: &str| point.number_of(end).is_none_or(|cpu| cpus.contains(&Some(cpu as usize)));
     match point.placement() {
         Placement::AcrossCpus => ["from", "to"].into_iter().all(is_named),
-        Placement::Spread => point.number_of("threads") == Some(2),
+        Placement::Spread => {
+            point.number_of("threads") == Some(2) || point.number_of("load_threads") == Some(1)
+        }
         Placement::OneCpu | Placement::AcrossPackages | Placement::Free => false,
     }
 }

@@ -119,7 +119,8 @@ impl<'run> Results<'run> {
         if bounds::mark(&mut points, &known) {
             known = supported(run, &points, core_hz);
         }
-        let all = everything(run, &points, core_hz);
+        let of_one_state = points.iter().filter(|point| point.mixture.is_none());
+        let all = everything(run, of_one_state, core_hz);
         let methods: Vec<&dyn Experiment> = experiments_of(&points).collect();
         let names: Vec<String> = first_of_each(&points).map(|point| point.experiment.clone()).collect();
         let shared = with_the_core_shared(&points);
@@ -254,7 +255,11 @@ fn experiments_of(points: &[PointResult]) -> impl Iterator<Item = &'static dyn E
 }
 
 /// All figures of the finished run, supported or not: the basis of predictions made at its end.
-fn everything<'run>(run: &'run Run, points: &[PointResult], core_hz: Option<f64>) -> Known<'run> {
+fn everything<'run, 'point>(
+    run: &'run Run,
+    points: impl IntoIterator<Item = &'point PointResult>,
+    core_hz: Option<f64>,
+) -> Known<'run> {
     let mut known = Known::new(&run.header.machine, core_hz);
     known.core_hz_ends = core_hz_ends(run);
     for point in points {

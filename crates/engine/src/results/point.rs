@@ -103,11 +103,10 @@ impl PointResult {
         self.estimate().and(core.shared.as_ref()).filter(|shared| shared.interval.is_some())
     }
 
-    /// The value of work on two CPUs at another distance than that of the figure; `None` without an interval.
+    /// The value of work on two CPUs at another distance than that of the figure; without an interval if too few trials were there.
     pub fn at_other_distance(&self) -> Option<(&CpuDistance, &Estimate)> {
         let distance = self.estimate().and(self.cpu_distance.as_ref())?;
-        let (at, estimate, _) = distance.other.as_ref()?;
-        estimate.interval.is_some().then_some((at, estimate))
+        distance.other.as_ref().map(|(at, estimate, _)| (at, estimate))
     }
 
     /// What a neighbour on the core costs; `None` unless the values with the core alone and shared are both known.

@@ -12,7 +12,7 @@ use super::rounds::rounds;
 use super::variation::Arrangement;
 use crate::plan::{self, CoreWanted, Moments, Planner, PlannerSettings, Progress, Settlement, Step};
 use crate::record::{
-    Closing, Ending, Header, Journal, Line, PlannedPoint, PredictionLine, Resumed, Run, Trial,
+    Closing, Ending, Header, Journal, Line, PlannedPoint, PredictionLine, Resumed, Run, Trial, name_events,
 };
 use crate::results::{
     self, CoreLevels, CpuDistances, Headline, KnownStates, Standing, UnlikeCpu, cpu_distance,
@@ -355,7 +355,7 @@ impl RunInProgress {
             return Ok(());
         }
         let planned = self.active[index].clone();
-        let line = {
+        let mut line = {
             let known = self.known();
             let expected = experiment.predict(&planned.point, &known);
             let bound = experiment.bound(&planned.point, &known);
@@ -366,6 +366,8 @@ impl RunInProgress {
             let (experiment, point) = (planned.experiment.clone(), planned.point.clone());
             PredictionLine { experiment, point, prediction, unpredicted, bound }
         };
+        // As it is when the file is read again, so that the report of the run is that of its file.
+        name_events(&mut line);
         self.journal.append(&Line::Prediction(line.clone()))?;
         self.run.predictions.push(line);
         Ok(())

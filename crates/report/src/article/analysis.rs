@@ -2,7 +2,7 @@
 
 use crate::paper::Text;
 use fathom_core::quantities;
-use fathom_engine::results::{CLOSE, Explanation, FAIR, PointResult, Results};
+use fathom_engine::results::{CLOSE, Explanation, FAIR, PointResult, Results, Tally};
 use std::collections::BTreeSet;
 
 /// How many results were as predicted, and what is known of the others; `None` if nothing was predicted.
@@ -28,7 +28,7 @@ pub(super) fn lead(results: &Results, points: &[&PointResult]) -> Option<Text> {
     let median = quantities::factor(tally.median_factor);
     let median =
         if tally.judged > 1 { format!("; the median is {median} the prediction") } else { String::new() };
-    Some(Text::plain(format!("{within}{median}. {}", reasons(points))))
+    Some(Text::plain(format!("{within}{median}. {}", reasons(points, tally))))
 }
 
 /// The mechanisms that account for misses, each once.
@@ -42,7 +42,7 @@ fn mechanisms(points: &[&PointResult]) -> String {
 }
 
 /// What is known of the results that missed: of how many the cause is known, open, or not certain.
-fn reasons(points: &[&PointResult]) -> String {
+fn reasons(points: &[&PointResult], tally: &Tally) -> String {
     let number = |is_one: fn(&Explanation) -> bool| {
         points.iter().filter(|point| point.explanation.as_ref().is_some_and(is_one)).count()
     };
@@ -56,6 +56,9 @@ fn reasons(points: &[&PointResult]) -> String {
         (number(|why| *why == Explanation::NotExplained), "of unknown cause"),
     ];
     let missed: usize = kinds.iter().map(|(number, _)| number).sum();
+    if missed == 0 && 2 * tally.close.points < tally.judged {
+        return format!("No result is off by a factor of {FAIR}, but most are by more than {CLOSE}.");
+    }
     if missed == 0 {
         return format!(
             "Within a factor of {FAIR} the terms of the predictions account for what was measured."

@@ -15,7 +15,8 @@ pub(super) fn of(results: &Results) -> Option<Section> {
     let both: Vec<NearAndFar> = results.points.iter().filter_map(NearAndFar::of).collect();
     let table = Table::new(
         Key::of("distance-table"),
-        "Work on two CPUs, near and far apart; the ratio is that of the value far apart over the value near.",
+        "Work on two CPUs, near and far apart; a value of fewer than four trials has no interval. The ratio is that of the value far apart over \
+         the value near.",
     )
     .columns([
         Column::words("operation"),

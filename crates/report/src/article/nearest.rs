@@ -8,7 +8,7 @@ use crate::words::ABSENT;
 use crate::{finding, words};
 use fathom_core::experiment::{Piece, Statement};
 use fathom_core::quantities;
-use fathom_core::quantity::Unit;
+use fathom_core::quantity::{Kind, Unit};
 use fathom_engine::results::{PointResult, Results};
 
 /// The number of machines.
@@ -26,7 +26,12 @@ pub(super) struct Nearest<'run> {
 impl<'run> Nearest<'run> {
     pub(super) fn of(results: &'run Results) -> Self {
         let machines = references::nearest(&results.run.header.machine, MACHINES);
-        let is_sound = |row: &Beside| matches!(row.there.value, Value::Sound(_)) && row.ratio.is_some();
+        // A size may be a limit that was set: more of it is neither better nor worse.
+        let is_sound = |row: &Beside| {
+            matches!(row.there.value, Value::Sound(_))
+                && row.ratio.is_some()
+                && row.here.unit.kind() != Kind::Size
+        };
         let mut points: Vec<(&PointResult, Vec<Beside>)> = vec![];
         for row in references::beside(results, &machines).into_iter().filter(is_sound) {
             match points.iter_mut().find(|(point, _)| std::ptr::eq(*point, row.here)) {
@@ -97,6 +102,18 @@ impl<'run> Nearest<'run> {
         let rows = self.points.iter().find(|(other, _)| std::ptr::eq(*other, point)).map(|(_, rows)| rows);
         let named = |row: &Beside| format!("{}: {}", name(row.machine), value(row));
         rows.map(|rows| rows.iter().map(named).collect::<Vec<_>>().join(", ")).unwrap_or_default()
+    }
+
+    /// How the published methods differ from the point's, each note once.
+    pub(super) fn differences(&self, point: &PointResult) -> Vec<&'static str> {
+        let rows = self.points.iter().find(|(other, _)| std::ptr::eq(*other, point)).map(|(_, rows)| rows);
+        let mut notes: Vec<&str> = vec![];
+        for row in rows.into_iter().flatten().filter(|row| !row.differs.is_empty()) {
+            if !notes.contains(&row.differs) {
+                notes.push(row.differs);
+            }
+        }
+        notes
     }
 
     /// The machines in words: "Intel Core i7 6700HQ, Ubuntu 22.04".

@@ -25,14 +25,14 @@ pub(super) fn of(results: &Results, nearest: &Nearest) -> Section {
     let good: Vec<_> = merits.iter().filter(|(_, merit)| *merit >= NOTABLE).take(EACH).collect();
     let bad: Vec<_> = merits.iter().rev().filter(|(_, merit)| *merit <= 1.0 / NOTABLE).take(EACH).collect();
     let beside = format!(
-        "beside the nearest published machines ({}), by the same methods; in brackets, this machine over that one",
+        "beside the nearest published machines ({}), by methods as near as their sources allow; in brackets, this machine over that one",
         nearest.names()
     );
     let of_both = if good.is_empty() { bad.is_empty() } else { !bad.is_empty() };
     // The figures of the table, and no mean over them.
     let item = |(point, _): &(&PointResult, f64)| {
         let compared = format!(": {}; {}. ", written(point), nearest.others(point));
-        named(results, point).and(compared).and(Text::prose(&reason(results, point)))
+        named(results, point).and(compared).and(Text::prose(&reason(results, nearest, point)))
     };
     let (explained, open) = (surprises(results, true), surprises(results, false));
     let number = explained.len() + open.len();
@@ -79,7 +79,7 @@ const REASONS: [Explaining; 6] = [
     ("cpu/context_switch", "idle_wake_up", |point| point.placement() == Placement::AcrossCpus),
     ("network/round_trip", "idle_wake_up", |point| point.placement() == Placement::AcrossCpus),
     ("filesystem/contention", "device_limit", |point| {
-        point.number_of("processes").is_some_and(|many| many > 1)
+        point.number_of("processes").is_some_and(|many| many > 1) && point.is("pattern", "all random")
     }),
     ("filesystem/read", "read_ahead", |point| {
         point.name_of("state") == Some("cold") && point.name_of("order") == Some("sequential")
@@ -89,14 +89,17 @@ const REASONS: [Explaining; 6] = [
     }),
 ];
 
-/// Why a figure is what it is, if a mechanism of this run says so.
-fn reason(results: &Results, point: &PointResult) -> String {
+/// Why a figure is what it is, if a mechanism of this run says so; else how the published method differs from this one.
+fn reason(results: &Results, nearest: &Nearest, point: &PointResult) -> String {
     let explains =
         |(experiment, _, is_of): &&Explaining| *experiment == point.experiment && is_of(&point.point);
     let named = |(_, name, _): &Explaining| results.mechanisms.iter().find(|one| one.name == *name);
     match REASONS.iter().filter(explains).find_map(named) {
-        Some(mechanism) => format!("Why: {}", finding::text(&mechanism.headline)),
-        None => "Why it differs, this run does not measure.".to_owned(),
+        Some(mechanism) => format!("By this run: {}", finding::text(&mechanism.headline)),
+        None => match nearest.differences(point).as_slice() {
+            [] => "Why it differs, this run does not measure.".to_owned(),
+            notes => format!("The methods differ there: {}", notes.join(" ")),
+        },
     }
 }
 

@@ -57,7 +57,7 @@ pub(super) fn opening<'run>(results: &'run Results<'run>, shown: &Opening<'_, 'r
     sentences.extend(run::labels(header).map(|labels| format!("Labels: {labels}.")));
     let shared = shown.figures.iter().any(|figure| figure.main.shared() != ABSENT);
     let shared = if shared { ", the value with the core shared beside that with it alone" } else { "" };
-    let is_usual = |figure: &Ranked| shown.usual.of_source(&figure.main.source).is_some();
+    let is_usual = |figure: &Ranked| shown.usual.cell(&figure.main.source) != ABSENT;
     let is_usual = shown.figures.iter().any(is_usual);
     let neighbours = shown.usual.machines().filter(|_| is_usual);
     let usual = shown.usual.legend().filter(|_| is_usual);

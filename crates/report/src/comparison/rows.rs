@@ -245,6 +245,9 @@ pub(super) fn because(obstacle: &Obstacle) -> String {
             "the host had moved the two CPUs, and no distance between them was measured on both sides"
                 .to_owned()
         }
+        Obstacle::Step => {
+            "the least distance of a clock's readings, which is a multiple of its step".to_owned()
+        }
         Obstacle::NoInterval => format!("one side has no interval above zero ({ABSENT})"),
     }
 }
@@ -258,6 +261,7 @@ pub(super) fn because_briefly(obstacle: &Obstacle) -> &'static str {
         Obstacle::Refuted => "its evidence fails",
         Obstacle::OtherCoreState => "other state of the core",
         Obstacle::OtherCpuDistance => "other distance of the CPUs",
+        Obstacle::Step => "multiples of a clock's step",
         Obstacle::NoInterval => "no interval above zero",
     }
 }

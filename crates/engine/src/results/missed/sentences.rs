@@ -83,6 +83,8 @@ pub(super) fn findings(misses: &[&Judged], figures: Figures) -> Vec<Finding> {
     }
     let distance = |group: &[&Judged]| furthest(group).map_or(0.0, |miss| miss.missed.distance());
     sorting::by_number(&mut groups, |(_, group)| -distance(group));
+    // The paper has the first, and the table of main figures refers to theirs.
+    sorting::by_key(&mut groups, |(_, group)| !is_main(group[0]));
     // What may not have missed is of less interest than what has.
     let is_open =
         |group: &[&Judged]| matches!(group[0].explanation, Explanation::NotCertain | Explanation::InDoubt);

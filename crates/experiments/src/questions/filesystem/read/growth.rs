@@ -28,6 +28,9 @@ fn growth(state: &str, name: &str, larger: &str, known: &Known) -> Option<Findin
     times.retain(|(file, _)| *file > USUAL_BLOCK);
     sorting::by_key(&mut times, |(file, _)| *file);
     let ((small, few), (large, many)) = (*times.first()?, *times.last()?);
+    if few.is_mixture || many.is_mixture {
+        return None;
+    }
     let judged = match many.differs_from(&few)? {
         false => statement!("the size makes no significant difference"),
         true if many.value > few.value => larger.into(),
