@@ -139,11 +139,16 @@ fn width(share: f64) -> String {
 fn legend(shown: &[Ranked], usual: &UsualFigures, results: &Results, width: usize) -> String {
     let core = results.core_shared.as_ref().filter(|core| core.levels.shared.is_some());
     let has_states = shown.iter().any(Ranked::has_core_state);
+    let has_shared = shown.iter().any(|figure| figure.main.shared() != ABSENT);
     let share = core.filter(|_| has_states).map(|core| {
-        format!(
-            "alone, shared: without and with another hardware thread on the core ({} of the time)",
-            quantities::percent(core.share)
-        )
+        let share = quantities::percent(core.share);
+        if has_shared {
+            format!(
+                "alone, shared: without and with another hardware thread on the core ({share} of the time)"
+            )
+        } else {
+            format!("alone: without another hardware thread on the core, which was there {share} of the time")
+        }
     });
     let both = shown.iter().any(|figure| figure.main.shared() == occupancy::MIXTURE);
     let both = both.then(|| format!("{OF_BOTH} of both"));

@@ -83,7 +83,8 @@ static ABOUT: About = About {
                 ("file", At::Most),
             ],
         )
-        .called("read 4 KiB at random, device"),
+        .called("read 4 KiB at random, device")
+        .with("file"),
         MainFigure::of(
             "4 KiB in order, from the page cache",
             &[
