@@ -6,6 +6,7 @@
 //! while it ran a test has no excuse: it is then a failure to be inconclusive (`calm.rs`).
 
 use crate::calm::Watch;
+use fathom::sampling::affinity;
 use std::fmt::Display;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
@@ -148,7 +149,10 @@ fn side_by_side(tests: &[&Test], counts: &Counts) {
 /// Runs a test and prints its line.
 fn report(test: &Test, counts: &Counts) {
     let (began, watch) = (Instant::now(), Watch::begin());
+    // A test that pins its thread must not leave the next one a single CPU.
+    let free = affinity::current();
     let ending = ended(test, &watch);
+    affinity::set(&free);
     let name = test.name.trim_start_matches("live::");
     let took = began.elapsed().as_secs_f64();
     let (count, word, why) = match &ending {
