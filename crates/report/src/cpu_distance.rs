@@ -1,9 +1,8 @@
 //! Sentences and names of the distance between the two CPUs of work on both, where a host changed it.
 
-use super::words::plural;
+use super::words::{self, plural};
 use fathom_core::quantities::{self, Measure};
 use fathom_core::quantity::Unit;
-use fathom_core::statistics::Estimate;
 use fathom_engine::results::{CpuDistance, PointDistance, PointResult, Results};
 
 /// The sentence about the run; `None` if its CPUs were at one distance, or were not looked at.
@@ -76,20 +75,18 @@ pub(super) fn remark(points: &[&PointResult]) -> Option<String> {
     ))
 }
 
-/// A value with its interval in the unit of its row: `262 ns (259–266)`.
-pub(super) fn written(measure: Measure, estimate: &Estimate) -> String {
-    let ends = quantities::ends(estimate);
-    let range = ends.map(|(low, high)| format!(" ({})", measure.range(estimate.value, low, high)));
-    format!("{} {}{}", measure.number(estimate.value, ends), measure.symbol, range.unwrap_or_default())
-}
-
 /// The note beside the figure of a point; `None` for other work, and if there was one distance.
 pub(super) fn note(point: &PointResult) -> Option<String> {
     let distance = of_several(point)?;
     let measure = Measure::of(point.unit, point.estimate().map_or(0.0, |estimate| estimate.value));
     let elsewhere = match &distance.other {
         Some((at, estimate, trials)) => {
-            format!(" At {}: {}, {}.", line(at), written(measure, estimate), plural(*trials, "trial"))
+            format!(
+                " At {}: {}, {}.",
+                line(at),
+                words::with_interval(measure, estimate),
+                plural(*trials, "trial")
+            )
         }
         None => String::new(),
     };

@@ -2,9 +2,10 @@
 
 use super::paper::Sign;
 use fathom_core::experiment::{AXIS_PLACEMENT, Effort, Placement, Point, Scale, Value, registry};
-use fathom_core::quantities;
+use fathom_core::quantities::{self, Measure};
 use fathom_core::quantity::Unit;
 use fathom_core::sorting;
+use fathom_core::statistics::Estimate;
 use fathom_engine::record::MethodParameter;
 use fathom_engine::results::{Evidence, Outcome, PointResult, TrendResult};
 use std::borrow::Cow;
@@ -48,6 +49,13 @@ impl Declares for TrendResult {
 pub fn label<D: Declares + ?Sized>(of: &D, point: &Point) -> String {
     let words: Vec<String> = names(of, point).iter().map(|name| phrase(of, point, name)).collect();
     words.join(" · ")
+}
+
+/// A value with its interval in the unit of its row: `262 ns (259–266)`.
+pub(super) fn with_interval(measure: Measure, estimate: &Estimate) -> String {
+    let ends = quantities::ends(estimate);
+    let range = ends.map(|(low, high)| format!(" ({})", measure.range(estimate.value, low, high)));
+    format!("{} {}{}", measure.number(estimate.value, ends), measure.symbol, range.unwrap_or_default())
 }
 
 /// The same without the placement if it is the default one, for the name of a curve or the row of a figure.

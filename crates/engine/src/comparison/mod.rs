@@ -13,6 +13,7 @@ mod families;
 mod family;
 mod gate;
 mod history;
+mod like_with_like;
 mod margins;
 mod pairing;
 mod repeatability;
@@ -29,12 +30,12 @@ pub use repeatability::Repeatability;
 pub use side::{Level, ReducedRun, Side};
 pub use verdict::{FALSE_DISCOVERIES, Verdict};
 
+use self::like_with_like::{LevelsOfSide, like_with_like};
 use crate::record::MethodParameter;
-use crate::results::{CoreState, PointDistance, cpu_distance};
 use fathom_core::experiment::Point;
 use fathom_core::quantity::{Kind, Unit};
 use fathom_core::sorting;
-use fathom_core::statistics::{self, Contrast, LogLevel, Measured};
+use fathom_core::statistics::{Contrast, LogLevel, Measured};
 use std::collections::BTreeMap;
 use verdict::Judged;
 
@@ -76,9 +77,10 @@ pub enum CpuPlacing {
 impl CpuPlacing {
     fn of(sides: [&Side; 2]) -> Self {
         let is_virtual = |side: &&Side| side.runs.iter().any(|run| run.header.machine.is_virtual());
-        let designs = || sides.iter().flat_map(|side| &side.runs).map(|run| run.header.machine.design());
+        let mut designs = sides.iter().flat_map(|side| &side.runs).map(|run| run.header.machine.design());
+        let first = designs.next();
         // Of two designs the hand-overs themselves differ.
-        let is_one_design = designs().all(|design| Some(design) == designs().next());
+        let is_one_design = designs.all(|of_run| Some(of_run) == first);
         if is_one_design && sides.iter().any(is_virtual) { CpuPlacing::Host } else { CpuPlacing::Machine }
     }
 }
@@ -150,11 +152,6 @@ pub enum Obstacle {
     Step,
     /// A side has no interval above zero.
     NoInterval,
-}
-
-/// One point of a side, with the results of its runs.
-struct LevelsOfSide<'a> {
-    levels: &'a [&'a Level],
 }
 
 type ByPoint<'a> = BTreeMap<(&'a str, &'a Point), Vec<&'a Level>>;
@@ -399,57 +396,6 @@ fn compared(
 /// a reading takes, so a faster core halves or doubles it.
 fn is_step_of_clock(level: &Level) -> bool {
     level.experiment == "cpu/timing_overhead" && level.point.is("measure", "resolution")
-}
-
-/// What compares a point in one state of the machine.
-type LogarithmOf = Box<dyn Fn(&Level) -> Option<LogLevel>>;
-
-/// The values of two sides that are of the same state of the machine: their estimates, or, where only one of them is for the core alone,
-/// those with the core shared; of work on two CPUs those at a distance at which both were. The obstacle if there is no such state.
-fn like_with_like(before: &LevelsOfSide, after: &LevelsOfSide) -> Result<LogarithmOf, Obstacle> {
-    let states =
-        || before.levels.iter().chain(after.levels).filter(|level| level.outcome.estimate().is_some());
-    let distances: Option<Vec<&PointDistance>> = states().map(|level| level.cpu_distance.as_ref()).collect();
-    if let Some([first, others @ ..]) = distances.as_deref() {
-        let is_at =
-            |line_ns: f64, of: &&PointDistance| of.lines_ns().any(|at| cpu_distance::is_same(at, line_ns));
-        let common = first.lines_ns().find(|line_ns| others.iter().all(|other| is_at(*line_ns, other)));
-        let line_ns = common.ok_or(Obstacle::OtherCpuDistance)?;
-        if !others.iter().chain([first]).all(|of| cpu_distance::is_same(of.at.line_ns, line_ns)) {
-            return Ok(Box::new(move |level| level.logarithm_at(line_ns)));
-        }
-    }
-    let is_alone = |level: &&&Level| level.core == Some(CoreState::Alone);
-    let is_shared = |level: &&&Level| matches!(level.core, Some(CoreState::Shared | CoreState::Mixed));
-    if states().find(is_alone).is_none() || states().find(is_shared).is_none() {
-        return Ok(Box::new(Level::logarithm));
-    }
-    if states().all(|level| level.shared.is_some()) {
-        Ok(Box::new(Level::logarithm_shared))
-    } else {
-        Err(Obstacle::OtherCoreState)
-    }
-}
-
-impl LevelsOfSide<'_> {
-    fn has_value(&self) -> bool {
-        self.levels.iter().any(|level| level.outcome.estimate().is_some())
-    }
-
-    fn is_refuted(&self) -> bool {
-        self.levels.iter().all(|level| level.refuted || level.outcome.estimate().is_none())
-    }
-
-    /// The level over all runs, with the uncertainty from their trials and from the differences between runs.
-    fn level(&self, factor: f64, logarithm: &LogarithmOf) -> Option<LogLevel> {
-        let logarithms: Vec<LogLevel> = self.levels.iter().filter_map(|level| logarithm(level)).collect();
-        let mean = LogLevel::mean(&logarithms)?.widened(factor.sqrt());
-        let values: Vec<f64> = logarithms.iter().map(|level| level.value).collect();
-        let count = logarithms.len() as f64;
-        // A point that varies more from run to run than others is no more certain than its own runs agree.
-        let spread = statistics::mean(&values)?.deviation.map_or(0.0, |deviation| deviation / count.sqrt());
-        Some(mean.known_no_better_than(spread, count - 1.0))
-    }
 }
 
 fn row(

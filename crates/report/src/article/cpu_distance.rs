@@ -60,8 +60,8 @@ impl<'run> NearAndFar<'run> {
         let ratio = Found::of(far, point.unit).over(Found::of(near, point.unit));
         Row::of([
             linked(results, &point.experiment).and(" ").and(words::short_label(point, &point.point)),
-            cpu_distance::written(measure, near).into(),
-            cpu_distance::written(measure, far).into(),
+            words::with_interval(measure, near).into(),
+            words::with_interval(measure, far).into(),
             Text::strong(quantities::factor_within(ratio.value, ratio.ends())),
         ])
     }

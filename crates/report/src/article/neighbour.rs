@@ -1,9 +1,9 @@
 //! What another hardware thread on the core costs each operation.
 
 use super::sections::linked;
+use crate::occupancy;
 use crate::paper::{Block, Column, Key, Row, Section, Table, Text};
 use crate::words::{self, plural};
-use crate::{cpu_distance, occupancy};
 use fathom_core::experiment::Found;
 use fathom_core::quantities::{self, Measure};
 use fathom_core::sorting;
@@ -69,7 +69,7 @@ fn left_out(edges: &[(&PointResult, Found)]) -> String {
 fn row(results: &Results, point: &PointResult, cost: Found) -> Row {
     let measure = Measure::of(point.unit, point.estimate().map_or(0.0, |alone| alone.value));
     let value = |estimate: Option<&Estimate>| {
-        estimate.map_or_else(String::new, |estimate| cpu_distance::written(measure, estimate))
+        estimate.map_or_else(String::new, |estimate| words::with_interval(measure, estimate))
     };
     let share = point.core.as_ref().and_then(|core| core.shared_share).unwrap_or_default();
     Row::of([
