@@ -1,5 +1,8 @@
 //! What a result says about the reason of its missed prediction.
 
+/// What the mechanism says of a term that was another figure of the run when the prediction was made.
+pub const BECAME: &str = "which became another figure during the run";
+
 /// What is known about the reason why a prediction missed.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Explanation {

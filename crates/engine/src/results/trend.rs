@@ -3,7 +3,7 @@
 use super::method::method;
 use super::point::{PointResult, first_of_each};
 use crate::record::{MethodParameter, MethodTrend, Run};
-use fathom_core::experiment::{Bend, Dimension, Found, Known, Point};
+use fathom_core::experiment::{Bend, Dimension, Found, Ground, Known, Part, Point, Prediction};
 use fathom_core::quantity::Unit;
 use fathom_core::statistics::{self, Interval, Line, Measured, SegmentsOverRounds};
 use std::collections::BTreeMap;
@@ -29,8 +29,23 @@ pub struct TrendResult {
     pub points: Vec<(f64, f64)>,
     /// The line with intervals over the rounds in which the points were visited, in `unit` per unit of the parameter.
     pub line: Line,
+    /// The cost of one step by the predictions of the same points; `None` if one of them has none.
+    pub predicted: Option<PredictedStep>,
     /// Two lines that meet, with intervals over rounds, if they fit better than one.
     pub two_lines: Option<SegmentsOverRounds>,
+}
+
+/// The cost of one step of a sweep as the predictions of its points have it: the slope of the line through them.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PredictedStep {
+    /// In the unit of the values.
+    pub total: f64,
+    /// What the bare machine costs, in the same unit; `None` if no point has such a term.
+    pub hardware: Option<f64>,
+    /// What operating system and libraries add, in the same unit; `None` if no point has such a term, or it adds nothing.
+    pub software: Option<f64>,
+    /// What the weakest of the predictions rests on.
+    pub ground: Ground,
 }
 
 /// The share of the variance of the points that a line explains at least, if it tells what a step costs.
@@ -129,6 +144,7 @@ fn fit(trend: &MethodTrend, group: &Point, points: &[&PointResult]) -> Option<Tr
     let rounds = rounds(&members.iter().map(|(point, _)| *point).collect::<Vec<_>>());
     let line = statistics::line_over_rounds(&measured, &rounds).filter(|_| measured.len() >= 3)?;
     let two_lines = statistics::segments_over_rounds(&measured, &rounds);
+    let predicted = predicted_step(trend, &members);
     Some(TrendResult {
         experiment: first.experiment.clone(),
         parameters: first.parameters.clone(),
@@ -139,9 +155,37 @@ fn fit(trend: &MethodTrend, group: &Point, points: &[&PointResult]) -> Option<Tr
         unit: first.unit,
         points: measured,
         line,
+        predicted,
         two_lines,
     })
 }
+
+fn predicted_step(trend: &MethodTrend, members: &[(&PointResult, (f64, f64))]) -> Option<PredictedStep> {
+    let placed = members.iter().map(|(point, (along, _))| Some((*along, point.prediction.as_ref()?)));
+    let placed: Vec<(f64, &Prediction)> = placed.collect::<Option<_>>()?;
+    let slope = |of: &dyn Fn(&Prediction) -> f64| {
+        let points: Vec<(f64, f64)> = placed.iter().map(|(along, of_it)| (*along, of(of_it))).collect();
+        statistics::line_over_rounds(&points, &[]).map(|line| line.slope * trend.step)
+    };
+    let total = slope(&Prediction::total)?;
+    let part = |part: Part| {
+        let has_it = placed.iter().any(|(_, prediction)| prediction.part(part).is_some());
+        let step = slope(&|prediction| prediction.part(part).unwrap_or(0.0)).filter(|_| has_it)?;
+        (step.abs() > total.abs() * NOTHING).then_some(step)
+    };
+    let grounds = || placed.iter().map(|(_, prediction)| prediction.ground());
+    let weakest =
+        [Ground::Scaled, Ground::ThisRun].into_iter().find(|weak| grounds().any(|ground| ground == *weak));
+    Some(PredictedStep {
+        total,
+        hardware: part(Part::Hardware),
+        software: part(Part::Software),
+        ground: weakest.unwrap_or(Ground::Independent),
+    })
+}
+
+/// A part below this share of a predicted step adds nothing to it: what is left is rounding.
+const NOTHING: f64 = 1e-6;
 
 fn place(point: &PointResult, along: &str) -> Option<(f64, f64)> {
     Some((point.point.number_of(along)? as f64, point.estimate()?.value))

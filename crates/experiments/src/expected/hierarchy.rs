@@ -214,6 +214,23 @@ pub fn answered(mut prediction: Prediction, known: &Known, set: f64, page: u64) 
     prediction
 }
 
+/// The mean time of a load, nanoseconds, from an array of `span` bytes of which every so many bytes one line is visited, `visited` bytes of
+/// lines in all. Lines a power of two apart share the fewer sets the farther apart they are, so that the first two levels hold no more of
+/// them than of the whole array; a third level spreads them over all its sets by a hash of their addresses (Maurice et al., Reverse
+/// engineering Intel last-level cache complex addressing using performance counters, RAID 2015).
+pub fn at_a_stride(known: &Known, span: f64, visited: f64, page: u64) -> f64 {
+    let (levels, frame) = (levels(known), frame(known.machine, page));
+    let mut held = 0.0;
+    let served = |level: &Level| {
+        let is_indexed = ["L1", "L2"].contains(&level.name.as_str());
+        let now = kept_of_frames(level, if is_indexed { span } else { visited }, frame).max(held);
+        let share = now - held;
+        held = now;
+        share * level.latency.value
+    };
+    levels.iter().map(served).sum()
+}
+
 /// Entries of the data TLBs, first and second level, for pages of this size; typical ones if nothing is declared.
 pub fn tlb_entries(machine: &Machine, page: u64) -> [Option<u64>; 2] {
     let tlbs = machine.processor.tlbs.value().map_or(&[][..], Vec::as_slice);

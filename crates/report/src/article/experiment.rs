@@ -12,7 +12,7 @@ use crate::paper::{Block, Figure, Key, Section, Table, Text, Tone};
 use crate::summary::{self, Unmeasured};
 use crate::words::plural;
 use crate::{finding, run};
-use fathom_core::experiment::Finding;
+use fathom_core::experiment::{Finding, Question};
 use fathom_core::quantity::Unit;
 use fathom_engine::record::{Excerpt, Method};
 use fathom_engine::results::{PointResult, Results};
@@ -191,16 +191,22 @@ fn shown(
 
 /// The findings: the first of them for the paper, and the rest for the appendix.
 fn findings(results: &Results, name: &str) -> (Vec<Block>, Vec<Block>) {
-    let mut sentences: Vec<String> =
-        results.findings_of(name).iter().filter(|finding| !finding.is_miss()).map(sentence).collect();
+    let all: Vec<&Finding> = results.findings_of(name).iter().filter(|finding| !finding.is_miss()).collect();
     let mut words = 0;
-    let first = sentences.iter().take_while(|sentence| {
+    let first = all.iter().take_while(|finding| {
         let before = words;
-        words += sentence.split_whitespace().count();
+        words += sentence(finding).split_whitespace().count();
         before == 0 || words <= MOST_WORDS
     });
-    let rest = sentences.split_off(first.count());
-    (list_of(&sentences), list_of(&rest))
+    let room = first.count();
+    // What is published of the operation stands beside its result, however much else is to be said.
+    let (beside, rest): (Vec<&Finding>, Vec<_>) =
+        all[room..].iter().partition(|finding| finding.question == Question::Prediction);
+    let number = usize::from(!beside.is_empty());
+    let sentences =
+        |findings: &mut dyn Iterator<Item = &&Finding>| findings.map(|of| sentence(of)).collect::<Vec<_>>();
+    let few = sentences(&mut all[..room].iter().chain(&beside[..number]));
+    (list_of(&few), list_of(&sentences(&mut beside[number..].iter().chain(&rest))))
 }
 
 /// A list of sentences, with the explanation of marks in them.
@@ -208,7 +214,7 @@ fn list_of(sentences: &[String]) -> Vec<Block> {
     let approximate = sentences.iter().any(|sentence| sentence.contains('~'));
     let note = approximate.then(|| Block::Aside(Tone::Faint, finding::APPROXIMATE.into()));
     let list = (!sentences.is_empty())
-        .then(|| Block::List(sentences.iter().map(|sentence| Text::prose(sentence)).collect()));
+        .then(|| Block::List(sentences.iter().map(|sentence| cited(sentence)).collect()));
     list.into_iter().chain(note).collect()
 }
 

@@ -7,7 +7,7 @@ use crate::{occupancy, states, summary, words};
 use fathom_core::experiment::{Part, Prediction};
 use fathom_core::quantities::{self, Measure};
 use fathom_core::quantity::Unit;
-use fathom_engine::results::{Outcome, PointResult, Results};
+use fathom_engine::results::{Outcome, PointResult, PredictedStep, Results};
 
 /// The most rows that fit on a page.
 const MOST: usize = 8;
@@ -89,6 +89,13 @@ fn point<'run>(source: &FigureSource<'run>) -> Option<&'run PointResult> {
     }
 }
 
+fn step<'run>(source: &FigureSource<'run>) -> Option<&'run PredictedStep> {
+    match source {
+        FigureSource::Point(_) => None,
+        FigureSource::Slope(trend) => trend.predicted.as_ref(),
+    }
+}
+
 fn figure(source: &FigureSource) -> Option<f64> {
     match source {
         FigureSource::Point(point) => summary::figure(point),
@@ -152,7 +159,9 @@ fn row(main: &Main, shared: Option<Measure>) -> Row {
         (None, Unit::Bytes) => quantities::value(unit, value),
         _ => written(measure.number(value, None)),
     };
-    let predicted = point.and_then(|point| point.prediction.as_ref()).map(Prediction::total);
+    let step = step(&main.source);
+    let of_step = step.map(|step| step.total);
+    let predicted = point.and_then(|point| point.prediction.as_ref()).map(Prediction::total).or(of_step);
     let or_absent = |text: Option<String>| text.unwrap_or_else(|| words::ABSENT.to_owned());
     let values = point.and_then(|point| states::values(point, measure));
     let median = written(values.unwrap_or_else(|| measure.number(value, ends)));
@@ -168,9 +177,16 @@ fn row(main: &Main, shared: Option<Measure>) -> Row {
             None => summary::part(point, part, measure),
             Some(_) => summary::part_number(point, part, measure, &written),
         };
-        point.map(of)
+        let of_step = || {
+            let step = step?;
+            if part == Part::Hardware { step.hardware } else { step.software }
+        };
+        point.map(of).or_else(|| of_step().map(expected))
     };
     let ground = point.and_then(|point| point.prediction.as_ref()).map(Prediction::ground);
+    let ground = ground.or(step.map(|step| step.ground));
+    let factor = point.map(summary::factor);
+    let factor = factor.or(of_step.map(|predicted| quantities::factor(value / predicted)));
     Row::of([
         Text::plain(main.label()),
         or_absent(part(Part::Hardware)).into(),
@@ -179,7 +195,7 @@ fn row(main: &Main, shared: Option<Measure>) -> Row {
         or_absent(ground.map(|ground| ground.short_name().to_owned())).into(),
         Text::strong(if limit { format!("< {median}") } else { median }),
         or_absent(interval).into(),
-        or_absent(point.map(summary::factor)).into(),
+        or_absent(factor).into(),
         Text::sign(point.map_or(Sign::Unasked, words::evidence_sign)),
     ])
 }

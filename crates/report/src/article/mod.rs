@@ -122,7 +122,7 @@ fn chapters(results: &Results) -> Vec<Section> {
 pub(super) fn references() -> Section {
     Section::new(Key::of("references"), "References")
         .lettered()
-        .say("What predictions and methods cite, in the order of the citations.")
+        .say("What predictions and methods cite, in the order of the citations; what the appendix alone cites comes last.")
         .with(Block::Works)
 }
 

@@ -46,6 +46,7 @@ impl<'run> Nearest<'run> {
     pub(super) fn section(&self, results: &Results) -> Option<Section> {
         let columns = [Column::words("operation"), Column::mixed("here")];
         let there = self.machines.iter().map(|machine| Column::mixed(name(machine)));
+        let notes = [Column::words("what their sources measured, where it is not the same")];
         let caption = self.machines.iter().fold(
             Text::plain("Beside the nearest published machines: "),
             |caption, machine| {
@@ -58,8 +59,8 @@ impl<'run> Nearest<'run> {
             },
         );
         let caption = caption.and("in brackets, this machine over that one.");
-        let mut table =
-            Table::new(Key::of("nearest-table"), caption).columns(columns.into_iter().chain(there));
+        let mut table = Table::new(Key::of("nearest-table"), caption)
+            .columns(columns.into_iter().chain(there).chain(notes));
         for of_one in self.points.chunk_by(|(one, _), (other, _)| one.experiment == other.experiment) {
             let rows = spread(of_one).into_iter().map(|(point, rows)| self.row(point, rows));
             table = table.group(Group::named(linked(results, &of_one[0].0.experiment)).rows(rows));
@@ -77,7 +78,11 @@ impl<'run> Nearest<'run> {
             row.map_or(Text::plain(ABSENT), |row| Text::plain(value(row)))
         });
         let cells = [words::short_label(point, &point.point).into(), Text::strong(written(point))];
-        Row::of(cells.into_iter().chain(there))
+        let notes = match self.differences(point).as_slice() {
+            [] => Text::plain(ABSENT),
+            notes => Text::prose(&notes.join(" ")),
+        };
+        Row::of(cells.into_iter().chain(there).chain([notes]))
     }
 
     /// Every point with how many times as good it is here as on those machines, in the geometric mean; the best first.

@@ -2,11 +2,12 @@
 //! shared, their ratio, and its cause (R-REP-03).
 
 use super::sections::{linked_as, title};
-use crate::main_figures::{self, FigureSource, Ranked};
+use crate::main_figures::{self, FigureSource, Ranked, WrittenFigure};
 use crate::paper::{Column, Group, Key, Row, Section, Table, Text};
 use crate::summary::{self, OperationRow};
 use crate::words::ABSENT;
-use fathom_engine::results::{Explanation, FAIR, PointResult, Results};
+use fathom_core::quantities;
+use fathom_engine::results::{Explanation, FAIR, PointResult, Results, TrendResult, distance};
 
 /// The experiments of the reports, each with how many of its main figures they have.
 const EXPERIMENTS: [(&str, usize); 18] = [
@@ -65,7 +66,7 @@ pub(super) fn of(results: &Results) -> Option<Section> {
     (!operations.is_empty()).then(|| {
         Section::new(Key::of("one-page"), "Every operation on a page")
             .say(format!(
-                "{READING} As predicted: within a factor of {FAIR}. Of a slope, its points are predicted."
+                "{READING} As predicted: within a factor of {FAIR}. A slope's prediction is the slope of its points' predictions."
             ))
             .with(table.without_empty_columns(ABSENT))
     })
@@ -80,23 +81,35 @@ fn row(results: &Results, figure: &Ranked) -> Row {
     let name = linked_as(results, figure.experiment, &figure.main.reader_label());
     match figure.main.source {
         FigureSource::Point(point) => of_point(name, point),
-        FigureSource::Slope(_) => {
-            let written = figure.main.written();
-            let measured = format!("{} ({})", written.median, written.interval);
-            let absent = || Text::plain(ABSENT);
-            Row::of([
-                name,
-                absent(),
-                absent(),
-                absent(),
-                absent(),
-                Text::strong(measured),
-                absent(),
-                absent(),
-                "a slope".into(),
-            ])
-        }
+        FigureSource::Slope(trend) => of_slope(name, trend, &figure.main.written()),
     }
+}
+
+/// A slope, beside the slope of its points' predictions.
+fn of_slope(name: Text, trend: &TrendResult, written: &WrittenFigure) -> Row {
+    let step = trend.predicted.as_ref();
+    let value = |value: f64| quantities::value(trend.unit, value);
+    let or_absent = |text: Option<String>| Text::plain(text.unwrap_or_else(|| ABSENT.to_owned()));
+    let factor = step.map(|step| trend.slope() / step.total);
+    let measured = match written.interval.as_str() {
+        ABSENT => written.median.clone(),
+        interval => format!("{} ({interval})", written.median),
+    };
+    Row::of([
+        name,
+        or_absent(step.and_then(|step| step.hardware).map(value)),
+        or_absent(step.and_then(|step| step.software).map(value)),
+        or_absent(step.map(|step| value(step.total))),
+        or_absent(step.map(|step| step.ground.short_name().to_owned())),
+        Text::strong(measured),
+        or_absent(None),
+        or_absent(factor.map(quantities::factor)),
+        match factor {
+            Some(factor) if distance(factor) <= FAIR => "as predicted".into(),
+            Some(_) => "that of its points".into(),
+            None => "no prediction to judge".into(),
+        },
+    ])
 }
 
 fn of_point(name: Text, point: &PointResult) -> Row {

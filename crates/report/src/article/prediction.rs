@@ -37,7 +37,7 @@ pub(super) fn blocks(results: &Results, points: &[&PointResult], key: &Key) -> V
 const MOST_TERMS: usize = 4;
 
 /// How the first of these points was predicted, and what the predictions of all points rest on; `None` without a prediction. Where the
-/// main figures are slopes, which have none, it is the point with the most terms.
+/// main figures are slopes, whose points are predicted, it is the point with the most terms.
 pub(super) fn in_brief(results: &Results, few: &[&PointResult], all: &[&PointResult]) -> Option<Text> {
     let (point, prediction) = few.iter().find_map(|point| predicted(point)).or_else(|| {
         all.iter().filter_map(|point| predicted(point)).max_by_key(|(_, prediction)| prediction.terms.len())
@@ -112,7 +112,10 @@ fn source_in_brief(of: &Source) -> Text {
             } else {
                 format!("{} ns", quantities::reworded(cycles))
             };
-            works::numbers(work).into_iter().fold(Text::plain(cycles), Text::cite)
+            match works::numbers(work).as_slice() {
+                [] => Text::plain(quantities::reworded(work)),
+                works => works.iter().fold(Text::plain(cycles), |text, work| text.cite(*work)),
+            }
         }
     }
 }
@@ -193,10 +196,10 @@ fn source(source: &Source) -> Text {
         // A citation may begin with the conversion of cycles to a time: `2 cycles of 0.3846 ns: a book`.
         Source::Published { citation } => match citation.split_once(" ns: ") {
             Some((cycles, work)) => {
-                Text::plain(format!("{} ns: ", quantities::reworded(cycles))).and(works::citation(work))
+                Text::plain(format!("{} ns: ", quantities::reworded(cycles))).and(works::cited(work))
             }
             // A citation may begin with a range, which is none of the value beside it.
-            None => Text::plain("published: ").and(works::citation(citation)),
+            None => Text::plain("published: ").and(works::cited(citation)),
         },
     }
 }

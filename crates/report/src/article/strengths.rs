@@ -3,13 +3,14 @@
 use super::nearest::{Nearest, written};
 use super::one_page;
 use super::sections::{linked, listed};
+use crate::main_figures::{self, FigureSource};
 use crate::paper::{Key, Section, Text};
 use crate::{finding, run, words};
 use fathom_core::experiment::{Placement, Point};
 use fathom_core::quantities;
 use fathom_core::quantity::Kind;
 use fathom_core::sorting;
-use fathom_engine::results::{Explanation, PointResult, Results, distance};
+use fathom_engine::results::{BECAME, Explanation, PointResult, Results, distance};
 
 /// The number of strengths, of weaknesses and of surprises.
 const EACH: usize = 3;
@@ -22,8 +23,8 @@ pub(super) fn of(results: &Results, nearest: &Nearest) -> Section {
     let sized = |point: &PointResult| point.unit.kind() == Kind::Size;
     let merits = nearest.merits().into_iter().filter(|(point, _)| !sized(point)).collect();
     let merits = distinct(merits);
-    let good: Vec<_> = merits.iter().filter(|(_, merit)| *merit >= NOTABLE).take(EACH).collect();
-    let bad: Vec<_> = merits.iter().rev().filter(|(_, merit)| *merit <= 1.0 / NOTABLE).take(EACH).collect();
+    let good = first(merits.iter().filter(|(_, merit)| *merit >= NOTABLE).collect(), nearest);
+    let bad = first(merits.iter().rev().filter(|(_, merit)| *merit <= 1.0 / NOTABLE).collect(), nearest);
     let beside = format!(
         "beside the nearest published machines ({}), by methods as near as their sources allow; in brackets, this machine over that one",
         nearest.names()
@@ -52,6 +53,7 @@ pub(super) fn of(results: &Results, nearest: &Nearest) -> Section {
             },
             bad.into_iter().map(item),
         ))
+        .with_all(listed("What explains figures of several experiments here:", explaining(results)))
         .with_all(listed(
             "Surprises that other measurements of this run account for, the furthest from their predictions first:",
             explained.into_iter().map(|point| surprise(results, point)),
@@ -69,6 +71,16 @@ pub(super) fn of(results: &Results, nearest: &Nearest) -> Section {
             .trim_end()
             .to_owned(),
         )
+}
+
+/// The first of these: a ratio of the same method says the most, one of another method may be the method's.
+fn first<'merits, 'run>(
+    mut all: Vec<&'merits (&'run PointResult, f64)>,
+    nearest: &Nearest,
+) -> Vec<&'merits (&'run PointResult, f64)> {
+    sorting::by_key(&mut all, |(point, _)| !nearest.differences(point).is_empty());
+    all.truncate(EACH);
+    all
 }
 
 /// An experiment, a mechanism that explains figures of it, and of which of its points.
@@ -98,7 +110,7 @@ fn reason(results: &Results, nearest: &Nearest, point: &PointResult) -> String {
         Some(mechanism) => format!("By this run: {}", finding::text(&mechanism.headline)),
         None => match nearest.differences(point).as_slice() {
             [] => "Why it differs, this run does not measure.".to_owned(),
-            notes => format!("The methods differ there: {}", notes.join(" ")),
+            notes => format!("What the source measured: {}", notes.join(" ")),
         },
     }
 }
@@ -118,18 +130,33 @@ fn distinct(merits: Vec<(&PointResult, f64)>) -> Vec<(&PointResult, f64)> {
     merits.into_iter().zip(ends).filter_map(|(merit, is_end)| is_end.then_some(merit)).collect()
 }
 
-/// The certain misses furthest from their predictions, one of each experiment: those with a cause, or those without.
+/// The headlines of the first mechanisms.
+fn explaining(results: &Results) -> impl Iterator<Item = Text> {
+    results.mechanisms.iter().take(EACH).map(|mechanism| Text::prose(&finding::text(&mechanism.headline)))
+}
+
+/// The certain misses furthest from their predictions, one of each experiment, main figures before others: those with a cause, or those
+/// without. That a figure of this run changed while it ran surprises nobody.
 fn surprises<'run>(results: &'run Results, explained: bool) -> Vec<&'run PointResult> {
-    let is_one = |point: &&PointResult| match point.explanation {
-        Some(Explanation::Cause { .. }) => explained,
+    let is_one = |point: &&PointResult| match &point.explanation {
+        Some(Explanation::Cause { mechanism, .. }) => explained && !mechanism.contains(BECAME),
         Some(Explanation::NotExplained) => !explained,
         _ => false,
     };
     let mut missed: Vec<&PointResult> = results.points.iter().filter(is_one).collect();
     sorting::by_number(&mut missed, |point| -point.factor().map_or(0.0, distance));
+    let main = main_figures::all(results);
+    let is_main = |point: &PointResult| {
+        main.iter()
+            .any(|figure| matches!(figure.main.source, FigureSource::Point(of) if std::ptr::eq(of, point)))
+    };
+    sorting::by_key(&mut missed, |point| !is_main(point));
     let mut chosen: Vec<&PointResult> = vec![];
     for point in missed {
-        if chosen.len() < EACH && !chosen.iter().any(|other| other.experiment == point.experiment) {
+        let is_new = |other: &&PointResult| {
+            other.experiment != point.experiment && (!explained || other.explanation != point.explanation)
+        };
+        if chosen.len() < EACH && chosen.iter().all(is_new) {
             chosen.push(point);
         }
     }

@@ -5,7 +5,7 @@ use crate::paper::Text;
 use crate::references;
 
 /// The words by which a text cites a work, and the full reference.
-const WORKS: [(&str, &str); 27] = [
+const WORKS: [(&str, &str); 38] = [
     (
         "Paoloni 2010",
         "G. Paoloni, How to Benchmark Code Execution Times on Intel IA-32 and IA-64 Instruction Set Architectures, Intel \
@@ -81,6 +81,14 @@ const WORKS: [(&str, &str); 27] = [
     ),
     ("core-to-core-latency", "N. Viennot, core-to-core-latency, github.com/nviennot/core-to-core-latency"),
     ("(58455)", "AMD, Software Optimization Guide for the AMD Zen 5 Microarchitecture, publication 58455"),
+    (
+        "(56305, 56665)",
+        "AMD, Software Optimization Guides for AMD family 17h models 30h and greater, publication 56305, and for AMD family 19h, \
+         publication 56665",
+    ),
+    ("Neoverse N1 Software Optimization Guide", "Arm, Neoverse N1 Software Optimization Guide"),
+    ("Lion Cove (Intel Tech Tour 2024)", "Intel, Lunar Lake Architecture, Lion Cove, Intel Tech Tour, 2024"),
+    ("clock_getres(2)", "The Linux man-pages project, clock_getres(2)"),
     ("(57647)", "AMD, Software Optimization Guide for the AMD Zen 4 Microarchitecture, publication 57647"),
     (
         "Intel optimization manual",
@@ -91,6 +99,23 @@ const WORKS: [(&str, &str); 27] = [
         "Intel, Intel 64 and IA-32 Architectures Optimization Reference Manual, document 248966",
     ),
     ("Intel SDM", "Intel, Intel 64 and IA-32 Architectures Software Developer's Manual, document 325462"),
+    (
+        "A Peek at Sapphire Rapids",
+        "C. Lam, A Peek at Sapphire Rapids, Chips and Cheese, chipsandcheese.com, 2023",
+    ),
+    (
+        "Maurice et al.",
+        "C. Maurice, N. Le Scouarnec, C. Neumann, O. Heen and A. Francillon, Reverse Engineering Intel Last-Level Cache Complex \
+         Addressing Using Performance Counters, Research in Attacks, Intrusions, and Defenses (RAID), 2015",
+    ),
+    ("halt polling", "The Linux kernel's documentation, Documentation/virt/kvm/halt-polling.rst"),
+    ("(VM_READAHEAD_PAGES)", "The Linux kernel's source, include/linux/mm.h: VM_READAHEAD_PAGES"),
+    ("(fault_around_bytes)", "The Linux kernel's source, mm/memory.c: fault_around_bytes"),
+    (
+        "a large folio whole",
+        "The Linux kernel's source, mm/filemap.c and mm/memory.c: what a fault maps of a folio",
+    ),
+    ("Stokes", "J. Stokes, Understanding CPU caching and performance, Ars Technica, 2002"),
     ("pti.rst", "The Linux kernel's documentation, Documentation/arch/x86/pti.rst"),
 ];
 
@@ -117,22 +142,14 @@ fn first(prose: &str) -> Option<(usize, &'static str)> {
     of_works.chain(reports).min()
 }
 
-/// A citation of a prediction: with the numbers of the works that it names, or as a work of its own.
-pub(super) fn citation(text: &str) -> Text {
-    match first(text) {
-        Some(_) => cited(text),
-        None => Text::default().cite(text),
-    }
-}
-
-/// The works that a citation of a prediction names; itself, if it names none.
-pub(super) fn numbers(text: &str) -> Vec<&str> {
+/// The works that a citation of a prediction names; none, if it gives a reason of its own.
+pub(super) fn numbers(text: &str) -> Vec<&'static str> {
     let (mut works, mut rest): (Vec<&str>, &str) = (vec![], text);
     while let Some((end, work)) = first(rest) {
         works.push(work);
         rest = &rest[end..];
     }
-    if works.is_empty() { vec![text] } else { works }
+    works
 }
 
 #[cfg(test)]
@@ -151,11 +168,12 @@ mod tests {
     }
 
     #[test]
-    fn a_published_figure_names_its_work_or_is_one() {
-        let fence = citation("Fog, Instruction tables, 2022: LFENCE 4 to 8 cycles");
+    fn a_published_figure_names_its_work_or_gives_a_reason() {
+        let fence = cited("Fog, Instruction tables, 2022: LFENCE 4 to 8 cycles");
         assert!(works(&fence) == 1 && fence.pieces().contains(&Piece::Cite(INSTRUCTION_TABLES.to_owned())));
-        let both = citation("report 000: some 100 cycles (Soares and Stumm, OSDI 2010)");
+        let both = cited("report 000: some 100 cycles (Soares and Stumm, OSDI 2010)");
         assert_eq!(works(&both), 2);
-        assert_eq!(works(&citation("a data sheet of a drive")), 1);
+        assert_eq!(works(&cited("a data sheet of a drive")), 0, "a reason is no work");
+        assert!(numbers("a data sheet of a drive").is_empty());
     }
 }

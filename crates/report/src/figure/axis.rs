@@ -1,5 +1,6 @@
 //! From values to positions on the page, and the ticks of an axis.
 
+use fathom_core::experiment::Scale;
 use fathom_core::quantities::Measure;
 use fathom_core::quantity::Unit;
 
@@ -97,8 +98,8 @@ impl Axis {
     }
 
     /// For settings of a parameter: logarithmic if they are far apart, to base ten if they are powers of ten, else to base two; and to
-    /// base two if they are powers of two. Otherwise linear.
-    pub(super) fn of_settings(values: &[f64], from: f64, to: f64) -> Self {
+    /// base two if they are powers of two. Otherwise linear, with ticks at whole multiples of the binary prefix where they are sizes.
+    pub(super) fn of_settings(values: &[f64], scale: Scale, from: f64, to: f64) -> Self {
         let positive: Vec<f64> = values.iter().copied().filter(|value| *value > 0.0).collect();
         let (low, high) = ends(&positive);
         let doublings = positive.len() > 3 && positive.iter().all(|value| value.log2().fract() == 0.0);
@@ -111,7 +112,7 @@ impl Axis {
                 high: high + room,
                 from,
                 to,
-                grain: 1.0,
+                grain: if scale == Scale::Bytes { grain(Unit::Bytes, high) } else { 1.0 },
             };
         }
         let zero = values.contains(&0.0);
@@ -235,7 +236,7 @@ mod tests {
 
     #[test]
     fn powers_of_ten_stand_evenly_with_ticks_of_their_own() {
-        let axis = Axis::of_settings(&[1e4, 1e5, 1e6], 0.0, 100.0);
+        let axis = Axis::of_settings(&[1e4, 1e5, 1e6], Scale::Nanoseconds, 0.0, 100.0);
         let middle = axis.place(1e5);
         assert!(
             (middle - 50.0).abs() < 1e-9 && axis.ticks(10).contains(&1e6),
@@ -246,7 +247,7 @@ mod tests {
 
     #[test]
     fn powers_of_two_stand_evenly_and_zero_one_step_before_them() {
-        let axis = Axis::of_settings(&[0.0, 1.0, 2.0, 4.0, 8.0], 0.0, 100.0);
+        let axis = Axis::of_settings(&[0.0, 1.0, 2.0, 4.0, 8.0], Scale::Count, 0.0, 100.0);
         let places: Vec<f64> = axis.ticks(9).into_iter().map(|tick| axis.place(tick)).collect();
         assert_eq!(axis.ticks(9), [0.0, 1.0, 2.0, 4.0, 8.0]);
         let steps: Vec<f64> = places.windows(2).map(|pair| pair[1] - pair[0]).collect();
@@ -280,12 +281,19 @@ mod tests {
     }
 
     #[test]
+    fn settings_that_are_sizes_have_binary_steps() {
+        let sizes = [256.0, 480.0, 768.0].map(|mib| mib * 1_048_576.0);
+        let ticks = Axis::of_settings(&sizes, Scale::Bytes, 0.0, 1.0).ticks(8);
+        assert!(ticks.len() > 3 && ticks.iter().all(|tick| tick % 1_048_576.0 == 0.0), "{ticks:?}");
+    }
+
+    #[test]
     fn nothing_at_all_does_not_break_an_axis() {
         for values in [&[] as &[f64], &[0.0], &[5.0, 5.0]] {
             let axis = Axis::of_values(values, NS, 10.0, 20.0);
             assert!((10.0..=20.0).contains(&axis.place(5.0)));
             assert!(axis.ticks(5).len() < 30);
-            assert!(Axis::of_settings(values, 10.0, 20.0).ticks(5).len() < 30);
+            assert!(Axis::of_settings(values, Scale::Count, 10.0, 20.0).ticks(5).len() < 30);
         }
     }
 }

@@ -11,7 +11,7 @@ use fathom_core::quantities::{self, Measure};
 use fathom_core::quantity::Unit;
 use fathom_engine::results::TrendResult;
 
-const PLOT_HEIGHT: f64 = 210.0;
+const PLOT_HEIGHT: f64 = 160.0;
 
 /// The content of a figure, independent of the scale of its axes.
 pub struct Curves<'a> {
@@ -96,7 +96,9 @@ impl Plot {
         }
         drawing.line("axis", (self.left, self.bottom), (WIDTH - 12.0, self.bottom));
         let middle = f64::midpoint(self.left, WIDTH - 12.0);
-        drawing.text("name", "middle", (middle, self.bottom + 38.0), named);
+        // As many letters as have room on both sides of the middle.
+        let named = svg::shortened(named, svg::letters("name", 2.0 * (WIDTH - middle)));
+        drawing.text("name", "middle", (middle, self.bottom + 38.0), &named);
     }
 }
 
@@ -165,7 +167,7 @@ impl Curves<'_> {
         let left = widest + 30.0;
         let settings: Vec<f64> =
             self.members.iter().flat_map(|curve| curve.marks.iter().map(|(setting, _)| *setting)).collect();
-        let x = Axis::of_settings(&settings, left, WIDTH - 12.0);
+        let x = Axis::of_settings(&settings, self.scale, left, WIDTH - 12.0);
         let top = svg::legend_height(left, &self.names()) + 8.0 + self.landmark_names(&x).height();
         let bottom = top + PLOT_HEIGHT;
         Plot { x, y: axis(&values, self.unit, bottom, top), left, top, bottom }
@@ -366,6 +368,7 @@ mod tests {
             unit: Unit::Nanoseconds,
             points: values[..5].to_vec(),
             line,
+            predicted: None,
             two_lines: None,
         };
         let marks = |room: f64| values.iter().map(|(n, value)| (*n, mark(*value, room))).collect();

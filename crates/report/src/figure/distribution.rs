@@ -104,7 +104,7 @@ impl ShownShares<'_> {
         let top = svg::legend_height(left, &names) + 8.0;
         let bottom = top + PLOT_HEIGHT;
         let (ends, beyond) = ends(curves);
-        let x = Axis::tight(&ends, unit, left, WIDTH - 24.0);
+        let x = Axis::tight(&ends, unit, left, WIDTH - 34.0);
         let y = |share: f64| bottom - share * PLOT_HEIGHT;
         let mut drawing = Drawing::new(bottom + 46.0);
         drawing.legend(left, 0.0, &names);

@@ -95,7 +95,7 @@ impl Hierarchy<'_> {
 
     fn settings(&self) -> Axis {
         let settings: Vec<f64> = self.all_marks().map(|(setting, _)| *setting).collect();
-        Axis::of_settings(&settings, LEFT, WIDTH - 12.0)
+        Axis::of_settings(&settings, Scale::Bytes, LEFT, WIDTH - 12.0)
     }
 
     fn plot<'a>(&self, curves: impl Iterator<Item = &'a Curve<'a>>, unit: Unit, top: f64) -> Plot {
@@ -210,7 +210,7 @@ mod tests {
             levels: &levels,
         };
         let svg = shown.drawn();
-        let x = Axis::of_settings(&sizes, LEFT, WIDTH - 12.0);
+        let x = Axis::of_settings(&sizes, Scale::Bytes, LEFT, WIDTH - 12.0);
         let places = ["L1", "L2", "memory"].map(|name| place(svg.body(), name));
         let ends = [first, second].map(|size| x.place(size));
         assert!(places[0] < ends[0] && ends[0] < places[1], "{places:?} {ends:?}");

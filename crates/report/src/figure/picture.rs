@@ -116,12 +116,12 @@ fn legend(drawing: &mut Drawing, shared: bool) {
     ];
     for (class, series, words) in entries.into_iter().filter(|(class, ..)| shared || *class != "s1") {
         drawing.mark(class, series, (x, y - 4.0));
-        drawing.text("tick", "start", (x + 10.0, y), words);
-        x += svg::width(words) + 34.0;
+        drawing.text("op", "start", (x + 10.0, y), words);
+        x += svg::width_of("op", words) + 34.0;
     }
-    drawing.text("tick", "start", (VALUES, y), "median, 95 % interval");
+    drawing.text("op", "start", (VALUES, y), "median, 95 % interval");
     if shared {
-        drawing.text("tick", "start", (SHARED, y), "shared core");
+        drawing.text("op", "start", (SHARED, y), "shared core");
     }
 }
 

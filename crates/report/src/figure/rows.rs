@@ -16,9 +16,9 @@ use fathom_engine::results::{FAIR, PointResult, distance};
 const MOST: usize = 24;
 
 /// Longer labels are cut; the tooltip and the table have the rest.
-const LONGEST: usize = 62;
+const LONGEST: usize = 40;
 
-const ROW: f64 = 21.0;
+const ROW: f64 = 15.0;
 
 /// Fewer rows than this say nothing that their table does not.
 const LEAST: usize = 3;

@@ -4,8 +4,9 @@
 use crate::text;
 use std::fmt::Write;
 
-/// Width of every figure, in SVG pixels.
-pub(super) const WIDTH: f64 = 720.0;
+/// Width of every figure, in SVG pixels: as many as keep its smallest letters, of 12, above six points where a figure is printed beside
+/// its text or another, 9.35 cm wide.
+pub(super) const WIDTH: f64 = 528.0;
 
 /// Estimated width of a letter of the figures' text, in SVG pixels; somewhat generous, because no font can be measured.
 pub(super) const LETTER: f64 = 6.7;
@@ -116,7 +117,8 @@ impl Drawing {
 
     /// The same with series numbers from `first` on.
     pub(crate) fn legend_from(&mut self, first: usize, left: f64, top: f64, names: &[String]) {
-        for (place, (x, y)) in legend_places(left, names).0.into_iter().enumerate() {
+        let names = fitting(left, names);
+        for (place, (x, y)) in legend_places(left, &names).0.into_iter().enumerate() {
             let series = first + place;
             self.mark(&format!("s{series}"), series, (x + 5.0, top + y - 4.0));
             self.text("tick", "start", (x + 15.0, top + y), &names[place]);
@@ -166,7 +168,13 @@ impl Svg {
 
 /// The height of a legend, in SVG pixels.
 pub(super) fn legend_height(left: f64, names: &[String]) -> f64 {
-    legend_places(left, names).1
+    legend_places(left, &fitting(left, names)).1
+}
+
+/// The names of a legend, none longer than its line; the caption's table has the rest.
+fn fitting(left: f64, names: &[String]) -> Vec<String> {
+    let most = letters("", WIDTH - left - 30.0);
+    names.iter().map(|name| shortened(name, most)).collect()
 }
 
 fn legend_places(left: f64, names: &[String]) -> (Vec<(f64, f64)>, f64) {
@@ -186,6 +194,11 @@ fn legend_places(left: f64, names: &[String]) -> (Vec<(f64, f64)>, f64) {
 /// The width of some words in the usual size, in SVG pixels.
 pub(super) fn width(words: &str) -> f64 {
     words.chars().count() as f64 * LETTER
+}
+
+/// The width of some words of a class, in SVG pixels.
+pub(super) fn width_of(class: &str, words: &str) -> f64 {
+    width(words) * size(class) / size("")
 }
 
 /// The size of letters of a class, in SVG pixels, as in the style sheet.

@@ -14,6 +14,11 @@ pub struct Numbers<'a> {
     places: BTreeMap<&'a Key, Target>,
     works: Vec<&'a str>,
     of_works: BTreeMap<&'a str, usize>,
+    /// The works that the paper itself cites: the first of all.
+    on_paper: usize,
+    /// The works that the appendix cites, in its order.
+    of_appendix: Vec<&'a str>,
+    texts_of_appendix: BTreeSet<*const Text>,
     notes: Vec<&'a Text>,
     tables: NumberCount,
     figures: NumberCount,
@@ -72,6 +77,10 @@ impl<'a> Numbers<'a> {
         }
         numbers.sections(&document.sections, "");
         document.walk(&mut |node| numbers.visit(node));
+        numbers.on_paper = numbers.works.len();
+        for work in std::mem::take(&mut numbers.of_appendix) {
+            numbers.add_work(work);
+        }
         numbers
     }
 
@@ -102,6 +111,9 @@ impl<'a> Numbers<'a> {
                     match node {
                         Node::Table(table) => self.in_appendix.insert(&table.key),
                         Node::Figure(figure) => self.in_appendix.insert(&figure.key),
+                        Node::Text(text) | Node::Cell(text) => {
+                            self.texts_of_appendix.insert(std::ptr::from_ref(text))
+                        }
                         _ => false,
                     };
                 };
@@ -117,31 +129,39 @@ impl<'a> Numbers<'a> {
                 let number = self.figures.next(self.in_appendix(&figure.key));
                 self.places.insert(&figure.key, Target::Figure(number));
             }
-            Node::Cell(text) => self.cited(text),
+            Node::Cell(text) => self.cited(text, self.texts_of_appendix.contains(&std::ptr::from_ref(text))),
             Node::Text(text) => {
-                self.cited(text);
+                self.cited(text, self.texts_of_appendix.contains(&std::ptr::from_ref(text)));
                 let notes = text.pieces().iter().filter_map(Piece::note);
                 self.notes.extend(notes);
             }
         }
     }
 
-    fn cited(&mut self, text: &'a Text) {
+    fn cited(&mut self, text: &'a Text, in_appendix: bool) {
         for piece in text.pieces() {
             match piece {
-                Piece::Cite(work) => {
-                    let next = self.works.len() + 1;
-                    if *self.of_works.entry(work).or_insert(next) == next {
-                        self.works.push(work);
-                    }
-                }
-                Piece::Note(note) => self.cited(note),
+                Piece::Cite(work) if in_appendix => self.of_appendix.push(work),
+                Piece::Cite(work) => self.add_work(work),
+                Piece::Note(note) => self.cited(note, in_appendix),
                 _ => {}
             }
         }
     }
 
-    /// The works in the order in which they are first cited.
+    fn add_work(&mut self, work: &'a str) {
+        let next = self.works.len() + 1;
+        if *self.of_works.entry(work).or_insert(next) == next {
+            self.works.push(work);
+        }
+    }
+
+    /// The number of works that the paper itself cites; the others of [`Numbers::works`] stand in its appendix alone.
+    pub(super) fn works_on_paper(&self) -> usize {
+        self.on_paper
+    }
+
+    /// The works in the order in which they are first cited, those of the appendix after those of the paper.
     pub fn works(&self) -> &[&'a str] {
         &self.works
     }
@@ -274,6 +294,22 @@ mod tests {
         assert_eq!(words("more").as_deref(), Some("Table 2"));
         assert_eq!(numbers.works(), ["B", "A"]);
         assert_eq!((numbers.work("A"), numbers.notes().len()), (2, 1));
+    }
+
+    #[test]
+    fn works_that_the_appendix_alone_cites_come_last() {
+        let mut document = document();
+        document.sections[0].blocks.insert(
+            0,
+            Block::Folded {
+                summary: "more".into(),
+                appendix: true,
+                open: false,
+                blocks: vec![Block::Paragraph(Text::plain("x").cite("C").cite("A"))],
+            },
+        );
+        let numbers = Numbers::of(&document);
+        assert_eq!((numbers.works(), numbers.works_on_paper()), (&["B", "A", "C"][..], 2));
     }
 
     #[test]

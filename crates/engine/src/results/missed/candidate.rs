@@ -4,6 +4,7 @@ use super::measured_terms;
 use super::miss::Missed;
 use super::{Figures, Known};
 use crate::results::accuracy::{FAIR, distance};
+use crate::results::explanation::BECAME;
 use fathom_core::experiment::{
     Found, Placement, Point, Prediction, Source, Statement, Term, TermEvent, statement,
 };
@@ -70,7 +71,7 @@ fn changed_input(missed: &Missed, figures: Figures) -> Option<MissCandidate> {
     // The prediction in its own unit, with the input's relative interval.
     let value = Found { dimension: missed.measured.dimension, ..input.scaled(now.value() / input.value) };
     Some(MissCandidate {
-        mechanism: format!("{experiment}, which became another figure during the run"),
+        mechanism: format!("{experiment}, {BECAME}"),
         sizes: statement!(
             "{experiment}, {point}: {measured} in the whole run, {used} when the prediction was made{state}",
             point = Statement::point(experiment, point),

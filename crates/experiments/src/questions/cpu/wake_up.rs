@@ -57,9 +57,10 @@ impl Experiment for WakeUp {
         let slack = if point.name(&TIMER) == "timerfd" { 0.0 } else { point.number(&SLACK) as f64 };
         let entry = kernel_service::entry(known);
         let woken = context_switch::idle_cpu(known);
-        Ok(Prediction::new()
+        let reached = Prediction::new()
             .hardware("the timer's interrupt reaches a sleeping CPU", 1.0, woken)
-            .being(TermEvent::WakeUp)
+            .being(TermEvent::WakeUp);
+        Ok(context_switch::after_idling(reached, point.number(&SLEEP), known)
             .software("system calls", 2.0, entry)
             .software(
                 "timer slack, used in full when nothing else wakes the CPU",
@@ -102,8 +103,35 @@ impl Experiment for WakeUp {
     }
 
     fn findings(&self, known: &Known) -> Vec<Finding> {
-        of_slack(known).into_iter().collect()
+        of_slack(known).into_iter().chain(of_length(known)).collect()
     }
+}
+
+/// What a longer sleep adds, by timers without slack: an idle CPU is put to sleep more deeply the longer it idles, a virtual one by its
+/// host as well.
+fn of_length(known: &Known) -> Option<Finding> {
+    let late = |ns: u64| {
+        let point = Point::new().named(&TIMER, "clock_nanosleep").with(&SLEEP, ns).with(&SLACK, 1);
+        known.found(ABOUT.name, &point)
+    };
+    let (short, long) = (late(100_000)?, late(1_000_000)?);
+    if long.differs_from(&short) != Some(true) || long.value < short.value {
+        return None;
+    }
+    let host = if known.machine.is_virtual() {
+        " A host under KVM keeps a core waiting for an idle virtual CPU for 200 µs, unless set otherwise (the Linux kernel's \
+         documentation, halt polling), and has to wake its own thread after that."
+    } else {
+        ""
+    };
+    Some(finding!(
+        Question::Experiment,
+        "A sleep of 1 ms ends {long} late, one of 100 µs {short}: {added} more.{host}",
+        long = long.named("late, after 1 ms"),
+        short = short.named("late, after 100 µs"),
+        added = long.minus(short).named("added by a longer sleep"),
+        host = host
+    ))
 }
 
 /// What the default slack adds, beside the slack itself; a timer that a program reads is armed without any.

@@ -1,7 +1,6 @@
 //! What does writing a block to a file cost, and what does it cost to make it durable on the device?
 
 use super::read;
-use crate::expected::device_facts;
 use crate::expected::kernel_service;
 use fathom_core::prelude::*;
 use fathom_equipment::test_file::blocks::{BlockWalk, Order};
@@ -104,10 +103,10 @@ impl Experiment for Write {
             .software("entering the kernel", calls(point), kernel_service::entry(known))
             .being(TermEvent::KernelEntry);
         let device = |prediction: Prediction, times, what| {
-            prediction.hardware(what, times, device_facts::sequential_read(known)).hardware(
-                "the bytes, at the device's rate",
-                bytes,
-                device_facts::byte(known),
+            prediction.hardware(what, times, read::request(known)).hardware(
+                "the bytes beyond a small block's, at the device's rate",
+                (bytes - USUAL_BLOCK as f64).max(0.0),
+                read::direct_byte(known),
             )
         };
         Ok(match point.name(&DURABILITY) {
@@ -120,8 +119,9 @@ impl Experiment for Write {
                 let batches = (bytes / 4096.0 / read::PAGES_AT_ONCE).max(1.0);
                 kernel_service::assumed(copied, "pages marked dirty, 15 at once", 300.0 * batches, known)
             }
-            SENT => device(calls, 1.0, "a request to the device, assumed as long as a small read"),
-            _ => device(calls, 3.0, "the block, the journal's record and a flush, each a request (assumed)"),
+            SENT => device(calls, 1.0, "a request to the device, as long as a small read"),
+            // The file's length and blocks stay as they are, so the journal has nothing that must be on the device with the block.
+            _ => device(calls, 2.0, "the block and a flush, each a request as long as a small read"),
         })
     }
 

@@ -117,7 +117,9 @@ impl Page<'_> {
         let works: Vec<String> = self.numbers.works().iter().map(|work| (*work).to_owned()).collect();
         self.out.raw("<ol class=\"references\">\n");
         for (place, work) in works.iter().enumerate() {
-            self.out.raw("<li id=\"reference-").number(place + 1).raw("\">").text(work).raw("</li>\n");
+            let class = if place < self.numbers.works_on_paper() { "" } else { " class=\"on-page\"" };
+            self.out.raw("<li id=\"reference-").number(place + 1).raw("\"").raw(class).raw(">");
+            self.out.text(work).raw("</li>\n");
         }
         self.out.raw("</ol>\n");
     }

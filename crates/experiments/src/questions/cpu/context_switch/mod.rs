@@ -5,7 +5,7 @@ mod points;
 mod woken;
 
 pub use points::{NAME, across_cpus, between_processes};
-pub use woken::idle_cpu;
+pub use woken::{after_idling, idle_cpu};
 
 use crate::apparatus::cpu::ring::Ring;
 use crate::arch;

@@ -30,6 +30,24 @@ pub fn before_measuring(known: &Known) -> Basis {
     Basis::assumed(2_000.0, "order of an inter-processor interrupt and leaving a shallow sleep")
 }
 
+/// The time for which a hypervisor keeps a core waiting for an idle virtual CPU before it gives the core away, nanoseconds: KVM's default
+/// on x86 (the Linux kernel's documentation, halt polling).
+const POLLED_NS: u64 = 200_000;
+
+/// Adds waking the host's own thread, if a virtual CPU has been idle for longer than its host waits.
+pub fn after_idling(prediction: Prediction, idle_ns: u64, known: &Known) -> Prediction {
+    if !known.machine.is_virtual() || idle_ns <= POLLED_NS {
+        return prediction;
+    }
+    let polled = "the Linux kernel's documentation, halt polling: a host under KVM waits 200 µs for an idle virtual CPU, then its own \
+                  thread sleeps; waking it is assumed to take some 10 µs";
+    prediction.hardware(
+        "the host's thread woken, which sleeps by then",
+        1.0,
+        Basis::assumed(10_000.0, polled),
+    )
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

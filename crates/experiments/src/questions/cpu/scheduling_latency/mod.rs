@@ -255,6 +255,9 @@ fn is_share(point: &Point) -> bool {
     [MISSES, THROTTLING].contains(&point.name(&FIGURE))
 }
 
+/// The shortest time for which a CPU without busy processes idles before a wake-up, nanoseconds.
+const SHORTEST_IDLE_NS: u64 = 250_000;
+
 /// A waking thread is put before one that has used its share, so that the busy ones cost a switch.
 fn lateness_predicted(busy: f64, known: &Known) -> Prediction {
     let entered = Prediction::new().software("system calls", 2.0, kernel_service::entry(known));
@@ -281,9 +284,10 @@ fn lateness_predicted(busy: f64, known: &Known) -> Prediction {
             kernel_service::assumed_here(1_000.0, known),
         );
     }
-    entered
+    let reached = entered
         .hardware("the interrupt reaches a sleeping CPU", 1.0, context_switch::idle_cpu(known))
-        .being(TermEvent::WakeUp)
+        .being(TermEvent::WakeUp);
+    context_switch::after_idling(reached, SHORTEST_IDLE_NS, known)
 }
 
 /// A sleep is a switch to another thread. A moment that has passed needs none, and of a message that waits already nobody knows.

@@ -125,7 +125,7 @@ impl Experiment for SpinOrSleep {
                 .hardware("the owner's words and the waiter's answer handed over", 3.0, hand_over),
             // Nobody has to be interrupted.
             (INHERITING, CALL) if spins_in_the_kernel(known.machine) => in_the_kernel(1.0, known),
-            (_, figure) => by_waking(figure, call, known, hand_over),
+            (_, figure) => by_waking(figure, point.number(&LENGTH), call, known, hand_over),
         })
     }
 
@@ -246,16 +246,20 @@ fn in_the_kernel(entries: f64, known: &Known) -> Prediction {
         )
 }
 
-fn by_waking(figure: &str, call: Prediction, known: &Known, hand_over: Basis) -> Prediction {
+fn by_waking(figure: &str, length: u64, call: Prediction, known: &Known, hand_over: Basis) -> Prediction {
     match figure {
         CALL => call,
         CPU_TIME => slept(call, known),
-        _ => Prediction::new()
-            .software("entering the kernel", 1.0, kernel_service::entry(known))
-            .being(TermEvent::KernelEntry)
-            .software("an idle CPU woken", 1.0, context_switch::idle_cpu(known))
-            .being(TermEvent::WakeUp)
-            .hardware("the waiter's answer handed back", 1.0, hand_over),
+        _ => context_switch::after_idling(
+            Prediction::new()
+                .software("entering the kernel", 1.0, kernel_service::entry(known))
+                .being(TermEvent::KernelEntry)
+                .software("an idle CPU woken", 1.0, context_switch::idle_cpu(known))
+                .being(TermEvent::WakeUp)
+                .hardware("the waiter's answer handed back", 1.0, hand_over),
+            length,
+            known,
+        ),
     }
 }
 

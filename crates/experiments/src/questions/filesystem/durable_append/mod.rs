@@ -4,7 +4,7 @@ mod findings;
 mod log;
 mod series;
 
-use super::write;
+use super::{read, write};
 use crate::expected::device_facts;
 use crate::expected::kernel_service;
 use fathom_core::prelude::*;
@@ -263,12 +263,12 @@ fn calls(point: &Point) -> f64 {
 /// An existing block is overwritten and flushed; an appended one changes the file's length and extents as well, which the journal
 /// records.
 fn append_predicted(point: &Point, known: &Known) -> Prediction {
-    let request = device_facts::sequential_read(known);
+    let request = read::request(known);
     let overwritten = known.measured_or_assumed(
         "filesystem/write",
         &write::flushed_point(),
-        3.0 * request.value,
-        "the block, the journal's record and a flush, each a request",
+        2.0 * request.value,
+        "the block and a flush, each a request",
     );
     let more = (point.number(&BLOCK) as f64 - write::USUAL_BLOCK as f64).max(0.0);
     let append = Prediction::new()
@@ -276,7 +276,7 @@ fn append_predicted(point: &Point, known: &Known) -> Prediction {
         .being(TermEvent::KernelEntry)
         .hardware("4 KiB of an existing file overwritten and flushed (fdatasync)", 1.0, overwritten)
         .hardware(
-            "the journal's record of the longer file, and its commit, each a request (assumed)",
+            "the journal's record of the longer file, and its commit, each a request as long as a small read",
             2.0,
             request,
         )

@@ -215,6 +215,21 @@ pub fn direct_block(block: u64, known: &Known) -> Basis {
     })
 }
 
+/// The time of a byte of large blocks read in order with direct I/O, as measured in this run, else by the device's rate.
+pub fn direct_byte(known: &Known) -> Basis {
+    let large = points::largest_direct();
+    let measured = known.measured(NAME, &large).zip(large.number_of("block"));
+    measured.map_or_else(
+        || device_facts::byte(known),
+        |(basis, bytes)| Basis { value: basis.value / bytes as f64, ..basis },
+    )
+}
+
+/// The time of one request to the device for a small block, as this run's direct reads have it, else a typical one.
+pub fn request(known: &Known) -> Basis {
+    known.measured(NAME, &direct_point(true)).unwrap_or_else(|| device_facts::sequential_read(known))
+}
+
 /// The time of a block copied from the page cache, as measured in this run, else by its bytes.
 pub fn cached_block(block: u64, known: &Known) -> Basis {
     let point = points::at(WARM, SEQUENTIAL, READ, block, USUAL_FILE);

@@ -143,8 +143,15 @@ fn warm(call: &str, point: &Point, known: &Known) -> Prediction {
         return lines.hardware(what, 1.0, load(known));
     }
     let calls = if call == SEEK { 2.0 } else { 1.0 };
-    let prediction =
-        entered(Prediction::new().hardware("the copy of the block", block, copied(known)), calls, known);
+    let byte = if in_second_cache(point, known.machine) {
+        known.assumed_cycles(
+            1.0 / 16.0,
+            "a byte copied from the second-level cache: 16 bytes a cycle, half of what its lines come at",
+        )
+    } else {
+        copied(known)
+    };
+    let prediction = entered(Prediction::new().hardware("the copy of the block", block, byte), calls, known);
     let batches = (block / 4096.0 / PAGES_AT_ONCE).max(1.0);
     kernel_service::assumed(prediction, "finding the pages in the cache, 15 at once", 100.0 * batches, known)
 }

@@ -30,9 +30,9 @@ static ABOUT: About = About {
     name: NAME,
     question: "What is the latency of a load, by the size of the array?",
     operation: "one load of a pointer, whose address is the result of the previous load",
-    method: "There is one pointer per cache line. All lines of the array form one cycle in random order, so that \
-             every line is visited before any is visited again, and no prefetcher can predict the next one. Every \
-             trial has a new order. The cycle is checked before it is timed: every line points to the next one of the \
+    method: "The pointers form one cycle: one per cache line in random order, so that no prefetcher can predict the next \
+             one; or, as in lmbench, in fixed strides of 8 to 2048 bytes, which prefetchers may follow. Every line is \
+             visited before any is visited again. Every trial has a new order. The cycle is checked before it is timed: every line points to the next one of the \
              order, and the first occurs once. The check visits the lines in the order of the chase, so caches and \
              TLBs are in their steady state when timing begins.\n\nThe array is backed by huge pages, where address \
              translation costs almost nothing, or by base pages; the difference is the cost of TLB misses. The kernel \
@@ -329,24 +329,25 @@ fn predict_stride(known: &Known, order: &str, stride: f64, size: f64) -> Predict
     // larger an array than its own size, whatever part of it is visited (Hennessy and Patterson, set-associative caches).
     let visited = if order == FIXED { size } else { size * (line / stride).min(1.0) };
     let missed = 1.0 - hierarchy::retained(nearest, visited);
-    let is_followed = order == FIXED || stride <= 2.0 * line || !needs_constant_strides(known.machine);
+    let unfollowed = unfollowed(known.machine, order).filter(|_| stride > 2.0 * line);
+    let is_followed = unfollowed.is_none();
     let unforeseen = if is_followed {
         missed * (stride.max(line) * FIRST_LINES / page as f64).min(1.0) * (stride / line).min(1.0)
     } else {
         missed
     };
-    let where_it_lies = hierarchy::answered(Prediction::new(), known, visited, page).total();
-    let first = |prediction: Prediction| match unforeseen {
-        0.0 => prediction,
-        _ if is_followed => prediction.hardware(
+    let where_it_lies = hierarchy::at_a_stride(known, visited, size * (line / stride).min(1.0), page);
+    let first = |prediction: Prediction| match (unforeseen, unfollowed) {
+        (0.0, _) => prediction,
+        (_, None) => prediction.hardware(
             "the first lines of each page, which are not prefetched, from the level that holds the array",
             unforeseen,
             Basis::assumed(where_it_lies, STREAMER),
         ),
-        _ => prediction.hardware(
-            "lines at changing distances, which are not prefetched, from the level that holds the array",
+        (_, Some(why)) => prediction.hardware(
+            "lines that are not prefetched, from the level that holds the array",
             unforeseen,
-            Basis::assumed(where_it_lies, CONSTANT),
+            Basis::assumed(where_it_lies, why),
         ),
     };
     let near = Prediction::new().hardware(
@@ -382,9 +383,17 @@ const STREAMER: &str = "Intel 64 and IA-32 Architectures Optimization Reference 
 const CONSTANT: &str = "assumed: AMD's prefetchers follow lines in sequence and constant strides alone; the loads of this set as published \
                         latencies give them";
 
-/// Whether the prefetchers follow lines at changing distances: Intel's streamer does, in one direction within a page.
-fn needs_constant_strides(machine: &Machine) -> bool {
-    machine.processor.vendor.value().is_some_and(|vendor| vendor == "AuthenticAMD")
+const UNROLLED: &str = "Intel 64 and IA-32 Architectures Optimization Reference Manual: prefetchers follow lines in a row, and strides of one \
+                        instruction up to 2 KiB; of 64 unrolled loads each is 64 strides from itself; the loads of this set as published \
+                        latencies give them";
+
+/// Why lines further apart than a pair are not prefetched in this order, if they are not.
+fn unfollowed(machine: &Machine, order: &str) -> Option<&'static str> {
+    match machine.processor.vendor.value()?.as_str() {
+        "GenuineIntel" => Some(UNROLLED),
+        "AuthenticAMD" => (order != FIXED).then_some(CONSTANT),
+        _ => None,
+    }
 }
 
 /// Independent loads: as many at once as a core has line-fill buffers.
