@@ -13,7 +13,15 @@ pub(super) const LEVEL: f64 = 0.95;
 ///
 /// `None` for an empty sample and for one with an observation that is not finite.
 pub fn median(sample: &[f64]) -> Option<f64> {
-    quantile(&sorted(sample)?, 0.5)
+    let last = sample.len().checked_sub(1)?;
+    if !sample.iter().all(|value| value.is_finite()) {
+        return None;
+    }
+    // Of the sorted sample, only the middle is needed.
+    let mut partly_sorted = sample.to_vec();
+    let (_, below, after) = partly_sorted.select_nth_unstable_by(last / 2, f64::total_cmp);
+    let above = if last % 2 == 0 { None } else { after.iter().copied().min_by(f64::total_cmp) };
+    Some(above.map_or(*below, |above| between(*below, above, 0.5)))
 }
 
 /// A growing sample in ascending order, whose median is available at any time.
@@ -139,6 +147,7 @@ pub(super) fn between(low: f64, high: f64, share: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     #[test]
     fn the_median_is_the_middle() {
@@ -147,6 +156,13 @@ mod tests {
         assert_eq!(median(&[]), None);
         assert_eq!(median(&[1.0, f64::NAN]), None);
         assert_eq!(median(&[1.0, f64::INFINITY, 2.0]), None);
+    }
+
+    proptest! {
+        #[test]
+        fn the_median_is_that_of_the_sorted_sample(sample in prop::collection::vec(-9.0..9.0_f64, 1..60)) {
+            prop_assert_eq!(median(&sample), quantile(&sorted(&sample).unwrap(), 0.5));
+        }
     }
 
     #[test]
