@@ -33,6 +33,7 @@ mod measured;
 mod occupancy;
 pub mod paper;
 pub mod planned;
+mod precision;
 #[allow(clippy::disallowed_methods, reason = "how often a line on a terminal is renewed")]
 mod progress;
 pub mod published;
@@ -46,7 +47,6 @@ mod states;
 pub mod summary;
 mod terminal;
 pub mod text;
-mod trials;
 mod usual;
 mod verdict;
 mod verification;

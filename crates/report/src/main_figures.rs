@@ -2,7 +2,7 @@
 //! text, from here.
 
 use super::paper::Sign;
-use super::run;
+use super::precision;
 use super::states;
 use super::summary;
 use super::words;
@@ -143,7 +143,7 @@ impl Main<'_> {
 
     fn reach(&self) -> Option<f64> {
         match self.source {
-            FigureSource::Point(point) => run::reach(point),
+            FigureSource::Point(point) => precision::reach(point),
             FigureSource::Slope(trend) => {
                 let (low, high) = slope_ends(trend)?;
                 let share = (high - trend.slope()).max(trend.slope() - low) / trend.slope().abs();

@@ -1,7 +1,7 @@
 //! The report on a terminal: the summary table, points without a value with their reasons, trends, findings, disturbances,
 //! precision.
 
-use super::run::Precision;
+use super::precision::Precision;
 use super::summary::{OperationGroup, OperationRow, Unmeasured};
 use super::text::{Style, clean, display_width, lines, places};
 use super::usual::UsualFigures;

@@ -1,7 +1,7 @@
 //! What is usual for the figures of a run among the nearest machines of the atlas, in words.
 
 use crate::main_figures::{self, FigureSource};
-use crate::run::Precision;
+use crate::precision::Precision;
 use crate::verdict::Trust;
 use crate::words::ABSENT;
 use fathom_atlas::{Atlas, Entry, FEWEST, Measured, Neighbours, Query, Usual, UsualPlace};

@@ -1,6 +1,7 @@
 //! How far a run can be trusted: the verdict with its reason and its remedy.
 
-use crate::run::{self, Precision, USEFUL};
+use crate::precision::{Precision, USEFUL};
+use crate::run;
 use crate::summary::is_in_table;
 use crate::width_causes::{self, CauseCount, WidthCause};
 use crate::words::plural;

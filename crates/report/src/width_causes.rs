@@ -1,6 +1,6 @@
 //! Why values are known less well than [`USEFUL`]: each counts for one cause, the first that its own trials show.
 
-use crate::run::{self, USEFUL};
+use crate::precision::{self, USEFUL};
 use fathom_core::quantities;
 use fathom_core::quantity::Unit;
 use fathom_core::sorting;
@@ -89,7 +89,7 @@ pub(crate) fn counts(results: &Results) -> Vec<CauseCount> {
 
 fn counted(cause: WidthCause, points: &[&PointResult]) -> CauseCount {
     let trials: Vec<f64> = points.iter().map(|point| point.trials.0 as f64).collect();
-    let reaches: Vec<f64> = points.iter().filter_map(|point| run::reach(point)).collect();
+    let reaches: Vec<f64> = points.iter().filter_map(|point| precision::reach(point)).collect();
     CauseCount {
         cause,
         values: points.len(),
@@ -107,7 +107,7 @@ fn is_often(core: &CoreShared) -> bool {
 
 /// A value that is not known within [`USEFUL`]: its interval reaches further, or it has none, or it is zero.
 fn is_wide(point: &PointResult) -> bool {
-    point.estimate().is_some() && run::reach(point).is_none_or(|reach| reach > USEFUL)
+    point.estimate().is_some() && precision::reach(point).is_none_or(|reach| reach > USEFUL)
 }
 
 /// The first cause that a value's own trials show.
@@ -115,7 +115,7 @@ fn cause(point: &PointResult, step: f64, disturbances: &[&ExcessDisturbance; 2])
     let [sharing, other_work] = disturbances;
     match point.estimate().and_then(|estimate| estimate.interval) {
         None => WidthCause::NoInterval,
-        Some(_) if run::reach(point).is_none() => WidthCause::Zero,
+        Some(_) if precision::reach(point).is_none() => WidthCause::Zero,
         Some(_) if point.mixture.is_some() || point.modes.len() > 1 => WidthCause::Levels,
         Some(_) if sharing.had_more(point) => WidthCause::Sharing,
         Some(_) if other_work.had_more(point) => WidthCause::OtherWork,
@@ -161,7 +161,7 @@ impl<'run> ExcessDisturbance<'run> {
         let (wide, narrow): (Vec<&PointResult>, Vec<&PointResult>) = results
             .points
             .iter()
-            .filter(|point| run::reach(point).is_some())
+            .filter(|point| precision::reach(point).is_some())
             .partition(|point| is_wide(point));
         let mut by_experiment: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
         for point in &narrow {

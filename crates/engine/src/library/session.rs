@@ -3,9 +3,8 @@
 use super::error::Error;
 use super::measured::Measured;
 use super::operation::FAMILY;
-use crate::plan::Settlement;
 use crate::record::Journal;
-use crate::run::{MeasuringLock, Options, RunInProgress, Tick, Watcher};
+use crate::run::{MeasuringLock, Options, RunInProgress, Unwatched};
 use anyhow::anyhow;
 use fathom_core::sampling::child::is_measured;
 use std::path::PathBuf;
@@ -99,15 +98,4 @@ impl Session {
         }
         Ok(if self.alongside { None } else { Some(MeasuringLock::take()?) })
     }
-}
-
-/// A watcher without output.
-struct Unwatched;
-
-impl Watcher for Unwatched {
-    fn trial(&mut self, _tick: &Tick) {}
-
-    fn settled(&mut self, _settlement: &Settlement) {}
-
-    fn preparing(&mut self, _doing: &str) {}
 }

@@ -3,9 +3,10 @@
 
 use super::interrupt::interrupted;
 use super::restoring::Guard;
-use super::run_in_progress::{RunInProgress, Tick, Watcher};
+use super::run_in_progress::RunInProgress;
 use super::variation::{Arrangement, Originals};
 use super::visiting::Cost;
+use super::watcher::{Unwatched, Watcher};
 use crate::plan::{self, Step};
 use crate::record::Ending;
 use anyhow::{Result, ensure};
@@ -52,7 +53,7 @@ impl Alternation {
             match planner.next(began.elapsed(), plan::Moment::Unknown, &self.progress()) {
                 Step::Settle(settlement) => {
                     self.halves[0].settle(&settlement, watcher)?;
-                    self.halves[1].settle(&settlement, &mut SilentWatcher)?;
+                    self.halves[1].settle(&settlement, &mut Unwatched)?;
                 }
                 Step::Visit(visit) => {
                     let visited = if interrupted() { None } else { self.visit(&visit, watcher)? };
@@ -101,17 +102,6 @@ impl Alternation {
     pub fn into_halves(self) -> [Box<RunInProgress>; 2] {
         self.halves
     }
-}
-
-/// A watcher without output, for a half whose events the watcher of the pair reports itself.
-struct SilentWatcher;
-
-impl Watcher for SilentWatcher {
-    fn trial(&mut self, _: &Tick) {}
-
-    fn settled(&mut self, _: &plan::Settlement) {}
-
-    fn preparing(&mut self, _: &str) {}
 }
 
 /// The cost of a visit under both settings; points that only one has reached are left to another visit.

@@ -6,7 +6,8 @@
 
 use super::header::Options;
 use super::interrupt::interrupted;
-use super::run_in_progress::{RunInProgress, Watcher};
+use super::run_in_progress::RunInProgress;
+use super::watcher::Watcher;
 use crate::plan::{self, CoreWanted, SHORTEST, Visit};
 use crate::record::{Ending, Header, Peer, Run};
 use crate::requirements::{Requirements, Targets, judge};

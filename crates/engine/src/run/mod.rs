@@ -27,6 +27,7 @@ mod core_watch;
 mod environment;
 mod variation;
 mod visiting;
+mod watcher;
 
 pub use alternating::Alternation;
 pub use answering::answer_visits;
@@ -45,6 +46,8 @@ pub use peering::{Peering, Reach};
 pub use phased::{PhaseSpan, PhasedRun};
 pub use restoring::{COMMAND as RESTORE, restore_when_left};
 pub use resuming::ensure_sound;
-pub use run_in_progress::{RunInProgress, Tick, Watcher};
+pub use run_in_progress::RunInProgress;
 pub use set_ledger::restore_what_was_left;
 pub use variation::{Arrangement, Variation};
+pub(crate) use watcher::Unwatched;
+pub use watcher::{Tick, Watcher};

@@ -2,8 +2,9 @@
 
 use super::interrupt::interrupted;
 use super::phase_schedule::{is_due, next, trials};
-use super::run_in_progress::{RunInProgress, Tick, Watcher};
-use crate::plan::{self, CoreWanted, Settlement, Visit};
+use super::run_in_progress::RunInProgress;
+use super::watcher::Unwatched;
+use crate::plan::{self, CoreWanted, Visit};
 use crate::record::{Ending, Header, Journal, PlannedPoint, Run};
 use anyhow::Result;
 use fathom_core::experiment::{Point, registry};
@@ -175,7 +176,7 @@ impl PhasedRun {
             end: LONGEST,
             making: LONGEST,
         };
-        let cost = self.run.visit(&visit, &mut NoWatcher)?;
+        let cost = self.run.visit(&visit, &mut Unwatched)?;
         // What is made once is no part of a trial's cost.
         let cost =
             cost.map(|cost| cost.preparation + cost.own.iter().map(|(_, took)| *took).sum::<Duration>());
@@ -192,15 +193,4 @@ impl PhasedRun {
         self.run.close(ending, conditions)?;
         Ok(self.run.into_run())
     }
-}
-
-/// A watcher without output.
-struct NoWatcher;
-
-impl Watcher for NoWatcher {
-    fn trial(&mut self, _: &Tick) {}
-
-    fn settled(&mut self, _: &Settlement) {}
-
-    fn preparing(&mut self, _: &str) {}
 }

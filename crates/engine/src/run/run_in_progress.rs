@@ -10,6 +10,7 @@ use super::peering::{Peering, same_peer};
 use super::resuming;
 use super::rounds::rounds;
 use super::variation::Arrangement;
+use super::watcher::{Tick, Watcher};
 use crate::plan::{self, CoreWanted, Moments, Planner, PlannerSettings, Progress, Settlement, Step};
 use crate::record::{
     Closing, Ending, Header, Journal, Line, PlannedPoint, PredictionLine, Resumed, Run, Trial, name_events,
@@ -36,38 +37,6 @@ const LONG_CORE_WAIT_NS: u64 = 20_000_000;
 
 /// How often in a row a point's trials may be put back.
 const MOST_PUT_BACK: u32 = 3;
-
-/// The state of a run after each trial, for its watcher.
-pub struct Tick<'run> {
-    /// The point that was visited.
-    pub planned: &'run PlannedPoint,
-    /// Its estimate so far; `None` while nothing was observed.
-    pub headline: Option<&'run Headline>,
-    /// The round that is going on, by the trials that every point has in the mean.
-    pub round: u32,
-    /// How many are promised; `None` before that is settled.
-    pub rounds: Option<u32>,
-    /// Time since the run began or was resumed.
-    pub elapsed: Duration,
-    /// The time that the run may take.
-    pub budget: Duration,
-    /// Points whose interval is as narrow as the target.
-    pub precise: usize,
-    /// Points that are measured.
-    pub points: usize,
-}
-
-/// An observer of a run, such as a progress display.
-pub trait Watcher {
-    /// Called after every trial, between two measurements.
-    fn trial(&mut self, tick: &Tick);
-
-    /// Called when the planner has settled which points get their trials, and until when.
-    fn settled(&mut self, settlement: &Settlement);
-
-    /// Called while a trial prepares something that takes long, with its description; nothing is measured meanwhile.
-    fn preparing(&mut self, doing: &str);
-}
 
 /// A run in progress.
 pub struct RunInProgress {

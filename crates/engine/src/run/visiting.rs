@@ -2,7 +2,8 @@
 //! next begins. If the process dies, only its current trial is lost; another process continues with the next one.
 
 use super::interrupt::interrupted;
-use super::run_in_progress::{RunInProgress, Watcher};
+use super::run_in_progress::RunInProgress;
+use super::watcher::Watcher;
 use crate::plan::{self, PROMISED_TRIALS, trial_seed};
 use crate::record::{BlockVisit, Line, Trial, TrialOutcome};
 use anyhow::{Context, Result};

@@ -4,7 +4,8 @@
 use super::sections::{linked, listed};
 use crate::description::FactRow;
 use crate::paper::{Block, Column, Group, Key, Row, Section, Sign, Table, Text, Tone, Weight};
-use crate::run::{self, Precision};
+use crate::precision::Precision;
+use crate::run;
 use crate::{description, occupancy, words};
 use fathom_core::machine::RawText;
 use fathom_core::quantities;

@@ -5,7 +5,8 @@ use super::one_page;
 use super::sections::{linked, listed};
 use crate::main_figures::{self, FigureSource};
 use crate::paper::{Key, Section, Text};
-use crate::{finding, run, words};
+use crate::precision::Precision;
+use crate::{finding, words};
 use fathom_core::experiment::{Placement, Point};
 use fathom_core::quantities;
 use fathom_core::quantity::Kind;
@@ -65,7 +66,7 @@ pub(super) fn of(results: &Results, nearest: &Nearest) -> Section {
         .say(
             format!(
                 "{} {}",
-                run::Precision::of(results).sentence(),
+                Precision::of(results).sentence(),
                 if number == 0 { "No prediction missed for certain." } else { "" }
             )
             .trim_end()

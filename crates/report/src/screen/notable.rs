@@ -6,7 +6,7 @@ use crate::text::Style;
 use crate::text::clipped_to;
 use crate::usual::UsualFigures;
 use crate::words::{self, plural};
-use crate::{finding, run};
+use crate::{finding, precision, run};
 use fathom_core::quantities;
 use fathom_core::sorting;
 use fathom_engine::results::{Agreement, PointResult, Results, distance};
@@ -210,7 +210,7 @@ fn misses(results: &Results) -> Vec<String> {
 
 /// Whether the point's evidence holds and its interval is narrow enough to show that it missed.
 fn is_sure(point: &PointResult) -> bool {
-    let narrow = run::reach(point).is_some_and(|width| width < 1.0 / FAR);
+    let narrow = precision::reach(point).is_some_and(|width| width < 1.0 / FAR);
     point.evidence_holds() && narrow
 }
 

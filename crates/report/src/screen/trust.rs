@@ -1,10 +1,10 @@
 //! Whether a run can be trusted: a line for each thing to know about it.
 
 use crate::paper::Sign;
-use crate::run::{self, Precision};
+use crate::precision::{Precision, trials_of_values, usual_trials};
+use crate::run;
 use crate::summary::is_in_table;
 use crate::text::Style;
-use crate::trials::{trials_of_values, usual_trials};
 use crate::verdict::{planned_points, scale};
 use crate::verification;
 use crate::words::plural;
