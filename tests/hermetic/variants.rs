@@ -55,7 +55,7 @@ fn variants(experiment: &dyn Experiment) -> impl Iterator<Item = &'static Parame
 
 /// Why a point is not prepared; `None` where it is.
 fn refusal(experiment: &dyn Experiment, point: &Point, site: &Site) -> Option<String> {
-    experiment.prepare(point, site).err().map(|failure| failure.to_string())
+    experiment.workload(point, site).err().map(|failure| failure.to_string())
 }
 
 #[test]

@@ -5,10 +5,7 @@ use super::rig::{PointRef, Rig};
 use super::spin::spin;
 use super::truth::{Claim, NoFigure, TruthFigure, by_rounds, estimate, figure, result};
 use super::work::{KnownWork, about};
-use fathom_core::experiment::{
-    Failure, Found, Parameter, Placement, Point, Requirement, Site, Workload, capitalize,
-};
-use fathom_core::quantity::Unit;
+use fathom_core::prelude::*;
 use fathom_engine::record::Truth;
 use fathom_engine::results::Results;
 use fathom_experiments::apparatus::cpu::contenders::{CommonWork, per_operation, two_cpus};
@@ -78,7 +75,6 @@ fn points() -> Vec<Point> {
 }
 
 fn prepare<'site>(point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
-    point.ensure_variants(&[LOCK])?;
     let ns = point.number(&HELD);
     let work = match point.name(&LOCK) {
         TICKET => locked::<TicketLock>(ns),

@@ -96,7 +96,6 @@ pub fn spin(ns: u64) {
 }
 
 fn prepare<'site>(point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
-    point.ensure_variants(&[FORM])?;
     let of = |ns: u64| {
         move |n: u64| {
             (0..n).for_each(|_| spin(ns));

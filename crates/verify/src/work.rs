@@ -1,10 +1,6 @@
 //! Work whose cost is known because it is set: an ordinary experiment that no report contains.
 
-use fathom_core::experiment::{
-    About, Check, Experiment, Failure, Known, Observed, Parameter, Point, Prediction, Requirement, Shown,
-    Site, Workload,
-};
-use fathom_core::machine::Machine;
+use fathom_core::prelude::*;
 
 /// Work whose cost is known.
 pub struct KnownWork {

@@ -102,7 +102,7 @@ fn least_difference(measure: &str) -> Outcome<f64> {
     }
     let folder = tempfile::tempdir().expect("a folder for temporary files");
     let site = described::site(folder.path(), &Unread);
-    let mut workload = experiment.prepare(point, &site).expect("it can be measured");
+    let mut workload = experiment.workload(point, &site).expect("it can be measured");
     let Work::Recorded(observe) = &mut workload.work else { panic!("not recorded") };
     let differences = (0..10_000).filter_map(|_| observe().expect("a reading"));
     Ok(differences.fold(f64::INFINITY, f64::min))

@@ -310,7 +310,8 @@ pub trait Experiment: Sync {
 
     /// Prepares the work to be measured, inside the trial's fresh process. Untimed.
     ///
-    /// Check every return value in the timed loop: calls that fail are fast. Refuse a variant that there is not
+    /// Check every return value in the timed loop: calls that fail are fast. A name that its parameter does not list as a variant is
+    /// refused before; of a parameter without such a list, refuse a variant that there is not
     /// ([`Failure::no_variant`]) instead of measuring another in its place. Whatever is made here must be gone when the workload is
     /// dropped, and after a kill. Do not read a clock, print, or sleep.
     ///
@@ -340,5 +341,16 @@ pub trait Experiment: Sync {
     /// The time after which a visit is taken for hung and ended.
     fn time_limit(&self, _point: &Point) -> Duration {
         Duration::from_secs(10)
+    }
+}
+
+impl dyn Experiment + '_ {
+    /// The work of a point, [prepared](Experiment::prepare): nothing is made for one that names a variant which a parameter does not list.
+    ///
+    /// # Errors
+    /// [`Failure::no_variant`], and those of the preparation.
+    pub fn workload<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
+        point.ensure_variants(self.about().parameters)?;
+        self.prepare(point, site)
     }
 }

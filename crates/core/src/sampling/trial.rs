@@ -239,7 +239,7 @@ fn observe<C: Clock>(
     };
     // A trial that is put back is so before its preparation, if the core is shared by then.
     let waited_ns = if core_wait.is_some_and(|wait| wait.puts_back) { sampler.wait()? } else { 0 };
-    let mut workload = experiment.prepare(&visit.points[0], site)?;
+    let mut workload = experiment.workload(&visit.points[0], site)?;
     let spin = gaps::spin(clock, hz, overhead(clock), SPIN_NS);
     let core_hz_before = frequency::observe(clock, hz);
     let begin = || (Snapshot::take(setting.cpu_stat.as_deref()), Counting::begin(), OnCpu::begin());
