@@ -20,8 +20,3 @@ pub fn required(point: &Point) -> Vec<Requirement> {
         _ => vec![],
     }
 }
-
-/// Refuses a point with an unknown path.
-pub fn ensure_path(point: &Point) -> Result<(), Failure> {
-    point.ensure_variant(&PATH, &[WITHIN, LOOPBACK, PEER])
-}

@@ -146,7 +146,6 @@ impl Experiment for CacheSize {
     }
 
     fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
-        point.ensure_variants(ABOUT.parameters)?;
         let ceiling = machine::memory_ceiling()
             .ok_or_else(|| Failure::Unsupported("the amount of memory is unknown".to_owned()))?;
         match (point.name(&METHOD), point.name(&CONTENT)) {

@@ -143,7 +143,6 @@ impl Experiment for Reread {
     }
 
     fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
-        point.ensure_variants(ABOUT.parameters)?;
         let test = site.shared.get_or_make(|| file(site))?;
         let again = |file| Rereader::of(file, &test.0, site);
         let bytes = point.number(&FILE);

@@ -137,7 +137,6 @@ impl Experiment for Write {
     }
 
     fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
-        point.ensure_variants(ABOUT.parameters)?;
         let (durability, block) = (point.name(&DURABILITY), point.number(&BLOCK));
         let test = TestFile::named(site, "written", FILE, DiskQuota::DEFAULT)?;
         let file = if durability == SENT { direct(&test, block)?.file } else { reopened(&test)? };

@@ -138,7 +138,6 @@ impl Experiment for FaultExtent {
     }
 
     fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
-        point.ensure_variants(ABOUT.parameters)?;
         let cold = ColdFile::of(site)?;
         let place = Xoshiro256PlusPlus::seed_from_u64(site.seed);
         let is_cold = point.name(&STATE) == COLD;

@@ -154,7 +154,6 @@ impl Experiment for LoadedLatency {
 
     fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
         point.ensure_variant(&LEVEL, &[Level::Memory.name()])?;
-        point.ensure_variants(ABOUT.parameters)?;
         let cpus = spread_cpus::cpus(site, point.number(&LOAD_THREADS) as usize + 1)?;
         affinity::pin(cpus[0])?;
         let bytes = point.number(&SIZE) as usize;

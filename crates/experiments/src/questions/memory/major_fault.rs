@@ -165,7 +165,6 @@ impl Experiment for MajorFault {
     }
 
     fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
-        point.ensure_variants(ABOUT.parameters)?;
         let reader = ColdReader::new(site)?;
         let mut chance = Xoshiro256PlusPlus::seed_from_u64(site.seed);
         Ok(match point.name(&ACCESS) {

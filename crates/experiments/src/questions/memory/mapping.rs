@@ -109,7 +109,6 @@ impl Experiment for MappingCalls {
     }
 
     fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
-        point.ensure_variants(ABOUT.parameters)?;
         let bytes = (point.number(&SIZE) as usize).next_multiple_of(Pages::Base.bytes());
         let slots = Slots::new((TOGETHER / bytes).clamp(1, MOST), bytes)?;
         let count = slots.count();

@@ -93,7 +93,6 @@ impl Experiment for TlbReach {
     }
 
     fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
-        point.ensure_variants(ABOUT.parameters)?;
         let lines = point.number(&LINES);
         let line = sizes::line_bytes(site.home);
         if point.name(&LAYOUT) == PACKED {

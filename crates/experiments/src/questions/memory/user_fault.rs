@@ -127,7 +127,6 @@ impl Experiment for UserFault {
     }
 
     fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
-        point.ensure_variants(ABOUT.parameters)?;
         let content = if point.name(&FILL) == ZEROS { None } else { Some(CONTENT) };
         let supplied = Rc::new(Supplied::new(content, site)?);
         let answered = Arc::clone(&supplied.answered);

@@ -4,7 +4,7 @@ use super::bandwidth;
 use crate::apparatus::lasting::{self, FIGURE, LASTING, SUSTAINED, WINDOW};
 use crate::apparatus::network::account::{self, Account};
 use crate::apparatus::network::arrival_rate::received_by;
-use crate::apparatus::network::path::{LOOPBACK, PATH, PEER, ensure_path, required};
+use crate::apparatus::network::path::{LOOPBACK, PATH, PEER, required};
 use crate::apparatus::network::sending::WRITE;
 use crate::apparatus::network::transfer::{self, TransferOrder};
 use fathom_core::prelude::*;
@@ -90,7 +90,6 @@ impl Experiment for Sustained {
     }
 
     fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
-        ensure_path(point)?;
         let lasting = point.number(&LASTING);
         let order = TransferOrder {
             by: WRITE.to_owned(),

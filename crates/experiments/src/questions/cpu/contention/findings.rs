@@ -1,7 +1,7 @@
 //! Findings on contention: what more threads do, in hand-overs of a line, and for each of them.
 
 use super::model;
-use super::points::{ADD, MUTEX, NAME, OBJECTS, OWN, THREADS, UNFAIRNESS, alone, of, padded};
+use super::{ADD, MUTEX, NAME, OBJECTS, OWN, THREADS, UNFAIRNESS, alone, of, padded};
 use crate::questions::cpu::core_to_core;
 use fathom_core::prelude::*;
 
@@ -104,7 +104,7 @@ fn each(object: &str, known: &Known) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::questions::cpu::contention::points::{OPERATION, TICKET};
+    use crate::questions::cpu::contention::{OPERATION, TICKET};
 
     const TIME: Dimension = Dimension::Of(Unit::Nanoseconds);
 

@@ -2,7 +2,6 @@
 
 mod findings;
 mod model;
-mod points;
 mod predicted;
 
 use crate::apparatus::cpu::contenders::{CommonTime, CommonWork, Contenders};
@@ -10,14 +9,93 @@ use crate::apparatus::cpu::locks::{
     AtomicAdd, CompareAndSwap, Contended, FutexLock, Locked, Objects, PthreadMutex, QueueLock, TicketLock,
 };
 use crate::apparatus::cpu::thread_checks;
-use crate::apparatus::spread_cpus::cpus;
+use crate::apparatus::spread_cpus::{cpus, thread_counts};
 use fathom_core::prelude::*;
-use points::{
-    ADD, FIGURE, FUTEX, LINES, MUTEX, NAME, OBJECT, ONE_LINE, OPERATION, OWN, PADDED, QUEUE, SWAP, THREADS,
-    TICKET, UNFAIRNESS,
-};
 use std::cell::RefCell;
 use std::rc::Rc;
+
+const NAME: &str = "cpu/contention";
+
+const OBJECT: Parameter = Parameter::of("object", "what the threads contend for", &OBJECTS);
+const LINES: Parameter = Parameter::of(
+    "lines",
+    "one line: all threads use one object, whose parts share a line; padded: each has one of its own, in lines of its own",
+    &[ONE_LINE, PADDED],
+);
+const THREADS: Parameter = Parameter::count("threads", "threads that contend");
+const FIGURE: Parameter = Parameter::named(
+    "figure",
+    "operation: time over the operations of all threads together; own: time of one operation for the thread that does it, \
+     waiting included; unfairness: by how much the thread with fewest operations is below an equal share",
+);
+
+const ADD: &str = "atomic add";
+const SWAP: &str = "compare-and-swap";
+const TICKET: &str = "ticket lock";
+const QUEUE: &str = "queue lock";
+const FUTEX: &str = "futex lock";
+const MUTEX: &str = "pthread mutex";
+const OBJECTS: [&str; 6] = [ADD, SWAP, TICKET, QUEUE, FUTEX, MUTEX];
+
+const ONE_LINE: &str = "one line";
+const PADDED: &str = "padded";
+
+const OPERATION: &str = "operation";
+const OWN: &str = "own";
+const UNFAIRNESS: &str = "unfairness";
+
+/// The objects of which each thread also has one of its own.
+const ALSO_PADDED: [&str; 2] = [ADD, MUTEX];
+
+/// What a quick run measures: a word, a lock that spins and one that sleeps.
+const QUICK: [&str; 3] = [ADD, QUEUE, MUTEX];
+
+/// Every object by every number of threads. On one CPU two threads stay in the plan, and are skipped with the reason.
+fn sweep(machine: &Machine) -> Vec<Point> {
+    let counts = thread_counts(machine.allowed_cpus().len().max(2));
+    let by_counts = |object| {
+        let figures =
+            [OPERATION, UNFAIRNESS, OWN].into_iter().filter(|figure| *figure != OWN || waits(object));
+        let several = counts.iter().filter(|count| **count > 1);
+        let contended = several.flat_map(|count| figures.clone().map(|figure| of(object, *count, figure)));
+        [alone(object)].into_iter().chain(contended).collect::<Vec<_>>()
+    };
+    let most = counts.last().copied().unwrap_or(2);
+    let padded = ALSO_PADDED.map(|object| padded(object, most));
+    OBJECTS.into_iter().flat_map(by_counts).chain(padded).collect()
+}
+
+/// Whether a thread waits for the others: an instruction takes less than reading the clock.
+fn waits(object: &str) -> bool {
+    ![ADD, SWAP].contains(&object)
+}
+
+fn effort(point: &Point, machine: &Machine) -> Effort {
+    let (threads, object) = (point.number(&THREADS), point.name(&OBJECT));
+    let all = machine.allowed_cpus().len().max(2) as u64;
+    let ends = [1, all].contains(&threads) && point.name(&LINES) == ONE_LINE;
+    let figure = point.name(&FIGURE) == OPERATION || object == MUTEX;
+    if ends && figure && QUICK.contains(&object) { Effort::Quick } else { Effort::Standard }
+}
+
+/// All threads use one object.
+fn of(object: &str, threads: u64, figure: &str) -> Point {
+    Point::at(Placement::Spread)
+        .named(&OBJECT, object)
+        .named(&LINES, ONE_LINE)
+        .with(&THREADS, threads)
+        .named(&FIGURE, figure)
+}
+
+/// One thread uses it.
+fn alone(object: &str) -> Point {
+    of(object, 1, OPERATION)
+}
+
+/// Each thread uses one of its own.
+fn padded(object: &str, threads: u64) -> Point {
+    of(object, threads, OPERATION).named(&LINES, PADDED)
+}
 
 /// The experiment `cpu/contention`.
 pub struct CpuContention;
@@ -83,7 +161,7 @@ impl Experiment for CpuContention {
     }
 
     fn sweep(&self, machine: &Machine) -> Vec<Point> {
-        points::sweep(machine)
+        sweep(machine)
     }
 
     fn requires(&self, point: &Point) -> Vec<Requirement> {
@@ -92,7 +170,7 @@ impl Experiment for CpuContention {
     }
 
     fn effort(&self, point: &Point, machine: &Machine) -> Effort {
-        points::effort(point, machine)
+        effort(point, machine)
     }
 
     fn unit(&self, point: &Point) -> Unit {
@@ -119,7 +197,6 @@ impl Experiment for CpuContention {
     }
 
     fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
-        point.ensure_variants(ABOUT.parameters)?;
         let threads = point.number(&THREADS) as usize;
         let work = common_work(point, threads)?;
         let contenders = Contenders::start(&cpus(site, threads)?, work, site.stopwatch)?;
@@ -127,7 +204,7 @@ impl Experiment for CpuContention {
         let contenders = Rc::new(RefCell::new(contenders));
         let accounted = Rc::clone(&contenders);
         let lasts_ns = ROUND_NS + FOR_EACH_NS * threads as f64;
-        let singles = threads > 1 && points::waits(point.name(&OBJECT));
+        let singles = threads > 1 && waits(point.name(&OBJECT));
         let observe = move || {
             let time = contenders.borrow_mut().together(lasts_ns, singles, site.stopwatch)?;
             Ok(figures(&time))

@@ -1,6 +1,6 @@
 //! Predictions: an operation of one thread, and the lines that change from one core to another between two operations.
 
-use super::points::{
+use super::{
     ADD, FIGURE, FUTEX, LINES, MUTEX, NAME, OBJECT, OWN, PADDED, QUEUE, SWAP, THREADS, TICKET, UNFAIRNESS,
     alone,
 };

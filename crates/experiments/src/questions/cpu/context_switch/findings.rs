@@ -1,6 +1,6 @@
 //! Findings from context switches: comparisons with each other, and with the creation of a process or thread.
 
-use super::points::{NAME, PIPE_NET, PROCESSES, STACKS, THREADS, USER_LEVEL, between};
+use super::{NAME, PIPE_NET, PROCESSES, STACKS, THREADS, USER_LEVEL, between};
 use crate::expected::rule_of_thumb::{self, RuleOfThumb};
 use crate::questions::cpu::{process_creation, thread_creation};
 use fathom_core::prelude::*;

@@ -1,28 +1,69 @@
 //! What does it cost to stop one process or thread and let another run?
 
 mod findings;
-mod points;
 mod woken;
 
-pub use points::{NAME, across_cpus, between_processes};
 pub use woken::{after_idling, idle_cpu};
 
 use crate::apparatus::cpu::ring::Ring;
 use crate::arch;
-use crate::expected::kernel_service;
-use crate::expected::published;
-use fathom_core::experiment::{
-    About, At, Basis, Bound, Check, Experiment, Failure, Finding, Known, MainFigure, Observed, Placement,
-    Point, Prediction, Requirement, Shown, Site, TermEvent, TimedCode, Touch, Workload, errno,
-};
+use crate::expected::{kernel_service, published};
+use fathom_core::experiment::errno;
 use fathom_core::machine::Machine;
+use fathom_core::prelude::*;
 use fathom_core::quantities;
 use fathom_core::sampling::partner;
 use fathom_core::sampling::turn::{self, Ends};
-use points::{
-    BETWEEN, MECHANISM, MEMBERS, NOBODY, PIPE, PIPE_ALONE, PIPE_NET, PROCESSES, RING, STACKS, START, THREADS,
-    USER_LEVEL, WORKING_SET, YIELD,
-};
+
+pub const NAME: &str = "cpu/context_switch";
+
+const MECHANISM: Parameter = Parameter::named("mechanism", "how the CPU is handed over");
+const BETWEEN: Parameter =
+    Parameter::of("between", "processes or threads of one process", &[PROCESSES, THREADS, NOBODY, STACKS]);
+const MEMBERS: Parameter = Parameter::count("members", "processes that pass the turn round");
+const WORKING_SET: Parameter = Parameter::bytes("working_set", "memory that each member sums in its turn");
+
+/// A byte through a pair of pipes.
+const PIPE: &str = "pipe";
+/// The same, less the cost of the pipes without a switch.
+const PIPE_NET: &str = "pipe less its cost";
+/// The pipes without a switch.
+const PIPE_ALONE: &str = "pipe alone";
+/// Several processes that pass a byte around a ring of pipes.
+const RING: &str = "ring of pipes";
+/// `sched_yield` between two processes.
+const YIELD: &str = "yield";
+/// Change of stacks inside one kernel thread.
+const USER_LEVEL: &str = "user-level";
+/// From just before a child is created to its first instruction.
+const START: &str = "start of child";
+const PROCESSES: &str = "processes";
+/// Between threads of one process.
+const THREADS: &str = "threads";
+/// No other side: one process alone.
+const NOBODY: &str = "nobody";
+/// Between two stacks of one thread.
+const STACKS: &str = "stacks";
+
+/// A switch between two processes on one CPU, for predictions that contain switches.
+pub fn between_processes() -> Point {
+    Point::new().named(&MECHANISM, PIPE_NET).named(&BETWEEN, PROCESSES)
+}
+
+/// Wake-up of a process on another CPU through a pipe, for predictions that contain it.
+pub fn across_cpus() -> Point {
+    Point::at(Placement::AcrossCpus).named(&MECHANISM, PIPE).named(&BETWEEN, PROCESSES)
+}
+
+/// The same on one CPU, which nothing has to wake.
+fn on_one_cpu() -> Point {
+    between(PIPE, PROCESSES)
+}
+
+/// A hand-over on one CPU by this mechanism.
+fn between(mechanism: &str, between: &str) -> Point {
+    Point::new().named(&MECHANISM, mechanism).named(&BETWEEN, between)
+}
 
 pub struct ContextSwitch;
 
@@ -158,7 +199,6 @@ impl Experiment for ContextSwitch {
     }
 
     fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
-        point.ensure_variants(ABOUT.parameters)?;
         match point.name(&MECHANISM) {
             PIPE => hand_over(turn::pipes()?, point, site),
             PIPE_NET => Ok(hand_over(turn::pipes()?, point, site)?.against(pipe_round_trip()?)),
@@ -311,10 +351,7 @@ fn user_level<'site>() -> Result<Workload<'site>, Failure> {
         for _ in 0..n {
             thread.round_trip();
         }
-        fathom_core::experiment::ensure(
-            thread.turns() - before == n,
-            "the second stack did not run as often as requested",
-        )
+        ensure(thread.turns() - before == n, "the second stack did not run as often as requested")
     };
     Ok(Workload::batched(play).per_iteration(2))
 }

@@ -1,6 +1,6 @@
 //! Waking an idle CPU: one value for every prediction that contains it.
 
-use super::points::{NAME, across_cpus, on_one_cpu};
+use super::{NAME, across_cpus, on_one_cpu};
 use crate::expected::virtual_exit;
 use fathom_core::prelude::*;
 

@@ -192,7 +192,6 @@ impl Experiment for SchedulingLatency {
     }
 
     fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
-        point.ensure_variants(ABOUT.parameters)?;
         if point.number(&QUOTA_USE) > 0 {
             return limited(point.number(&QUOTA_USE) as f64 / 100.0, site);
         }

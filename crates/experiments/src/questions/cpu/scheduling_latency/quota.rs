@@ -26,7 +26,7 @@ pub fn periods_of_a_series(used_share: f64) -> f64 {
 }
 
 /// The time between two looks at whether a series is complete.
-const LOOK: Duration = Duration::from_millis(1);
+const POLL_INTERVAL: Duration = Duration::from_millis(1);
 
 /// Witnesses: nanoseconds of a CPU that the process used, and that passed meanwhile; periods of the quota; those throttled.
 pub const USED: &str = "processor_time_ns";
@@ -124,7 +124,7 @@ impl UnderQuota {
 
 fn wait_for(holds: impl Fn() -> bool) {
     while !holds() {
-        std::thread::sleep(LOOK);
+        std::thread::sleep(POLL_INTERVAL);
     }
 }
 

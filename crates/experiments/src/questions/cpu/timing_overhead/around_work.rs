@@ -1,6 +1,6 @@
 //! Two readings around work of known length: which forms keep the work between them (R-TIM-05).
 
-use super::points::{AROUND, MEASURE, NAME, PAIR, READING};
+use super::{AROUND, MEASURE, NAME, PAIR, READING};
 use crate::arch::{CounterForm, FORMS, KEEPS_WORK, MULTIPLICATIONS};
 use fathom_core::prelude::*;
 

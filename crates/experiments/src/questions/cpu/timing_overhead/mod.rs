@@ -1,18 +1,37 @@
 //! What does it cost to read a clock, and how finely does it tell time?
 
 mod around_work;
-mod points;
 mod predicted;
+
+pub use predicted::{between_readings, clock_gettime, measured_exit, published_exit};
 
 use crate::arch::{CounterForm, FORMS};
 use fathom_core::machine::ClockReading;
 use fathom_core::prelude::*;
 use fathom_core::sampling::clock::{kernel_clock, leave_the_step, smallest_step};
-use points::{AROUND, COST, MEASURE, NAME, PAIR, READING, RESOLUTION};
-pub use predicted::{between_readings, clock_gettime, measured_exit, published_exit};
 use predicted::{predicted_cost, predicted_tick};
 use std::cell::Cell;
 use std::hint::black_box;
+
+const NAME: &str = "cpu/timing_overhead";
+
+const READING: Parameter = Parameter::named("reading", "the instructions or the call");
+const MEASURE: Parameter = Parameter::of(
+    "measure",
+    "cost: one reading of many back to back; pair: the difference of two readings with nothing between them; \
+              around work: their difference with 64 dependent multiplications between them; resolution: the smallest \
+              non-zero step",
+    &[COST, PAIR, AROUND, RESOLUTION],
+);
+
+/// Measure: the cost of a reading, many back to back.
+const COST: &str = "cost";
+/// Measure: the difference between two readings back to back.
+const PAIR: &str = "pair";
+/// Measure: the difference between two readings around known work.
+const AROUND: &str = "around work";
+/// Measure: the smallest step other than zero.
+const RESOLUTION: &str = "resolution";
 
 pub struct TimingOverhead;
 
@@ -141,7 +160,6 @@ impl Experiment for TimingOverhead {
     fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
         let reading = point.name(&READING);
         let measure = point.name(&MEASURE);
-        point.ensure_variants(ABOUT.parameters)?;
         if let Some(form) = FORMS.iter().find(|form| form.name == reading) {
             let ns_per_tick = 1e9 / site.ticks_per_second;
             return Ok(form_workload(form, measure, ns_per_tick));

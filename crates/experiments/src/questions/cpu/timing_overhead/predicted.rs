@@ -2,7 +2,7 @@
 
 use super::KERNEL_CLOCKS;
 use super::around_work;
-use super::points::{AROUND, COST, MEASURE, NAME, PAIR, READING};
+use super::{AROUND, COST, MEASURE, NAME, PAIR, READING};
 use crate::arch::KEEPS_WORK;
 use crate::expected::mode_switch;
 use fathom_core::machine::ClockReading;

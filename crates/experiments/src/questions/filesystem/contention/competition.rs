@@ -1,9 +1,7 @@
 //! Findings on competition: whether order still matters, whether more processes slow each other further, how unequal they become,
 //! and whether the size of the files matters.
 
-use super::points::{
-    ALL_RANDOM, ALL_SEQUENTIAL, EACH, NAME, OTHER_FILES, PROCESSES, UNFAIRNESS, USUAL_FILE, point,
-};
+use super::{ALL_RANDOM, ALL_SEQUENTIAL, EACH, NAME, OTHER_FILES, PROCESSES, UNFAIRNESS, USUAL_FILE, point};
 use fathom_core::prelude::*;
 use fathom_core::quantity::declared;
 use fathom_core::sorting;

@@ -1,6 +1,6 @@
 //! Findings: growth of the time per block with the number of processes, and the number with the highest total rate.
 
-use super::points::{
+use super::{
     ALL_RANDOM, ALL_SEQUENTIAL, EACH, NAME, PATTERNS, PROCESSES, RANDOM_AMONG, SEQUENTIAL_AMONG, TOGETHER,
     USUAL_FILE, point,
 };

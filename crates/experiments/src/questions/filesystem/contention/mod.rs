@@ -2,21 +2,61 @@
 
 mod competition;
 mod findings;
-mod points;
 mod predicted;
 
 use crate::apparatus::filesystem::fleet::{Member, ReadProgress, Readers};
 use crate::expected::device_facts;
 use fathom_core::prelude::*;
 use fathom_equipment::test_file::blocks::Order;
-use points::{
-    ALL_RANDOM, ALL_SEQUENTIAL, BLOCK, COUNTS, EACH, FEW_COUNTS, FIGURE, FILE, NAME, OTHER_FILE_COUNT,
-    OTHER_FILES, PATTERN, PATTERNS, PROCESSES, QUICK_COUNTS, RANDOM_AMONG, SEQUENTIAL_AMONG, TOGETHER,
-    UNFAIRNESS, USUAL_FILE, point,
-};
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::time::Duration;
+
+const NAME: &str = "filesystem/contention";
+
+const PATTERN: Parameter = Parameter::of("pattern", "the order in which the processes read", &PATTERNS);
+const FIGURE: Parameter = Parameter::named(
+    "figure",
+    "the time of a process for a block, the total rate, or how far the slowest process is behind the mean",
+);
+const FILE: Parameter = Parameter::bytes("file", "size of each process's file");
+const PROCESSES: Parameter = Parameter::count("processes", "processes that read at the same time");
+
+/// Pattern: all processes read sequentially.
+const ALL_SEQUENTIAL: &str = "all sequential";
+/// Pattern: all processes read in random order.
+const ALL_RANDOM: &str = "all random";
+/// Pattern: the sequential readers of a mixture.
+const SEQUENTIAL_AMONG: &str = "sequential among mixed";
+/// Pattern: the random readers of a mixture.
+const RANDOM_AMONG: &str = "random among mixed";
+const PATTERNS: [&str; 4] = [ALL_SEQUENTIAL, ALL_RANDOM, SEQUENTIAL_AMONG, RANDOM_AMONG];
+/// Figure: the time per block.
+const EACH: &str = "each process";
+/// Figure: the total rate.
+const TOGETHER: &str = "all together";
+/// Figure: how far the slowest process falls behind.
+const UNFAIRNESS: &str = "slowest behind the mean";
+
+/// Size of a block, bytes.
+const BLOCK: u64 = 4096;
+/// The usual size of a file, bytes: a thousand blocks, as in report 000.
+const USUAL_FILE: u64 = 1000 * BLOCK;
+/// Other sizes, the second only for a thorough run: whether the knee moves with them (R-FS-33).
+const OTHER_FILES: [u64; 2] = [1 << 20, 64 << 20];
+/// Number of processes with files of other sizes in a default run.
+const OTHER_FILE_COUNT: u64 = 8;
+/// Numbers of processes for files of the usual size: each up to ten, as in report 001 (R-FS-27), and up to the fifty of report 000.
+const COUNTS: [u64; 13] = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 16, 32, 50];
+/// Numbers of processes in a quick run.
+const QUICK_COUNTS: [u64; 2] = [1, 8];
+/// Numbers of processes for files of other sizes.
+const FEW_COUNTS: [u64; 5] = [1, 2, 4, 8, 16];
+
+fn point(pattern: &str, figure: &str, file: u64, processes: u64) -> Point {
+    let point = Point::at(Placement::Free).named(&PATTERN, pattern).named(&FIGURE, figure);
+    point.with(&FILE, file).with(&PROCESSES, processes)
+}
 
 pub struct Contention;
 
@@ -151,7 +191,6 @@ impl Experiment for Contention {
     }
 
     fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
-        point.ensure_variants(ABOUT.parameters)?;
         let members: Vec<Member> =
             (0..point.number(&PROCESSES)).map(|number| member(point, number)).collect();
         let timed: Vec<usize> = (0..members.len()).filter(|number| is_timed(point, *number)).collect();

@@ -1,8 +1,6 @@
 //! Predictions: the time of one process alone, and its wait for the others.
 
-use super::points::{
-    ALL_RANDOM, BLOCK, FIGURE, FILE, PATTERN, PROCESSES, RANDOM_AMONG, TOGETHER, UNFAIRNESS,
-};
+use super::{ALL_RANDOM, BLOCK, FIGURE, FILE, PATTERN, PROCESSES, RANDOM_AMONG, TOGETHER, UNFAIRNESS};
 use crate::expected::device_facts;
 use crate::questions::filesystem::read;
 use fathom_core::prelude::*;

@@ -150,7 +150,6 @@ impl Experiment for Directory {
     }
 
     fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
-        point.ensure_variants(ABOUT.parameters)?;
         let threads = point.number(&THREADS) as usize;
         let cpus = (threads > 1).then(|| spread_cpus::cpus(site, threads)).transpose()?;
         let shared = point.name(&DIRECTORY) == SHARED;

@@ -177,7 +177,6 @@ impl Experiment for DurableAppend {
     }
 
     fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
-        point.ensure_variants(ABOUT.parameters)?;
         let mut log = AppendLog::new(point.number(&BLOCK), durability(point)?, site)?;
         let (account, waiting) = (log.account(), log.waiting());
         let counted = f64::from(u8::from(AppendLog::counts_dirty_pages(site)?));

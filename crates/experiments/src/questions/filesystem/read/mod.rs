@@ -13,11 +13,7 @@ use crate::apparatus::filesystem::extents;
 use crate::apparatus::filesystem::reader::{Call, ReadAhead, Reader};
 use crate::apparatus::filesystem::uring;
 use crate::expected::device_facts;
-use fathom_core::experiment::{
-    About, At, Basis, Bound, Check, Effort, Experiment, Failure, Finding, Known, Landmark, MainFigure,
-    Observed, Parameter, Point, Prediction, Requirement, Shown, Site, TimedCode, Touch, Workload,
-};
-use fathom_core::machine::Machine;
+use fathom_core::prelude::*;
 use fathom_equipment::test_file::blocks::{BlockWalk, Order};
 use fathom_equipment::test_file::{DiskQuota, TestFile, cached, direct, ensure_accounted, served, warm};
 use points::{
@@ -151,7 +147,6 @@ impl Experiment for Read {
     }
 
     fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
-        point.ensure_variants(ABOUT.parameters)?;
         let prepare = match (point.name(&STATE), point.name(&CALL)) {
             (DIRECT, IO_URING) => in_flight,
             (DIRECT, _) => past_the_cache,

@@ -115,7 +115,6 @@ impl Experiment for RemoteRead {
     }
 
     fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
-        point.ensure_variants(ABOUT.parameters)?;
         if point.name(&PROTOCOL) == LOCAL {
             return local(point, site);
         }
@@ -132,7 +131,7 @@ impl Experiment for RemoteRead {
             CLIENT_CACHED => Ok(reading(point, file, site)?.client_cached()?.timed()),
             SERVER_CACHED => Ok(reading(point, file, site)?.server_cached()?.timed_or_once(site)),
             SERVER_COLD => Ok(reading(point, file, site)?.server_cold(file)?.once(site)),
-            UNPROVED => Ok(reading(point, file, site)?.unproved(file)?.once(site)),
+            UNPROVED => Ok(reading(point, file, site)?.possibly_cached(file)?.once(site)),
             state => Err(Failure::no_variant(&STATE, state)),
         }
     }

@@ -211,7 +211,7 @@ impl RemoteReading {
     }
 
     /// State: blocks that this run has not read before.
-    pub fn unproved(self, file: &RemoteFile) -> Result<Self, Failure> {
+    pub fn possibly_cached(self, file: &RemoteFile) -> Result<Self, Failure> {
         if file.own {
             return Err(Failure::Unsupported(
                 "this run made the file, so the server's cache holds it: name an older file to read blocks that the \

@@ -1,6 +1,6 @@
 //! Findings from bandwidths: the fastest methods, and how naive counting misleads.
 
-use super::points::point;
+use super::point;
 use crate::apparatus::memory::stream::kernel::{KERNELS, Kernel, Kind, PER_LINE};
 use crate::apparatus::memory::stream::working_set::{self, Level};
 use fathom_core::machine::Bandwidth;

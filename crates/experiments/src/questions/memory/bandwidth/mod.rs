@@ -1,10 +1,8 @@
 //! How many bytes per second does one core move, by instruction and by level of the memory hierarchy?
 
 mod findings;
-mod points;
 
 pub use findings::best;
-pub use points::{KIND, METHOD, kernel_of, point};
 
 use crate::apparatus::memory::backing::Backing;
 use crate::apparatus::memory::stream::arrays::{Arrays, MOST_PIECE_BYTES};
@@ -12,14 +10,29 @@ use crate::apparatus::memory::stream::filled::Filled;
 use crate::apparatus::memory::stream::kernel::{KERNELS, Kernel, Maker, PER_LINE};
 use crate::apparatus::memory::stream::working_set::{self, LEVEL, Level, SIZE};
 use crate::expected;
-use fathom_core::experiment::{
-    About, At, Basis, Bound, Check, Effort, Experiment, Failure, Finding, Known, MainFigure, Observed, Point,
-    Prediction, Requirement, Shown, Site, SweepOptions, TimedCode, Workload,
-};
-use fathom_core::machine::Machine;
+use fathom_core::prelude::*;
 use fathom_core::quantity::{Unit, declared};
 use std::cell::RefCell;
 use std::rc::Rc;
+
+pub const KIND: Parameter =
+    Parameter::named("kind", "read (and add up), write, copy, scale (a = s b) or triad (a = b + s c)");
+pub const METHOD: Parameter = Parameter::named("method", "the instructions or the function");
+
+/// The point of a kernel with arrays of this size, which belongs to the level.
+pub fn point(kernel: &Kernel, (level, size): (Level, u64)) -> Point {
+    Point::new()
+        .named(&KIND, kernel.kind.name())
+        .named(&METHOD, kernel.method)
+        .named(&LEVEL, level.name())
+        .with(&SIZE, size)
+}
+
+pub fn kernel_of(point: &Point) -> Result<&'static Kernel, String> {
+    Kernel::find(point.name(&KIND), point.name(&METHOD)).ok_or_else(|| {
+        format!("this architecture has no kernel `{}` by `{}`", point.name(&KIND), point.name(&METHOD))
+    })
+}
 
 /// The experiment `memory/bandwidth`.
 pub struct Bandwidth;

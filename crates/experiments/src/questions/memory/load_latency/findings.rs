@@ -1,8 +1,6 @@
 //! Findings from the curves of latency: levels, translation, and the naive variants compared.
 
-use super::points::{
-    FIXED, NAME, SIZE, STRIDE, WIDE_STRIDE, WITHIN, WITHIN_ROLLED, cycle_point, naive_point,
-};
+use super::{FIXED, NAME, SIZE, STRIDE, WIDE_STRIDE, WITHIN, WITHIN_ROLLED, cycle_point, naive_point};
 use crate::apparatus::memory::pages::Pages;
 use crate::expected::rule_of_thumb::{PublishedRange, RuleOfThumb};
 use crate::expected::{last_cache, levels};

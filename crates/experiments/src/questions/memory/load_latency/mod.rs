@@ -1,9 +1,6 @@
 //! What is the latency of a load, by the size of the array?
 
 mod findings;
-mod points;
-
-pub use points::{SIZE, cycle_point};
 
 use crate::apparatus::memory::backing::Backing;
 use crate::apparatus::memory::chase::arena::Arena;
@@ -12,17 +9,41 @@ use crate::apparatus::memory::chase::random_order::RandomOrder;
 use crate::apparatus::memory::chase::{kernel, scattered, sizes, walk};
 use crate::apparatus::memory::pages::{PAGES, Pages};
 use crate::expected::hierarchy;
-use fathom_core::experiment::{
-    About, At, Basis, Bound, Check, Effort, Experiment, Failure, Finding, Known, MainFigure, Observed, Point,
-    Prediction, Requirement, Shown, Site, TimedCode, Workload,
-};
-use fathom_core::machine::Machine;
+use fathom_core::prelude::*;
 use fathom_core::quantity::declared;
-use points::{
-    CYCLE, ELEMENTS, FIXED, NAME, ORDER, STRIDE, WIDE_STRIDE, WINDOWED, WITHIN, WITHIN_ROLLED, naive_point,
-};
 use std::rc::Rc;
 use std::time::Duration;
+
+const NAME: &str = "memory/load_latency";
+
+pub const SIZE: Parameter = Parameter::bytes("size", "the size of the array");
+const ORDER: Parameter = Parameter::named("order", "the order in which the array is visited");
+const STRIDE: Parameter = Parameter::bytes("stride", "bytes from one element to the next");
+
+/// Order: all lines once, none predictable.
+const CYCLE: &str = "random cycle";
+/// Order: window after window, with all lines of each once, none predictable; prefetchers of adjacent lines and TLBs help.
+const WINDOWED: &str = "random within windows of 256 KiB";
+/// Order: a constant distance, as in lmbench.
+const FIXED: &str = "fixed stride";
+/// Order: forward in strides, at a random position within each.
+const WITHIN: &str = "random within stride";
+/// Order: the same, in a loop of one load.
+const WITHIN_ROLLED: &str = "random within stride, not unrolled";
+/// Order: addresses that do not depend on loads.
+const ELEMENTS: &str = "random elements";
+/// The stride within which the random positions are: eight lines.
+const WIDE_STRIDE: u64 = 512;
+
+/// The point of the main curve, also for other experiments.
+pub fn cycle_point(pages: Pages, size: u64) -> Point {
+    Point::new().named(&ORDER, CYCLE).named(&PAGES, pages.name()).with(&SIZE, size)
+}
+
+/// A point of the naive variants, on base pages.
+fn naive_point(order: &str, size: u64) -> Point {
+    Point::new().named(&ORDER, order).named(&PAGES, Pages::Base.name()).with(&SIZE, size)
+}
 
 pub struct LoadLatency;
 

@@ -14,11 +14,7 @@ use crate::apparatus::memory::fault::touched::{
 };
 use crate::apparatus::memory::pages::{Mapping, Pages};
 use crate::expected::fault::{handling, trap};
-use fathom_core::experiment::{
-    About, At, Bound, Check, Effort, Experiment, Failure, Finding, Known, MainFigure, Observed, Point,
-    Prediction, Question, Requirement, Shown, Site, TimedCode, Touch, Workload, finding, statement,
-};
-use fathom_core::machine::Machine;
+use fathom_core::prelude::*;
 use points::{
     ACCESS, BATCH, CACHED, CACHED_ALONE, CACHED_PRIVATE, CACHED_SHARED, CHILD, CLEARED, FIRST_READ,
     FIRST_WRITE, HUGE, HUGE_STRETCH, LARGE, PARENT, POPULATED, SMALL, SURVIVOR, point,

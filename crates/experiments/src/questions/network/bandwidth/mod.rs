@@ -11,7 +11,7 @@ mod processor_cost;
 use crate::apparatus::network::account::{self, Account};
 use crate::apparatus::network::acknowledged;
 use crate::apparatus::network::arrival_rate::least_interval_ns;
-use crate::apparatus::network::path::{PATH, ensure_path, required};
+use crate::apparatus::network::path::{PATH, required};
 use crate::apparatus::network::sending::ZERO_COPY;
 use fathom_core::prelude::*;
 use points::{
@@ -173,8 +173,6 @@ impl Experiment for Bandwidth {
     }
 
     fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
-        ensure_path(point)?;
-        point.ensure_variants(ABOUT.parameters)?;
         if point.name(&TRANSPORT) == ACKNOWLEDGED {
             let chunk = point.number(&CHUNK) as u32;
             return acknowledged::workload(point.name(&DIRECTION) == SEND, point.name(&PATH), chunk, site);

@@ -1,6 +1,6 @@
 //! Findings from opening and ending connections: in round trips, and as shares of software and network.
 
-use super::points::{CLOSE, CONNECT, GRACEFUL, phase};
+use super::{CLOSE, CONNECT, GRACEFUL, phase};
 use crate::apparatus::network::path::{LOOPBACK, PEER};
 use crate::apparatus::network::software_share::software_and_network;
 use crate::questions::network::round_trip::{self, TCP};

@@ -1,23 +1,65 @@
 //! What does it cost to open a connection, and to end it?
 
 mod findings;
-mod points;
 
 use super::round_trip;
 use crate::apparatus::network::caller::{self, ACCEPTED, CONNECTED, Caller, OPENED_AGAIN, OVERFLOWS, timed};
-use crate::apparatus::network::path::{PATH, PEER, ensure_path, required};
-use crate::expected;
-use crate::expected::{kernel_service, published};
+use crate::apparatus::network::path::{LOOPBACK, PATH, PEER, required};
+use crate::expected::{self, kernel_service, published};
 use fathom_core::prelude::*;
 use fathom_core::sampling::partner::PartnerProcess;
-use fathom_equipment::peer::Service;
 use fathom_equipment::peer::other_side::{OtherSide, Version};
-use fathom_equipment::peer::ports;
 use fathom_equipment::peer::service::accept;
-use points::{CONNECT, FOUR, GRACEFUL, IP_VERSION, PHASE, RESET, SIX, TO_ACCEPT};
+use fathom_equipment::peer::{Service, ports};
 use std::net::TcpStream;
 use std::rc::Rc;
 use std::time::Duration;
+
+const PHASE: Parameter = Parameter::of(
+    "phase",
+    "which part of a connection's lifetime is timed",
+    &[CONNECT, TO_ACCEPT, GRACEFUL, RESET, CLOSE],
+);
+const IP_VERSION: Parameter = Parameter::of("ip_version", "version of the Internet protocol", &[FOUR, SIX]);
+
+/// Phase: connect, as the client sees it.
+const CONNECT: &str = "connect";
+/// Phase: until accept returns at the server.
+const TO_ACCEPT: &str = "connect to accept";
+/// Phase: until both sides have closed.
+const GRACEFUL: &str = "graceful end";
+/// Phase: reset without waiting.
+const RESET: &str = "reset";
+/// Phase: the `close()` call alone.
+const CLOSE: &str = "close";
+/// Version: IPv4.
+const FOUR: &str = "IPv4";
+/// Version: IPv6.
+const SIX: &str = "IPv6";
+
+/// The point of a phase over IPv4, with its two sides on two CPUs or hosts.
+fn phase(phase: &str, path: &str) -> Point {
+    point(phase, path, FOUR, Placement::AcrossCpus)
+}
+
+fn point(phase: &str, path: &str, version: &str, placement: Placement) -> Point {
+    Point::at(placement).named(&PHASE, phase).named(&PATH, path).named(&IP_VERSION, version)
+}
+
+/// Every point, in the order of the table.
+fn all() -> Vec<Point> {
+    let mut points = vec![];
+    for version in [FOUR, SIX] {
+        for phase in [CONNECT, TO_ACCEPT, GRACEFUL, RESET, CLOSE] {
+            let places = [Placement::OneCpu, Placement::AcrossCpus];
+            points.extend(places.map(|placement| point(phase, LOOPBACK, version, placement)));
+        }
+        for phase in [CONNECT, GRACEFUL, RESET, CLOSE] {
+            points.push(point(phase, PEER, version, Placement::AcrossCpus));
+        }
+    }
+    points
+}
 
 /// The experiment `network/connection`.
 pub struct Connection;
@@ -74,7 +116,7 @@ impl Experiment for Connection {
     }
 
     fn sweep(&self, _: &Machine) -> Vec<Point> {
-        points::all()
+        all()
     }
 
     fn requires(&self, point: &Point) -> Vec<Requirement> {
@@ -134,8 +176,6 @@ impl Experiment for Connection {
     }
 
     fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
-        ensure_path(point)?;
-        point.ensure_variants(ABOUT.parameters)?;
         let version = if point.name(&IP_VERSION) == SIX { Version::Six } else { Version::Four };
         if point.name(&PHASE) == TO_ACCEPT {
             return until_accepted(version, site);

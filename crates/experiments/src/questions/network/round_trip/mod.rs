@@ -9,15 +9,10 @@ pub use points::{TCP, closed, message_ns, packet_ns, ping};
 use crate::apparatus::network::conversation::{self, Conversation};
 use crate::apparatus::network::datagrams::{self, DatagramCounts, LATE, LOST, SENT, Udp};
 use crate::apparatus::network::open_loop::open_loop;
-use crate::apparatus::network::path::{PATH, PEER, ensure_path, required};
+use crate::apparatus::network::path::{PATH, PEER, required};
 use crate::apparatus::network::tcp_info::tcp_info;
-use fathom_core::experiment::{
-    About, At, Bound, Check, Effort, Experiment, Failure, Finding, Known, MainFigure, Observed, Placement,
-    Point, Prediction, Requirement, Shown, Site, TimedCode, Touch, Workload,
-};
-use fathom_core::machine::Machine;
+use fathom_core::prelude::*;
 use fathom_core::quantities;
-use fathom_core::quantity::Unit;
 use fathom_core::statistics::share_interval;
 use fathom_equipment::peer::Service;
 use fathom_equipment::peer::other_side::OtherSide;
@@ -135,8 +130,6 @@ impl Experiment for RoundTrip {
     }
 
     fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
-        ensure_path(point)?;
-        point.ensure_variants(ABOUT.parameters)?;
         let bytes = point.number(&PAYLOAD) as usize;
         if point.name(&LOOP) == OPEN {
             return open_workload(point, bytes, site);
