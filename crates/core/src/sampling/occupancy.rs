@@ -112,17 +112,18 @@ pub fn read<C: Clock>(clock: &C, times: u32) -> CoreReading {
 }
 
 /// Readings of which [`look`] takes the median: one alone may be interrupted.
-const LOOK: usize = 9;
+const READINGS_A_LOOK: usize = 9;
 
 /// The state of a CPU's core now, read by this thread, which goes there for some ten microseconds and comes back: the reading
 /// with the median quotient. `None` if this thread may not run there.
 pub fn look(cpu: usize, kind: ClockKind, times: u32) -> Option<CoreReading> {
     let before = affinity::current();
     affinity::pin(cpu).ok()?;
-    let mut readings: Vec<CoreReading> = (0..LOOK + 2).map(|_| read_with(kind, times)).skip(2).collect();
+    let mut readings: Vec<CoreReading> =
+        (0..READINGS_A_LOOK + 2).map(|_| read_with(kind, times)).skip(2).collect();
     affinity::set(&before);
     sorting::by_number(&mut readings, |reading| quotient(*reading));
-    Some(readings[LOOK / 2])
+    Some(readings[READINGS_A_LOOK / 2])
 }
 
 /// A reading through a clock of this kind.

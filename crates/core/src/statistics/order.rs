@@ -7,7 +7,7 @@ use super::quantile::{LEVEL, between};
 /// How far beyond the extremes of four and five numbers the interval reaches, in ranges: the middle of a normal distribution then
 /// lies in it 95 times in 100. The test of the midrange over the range: Walsh 1949, "On the range-midrange test and some tests with
 /// bounded significance levels" (Ann. Math. Stat. 20); the probabilities are computed in the test below.
-const BEYOND: [(usize, f64); 2] = [(4, 0.24), (5, 0.04)];
+const WIDENINGS: [(usize, f64); 2] = [(4, 0.24), (5, 0.04)];
 
 /// The rank, counted from either end, at which the interval of so many numbers ends; not whole if it lies between two, and below
 /// one if it lies beyond the extreme. `None` of fewer than four.
@@ -17,11 +17,11 @@ const BEYOND: [(usize, f64); 2] = [(4, 0.24), (5, 0.04)];
 /// 1986, "Confidence intervals based on interpolated order statistics" (Stat. Probab. Lett. 4). The extremes of four enclose the
 /// median only 87.5 times in 100, those of five 93.75; there the numbers are taken for normal.
 pub(super) fn rank(count: usize) -> Option<f64> {
-    if let Some((_, beyond)) = BEYOND.iter().find(|(few, _)| *few == count) {
+    if let Some((_, beyond)) = WIDENINGS.iter().find(|(few, _)| *few == count) {
         return Some(1.0 - beyond);
     }
     let enclosed = |rank: usize| 1.0 - 2.0 * binomial_at_most(rank - 1, count, 0.5);
-    if count < BEYOND[0].0 {
+    if count < WIDENINGS[0].0 {
         return None;
     }
     let whole = (1..count).take_while(|rank| enclosed(*rank) >= LEVEL).last()?;
@@ -64,7 +64,7 @@ mod tests {
 
     #[test]
     fn four_and_five_normal_numbers_are_extended_to_95_in_100() {
-        for (count, beyond) in BEYOND {
+        for (count, beyond) in WIDENINGS {
             let held = held_by_normal(i32::try_from(count).unwrap(), beyond);
             assert!((held - LEVEL).abs() < 1.5e-3, "{count}: {held}");
         }

@@ -21,7 +21,7 @@ pub fn drain(
     buffer: &mut [u8],
     mut arrived: impl FnMut(u64, u64) -> u64,
 ) -> std::io::Result<(u64, u64)> {
-    let (mut bytes, mut reads, mut untold, mut quantum, mut told_at) = (0, 0, (0, 0), 1, None);
+    let (mut bytes, mut reads, mut unreported, mut quantum, mut told_at) = (0, 0, (0, 0), 1, None);
     loop {
         let read = match from.read(buffer) {
             Ok(0) => break,
@@ -31,16 +31,16 @@ pub fn drain(
         };
         bytes += read;
         reads += 1;
-        untold = (untold.0 + read, untold.1 + 1);
-        if untold.0 >= quantum {
-            let (more, of_reads) = std::mem::take(&mut untold);
+        unreported = (unreported.0 + read, unreported.1 + 1);
+        if unreported.0 >= quantum {
+            let (more, of_reads) = std::mem::take(&mut unreported);
             let now = arrived(more, of_reads);
             quantum = told_at.map_or(quantum, |then: u64| next(quantum, now.saturating_sub(then)));
             told_at = Some(now);
         }
     }
-    if untold.0 > 0 {
-        arrived(untold.0, untold.1);
+    if unreported.0 > 0 {
+        arrived(unreported.0, unreported.1);
     }
     Ok((bytes, reads))
 }

@@ -14,7 +14,7 @@ const MOST: usize = 4096;
 const STEPS: u64 = 4096;
 
 /// The time between two looks at whether all of them run.
-const LOOK: Duration = Duration::from_micros(500);
+const POLL_INTERVAL: Duration = Duration::from_micros(500);
 
 /// The policies of sched(7) that need no privilege.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -80,7 +80,7 @@ impl Busy {
         let processes = places.zip(&board.lanes).map(start).collect::<Result<Vec<_>, _>>()?;
         let busy = Busy { board, processes };
         while busy.steps().contains(&0) {
-            std::thread::sleep(LOOK);
+            std::thread::sleep(POLL_INTERVAL);
         }
         Ok(busy)
     }
@@ -139,7 +139,7 @@ mod tests {
         assert_eq!((busy.count(), busy.under(LoadPolicy::Idle), busy.under(LoadPolicy::Other)), (2, 2, 0));
         let (before, board) = (busy.steps(), busy.board);
         while busy.steps().iter().zip(&before).any(|(now, before)| now <= before) {
-            std::thread::sleep(LOOK);
+            std::thread::sleep(POLL_INTERVAL);
         }
         drop(busy);
         let at_rest =

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 /// Interval at which a process that waits for the others checks.
-const LOOK: Duration = Duration::from_micros(200);
+const POLL_INTERVAL: Duration = Duration::from_micros(200);
 
 /// Maximum number of processes in a fleet.
 pub const MOST: usize = 256;
@@ -143,7 +143,7 @@ impl Readers {
             if site.stopwatch.now_ns() - began > Readers::LONGEST {
                 return Err(Failure::Broke(format!("not all processes were {what} after five seconds")));
             }
-            std::thread::sleep(LOOK);
+            std::thread::sleep(POLL_INTERVAL);
         }
         Ok(())
     }
@@ -234,7 +234,7 @@ fn read_on(
 ) -> Result<(), Failure> {
     lane.tell(0, stopwatch.now_ns());
     while go.load(Ordering::Acquire) == 0 {
-        std::thread::sleep(LOOK);
+        std::thread::sleep(POLL_INTERVAL);
     }
     let mut blocks = 0;
     loop {

@@ -14,7 +14,10 @@ pub const FORMS: &[CounterForm] = &[
     form("lfence-rdtsc-lfence rdtscp-lfence", [fenced::<0>, fenced::<MULTIPLICATIONS>]),
     form("lfence-rdtsc-lfence nop rdtscp-lfence", [fenced_with_nop::<0>, fenced_with_nop::<MULTIPLICATIONS>]),
     form("mfence-lfence-rdtsc", [mfence::<0>, mfence::<MULTIPLICATIONS>]),
-    form("cpuid-rdtsc rdtscp-cpuid", [paoloni::<0>, paoloni::<MULTIPLICATIONS>]),
+    form(
+        "cpuid-rdtsc rdtscp-cpuid",
+        [cpuid_rdtsc_rdtscp_cpuid::<0>, cpuid_rdtsc_rdtscp_cpuid::<MULTIPLICATIONS>],
+    ),
     form("cpuid-rdtsc rdtscp", [paoloni_without_trailing::<0>, paoloni_without_trailing::<MULTIPLICATIONS>]),
 ];
 
@@ -59,7 +62,7 @@ form!(
     ["mfence", "lfence", "rdtsc", "shl rdx, 32", "or rdx, rax", "mov {stop}, rdx"]
 );
 form!(
-    paoloni,
+    cpuid_rdtsc_rdtscp_cpuid,
     ["xor eax, eax", "cpuid", "rdtsc"],
     ["rdtscp", "shl rdx, 32", "or rdx, rax", "mov {stop}, rdx", "xor eax, eax", "cpuid"]
 );

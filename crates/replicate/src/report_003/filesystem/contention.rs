@@ -56,7 +56,7 @@ pub fn contention(stage: &Stage) -> Result<Series, Failure> {
     let (mut series, mut means) = (Series::default(), vec![]);
     for pattern in PATTERNS {
         for &competitors in &counts {
-            let passes = if stage.quick { LEAST_PASSES } else { afforded(alone, competitors) };
+            let passes = if stage.quick { LEAST_PASSES } else { passes_within_budget(alone, competitors) };
             let values = crowd(stage, &mut main, pattern, competitors, passes)?;
             let values: Vec<f64> = values.into_iter().map(|ticks| ticks * ns).collect();
             means.push((competitors, values.iter().sum::<f64>() / values.len() as f64));
@@ -69,7 +69,7 @@ pub fn contention(stage: &Stage) -> Result<Series, Failure> {
 }
 
 /// Passes that fit into the time, if a block takes half as many times longer as there are competitors.
-fn afforded(alone: Duration, competitors: u64) -> u64 {
+fn passes_within_budget(alone: Duration, competitors: u64) -> u64 {
     let each = alone.as_secs_f64() * (competitors as f64 / 2.0).max(1.0);
     ((TIME.as_secs_f64() / each) as u64).clamp(LEAST_PASSES, PASSES)
 }
@@ -152,9 +152,9 @@ mod tests {
 
     #[test]
     fn as_many_passes_are_made_as_fit_and_two_at_least() {
-        assert_eq!(afforded(Duration::from_millis(1), 1), 50);
-        assert_eq!(afforded(Duration::from_millis(25), 4), 5);
-        assert_eq!(afforded(Duration::from_secs(1), 15), LEAST_PASSES);
+        assert_eq!(passes_within_budget(Duration::from_millis(1), 1), 50);
+        assert_eq!(passes_within_budget(Duration::from_millis(25), 4), 5);
+        assert_eq!(passes_within_budget(Duration::from_secs(1), 15), LEAST_PASSES);
     }
 
     #[test]

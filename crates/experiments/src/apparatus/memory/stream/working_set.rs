@@ -47,7 +47,7 @@ const USUAL: [(u8, u64); 2] = [(1, 32 << 10), (2, 256 << 10)];
 const USUAL_LAST: u64 = 32 << 20;
 
 /// Arrays in memory are this many times the last-level cache: at most a quarter of the lines can still be there.
-const BEYOND: u64 = 4;
+const LEAST_TIMES_LAST_CACHE: u64 = 4;
 /// Maximum size of arrays in memory, because they are filled for each trial.
 const LARGEST: u64 = 1 << 30;
 /// Minimum size of arrays in memory: an undeclared cache may be as large as half of it.
@@ -110,5 +110,5 @@ pub fn last_cache_bytes(machine: &Machine) -> u64 {
 pub fn memory_bytes(machine: &Machine) -> u64 {
     let caches_of_last = machine.caches.value().and_then(|_| caches(machine).last().copied());
     let last = caches_of_last.map_or(USUAL_LAST, |(_, _, most)| most);
-    (BEYOND * last).next_multiple_of(6 << 20).clamp(SMALLEST, LARGEST)
+    (LEAST_TIMES_LAST_CACHE * last).next_multiple_of(6 << 20).clamp(SMALLEST, LARGEST)
 }
