@@ -30,7 +30,6 @@ mod pool;
 mod precision;
 mod proportion;
 mod quantile;
-mod rate;
 mod ratio;
 mod robust_line;
 mod rounded;
@@ -60,7 +59,6 @@ pub use proportion::share_interval;
 pub use quantile::{
     SortedSample, median, minimum_sample, quantile, quantile_interval, supported_percentiles,
 };
-pub use rate::rate;
 pub use ratio::{Ratio, ratio};
 pub use robust_line::{RobustLine, theil_sen};
 pub use rounded::{FARTHEST_FROM_ITS_TIMES, between_steps};

@@ -168,7 +168,7 @@ pub(super) fn bandwidth_local(stage: &Stage) -> Result<Series, Failure> {
     for size in SIZES {
         let (mut buffer, mut rates) = (vec![0; size], vec![]);
         for _ in 0..repetitions {
-            let (rate, reads) = received_by_read(&listener, &mut buffer)?;
+            let (rate, reads) = received(&listener, &mut buffer)?;
             rates.push(rate);
             // The last message of the largest buffer is shown in a figure, read by read.
             last = reads;
@@ -198,13 +198,8 @@ pub fn send_all(server: SocketAddr, repetitions: u64) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The server: bytes per second of one buffer, from the moment when there is something to read.
-pub fn received(listener: &TcpListener, buffer: &mut [u8]) -> Result<f64, Failure> {
-    Ok(received_by_read(listener, buffer)?.0)
-}
-
-/// The same, with the bytes of each read.
-fn received_by_read(listener: &TcpListener, buffer: &mut [u8]) -> Result<(f64, Vec<f64>), Failure> {
+/// The server: bytes per second of one buffer, from the moment when there is something to read, and the bytes of each read.
+fn received(listener: &TcpListener, buffer: &mut [u8]) -> Result<(f64, Vec<f64>), Failure> {
     readable(listener.as_raw_fd())?;
     let (mut stream, _) = listener.accept().map_err(broke("accept"))?;
     stream.set_read_timeout(Some(TIMEOUT)).map_err(broke("SO_RCVTIMEO"))?;
