@@ -204,7 +204,10 @@ pub(super) fn slope_ends(trend: &TrendResult) -> Option<(f64, f64)> {
 }
 
 fn of_slope(trend: &TrendResult) -> WrittenFigure {
-    numbers(Measure::of(trend.unit, trend.slope()), trend.slope(), slope_ends(trend), ABSENT.to_owned(), None)
+    let slope = trend.slope();
+    let factor = trend.predicted.as_ref().map(|step| quantities::factor(slope / step.total));
+    let factor = factor.unwrap_or_else(|| ABSENT.to_owned());
+    numbers(Measure::of(trend.unit, slope), slope, slope_ends(trend), factor, None)
 }
 
 /// A number with its unit, and its interval in the same unit.

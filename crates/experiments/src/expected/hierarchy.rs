@@ -301,6 +301,20 @@ mod tests {
     }
 
     #[test]
+    fn lines_at_a_stride_lie_in_the_third_level_though_their_array_does_not_fit() {
+        let machine = fathom_described::machine();
+        let known = Known::new(&machine, Some(3e9));
+        let all = levels(&known);
+        let third = all[2].bytes;
+        // An eighth of the lines of four times the cache: half of it, if they spread over all of its sets.
+        let spread = at_a_stride(&known, 4.0 * third, third / 2.0, 4096);
+        let whole = at_a_stride(&known, 4.0 * third, 4.0 * third, 4096);
+        let latency = all[2].latency().value;
+        assert!((spread - latency).abs() < 0.1 * latency, "{spread} of {latency}");
+        assert!(whole > 1.5 * latency, "{whole} of {latency}");
+    }
+
+    #[test]
     fn frames_that_lie_anywhere_fill_a_cache_unevenly() {
         let latency = Basis::assumed(4.0, "a test");
         let level = Level { name: "L2".to_owned(), bytes: 2048.0, ways: Some((16.0, 128.0)), latency };

@@ -4,14 +4,13 @@ use super::nearest::{Nearest, written};
 use super::one_page;
 use super::sections::{linked, listed};
 use crate::main_figures::{self, FigureSource};
-use crate::paper::{Key, Section, Text};
-use crate::precision::Precision;
+use crate::paper::{Block, Key, Section, Text};
 use crate::{finding, words};
 use fathom_core::experiment::{Placement, Point};
 use fathom_core::quantities;
 use fathom_core::quantity::Kind;
 use fathom_core::sorting;
-use fathom_engine::results::{BECAME, Explanation, PointResult, Results, distance};
+use fathom_engine::results::{BECAME, Explanation, FAIR, PointResult, Results, distance};
 
 /// The number of strengths, of weaknesses and of surprises.
 const EACH: usize = 3;
@@ -19,15 +18,23 @@ const EACH: usize = 3;
 /// From this factor on a machine is good or bad at something: below it, methods and years differ as much.
 const NOTABLE: f64 = 1.25;
 
+/// Beyond this factor a ratio of two methods that differ says more of the methods than of the machines.
+const OF_THE_METHOD: f64 = 5.0;
+
 pub(super) fn of(results: &Results, nearest: &Nearest) -> Section {
     // Of a size neither more nor less is better: the file cache may be as large as a limit that was set.
     let sized = |point: &PointResult| point.unit.kind() == Kind::Size;
-    let merits = nearest.merits().into_iter().filter(|(point, _)| !sized(point)).collect();
+    let says_more_of_the_method = |(point, merit): &(&PointResult, f64)| {
+        distance(*merit) > OF_THE_METHOD && !nearest.differences(point).is_empty()
+    };
+    let merits = nearest.merits().into_iter();
+    let merits = merits.filter(|(point, _)| !sized(point)).filter(|merit| !says_more_of_the_method(merit));
+    let merits = merits.collect();
     let merits = distinct(merits);
     let good = first(merits.iter().filter(|(_, merit)| *merit >= NOTABLE).collect(), nearest);
     let bad = first(merits.iter().rev().filter(|(_, merit)| *merit <= 1.0 / NOTABLE).collect(), nearest);
     let beside = format!(
-        "beside the nearest published machines ({}), by methods as near as their sources allow; in brackets, this machine over that one",
+        "beside the nearest published machines ({}), by methods as near as their sources allow; in brackets, this machine over that one; beyond a factor of {OF_THE_METHOD} only where the method is the same",
         nearest.names()
     );
     let of_both = if good.is_empty() { bad.is_empty() } else { !bad.is_empty() };
@@ -63,15 +70,20 @@ pub(super) fn of(results: &Results, nearest: &Nearest) -> Section {
             "Surprises whose cause is open:",
             open.into_iter().map(|point| surprise(results, point)),
         ))
-        .say(
-            format!(
-                "{} {}",
-                Precision::of(results).sentence(),
-                if number == 0 { "No prediction missed for certain." } else { "" }
-            )
-            .trim_end()
-            .to_owned(),
-        )
+        .with_all(nearness(results).map(Block::Paragraph))
+        .with_all((number == 0).then(|| Block::Paragraph("No prediction missed for certain.".into())))
+}
+
+/// How near the run came to its predictions, and to what the bare hardware costs.
+fn nearness(results: &Results) -> Option<Text> {
+    let total = results.accuracy.total.as_ref()?;
+    let predicted = format!(
+        "Of {} that were predicted {} came within a factor of {FAIR}.",
+        words::plural(total.judged, "value"),
+        quantities::percent(total.fair.share)
+    );
+    let of_hardware = results.overall.first().map(|of| format!(" {}", finding::text(&of.statement)));
+    Some(Text::plain(predicted).and(Text::prose(&of_hardware.unwrap_or_default())))
 }
 
 /// The first of these: a ratio of the same method says the most, one of another method may be the method's.

@@ -118,7 +118,7 @@ fn of_length(known: &Known) -> Option<Finding> {
     if long.differs_from(&short) != Some(true) || long.value < short.value {
         return None;
     }
-    let host = if known.machine.is_virtual() {
+    let host = if context_switch::after_idling(Prediction::new(), 1_000_000, known).total() > 0.0 {
         " A host under KVM keeps a core waiting for an idle virtual CPU for 200 µs, unless set otherwise (the Linux kernel's \
          documentation, halt polling), and has to wake its own thread after that."
     } else {

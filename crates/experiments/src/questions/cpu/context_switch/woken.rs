@@ -34,9 +34,10 @@ pub fn before_measuring(known: &Known) -> Basis {
 /// on x86 (the Linux kernel's documentation, halt polling).
 const POLLED_NS: u64 = 200_000;
 
-/// Adds waking the host's own thread, if a virtual CPU has been idle for longer than its host waits.
+/// Adds waking the host's own thread, if a virtual CPU under KVM has been idle for longer than its host waits.
 pub fn after_idling(prediction: Prediction, idle_ns: u64, known: &Known) -> Prediction {
-    if !known.machine.is_virtual() || idle_ns <= POLLED_NS {
+    let hypervisor = known.machine.virtualization.hypervisor.value().and_then(Option::as_deref);
+    if hypervisor != Some("KVM") || idle_ns <= POLLED_NS {
         return prediction;
     }
     let polled = "the Linux kernel's documentation, halt polling: a host under KVM waits 200 µs for an idle virtual CPU, then its own \
@@ -79,6 +80,20 @@ mod tests {
             all.extend(terms.filter(|term| term.event == Some(TermEvent::WakeUp)).map(|term| term.each));
         }
         all
+    }
+
+    #[test]
+    fn a_host_that_no_longer_waits_is_woken_as_well_and_hardware_has_none() {
+        let longer = |hypervisor, idle_ns| {
+            let machine = machine(hypervisor);
+            after_idling(Prediction::new(), idle_ns, &Known::new(&machine, None)).total()
+        };
+        assert!(longer(Some("KVM"), 1_000_000) > longer(Some("KVM"), 100_000));
+        assert!(longer(Some("KVM"), 100_000).abs() < f64::EPSILON);
+        assert!(
+            longer(None, 1_000_000).abs() < f64::EPSILON
+                && longer(Some("Xen"), 1_000_000).abs() < f64::EPSILON
+        );
     }
 
     #[test]
