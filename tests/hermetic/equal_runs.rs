@@ -27,7 +27,13 @@ fn wandering(by: f64, seed: u64) -> ReducedRun {
     let over = mean(&steps).expect("steps");
     let error = over.deviation.expect("several") / 8_f64.sqrt();
     let frequency = LogLevel { value: 4e9_f64.ln() + over.value, below: error, above: error, freedom: 7.0 };
-    let mut run = ReducedRun { header, core_shared: None, core_frequency: Some(frequency), levels: vec![] };
+    let mut run = ReducedRun {
+        header,
+        core_shared: None,
+        core_frequency: Some(frequency),
+        usual_hz: None,
+        levels: vec![],
+    };
     for (experiment, by, follows) in [(CALLS, by, 1.0), ("cpu/context_switch", 1.0, 0.5)] {
         for place in 0..POINTS {
             let cost = |round: usize, chance: &mut _| {
@@ -46,7 +52,7 @@ fn wandering(by: f64, seed: u64) -> ReducedRun {
 
 /// The same without the frequencies.
 fn unobserved(run: &ReducedRun) -> ReducedRun {
-    let mut run = ReducedRun { core_frequency: None, ..run.clone() };
+    let mut run = ReducedRun { core_frequency: None, usual_hz: None, ..run.clone() };
     run.levels.iter_mut().for_each(|level| level.core_hz.clear());
     run
 }

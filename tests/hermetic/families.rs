@@ -132,6 +132,7 @@ fn simulated(by: f64, seed: u64) -> ReducedRun {
         header: crate::described::header(vec![]),
         core_shared: None,
         core_frequency: None,
+        usual_hz: None,
         levels: vec![],
     };
     for experiment in [CALLS, "cpu/context_switch"] {
@@ -164,6 +165,7 @@ pub fn level(experiment: &str, place: u64, by_round: Vec<(u32, f64)>) -> Level {
         refuted: false,
         step: None,
         by_round,
+        at_frequency: None,
         core_hz: vec![],
     }
 }

@@ -5,6 +5,7 @@
 //! 100. A build without optimisation runs as many as fit in seconds, with 1000 repetitions and the same limits. To see the tables:
 //! `cargo test --release --test statistics -- --nocapture`.
 
+mod covariate;
 mod differences;
 mod levels;
 mod lines;

@@ -48,6 +48,9 @@ struct PointRow<'run> {
     core_cycles: Option<f64>,
     core_cycles_low: Option<f64>,
     core_cycles_high: Option<f64>,
+    at_hz: Option<f64>,
+    frequency_share: Option<f64>,
+    median_as_observed: Option<f64>,
 }
 
 /// The least observation; `None` for a time below zero, of which too much was subtracted.
@@ -82,6 +85,7 @@ fn row<'run>(results: &Results, point: &'run PointResult) -> PointRow<'run> {
     let shared = point.shared().and_then(|shared| shared.interval);
     let cost = point.neighbour_cost();
     let (published, cycles) = (point.published.as_ref(), point.core_cycles.as_ref());
+    let moved = point.at_frequency.as_ref().filter(|_| estimate.is_some());
     let of_observations = published.map(|published| published.observations);
     let in_clock =
         estimate.and_then(|median| ticks_and_cycles(results.run, results.core_hz, point.unit, median.value));
@@ -121,5 +125,8 @@ fn row<'run>(results: &Results, point: &'run PointResult) -> PointRow<'run> {
         core_cycles: cycles.map(|cycles| cycles.value),
         core_cycles_low: cycles.and_then(|cycles| cycles.interval).map(|interval| interval.low),
         core_cycles_high: cycles.and_then(|cycles| cycles.interval).map(|interval| interval.high),
+        at_hz: moved.map(|moved| moved.hz),
+        frequency_share: moved.map(|moved| moved.share),
+        median_as_observed: moved.and_then(|moved| Some(moved.as_observed.as_ref()?.value)),
     }
 }

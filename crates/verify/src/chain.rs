@@ -85,11 +85,11 @@ fn judge(rig: &Rig, results: &Results, _: Option<f64>) -> Vec<Truth> {
 fn cycles(results: &Results, point: &PointResult) -> Result<TruthFigure, NoFigure> {
     estimate(point)?;
     let is_its = |trial: &&Trial| trial.experiment == point.experiment && trial.point == point.point;
-    let frequency = |trial: &Trial| Some((trial.round, core_hz_of(trial)?));
+    let frequency = |trial: &Trial| Some((trial.round, core_hz_of(&results.run.header, trial)?));
     let frequencies: BTreeMap<u32, f64> =
         results.run.trials.iter().filter(is_its).filter_map(frequency).collect();
     let cycles = |(round, ns): &(u32, f64)| Some([ns * frequencies.get(round)? / 1e9 / LONG as f64]);
-    let trials: Vec<[f64; 1]> = point.by_round.iter().filter_map(cycles).collect();
+    let trials: Vec<[f64; 1]> = point.as_observed().iter().filter_map(cycles).collect();
     let estimate = statistics::estimate(&trials).ok_or_else(|| {
         NoFigure::skipped("the core's frequency was not found: its chains of known latency do not agree")
     })?;

@@ -180,7 +180,8 @@ fn the_data_inside_of_the_page_are_those_of_the_json() {
 const CSV_HEAD: &str = "experiment,method_version,parameters,unit,outcome,reason,median,low,high,trials,observations,mean,\
     deviation,trimmed_mean,minimum,maximum,trials_mean,trials_deviation,operations_a_reading,median_ticks,\
     median_core_cycles,core,shared_share,predicted,factor,evidence,shared_median,shared_low,shared_high,\
-    neighbour_cost,neighbour_cost_low,neighbour_cost_high,core_cycles,core_cycles_low,core_cycles_high";
+    neighbour_cost,neighbour_cost_low,neighbour_cost_high,core_cycles,core_cycles_low,core_cycles_high,\
+    at_hz,frequency_share,median_as_observed";
 
 #[test]
 fn the_csv_has_a_row_a_point_with_the_figures_of_the_json() {

@@ -125,6 +125,14 @@ impl Observations {
         }
     }
 
+    /// The number of readings of the clock, of the operation and of its baseline.
+    pub fn timed(&self) -> usize {
+        match self {
+            Observations::Ticks { operation, baseline, .. } => operation.len() + baseline.len(),
+            Observations::Values { values } => values.len(),
+        }
+    }
+
     /// Whether there are no observations.
     pub fn is_empty(&self) -> bool {
         self.len() == 0

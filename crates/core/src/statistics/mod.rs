@@ -11,6 +11,7 @@
 
 mod change_points;
 mod contrast;
+mod covariate;
 mod difference;
 mod dip;
 mod distribution;
@@ -42,6 +43,7 @@ mod two_groups;
 
 pub use change_points::{change_points, errors_of_a_series};
 pub use contrast::{Contrast, LogLevel};
+pub use covariate::CovariateFit;
 pub use difference::difference;
 pub use distribution::middle_half_of_student;
 pub use estimate::{Estimate, MINIMUM_TRIALS, estimate};

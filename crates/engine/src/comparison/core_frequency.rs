@@ -3,9 +3,9 @@
 //! A core changes its frequency with its load, its heat and what its neighbours do, by steps of some per cent that last seconds to
 //! minutes. Every trial times a chain of dependent additions beside its observations, which shows it.
 
-use crate::record::{Run, Trial};
+use crate::record::Run;
+use crate::results;
 use fathom_core::experiment::Point;
-use fathom_core::sampling::occupancy;
 use fathom_core::statistics::{self, LogLevel};
 use std::collections::BTreeMap;
 
@@ -22,7 +22,7 @@ const LEAST_ERROR: f64 = 0.0005;
 pub(super) fn by_point(run: &Run) -> FrequenciesByPoint<'_> {
     let mut frequencies = FrequenciesByPoint::new();
     for trial in &run.trials {
-        if let Some(hz) = of_trial(trial, run.header.clock.ticks_per_second) {
+        if let Some(hz) = results::core_hz_of(&run.header, trial) {
             let place = frequencies.entry((trial.experiment.as_str(), &trial.point)).or_default();
             place.push((trial.round, hz));
         }
@@ -32,9 +32,11 @@ pub(super) fn by_point(run: &Run) -> FrequenciesByPoint<'_> {
 
 /// The logarithm of the frequency over the run, with the error of a mean of its parts; `None` where too few of these observed it.
 pub(super) fn over(run: &Run) -> Option<LogLevel> {
-    let ticks = run.header.clock.ticks_per_second;
-    let observed: Vec<(f64, f64)> =
-        run.trials.iter().filter_map(|trial| Some((trial.began_s, of_trial(trial, ticks)?.ln()))).collect();
+    let observed: Vec<(f64, f64)> = run
+        .trials
+        .iter()
+        .filter_map(|trial| Some((trial.began_s, results::core_hz_of(&run.header, trial)?.ln())))
+        .collect();
     let end = observed.iter().map(|(at, _)| *at).fold(f64::MIN_POSITIVE, f64::max);
     let mut parts: Vec<Vec<f64>> = vec![vec![]; PARTS];
     for (at, log) in observed {
@@ -44,11 +46,4 @@ pub(super) fn over(run: &Run) -> Option<LogLevel> {
     let mean = statistics::mean(&means).filter(|_| means.len() >= statistics::MINIMUM_TRIALS)?;
     let error = (mean.deviation? / (means.len() as f64).sqrt()).max(LEAST_ERROR);
     Some(LogLevel { value: mean.value, below: error, above: error, freedom: means.len() as f64 - 1.0 })
-}
-
-fn of_trial(trial: &Trial, ticks_per_second: f64) -> Option<f64> {
-    let core = trial.sample()?.core.as_ref()?;
-    let chains: Vec<f64> = core.chain.iter().map(|ticks| f64::from(*ticks)).collect();
-    let ticks = statistics::median(&chains).filter(|ticks| *ticks > 0.0)?;
-    Some(occupancy::core_hz(ticks, core.times, ticks_per_second))
 }

@@ -13,7 +13,7 @@
 //! sides had different frequencies.
 
 use super::families::FROM_RUN_TO_RUN;
-use super::side::Level;
+use super::side::{Level, LevelAtFrequency};
 use fathom_core::statistics;
 
 /// The mean and the deviation of a share of which nothing is known.
@@ -37,6 +37,24 @@ pub(super) struct EqualFrequency {
 pub(super) type RoundSeries = Vec<(f64, f64)>;
 
 impl EqualFrequency {
+    /// For a point whose figures were moved to the usual frequency of their run (`results/at_frequency.rs`): by the share that its own
+    /// trials follow it, to the frequency whose logarithm is the reference. `None` where no side knows its share, or one no frequency.
+    pub fn of_point(levels: &[&Level], reference: f64) -> Option<Self> {
+        let shares: Vec<&LevelAtFrequency> =
+            levels.iter().filter_map(|level| level.at_frequency.as_ref()).collect();
+        let share = statistics::mean(&shares.iter().map(|moved| moved.share).collect::<Vec<_>>())?.value;
+        let error = shares.iter().map(|moved| moved.error).fold(0.0, f64::max);
+        let have_frequencies = levels.iter().all(|level| level.log_hz().is_some());
+        have_frequencies.then_some(EqualFrequency { share, error, reference })
+    }
+
+    /// By how much the logarithm of a level's cost moves from the frequency of its figure, and the error of that.
+    pub fn of_figure(&self, level: &Level) -> (f64, f64) {
+        let distance = level.log_hz().unwrap_or(self.reference) - self.reference;
+        // Both sides move by the same share, so its errors add, and those of two levels are joined as if they were independent.
+        (self.share * distance, std::f64::consts::SQRT_2 * self.error * distance.abs())
+    }
+
     /// Trials stay as they are.
     pub const NONE: Self = EqualFrequency { share: 0.0, error: 0.0, reference: 0.0 };
 

@@ -144,6 +144,14 @@ fn have_one_processor(before: &Side, after: &Side) -> bool {
     models.len() == 1
 }
 
+/// The logarithm of the frequency at which points of runs of one kind of processor are compared: the mean over all runs. `None` for
+/// different processors, and if a run observed none.
+pub(super) fn reference(before: &Side, after: &Side) -> Option<f64> {
+    let runs = || before.runs.iter().chain(&after.runs);
+    let logs: Option<Vec<f64>> = runs().map(|run| Some(run.usual_hz?.ln())).collect();
+    statistics::mean(&logs?).map(|mean| mean.value).filter(|_| have_one_processor(before, after))
+}
+
 /// The cycle of the core on both sides: the reciprocal of its frequency over each run.
 fn cycle(before: &Side, after: &Side, margin: f64) -> Option<PooledFamily> {
     let level = |side: &Side| {
@@ -175,10 +183,12 @@ impl<'a> Family<'a> {
     /// From independent runs.
     fn of_runs(&self, name: &'static str, at_one_frequency: bool) -> Option<PooledFamily> {
         let frequency = if at_one_frequency { self.equal_frequency() } else { EqualFrequency::NONE };
+        // What follows the frequency by its own trials is at one already.
         let shift = |row: &Row, side: usize| {
             let of_run =
                 |run: &LevelsOfRun| Some(frequency.shift(level_of(run, row, side)?, |log| cost(row, log)));
-            mean_of(self.sides[side].iter().filter_map(of_run))
+            let shifts = self.sides[side].iter().filter_map(of_run).filter(|_| row.at_frequency.is_none());
+            mean_of(shifts)
         };
         let at = |row: &Row| cost(row, row.contrast.ratio().ln()) + shift(row, 1) - shift(row, 0);
         let costs: Vec<f64> = self.rows.iter().map(|row| at(row)).collect();
@@ -283,7 +293,11 @@ impl<'a> Family<'a> {
         for (row, weight) in self.rows.iter().zip(weights) {
             let value = |run: &LevelsOfRun| {
                 let level = level_of(run, row, side)?;
-                Some(cost(row, level.logarithm()?.value) + frequency.shift(level, |log| cost(row, log)))
+                let moved = match row.at_frequency {
+                    Some(of_point) => of_point.of_figure(level).0,
+                    None => frequency.shift(level, |log| cost(row, log)),
+                };
+                Some(cost(row, level.logarithm()?.value) + moved)
             };
             let (Some(level), Some(mine)) = (level_of(run, row, side), value(run)) else { continue };
             let costs = frequency.costs(level, |log| cost(row, log));

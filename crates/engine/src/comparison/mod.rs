@@ -30,6 +30,7 @@ pub use repeatability::Repeatability;
 pub use side::{Level, ReducedRun, Side};
 pub use verdict::{FALSE_DISCOVERIES, Verdict};
 
+use self::equal_frequency::EqualFrequency;
 use self::like_with_like::{LevelsOfSide, like_with_like};
 use crate::record::MethodParameter;
 use fathom_core::experiment::Point;
@@ -108,6 +109,8 @@ pub struct Row {
     pub margin: f64,
     /// The verdict.
     pub verdict: Verdict,
+    /// How both levels were moved to one frequency of the core; `None` if they are as they were observed.
+    at_frequency: Option<EqualFrequency>,
 }
 
 /// A point that is not compared.
@@ -166,6 +169,7 @@ impl Comparison {
         let by_role =
             if have_equal_caches(before, after) { BTreeMap::new() } else { by_role(&first, &second) };
         let interleaved = pairing::are_interleaved(before, after);
+        let reference = families::reference(before, after).filter(|_| !interleaved);
         let (mut rows, mut not_compared) = (vec![], vec![]);
         for level in in_order(before) {
             let key = (level.experiment.as_str(), &level.point);
@@ -176,7 +180,7 @@ impl Comparison {
                 continue;
             };
             let sides = [LevelsOfSide { levels: &first[&key] }, LevelsOfSide { levels: other.1 }];
-            match compared(&sides, &repeatability, any_method) {
+            match compared(&sides, &repeatability, any_method, reference) {
                 Ok(levels) => {
                     let paired = if interleaved {
                         pairing::contrast(sides.each_ref().map(|side| side.levels))
@@ -363,7 +367,8 @@ fn compared(
     sides: &[LevelsOfSide; 2],
     repeatability: &Repeatability,
     any_method: bool,
-) -> Result<[LogLevel; 2], Option<Obstacle>> {
+    reference: Option<f64>,
+) -> Result<LevelsAlike, Option<Obstacle>> {
     let [before, after] = sides;
     let (Some(one), Some(other)) = (before.levels.first(), after.levels.first()) else { return Err(None) };
     let values = (before.has_value(), after.has_value());
@@ -387,10 +392,13 @@ fn compared(
         return Err(Some(Obstacle::Refuted));
     }
     let factor = repeatability.factor(&one.experiment);
-    let logarithm = like_with_like(before, after).map_err(Some)?;
-    let both = before.level(factor, &logarithm).zip(after.level(factor, &logarithm));
-    both.map(|(before, after)| [before, after]).ok_or(Some(Obstacle::NoInterval))
+    let alike = like_with_like(before, after, reference).map_err(Some)?;
+    let both = before.level(factor, &alike.logarithm).zip(after.level(factor, &alike.logarithm));
+    both.map(|(before, after)| ([before, after], alike.frequency)).ok_or(Some(Obstacle::NoInterval))
 }
+
+/// The levels of a point on both sides, and how they were moved to one frequency.
+type LevelsAlike = ([LogLevel; 2], Option<EqualFrequency>);
 
 /// Whether a point is the least distance of two readings of a clock: which multiple of the clock's step that is depends on how long
 /// a reading takes, so a faster core halves or doubles it.
@@ -401,7 +409,7 @@ fn is_step_of_clock(level: &Level) -> bool {
 fn row(
     level: &Level,
     other: &Point,
-    [before, after]: [LogLevel; 2],
+    ([before, after], at_frequency): LevelsAlike,
     paired: Option<Contrast>,
     margins: &Margins,
 ) -> Row {
@@ -420,6 +428,7 @@ fn row(
         contrast: paired.unwrap_or_else(|| Contrast::between(before, after)),
         margin: margins.of(&level.experiment),
         verdict: Verdict::Inconclusive,
+        at_frequency,
     }
 }
 

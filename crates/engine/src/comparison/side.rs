@@ -2,11 +2,11 @@
 
 use super::core_frequency;
 use crate::record::{Header, MethodParameter, Run};
-use crate::results::{CoreState, Outcome, PointDistance, PointResult, Results};
+use crate::results::{AtFrequency, CoreState, Outcome, PointDistance, PointResult, Results};
 use fathom_core::experiment::Point;
 use fathom_core::quantity::Unit;
 use fathom_core::sorting;
-use fathom_core::statistics::{Estimate, LogLevel};
+use fathom_core::statistics::{self, Estimate, LogLevel};
 use std::collections::BTreeMap;
 
 /// One side of a comparison: a run, or several of the same machine under the same settings.
@@ -27,6 +27,8 @@ pub struct ReducedRun {
     pub core_shared: Option<f64>,
     /// The logarithm of the frequency of the core over the run, hertz, with its error; `None` if it was not observed.
     pub core_frequency: Option<LogLevel>,
+    /// The usual frequency of the core, to which its figures were moved that follow it, hertz; `None` if it was not observed.
+    pub usual_hz: Option<f64>,
     /// The points of its plan, in its order.
     pub levels: Vec<Level>,
 }
@@ -57,10 +59,29 @@ pub struct Level {
     /// The least step between two of its observations, in the unit, which limits the precision of a median read from a clock
     /// with whole steps. `None` if all are equal.
     pub step: Option<f64>,
-    /// The median of each of its trials with its round, in the unit.
+    /// The median of each of its trials with its round as it was observed, in the unit.
     pub by_round: Vec<(u32, f64)>,
+    /// How the figure was moved to the usual frequency of its run; `None` if it is as it was observed.
+    pub at_frequency: Option<LevelAtFrequency>,
     /// The frequency of the core in trials that observed it with their rounds, hertz.
     pub core_hz: Vec<(u32, f64)>,
+}
+
+/// How the figure of a point was moved to the usual frequency of the core in its run.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct LevelAtFrequency {
+    /// The frequency, hertz.
+    pub hz: f64,
+    /// The share of the cost that follows the frequency, 0 to 1.
+    pub share: f64,
+    /// Its standard error; 0 where the share is known from the kind of the operation.
+    pub error: f64,
+}
+
+impl LevelAtFrequency {
+    fn of(moved: &AtFrequency) -> Self {
+        LevelAtFrequency { hz: moved.hz, share: moved.share, error: moved.share_error() }
+    }
 }
 
 impl Side {
@@ -80,6 +101,16 @@ impl Side {
 }
 
 impl Level {
+    /// The logarithm of the frequency of its figure: the usual one of the run to which it was moved, or the mean of its trials'; `None` if
+    /// none was observed.
+    pub(super) fn log_hz(&self) -> Option<f64> {
+        let of_trials = || {
+            let logs: Vec<f64> = self.core_hz.iter().map(|(_, hz)| hz.ln()).collect();
+            statistics::mean(&logs).map(|mean| mean.value)
+        };
+        self.at_frequency.map(|moved| moved.hz.ln()).or_else(of_trials)
+    }
+
     /// The logarithm of its value, with an uncertainty of at least half a step; `None` if it has no interval above zero, or
     /// its evidence does not hold.
     pub fn logarithm(&self) -> Option<LogLevel> {
@@ -122,6 +153,7 @@ impl ReducedRun {
             header: bare(&results.run.header),
             core_shared: results.core_shared.as_ref().map(|shared| shared.share),
             core_frequency: core_frequency::over(results.run),
+            usual_hz: results.core_hz,
             levels: results.points.iter().map(|point| level(point, &frequencies)).collect(),
         }
     }
@@ -150,7 +182,8 @@ fn level(point: &PointResult, frequencies: &core_frequency::FrequenciesByPoint) 
         cpu_distance: point.cpu_distance.clone(),
         refuted: point.evidence.fails(),
         step: step(&point.samples),
-        by_round: point.by_round.clone(),
+        by_round: point.as_observed().to_vec(),
+        at_frequency: point.at_frequency.as_ref().map(LevelAtFrequency::of),
         core_hz: observed.cloned().unwrap_or_default(),
     }
 }

@@ -4,7 +4,7 @@ use super::conditions;
 use super::file::{Condition, Demand, Measurand, Per, Requirements, RightSide};
 use super::targets::{DemandTarget, Targets};
 use crate::record::{PlannedPoint, Run, Trial};
-use crate::results::{CoreLevels, CoreState, Outcome, Sound, Visits, is_each};
+use crate::results::{CoreLevels, CoreState, KnownStates, Outcome, Sound, Visits, is_each};
 use fathom_core::experiment::{Bound, Point};
 use fathom_core::quantity::Unit;
 use fathom_core::statistics::{self, Levels, SequentialEstimate, SideErrors, SideOfMean};
@@ -325,7 +325,8 @@ impl KeepingShares {
         if !operations && !is_median && demand.per == Per::Observations {
             return Err(Unusable { reason: BATCHES.to_owned(), is_open: false });
         }
-        let visits = Visits::of(run, planned.unit, &sound.trials, levels);
+        let visits =
+            Visits::of(run, planned, &sound.trials, KnownStates { core: levels, ..KnownStates::default() });
         let chosen = if demand.core_alone { &visits.chosen } else { &visits.all };
         if demand.core_alone && visits.state != Some(CoreState::Alone) {
             return Err(Unusable { reason: NOT_ALONE.to_owned(), is_open: true });

@@ -194,6 +194,7 @@ mod tests {
             cpu_distance: None,
             samples: vec![],
             by_round: vec![],
+            at_frequency: None,
             each: false,
             percentiles: vec![],
             modes: vec![],

@@ -1,12 +1,13 @@
 //! A cost in cycles of the core, where it follows the core's frequency.
 //!
-//! A trial's calibrated chains give the frequency at which its observations were made, so each trial's times become cycles by its
-//! own frequency. Whether a cost follows the frequency is decided by the trials where the frequency changed between them: on
+//! Times that were moved to one frequency (`at_frequency.rs`) are cycles by that, if all of the cost follows it. Otherwise a trial's
+//! calibrated chains give the frequency at which its observations were made, and its times become cycles by its own frequency. Whether a cost follows the frequency is decided by the trials where the frequency changed between them: on
 //! logarithmic scales such a cost falls by one for each that the frequency rises. Where the frequency hardly changed the trials
 //! cannot tell, and it is decided by the kind of the operation: instructions that wait for nothing outside the core.
 
-use super::headline;
-use super::visits::{Visit, Visits};
+use super::point_estimate;
+use super::visit::{Visit, of_visits};
+use super::visits::Visits;
 use crate::record::{PlannedPoint, Run};
 use fathom_core::quantity::Unit;
 use fathom_core::sampling::Sample;
@@ -26,17 +27,31 @@ pub(super) fn estimate(
     samples: &[&Sample],
     visits: &Visits,
 ) -> Option<Estimate> {
-    let timed: Vec<&Visit> = visits.chosen.iter().filter(|visit| visit.core_hz.is_some()).collect();
-    if planned.unit != Unit::Nanoseconds || timed.len() < MINIMUM_TRIALS {
+    if planned.unit != Unit::Nanoseconds {
         return None;
     }
+    if let Some(moved) = &visits.at_frequency {
+        let all_of_it = moved.share_interval.is_none_or(|share| share.contains(1.0));
+        let cycles: Vec<Visit> = visits.chosen.iter().map(|visit| visit.in_cycles(moved.hz)).collect();
+        return of_cycles(run, samples, &cycles, moved.hz)
+            .map(|estimate| moved.widened(estimate))
+            .filter(|_| all_of_it);
+    }
+    let timed: Vec<(&Visit, f64)> =
+        visits.chosen.iter().filter_map(|visit| Some((visit, visit.core_hz?))).collect();
+    let usual_hz = statistics::median(&timed.iter().map(|(_, hz)| *hz).collect::<Vec<_>>())?;
     let by_kind = || planned.method().is_ok_and(|method| method.waits_for_the_core_alone(&planned.point));
-    follows(&timed).unwrap_or_else(by_kind).then(|| in_cycles(run, samples, &timed)).flatten()
+    if timed.len() < MINIMUM_TRIALS || !follows(&timed).unwrap_or_else(by_kind) {
+        return None;
+    }
+    let cycles: Vec<Visit> = timed.iter().map(|(visit, hz)| visit.in_cycles(*hz)).collect();
+    of_cycles(run, samples, &cycles, usual_hz)
 }
 
 /// Whether the cost of trials follows their frequencies; `None` if these are too much alike to tell.
-fn follows(visits: &[&Visit]) -> Option<bool> {
-    let place = |visit: &&Visit| Some((visit.core_hz?.ln(), visit.median().filter(|cost| *cost > 0.0)?.ln()));
+fn follows(visits: &[(&Visit, f64)]) -> Option<bool> {
+    let place =
+        |(visit, hz): &(&Visit, f64)| Some((hz.ln(), visit.median().filter(|cost| *cost > 0.0)?.ln()));
     let places: Vec<(f64, f64)> = visits.iter().filter_map(place).collect();
     let frequencies: Vec<f64> = places.iter().map(|(frequency, _)| *frequency).collect();
     statistics::mean(&frequencies)?.deviation.filter(|deviation| *deviation >= CHANGED)?;
@@ -45,10 +60,8 @@ fn follows(visits: &[&Visit]) -> Option<bool> {
     Some(slope.contains(FOLLOWS) && !slope.contains(0.0))
 }
 
-/// The estimate from times that each trial's own frequency makes cycles, no narrower than the clock allows.
-fn in_cycles(run: &Run, samples: &[&Sample], visits: &[&Visit]) -> Option<Estimate> {
-    let scaled: Vec<Visit> = visits.iter().filter_map(|visit| visit.in_cycles()).collect();
-    let hz: Vec<f64> = visits.iter().filter_map(|visit| visit.core_hz).collect();
-    let step = headline::resolution_ns(run, samples) / 1e9 * statistics::median(&hz)?;
-    Some(headline::within_the_clock(headline::of_visits(&scaled)?, step / 2.0, run))
+/// The estimate of numbers of cycles, no narrower than the clock allows at this frequency.
+fn of_cycles(run: &Run, samples: &[&Sample], cycles: &[Visit], hz: f64) -> Option<Estimate> {
+    let step = point_estimate::resolution_ns(run, samples) / 1e9 * hz;
+    Some(point_estimate::within_the_clock(of_visits(cycles)?, step / 2.0, run))
 }

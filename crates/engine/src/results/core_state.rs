@@ -159,10 +159,7 @@ pub(crate) fn shared_on_arrivals(run: &Run, levels: &Levels) -> Vec<(f64, f64)> 
 /// readings agree. Of work between two cores it is alone only if both cores were, and shared if either was.
 pub fn states(sample: &Sample, levels: &Levels) -> Option<Vec<Occupancy>> {
     let core = sample.core.as_ref()?;
-    let timed = match &sample.observations {
-        Observations::Ticks { operation, baseline, .. } => operation.len() + baseline.len(),
-        Observations::Values { values } => values.len(),
-    };
+    let timed = sample.observations.timed();
     (core.stream.len() == timed + 1 && core.chain.len() == timed + 1)
         .then(|| of_both(core, between(core, levels), levels))
 }

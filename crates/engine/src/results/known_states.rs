@@ -1,8 +1,9 @@
 //! The states of a machine that changes while it is measured, as far as its run shows them.
 
+use super::core_frequency;
 use super::core_state::CoreLevels;
 use super::cpu_distance::{ByDistance, CpuDistances};
-use crate::record::{PlannedPoint, Run, Trial};
+use crate::record::{Header, PlannedPoint, Run, Trial};
 use fathom_core::statistics::Levels;
 
 /// What is known of them.
@@ -12,22 +13,32 @@ pub struct KnownStates<'a> {
     pub core: Option<&'a Levels>,
     /// The distances of the run's two CPUs.
     pub distances: Option<&'a CpuDistances>,
+    /// The usual frequency of the core, hertz, to which times are moved that follow it; `None` where they stay as they were observed.
+    pub usual_hz: Option<f64>,
 }
 
 /// The same of a whole run.
 pub(super) struct RunStates {
     pub core: Option<Levels>,
     pub distances: Option<CpuDistances>,
+    usual_hz: Option<f64>,
 }
 
 impl RunStates {
     pub fn of(run: &Run) -> Self {
-        RunStates { core: CoreLevels::of(run), distances: CpuDistances::of(run) }
+        let usual_hz = core_frequency::core_hz(run).filter(|_| moves_to_one_frequency(&run.header));
+        RunStates { core: CoreLevels::of(run), distances: CpuDistances::of(run), usual_hz }
     }
 
     pub fn known(&self) -> KnownStates<'_> {
-        KnownStates { core: self.core.as_ref(), distances: self.distances.as_ref() }
+        let (core, distances) = (self.core.as_ref(), self.distances.as_ref());
+        KnownStates { core, distances, usual_hz: self.usual_hz }
     }
+}
+
+/// Whether times are moved to the usual frequency: those of two settings that alternate are compared trial by trial, as they are.
+pub(crate) fn moves_to_one_frequency(header: &Header) -> bool {
+    header.settings.interleaved.is_none()
 }
 
 impl KnownStates<'_> {

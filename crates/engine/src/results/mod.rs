@@ -3,9 +3,11 @@
 
 mod accuracy;
 mod again;
+mod at_frequency;
 mod beginnings;
 pub mod bounds;
 mod core_cycles;
+mod core_frequency;
 mod core_state;
 pub(crate) mod cpu_distance;
 mod cross_checks;
@@ -27,6 +29,7 @@ mod over_time;
 mod planted;
 mod point;
 mod point_core;
+mod point_estimate;
 mod point_distance;
 mod processor_time;
 mod published_statistics;
@@ -36,12 +39,15 @@ mod time_spent;
 mod trend;
 mod unlike_cpus;
 pub(crate) mod virtual_peer;
+mod visit;
 mod visits;
 mod vm_exit;
 
 pub use accuracy::{Accuracy, CLOSE, FAIR, Share, Tally, Worst, distance};
 pub use again::predicted_again;
+pub use at_frequency::AtFrequency;
 pub use beginnings::Beginnings;
+pub use core_frequency::{core_hz, core_hz_of};
 pub(crate) use core_state::shared_on_arrivals;
 pub use core_state::{CoreLevels, CoreShared, CoreState};
 pub use cpu_distance::{CpuDistance, CpuDistances};
@@ -51,6 +57,7 @@ pub use evidence::Evidence;
 pub use explanation::{BECAME, Explanation};
 pub use headline::{Headline, Standing};
 pub use known_states::KnownStates;
+pub(crate) use known_states::moves_to_one_frequency;
 pub use left_out::{budget, rounded};
 pub use mechanisms::Mechanism;
 pub use mixture::{MachineState, Mixture, StatePart, TrialState};
@@ -69,7 +76,7 @@ pub use unlike_cpus::{UnlikeCpu, is_on_unlike};
 pub use visits::CoreTrials;
 pub(crate) use visits::Visits;
 
-use crate::record::{Method, Run, Trial};
+use crate::record::{Method, Run};
 use fathom_core::experiment::{Experiment, Finding, Found, Known, Levels, Point};
 use fathom_core::sorting;
 use fathom_core::statistics::{self, Interval};
@@ -289,18 +296,6 @@ fn supported<'run>(run: &'run Run, points: &[PointResult], core_hz: Option<f64>)
     known
 }
 
-/// The core frequency observed around a trial, hertz.
-pub fn core_hz_of(trial: &Trial) -> Option<f64> {
-    trial.sample()?.conditions.core_hz()
-}
-
-/// The observed core frequency, median over the run's trials, hertz; before the first trial, the one observed when the
-/// machine was described.
-pub fn core_hz(run: &Run) -> Option<f64> {
-    let seen: Vec<f64> = run.trials.iter().filter_map(core_hz_of).collect();
-    statistics::median(&seen).or_else(|| run.header.machine.processor.observed_hz.value().copied())
-}
-
 /// The share of the trials on each side of a standard deviation below and above the median.
 const DEVIATION: [f64; 2] = [0.16, 0.84];
 
@@ -308,7 +303,7 @@ const DEVIATION: [f64; 2] = [0.16, 0.84];
 /// of six trials, as a point has, has a standard error of half of that (1.25 over the root of six), of which 95 % is two. `None` with too few
 /// trials.
 fn core_hz_ends(run: &Run) -> Option<Interval> {
-    let mut seen: Vec<f64> = run.trials.iter().filter_map(core_hz_of).collect();
+    let mut seen: Vec<f64> = run.trials.iter().filter_map(|trial| core_hz_of(&run.header, trial)).collect();
     sorting::numbers(&mut seen);
     let at = |share: f64| seen.get((share * seen.len().saturating_sub(1) as f64).round() as usize).copied();
     let [low, high] = DEVIATION.map(at);

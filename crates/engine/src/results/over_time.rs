@@ -1,7 +1,7 @@
 //! The mean over whatever happened, as tools report that know no states: with the core alone and shared, interruptions included.
 
 use super::core_state::CoreShared;
-use super::visits::Visit;
+use super::visit::Visit;
 use crate::record::{Run, Trial};
 use fathom_core::quantity::{Kind, Unit};
 use fathom_core::sampling::Observations;

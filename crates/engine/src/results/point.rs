@@ -1,5 +1,6 @@
 //! The result of one point: its outcome with its estimate, its prediction, its evidence.
 
+use super::at_frequency::AtFrequency;
 use super::core_cycles;
 use super::core_state::CoreState;
 use super::cpu_distance::CpuDistance;
@@ -58,6 +59,8 @@ pub struct PointResult {
     pub samples: Vec<Vec<f64>>,
     /// The median of each of these trials with its round; with a baseline, less the baseline's median.
     pub by_round: Vec<(u32, f64)>,
+    /// How these observations were moved to the usual frequency of the core; `None` if they are as they were observed.
+    pub at_frequency: Option<AtFrequency>,
     /// Whether every operation was an observation by itself.
     pub each: bool,
     /// Percentiles that the sample can support, as (level, value); only if each operation was observed.
@@ -108,6 +111,11 @@ impl PointResult {
     pub fn at_other_distance(&self) -> Option<(&CpuDistance, &Estimate)> {
         let distance = self.estimate().and(self.cpu_distance.as_ref())?;
         distance.other.as_ref().map(|(at, estimate, _)| (at, estimate))
+    }
+
+    /// The median of each of its trials as it was observed, whatever the frequency of the core, with its round.
+    pub fn as_observed(&self) -> &[(u32, f64)] {
+        self.at_frequency.as_ref().map_or(&self.by_round, |moved| &moved.by_round)
     }
 
     /// What a neighbour on the core costs; `None` unless the values with the core alone and shared are both known.
@@ -203,10 +211,10 @@ fn judge(
     let measured: Vec<&Sample> = sound.iter().filter_map(|trial| trial.sample()).collect();
     let divided = states.divide(run, planned, &sound);
     let (trials_of_figure, distance) = match &divided {
-        Some(divided) => (divided.main.1.as_slice(), Some(PointDistance::of(run, planned.unit, divided))),
+        Some(divided) => (divided.main.1.as_slice(), Some(PointDistance::of(run, planned, divided))),
         None => (sound.as_slice(), None),
     };
-    let visits = Visits::of(run, planned.unit, trials_of_figure, states.core);
+    let visits = Visits::of(run, planned, trials_of_figure, states);
     // Fewer trials than an interval needs are not a result; they remain in the run file.
     let unaffordable = left_out::reason(run, planned, trials);
     let headline =
@@ -247,6 +255,7 @@ fn judge(
         cpu_distance: distance,
         core: states.core.and_then(|levels| PointCore::of(run, planned.unit, &visits, &measured, levels)),
         by_round: visits.by_round(),
+        at_frequency: visits.at_frequency,
         each,
         percentiles: if each { statistics::supported_percentiles(&all) } else { vec![] },
         modes,

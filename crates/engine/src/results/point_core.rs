@@ -1,7 +1,7 @@
 //! The state of the core at one point.
 
 use super::core_state::{CoreState, shared_share};
-use super::headline;
+use super::point_estimate;
 use super::visits::Visits;
 use crate::record::Run;
 use fathom_core::experiment::Found;
@@ -43,9 +43,14 @@ impl PointCore {
             state,
             shared_share: statistics::mean(&shares).map(|mean| mean.value),
             alone: visits.median_alone(),
-            shared: headline::estimate(run, unit, samples, &visits.shared)
-                .map(|(estimate, _)| estimate)
-                .filter(|shared| is_above_zero(unit, shared)),
+            shared: point_estimate::estimate(
+                run,
+                unit,
+                samples,
+                (&visits.shared, visits.shared_at_frequency.as_ref()),
+            )
+            .map(|(estimate, _)| estimate)
+            .filter(|shared| is_above_zero(unit, shared)),
             observations: [Occupancy::Alone, Occupancy::Shared, Occupancy::Unclear]
                 .map(|state| visits.count(state)),
         })

@@ -2,9 +2,9 @@
 
 use super::cpu_distance::{ByDistance, CpuDistance, is_same};
 use super::headline::Headline;
+use super::known_states::KnownStates;
 use super::visits::Visits;
-use crate::record::{Run, Trial};
-use fathom_core::quantity::Unit;
+use crate::record::{PlannedPoint, Run, Trial};
 use fathom_core::statistics::Estimate;
 
 /// The distance at which a point's figure was measured, and its value at another.
@@ -40,10 +40,10 @@ impl PointDistance {
         std::iter::once(self.at.line_ns).chain(self.other.as_ref().map(|(at, ..)| at.line_ns))
     }
 
-    pub(super) fn of(run: &Run, unit: Unit, divided: &ByDistance) -> Self {
+    pub(super) fn of(run: &Run, planned: &PlannedPoint, divided: &ByDistance) -> Self {
         let value = |(at, trials): &(CpuDistance, Vec<&Trial>)| {
-            let visits = Visits::of(run, unit, trials, None);
-            let headline = Headline::from(run, unit, trials, &visits)?;
+            let visits = Visits::of(run, planned, trials, KnownStates::default());
+            let headline = Headline::from(run, planned.unit, trials, &visits)?;
             Some((*at, headline.estimate, trials.len()))
         };
         let (at, trials) = &divided.main;

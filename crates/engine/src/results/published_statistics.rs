@@ -1,6 +1,6 @@
 //! A point in the statistics of published reports: mean, deviation, trimmed mean, extremes, clock ticks and core cycles.
 
-use super::visits::Visit;
+use super::visit::Visit;
 use crate::record::Run;
 use fathom_core::quantity::Unit;
 use fathom_core::sampling::{Observations, Sample};

@@ -1,95 +1,15 @@
-//! The observations of a point's trials, sorted by the state of the core during each.
+//! The observations of a point's trials, sorted by the state of the core during each, at one frequency of it.
 
-use super::core_state::{CoreState, states};
-use crate::record::{Run, Trial};
+use super::at_frequency::AtFrequency;
+use super::core_state::CoreState;
+use super::known_states::KnownStates;
+use super::point_estimate;
+use super::visit::Visit;
+use crate::record::{PlannedPoint, Run, Trial};
 use fathom_core::experiment::Placement;
 use fathom_core::quantity::Unit;
 use fathom_core::sampling::{Observations, Sample};
 use fathom_core::statistics::{self, Levels, MINIMUM_TRIALS, Occupancy};
-
-/// The observations of one trial, per operation and in the point's unit.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Visit {
-    /// Its round in the run.
-    pub round: u32,
-    /// The observations of the operation.
-    pub operation: Vec<f64>,
-    /// The observations of the baseline; empty if there is none.
-    pub baseline: Vec<f64>,
-    /// The core's frequency around the observations, by the trial's calibrated chains, hertz; `None` where they disagreed.
-    pub core_hz: Option<f64>,
-    /// The state of the core from one reading to the next; empty if it was not read next to every observation.
-    states: Vec<Occupancy>,
-}
-
-impl Visit {
-    pub(super) fn of(
-        run: &Run,
-        unit: Unit,
-        (trial, sample): (&Trial, &Sample),
-        levels: Option<&Levels>,
-    ) -> Self {
-        let hz = run.header.clock.ticks_per_second;
-        Visit {
-            round: trial.round,
-            operation: sample.observations.operation(unit, hz),
-            baseline: sample.observations.baseline(hz),
-            core_hz: sample.conditions.core_hz(),
-            states: levels.and_then(|levels| states(sample, levels)).unwrap_or_default(),
-        }
-    }
-
-    /// The number of observations of the operation in this state of the core.
-    pub fn count(&self, state: Occupancy) -> usize {
-        self.operation_states().filter(|each| **each == state).count()
-    }
-
-    /// The observations of the operation in this state of the core.
-    pub(super) fn in_state(&self, state: Occupancy) -> Vec<f64> {
-        let mine = self.operation.iter().zip(self.operation_states()).filter(|(_, each)| **each == state);
-        mine.map(|(value, _)| *value).collect()
-    }
-
-    fn operation_states(&self) -> impl Iterator<Item = &Occupancy> {
-        self.states.iter().step_by(if self.baseline.is_empty() { 1 } else { 2 })
-    }
-
-    /// The observations made in one state of the core, both of the operation and of its baseline; `None` if they are too
-    /// few: fewer than it takes for the extremes to enclose their own median, unless they are all. Every trial has the same
-    /// weight, and one with such an uncertain median would only add noise.
-    fn only(&self, state: Occupancy) -> Option<Visit> {
-        let select = |all: &[f64], states: &mut dyn Iterator<Item = &Occupancy>| {
-            let mine = all.iter().zip(states).filter(|(_, each)| **each == state);
-            let mine: Vec<f64> = mine.map(|(value, _)| *value).collect();
-            (mine.len() >= statistics::minimum_sample(0.5).min(all.len())).then_some(mine)
-        };
-        let operation = select(&self.operation, &mut self.operation_states())?;
-        let baseline = select(&self.baseline, &mut self.states.iter().skip(1).step_by(2))?;
-        Some(Visit { round: self.round, operation, baseline, core_hz: self.core_hz, states: vec![] })
-    }
-
-    /// The same with times in cycles of the core at the trial's frequency.
-    pub(super) fn in_cycles(&self) -> Option<Visit> {
-        let cycles_per_ns = self.core_hz? / 1e9;
-        let scaled = |times: &[f64]| times.iter().map(|time| time * cycles_per_ns).collect();
-        Some(Visit { operation: scaled(&self.operation), baseline: scaled(&self.baseline), ..self.clone() })
-    }
-
-    /// The trial's own median, less that of its baseline.
-    pub(super) fn median(&self) -> Option<f64> {
-        Some(statistics::median(&self.operation)? - self.base())
-    }
-
-    /// The operation's observations, each less the median of the trial's baseline.
-    pub fn less_baseline(&self) -> Vec<f64> {
-        let base = self.base();
-        self.operation.iter().map(|observed| observed - base).collect()
-    }
-
-    fn base(&self) -> f64 {
-        statistics::median(&self.baseline).unwrap_or(0.0)
-    }
-}
 
 /// The trials of a point with enough observations of the core in one state; a trial may count for both.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -113,15 +33,45 @@ pub struct Visits {
     pub core_trials: Option<CoreTrials>,
     /// The observations made while the core was shared, of trials of short work with enough of them.
     pub shared: Vec<Visit>,
+    /// How the chosen observations were moved to one frequency of the core; `None` if they stay as they were observed.
+    pub at_frequency: Option<AtFrequency>,
+    /// The same of those made while the core was shared.
+    pub(super) shared_at_frequency: Option<AtFrequency>,
 }
 
 impl Visits {
     /// Chooses the observations for the estimate: for short work those made with the core alone, or both cores of work between two, or else those made
-    /// with the core shared, if enough trials have enough of them; otherwise all.
-    pub fn of(run: &Run, unit: Unit, trials: &[&Trial], levels: Option<&Levels>) -> Self {
+    /// with the core shared, if enough trials have enough of them; otherwise all. Those of short work are moved to the usual frequency
+    /// of the core where they follow it.
+    pub fn of(run: &Run, planned: &PlannedPoint, trials: &[&Trial], states: KnownStates) -> Self {
         let observed = trials.iter().filter_map(|trial| Some((*trial, trial.sample()?)));
         let observed: Vec<(&Trial, &Sample)> =
             observed.filter(|(_, sample)| !sample.observations.is_empty()).collect();
+        let is_short = is_short(&observed, run.header.clock.ticks_per_second);
+        let mut visits = Visits::sorted(run, planned.unit, &observed, states.core, is_short);
+        let is_of_one_state = visits.state != Some(CoreState::Mixed);
+        if let Some(usual_hz) = states.usual_hz.filter(|_| is_short && is_of_one_state) {
+            let samples: Vec<&Sample> = observed.iter().map(|(_, sample)| *sample).collect();
+            if !point_estimate::has_long_steps(run, planned.unit, &samples, &visits.chosen) {
+                visits.move_to(usual_hz, planned);
+            }
+        }
+        visits
+    }
+
+    /// Moves the observations in each state to the usual frequency of the core, where they follow it.
+    fn move_to(&mut self, usual_hz: f64, planned: &PlannedPoint) {
+        self.at_frequency = AtFrequency::move_to(usual_hz, planned, &mut self.chosen);
+        self.shared_at_frequency = AtFrequency::move_to(usual_hz, planned, &mut self.shared);
+    }
+
+    fn sorted(
+        run: &Run,
+        unit: Unit,
+        observed: &[(&Trial, &Sample)],
+        levels: Option<&Levels>,
+        is_short: bool,
+    ) -> Self {
         let visit = |trial: &(&Trial, &Sample)| Visit::of(run, unit, *trial, levels);
         let all: Vec<Visit> = observed.iter().map(visit).collect();
         let whole = |all: Vec<Visit>, state| Visits {
@@ -130,14 +80,16 @@ impl Visits {
             state,
             core_trials: None,
             shared: vec![],
+            at_frequency: None,
+            shared_at_frequency: None,
         };
         if levels.is_none() || observed.iter().all(|(_, sample)| sample.core.is_none()) {
             return whole(all, None);
         }
-        if !is_short(&observed, run.header.clock.ticks_per_second) {
+        if !is_short {
             return whole(all, Some(CoreState::AtEnds));
         }
-        let all = with_known_states(all, &observed);
+        let all = with_known_states(all, observed);
         let only = |state| -> Vec<Visit> { all.iter().filter_map(|visit| visit.only(state)).collect() };
         let (alone, shared) = (only(Occupancy::Alone), only(Occupancy::Shared));
         let core_trials = Some(CoreTrials { alone: alone.len(), shared: shared.len() });
@@ -148,7 +100,8 @@ impl Visits {
         } else {
             (all.clone(), CoreState::Mixed)
         };
-        Visits { all, chosen, state: Some(state), core_trials, shared }
+        let unmoved = whole(all, Some(state));
+        Visits { chosen, core_trials, shared, ..unmoved }
     }
 
     /// The median of all observations made with the core alone; `None` if a baseline has to be subtracted.

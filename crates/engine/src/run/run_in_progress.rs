@@ -163,7 +163,7 @@ impl RunInProgress {
         };
         for trial in &run_in_progress.run.trials {
             run_in_progress.core.add(&run_in_progress.run.header, trial);
-            run_in_progress.core_hz.extend(results::core_hz_of(trial));
+            run_in_progress.core_hz.extend(results::core_hz_of(&run_in_progress.run.header, trial));
         }
         run_in_progress.core_levels = run_in_progress.core.levels();
         (0..run_in_progress.active.len()).for_each(|index| run_in_progress.catch_up(index));
@@ -354,7 +354,7 @@ impl RunInProgress {
     pub fn record_trial(&mut self, index: usize, trial: Trial) {
         self.core.add(&self.run.header, &trial);
         self.core_levels = self.core.levels();
-        self.core_hz.extend(results::core_hz_of(&trial));
+        self.core_hz.extend(results::core_hz_of(&self.run.header, &trial));
         self.trials[index].push(self.run.trials.len());
         let is_due = self.watch.is_comparison_due(trial.sample());
         self.run.trials.push(trial);
@@ -375,7 +375,12 @@ impl RunInProgress {
 
     /// The states of the machine that are known so far.
     fn states(&self) -> KnownStates<'_> {
-        KnownStates { core: self.core_levels.as_ref(), distances: self.distances.as_ref() }
+        let moves = results::moves_to_one_frequency(&self.run.header);
+        KnownStates {
+            core: self.core_levels.as_ref(),
+            distances: self.distances.as_ref(),
+            usual_hz: self.core_hz.median().filter(|_| moves),
+        }
     }
 
     /// The greatest quotient of the core alone; `None` while the states of the core cannot be told apart.

@@ -6,12 +6,12 @@ use crate::{figure, run, verification, words};
 use fathom_core::experiment::Effort;
 use fathom_core::quantities;
 use fathom_core::quantity::{Unit, declared};
-use fathom_engine::results::Results;
+use fathom_engine::results::{AtFrequency, Results};
 
 pub(super) fn of(results: &Results) -> Section {
     let settings = &results.run.header.settings;
     let trial = quantities::value(Unit::Nanoseconds, settings.trial_ns as f64);
-    Section::new(Key::of("method"), "Method")
+    let before = Section::new(Key::of("method"), "Method")
         .say(run::clock(&results.run.header.clock))
         .say(format!(
             "Every trial is a fresh process that observes for {trial} in the first round (in later rounds, for as \
@@ -21,7 +21,12 @@ pub(super) fn of(results: &Results) -> Section {
              where an operation has a baseline, the same work without the operation runs interleaved in the same \
              trial and is subtracted."
         ))
-        .say(estimate())
+        .say(estimate());
+    let before = match at_frequency(results) {
+        Some(at_frequency) => before.say(at_frequency),
+        None => before,
+    };
+    before
         .say(figure::KEY)
         .say(
             Text::plain(
@@ -48,6 +53,27 @@ fn estimate() -> Text {
          zero is “below resolution”, and its upper limit is given. In figures, lines join points only where what lies \
          between them exists (Hoefler and Belli 2015).",
     )
+}
+
+/// How many figures are at the usual frequency of the core, and how far it was from that; `None` where none was moved.
+fn at_frequency(results: &Results) -> Option<Text> {
+    let moved: Vec<&AtFrequency> =
+        results.points.iter().filter_map(|point| point.at_frequency.as_ref()).collect();
+    let usual = quantities::frequency(moved.first()?.hz);
+    let ends = moved.iter().flat_map(|moved| moved.trials_hz);
+    let (low, high) =
+        ends.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), hz| (low.min(hz), high.max(hz)));
+    let (low, high) = (quantities::frequency(low), quantities::frequency(high));
+    let by_kind = moved.iter().filter(|moved| moved.share_interval.is_none()).count();
+    Some(cited(&format!(
+        "The core's frequency, by a chain of additions timed next to every observation of short work, changed from \
+         {low} to {high} between trials. The figures of {} points that follow it are their cost at the usual one, \
+         {usual}: every trial is moved there by the share of the cost that follows, which its trials show ({} points) or \
+         which is all of it where instructions wait for the core alone ({by_kind} points); what the share leaves open \
+         is part of the interval (analysis of covariance, Cochran 1957).",
+        moved.len(),
+        moved.len() - by_kind,
+    )))
 }
 
 /// Paragraphs separated by blank lines, with the works that they cite.

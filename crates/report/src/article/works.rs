@@ -5,7 +5,8 @@ use crate::paper::Text;
 use crate::references;
 
 /// The words by which a text cites a work, and the full reference.
-const WORKS: [(&str, &str); 38] = [
+const WORKS: [(&str, &str); 39] = [
+    ("Cochran 1957", "W. G. Cochran, Analysis of Covariance: Its Nature and Uses, Biometrics 13 (3), 1957"),
     (
         "Paoloni 2010",
         "G. Paoloni, How to Benchmark Code Execution Times on Intel IA-32 and IA-64 Instruction Set Architectures, Intel \

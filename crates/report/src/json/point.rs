@@ -7,8 +7,8 @@ use fathom_core::experiment::{Bound, Check, Part, Point, Prediction, Term};
 use fathom_core::quantity::{Kind, Unit};
 use fathom_core::statistics::{Estimate, Mode, Outliers};
 use fathom_engine::results::{
-    CoreShared, CpuDistance, CpuDistances, Disturbance, MachineState, Outcome, PointCore, PointDistance,
-    PointResult, Results, StatePart, ticks_and_cycles,
+    AtFrequency, CoreShared, CpuDistance, CpuDistances, Disturbance, MachineState, Outcome, PointCore,
+    PointDistance, PointResult, Results, StatePart, ticks_and_cycles,
 };
 use serde::Serialize;
 
@@ -27,6 +27,9 @@ pub(super) struct PointReport<'run> {
     level: Option<f64>,
     /// In cycles of the core, where the cost follows its frequency.
     core_cycles: Option<WithInterval>,
+    /// How the trials were moved to the usual frequency of the core; absent if they are as they were observed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    at_frequency: Option<AtFrequencyReport>,
     best: Option<f64>,
     quantiles: Vec<Quantile>,
     trials: usize,
@@ -87,6 +90,33 @@ fn states(result: &PointResult) -> Vec<StateReport> {
     result.mixture.as_ref().map_or(vec![], |mixture| mixture.states().into_iter().map(report).collect())
 }
 
+/// The frequency to which trials were moved, by how much their cost follows it, and the estimate without that.
+#[derive(Serialize)]
+struct AtFrequencyReport {
+    hz: f64,
+    trials_hz_low: f64,
+    trials_hz_high: f64,
+    share: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    share_low: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    share_high: Option<f64>,
+    as_observed: Option<WithInterval>,
+}
+
+fn at_frequency(moved: &AtFrequency) -> AtFrequencyReport {
+    let [trials_hz_low, trials_hz_high] = moved.trials_hz;
+    AtFrequencyReport {
+        hz: moved.hz,
+        trials_hz_low,
+        trials_hz_high,
+        share: moved.share,
+        share_low: moved.share_interval.map(|ends| ends.low),
+        share_high: moved.share_interval.map(|ends| ends.high),
+        as_observed: moved.as_observed.as_ref().map(WithInterval::of),
+    }
+}
+
 #[derive(Serialize)]
 struct MethodReport<'run> {
     id: &'run str,
@@ -143,6 +173,7 @@ pub(super) fn point<'run>(
         high: usable.and_then(high),
         level: usable.filter(|estimate| estimate.interval.is_some()).map(|estimate| estimate.level),
         core_cycles: result.core_cycles.as_ref().map(WithInterval::of),
+        at_frequency: result.at_frequency.as_ref().map(at_frequency),
         best: result.best(),
         quantiles: quantiles(result, usable),
         trials: result.trials.0,

@@ -1,6 +1,6 @@
 //! The main figures as a table.
 
-use crate::main_figures::{Ranked, WrittenFigure};
+use crate::main_figures::{FigureSource, Ranked, WrittenFigure};
 use crate::paper::Sign;
 use crate::text::{Style, clean, clipped_to, cut, display_width};
 use crate::usual::UsualFigures;
@@ -153,14 +153,24 @@ fn legend(shown: &[Ranked], usual: &UsualFigures, results: &Results, width: usiz
     let both = shown.iter().any(|figure| figure.main.shared() == occupancy::MIXTURE);
     let both = both.then(|| format!("{OF_BOTH} of both"));
     let several = shown.iter().any(Ranked::has_states).then(|| states::LEGEND.to_owned());
+    let frequency = frequency(shown);
     let is_usual = shown.iter().any(|figure| usual.of_source(&figure.main.source).is_some());
     let head = usual.column(shown.iter().map(|figure| &figure.main.source)).0;
     let usual = usual.legend().filter(|_| is_usual).map(|words| format!("{head}: {words}"));
     let checked = (width < WIDE).then(|| {
         format!("{}, {}: the check of the operation passed, failed", Sign::Holds.mark(), Sign::Fails.mark())
     });
-    let all = [checked, share, both, several, usual];
+    let all = [checked, share, frequency, both, several, usual];
     all.into_iter().flatten().collect::<Vec<_>>().join("; ")
+}
+
+/// The frequency of the core that figures are of which follow it; `None` where none was moved to it.
+fn frequency(shown: &[Ranked]) -> Option<String> {
+    let moved = shown.iter().find_map(|figure| match figure.main.source {
+        FigureSource::Point(point) => point.at_frequency.as_ref(),
+        FigureSource::Slope(_) => None,
+    })?;
+    Some(format!("what follows the core's frequency is at {}", quantities::frequency(moved.hz)))
 }
 
 /// Colours a finished line: column widths are those of the plain text.

@@ -40,6 +40,7 @@ fn result(unit: Unit, measured: f64, prediction: Prediction) -> PointResult {
         cpu_distance: None,
         samples: vec![],
         by_round: vec![],
+        at_frequency: None,
         each: false,
         percentiles: vec![],
         modes: vec![],

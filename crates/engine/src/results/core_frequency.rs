@@ -1,0 +1,33 @@
+//! The frequency of the core during a trial, and the usual one of a run.
+
+use crate::record::{Header, Run, Trial};
+use fathom_core::sampling::{CoreReadings, Sample, occupancy};
+use fathom_core::statistics;
+
+/// The frequency of the core in a trial, hertz: by the chains next to its observations, or else around them.
+pub fn core_hz_of(header: &Header, trial: &Trial) -> Option<f64> {
+    let sample = trial.sample()?;
+    let of_readings = statistics::median(&of_readings(header, sample));
+    of_readings.or_else(|| sample.conditions.core_hz())
+}
+
+/// The observed frequency, median over the run's trials, hertz; before the first trial, the one observed when the machine was described.
+pub fn core_hz(run: &Run) -> Option<f64> {
+    let of_trials: Vec<f64> = run.trials.iter().filter_map(|trial| core_hz_of(&run.header, trial)).collect();
+    statistics::median(&of_trials).or_else(|| run.header.machine.processor.observed_hz.value().copied())
+}
+
+/// The frequency by each reading of a sample, hertz; none if the core was not read next to every observation.
+pub(super) fn of_readings(header: &Header, sample: &Sample) -> Vec<f64> {
+    let Some(core) = sample.core.as_ref().filter(|core| core.chain.len() == sample.observations.timed() + 1)
+    else {
+        return vec![];
+    };
+    core.chain.iter().filter_map(|ticks| hz(header, core, *ticks)).collect()
+}
+
+/// The frequency by the ticks of a chain, in which the two readings of the clock around it have a part.
+fn hz(header: &Header, core: &CoreReadings, ticks: u32) -> Option<f64> {
+    let ticks = f64::from(ticks) - header.clock.overhead_ticks;
+    (ticks > 0.0).then(|| occupancy::core_hz(ticks, core.times, header.clock.ticks_per_second))
+}

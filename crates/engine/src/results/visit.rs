@@ -1,0 +1,129 @@
+//! The observations of one trial, and the median over several.
+
+use super::core_frequency;
+use super::core_state::states;
+use crate::record::{Run, Trial};
+use fathom_core::quantity::Unit;
+use fathom_core::sampling::Sample;
+use fathom_core::statistics::{self, Estimate, Levels, Occupancy};
+
+/// The observations of one trial, per operation and in the point's unit.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Visit {
+    /// Its round in the run.
+    pub round: u32,
+    /// The observations of the operation.
+    pub operation: Vec<f64>,
+    /// The observations of the baseline; empty if there is none.
+    pub baseline: Vec<f64>,
+    /// The core's frequency around the observations, by the trial's calibrated chains, hertz; `None` where they disagreed.
+    pub core_hz: Option<f64>,
+    /// The core's frequency by the readings next to the observations, hertz; `None` if it was not read next to every one.
+    pub(super) beside_hz: Option<f64>,
+    /// The same by each reading; empty if it was not read next to every observation.
+    readings_hz: Vec<f64>,
+    /// The state of the core from one reading to the next; empty if it was not read next to every observation.
+    pub(super) states: Vec<Occupancy>,
+}
+
+impl Visit {
+    pub(super) fn of(
+        run: &Run,
+        unit: Unit,
+        (trial, sample): (&Trial, &Sample),
+        levels: Option<&Levels>,
+    ) -> Self {
+        let hz = run.header.clock.ticks_per_second;
+        let readings_hz = core_frequency::of_readings(&run.header, sample);
+        Visit {
+            round: trial.round,
+            operation: sample.observations.operation(unit, hz),
+            baseline: sample.observations.baseline(hz),
+            core_hz: sample.conditions.core_hz(),
+            beside_hz: statistics::median(&readings_hz),
+            readings_hz,
+            states: levels.and_then(|levels| states(sample, levels)).unwrap_or_default(),
+        }
+    }
+
+    /// The number of observations of the operation in this state of the core.
+    pub fn count(&self, state: Occupancy) -> usize {
+        self.operation_states().filter(|each| **each == state).count()
+    }
+
+    /// The observations of the operation in this state of the core.
+    pub(super) fn in_state(&self, state: Occupancy) -> Vec<f64> {
+        let mine = self.operation.iter().zip(self.operation_states()).filter(|(_, each)| **each == state);
+        mine.map(|(value, _)| *value).collect()
+    }
+
+    pub(super) fn operation_states(&self) -> impl Iterator<Item = &Occupancy> {
+        self.states.iter().step_by(if self.baseline.is_empty() { 1 } else { 2 })
+    }
+
+    /// The observations made in one state of the core, both of the operation and of its baseline; `None` if they are too
+    /// few: fewer than it takes for the extremes to enclose their own median, unless they are all. Every trial has the same
+    /// weight, and one with such an uncertain median would only add noise.
+    pub(super) fn only(&self, state: Occupancy) -> Option<Visit> {
+        let select = |all: &[f64], states: &mut dyn Iterator<Item = &Occupancy>| {
+            let mine = all.iter().zip(states).filter(|(_, each)| **each == state);
+            let mine: Vec<f64> = mine.map(|(value, _)| *value).collect();
+            (mine.len() >= statistics::minimum_sample(0.5).min(all.len())).then_some(mine)
+        };
+        let operation = select(&self.operation, &mut self.operation_states())?;
+        let baseline = select(&self.baseline, &mut self.states.iter().skip(1).step_by(2))?;
+        let (round, core_hz) = (self.round, self.core_hz);
+        let beside_hz = self.hz_in_state(state);
+        Some(Visit { round, operation, baseline, core_hz, beside_hz, readings_hz: vec![], states: vec![] })
+    }
+
+    /// The core's frequency by the readings before observations in this state.
+    fn hz_in_state(&self, state: Occupancy) -> Option<f64> {
+        let mine = self.readings_hz.iter().zip(&self.states).filter(|(_, each)| **each == state);
+        statistics::median(&mine.map(|(hz, _)| *hz).collect::<Vec<_>>())
+    }
+
+    /// Multiplies all observations by a factor.
+    pub(super) fn scale(&mut self, by: f64) {
+        self.operation.iter_mut().chain(&mut self.baseline).for_each(|observed| *observed *= by);
+    }
+
+    /// The same with times in cycles of a core at this frequency, hertz.
+    pub(super) fn in_cycles(&self, hz: f64) -> Visit {
+        let mut cycles = self.clone();
+        cycles.scale(hz / 1e9);
+        cycles
+    }
+
+    /// The trial's own median, less that of its baseline.
+    pub(super) fn median(&self) -> Option<f64> {
+        Some(statistics::median(&self.operation)? - self.base())
+    }
+
+    /// The operation's observations, each less the median of the trial's baseline.
+    pub fn less_baseline(&self) -> Vec<f64> {
+        let base = self.base();
+        self.operation.iter().map(|observed| observed - base).collect()
+    }
+
+    fn base(&self) -> f64 {
+        statistics::median(&self.baseline).unwrap_or(0.0)
+    }
+}
+
+/// The median of some visits with its interval, less that of the baseline if there is one, in the unit of their numbers.
+pub(super) fn of_visits(visits: &[Visit]) -> Option<Estimate> {
+    let operations: Vec<&[f64]> = visits.iter().map(|visit| visit.operation.as_slice()).collect();
+    let baselines = baselines(visits);
+    if baselines.is_empty() {
+        statistics::estimate(&operations)
+    } else {
+        statistics::difference(&operations, &baselines)
+    }
+}
+
+/// The baseline's observations in each visit; empty if there is no baseline.
+pub(super) fn baselines(visits: &[Visit]) -> Vec<&[f64]> {
+    let of_each = || visits.iter().map(|visit| visit.baseline.as_slice());
+    if of_each().all(<[f64]>::is_empty) { vec![] } else { of_each().collect() }
+}

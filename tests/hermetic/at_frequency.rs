@@ -1,0 +1,126 @@
+//! Figures at the usual frequency of the core: runs whose frequency is planted, with work that follows it wholly, by a part and not at
+//! all.
+
+use fathom::comparison::{Comparison, Margins, ReducedRun, Side, Verdict};
+use fathom::experiment::Point;
+use fathom::quantity::Unit;
+use fathom::record::{PlannedPoint, Run, TrialOutcome};
+use fathom::results::{PointResult, Results};
+use fathom::sampling::{CoreReadings, Sample};
+use fathom::verify::population::Chance;
+
+/// Nanoseconds of an operation at the usual frequency.
+const COST_NS: f64 = 120.0;
+/// The usual frequency, GHz.
+const USUAL: f64 = 2.7;
+/// The cost of reading the described clock, and the links of a chain.
+const OVERHEAD_NS: f64 = 20.0;
+const TIMES: u32 = 8;
+const LINKS: f64 = 512.0 * TIMES as f64;
+
+/// A trial at a frequency in GHz, of work of which this share follows it and which costs so many times as much.
+fn sample((share, times): (f64, f64), ghz: f64, chance: &mut Chance) -> Sample {
+    let scatter = 1.0 + 0.001 * chance.normal();
+    let cost = times * COST_NS * scatter * (share * USUAL / ghz + 1.0 - share);
+    let batches: Vec<i64> =
+        (0..50).map(|_| (1000.0 * cost * (1.0 + 0.002 * chance.normal())) as i64).collect();
+    let chain = || (LINKS / ghz + OVERHEAD_NS).round() as u32;
+    let core = CoreReadings {
+        stream: (0..=50).map(|_| 2 * chain()).collect(),
+        chain: (0..=50).map(|_| chain()).collect(),
+        times: TIMES,
+        ..CoreReadings::default()
+    };
+    Sample { core: Some(core), ..crate::described::batches_of_1000(1, batches, ghz * 1e9) }
+}
+
+/// A run of trials at these frequencies by turns.
+fn run(experiment: &str, share: f64, ghz: &[f64], seed: u64) -> Run {
+    costing(experiment, (share, 1.0), ghz, seed)
+}
+
+/// The same of work that costs so many times as much.
+fn costing(experiment: &str, work: (f64, f64), ghz: &[f64], seed: u64) -> Run {
+    let planned = PlannedPoint {
+        experiment: experiment.to_owned(),
+        method_version: 1,
+        point: Point::new(),
+        unit: Unit::Nanoseconds,
+        skip: None,
+    };
+    let mut run = Run::begun(crate::described::header(vec![planned.clone()]));
+    let mut chance = Chance::new(seed);
+    for (round, ghz) in (1..).zip(ghz) {
+        let mut trial = crate::described::trial(planned.clone(), round);
+        trial.outcome = TrialOutcome::Measured { sample: sample(work, *ghz, &mut chance) };
+        run.trials.push(trial);
+    }
+    run
+}
+
+fn first(run: &Run) -> PointResult {
+    Results::of(run).points[0].clone()
+}
+
+/// How far the ends of a point's figure are from its value, and from the truth.
+fn reach(point: &PointResult) -> (f64, bool) {
+    let estimate = point.estimate().expect("a figure");
+    let ends = estimate.interval.expect("enough trials");
+    ((ends.high - ends.low) / 2.0 / estimate.value, ends.contains(COST_NS))
+}
+
+const MOVING: [f64; 9] = [2.5, 2.6, 2.65, 2.7, 2.7, 2.7, 2.75, 2.8, 2.9];
+
+#[test]
+fn what_follows_the_frequency_by_whatever_share_is_known_at_the_usual_one() {
+    for share in [0.4, 0.7, 1.0] {
+        let point = first(&run("cpu/unknown", share, &MOVING, 3));
+        let moved = point.at_frequency.clone().expect("the trials show it");
+        assert!(
+            (moved.share - share).abs() < 0.05 && (moved.hz / 1e9 / USUAL - 1.0).abs() < 0.002,
+            "{moved:?}"
+        );
+        let (half, holds) = reach(&point);
+        assert!(holds && half < 0.003, "{share}: {:?}", point.estimate());
+        let observed = moved.as_observed.and_then(|observed| observed.interval).expect("enough trials");
+        assert!((observed.high - observed.low) / 2.0 / COST_NS > 3.0 * half, "{share}: {observed:?} {half}");
+        assert_eq!(point.core_cycles.is_some(), share == 1.0, "{share}: {:?}", point.core_cycles);
+    }
+}
+
+#[test]
+fn what_does_not_follow_it_stays_as_it_was_observed_whatever_its_kind() {
+    for experiment in ["cpu/unknown", "cpu/arithmetic"] {
+        let point = first(&run(experiment, 0.0, &MOVING, 4));
+        assert_eq!(point.at_frequency, None, "{experiment}");
+        assert!(reach(&point).1, "{experiment}: {:?}", point.estimate());
+    }
+}
+
+#[test]
+fn where_the_frequency_never_moved_only_the_kind_of_the_operation_says_that_it_would_follow() {
+    let steady = [USUAL; 9];
+    assert_eq!(first(&run("cpu/unknown", 1.0, &steady, 5)).at_frequency, None);
+    let point = first(&run("cpu/arithmetic", 1.0, &steady, 5));
+    let moved = point.at_frequency.clone().expect("by its kind");
+    assert_eq!((moved.share, moved.share_interval), (1.0, None));
+    assert!(reach(&point).1);
+}
+
+#[test]
+fn two_runs_at_other_frequencies_are_compared_at_one() {
+    let side = |name: &str, times: f64, slower: f64| {
+        let ghz: Vec<f64> = MOVING.iter().map(|ghz| ghz * slower).collect();
+        let run = costing("cpu/unknown", (1.0, times), &ghz, 6);
+        Side::of_run(name, ReducedRun::of_run(&run))
+    };
+    let compared = |times: f64, slower: f64| {
+        let (before, after) = (side("before", 1.0, 1.0), side("after", times, slower));
+        Comparison::of(&before, &after, &Margins::all(Some(0.05)), false).rows[0].clone()
+    };
+    let slow = compared(1.0, 0.93);
+    assert!((slow.contrast.ratio() - 1.0).abs() < 0.005, "{slow:?}");
+    assert!(!matches!(slow.verdict, Verdict::Worse | Verdict::Better), "{slow:?}");
+    let worse = compared(1.2, 0.93);
+    assert!((worse.contrast.ratio() - 1.2).abs() < 0.01 && worse.verdict == Verdict::Worse, "{worse:?}");
+}
