@@ -46,7 +46,9 @@ impl Population {
         let fit = CovariateFit::of(&places, POSSIBLE, self.is_known.then_some(self.slope));
         if let Some(fit) = fit {
             for (distance, observed) in &mut trials {
-                observed.iter_mut().for_each(|value| *value *= fit.factor(*distance));
+                for value in observed {
+                    *value *= fit.factor(*distance);
+                }
             }
         }
         let observed: Vec<Vec<f64>> = trials.into_iter().map(|(_, observed)| observed).collect();

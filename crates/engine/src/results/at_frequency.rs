@@ -78,8 +78,10 @@ impl AtFrequency {
         self.fit.slope_error()
     }
 
-    /// The estimate of the moved observations, with what the share leaves open.
+    /// The estimate of the moved observations, with what the share leaves open; its extremes are those that were observed.
     pub(super) fn widened(&self, estimate: Estimate) -> Estimate {
-        self.fit.widened(estimate)
+        let observed = self.as_observed.as_ref();
+        let (min, max) = (observed.and_then(|own| own.min), observed.and_then(|own| own.max));
+        Estimate { min, max, ..self.fit.widened(estimate) }
     }
 }

@@ -7,7 +7,7 @@ use fathom_core::sampling::{Observations, Sample};
 use fathom_core::statistics::{self, Mean, Summary};
 
 /// The statistics that published reports print, in the point's unit. The observations are those of the point's own estimate,
-/// each less the median of its trial's baseline if there is one.
+/// each as it was observed, less the median of its trial's baseline if there is one.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PublishedStatistics {
     /// Over the single observations.
@@ -23,7 +23,8 @@ pub struct PublishedStatistics {
 impl PublishedStatistics {
     /// For a point's trials; `None` if nothing, or no number, was observed.
     pub fn of(visits: &[Visit], measured: &[&Sample]) -> Option<Self> {
-        let by_trial: Vec<Vec<f64>> = visits.iter().map(Visit::less_baseline).collect();
+        let by_trial: Vec<Vec<f64>> =
+            visits.iter().map(|visit| visit.as_observed().less_baseline()).collect();
         let means: Vec<f64> =
             by_trial.iter().filter_map(|trial| Some(statistics::mean(trial)?.value)).collect();
         let operations: Vec<f64> = measured.iter().filter_map(|sample| operations(sample)).collect();

@@ -22,6 +22,8 @@ pub struct Visit {
     pub(super) beside_hz: Option<f64>,
     /// The same by each reading; empty if it was not read next to every observation.
     readings_hz: Vec<f64>,
+    /// The factor by which all observations were multiplied since they were observed.
+    scaled_by: f64,
     /// The state of the core from one reading to the next; empty if it was not read next to every observation.
     pub(super) states: Vec<Occupancy>,
 }
@@ -42,6 +44,7 @@ impl Visit {
             core_hz: sample.conditions.core_hz(),
             beside_hz: statistics::median(&readings_hz),
             readings_hz,
+            scaled_by: 1.0,
             states: levels.and_then(|levels| states(sample, levels)).unwrap_or_default(),
         }
     }
@@ -72,9 +75,14 @@ impl Visit {
         };
         let operation = select(&self.operation, &mut self.operation_states())?;
         let baseline = select(&self.baseline, &mut self.states.iter().skip(1).step_by(2))?;
-        let (round, core_hz) = (self.round, self.core_hz);
-        let beside_hz = self.hz_in_state(state);
-        Some(Visit { round, operation, baseline, core_hz, beside_hz, readings_hz: vec![], states: vec![] })
+        Some(Visit {
+            operation,
+            baseline,
+            beside_hz: self.hz_in_state(state),
+            readings_hz: vec![],
+            states: vec![],
+            ..*self
+        })
     }
 
     /// The core's frequency by the readings before observations in this state.
@@ -85,7 +93,15 @@ impl Visit {
 
     /// Multiplies all observations by a factor.
     pub(super) fn scale(&mut self, by: f64) {
+        self.scaled_by *= by;
         self.operation.iter_mut().chain(&mut self.baseline).for_each(|observed| *observed *= by);
+    }
+
+    /// The same as it was observed.
+    pub(super) fn as_observed(&self) -> Visit {
+        let mut observed = self.clone();
+        observed.scale(1.0 / self.scaled_by);
+        observed
     }
 
     /// The same with times in cycles of a core at this frequency, hertz.

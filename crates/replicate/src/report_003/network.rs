@@ -199,7 +199,7 @@ pub fn send_all(server: SocketAddr, repetitions: u64) -> Result<(), Failure> {
 }
 
 /// The server: bytes per second of one buffer, from the moment when there is something to read, and the bytes of each read.
-fn received(listener: &TcpListener, buffer: &mut [u8]) -> Result<(f64, Vec<f64>), Failure> {
+pub fn received(listener: &TcpListener, buffer: &mut [u8]) -> Result<(f64, Vec<f64>), Failure> {
     readable(listener.as_raw_fd())?;
     let (mut stream, _) = listener.accept().map_err(broke("accept"))?;
     stream.set_read_timeout(Some(TIMEOUT)).map_err(broke("SO_RCVTIMEO"))?;
