@@ -41,7 +41,9 @@ fn says(folder: &Path, path: &str, temporary: Option<&Path>) -> (Option<i32>, St
     command.env("PATH", path).env("TMPDIR", temporary.unwrap_or(folder));
     let output = command.output().unwrap();
     let text = [output.stdout, output.stderr].concat();
-    (output.status.code(), String::from_utf8_lossy(&text).into_owned())
+    // Where a line breaks depends on the names of the machine.
+    let words: Vec<String> = String::from_utf8_lossy(&text).split_whitespace().map(str::to_owned).collect();
+    (output.status.code(), words.join(" "))
 }
 
 /// Copies of this program that were left.
