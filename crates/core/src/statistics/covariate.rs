@@ -3,12 +3,13 @@
 //! Where the level of trials follows a known quantity, most of what they scatter by is no uncertainty: every trial is moved to the
 //! reference along the line of all (analysis of covariance: Cochran 1957, "Analysis of covariance: its nature and uses", Biometrics
 //! 13). What the line leaves open is added to the interval: it follows the trials, so that they lie nearer to it than to the
-//! true one, and its slope has an error, which counts
-//! by how far the middle of the trials is from the reference (Draper & Smith 1998, section 1.4, the variance of a predicted mean).
+//! true one, and its slope has an error, which counts by how far the middle of the trials is from the reference (Draper & Smith
+//! 1998, section 1.4, the variance of a predicted mean).
 //!
 //! A slope is used if it is known beforehand and the trials do not contradict it, or if they show one: its 95 % interval excludes zero,
-//! meets what is possible and is no wider than that: a steeper or vaguer one is of something else that changed at the same time. Otherwise trials stay as they are, with all of their scatter. A line is not followed beyond the trials:
-//! one that they show has to have trials on both sides of the reference.
+//! meets what is possible and is no wider than that: a steeper or vaguer one is of something else that changed at the same time.
+//! Otherwise trials stay as they are, with all of their scatter. A line is not followed beyond the trials: one that they show has to
+//! have trials on both sides of the reference.
 
 use super::distribution::student_quantile;
 use super::estimate::{Estimate, MINIMUM_TRIALS};
@@ -19,8 +20,8 @@ use super::quantile::LEVEL;
 /// The least range of the covariate's logarithm over which trials show a slope: covariates are themselves measured.
 const LEAST: f64 = 0.001;
 
-/// Below so many trials the interval is widened more, and four do not show a slope: with so few, the choice of the slope by its own test and the interval
-/// beside it held the truth 92 times in 100 of `tests/statistics/covariate.rs`.
+/// Below so many trials the interval is widened more, and four do not show a slope: with so few, the choice of the slope by its own
+/// test and the interval beside it held the truth 92 times in 100 of `tests/statistics/covariate.rs`.
 const FEW: f64 = 6.0;
 
 /// How the logarithms of trials' levels follow a covariate, near a reference.
@@ -58,9 +59,8 @@ impl CovariateFit {
         let (line, shown) = (line?, shown?);
         let is_known = shown.high - shown.low <= possible.high - possible.low;
         let is_possible = shown.low <= possible.high && shown.high >= possible.low && !shown.contains(0.0);
-        let (below, above) =
-            (trials.iter().any(|(at, _)| *at <= 0.0), trials.iter().any(|(at, _)| *at >= 0.0));
-        (trials.len() > MINIMUM_TRIALS && is_known && is_possible && below && above)
+        let encloses = low <= 0.0 && high >= 0.0;
+        (trials.len() > MINIMUM_TRIALS && is_known && is_possible && encloses)
             .then(|| fit(line.slope.clamp(possible.low, possible.high), Some(shown)))
     }
 

@@ -5,7 +5,7 @@
 //! that follow it are moved to the usual frequency of the run (`statistics/covariate.rs`). What is said of a point is then its cost at
 //! that frequency and not of the moments at which its trials happened to be made.
 
-use super::visit::{Visit, of_visits};
+use super::visit::{Visit, by_round, of_visits};
 use crate::record::PlannedPoint;
 use fathom_core::experiment::Placement;
 use fathom_core::quantity::{Kind, Unit};
@@ -55,7 +55,7 @@ impl AtFrequency {
         let fit = CovariateFit::of(&places, POSSIBLE, is_of_the_core.then_some(POSSIBLE.low))?;
         let frequencies = || places.iter().map(|(distance, _)| usual_hz * distance.exp());
         let as_observed = of_visits(visits);
-        let by_round = visits.iter().filter_map(|visit| Some((visit.round, visit.median()?))).collect();
+        let by_round = by_round(visits);
         for (visit, (distance, _)) in visits.iter_mut().zip(&places) {
             visit.scale(fit.factor(sign * distance));
         }
@@ -78,10 +78,15 @@ impl AtFrequency {
         self.fit.slope_error()
     }
 
-    /// The estimate of the moved observations, with what the share leaves open; its extremes are those that were observed.
+    /// The estimate of the moved observations, in whichever unit, with what the share leaves open.
     pub(super) fn widened(&self, estimate: Estimate) -> Estimate {
+        self.fit.widened(estimate)
+    }
+
+    /// The same in the point's unit, with the extremes that were observed.
+    pub(super) fn figure(&self, estimate: Estimate) -> Estimate {
         let observed = self.as_observed.as_ref();
         let (min, max) = (observed.and_then(|own| own.min), observed.and_then(|own| own.max));
-        Estimate { min, max, ..self.fit.widened(estimate) }
+        Estimate { min, max, ..self.widened(estimate) }
     }
 }

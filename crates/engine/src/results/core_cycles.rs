@@ -31,11 +31,11 @@ pub(super) fn estimate(
         return None;
     }
     if let Some(moved) = &visits.at_frequency {
-        let all_of_it = moved.share_interval.is_none_or(|share| share.contains(1.0));
+        if moved.share_interval.is_some_and(|share| !share.contains(1.0)) {
+            return None;
+        }
         let cycles: Vec<Visit> = visits.chosen.iter().map(|visit| visit.in_cycles(moved.hz)).collect();
-        return of_cycles(run, samples, &cycles, moved.hz)
-            .map(|estimate| moved.widened(estimate))
-            .filter(|_| all_of_it);
+        return of_cycles(run, samples, &cycles, moved.hz).map(|estimate| moved.widened(estimate));
     }
     let timed: Vec<(&Visit, f64)> =
         visits.chosen.iter().filter_map(|visit| Some((visit, visit.core_hz?))).collect();

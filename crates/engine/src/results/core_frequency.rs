@@ -23,7 +23,8 @@ pub(super) fn of_readings(header: &Header, sample: &Sample) -> Vec<f64> {
     else {
         return vec![];
     };
-    core.chain.iter().filter_map(|ticks| hz(header, core, *ticks)).collect()
+    // All or none: each stands at the place of its reading.
+    core.chain.iter().map(|ticks| hz(header, core, *ticks)).collect::<Option<_>>().unwrap_or_default()
 }
 
 /// The frequency by the ticks of a chain, in which the two readings of the clock around it have a part.

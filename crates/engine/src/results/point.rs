@@ -253,7 +253,7 @@ fn judge(
         outcome,
         baseline,
         cpu_distance: distance,
-        core: states.core.and_then(|levels| PointCore::of(run, planned.unit, &visits, &measured, levels)),
+        core: states.core.and_then(|levels| PointCore::of(run, planned, &visits, &measured, levels)),
         by_round: visits.by_round(),
         at_frequency: visits.at_frequency,
         each,

@@ -3,7 +3,7 @@
 use super::core_state::{CoreState, shared_share};
 use super::point_estimate;
 use super::visits::Visits;
-use crate::record::Run;
+use crate::record::{PlannedPoint, Run};
 use fathom_core::experiment::Found;
 use fathom_core::quantity::{Kind, Unit};
 use fathom_core::sampling::Sample;
@@ -36,21 +36,22 @@ impl PointCore {
     }
 
     /// For the trials of a point; `None` if the state of the core is not known.
-    pub fn of(run: &Run, unit: Unit, visits: &Visits, samples: &[&Sample], levels: &Levels) -> Option<Self> {
-        let state = visits.state?;
+    pub fn of(
+        run: &Run,
+        planned: &PlannedPoint,
+        visits: &Visits,
+        samples: &[&Sample],
+        levels: &Levels,
+    ) -> Option<Self> {
+        let (state, unit) = (visits.state?, planned.unit);
         let shares: Vec<f64> = samples.iter().filter_map(|sample| shared_share(sample, levels)).collect();
+        let (shared, moved) = visits.shared_at_frequency(planned);
+        let shared = point_estimate::estimate(run, unit, samples, (&shared, moved.as_ref()));
         Some(PointCore {
             state,
             shared_share: statistics::mean(&shares).map(|mean| mean.value),
             alone: visits.median_alone(),
-            shared: point_estimate::estimate(
-                run,
-                unit,
-                samples,
-                (&visits.shared, visits.shared_at_frequency.as_ref()),
-            )
-            .map(|(estimate, _)| estimate)
-            .filter(|shared| is_above_zero(unit, shared)),
+            shared: shared.map(|(estimate, _)| estimate).filter(|shared| is_above_zero(unit, shared)),
             observations: [Occupancy::Alone, Occupancy::Shared, Occupancy::Unclear]
                 .map(|state| visits.count(state)),
         })

@@ -19,7 +19,7 @@ pub fn estimate(
 ) -> Option<(Estimate, f64)> {
     let resolution_ns = resolution_ns(run, samples);
     let estimate = of_visits(visits)?;
-    let estimate = at_frequency.map_or(estimate.clone(), |moved| moved.widened(estimate));
+    let estimate = at_frequency.map_or(estimate.clone(), |moved| moved.figure(estimate));
     if !baselines(visits).is_empty() {
         // Two medians are subtracted, each of which the clock rounds.
         return Some((within_the_clock(estimate, resolution_ns, run), resolution_ns));
@@ -57,9 +57,11 @@ fn step_of(run: &Run, unit: Unit, samples: &[&Sample], visits: &[Visit], resolut
 
 /// Whether times are read in steps that hide what moves them by some per mille.
 pub(super) fn has_long_steps(run: &Run, unit: Unit, samples: &[&Sample], visits: &[Visit]) -> bool {
+    if unit != Unit::Nanoseconds {
+        return false;
+    }
     let (step, _) = step_of(run, unit, samples, visits, resolution_ns(run, samples));
-    let median = of_visits(visits).map_or(0.0, |estimate| estimate.value.abs());
-    unit == Unit::Nanoseconds && step > LONG_STEP * median
+    step > LONG_STEP * of_visits(visits).map_or(0.0, |estimate| estimate.value.abs())
 }
 
 /// The smallest share of a value at which the step of its readings counts: a shorter one hardly moves their median.

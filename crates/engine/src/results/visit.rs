@@ -138,6 +138,11 @@ pub(super) fn of_visits(visits: &[Visit]) -> Option<Estimate> {
     }
 }
 
+/// The median of each visit with its round, less that of its baseline.
+pub(super) fn by_round(visits: &[Visit]) -> Vec<(u32, f64)> {
+    visits.iter().filter_map(|visit| Some((visit.round, visit.median()?))).collect()
+}
+
 /// The baseline's observations in each visit; empty if there is no baseline.
 pub(super) fn baselines(visits: &[Visit]) -> Vec<&[f64]> {
     let of_each = || visits.iter().map(|visit| visit.baseline.as_slice());

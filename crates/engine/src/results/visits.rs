@@ -4,7 +4,7 @@ use super::at_frequency::AtFrequency;
 use super::core_state::CoreState;
 use super::known_states::KnownStates;
 use super::point_estimate;
-use super::visit::Visit;
+use super::visit::{Visit, by_round};
 use crate::record::{PlannedPoint, Run, Trial};
 use fathom_core::experiment::Placement;
 use fathom_core::quantity::Unit;
@@ -31,12 +31,12 @@ pub struct Visits {
     pub state: Option<CoreState>,
     /// The number of trials of short work by the state of the core; `None` for other work, and if the states are unknown.
     pub core_trials: Option<CoreTrials>,
-    /// The observations made while the core was shared, of trials of short work with enough of them.
+    /// The observations as they were made while the core was shared, of trials of short work with enough of them.
     pub shared: Vec<Visit>,
     /// How the chosen observations were moved to one frequency of the core; `None` if they stay as they were observed.
     pub at_frequency: Option<AtFrequency>,
-    /// The same of those made while the core was shared.
-    pub(super) shared_at_frequency: Option<AtFrequency>,
+    /// The usual frequency of the core, hertz, if it applies to these observations.
+    usual_hz: Option<f64>,
 }
 
 impl Visits {
@@ -53,16 +53,18 @@ impl Visits {
         if let Some(usual_hz) = states.usual_hz.filter(|_| is_short && is_of_one_state) {
             let samples: Vec<&Sample> = observed.iter().map(|(_, sample)| *sample).collect();
             if !point_estimate::has_long_steps(run, planned.unit, &samples, &visits.chosen) {
-                visits.move_to(usual_hz, planned);
+                visits.usual_hz = Some(usual_hz);
+                visits.at_frequency = AtFrequency::move_to(usual_hz, planned, &mut visits.chosen);
             }
         }
         visits
     }
 
-    /// Moves the observations in each state to the usual frequency of the core, where they follow it.
-    fn move_to(&mut self, usual_hz: f64, planned: &PlannedPoint) {
-        self.at_frequency = AtFrequency::move_to(usual_hz, planned, &mut self.chosen);
-        self.shared_at_frequency = AtFrequency::move_to(usual_hz, planned, &mut self.shared);
+    /// The observations made while the core was shared, at the usual frequency as those of the estimate, and how they were moved.
+    pub(super) fn shared_at_frequency(&self, planned: &PlannedPoint) -> (Vec<Visit>, Option<AtFrequency>) {
+        let mut shared = self.shared.clone();
+        let moved = self.usual_hz.and_then(|hz| AtFrequency::move_to(hz, planned, &mut shared));
+        (shared, moved)
     }
 
     fn sorted(
@@ -81,7 +83,7 @@ impl Visits {
             core_trials: None,
             shared: vec![],
             at_frequency: None,
-            shared_at_frequency: None,
+            usual_hz: None,
         };
         if levels.is_none() || observed.iter().all(|(_, sample)| sample.core.is_none()) {
             return whole(all, None);
@@ -120,7 +122,7 @@ impl Visits {
 
     /// The result of each round, from the chosen observations: the trial's median less that of its baseline.
     pub fn by_round(&self) -> Vec<(u32, f64)> {
-        self.chosen.iter().filter_map(|visit| Some((visit.round, visit.median()?))).collect()
+        by_round(&self.chosen)
     }
 }
 

@@ -11,7 +11,7 @@ use fathom_engine::results::{AtFrequency, Results};
 pub(super) fn of(results: &Results) -> Section {
     let settings = &results.run.header.settings;
     let trial = quantities::value(Unit::Nanoseconds, settings.trial_ns as f64);
-    let before = Section::new(Key::of("method"), "Method")
+    Section::new(Key::of("method"), "Method")
         .say(run::clock(&results.run.header.clock))
         .say(format!(
             "Every trial is a fresh process that observes for {trial} in the first round (in later rounds, for as \
@@ -21,12 +21,8 @@ pub(super) fn of(results: &Results) -> Section {
              where an operation has a baseline, the same work without the operation runs interleaved in the same \
              trial and is subtracted."
         ))
-        .say(estimate());
-    let before = match at_frequency(results) {
-        Some(at_frequency) => before.say(at_frequency),
-        None => before,
-    };
-    before
+        .say(estimate())
+        .with_all(at_frequency(results).map(Block::Paragraph))
         .say(figure::KEY)
         .say(
             Text::plain(
