@@ -97,6 +97,17 @@ impl Found {
         }
     }
 
+    /// What it is beyond a lesser one; `None` unless the difference lies above zero with its whole interval, so that no sentence
+    /// calls a difference below zero a cost.
+    pub fn beyond(self, lesser: Found) -> Option<Self> {
+        Some(self.minus(lesser)).filter(Found::is_positive)
+    }
+
+    /// Whether it lies above zero, with its whole interval where it has one.
+    pub fn is_positive(&self) -> bool {
+        self.value > 0.0 && self.measured.ends().is_none_or(|(low, _)| low > 0.0)
+    }
+
     /// The ratio to the other.
     #[must_use]
     pub fn over(self, other: Found) -> Self {

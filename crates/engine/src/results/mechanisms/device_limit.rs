@@ -78,7 +78,8 @@ fn slope(readers: &[(u64, Found)], knee: f64) -> Statement {
     let (Some((few, low)), Some((many, high))) = (beyond.next(), beyond.next_back()) else {
         return Statement::default();
     };
-    let each = high.minus(*low).scaled(1.0 / (many - few) as f64);
+    let Some(more) = high.beyond(*low) else { return Statement::default() };
+    let each = more.scaled(1.0 / (many - few) as f64);
     let each = Found { dimension: Dimension::Of(Unit::Nanoseconds), ..each };
     statement!(
         " Measured from {to_string} on: {each} each.",

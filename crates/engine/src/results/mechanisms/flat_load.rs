@@ -42,7 +42,7 @@ fn judge(premises: &Premises) -> Option<Conclusion> {
     let loaded = LOADED.along("delay", premises.known);
     let settings = loaded.iter().filter_map(|(delay, load)| {
         let (_, drawn) = drawn.iter().find(|(other, _)| other == delay)?;
-        Some((*drawn, load.minus(idle)))
+        Some((*drawn, load.beyond(idle)?))
     });
     let mut settings: Vec<(Found, Found)> = settings.collect();
     sorting::by_number(&mut settings, |(drawn, _)| drawn.value);

@@ -34,7 +34,7 @@ fn judge(premises: &Premises) -> Option<Conclusion> {
     if !more(vfork) || !more(thread) {
         return None;
     }
-    let space = fork.minus(vfork);
+    let space = fork.beyond(vfork)?;
     let headline = statement!(
         "A process costs {ratio} times what a thread does; its own address space is {share} of it.",
         ratio = fork.over(thread).named("process over thread"),
@@ -43,24 +43,36 @@ fn judge(premises: &Premises) -> Option<Conclusion> {
     );
     let because = statement!(
         "fork, exit and wait take {fork}; with vfork, which borrows the address space, {vfork}, a thread \
-         {thread}. The first difference is the address space, {space}; the second contains descriptors, \
-         signal handlers and the wait of the parent, {difference}.{page_tables}{copies}",
+         {thread}. The first difference is the address space, {space}; {others}.{page_tables}{copies}",
         fork = fork.named("fork, exit, wait"),
         vfork = vfork.named("vfork, exit, wait"),
         thread = thread.named("create and join"),
         space = space.named("address space"),
-        difference = vfork.minus(thread).named("descriptors and the like"),
+        others = beside_the_space(vfork, thread),
         page_tables = page_tables(known),
         copies = copies(space, known)
     );
     Some(Conclusion { headline, because })
 }
 
+/// What a process without an address space of its own costs beyond a thread. A thread has a stack to map, which may cost as much.
+fn beside_the_space(vfork: Found, thread: Found) -> Statement {
+    match vfork.beyond(thread) {
+        Some(difference) => statement!(
+            "the second contains descriptors, signal handlers and the wait of the parent, {difference}",
+            difference = difference.named("descriptors and the like")
+        ),
+        None => "descriptors, signal handlers and the wait of the parent do not exceed what a thread needs of its own, a \
+                 stack to map"
+            .into(),
+    }
+}
+
 /// The cost of each further page of the parent, by the line through parents of all sizes.
 fn page_tables(known: &Known) -> Statement {
     let parents = LARGE.all(known);
     let line = parents.first().and_then(|(point, _)| known.line(LARGE.experiment, point, &RESIDENT));
-    let Some((slope, _)) = line else { return Statement::default() };
+    let Some((slope, _)) = line.filter(|(slope, _)| slope.is_positive()) else { return Statement::default() };
     let each = slope.scaled(PAGE);
     statement!(
         " Page tables: {each} for each page of 4 KiB that the parent has written.",
@@ -111,6 +123,13 @@ mod tests {
         let because = conclusion.because.plain();
         assert!(because.contains("Page tables: {100} for each page"), "{because}");
         assert!(because.contains("costs as much as {24} of them."), "{because}");
+    }
+
+    #[test]
+    fn a_vfork_that_costs_less_than_a_thread_has_no_cost_below_zero() {
+        let because = conclusion(7e3).expect("a mechanism").because.plain();
+        assert!(because.contains("do not exceed what a thread needs") && !because.contains('−'), "{because}");
+        assert!(!because.contains("{-"), "{because}");
     }
 
     #[test]

@@ -143,14 +143,18 @@ fn of_slack(known: &Known) -> Option<Finding> {
     let (usual, none) = (late("clock_nanosleep", DEFAULT_SLACK)?, late("clock_nanosleep", 1)?);
     let timer = late("timerfd", DEFAULT_SLACK)?;
     let slack = Found::exact(DEFAULT_SLACK as f64, usual.dimension);
+    let added = match usual.beyond(none) {
+        Some(added) => statement!("the slack adds {added}", added = added.named("added by the slack")),
+        None => "the slack adds nothing significant".into(),
+    };
     Some(finding!(
         Question::Experiment,
-        "A sleep of 100 µs ends {usual} late with the default timer slack of {slack} and {none} without: the slack adds {added}. A \
+        "A sleep of 100 µs ends {usual} late with the default timer slack of {slack} and {none} without: {added}. A \
          timerfd, which takes no slack, is {timer} late.",
         usual = usual.named("late, with slack"),
         slack = slack.named("timer slack"),
         none = none.named("late, without slack"),
-        added = usual.minus(none).named("added by the slack"),
+        added,
         timer = timer.named("timerfd, late")
     ))
 }

@@ -157,7 +157,7 @@ impl Experiment for MappingCalls {
         let cost = |call, bytes: u64| known.found(ABOUT.name, &point(call, bytes));
         let (Some(one), Some(all)) = (cost(MUNMAP, 4 << 10), cost(MUNMAP, LONGEST)) else { return vec![] };
         let pages = (LONGEST / Pages::Base.bytes() as u64) as f64;
-        let each = all.minus(one).scaled(1.0 / (pages - 1.0));
+        let Some(each) = all.beyond(one).map(|more| more.scaled(1.0 / (pages - 1.0))) else { return vec![] };
         vec![finding!(
             Question::Experiment,
             "Unmapping one written page takes {one}, unmapping {pages} of them {all}: {each} for each \

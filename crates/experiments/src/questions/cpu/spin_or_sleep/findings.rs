@@ -48,13 +48,17 @@ fn of_length(length: u64) -> Figure {
 fn latency(known: &Known) -> Option<Finding> {
     let of = |way, figure| result(way, USUAL, figure, known);
     let (asleep, spun, call) = (of(FUTEX, LATENCY)?, of(SPIN, LATENCY)?, of(FUTEX, CALL)?);
+    let later = match asleep.beyond(spun) {
+        Some(later) => statement!("sleeping adds {later}", later = later.named("latency that sleeping adds")),
+        None => "sleeping adds nothing significant".into(),
+    };
     Some(finding!(
         Question::Experiment,
-        "A sleeping waiter answers {asleep} after the end of its wait, a spinning one {spun} after it: sleeping adds {later}. Waking the \
+        "A sleeping waiter answers {asleep} after the end of its wait, a spinning one {spun} after it: {later}. Waking the \
          sleeper costs the other thread {call}.",
         asleep = asleep.named("latency asleep"),
         spun = spun.named("latency spinning"),
-        later = asleep.minus(spun).named("latency that sleeping adds"),
+        later,
         call = call.named("the call that wakes")
     ))
 }

@@ -9,7 +9,7 @@ pub fn kept_between(known: &Known) -> Option<Finding> {
     let work_between = |CounterForm { name, .. }: &CounterForm| {
         let result =
             |measure| known.found(NAME, &Point::new().named(&READING, name).named(&MEASURE, measure));
-        Some((*name, result(AROUND)?.minus(result(PAIR)?)))
+        Some((*name, result(AROUND)?.beyond(result(PAIR)?)?))
     };
     let all: Vec<(&str, Found)> = FORMS.iter().filter_map(work_between).collect();
     let (_, whole) = *all.iter().find(|(name, _)| *name == KEEPS_WORK)?;

@@ -40,14 +40,13 @@ fn near(order: &str, bytes: u64, known: &Known) -> Option<Found> {
 fn penalty(through: &str, order: &str, bytes: u64, known: &Known) -> Option<Finding> {
     let (far, near) = (far(through, order, bytes, known)?, near(order, bytes, known)?);
     let what = format!("{order} {}", declared::size(bytes));
-    let comparison = if far.differs_from(&near) == Some(false) {
-        statement!("the two are not significantly different")
-    } else {
-        statement!(
+    let comparison = match far.beyond(near) {
+        Some(difference) => statement!(
             "the network's penalty is {difference}; the remote block takes {ratio} times as long",
-            difference = far.minus(near).named(&format!("penalty, {what}")),
+            difference = difference.named(&format!("penalty, {what}")),
             ratio = far.over(near).named(&format!("remote over local, {what}"))
-        )
+        ),
+        None => "the remote block does not take significantly longer".into(),
     };
     Some(finding!(
         Question::Penalty,
@@ -64,8 +63,7 @@ fn penalty(through: &str, order: &str, bytes: u64, known: &Known) -> Option<Find
 fn by_file(through: &str, known: &Known) -> Option<Finding> {
     let result = |through, state, file| known.found(NAME, &by_size(through, state, RANDOM, file));
     let (small, large) = (FILES[0], FILES[FILES.len() - 1]);
-    let penalty =
-        |file| Some(result(through, SERVER_CACHED, file)?.minus(result(LOCAL, CLIENT_CACHED, file)?));
+    let penalty = |file| result(through, SERVER_CACHED, file)?.beyond(result(LOCAL, CLIENT_CACHED, file)?);
     Some(finding!(
         Question::Penalty,
         "By the size of the file the penalty of a random block of {block} by {through} is {least} of {small} \
@@ -100,7 +98,7 @@ fn predicted(through: &str, known: &Known) -> Option<Finding> {
         None => (far(through, SEQUENTIAL, LARGE, known)?, "at the rate of large blocks in sequence"),
     };
     let expected = round_trip.plus(streamed.scaled(SMALL as f64 / LARGE as f64));
-    let penalty = far(through, RANDOM, SMALL, known)?.minus(near(RANDOM, SMALL, known)?);
+    let penalty = far(through, RANDOM, SMALL, known)?.beyond(near(RANDOM, SMALL, known)?)?;
     let comparison = match penalty.differs_from(&expected) {
         Some(false) => {
             statement!("the two are not significantly different: round trip and bandwidth account for it")
@@ -155,16 +153,15 @@ fn in_flight(through: &str, known: &Known) -> Option<Finding> {
 fn coldness(through: &str, known: &Known) -> Option<Finding> {
     let cold = known.found(NAME, &block(through, SERVER_COLD, RANDOM, SMALL))?;
     let cached = far(through, RANDOM, SMALL, known)?;
-    let statement = if cold.differs_from(&cached) == Some(true) {
-        statement!(
+    let statement = match cold.beyond(cached) {
+        Some(difference) => statement!(
             "From the server's disk a random block of {small} takes {difference} more than from its cache.",
             small = declared::size(SMALL),
-            difference = cold.minus(cached).named("server's disk less its cache")
-        )
-    } else {
-        "Between the server's cache and its disk, no significant difference is visible behind the variation of the \
-         network."
-            .into()
+            difference = difference.named("server's disk less its cache")
+        ),
+        None => "Between the server's cache and its disk, no significant difference is visible behind the variation of the \
+                 network."
+            .into(),
     };
     Some(Finding::of(Question::Penalty, statement))
 }

@@ -171,13 +171,14 @@ impl Experiment for MinorFault {
 fn what_clearing_costs(known: &Known) -> Option<Finding> {
     let cost = |access| known.found(NAME, &point(access, SMALL));
     let (write, read, clear) = (cost(FIRST_WRITE)?, cost(FIRST_READ)?, cost(CLEARED)?);
-    let clearing = if write.differs_from(&read) == Some(false) {
-        statement!("the two are not significantly different")
-    } else {
-        statement!(
-            "allocating and clearing a page takes {difference} more",
-            difference = write.minus(read).named("write less read")
-        )
+    let clearing = match write.beyond(read) {
+        Some(more) => {
+            statement!(
+                "allocating and clearing a page takes {more} more",
+                more = more.named("write less read")
+            )
+        }
+        None => "the write does not take significantly more".into(),
     };
     Some(finding!(
         Question::Experiment,
