@@ -103,6 +103,14 @@ impl Found {
         Some(self.minus(lesser)).filter(Found::is_positive)
     }
 
+    /// What is said of a time that is not [`beyond`](Found::beyond) another.
+    pub fn not_beyond(&self, other: &Found) -> &'static str {
+        match self.differs_from(other) {
+            Some(true) => "it takes no longer",
+            _ => "the two are not significantly different",
+        }
+    }
+
     /// Whether it lies above zero, with its whole interval where it has one.
     pub fn is_positive(&self) -> bool {
         self.value > 0.0 && self.measured.ends().is_none_or(|(low, _)| low > 0.0)

@@ -46,7 +46,7 @@ fn penalty(through: &str, order: &str, bytes: u64, known: &Known) -> Option<Find
             difference = difference.named(&format!("penalty, {what}")),
             ratio = far.over(near).named(&format!("remote over local, {what}"))
         ),
-        None => "the remote block does not take significantly longer".into(),
+        None => far.not_beyond(&near).into(),
     };
     Some(finding!(
         Question::Penalty,

@@ -178,7 +178,7 @@ fn what_clearing_costs(known: &Known) -> Option<Finding> {
                 more = more.named("write less read")
             )
         }
-        None => "the write does not take significantly more".into(),
+        None => write.not_beyond(&read).into(),
     };
     Some(finding!(
         Question::Experiment,
