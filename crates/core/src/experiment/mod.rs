@@ -3,6 +3,7 @@
 //! An experiment knows its work and no clock; the sampler knows a clock and no experiment. They meet in [`Workload`]. Each file
 //! in `experiments/` reads like the method section of a paper, in these terms.
 
+mod core_share;
 mod evidence;
 mod excerpt;
 mod failure;
@@ -25,6 +26,7 @@ mod touch;
 mod workload;
 
 pub use crate::{finding, statement};
+pub use core_share::CoreShare;
 pub use evidence::{Bound, Check, Counters, Observed};
 pub use excerpt::TimedCode;
 pub use failure::{Failure, ensure, errno};
@@ -300,6 +302,12 @@ pub trait Experiment: Sync {
     /// timer: its cost is then a number of core cycles, whatever the frequency.
     fn waits_for_the_core_alone(&self, _point: &Point) -> bool {
         false
+    }
+
+    /// The share of a point's cost that follows the frequency of the core, as far as the kind of the operation gives it; `None` where
+    /// trials have to show it. Trials that contradict it are believed.
+    fn core_share(&self, point: &Point, _machine: &Machine) -> Option<CoreShare> {
+        self.waits_for_the_core_alone(point).then_some(CoreShare::WHOLE)
     }
 
     /// The steps in which a trial counts this point's figure, in the point's unit, if these are coarser than the clock: smaller

@@ -140,8 +140,10 @@ pub fn fill() {
 }
 
 /// The core's frequency, hertz, by the ticks of a chain in readings so many times as long as the shortest. No neighbour affects it.
-pub fn core_hz(chain_ticks: f64, times: u32, ticks_per_second: f64) -> f64 {
-    LINKS * f64::from(times) / chain_ticks * ticks_per_second
+/// The readings of the clock around a chain take cycles of the core as it does: their part of the ticks is the same share at every
+/// frequency, and is counted in cycles.
+pub fn core_hz(chain_ticks: f64, times: u32, ticks_per_second: f64, reading_cycles: f64) -> f64 {
+    (LINKS * f64::from(times) + reading_cycles) / chain_ticks * ticks_per_second
 }
 
 /// The quotient of a reading, which does not depend on the core's frequency.

@@ -6,8 +6,9 @@
 //! true one, and its slope has an error, which counts by how far the middle of the trials is from the reference (Draper & Smith
 //! 1998, section 1.4, the variance of a predicted mean).
 //!
-//! A slope is used if it is known beforehand and the trials do not contradict it, or if they show one: its 95 % interval excludes zero,
-//! meets what is possible and is no wider than that: a steeper or vaguer one is of something else that changed at the same time.
+//! A slope is used if its range is known beforehand and the trials do not contradict it: the middle of the range, half of which counts
+//! as its error. Or it is used if the trials show one: its 95 % interval excludes zero, meets what is possible and is no wider than
+//! that: a steeper or vaguer one is of something else that changed at the same time.
 //! Otherwise trials stay as they are, with all of their scatter. A line is not followed beyond the trials: one that they show has to
 //! have trials on both sides of the reference.
 
@@ -20,7 +21,7 @@ use super::quantile::LEVEL;
 /// The least range of the covariate's logarithm over which trials show a slope: covariates are themselves measured.
 const LEAST: f64 = 0.001;
 
-/// Below so many trials the interval is widened more, and four do not show a slope: with so few, the choice of the slope by its own
+/// Below so many trials the interval is widened more, four do not show a slope, and five none against what is known of it: with so few, the choice of the slope by its own
 /// test and the interval beside it held the truth 92 times in 100 of `tests/statistics/covariate.rs`.
 const FEW: f64 = 6.0;
 
@@ -29,8 +30,10 @@ const FEW: f64 = 6.0;
 pub struct CovariateFit {
     /// The slope: the change of the logarithm of the level by that of the covariate.
     pub slope: f64,
-    /// The 95 % interval of the slope; `None` where it is known beforehand.
+    /// The 95 % interval of the slope, or the range that is known beforehand; `None` where exactly the slope is known.
     pub slope_interval: Option<Interval>,
+    /// Whether the slope was known beforehand.
+    is_known: bool,
     /// The mean distance of the trials from the reference, of the covariate's logarithm.
     from_reference: f64,
     /// The number of trials.
@@ -39,8 +42,8 @@ pub struct CovariateFit {
 
 impl CovariateFit {
     /// For trials, each as the distance of the covariate from the reference and its level, both as logarithms; `possible` is the range
-    /// of slopes, `known` the slope if the kind of the work gives it. `None` where the trials stay as they are.
-    pub fn of(trials: &[(f64, f64)], possible: Interval, known: Option<f64>) -> Option<Self> {
+    /// of slopes, `known` the narrower one that the kind of the work gives, if it does. `None` where the trials stay as they are.
+    pub fn of(trials: &[(f64, f64)], possible: Interval, known: Option<Interval>) -> Option<Self> {
         let mean = trials.iter().map(|(distance, _)| distance).sum::<f64>() / trials.len() as f64;
         let (low, high) = trials
             .iter()
@@ -50,24 +53,40 @@ impl CovariateFit {
         let fit = |slope, slope_interval| CovariateFit {
             slope,
             slope_interval,
+            is_known: false,
             from_reference: mean,
             trials: trials.len(),
         };
-        if let Some(known) = known.filter(|slope| shown.is_none_or(|ends| ends.contains(*slope))) {
-            return mean.is_finite().then(|| fit(known, None));
+        let agrees =
+            |known: &Interval| shown.is_none_or(|ends| ends.low <= known.high && known.low <= ends.high);
+        if let Some(known) = known.filter(agrees) {
+            let range = (known.low < known.high).then_some(known);
+            let by_kind = fit(f64::midpoint(known.low, known.high), range);
+            return mean.is_finite().then_some(CovariateFit { is_known: true, ..by_kind });
         }
         let (line, shown) = (line?, shown?);
         let is_known = shown.high - shown.low <= possible.high - possible.low;
         let is_possible = shown.low <= possible.high && shown.high >= possible.low && !shown.contains(0.0);
         let encloses = low <= 0.0 && high >= 0.0;
-        (trials.len() > MINIMUM_TRIALS && is_known && is_possible && encloses)
+        let least = MINIMUM_TRIALS + if known.is_some() { 2 } else { 1 };
+        (trials.len() >= least && is_known && is_possible && encloses)
             .then(|| fit(line.slope.clamp(possible.low, possible.high), Some(shown)))
     }
 
-    /// The standard error of the slope; 0 where it is known beforehand.
+    /// Whether the slope was known beforehand.
+    pub fn is_known(&self) -> bool {
+        self.is_known
+    }
+
+    /// The standard error of the slope, of a range that is known beforehand that of equal chances within it; 0 where exactly the slope
+    /// is known.
     pub fn slope_error(&self) -> f64 {
-        let quantile = || student_quantile(f64::midpoint(1.0, LEVEL), self.trials as f64 - 2.0);
-        self.slope_interval.map_or(0.0, |ends| (ends.high - ends.low) / 2.0 / quantile())
+        let Some(ends) = self.slope_interval else { return 0.0 };
+        let half = (ends.high - ends.low) / 2.0;
+        if self.is_known {
+            return half / 3.0_f64.sqrt();
+        }
+        half / student_quantile(f64::midpoint(1.0, LEVEL), self.trials as f64 - 2.0)
     }
 
     /// The factor that moves a trial at this distance to the reference.
@@ -81,12 +100,20 @@ impl CovariateFit {
         let (Some(slope), Some(ends)) = (self.slope_interval, &mut estimate.interval) else {
             return estimate;
         };
+        let by_slope = (slope.high - slope.low) / 2.0 * self.from_reference.abs() * estimate.value.abs();
+        if self.is_known {
+            let reach = |of: f64| of.hypot(by_slope);
+            *ends = Interval {
+                low: estimate.value - reach(estimate.value - ends.low),
+                high: estimate.value + reach(ends.high - estimate.value),
+            };
+            return estimate;
+        }
         let freedom = self.trials as f64 - 1.0;
         let quantile = |freedom| student_quantile(f64::midpoint(1.0, LEVEL), freedom);
         let trials = self.trials as f64;
         let nearer = (trials / (trials - 2.0)).powf(if trials < FEW { 1.0 } else { 0.5 });
         let fewer = quantile(freedom - 1.0) / quantile(freedom) * nearer;
-        let by_slope = (slope.high - slope.low) / 2.0 * self.from_reference.abs() * estimate.value.abs();
         let reach = |of: f64| (fewer * of).hypot(by_slope);
         *ends = Interval {
             low: estimate.value - reach(estimate.value - ends.low),
@@ -101,6 +128,10 @@ mod tests {
     use super::*;
 
     const POSSIBLE: Interval = Interval { low: -1.0, high: 0.0 };
+
+    fn exactly(slope: f64) -> Interval {
+        Interval { low: slope, high: slope }
+    }
 
     fn trials(slope: f64, noise: f64) -> Vec<(f64, f64)> {
         let noises = [0.3, -1.0, 0.8, -0.2, 1.0, -0.9];
@@ -123,16 +154,42 @@ mod tests {
 
     #[test]
     fn a_known_slope_is_used_unless_the_trials_contradict_it() {
-        let fit = CovariateFit::of(&trials(-0.8, 0.1), POSSIBLE, Some(-1.0)).expect("known");
+        let fit = CovariateFit::of(&trials(-0.8, 0.1), POSSIBLE, Some(exactly(-1.0))).expect("known");
         assert_eq!((fit.slope, fit.slope_interval), (-1.0, None));
-        let shown = CovariateFit::of(&trials(-0.5, 0.001), POSSIBLE, Some(-1.0)).expect("shown");
+        let shown = CovariateFit::of(&trials(-0.5, 0.001), POSSIBLE, Some(exactly(-1.0))).expect("shown");
         assert!((shown.slope + 0.5).abs() < 0.05, "{shown:?}");
+    }
+
+    #[test]
+    fn a_range_of_slopes_counts_by_how_far_the_trials_are_from_the_reference() {
+        let range = Interval { low: -1.0, high: -0.9 };
+        let wide = |from: f64| {
+            let trials: Vec<(f64, f64)> =
+                trials(-0.97, 0.001).into_iter().map(|(x, y)| (x + from, y - 0.97 * from)).collect();
+            let fit = CovariateFit::of(&trials, POSSIBLE, Some(range)).expect("known");
+            assert!((fit.slope + 0.95).abs() < 1e-12 && fit.slope_interval == Some(range), "{fit:?}");
+            let ends = Interval { low: 99.0, high: 101.0 };
+            let observed = [100.0, 100.0, 100.0];
+            let estimate = super::super::estimate(&[&observed; 6]).expect("six trials");
+            let ends =
+                fit.widened(Estimate { interval: Some(ends), ..estimate }).interval.expect("an interval");
+            ends.high - ends.low
+        };
+        let (near, far) = (wide(-0.01), wide(0.09));
+        assert!((near - 2.0).abs() < 1e-9, "they lie around it: {near}");
+        let by_slope: f64 = 100.0 * 0.05 * 0.1;
+        assert!((far - 2.0 * by_slope.hypot(1.0)).abs() < 1e-9, "half of the range, at this distance: {far}");
+        let other = CovariateFit::of(&trials(-0.5, 0.001), POSSIBLE, Some(range)).expect("shown");
+        assert!((other.slope + 0.5).abs() < 0.05, "{other:?}");
     }
 
     #[test]
     fn a_line_is_not_followed_beyond_the_trials() {
         let away: Vec<(f64, f64)> = trials(-0.7, 0.001).into_iter().map(|(x, y)| (x + 0.1, y)).collect();
         assert_eq!(CovariateFit::of(&away, POSSIBLE, None), None);
-        assert!(CovariateFit::of(&away, POSSIBLE, Some(-1.0)).is_none_or(|fit| fit.slope_interval.is_none()));
+        assert!(
+            CovariateFit::of(&away, POSSIBLE, Some(exactly(-1.0)))
+                .is_none_or(|fit| fit.slope_interval.is_none())
+        );
     }
 }

@@ -4,10 +4,9 @@ use super::anchors::PROCESSOR_TIME;
 use super::verdict::{ChangeScale, DimensionReading};
 use crate::plan::Set;
 use crate::record::{PlannedPoint, Run, TrialOutcome};
-use crate::results::{CoreLevels, CoreState, KnownStates, Standing};
+use crate::results::{CoreLevels, CoreState, KnownStates, Standing, by_chain};
 use crate::run::{PhaseSpan, reading_times};
 use fathom_core::quantity::Unit;
-use fathom_core::sampling::occupancy;
 use fathom_core::statistics::{self, Contrast, Levels, LogLevel, Occupancy};
 
 /// The frequency of the core, and whether another hardware thread used it: dimensions from the core's own readings.
@@ -102,10 +101,9 @@ fn unmeasured(trials: &[&crate::record::Trial]) -> String {
 
 /// The frequency of the run's CPU, from the dependent chains of the looks: no neighbour affects these.
 fn frequency(run: &Run, phases: &[PhaseSpan]) -> Leveled {
-    let (times, ticks_per_second) = (reading_times(&run.header), run.header.clock.ticks_per_second);
+    let times = reading_times(&run.header);
     let middle = |part: &[(f64, f64)]| {
-        let all: Vec<f64> =
-            part.iter().map(|(_, chain)| occupancy::core_hz(*chain, times, ticks_per_second)).collect();
+        let all: Vec<f64> = part.iter().map(|(_, chain)| by_chain(&run.header, *chain, times)).collect();
         statistics::median(&all).unwrap_or_default().ln()
     };
     let level = |phase: &PhaseSpan| {

@@ -7,7 +7,7 @@
 
 use super::visit::{Visit, by_round, of_visits};
 use crate::record::PlannedPoint;
-use fathom_core::experiment::Placement;
+use fathom_core::experiment::{CoreShare, Placement};
 use fathom_core::quantity::{Kind, Unit};
 use fathom_core::statistics::{CovariateFit, Estimate, Interval};
 
@@ -21,10 +21,9 @@ pub struct AtFrequency {
     pub hz: f64,
     /// The lowest and the highest frequency of its trials, hertz.
     pub trials_hz: [f64; 2],
-    /// The share of its cost that follows the frequency, 0 to 1, and its 95 % interval; no interval where all of it does by the kind
-    /// of the operation.
+    /// The share of its cost that follows the frequency, 0 to 1.
     pub share: f64,
-    /// The interval of the share.
+    /// The 95 % interval of the share, or the range that the kind of the operation gives; `None` where all of it follows by its kind.
     pub share_interval: Option<Interval>,
     /// The estimate of the trials as they were observed, at whatever frequency.
     pub as_observed: Option<Estimate>,
@@ -34,9 +33,15 @@ pub struct AtFrequency {
 }
 
 impl AtFrequency {
-    /// Moves the observations of a point's trials to the usual frequency; `None`, and all as it was, where they do not follow it, or not
+    /// Moves the observations of a point's trials to the usual frequency, with the share of their cost that follows it as far as the kind
+    /// of the operation gives it; `None`, and all as it was, where they do not follow it, or not
     /// visibly.
-    pub(super) fn move_to(usual_hz: f64, planned: &PlannedPoint, visits: &mut [Visit]) -> Option<Self> {
+    pub(super) fn move_to(
+        usual_hz: f64,
+        by_kind: Option<CoreShare>,
+        planned: &PlannedPoint,
+        visits: &mut [Visit],
+    ) -> Option<Self> {
         let sign = match planned.unit.kind() {
             Kind::Cost if planned.unit == Unit::Nanoseconds => 1.0,
             Kind::Rate => -1.0,
@@ -50,9 +55,8 @@ impl AtFrequency {
             Some(((visit.beside_hz? / usual_hz).ln(), sign * level.ln()))
         };
         let places: Vec<(f64, f64)> = visits.iter().map(place).collect::<Option<_>>()?;
-        let is_of_the_core =
-            planned.method().is_ok_and(|method| method.waits_for_the_core_alone(&planned.point));
-        let fit = CovariateFit::of(&places, POSSIBLE, is_of_the_core.then_some(POSSIBLE.low))?;
+        let by_kind = by_kind.map(|CoreShare(share)| Interval { low: -share.high, high: -share.low });
+        let fit = CovariateFit::of(&places, POSSIBLE, by_kind)?;
         let frequencies = || places.iter().map(|(distance, _)| usual_hz * distance.exp());
         let as_observed = of_visits(visits);
         let by_round = by_round(visits);
@@ -73,7 +77,12 @@ impl AtFrequency {
         })
     }
 
-    /// The standard error of the share; 0 where it is known from the kind of the operation.
+    /// Whether the kind of the operation gives the share, and not its trials.
+    pub fn is_by_kind(&self) -> bool {
+        self.fit.is_known()
+    }
+
+    /// The standard error of the share; 0 where all of the cost follows by the kind of the operation.
     pub fn share_error(&self) -> f64 {
         self.fit.slope_error()
     }

@@ -27,8 +27,16 @@ pub(super) fn of_readings(header: &Header, sample: &Sample) -> Vec<f64> {
     core.chain.iter().map(|ticks| hz(header, core, *ticks)).collect::<Option<_>>().unwrap_or_default()
 }
 
-/// The frequency by the ticks of a chain, in which the two readings of the clock around it have a part.
+/// The frequency by the ticks of a chain, hertz, without the part of the clock's readings around it; `None` without ticks.
 fn hz(header: &Header, core: &CoreReadings, ticks: u32) -> Option<f64> {
-    let ticks = f64::from(ticks) - header.clock.overhead_ticks;
-    (ticks > 0.0).then(|| occupancy::core_hz(ticks, core.times, header.clock.ticks_per_second))
+    (ticks > 0).then(|| by_chain(header, f64::from(ticks), core.times))
+}
+
+/// The frequency by the ticks of a chain so many times as long as the shortest, hertz. What the clock's own readings cost was measured
+/// when the machine was described, at the frequency observed then.
+pub fn by_chain(header: &Header, chain_ticks: f64, times: u32) -> f64 {
+    let clock = &header.clock;
+    let described_hz = header.machine.processor.observed_hz.value().copied();
+    let cycles_a_tick = described_hz.map_or(1.0, |hz| hz / clock.ticks_per_second);
+    occupancy::core_hz(chain_ticks, times, clock.ticks_per_second, clock.overhead_ticks * cycles_a_tick)
 }

@@ -47,7 +47,7 @@ pub use accuracy::{Accuracy, CLOSE, FAIR, Share, Tally, Worst, distance};
 pub use again::predicted_again;
 pub use at_frequency::AtFrequency;
 pub use beginnings::Beginnings;
-pub use core_frequency::{core_hz, core_hz_of};
+pub use core_frequency::{by_chain, core_hz, core_hz_of};
 pub(crate) use core_state::shared_on_arrivals;
 pub use core_state::{CoreLevels, CoreShared, CoreState};
 pub use cpu_distance::{CpuDistance, CpuDistances};

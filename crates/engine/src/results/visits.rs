@@ -54,7 +54,12 @@ impl Visits {
             let samples: Vec<&Sample> = observed.iter().map(|(_, sample)| *sample).collect();
             if !point_estimate::has_long_steps(run, planned.unit, &samples, &visits.chosen) {
                 visits.usual_hz = Some(usual_hz);
-                visits.at_frequency = AtFrequency::move_to(usual_hz, planned, &mut visits.chosen);
+                // Another hardware thread lengthens the chain too, by its own kind of work: what is known of a cost in cycles of the
+                // chain is known of a core alone.
+                let method = planned.method().ok().filter(|_| visits.state != Some(CoreState::Shared));
+                let by_kind =
+                    method.and_then(|method| method.core_share(&planned.point, &run.header.machine));
+                visits.at_frequency = AtFrequency::move_to(usual_hz, by_kind, planned, &mut visits.chosen);
             }
         }
         visits
@@ -63,7 +68,7 @@ impl Visits {
     /// The observations made while the core was shared, at the usual frequency as those of the estimate, and how they were moved.
     pub(super) fn shared_at_frequency(&self, planned: &PlannedPoint) -> (Vec<Visit>, Option<AtFrequency>) {
         let mut shared = self.shared.clone();
-        let moved = self.usual_hz.and_then(|hz| AtFrequency::move_to(hz, planned, &mut shared));
+        let moved = self.usual_hz.and_then(|hz| AtFrequency::move_to(hz, None, planned, &mut shared));
         (shared, moved)
     }
 

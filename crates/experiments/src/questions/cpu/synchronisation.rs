@@ -55,6 +55,10 @@ impl Experiment for Synchronisation {
         [Placement::OneCpu, Placement::AcrossCpus].into_iter().flat_map(placed).collect()
     }
 
+    fn core_share(&self, _: &Point, _: &Machine) -> Option<CoreShare> {
+        Some(CoreShare::NEARLY_WHOLE)
+    }
+
     fn requires(&self, point: &Point) -> Vec<Requirement> {
         match point.placement() {
             Placement::AcrossCpus => vec![Requirement::Cpus(2)],

@@ -147,6 +147,10 @@ impl Experiment for SystemCall {
         SERVICES.iter().map(|service| point(service.name)).collect()
     }
 
+    fn core_share(&self, _: &Point, _: &Machine) -> Option<CoreShare> {
+        Some(CoreShare::NEARLY_WHOLE)
+    }
+
     fn requires(&self, point: &Point) -> Vec<Requirement> {
         let device = find(point).ok().and_then(|service| service.device);
         device.map(Requirement::File).into_iter().collect()

@@ -63,6 +63,12 @@ impl Experiment for TlbReach {
         along(SPREAD).chain(along(PACKED)).collect()
     }
 
+    /// Each load has its line, and its page's entry in the page table.
+    fn core_share(&self, point: &Point, machine: &Machine) -> Option<CoreShare> {
+        let line = machine.data_cache(machine.measured_cpu(), 1)?.line_bytes.value()?;
+        CoreShare::of_array(2 * line * point.number(&LINES), machine)
+    }
+
     fn requires(&self, point: &Point) -> Vec<Requirement> {
         let page = Pages::Base.bytes() as u64;
         vec![Requirement::MemoryBytes(point.number(&LINES) * page)]

@@ -138,6 +138,14 @@ impl Experiment for ContextSwitch {
         points
     }
 
+    fn core_share(&self, point: &Point, machine: &Machine) -> Option<CoreShare> {
+        let number = |parameter: &Parameter| point.number_of(parameter.name).unwrap_or(0);
+        match number(&WORKING_SET) * number(&MEMBERS) {
+            0 => Some(CoreShare::NEARLY_WHOLE),
+            summed => CoreShare::of_array(summed, machine),
+        }
+    }
+
     fn requires(&self, point: &Point) -> Vec<Requirement> {
         match (point.placement(), point.name(&MECHANISM)) {
             (Placement::AcrossCpus | Placement::AcrossPackages, _) => vec![Requirement::Cpus(2)],

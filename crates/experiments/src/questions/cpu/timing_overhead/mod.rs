@@ -107,6 +107,11 @@ impl Experiment for TimingOverhead {
         counter.chain(kernel).collect()
     }
 
+    /// The step of a clock is of the clock; a reading is made by the core.
+    fn core_share(&self, point: &Point, _: &Machine) -> Option<CoreShare> {
+        (point.name(&MEASURE) != RESOLUTION).then_some(CoreShare::NEARLY_WHOLE)
+    }
+
     fn effort(&self, point: &Point, _: &Machine) -> Effort {
         if point.name(&MEASURE) == AROUND { Effort::Standard } else { Effort::Quick }
     }

@@ -151,6 +151,12 @@ impl Experiment for Bandwidth {
         kernels.flat_map(|kernel| sizes.iter().map(|size| point(kernel, *size))).collect()
     }
 
+    /// A copy has two arrays; what bypasses the caches does not depend on the size.
+    fn core_share(&self, point: &Point, machine: &Machine) -> Option<CoreShare> {
+        let stays = kernel_of(point).is_ok_and(|kernel| !kernel.avoids_caches());
+        stays.then(|| CoreShare::of_array(2 * point.number(&SIZE), machine))?
+    }
+
     fn requires(&self, point: &Point) -> Vec<Requirement> {
         let needs = kernel_of(point).ok().and_then(|kernel| kernel.needs);
         let memory = Requirement::MemoryBytes(point.number(&SIZE));

@@ -146,6 +146,10 @@ impl Experiment for LoadLatency {
         (point.name(&ORDER) != WINDOWED || bytes >= 4 * WINDOW).then(|| point.clone().with(&SIZE, bytes))
     }
 
+    fn core_share(&self, point: &Point, machine: &Machine) -> Option<CoreShare> {
+        CoreShare::of_array(point.number(&SIZE), machine)
+    }
+
     fn requires(&self, point: &Point) -> Vec<Requirement> {
         vec![Requirement::MemoryBytes(point.number(&SIZE))]
     }

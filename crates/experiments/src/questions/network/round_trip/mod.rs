@@ -92,6 +92,9 @@ const SENT_AGAIN: &str = "segments_sent_again";
 /// Statement: whether `TCP_NODELAY` is set.
 const NO_DELAY: &str = "tcp_nodelay";
 
+/// The largest payload that a path through the kernel takes from the nearest cache, bytes.
+const MOST_ON_A_PATH: u64 = 4 << 10;
+
 impl Experiment for RoundTrip {
     fn about(&self) -> &'static About {
         &ABOUT
@@ -103,6 +106,13 @@ impl Experiment for RoundTrip {
 
     fn requires(&self, point: &Point) -> Vec<Requirement> {
         required(point)
+    }
+
+    /// On one CPU, with little to copy and nothing to wait for, an exchange is a path through the kernel.
+    fn core_share(&self, point: &Point, _: &Machine) -> Option<CoreShare> {
+        let waits = point.get(PEER).is_some() || point.number_of(INTERVAL.name).is_some_and(|ns| ns > 0);
+        let is_path = !waits && point.number_of(PAYLOAD.name).is_some_and(|bytes| bytes <= MOST_ON_A_PATH);
+        is_path.then_some(CoreShare::NEARLY_WHOLE)
     }
 
     fn effort(&self, point: &Point, _: &Machine) -> Effort {
