@@ -2,7 +2,7 @@
 
 use fathom::experiment::{Counters, Placement, Point};
 use fathom::record::{PlannedPoint, Run, TrialOutcome};
-use fathom::results::{CoreLevels, CoreState, KnownStates, PointResult, Results, Standing};
+use fathom::results::{CoreLevels, CoreState, InterimEstimate, KnownStates, PointResult, Results};
 use fathom::sampling::{CoreReadings, Observations, Sample};
 use fathom::verify::population::Chance;
 
@@ -327,8 +327,8 @@ fn a_run_that_adds_trial_by_trial_comes_to_the_same_headline() {
     let planned = crate::described::planned();
     let known = levels.levels();
     let states = KnownStates { core: known.as_ref(), ..KnownStates::default() };
-    let standing = Standing::of(&run, &planned, &trials, states);
-    let headline = standing.headline.expect("a headline");
+    let interim = InterimEstimate::of(&run, &planned, &trials, states);
+    let headline = interim.headline.expect("a headline");
     let point = first(&run);
     assert_eq!((Some(headline.estimate), headline.core), (point.estimate().cloned(), Some(CoreState::Alone)));
 }

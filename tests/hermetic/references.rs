@@ -172,7 +172,7 @@ fn a_doubtful_figure_shows_its_doubt_and_is_reckoned_with_as_corrected() {
     let quoted = references::figure("s003-0241").unwrap().value().unwrap();
     assert_eq!(quoted.to_reckon_with(), None, "nobody measured it");
     let sound = references::figure("s000-0027").unwrap();
-    assert_eq!(sound.value(), Some(Value::Sound(74.1663)));
+    assert_eq!(sound.value(), Some(Value::AsPrinted(74.1663)));
     assert_eq!(sound.deviation(), Some(0.0955));
     assert!(!sound.printed().to_string().contains("doubtful"));
 }
@@ -323,7 +323,7 @@ fn a_run_beside_a_machine_has_the_right_ratios_or_none() {
     let ratio = corrected.ratio.unwrap();
     assert!((ratio.value / (1000.0 / (1206.6225 / 2.0)) - 1.0).abs() < 0.03 && ratio.corrected, "{ratio:?}");
     assert!((corrected.there.value.printed() - 586.8521 / 2.0).abs() < 1e-9);
-    assert_eq!((failed.ratio, failed.there.value), (None, Value::Sound(8466.4258)));
+    assert_eq!((failed.ratio, failed.there.value), (None, Value::AsPrinted(8466.4258)));
 }
 
 #[test]

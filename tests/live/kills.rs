@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 pub const TESTS: &[Test] = &beside![kills_at_random_moments_lose_no_trial_and_leave_nothing,];
 
 /// How long a run and all that it started may take to be gone after a signal.
-const PARTING: Duration = Duration::from_secs(20);
+const EXIT_TIMEOUT: Duration = Duration::from_secs(20);
 
 fn setting(name: &str, otherwise: u64) -> u64 {
     std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(otherwise)
@@ -287,7 +287,7 @@ fn struck(chance: &mut SplitMix64, program: &Path) -> Kill {
         unsafe { libc::kill(target, signal) };
     }
     end(&mut run, struck);
-    wait_for(PARTING, "every process is gone", || processes(program).is_empty());
+    wait_for(EXIT_TIMEOUT, "every process is gone", || processes(program).is_empty());
     let (mut during, mut trials) = (format!("{measuring:?}"), 0);
     for (file, known) in place.files().iter().zip(known) {
         let lines = whole_lines(file);
@@ -347,7 +347,7 @@ fn end(run: &mut Child, struck: Victim) {
     }
     let began = Instant::now();
     while run.try_wait().unwrap().is_none() {
-        assert!(began.elapsed() < PARTING, "the run does not end after its {struck:?} was struck");
+        assert!(began.elapsed() < EXIT_TIMEOUT, "the run does not end after its {struck:?} was struck");
         std::thread::sleep(Duration::from_millis(10));
     }
 }

@@ -76,7 +76,7 @@ fn entry<'run>(row: &Beside<'run>) -> BesideEntry<'run> {
     let ends = estimate.and_then(quantities::ends);
     let corrected = match row.there.value {
         Value::Doubtful { corrected, .. } => corrected,
-        Value::Sound(_) => None,
+        Value::AsPrinted(_) => None,
     };
     BesideEntry {
         machine: &row.machine.id,

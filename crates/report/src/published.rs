@@ -33,7 +33,7 @@ pub fn value(figure: &Figure) -> String {
     let per = figure.unit().per().map(|per| format!(" {per}")).unwrap_or_default();
     let number = |value: f64| quantities::value(unit, value) + &per;
     match value {
-        Value::Sound(value) => number(value),
+        Value::AsPrinted(value) => number(value),
         Value::Doubtful { printed, doubt, corrected } => {
             let right = corrected.map(|value| format!(", corrected {}", number(value))).unwrap_or_default();
             format!("{} (doubtful: {}{right})", number(printed), doubt.name())

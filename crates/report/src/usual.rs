@@ -13,7 +13,7 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 
 /// What an entry and this machine have in common if they may be the same.
-const SAME: &str = "same stepping, memory, kernel";
+const SAME_SETUP: &str = "same stepping, memory, kernel";
 
 /// The most neighbours that are named.
 const MOST_NAMED: usize = 6;
@@ -117,11 +117,11 @@ impl<'run> UsualFigures<'run> {
                 near.own_kind()
             )),
             (true, true) if machines == 1 => Some(format!(
-                "unknown, as the atlas has no {} but perhaps this machine itself ({SAME})",
+                "unknown, as the atlas has no {} but perhaps this machine itself ({SAME_SETUP})",
                 near.own_kind()
             )),
             (true, true) => Some(format!(
-                "the range among {words} of the atlas, and their number without one that may be this machine ({SAME})"
+                "the range among {words} of the atlas, and their number without one that may be this machine ({SAME_SETUP})"
             )),
             (true, false) => Some(format!("the range among {words} of the atlas, and their number")),
         }

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 const SHARED: &[(&str, &[&str])] = &[
     (
         "each at most once beyond its module: who reads a private one has its definition in the same file",
-        &["Choice", "Prepare", "Rule", "Standing"],
+        &["Choice", "Prepare", "Rule"],
     ),
     (
         "recorded: what a run file has, beside the same thing as another record, a form or the command line has it",

@@ -18,7 +18,7 @@ const NARROW: f64 = 0.002;
 pub(super) const MOST_DIGITS: i32 = 6;
 
 /// Numbers that differ by less than this share differ by the error of their arithmetic.
-const SAME: f64 = 1e-9;
+const ROUNDING: f64 = 1e-9;
 
 /// Smaller numbers are zero: their powers of ten have no reciprocal.
 const TINY: f64 = 1e-290;
@@ -60,7 +60,7 @@ pub(super) fn value(value: f64, place: i32) -> String {
 /// The lower end of the interval of a value, rounded downwards to this place. It is below the printed value unless both are
 /// exactly that number.
 pub(super) fn low(low: f64, value: f64, place: i32) -> String {
-    if low.abs() <= SAME * value.abs() || !value.is_finite() {
+    if low.abs() <= ROUNDING * value.abs() || !value.is_finite() {
         return "0".to_owned();
     }
     let steps = |number: f64| number / step(place);

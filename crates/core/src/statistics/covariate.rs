@@ -25,6 +25,17 @@ const LEAST: f64 = 0.001;
 /// test and the interval beside it held the truth 92 times in 100 of `tests/statistics/covariate.rs`.
 const FEW: f64 = 6.0;
 
+/// What a slope is from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum SlopeSource {
+    /// It was known beforehand.
+    Kind,
+    /// The trials show it.
+    Trials,
+    /// The trials show it, and contradict what was known.
+    TrialsAgainstKind,
+}
+
 /// How the logarithms of trials' levels follow a covariate, near a reference.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct CovariateFit {
@@ -32,8 +43,8 @@ pub struct CovariateFit {
     pub slope: f64,
     /// The 95 % interval of the slope, or the range that is known beforehand; `None` where exactly the slope is known.
     pub slope_interval: Option<Interval>,
-    /// Whether the slope was known beforehand.
-    is_known: bool,
+    /// What the slope is from.
+    source: SlopeSource,
     /// The mean distance of the trials from the reference, of the covariate's logarithm.
     from_reference: f64,
     /// The number of trials.
@@ -50,10 +61,10 @@ impl CovariateFit {
             .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), (at, _)| (low.min(*at), high.max(*at)));
         let line = fit_line(trials).filter(|_| high - low >= LEAST);
         let shown = line.as_ref().and_then(|line| line.slope_interval);
-        let fit = |slope, slope_interval| CovariateFit {
+        let fit = |source, slope, slope_interval| CovariateFit {
             slope,
             slope_interval,
-            is_known: false,
+            source,
             from_reference: mean,
             trials: trials.len(),
         };
@@ -61,21 +72,24 @@ impl CovariateFit {
             |known: &Interval| shown.is_none_or(|ends| ends.low <= known.high && known.low <= ends.high);
         if let Some(known) = known.filter(agrees) {
             let range = (known.low < known.high).then_some(known);
-            let by_kind = fit(f64::midpoint(known.low, known.high), range);
-            return mean.is_finite().then_some(CovariateFit { is_known: true, ..by_kind });
+            let middle = f64::midpoint(known.low, known.high);
+            return mean.is_finite().then(|| fit(SlopeSource::Kind, middle, range));
         }
         let (line, shown) = (line?, shown?);
         let is_known = shown.high - shown.low <= possible.high - possible.low;
         let is_possible = shown.low <= possible.high && shown.high >= possible.low && !shown.contains(0.0);
         let encloses = low <= 0.0 && high >= 0.0;
-        let least = MINIMUM_TRIALS + if known.is_some() { 2 } else { 1 };
+        let (source, least) = match known {
+            None => (SlopeSource::Trials, MINIMUM_TRIALS + 1),
+            Some(_) => (SlopeSource::TrialsAgainstKind, MINIMUM_TRIALS + 2),
+        };
         (trials.len() >= least && is_known && is_possible && encloses)
-            .then(|| fit(line.slope.clamp(possible.low, possible.high), Some(shown)))
+            .then(|| fit(source, line.slope.clamp(possible.low, possible.high), Some(shown)))
     }
 
     /// Whether the slope was known beforehand.
     pub fn is_known(&self) -> bool {
-        self.is_known
+        self.source == SlopeSource::Kind
     }
 
     /// The standard error of the slope, of a range that is known beforehand that of equal chances within it; 0 where exactly the slope
@@ -83,7 +97,7 @@ impl CovariateFit {
     pub fn slope_error(&self) -> f64 {
         let Some(ends) = self.slope_interval else { return 0.0 };
         let half = (ends.high - ends.low) / 2.0;
-        if self.is_known {
+        if self.is_known() {
             return half / 3.0_f64.sqrt();
         }
         half / student_quantile(f64::midpoint(1.0, LEVEL), self.trials as f64 - 2.0)
@@ -101,7 +115,7 @@ impl CovariateFit {
             return estimate;
         };
         let by_slope = (slope.high - slope.low) / 2.0 * self.from_reference.abs() * estimate.value.abs();
-        if self.is_known {
+        if self.is_known() {
             let reach = |of: f64| of.hypot(by_slope);
             *ends = Interval {
                 low: estimate.value - reach(estimate.value - ends.low),
@@ -112,7 +126,8 @@ impl CovariateFit {
         let freedom = self.trials as f64 - 1.0;
         let quantile = |freedom| student_quantile(f64::midpoint(1.0, LEVEL), freedom);
         let trials = self.trials as f64;
-        let nearer = (trials / (trials - 2.0)).powf(if trials < FEW { 1.0 } else { 0.5 });
+        let is_chosen_twice = self.source == SlopeSource::TrialsAgainstKind;
+        let nearer = (trials / (trials - 2.0)).powf(if trials < FEW || is_chosen_twice { 1.0 } else { 0.5 });
         let fewer = quantile(freedom - 1.0) / quantile(freedom) * nearer;
         let reach = |of: f64| (fewer * of).hypot(by_slope);
         *ends = Interval {

@@ -4,7 +4,7 @@ use super::anchors::PROCESSOR_TIME;
 use super::verdict::{ChangeScale, DimensionReading};
 use crate::plan::Set;
 use crate::record::{PlannedPoint, Run, TrialOutcome};
-use crate::results::{CoreLevels, CoreState, KnownStates, Standing, by_chain};
+use crate::results::{CoreLevels, CoreState, InterimEstimate, KnownStates, by_chain};
 use crate::run::{PhaseSpan, reading_times};
 use fathom_core::quantity::Unit;
 use fathom_core::statistics::{self, Contrast, Levels, LogLevel, Occupancy};
@@ -77,7 +77,8 @@ fn operation(
         .filter(|trial| phase.contains(trial.round))
         .collect();
     let headline =
-        Standing::of(run, planned, &trials, KnownStates { core: levels, ..KnownStates::default() }).headline;
+        InterimEstimate::of(run, planned, &trials, KnownStates { core: levels, ..KnownStates::default() })
+            .headline;
     let headline = headline.ok_or_else(|| unmeasured(&trials))?;
     let level = LogLevel::of(&headline.estimate).ok_or("too few trials for an interval")?;
     let interval = headline.estimate.interval;

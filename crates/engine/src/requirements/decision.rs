@@ -4,7 +4,7 @@ use super::conditions;
 use super::file::{Condition, Demand, Measurand, Per, Requirements, RightSide};
 use super::targets::{DemandTarget, Targets};
 use crate::record::{PlannedPoint, Run, Trial};
-use crate::results::{CoreLevels, CoreState, KnownStates, Outcome, Sound, Visits, is_each};
+use crate::results::{CoreLevels, CoreState, KnownStates, Outcome, ValidTrials, Visits, is_each};
 use fathom_core::experiment::{Bound, Point};
 use fathom_core::quantity::Unit;
 use fathom_core::statistics::{self, Levels, SequentialEstimate, SideErrors, SideOfMean};
@@ -263,11 +263,11 @@ fn unusable(planned: &PlannedPoint, trials: &[&Trial]) -> Option<String> {
     if !observed {
         return Outcome::unmeasured(planned, trials).reason();
     }
-    let sound = Sound::of(planned.method(), trials);
-    if let Some(check) = sound.disturbed {
+    let valid = ValidTrials::of(planned.method(), trials);
+    if let Some(check) = valid.disturbed {
         return Some(format!("disturbed: {}", check.seen));
     }
-    let doubt = sound.remark.filter(|check| !check.holds);
+    let doubt = valid.remark.filter(|check| !check.holds);
     doubt.map(|check| format!("its evidence does not hold: {}", check.seen))
 }
 
@@ -315,8 +315,8 @@ impl KeepingShares {
         levels: Option<&Levels>,
         test: LimitTest,
     ) -> Result<Self, Unusable> {
-        let sound = Sound::of(planned.method(), trials);
-        let operations = sound
+        let valid = ValidTrials::of(planned.method(), trials);
+        let operations = valid
             .trials
             .iter()
             .filter_map(|trial| trial.sample())
@@ -326,14 +326,14 @@ impl KeepingShares {
             return Err(Unusable { reason: BATCHES.to_owned(), is_open: false });
         }
         let visits =
-            Visits::of(run, planned, &sound.trials, KnownStates { core: levels, ..KnownStates::default() });
+            Visits::of(run, planned, &valid.trials, KnownStates { core: levels, ..KnownStates::default() });
         let chosen = if demand.core_alone { &visits.chosen } else { &visits.all };
         if demand.core_alone && visits.state != Some(CoreState::Alone) {
             return Err(Unusable { reason: NOT_ALONE.to_owned(), is_open: true });
         }
         let values: Vec<Vec<f64>> = chosen.iter().map(|visit| demand.values(visit.less_baseline())).collect();
         let end = |round: u32| {
-            sound
+            valid
                 .trials
                 .iter()
                 .find(|trial| trial.round == round)

@@ -3,7 +3,7 @@
 use super::core_state::CoreState;
 use super::known_states::KnownStates;
 use super::point_estimate::estimate;
-use super::sound::Sound;
+use super::valid_trials::ValidTrials;
 use super::visit::baselines;
 use super::visits::{CoreTrials, Visits};
 use crate::record::{PlannedPoint, Run, Trial};
@@ -30,11 +30,11 @@ const COARSE: f64 = 0.05;
 
 /// The estimate of a point from its trials so far, while the run goes on.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Standing {
+pub struct InterimEstimate {
     /// The headline of the trials whose own evidence holds; `None` if nothing was observed.
     pub headline: Option<Headline>,
     /// The number of trials that observed something and whose own evidence holds.
-    pub sound: usize,
+    pub valid: usize,
     /// The expected number of further trials that narrow the interval to 5 %, or from there to the run's target; `None` if
     /// no number will.
     pub further: Option<usize>,
@@ -42,23 +42,23 @@ pub struct Standing {
     pub core: Option<CoreTrials>,
 }
 
-impl Standing {
+impl InterimEstimate {
     /// For a point's trials so far, with the states of the machine that are known.
     pub fn of(run: &Run, planned: &PlannedPoint, trials: &[&Trial], states: KnownStates) -> Self {
-        let mut sound = Sound::of(planned.method(), trials);
-        if let Some(divided) = states.divide(run, planned, &sound.trials) {
+        let mut valid = ValidTrials::of(planned.method(), trials);
+        if let Some(divided) = states.divide(run, planned, &valid.trials) {
             // Those at another distance are no trials of this figure, and are replaced.
-            sound.holding = divided.main.1.len();
-            sound.trials = divided.main.1;
+            valid.holding = divided.main.1.len();
+            valid.trials = divided.main.1;
         }
-        let visits = Visits::of(run, planned, &sound.trials, states);
-        let headline = Headline::from(run, planned.unit, &sound.trials, &visits);
+        let visits = Visits::of(run, planned, &valid.trials, states);
+        let headline = Headline::from(run, planned.unit, &valid.trials, &visits);
         let operations: Vec<&[f64]> = visits.chosen.iter().map(|visit| visit.operation.as_slice()).collect();
         let target = run.header.settings.precision;
         let is_coarse = headline.as_ref().and_then(Headline::reach).is_some_and(|reach| reach <= COARSE);
         let next = if is_coarse { target } else { target.max(COARSE) };
         let further = statistics::further_trials(&operations, &baselines(&visits.chosen), next);
-        Standing { headline, sound: sound.holding, further, core: visits.core_trials }
+        InterimEstimate { headline, valid: valid.holding, further, core: visits.core_trials }
     }
 }
 

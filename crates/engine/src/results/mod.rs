@@ -15,14 +15,14 @@ mod disturbance;
 mod evidence;
 mod explanation;
 mod headline;
-mod kept_off;
+mod descheduled;
 mod known_states;
 mod left_out;
 mod mechanisms;
 mod method;
 mod missed;
 mod mixture;
-mod nearness;
+mod prediction_error;
 mod outcome;
 mod over_time;
 #[cfg(test)]
@@ -34,7 +34,7 @@ mod point_distance;
 mod processor_time;
 mod published_statistics;
 mod shape;
-mod sound;
+mod valid_trials;
 mod time_spent;
 mod trend;
 mod unlike_cpus;
@@ -55,7 +55,7 @@ pub use cross_checks::{Agreement, CrossCheck};
 pub use disturbance::Disturbance;
 pub use evidence::Evidence;
 pub use explanation::{BECAME, Explanation};
-pub use headline::{Headline, Standing};
+pub use headline::{Headline, InterimEstimate};
 pub use known_states::KnownStates;
 pub(crate) use known_states::moves_to_one_frequency;
 pub use left_out::{budget, rounded};
@@ -69,10 +69,10 @@ pub use point_core::PointCore;
 pub use point_distance::PointDistance;
 pub use processor_time::ProcessorTime;
 pub use published_statistics::{PublishedStatistics, ticks_and_cycles};
-pub(crate) use sound::Sound;
 pub use time_spent::{RunTime, TimeSpent};
 pub use trend::{PredictedStep, TrendResult};
 pub use unlike_cpus::{UnlikeCpu, is_on_unlike};
+pub(crate) use valid_trials::ValidTrials;
 pub use visits::CoreTrials;
 pub(crate) use visits::Visits;
 
@@ -156,7 +156,7 @@ impl<'run> Results<'run> {
         let mut cross_checks = cross_checks::all(&known);
         let mut trends = trend::trends(run, &points, |_| true);
         let mut overall: Vec<Finding> =
-            nearness::finding(&points).into_iter().chain(misses.overall).collect();
+            prediction_error::finding(&points).into_iter().chain(misses.overall).collect();
         if virtual_peer::has_one(run) {
             virtual_peer::name(&mut points, &mut trends, &mut findings);
             let causes = mechanisms.iter_mut().flat_map(|cause| [&mut cause.headline, &mut cause.because]);

@@ -18,8 +18,8 @@ use super::point_distance::PointDistance;
 use super::processor_time::ProcessorTime;
 use super::published_statistics::PublishedStatistics;
 use super::shape;
-use super::sound::Sound;
 use super::unlike_cpus::{self, UnlikeCpu};
+use super::valid_trials::ValidTrials;
 use super::visits::Visits;
 use crate::parallel;
 use crate::record::{MethodParameter, PlannedPoint, PredictionLine, Run, Trial};
@@ -207,12 +207,13 @@ fn judge(
     trials: &[&Trial],
     expected: Option<&PredictionLine>,
 ) -> PointResult {
-    let Sound { trials: sound, left_out, disturbed, remark, .. } = Sound::of(planned.method(), trials);
-    let measured: Vec<&Sample> = sound.iter().filter_map(|trial| trial.sample()).collect();
-    let divided = states.divide(run, planned, &sound);
+    let ValidTrials { trials: valid, left_out, disturbed, remark, .. } =
+        ValidTrials::of(planned.method(), trials);
+    let measured: Vec<&Sample> = valid.iter().filter_map(|trial| trial.sample()).collect();
+    let divided = states.divide(run, planned, &valid);
     let (trials_of_figure, distance) = match &divided {
         Some(divided) => (divided.main.1.as_slice(), Some(PointDistance::of(run, planned, divided))),
-        None => (sound.as_slice(), None),
+        None => (valid.as_slice(), None),
     };
     let visits = Visits::of(run, planned, trials_of_figure, states);
     // Fewer trials than an interval needs are not a result; they remain in the run file.

@@ -10,7 +10,7 @@ use std::time::Duration;
 const STEP: Duration = Duration::from_secs(1);
 
 /// Readings in a row that must be calm: what other programs do often comes once a second.
-const CALM: usize = 3;
+const CALM_STEPS: usize = 3;
 
 /// The largest share of all CPUs' time that a machine uses which counts as idle. The noise of an idle one is below a hundredth.
 const IDLE_SHARE: f64 = 0.05;
@@ -89,7 +89,7 @@ fn wait(
         calm = if is_calm(last, cpus) { calm + 1 } else { 0 };
         let end = match () {
             () if interrupted() => Some(IdleEnd::Interrupted),
-            () if calm >= CALM => Some(IdleEnd::Idle),
+            () if calm >= CALM_STEPS => Some(IdleEnd::Idle),
             () if seconds >= most.as_secs_f64() => Some(IdleEnd::Busy),
             () => None,
         };

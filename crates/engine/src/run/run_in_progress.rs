@@ -16,7 +16,7 @@ use crate::record::{
     Closing, Ending, Header, Journal, Line, PlannedPoint, PredictionLine, Resumed, Run, Trial, name_events,
 };
 use crate::results::{
-    self, CoreLevels, CpuDistances, Headline, KnownStates, Standing, UnlikeCpu, cpu_distance,
+    self, CoreLevels, CpuDistances, Headline, InterimEstimate, KnownStates, UnlikeCpu, cpu_distance,
 };
 use anyhow::{Result, bail};
 use fathom_core::experiment::registry;
@@ -408,8 +408,8 @@ impl RunInProgress {
     pub(super) fn catch_up(&mut self, index: usize) {
         let planned = &self.active[index];
         let trials: Vec<&Trial> = self.trials[index].iter().map(|place| &self.run.trials[*place]).collect();
-        let Standing { headline, sound, further, core } =
-            Standing::of(&self.run, planned, &trials, self.states());
+        let InterimEstimate { headline, valid, further, core } =
+            InterimEstimate::of(&self.run, planned, &trials, self.states());
         let figure = headline.as_ref().map(|headline| Found::of(&headline.estimate, planned.unit));
         self.learnt.learn(&planned.experiment, &planned.point, figure);
         let precision = self.run.header.settings.precision;
@@ -417,7 +417,7 @@ impl RunInProgress {
         self.progress[index] = Progress {
             trials: trials.len(),
             // Trials that do not count are replaced by others.
-            observed: sound,
+            observed: valid,
             failed_in_a_row: trials.iter().rev().take_while(|trial| !trial.observed()).count(),
             further,
             core,

@@ -103,7 +103,7 @@ struct ControlConnection<'peer> {
     holds: bool,
 }
 
-/// A running service of a guest.
+/// A running service of a caller.
 struct Served {
     running: Running,
     began: Instant,

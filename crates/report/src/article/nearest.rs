@@ -28,7 +28,7 @@ impl<'run> Nearest<'run> {
         let machines = references::nearest(&results.run.header.machine, MACHINES);
         // A size may be a limit that was set: more of it is neither better nor worse.
         let is_sound = |row: &Beside| {
-            matches!(row.there.value, Value::Sound(_))
+            matches!(row.there.value, Value::AsPrinted(_))
                 && row.ratio.is_some()
                 && row.here.unit.kind() != Kind::Size
         };

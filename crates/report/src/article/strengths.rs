@@ -70,12 +70,12 @@ pub(super) fn of(results: &Results, nearest: &Nearest) -> Section {
             "Surprises whose cause is open:",
             open.into_iter().map(|point| surprise(results, point)),
         ))
-        .with_all(nearness(results).map(Block::Paragraph))
+        .with_all(prediction_error(results).map(Block::Paragraph))
         .with_all((number == 0).then(|| Block::Paragraph("No prediction missed for certain.".into())))
 }
 
 /// How near the run came to its predictions, and to what the bare hardware costs.
-fn nearness(results: &Results) -> Option<Text> {
+fn prediction_error(results: &Results) -> Option<Text> {
     let total = results.accuracy.total.as_ref()?;
     let predicted = format!(
         "Of {} that were predicted {} came within a factor of {FAIR}.",

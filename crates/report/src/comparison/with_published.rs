@@ -138,7 +138,7 @@ fn row(name: &str, row: &Beside) -> PublishedRow {
     let ends = estimate.and_then(quantities::ends);
     let (doubt, corrected) = match row.there.value {
         Value::Doubtful { doubt, corrected, .. } => (Some(doubt.name()), corrected),
-        Value::Sound(_) => (None, None),
+        Value::AsPrinted(_) => (None, None),
     };
     PublishedRow {
         run: cell(name),

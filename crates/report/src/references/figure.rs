@@ -30,7 +30,7 @@ pub enum Kind {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Value {
     /// There is no doubt about it.
-    Sound(f64),
+    AsPrinted(f64),
     /// There is a doubt, which must be shown with the value.
     Doubtful {
         /// The printed value, in the figure's unit.
@@ -45,7 +45,7 @@ impl Value {
     /// The printed number, right or wrong.
     pub fn printed(self) -> f64 {
         match self {
-            Value::Sound(number) | Value::Doubtful { printed: number, .. } => number,
+            Value::AsPrinted(number) | Value::Doubtful { printed: number, .. } => number,
         }
     }
 
@@ -53,7 +53,7 @@ impl Value {
     #[must_use]
     pub fn times(self, times: f64) -> Self {
         match self {
-            Value::Sound(number) => Value::Sound(number * times),
+            Value::AsPrinted(number) => Value::AsPrinted(number * times),
             Value::Doubtful { printed, doubt, corrected } => Value::Doubtful {
                 printed: printed * times,
                 doubt,
@@ -67,7 +67,7 @@ impl Value {
     pub fn to_reckon_with(self) -> Option<f64> {
         match self {
             Value::Doubtful { doubt, .. } if doubt.excluded_from_ratios() => None,
-            Value::Sound(number) | Value::Doubtful { corrected: Some(number), .. } => Some(number),
+            Value::AsPrinted(number) | Value::Doubtful { corrected: Some(number), .. } => Some(number),
             Value::Doubtful { printed, .. } => Some(printed),
         }
     }
@@ -283,7 +283,7 @@ impl Figure {
     pub fn value(&self) -> Option<Value> {
         let printed = self.number("value")?;
         Some(match self.doubt {
-            None => Value::Sound(printed),
+            None => Value::AsPrinted(printed),
             Some(doubt) => Value::Doubtful { printed, doubt, corrected: self.corrected() },
         })
     }

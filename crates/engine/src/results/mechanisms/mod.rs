@@ -97,7 +97,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     #[test]
-    fn of_nothing_nothing_is_concluded() {
+    fn without_points_nothing_is_concluded() {
         let machine = machine();
         assert_eq!(all(&Known::new(&machine, None), &[]), []);
     }

@@ -173,7 +173,7 @@ struct Sent {
 fn send_one(stream: &TcpStream, order: &TransferOrder, watch: &dyn Stopwatch) -> Result<Sent, Failure> {
     let mut supply = supply(&order.by, stream.as_fd(), order.chunk as usize)?;
     let mut beginning = StreamBeginning::new(order.begins_before());
-    let bytes = pour(&mut *supply, order, watch, (&mut beginning, &|| is_searching(stream)))?;
+    let bytes = send_until(&mut *supply, order, watch, (&mut beginning, &|| is_searching(stream)))?;
     stream.shutdown(Shutdown::Write).map_err(|error| broke("shutdown", &error))?;
     let mut stream = stream;
     // The sink closes after it has read everything.
@@ -185,7 +185,7 @@ fn send_one(stream: &TcpStream, order: &TransferOrder, watch: &dyn Stopwatch) ->
 }
 
 /// Sends until the condition is met, counted from the end of the beginning; returns the number of bytes.
-fn pour(
+fn send_until(
     supply: &mut dyn Supply,
     order: &TransferOrder,
     watch: &dyn Stopwatch,
@@ -208,8 +208,8 @@ fn pour(
 }
 
 /// The same where nothing searches for a limit.
-fn pour_all(supply: &mut dyn Supply, order: &TransferOrder, watch: &dyn Stopwatch) -> Result<u64, Failure> {
-    pour(supply, order, watch, (&mut StreamBeginning::new(false), &|| false))
+fn send_all(supply: &mut dyn Supply, order: &TransferOrder, watch: &dyn Stopwatch) -> Result<u64, Failure> {
+    send_until(supply, order, watch, (&mut StreamBeginning::new(false), &|| false))
 }
 
 /// Receives over TCP; this side times the arrivals.
@@ -276,7 +276,7 @@ pub fn send_within(order: &TransferOrder, socket: bool, site: &Site) -> Result<T
         Ok(running)
     })?;
     let before = used_ns();
-    let sent = pour_all(&mut *supply(WRITE, write.as_fd(), chunk)?, order, site.stopwatch)?;
+    let sent = send_all(&mut *supply(WRITE, write.as_fd(), chunk)?, order, site.stopwatch)?;
     let sender_ns = used_ns() - before;
     drop(write);
     Ok(Transfer::reported(helper.stop()?, sent, sender_ns))
@@ -287,7 +287,7 @@ pub fn send_datagrams(order: &TransferOrder, site: &Site) -> Result<Transfer, Fa
     let other = OtherSide::start(&Service::Datagrams { bytes: order.chunk }, &order.path, site)?;
     let socket = datagrams::connected(other.address)?;
     let before = used_ns();
-    let sent = pour_all(&mut *supply(WRITE, socket.as_fd(), order.chunk as usize)?, order, site.stopwatch)?;
+    let sent = send_all(&mut *supply(WRITE, socket.as_fd(), order.chunk as usize)?, order, site.stopwatch)?;
     let sender_ns = used_ns() - before;
     // Datagrams in flight arrive.
     std::thread::sleep(Duration::from_millis(if order.path == PEER { 50 } else { 1 }));

@@ -1,7 +1,7 @@
 //! How much of a file does one page fault read and map?
 
 use crate::apparatus::memory::fault::cold_file::{self, ColdFile};
-use crate::apparatus::memory::fault::lap::Lap;
+use crate::apparatus::memory::fault::interval_timer::IntervalTimer;
 use crate::apparatus::memory::fault::stretch::Mapped;
 use crate::apparatus::memory::fault::tally::Faults;
 use crate::apparatus::memory::fault::{device_reads, peaks};
@@ -146,7 +146,7 @@ impl Experiment for FaultExtent {
             file.cold.warm()?;
         }
         Ok(match point.name(&METHOD) {
-            PEAKS => file.peaks(half_the_cheapest_fault(&Lap::new(site))?, site),
+            PEAKS => file.peaks(half_the_cheapest_fault(&IntervalTimer::new(site))?, site),
             method => {
                 let present = |cold: &ColdFile| cold.mapping.present_pages();
                 file.looked_up(if method == RESIDENCY { ColdFile::pages_come } else { present })
@@ -309,7 +309,7 @@ impl Probed {
 
     /// A series of touches; the result is the distance between the slow ones.
     fn peaks<'site>(mut self, least: f64, site: &'site Site) -> Workload<'site> {
-        let lap = Lap::new(site);
+        let timer = IntervalTimer::new(site);
         let sums = Rc::new([const { Cell::new(0.0) }; 3]);
         let counted = Rc::clone(&sums);
         let observe = move || {
@@ -317,7 +317,7 @@ impl Probed {
             let (mut times, mut faulted) = (Vec::with_capacity(SERIES), Vec::with_capacity(SERIES));
             for page in first..first + SERIES {
                 let before = Faults::so_far();
-                times.push(lap.of(|| {
+                times.push(timer.of(|| {
                     self.read(page);
                     Ok(())
                 })?);
@@ -345,10 +345,10 @@ impl Probed {
 }
 
 /// Half of the time (median) of the first read of an anonymous page, which only maps the zero page.
-fn half_the_cheapest_fault(lap: &Lap) -> Result<f64, Failure> {
+fn half_the_cheapest_fault(timer: &IntervalTimer) -> Result<f64, Failure> {
     let memory = Mapping::untouched(CHEAPEST * Pages::Base.bytes(), Pages::Base)?;
     let timed = |page: usize| {
-        lap.of(|| {
+        timer.of(|| {
             memory.read_pages(page..page + 1);
             Ok(())
         })

@@ -1,6 +1,6 @@
 //! What does it cost to map, unmap, protect and discard memory, by size?
 
-use crate::apparatus::memory::fault::lap::Lap;
+use crate::apparatus::memory::fault::interval_timer::IntervalTimer;
 use crate::apparatus::memory::fault::slots::Slots;
 use crate::apparatus::memory::pages::Pages;
 use crate::expected::fault::handling;
@@ -112,7 +112,7 @@ impl Experiment for MappingCalls {
         let bytes = (point.number(&SIZE) as usize).next_multiple_of(Pages::Base.bytes());
         let slots = Slots::new((TOGETHER / bytes).clamp(1, MOST), bytes)?;
         let count = slots.count();
-        let call = SlotCall { name: point.name(&CALL).to_owned(), slots, lap: Lap::new(site) };
+        let call = SlotCall { name: point.name(&CALL).to_owned(), slots, timer: IntervalTimer::new(site) };
         let written = Rc::new(Cell::new(0.0));
         let counted = Rc::clone(&written);
         let (pages, timed_calls) = (call.pages_written(), count * call.per_slot());
@@ -122,7 +122,7 @@ impl Experiment for MappingCalls {
             Ok(Some(ns / timed_calls as f64))
         };
         let workload = Workload::recorded(observe).traced().per_iteration(count as u64);
-        let readings = (LAPS * Lap::READINGS) as f64 / count as f64;
+        let readings = (LAPS * IntervalTimer::READINGS) as f64 / count as f64;
         Ok(workload.stating(READINGS, readings).witnessed(move || vec![(WRITTEN, counted.get())]))
     }
 
@@ -184,7 +184,7 @@ const WRITTEN: &str = "pages_written";
 struct SlotCall<'site> {
     name: String,
     slots: Slots,
-    lap: Lap<'site>,
+    timer: IntervalTimer<'site>,
 }
 
 impl SlotCall<'_> {
@@ -201,11 +201,11 @@ impl SlotCall<'_> {
     /// Maps, touches and unmaps every slot; returns the time of the named calls, nanoseconds.
     fn round(&self) -> Result<f64, Failure> {
         let slots = &self.slots;
-        let mapping = self.lap.of(|| slots.map())?;
+        let mapping = self.timer.of(|| slots.map())?;
         if self.pages_written() > 0.0 {
             slots.write();
         }
-        let between = self.lap.of(|| match self.name.as_str() {
+        let between = self.timer.of(|| match self.name.as_str() {
             MPROTECT => slots.each(|start, bytes| {
                 // SAFETY: our own mapping, which nobody uses meanwhile; it is made writable again afterwards.
                 unsafe {
@@ -219,7 +219,7 @@ impl SlotCall<'_> {
             }),
             _ => Ok(()),
         })?;
-        let unmapping = self.lap.of(|| slots.unmap())?;
+        let unmapping = self.timer.of(|| slots.unmap())?;
         Ok(match self.name.as_str() {
             MMAP => mapping,
             MUNMAP | MUNMAP_UNTOUCHED => unmapping,

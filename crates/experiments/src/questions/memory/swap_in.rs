@@ -1,6 +1,6 @@
 //! What does a page fault cost on a page that was swapped out?
 
-use crate::apparatus::memory::fault::lap::Lap;
+use crate::apparatus::memory::fault::interval_timer::IntervalTimer;
 use crate::apparatus::memory::fault::stretch::Mapped;
 use crate::apparatus::memory::fault::tally::{self, FaultTally, Faults};
 use crate::apparatus::memory::pages::{Mapping, Pages};
@@ -77,7 +77,7 @@ impl Experiment for SwapIn {
         let mut chance = Xoshiro256PlusPlus::seed_from_u64(site.seed);
         fill(&memory, &mut chance);
         swap_out(&memory)?;
-        let (lap, tally) = (Lap::new(site), FaultTally::new());
+        let (timer, tally) = (IntervalTimer::new(site), FaultTally::new());
         let counts = Rc::clone(&tally);
         let mut read = 0;
         let observe = move || {
@@ -89,7 +89,7 @@ impl Experiment for SwapIn {
             read += 1;
             let page = chance.next_u64() as usize % memory.pages();
             let before = Faults::so_far();
-            let ns = lap.of(|| {
+            let ns = timer.of(|| {
                 // SAFETY: inside the mapping.
                 unsafe { Mapped::start(&memory).add(page * Pages::Base.bytes()).read_volatile() };
                 Ok(())

@@ -1,7 +1,7 @@
 //! What does a page fault cost that a program handles itself (userfaultfd)?
 
 use super::minor_fault;
-use crate::apparatus::memory::fault::lap::Lap;
+use crate::apparatus::memory::fault::interval_timer::IntervalTimer;
 use crate::apparatus::memory::fault::stretch::Mapped;
 use crate::apparatus::memory::fault::supplied::Supplied;
 use crate::apparatus::memory::fault::tally::{self, FaultKind, FaultTally, Faults};
@@ -136,7 +136,7 @@ impl Experiment for UserFault {
         } else {
             let tally = FaultTally::new();
             let counts = Rc::clone(&tally);
-            singly(supplied, tally, Lap::new(site)).witnessed(move || {
+            singly(supplied, tally, IntervalTimer::new(site)).witnessed(move || {
                 let mut counts = counts.counts();
                 counts.push(answered());
                 counts
@@ -215,14 +215,18 @@ fn hand_over(placement: Placement) -> Point {
 const ANSWERED: &str = "pages_supplied";
 
 /// One fault after another, each an observation; pages are forgotten between them.
-fn singly<'site>(supplied: Rc<Supplied<'site>>, tally: Rc<FaultTally>, lap: Lap<'site>) -> Workload<'site> {
+fn singly<'site>(
+    supplied: Rc<Supplied<'site>>,
+    tally: Rc<FaultTally>,
+    timer: IntervalTimer<'site>,
+) -> Workload<'site> {
     Workload::recorded(move || {
         if supplied.next.get() == PAGES_REUSED {
             supplied.memory.forget()?;
             supplied.next.set(0);
         }
         let before = Faults::so_far();
-        let ns = lap.of(|| supplied.fault(0))?;
+        let ns = timer.of(|| supplied.fault(0))?;
         tally.add(1.0, Faults::so_far().since(before), 1);
         Ok(Some(ns))
     })

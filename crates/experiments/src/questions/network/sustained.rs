@@ -30,7 +30,7 @@ static ABOUT: About = About {
     timed: Some(TimedCode {
         of: "the sender",
         source: include_str!("../../apparatus/network/transfer.rs"),
-        begins: "fn pour(",
+        begins: "fn send_until(",
     }),
     parameters: &[PATH, LASTING, FIGURE],
     trends: &[],

@@ -12,7 +12,7 @@ pub const LOADS: &str = "loads_shown_by_where_they_lead";
 /// One chase of dependent loads; an iteration is [`UNROLLED`] of them.
 pub fn one<'site, P: Places + 'site>(cycle: Rc<Cycle<P>>, bytes: usize, rolled: bool) -> Workload<'site> {
     let at = Cell::new([cycle.element(0)]);
-    let turn = move |[at]: Standing<1>, turns: u64| {
+    let turn = move |[at]: Positions<1>, turns: u64| {
         // SAFETY: every element of the cycle holds a pointer to the next.
         [unsafe { if rolled { chase_rolled(at, turns * UNROLLED) } else { chase(at, turns) } }]
     };
@@ -22,20 +22,20 @@ pub fn one<'site, P: Places + 'site>(cycle: Rc<Cycle<P>>, bytes: usize, rolled: 
 /// `K` chases from starting points spread evenly over the cycle; an iteration is [`UNROLLED`] loads of each.
 pub fn many<'site, const K: usize, P: Places + 'site>(cycle: Rc<Cycle<P>>, bytes: usize) -> Workload<'site> {
     let apart = cycle.elements() / K as u64;
-    let at: Cell<Standing<K>> = Cell::new(std::array::from_fn(|index| cycle.element(index as u64 * apart)));
+    let at: Cell<Positions<K>> = Cell::new(std::array::from_fn(|index| cycle.element(index as u64 * apart)));
     // SAFETY: every element of the cycle holds a pointer to the next.
-    let turn = |at: Standing<K>, turns: u64| unsafe { chase_many(at, turns * UNROLLED) };
+    let turn = |at: Positions<K>, turns: u64| unsafe { chase_many(at, turns * UNROLLED) };
     walking(cycle, bytes, at, UNROLLED * K as u64, turn)
 }
 
-type Standing<const K: usize> = [std::ptr::NonNull<u8>; K];
+type Positions<const K: usize> = [std::ptr::NonNull<u8>; K];
 
 fn walking<'site, const K: usize, P: Places + 'site>(
     cycle: Rc<Cycle<P>>,
     bytes: usize,
-    at: Cell<Standing<K>>,
+    at: Cell<Positions<K>>,
     per_iteration: u64,
-    turn: impl Fn(Standing<K>, u64) -> Standing<K> + 'site,
+    turn: impl Fn(Positions<K>, u64) -> Positions<K> + 'site,
 ) -> Workload<'site> {
     let walk = Rc::new(Walk { cycle, at, loads: Cell::new(0) });
     let witness = Rc::clone(&walk);
@@ -51,7 +51,7 @@ fn walking<'site, const K: usize, P: Places + 'site>(
 
 struct Walk<P, const K: usize> {
     cycle: Rc<Cycle<P>>,
-    at: Cell<Standing<K>>,
+    at: Cell<Positions<K>>,
     loads: Cell<u64>,
 }
 

@@ -1,6 +1,6 @@
 //! Pages shared by parent and child after `fork`, until one of them writes.
 
-use super::lap::Lap;
+use super::interval_timer::IntervalTimer;
 use super::stretch::Mapped;
 use super::tally::{FaultTally, Faults};
 use crate::apparatus::memory::pages::{Mapping, Pages};
@@ -30,19 +30,19 @@ pub fn workload<'site>(
     site: &'site Site,
 ) -> Result<Workload<'site>, Failure> {
     let (memory, _) = Mapping::resident(bytes, Pages::Base)?;
-    let (lap, tally) = (Lap::new(site), FaultTally::new());
+    let (timer, tally) = (IntervalTimer::new(site), FaultTally::new());
     let counts = Rc::clone(&tally);
     let report = ChildReport::new()?;
     let observe = move || {
         let (ns, faults) = match writer {
-            FirstWriter::Child => written_by_child(&memory, &lap, &report)?,
+            FirstWriter::Child => written_by_child(&memory, &timer, &report)?,
             FirstWriter::Parent => {
                 let _child = waiting_child(site)?;
-                timed_writes(&memory, memory.all_pages(), &lap)?
+                timed_writes(&memory, memory.all_pages(), &timer)?
             }
             FirstWriter::Survivor => {
                 drop(waiting_child(site)?);
-                timed_writes(&memory, memory.all_pages(), &lap)?
+                timed_writes(&memory, memory.all_pages(), &timer)?
             }
         };
         tally.add(memory.pages() as f64, faults, memory.pages() as u64);
@@ -52,9 +52,13 @@ pub fn workload<'site>(
     Ok(Workload::recorded(observe).witnessed(move || counts.counts()))
 }
 
-fn timed_writes(memory: &Mapping, pages: Range<usize>, lap: &Lap) -> Result<(f64, Faults), Failure> {
+fn timed_writes(
+    memory: &Mapping,
+    pages: Range<usize>,
+    timer: &IntervalTimer,
+) -> Result<(f64, Faults), Failure> {
     let before = Faults::so_far();
-    let ns = lap.of(|| {
+    let ns = timer.of(|| {
         // SAFETY: our own mapping, whose contents nobody uses.
         unsafe { memory.write_pages(pages) };
         Ok(())
@@ -78,15 +82,19 @@ impl ChildReport {
 }
 
 /// Forks a child that times and counts its own writes, and waits for it.
-fn written_by_child(memory: &Mapping, lap: &Lap, report: &ChildReport) -> Result<(f64, Faults), Failure> {
+fn written_by_child(
+    memory: &Mapping,
+    timer: &IntervalTimer,
+    report: &ChildReport,
+) -> Result<(f64, Faults), Failure> {
     report.picoseconds.store(0, Ordering::Release);
     // SAFETY: a trial has one thread; the child writes memory and ends.
     let child = match unsafe { libc::fork() } {
         -1 => return Err(Failure::last("fork")),
         0 => {
             // The child's stack and data are shared with the parent as well: a rehearsal without a page faults them in.
-            let rehearsed = timed_writes(memory, 0..0, lap).is_ok();
-            let status = match timed_writes(memory, memory.all_pages(), lap) {
+            let rehearsed = timed_writes(memory, 0..0, timer).is_ok();
+            let status = match timed_writes(memory, memory.all_pages(), timer) {
                 Ok((ns, faults)) if rehearsed => {
                     report.minor.store(faults.minor, Ordering::Relaxed);
                     report.major.store(faults.major, Ordering::Relaxed);

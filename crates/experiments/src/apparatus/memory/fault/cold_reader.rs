@@ -2,7 +2,7 @@
 
 use super::cold_file::ColdFile;
 use super::device_reads;
-use super::lap::Lap;
+use super::interval_timer::IntervalTimer;
 use super::stretch::Mapped;
 use super::tally::{FaultTally, Faults};
 use crate::apparatus::memory::pages::Pages;
@@ -27,14 +27,18 @@ struct TimedAccess {
 /// The mapped cold file, with the counts of its accesses.
 pub struct ColdReader<'site> {
     pub cold: ColdFile,
-    lap: Lap<'site>,
+    timer: IntervalTimer<'site>,
     tally: Rc<FaultTally>,
 }
 
 impl<'site> ColdReader<'site> {
     /// Opens and maps the run's file.
     pub fn new(site: &'site Site) -> Result<Self, Failure> {
-        Ok(ColdReader { cold: ColdFile::of(site)?, lap: Lap::new(site), tally: FaultTally::new() })
+        Ok(ColdReader {
+            cold: ColdFile::of(site)?,
+            timer: IntervalTimer::new(site),
+            tally: FaultTally::new(),
+        })
     }
 
     fn recorded(
@@ -53,7 +57,7 @@ impl<'site> ColdReader<'site> {
         work: impl FnOnce(&Self) -> Result<(), Failure>,
     ) -> Result<f64, Failure> {
         let before = Faults::so_far();
-        let ns = self.lap.of(|| work(self))?;
+        let ns = self.timer.of(|| work(self))?;
         self.tally.add(claimed, Faults::so_far().since(before), pages as u64);
         Ok(ns)
     }
@@ -87,7 +91,7 @@ impl<'site> ColdReader<'site> {
     fn access(&self, offset: usize) -> Result<TimedAccess, Failure> {
         let served = || device_reads::count().map_or(0.0, |(_, bytes)| bytes);
         let (served_before, before) = (served(), Faults::so_far());
-        let ns = self.lap.of(|| {
+        let ns = self.timer.of(|| {
             self.cold.read(offset);
             Ok(())
         })?;

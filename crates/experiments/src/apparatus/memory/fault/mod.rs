@@ -5,7 +5,7 @@ pub mod cold_file;
 pub mod cold_reader;
 pub mod device_reads;
 pub mod file_mapping;
-pub mod lap;
+pub mod interval_timer;
 pub mod peaks;
 pub mod per_byte;
 pub mod slots;

@@ -1,7 +1,7 @@
 //! Pages that are forgotten and touched again, with each fault counted.
 
 use super::file_mapping::FileMapping;
-use super::lap::Lap;
+use super::interval_timer::IntervalTimer;
 use super::stretch::Mapped;
 use super::tally::{FaultTally, Faults};
 use crate::apparatus::memory::backing::Backing;
@@ -56,12 +56,12 @@ pub fn touched<'site, M: Mapped + 'site>(
 ) -> Result<Workload<'site>, Failure> {
     let claimed = memory.faults_of_a_walk(|page| touch(&memory, page..page + 1))? as f64;
     let mapped = memory.pages() as f64 / claimed;
-    let (lap, tally) = (Lap::new(site), FaultTally::new());
+    let (timer, tally) = (IntervalTimer::new(site), FaultTally::new());
     let counts = Rc::clone(&tally);
     let observe = move || {
         memory.forget()?;
         let before = Faults::so_far();
-        let ns = lap.of(|| touch(&memory, memory.all_pages()))?;
+        let ns = timer.of(|| touch(&memory, memory.all_pages()))?;
         let faults = Faults::so_far().since(before);
         tally.add(claimed, faults, memory.pages() as u64);
         ensure(faults.all() > 0, "the first touch of pages took no fault")?;
@@ -106,12 +106,12 @@ pub fn file(bytes: usize, site: &Site) -> Result<File, Failure> {
 /// Clearing of pages that are present, without faults.
 pub fn cleared<'site>(bytes: usize, site: &'site Site) -> Result<Workload<'site>, Failure> {
     let (memory, _) = Mapping::resident(bytes, Pages::Base)?;
-    let (lap, tally) = (Lap::new(site), FaultTally::new());
+    let (timer, tally) = (IntervalTimer::new(site), FaultTally::new());
     let counts = Rc::clone(&tally);
     let (page, pages) = (Pages::Base.bytes(), memory.pages());
     let observe = move || {
         let before = Faults::so_far();
-        let ns = lap.of(|| {
+        let ns = timer.of(|| {
             for index in 0..pages {
                 // SAFETY: one page inside our own mapping.
                 unsafe {

@@ -18,7 +18,7 @@ const SLICE_NS: f64 = 100_000.0;
 
 /// The claim that a trial's thread had its CPU, if it does not hold; `None` if it holds, or if the work sleeps, so that it
 /// cannot be judged.
-pub(super) fn kept_off(sample: &Sample) -> Option<Check> {
+pub(super) fn descheduled(sample: &Sample) -> Option<Check> {
     let on_cpu = sample.on_cpu?;
     let observations = sample.observations.len().max(1) as f64;
     // Work that waits gives up the CPU voluntarily each time.
@@ -66,23 +66,23 @@ mod tests {
 
     #[test]
     fn work_that_shared_its_cpu_with_another_thread_is_found_out() {
-        assert!(kept_off(&trial(0.5, 0, 50)).is_some(), "half of the time, in every second observation");
-        assert!(kept_off(&trial(0.99, 0, 50)).is_none(), "taken off often and never for long");
+        assert!(descheduled(&trial(0.5, 0, 50)).is_some(), "half of the time, in every second observation");
+        assert!(descheduled(&trial(0.99, 0, 50)).is_none(), "taken off often and never for long");
     }
 
     #[test]
     fn a_pause_or_two_do_not_move_a_median() {
-        assert!(kept_off(&trial(0.5, 0, 2)).is_none(), "a quota that ran out once");
+        assert!(descheduled(&trial(0.5, 0, 2)).is_none(), "a quota that ran out once");
     }
 
     #[test]
     fn work_that_hands_its_cpu_over_is_no_disturbance() {
-        assert!(kept_off(&trial(0.5, 0, 100_000)).is_none(), "a yield every 10 µs");
+        assert!(descheduled(&trial(0.5, 0, 100_000)).is_none(), "a yield every 10 µs");
     }
 
     #[test]
     fn work_that_sleeps_is_not_judged() {
-        assert!(kept_off(&trial(0.2, 100, 50)).is_none());
-        assert!(kept_off(&Sample::default()).is_none(), "nothing was written down");
+        assert!(descheduled(&trial(0.2, 100, 50)).is_none());
+        assert!(descheduled(&Sample::default()).is_none(), "nothing was written down");
     }
 }

@@ -8,22 +8,22 @@ use fathom_core::prelude::*;
 const PAIRS: usize = 63;
 
 /// The stopwatch with the cost of its two readings.
-pub struct Lap<'site> {
+pub struct IntervalTimer<'site> {
     stopwatch: &'site dyn Stopwatch,
     cost_ns: f64,
 }
 
-impl<'site> Lap<'site> {
+impl<'site> IntervalTimer<'site> {
     /// Readings of the clock per stretch.
     pub const READINGS: usize = 2;
 
     /// Measures the cost of a pair of readings back to back: the median.
     pub fn new(site: &'site Site) -> Self {
-        let mut lap = Lap { stopwatch: site.stopwatch, cost_ns: 0.0 };
-        let mut pairs: Vec<f64> = (0..PAIRS).map(|_| lap.between(|| ())).collect();
+        let mut timer = IntervalTimer { stopwatch: site.stopwatch, cost_ns: 0.0 };
+        let mut pairs: Vec<f64> = (0..PAIRS).map(|_| timer.between(|| ())).collect();
         sorting::numbers(&mut pairs);
-        lap.cost_ns = pairs[PAIRS / 2];
-        lap
+        timer.cost_ns = pairs[PAIRS / 2];
+        timer
     }
 
     /// Nanoseconds of `work`, less the cost of the two readings.
