@@ -113,6 +113,18 @@ impl Main<'_> {
         self.labelled(&self.name, |state| ![occupancy::ALONE, occupancy::MIXTURE].contains(&state))
     }
 
+    /// The same beside one column for each state of the core, which say of which it is.
+    pub(super) fn label_beside_states(&self) -> String {
+        self.labelled(&self.name, |state| {
+            ![occupancy::ALONE, occupancy::SHARED, occupancy::MIXTURE].contains(&state)
+        })
+    }
+
+    /// Whether its value is of the core shared, because it was too rarely alone.
+    pub(super) fn is_of_shared_core(&self) -> bool {
+        matches!(self.source, FigureSource::Point(point) if occupancy::state(point) == Some(occupancy::SHARED))
+    }
+
     fn labelled(&self, words: &str, is_named: fn(&str) -> bool) -> String {
         let state = match self.source {
             FigureSource::Point(point) => occupancy::state(point).filter(|state| is_named(state)),

@@ -117,11 +117,14 @@ fn room(head: &[String; 6], rows: &[[String; 6]], columns: &[usize], width: usiz
 }
 
 fn cells(figure: &Ranked, usual: String) -> [String; 6] {
-    let name = clean(&figure.main.reader_label());
+    let name = clean(&figure.main.label_beside_states());
     let WrittenFigure { median, evidence, .. } = figure.main.written();
-    let is_mixture = figure.main.shared() == occupancy::MIXTURE;
-    let median = if is_mixture { format!("{median}{OF_BOTH}") } else { median };
-    let shared = if is_mixture { ABSENT.to_owned() } else { figure.main.shared() };
+    let (median, shared) = match figure.main.shared() {
+        of if of == occupancy::MIXTURE => (format!("{median}{OF_BOTH}"), ABSENT.to_owned()),
+        // The core was too rarely alone.
+        _ if figure.main.is_of_shared_core() => (ABSENT.to_owned(), median),
+        shared => (median, shared),
+    };
     let reaches: Vec<String> =
         figure.main.reaches().into_iter().map(|of| of.map_or(ABSENT.to_owned(), width)).collect();
     let reach =
@@ -139,12 +142,17 @@ fn width(share: f64) -> String {
 fn legend(shown: &[Ranked], usual: &UsualFigures, results: &Results, width: usize) -> String {
     let core = results.core_shared.as_ref().filter(|core| core.levels.shared.is_some());
     let has_states = shown.iter().any(Ranked::has_core_state);
-    let has_shared = shown.iter().any(|figure| figure.main.shared() != ABSENT);
+    let is_shared = |figure: &Ranked| {
+        let shared = figure.main.shared();
+        figure.main.is_of_shared_core() || (shared != ABSENT && shared != occupancy::MIXTURE)
+    };
+    let has_shared = shown.iter().any(is_shared);
     let share = core.filter(|_| has_states).map(|core| {
         let share = quantities::percent(core.share);
         if has_shared {
             format!(
-                "alone, shared: without and with another hardware thread on the core ({share} of the time)"
+                "alone, shared: without and with another hardware thread on the core ({share} of the time); ± is of \
+                 the first that a row has"
             )
         } else {
             format!("alone: without another hardware thread on the core, which was there {share} of the time")
