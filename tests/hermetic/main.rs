@@ -28,6 +28,7 @@ mod command_line;
 mod comparison;
 mod core_cycles;
 mod core_state;
+mod core_use;
 mod cpu_distance;
 mod earlier_schemas;
 mod equal_runs;

@@ -19,6 +19,27 @@ pub enum Dimension {
     Cycles,
 }
 
+/// Whether another hardware thread used the core while short work was observed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CoreUse {
+    /// None did.
+    Alone,
+    /// One did.
+    Shared,
+    /// It is computed from a value of each: of a difference, part is the neighbour's.
+    Both,
+}
+
+impl CoreUse {
+    /// Of what is computed from two values; a value without a state is the same in both.
+    fn of_both(one: Option<Self>, other: Option<Self>) -> Option<Self> {
+        match (one, other) {
+            (Some(one), Some(other)) if one != other => Some(CoreUse::Both),
+            (one, other) => one.or(other),
+        }
+    }
+}
+
 /// A result of this run, of a point or computed from such results: a measured value with its dimension.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Found {
@@ -31,6 +52,8 @@ pub struct Found {
     /// The values of the two states with the most, each with its own interval, that with the most first; `None` of one state, and of
     /// what is computed of several.
     pub states: Option<[Measured; 2]>,
+    /// The state of the core, of short work; `None` of other work, and where too few trials show it.
+    pub core: Option<CoreUse>,
 }
 
 /// Its value and interval are read as those of a measured value; only sums and products have to consider the dimension.
@@ -60,7 +83,7 @@ impl Found {
 
     /// A value with an interval that was computed elsewhere.
     pub fn measured(measured: Measured, dimension: Dimension) -> Self {
-        Found { measured, dimension, is_mixture: false, states: None }
+        Found { measured, dimension, is_mixture: false, states: None, core: None }
     }
 
     /// The value multiplied by a factor.
@@ -82,6 +105,7 @@ impl Found {
             measured: self.measured.plus(other.measured),
             is_mixture: self.mixes(other),
             states: None,
+            core: CoreUse::of_both(self.core, other.core),
             ..self
         }
     }
@@ -93,6 +117,7 @@ impl Found {
             measured: self.measured.minus(other.measured),
             is_mixture: self.mixes(other),
             states: None,
+            core: CoreUse::of_both(self.core, other.core),
             ..self
         }
     }
@@ -120,7 +145,8 @@ impl Found {
     #[must_use]
     pub fn over(self, other: Found) -> Self {
         let (measured, is_mixture) = (self.measured.over(other.measured), self.mixes(other));
-        Found { measured, dimension: Dimension::Ratio, is_mixture, states: None }
+        let core = CoreUse::of_both(self.core, other.core);
+        Found { measured, dimension: Dimension::Ratio, is_mixture, states: None, core }
     }
 
     /// The share of the other.

@@ -2,7 +2,7 @@
 
 use super::ground::Ground;
 use super::term::{Basis, Part, Source, Term, TermEvent};
-use super::{Dimension, Found, Parameter, Point};
+use super::{Dimension, Found, LineLooks, Parameter, Point};
 use crate::machine::Machine;
 use crate::quantities;
 use crate::quantity::Cycles;
@@ -149,6 +149,8 @@ pub struct Known<'run> {
     pub core_hz_ends: Option<Interval>,
     /// Whether the run's second host is this machine under another name.
     pub virtual_peer: bool,
+    /// The distances at which the run's two CPUs were looked at, that of most of the time first; empty without looks.
+    pub line_looks: Vec<LineLooks>,
     learnt: Cow<'run, Learnt>,
     lines: BTreeMap<LineKey, Option<(Found, Found)>>,
     bends: BTreeMap<LineKey, Bend>,
@@ -191,7 +193,8 @@ impl<'run> Known<'run> {
     pub fn new(machine: &'run Machine, core_hz: Option<f64>) -> Self {
         let learnt = Cow::Owned(Learnt::default());
         let (lines, bends) = (BTreeMap::new(), BTreeMap::new());
-        Known { machine, core_hz, core_hz_ends: None, virtual_peer: false, learnt, lines, bends }
+        let line_looks = vec![];
+        Known { machine, core_hz, core_hz_ends: None, virtual_peer: false, line_looks, learnt, lines, bends }
     }
 
     /// Knowledge of the machine and of the results so far.

@@ -2,6 +2,7 @@
 //! was busy.
 
 use crate::record::{Header, Look, Run, Trial};
+use fathom_core::experiment::CoreUse;
 use fathom_core::experiment::Placement;
 use fathom_core::sampling::occupancy;
 use fathom_core::sampling::{CoreReadings, Observations, Sample};
@@ -29,6 +30,15 @@ impl CoreState {
             CoreState::Shared => "shared",
             CoreState::Mixed => "mixed",
             CoreState::AtEnds => "at_ends",
+        }
+    }
+
+    /// Whether short work had the core alone; `None` of other work, and where too few observations show it.
+    pub fn of_short_work(self) -> Option<CoreUse> {
+        match self {
+            CoreState::Alone => Some(CoreUse::Alone),
+            CoreState::Shared => Some(CoreUse::Shared),
+            CoreState::Mixed | CoreState::AtEnds => None,
         }
     }
 }

@@ -3,7 +3,7 @@
 //! compared with like: a figure rests on the trials at one distance, and the value at another stands beside it.
 
 use crate::record::{Header, Run, Trial};
-use fathom_core::experiment::{Placement, Point};
+use fathom_core::experiment::{LineLooks, Placement, Point};
 use fathom_core::sorting;
 use fathom_core::statistics::MINIMUM_TRIALS;
 
@@ -93,6 +93,12 @@ impl CpuDistances {
             distances: order.iter().map(|place| distance(*place)).collect(),
             looks: looks.into_iter().map(|(at_s, place)| (at_s, place.and_then(rank))).collect(),
         })
+    }
+
+    /// The distances as experiments know them.
+    pub(super) fn line_looks(&self) -> Vec<LineLooks> {
+        let of = |at: &CpuDistance| LineLooks { line_ns: at.line_ns, share: at.share, looks: at.looks };
+        self.distances.iter().map(of).collect()
     }
 
     /// Whether the CPUs were at several distances.

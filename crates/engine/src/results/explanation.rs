@@ -15,6 +15,12 @@ pub enum Explanation {
         /// The factor, at least 1, by which it changes a term of the prediction; `None` if it adds a term.
         changes: Option<f64>,
     },
+    /// One assumed term of the prediction takes less here than the prediction has for it: what was measured, less what the run measured of
+    /// the other terms, leaves less. Why it takes less is not known.
+    Overstated {
+        /// The term, without its derivation.
+        term: String,
+    },
     /// The interval of the result reaches to within the factor of the prediction: whether it missed is not certain.
     NotCertain,
     /// No measurement of this run accounts for it.

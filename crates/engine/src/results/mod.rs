@@ -9,6 +9,7 @@ pub mod bounds;
 mod core_cycles;
 mod core_frequency;
 mod core_state;
+mod core_use;
 pub(crate) mod cpu_distance;
 mod cross_checks;
 mod disturbance;
@@ -77,6 +78,7 @@ pub use visits::CoreTrials;
 pub(crate) use visits::Visits;
 
 use crate::record::{Method, Run};
+use core_use::OfEitherState;
 use fathom_core::experiment::{Experiment, Finding, Found, Known, Levels, Point};
 use fathom_core::sorting;
 use fathom_core::statistics::{self, Interval};
@@ -122,10 +124,13 @@ impl<'run> Results<'run> {
         let unlike_cpus = UnlikeCpu::all(run, states.core.as_ref());
         let mut points = point::results(run, states.known(), &unlike_cpus);
         let core_hz = core_hz(run);
-        let mut known = supported(run, &points, core_hz);
+        let mut known = supported(run, &points, core_hz, PointResult::figure);
         if bounds::mark(&mut points, &known) {
-            known = supported(run, &points, core_hz);
+            known = supported(run, &points, core_hz, PointResult::figure);
         }
+        known.line_looks = states.distances.as_ref().map(CpuDistances::line_looks).unwrap_or_default();
+        let beside_a_neighbour = supported(run, &points, core_hz, core_use::with_the_core_shared);
+        let either = OfEitherState { main: &known, shared: &beside_a_neighbour };
         let of_one_state = points.iter().filter(|point| point.mixture.is_none());
         let all = everything(run, of_one_state, core_hz);
         let methods: Vec<&dyn Experiment> = experiments_of(&points).collect();
@@ -142,7 +147,9 @@ impl<'run> Results<'run> {
             .others
             .into_iter()
             .map(|(name, missed)| {
-                let own = of_method(&name).map(|experiment| experiment.findings(&known)).unwrap_or_default();
+                let own = of_method(&name)
+                    .map(|experiment| core_use::findings(*experiment, either))
+                    .unwrap_or_default();
                 (name, own.into_iter().chain(missed).collect())
             })
             .filter(|(_, findings): &(String, Vec<Finding>)| !findings.is_empty())
@@ -152,8 +159,8 @@ impl<'run> Results<'run> {
             Some((about.name.to_owned(), (about.shown.levels)(&known)?))
         });
         let levels = levels.collect();
-        let mut mechanisms = mechanisms::all(&known, &points);
-        let mut cross_checks = cross_checks::all(&known);
+        let mut mechanisms = core_use::mechanisms(either, &points);
+        let mut cross_checks = core_use::cross_checks(either);
         let mut trends = trend::trends(run, &points, |_| true);
         let mut overall: Vec<Finding> =
             prediction_error::finding(&points).into_iter().chain(misses.overall).collect();
@@ -279,14 +286,19 @@ fn everything<'run, 'point>(
 
 /// The figures on which findings may rest: points that have a value and whose evidence holds. Work on two CPUs at another distance than
 /// that of most of the time is of another state of the machine than the rest.
-fn supported<'run>(run: &'run Run, points: &[PointResult], core_hz: Option<f64>) -> Known<'run> {
+fn supported<'run>(
+    run: &'run Run,
+    points: &[PointResult],
+    core_hz: Option<f64>,
+    figure: fn(&PointResult) -> Option<Found>,
+) -> Known<'run> {
     let mut known = Known::new(&run.header.machine, core_hz);
     known.core_hz_ends = core_hz_ends(run);
     known.virtual_peer = virtual_peer::has_one(run);
     let is_of_the_usual_distance =
         |point: &&PointResult| point.cpu_distance.as_ref().is_none_or(PointDistance::is_usual);
     for point in points.iter().filter(|point| point.evidence_holds()).filter(is_of_the_usual_distance) {
-        if let Some(figure) = point.figure() {
+        if let Some(figure) = figure(point) {
             known.learn(&point.experiment, &point.point, figure);
         }
     }

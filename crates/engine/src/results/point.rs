@@ -134,7 +134,8 @@ impl PointResult {
         let states = self.mixture.as_ref().map(Mixture::states).unwrap_or_default();
         let states =
             states.first_chunk().map(|states: &[MachineState; 2]| states.map(MachineState::measured));
-        Some(Found { is_mixture: self.mixture.is_some(), states, ..figure })
+        let core = self.core.as_ref().and_then(|core| core.state.of_short_work());
+        Some(Found { is_mixture: self.mixture.is_some(), states, core, ..figure })
     }
 
     /// The median over the prediction, of a machine in several states the value of that with the most; `None` unless both exist.

@@ -3,7 +3,7 @@
 use super::method::method;
 use super::point::{PointResult, first_of_each};
 use crate::record::{MethodParameter, MethodTrend, Run};
-use fathom_core::experiment::{Bend, Dimension, Found, Ground, Known, Part, Point, Prediction};
+use fathom_core::experiment::{Bend, CoreUse, Dimension, Found, Ground, Known, Part, Point, Prediction};
 use fathom_core::quantity::Unit;
 use fathom_core::statistics::{self, Interval, Line, Measured, SegmentsOverRounds};
 use std::collections::BTreeMap;
@@ -139,6 +139,7 @@ fn fit(trend: &MethodTrend, group: &Point, points: &[&PointResult]) -> Option<Tr
     let members = points.iter().copied().filter(|point| point.point.without(&trend.along) == *group);
     let members: Vec<(&PointResult, (f64, f64))> =
         members.filter_map(|point| Some((point, place(point, &trend.along)?))).collect();
+    let members = of_one_core_state(members);
     let (first, _) = members.first()?;
     let measured: Vec<(f64, f64)> = members.iter().map(|(_, place)| *place).collect();
     let rounds = rounds(&members.iter().map(|(point, _)| *point).collect::<Vec<_>>());
@@ -158,6 +159,16 @@ fn fit(trend: &MethodTrend, group: &Point, points: &[&PointResult]) -> Option<Tr
         predicted,
         two_lines,
     })
+}
+
+/// The points with the core alone, if those with the core shared are fewer; else the latter: a line through both has the slope of neither.
+/// Points whose work does not depend on it, or shows no state, stay.
+fn of_one_core_state<T>(members: Vec<(&PointResult, T)>) -> Vec<(&PointResult, T)> {
+    let state = |point: &PointResult| point.core.as_ref().and_then(|core| core.state.of_short_work());
+    let number = |of| members.iter().filter(|(point, _)| state(point) == Some(of)).count();
+    let (alone, shared) = (number(CoreUse::Alone), number(CoreUse::Shared));
+    let other = if alone >= shared { CoreUse::Shared } else { CoreUse::Alone };
+    members.into_iter().filter(|(point, _)| state(point) != Some(other)).collect()
 }
 
 fn predicted_step(trend: &MethodTrend, members: &[(&PointResult, (f64, f64))]) -> Option<PredictedStep> {

@@ -23,6 +23,7 @@ mod set_ledger;
 mod setting_file;
 mod rounds;
 mod idle;
+mod core_wait;
 mod core_watch;
 mod environment;
 mod variation;

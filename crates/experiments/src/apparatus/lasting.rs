@@ -104,13 +104,16 @@ fn figures(progress: &[Progress], of: impl Fn(f64, f64) -> f64) -> Vec<FigureVal
 /// than their length.
 const LASTS: f64 = 1.25;
 
-/// The comparison of sustained with short trials, in words.
-pub fn compared(operation: &str, short: Found, sustained: Found, kind: Kind) -> Statement {
+/// Where a short figure comes from, in words.
+pub const IN_SHORT_TRIALS: &str = "in short trials";
+
+/// The comparison of sustained with short figures, in words; `when` says where the latter come from.
+pub fn compared(operation: &str, when: &str, short: Found, sustained: Found, kind: Kind) -> Statement {
     let slower = if kind == Kind::Rate { short.over(sustained) } else { sustained.over(short) };
     let (short_named, sustained_named) =
         (short.named(&format!("{operation}, short")), sustained.named(&format!("{operation}, sustained")));
     let both = statement!(
-        "{operation}: {short_named} in short trials, {sustained_named} without a pause",
+        "{operation}: {short_named} {when}, {sustained_named} without a pause",
         short_named,
         sustained_named
     );
@@ -122,7 +125,7 @@ pub fn compared(operation: &str, short: Found, sustained: Found, kind: Kind) -> 
             times
         ),
         Some(true) if slower.value > 1.0 => statement!("{both}, {times} times as slow", both, times),
-        Some(true) => statement!("{both}: no slower without a pause than in short trials", both),
+        Some(true) => statement!("{both}: no slower without a pause than {when}", both),
         // A machine in two states, or wide intervals: no difference is shown, nor that there is none.
         _ if short.is_mixture || sustained.is_mixture => {
             statement!(
@@ -195,7 +198,8 @@ mod tests {
             let interval = Some(Interval { low: value - width, high: value + width });
             Found::measured(Measured { value, interval }, Dimension::Of(Unit::Nanoseconds))
         };
-        let text = |sustained| compared("a read", found(100.0, 1.0), sustained, Kind::Cost).plain();
+        let text =
+            |sustained| compared("a read", IN_SHORT_TRIALS, found(100.0, 1.0), sustained, Kind::Cost).plain();
         assert!(
             text(found(300.0, 1.0))
                 .ends_with("{3} times as slow: the speed of the first milliseconds is not sustained")
@@ -212,7 +216,8 @@ mod tests {
         );
         let mixture = Found { is_mixture: true, ..found(100.0, 2.0) };
         assert!(text(mixture).contains("does not tell whether"));
-        let rate = compared("a stream", found(100.0, 1.0), found(50.0, 1.0), Kind::Rate).plain();
+        let rate =
+            compared("a stream", IN_SHORT_TRIALS, found(100.0, 1.0), found(50.0, 1.0), Kind::Rate).plain();
         assert!(rate.contains("{2} times as slow"), "{rate}");
     }
 }

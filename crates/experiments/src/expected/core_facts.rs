@@ -22,13 +22,24 @@ pub struct Core {
     pub multipliers: f64,
     /// Latency of an addition of doubles.
     pub double_add: f64,
-    /// Whether a load of data just stored at the same address is forwarded from a register, at rename.
-    pub renames_memory: bool,
+    /// Where a load of data just stored at the same address has them from.
+    pub forwards: Forwards,
     /// Load latencies of the first- and second-level caches.
     pub cache_cycles: [f64; 2],
     /// Entries of the data TLBs for base pages, first and second level; `None` if designs differ.
     pub tlb_entries: Option<[u64; 2]>,
     pub source: Cow<'static, str>,
+}
+
+/// Where a load of data just stored at the same address has them from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Forwards {
+    /// From a register, at rename.
+    AtRename,
+    /// From a register at rename, or from the buffer of stores: published is that both occur, and not when.
+    Either,
+    /// From the buffer of stores.
+    FromBuffer,
 }
 
 const INTEL: &str = "GenuineIntel";
@@ -50,7 +61,7 @@ const CORES: &[Core] = &[
         taken_branches: 1.0,
         multipliers: 1.0,
         double_add: 2.0,
-        renames_memory: true,
+        forwards: Forwards::Either,
         cache_cycles: [5.0, 15.0],
         tlb_entries: Some([96, 2048]),
         source: Cow::Borrowed("Intel 64 and IA-32 Architectures Optimization Reference Manual, Golden Cove"),
@@ -62,7 +73,7 @@ const CORES: &[Core] = &[
         taken_branches: 1.0,
         multipliers: 1.0,
         double_add: 3.0,
-        renames_memory: true,
+        forwards: Forwards::AtRename,
         cache_cycles: [4.0, 17.0],
         tlb_entries: None,
         source: Cow::Borrowed("Intel, Lunar Lake Architecture, Lion Cove (Intel Tech Tour 2024)"),
@@ -74,7 +85,7 @@ const CORES: &[Core] = &[
         taken_branches: 1.0,
         multipliers: 1.0,
         double_add: 4.0,
-        renames_memory: false,
+        forwards: Forwards::FromBuffer,
         cache_cycles: [5.0, 14.0],
         tlb_entries: Some([64, 2048]),
         source: Cow::Borrowed(
@@ -88,7 +99,7 @@ const CORES: &[Core] = &[
         taken_branches: 1.0,
         multipliers: 1.0,
         double_add: 4.0,
-        renames_memory: false,
+        forwards: Forwards::FromBuffer,
         cache_cycles: [5.0, 14.0],
         tlb_entries: Some([64, 1536]),
         source: Cow::Borrowed("Intel 64 and IA-32 Architectures Optimization Reference Manual, Skylake"),
@@ -100,7 +111,7 @@ const CORES: &[Core] = &[
         taken_branches: 2.0,
         multipliers: 3.0,
         double_add: 2.0,
-        renames_memory: true,
+        forwards: Forwards::AtRename,
         cache_cycles: [4.0, 14.0],
         tlb_entries: Some([96, 4096]),
         source: Cow::Borrowed("AMD, Software Optimization Guide for the Zen 5 Microarchitecture (58455)"),
@@ -112,7 +123,7 @@ const CORES: &[Core] = &[
         taken_branches: 1.0,
         multipliers: 1.0,
         double_add: 3.0,
-        renames_memory: true,
+        forwards: Forwards::AtRename,
         cache_cycles: [4.0, 14.0],
         tlb_entries: Some([72, 3072]),
         source: Cow::Borrowed("AMD, Software Optimization Guide for the Zen 4 Microarchitecture (57647)"),
@@ -124,7 +135,7 @@ const CORES: &[Core] = &[
         taken_branches: 1.0,
         multipliers: 1.0,
         double_add: 3.0,
-        renames_memory: true,
+        forwards: Forwards::AtRename,
         cache_cycles: [4.0, 12.0],
         tlb_entries: Some([64, 2048]),
         source: Cow::Borrowed(
@@ -138,7 +149,7 @@ const CORES: &[Core] = &[
         taken_branches: 1.0,
         multipliers: 1.0,
         double_add: 2.0,
-        renames_memory: false,
+        forwards: Forwards::FromBuffer,
         cache_cycles: [4.0, 11.0],
         tlb_entries: Some([48, 1280]),
         source: Cow::Borrowed("Arm, Neoverse N1 Software Optimization Guide and Technical Reference Manual"),
@@ -153,7 +164,7 @@ const X86_64: Core = Core {
     taken_branches: 1.0,
     multipliers: 1.0,
     double_add: 4.0,
-    renames_memory: false,
+    forwards: Forwards::FromBuffer,
     cache_cycles: [4.0, 12.0],
     tlb_entries: None,
     source: Cow::Borrowed(
@@ -169,7 +180,7 @@ const AARCH64: Core = Core {
     taken_branches: 1.0,
     multipliers: 1.0,
     double_add: 2.0,
-    renames_memory: false,
+    forwards: Forwards::FromBuffer,
     cache_cycles: [4.0, 11.0],
     tlb_entries: None,
     source: Cow::Borrowed("Arm, Neoverse N1 Software Optimization Guide, typical of current cores of Arm"),
@@ -234,18 +245,35 @@ pub fn instruction(known: &Known) -> Basis {
 }
 const RENAMED: &str = "Fog, Microarchitecture manual, 2022: since Zen 2 and Golden Cove a store may be forwarded with zero latency";
 
+/// Cycles of a store forwarded at rename: none or one.
+const AT_RENAME: f64 = 0.5;
+
+/// Cycles of a store forwarded from the buffer, to a load of a first-level cache of five.
+const FROM_BUFFER: f64 = 5.0;
+
 /// Adds additions to one counter in memory, each of which loads what the one before it has stored.
 pub fn increments_in_memory(prediction: Prediction, times: f64, known: &Known) -> Prediction {
     let core = of(known.machine);
-    if core.renames_memory {
-        return prediction
-            .hardware("an addition to a counter in memory", times, known.cycles(1.0, &core.source))
+    let added = |prediction: Prediction| {
+        prediction.hardware("an addition to a counter in memory", times, known.cycles(1.0, &core.source))
+    };
+    match core.forwards {
+        Forwards::AtRename => added(prediction).hardware(
+            "its store forwarded to the next load at rename, in no cycle or one",
+            times,
+            known.cycles(AT_RENAME, RENAMED),
+        ),
+        Forwards::Either => added(prediction)
             .hardware(
-                "its store forwarded to the next load at rename, in no cycle or one",
+                "its store forwarded to the next load, at rename in no cycle or one, or from the buffer in five (geometric mean)",
                 times,
-                known.cycles(0.5, RENAMED),
-            );
+                known.cycles((AT_RENAME * FROM_BUFFER).sqrt(), RENAMED),
+            )
+            .within(Some([AT_RENAME, FROM_BUFFER].map(|cycles| known.cycles(cycles, RENAMED).value))),
+        Forwards::FromBuffer => prediction.hardware(
+            "an addition to a counter in memory: a store forwarded to the next load",
+            times,
+            known.cycles(FROM_BUFFER, &core.source),
+        ),
     }
-    let what = "an addition to a counter in memory: a store forwarded to the next load";
-    prediction.hardware(what, times, known.cycles(5.0, &core.source))
 }

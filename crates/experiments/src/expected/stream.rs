@@ -94,7 +94,12 @@ pub fn predict(kernel: &Kernel, level: Level, reference_rate: Option<Basis>, kno
     );
     let from = if kernel.avoids_caches() { Level::Memory } else { level };
     let wires = wires(from, reference_rate, hertz, known);
-    let wires = wires.map(|(what, times, each)| (what, times / crossing(kernel, level), each));
+    let is_in_turn =
+        matches!(level, Level::Cache(2..)) && kernel.kind.stored() > 0 && takes_turns(known.machine);
+    let wires = wires.map(|(what, times, each)| {
+        let what = if is_in_turn && matches!(each.source, Source::Measured { .. }) { IN_TURN } else { what };
+        (what, times / crossing(kernel, level, known.machine), each)
+    });
     let slower = match wires {
         Some(wires) if wires.1 * wires.2.value < instructions.1 * instructions.2.value => wires,
         _ => instructions,
@@ -103,7 +108,7 @@ pub fn predict(kernel: &Kernel, level: Level, reference_rate: Option<Basis>, kno
 }
 
 /// Bytes on the bus behind a level per byte that the program moves, in the busier direction.
-fn crossing(kernel: &Kernel, level: Level) -> f64 {
+fn crossing(kernel: &Kernel, level: Level, machine: &Machine) -> f64 {
     let (least, most) = kernel.bus_bytes();
     match level {
         // One bus carries both directions. If the processor chooses, it is assumed to read lines before it writes them.
@@ -113,9 +118,22 @@ fn crossing(kernel: &Kernel, level: Level) -> f64 {
         Level::Cache(_) if kernel.avoids_caches() => {
             kernel.kind.stored() as f64 / kernel.kind.arrays() as f64
         }
+        Level::Cache(_) if takes_turns(machine) => {
+            let (arrays, stored) = (kernel.kind.arrays() as f64, kernel.kind.stored() as f64);
+            64.0 / kernel.used_of_line() as f64 * (arrays + stored) / arrays
+        }
         // Between caches each direction has its own bus: as many lines come in as the arrays have, fewer go out.
         Level::Cache(_) => 64.0 / kernel.used_of_line() as f64,
     }
+}
+
+const IN_TURN: &str = "the read bandwidth of the widest vectors from this cache, shared by lines that come and lines that go, in turn on \
+    Intel's cores (Hofmann et al. 2020)";
+
+/// Whether a line that comes into a cache and one that leaves it follow each other: the transfers of a core between its caches do not
+/// overlap on Intel's, and do on others (Hofmann et al. 2020).
+fn takes_turns(machine: &Machine) -> bool {
+    machine.processor.vendor.value().is_some_and(|vendor| vendor == "GenuineIntel")
 }
 
 fn clock_source(known: &Known) -> &'static str {

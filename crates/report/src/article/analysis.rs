@@ -51,6 +51,10 @@ fn reasons(points: &[&PointResult], tally: &Tally) -> String {
             number(|why| matches!(why, Explanation::Cause { .. })),
             "accounted for by a measurement of this run",
         ),
+        (
+            number(|why| matches!(why, Explanation::Overstated { .. })),
+            "in one term that was not measured and that the result bounds",
+        ),
         (number(|why| *why == Explanation::NotCertain), "whose interval or state reaches the prediction"),
         (number(|why| *why == Explanation::InDoubt), "whose evidence fails"),
         (number(|why| *why == Explanation::NotExplained), "of unknown cause"),

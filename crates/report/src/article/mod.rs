@@ -48,7 +48,7 @@ pub(crate) fn of<'run>(
     document.front.push(front(results, usual));
     document.sections.extend([introduction::of(results), machine::of(results), method::of(results)]);
     document.sections.extend(chapters(results));
-    document.sections.extend(one_page::of(results));
+    document.sections.extend(one_page::of(results, sections::linked_as));
     document.sections.extend(conclusions::mechanisms(results));
     document.sections.extend(conclusions::cross_checks(results));
     document.sections.extend(conclusions::accuracy(results));

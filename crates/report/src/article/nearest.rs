@@ -1,15 +1,16 @@
-//! This machine and the nearest published ones: figures by the same methods, without the doubtful ones. `--beside` shows all of a
-//! machine's, with their doubts.
+//! This machine and the nearest published ones: figures by the same methods, without the doubtful ones. Where a source timed something
+//! else its figure stands there without a ratio. `--beside` shows all of a machine's, with their doubts.
 
-use super::sections::linked;
-use crate::paper::{Column, Group, Key, Row, Section, Table, Text};
+use super::sections::{linked, title};
+use crate::paper::{Block, Column, Group, Key, Row, Section, Table, Text};
 use crate::references::{self, Beside, Machine, Value};
 use crate::words::ABSENT;
 use crate::{finding, words};
-use fathom_core::experiment::{Piece, Statement};
+use fathom_core::experiment::{Piece, Statement, family};
 use fathom_core::quantities;
 use fathom_core::quantity::{Kind, Unit};
-use fathom_engine::results::{PointResult, Results};
+use fathom_core::statistics;
+use fathom_engine::results::{CLOSE, PointResult, Results};
 
 /// The number of machines.
 const MACHINES: usize = 3;
@@ -46,7 +47,7 @@ impl<'run> Nearest<'run> {
     pub(super) fn section(&self, results: &Results) -> Option<Section> {
         let columns = [Column::words("operation"), Column::mixed("here")];
         let there = self.machines.iter().map(|machine| Column::mixed(name(machine)));
-        let notes = [Column::words("what their sources measured, where it is not the same")];
+        let notes = [Column::words("how their sources measured")];
         let caption = self.machines.iter().fold(
             Text::plain("Beside the nearest published machines: "),
             |caption, machine| {
@@ -58,7 +59,9 @@ impl<'run> Nearest<'run> {
                     .and("; ")
             },
         );
-        let caption = caption.and("in brackets, this machine over that one.");
+        let caption = caption.and(
+            "in brackets, this machine over that one; no ratio where the source timed another operation, at another placement or path.",
+        );
         let mut table = Table::new(Key::of("nearest-table"), caption)
             .columns(columns.into_iter().chain(there).chain(notes));
         for of_one in self.points.chunk_by(|(one, _), (other, _)| one.experiment == other.experiment) {
@@ -68,6 +71,7 @@ impl<'run> Nearest<'run> {
         (!self.points.is_empty()).then(|| {
             Section::new(Key::of("nearest"), "Beside the nearest published machines")
                 .say(Text::prose(READING))
+                .with_all(self.learnt().map(|sentences| Block::Paragraph(Text::plain(sentences))))
                 .with(table.without_empty_columns(ABSENT))
         })
     }
@@ -78,26 +82,50 @@ impl<'run> Nearest<'run> {
             row.map_or(Text::plain(ABSENT), |row| Text::plain(value(row)))
         });
         let cells = [words::short_label(point, &point.point).into(), Text::strong(written(point))];
-        let notes = match self.differences(point).as_slice() {
-            [] => Text::plain(ABSENT),
-            notes => Text::prose(&notes.join(" ")),
-        };
-        Row::of(cells.into_iter().chain(there).chain([notes]))
+        Row::of(cells.into_iter().chain(there).chain([notes(rows)]))
     }
 
-    /// Every point with how many times as good it is here as on those machines, in the geometric mean; the best first.
-    pub(super) fn merits(&self) -> Vec<(&'run PointResult, f64)> {
-        let merit = |(point, rows): &(&'run PointResult, Vec<Beside>)| {
-            let logs: Vec<f64> = rows.iter().filter_map(|row| Some(row.ratio?.value.ln())).collect();
-            let times = (logs.iter().sum::<f64>() / logs.len() as f64).exp();
-            (*point, if is_rate(point.unit) { times } else { 1.0 / times })
+    /// What the ratios say together: in how many operations this machine is better and worse, and by how much in each chapter.
+    fn learnt(&self) -> Option<String> {
+        let merits: Vec<(&PointResult, f64)> =
+            self.points.iter().filter_map(|(point, rows)| Some((*point, merit(point, rows)?))).collect();
+        let number = |is_one: &dyn Fn(f64) -> bool| merits.iter().filter(|(_, merit)| is_one(*merit)).count();
+        let (better, worse) = (number(&|merit| merit > CLOSE), number(&|merit| merit < 1.0 / CLOSE));
+        let mut chapters: Vec<(&str, Vec<f64>)> = vec![];
+        for (point, merit) in &merits {
+            let chapter = family(&point.experiment);
+            match chapters.iter_mut().find(|(name, _)| *name == chapter) {
+                Some((_, all)) => all.push(*merit),
+                None => chapters.push((chapter, vec![*merit])),
+            }
+        }
+        let of_chapter = |(name, all): &(&str, Vec<f64>)| {
+            let median = statistics::median(all)?;
+            let figures = words::plural(all.len(), "figure");
+            Some(format!("{} {} ({figures})", title(name).to_lowercase(), quantities::factor(1.0 / median)))
         };
+        let chapters: Vec<String> = chapters.iter().filter_map(of_chapter).collect();
+        (!merits.is_empty()).then(|| {
+            format!(
+                "Of {} that sources measured alike this machine is better by more than a factor of {CLOSE} in {better}, worse in {worse}, and between \
+                 in {}. The time here over the time there (of rates the inverse), in the median of each chapter: {}.",
+                words::plural(merits.len(), "operation"),
+                merits.len() - better - worse,
+                chapters.join(", ")
+            )
+        })
+    }
+
+    /// Every point with how many times as good it is here as on those machines, in the geometric mean; the best first. Figures of another
+    /// operation count for nothing.
+    pub(super) fn merits(&self) -> Vec<(&'run PointResult, f64)> {
+        let merit = |(point, rows): &(&'run PointResult, Vec<Beside>)| Some((*point, merit(point, rows)?));
         // An interval that contains the published figure shows no difference.
         let differs = |row: &Beside| {
             row.ratio.is_some_and(|ratio| ratio.interval.is_some_and(|ends| !ends.contains(1.0)))
         };
-        let certain = self.points.iter().filter(|(_, rows)| rows.iter().all(differs));
-        let mut merits: Vec<(&PointResult, f64)> = certain.map(merit).collect();
+        let certain = self.points.iter().filter(|(_, rows)| alike(rows).all(differs));
+        let mut merits: Vec<(&PointResult, f64)> = certain.filter_map(merit).collect();
         fathom_core::sorting::by_number(&mut merits, |(_, merit)| -merit);
         merits
     }
@@ -106,14 +134,14 @@ impl<'run> Nearest<'run> {
     pub(super) fn others(&self, point: &PointResult) -> String {
         let rows = self.points.iter().find(|(other, _)| std::ptr::eq(*other, point)).map(|(_, rows)| rows);
         let named = |row: &Beside| format!("{}: {}", name(row.machine), value(row));
-        rows.map(|rows| rows.iter().map(named).collect::<Vec<_>>().join(", ")).unwrap_or_default()
+        rows.map(|rows| alike(rows).map(named).collect::<Vec<_>>().join(", ")).unwrap_or_default()
     }
 
-    /// How the published methods differ from the point's, each note once.
+    /// How the methods of the figures that are compared differ from the point's, each note once.
     pub(super) fn differences(&self, point: &PointResult) -> Vec<&'static str> {
         let rows = self.points.iter().find(|(other, _)| std::ptr::eq(*other, point)).map(|(_, rows)| rows);
         let mut notes: Vec<&str> = vec![];
-        for row in rows.into_iter().flatten().filter(|row| !row.differs.is_empty()) {
+        for row in rows.into_iter().flat_map(|rows| alike(rows)).filter(|row| !row.differs.is_empty()) {
             if !notes.contains(&row.differs) {
                 notes.push(row.differs);
             }
@@ -127,9 +155,42 @@ impl<'run> Nearest<'run> {
     }
 }
 
-const READING: &str = "The published machines that are nearest by operating system and clock, where a point of this run repeats their \
-    method. Doubtful figures are left out; `fathom report RUN --beside MACHINE` has them with the reasons. Published figures have no \
-    interval, so a ratio is no more certain than they are, and the machines are laptops measured without a hypervisor.";
+const READING: &str = "The published machines that are nearest by operating system and clock: laptops, measured without a hypervisor. \
+    Where both have an operation this shows what a program finds here that was tuned on such a laptop. Doubtful figures are left out; \
+    `fathom report RUN --beside MACHINE` has them with the reasons. Published figures have no interval, so a ratio is no more certain than \
+    they are.";
+
+/// Those whose sources timed the same operation.
+fn alike<'rows, 'run>(rows: &'rows [Beside<'run>]) -> impl Iterator<Item = &'rows Beside<'run>> {
+    rows.iter().filter(|row| !row.is_unlike)
+}
+
+/// How many times as good a point is here as on the machines, in the geometric mean; `None` if no source timed the same operation.
+fn merit(point: &PointResult, rows: &[Beside]) -> Option<f64> {
+    let logs: Vec<f64> = alike(rows).filter_map(|row| Some(row.ratio?.value.ln())).collect();
+    let times = (logs.iter().sum::<f64>() / logs.len() as f64).exp();
+    (!logs.is_empty()).then_some(if is_rate(point.unit) { times } else { 1.0 / times })
+}
+
+/// How the sources measured, each note behind the numbers of those that it is of.
+fn notes(rows: &[Beside]) -> Text {
+    let mut all: Vec<(&str, Vec<&Machine>)> = vec![];
+    for row in rows.iter().filter(|row| !row.differs.is_empty()) {
+        match all.iter_mut().find(|(note, _)| *note == row.differs) {
+            Some((_, machines)) => machines.push(row.machine),
+            None => all.push((row.differs, vec![row.machine])),
+        }
+    }
+    if all.is_empty() {
+        return Text::plain(ABSENT);
+    }
+    all.iter().enumerate().fold(Text::default(), |text, (place, (note, machines))| {
+        let text = if place > 0 { text.and(" ") } else { text };
+        let first = |machine: &&Machine| references::source(machine.sources.first()?);
+        let noted = text.and(Text::prose(note));
+        machines.iter().filter_map(first).fold(noted, |text, source| text.cite(&*source.title))
+    })
+}
 
 /// The value of a point with its interval: `187 ns (186–188)`.
 pub(super) fn written(point: &PointResult) -> String {
@@ -149,8 +210,11 @@ fn name(machine: &Machine) -> String {
 }
 
 fn value(row: &Beside) -> String {
-    let ratio = row.ratio.map_or(ABSENT.to_owned(), |ratio| quantities::factor(ratio.value));
-    format!("{} ({ratio})", quantities::value(row.here.unit, row.there.value.printed()))
+    let value = quantities::value(row.here.unit, row.there.value.printed());
+    match row.ratio.filter(|_| !row.is_unlike) {
+        Some(ratio) => format!("{value} ({})", quantities::factor(ratio.value)),
+        None => value,
+    }
 }
 
 fn spread<T>(all: &[T]) -> Vec<&T> {

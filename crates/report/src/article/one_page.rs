@@ -1,7 +1,7 @@
 //! The operations of the published reports on a page: base hardware, software overhead, prediction, measurement with the core alone and
 //! shared, their ratio, and its cause (R-REP-03).
 
-use super::sections::{linked_as, title};
+use super::sections::title;
 use crate::main_figures::{self, FigureSource, Ranked, WrittenFigure};
 use crate::paper::{Column, Group, Key, Row, Section, Table, Text};
 use crate::summary::{self, OperationRow};
@@ -43,8 +43,11 @@ pub(super) fn operations<'run>(results: &'run Results) -> Vec<Ranked<'run>> {
     main_figures::all(results).into_iter().filter(fits).collect()
 }
 
-/// The section; `None` if the run has none of these operations.
-pub(super) fn of(results: &Results) -> Option<Section> {
+/// An operation of an experiment, by its label.
+pub(super) type OperationText = fn(&Results, &str, &str) -> Text;
+
+/// The section; `None` if the run has none of these operations. `named` writes an operation, with a link where its section is in the document.
+pub(super) fn of(results: &Results, named: OperationText) -> Option<Section> {
     let operations = operations(results);
     let columns = [
         Column::words("operation"),
@@ -60,7 +63,7 @@ pub(super) fn of(results: &Results) -> Option<Section> {
     let caption = "The operations of the published reports: predicted before, measured after, medians with 95 % intervals.";
     let mut table = Table::new(Key::of("one-page-table"), caption).columns(columns);
     for family in operations.chunk_by(|one, other| one.family() == other.family()) {
-        let rows = family.iter().map(|figure| row(results, figure));
+        let rows = family.iter().map(|figure| row(results, figure, named));
         table = table.group(Group::named(title(family[0].family())).rows(rows));
     }
     (!operations.is_empty()).then(|| {
@@ -74,11 +77,11 @@ pub(super) fn of(results: &Results) -> Option<Section> {
 
 const READING: &str = "Base hardware is what the bare machine costs, software overhead what operating system and libraries add. From: \
     what the prediction rests on; independent is of data sheets, publications and first principles alone, scaled takes the proportions \
-    of one published machine, this run uses another of its measurements. The sections of the experiments have the derivations and \
-    what excludes a cause.";
+    of one published machine, this run uses another of its measurements. The experiments' sections of the whole report have the derivations \
+    and what excludes a cause.";
 
-fn row(results: &Results, figure: &Ranked) -> Row {
-    let name = linked_as(results, figure.experiment, &figure.main.reader_label());
+fn row(results: &Results, figure: &Ranked, named: OperationText) -> Row {
+    let name = named(results, figure.experiment, &figure.main.reader_label());
     match figure.main.source {
         FigureSource::Point(point) => of_point(name, point),
         FigureSource::Slope(trend) => of_slope(name, trend, &figure.main.written()),
@@ -146,6 +149,7 @@ fn with_interval(row: &OperationRow) -> String {
 pub(super) fn cause(point: &PointResult) -> String {
     match (&point.explanation, point.factor()) {
         (Some(Explanation::Cause { mechanism, .. }), _) => format!("{mechanism}, measured in this run"),
+        (Some(Explanation::Overstated { term }), _) => format!("less than the prediction has for: {term}"),
         (Some(Explanation::NotCertain), _) => "may not have missed".to_owned(),
         (Some(Explanation::InDoubt), _) => "in doubt: its evidence fails".to_owned(),
         (Some(Explanation::NotExplained), _) => "unknown".to_owned(),

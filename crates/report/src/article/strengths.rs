@@ -1,7 +1,6 @@
 //! The conclusion: what this machine is good and bad at beside the nearest published ones, and what nobody expected of it.
 
 use super::nearest::{Nearest, written};
-use super::one_page;
 use super::sections::{linked, listed};
 use crate::main_figures::{self, FigureSource};
 use crate::paper::{Block, Key, Section, Text};
@@ -15,11 +14,14 @@ use fathom_engine::results::{BECAME, Explanation, FAIR, PointResult, Results, di
 /// The number of strengths, of weaknesses and of surprises.
 const EACH: usize = 3;
 
-/// From this factor on a machine is good or bad at something: below it, methods and years differ as much.
-const NOTABLE: f64 = 1.25;
-
 /// Beyond this factor a ratio of two methods that differ says more of the methods than of the machines.
 const OF_THE_METHOD: f64 = 5.0;
+
+/// The most surprises with a cause: the others are open, so that a reader sees both.
+const EXPLAINED: usize = 2;
+
+/// From this factor on a machine is good or bad at something: below it, methods and years differ as much.
+const NOTABLE: f64 = 1.25;
 
 pub(super) fn of(results: &Results, nearest: &Nearest) -> Section {
     // Of a size neither more nor less is better: the file cache may be as large as a limit that was set.
@@ -34,16 +36,19 @@ pub(super) fn of(results: &Results, nearest: &Nearest) -> Section {
     let good = first(merits.iter().filter(|(_, merit)| *merit >= NOTABLE).collect(), nearest);
     let bad = first(merits.iter().rev().filter(|(_, merit)| *merit <= 1.0 / NOTABLE).collect(), nearest);
     let beside = format!(
-        "beside the nearest published machines ({}), by methods as near as their sources allow; in brackets, this machine over that one; beyond a factor of {OF_THE_METHOD} only where the method is the same",
+        "beside the nearest published machines ({}), in operations that their sources timed alike; in brackets, this machine over that one; this run measures the reason only where it says so",
         nearest.names()
     );
     let of_both = if good.is_empty() { bad.is_empty() } else { !bad.is_empty() };
     // The figures of the table, and no mean over them.
-    let item = |(point, _): &(&PointResult, f64)| {
+    let item = |(point, merit): &(&PointResult, f64)| {
         let compared = format!(": {}; {}. ", written(point), nearest.others(point));
-        named(results, point).and(compared).and(Text::prose(&reason(results, nearest, point)))
+        named(results, point).and(compared).and(Text::prose(&reason(results, nearest, point, *merit >= 1.0)))
     };
-    let (explained, open) = (surprises(results, true), surprises(results, false));
+    let mut explained = surprises(results, true);
+    explained.truncate(EXPLAINED);
+    let mut open = surprises(results, false);
+    open.truncate(EACH - explained.len());
     let number = explained.len() + open.len();
     let mut section = Section::new(Key::of("conclusion"), "Conclusion");
     if merits.is_empty() {
@@ -96,34 +101,67 @@ fn first<'merits, 'run>(
     all
 }
 
-/// An experiment, a mechanism that explains figures of it, and of which of its points.
-type Explaining = (&'static str, &'static str, fn(&Point) -> bool);
+/// A mechanism that makes figures of an experiment better or worse than they were without it.
+struct Influence {
+    experiment: &'static str,
+    mechanism: &'static str,
+    /// Whether it makes them better: no strength is explained by what makes a machine slow.
+    is_good: bool,
+    is_of: fn(&Point) -> bool,
+}
 
-const REASONS: [Explaining; 6] = [
-    ("cpu/process_creation", "process_against_thread", |_| true),
-    ("cpu/context_switch", "idle_wake_up", |point| point.placement() == Placement::AcrossCpus),
-    ("network/round_trip", "idle_wake_up", |point| point.placement() == Placement::AcrossCpus),
-    ("filesystem/contention", "device_limit", |point| {
-        point.number_of("processes").is_some_and(|many| many > 1) && point.is("pattern", "all random")
-    }),
-    ("filesystem/read", "read_ahead", |point| {
-        point.name_of("state") == Some("cold") && point.name_of("order") == Some("sequential")
-    }),
-    ("filesystem/read", "read_around", |point| {
-        point.name_of("state") == Some("cold") && point.name_of("call") == Some("mmap")
-    }),
+const REASONS: [Influence; 6] = [
+    Influence {
+        experiment: "cpu/process_creation",
+        mechanism: "process_against_thread",
+        is_good: false,
+        is_of: |_| true,
+    },
+    Influence {
+        experiment: "cpu/context_switch",
+        mechanism: "idle_wake_up",
+        is_good: false,
+        is_of: |point| point.placement() == Placement::AcrossCpus,
+    },
+    Influence {
+        experiment: "network/round_trip",
+        mechanism: "idle_wake_up",
+        is_good: false,
+        is_of: |point| point.placement() == Placement::AcrossCpus,
+    },
+    Influence {
+        experiment: "filesystem/contention",
+        mechanism: "device_limit",
+        is_good: false,
+        is_of: |point| {
+            point.number_of("processes").is_some_and(|many| many > 1) && point.is("pattern", "all random")
+        },
+    },
+    Influence {
+        experiment: "filesystem/read",
+        mechanism: "read_ahead",
+        is_good: true,
+        is_of: |point| point.name_of("state") == Some("cold") && point.name_of("order") == Some("sequential"),
+    },
+    Influence {
+        experiment: "filesystem/read",
+        mechanism: "read_around",
+        is_good: false,
+        is_of: |point| point.name_of("state") == Some("cold") && point.name_of("call") == Some("mmap"),
+    },
 ];
 
-/// Why a figure is what it is, if a mechanism of this run says so; else how the published method differs from this one.
-fn reason(results: &Results, nearest: &Nearest, point: &PointResult) -> String {
-    let explains =
-        |(experiment, _, is_of): &&Explaining| *experiment == point.experiment && is_of(&point.point);
-    let named = |(_, name, _): &Explaining| results.mechanisms.iter().find(|one| one.name == *name);
+/// Why a figure is as good or bad as it is, if a mechanism of this run works in that direction; else how the source measured.
+fn reason(results: &Results, nearest: &Nearest, point: &PointResult, is_good: bool) -> String {
+    let explains = |reason: &&Influence| {
+        reason.experiment == point.experiment && reason.is_good == is_good && (reason.is_of)(&point.point)
+    };
+    let named = |reason: &Influence| results.mechanisms.iter().find(|one| one.name == reason.mechanism);
     match REASONS.iter().filter(explains).find_map(named) {
         Some(mechanism) => format!("By this run: {}", finding::text(&mechanism.headline)),
         None => match nearest.differences(point).as_slice() {
-            [] => "Why it differs, this run does not measure.".to_owned(),
-            notes => format!("What the source measured: {}", notes.join(" ")),
+            [] => String::new(),
+            notes => format!("There: {}", notes.join(" ")),
         },
     }
 }
@@ -153,7 +191,7 @@ fn explaining(results: &Results) -> impl Iterator<Item = Text> {
 fn surprises<'run>(results: &'run Results, explained: bool) -> Vec<&'run PointResult> {
     let is_one = |point: &&PointResult| match &point.explanation {
         Some(Explanation::Cause { mechanism, .. }) => explained && !mechanism.contains(BECAME),
-        Some(Explanation::NotExplained) => !explained,
+        Some(Explanation::NotExplained | Explanation::Overstated { .. }) => !explained,
         _ => false,
     };
     let mut missed: Vec<&PointResult> = results.points.iter().filter(is_one).collect();
@@ -167,7 +205,7 @@ fn surprises<'run>(results: &'run Results, explained: bool) -> Vec<&'run PointRe
     let mut chosen: Vec<&PointResult> = vec![];
     for point in missed {
         let is_new = |other: &&PointResult| {
-            other.experiment != point.experiment && (!explained || other.explanation != point.explanation)
+            other.experiment != point.experiment && (!explained || !is_same_cause(other, point))
         };
         if chosen.len() < EACH && chosen.iter().all(is_new) {
             chosen.push(point);
@@ -176,16 +214,31 @@ fn surprises<'run>(results: &'run Results, explained: bool) -> Vec<&'run PointRe
     chosen
 }
 
+/// Whether one measurement accounts for both.
+fn is_same_cause(one: &PointResult, other: &PointResult) -> bool {
+    match (&one.explanation, &other.explanation) {
+        (Some(Explanation::Cause { mechanism, .. }), Some(Explanation::Cause { mechanism: same, .. })) => {
+            mechanism == same
+        }
+        _ => false,
+    }
+}
+
 fn surprise(results: &Results, point: &PointResult) -> Text {
     let predicted =
         point.prediction.as_ref().map(|prediction| quantities::value(point.unit, prediction.total()));
-    named(results, point).and(format!(
-        ": {}, where {} was predicted ({}); cause: {}",
-        written(point),
-        predicted.unwrap_or_default(),
-        point.factor().map(quantities::factor).unwrap_or_default(),
-        one_page::cause(point)
-    ))
+    let because = match &point.explanation {
+        Some(Explanation::NotExplained) => "Its cause is unknown.".to_owned(),
+        _ => point.because.as_ref().map(finding::text).unwrap_or_default(),
+    };
+    named(results, point)
+        .and(format!(
+            ": {}, where {} was predicted ({}). ",
+            written(point),
+            predicted.unwrap_or_default(),
+            point.factor().map(quantities::factor).unwrap_or_default(),
+        ))
+        .and(Text::prose(&because))
 }
 
 fn named(results: &Results, point: &PointResult) -> Text {

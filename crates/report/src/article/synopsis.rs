@@ -1,6 +1,7 @@
-//! The run on one page: the content of the final screen, with all main figures.
+//! The run on one page: the content of the final screen, and the operations of the published reports with their predictions.
 
 use super::beside::{self, Published};
+use super::one_page;
 use super::sections::title;
 use crate::description::FactRow;
 use crate::main_figures::Ranked;
@@ -22,14 +23,19 @@ pub(crate) fn alone<'run>(
     let header = &results.run.header;
     let mut document = Document::new(format!("Synopsis: {}", run::machine(&header.machine)));
     document.date.clone_from(&header.started);
+    // Of a part of a run without any of these operations, all its main figures.
+    let operations = one_page::of(results, |_, _, label| Text::plain(label));
+    let figures = if operations.is_some() { screen::leading(results).0 } else { main_figures::all(results) };
     let shown = Opening {
-        figures: &main_figures::all(results),
+        figures: &figures,
         rest: None,
         usual,
         elsewhere: "in the whole report",
         name: &|experiment| Text::code(experiment),
     };
-    document.front.extend([opening(results, &shown), machine(results), method(), whole(files)]);
+    document.front.push(opening(results, &shown));
+    document.front.extend(operations);
+    document.front.extend([method(), machine(results), whole(files)]);
     document.front.extend(published.map(|published| beside::of(results, published)));
     "Made by Fathom from the run file.".clone_into(&mut document.foot);
     document

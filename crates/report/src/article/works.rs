@@ -5,7 +5,13 @@ use crate::paper::Text;
 use crate::references;
 
 /// The words by which a text cites a work, and the full reference.
-const WORKS: [(&str, &str); 39] = [
+const WORKS: [(&str, &str); 41] = [
+    ("filesystems/locking.rst", "The Linux kernel's documentation, Documentation/filesystems/locking.rst"),
+    (
+        "Hofmann et al. 2020",
+        "J. Hofmann, C. L. Alappat, G. Hager, D. Fey and G. Wellein, Bridging the Architecture Gap: Abstracting Performance-Relevant \
+         Properties of Modern Server Processors, Supercomputing Frontiers and Innovations 7 (2), 2020",
+    ),
     ("Cochran 1957", "W. G. Cochran, Analysis of Covariance: Its Nature and Uses, Biometrics 13 (3), 1957"),
     (
         "Paoloni 2010",

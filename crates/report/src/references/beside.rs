@@ -20,6 +20,8 @@ pub struct Beside<'run> {
     pub ratio: Option<Ratio>,
     /// How the methods differ.
     pub differs: &'static str,
+    /// Whether they differ in what was timed.
+    pub is_unlike: bool,
 }
 
 /// A published figure converted to Fathom's operation and unit. Its value may be doubtful.
@@ -90,7 +92,15 @@ fn row<'run>(
         deviation: figure.deviation().map(|deviation| deviation * same.times),
         times: same.times,
     };
-    Some(Beside { here, figure, machine, there, ratio: ratio(here, there.value), differs: &same.note })
+    Some(Beside {
+        here,
+        figure,
+        machine,
+        there,
+        ratio: ratio(here, there.value),
+        differs: &same.note,
+        is_unlike: same.is_unlike,
+    })
 }
 
 fn ratio(here: &PointResult, there: Value) -> Option<Ratio> {

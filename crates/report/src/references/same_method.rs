@@ -24,6 +24,8 @@ pub struct SameMethod {
     pub figures: Vec<&'static Figure>,
     /// How the methods differ.
     pub note: String,
+    /// Whether the difference is of what was timed, so that a ratio would compare more than two machines.
+    pub is_unlike: bool,
 }
 
 #[derive(Deserialize)]
@@ -38,6 +40,8 @@ struct SameMethodRow {
     times: f64,
     figures: Vec<String>,
     note: String,
+    #[serde(default)]
+    unlike: bool,
 }
 
 fn one() -> f64 {
@@ -86,6 +90,7 @@ impl SameMethod {
             times: row.times,
             figures: row.figures.iter().flat_map(|text| ids(text)).map(known).collect(),
             note: row.note,
+            is_unlike: row.unlike,
         }
     }
 

@@ -47,6 +47,19 @@ pub struct CrossCheck {
     pub brief: Statement,
 }
 
+impl CrossCheck {
+    /// The same, of figures of which one is of the core alone and another of the core shared: they decide nothing.
+    pub(super) fn of_both_states(mut self) -> Self {
+        self.agreement = Agreement::Undecided;
+        self.statement.push(OF_BOTH_STATES);
+        self
+    }
+}
+
+/// What is said of figures of both states of the core.
+const OF_BOTH_STATES: &str =
+    " Nothing is decided by it: one of them is of the core alone, and another of the core shared.";
+
 /// Every check for which there are at least two figures with intervals.
 pub(super) fn all(known: &Known) -> Vec<CrossCheck> {
     let equal = EQUAL.iter().filter_map(|check| check.judge(known));

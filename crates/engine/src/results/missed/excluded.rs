@@ -22,7 +22,8 @@ pub(super) fn all(judged: &Judged, figures: Figures) -> Vec<Statement> {
     let slower = is_slower(missed).then(|| {
         [core(missed), exit(missed, figures.supported), frequency(missed), others(missed), waiting(missed)]
     });
-    terms.chain(slower.into_iter().flatten().flatten()).collect()
+    let moved = moved(missed, figures.supported);
+    terms.chain(slower.into_iter().flatten().flatten()).chain(moved).collect()
 }
 
 /// Candidates with which the prediction is what was measured, and which are no cause for another reason.
@@ -138,6 +139,18 @@ fn core(missed: &Missed) -> Option<Statement> {
         statement!(
             "another hardware thread on the core (without one it takes {alone})",
             alone = Found::bare(alone.value, alone.dimension).named("with the core alone")
+        )
+    })
+}
+
+/// That the host moved the two CPUs apart, where the looks of the whole run found one distance.
+fn moved(missed: &Missed, known: &Known) -> Option<Statement> {
+    let is_of_both = matches!(missed.result.point.placement(), Placement::AcrossCpus | Placement::Spread);
+    let [one] = known.line_looks.as_slice() else { return None };
+    is_of_both.then(|| {
+        statement!(
+            "a move of the two CPUs by the host ({looks} looks at a line between them found one distance)",
+            looks = Found::exact(one.looks as f64, Dimension::Count).named("looks at the line")
         )
     })
 }

@@ -9,14 +9,15 @@
 //! How far the measurement is from the value that the prediction used excludes nothing: a published figure may be of a machine on
 //! which the mechanism costs a tenth, as an exit to a hypervisor that is a guest itself.
 //!
-//! The first candidate of which all this is true is the cause, and the only one. Otherwise the miss is not explained, and the
-//! candidates are listed with the measurement that excludes each. Whether something that the run cannot separate took part
+//! The first candidate of which all this is true is the cause, and the only one. Without one the miss may lie in one assumed term, which
+//! what was measured bounds. Otherwise it is not explained, and the candidates are listed with the measurement that excludes each. Whether something that the run cannot separate took part
 //! (mitigations, a paravirtual hypervisor) is said as such.
 
 mod candidate;
 mod excluded;
 mod measured_terms;
 mod miss;
+mod overstated;
 mod sentences;
 #[cfg(test)]
 mod tests;
@@ -25,6 +26,7 @@ use super::{Explanation, PointResult};
 use candidate::MissCandidate;
 use fathom_core::experiment::{Finding, Found, Known, Point};
 use miss::Missed;
+use overstated::Overstated;
 
 /// The findings about all misses of a run.
 pub struct Misses {
@@ -42,6 +44,8 @@ struct Judged<'run> {
     cause: Option<MissCandidate>,
     /// The candidates that account for nothing.
     rejected: Vec<MissCandidate>,
+    /// The assumed term in which the miss lies, if it has no cause.
+    overstated: Option<Overstated>,
 }
 
 /// The figures of the finished run: those supported by their evidence, and all.
@@ -79,19 +83,33 @@ pub fn explain(names: &[&str], points: &mut [PointResult], figures: Figures) -> 
 
 fn judge<'run>(missed: Missed<'run>, figures: Figures) -> Judged<'run> {
     if missed.result.evidence.fails() {
-        return Judged { missed, explanation: Explanation::InDoubt, cause: None, rejected: vec![] };
+        return Judged {
+            missed,
+            explanation: Explanation::InDoubt,
+            cause: None,
+            rejected: vec![],
+            overstated: None,
+        };
     }
     if !missed.is_certain() {
-        return Judged { missed, explanation: Explanation::NotCertain, cause: None, rejected: vec![] };
+        return Judged {
+            missed,
+            explanation: Explanation::NotCertain,
+            cause: None,
+            rejected: vec![],
+            overstated: None,
+        };
     }
     // What takes longer by itself than the whole was measured with more around it: as a part of this it is neither cause nor near it.
     let mut rejected = candidate::all(&missed, figures);
     rejected.retain(|candidate| !candidate.exceeds(&missed));
     let cause = rejected.iter().position(|candidate| candidate.accounts_for(&missed));
     let cause = cause.map(|place| rejected.remove(place));
-    let explanation = match &cause {
-        Some(cause) => Explanation::Cause { mechanism: cause.mechanism.clone(), changes: cause.changes },
-        None => Explanation::NotExplained,
+    let overstated = overstated::of(&missed, figures).filter(|_| cause.is_none());
+    let explanation = match (&cause, &overstated) {
+        (Some(cause), _) => Explanation::Cause { mechanism: cause.mechanism.clone(), changes: cause.changes },
+        (None, Some(term)) => Explanation::Overstated { term: term.name.clone() },
+        (None, None) => Explanation::NotExplained,
     };
-    Judged { missed, explanation, cause, rejected }
+    Judged { missed, explanation, cause, rejected, overstated }
 }

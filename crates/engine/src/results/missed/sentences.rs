@@ -17,15 +17,18 @@ pub(super) fn count(judged: &[Judged]) -> Option<Finding> {
         |is_one: fn(&Explanation) -> bool| judged.iter().filter(|miss| is_one(&miss.explanation)).count();
     let explained = of(|explanation| matches!(explanation, Explanation::Cause { .. }));
     let uncertain = of(|explanation| *explanation == Explanation::NotCertain);
+    let assumed = of(|explanation| matches!(explanation, Explanation::Overstated { .. }));
     (!judged.is_empty()).then(|| {
         finding!(
             Question::Miss,
             "{missed} predictions missed by more than a factor of {FAIR}: other measurements of this run explain \
-             {explained}, {uncertain} may not have missed, {rest} are not explained.",
+             {explained}, {assumed} lie in one term that was not measured and that the result bounds, {uncertain} may not have missed, {rest} are not \
+             explained.",
             missed = counted(judged.len(), "predictions missed"),
             explained = counted(explained, "misses explained"),
             uncertain = counted(uncertain, "misses not certain"),
-            rest = counted(judged.len() - explained - uncertain, "misses not explained")
+            assumed = counted(assumed, "misses in one assumed term"),
+            rest = counted(judged.len() - explained - assumed - uncertain, "misses not explained")
         )
     })
 }
@@ -155,7 +158,10 @@ pub(super) fn because(miss: &Judged, figures: Figures) -> Statement {
             sizes = capitalized(&cause.sizes),
             again = cause.again.named("predicted with the measured value")
         ),
-        (_, None) => not_explained(miss, figures),
+        (_, None) => match &miss.overstated {
+            Some(term) => term.because(),
+            None => not_explained(miss, figures),
+        },
     }
 }
 

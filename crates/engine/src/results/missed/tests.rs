@@ -322,3 +322,79 @@ fn a_figure_of_the_run_that_became_another_is_the_cause() {
 fn every_measured_term_is_of_points_that_exist() {
     assert!(measured_terms::selectors().all(|points| points.exist(&planted::machine())));
 }
+
+/// No work takes a negative time: a term that is longer than the whole is too long, whatever the others are.
+#[test]
+fn a_term_longer_than_the_whole_is_where_the_miss_lies() {
+    let mut points = [cost(20.0)];
+    let text = judged(None, &mut points).join("\n");
+    assert!(
+        text.contains("lies in one term that this run does not measure, entering and leaving the kernel: the prediction has {50}"),
+        "{text}"
+    );
+    assert!(
+        text.contains("the result leaves {20} at most") && text.contains("{1} lie in one term"),
+        "{text}"
+    );
+    assert_eq!(points[0].explanation, Some(Explanation::Overstated { term: ENTRY.to_owned() }));
+    let told = |prediction: Prediction| {
+        let mut points = [result(Unit::Nanoseconds, 20.0, prediction)];
+        (judged(None, &mut points).join("\n"), points[0].explanation.clone())
+    };
+    let term = |what: &str, value| Prediction::new().software(what, 1.0, Basis::published(value, "a paper"));
+    let two = term("one", 50.0).software("other", 1.0, Basis::published(50.0, "a paper"));
+    assert_eq!(
+        told(two).1,
+        Some(Explanation::NotExplained),
+        "each of two is too long: it is not one of them"
+    );
+    let alone = told(term("a connection", 60.0));
+    assert_eq!(alone.1, Some(Explanation::NotExplained), "the whole is the miss itself: {}", alone.0);
+    let (text, explanation) = told(term("a connection", 60.0).within(Some([15.0, 240.0])));
+    assert!(text.contains("lies among the published ones. Published of it are {15} to {240}"), "{text}");
+    assert_eq!(explanation, Some(Explanation::Overstated { term: "a connection".to_owned() }));
+    assert_eq!(
+        told(term("a connection", 60.0).within(Some([40.0, 90.0]))).1,
+        Some(Explanation::NotExplained)
+    );
+}
+
+#[test]
+fn what_the_run_measured_of_the_other_terms_bounds_the_one() {
+    let measured = Basis {
+        value: 8.0,
+        source: fathom_core::experiment::Source::Measured {
+            experiment: "cpu/system_call".to_owned(),
+            point: Point::new(),
+        },
+    };
+    let prediction = Prediction::new().software("entering", 1.0, measured).software(
+        "a name made, assumed: as on one laptop",
+        1.0,
+        Basis::assumed(100.0, "an order of magnitude"),
+    );
+    let text = judged(None, &mut [result(Unit::Nanoseconds, 20.0, prediction)]).join("\n");
+    assert!(
+        text.contains("a name made: the prediction has {100} for it, and the result leaves {12} at most"),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_move_of_the_cpus_is_excluded_by_the_looks_at_their_distance() {
+    let told = |placement: Placement, distances: &[f64]| {
+        let machine = planted::machine();
+        let mut known = Known::new(&machine, None);
+        let look = |ns: &f64| fathom_core::experiment::LineLooks { line_ns: *ns, share: 0.5, looks: 287 };
+        known.line_looks = distances.iter().map(look).collect();
+        let mut points = [PointResult { point: Point::at(placement), ..cost(1000.0) }];
+        let figures = Figures { supported: &known, all: &known, shared: &[] };
+        let misses = explain(&["a/test"], &mut points, figures);
+        misses.others.iter().flat_map(|(_, of)| of).map(|of| of.statement.plain()).collect::<String>()
+    };
+    let excluded =
+        "a move of the two CPUs by the host ({287} looks at a line between them found one distance)";
+    assert!(told(Placement::AcrossCpus, &[80.0]).contains(excluded));
+    assert!(!told(Placement::AcrossCpus, &[25.0, 200.0]).contains("a move of the two"));
+    assert!(!told(Placement::OneCpu, &[80.0]).contains("a move of the two"));
+}

@@ -126,15 +126,36 @@ impl Experiment for CoreToCore {
     }
 }
 
-/// On a virtual machine, that the figure is of the places that its host gave the two CPUs.
+/// On a virtual machine, at which distances the looks at a line between the run's CPUs found them: its host may move them.
 fn placed_by_host(known: &Known) -> Option<Finding> {
     let hand_over = between_cores_found(known).filter(|_| known.machine.is_virtual())?;
-    let meanwhile = if hand_over.is_mixture { ", and it did so during this run" } else { "" };
+    let ns = |at: &LineLooks| {
+        Found::bare(at.line_ns, hand_over.dimension).named("a line, in the median of the looks")
+    };
+    let whole = |count: usize| Found::exact(count as f64, Dimension::Count).named("looks at the line");
+    let looks = known.line_looks.iter().map(|at| at.looks).sum();
+    let distances = match known.line_looks.as_slice() {
+        [] => "this run did not look at where they were".into(),
+        [one] => statement!(
+            "the {looks} looks over the whole run found them at one distance, {line} for a line in the median, so it did not move them \
+             further apart or nearer",
+            looks = whole(looks),
+            line = ns(one)
+        ),
+        several => {
+            let each = several.iter().map(|at| {
+                let share = Found::bare(at.share, Dimension::Share).named("share of the time");
+                statement!("{line} for a line in {share} of the time", line = ns(at), share)
+            });
+            let each = Statement::joined(each, ", ")?;
+            statement!("it did so: the {looks} looks over the run found {each}", looks = whole(looks), each)
+        }
+    };
     Some(finding!(
         Question::Experiment,
-        "The host decides which of its cores these virtual CPUs run on, and may move them{meanwhile}: cores that share a cache hand a line \
-         over in some tens of nanoseconds, others in some hundreds. So {hand_over} is a state of the host during this run.",
-        hand_over = hand_over.named("a hand-over of a line")
+        "A hand-over takes {hand_over}. The host decides which of its cores these virtual CPUs run on, and may move them; {distances}.",
+        hand_over = hand_over.named("a hand-over of a line"),
+        distances
     ))
 }
 
@@ -181,5 +202,42 @@ impl CacheLine {
             partner_core::answer();
             expected += 2;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_looks_at_a_line_tell_whether_the_host_moved_the_cpus() {
+        let told = |distances: &[(f64, f64, usize)]| {
+            let mut machine = fathom_described::machine();
+            machine.virtualization.hypervisor =
+                fathom_core::machine::Fact::known(Some("KVM".to_owned()), "a test");
+            let machine = machine;
+            let mut known = Known::new(&machine, None);
+            let point = of_two_cores(&machine).expect("two cores");
+            let hand_over = fathom_described::found(74.0, Dimension::Of(Unit::Nanoseconds));
+            known.learn(ABOUT.name, &point, hand_over);
+            let look = |(line_ns, share, looks): &(f64, f64, usize)| LineLooks {
+                line_ns: *line_ns,
+                share: *share,
+                looks: *looks,
+            };
+            known.line_looks = distances.iter().map(look).collect();
+            placed_by_host(&known).expect("a finding").statement.plain()
+        };
+        assert!(told(&[]).contains("did not look at where they were"));
+        let one = told(&[(82.0, 1.0, 287)]);
+        assert!(
+            one.contains("the {287} looks over the whole run found them at one distance, {82} for a line"),
+            "{one}"
+        );
+        let two = told(&[(24.0, 0.9, 200), (210.0, 0.1, 20)]);
+        assert!(
+            two.contains("the {220} looks over the run found {24} for a line in {0.9} of the time, {210}"),
+            "{two}"
+        );
     }
 }

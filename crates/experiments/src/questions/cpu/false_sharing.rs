@@ -113,12 +113,14 @@ fn finding(known: &Known) -> Option<Finding> {
     let times = known.found_along(ABOUT.name, &at(FURTHEST), &DISTANCE);
     let (_, furthest) = times.iter().find(|(distance, _)| *distance == FURTHEST)?;
     let Some((least, disturbed_at)) = undisturbed_from(&times) else {
+        let (_, nearest) = times.first()?;
         return Some(finding!(
             Question::Experiment,
-            "At no distance of their counters do two threads disturb each other significantly: an increment takes {nearest} at the \
-             shortest distance, {furthest} at the greatest.",
-            nearest = times.first()?.1.named("an increment, nearest"),
-            furthest = furthest.named("an increment, furthest")
+            "At no distance of their counters is it certain that two threads slow each other by a quarter or more: an increment takes \
+             {nearest} at the shortest distance, {furthest} at the greatest, {ratio}.",
+            nearest = nearest.named("an increment, nearest"),
+            furthest = furthest.named("an increment, furthest"),
+            ratio = nearest.times_as("long", *furthest, "an increment, nearest over furthest")
         ));
     };
     let (_, disturbed) = times.iter().find(|(distance, _)| *distance == disturbed_at)?;

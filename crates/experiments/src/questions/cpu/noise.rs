@@ -145,6 +145,54 @@ impl Experiment for Noise {
                 )
             }
         };
-        vec![finding!(Question::Experiment, "{shares}.", shares)]
+        let beyond = beyond_ticks(known, *cpu, most);
+        vec![finding!(Question::Experiment, "{shares}.{beyond}", shares, beyond)]
+    }
+}
+
+/// That ticks as long as the median gap would lose less than is lost: whatever else takes the rest.
+fn beyond_ticks(known: &Known, cpu: u64, lost: &Found) -> Option<Statement> {
+    let hertz = f64::from(*known.machine.kernel.tick_hz.value()?);
+    let gap = known.found(ABOUT.name, &Point::new().with(&CPU, cpu).named(&FIGURE, GAP))?;
+    let ticks = gap.counted(hertz * 1e-3, lost.dimension);
+    let is_less = ticks.ends().zip(lost.ends()).is_some_and(|((_, high), (low, _))| high < low);
+    is_less.then(|| {
+        statement!(
+            " The tick of this kernel comes {hertz} times a second; if each took as long as the median gap, {gap}, ticks would take {ticks}. \
+             The rest is of longer gaps, or of other interrupts, processes and the hypervisor.",
+            hertz = Found::exact(hertz, Dimension::Count).named("ticks a second"),
+            gap = gap.named("a gap"),
+            ticks = ticks.named("time lost to ticks as long as a gap")
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fathom_core::machine::Fact;
+
+    #[test]
+    fn ticks_as_long_as_the_median_gap_account_for_the_loss_or_do_not() {
+        let told = |lost: f64| {
+            let mut machine = fathom_described::machine();
+            machine.kernel.tick_hz = Fact::known(250, "a test");
+            let mut known = Known::new(&machine, None);
+            let at = |figure: &str| Point::new().with(&CPU, 0).named(&FIGURE, figure);
+            let dimension = Dimension::Of(Unit::PartsPerMillion);
+            known.learn(ABOUT.name, &at(LOST), fathom_described::found(lost, dimension));
+            known.learn(
+                ABOUT.name,
+                &at(GAP),
+                fathom_described::found(8_000.0, Dimension::Of(Unit::Nanoseconds)),
+            );
+            Noise.findings(&known)[0].statement.plain()
+        };
+        let beyond = told(19_000.0);
+        assert!(
+            beyond.contains("comes {250} times a second") && beyond.contains("ticks would take {2000}"),
+            "{beyond}"
+        );
+        assert!(!told(1_900.0).contains("ticks"), "they may be all of it");
     }
 }

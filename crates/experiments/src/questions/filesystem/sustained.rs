@@ -147,6 +147,7 @@ impl Experiment for Sustained {
             let sustained = known.found(ABOUT.name, &usual.named(&FIGURE, SUSTAINED))?;
             Some(lasting::compared(
                 request,
+                lasting::IN_SHORT_TRIALS,
                 known.found(experiment.about().name, &short)?,
                 sustained,
                 Kind::Cost,

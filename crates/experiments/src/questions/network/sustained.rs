@@ -125,7 +125,13 @@ impl Experiment for Sustained {
             let short = known.found("network/bandwidth", &bandwidth::usual_point(path))?;
             let usual = stream(path).with(&LASTING, lasting::USUAL).named(&FIGURE, SUSTAINED);
             let name = format!("TCP, {path}");
-            Some(lasting::compared(&name, short, known.found(ABOUT.name, &usual)?, Kind::Rate))
+            Some(lasting::compared(
+                &name,
+                lasting::IN_SHORT_TRIALS,
+                short,
+                known.found(ABOUT.name, &usual)?,
+                Kind::Rate,
+            ))
         };
         let paths = Statement::joined(PATHS.iter().filter_map(compared), "; ");
         let finding = |paths| {

@@ -11,13 +11,13 @@ const LOCKED: &str = "an instruction with a lock prefix takes 18 to 20 cycles on
 
 pub fn predicted(point: &Point, known: &Known) -> Prediction {
     let (object, threads) = (point.name(&OBJECT), point.number(&THREADS) as f64);
-    if point.name(&FIGURE) == UNFAIRNESS && [FUTEX, MUTEX].contains(&object) {
+    if point.name(&FIGURE) == UNFAIRNESS && !in_turn(object) {
         let barging = Basis::assumed(
             1e5,
-            "between random variation of 1 % and a thread that gets nothing, as the thread that releases such a lock may take it again; \
+            "between random variation of 1 % and a thread that gets nothing, as the thread that has the line or releases the lock may go on; \
              geometric mean",
         );
-        let what = "a lock taken again by the thread that released it";
+        let what = "an operation repeated by the thread that still has the line";
         return Prediction::new().software(what, 1.0, barging).within(Some([1e4, 1e6]));
     }
     if point.name(&FIGURE) == UNFAIRNESS {

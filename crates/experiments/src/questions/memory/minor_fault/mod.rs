@@ -161,7 +161,7 @@ impl Experiment for MinorFault {
     fn findings(&self, known: &Known) -> Vec<Finding> {
         let cached = known.found(NAME, &cached_point());
         let per_byte = cached.and_then(|fault| per_byte::finding("minor", fault, known));
-        [what_clearing_costs(known), fresh_memory(known), after_a_fork(known), per_byte]
+        [what_clearing_costs(known), shared_write(known), fresh_memory(known), after_a_fork(known), per_byte]
             .into_iter()
             .flatten()
             .collect()
@@ -219,6 +219,22 @@ fn after_a_fork(known: &Known) -> Option<Finding> {
     ))
 }
 
+/// What a write through a shared mapping of a file takes beyond one through a private mapping, which copies the page.
+fn shared_write(known: &Known) -> Option<Finding> {
+    let cost = |access| known.found(NAME, &point(access, SMALL));
+    let (shared, private) = (cost(CACHED_SHARED)?, cost(CACHED_PRIVATE)?);
+    let more = shared.beyond(private)?;
+    Some(finding!(
+        Question::Experiment,
+        "The first write of a page of a cached file takes {shared} through a shared mapping, and {private} through a private one, which copies the \
+         page: {more} more. Of the two only the former calls the file system before the page may change (page_mkwrite: the Linux kernel's \
+         documentation, filesystems/locking.rst).",
+        shared = shared.named("page written, shared"),
+        private = private.named("page written, private"),
+        more = more.named("page written, shared beyond private")
+    ))
+}
+
 /// The kernel's work at a fault besides trapping and clearing, and its assumed time on report 000's machine.
 fn handled(access: &str) -> (&'static str, f64) {
     match access {
@@ -244,5 +260,26 @@ fn mapped_check(access: &str, stretch: u64, observed: &Observed) -> Check {
         (Some(mapped), CACHED | CACHED_SHARED) => Check::within(claim, mapped, 1.0, (stretch / page) as f64),
         (Some(mapped), HUGE) => Check::equal(claim, mapped, (Pages::Huge.bytes() as u64 / page) as f64),
         (Some(mapped), _) => Check::equal(claim, mapped, 1.0),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_shared_write_is_set_against_the_private_one_that_copies() {
+        let told = |shared: f64| {
+            let machine = fathom_described::machine();
+            let mut known = Known::new(&machine, None);
+            for (access, value) in [(CACHED_SHARED, shared), (CACHED_PRIVATE, 1_900.0)] {
+                let found = fathom_described::found(value, Dimension::Of(Unit::Nanoseconds));
+                known.learn(NAME, &point(access, SMALL), found);
+            }
+            shared_write(&known).map(|finding| finding.statement.plain())
+        };
+        let more = told(11_800.0).expect("a finding");
+        assert!(more.contains("{11800} through a shared mapping") && more.contains("{9900} more"), "{more}");
+        assert_eq!(told(1_900.0), None, "nothing is more");
     }
 }

@@ -1,0 +1,171 @@
+//! Like with like: a sentence sets figures of one state of the core beside each other. Where one is of the core alone and another of the
+//! core shared, which was too rarely alone, part of their difference is the neighbour's. The sentence is then made of the values with
+//! the core shared, which short work has as well; where they are missing it says what it compares.
+
+use super::mechanisms::{self, Mechanism};
+use super::point::PointResult;
+use super::{CrossCheck, cross_checks};
+use fathom_core::experiment::{CoreUse, Experiment, Finding, Found, Known, Piece, Statement};
+
+/// What is said of a sentence whose values are all of the core shared.
+const OF_SHARED: &str = " All with the core shared.";
+
+/// What is said of a sentence whose values are of both states.
+const OF_BOTH: &str =
+    " Not like with like: part of these values is of the core alone, part of the core shared.";
+
+/// The figures of a finished run: as they are printed, and with the core shared.
+#[derive(Clone, Copy)]
+pub(super) struct OfEitherState<'run> {
+    /// The main figures.
+    pub main: &'run Known<'run>,
+    /// Those with the core shared, of short work; others as they are.
+    pub shared: &'run Known<'run>,
+}
+
+/// A figure with the core shared; of what is no short work, the figure; `None` of short work that was not observed so.
+pub(super) fn with_the_core_shared(point: &PointResult) -> Option<Found> {
+    let figure = point.figure()?;
+    match (figure.core, point.shared()) {
+        (Some(CoreUse::Alone), Some(shared)) => {
+            Some(Found { core: Some(CoreUse::Shared), ..Found::of(shared, point.unit) })
+        }
+        (Some(CoreUse::Alone), None) => None,
+        _ => Some(figure),
+    }
+}
+
+/// Whether figures of the core alone and of the core shared stand in one statement.
+fn mixes(statement: &Statement) -> bool {
+    let has = |state| statement.figures().any(|figure| figure.found.core == Some(state));
+    has(CoreUse::Both) || (has(CoreUse::Alone) && has(CoreUse::Shared))
+}
+
+/// The findings of an experiment.
+pub(super) fn findings(experiment: &dyn Experiment, of: OfEitherState) -> Vec<Finding> {
+    like(experiment.findings(of.main), || experiment.findings(of.shared))
+}
+
+fn like(own: Vec<Finding>, with_neighbour: impl FnOnce() -> Vec<Finding>) -> Vec<Finding> {
+    if !own.iter().any(|finding| mixes(&finding.statement)) {
+        return own;
+    }
+    let others = with_neighbour();
+    let instead = |finding: Finding| {
+        if !mixes(&finding.statement) {
+            return finding;
+        }
+        let is_same = |other: &&Finding| {
+            beginning(&other.statement) == beginning(&finding.statement) && !mixes(&other.statement)
+        };
+        match others.iter().find(is_same) {
+            Some(other) => marked(other.clone(), OF_SHARED),
+            None => marked(finding, OF_BOTH),
+        }
+    };
+    own.into_iter().map(instead).collect()
+}
+
+/// The number of characters by which a sentence is known again: the words before its first figure may name another variant.
+const BEGINNING: usize = 24;
+
+fn beginning(statement: &Statement) -> Option<String> {
+    statement.0.iter().find_map(|piece| match piece {
+        Piece::Text(text) => Some(text.chars().take(BEGINNING).collect()),
+        Piece::Figure(_) | Piece::Point { .. } => None,
+    })
+}
+
+fn marked(mut finding: Finding, mark: &str) -> Finding {
+    finding.statement.push(mark);
+    finding
+}
+
+/// The mechanisms; of one whose figures are of both states, what those of the core shared show.
+pub(super) fn mechanisms(of: OfEitherState, points: &[PointResult]) -> Vec<Mechanism> {
+    let mixed = |mechanism: &Mechanism| {
+        let mut whole = mechanism.headline.clone();
+        whole.push(mechanism.because.clone());
+        mixes(&whole)
+    };
+    let own = mechanisms::all(of.main, points);
+    let others = if own.iter().any(mixed) { mechanisms::all(of.shared, points) } else { vec![] };
+    let instead = |mut mechanism: Mechanism| {
+        if !mixed(&mechanism) {
+            return mechanism;
+        }
+        let other = others.iter().find(|other| other.name == mechanism.name && !mixed(other));
+        let mark = if other.is_some() { OF_SHARED } else { OF_BOTH };
+        if let Some(other) = other {
+            mechanism = other.clone();
+        }
+        mechanism.headline.push(mark);
+        mechanism
+    };
+    own.into_iter().map(instead).collect()
+}
+
+/// The cross-checks: figures of both states decide nothing.
+pub(super) fn cross_checks(of: OfEitherState) -> Vec<CrossCheck> {
+    let mixed = |check: &CrossCheck| mixes(&check.statement);
+    let own = cross_checks::all(of.main);
+    let others = if own.iter().any(mixed) { cross_checks::all(of.shared) } else { vec![] };
+    let instead = |check: CrossCheck| {
+        if !mixed(&check) {
+            return check;
+        }
+        match others.iter().find(|other| other.what == check.what && !mixed(other)) {
+            Some(other) => {
+                let mut other = other.clone();
+                other.statement.push(OF_SHARED);
+                other
+            }
+            None => check.of_both_states(),
+        }
+    };
+    own.into_iter().map(instead).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fathom_core::experiment::{Dimension, Question, finding};
+    use fathom_core::quantity::Unit;
+    use fathom_core::statistics::{Interval, Measured};
+
+    fn found(value: f64, core: CoreUse) -> Found {
+        let interval = Some(Interval { low: 0.99 * value, high: 1.01 * value });
+        let measured = Measured { value, interval };
+        Found { core: Some(core), ..Found::measured(measured, Dimension::Of(Unit::Nanoseconds)) }
+    }
+
+    fn costs(read: Found, write: Found) -> Vec<Finding> {
+        let more = write.minus(read).named("more");
+        vec![finding!(Question::Experiment, "A write costs {more} more than a read.", more)]
+    }
+
+    #[test]
+    fn a_difference_is_of_one_state_of_the_core() {
+        let (alone, shared) = (found(700.0, CoreUse::Alone), found(880.0, CoreUse::Shared));
+        let write = found(1500.0, CoreUse::Shared);
+        let said = |own, others| like(own, || others)[0].statement.plain();
+        let like_with_like = said(costs(alone, write), costs(shared, write));
+        assert_eq!(like_with_like, format!("A write costs {{620}} more than a read.{OF_SHARED}"));
+        let unlike = said(costs(alone, write), vec![]);
+        assert_eq!(unlike, format!("A write costs {{800}} more than a read.{OF_BOTH}"));
+        let of_one = said(costs(alone, found(1200.0, CoreUse::Alone)), costs(shared, write));
+        assert_eq!(of_one, "A write costs {500} more than a read.");
+    }
+
+    #[test]
+    fn what_is_computed_of_both_states_is_of_both() {
+        let (alone, shared) = (found(700.0, CoreUse::Alone), found(880.0, CoreUse::Shared));
+        let other = Found::bare(3.0, Dimension::Ratio);
+        let core = |found: Found| found.core;
+        assert_eq!(core(alone.over(shared)), Some(CoreUse::Both));
+        assert_eq!(core(alone.plus(alone).minus(shared)), Some(CoreUse::Both));
+        assert_eq!(core(other.over(shared)), Some(CoreUse::Shared));
+        assert_eq!(core(alone.plus(other)), Some(CoreUse::Alone));
+        assert_eq!(core(alone.plus(shared).over(alone)), Some(CoreUse::Both));
+    }
+}

@@ -1,0 +1,96 @@
+//! Like with like in runs of real machines whose core was shared for part of the time: no sentence, mechanism, cross-check or line mixes the
+//! core alone and the core shared without saying so; and no ratio compares a published figure of another operation.
+
+use fathom::experiment::{CoreUse, Statement};
+use fathom::record::Run;
+use fathom::report::{Form, RunReport, Style, render};
+use fathom::results::{Agreement, Results};
+use std::io::Read;
+
+/// Guests with cores that other guests share.
+const RUNS: [(&str, &[u8]); 2] = [
+    ("zen3-shared-quick-1", include_bytes!("../fixtures/runs/zen3-shared-quick-1.jsonl.gz")),
+    ("emerald-rapids-quick", include_bytes!("../fixtures/runs/emerald-rapids-quick.jsonl.gz")),
+];
+
+const ALL_SHARED: &str = "All with the core shared.";
+const OF_BOTH: &str = "Not like with like";
+
+fn run(compressed: &[u8]) -> Run {
+    fathom::experiments::register();
+    let mut text = String::new();
+    flate2::read::GzDecoder::new(compressed).read_to_string(&mut text).unwrap();
+    crate::fixture::parse(&text)
+}
+
+fn mixes(statement: &Statement) -> bool {
+    let has = |state| statement.figures().any(|figure| figure.found.core == Some(state));
+    has(CoreUse::Both) || (has(CoreUse::Alone) && has(CoreUse::Shared))
+}
+
+#[test]
+fn no_statement_mixes_the_core_alone_and_shared_without_saying_so() {
+    let mut instead = 0;
+    for (name, compressed) in RUNS {
+        let run = run(compressed);
+        let results = Results::of(&run);
+        let own = results.findings.iter().flat_map(|(_, of)| of).filter(|finding| !finding.is_miss());
+        let headlines = results.mechanisms.iter().map(|mechanism| &mechanism.headline);
+        for statement in own.map(|finding| &finding.statement).chain(headlines) {
+            let text = statement.plain();
+            assert_eq!(mixes(statement), text.contains(OF_BOTH), "{name}: {text}");
+            instead += usize::from(text.contains(ALL_SHARED));
+        }
+        for check in &results.cross_checks {
+            let is_open = check.agreement == Agreement::Undecided;
+            assert!(!mixes(&check.statement) || is_open, "{name}: {}", check.statement.plain());
+            instead += usize::from(check.statement.plain().contains(ALL_SHARED));
+        }
+    }
+    assert!(instead > 0, "there is a statement to judge");
+}
+
+#[test]
+fn no_line_goes_through_points_of_both_states() {
+    let mut left_out = 0;
+    for (name, compressed) in RUNS {
+        let run = run(compressed);
+        let results = Results::of(&run);
+        for trend in &results.trends {
+            let along = |point: &&fathom::results::PointResult| {
+                point.experiment == trend.experiment
+                    && point.point.get(&trend.along).is_some()
+                    && point.point.without(&trend.along) == trend.group
+                    && point.estimate().is_some()
+            };
+            let state = |x: f64| {
+                let at = |point: &&fathom::results::PointResult| {
+                    point.point.number_of(&trend.along).is_some_and(|number| (number as f64 - x).abs() < 0.5)
+                };
+                let point = results.points.iter().filter(along).find(at)?;
+                point.figure()?.core
+            };
+            let states: Vec<CoreUse> = trend.points.iter().filter_map(|(x, _)| state(*x)).collect();
+            let is_one = states.windows(2).all(|pair| pair[0] == pair[1]);
+            assert!(is_one, "{name}: {} {}: {states:?}", trend.experiment, trend.group);
+            left_out += results.points.iter().filter(along).count() - trend.points.len();
+        }
+    }
+    assert!(left_out > 0, "there is a line that would have mixed them");
+}
+
+/// The row of a published figure whose source timed calls of an empty body, beside ours that add up their arguments.
+#[test]
+fn a_published_figure_of_another_operation_has_no_ratio() {
+    let run = run(RUNS[1].1);
+    let results = Results::of(&run);
+    let text = render(&RunReport::of(&results), Form::Markdown, Style { width: 2000, colour: false });
+    let section = text.split("Beside the nearest published machines").last().expect("the section");
+    let rows = |word: &str| {
+        section.lines().filter(|line| line.contains(word)).map(str::to_owned).collect::<Vec<_>>()
+    };
+    let unlike = rows("The body is empty");
+    assert!(!unlike.is_empty() && unlike.iter().all(|row| !row.contains('×')), "{unlike:?}");
+    let alike = rows("which includes the loop and the clock");
+    assert!(!alike.is_empty() && alike.iter().all(|row| row.contains('×')), "{alike:?}");
+}
