@@ -59,7 +59,7 @@ fn like(own: Vec<Finding>, with_neighbour: impl FnOnce() -> Vec<Finding>) -> Vec
             beginning(&other.statement) == beginning(&finding.statement) && !mixes(&other.statement)
         };
         match others.iter().find(is_same) {
-            Some(other) => marked(other.clone(), OF_SHARED),
+            Some(other) => marked(Finding { statement: named(&other.statement), ..other.clone() }, OF_SHARED),
             None => marked(finding, OF_BOTH),
         }
     };
@@ -74,6 +74,19 @@ fn beginning(statement: &Statement) -> Option<String> {
         Piece::Text(text) => Some(text.chars().take(BEGINNING).collect()),
         Piece::Figure(_) | Piece::Point { .. } => None,
     })
+}
+
+/// The statement, whose figures with the core shared have names of their own: another sentence may have the same of the core alone.
+fn named(statement: &Statement) -> Statement {
+    let mut statement = statement.clone();
+    for piece in &mut statement.0 {
+        if let Piece::Figure(figure) = piece {
+            if figure.found.core == Some(CoreUse::Shared) {
+                figure.name.push_str(", core shared");
+            }
+        }
+    }
+    statement
 }
 
 fn marked(mut finding: Finding, mark: &str) -> Finding {
@@ -97,7 +110,11 @@ pub(super) fn mechanisms(of: OfEitherState, points: &[PointResult]) -> Vec<Mecha
         let other = others.iter().find(|other| other.name == mechanism.name && !mixed(other));
         let mark = if other.is_some() { OF_SHARED } else { OF_BOTH };
         if let Some(other) = other {
-            mechanism = other.clone();
+            mechanism = Mechanism {
+                headline: named(&other.headline),
+                because: named(&other.because),
+                ..other.clone()
+            };
         }
         mechanism.headline.push(mark);
         mechanism
@@ -116,7 +133,7 @@ pub(super) fn cross_checks(of: OfEitherState) -> Vec<CrossCheck> {
         }
         match others.iter().find(|other| other.what == check.what && !mixed(other)) {
             Some(other) => {
-                let mut other = other.clone();
+                let mut other = CrossCheck { statement: named(&other.statement), ..other.clone() };
                 other.statement.push(OF_SHARED);
                 other
             }
@@ -149,6 +166,8 @@ mod tests {
         let (alone, shared) = (found(700.0, CoreUse::Alone), found(880.0, CoreUse::Shared));
         let write = found(1500.0, CoreUse::Shared);
         let said = |own, others| like(own, || others)[0].statement.plain();
+        let name = &like(costs(alone, write), || costs(shared, write))[0].statement;
+        assert!(name.figures().all(|figure| figure.name == "more, core shared"), "a name of its own");
         let like_with_like = said(costs(alone, write), costs(shared, write));
         assert_eq!(like_with_like, format!("A write costs {{620}} more than a read.{OF_SHARED}"));
         let unlike = said(costs(alone, write), vec![]);
