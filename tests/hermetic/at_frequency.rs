@@ -119,7 +119,7 @@ fn where_the_frequency_never_moved_only_the_kind_of_the_operation_says_that_it_w
 #[test]
 fn what_contradicts_no_known_share_is_moved_by_it_even_with_four_trials() {
     assert!(fathom::experiments::find("cpu/system_call").is_some());
-    let few = &MOVING[..4];
+    let few = &[2.5, 2.7, 2.7, 2.9];
     let kernel = first(&run("cpu/system_call", 0.97, few, 7));
     let moved = kernel.at_frequency.clone().expect("by its kind");
     let range = moved.share_interval.expect("a range");

@@ -326,7 +326,8 @@ fn a_run_that_adds_trial_by_trial_comes_to_the_same_headline() {
     let trials: Vec<_> = run.trials.iter().collect();
     let planned = crate::described::planned();
     let known = levels.levels();
-    let states = KnownStates { core: known.as_ref(), ..KnownStates::default() };
+    let usual_hz = fathom::results::core_hz(&run);
+    let states = KnownStates { core: known.as_ref(), usual_hz, ..KnownStates::default() };
     let interim = InterimEstimate::of(&run, &planned, &trials, states);
     let headline = interim.headline.expect("a headline");
     let point = first(&run);

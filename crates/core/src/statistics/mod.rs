@@ -59,7 +59,7 @@ pub use plateaus::{Crossing, CurvePoint, Plateau, plateaus, rise};
 pub use precision::{further_trials, relative_half_width, relative_reach};
 pub use proportion::share_interval;
 pub use quantile::{
-    SortedSample, median, minimum_sample, quantile, quantile_interval, supported_percentiles,
+    SortedSample, median, midmean, minimum_sample, quantile, quantile_interval, supported_percentiles,
 };
 pub use ratio::{Ratio, ratio};
 pub use robust_line::{RobustLine, theil_sen};

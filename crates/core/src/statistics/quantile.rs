@@ -24,6 +24,19 @@ pub fn median(sample: &[f64]) -> Option<f64> {
     Some(above.map_or(*below, |above| between(*below, above, 0.5)))
 }
 
+/// The mean of the middle half of a sample (the midmean: Tukey 1977, "Exploratory data analysis"), which numbers that are counted in
+/// steps do not move by a whole step as they do a median. `None` for an empty sample, and for one with numbers that are not finite.
+pub fn midmean(sample: &[f64]) -> Option<f64> {
+    if sample.is_empty() || !sample.iter().all(|value| value.is_finite()) {
+        return None;
+    }
+    let mut sorted = sample.to_vec();
+    sorted.sort_unstable_by(f64::total_cmp);
+    let quarter = sorted.len() / 4;
+    let middle = &sorted[quarter..sorted.len() - quarter];
+    Some(middle.iter().sum::<f64>() / middle.len() as f64)
+}
+
 /// A growing sample in ascending order, whose median is available at any time.
 #[derive(Debug, Clone, Default)]
 pub struct SortedSample(Vec<f64>);
@@ -148,6 +161,14 @@ pub(super) fn between(low: f64, high: f64, share: f64) -> f64 {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn the_midmean_moves_by_less_than_a_step_and_not_for_outliers() {
+        assert_eq!(midmean(&[999.0, 1000.0, 1000.0, 999.0, 1000.0, 1000.0, 1.0, 9e9]), Some(999.75));
+        assert_eq!(midmean(&[7.0]), Some(7.0));
+        assert_eq!(midmean(&[]), None);
+        assert_eq!(midmean(&[1.0, f64::NAN]), None);
+    }
 
     #[test]
     fn the_median_is_the_middle() {

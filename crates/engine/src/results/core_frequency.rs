@@ -7,7 +7,7 @@ use fathom_core::statistics;
 /// The frequency of the core in a trial, hertz: by the chains next to its observations, or else around them.
 pub fn core_hz_of(header: &Header, trial: &Trial) -> Option<f64> {
     let sample = trial.sample()?;
-    let of_readings = statistics::median(&of_readings(header, sample));
+    let of_readings = statistics::midmean(&of_readings(header, sample));
     of_readings.or_else(|| sample.conditions.core_hz())
 }
 

@@ -42,7 +42,7 @@ impl Visit {
             operation: sample.observations.operation(unit, hz),
             baseline: sample.observations.baseline(hz),
             core_hz: sample.conditions.core_hz(),
-            beside_hz: statistics::median(&readings_hz),
+            beside_hz: statistics::midmean(&readings_hz),
             readings_hz,
             scaled_by: 1.0,
             states: levels.and_then(|levels| states(sample, levels)).unwrap_or_default(),
@@ -88,7 +88,7 @@ impl Visit {
     /// The core's frequency by the readings before observations in this state.
     fn hz_in_state(&self, state: Occupancy) -> Option<f64> {
         let mine = self.readings_hz.iter().zip(&self.states).filter(|(_, each)| **each == state);
-        statistics::median(&mine.map(|(hz, _)| *hz).collect::<Vec<_>>())
+        statistics::midmean(&mine.map(|(hz, _)| *hz).collect::<Vec<_>>())
     }
 
     /// Multiplies all observations by a factor.
