@@ -7,6 +7,8 @@ use fathom_core::prelude::*;
 use std::ffi::CStr;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
+/// How the calls that read a clock begin.
+const CLOCK: &str = "clock_gettime by ";
 pub const CALL: Parameter = Parameter::named("call", "the system call");
 
 pub struct SystemCall;
@@ -147,8 +149,12 @@ impl Experiment for SystemCall {
         SERVICES.iter().map(|service| point(service.name)).collect()
     }
 
-    fn core_share(&self, _: &Point, _: &Machine) -> Option<CoreShare> {
-        Some(CoreShare::NEARLY_WHOLE)
+    fn core_share(&self, point: &Point, machine: &Machine) -> Option<CoreShare> {
+        if point.name(&CALL).starts_with(CLOCK) {
+            CoreShare::of_kernel_clock(machine)
+        } else {
+            Some(CoreShare::NEARLY_WHOLE)
+        }
     }
 
     fn requires(&self, point: &Point) -> Vec<Requirement> {
@@ -171,7 +177,7 @@ impl Experiment for SystemCall {
                 delivery,
             ));
         }
-        if let Some(way) = service.name.strip_prefix("clock_gettime by ") {
+        if let Some(way) = service.name.strip_prefix(CLOCK) {
             return Ok(timing_overhead::clock_gettime(way, known));
         }
         let mut prediction = Prediction::new();

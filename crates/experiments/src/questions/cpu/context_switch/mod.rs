@@ -139,6 +139,10 @@ impl Experiment for ContextSwitch {
     }
 
     fn core_share(&self, point: &Point, machine: &Machine) -> Option<CoreShare> {
+        // A child that is started has an address space to be made first.
+        if point.name(&MECHANISM) == START {
+            return None;
+        }
         let number = |parameter: &Parameter| point.number_of(parameter.name).unwrap_or(0);
         match number(&WORKING_SET) * number(&MEMBERS) {
             0 => Some(CoreShare::NEARLY_WHOLE),

@@ -108,8 +108,12 @@ impl Experiment for TimingOverhead {
     }
 
     /// The step of a clock is of the clock; a reading is made by the core.
-    fn core_share(&self, point: &Point, _: &Machine) -> Option<CoreShare> {
-        (point.name(&MEASURE) != RESOLUTION).then_some(CoreShare::NEARLY_WHOLE)
+    fn core_share(&self, point: &Point, machine: &Machine) -> Option<CoreShare> {
+        if point.name(&MEASURE) == RESOLUTION {
+            return None;
+        }
+        let is_of_the_counter = FORMS.iter().any(|form| form.name == point.name(&READING));
+        if is_of_the_counter { Some(CoreShare::NEARLY_WHOLE) } else { CoreShare::of_kernel_clock(machine) }
     }
 
     fn effort(&self, point: &Point, _: &Machine) -> Effort {
