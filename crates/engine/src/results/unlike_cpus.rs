@@ -22,13 +22,17 @@ pub struct UnlikeCpu {
     pub trials: usize,
 }
 
-/// Ratios up to which two CPUs count as alike: less than most intervals are wide.
+/// Ratios of costs up to which two CPUs count as alike: less than most intervals are wide.
 const ALIKE: f64 = 1.01;
+
+/// Ratios of frequencies up to which they do. Pairs of trials are of different moments, over which a core's frequency changes by as
+/// much for seconds, and times that follow it are moved to one.
+const ALIKE_FREQUENCY: f64 = 1.05;
 
 impl UnlikeCpu {
     /// Whether a ratio of two CPUs is surely beyond what counts as alike.
     pub fn is_beyond_alike(ratio: &Measured) -> bool {
-        ratio.interval.is_some_and(|ends| ends.low > ALIKE || ends.high < 1.0 / ALIKE)
+        is_beyond(ratio, ALIKE)
     }
 
     /// The unlike ones among the CPUs of a run's kind.
@@ -45,19 +49,29 @@ impl UnlikeCpu {
     }
 
     fn of(run: &Run, cpu: usize, points: &[&Vec<&Sample>], levels: Option<&Levels>) -> Option<Self> {
-        let (mut costs, mut frequencies, mut trials) = (vec![], vec![], 0);
+        let (mut costs, mut frequencies, mut cycles, mut trials) = (vec![], vec![], vec![], 0);
         for samples in points {
             let on = |cpu| samples.iter().filter(move |sample| sample.home == Some(cpu));
             trials += on(cpu).count();
             for (own, other) in on(run.header.settings.home).zip(on(cpu)) {
-                costs.extend(ratio(median_alone(other, levels), median_alone(own, levels)));
-                frequencies.extend(ratio(other.conditions.core_hz(), own.conditions.core_hz()));
+                let cost = ratio(median_alone(other, levels), median_alone(own, levels));
+                let frequency = ratio(other.conditions.core_hz(), own.conditions.core_hz());
+                costs.extend(cost);
+                frequencies.extend(frequency);
+                cycles.extend(cost.map(|cost| cost + frequency.unwrap_or(0.0)));
             }
         }
-        let (cost, frequency) = (middle(&costs), middle(&frequencies));
-        let is_unlike = [&cost, &frequency].into_iter().flatten().any(UnlikeCpu::is_beyond_alike);
-        is_unlike.then_some(UnlikeCpu { cpu, cost, frequency, trials })
+        let (cost, frequency, cycles) = (middle(&costs), middle(&frequencies), middle(&cycles));
+        // What only its frequency makes longer is as long in cycles.
+        let costs_more =
+            [&cost, &cycles].into_iter().all(|of| of.as_ref().is_some_and(Self::is_beyond_alike));
+        let has_another = frequency.as_ref().is_some_and(|ratio| is_beyond(ratio, ALIKE_FREQUENCY));
+        (costs_more || has_another).then_some(UnlikeCpu { cpu, cost, frequency, trials })
     }
+}
+
+fn is_beyond(ratio: &Measured, alike: f64) -> bool {
+    ratio.interval.is_some_and(|ends| ends.low > alike || ends.high < 1.0 / alike)
 }
 
 /// Whether a trial counts for nothing: it was made on a CPU that is unlike the run's own, and could have been made on that.
