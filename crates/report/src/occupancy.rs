@@ -88,7 +88,7 @@ pub(super) fn unlike_cpus(results: &Results) -> Vec<String> {
         };
         let alike = match &written(alike)[..] {
             [] => String::new(),
-            figures => format!(" ({}: no significant difference)", figures.join(", ")),
+            figures => format!(" ({}: not surely more than 1 % apart)", figures.join(", ")),
         };
         format!(
             "CPU {} differs from CPU {home}, though both are of one kind: {}{alike}. No figure of work on one CPU uses its {}.",

@@ -26,7 +26,9 @@ pub enum CoreUse {
     Alone,
     /// One did.
     Shared,
-    /// It is computed from a value of each: of a difference, part is the neighbour's.
+    /// Its observations are of both, because too few show either.
+    Mixture,
+    /// It is computed from values of unlike ones: of a difference, part is the neighbour's.
     Both,
 }
 

@@ -33,12 +33,13 @@ impl CoreState {
         }
     }
 
-    /// Whether short work had the core alone; `None` of other work, and where too few observations show it.
+    /// Whether short work had the core alone; `None` of other work.
     pub fn of_short_work(self) -> Option<CoreUse> {
         match self {
             CoreState::Alone => Some(CoreUse::Alone),
             CoreState::Shared => Some(CoreUse::Shared),
-            CoreState::Mixed | CoreState::AtEnds => None,
+            CoreState::Mixed => Some(CoreUse::Mixture),
+            CoreState::AtEnds => None,
         }
     }
 }

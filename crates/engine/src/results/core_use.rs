@@ -27,18 +27,19 @@ pub(super) struct OfEitherState<'run> {
 pub(super) fn with_the_core_shared(point: &PointResult) -> Option<Found> {
     let figure = point.figure()?;
     match (figure.core, point.shared()) {
-        (Some(CoreUse::Alone), Some(shared)) => {
+        (Some(CoreUse::Alone | CoreUse::Mixture), Some(shared)) => {
             Some(Found { core: Some(CoreUse::Shared), ..Found::of(shared, point.unit) })
         }
-        (Some(CoreUse::Alone), None) => None,
+        (Some(CoreUse::Alone | CoreUse::Mixture), None) => None,
         _ => Some(figure),
     }
 }
 
-/// Whether figures of the core alone and of the core shared stand in one statement.
+/// Whether figures of unlike states of the core stand in one statement.
 fn mixes(statement: &Statement) -> bool {
     let has = |state| statement.figures().any(|figure| figure.found.core == Some(state));
-    has(CoreUse::Both) || (has(CoreUse::Alone) && has(CoreUse::Shared))
+    let states = [CoreUse::Alone, CoreUse::Shared, CoreUse::Mixture];
+    has(CoreUse::Both) || states.into_iter().filter(|state| has(*state)).count() > 1
 }
 
 /// The findings of an experiment.
@@ -186,5 +187,9 @@ mod tests {
         assert_eq!(core(other.over(shared)), Some(CoreUse::Shared));
         assert_eq!(core(alone.plus(other)), Some(CoreUse::Alone));
         assert_eq!(core(alone.plus(shared).over(alone)), Some(CoreUse::Both));
+        let mixture = found(800.0, CoreUse::Mixture);
+        assert_eq!(core(mixture.over(mixture)), Some(CoreUse::Mixture));
+        assert_eq!(core(mixture.over(alone)), Some(CoreUse::Both));
+        assert!(mixes(&costs(alone, mixture)[0].statement) && !mixes(&costs(mixture, mixture)[0].statement));
     }
 }

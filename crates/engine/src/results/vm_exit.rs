@@ -1,7 +1,7 @@
 //! What leaving the guest takes.
 
 use fathom_core::experiment::At::Name;
-use fathom_core::experiment::{Found, Known, Selector};
+use fathom_core::experiment::{CoreUse, Found, Known, Selector};
 
 /// Readings of the clock with two CPUIDs and with one.
 pub(super) const TWO: Selector = Selector::only(
@@ -14,8 +14,9 @@ pub(super) const ONE: Selector = Selector::only(
 );
 
 /// An exit from a virtual machine and the return: CPUID always exits, and the two readings differ by one CPUID. `None` on
-/// hardware, and if it is not resolved.
+/// hardware, if it is not resolved, and of one reading with the core alone and one with it shared.
 pub(super) fn exit(known: &Known) -> Option<Found> {
     let exit = TWO.found(known)?.minus(ONE.found(known)?);
-    (known.machine.is_virtual() && exit.is_resolved()).then_some(exit)
+    let is_of_one_state = exit.core != Some(CoreUse::Both);
+    (known.machine.is_virtual() && is_of_one_state && exit.is_resolved()).then_some(exit)
 }

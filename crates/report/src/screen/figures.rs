@@ -36,11 +36,10 @@ pub(super) fn text(shown: &[Ranked], usual: &UsualFigures, results: &Results, st
     if shown.is_empty() {
         return style.title("No point has a value.") + "\n";
     }
-    let has_states = shown.iter().any(Ranked::has_core_state);
     let (usual_head, of_usual) = usual.column(shown.iter().map(|figure| &figure.main.source));
     let with_usual = |(figure, usual)| cells(figure, usual);
     let rows: Vec<[String; 6]> = shown.iter().zip(of_usual).map(with_usual).collect();
-    let head = [HEAD, if has_states { "alone" } else { "median" }, "shared", "±", &usual_head, "check"];
+    let head = [HEAD, "median", "shared", "±", &usual_head, "check"];
     let legend = legend(shown, usual, results, style.width);
     let legend = if legend.is_empty() { legend } else { clipped_to(MOST_OF_LEGEND, "  ", &legend, style) };
     table(&head.map(str::to_owned), rows, style) + &legend
@@ -151,11 +150,11 @@ fn legend(shown: &[Ranked], usual: &UsualFigures, results: &Results, width: usiz
         let share = quantities::percent(core.share);
         if has_shared {
             format!(
-                "alone, shared: without and with another hardware thread on the core ({share} of the time); ± is of \
-                 the first that a row has"
+                "shared: of short work with another hardware thread on the core ({share} of the time), beside its \
+                 median without; ± is of the first that a row has"
             )
         } else {
-            format!("alone: without another hardware thread on the core, which was there {share} of the time")
+            format!("medians of short work: without another hardware thread on the core, which was there {share} of the time")
         }
     });
     let both = shown.iter().any(|figure| figure.main.shared() == occupancy::MIXTURE);

@@ -2,7 +2,7 @@
 
 use super::miss::Missed;
 use fathom_core::experiment::At::{Any, Cache, Memory, Name, Number};
-use fathom_core::experiment::{Found, Known, Placement, Selector, Statement, Term, statement};
+use fathom_core::experiment::{CoreUse, Found, Known, Placement, Selector, Statement, Term, statement};
 
 use super::candidate::MissCandidate;
 use crate::results::accuracy::distance;
@@ -167,8 +167,7 @@ pub(super) fn beyond_the_library(known: &Known) -> Option<Found> {
 
 /// What a reading of the counter with one CPUID takes beyond one without.
 fn by_one_cpuid(known: &Known) -> Option<Found> {
-    let more = ONE_CPUID.found(known)?.minus(RDTSCP.found(known)?);
-    (more.value > 0.0).then_some(more)
+    of_one_state(ONE_CPUID.found(known)?.minus(RDTSCP.found(known)?))
 }
 
 /// Half of what a round trip, which wakes both sides, takes across CPUs beyond one CPU.
@@ -182,8 +181,12 @@ fn by_hand_overs(known: &Known) -> Option<Found> {
 }
 
 fn beyond(points: Selector, known: &Known) -> Option<Found> {
-    let more = points.at(Placement::AcrossCpus).found(known)?.minus(points.found(known)?);
-    (more.value > 0.0).then_some(more)
+    of_one_state(points.at(Placement::AcrossCpus).found(known)?.minus(points.found(known)?))
+}
+
+/// A difference above zero, unless part of it is what a neighbour on the core costs.
+fn of_one_state(more: Found) -> Option<Found> {
+    (more.value > 0.0 && more.core != Some(CoreUse::Both)).then_some(more)
 }
 
 /// Waking an idle CPU, by an operation of another experiment than this, and by which.
