@@ -25,7 +25,8 @@ fn run(compressed: &[u8]) -> Run {
 
 fn mixes(statement: &Statement) -> bool {
     let has = |state| statement.figures().any(|figure| figure.found.core == Some(state));
-    has(CoreUse::Both) || (has(CoreUse::Alone) && has(CoreUse::Shared))
+    let states = [CoreUse::Alone, CoreUse::Shared, CoreUse::Mixture];
+    has(CoreUse::Both) || states.into_iter().filter(|state| has(*state)).count() > 1
 }
 
 #[test]
