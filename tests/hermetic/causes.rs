@@ -1,30 +1,15 @@
 //! Reasons of missed predictions in runs of real machines: with a printed cause the prediction is near what was measured, and no point
 //! has two.
 
+use crate::committed::{SHARED_CORES, run};
 use fathom::experiment::{Dimension, Finding, Found, Question, statement};
-use fathom::record::Run;
 use fathom::results::{Explanation, FAIR, PointResult, Results, distance};
-use std::io::Read;
-
-/// A guest with cores that other guests share, and one whose trials were too few for intervals.
-const RUNS: [(&str, &[u8]); 2] = [
-    ("zen3-shared-quick-1", include_bytes!("../fixtures/runs/zen3-shared-quick-1.jsonl.gz")),
-    ("emerald-rapids-quick", include_bytes!("../fixtures/runs/emerald-rapids-quick.jsonl.gz")),
-];
 
 /// What a sentence with a cause says of it.
 const CAUSE: [&str; 2] = ["with the measured value the prediction is", "wrong predictions of"];
 
 /// The name of the prediction with the measured value in it.
 const AGAIN: &str = "predicted with the measured value";
-
-/// A run, with its experiments made known.
-fn run(compressed: &[u8]) -> Run {
-    fathom::experiments::register();
-    let mut text = String::new();
-    flate2::read::GzDecoder::new(compressed).read_to_string(&mut text).unwrap();
-    crate::fixture::parse(&text)
-}
 
 fn is_explained(point: &PointResult) -> bool {
     matches!(point.explanation, Some(Explanation::Cause { .. }))
@@ -76,7 +61,7 @@ fn explained(finding: &Finding) -> usize {
 
 #[test]
 fn causes_in_real_runs_are_possible_and_one_for_a_point() {
-    for (name, compressed) in RUNS {
+    for (name, compressed) in SHARED_CORES {
         let run = run(compressed);
         let results = Results::of(&run);
         let missed = results.points.iter().filter(|point| point.explanation.is_some()).count();
@@ -87,13 +72,13 @@ fn causes_in_real_runs_are_possible_and_one_for_a_point() {
         Results::of(&run(compressed)).points.iter().filter(|point| is_explained(point)).count()
     };
     // Causes by clocks, switches, round trips and bandwidths of earlier methods are not judged.
-    let explained: Vec<usize> = RUNS.iter().map(explained).collect();
+    let explained: Vec<usize> = SHARED_CORES.iter().map(explained).collect();
     assert!(explained.iter().sum::<usize>() > 0, "there is something to judge: {explained:?}");
 }
 
 #[test]
 fn an_impossible_cause_and_a_second_one_are_found() {
-    let run = run(RUNS[0].1);
+    let run = run(SHARED_CORES[0].1);
     let broken = |change: &dyn Fn(&mut Results)| {
         let mut results = Results::of(&run);
         change(&mut results);

@@ -2,12 +2,31 @@
 
 use crate::part_of_run::with_points;
 use assert_cmd::Command;
+use fathom::record::Run;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
 /// A run of `cpu/system_call` and `cpu/loop_overhead`, 8 s on a virtual machine of two CPUs, with the labels `host=n1` and
 /// `rack=7`.
 pub const RUN: &[u8] = include_bytes!("../fixtures/runs/system-calls.jsonl.gz");
+
+/// Quick runs of guests whose cores other guests shared for part of the time, one of which has too few trials for some intervals.
+pub const SHARED_CORES: [(&str, &[u8]); 2] = [
+    ("zen3-shared-quick-1", include_bytes!("../fixtures/runs/zen3-shared-quick-1.jsonl.gz")),
+    ("emerald-rapids-quick", include_bytes!("../fixtures/runs/emerald-rapids-quick.jsonl.gz")),
+];
+
+/// The run of a packed file, with all experiments made known.
+pub fn run(compressed: &[u8]) -> Run {
+    fathom::experiments::register();
+    Run::parse(&unpacked(compressed)).expect("a run file")
+}
+
+fn unpacked(compressed: &[u8]) -> String {
+    let mut text = String::new();
+    flate2::read::GzDecoder::new(compressed).read_to_string(&mut text).expect("a packed text");
+    text
+}
 
 /// The program.
 pub fn fathom() -> Command {
@@ -34,9 +53,7 @@ pub fn part_file(folder: &Path) -> PathBuf {
 
 /// The text of its file.
 pub fn content() -> String {
-    let mut text = String::new();
-    flate2::read::GzDecoder::new(RUN).read_to_string(&mut text).unwrap();
-    text
+    unpacked(RUN)
 }
 
 /// The lines of a kind in the run's file.

@@ -1,27 +1,13 @@
 //! Like with like in runs of real machines whose core was shared for part of the time: no sentence, mechanism, cross-check or line mixes the
 //! core alone and the core shared without saying so; and no ratio compares a published figure of another operation.
 
+use crate::committed::{SHARED_CORES, run};
 use fathom::experiment::{CoreUse, Statement};
-use fathom::record::Run;
 use fathom::report::{Form, RunReport, Style, render};
 use fathom::results::{Agreement, Results};
-use std::io::Read;
-
-/// Guests with cores that other guests share.
-const RUNS: [(&str, &[u8]); 2] = [
-    ("zen3-shared-quick-1", include_bytes!("../fixtures/runs/zen3-shared-quick-1.jsonl.gz")),
-    ("emerald-rapids-quick", include_bytes!("../fixtures/runs/emerald-rapids-quick.jsonl.gz")),
-];
 
 const ALL_SHARED: &str = "All with the core shared.";
 const OF_BOTH: &str = "Not like with like";
-
-fn run(compressed: &[u8]) -> Run {
-    fathom::experiments::register();
-    let mut text = String::new();
-    flate2::read::GzDecoder::new(compressed).read_to_string(&mut text).unwrap();
-    crate::fixture::parse(&text)
-}
 
 fn mixes(statement: &Statement) -> bool {
     let has = |state| statement.figures().any(|figure| figure.found.core == Some(state));
@@ -32,7 +18,7 @@ fn mixes(statement: &Statement) -> bool {
 #[test]
 fn no_statement_mixes_the_core_alone_and_shared_without_saying_so() {
     let mut instead = 0;
-    for (name, compressed) in RUNS {
+    for (name, compressed) in SHARED_CORES {
         let run = run(compressed);
         let results = Results::of(&run);
         let own = results.findings.iter().flat_map(|(_, of)| of).filter(|finding| !finding.is_miss());
@@ -54,7 +40,7 @@ fn no_statement_mixes_the_core_alone_and_shared_without_saying_so() {
 #[test]
 fn no_line_goes_through_points_of_both_states() {
     let mut left_out = 0;
-    for (name, compressed) in RUNS {
+    for (name, compressed) in SHARED_CORES {
         let run = run(compressed);
         let results = Results::of(&run);
         for trend in &results.trends {
@@ -83,7 +69,7 @@ fn no_line_goes_through_points_of_both_states() {
 /// The row of a published figure whose source timed calls of an empty body, beside ours that add up their arguments.
 #[test]
 fn a_published_figure_of_another_operation_has_no_ratio() {
-    let run = run(RUNS[1].1);
+    let run = run(SHARED_CORES[1].1);
     let results = Results::of(&run);
     let text = render(&RunReport::of(&results), Form::Markdown, Style { width: 2000, colour: false });
     let section = text.split("Beside the nearest published machines").last().expect("the section");

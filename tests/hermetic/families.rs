@@ -1,17 +1,16 @@
 //! Families of points in comparisons: a change planted in a committed run, and simulated pairs of runs whose truth is known.
 
+use crate::committed::{SHARED_CORES, run};
 use fathom::comparison::{
     Comparison, Decision, Level, Margins, Obstacle, PooledFamily, ReducedRun, Side, Verdict, decide,
 };
 use fathom::experiment::{Parameter, Point};
 use fathom::quantity::Unit;
-use fathom::record::Run;
 use fathom::report::{ComparisonReport, Form, Style, render};
 use fathom::results::Outcome;
 use fathom::statistics::{Interval, estimate};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
-use std::io::Read;
 use std::sync::OnceLock;
 
 pub const CALLS: &str = "cpu/system_call";
@@ -24,12 +23,7 @@ pub fn compared(before: &ReducedRun, after: &ReducedRun, margin: f64) -> Compari
 /// A quick run whose core was shared 45 % of the time.
 fn committed() -> &'static ReducedRun {
     static RUN: OnceLock<ReducedRun> = OnceLock::new();
-    let file = &include_bytes!("../fixtures/runs/zen3-shared-quick-1.jsonl.gz")[..];
-    RUN.get_or_init(|| {
-        let mut text = String::new();
-        flate2::read::GzDecoder::new(file).read_to_string(&mut text).expect("text");
-        ReducedRun::of_run(&Run::parse(&text).expect("a run"))
-    })
+    RUN.get_or_init(|| ReducedRun::of_run(&run(SHARED_CORES[0].1)))
 }
 
 pub fn multiply(level: &mut Level, by: f64) {

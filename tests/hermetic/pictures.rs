@@ -1,5 +1,6 @@
 //! The pictures of runs of real machines: words that can be read, and what their sections are about.
 
+use crate::committed::{SHARED_CORES, run};
 use crate::reported::{EVERYTHING, FIXED};
 use fathom::experiment::Point;
 use fathom::record::Run;
@@ -7,14 +8,7 @@ use fathom::report::figure::Svg;
 use fathom::report::paper::{Block, Document, Figure, Section};
 use fathom::report::{RunReport, Subject, words};
 use fathom::results::{Outcome, PointResult, Results};
-use std::io::Read;
 use std::sync::LazyLock;
-
-/// A guest with cores that other guests share, and one whose trials were too few for intervals.
-const RUNS: [(&str, &[u8]); 2] = [
-    ("zen3-shared-quick-1", include_bytes!("../fixtures/runs/zen3-shared-quick-1.jsonl.gz")),
-    ("emerald-rapids-quick", include_bytes!("../fixtures/runs/emerald-rapids-quick.jsonl.gz")),
-];
 
 /// The style of drawings, which has the sizes of their words.
 const STYLE: &str = include_str!("../../crates/report/src/paper/html/figure.css");
@@ -23,14 +17,11 @@ const STYLE: &str = include_str!("../../crates/report/src/paper/html/figure.css"
 const LETTER: f64 = 0.55;
 
 static READ: LazyLock<Vec<(&str, Results<'static>)>> = LazyLock::new(|| {
-    fathom::experiments::register();
     let read = |(name, compressed): &(&'static str, &[u8])| {
-        let mut text = String::new();
-        flate2::read::GzDecoder::new(*compressed).read_to_string(&mut text).unwrap();
-        let run: &'static Run = Box::leak(Box::new(crate::fixture::parse(&text)));
+        let run: &'static Run = Box::leak(Box::new(run(compressed)));
         (*name, Results::of(run))
     };
-    RUNS.iter().map(read).collect()
+    SHARED_CORES.iter().map(read).collect()
 });
 
 /// Words of a drawing with the space that they take.

@@ -138,6 +138,11 @@ impl Found {
         }
     }
 
+    /// Whether it is not computed from values of unlike states of the core, whose difference is in part the neighbour's.
+    pub fn is_of_one_core_state(&self) -> bool {
+        self.core != Some(CoreUse::Both)
+    }
+
     /// Whether it lies above zero, with its whole interval where it has one.
     pub fn is_positive(&self) -> bool {
         self.value > 0.0 && self.measured.ends().is_none_or(|(low, _)| low > 0.0)

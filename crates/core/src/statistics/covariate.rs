@@ -21,8 +21,9 @@ use super::quantile::LEVEL;
 /// The least range of the covariate's logarithm over which trials show a slope: covariates are themselves measured.
 const LEAST: f64 = 0.001;
 
-/// Below so many trials the interval is widened more, four do not show a slope, and five none against what is known of it: with so few, the choice of the slope by its own
-/// test and the interval beside it held the truth 92 times in 100 of `tests/statistics/covariate.rs`.
+/// Below so many trials the interval is widened more, four do not show a slope, and five none against what is known of it: with so
+/// few, the choice of the slope by its own test and the interval beside it held the truth 92 times in 100 of
+/// `tests/statistics/covariate.rs`.
 const FEW: f64 = 6.0;
 
 /// What a slope is from.
@@ -76,14 +77,14 @@ impl CovariateFit {
             return mean.is_finite().then(|| fit(SlopeSource::Kind, middle, range));
         }
         let (line, shown) = (line?, shown?);
-        let is_known = shown.high - shown.low <= possible.high - possible.low;
+        let is_narrow = shown.high - shown.low <= possible.high - possible.low;
         let is_possible = shown.low <= possible.high && shown.high >= possible.low && !shown.contains(0.0);
         let encloses = low <= 0.0 && high >= 0.0;
         let (source, least) = match known {
             None => (SlopeSource::Trials, MINIMUM_TRIALS + 1),
             Some(_) => (SlopeSource::TrialsAgainstKind, MINIMUM_TRIALS + 2),
         };
-        (trials.len() >= least && is_known && is_possible && encloses)
+        (trials.len() >= least && is_narrow && is_possible && encloses)
             .then(|| fit(source, line.slope.clamp(possible.low, possible.high), Some(shown)))
     }
 
@@ -115,26 +116,26 @@ impl CovariateFit {
             return estimate;
         };
         let by_slope = (slope.high - slope.low) / 2.0 * self.from_reference.abs() * estimate.value.abs();
-        if self.is_known() {
-            let reach = |of: f64| of.hypot(by_slope);
-            *ends = Interval {
-                low: estimate.value - reach(estimate.value - ends.low),
-                high: estimate.value + reach(ends.high - estimate.value),
-            };
-            return estimate;
-        }
-        let freedom = self.trials as f64 - 1.0;
-        let quantile = |freedom| student_quantile(f64::midpoint(1.0, LEVEL), freedom);
-        let trials = self.trials as f64;
-        let is_chosen_twice = self.source == SlopeSource::TrialsAgainstKind;
-        let nearer = (trials / (trials - 2.0)).powf(if trials < FEW || is_chosen_twice { 1.0 } else { 0.5 });
-        let fewer = quantile(freedom - 1.0) / quantile(freedom) * nearer;
-        let reach = |of: f64| (fewer * of).hypot(by_slope);
+        let by_line = self.by_own_line();
+        let reach = |of: f64| (by_line * of).hypot(by_slope);
         *ends = Interval {
             low: estimate.value - reach(estimate.value - ends.low),
             high: estimate.value + reach(ends.high - estimate.value),
         };
         estimate
+    }
+
+    /// The factor by which the scatter about the trials' own line understates that about the true one: they have one degree of freedom
+    /// less, and lie nearer to it. 1 for a slope that was known beforehand.
+    fn by_own_line(&self) -> f64 {
+        let trials = self.trials as f64;
+        let quantile = |freedom| student_quantile(f64::midpoint(1.0, LEVEL), freedom);
+        let nearer = match self.source {
+            SlopeSource::Kind => return 1.0,
+            SlopeSource::Trials if trials >= FEW => (trials / (trials - 2.0)).sqrt(),
+            SlopeSource::Trials | SlopeSource::TrialsAgainstKind => trials / (trials - 2.0),
+        };
+        quantile(trials - 2.0) / quantile(trials - 1.0) * nearer
     }
 }
 

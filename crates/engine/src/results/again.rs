@@ -4,7 +4,7 @@
 //! the figures of the finished run, to judge today's predictors by machines that were measured earlier. No predictor uses the point that
 //! it predicts, nor a later experiment (`tests/hermetic/predictions.rs`), so a result is still not part of its own prediction.
 
-use super::{UnlikeCpu, core_hz, everything, point};
+use super::{UnlikeCpu, everything, point};
 use crate::record::Run;
 use crate::results::known_states::RunStates;
 use crate::results::virtual_peer;
@@ -15,7 +15,7 @@ pub fn predicted_again(mut run: Run) -> Run {
     let states = RunStates::of(&run);
     let unlike = UnlikeCpu::all(&run, states.core.as_ref());
     let results = point::results(&run, states.known(), &unlike);
-    let mut known = everything(&run, &results, core_hz(&run));
+    let mut known = everything(&run, &results, states.frequency);
     known.virtual_peer = virtual_peer::has_one(&run);
     let mut lines = run.predictions.clone();
     for line in &mut lines {

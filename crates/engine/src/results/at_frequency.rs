@@ -34,8 +34,7 @@ pub struct AtFrequency {
 
 impl AtFrequency {
     /// Moves the observations of a point's trials to the usual frequency, with the share of their cost that follows it as far as the kind
-    /// of the operation gives it; `None`, and all as it was, where they do not follow it, or not
-    /// visibly.
+    /// of the operation gives it; `None`, and all as it was, where they do not follow it, or not visibly.
     pub(super) fn move_to(
         usual_hz: f64,
         by_kind: Option<CoreShare>,

@@ -2,7 +2,8 @@
 
 use crate::record::{Header, Run, Trial};
 use fathom_core::sampling::{CoreReadings, Sample, occupancy};
-use fathom_core::statistics;
+use fathom_core::sorting;
+use fathom_core::statistics::{self, Interval};
 
 /// The frequency of the core in a trial, hertz: by the chains next to its observations, or else around them.
 pub fn core_hz_of(header: &Header, trial: &Trial) -> Option<f64> {
@@ -13,8 +14,36 @@ pub fn core_hz_of(header: &Header, trial: &Trial) -> Option<f64> {
 
 /// The observed frequency, median over the run's trials, hertz; before the first trial, the one observed when the machine was described.
 pub fn core_hz(run: &Run) -> Option<f64> {
-    let of_trials: Vec<f64> = run.trials.iter().filter_map(|trial| core_hz_of(&run.header, trial)).collect();
-    statistics::median(&of_trials).or_else(|| run.header.machine.processor.observed_hz.value().copied())
+    UsualFrequency::of(run).hz
+}
+
+/// The frequency of the core over the trials of a run.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct UsualFrequency {
+    /// The median over the trials, hertz; before the first, what was observed when the machine was described.
+    pub hz: Option<f64>,
+    /// An interval for the frequency of one point, hertz: a standard deviation over trials below and above the median. The median of six
+    /// trials, as a point has, has a standard error of half of that (1.25 over the root of six), of which 95 % is two. `None` with too
+    /// few trials.
+    pub ends: Option<Interval>,
+}
+
+/// The share of the trials on each side of a standard deviation below and above the median.
+const DEVIATION: [f64; 2] = [0.16, 0.84];
+
+impl UsualFrequency {
+    pub fn of(run: &Run) -> Self {
+        let mut of_trials: Vec<f64> =
+            run.trials.iter().filter_map(|trial| core_hz_of(&run.header, trial)).collect();
+        let described = || run.header.machine.processor.observed_hz.value().copied();
+        let hz = statistics::median(&of_trials).or_else(described);
+        sorting::numbers(&mut of_trials);
+        let last = of_trials.len().saturating_sub(1) as f64;
+        let at = |share: f64| of_trials.get((share * last).round() as usize).copied();
+        let [low, high] = DEVIATION.map(at);
+        let ends = low.zip(high).filter(|_| of_trials.len() >= statistics::MINIMUM_TRIALS);
+        UsualFrequency { hz, ends: ends.map(|(low, high)| Interval { low, high }) }
+    }
 }
 
 /// The frequency by each reading of a sample, hertz; none if the core was not read next to every observation.

@@ -23,6 +23,13 @@ pub(super) struct OfEitherState<'run> {
     pub shared: &'run Known<'run>,
 }
 
+/// Whether figures are of unlike states of the core, so that statements may mix them.
+pub(super) fn are_unlike(points: &[PointResult]) -> bool {
+    let mut states = points.iter().filter_map(|point| point.core.as_ref()?.state.of_short_work());
+    let first = states.next();
+    states.any(|state| Some(state) != first)
+}
+
 /// A figure with the core shared; of what is no short work, the figure; `None` of short work that was not observed so.
 pub(super) fn with_the_core_shared(point: &PointResult) -> Option<Found> {
     let figure = point.figure()?;

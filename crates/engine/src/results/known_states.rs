@@ -1,6 +1,6 @@
 //! The states of a machine that changes while it is measured, as far as its run shows them.
 
-use super::core_frequency;
+use super::core_frequency::UsualFrequency;
 use super::core_state::CoreLevels;
 use super::cpu_distance::{ByDistance, CpuDistances};
 use crate::record::{Header, PlannedPoint, Run, Trial};
@@ -21,18 +21,24 @@ pub struct KnownStates<'a> {
 pub(super) struct RunStates {
     pub core: Option<Levels>,
     pub distances: Option<CpuDistances>,
-    usual_hz: Option<f64>,
+    pub frequency: UsualFrequency,
+    /// Whether times are moved to the usual frequency.
+    moves: bool,
 }
 
 impl RunStates {
     pub fn of(run: &Run) -> Self {
-        let usual_hz = core_frequency::core_hz(run).filter(|_| moves_to_one_frequency(&run.header));
-        RunStates { core: CoreLevels::of(run), distances: CpuDistances::of(run), usual_hz }
+        RunStates {
+            core: CoreLevels::of(run),
+            distances: CpuDistances::of(run),
+            frequency: UsualFrequency::of(run),
+            moves: moves_to_one_frequency(&run.header),
+        }
     }
 
     pub fn known(&self) -> KnownStates<'_> {
         let (core, distances) = (self.core.as_ref(), self.distances.as_ref());
-        KnownStates { core, distances, usual_hz: self.usual_hz }
+        KnownStates { core, distances, usual_hz: self.frequency.hz.filter(|_| self.moves) }
     }
 }
 

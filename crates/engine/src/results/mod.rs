@@ -78,10 +78,10 @@ pub use visits::CoreTrials;
 pub(crate) use visits::Visits;
 
 use crate::record::{Method, Run};
+use core_frequency::UsualFrequency;
 use core_use::OfEitherState;
 use fathom_core::experiment::{Experiment, Finding, Found, Known, Levels, Point};
-use fathom_core::sorting;
-use fathom_core::statistics::{self, Interval};
+use fathom_core::statistics::Interval;
 use known_states::RunStates;
 use missed::Figures;
 use point::first_of_each;
@@ -109,6 +109,8 @@ pub struct Results<'run> {
     pub accuracy: Accuracy,
     /// The observed core frequency, median over trials, hertz.
     pub core_hz: Option<f64>,
+    /// What most trials' frequencies lie between, hertz.
+    core_hz_ends: Option<Interval>,
     /// CPUs of the run's kind that are unlike its own, and whose trials are left out.
     pub unlike_cpus: Vec<UnlikeCpu>,
     /// The share of the time in which the core was shared, with its derivation; `None` if the run file does not contain it.
@@ -123,16 +125,15 @@ impl<'run> Results<'run> {
         let states = RunStates::of(run);
         let unlike_cpus = UnlikeCpu::all(run, states.core.as_ref());
         let mut points = point::results(run, states.known(), &unlike_cpus);
-        let core_hz = core_hz(run);
-        let mut known = supported(run, &points, core_hz, PointResult::figure);
+        let mut known = supported(run, &points, &states, PointResult::figure);
         if bounds::mark(&mut points, &known) {
-            known = supported(run, &points, core_hz, PointResult::figure);
+            known = supported(run, &points, &states, PointResult::figure);
         }
-        known.line_looks = states.distances.as_ref().map(CpuDistances::line_looks).unwrap_or_default();
-        let beside_a_neighbour = supported(run, &points, core_hz, core_use::with_the_core_shared);
-        let either = OfEitherState { main: &known, shared: &beside_a_neighbour };
+        let beside_a_neighbour = core_use::are_unlike(&points)
+            .then(|| supported(run, &points, &states, core_use::with_the_core_shared));
+        let either = OfEitherState { main: &known, shared: beside_a_neighbour.as_ref().unwrap_or(&known) };
         let of_one_state = points.iter().filter(|point| point.mixture.is_none());
-        let all = everything(run, of_one_state, core_hz);
+        let all = everything(run, of_one_state, states.frequency);
         let methods: Vec<&dyn Experiment> = experiments_of(&points).collect();
         let names: Vec<String> = first_of_each(&points).map(|point| point.experiment.clone()).collect();
         let shared = with_the_core_shared(&points);
@@ -183,7 +184,8 @@ impl<'run> Results<'run> {
             mechanisms,
             cross_checks,
             accuracy,
-            core_hz,
+            core_hz: states.frequency.hz,
+            core_hz_ends: states.frequency.ends,
             unlike_cpus,
             core_shared,
             cpu_distances: states.distances,
@@ -207,7 +209,7 @@ impl<'run> Results<'run> {
     /// The figures found by the methods of this program, with the experiments' own names of points.
     pub fn known(&self) -> Known<'run> {
         let mut known = Known::new(&self.run.header.machine, self.core_hz);
-        known.core_hz_ends = core_hz_ends(self.run);
+        known.core_hz_ends = self.core_hz_ends;
         known.virtual_peer = virtual_peer::has_one(self.run);
         for point in self.points.iter().filter(|point| point.method().is_ok()) {
             if let Some(figure) = point.figure() {
@@ -272,10 +274,10 @@ fn experiments_of(points: &[PointResult]) -> impl Iterator<Item = &'static dyn E
 fn everything<'run, 'point>(
     run: &'run Run,
     points: impl IntoIterator<Item = &'point PointResult>,
-    core_hz: Option<f64>,
+    frequency: UsualFrequency,
 ) -> Known<'run> {
-    let mut known = Known::new(&run.header.machine, core_hz);
-    known.core_hz_ends = core_hz_ends(run);
+    let mut known = Known::new(&run.header.machine, frequency.hz);
+    known.core_hz_ends = frequency.ends;
     for point in points {
         if let Some(estimate) = point.outcome.observed() {
             known.learn(&point.experiment, &point.point, Found::of(estimate, point.unit));
@@ -289,11 +291,12 @@ fn everything<'run, 'point>(
 fn supported<'run>(
     run: &'run Run,
     points: &[PointResult],
-    core_hz: Option<f64>,
+    states: &RunStates,
     figure: fn(&PointResult) -> Option<Found>,
 ) -> Known<'run> {
-    let mut known = Known::new(&run.header.machine, core_hz);
-    known.core_hz_ends = core_hz_ends(run);
+    let mut known = Known::new(&run.header.machine, states.frequency.hz);
+    known.core_hz_ends = states.frequency.ends;
+    known.line_looks = states.distances.as_ref().map(CpuDistances::line_looks).unwrap_or_default();
     known.virtual_peer = virtual_peer::has_one(run);
     let is_of_the_usual_distance =
         |point: &&PointResult| point.cpu_distance.as_ref().is_none_or(PointDistance::is_usual);
@@ -306,20 +309,6 @@ fn supported<'run>(
         trend.teach(&mut known, &trend.group);
     }
     known
-}
-
-/// The share of the trials on each side of a standard deviation below and above the median.
-const DEVIATION: [f64; 2] = [0.16, 0.84];
-
-/// The interval of the core frequency for figures of a few trials, hertz: a standard deviation over trials to each side. The median
-/// of six trials, as a point has, has a standard error of half of that (1.25 over the root of six), of which 95 % is two. `None` with too few
-/// trials.
-fn core_hz_ends(run: &Run) -> Option<Interval> {
-    let mut seen: Vec<f64> = run.trials.iter().filter_map(|trial| core_hz_of(&run.header, trial)).collect();
-    sorting::numbers(&mut seen);
-    let at = |share: f64| seen.get((share * seen.len().saturating_sub(1) as f64).round() as usize).copied();
-    let [low, high] = DEVIATION.map(at);
-    (seen.len() >= statistics::MINIMUM_TRIALS).then_some(Interval { low: low?, high: high? })
 }
 
 /// The values with the core shared.

@@ -1,7 +1,7 @@
 //! What leaving the guest takes.
 
 use fathom_core::experiment::At::Name;
-use fathom_core::experiment::{CoreUse, Found, Known, Selector};
+use fathom_core::experiment::{Found, Known, Selector};
 
 /// Readings of the clock with two CPUIDs and with one.
 pub(super) const TWO: Selector = Selector::only(
@@ -17,6 +17,5 @@ pub(super) const ONE: Selector = Selector::only(
 /// hardware, if it is not resolved, and of one reading with the core alone and one with it shared.
 pub(super) fn exit(known: &Known) -> Option<Found> {
     let exit = TWO.found(known)?.minus(ONE.found(known)?);
-    let is_of_one_state = exit.core != Some(CoreUse::Both);
-    (known.machine.is_virtual() && is_of_one_state && exit.is_resolved()).then_some(exit)
+    (known.machine.is_virtual() && exit.is_of_one_core_state() && exit.is_resolved()).then_some(exit)
 }

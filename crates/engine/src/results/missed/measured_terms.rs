@@ -2,7 +2,7 @@
 
 use super::miss::Missed;
 use fathom_core::experiment::At::{Any, Cache, Memory, Name, Number};
-use fathom_core::experiment::{CoreUse, Found, Known, Placement, Selector, Statement, Term, statement};
+use fathom_core::experiment::{Found, Known, Placement, Selector, Statement, Term, statement};
 
 use super::candidate::MissCandidate;
 use crate::results::accuracy::distance;
@@ -186,7 +186,7 @@ fn beyond(points: Selector, known: &Known) -> Option<Found> {
 
 /// A difference above zero, unless part of it is what a neighbour on the core costs.
 fn of_one_state(more: Found) -> Option<Found> {
-    (more.value > 0.0 && more.core != Some(CoreUse::Both)).then_some(more)
+    (more.value > 0.0 && more.is_of_one_core_state()).then_some(more)
 }
 
 /// Waking an idle CPU, by an operation of another experiment than this, and by which.

@@ -10,8 +10,8 @@
 //! which the mechanism costs a tenth, as an exit to a hypervisor that is a guest itself.
 //!
 //! The first candidate of which all this is true is the cause, and the only one. Without one the miss may lie in one assumed term, which
-//! what was measured bounds. Otherwise it is not explained, and the candidates are listed with the measurement that excludes each. Whether something that the run cannot separate took part
-//! (mitigations, a paravirtual hypervisor) is said as such.
+//! what was measured bounds. Otherwise it is not explained, and the candidates are listed with the measurement that excludes each.
+//! Whether something that the run cannot separate took part (mitigations, a paravirtual hypervisor) is said as such.
 
 mod candidate;
 mod excluded;
@@ -46,6 +46,13 @@ struct Judged<'run> {
     rejected: Vec<MissCandidate>,
     /// The assumed term in which the miss lies, if it has no cause.
     overstated: Option<Overstated>,
+}
+
+impl<'run> Judged<'run> {
+    /// A miss for which no candidate is judged.
+    fn without_candidates(missed: Missed<'run>, explanation: Explanation) -> Self {
+        Judged { missed, explanation, cause: None, rejected: vec![], overstated: None }
+    }
 }
 
 /// The figures of the finished run: those supported by their evidence, and all.
@@ -83,22 +90,10 @@ pub fn explain(names: &[&str], points: &mut [PointResult], figures: Figures) -> 
 
 fn judge<'run>(missed: Missed<'run>, figures: Figures) -> Judged<'run> {
     if missed.result.evidence.fails() {
-        return Judged {
-            missed,
-            explanation: Explanation::InDoubt,
-            cause: None,
-            rejected: vec![],
-            overstated: None,
-        };
+        return Judged::without_candidates(missed, Explanation::InDoubt);
     }
     if !missed.is_certain() {
-        return Judged {
-            missed,
-            explanation: Explanation::NotCertain,
-            cause: None,
-            rejected: vec![],
-            overstated: None,
-        };
+        return Judged::without_candidates(missed, Explanation::NotCertain);
     }
     // What takes longer by itself than the whole was measured with more around it: as a part of this it is neither cause nor near it.
     let mut rejected = candidate::all(&missed, figures);
