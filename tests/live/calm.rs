@@ -1,9 +1,16 @@
 //! Whether the machine was calm while a test ran: what others took of its CPUs, by the kernel's own account, and whether
-//! another hardware thread used the core, by a stream of additions beside a chain of them.
+//! another hardware thread used a core, by a stream of additions beside a chain of them.
+//!
+//! Cores are read at both ends of a test and once a second between them: another guest comes and goes for seconds. What a
+//! reading of a core alone is like is known from all readings of the program, so that a core that is shared all the time
+//! of a test is not the usual one.
 
 use fathom::sampling::clock::MonotonicRaw;
-use fathom::sampling::occupancy;
-use std::time::Instant;
+use fathom::sampling::{affinity, occupancy};
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::sync::{Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
 
 /// What others may take of one CPU's time before they are an excuse.
 const TAKEN: f64 = 0.02;
@@ -11,8 +18,14 @@ const TAKEN: f64 = 0.02;
 /// A share of readings in which another hardware thread used the core that is an excuse.
 const SHARED: f64 = 0.05;
 
-/// Readings of the core at either end of a test: half a microsecond each, spread over milliseconds.
-const READINGS: usize = 200;
+/// Readings of each core at a time: half a microsecond each.
+const READINGS: usize = 20;
+
+/// The time between two looks at the cores.
+const BETWEEN_LOOKS: Duration = Duration::from_secs(1);
+
+/// Readings of all tests so far.
+static KNOWN: Mutex<Vec<f64>> = Mutex::new(Vec::new());
 
 /// A look at the machine's accounts.
 pub struct Watch {
@@ -20,7 +33,7 @@ pub struct Watch {
     busy_s: f64,
     own_s: f64,
     throttled: u64,
-    quotients: Vec<f64>,
+    cores: CoreWatch,
 }
 
 impl Watch {
@@ -30,12 +43,12 @@ impl Watch {
             busy_s: busy_seconds(),
             own_s: own_seconds(),
             throttled: throttled_periods(),
-            quotients: quotients(),
+            cores: CoreWatch::begin(),
         }
     }
 
     /// What disturbed since the beginning, in words; `None` where nothing did.
-    pub fn disturbance(&self) -> Option<String> {
+    pub fn disturbance(self) -> Option<String> {
         let wall = self.began.elapsed().as_secs_f64();
         let others = (busy_seconds() - self.busy_s) - (own_seconds() - self.own_s);
         if others > TAKEN * wall {
@@ -45,7 +58,7 @@ impl Watch {
         if throttled > 0 {
             return Some(format!("throttled by a CPU quota in {throttled} periods"));
         }
-        let shared = shared(&[self.quotients.as_slice(), &quotients()].concat());
+        let shared = shared(&self.cores.end());
         (shared > SHARED).then(|| format!("the core was shared in {:.0} % of readings", 100.0 * shared))
     }
 }
@@ -88,19 +101,50 @@ fn throttled_periods() -> u64 {
     paths.filter_map(read).max().unwrap_or(0)
 }
 
-fn quotients() -> Vec<f64> {
-    (0..READINGS)
-        .map(|_| occupancy::quotient(occupancy::read(&MonotonicRaw, 1)))
-        .filter(|one| one.is_finite())
-        .collect()
+/// A thread that reads the cores now and then.
+struct CoreWatch {
+    ended: Sender<()>,
+    thread: JoinHandle<Vec<f64>>,
 }
 
-/// The share of readings that are far above the least usual one, as with another thread on the core.
+impl CoreWatch {
+    fn begin() -> Self {
+        let (ended, end) = channel();
+        let thread = std::thread::spawn(move || {
+            let cpus = affinity::current();
+            let mut quotients = quotients(&cpus);
+            while end.recv_timeout(BETWEEN_LOOKS) == Err(RecvTimeoutError::Timeout) {
+                quotients.extend(self::quotients(&cpus));
+            }
+            quotients.extend(self::quotients(&cpus));
+            quotients
+        });
+        CoreWatch { ended, thread }
+    }
+
+    fn end(self) -> Vec<f64> {
+        drop(self.ended);
+        self.thread.join().unwrap_or_default()
+    }
+}
+
+/// Readings of each of these CPUs' cores.
+fn quotients(cpus: &[usize]) -> Vec<f64> {
+    let read = |cpu: &usize| {
+        affinity::set(&[*cpu]);
+        (0..READINGS).map(|_| occupancy::quotient(occupancy::read(&MonotonicRaw, 1))).collect::<Vec<_>>()
+    };
+    cpus.iter().flat_map(read).filter(|one| one.is_finite()).collect()
+}
+
+/// The share of readings that are far above the least usual one that was ever met, as with another thread on the core.
 fn shared(quotients: &[f64]) -> f64 {
     /// Alone and shared differ by a third at least, on every core that was met.
     const ABOVE: f64 = 1.2;
-    let mut sorted = quotients.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    let Some(usual) = sorted.get(sorted.len() / 20) else { return 0.0 };
-    sorted.iter().filter(|quotient| **quotient > ABOVE * usual).count() as f64 / sorted.len() as f64
+    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    known.extend(quotients);
+    known.sort_by(f64::total_cmp);
+    let Some(usual) = known.get(known.len() / 20) else { return 0.0 };
+    let above = quotients.iter().filter(|quotient| **quotient > ABOVE * usual).count();
+    above as f64 / quotients.len().max(1) as f64
 }

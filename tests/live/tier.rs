@@ -151,7 +151,7 @@ fn report(test: &Test, counts: &Counts) {
     let (began, watch) = (Instant::now(), Watch::begin());
     // A test that pins its thread must not leave the next one a single CPU.
     let free = affinity::current();
-    let ending = ended(test, &watch);
+    let ending = ended(test, watch);
     affinity::set(&free);
     let name = test.name.trim_start_matches("live::");
     let took = began.elapsed().as_secs_f64();
@@ -174,10 +174,12 @@ fn report(test: &Test, counts: &Counts) {
 }
 
 /// How a test ends; of one that measures alone, an excuse is held against what the machine did meanwhile.
-fn ended(test: &Test, watch: &Watch) -> Ending {
-    match catch_unwind(AssertUnwindSafe(test.run)) {
+fn ended(test: &Test, watch: Watch) -> Ending {
+    let outcome = catch_unwind(AssertUnwindSafe(test.run));
+    let disturbance = watch.disturbance();
+    match outcome {
         Ok(Ok(())) => Ending::Passed,
-        Ok(Err(Undecided::Inconclusive(seen))) => match watch.disturbance() {
+        Ok(Err(Undecided::Inconclusive(seen))) => match disturbance {
             Some(by) => Ending::Undecided(Undecided::Inconclusive(format!("{seen} ({by})"))),
             None if test.alone => {
                 Ending::Failed(format!("inconclusive, though the machine was calm: {seen}"))

@@ -196,10 +196,11 @@ fn the_loops_of_report_000_go_round_as_often_as_they_are_told() -> Outcome {
         calls(7, rounds);
     };
     for (name, work) in [("empty", empty as fn(u64)), ("store", store), ("calls", procedures)] {
-        // One right after the other, so that a core that another guest slows is slow for both; it may change in between, but
-        // a loop that does not count its rounds takes as long for both.
-        let ratios = median_of_41(|_| took(work, 2_000_000) / took(work, 200_000));
-        within(&format!("{name}: ten times as many take as many times as long"), ratios, 4.0, 25.0)?;
+        // One right after the other, so that a core that another guest slows is slow for both. It may change in between, and a
+        // core may forward a store to a load in no time for a while: rounds take up to five times as long as others.
+        // A loop that does not count its rounds takes as long for both.
+        let ratios = median_of_41(|_| took(work, 2_000_000) / took(work, 20_000));
+        within(&format!("{name}: a hundred times as many take as many times as long"), ratios, 20.0, 500.0)?;
     }
     Ok(())
 }

@@ -34,7 +34,7 @@ pub enum CoreUse {
 
 impl CoreUse {
     /// Of what is computed from two values; a value without a state is the same in both.
-    fn of_both(one: Option<Self>, other: Option<Self>) -> Option<Self> {
+    pub fn of_both(one: Option<Self>, other: Option<Self>) -> Option<Self> {
         match (one, other) {
             (Some(one), Some(other)) if one != other => Some(CoreUse::Both),
             (one, other) => one.or(other),

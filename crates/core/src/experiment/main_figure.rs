@@ -135,6 +135,10 @@ mod tests {
             figure.choose(points.iter(), &[mark(200.0), mark(second)]).map(|point| point.number(&SIZE))
         };
         assert_eq!((within(3000.0), within(300.0)), (Some(1024), None));
+        let figure = MainFigure::of("x", &[("size", At::Within(2))]);
+        let mark = |at| Landmark { along: "size", at, name: String::new() };
+        let smallest = figure.choose(points.iter(), &[mark(8.0), mark(3000.0)]);
+        assert_eq!(smallest.map(|point| point.number(&SIZE)), Some(16), "where others push out least");
     }
 
     #[test]

@@ -69,8 +69,9 @@ pub enum At {
     Least,
     /// The greatest among them.
     Most,
-    /// The greatest that is at most half of the machine's declared limit with this number, from 1, and beyond the limit before it:
-    /// well within a cache, and in no smaller one.
+    /// Well within the machine's declared limit with this number, from 1, and in no smaller cache: at most half of the limit, and of
+    /// the sizes from twice the limit before it on the smallest, whose lines and translations others push out least; of the
+    /// first limit the greatest.
     Within(usize),
     /// The smallest size that represents this level of the data caches: at least twice the capacity of the level before, and at
     /// most half of a CPU's share of this one.
@@ -211,8 +212,10 @@ impl At {
             At::Number(value) => Some(value),
             At::Least => numbers().min(),
             At::Most => numbers().max(),
-            At::Within(place) => within(name, place, landmarks).and_then(|(beyond, most)| {
-                numbers().filter(|number| *number as f64 > beyond && *number as f64 <= most).max()
+            At::Within(place) => within(name, place, landmarks).and_then(|(before, most)| {
+                let beyond =
+                    |least: f64| numbers().filter(move |size| (least..=most).contains(&(*size as f64)));
+                if before > 0.0 { beyond(2.0 * before).min() } else { beyond(0.0).max() }
             }),
             At::Cache(level) => machine
                 .and_then(|machine| capacities(machine, level))

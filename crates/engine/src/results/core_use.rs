@@ -6,6 +6,7 @@ use super::mechanisms::{self, Mechanism};
 use super::point::PointResult;
 use super::{CrossCheck, cross_checks};
 use fathom_core::experiment::{CoreUse, Experiment, Finding, Found, Known, Piece, Statement};
+use std::cmp::Reverse;
 
 /// What is said of a sentence whose values are all of the core shared.
 const OF_SHARED: &str = " All with the core shared.";
@@ -58,30 +59,39 @@ fn like(own: Vec<Finding>, with_neighbour: impl FnOnce() -> Vec<Finding>) -> Vec
     if !own.iter().any(|finding| mixes(&finding.statement)) {
         return own;
     }
-    let others = with_neighbour();
-    let instead = |finding: Finding| {
-        if !mixes(&finding.statement) {
-            return finding;
+    let mut others: Vec<Option<Finding>> = own.iter().map(|_| None).collect();
+    for other in with_neighbour() {
+        if let Some(place) = most_alike(&other.statement, &own, |place| others[place].is_none()) {
+            others[place] = Some(other).filter(|other| !mixes(&other.statement));
         }
-        let is_same = |other: &&Finding| {
-            beginning(&other.statement) == beginning(&finding.statement) && !mixes(&other.statement)
-        };
-        match others.iter().find(is_same) {
-            Some(other) => marked(Finding { statement: named(&other.statement), ..other.clone() }, OF_SHARED),
-            None => marked(finding, OF_BOTH),
-        }
+    }
+    let instead = |(finding, other): (Finding, Option<Finding>)| match other {
+        _ if !mixes(&finding.statement) => finding,
+        Some(other) => marked(Finding { statement: named(&other.statement), ..other }, OF_SHARED),
+        None => marked(finding, OF_BOTH),
     };
-    own.into_iter().map(instead).collect()
+    own.into_iter().zip(others).map(instead).collect()
 }
 
 /// The number of characters by which a sentence is known again: the words before its first figure may name another variant.
 const BEGINNING: usize = 24;
 
-fn beginning(statement: &Statement) -> Option<String> {
-    statement.0.iter().find_map(|piece| match piece {
-        Piece::Text(text) => Some(text.chars().take(BEGINNING).collect()),
-        Piece::Figure(_) | Piece::Point { .. } => None,
-    })
+/// The place of the sentence that begins as this one does, and of several that are free the one that goes on alike for longest.
+fn most_alike(statement: &Statement, among: &[Finding], is_free: impl Fn(usize) -> bool) -> Option<usize> {
+    let first = |statement: &Statement| {
+        statement.0.iter().find_map(|piece| match piece {
+            Piece::Text(text) => Some(text.clone()),
+            Piece::Figure(_) | Piece::Point { .. } => None,
+        })
+    };
+    let text = first(statement)?;
+    let in_common = |(place, other): (usize, &Finding)| {
+        let other = first(&other.statement)?;
+        let common = text.chars().zip(other.chars()).take_while(|(one, two)| one == two).count();
+        (common >= BEGINNING.min(text.chars().count()) && is_free(place)).then_some((common, Reverse(place)))
+    };
+    let (_, Reverse(place)) = among.iter().enumerate().filter_map(in_common).max()?;
+    Some(place)
 }
 
 /// The statement, whose figures with the core shared have names of their own: another sentence may have the same of the core alone.
@@ -182,6 +192,27 @@ mod tests {
         assert_eq!(unlike, format!("A write costs {{800}} more than a read.{OF_BOTH}"));
         let of_one = said(costs(alone, found(1200.0, CoreUse::Alone)), costs(shared, write));
         assert_eq!(of_one, "A write costs {500} more than a read.");
+    }
+
+    #[test]
+    fn each_of_two_sentences_that_begin_alike_is_made_of_its_own_figures() {
+        let (alone, shared) = (found(700.0, CoreUse::Alone), found(880.0, CoreUse::Shared));
+        let levels = |first: Found| {
+            let level = |pages: &str, first: Found| {
+                let more = shared.minus(first).named("more");
+                let lead = format!("Levels found in the curve on {pages} pages: ");
+                finding!(Question::Experiment, "{lead}{more}.", more)
+            };
+            vec![level("huge", first), level("base", first)]
+        };
+        let said = |others: Vec<Finding>| -> Vec<String> {
+            like(levels(alone), || others).iter().map(|finding| finding.statement.plain()).collect()
+        };
+        let text =
+            |pages, figure, mark| format!("Levels found in the curve on {pages} pages: {{{figure}}}.{mark}");
+        assert_eq!(said(levels(shared)), [text("huge", 0, OF_SHARED), text("base", 0, OF_SHARED)]);
+        let of_one = levels(shared).into_iter().skip(1).collect();
+        assert_eq!(said(of_one), [text("huge", 180, OF_BOTH), text("base", 0, OF_SHARED)]);
     }
 
     #[test]

@@ -1,15 +1,12 @@
 //! Levels of the memory hierarchy found in a curve of latency, compared with those that the machine declares.
 
 use super::hierarchy;
+use super::level_curve::LevelCurve;
+pub use super::level_match::Limit;
+use super::level_match::{LimitMatch, ShownCurve, boundary, matches};
 use fathom_core::experiment::Piece;
 use fathom_core::prelude::*;
-use fathom_core::statistics::{Crossing, CurvePoint, Interval, Measured, Plateau, plateaus, rise};
-
-/// The results of a run along a parameter, with the parameter's logarithm to base 2 as x.
-pub fn curve(known: &Known, experiment: &str, group: &Point, along: &Parameter) -> Vec<CurvePoint> {
-    let results = known.found_along(experiment, group, along);
-    results.into_iter().map(|(x, result)| ((x as f64).log2(), result.value, result.interval)).collect()
-}
+use fathom_core::statistics::{Crossing, Interval, Measured, Plateau};
 
 /// The axis of a curve: the quantity of x, and the noun after its numbers.
 #[derive(Clone, Copy)]
@@ -51,109 +48,6 @@ impl Along {
     }
 }
 
-/// A declared limit at which a plateau may end.
-pub struct Limit {
-    /// Its name, such as `L1`.
-    pub name: String,
-    pub at: u64,
-    /// Its origin: `declared`, or `published for Zen 4`.
-    pub origin: String,
-    /// Expected latency of the level and of the level beyond it, nanoseconds; `None` if nothing is known.
-    pub expected: Option<(f64, f64)>,
-}
-
-enum LimitMatch<'found> {
-    /// A plateau ends near it.
-    By(&'found Plateau, Crossing),
-    /// No plateau ends near it.
-    ByNone,
-    /// The curve ends before it.
-    Beyond,
-}
-
-/// Maximum distance of a level's end from its declared limit, in octaves: earlier because of other data in the cache, sharing
-/// with other cores, and sets that fill unevenly; later because of replacement that is not strictly by age.
-const EARLIER: f64 = 0.75;
-const LATER: f64 = 0.5;
-
-/// Factor above the published latency of a level from which a plateau is not that level's; likewise a next plateau this much
-/// above the published latency of the next level is not that level's, which then has none.
-const ANOTHER: f64 = 3.0;
-
-/// A curve in the order of x, and its plateaus.
-struct ShownCurve<'curve> {
-    curve: &'curve [CurvePoint],
-    plateaus: Vec<Plateau>,
-}
-
-/// The end of a plateau: half way to the next level, or, if the curve has no next plateau, the end of its flat part.
-fn boundary(plateau: &Plateau) -> Option<Crossing> {
-    let flat = |ends: Interval| Crossing { at: plateau.to, interval: ends };
-    plateau.half_way.or(plateau.ends.map(flat))
-}
-
-impl ShownCurve<'_> {
-    /// The end of a plateau beyond which another level is expected: half way to that level; if the level has no plateau, as is
-    /// common for shared last-level caches, half way to its published latency.
-    fn boundary_before(&self, plateau: &Plateau, beyond: f64) -> Option<Crossing> {
-        let next = self.plateaus.iter().find(|next| next.from > plateau.to);
-        if next.is_some_and(|next| next.value <= ANOTHER * beyond) || beyond <= plateau.value {
-            return boundary(plateau);
-        }
-        let around = Interval { low: beyond * 0.8, high: beyond * 1.25 };
-        rise(self.curve, plateau, beyond, around).or_else(|| boundary(plateau))
-    }
-
-    /// The start of memory (or of page walks), whatever a data sheet declares: the first plateau above half of the latency of the
-    /// largest set, in a sweep that goes beyond every limit or shows far more than the published latency of the last level.
-    fn memory_from(&self, limits: &[Limit]) -> Option<f64> {
-        let (furthest, most, _) = self.curve.last()?;
-        let last = limits.last()?;
-        let beyond = *furthest >= (last.at as f64).log2() + 1.0;
-        let slow = last.expected.is_some_and(|(own, _)| *most > ANOTHER * own);
-        let first = self.plateaus.iter().find(|plateau| 2.0 * plateau.value > *most)?;
-        (beyond || slow).then_some(first.from)
-    }
-
-    /// The plateau before memory that no limit explains: that of the last level, if it ends before its declared limit.
-    fn last_before(&self, memory: f64, claimed: &[f64]) -> Option<(&Plateau, Crossing)> {
-        let last_claimed = claimed.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        let between = |plateau: &&Plateau| plateau.from > last_claimed && plateau.from < memory;
-        let plateau = self.plateaus.iter().rev().find(between)?;
-        Some((plateau, boundary(plateau)?))
-    }
-
-    /// Whether a plateau that begins before a limit, or where the rise beyond it would end, goes on beyond twice the limit.
-    fn crosses(&self, limit: &Limit) -> bool {
-        let at = (limit.at as f64).log2();
-        let goes_on = |plateau: &Plateau| boundary(plateau).is_some_and(|ends| ends.interval.low > at + 1.0);
-        self.plateaus.iter().any(|plateau| plateau.from <= at + LATER && goes_on(plateau))
-    }
-
-    /// The plateau that ends near a limit; of several, the nearest.
-    fn matched(&self, limit: &Limit, claimed: &[f64], memory: f64) -> LimitMatch<'_> {
-        let at = (limit.at as f64).log2();
-        if self.curve.last().is_none_or(|last| at >= last.0) {
-            return LimitMatch::Beyond;
-        }
-        let candidate = |plateau: &&Plateau| {
-            let own = limit.expected.is_none_or(|(own, _)| plateau.value <= ANOTHER * own);
-            // A plateau belongs to one level: one without an end of its own cannot be told from its neighbour.
-            plateau.from < at.min(memory) && own && !claimed.contains(&plateau.from)
-        };
-        let near = self.plateaus.iter().filter(candidate).filter_map(|plateau| {
-            let ends = match limit.expected {
-                Some((_, beyond)) => self.boundary_before(plateau, beyond),
-                None => boundary(plateau),
-            }?;
-            let fits = ends.interval.high >= at - EARLIER && ends.interval.low <= at + LATER;
-            fits.then_some((plateau, ends))
-        });
-        let nearest = near.min_by(|one, other| (one.1.at - at).abs().total_cmp(&(other.1.at - at).abs()));
-        nearest.map_or(LimitMatch::ByNone, |(plateau, ends)| LimitMatch::By(plateau, ends))
-    }
-}
-
 /// The declared caches, with the published latencies of each and of the level beyond it.
 pub fn limits_of_caches(known: &Known) -> Vec<Limit> {
     let levels = hierarchy::levels(known);
@@ -169,7 +63,7 @@ pub fn limits_of_caches(known: &Known) -> Vec<Limit> {
 }
 
 /// The finding on the caches from a curve over sizes, on pages of this name.
-pub fn of_caches(known: &Known, pages: &str, curve: &[CurvePoint]) -> Option<Finding> {
+pub fn of_caches(known: &Known, pages: &str, curve: &LevelCurve) -> Option<Finding> {
     let mut levels = Statement::joined(statements(&limits_of_caches(known), curve, Along::BYTES), "; ")?;
     // A level has one time and one end on each kind of page.
     for piece in &mut levels.0 {
@@ -184,35 +78,10 @@ pub fn of_caches(known: &Known, pages: &str, curve: &[CurvePoint]) -> Option<Fin
     Some(finding!(Question::Caches, "{lead}{levels}.", levels))
 }
 
-/// The match of each limit, in the order of the limits. If the last is not matched, the plateau before memory is its level's.
-fn matches<'curve>(
-    shown: &'curve ShownCurve,
-    limits: &[Limit],
-    memory: Option<f64>,
-) -> Vec<LimitMatch<'curve>> {
-    let mut claimed: Vec<f64> = vec![];
-    let mut matches = vec![];
-    for (index, limit) in limits.iter().enumerate() {
-        let mut matched = shown.matched(limit, &claimed, memory.unwrap_or(f64::INFINITY));
-        let is_last = index + 1 == limits.len();
-        let unmatched = is_last && !matches!(matched, LimitMatch::By(..));
-        if let Some((plateau, ends)) =
-            memory.filter(|_| unmatched).and_then(|memory| shown.last_before(memory, &claimed))
-        {
-            matched = LimitMatch::By(plateau, ends);
-        }
-        if let LimitMatch::By(plateau, _) = matched {
-            claimed.push(plateau.from);
-        }
-        matches.push(matched);
-    }
-    matches
-}
-
 /// The levels found in a curve in the order of x: each begins where the one before it ends, and the level beyond the last begins
 /// with its plateau.
-pub fn levels(limits: &[Limit], curve: &[CurvePoint]) -> Vec<Level> {
-    let shown = ShownCurve { curve, plateaus: plateaus(curve) };
+pub fn levels(limits: &[Limit], curve: &LevelCurve) -> Vec<Level> {
+    let shown = ShownCurve::of(curve);
     let memory = shown.memory_from(limits);
     let mut levels: Vec<Level> = vec![];
     for (limit, matched) in limits.iter().zip(matches(&shown, limits, memory)) {
@@ -227,8 +96,8 @@ pub fn levels(limits: &[Limit], curve: &[CurvePoint]) -> Vec<Level> {
 }
 
 /// The findings on each limit from a curve in the order of x, and its other plateaus.
-pub fn statements(limits: &[Limit], curve: &[CurvePoint], along: Along) -> Vec<Statement> {
-    let shown = ShownCurve { curve, plateaus: plateaus(curve) };
+pub fn statements(limits: &[Limit], curve: &LevelCurve, along: Along) -> Vec<Statement> {
+    let shown = ShownCurve::of(curve);
     if shown.plateaus.is_empty() {
         return vec![];
     }
@@ -248,7 +117,7 @@ pub fn statements(limits: &[Limit], curve: &[CurvePoint], along: Along) -> Vec<S
         let ends = end(plateau, boundary(plateau)?, along, name);
         Some(statement!(
             "a plateau of {value}{ends}, where no level is declared to end",
-            value = value(plateau, name),
+            value = value(plateau, name, shown.core),
             ends
         ))
     }));
@@ -264,7 +133,7 @@ fn beyond_last(shown: &ShownCurve, memory: Option<f64>, along: Along) -> Option<
     let from = Found::exact(from, along.dimension).named(&format!("{beyond}, from"));
     Some(statement!(
         "{beyond}: {value}, from {from}{noun} on",
-        value = value(last, beyond),
+        value = value(last, beyond, shown.core),
         from,
         noun = along.noun
     ))
@@ -280,7 +149,7 @@ fn limit_statement(limit: &Limit, matched: &LimitMatch, along: Along, shown: &Sh
             let sized = end(plateau, *ends, along, name);
             statement!(
                 "{name}: {value}{sized}, {origin} {declared}",
-                value = value(plateau, name),
+                value = value(plateau, name, shown.core),
                 sized,
                 declared
             )
@@ -306,13 +175,10 @@ fn limit_statement(limit: &Limit, matched: &LimitMatch, along: Along, shown: &Sh
     }
 }
 
-fn value(plateau: &Plateau, name: &str) -> Statement {
+fn value(plateau: &Plateau, name: &str, core: Option<CoreUse>) -> Statement {
     let measured = Measured { value: plateau.value, interval: Some(plateau.interval) };
-    statement!(
-        "{figure}",
-        figure =
-            Found::measured(measured, Dimension::Of(Unit::Nanoseconds)).named(&format!("{name}, latency"))
-    )
+    let latency = Found { core, ..Found::measured(measured, Dimension::Of(Unit::Nanoseconds)) };
+    statement!("{figure}", figure = latency.named(&format!("{name}, latency")))
 }
 
 /// The statement on the end of a plateau, and whether it was flat up to there.
@@ -329,10 +195,10 @@ fn end(plateau: &Plateau, ends: Crossing, along: Along, name: &str) -> Statement
 mod tests {
     use super::*;
 
-    fn steps(steps: &[(f64, f64)], last: f64) -> Vec<CurvePoint> {
+    fn steps(steps: &[(f64, f64)], last: f64) -> LevelCurve {
         let quarters = (40..=(last * 4.0) as u32).map(|quarter| f64::from(quarter) / 4.0);
         let y = |x: f64| steps.iter().rev().find(|(from, _)| x > *from).map_or(1.0, |(_, y)| *y);
-        quarters.map(|x| (x, y(x), None)).collect()
+        LevelCurve { points: quarters.map(|x| (x, y(x), None)).collect(), core: None }
     }
 
     #[test]
@@ -359,7 +225,7 @@ mod tests {
             .collect()
     }
 
-    fn text(limits: &[Limit], curve: &[CurvePoint]) -> String {
+    fn text(limits: &[Limit], curve: &LevelCurve) -> String {
         Statement::joined(statements(limits, curve, Along::BYTES), "; ").unwrap_or_default().plain()
     }
 
@@ -388,8 +254,9 @@ mod tests {
             x if x <= 20.0 => 4.0,
             x => (4.0 * (x - 20.0).mul_add(0.8, 0.3).exp()).min(150.0),
         };
-        let curve: Vec<CurvePoint> =
+        let points =
             (40..116).map(|quarter| f64::from(quarter) / 4.0).map(|x| (x, rising(x), None)).collect();
+        let curve = LevelCurve { points, core: None };
         let mut limits = limits(&[15, 20, 25]);
         for (limit, expected) in limits.iter_mut().zip([(1.0, 4.0), (4.0, 14.0), (14.0, 90.0)]) {
             limit.expected = Some(expected);
@@ -413,6 +280,24 @@ mod tests {
         let text = text(&limits, &curve);
         assert!(text.contains("L3: {34.99") && text.contains("declared {268435456}"), "{text}");
         assert!(text.contains("memory: {141.99") && !text.contains("nothing is declared"), "{text}");
+    }
+
+    #[test]
+    fn a_plateau_is_of_the_level_whose_time_its_loads_take() {
+        // L2 ends where it is declared to, at 2 MiB. Others use most of the last cache: half of a load's way from it to memory.
+        let curve = steps(&[(15.5, 6.2), (20.75, 30.0), (21.5, 72.0), (24.0, 147.0)], 30.0);
+        let mut limits = limits(&[15, 21, 28]);
+        for (limit, expected) in limits.iter_mut().zip([(1.0, 6.0), (6.0, 33.0), (33.0, 110.0)]) {
+            limit.expected = Some(expected);
+        }
+        let text = text(&limits, &curve);
+        assert!(
+            text.contains("L2: {6.2") && text.contains("L3 ({268435456} declared) is not visible"),
+            "{text}"
+        );
+        assert!(text.contains("a plateau of {7"), "{text}");
+        let without_l2 = self::text(&limits, &steps(&[(15.5, 6.2), (22.5, 147.0)], 30.0));
+        assert!(!without_l2.contains("L3: {6"), "{without_l2}");
     }
 
     #[test]

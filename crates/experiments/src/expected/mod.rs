@@ -7,6 +7,8 @@ pub(crate) mod fault;
 pub(crate) mod hierarchy;
 pub(crate) mod kernel_service;
 pub(crate) mod last_cache;
+pub(crate) mod level_curve;
+mod level_match;
 pub(crate) mod levels;
 pub(crate) mod mode_switch;
 pub(crate) mod network;

@@ -91,14 +91,15 @@ fn crossing(curve: &[(u64, Found)], level: f64) -> Option<(u64, u64)> {
     Some((below.0, above.0))
 }
 
-/// By loads: beyond the cache one takes more than half as long as from memory.
+/// By loads: beyond the cache one takes more than half as long as from memory. Between the two sizes their intervals do not tell.
 fn loads(known: &Known) -> Option<Edge> {
     let curve = LOADS.along("size", known);
     let (size, memory) = curve.last()?;
     let (within, beyond) = crossing(&curve, memory.value / 2.0)?;
     let statement = statement!(
-        "Beyond {within} a load takes more than half of the {memory} that a load from {size} takes",
+        "Up to {within} a load takes less than half of the {memory} that a load from {size} takes, from {beyond} on more",
         within = declared::size(within),
+        beyond = declared::size(beyond),
         memory = memory.named("a load from memory, the largest array"),
         size = declared::size(*size)
     );

@@ -7,6 +7,7 @@ use crate::apparatus::memory::chase::random_order::RandomOrder;
 use crate::apparatus::memory::chase::{sizes, walk};
 use crate::apparatus::memory::pages::Pages;
 use crate::expected::hierarchy;
+use crate::expected::level_curve::LevelCurve;
 use crate::expected::levels::{self, Along, Limit};
 use fathom_core::prelude::*;
 use fathom_core::statistics::CurvePoint;
@@ -171,13 +172,14 @@ fn built<'site, P: Places + 'site>(
 }
 
 /// The latency that translation adds to a load from the first-level cache, by the number of pages.
-fn translation(known: &Known) -> Vec<CurvePoint> {
-    let spread = levels::curve(known, ABOUT.name, &point(SPREAD, 0), &LINES);
-    let packed = levels::curve(known, ABOUT.name, &point(PACKED, 0), &LINES);
-    let Some(nearest) = packed.iter().map(|point| point.1).reduce(f64::min) else { return vec![] };
+fn translation(known: &Known) -> LevelCurve {
+    let of_layout = |layout| LevelCurve::along(known, ABOUT.name, &point(layout, 0), &LINES);
+    let (spread, packed) = (of_layout(SPREAD), of_layout(PACKED));
+    let nearest = packed.points.iter().map(|point| point.1).reduce(f64::min);
     let added = |(x, y, interval): CurvePoint| {
-        let beside = packed.iter().find(|packed| packed.0.total_cmp(&x).is_eq())?;
-        Some((x, y - beside.1 + nearest, interval))
+        let beside = packed.points.iter().find(|packed| packed.0.total_cmp(&x).is_eq())?;
+        Some((x, y - beside.1 + nearest?, interval))
     };
-    spread.into_iter().filter_map(added).collect()
+    let points = spread.points.into_iter().filter_map(added).collect();
+    LevelCurve { points, core: CoreUse::of_both(spread.core, packed.core) }
 }

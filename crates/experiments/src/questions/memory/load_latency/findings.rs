@@ -2,6 +2,7 @@
 
 use super::{FIXED, NAME, SIZE, STRIDE, WIDE_STRIDE, WITHIN, WITHIN_ROLLED, cycle_point, naive_point};
 use crate::apparatus::memory::pages::Pages;
+use crate::expected::level_curve::LevelCurve;
 use crate::expected::rule_of_thumb::{PublishedRange, RuleOfThumb};
 use crate::expected::{last_cache, levels};
 use fathom_core::prelude::*;
@@ -9,7 +10,7 @@ use fathom_core::quantity::declared;
 
 /// All findings from `memory/load_latency`.
 pub fn findings(known: &Known) -> Vec<Finding> {
-    let curve = |pages| levels::curve(known, NAME, &cycle_point(pages, 0), &SIZE);
+    let curve = |pages| LevelCurve::along(known, NAME, &cycle_point(pages, 0), &SIZE);
     let levels = |pages: Pages| levels::of_caches(known, pages.name(), &curve(pages));
     let huge = known.found_along(NAME, &cycle_point(Pages::Huge, 0), &SIZE);
     let last = last_cache::short_of_declared(known, &huge);
@@ -25,7 +26,7 @@ pub fn findings(known: &Known) -> Vec<Finding> {
 pub fn levels(known: &Known) -> Option<Levels> {
     Pages::ALL.into_iter().find_map(|pages| {
         let of = cycle_point(pages, 0);
-        let curve = levels::curve(known, NAME, &of, &SIZE);
+        let curve = LevelCurve::along(known, NAME, &of, &SIZE);
         let levels = levels::levels(&levels::limits_of_caches(known), &curve);
         let of = of.without(SIZE.name);
         (!levels.is_empty()).then_some(Levels { of, along: SIZE.name, levels })
@@ -60,7 +61,8 @@ fn beside_tables(known: &Known) -> Option<Finding> {
     ))
 }
 
-/// A load from the middle of a level: half of a declared cache, or the largest array.
+/// A load from a level: of the first cache half of it; of others the smallest array of at least twice the cache before and at most half
+/// of its own; of memory the largest array.
 fn typical(level: usize, known: &Known) -> Option<Found> {
     let cpu = *known.machine.allowed_cpus().first()?;
     let curve = Pages::ALL.into_iter().find_map(|pages| {
@@ -71,9 +73,10 @@ fn typical(level: usize, known: &Known) -> Option<Found> {
     if level == 3 {
         return curve.last().map(|(_, load)| *load);
     }
-    let (below, half) = (level.checked_sub(1).and_then(|_| cache(level)), cache(level + 1)? / 2);
-    let within = |(size, _): &&(u64, Found)| *size <= half && below.is_none_or(|below| *size > below);
-    curve.iter().filter(within).max_by_key(|(size, _)| *size).map(|(_, load)| *load)
+    let (least, most) = (level.checked_sub(1).and_then(|_| Some(2 * cache(level)?)), cache(level + 1)? / 2);
+    let mut within = curve.iter().filter(|(size, _)| (least.unwrap_or(0)..=most).contains(size));
+    let load = if least.is_some() { within.next() } else { within.next_back() };
+    load.map(|(_, load)| *load)
 }
 
 /// Report 003's three versions of the chase, over the largest array that all of them visited.
