@@ -190,8 +190,18 @@ impl Found {
         self.measured.ends().map_or(self.measured.value, |(low, _)| low)
     }
 
-    /// Whether the intervals show a difference; `None` if either has none.
+    /// Whether the intervals show a difference; `None` if either has none. That none is shown does not show that there is none: for
+    /// that ask [`Found::is_like`].
     pub fn differs_from(&self, other: &Found) -> Option<bool> {
         self.measured.differs_from(other.measured)
+    }
+
+    /// Whether the intervals show that the two are equal for practical purposes: the whole interval of their ratio is within a factor
+    /// of 1.25 of one (a test of equivalence: Schuirmann 1987, "A comparison of the two one-sided tests procedure and the power
+    /// approach for assessing the equivalence of average bioavailability").
+    pub fn is_like(&self, other: &Found) -> bool {
+        const ALIKE: f64 = 1.25;
+        let ratio = self.measured.over(other.measured);
+        ratio.ends().is_some_and(|(low, high)| 1.0 / ALIKE <= low && high <= ALIKE)
     }
 }

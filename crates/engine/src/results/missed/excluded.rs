@@ -5,7 +5,7 @@ use super::candidate::MissCandidate;
 use super::measured_terms;
 use super::miss::Missed;
 use super::{Figures, Judged};
-use crate::results::CoreState;
+use crate::results::{CoreState, PointCore};
 use crate::results::accuracy::{CLOSE, FAIR, distance};
 use crate::results::vm_exit;
 use fathom_core::experiment::{Dimension, Found, Known, Placement, Statement, TermEvent, statement};
@@ -228,11 +228,25 @@ pub(super) fn in_the_entry(missed: &Missed, known: &Known) -> Option<Statement> 
     })
 }
 
-/// What a run cannot separate from the entry to the kernel, or from an exit to the hypervisor.
+/// What a run cannot separate from a slower result: a neighbour that was on the core throughout, and what is in the entry to the kernel
+/// or in an exit to the hypervisor.
 pub(super) fn inseparable(missed: &Missed, machine: &Machine) -> Option<String> {
-    let is_entry = missed.prediction.contains(TermEvent::KernelEntry);
-    if !is_slower(missed) || !(is_entry || missed.prediction.contains(TermEvent::VmExit)) {
+    if !is_slower(missed) {
         return None;
+    }
+    let is_shared = |core: &PointCore| core.state == CoreState::Shared && core.alone.is_none();
+    let neighbour = missed.result.core.as_ref().filter(|core| is_shared(core));
+    let neighbour =
+        neighbour.map(|_| "another hardware thread on the core (no observation without one)".to_owned());
+    let names: Vec<String> = neighbour.into_iter().chain(in_entry_or_exit(missed, machine)).collect();
+    (!names.is_empty()).then(|| names.join(", "))
+}
+
+/// What is in force at every entry to the kernel, or makes every exit longer.
+fn in_entry_or_exit(missed: &Missed, machine: &Machine) -> Vec<String> {
+    let is_entry = missed.prediction.contains(TermEvent::KernelEntry);
+    if !is_entry && !missed.prediction.contains(TermEvent::VmExit) {
+        return vec![];
     }
     let mitigations = machine.mitigations();
     let mut names: Vec<String> = ["spectre_v2", "spec_rstack_overflow", "retbleed", "meltdown"]
@@ -242,7 +256,7 @@ pub(super) fn inseparable(missed: &Missed, machine: &Machine) -> Option<String> 
         .map(|(name, remedy)| format!("{remedy} ({name})"))
         .collect();
     names.extend(machine.nested().map(|word| format!("the hypervisor of a nested guest ({word})")));
-    (!names.is_empty()).then(|| names.join(", "))
+    names
 }
 
 /// The first remedy in the kernel's sentence about a vulnerability.

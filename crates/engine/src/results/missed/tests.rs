@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::results::planted::{self, Plant as _};
-use crate::results::{Disturbance, Evidence, Outcome, ProcessorTime};
+use crate::results::{CoreState, Disturbance, Evidence, Outcome, PointCore, ProcessorTime};
 use fathom_core::experiment::At::Name;
 use fathom_core::experiment::{
     Basis, Check, Dimension, Parameter, Placement, Point, Prediction, Selector, TermEvent,
@@ -242,6 +242,20 @@ fn what_a_run_cannot_separate_from_the_entry_is_named() {
     let names =
         "Not separable in a run: Retpolines (spectre_v2), the hypervisor of a nested guest (nested_pvm=1).";
     assert!(text.contains(names), "{text}");
+}
+
+#[test]
+fn a_neighbour_that_was_always_there_is_not_separable() {
+    let named = |alone: Option<f64>| {
+        let mut point = cost(1000.0);
+        let state = CoreState::Shared;
+        point.core =
+            Some(PointCore { state, shared_share: None, alone, shared: None, observations: [0, 99, 0] });
+        judged(None, &mut [point])
+            .join("\n")
+            .contains("another hardware thread on the core (no observation without one)")
+    };
+    assert!(named(None) && !named(Some(990.0)));
 }
 
 /// A clock's reading that enters the kernel lacks the same time: most of it is not in the service. It is no measurement of the entry.

@@ -133,10 +133,10 @@ fn extremes(placement: Placement, place: &str, known: &Known) -> Option<Finding>
     let mut all: Vec<(&str, Found)> = MECHANISMS.iter().filter_map(of).collect();
     sorting::by_number(&mut all, |(_, time)| time.value);
     let [(first, quickest), .., (last, slowest)] = &all[..] else { return None };
-    let judged = if slowest.differs_from(quickest) == Some(false) {
-        statement!(
-            "the two are not significantly different: what all of them do, waiting and waking, is the cost"
-        )
+    let judged = if slowest.is_like(quickest) {
+        statement!("what all of them do, waiting and waking, is the cost")
+    } else if slowest.differs_from(quickest) == Some(false) {
+        statement!("the two are not significantly different")
     } else {
         statement!(
             "{ratio}",

@@ -35,10 +35,12 @@ fn order_lost(known: &Known) -> Option<Finding> {
     let (alone, among) = (first.0.over(first.1), last.0.over(last.1));
     // Only an advantage that one process alone has can be lost among many.
     let helps_one = alone.ends().is_some_and(|(low, _)| low > 1.0);
-    let judged = match (last.0.differs_from(&last.1), among.value < alone.value) {
+    let judged = match among.value < alone.value {
         _ if !helps_one => ": that sequential order helps one process is not shown",
-        (Some(false), _) => ": interleaved with the others', the blocks are not sequential for the device",
-        (_, true) if among.differs_from(&alone) == Some(true) => {
+        _ if last.0.is_like(&last.1) => {
+            ": interleaved with the others', the blocks are not sequential for the device"
+        }
+        true if among.differs_from(&alone) == Some(true) => {
             ": interleaved with the others', sequential order helps the device less"
         }
         _ => "",
@@ -54,15 +56,10 @@ fn order_lost(known: &Known) -> Option<Finding> {
     })
 }
 
-/// The number of processes from which another one adds no significant time: report 001 looks for that point (R-FS-34).
+/// The number of processes from which another one adds no time: report 001 looks for that point (R-FS-34).
 fn plateau(pattern: &str, known: &Known) -> Option<Finding> {
     let times = each(pattern, USUAL_FILE, known);
-    let level = |from: &usize| {
-        let (first, rest) = times[*from..].split_first()?;
-        let same = |(_, later): &(u64, Found)| later.differs_from(&first.1) == Some(false);
-        (rest.len() >= 2 && rest.iter().all(same)).then_some(*first)
-    };
-    let (processes, time) = (0..times.len()).find_map(|from| level(&from))?;
+    let (processes, time) = (0..times.len()).find_map(|from| first_of_plateau(&times[from..]))?;
     let (most, _) = times.last()?;
     Some(finding!(
         Question::Contention,
@@ -70,6 +67,12 @@ fn plateau(pattern: &str, known: &Known) -> Option<Finding> {
         pattern = capitalize(pattern),
         time = time.named(&format!("{pattern}, where further processes add nothing"))
     ))
+}
+
+/// The first time, if at least two further ones are equal to it.
+fn first_of_plateau(times: &[(u64, Found)]) -> Option<(u64, Found)> {
+    let (first, rest) = times.split_first()?;
+    (rest.len() >= 2 && rest.iter().all(|(_, later)| later.is_like(&first.1))).then_some(*first)
 }
 
 /// Whether the slowest process falls farther behind among many than among few.
@@ -127,9 +130,7 @@ fn by_file(pattern: &str, known: &Known) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fathom_core::experiment::Dimension;
-
-    use fathom_core::quantity::Unit;
+    use fathom_core::statistics::{Interval, Measured};
 
     /// The findings for these times per block, each known to one percent.
     fn text_of(planted: &[(&str, &str, u64, u64, f64)]) -> String {
@@ -185,6 +186,11 @@ mod tests {
         );
         let grows = curve(ALL_SEQUENTIAL, &[(1, 20e3), (2, 60e3), (4, 100e3), (8, 100.4e3), (16, 200e3)]);
         assert!(!text_of(&grows).contains("costs the same"));
+        // An interval that reaches to all of them shows no difference, and no plateau.
+        let wide =
+            |value| Measured { value, interval: Some(Interval { low: 0.5 * value, high: 3.0 * value }) };
+        let time = |ns| Found::measured(wide(ns), Dimension::Of(Unit::Nanoseconds));
+        assert_eq!(first_of_plateau(&[(16, time(200e3)), (32, time(350e3)), (50, time(520e3))]), None);
     }
 
     #[test]

@@ -100,9 +100,8 @@ fn predicted(through: &str, known: &Known) -> Option<Finding> {
     let expected = round_trip.plus(streamed.scaled(SMALL as f64 / LARGE as f64));
     let penalty = far(through, RANDOM, SMALL, known)?.beyond(near(RANDOM, SMALL, known)?)?;
     let comparison = match penalty.differs_from(&expected) {
-        Some(false) => {
-            statement!("the two are not significantly different: round trip and bandwidth account for it")
-        }
+        _ if penalty.is_like(&expected) => statement!("round trip and bandwidth account for it"),
+        Some(false) => statement!("the two are not significantly different"),
         _ if penalty.value > expected.value => statement!(
             "{difference} more: the work of the server and the client on the file",
             difference = penalty.minus(expected).named("penalty less prediction")

@@ -100,7 +100,7 @@ fn three_versions(known: &Known) -> Option<Finding> {
         fixed,
         "so a prefetcher follows the fixed stride",
         "so prefetchers follow the fixed stride no better than the random offsets",
-        "the two are not significantly different, so the random offsets defeat no prefetcher",
+        "the two are not significantly different",
     );
     let looped = verdict(
         rolled,
