@@ -69,11 +69,12 @@ fn locking(object: &str) -> f64 {
     if [ADD, SWAP, TICKET].contains(&object) { 1.0 } else { 2.0 }
 }
 
-/// Lines that the next thread has to fetch. An exchange fetches the line to read it and again to write it; of a ticket lock the next
-/// thread fetches the line to see its number, and again to write; in a queue there is the word at which it waits, and the lock.
+/// Lines that the next thread has to fetch. An exchange that fails fetches the line once more; of a ticket lock number, counter and
+/// next ticket are in one line, which a hand-over brings to be read and written (`cpu/core_to_core`); in a queue there is the word
+/// at which it waits, and the lock.
 fn lines(object: &str) -> f64 {
     match object {
-        SWAP | TICKET | QUEUE | FUTEX | MUTEX => 2.0,
+        SWAP | QUEUE | FUTEX | MUTEX => 2.0,
         _ => 1.0,
     }
 }
