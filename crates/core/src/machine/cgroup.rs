@@ -51,7 +51,6 @@ impl ControllerGroup {
     }
 }
 
-/// Reads all limits.
 pub(super) fn read(root: &Root) -> Limits {
     let groups = root.text("/proc/self/cgroup");
     let mounts = root.text("/proc/self/mountinfo");

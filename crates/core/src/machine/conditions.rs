@@ -81,7 +81,6 @@ pub struct IdleState {
     pub disabled: bool,
 }
 
-/// Reads the conditions.
 pub(super) fn read(root: &Root, host: &dyn Host, online: &[usize]) -> Conditions {
     let memory = root.text("/proc/meminfo");
     let limits = cgroup::read(root);

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Adapter, Cache, CoreClass, CpuSet, Fact, Machine, NumaNode, Route, microarchitecture};
+use super::{Adapter, Cache, CpuSet, Fact, Machine, NumaNode, Route, microarchitecture};
 
 /// Line size of every mainstream x86 and Arm server core; used only if no source reports it.
 const USUAL_LINE: u64 = 64;
@@ -90,11 +90,6 @@ impl Machine {
         let cores = self.topology.cores.value().map_or(&[][..], Vec::as_slice);
         let core = cores.iter().find(|core| core.contains(cpu));
         core.map_or(&[][..], CpuSet::as_slice).iter().copied().filter(|other| *other != cpu).collect()
-    }
-
-    /// The class of cores this CPU belongs to.
-    pub fn core_class(&self, cpu: usize) -> Option<&CoreClass> {
-        self.topology.classes.value()?.iter().find(|class| class.cpus.contains(cpu))
     }
 
     /// The data or unified cache of a level that serves this CPU.

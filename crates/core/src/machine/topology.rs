@@ -84,7 +84,6 @@ impl Topology {
     }
 }
 
-/// Reads the topology.
 pub(super) fn read(root: &Root, host: &dyn Host) -> Topology {
     let online = online(root);
     let cpus = online.value().map(|set| set.as_slice().to_vec()).unwrap_or_default();

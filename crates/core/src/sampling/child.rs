@@ -355,8 +355,10 @@ fn readable(descriptor: libc::c_int, deadline: Instant) -> bool {
     }
 }
 
+/// Reads it as text, as a run file is read, so that there is one reader of a sample in the program.
 fn answered<A: DeserializeOwned>(text: &[u8]) -> End<A> {
-    match serde_json::from_slice(text) {
+    let text = std::str::from_utf8(text).map_err(<serde_json::Error as serde::de::Error>::custom);
+    match text.and_then(serde_json::from_str) {
         Ok(answer) => End::Answered(answer),
         Err(error) => End::Died(format!("the measuring process gave an answer that cannot be read: {error}")),
     }

@@ -32,11 +32,6 @@ impl Composition {
         let missing = by_experiment(&others).into_iter().filter(|(name, _)| !pooled.contains(name)).collect();
         Composition { pooled, missing, points_missing }
     }
-
-    /// Whether the ratio is of some of the family's experiments only.
-    pub fn is_partial(&self) -> bool {
-        !self.missing.is_empty()
-    }
 }
 
 /// A family that has no ratio.

@@ -19,7 +19,6 @@ pub struct Margins {
     by_name: BTreeMap<String, f64>,
 }
 
-/// A file of margins.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct MarginsFile {
@@ -39,7 +38,9 @@ impl Margins {
     /// The margins of a TOML file: `margin = 0.05`, and below `[experiments]` lines such as `"memory/*" = 0.1`, with names
     /// in the form of `fathom run`.
     pub fn parse(text: &str) -> Result<Self, String> {
-        let file: MarginsFile = toml::from_str(text).map_err(|error| error.message().to_owned())?;
+        let table = text.parse::<toml::Table>();
+        let file: MarginsFile =
+            table.and_then(toml::Table::try_into).map_err(|error| error.message().to_owned())?;
         let names: Vec<String> = file.experiments.keys().cloned().collect();
         plan::select(&names).map_err(|error| error.to_string())?;
         let named = file.experiments.iter().map(|(name, margin)| (name.as_str(), *margin));

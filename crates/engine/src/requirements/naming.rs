@@ -7,7 +7,6 @@ use strsim::sorensen_dice;
 /// The least share of common pairs of letters with which a name is suggested.
 const LEAST_ALIKE: f64 = 0.4;
 
-/// The experiment of this name.
 pub(super) fn experiment(name: &str) -> Result<&'static dyn Experiment, String> {
     match plan::select(&[name.to_owned()]).map_err(|error| error.to_string())?[..] {
         [experiment] => Ok(experiment),

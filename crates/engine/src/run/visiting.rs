@@ -62,7 +62,6 @@ impl Due<'_> {
 /// The longest time that a preparation is said to take, seconds: a year.
 const MOST_S: f64 = 3e7;
 
-/// The end of a trial.
 enum TrialEnd {
     /// It is recorded, and took this time of its own, and this time to make files that later trials use too.
     Measured(Duration, Duration),

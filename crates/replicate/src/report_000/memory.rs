@@ -62,7 +62,6 @@ const WRITES_A_BYTE: &str = "write, time of a byte";
 /// Words that are moved before the pointer is advanced.
 const UNROLLED: usize = 8;
 
-/// The words of one thread.
 type ThreadWords<'memory> = &'memory mut [u64];
 
 pub(super) fn both_ways(stage: &Stage) -> Result<Series, Failure> {

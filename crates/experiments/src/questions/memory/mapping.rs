@@ -180,7 +180,6 @@ const LAPS: usize = 3;
 const READINGS: &str = "clock_readings";
 const WRITTEN: &str = "pages_written";
 
-/// One of the calls, on every slot.
 struct SlotCall<'site> {
     name: String,
     slots: Slots,
