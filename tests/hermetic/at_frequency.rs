@@ -106,6 +106,18 @@ fn what_does_not_follow_it_stays_as_it_was_observed_whatever_its_kind() {
 }
 
 #[test]
+fn a_table_marks_what_is_at_the_usual_frequency_and_says_which_that_is() {
+    let page = |share: f64| {
+        let run = run("cpu/unknown", share, &MOVING, 3);
+        crate::reported::in_form(&Results::of(&run), fathom::report::Form::Markdown)
+    };
+    let (moved, observed) = (page(1.0), page(0.0));
+    let legend = "†: at 2.7";
+    assert!(moved.contains(legend) && moved.matches(" †").count() > 1, "{moved}");
+    assert!(!observed.contains('†'), "{observed}");
+}
+
+#[test]
 fn where_the_frequency_never_moved_only_the_kind_of_the_operation_says_that_it_would_follow() {
     let steady = [USUAL; 9];
     assert_eq!(first(&run("cpu/unknown", 1.0, &steady, 5)).at_frequency, None);

@@ -568,3 +568,27 @@ fn a_machine_and_an_experiment_can_be_read_on_any_terminal() {
         assert!(fathom::experiments::all().all(|experiment| list.contains(experiment.about().name)));
     }
 }
+
+/// What was predicted is the number of cycles: at another frequency than that of the results a ratio would say something of the clock.
+#[test]
+fn predictions_in_cycles_are_stated_at_the_frequency_of_the_results() {
+    let results = &FIXED.results;
+    let cycle = results.core_hz.map(|hz| fathom::quantities::number(1e9 / hz)).expect("a frequency");
+    let terms =
+        || results.points.iter().filter_map(|point| point.prediction.as_ref()).flat_map(|all| &all.terms);
+    let words: BTreeSet<String> = terms().map(|term| format!("{:?}", term.source)).collect();
+    let in_cycles: Vec<&String> = words.iter().filter(|words| words.contains(" cycles of ")).collect();
+    assert!(
+        !in_cycles.is_empty() && in_cycles.iter().all(|words| words.contains(&format!(" of {cycle} ns"))),
+        "{cycle}: {in_cycles:?}"
+    );
+}
+
+/// A caption that names a column which only a wide screen has is untrue on paper.
+#[test]
+fn the_first_table_has_every_column_that_its_caption_names() {
+    let page = EVERYTHING.form(Form::Html);
+    let table = page.split("<table").find(|table| table.contains("Main figures: medians")).expect("a table");
+    let table = table.split("</table>").next().expect("its rows");
+    assert!(!table.contains("optional"), "{}", &table[..2000.min(table.len())]);
+}

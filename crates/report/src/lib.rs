@@ -15,6 +15,7 @@
 
 mod around;
 mod article;
+mod at_frequency;
 mod beside;
 pub mod catalogue;
 mod comparison;

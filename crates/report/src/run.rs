@@ -207,9 +207,13 @@ pub(super) fn frequencies(results: &Results) -> Option<String> {
     let high = frequencies().map(|(_, high)| high).reduce(f64::max)?;
     let within: Vec<f64> = frequencies().map(|(low, high)| high / low - 1.0).collect();
     Some(format!(
-        "The core ran at {} to {} over the run, within {} in the trials of half of the points, by calibrated chains.",
+        "The core ran at {} to {} over all trials of the run{}, within {} in the trials of half of the points, by calibrated chains.",
         quantities::frequency(low),
         quantities::frequency(high),
+        results
+            .core_hz
+            .map(|hz| format!(", {} in the median", quantities::frequency(hz)))
+            .unwrap_or_default(),
         quantities::percent(statistics::median(&within)?)
     ))
 }

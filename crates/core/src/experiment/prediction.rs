@@ -1,7 +1,7 @@
 //! Predictions: made before measuring, term by term, and kept if they were wrong.
 
 use super::ground::Ground;
-use super::term::{Basis, Part, Source, Term, TermEvent};
+use super::term::{self, Basis, Part, Source, Term, TermEvent};
 use super::{Dimension, Found, LineLooks, Parameter, Point};
 use crate::machine::Machine;
 use crate::quantities;
@@ -131,6 +131,12 @@ impl Prediction {
             };
             (end(0), end(1))
         })
+    }
+
+    /// The same at another frequency of the core, hertz: terms that are a number of its cycles keep that number. Of a `rate`, if all are.
+    #[must_use]
+    pub fn at_frequency(&self, hz: f64, is_rate: bool) -> Self {
+        Prediction { terms: term::at_cycle(&self.terms, Cycles(1.0).nanoseconds(hz).0, is_rate) }
     }
 
     /// The sum of all terms.
@@ -301,10 +307,7 @@ impl<'run> Known<'run> {
     /// The length of one core cycle in nanoseconds: observed, else declared, else assumed at 3 GHz.
     pub fn cycle(&self) -> Basis {
         match (self.core_hz, self.machine.nominal_hz()) {
-            (Some(hz), _) => Basis::fact(
-                Cycles(1.0).nanoseconds(hz).0,
-                "core cycle at the frequency measured with calibrated chains",
-            ),
+            (Some(hz), _) => Basis::fact(Cycles(1.0).nanoseconds(hz).0, term::BY_CHAINS),
             (None, Some(hz)) => {
                 Basis::fact(Cycles(1.0).nanoseconds(hz).0, "core cycle at the declared nominal frequency")
             }

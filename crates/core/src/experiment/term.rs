@@ -1,6 +1,7 @@
 //! The terms of predictions, each with its source.
 
 use super::Point;
+use crate::quantities;
 use serde::{Deserialize, Serialize};
 
 /// The column of the summary table to which a term belongs (R-PRE-10).
@@ -41,6 +42,63 @@ pub enum Source {
         /// Its point.
         point: Point,
     },
+}
+
+impl Source {
+    /// How the value was derived, in words; `None` of another measurement.
+    fn derivation(&self) -> Option<&str> {
+        match self {
+            Source::Machine { fact: words }
+            | Source::Published { citation: words }
+            | Source::Assumed { reason: words } => Some(words),
+            Source::Measured { .. } => None,
+        }
+    }
+
+    /// The same source with another derivation.
+    fn derived(&self, words: String) -> Self {
+        match self {
+            Source::Machine { .. } => Source::Machine { fact: words },
+            Source::Published { .. } => Source::Published { citation: words },
+            Source::Assumed { .. } => Source::Assumed { reason: words },
+            Source::Measured { .. } => self.clone(),
+        }
+    }
+}
+
+/// How a source says that its value is a core cycle, and a frequency, that were observed: as `Known::cycle` and predictions of rates write it.
+pub(super) const BY_CHAINS: &str = "core cycle at the frequency measured with calibrated chains";
+const FREQUENCY_BY_CHAINS: &str = ", measured with calibrated chains";
+
+/// The place of a cycle's length in words.
+const STATED: &str = "\0";
+
+/// Lengths of a cycle that differ by less than this share of them differ by their digits.
+const BY_ROUNDING: f64 = 0.005;
+
+/// The cycle in which a derivation states its value, nanoseconds, and the words with a place for another: `36 cycles of 0.401 ns: …`, as
+/// `Known::cycles` writes it. A time of a whole number of cycles says their length to more digits than the words.
+fn stated_cycle(words: &str, value: f64) -> Option<(f64, String)> {
+    let (number, rest) = words.split_once(" cycle")?;
+    let (length, rest) = rest.strip_prefix('s').unwrap_or(rest).strip_prefix(" of ")?.split_once(" ns")?;
+    let is_number =
+        |text: &str| text.chars().all(|letter| letter.is_ascii_digit() || ".\u{202f}".contains(letter));
+    let cycle: f64 = length.parse().ok().filter(|cycle| *cycle > 0.0 && is_number(number))?;
+    let whole = number.replace('\u{202f}', "").parse().ok().filter(|cycles: &u64| *cycles > 0);
+    let is_as_written = |exact: &f64| (exact / cycle - 1.0).abs() < BY_ROUNDING;
+    let exact = whole.map(|cycles| value / cycles as f64).filter(is_as_written).unwrap_or(cycle);
+    let cycles = if words[number.len()..].starts_with(" cycles") { "cycles" } else { "cycle" };
+    Some((exact, format!("{number} {cycles} of {STATED} ns{rest}")))
+}
+
+/// Terms at another length of the core's cycle, nanoseconds. A rate of which some terms are in cycles and others are not stays as it is: its
+/// terms are not independent of each other.
+pub(super) fn at_cycle(terms: &[Term], cycle_ns: f64, is_rate: bool) -> Vec<Term> {
+    let moved: Vec<Option<Term>> = terms.iter().map(|term| term.at_cycle(cycle_ns, is_rate)).collect();
+    if is_rate && moved.iter().any(Option::is_none) {
+        return terms.to_vec();
+    }
+    moved.into_iter().zip(terms).map(|(moved, term)| moved.unwrap_or_else(|| term.clone())).collect()
 }
 
 /// A value for predictions, with its source.
@@ -114,6 +172,33 @@ impl Term {
         self.times * self.each
     }
 
+    /// The same at another length of the core's cycle, nanoseconds, where its source states it in cycles; `None` where it does not. A rate
+    /// falls as the cycle grows. The number of cycles is what was predicted: the cycle is the one that was observed until then.
+    fn at_cycle(&self, cycle_ns: f64, is_rate: bool) -> Option<Term> {
+        let text = self.source.derivation()?;
+        let (before, words) = stated_cycle(text, self.each).or_else(|| {
+            let is_cycle = text.ends_with(BY_CHAINS) && !is_rate;
+            let is_frequency = text.contains(FREQUENCY_BY_CHAINS) && is_rate;
+            let before = if is_cycle { self.each } else { 1e9 / self.each };
+            (is_cycle || is_frequency).then(|| (before, text.to_owned()))
+        })?;
+        let longer = cycle_ns / before;
+        let by = if is_rate { 1.0 / longer } else { longer };
+        let words = words.replace(STATED, &quantities::number(cycle_ns));
+        let words = match words.split_once(FREQUENCY_BY_CHAINS) {
+            Some((_, rest)) => {
+                format!("{}{FREQUENCY_BY_CHAINS}{rest}", quantities::frequency(1e9 / cycle_ns))
+            }
+            None => words,
+        };
+        Some(Term {
+            each: self.each * by,
+            published_range: self.published_range.map(|range| range.map(|end| end * by)),
+            source: self.source.derived(words),
+            ..self.clone()
+        })
+    }
+
     /// Whether it assumes the proportions of a published machine. Earlier programs said so in words alone.
     pub fn is_scaled(&self) -> bool {
         self.scaled_from.is_some() || SCALED_IN_WORDS.iter().any(|words| self.what.contains(words))
@@ -122,3 +207,43 @@ impl Term {
 
 /// How programs of schema 2 and before named a term that is scaled from report 000's machine.
 const SCALED_IN_WORDS: [&str; 2] = ["in null writes as in report 000", "where a null write takes"];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn term(each: f64, source: Source) -> Term {
+        let (part, what) = (Part::Hardware, String::new());
+        Term { part, what, times: 2.0, each, source, event: None, scaled_from: None, published_range: None }
+    }
+
+    fn published(words: &str) -> Source {
+        Source::Published { citation: words.to_owned() }
+    }
+
+    #[test]
+    fn a_number_of_cycles_is_stated_at_the_cycle_of_the_results() {
+        let terms = [
+            term(14.41, published("36 cycles of 0.400 ns: a table")),
+            term(60.0, published("a paper")),
+            term(0.4, Source::Machine { fact: BY_CHAINS.to_owned() }),
+            term(400.0, Source::Assumed { reason: "1\u{202f}000 cycles of 0.400 ns: an order".to_owned() }),
+        ];
+        let moved = at_cycle(&terms, 0.5, false);
+        let values: Vec<f64> = moved.iter().map(Term::value).collect();
+        let near = |(one, other): (&f64, f64)| (one - other).abs() < 1e-9;
+        assert!(values.iter().zip([36.0, 120.0, 1.0, 1000.0]).all(near), "{values:?}");
+        assert_eq!(moved[0].source, published("36 cycles of 0.500 ns: a table"));
+        assert_eq!(moved[1], terms[1], "a time is no number of cycles");
+    }
+
+    #[test]
+    fn a_rate_falls_with_the_frequency_where_all_of_it_is_in_cycles() {
+        let of_core = term(2.5e9, published("2.500 GHz, measured with calibrated chains; a manual"));
+        let moved = at_cycle(std::slice::from_ref(&of_core), 0.5, true);
+        assert!((moved[0].each - 2e9).abs() < 1.0, "{moved:?}");
+        assert_eq!(moved[0].source, published("2.000 GHz, measured with calibrated chains; a manual"));
+        let of_both = [of_core, term(1e9, published("a paper"))];
+        assert_eq!(at_cycle(&of_both, 0.5, true), of_both);
+    }
+}

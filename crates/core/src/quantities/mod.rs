@@ -211,8 +211,19 @@ pub fn target(share: f64) -> String {
 
 /// A share of one: `12.3 %`, `0.0120 %`.
 pub fn percent(share: f64) -> String {
+    if (ROUNDS_TO_ALL..ALL).contains(&share) {
+        return ALMOST_ALL.to_owned();
+    }
     value(Unit::PartsPerMillion, share * 1e6)
 }
+
+/// From this share on the three digits of a share would say that it is all.
+const ROUNDS_TO_ALL: f64 = 0.9995;
+
+/// What is nearer to all than this is all, but for the error of a division.
+const ALL: f64 = 1.0 - 1e-9;
+
+const ALMOST_ALL: &str = "more than 99.9 %";
 
 /// The interval of a share of one: `33.1 to 37.5 %`.
 pub fn percent_range(share: f64, low: f64, high: f64) -> String {

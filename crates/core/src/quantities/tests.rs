@@ -85,6 +85,7 @@ fn factors_shares_and_counts_are_short() {
     assert_eq!(plus_minus(0.0021), "±0.21 %");
     assert_eq!(target(0.05), "±5 %");
     assert_eq!(percent(0.000_12), "0.0120 %");
+    assert_eq!([0.9994, 0.9996, 1.0 - 1e-12].map(percent), ["99.9 %", "more than 99.9 %", "100 %"]);
     assert_eq!(percent_range(0.352, 0.331_9, 0.374_1), "33.1 to 37.5 %");
     assert_eq!(frequency(2.596_134e9), "2.596 GHz");
     assert_eq!(duration(350.2), "5 min 50 s");

@@ -79,13 +79,16 @@ impl CpuDistances {
         };
         let times: Vec<f64> = (0..groups.len()).map(time).collect();
         let whole: f64 = times.iter().sum();
-        let mut order: Vec<usize> = (0..groups.len()).collect();
+        // Where no two looks in a row agree on a distance no trial can be known to be at it, and its share of the time would be none.
+        let is_state = |place: &usize| whole == 0.0 || times[*place] > 0.0;
+        let mut order: Vec<usize> = (0..groups.len()).filter(is_state).collect();
+        let nearest = order.first().copied();
         sorting::by_number(&mut order, |place| -times[*place]);
         let distance = |place: usize| CpuDistance {
             line_ns: groups[place][1],
             share: if whole > 0.0 { times[place] / whole } else { 0.0 },
             looks: looks.iter().filter(|(_, seen)| *seen == Some(place)).count(),
-            is_nearest: place == 0,
+            is_nearest: nearest == Some(place),
             is_usual: order.first() == Some(&place),
         };
         let rank = |place: usize| order.iter().position(|ordered| *ordered == place);
@@ -194,6 +197,21 @@ mod tests {
         assert!(!are_several(&[(50, 26.0)]) && are_several(&[(50, 26.0), (3, 210.0)]));
         assert!(!are_several(&[(50, 26.0), (2, 210.0)]), "two interrupted readings");
         assert_eq!(CpuDistances::from_looks(&looks(&[(5, 26.0), (5, 210.0)])), None, "too few looks");
+    }
+
+    #[test]
+    fn looks_that_stand_alone_are_no_distance() {
+        let alone = |ns: f64| [(20, 88.0), (1, ns)];
+        let mut seen = [alone(23.6), alone(23.7), alone(23.5)].concat();
+        seen.push((20, 88.0));
+        let found = CpuDistances::from_looks(&looks(&seen)).expect("one");
+        let [usual] = found.distances.as_slice() else { panic!("{found:?}") };
+        assert!(usual.share > 0.999 && usual.is_nearest && !found.are_several(), "{found:?}");
+        assert_eq!(
+            found.during(20.5),
+            None,
+            "a look that is of no distance says nothing of the trial before it"
+        );
     }
 
     #[test]

@@ -264,7 +264,8 @@ fn judge(
         negative: negative(planned.unit, &all),
         outliers: statistics::outliers(&all),
         published,
-        prediction: expected.and_then(|expected| expected.prediction.clone()),
+        prediction: expected
+            .and_then(|expected| at_usual_frequency(expected.prediction.as_ref()?, planned, states)),
         unpredicted: expected.and_then(|expected| expected.unpredicted.clone()),
         evidence: Evidence::of(planned.method(), &planned.point, &measured, remark),
         trials: (measured.len(), trials.len()),
@@ -275,6 +276,20 @@ fn judge(
         because: None,
         samples,
     }
+}
+
+/// The prediction at the frequency at which results are stated: the core's frequency was known from the trials until then, and a ratio that
+/// owes something to it would say nothing of the prediction.
+fn at_usual_frequency(
+    prediction: &Prediction,
+    planned: &PlannedPoint,
+    states: KnownStates,
+) -> Option<Prediction> {
+    Some(match (states.usual_hz, planned.unit.kind()) {
+        (Some(hz), Kind::Rate) => prediction.at_frequency(hz, true),
+        (Some(hz), Kind::Cost) if planned.unit == Unit::Nanoseconds => prediction.at_frequency(hz, false),
+        _ => prediction.clone(),
+    })
 }
 
 /// The number of durations below zero; quantities of other units may be negative.

@@ -2,7 +2,7 @@
 
 use crate::paper::Text;
 use fathom_core::quantities;
-use fathom_engine::results::{CLOSE, Explanation, FAIR, PointResult, Results, Tally};
+use fathom_engine::results::{CLOSE, Explanation, FAIR, PointResult, Results};
 use std::collections::BTreeSet;
 
 /// How many results were as predicted, and what is known of the others; `None` if nothing was predicted.
@@ -28,7 +28,9 @@ pub(super) fn lead(results: &Results, points: &[&PointResult]) -> Option<Text> {
     let median = quantities::factor(tally.median_factor);
     let median =
         if tally.judged > 1 { format!("; the median is {median} the prediction") } else { String::new() };
-    Some(Text::plain(format!("{within}{median}. {}", reasons(points, tally))))
+    let reasons = reasons(points);
+    let reasons = if reasons.is_empty() { reasons } else { format!(" {reasons}") };
+    Some(Text::plain(format!("{within}{median}.{reasons}")))
 }
 
 /// The mechanisms that account for misses, each once.
@@ -41,8 +43,9 @@ fn mechanisms(points: &[&PointResult]) -> String {
     names.into_iter().collect::<Vec<_>>().join("; ")
 }
 
-/// What is known of the results that missed: of how many the cause is known, open, or not certain.
-fn reasons(points: &[&PointResult], tally: &Tally) -> String {
+/// What is known of the results that missed: of how many the cause is known, open, or not certain; nothing where none did, because the
+/// counts before it say so.
+fn reasons(points: &[&PointResult]) -> String {
     let number = |is_one: fn(&Explanation) -> bool| {
         points.iter().filter(|point| point.explanation.as_ref().is_some_and(is_one)).count()
     };
@@ -60,13 +63,8 @@ fn reasons(points: &[&PointResult], tally: &Tally) -> String {
         (number(|why| *why == Explanation::NotExplained), "of unknown cause"),
     ];
     let missed: usize = kinds.iter().map(|(number, _)| number).sum();
-    if missed == 0 && 2 * tally.close.points < tally.judged {
-        return format!("No result is off by a factor of {FAIR}, but most are by more than {CLOSE}.");
-    }
     if missed == 0 {
-        return format!(
-            "Within a factor of {FAIR} the terms of the predictions account for what was measured."
-        );
+        return String::new();
     }
     let named = mechanisms(points);
     let each =

@@ -3,7 +3,7 @@
 
 use crate::main_figures::{self, FigureSource, Main};
 use crate::paper::{Column, Key, Row, Sign, Table, Text, Tone};
-use crate::{occupancy, states, summary, words};
+use crate::{at_frequency, occupancy, states, summary, words};
 use fathom_core::experiment::{Part, Prediction};
 use fathom_core::quantities::{self, Measure};
 use fathom_core::quantity::Unit;
@@ -70,7 +70,8 @@ impl<'run> MainRows<'run> {
         let caption = Text::code(experiment).and(format!(": medians over trials{place}. All rows: "));
         let all = Text::joined(all.iter().map(|key| Text::to(key)), ", ");
         let rows = self.rows.iter().flat_map(|main| rows(main, shared));
-        let table = Table::new(key, caption.and(all).and(".")).columns(columns).rows(rows);
+        let legend = at_frequency::legend(self.points());
+        let table = Table::new(key, caption.and(all).and(format!(".{legend}"))).columns(columns).rows(rows);
         Some(table.without_empty_columns(words::ABSENT))
     }
 }
@@ -188,7 +189,7 @@ fn row(main: &Main, shared: Option<Measure>) -> Row {
     let factor = point.map(summary::factor);
     let factor = factor.or(of_step.map(|predicted| quantities::factor(value / predicted)));
     Row::of([
-        Text::plain(main.label()),
+        Text::plain(main.label() + &point.map(at_frequency::mark).unwrap_or_default()),
         or_absent(part(Part::Hardware)).into(),
         or_absent(part(Part::Software)).into(),
         or_absent(predicted.map(expected)).into(),

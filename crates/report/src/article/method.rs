@@ -1,6 +1,7 @@
 //! The method of the measurements, the works that it cites, the settings of the run, and the verification of the instrument.
 
 use super::works::cited;
+use crate::at_frequency::MARK;
 use crate::paper::{Block, Column, Key, Row, Section, Table, Text};
 use crate::{figure, run, verification, words};
 use fathom_core::experiment::Effort;
@@ -62,12 +63,13 @@ fn at_frequency(results: &Results) -> Option<Text> {
     let (low, high) = (quantities::frequency(low), quantities::frequency(high));
     let by_kind = moved.iter().filter(|moved| moved.is_by_kind()).count();
     Some(cited(&format!(
-        "The core's frequency, by a chain of additions timed next to every observation of short work, changed from \
-         {low} to {high} between trials. The figures of {} points that follow it are their cost at the usual one, \
-         {usual}: every trial is moved there by the share of the cost that follows, which its trials show ({} points) or \
+        "The figures of {} points that follow the core's frequency, in tables with {MARK}, are their cost at the usual one, {usual}, the median over all \
+         trials, by a chain of additions timed next to every observation of short work. It changed from {low} to {high} between the trials \
+         of these points: every trial is moved there by the share of the cost that follows, which its trials show ({} points) or \
          which the kind of the operation gives unless they contradict it ({by_kind} points): all of it where \
          instructions wait for the core alone, 90 to 100 % for paths through the kernel and a core's own second cache; \
-         what the share leaves open is part of the interval (analysis of covariance, Cochran 1957).",
+         what the share leaves open is part of the interval (analysis of covariance, Cochran 1957). Predictions that are a number of \
+         cycles are stated at the same frequency: the number is what was predicted.",
         moved.len(),
         moved.len() - by_kind,
     )))

@@ -5,7 +5,7 @@ use super::sections::{linked, title};
 use crate::paper::{Block, Column, Group, Key, Row, Section, Table, Text};
 use crate::references::{self, Beside, Machine, Value};
 use crate::words::ABSENT;
-use crate::{finding, words};
+use crate::{at_frequency, finding, occupancy, words};
 use fathom_core::experiment::{Piece, Statement, family};
 use fathom_core::quantities;
 use fathom_core::quantity::{Kind, Unit};
@@ -62,6 +62,7 @@ impl<'run> Nearest<'run> {
         let caption = caption.and(
             "in brackets, this machine over that one; no ratio where the source timed another operation, at another placement or path.",
         );
+        let caption = caption.and(at_frequency::legend(self.points.iter().map(|(point, _)| *point)));
         let mut table = Table::new(Key::of("nearest-table"), caption)
             .columns(columns.into_iter().chain(there).chain(notes));
         for of_one in self.points.chunk_by(|(one, _), (other, _)| one.experiment == other.experiment) {
@@ -81,7 +82,8 @@ impl<'run> Nearest<'run> {
             let row = rows.iter().find(|row| row.machine.id == machine.id);
             row.map_or(Text::plain(ABSENT), |row| Text::plain(value(row)))
         });
-        let cells = [words::short_label(point, &point.point).into(), Text::strong(written(point))];
+        let name = words::short_label(point, &point.point) + &at_frequency::mark(point);
+        let cells = [Text::plain(name), Text::strong(written_with_state(point))];
         Row::of(cells.into_iter().chain(there).chain([notes(rows)]))
     }
 
@@ -198,6 +200,12 @@ pub(super) fn written(point: &PointResult) -> String {
         .figure()
         .map(|figure| finding::text(&Statement(vec![Piece::Figure(figure.named("it"))])))
         .unwrap_or_default()
+}
+
+/// The same with the state of the core, where it is not that of the core alone: a published machine had its core to itself.
+pub(super) fn written_with_state(point: &PointResult) -> String {
+    let state = occupancy::state(point).filter(|state| *state != occupancy::ALONE);
+    state.map_or_else(|| written(point), |state| format!("{} ({state})", written(point)))
 }
 
 /// Whether more of it is better.

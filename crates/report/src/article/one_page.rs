@@ -2,6 +2,7 @@
 //! shared, their ratio, and its cause (R-REP-03).
 
 use super::sections::title;
+use crate::at_frequency;
 use crate::main_figures::{self, FigureSource, Ranked, WrittenFigure};
 use crate::paper::{Column, Group, Key, Row, Section, Table, Text};
 use crate::summary::{self, OperationRow};
@@ -60,7 +61,14 @@ pub(super) fn of(results: &Results, named: OperationText) -> Option<Section> {
         Column::ratio("ratio"),
         Column::words("cause"),
     ];
-    let caption = "The operations of the published reports: predicted before, measured after, medians with 95 % intervals.";
+    let points = operations.iter().filter_map(|figure| match figure.main.source {
+        FigureSource::Point(point) => Some(point),
+        FigureSource::Slope(_) => None,
+    });
+    let caption = format!(
+        "The operations of the published reports: predicted before, measured after, medians with 95 % intervals.{}",
+        at_frequency::legend(points)
+    );
     let mut table = Table::new(Key::of("one-page-table"), caption).columns(columns);
     for family in operations.chunk_by(|one, other| one.family() == other.family()) {
         let rows = family.iter().map(|figure| row(results, figure, named));
@@ -83,7 +91,7 @@ const READING: &str = "Base hardware is what the bare machine costs, software ov
 fn row(results: &Results, figure: &Ranked, named: OperationText) -> Row {
     let name = named(results, figure.experiment, &figure.main.reader_label());
     match figure.main.source {
-        FigureSource::Point(point) => of_point(name, point),
+        FigureSource::Point(point) => of_point(name.and(at_frequency::mark(point)), point),
         FigureSource::Slope(trend) => of_slope(name, trend, &figure.main.written()),
     }
 }

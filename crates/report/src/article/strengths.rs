@@ -1,10 +1,10 @@
 //! The conclusion: what this machine is good and bad at beside the nearest published ones, and what nobody expected of it.
 
-use super::nearest::{Nearest, written};
+use super::nearest::{Nearest, written, written_with_state};
 use super::sections::{linked, listed};
 use crate::main_figures::{self, FigureSource};
 use crate::paper::{Block, Key, Section, Text};
-use crate::{finding, words};
+use crate::{finding, occupancy, words};
 use fathom_core::experiment::{Placement, Point};
 use fathom_core::quantities;
 use fathom_core::quantity::Kind;
@@ -30,9 +30,11 @@ pub(super) fn of(results: &Results, nearest: &Nearest) -> Section {
         distance(*merit) > OF_THE_METHOD && !nearest.differences(point).is_empty()
     };
     let merits = nearest.merits().into_iter();
-    let merits = merits.filter(|(point, _)| !sized(point)).filter(|merit| !says_more_of_the_method(merit));
-    let merits = merits.collect();
-    let merits = distinct(merits);
+    let merits = merits.filter(|(point, _)| !sized(point));
+    let (of_method, merits): (Vec<_>, Vec<_>) = merits.partition(says_more_of_the_method);
+    // What is slow with the core shared may be so for the neighbour; what is quick even then is quick.
+    let is_certain = |(point, merit): &(&PointResult, f64)| *merit >= 1.0 || !is_beside_a_neighbour(point);
+    let merits = distinct(merits.into_iter().filter(is_certain).collect());
     let good = first(merits.iter().filter(|(_, merit)| *merit >= NOTABLE).collect(), nearest);
     let bad = first(merits.iter().rev().filter(|(_, merit)| *merit <= 1.0 / NOTABLE).collect(), nearest);
     let beside = format!(
@@ -42,7 +44,7 @@ pub(super) fn of(results: &Results, nearest: &Nearest) -> Section {
     let of_both = if good.is_empty() { bad.is_empty() } else { !bad.is_empty() };
     // The figures of the table, and no mean over them.
     let item = |(point, merit): &(&PointResult, f64)| {
-        let compared = format!(": {}; {}. ", written(point), nearest.others(point));
+        let compared = format!(": {}; {}. ", written_with_state(point), nearest.others(point));
         named(results, point).and(compared).and(Text::prose(&reason(results, nearest, point, *merit >= 1.0)))
     };
     let mut explained = surprises(results, true);
@@ -66,6 +68,7 @@ pub(super) fn of(results: &Results, nearest: &Nearest) -> Section {
             },
             bad.into_iter().map(item),
         ))
+        .with_all(left_out(results, nearest, &of_method).map(Block::Paragraph))
         .with_all(listed("What explains figures of several experiments here:", explaining(results)))
         .with_all(listed(
             "Surprises that other measurements of this run account for, the furthest from their predictions first:",
@@ -77,6 +80,23 @@ pub(super) fn of(results: &Results, nearest: &Nearest) -> Section {
         ))
         .with_all(prediction_error(results).map(Block::Paragraph))
         .with_all((number == 0).then(|| Block::Paragraph("No prediction missed for certain.".into())))
+}
+
+/// Whether a value is of the core shared, or of no known state of it.
+fn is_beside_a_neighbour(point: &PointResult) -> bool {
+    occupancy::state(point).is_some_and(|state| state != occupancy::ALONE)
+}
+
+/// The figures further from a published machine than methods that differ can show, so that the greatest ratios are not missed.
+fn left_out(results: &Results, nearest: &Nearest, merits: &[(&PointResult, f64)]) -> Option<Text> {
+    let of_one = |(point, _): &(&PointResult, f64)| {
+        named(results, point).and(format!(": {}; {}", written_with_state(point), nearest.others(point)))
+    };
+    let lead = format!(
+        "Not counted, because their sources' methods differ and the ratio is beyond {OF_THE_METHOD}: "
+    );
+    (!merits.is_empty())
+        .then(|| Text::plain(lead).and(Text::joined(merits.iter().map(of_one), ". ")).and("."))
 }
 
 /// How near the run came to its predictions, and to what the bare hardware costs.

@@ -5,11 +5,12 @@ use super::one_page;
 use super::sections::title;
 use crate::description::FactRow;
 use crate::main_figures::Ranked;
+use crate::main_figures::{self, FigureSource};
 use crate::paper::{Block, Column, Document, Group, Key, Row, Section, Sign, Table, Text, Tone};
 use crate::usual::UsualFigures;
 use crate::words::ABSENT;
-use crate::{description, main_figures, run, screen, verdict};
-use fathom_engine::results::Results;
+use crate::{at_frequency, description, run, screen, verdict};
+use fathom_engine::results::{PointResult, Results};
 use std::path::Path;
 
 /// The page, with published figures next to those of the run if they were requested; `files` are the locations of the run
@@ -70,7 +71,8 @@ pub(super) fn opening<'run>(results: &'run Results<'run>, shown: &Opening<'_, 'r
     let usual = usual.map(|words| format!(" Usual: {words}.")).unwrap_or_default();
     let caption = format!(
         "Main figures: medians over trials with their 95 % intervals{shared}, and the median as a multiple of what was \
-         predicted before.{usual}"
+         predicted before.{usual}{}",
+        at_frequency::legend(shown.figures.iter().filter_map(point))
     );
     Section::new(Key::of("opening"), "Summary")
         .say(sentences.join(" "))
@@ -107,8 +109,8 @@ fn main_figures_table(key: Key, caption: &str, shown: &Opening) -> Table {
         Column::words("figure"),
         Column::mixed("median"),
         Column::mixed("95 % interval"),
-        Column::mixed("core shared").optional(),
-        Column::words("usual").optional(),
+        Column::mixed("core shared"),
+        Column::words("usual"),
         Column::ratio("measured / predicted"),
         Column::signs("operation checked"),
     ]);
@@ -116,14 +118,21 @@ fn main_figures_table(key: Key, caption: &str, shown: &Opening) -> Table {
         let rows = family.iter().map(|figure| main_figures_row(figure, shown));
         table = table.group(Group::named(title(family[0].family())).rows(rows));
     }
-    table.without_columns_of(ABSENT)
+    table.without_empty_columns(ABSENT)
+}
+
+fn point<'run>(figure: &Ranked<'run>) -> Option<&'run PointResult> {
+    match figure.main.source {
+        FigureSource::Point(point) => Some(point),
+        FigureSource::Slope(_) => None,
+    }
 }
 
 fn main_figures_row(figure: &Ranked, shown: &Opening) -> Row {
     let written = figure.main.written();
     Row::of([
         (shown.name)(figure.experiment),
-        figure.main.reader_label().into(),
+        (figure.main.reader_label() + &point(figure).map(at_frequency::mark).unwrap_or_default()).into(),
         Text::strong(written.median),
         written.interval.into(),
         figure.main.shared().into(),

@@ -27,7 +27,7 @@ pub(super) fn processor(processor: &Processor) -> Vec<FactRow> {
         }),
         row("Maximum clock", &processor.maximum_hz, hertz),
         row("Minimum clock", &processor.minimum_hz, hertz),
-        row("Observed clock", &processor.observed_hz, hertz),
+        row("Observed clock", &processor.observed_hz, |hz| format!("{} when it was described", hertz(hz))),
         row("Cycle time at the observed clock", &processor.observed_hz, |hertz| {
             quantities::value(Unit::Nanoseconds, 1e9 / hertz)
         }),

@@ -3,6 +3,7 @@
 use super::mark::is_drawn;
 use crate::main_figures::{self, FigureSource};
 use fathom_core::experiment::{At, Placement, Point, Selector};
+use fathom_core::quantities;
 use fathom_core::quantity::Unit;
 use fathom_engine::results::{PointResult, Results};
 
@@ -134,7 +135,7 @@ pub(super) const KINDS: [Kind; 5] = [
         "files",
         &[
             of(
-                "read 4 KiB, page cache",
+                "read 4 KiB, cached",
                 "filesystem/read",
                 &[
                     ("state", At::Name("warm")),
@@ -172,6 +173,14 @@ pub(super) const KINDS: [Kind; 5] = [
 ];
 
 impl Operation {
+    /// Its name with the size of the file, where the operation has files of several sizes: the caches make the same operation several.
+    pub fn name_of(&self, point: &PointResult) -> String {
+        match point.point.number_of("file") {
+            Some(bytes) => format!("{} ({})", self.name, quantities::size(bytes)),
+            None => self.name.to_owned(),
+        }
+    }
+
     /// The first measured time of the operation, and of a load the main figure of its level; `None` if there is none.
     pub fn result<'run>(&self, results: &'run Results) -> Option<&'run PointResult> {
         let main = main_points(results, self.at.experiment);

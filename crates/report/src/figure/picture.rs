@@ -34,7 +34,7 @@ const SHARED: f64 = 1086.0;
 /// An operation with its marks.
 struct PictureRow<'run> {
     kind: &'static str,
-    name: &'static str,
+    name: String,
     point: &'run PointResult,
     mark: Mark,
     shared: Option<&'run Estimate>,
@@ -57,8 +57,11 @@ pub(crate) fn figure(results: &Results) -> Option<DrawnFigure> {
     // By the names that are seen: a setting alone does not say of what.
     let words: Vec<String> = rows.iter().map(|row| format!("{}, {}", row.name, row.mark.words)).collect();
     let svg = drawing.finish("The machine in one picture", &words.join("; "));
-    let caption = "The machine in one picture: what its main operations take, with 95 % intervals.";
-    Some(DrawnFigure::of(caption.to_owned(), Unit::Nanoseconds, svg, &axis))
+    let of_files = rows.iter().any(|row| row.point.point.get("file").is_some());
+    let of_files = if of_files { "; in brackets, the size of the file" } else { "" };
+    let caption =
+        format!("The machine in one picture: what its main operations take, with 95 % intervals{of_files}.");
+    Some(DrawnFigure::of(caption, Unit::Nanoseconds, svg, &axis))
 }
 
 fn rows_of<'a>(results: &'a Results) -> Vec<PictureRow<'a>> {
@@ -71,7 +74,14 @@ fn rows_of<'a>(results: &'a Results) -> Vec<PictureRow<'a>> {
             let above = rows
                 .last()
                 .map_or(TOP - ROW * 0.5, |row| if row.kind == kind { row.y } else { row.y + BETWEEN });
-            rows.push(PictureRow { kind, name: operation.name, point, mark, shared, y: above + ROW });
+            rows.push(PictureRow {
+                kind,
+                name: operation.name_of(point),
+                point,
+                mark,
+                shared,
+                y: above + ROW,
+            });
         }
     }
     rows
@@ -148,7 +158,7 @@ fn kinds(drawing: &mut Drawing, rows: &[PictureRow]) {
 
 fn draw(drawing: &mut Drawing, axis: &Axis, row: &PictureRow) {
     let y = row.y;
-    drawing.text("op", "end", (NAMES, y + 5.0), row.name);
+    drawing.text("op", "end", (NAMES, y + 5.0), &row.name);
     drawing.titled(&row.mark.words, |drawing| {
         rows::draw(drawing, axis, (LEFT, y), &row.mark);
         if let Some(shared) = row.shared {

@@ -54,19 +54,19 @@ fn judge(premises: &Premises) -> Option<Conclusion> {
         return None;
     }
     let headline = statement!(
-        "{most} processes that read in random order are limited by the device: {wait} a block, where the \
-         device's limit predicts {allowed}.",
+        "{most} processes that read in random order wait for a block as long as the rate of one process with many requests in flight predicts: \
+         {wait}, predicted {allowed}.",
         wait = wait.named("a block of the most readers"),
-        allowed = allowed.named("a block at the device's limit")
+        allowed = allowed.named("a block at the rate of many requests in flight")
     );
     let because = statement!(
-        "With {depth} requests in flight the device completes one every {gap}, {rate} a second. One reader \
-         alone takes {alone} for a block, so {knee} readers keep the device busy (Little's law); each \
-         further reader adds the device's time for one block.{slope}",
+        "With {depth} requests in flight (io_uring) one is completed every {gap}, {rate} a second. One reader \
+         alone takes {alone} for a block, so {knee} readers reach that rate (Little's law); each further reader adds the time of one \
+         block.{slope} Whether the device, its driver or the host sets the rate is not measured.",
         gap = gap.named("between completions"),
         rate = gap.inverse(1e9, Dimension::Count).named("blocks a second"),
         alone = alone.named("a block of one reader"),
-        knee = knee.named("readers that keep the device busy"),
+        knee = knee.named("readers that reach the rate"),
         slope = slope(&readers, knee.value)
     );
     Some(Conclusion { headline, because })
@@ -112,15 +112,10 @@ mod tests {
     #[test]
     fn many_readers_wait_as_long_as_the_device_makes_them() {
         let conclusion = conclusion(&[(1, 60e3), (8, 82e3), (50, 502e3)]).expect("a mechanism");
-        assert!(
-            conclusion
-                .headline
-                .plain()
-                .contains("{502000} a block, where the device's limit predicts {500000}.")
-        );
+        assert!(conclusion.headline.plain().contains("in flight predicts: {502000}, predicted {500000}."));
         let because = conclusion.because.plain();
         assert!(
-            because.contains("so {6} readers keep") && because.contains("from 8 on: {10000} each."),
+            because.contains("so {6} readers reach") && because.contains("from 8 on: {10000} each."),
             "{because}"
         );
     }

@@ -78,14 +78,17 @@ fn published(exit: Found, known: &Known) -> Option<Statement> {
     ))
 }
 
-/// Whether the guest is nested: the kernel's command line knows; otherwise the cost of an exit may show it.
+/// What the cost of an exit shows of nesting, and what the kernel's command line says of it: an option is no measurement.
 fn verdict((low, high): (f64, f64), declared: Option<&str>) -> String {
-    match declared {
-        Some(word) => format!(": the guest is nested, as {word} on the kernel's command line says"),
-        None if low > NESTED => ": the guest is probably nested".to_owned(),
-        None if high < SINGLE => ", as under one hypervisor".to_owned(),
-        None => ": the cost does not show whether the guest is nested".to_owned(),
-    }
+    let (shown, though) = if low > NESTED {
+        (": the guest is probably nested", "as")
+    } else if high < SINGLE {
+        (", as under one hypervisor", "though the guest is nested, as")
+    } else {
+        (": the cost does not show whether the guest is nested", "but it is, as")
+    };
+    let declaration = declared.map(|word| format!(", {though} {word} on the kernel's command line says"));
+    format!("{shown}{}", declaration.unwrap_or_default())
 }
 
 #[cfg(test)]
@@ -120,8 +123,13 @@ mod tests {
         assert!(text(1.2, Some("KVM"), "").is_some_and(|text| text.contains("), as under one hypervisor.")));
         let declared = text(3.0, Some("KVM"), "quiet nested_pvm=1").expect("a mechanism");
         assert!(
-            declared.contains("is nested, as nested_pvm=1") && !declared.contains("whether"),
+            declared.contains("does not show whether the guest is nested, but it is, as nested_pvm=1"),
             "{declared}"
+        );
+        let quick = text(1.2, Some("KVM"), "nested_pvm=1").expect("a mechanism");
+        assert!(
+            quick.contains("as under one hypervisor, though the guest is nested, as nested_pvm=1"),
+            "{quick}"
         );
         assert!(
             text(3.0, Some("KVM"), "")

@@ -84,7 +84,7 @@ impl Overstated {
         }
         statement!(
             "The miss lies in one term that this run does not measure, {name}: the prediction has {predicted} for it, and the result leaves {remaining} at \
-             most; why it takes less here is unknown.{published}",
+             most.{published}",
             name = Statement::from(self.name.as_str()),
             predicted = self.predicted.named("the assumed term, in the prediction"),
             remaining,

@@ -119,8 +119,8 @@ fn of_length(known: &Known) -> Option<Finding> {
         return None;
     }
     let host = if context_switch::after_idling(Prediction::new(), 1_000_000, known).total() > 0.0 {
-        " A host under KVM keeps a core waiting for an idle virtual CPU for 200 µs, unless set otherwise (the Linux kernel's \
-         documentation, halt polling), and has to wake its own thread after that."
+        " A possible cause, which this run does not measure: by default a host under KVM keeps a core waiting for an idle virtual CPU \
+         for up to 200 µs (the Linux kernel's documentation, halt polling), and has to wake its own thread after that."
     } else {
         ""
     };

@@ -146,13 +146,13 @@ fn helpful(latencies: &[(u64, Found)]) -> String {
     }
 }
 
-/// The number of chases up to which more of them are worthwhile. A step that gains less than a tenth of the possible gain is not.
+/// The number of chases up to which more of them are worthwhile: the first from which no larger number makes a load significantly quicker.
 fn paying(latencies: &[(u64, Found)]) -> u64 {
-    let pays = |pair: &&[(u64, Found)]| {
-        let could = pair[1].0 as f64 / pair[0].0 as f64;
-        pair[0].1.value / pair[1].1.value > 1.0 + 0.1 * (could - 1.0)
+    let is_best = |place: usize| {
+        let (one, more) = (&latencies[place].1, &latencies[place + 1..]);
+        !more.iter().any(|(_, load)| load.value < one.value && load.differs_from(one) != Some(false))
     };
-    latencies.windows(2).take_while(pays).last().map_or(1, |pair| pair[1].0)
+    (0..latencies.len()).find(|place| is_best(*place)).map_or(1, |place| latencies[place].0)
 }
 
 fn point(chases: u64, size: u64) -> Point {
@@ -167,4 +167,28 @@ fn point(chases: u64, size: u64) -> Point {
 pub fn set_bytes(machine: &Machine) -> u64 {
     let own = hierarchy::declared(machine).last().map_or(16 << 20, |(_, bytes)| *bytes);
     own.saturating_mul(4).clamp(64 << 20, 512 << 20).next_power_of_two()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fathom_core::quantity::Unit;
+    use fathom_core::statistics::{Interval, Measured};
+
+    #[test]
+    fn more_chases_help_up_to_the_first_number_that_none_above_it_betters_for_certain() {
+        let load = |value: f64, spread: f64| {
+            let interval = Some(Interval { low: value - spread, high: value + spread });
+            Found::measured(Measured { value, interval }, Dimension::Of(Unit::Nanoseconds))
+        };
+        let of = |last: f64| {
+            paying(&[
+                (1, load(180.0, 5.0)),
+                (8, load(22.0, 1.0)),
+                (16, load(13.0, 1.5)),
+                (24, load(last, 0.5)),
+            ])
+        };
+        assert_eq!([of(12.4), of(10.0)], [16, 24]);
+    }
 }

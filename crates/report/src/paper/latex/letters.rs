@@ -69,6 +69,7 @@ fn sign(letter: char) -> Option<&'static str> {
         '"' => "\\textquotedbl{}",
         '`' => "\\`{}",
         'µ' | 'μ' => "$\\mu$",
+        '†' => "\\dag{}",
         '×' => "$\\times$",
         '÷' => "$\\div$",
         '±' => "$\\pm$",

@@ -90,7 +90,8 @@ static ABOUT: About = About {
                 ("call", At::Name("read")),
                 ("file", At::Most),
             ],
-        ),
+        )
+        .with("file"),
     ])
     .landmarks(landmarks),
 };
