@@ -1,7 +1,7 @@
 //! Files on an overlay, as those of containers are: what the page cache holds of them is another file system's.
 
 use super::{in_namespace, points, read_in};
-use crate::tier::{Outcome, Test, alone, needs_root};
+use crate::tier::{Outcome, Test, alone, inconclusive, needs_root};
 use serde_json::Value;
 use std::path::Path;
 
@@ -13,12 +13,22 @@ pub const TESTS: &[Test] = &alone![
 const OVERLAY: &str = "mkdir \"$WORK\"/{lower,upper,work}; mount -t overlay overlay \
     -o \"lowerdir=$WORK/lower,upperdir=$WORK/upper,workdir=$WORK/work\" \"$MOUNT\";";
 
-/// Points have values, and all that shows what they are holds.
-fn all_hold(points: &[Value], least: usize) {
+/// Points have values, and all that shows what they are holds; nothing is decided where others took the CPU of trials.
+fn all_hold(points: &[Value], least: usize) -> Outcome {
     let measured = points.iter().filter(|point| point["median"].is_f64());
     assert!(measured.count() >= least, "{points:#?}");
     let checks: Vec<&Value> = points.iter().flat_map(|point| point["evidence"].as_array().unwrap()).collect();
-    assert!(!checks.is_empty() && checks.iter().all(|check| check["holds"] == true), "{points:#?}");
+    let failures: Vec<&str> = checks
+        .iter()
+        .filter(|check| check["holds"] != true)
+        .map(|check| check["seen"].as_str().unwrap_or_default())
+        .collect();
+    assert!(!checks.is_empty(), "{points:#?}");
+    if !failures.is_empty() && failures.iter().all(|seen| seen.contains("had its CPU all the time")) {
+        return inconclusive(failures.join("; "));
+    }
+    assert!(failures.is_empty(), "{failures:?}: {points:#?}");
+    Ok(())
 }
 
 /// What the page cache holds of a container's files is seen: warm and cold are told apart, and each proves what it was.
@@ -45,8 +55,7 @@ fn files_on_an_overlay_are_seen_in_the_page_cache() -> Outcome {
 fn pages_of_a_cold_file_on_an_overlay_are_faulted_in() -> Outcome {
     needs_root()?;
     let work = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
-    all_hold(&faults_in(work.path()), 2);
-    Ok(())
+    all_hold(&faults_in(work.path()), 2)
 }
 
 fn faults_in(work: &Path) -> Vec<Value> {

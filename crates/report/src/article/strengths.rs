@@ -93,7 +93,7 @@ fn left_out(results: &Results, nearest: &Nearest, merits: &[(&PointResult, f64)]
         named(results, point).and(format!(": {}; {}", written_with_state(point), nearest.others(point)))
     };
     let lead = format!(
-        "Not counted, because their sources' methods differ and the ratio is beyond {OF_THE_METHOD}: "
+        "Neither a strength nor a weakness, because their sources' methods differ and the ratio is beyond {OF_THE_METHOD}: "
     );
     (!merits.is_empty())
         .then(|| Text::plain(lead).and(Text::joined(merits.iter().map(of_one), ". ")).and("."))
@@ -130,13 +130,7 @@ struct Influence {
     is_of: fn(&Point) -> bool,
 }
 
-const REASONS: [Influence; 6] = [
-    Influence {
-        experiment: "cpu/process_creation",
-        mechanism: "process_against_thread",
-        is_good: false,
-        is_of: |_| true,
-    },
+const REASONS: [Influence; 5] = [
     Influence {
         experiment: "cpu/context_switch",
         mechanism: "idle_wake_up",

@@ -32,7 +32,10 @@ pub(super) fn processor(processor: &Processor) -> Vec<FactRow> {
             quantities::value(Unit::Nanoseconds, 1e9 / hertz)
         }),
         row("Cycles per instruction (CPI)", &processor.cycles_per_instruction, |cpi| {
-            format!("{} ({} instructions a cycle)", quantities::number(*cpi), quantities::number(1.0 / cpi))
+            let (each, a_cycle) = (quantities::number(*cpi), quantities::number(1.0 / cpi));
+            format!(
+                "{each} ({a_cycle} instructions a cycle) when it was described, with what else used the core"
+            )
         }),
         row("Clock at one moment", &processor.momentary_hz, hertz),
         row("Tick counter, declared", &ticks.declared_hz, hertz),

@@ -149,7 +149,7 @@ pub(super) const KINDS: [Kind; 5] = [
                 &[("state", At::Name("direct")), ("order", At::Name("random")), ("block", At::Number(4096))],
             ),
             of(
-                "fault on a page of a file",
+                "page fault, no read-ahead",
                 "memory/major_fault",
                 &[("access", At::Name("shuffled pages, no read-ahead"))],
             ),

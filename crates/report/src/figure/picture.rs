@@ -6,7 +6,7 @@ use super::mark::{Mark, extent, mark};
 use super::operations::KINDS;
 use super::rows;
 use super::svg::{self, Drawing};
-use crate::{run, states, verdict};
+use crate::{occupancy, run, states, verdict};
 use fathom_core::quantities;
 use fathom_core::quantity::Unit;
 use fathom_core::statistics::Estimate;
@@ -176,7 +176,12 @@ fn draw(drawing: &mut Drawing, axis: &Axis, row: &PictureRow) {
         None => format!("< {}", quantities::value(unit, row.mark.value)),
     };
     drawing.text("op", "start", (VALUES, y + 5.0), &value);
-    if let Some(shared) = row.shared {
-        drawing.text("op", "start", (SHARED, y + 5.0), &quantities::estimate(unit, shared));
-    }
+    let state = occupancy::state(row.point).filter(|state| *state != occupancy::ALONE);
+    let beside = match (row.shared, state) {
+        (Some(shared), _) => quantities::estimate(unit, shared),
+        // The value itself is not of the core alone.
+        (None, Some(state)) => format!("← {state}"),
+        (None, None) => return,
+    };
+    drawing.text("op", "start", (SHARED, y + 5.0), &beside);
 }

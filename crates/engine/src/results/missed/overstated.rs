@@ -83,8 +83,8 @@ impl Overstated {
             return statement!("The measured value lies among the published ones.{published}", published);
         }
         statement!(
-            "The miss lies in one term that this run does not measure, {name}: the prediction has {predicted} for it, and the result leaves {remaining} at \
-             most.{published}",
+            "Without {name}, which this run does not measure, the prediction would not be more than {FAIR} times too high: it has \
+             {predicted} for it, and the result leaves {remaining} at most.{published}",
             name = Statement::from(self.name.as_str()),
             predicted = self.predicted.named("the assumed term, in the prediction"),
             remaining,

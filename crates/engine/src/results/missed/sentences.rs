@@ -22,7 +22,7 @@ pub(super) fn count(judged: &[Judged]) -> Option<Finding> {
         finding!(
             Question::Miss,
             "{missed} predictions missed by more than a factor of {FAIR}: other measurements of this run explain \
-             {explained}, {assumed} lie in one term that was not measured and that the result bounds (why it takes less here is unknown), {uncertain} may not have missed, {rest} are not \
+             {explained}, {assumed} would not be so far too high without one term that was not measured and that the result bounds (why it takes less here is unknown), {uncertain} may not have missed, {rest} are not \
              explained.",
             missed = counted(judged.len(), "predictions missed"),
             explained = counted(explained, "misses explained"),

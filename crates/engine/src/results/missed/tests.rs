@@ -343,11 +343,12 @@ fn a_term_longer_than_the_whole_is_where_the_miss_lies() {
     let mut points = [cost(20.0)];
     let text = judged(None, &mut points).join("\n");
     assert!(
-        text.contains("lies in one term that this run does not measure, entering and leaving the kernel: the prediction has {50}"),
+        text.contains("Without entering and leaving the kernel, which this run does not measure, the prediction would not be more than 2 times too high: it has {50}"),
         "{text}"
     );
     assert!(
-        text.contains("the result leaves {20} at most") && text.contains("{1} lie in one term"),
+        text.contains("the result leaves {20} at most")
+            && text.contains("{1} would not be so far too high without one term"),
         "{text}"
     );
     assert_eq!(points[0].explanation, Some(Explanation::Overstated { term: ENTRY.to_owned() }));
@@ -389,7 +390,8 @@ fn what_the_run_measured_of_the_other_terms_bounds_the_one() {
     );
     let text = judged(None, &mut [result(Unit::Nanoseconds, 20.0, prediction)]).join("\n");
     assert!(
-        text.contains("a name made: the prediction has {100} for it, and the result leaves {12} at most"),
+        text.contains("Without a name made, which")
+            && text.contains("it has {100} for it, and the result leaves {12} at most"),
         "{text}"
     );
 }

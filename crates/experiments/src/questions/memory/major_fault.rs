@@ -53,7 +53,7 @@ static ABOUT: About = About {
     parameters: &[ACCESS, STRIDE],
     trends: &[],
     shown: Shown::by(&[MainFigure::of(
-        "page of a cold file",
+        "page of a cold file, read-ahead off",
         &[("access", At::Name("shuffled pages, no read-ahead"))],
     )])
     .in_order(|point| (1..=256 << 10).contains(&point.number(&STRIDE))),

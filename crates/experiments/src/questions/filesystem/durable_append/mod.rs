@@ -144,14 +144,19 @@ impl Experiment for DurableAppend {
         let append = append_predicted(point, known);
         let one = append.total();
         Ok(match point.name(&FIGURE) {
-            RATE => Prediction::new().hardware(
-                "one append after the other",
-                1.0,
-                Basis::assumed(
-                    point.number(&BLOCK) as f64 / one * 1e9,
-                    "the bytes of an append over the time predicted for it",
-                ),
-            ),
+            RATE => {
+                // It rests on what the time rests on.
+                let is_measured = |term: &&Term| matches!(term.source, Source::Measured { .. });
+                let measured = append.terms.iter().find(is_measured).map(|term| term.source.clone());
+                let value = point.number(&BLOCK) as f64 / one * 1e9;
+                let assumed = Basis::assumed(value, "the bytes of an append over the time predicted for it");
+                let basis = measured.map_or(assumed, |source| Basis { value, source });
+                Prediction::new().hardware(
+                    "one append after the other, each as long as predicted",
+                    1.0,
+                    basis,
+                )
+            }
             LONGEST => append.hardware(
                 "requests of others, or the device's own work, in the way of one of some hundred appends",
                 2.0,
