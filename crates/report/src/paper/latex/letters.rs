@@ -83,6 +83,7 @@ fn sign(letter: char) -> Option<&'static str> {
         '≤' => "$\\leq$",
         '≥' => "$\\geq$",
         '≈' => "$\\approx$",
+        '←' => "$\\leftarrow$",
         '→' => "$\\rightarrow$",
         '√' => "$\\surd$",
         '²' => "$^2$",
