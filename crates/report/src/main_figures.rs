@@ -101,7 +101,15 @@ impl<'run> Ranked<'run> {
     }
 }
 
-impl Main<'_> {
+impl<'run> Main<'run> {
+    /// The point whose figure it is; `None` of a slope.
+    pub(super) fn point(&self) -> Option<&'run PointResult> {
+        match self.source {
+            FigureSource::Point(point) => Some(point),
+            FigureSource::Slope(_) => None,
+        }
+    }
+
     /// Its words, with the state of the core behind its value.
     pub(super) fn label(&self) -> String {
         self.labelled(&self.words, |_| true)

@@ -111,6 +111,11 @@ pub(super) fn state(point: &PointResult) -> Option<&'static str> {
     }
 }
 
+/// The same where the value is not of the core alone.
+pub(super) fn beside_a_neighbour(point: &PointResult) -> Option<&'static str> {
+    state(point).filter(|state| *state != ALONE)
+}
+
 /// The name of the state of a core that nothing else used.
 pub(super) const ALONE: &str = "core alone";
 

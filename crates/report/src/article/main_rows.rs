@@ -41,7 +41,7 @@ impl<'run> MainRows<'run> {
     }
 
     pub(super) fn points(&self) -> Vec<&'run PointResult> {
-        self.rows.iter().filter_map(|row| point(&row.source)).collect()
+        self.rows.iter().filter_map(Main::point).collect()
     }
 
     /// The table; `None` if nothing has a figure. `all` are the tables with every row and column.
@@ -83,13 +83,6 @@ fn unit(source: &FigureSource) -> Unit {
     }
 }
 
-fn point<'run>(source: &FigureSource<'run>) -> Option<&'run PointResult> {
-    match source {
-        FigureSource::Point(point) => Some(point),
-        FigureSource::Slope(_) => None,
-    }
-}
-
 fn step<'run>(source: &FigureSource<'run>) -> Option<&'run PredictedStep> {
     match source {
         FigureSource::Point(_) => None,
@@ -119,7 +112,7 @@ fn measured(source: &FigureSource) -> (f64, Option<(f64, f64)>, bool) {
 /// A row for a figure, and another for its value while the core was shared.
 fn rows(main: &Main, shared: Option<Measure>) -> Vec<Row> {
     let of_shared = || {
-        let point = point(&main.source)?;
+        let point = main.point()?;
         let (estimate, unit) = (point.shared()?, point.unit);
         let measure =
             shared.unwrap_or_else(|| Measure::of(unit, point.estimate().map_or(0.0, |all| all.value)));
@@ -147,7 +140,7 @@ fn rows(main: &Main, shared: Option<Measure>) -> Vec<Row> {
 fn row(main: &Main, shared: Option<Measure>) -> Row {
     let (value, ends, limit) = measured(&main.source);
     let unit = unit(&main.source);
-    let point = point(&main.source);
+    let point = main.point();
     let own =
         || point.map_or_else(|| Measure::of_row(unit, value, ends), |point| states::measure(point, value));
     let measure = shared.unwrap_or_else(own);

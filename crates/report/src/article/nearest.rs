@@ -204,8 +204,8 @@ pub(super) fn written(point: &PointResult) -> String {
 
 /// The same with the state of the core, where it is not that of the core alone: a published machine had its core to itself.
 pub(super) fn written_with_state(point: &PointResult) -> String {
-    let state = occupancy::state(point).filter(|state| *state != occupancy::ALONE);
-    state.map_or_else(|| written(point), |state| format!("{} ({state})", written(point)))
+    occupancy::beside_a_neighbour(point)
+        .map_or_else(|| written(point), |state| format!("{} ({state})", written(point)))
 }
 
 /// Whether more of it is better.

@@ -61,10 +61,7 @@ pub(super) fn of(results: &Results, named: OperationText) -> Option<Section> {
         Column::ratio("ratio"),
         Column::words("cause"),
     ];
-    let points = operations.iter().filter_map(|figure| match figure.main.source {
-        FigureSource::Point(point) => Some(point),
-        FigureSource::Slope(_) => None,
-    });
+    let points = operations.iter().filter_map(|figure| figure.main.point());
     let caption = format!(
         "The operations of the published reports: predicted before, measured after, medians with 95 % intervals.{}",
         at_frequency::legend(points)

@@ -33,7 +33,9 @@ pub(super) fn of(results: &Results, nearest: &Nearest) -> Section {
     let merits = merits.filter(|(point, _)| !sized(point));
     let (of_method, merits): (Vec<_>, Vec<_>) = merits.partition(says_more_of_the_method);
     // What is slow with the core shared may be so for the neighbour; what is quick even then is quick.
-    let is_certain = |(point, merit): &(&PointResult, f64)| *merit >= 1.0 || !is_beside_a_neighbour(point);
+    let is_certain = |(point, merit): &(&PointResult, f64)| {
+        *merit >= 1.0 || occupancy::beside_a_neighbour(point).is_none()
+    };
     let merits = distinct(merits.into_iter().filter(is_certain).collect());
     let good = first(merits.iter().filter(|(_, merit)| *merit >= NOTABLE).collect(), nearest);
     let bad = first(merits.iter().rev().filter(|(_, merit)| *merit <= 1.0 / NOTABLE).collect(), nearest);
@@ -80,11 +82,6 @@ pub(super) fn of(results: &Results, nearest: &Nearest) -> Section {
         ))
         .with_all(prediction_error(results).map(Block::Paragraph))
         .with_all((number == 0).then(|| Block::Paragraph("No prediction missed for certain.".into())))
-}
-
-/// Whether a value is of the core shared, or of no known state of it.
-fn is_beside_a_neighbour(point: &PointResult) -> bool {
-    occupancy::state(point).is_some_and(|state| state != occupancy::ALONE)
 }
 
 /// The figures further from a published machine than methods that differ can show, so that the greatest ratios are not missed.

@@ -4,13 +4,12 @@ use super::beside::{self, Published};
 use super::one_page;
 use super::sections::title;
 use crate::description::FactRow;
-use crate::main_figures::Ranked;
-use crate::main_figures::{self, FigureSource};
+use crate::main_figures::{self, Ranked};
 use crate::paper::{Block, Column, Document, Group, Key, Row, Section, Sign, Table, Text, Tone};
 use crate::usual::UsualFigures;
 use crate::words::ABSENT;
 use crate::{at_frequency, description, run, screen, verdict};
-use fathom_engine::results::{PointResult, Results};
+use fathom_engine::results::Results;
 use std::path::Path;
 
 /// The page, with published figures next to those of the run if they were requested; `files` are the locations of the run
@@ -72,7 +71,7 @@ pub(super) fn opening<'run>(results: &'run Results<'run>, shown: &Opening<'_, 'r
     let caption = format!(
         "Main figures: medians over trials with their 95 % intervals{shared}, and the median as a multiple of what was \
          predicted before.{usual}{}",
-        at_frequency::legend(shown.figures.iter().filter_map(point))
+        at_frequency::legend(shown.figures.iter().filter_map(|figure| figure.main.point()))
     );
     Section::new(Key::of("opening"), "Summary")
         .say(sentences.join(" "))
@@ -121,18 +120,12 @@ fn main_figures_table(key: Key, caption: &str, shown: &Opening) -> Table {
     table.without_empty_columns(ABSENT)
 }
 
-fn point<'run>(figure: &Ranked<'run>) -> Option<&'run PointResult> {
-    match figure.main.source {
-        FigureSource::Point(point) => Some(point),
-        FigureSource::Slope(_) => None,
-    }
-}
-
 fn main_figures_row(figure: &Ranked, shown: &Opening) -> Row {
     let written = figure.main.written();
     Row::of([
         (shown.name)(figure.experiment),
-        (figure.main.reader_label() + &point(figure).map(at_frequency::mark).unwrap_or_default()).into(),
+        (figure.main.reader_label() + &figure.main.point().map(at_frequency::mark).unwrap_or_default())
+            .into(),
         Text::strong(written.median),
         written.interval.into(),
         figure.main.shared().into(),

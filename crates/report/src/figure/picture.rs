@@ -176,8 +176,7 @@ fn draw(drawing: &mut Drawing, axis: &Axis, row: &PictureRow) {
         None => format!("< {}", quantities::value(unit, row.mark.value)),
     };
     drawing.text("op", "start", (VALUES, y + 5.0), &value);
-    let state = occupancy::state(row.point).filter(|state| *state != occupancy::ALONE);
-    let beside = match (row.shared, state) {
+    let beside = match (row.shared, occupancy::beside_a_neighbour(row.point)) {
         (Some(shared), _) => quantities::estimate(unit, shared),
         // The value itself is not of the core alone.
         (None, Some(state)) => format!("← {state}"),
