@@ -196,6 +196,12 @@ impl Found {
         self.measured.differs_from(other.measured)
     }
 
+    /// Whether the two are not of unlike states of the core: else part of their difference is the neighbour's. A statement that shows both
+    /// figures says so of itself; one that judges figures without showing them has to ask.
+    pub fn is_of_the_state_of(&self, other: &Found) -> bool {
+        CoreUse::of_both(self.core, other.core) != Some(CoreUse::Both)
+    }
+
     /// Whether the intervals show that the two are equal for practical purposes: the whole interval of their ratio is within a factor
     /// of 1.25 of one (a test of equivalence: Schuirmann 1987, "A comparison of the two one-sided tests procedure and the power
     /// approach for assessing the equivalence of average bioavailability").

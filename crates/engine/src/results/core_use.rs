@@ -8,8 +8,9 @@ use super::{CrossCheck, cross_checks};
 use fathom_core::experiment::{CoreUse, Experiment, Finding, Found, Known, Piece, Statement};
 use std::cmp::Reverse;
 
-/// What is said of a sentence whose values are all of the core shared.
-const OF_SHARED: &str = " All with the core shared.";
+/// What is said of a sentence whose values are of the core shared, and of one whose values are of no state that could be told.
+const OF_SHARED: &str = " With the core shared.";
+const OF_MIXTURE: &str = " With the core shared part of the time.";
 
 /// What is said of a sentence whose values are of both states.
 const OF_BOTH: &str =
@@ -50,25 +51,35 @@ fn mixes(statement: &Statement) -> bool {
     has(CoreUse::Both) || states.into_iter().filter(|state| has(*state)).count() > 1
 }
 
+/// What is said of the state of the core of a statement's figures; `None` if it is alone, or if they have none.
+fn mark(statement: &Statement) -> Option<&'static str> {
+    let has = |state| statement.figures().any(|figure| figure.found.core == Some(state));
+    match () {
+        () if mixes(statement) => Some(OF_BOTH),
+        () if has(CoreUse::Shared) => Some(OF_SHARED),
+        () if has(CoreUse::Mixture) => Some(OF_MIXTURE),
+        () => None,
+    }
+}
+
 /// The findings of an experiment.
 pub(super) fn findings(experiment: &dyn Experiment, of: OfEitherState) -> Vec<Finding> {
     like(experiment.findings(of.main), || experiment.findings(of.shared))
 }
 
 fn like(own: Vec<Finding>, with_neighbour: impl FnOnce() -> Vec<Finding>) -> Vec<Finding> {
-    if !own.iter().any(|finding| mixes(&finding.statement)) {
-        return own;
-    }
     let mut others: Vec<Option<Finding>> = own.iter().map(|_| None).collect();
-    for other in with_neighbour() {
+    let some_mix = own.iter().any(|finding| mixes(&finding.statement));
+    for other in if some_mix { with_neighbour() } else { vec![] } {
         if let Some(place) = most_alike(&other.statement, &own, |place| others[place].is_none()) {
             others[place] = Some(other).filter(|other| !mixes(&other.statement));
         }
     }
     let instead = |(finding, other): (Finding, Option<Finding>)| match other {
-        _ if !mixes(&finding.statement) => finding,
-        Some(other) => marked(Finding { statement: named(&other.statement), ..other }, OF_SHARED),
-        None => marked(finding, OF_BOTH),
+        Some(other) if mixes(&finding.statement) => {
+            marked(Finding { statement: named(&other.statement), ..other })
+        }
+        _ => marked(finding),
     };
     own.into_iter().zip(others).map(instead).collect()
 }
@@ -107,37 +118,40 @@ fn named(statement: &Statement) -> Statement {
     statement
 }
 
-fn marked(mut finding: Finding, mark: &str) -> Finding {
-    finding.statement.push(mark);
+fn marked(mut finding: Finding) -> Finding {
+    if let Some(mark) = mark(&finding.statement) {
+        finding.statement.push(mark);
+    }
     finding
 }
 
-/// The mechanisms; of one whose figures are of both states, what those of the core shared show.
+/// The mechanisms; of one whose figures are of both states, or decide nothing for that, what those of the core shared show.
 pub(super) fn mechanisms(of: OfEitherState, points: &[PointResult]) -> Vec<Mechanism> {
-    let mixed = |mechanism: &Mechanism| {
+    let whole = |mechanism: &Mechanism| {
         let mut whole = mechanism.headline.clone();
         whole.push(mechanism.because.clone());
-        mixes(&whole)
+        whole
     };
+    let mixed = |mechanism: &Mechanism| mixes(&whole(mechanism));
     let own = mechanisms::all(of.main, points);
-    let others = if own.iter().any(mixed) { mechanisms::all(of.shared, points) } else { vec![] };
+    let others = if are_unlike(points) { mechanisms::all(of.shared, points) } else { vec![] };
     let instead = |mut mechanism: Mechanism| {
-        if !mixed(&mechanism) {
-            return mechanism;
-        }
         let other = others.iter().find(|other| other.name == mechanism.name && !mixed(other));
-        let mark = if other.is_some() { OF_SHARED } else { OF_BOTH };
-        if let Some(other) = other {
+        if let Some(other) = other.filter(|_| mixed(&mechanism)) {
             mechanism = Mechanism {
                 headline: named(&other.headline),
                 because: named(&other.because),
                 ..other.clone()
             };
         }
-        mechanism.headline.push(mark);
+        if let Some(mark) = mark(&whole(&mechanism)) {
+            mechanism.headline.push(mark);
+        }
         mechanism
     };
-    own.into_iter().map(instead).collect()
+    let is_missing = |other: &&Mechanism| !mixed(other) && own.iter().all(|one| one.name != other.name);
+    let missing: Vec<Mechanism> = others.iter().filter(is_missing).cloned().collect();
+    own.into_iter().chain(missing).map(instead).collect()
 }
 
 /// The cross-checks: figures of both states decide nothing.
@@ -146,17 +160,18 @@ pub(super) fn cross_checks(of: OfEitherState) -> Vec<CrossCheck> {
     let own = cross_checks::all(of.main);
     let others = if own.iter().any(mixed) { cross_checks::all(of.shared) } else { vec![] };
     let instead = |check: CrossCheck| {
-        if !mixed(&check) {
-            return check;
-        }
-        match others.iter().find(|other| other.what == check.what && !mixed(other)) {
-            Some(other) => {
-                let mut other = CrossCheck { statement: named(&other.statement), ..other.clone() };
-                other.statement.push(OF_SHARED);
-                other
+        let other = others.iter().find(|other| other.what == check.what && !mixed(other));
+        let mut check = match other {
+            Some(other) if mixed(&check) => {
+                CrossCheck { statement: named(&other.statement), ..other.clone() }
             }
-            None => check.of_both_states(),
+            None if mixed(&check) => return check.of_both_states(),
+            _ => check,
+        };
+        if let Some(mark) = mark(&check.statement) {
+            check.statement.push(mark);
         }
+        check
     };
     own.into_iter().map(instead).collect()
 }
@@ -192,6 +207,8 @@ mod tests {
         assert_eq!(unlike, format!("A write costs {{800}} more than a read.{OF_BOTH}"));
         let of_one = said(costs(alone, found(1200.0, CoreUse::Alone)), costs(shared, write));
         assert_eq!(of_one, "A write costs {500} more than a read.");
+        let all_shared = said(costs(shared, write), vec![]);
+        assert_eq!(all_shared, format!("A write costs {{620}} more than a read.{OF_SHARED}"));
     }
 
     #[test]
@@ -213,6 +230,11 @@ mod tests {
         assert_eq!(said(levels(shared)), [text("huge", 0, OF_SHARED), text("base", 0, OF_SHARED)]);
         let of_one = levels(shared).into_iter().skip(1).collect();
         assert_eq!(said(of_one), [text("huge", 180, OF_BOTH), text("base", 0, OF_SHARED)]);
+        let mixture = costs(found(800.0, CoreUse::Mixture), found(900.0, CoreUse::Mixture));
+        assert_eq!(
+            like(mixture, Vec::new)[0].statement.plain(),
+            format!("A write costs {{100}} more than a read.{OF_MIXTURE}")
+        );
     }
 
     #[test]

@@ -7,7 +7,7 @@ use fathom_core::experiment::{Found, Known, Parameter, Selector, Statement, stat
 pub(super) const RULE: Rule = Rule {
     name: "growth_with_arguments",
     condition: "calls with at least three different numbers of arguments were measured; a step is a significant \
-                difference",
+                difference, and both its ends are of one state of the core",
     judge,
     #[cfg(test)]
     points: &[BY_ABI, UNOPTIMISED],
@@ -52,7 +52,8 @@ fn ends(curve: &[(u64, Found)]) -> Statement {
 fn growth(curve: &[(u64, Found)], calls: &Selector, known: &Known) -> Option<Statement> {
     let steps = curve.windows(2).map(|pair| {
         let [(_, before), (arguments, after)] = pair else { return (0, Some(false), 0.0) };
-        (*arguments, after.differs_from(before), after.value - before.value)
+        let differs = after.differs_from(before).filter(|_| after.is_of_the_state_of(before));
+        (*arguments, differs, after.value - before.value)
     });
     let steps: Vec<(u64, Option<bool>, f64)> = steps.collect();
     if curve.len() < FEWEST || steps.iter().any(|(_, differs, _)| differs.is_none()) {
@@ -106,6 +107,7 @@ fn listed(numbers: &[u64]) -> String {
 mod tests {
     use super::*;
     use crate::results::planted::{self, Plant as _};
+    use fathom_core::experiment::CoreUse;
     use serde_json::json;
 
     fn text(costs: &[f64]) -> Option<String> {
@@ -134,5 +136,18 @@ mod tests {
             );
         }
         assert_eq!(text(&[1.0, 2.0]), None);
+    }
+
+    #[test]
+    fn a_neighbours_step_is_no_arguments_step() {
+        let machine = planted::machine();
+        let mut known = Known::new(&machine, None);
+        for (arguments, core) in [CoreUse::Shared, CoreUse::Alone, CoreUse::Alone].into_iter().enumerate() {
+            BY_ABI.plant_at(&mut known, &[("arguments", json!(arguments))], 1.0);
+            let point = BY_ABI.point(&[("arguments", json!(arguments))]);
+            let planted = known.found(BY_ABI.experiment, &point).expect("a figure");
+            known.learn(BY_ABI.experiment, &point, Found { core: Some(core), ..planted });
+        }
+        assert!(judge(&Premises { known: &known, points: &[] }).is_none());
     }
 }

@@ -4,7 +4,7 @@
 use super::{Conclusion, Premises, Rule};
 use crate::results::vm_exit;
 use fathom_core::experiment::At::Name;
-use fathom_core::experiment::{Dimension, Found, Known, Selector, Statement, statement};
+use fathom_core::experiment::{CoreUse, Dimension, Found, Known, Selector, Statement, statement};
 use fathom_core::quantity::Unit;
 
 pub(super) const RULE: Rule = Rule {
@@ -32,6 +32,8 @@ const PUBLISHED_EXIT: f64 = 1_300.0;
 const NESTED: f64 = 4.0;
 /// An exit within this factor of the published one is a single exit.
 const SINGLE: f64 = 2.0;
+/// What another hardware thread on the core costs at most: it takes half of the core.
+const NEIGHBOUR: f64 = 2.0;
 
 fn judge(premises: &Premises) -> Option<Conclusion> {
     let known = premises.known;
@@ -73,14 +75,17 @@ fn published(exit: Found, known: &Known) -> Option<Statement> {
     Some(statement!(
         ", {times} times the published cost ({published}){verdict}.",
         times = times.named("exit over a published one"),
-        verdict = verdict(times.ends()?, known.machine.nested()),
+        verdict = verdict(times, known.machine.nested())?,
         published = published.named("published exit")
     ))
 }
 
-/// What the cost of an exit shows of nesting, and what the kernel's command line says of it: an option is no measurement.
-fn verdict((low, high): (f64, f64), declared: Option<&str>) -> String {
-    let (shown, though) = if low > NESTED {
+/// What the cost of an exit shows of nesting, and what the kernel's command line says of it: an option is no measurement. Published
+/// is that of a core alone. `None` for a cost without an interval.
+fn verdict(times: Found, declared: Option<&str>) -> Option<String> {
+    let (low, high) = times.ends()?;
+    let neighbour = if times.core == Some(CoreUse::Alone) || times.core.is_none() { 1.0 } else { NEIGHBOUR };
+    let (shown, though) = if low > NESTED * neighbour {
         (": the guest is probably nested", "as")
     } else if high < SINGLE {
         (", as under one hypervisor", "though the guest is nested, as")
@@ -88,7 +93,7 @@ fn verdict((low, high): (f64, f64), declared: Option<&str>) -> String {
         (": the cost does not show whether the guest is nested", "but it is, as")
     };
     let declaration = declared.map(|word| format!(", {though} {word} on the kernel's command line says"));
-    format!("{shown}{}", declaration.unwrap_or_default())
+    Some(format!("{shown}{}", declaration.unwrap_or_default()))
 }
 
 #[cfg(test)]
@@ -96,6 +101,7 @@ mod tests {
     use super::*;
     use crate::results::planted::{self, Plant as _};
     use fathom_core::machine::Fact;
+    use fathom_core::statistics::{Interval, Measured};
 
     /// The rule's conclusion for a CPUID that takes this multiple of a published exit, on a core of 1 GHz.
     fn text(times: f64, hypervisor: Option<&str>, command_line: &str) -> Option<String> {
@@ -135,6 +141,16 @@ mod tests {
             text(3.0, Some("KVM"), "")
                 .is_some_and(|text| text.contains("does not show whether the guest is nested"))
         );
+    }
+
+    #[test]
+    fn what_a_neighbour_may_cost_shows_no_nesting() {
+        let nested = |times: f64, core| {
+            let interval = Some(Interval { low: 0.99 * times, high: 1.01 * times });
+            let times = Found::measured(Measured { value: times, interval }, Dimension::Ratio);
+            verdict(Found { core: Some(core), ..times }, None).expect("an interval").contains("probably")
+        };
+        assert!(nested(7.0, CoreUse::Alone) && !nested(7.0, CoreUse::Shared) && nested(9.0, CoreUse::Shared));
     }
 
     #[test]

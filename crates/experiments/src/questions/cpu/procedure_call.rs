@@ -247,18 +247,19 @@ fn one_more(form: &str, known: &Known) -> Option<Finding> {
 /// Whether each argument adds the same cost, and whether fewer arguments cost more than noise explains (R-CPU-12, R-CPU-13).
 fn growth(form: &'static str, known: &Known) -> Option<Finding> {
     let along = known.found_along(ABOUT.name, &point(form, 0), &ARGUMENTS);
-    let steps = || along.windows(2).map(|pair| (pair[1].0, pair[0].1, pair[1].1));
+    let most = along.len().checked_sub(1).filter(|most| *most >= 2)?;
+    let step = |pair: &[(u64, Found)]| {
+        let [(_, fewer), (arguments, more)] = pair else { return None };
+        let differs = more.differs_from(fewer).filter(|_| more.is_of_the_state_of(fewer))?;
+        Some((*arguments, differs, more.value > fewer.value))
+    };
+    // Nothing is said if a step is not judged, as one between unlike states of the core.
+    let steps: Vec<(u64, bool, bool)> = along.windows(2).map(step).collect::<Option<_>>()?;
     let significant = |rises: bool| {
-        let differ = move |(_, fewer, more): &(u64, Found, Found)| {
-            more.differs_from(fewer) == Some(true) && (more.value > fewer.value) == rises
-        };
-        steps().filter(differ).map(|(more, ..)| more.to_string()).collect::<Vec<_>>()
+        let differing = steps.iter().filter(|(_, differs, more)| *differs && *more == rises);
+        differing.map(|(arguments, ..)| arguments.to_string()).collect::<Vec<_>>()
     };
     let (rises, falls) = (significant(true), significant(false));
-    if along.len() < 3 {
-        return None;
-    }
-    let most = along.len() - 1;
     let judged = match (rises.len(), falls.len()) {
         (0, 0) => format!("No single argument of {most} makes a call significantly slower than one fewer"),
         (all, _) if all == most => "Each argument makes a call significantly slower".to_owned(),
@@ -272,7 +273,8 @@ fn growth(form: &'static str, known: &Known) -> Option<Finding> {
     let by = Convention::of(known.machine);
     let added = expected_instructions(form, 6, by) - expected_instructions(form, 5, by);
     let instruction = core_facts::instruction(known).value;
-    let slope = Found::exact(added as f64 * instruction, along[0].1.dimension);
+    let of = along[0].1;
+    let slope = Found { core: of.core, ..Found::exact(added as f64 * instruction, of.dimension) };
     let passed = if form == "spilled" { "as unoptimised code passes them" } else { "as the ABI passes them" };
     Some(finding!(
         Question::Argument,
