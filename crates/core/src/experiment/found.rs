@@ -56,6 +56,9 @@ pub struct Found {
     pub states: Option<[Measured; 2]>,
     /// The state of the core, of short work; `None` of other work, and where too few trials show it.
     pub core: Option<CoreUse>,
+    /// The one frequency of the core at which it is stated, hertz, of a time that follows it: its cycles are counted by that. `None` of
+    /// times at whatever frequency the core had.
+    pub at_hz: Option<f64>,
 }
 
 /// Its value and interval are read as those of a measured value; only sums and products have to consider the dimension.
@@ -85,7 +88,7 @@ impl Found {
 
     /// A value with an interval that was computed elsewhere.
     pub fn measured(measured: Measured, dimension: Dimension) -> Self {
-        Found { measured, dimension, is_mixture: false, states: None, core: None }
+        Found { measured, dimension, is_mixture: false, states: None, core: None, at_hz: None }
     }
 
     /// The value multiplied by a factor.
@@ -108,6 +111,7 @@ impl Found {
             is_mixture: self.mixes(other),
             states: None,
             core: CoreUse::of_both(self.core, other.core),
+            at_hz: self.at_hz.filter(|_| self.at_hz == other.at_hz),
             ..self
         }
     }
@@ -120,6 +124,7 @@ impl Found {
             is_mixture: self.mixes(other),
             states: None,
             core: CoreUse::of_both(self.core, other.core),
+            at_hz: self.at_hz.filter(|_| self.at_hz == other.at_hz),
             ..self
         }
     }
@@ -153,7 +158,7 @@ impl Found {
     pub fn over(self, other: Found) -> Self {
         let (measured, is_mixture) = (self.measured.over(other.measured), self.mixes(other));
         let core = CoreUse::of_both(self.core, other.core);
-        Found { measured, dimension: Dimension::Ratio, is_mixture, states: None, core }
+        Found { measured, dimension: Dimension::Ratio, is_mixture, states: None, core, at_hz: None }
     }
 
     /// The share of the other.
@@ -171,7 +176,13 @@ impl Found {
     /// `scale` divided by the value: a rate from a time, a time from a rate.
     #[must_use]
     pub fn inverse(self, scale: f64, dimension: Dimension) -> Self {
-        Found { measured: Measured::exact(scale).over(self.measured), dimension, states: None, ..self }
+        Found {
+            measured: Measured::exact(scale).over(self.measured),
+            dimension,
+            states: None,
+            at_hz: None,
+            ..self
+        }
     }
 
     /// The values of its states, multiplied by a factor.
@@ -194,12 +205,6 @@ impl Found {
     /// that ask [`Found::is_like`].
     pub fn differs_from(&self, other: &Found) -> Option<bool> {
         self.measured.differs_from(other.measured)
-    }
-
-    /// Whether the two are not of unlike states of the core: else part of their difference is the neighbour's. A statement that shows both
-    /// figures says so of itself; one that judges figures without showing them has to ask.
-    pub fn is_of_the_state_of(&self, other: &Found) -> bool {
-        CoreUse::of_both(self.core, other.core) != Some(CoreUse::Both)
     }
 
     /// Whether the intervals show that the two are equal for practical purposes: the whole interval of their ratio is within a factor

@@ -322,10 +322,12 @@ impl<'run> Known<'run> {
         self.core_hz.map(of)
     }
 
-    /// A time in core cycles at the observed frequency, whose error is in the interval; `None` without a frequency.
+    /// A time in core cycles at the frequency at which it is stated, else at the observed one, whose error is then in the interval; `None`
+    /// without a frequency.
     pub fn counted_in_cycles(&self, time: Found) -> Option<Found> {
-        let gigahertz = self.frequency()?.scaled(1e-9);
-        Some(Found::measured(time.measured.times(gigahertz), Dimension::Cycles))
+        let frequency = time.at_hz.map(Measured::exact).or_else(|| self.frequency())?;
+        let measured = time.measured.times(frequency.scaled(1e-9));
+        Some(Found { core: time.core, ..Found::measured(measured, Dimension::Cycles) })
     }
 
     /// The time of a number of cycles, nanoseconds, by a publication.

@@ -135,7 +135,10 @@ impl PointResult {
         let states =
             states.first_chunk().map(|states: &[MachineState; 2]| states.map(MachineState::measured));
         let core = self.core.as_ref().and_then(|core| core.state.of_short_work());
-        Some(Found { is_mixture: self.mixture.is_some(), states, core, ..figure })
+        // What follows the frequency in part is stated at it too, but is no number of its cycles.
+        let moved = self.at_frequency.as_ref().filter(|_| self.core_cycles.is_some());
+        let at_hz = moved.map(|moved| moved.hz);
+        Some(Found { is_mixture: self.mixture.is_some(), states, core, at_hz, ..figure })
     }
 
     /// The median over the prediction, of a machine in several states the value of that with the most; `None` unless both exist.

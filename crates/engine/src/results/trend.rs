@@ -33,6 +33,10 @@ pub struct TrendResult {
     pub predicted: Option<PredictedStep>,
     /// Two lines that meet, with intervals over rounds, if they fit better than one.
     pub two_lines: Option<SegmentsOverRounds>,
+    /// The state of the core that all its points have; `None` if they have none, or not one.
+    pub core: Option<CoreUse>,
+    /// The one frequency of the core at which all its points are stated, hertz ([`Found::at_hz`]).
+    pub at_hz: Option<f64>,
 }
 
 /// The cost of one step of a sweep as the predictions of its points have it: the slope of the line through them.
@@ -84,13 +88,15 @@ impl TrendResult {
 
     /// Adds the line to the known figures, with the experiments' own name of its group; that there is none if its points lie on none.
     pub fn teach(&self, known: &mut Known, group: &Point) {
-        let value = |value, interval| Found::measured(Measured { value, interval }, Dimension::Of(self.unit));
-        let slope = value(self.line.slope, self.line.slope_interval);
-        let intercept = value(self.line.intercept, self.line.intercept_interval);
+        let of = |measured: Measured| {
+            let of_points = Found::measured(measured, Dimension::Of(self.unit));
+            Found { core: self.core, at_hz: self.at_hz, ..of_points }
+        };
+        let slope = of(Measured { value: self.line.slope, interval: self.line.slope_interval });
+        let intercept = of(Measured { value: self.line.intercept, interval: self.line.intercept_interval });
         let line = self.is_line().then_some((slope, intercept));
         known.learn_line(&self.experiment, group, &self.along, line);
         if let Some(two) = &self.two_lines {
-            let of = |measured: Measured| Found::measured(measured, Dimension::Of(self.unit));
             let at = Found::measured(two.break_at, Dimension::Count);
             let bend = Bend { at, before: of(two.slope_before), after: of(two.slope_after) };
             known.learn_bend(&self.experiment, group, &self.along, bend);
@@ -146,6 +152,7 @@ fn fit(trend: &MethodTrend, group: &Point, points: &[&PointResult]) -> Option<Tr
     let line = statistics::line_over_rounds(&measured, &rounds).filter(|_| measured.len() >= 3)?;
     let two_lines = statistics::segments_over_rounds(&measured, &rounds);
     let predicted = predicted_step(trend, &members);
+    let figures: Vec<Found> = members.iter().filter_map(|(point, _)| point.figure()).collect();
     Some(TrendResult {
         experiment: first.experiment.clone(),
         parameters: first.parameters.clone(),
@@ -158,7 +165,15 @@ fn fit(trend: &MethodTrend, group: &Point, points: &[&PointResult]) -> Option<Tr
         line,
         predicted,
         two_lines,
+        core: in_common(&figures, |figure| figure.core),
+        at_hz: in_common(&figures, |figure| figure.at_hz),
     })
+}
+
+/// What all figures have in common; `None` if they have none of it.
+fn in_common<T: PartialEq>(figures: &[Found], of: fn(&Found) -> Option<T>) -> Option<T> {
+    let first = of(figures.first()?);
+    first.filter(|first| figures.iter().all(|figure| of(figure).as_ref() == Some(first)))
 }
 
 /// The points with the core alone, if those with the core shared are fewer; else the latter: a line through both has the slope of neither.

@@ -370,6 +370,8 @@ mod tests {
             line,
             predicted: None,
             two_lines: None,
+            core: None,
+            at_hz: None,
         };
         let marks = |room: f64| values.iter().map(|(n, value)| (*n, mark(*value, room))).collect();
         let curve = |room| Curve { name: String::new(), marks: marks(room), trend: Some(&trend) };

@@ -204,11 +204,16 @@ impl Experiment for Arithmetic {
             ))
         };
         let described = Statement::joined(X86_64.iter().filter_map(describe), "; ");
+        let latencies = || X86_64.iter().filter_map(|expected| cost(expected.name, 1));
+        let at = if latencies().all(|latency| latency.at_hz.is_some()) {
+            "at its usual frequency"
+        } else {
+            "at its observed frequency, whose spread over trials is in the intervals"
+        };
         let finding = |all| {
             finding!(
                 Question::Experiment,
-                "Latency and parallelism, in cycles of the core's observed frequency, whose spread over trials is in the \
-                 intervals: {all}. In flight are at most the eight chains of this experiment; the instructions a cycle in the table of the \
+                "Latency and parallelism, in cycles of the core {at}: {all}. In flight are at most the eight chains of this experiment; the instructions a cycle in the table of the \
                  machine are of a stream of more, its loop's instructions counted.",
                 all
             )
@@ -245,4 +250,27 @@ fn branch_workload<'site>(seed: u64) -> Workload<'site> {
         let (hits, all) = counted.get();
         vec![("taken", hits as f64), ("branches", all as f64)]
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fathom_core::statistics::Interval;
+
+    #[test]
+    fn a_time_stated_at_one_frequency_has_no_more_cycles_than_that() {
+        let machine = fathom_described::machine();
+        let mut known = Known::new(&machine, Some(2e9));
+        known.core_hz_ends = Some(Interval { low: 1.8e9, high: 2.2e9 });
+        let exact = |ns: f64| Found::exact(ns, Dimension::Of(Unit::Nanoseconds));
+        let ends = |time: Found| known.counted_in_cycles(time).and_then(|cycles| cycles.ends());
+        let within = |ends: Option<(f64, f64)>, low: f64, high: f64| {
+            ends.is_some_and(|ends| (ends.0 - low).abs() < 1e-9 && (ends.1 - high).abs() < 1e-9)
+        };
+        assert!(within(ends(exact(2.0)), 3.6, 4.4), "at whatever frequency it was");
+        let stated = Found { at_hz: Some(2e9), ..exact(2.0) };
+        assert!(within(ends(stated), 4.0, 4.0), "at one frequency");
+        assert!(within(ends(stated.plus(stated)), 8.0, 8.0));
+        assert!(within(ends(stated.plus(exact(2.0))), 7.2, 8.8));
+    }
 }
