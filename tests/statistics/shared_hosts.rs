@@ -302,3 +302,14 @@ fn a_core_shared_half_of_the_time_gives_nearly_all_points_their_value_alone() {
         assert!(tally.narrow.0 * 10 >= tally.narrow.1 * 9, "{lasts} {tally:?}");
     }
 }
+
+#[test]
+fn a_core_that_is_alone_only_after_all_have_their_shared_value_still_gives_the_values_alone() {
+    let mut host = Host::new(1.0, 1.0, 1.4, 5);
+    // Both are shared for the first half of the run.
+    host.cpus = (0..2).map(|_| Neighbour { turns: vec![0.0, 14.0] }).collect();
+    let end = run(&mut host, SCATTER);
+    let all = (0..POINTS).filter(|point| minds(*point));
+    let with_value = all.clone().filter(|point| host.alone[*point].len() >= MINIMUM_TRIALS);
+    assert_eq!(with_value.count(), all.count(), "the run ended after {end} s");
+}

@@ -92,16 +92,22 @@ impl Progress {
         self.reach.is_some_and(|reach| reach <= precision)
     }
 
-    /// Whether a further trial may bring its interval to the target, or its estimate to the core alone. An interval that is
-    /// wide but needs no further trial is as narrow as the clock allows.
+    /// Whether it lacks trials with the core alone: its estimate is of the core shared, or of whatever it was.
+    pub(super) fn lacks_alone(&self) -> bool {
+        self.alone().is_some() && !self.is_given_up()
+    }
+
+    /// Whether a further trial may bring its interval to the target, or its estimate to the core alone, which may be so at any later
+    /// time of the run however long it was shared. An interval that is wide but needs no further trial is as narrow as the clock
+    /// allows.
     pub(super) fn is_missing(&self, precision: f64) -> bool {
         // A target of zero is that of work which is to last for the whole budget.
         let may_narrow = self.further != Some(0) || precision <= 0.0;
         let wide = self.reach.is_none_or(|reach| reach > precision) && may_narrow;
         let unsure =
             self.is_precise(precision) && self.precise_looks < LOOKS && !self.is_surely_precise(precision);
-        let hopes = self.alone().is_some_and(|alone| alone > 0);
-        !self.is_given_up() && !self.exhausted && (wide || unsure || hopes) && self.trials < MOST_TRIALS
+        let may_be_better = wide || unsure || self.lacks_alone();
+        !self.is_given_up() && !self.exhausted && may_be_better && self.trials < MOST_TRIALS
     }
 
     /// The expected number of further trials until then; many if its interval is narrow enough but must be so again. If the core is
@@ -154,12 +160,11 @@ mod tests {
     }
 
     #[test]
-    fn an_estimate_of_whatever_the_core_did_is_not_done_while_it_is_alone_at_times() {
+    fn an_estimate_of_whatever_the_core_did_is_not_done() {
         assert!(after(6, 0.01, Some(0), Some(3)).is_missing(0.05));
-        assert!(
-            !after(6, 0.01, Some(0), Some(0)).is_missing(0.05),
-            "a core that is never alone has but one state"
-        );
+        assert!(after(6, 0.01, Some(0), Some(0)).is_missing(0.05), "it may still be alone");
+        assert!(!after(6, 0.01, Some(0), Some(4)).is_missing(0.05));
+        assert!(!after(6, 0.01, Some(0), None).is_missing(0.05), "of a core whose states are not told apart");
     }
 
     #[test]

@@ -115,7 +115,11 @@ impl Planner {
         self.progress_of(part, now).any(|progress| progress.core.is_some())
     }
 
-    fn progress_of<'now>(&'now self, part: usize, now: Now<'now>) -> impl Iterator<Item = &'now Progress> {
+    pub(super) fn progress_of<'now>(
+        &'now self,
+        part: usize,
+        now: Now<'now>,
+    ) -> impl Iterator<Item = &'now Progress> {
         self.layout.parts[part].points.iter().map(move |point| &now.progress[*point])
     }
 

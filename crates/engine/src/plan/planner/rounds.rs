@@ -113,7 +113,8 @@ impl Planner {
         parts.extend(others.into_iter().filter(|part| missing(part)));
         parts.sort_unstable();
         parts.dedup();
-        let unpaired = (0..self.goals.len()).filter(|part| self.is_due_shared(*part, now));
+        let is_unpaired = |part: &usize| self.is_due_shared(*part, now) || self.is_due_alone(*part, now);
+        let unpaired = (0..self.goals.len()).filter(is_unpaired);
         let unpaired: Vec<usize> =
             unpaired.filter(|part| self.is_affordable(*part) && !parts.contains(part)).collect();
         parts.extend(unpaired);
@@ -212,6 +213,13 @@ impl Planner {
         self.settings.trials.is_none()
             && self.may_be(part, CoreWanted::Shared, now)
             && self.lacks_shared(part, now)
+    }
+
+    /// Whether this is the moment for a part that lacks trials with the core alone.
+    fn is_due_alone(&self, part: usize, now: Now) -> bool {
+        self.is_missing(part, now)
+            && self.may_be(part, CoreWanted::Alone, now)
+            && self.progress_of(part, now).any(Progress::lacks_alone)
     }
 
     /// The time limit of a visit, seconds: a promised interval may take a little more than the remaining time.
