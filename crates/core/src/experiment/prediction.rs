@@ -39,10 +39,20 @@ impl Prediction {
     }
 
     fn term(mut self, part: Part, what: &str, times: f64, each: Basis) -> Self {
-        let Basis { value, source } = each;
+        let Basis { value: each, source, cycle_ns } = each;
         let what = what.to_owned();
         let (event, scaled_from, published_range) = (None, None, None);
-        self.terms.push(Term { part, what, times, each: value, source, event, scaled_from, published_range });
+        self.terms.push(Term {
+            part,
+            what,
+            times,
+            each,
+            source,
+            event,
+            scaled_from,
+            published_range,
+            cycle_ns,
+        });
         self
     }
 
@@ -282,8 +292,7 @@ impl<'run> Known<'run> {
 
     /// The result of a point in this run as a basis; `None` if there is none.
     pub fn measured(&self, experiment: &str, point: &Point) -> Option<Basis> {
-        let source = || Source::Measured { experiment: experiment.to_owned(), point: point.clone() };
-        self.median(experiment, point).map(|value| Basis { value, source: source() })
+        self.median(experiment, point).map(|value| Basis::measured(value, experiment, point.clone()))
     }
 
     /// The result of this run, else a published figure.
@@ -307,7 +316,10 @@ impl<'run> Known<'run> {
     /// The length of one core cycle in nanoseconds: observed, else declared, else assumed at 3 GHz.
     pub fn cycle(&self) -> Basis {
         match (self.core_hz, self.machine.nominal_hz()) {
-            (Some(hz), _) => Basis::fact(Cycles(1.0).nanoseconds(hz).0, term::BY_CHAINS),
+            (Some(hz), _) => {
+                let ns = Cycles(1.0).nanoseconds(hz).0;
+                Basis::fact(ns, term::BY_CHAINS).of_cycle(ns)
+            }
             (None, Some(hz)) => {
                 Basis::fact(Cycles(1.0).nanoseconds(hz).0, "core cycle at the declared nominal frequency")
             }
@@ -332,27 +344,19 @@ impl<'run> Known<'run> {
 
     /// The time of a number of cycles, nanoseconds, by a publication.
     pub fn cycles(&self, cycles: f64, citation: &str) -> Basis {
-        let (value, cited) = self.in_cycles(cycles, citation);
-        Basis::published(value, &cited)
+        self.in_cycles(cycles, citation, Basis::published)
     }
 
     /// The time of a number of cycles, nanoseconds, assumed.
     pub fn assumed_cycles(&self, cycles: f64, reason: &str) -> Basis {
-        let (value, reason) = self.in_cycles(cycles, reason);
-        Basis::assumed(value, &reason)
+        self.in_cycles(cycles, reason, Basis::assumed)
     }
 
-    fn in_cycles(&self, cycles: f64, reason: &str) -> (f64, String) {
-        let cycle = self.cycle().value;
-        (
-            cycles * cycle,
-            format!(
-                "{} {} of {} ns: {reason}",
-                quantities::plain(cycles),
-                if quantities::plain(cycles) == "1" { "cycle" } else { "cycles" },
-                quantities::number(cycle)
-            ),
-        )
+    fn in_cycles(&self, cycles: f64, reason: &str, basis: fn(f64, &str) -> Basis) -> Basis {
+        let (cycle, number) = (self.cycle().value, quantities::plain(cycles));
+        let unit = if number == "1" { "cycle" } else { "cycles" };
+        let length = quantities::number(cycle);
+        basis(cycles * cycle, &format!("{number} {unit} of {length} ns: {reason}")).of_cycle(cycle)
     }
 }
 
@@ -362,10 +366,7 @@ mod tests {
 
     #[test]
     fn a_prediction_rests_on_its_weakest_term() {
-        let measured = || Basis {
-            value: 3.0,
-            source: Source::Measured { experiment: "cpu/system_call".to_owned(), point: Point::new() },
-        };
+        let measured = || Basis::measured(3.0, "cpu/system_call", Point::new());
         let independent = Prediction::new().hardware("a load", 1.0, Basis::published(1.0, "a table"));
         let of_run = independent.clone().software("a call", 2.0, measured());
         let scaled = of_run.clone().software("a process", 577.0, measured()).scaled_from("report 000");

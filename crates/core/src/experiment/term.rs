@@ -55,12 +55,13 @@ impl Source {
         }
     }
 
-    /// The same source with another derivation.
-    fn derived(&self, words: String) -> Self {
+    /// The same source, which names this length of the core's cycle, nanoseconds, where it names one.
+    fn at_cycle(&self, cycle_ns: f64) -> Self {
+        let again = |words: &str| at_cycle_in_words(words, cycle_ns).unwrap_or_else(|| words.to_owned());
         match self {
-            Source::Machine { .. } => Source::Machine { fact: words },
-            Source::Published { .. } => Source::Published { citation: words },
-            Source::Assumed { .. } => Source::Assumed { reason: words },
+            Source::Machine { fact } => Source::Machine { fact: again(fact) },
+            Source::Published { citation } => Source::Published { citation: again(citation) },
+            Source::Assumed { reason } => Source::Assumed { reason: again(reason) },
             Source::Measured { .. } => self.clone(),
         }
     }
@@ -70,25 +71,31 @@ impl Source {
 pub(super) const BY_CHAINS: &str = "core cycle at the frequency measured with calibrated chains";
 const FREQUENCY_BY_CHAINS: &str = ", measured with calibrated chains";
 
-/// The place of a cycle's length in words.
-const STATED: &str = "\0";
+/// Words that name a length of the core's cycle, `36 cycles of 0.401 ns: …`, or a frequency by chains, with this one in its place.
+fn at_cycle_in_words(words: &str, cycle_ns: f64) -> Option<String> {
+    if let Some((_, rest)) = words.split_once(FREQUENCY_BY_CHAINS) {
+        return Some(format!("{}{FREQUENCY_BY_CHAINS}{rest}", quantities::frequency(1e9 / cycle_ns)));
+    }
+    let behind = |mark: &str| words.find(mark).map(|at| at + mark.len());
+    let at = behind(" cycles of ").or_else(|| behind(" cycle of "))?;
+    let end = at + words[at..].find(" ns")?;
+    Some(format!("{}{}{}", &words[..at], quantities::number(cycle_ns), &words[end..]))
+}
 
 /// Lengths of a cycle that differ by less than this share of them differ by their digits.
 const BY_ROUNDING: f64 = 0.005;
 
-/// The cycle in which a derivation states its value, nanoseconds, and the words with a place for another: `36 cycles of 0.401 ns: …`, as
-/// `Known::cycles` writes it. A time of a whole number of cycles says their length to more digits than the words.
-fn stated_cycle(words: &str, value: f64) -> Option<(f64, String)> {
+/// The cycle in which a derivation of a program before [`Term::cycle_ns`] states its value, nanoseconds: `36 cycles of 0.401 ns: …`. A time of
+/// a whole number of cycles says their length to more digits than the words.
+fn cycle_in_words(words: &str, value: f64) -> Option<f64> {
     let (number, rest) = words.split_once(" cycle")?;
-    let (length, rest) = rest.strip_prefix('s').unwrap_or(rest).strip_prefix(" of ")?.split_once(" ns")?;
+    let (length, _) = rest.strip_prefix('s').unwrap_or(rest).strip_prefix(" of ")?.split_once(" ns")?;
     let is_number =
         |text: &str| text.chars().all(|letter| letter.is_ascii_digit() || ".\u{202f}".contains(letter));
     let cycle: f64 = length.parse().ok().filter(|cycle| *cycle > 0.0 && is_number(number))?;
     let whole = number.replace('\u{202f}', "").parse().ok().filter(|cycles: &u64| *cycles > 0);
     let is_as_written = |exact: &f64| (exact / cycle - 1.0).abs() < BY_ROUNDING;
-    let exact = whole.map(|cycles| value / cycles as f64).filter(is_as_written).unwrap_or(cycle);
-    let cycles = if words[number.len()..].starts_with(" cycles") { "cycles" } else { "cycle" };
-    Some((exact, format!("{number} {cycles} of {STATED} ns{rest}")))
+    Some(whole.map(|cycles| value / cycles as f64).filter(is_as_written).unwrap_or(cycle))
 }
 
 /// Terms at another length of the core's cycle, nanoseconds. A rate of which some terms are in cycles and others are not stays as it is: its
@@ -108,22 +115,35 @@ pub struct Basis {
     pub value: f64,
     /// Its source.
     pub source: Source,
+    /// The length of the core's cycle, nanoseconds, of a number of cycles; `None` of other values.
+    pub cycle_ns: Option<f64>,
 }
 
 impl Basis {
     /// A published figure.
     pub fn published(value: f64, citation: &str) -> Self {
-        Basis { value, source: Source::Published { citation: citation.to_owned() } }
+        Basis { value, source: Source::Published { citation: citation.to_owned() }, cycle_ns: None }
     }
 
     /// A value assumed for want of a source.
     pub fn assumed(value: f64, reason: &str) -> Self {
-        Basis { value, source: Source::Assumed { reason: reason.to_owned() } }
+        Basis { value, source: Source::Assumed { reason: reason.to_owned() }, cycle_ns: None }
     }
 
     /// A fact of this machine.
     pub fn fact(value: f64, fact: &str) -> Self {
-        Basis { value, source: Source::Machine { fact: fact.to_owned() } }
+        Basis { value, source: Source::Machine { fact: fact.to_owned() }, cycle_ns: None }
+    }
+
+    /// An earlier measurement of the same run, or a value derived from it.
+    pub fn measured(value: f64, experiment: &str, point: Point) -> Self {
+        Basis { value, source: Source::Measured { experiment: experiment.to_owned(), point }, cycle_ns: None }
+    }
+
+    /// The same, computed with a core cycle of this length, nanoseconds.
+    #[must_use]
+    pub fn of_cycle(self, cycle_ns: impl Into<Option<f64>>) -> Self {
+        Basis { cycle_ns: cycle_ns.into(), ..self }
     }
 }
 
@@ -164,6 +184,10 @@ pub struct Term {
     /// The least and the greatest of the published values of which `each` is the geometric mean; absent where it is of one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub published_range: Option<[f64; 2]>,
+    /// The length of the core's cycle, nanoseconds, with which `each` was computed from a number of cycles; absent where it is no number of
+    /// cycles, and in files of earlier programs, whose sources name it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cycle_ns: Option<f64>,
 }
 
 impl Term {
@@ -172,30 +196,30 @@ impl Term {
         self.times * self.each
     }
 
-    /// The same at another length of the core's cycle, nanoseconds, where its source states it in cycles; `None` where it does not. A rate
-    /// falls as the cycle grows. The number of cycles is what was predicted: the cycle is the one that was observed until then.
+    /// The same at another length of the core's cycle, nanoseconds, where it is a number of cycles; `None` where it is not. A rate falls as
+    /// the cycle grows. The number of cycles is what was predicted: the cycle is the one that was observed until then.
     fn at_cycle(&self, cycle_ns: f64, is_rate: bool) -> Option<Term> {
-        let text = self.source.derivation()?;
-        let (before, words) = stated_cycle(text, self.each).or_else(|| {
-            let is_cycle = text.ends_with(BY_CHAINS) && !is_rate;
-            let is_frequency = text.contains(FREQUENCY_BY_CHAINS) && is_rate;
-            let before = if is_cycle { self.each } else { 1e9 / self.each };
-            (is_cycle || is_frequency).then(|| (before, text.to_owned()))
-        })?;
+        let before = self.cycle_ns.or_else(|| self.cycle_in_words(is_rate))?;
         let longer = cycle_ns / before;
         let by = if is_rate { 1.0 / longer } else { longer };
-        let words = words.replace(STATED, &quantities::number(cycle_ns));
-        let words = match words.split_once(FREQUENCY_BY_CHAINS) {
-            Some((_, rest)) => {
-                format!("{}{FREQUENCY_BY_CHAINS}{rest}", quantities::frequency(1e9 / cycle_ns))
-            }
-            None => words,
-        };
         Some(Term {
             each: self.each * by,
             published_range: self.published_range.map(|range| range.map(|end| end * by)),
-            source: self.source.derived(words),
+            source: self.source.at_cycle(cycle_ns),
+            cycle_ns: self.cycle_ns.map(|_| cycle_ns),
             ..self.clone()
+        })
+    }
+
+    /// The length of the core's cycle, nanoseconds, of a term of a program that said it in words alone.
+    fn cycle_in_words(&self, is_rate: bool) -> Option<f64> {
+        let words = self.source.derivation()?;
+        cycle_in_words(words, self.each).or_else(|| {
+            if is_rate {
+                words.contains(FREQUENCY_BY_CHAINS).then_some(1e9 / self.each)
+            } else {
+                words.ends_with(BY_CHAINS).then_some(self.each)
+            }
         })
     }
 
@@ -214,7 +238,8 @@ mod tests {
 
     fn term(each: f64, source: Source) -> Term {
         let (part, what) = (Part::Hardware, String::new());
-        Term { part, what, times: 2.0, each, source, event: None, scaled_from: None, published_range: None }
+        let (event, scaled_from, published_range, cycle_ns) = (None, None, None, None);
+        Term { part, what, times: 2.0, each, source, event, scaled_from, published_range, cycle_ns }
     }
 
     fn published(words: &str) -> Source {
@@ -245,5 +270,18 @@ mod tests {
         assert_eq!(moved[0].source, published("2.000 GHz, measured with calibrated chains; a manual"));
         let of_both = [of_core, term(1e9, published("a paper"))];
         assert_eq!(at_cycle(&of_both, 0.5, true), of_both);
+    }
+
+    #[test]
+    fn a_recorded_cycle_needs_no_words() {
+        let half = |source| Term { cycle_ns: Some(0.4), ..term(18.0 * 0.4, source) };
+        let terms = [half(published("half of 36 cycles of 0.400 ns")), half(published("a table"))];
+        let moved = at_cycle(&terms, 0.5, false);
+        assert!(
+            moved.iter().all(|term| (term.each - 9.0).abs() < 1e-9 && term.cycle_ns == Some(0.5)),
+            "{moved:?}"
+        );
+        assert_eq!(moved[0].source, published("half of 36 cycles of 0.500 ns"));
+        assert_eq!(moved[1].source, terms[1].source);
     }
 }

@@ -238,7 +238,7 @@ pub fn instruction(known: &Known) -> Basis {
             quantities::number(*cpi),
             quantities::number(cycle.value)
         );
-        return Basis::fact(cpi * cycle.value, &fact);
+        return Basis::fact(cpi * cycle.value, &fact).of_cycle(cycle.value);
     }
     let core = of(known.machine);
     known.cycles(1.0 / core.width, &format!("{} instructions a cycle: {}", core.width, core.source))

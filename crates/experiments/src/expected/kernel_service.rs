@@ -42,7 +42,7 @@ pub fn assumed(prediction: Prediction, what: &str, ns: f64, known: &Known) -> Pr
 /// The cost on this machine of a service assumed to take `ns` nanoseconds on report 000's machine.
 pub fn assumed_here(ns: f64, known: &Known) -> Basis {
     let null_write = null_write(known);
-    Basis { value: ns / REPORT_000_NS * null_write.value, source: null_write.source }
+    Basis { value: ns / REPORT_000_NS * null_write.value, ..null_write }
 }
 
 fn in_null_writes(prediction: Prediction, what: &str, ns: f64, known: &Known) -> Prediction {

@@ -82,7 +82,8 @@ fn bytes_per_line(kernel: &Kernel) -> f64 {
 /// unless this is the point of the reference itself.
 pub fn predict(kernel: &Kernel, level: Level, reference_rate: Option<Basis>, known: &Known) -> Prediction {
     let per_cycle = bytes_per_line(kernel) / cycles_per_line(kernel, known.machine);
-    let hertz = 1e9 / known.cycle().value;
+    let cycle = known.cycle();
+    let hertz = 1e9 / cycle.value;
     let design = if is_neon(kernel) { ARM } else { FOG };
     let instructions = (
         "bytes that its instructions move per cycle, times the frequency",
@@ -90,7 +91,8 @@ pub fn predict(kernel: &Kernel, level: Level, reference_rate: Option<Basis>, kno
         Basis::published(
             hertz,
             &format!("{}, {}; {design}", quantities::frequency(hertz), clock_source(known)),
-        ),
+        )
+        .of_cycle(cycle.cycle_ns),
     );
     let from = if kernel.avoids_caches() { Level::Memory } else { level };
     let wires = wires(from, reference_rate, hertz, known);
@@ -176,11 +178,10 @@ fn one_line_at_a_time(known: &Known) -> Basis {
     let size = memory_parallelism::set_bytes(known.machine);
     let point = load_latency::cycle_point(Pages::Huge, size);
     if let Some(ns) = known.median("memory/load_latency", &point) {
-        let source = Source::Measured { experiment: "memory/load_latency".to_owned(), point };
-        return Basis { value: 64.0 / ns * 1e9, source };
+        return Basis::measured(64.0 / ns * 1e9, "memory/load_latency", point);
     }
     let latency = hierarchy::of_memory(known);
-    Basis { value: 64.0 / latency.value * 1e9, source: latency.source }
+    Basis { value: 64.0 / latency.value * 1e9, ..latency }
 }
 
 /// No core on the market loads more than four times or 192 bytes per cycle, nor stores more than twice or 128 bytes.

@@ -12,7 +12,7 @@ pub fn predicted(point: &Point, known: &Known) -> Prediction {
     let (what, alone) = alone(point, known);
     let waiting = read::waiting(processes, known).unwrap_or_else(|| {
         let lines = (processes as f64 / AT_ONCE).max(1.0);
-        Basis { value: (lines - 1.0) * alone.value, source: alone.source.clone() }
+        Basis { value: (lines - 1.0) * alone.value, ..alone.clone() }
     });
     match point.name(&FIGURE) {
         UNFAIRNESS => Prediction::new().software(
@@ -39,12 +39,12 @@ const AT_ONCE: f64 = 8.0;
 fn together_at(processes: f64, what: &str, alone: Basis, waiting: Basis) -> Prediction {
     let rate = |ns: f64| processes * BLOCK as f64 * 1e9 / ns;
     let (unhindered, reached) = (rate(alone.value), rate(alone.value + waiting.value));
-    let unhindered = Basis { value: unhindered, source: alone.source };
-    let prediction = Prediction::new().hardware(&format!("{what}, as the total rate"), 1.0, unhindered);
+    let total = Basis { value: unhindered, ..alone };
+    let prediction = Prediction::new().hardware(&format!("{what}, as the total rate"), 1.0, total);
     if waiting.value <= 0.0 {
         return prediction;
     }
-    let lost = Basis { value: reached - rate(alone.value), source: waiting.source };
+    let lost = Basis { value: reached - unhindered, ..waiting };
     prediction.hardware("minus waiting for each other, as with as many requests in flight", 1.0, lost)
 }
 

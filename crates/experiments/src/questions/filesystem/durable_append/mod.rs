@@ -150,7 +150,7 @@ impl Experiment for DurableAppend {
                 let measured = append.terms.iter().find(is_measured).map(|term| term.source.clone());
                 let value = point.number(&BLOCK) as f64 / one * 1e9;
                 let assumed = Basis::assumed(value, "the bytes of an append over the time predicted for it");
-                let basis = measured.map_or(assumed, |source| Basis { value, source });
+                let basis = measured.map_or(assumed, |source| Basis { value, source, cycle_ns: None });
                 Prediction::new().hardware(
                     "one append after the other, each as long as predicted",
                     1.0,

@@ -85,9 +85,9 @@ fn in_flight(point: &Point, known: &Known) -> Prediction {
     if behind <= 0.0 {
         return prediction;
     }
-    let source = Source::Measured { experiment: NAME.to_owned(), point: points::queue(fewer, LATENCY) };
+    let behind = Basis::measured(behind, NAME, points::queue(fewer, LATENCY));
     let what = format!("waiting for each of the others, as with {fewer} requests in flight");
-    prediction.hardware(&what, (depth - 1) as f64 * shared, Basis { value: behind, source })
+    prediction.hardware(&what, (depth - 1) as f64 * shared, behind)
 }
 
 /// The time that a random block waits for others, nanoseconds, with this many in flight: interpolated between the depths measured
@@ -107,8 +107,7 @@ pub fn waiting(in_flight: u64, known: &Known) -> Option<Basis> {
         Some(_) => (below.1, below.0),
         None => (below.1 * n / from, below.0),
     };
-    let source = Source::Measured { experiment: NAME.to_owned(), point: points::queue(nearer, LATENCY) };
-    (value > alone).then_some(Basis { value: value - alone, source })
+    (value > alone).then(|| Basis::measured(value - alone, NAME, points::queue(nearer, LATENCY)))
 }
 
 /// Time of a byte at the device's rate, nanoseconds: as measured with large direct reads, else by its kind.

@@ -391,8 +391,7 @@ fn predict_stride(known: &Known, order: &str, stride: f64, size: f64) -> Predict
     }
     // Of an array in a cache the lines come from there.
     let in_flight = hierarchy::lines_in_flight(known.machine);
-    let source = hierarchy::of_memory(known).source;
-    let each = Basis { value: where_it_lies / in_flight, source };
+    let each = Basis { value: where_it_lies / in_flight, ..hierarchy::of_memory(known) };
     let what = format!(
         "the next line, prefetched: one latency of the level that holds the array for {in_flight} lines in flight (Little's law)"
     );

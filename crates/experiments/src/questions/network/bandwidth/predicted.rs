@@ -94,7 +94,7 @@ const PIPE_BYTES: f64 = 65_536.0;
 /// The parts of a chunk's time, nanoseconds: its bytes first, then the additions of the software.
 fn chunk_parts(point: &Point, known: &Known) -> Vec<(String, Basis)> {
     let chunk = point.number(&CHUNK) as f64;
-    let of_chunk = |basis: Basis, times: f64| Basis { value: basis.value * times, source: basis.source };
+    let of_chunk = |basis: Basis, times: f64| Basis { value: basis.value * times, ..basis };
     // The two sides copy concurrently, unless they share a CPU.
     let copies = if point.placement() == Placement::OneCpu { 2.0 } else { 1.0 };
     let mut parts = vec![("copies of every byte".to_owned(), of_chunk(copy_ns(known), copies * chunk))];
@@ -126,7 +126,7 @@ fn rate(point: &Point, known: &Known) -> Prediction {
         ns += part.value;
         let rate = chunk * 1e9 / ns * at_once;
         // The first part is the time of the hardware; each further one reduces the rate.
-        let term = Basis { value: rate - reached, source: part.source };
+        let term = Basis { value: rate - reached, ..part };
         prediction = if reached == 0.0 {
             prediction.hardware(&format!("{what}, {at_once} at once"), 1.0, term)
         } else {
@@ -142,7 +142,7 @@ fn rate(point: &Point, known: &Known) -> Prediction {
     if wire > reached {
         return prediction;
     }
-    let on_wire = Basis { value: wire, source: link.source };
+    let on_wire = Basis { value: wire, ..link };
     Prediction::new().hardware(
         "the payload's share of the wire's rate, if the software keeps up with it",
         1.0,

@@ -89,7 +89,7 @@ fn network(prediction: Prediction, point: &Point, known: &Known) -> Prediction {
         return if cut { prediction.software(what, 2.0 * further, packet_ns(known)) } else { prediction };
     }
     let rate = expected::network::link_rate(known);
-    let bit = Basis { value: 1e9 / rate.value, source: rate.source };
+    let bit = Basis { value: 1e9 / rate.value, ..rate };
     prediction
         .hardware(
             "two adapters and the network between them, there and back",
