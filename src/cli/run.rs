@@ -132,11 +132,7 @@ pub struct Extent {
 impl Extent {
     /// Quick, standard or thorough.
     pub fn effort(&self) -> Effort {
-        match (self.quick, self.thorough) {
-            (true, _) => Effort::Quick,
-            (_, true) => Effort::Thorough,
-            _ => Effort::Standard,
-        }
+        Effort::of(self.quick, self.thorough)
     }
 }
 

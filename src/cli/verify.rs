@@ -37,11 +37,7 @@ pub struct Verify {
 impl Replicate {
     /// Quick, standard or thorough.
     pub fn effort(&self) -> Effort {
-        match (self.quick, self.thorough) {
-            (true, _) => Effort::Quick,
-            (_, true) => Effort::Thorough,
-            _ => Effort::Standard,
-        }
+        Effort::of(self.quick, self.thorough)
     }
 }
 

@@ -42,7 +42,7 @@ pub use point::{AXIS_PLACEMENT, PEER, Parameter, Placement, Point, Scale, VIRTUA
 pub use prediction::{Bend, Known, Learnt, Prediction};
 pub use remote_file::{Access, RemoteFile};
 pub use requirement::Requirement;
-pub use selector::{At, Landmark, Others, PointSettings, Selector};
+pub use selector::{At, Landmark, Others, PointSettings, Selector, well_within};
 pub use shared::Shared;
 pub use shown::Shown;
 pub use term::{Basis, Part, Source, Term, TermEvent};
@@ -108,6 +108,17 @@ pub enum Effort {
     Standard,
     /// As precise as time allows.
     Thorough,
+}
+
+impl Effort {
+    /// That of two switches, of which one is set at most.
+    pub fn of(quick: bool, thorough: bool) -> Self {
+        match (quick, thorough) {
+            (true, _) => Effort::Quick,
+            (_, true) => Effort::Thorough,
+            _ => Effort::Standard,
+        }
+    }
 }
 
 /// Requests for sweeps, beyond those that the effort implies.

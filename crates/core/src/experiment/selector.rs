@@ -212,14 +212,12 @@ impl At {
             At::Number(value) => Some(value),
             At::Least => numbers().min(),
             At::Most => numbers().max(),
-            At::Within(place) => within(name, place, landmarks).and_then(|(before, most)| {
-                let beyond =
-                    |least: f64| numbers().filter(move |size| (least..=most).contains(&(*size as f64)));
-                if before > 0.0 { beyond(2.0 * before).min() } else { beyond(0.0).max() }
-            }),
+            At::Within(place) => {
+                within(name, place, landmarks).and_then(|(before, own)| well_within(before, own, numbers()))
+            }
             At::Cache(level) => machine
                 .and_then(|machine| capacities(machine, level))
-                .and_then(|range| numbers().filter(|size| range.contains(size)).min()),
+                .and_then(|(before, own)| sizes_within(before, own, numbers()).min()),
             At::Memory => machine
                 .and_then(|machine| held(machine, machine.last_level(machine.measured_cpu())?))
                 .or_else(|| greatest(name, landmarks).filter(|_| machine.is_none()))
@@ -229,13 +227,30 @@ impl At {
     }
 }
 
-/// The limit before the machine's declared limit with this number along a parameter, and half of that limit.
-fn within(name: &str, place: usize, landmarks: &[Landmark]) -> Option<(f64, f64)> {
+/// The sizes that represent a limit, such as a cache: from twice the limit before it, if there is one, to half of its own.
+fn sizes_within(
+    before: Option<u64>,
+    own: u64,
+    sizes: impl Iterator<Item = u64>,
+) -> impl Iterator<Item = u64> {
+    let least = before.map_or(0, |before| 2 * before);
+    sizes.filter(move |size| (least..=own / 2).contains(size))
+}
+
+/// The size well within a limit: of those that represent it the smallest, whose lines and translations others push out least; of the first
+/// limit the greatest.
+pub fn well_within(before: Option<u64>, own: u64, sizes: impl Iterator<Item = u64>) -> Option<u64> {
+    let within = sizes_within(before, own, sizes);
+    if before.is_some() { within.min() } else { within.max() }
+}
+
+/// The machine's declared limit with this number along a parameter, after the one before it.
+fn within(name: &str, place: usize, landmarks: &[Landmark]) -> Option<(Option<u64>, u64)> {
     let mut limits: Vec<f64> =
         landmarks.iter().filter(|mark| mark.along == name).map(|mark| mark.at).collect();
     sorting::numbers(&mut limits);
-    let before = place.checked_sub(2).and_then(|before| limits.get(before));
-    Some((before.copied().unwrap_or(0.0), limits.get(place.checked_sub(1)?)? / 2.0))
+    let limit = |number: usize| limits.get(number.checked_sub(1)?).map(|limit| *limit as u64);
+    Some((place.checked_sub(1).and_then(limit), limit(place)?))
 }
 
 /// The greatest landmark along a parameter.
@@ -247,10 +262,10 @@ fn held(machine: &Machine, level: u8) -> Option<u64> {
     machine.data_cache_bytes(machine.measured_cpu(), level)
 }
 
-/// The sizes of arrays that represent a level of the caches.
-fn capacities(machine: &Machine, level: u8) -> Option<std::ops::RangeInclusive<u64>> {
-    let least = if level > 1 { 2 * held(machine, level - 1)? } else { 0 };
-    Some(least..=machine.data_cache_share_bytes(machine.measured_cpu(), level)? / 2)
+/// A CPU's share of a level of the caches, after the capacity of the level before it.
+fn capacities(machine: &Machine, level: u8) -> Option<(Option<u64>, u64)> {
+    let before = if level > 1 { Some(held(machine, level - 1)?) } else { None };
+    Some((before, machine.data_cache_share_bytes(machine.measured_cpu(), level)?))
 }
 
 /// The distance of two sizes in powers of two, such that 0 is as far from 1 as 1 is from 3.

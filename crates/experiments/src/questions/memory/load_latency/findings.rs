@@ -5,6 +5,7 @@ use crate::apparatus::memory::pages::Pages;
 use crate::expected::level_curve::LevelCurve;
 use crate::expected::rule_of_thumb::{PublishedRange, RuleOfThumb};
 use crate::expected::{last_cache, levels};
+use fathom_core::experiment::well_within;
 use fathom_core::prelude::*;
 use fathom_core::quantity::declared;
 
@@ -61,8 +62,7 @@ fn beside_tables(known: &Known) -> Option<Finding> {
     ))
 }
 
-/// A load from a level: of the first cache half of it; of others the smallest array of at least twice the cache before and at most half
-/// of its own; of memory the largest array.
+/// A load from a level: from an array well within a cache; of memory the largest array.
 fn typical(level: usize, known: &Known) -> Option<Found> {
     let cpu = *known.machine.allowed_cpus().first()?;
     let curve = Pages::ALL.into_iter().find_map(|pages| {
@@ -73,10 +73,9 @@ fn typical(level: usize, known: &Known) -> Option<Found> {
     if level == 3 {
         return curve.last().map(|(_, load)| *load);
     }
-    let (least, most) = (level.checked_sub(1).and_then(|_| Some(2 * cache(level)?)), cache(level + 1)? / 2);
-    let mut within = curve.iter().filter(|(size, _)| (least.unwrap_or(0)..=most).contains(size));
-    let load = if least.is_some() { within.next() } else { within.next_back() };
-    load.map(|(_, load)| *load)
+    let before = level.checked_sub(1).and_then(|_| cache(level));
+    let typical = well_within(before, cache(level + 1)?, curve.iter().map(|(size, _)| *size))?;
+    curve.into_iter().find_map(|(size, load)| (size == typical).then_some(load))
 }
 
 /// Report 003's three versions of the chase, over the largest array that all of them visited.
