@@ -95,7 +95,7 @@ fn an_impossible_cause_and_a_second_one_are_found() {
             measured = figure(measured).named("measured"),
             again = figure(again).named(AGAIN)
         );
-        Finding::of(Question::Miss, statement)
+        Finding::of(Question::Miss, "a miss", statement)
     };
     assert!(!impossible(&far(21.0, 10.0)).is_empty() && impossible(&far(19.0, 10.0)).is_empty());
     // A second sentence about a point that has its cause.

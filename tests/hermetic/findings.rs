@@ -610,6 +610,31 @@ fn of_nothing_nothing_is_said() {
     }
 }
 
+#[test]
+fn a_finding_is_told_from_the_others_of_its_experiment_by_its_key() {
+    let machine = machine();
+    let mut known = Known::new(&machine, Some(3e9));
+    for experiment in experiments::all() {
+        for (place, point) in experiment.sweep(&machine).into_iter().enumerate() {
+            let value = 100.0 * (place + 1) as f64;
+            let interval = Some(Interval { low: 0.99 * value, high: 1.01 * value });
+            let dimension = Dimension::Of(experiment.unit(&point));
+            let found = Found::measured(Measured { value, interval }, dimension);
+            known.learn(experiment.about().name, &point, found);
+        }
+    }
+    let mut findings = 0;
+    for experiment in experiments::all() {
+        let mut keys: Vec<String> =
+            experiment.findings(&known).into_iter().map(|finding| finding.key).collect();
+        findings += keys.len();
+        keys.sort();
+        let twice = keys.windows(2).find(|pair| pair[0] == pair[1]);
+        assert_eq!(twice, None, "{}", experiment.about().name);
+    }
+    assert!(findings > 100, "{findings} findings");
+}
+
 /// Ten operations of 1000 ns each, with so much processor time in all.
 fn sample(user_ns: u64, system_ns: u64, baseline_iterations: u64) -> Sample {
     let observations = Observations::Ticks {

@@ -272,14 +272,23 @@ impl From<Figure> for Statement {
 pub struct Finding {
     /// The question.
     pub question: Question,
+    /// What tells it from the other findings of its experiment, whatever its figures are: its template, and what it is about.
+    pub key: String,
     /// The answer.
     pub statement: Statement,
 }
 
 impl Finding {
     /// An answer to a question.
-    pub fn of(question: Question, statement: Statement) -> Self {
-        Finding { question, statement }
+    pub fn of(question: Question, key: &str, statement: Statement) -> Self {
+        Finding { question, key: key.to_owned(), statement }
+    }
+
+    /// Says which of several findings from one template it is.
+    #[must_use]
+    pub fn about(mut self, variant: impl fmt::Display) -> Self {
+        self.key += &format!(" ({variant})");
+        self
     }
 
     /// Whether it gives the reason why a prediction missed.
@@ -340,11 +349,12 @@ macro_rules! statement {
     (@ $template:ident $name:ident = $piece:expr) => { $template.piece($piece) };
 }
 
-/// A finding: the question, then a template and its pieces as for `statement!`.
+/// A finding: the question, then a template and its pieces as for `statement!`. What an experiment says several times, of one variant
+/// after the other, it tells apart with [`Finding::about`].
 #[macro_export]
 macro_rules! finding {
-    ($question:expr, $($template:tt)+) => {
-        $crate::experiment::Finding::of($question, $crate::experiment::statement!($($template)+))
+    ($question:expr, $text:literal $($pieces:tt)*) => {
+        $crate::experiment::Finding::of($question, $text, $crate::experiment::statement!($text $($pieces)*))
     };
 }
 

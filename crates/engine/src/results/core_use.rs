@@ -6,7 +6,6 @@ use super::mechanisms::{self, Mechanism};
 use super::point::PointResult;
 use super::{CrossCheck, cross_checks};
 use fathom_core::experiment::{CoreUse, Experiment, Finding, Found, Known, Piece, Statement};
-use std::cmp::Reverse;
 
 /// What is said of a sentence whose values are of the core shared, and of one whose values are of no state that could be told.
 const OF_SHARED: &str = " With the core shared.";
@@ -68,41 +67,16 @@ pub(super) fn findings(experiment: &dyn Experiment, of: OfEitherState) -> Vec<Fi
 }
 
 fn like(own: Vec<Finding>, with_neighbour: impl FnOnce() -> Vec<Finding>) -> Vec<Finding> {
-    let mut others: Vec<Option<Finding>> = own.iter().map(|_| None).collect();
     let some_mix = own.iter().any(|finding| mixes(&finding.statement));
-    for other in if some_mix { with_neighbour() } else { vec![] } {
-        if let Some(place) = most_alike(&other.statement, &own, |place| others[place].is_none()) {
-            others[place] = Some(other).filter(|other| !mixes(&other.statement));
-        }
-    }
-    let instead = |(finding, other): (Finding, Option<Finding>)| match other {
+    let others = if some_mix { with_neighbour() } else { vec![] };
+    let of_shared = |key: &str| others.iter().find(|other| other.key == key && !mixes(&other.statement));
+    let instead = |finding: Finding| match of_shared(&finding.key) {
         Some(other) if mixes(&finding.statement) => {
-            marked(Finding { statement: named(&other.statement), ..other })
+            marked(Finding { statement: named(&other.statement), ..other.clone() })
         }
         _ => marked(finding),
     };
-    own.into_iter().zip(others).map(instead).collect()
-}
-
-/// The number of characters by which a sentence is known again: the words before its first figure may name another variant.
-const BEGINNING: usize = 24;
-
-/// The place of the sentence that begins as this one does, and of several that are free the one that goes on alike for longest.
-fn most_alike(statement: &Statement, among: &[Finding], is_free: impl Fn(usize) -> bool) -> Option<usize> {
-    let first = |statement: &Statement| {
-        statement.0.iter().find_map(|piece| match piece {
-            Piece::Text(text) => Some(text.clone()),
-            Piece::Figure(_) | Piece::Point { .. } => None,
-        })
-    };
-    let text = first(statement)?;
-    let in_common = |(place, other): (usize, &Finding)| {
-        let other = first(&other.statement)?;
-        let common = text.chars().zip(other.chars()).take_while(|(one, two)| one == two).count();
-        (common >= BEGINNING.min(text.chars().count()) && is_free(place)).then_some((common, Reverse(place)))
-    };
-    let (_, Reverse(place)) = among.iter().enumerate().filter_map(in_common).max()?;
-    Some(place)
+    own.into_iter().map(instead).collect()
 }
 
 /// The statement, whose figures with the core shared have names of their own: another sentence may have the same of the core alone.
@@ -212,13 +186,13 @@ mod tests {
     }
 
     #[test]
-    fn each_of_two_sentences_that_begin_alike_is_made_of_its_own_figures() {
+    fn each_of_two_findings_of_one_template_is_made_of_its_own_figures() {
         let (alone, shared) = (found(700.0, CoreUse::Alone), found(880.0, CoreUse::Shared));
         let levels = |first: Found| {
             let level = |pages: &str, first: Found| {
                 let more = shared.minus(first).named("more");
-                let lead = format!("Levels found in the curve on {pages} pages: ");
-                finding!(Question::Experiment, "{lead}{more}.", more)
+                finding!(Question::Experiment, "Levels found in the curve on {pages} pages: {more}.", more)
+                    .about(pages)
             };
             vec![level("huge", first), level("base", first)]
         };

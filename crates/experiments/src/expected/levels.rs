@@ -75,7 +75,7 @@ pub fn of_caches(known: &Known, pages: &str, curve: &LevelCurve) -> Option<Findi
         "Levels found in the curve on {pages} pages, each with the time of its flat part over all sizes (a row of the table is of \
          one size): "
     );
-    Some(finding!(Question::Caches, "{lead}{levels}.", levels))
+    Some(finding!(Question::Caches, "{lead}{levels}.", levels).about(pages))
 }
 
 /// The levels found in a curve in the order of x: each begins where the one before it ends, and the level beyond the last begins

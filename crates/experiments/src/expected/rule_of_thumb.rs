@@ -75,13 +75,17 @@ pub fn beside(
     rules: impl IntoIterator<Item = RuleOfThumb>,
 ) -> Option<Finding> {
     let rules = Statement::joined(rules.into_iter().map(|rule| rule.statement(measured)), "; ")?;
-    Some(finding!(
-        Question::Prediction,
-        "For {what} this machine {verb} {measured}. Rules of thumb: {rules}.",
-        verb = if measured.dimension == Dimension::Of(Unit::BytesPerSecond) { "reaches" } else { "takes" },
-        measured = measured.named(what),
-        rules
-    ))
+    Some(
+        finding!(
+            Question::Prediction,
+            "For {what} this machine {verb} {measured}. Rules of thumb: {rules}.",
+            verb =
+                if measured.dimension == Dimension::Of(Unit::BytesPerSecond) { "reaches" } else { "takes" },
+            measured = measured.named(what),
+            rules
+        )
+        .about(what),
+    )
 }
 
 #[cfg(test)]

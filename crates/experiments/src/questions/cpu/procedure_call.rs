@@ -236,12 +236,15 @@ fn one_more(form: &str, known: &Known) -> Option<Finding> {
         ),
         _ => statement!("costs {slope}", slope = slope.named(&name)),
     };
-    Some(finding!(
-        Question::Argument,
-        "One more argument, {form}, {costs}; the call itself {call}.",
-        costs,
-        call = call.named(&format!("call without arguments, {form}"))
-    ))
+    Some(
+        finding!(
+            Question::Argument,
+            "One more argument, {form}, {costs}; the call itself {call}.",
+            costs,
+            call = call.named(&format!("call without arguments, {form}"))
+        )
+        .about(form),
+    )
 }
 
 /// Whether each argument adds the same cost, and whether fewer arguments cost more than noise explains (R-CPU-12, R-CPU-13).
@@ -281,7 +284,7 @@ fn growth(form: &'static str, known: &Known) -> Option<Finding> {
         "{judged}, {passed}. The {added} further instructions of an argument would add {slope} if they did not \
          overlap with other work.",
         slope = slope.named(&format!("one more argument, {passed}, predicted"))
-    ))
+    ).about(form))
 }
 
 /// The cost of the seventh argument, which x86-64 passes on the stack.

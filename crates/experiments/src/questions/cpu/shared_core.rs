@@ -289,7 +289,7 @@ fn slowing(pair: &Point, known: &Known) -> Option<Finding> {
         share = figure(slowed, "share of time slowed"),
         idle = figure(idle, "other idle"),
         working = figure(working, "other working")
-    ))
+    ).about(pair))
 }
 
 #[cfg(test)]

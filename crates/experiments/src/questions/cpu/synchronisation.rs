@@ -152,7 +152,7 @@ fn extremes(placement: Placement, place: &str, known: &Known) -> Option<Finding>
         last = *last,
         slowest = slowest.named(&format!("slowest hand-over, {place}")),
         judged
-    ))
+    ).about(place))
 }
 
 fn ends(mechanism: &str, site: &Site) -> Result<Ends, Failure> {

@@ -293,6 +293,7 @@ fn share(counted: Found, (bytes, what): (u64, &'static str)) -> Finding {
         share = counted.share_of(whole).named("page cache over memory"),
         whole = whole.named(what)
     )
+    .about(what)
 }
 
 /// A tenth more than the maximum capacity of the cache.

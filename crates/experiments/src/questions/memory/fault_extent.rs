@@ -236,19 +236,16 @@ fn by_the_page_table(known: &Known) -> Option<Finding> {
         table = table.named("mapped by a fault on a cached file"),
         pages = pages.named("pages mapped by a fault on a cached file")
     );
-    let Some(peaks) = result(PEAKS) else {
-        let beyond = if table.value > expected::fault::mapped_at_once() as f64 { LARGE_FOLIO } else { "" };
-        return Some(finding!(Question::Experiment, "{lead}.{beyond}", lead, beyond));
-    };
+    let peaks = result(PEAKS).map(|peaks| {
+        let agree = (table.value - peaks.value).abs() < Pages::Base.bytes() as f64;
+        statement!(
+            "; the peaks of the access times are {peaks} apart: the two {agree}",
+            peaks = peaks.named("distance of peaks"),
+            agree = if agree { "agree" } else { "do not agree" }
+        )
+    });
     let beyond = if table.value > expected::fault::mapped_at_once() as f64 { LARGE_FOLIO } else { "" };
-    let agree = (table.value - peaks.value).abs() < Pages::Base.bytes() as f64;
-    Some(finding!(
-        Question::Experiment,
-        "{lead}; the peaks of the access times are {peaks}{judged}{beyond}",
-        lead,
-        peaks = peaks.named("distance of peaks"),
-        judged = if agree { " apart: the two agree." } else { " apart: the two do not agree." }
-    ))
+    Some(finding!(Question::Experiment, "{lead}{peaks}.{beyond}", lead, peaks, beyond))
 }
 
 fn point(state: &str, method: &str) -> Point {

@@ -333,16 +333,19 @@ fn of_kernel(kernel: &Kernel, known: &Known) -> Option<Finding> {
             formula = &theory.formula
         )
     });
-    Some(finding!(
-        Question::Bandwidth,
-        "{all} threads {name} ({method}) {together} together, one {one}: {ratio}{share}.",
-        name = kernel.kind.name(),
-        method = kernel.method,
-        together = together.named(&format!("{all} threads, {what}")),
-        one = one.named(&format!("one thread, {what}")),
-        ratio = together.times_as("much", one, &format!("{all} threads over one, {what}")),
-        share
-    ))
+    Some(
+        finding!(
+            Question::Bandwidth,
+            "{all} threads {name} ({method}) {together} together, one {one}: {ratio}{share}.",
+            name = kernel.kind.name(),
+            method = kernel.method,
+            together = together.named(&format!("{all} threads, {what}")),
+            one = one.named(&format!("one thread, {what}")),
+            ratio = together.times_as("much", one, &format!("{all} threads over one, {what}")),
+            share
+        )
+        .about(what),
+    )
 }
 
 /// All threads beside one core as `memory/bandwidth` measured it, where this experiment has no point of one thread: bytes counted alike,
@@ -361,7 +364,7 @@ fn beside_one_core(kernel: &Kernel, known: &Known) -> Option<Finding> {
         together = together.named(&format!("{all} threads, {what}")),
         one = one.named(&format!("one core, {what}")),
         ratio = together.times_as("much", one, &format!("{all} threads over one core, {what}"))
-    ))
+    ).about(what))
 }
 
 #[cfg(test)]

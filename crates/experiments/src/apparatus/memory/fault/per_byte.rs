@@ -47,5 +47,5 @@ pub fn finding(kind: &str, fault: Found, known: &Known) -> Option<Finding> {
         by_load = by_load.named("byte by a load from memory"),
         ratio = by_fault.times_as("much", by_load, &format!("{kind} fault over load, per byte")),
         each = fault.over(load).named(&format!("{kind} fault over load, per access"))
-    ))
+    ).about(kind))
 }

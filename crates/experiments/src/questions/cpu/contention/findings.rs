@@ -48,7 +48,7 @@ fn curve(object: &str, known: &Known) -> Option<Finding> {
         ratio = many.times_as("long", one, &format!("{object}, {threads} threads over one")),
         verdict,
         model = model_of(object, &times, known)
-    ))
+    ).about(object))
 }
 
 fn model_of(object: &str, times: &[(u64, Found)], known: &Known) -> Option<Statement> {
@@ -84,7 +84,7 @@ fn apart(object: &str, known: &Known) -> Option<Finding> {
          one for all: {ratio}.",
         apart = apart.named(&format!("{object} of each thread")),
         ratio = together.times_as("long", apart, &format!("{object}, one for all over one for each"))
-    ))
+    ).about(object))
 }
 
 fn each(object: &str, known: &Known) -> Option<Finding> {
@@ -98,7 +98,7 @@ fn each(object: &str, known: &Known) -> Option<Finding> {
         object = capitalize(object),
         own = own.named(&format!("{object}, for its thread")),
         unfairness = unfairness.counted(1e-6, Dimension::Share).named(&format!("{object}, unfairness"))
-    ))
+    ).about(object))
 }
 
 #[cfg(test)]

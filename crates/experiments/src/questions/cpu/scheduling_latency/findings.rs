@@ -33,7 +33,7 @@ fn loads(wake: &str, known: &Known) -> Option<Finding> {
         ))
     });
     let times = Statement::joined(all, "; ")?;
-    Some(finding!(Question::Experiment, "A {wake} wakes a thread late by {times}.", wake, times))
+    Some(finding!(Question::Experiment, "A {wake} wakes a thread late by {times}.", wake, times).about(wake))
 }
 
 fn requests(known: &Known) -> Option<Finding> {

@@ -61,12 +61,15 @@ fn plateau(pattern: &str, known: &Known) -> Option<Finding> {
     let times = each(pattern, USUAL_FILE, known);
     let (processes, time) = (0..times.len()).find_map(|from| first_of_plateau(&times[from..]))?;
     let (most, _) = times.last()?;
-    Some(finding!(
-        Question::Contention,
-        "{pattern}: from {processes} processes to {most} a block costs the same, {time}.",
-        pattern = capitalize(pattern),
-        time = time.named(&format!("{pattern}, where further processes add nothing"))
-    ))
+    Some(
+        finding!(
+            Question::Contention,
+            "{pattern}: from {processes} processes to {most} a block costs the same, {time}.",
+            pattern = capitalize(pattern),
+            time = time.named(&format!("{pattern}, where further processes add nothing"))
+        )
+        .about(pattern),
+    )
 }
 
 /// The first time, if at least two further ones are equal to it.
@@ -95,6 +98,7 @@ fn fairness(pattern: &str, known: &Known) -> Option<Finding> {
             near = near.named(&format!("{pattern}, slowest of few")),
             far = far.named(&format!("{pattern}, slowest of many"))
         )
+        .about(pattern)
     })
 }
 
@@ -119,12 +123,15 @@ fn by_file(pattern: &str, known: &Known) -> Option<Finding> {
         ))
     });
     let comparisons = Statement::joined(compared, "; ")?;
-    Some(finding!(
-        Question::Contention,
-        "{pattern}: {comparisons}.",
-        pattern = capitalize(pattern),
-        comparisons
-    ))
+    Some(
+        finding!(
+            Question::Contention,
+            "{pattern}: {comparisons}.",
+            pattern = capitalize(pattern),
+            comparisons
+        )
+        .about(pattern),
+    )
 }
 
 #[cfg(test)]

@@ -22,13 +22,16 @@ fn growth(pattern: &str, known: &Known) -> Option<Finding> {
         None => one_line(pattern, known.line(NAME, &group, &PROCESSES)?),
     };
     let serial = serial(pattern, slope, known).unwrap_or_default();
-    Some(finding!(
-        Question::Contention,
-        "{pattern}: a block costs {growth}.{serial}",
-        pattern = capitalize(pattern),
-        growth,
-        serial
-    ))
+    Some(
+        finding!(
+            Question::Contention,
+            "{pattern}: a block costs {growth}.{serial}",
+            pattern = capitalize(pattern),
+            growth,
+            serial
+        )
+        .about(pattern),
+    )
 }
 
 /// The patterns by the time for a block, with the most processes that were measured in all of them; `None` with fewer than two.
@@ -113,13 +116,16 @@ fn best_rate(pattern: &str, known: &Known) -> Option<Finding> {
     let rates = known.found_along(NAME, &point(pattern, TOGETHER, USUAL_FILE, 1), &PROCESSES);
     let (_, one) = rates.iter().find(|(processes, _)| *processes == 1)?;
     let (processes, best) = rates.iter().max_by(|(_, one), (_, other)| one.value.total_cmp(&other.value))?;
-    Some(finding!(
-        Question::Contention,
-        "{pattern}: the highest total rate, {best}, is reached with {processes}; one process alone reads \
+    Some(
+        finding!(
+            Question::Contention,
+            "{pattern}: the highest total rate, {best}, is reached with {processes}; one process alone reads \
          {one}: {ratio}.",
-        pattern = capitalize(pattern),
-        best = best.named(&format!("{pattern}, most together")),
-        one = one.named(&format!("{pattern}, one process's rate")),
-        ratio = best.times_as("much", *one, &format!("{pattern}, most over one"))
-    ))
+            pattern = capitalize(pattern),
+            best = best.named(&format!("{pattern}, most together")),
+            one = one.named(&format!("{pattern}, one process's rate")),
+            ratio = best.times_as("much", *one, &format!("{pattern}, most over one"))
+        )
+        .about(pattern),
+    )
 }

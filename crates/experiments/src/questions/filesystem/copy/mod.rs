@@ -222,16 +222,19 @@ fn ways(size: u64, known: &Known) -> Option<Finding> {
             ))
         });
     let others = Statement::joined(others, "; ")?;
-    Some(finding!(
-        Question::Experiment,
-        "Copying {size} in the page cache by read and write takes {usual} ({rate}); by {others}.",
-        size = declared::size(size),
-        usual = usual.named(&format!("read and write, {}", declared::size(size))),
-        rate = usual
-            .inverse(size as f64 * 1e9, Dimension::Of(Unit::BytesPerSecond))
-            .named(&format!("rate by read and write, {}", declared::size(size))),
-        others
-    ))
+    Some(
+        finding!(
+            Question::Experiment,
+            "Copying {size} in the page cache by read and write takes {usual} ({rate}); by {others}.",
+            size = declared::size(size),
+            usual = usual.named(&format!("read and write, {}", declared::size(size))),
+            rate = usual
+                .inverse(size as f64 * 1e9, Dimension::Of(Unit::BytesPerSecond))
+                .named(&format!("rate by read and write, {}", declared::size(size))),
+            others
+        )
+        .about(size),
+    )
 }
 
 #[cfg(test)]

@@ -47,6 +47,7 @@ fn growth(state: &str, name: &str, larger: &str, known: &Known) -> Option<Findin
             large = declared::size(large),
             judged
         )
+        .about(name)
     })
 }
 

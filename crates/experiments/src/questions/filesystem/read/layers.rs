@@ -83,7 +83,7 @@ fn order(state: &str, name: &str, known: &Known) -> Option<Finding> {
     let sizes = Statement::joined(sizes, "; ")?;
     let lead =
         format!("A block of 4 KiB, {name}, in random over sequential order, by the size of the file: ");
-    Some(finding!(Question::Order, "{lead}{sizes}.", sizes))
+    Some(finding!(Question::Order, "{lead}{sizes}.", sizes).about(name))
 }
 
 fn one_file(state: &str, file: u64, sequential: Found, random: Found) -> Statement {

@@ -71,7 +71,7 @@ fn finding(state: &str, name: &str, known: &Known) -> Option<Finding> {
             blocks = (last.file / USUAL_BLOCK).to_string()
         ),
     };
-    Some(finding!(Question::Order, "{lead}{says}.", lead, says))
+    Some(finding!(Question::Order, "{lead}{says}.", lead, says).about(name))
 }
 
 #[cfg(test)]

@@ -56,7 +56,7 @@ fn penalty(through: &str, order: &str, bytes: u64, known: &Known) -> Option<Find
         far = far.named(&format!("remote, {what}")),
         near = near.named(&format!("local, {what}")),
         comparison
-    ))
+    ).about(format!("{order} {bytes}")))
 }
 
 /// A random block of the smallest and of the largest file, remote and local.
@@ -80,12 +80,15 @@ fn order(through: &str, bytes: u64, known: &Known) -> Option<Finding> {
     let random = far(through, RANDOM, bytes, known)?;
     let sequential = far(through, SEQUENTIAL, bytes, known)?;
     let name = format!("random over sequential, {}", declared::size(bytes));
-    Some(finding!(
-        Question::Order,
-        "By {through} a block of {bytes} in random over sequential order: {ratio}.",
-        bytes = declared::size(bytes),
-        ratio = random.times_as("much", sequential, &name)
-    ))
+    Some(
+        finding!(
+            Question::Order,
+            "By {through} a block of {bytes} in random over sequential order: {ratio}.",
+            bytes = declared::size(bytes),
+            ratio = random.times_as("much", sequential, &name)
+        )
+        .about(bytes),
+    )
 }
 
 /// The penalty of a small block compared with one exchange without data plus its bytes at the rate of a deep queue, or for a
@@ -152,7 +155,7 @@ fn in_flight(through: &str, known: &Known) -> Option<Finding> {
 fn coldness(through: &str, known: &Known) -> Option<Finding> {
     let cold = known.found(NAME, &block(through, SERVER_COLD, RANDOM, SMALL))?;
     let cached = far(through, RANDOM, SMALL, known)?;
-    let statement = match cold.beyond(cached) {
+    let cold_against_cached = match cold.beyond(cached) {
         Some(difference) => statement!(
             "From the server's disk a random block of {small} takes {difference} more than from its cache.",
             small = declared::size(SMALL),
@@ -162,11 +165,15 @@ fn coldness(through: &str, known: &Known) -> Option<Finding> {
                  network."
             .into(),
     };
-    Some(Finding::of(Question::Penalty, statement))
+    Some(finding!(Question::Penalty, "{cold_against_cached}", cold_against_cached))
 }
 
 fn one_machine(remote: &Remote) -> Option<Finding> {
-    let statement =
-        "The server is this machine: these figures include no wire, and both sides share its processors.";
-    remote.is_here().then(|| Finding::of(Question::Penalty, statement.into()))
+    let finding = || {
+        finding!(
+            Question::Penalty,
+            "The server is this machine: these figures include no wire, and both sides share its processors."
+        )
+    };
+    remote.is_here().then(finding)
 }

@@ -40,7 +40,7 @@ fn best_of_kind(kind: Kind, size: (Level, u64), known: &Known) -> Option<Finding
         method = kernel.method,
         counted = counted(kernel.kind),
         of_theory = theory.map(|theory| of_theory(kernel, rate, theory))
-    ))
+    ).about(kind))
 }
 
 /// What a byte of a kind counts as, where it is not once.

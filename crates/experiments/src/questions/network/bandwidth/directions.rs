@@ -33,7 +33,8 @@ fn differing(path: &str, known: &Known) -> Option<Finding> {
     let differing: Vec<&DirectionPair> = compared.iter().filter(differ).collect();
     let widest = differing.iter().max_by(|one, other| one.times().total_cmp(&other.times()))?;
     let (way, how) = if path == PEER { ("To the peer", "from it") } else { ("Over loopback", "received") };
-    let statement = statement!(
+    let finding = finding!(
+        Question::Experiment,
         "{way} TCP moves {sent} and {how} {received}, {what}: the two directions of one path differ in \
          {differing} of {settings} settings. {because}",
         sent = widest.sent.named(&format!("sent, {path}, {}", widest.what)),
@@ -43,7 +44,7 @@ fn differing(path: &str, known: &Known) -> Option<Finding> {
         settings = compared.len(),
         because = because(path, known)
     );
-    Some(Finding::of(Question::Experiment, statement))
+    Some(finding.about(path))
 }
 
 fn pairs(group: &Point, along: &Parameter, known: &Known) -> Vec<DirectionPair> {

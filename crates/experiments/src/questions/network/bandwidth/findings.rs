@@ -172,16 +172,19 @@ fn read_sizes(path: &str, known: &Known) -> Option<Finding> {
     let [small, large] = READ_CHUNKS;
     let read = |chunk| known.found(NAME, &usual(path).with(&CHUNK, chunk).named(&FIGURE, READ));
     let over = if path == PEER { "from this host to the peer" } else { "over loopback" };
-    Some(finding!(
-        Question::Experiment,
-        "Of a TCP stream {over} a read brings {usual} on average with a buffer of {small}, and {largest} \
+    Some(
+        finding!(
+            Question::Experiment,
+            "Of a TCP stream {over} a read brings {usual} on average with a buffer of {small}, and {largest} \
          with one of {large}: a read into a large buffer returns what has arrived since the previous read, \
          not a full buffer.",
-        usual = read(small)?.named(&format!("bytes of a read, usual chunk, {path}")),
-        small = declared::size(small),
-        largest = read(large)?.named(&format!("bytes of a read, largest chunk, {path}")),
-        large = declared::size(large)
-    ))
+            usual = read(small)?.named(&format!("bytes of a read, usual chunk, {path}")),
+            small = declared::size(small),
+            largest = read(large)?.named(&format!("bytes of a read, largest chunk, {path}")),
+            large = declared::size(large)
+        )
+        .about(path),
+    )
 }
 
 /// How a read grows with the stream, which report 003 explains by slow start (R-NET-14).
@@ -202,7 +205,7 @@ fn reads_over_time(path: &str, known: &Known) -> Option<Finding> {
         first = first.named(&format!("bytes of a read, first, {path}")),
         last = last.named(&format!("bytes of a read, last, {path}")),
         from = (WINDOWS[WINDOWS.len() - 1] / 1_000_000).to_string()
-    ))
+    ).about(path))
 }
 
 fn network_share(known: &Known) -> Option<Finding> {

@@ -25,12 +25,15 @@ pub fn finding(path: &str, known: &Known) -> Option<Finding> {
     });
     let sides = Statement::joined(sides, " and ")?;
     let way = if path == PEER { "to the peer" } else { "over loopback" };
-    Some(finding!(
-        Question::Experiment,
-        "A MiB by TCP {way} takes {sides}.{by_the_clock}",
-        sides,
-        by_the_clock = by_the_clock(path, known)
-    ))
+    Some(
+        finding!(
+            Question::Experiment,
+            "A MiB by TCP {way} takes {sides}.{by_the_clock}",
+            sides,
+            by_the_clock = by_the_clock(path, known)
+        )
+        .about(path),
+    )
 }
 
 /// Report 000's figure: elapsed cycles per byte, whoever uses them, if each chunk is acknowledged.

@@ -111,11 +111,14 @@ fn close_far_and_near(known: &Known) -> Option<Finding> {
 fn share(of: &str, known: &Known) -> Option<Finding> {
     let (here, remote) = (duration(of, LOOPBACK, known)?, duration(of, PEER, known)?);
     let what = if of == CONNECT { "Opening a connection" } else { "Ending a connection gracefully" };
-    Some(finding!(
-        Question::Software,
-        "{what} takes {remote} to the peer, {here} over loopback: {software_and_network}.",
-        remote = remote.named(&format!("{of}, peer")),
-        here = here.named(&format!("{of}, loopback")),
-        software_and_network = software_and_network(here, remote, of)
-    ))
+    Some(
+        finding!(
+            Question::Software,
+            "{what} takes {remote} to the peer, {here} over loopback: {software_and_network}.",
+            remote = remote.named(&format!("{of}, peer")),
+            here = here.named(&format!("{of}, loopback")),
+            software_and_network = software_and_network(here, remote, of)
+        )
+        .about(of),
+    )
 }
