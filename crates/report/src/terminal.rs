@@ -11,7 +11,7 @@ use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, Table, Ta
 use fathom_core::experiment::Finding;
 use fathom_core::quantities;
 use fathom_engine::results::{
-    Accuracy, Agreement, CLOSE, CrossCheck, FAIR, Mechanism, Outcome, Results, Tally,
+    Accuracy, Agreement, CLOSE, CrossCheck, FAIR, Mechanism, Outcome, Results, Tally, TrendResult,
 };
 use std::path::Path;
 
@@ -98,7 +98,12 @@ fn head(results: &Results, style: Style) -> String {
 fn stands_out<'run>(results: &'run Results<'run>, usual: &UsualFigures<'run>, style: Style) -> String {
     let line = |(mark, sentence): (&str, String)| style.wrapped(&format!("  {mark} "), &sentence);
     let text: String = screen::everything_notable(results, usual).into_iter().map(line).collect();
-    if text.is_empty() { text } else { style.title(screen::NOTABLE) + "\n" + &text }
+    titled(screen::NOTABLE, text, style)
+}
+
+/// A part below its title; empty if the part is.
+fn titled(title: &str, text: String, style: Style) -> String {
+    if text.is_empty() { text } else { style.title(title) + "\n" + &text }
 }
 
 fn table(groups: &[OperationGroup], style: Style) -> String {
@@ -258,10 +263,7 @@ fn legend(groups: &[OperationGroup], style: Style) -> String {
 }
 
 fn unmeasured(groups: &[Unmeasured], style: Style) -> String {
-    if groups.is_empty() {
-        return String::new();
-    }
-    let mut text = style.title("Without a value") + "\n";
+    let mut text = String::new();
     for group in groups {
         let points = match group.points.as_slice() {
             [one] => clean(one),
@@ -272,19 +274,16 @@ fn unmeasured(groups: &[Unmeasured], style: Style) -> String {
         let word = if group.failure { style.bad(group.outcome) } else { style.careful(group.outcome) };
         text += &line.replacen(group.outcome, &word, 1);
     }
-    text
+    titled("Without a value", text, style)
 }
 
 fn trends(results: &Results, style: Style) -> String {
-    if results.trends.is_empty() {
-        return String::new();
-    }
-    let mut text = style.title("Trends (least squares, 95 % intervals over rounds)") + "\n";
-    for trend in &results.trends {
+    let line = |trend: &TrendResult| {
         let name = format!("{} {}", trend.experiment, run::trend_label(trend));
-        text += &style.wrapped("  ", &format!("{}: {}", name.trim_end(), run::trend(trend)));
-    }
-    text
+        style.wrapped("  ", &format!("{}: {}", name.trim_end(), run::trend(trend)))
+    };
+    let text = results.trends.iter().map(line).collect();
+    titled("Trends (least squares, 95 % intervals over rounds)", text, style)
 }
 
 /// Causes, each with the figures that support it.
@@ -294,7 +293,7 @@ fn mechanisms(results: &Results, style: Style) -> String {
         headline + &style.wrapped("    ", &finding::text(&mechanism.because))
     };
     let text: String = results.mechanisms.iter().map(line).collect();
-    if text.is_empty() { text } else { style.title("Mechanisms") + "\n" + &text }
+    titled("Mechanisms", text, style)
 }
 
 /// Operations measured more than once; a contradiction is marked.
@@ -307,7 +306,7 @@ fn cross_checks(results: &Results, style: Style) -> String {
         }
     };
     let text: String = results.cross_checks.iter().map(line).collect();
-    if text.is_empty() { text } else { style.title("Cross-checks") + "\n" + &text }
+    titled("Cross-checks", text, style)
 }
 
 fn findings(results: &Results, style: Style) -> String {
@@ -315,12 +314,12 @@ fn findings(results: &Results, style: Style) -> String {
         results.overall.iter().map(|finding| style.wrapped("  ", &finding::text(&finding.statement)));
     let text = overall.collect::<String>() + &by_experiment(results, |finding| !finding.is_miss(), style);
     let legend = if text.contains('~') { style.wrapped("  ", finding::APPROXIMATE) } else { String::new() };
-    if text.is_empty() { text } else { style.title("Findings") + "\n" + &text + &legend }
+    titled("Findings", text + &legend, style)
 }
 
 fn misses(results: &Results, style: Style) -> String {
     let text = by_experiment(results, Finding::is_miss, style);
-    if text.is_empty() { text } else { style.title("Predictions that missed, and why") + "\n" + &text }
+    titled("Predictions that missed, and why", text, style)
 }
 
 /// Findings of a kind below the names of their experiments.
@@ -344,22 +343,18 @@ fn doubts(results: &Results, style: Style) -> String {
         style.wrapped("  ✗ ", &text).replacen('✗', &style.bad("✗"), 1)
     };
     let text: String = run::doubts(results).iter().map(line).collect();
-    if text.is_empty() { text } else { style.title("Evidence that fails") + "\n" + &text }
+    titled("Evidence that fails", text, style)
 }
 
 fn not_judged(results: &Results, style: Style) -> String {
     let text: String =
         run::not_judged(results).iter().map(|sentence| style.wrapped("  ? ", sentence)).collect();
-    if text.is_empty() { text } else { style.title("Evidence that is not judged") + "\n" + &text }
+    titled("Evidence that is not judged", text, style)
 }
 
 fn disturbances(results: &Results, style: Style) -> String {
-    let sentences = run::disturbances(results);
-    if sentences.is_empty() {
-        return String::new();
-    }
-    let lines: String = sentences.iter().map(|sentence| style.wrapped("  ", sentence)).collect();
-    style.title("Disturbances") + "\n" + &lines
+    let text = run::disturbances(results).iter().map(|sentence| style.wrapped("  ", sentence)).collect();
+    titled("Disturbances", text, style)
 }
 
 fn precision(results: &Results, style: Style) -> String {

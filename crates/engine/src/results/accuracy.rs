@@ -164,9 +164,8 @@ fn share(points: usize, of: usize) -> Share {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::results::{Disturbance, Evidence, Outcome};
+    use crate::results::{Outcome, planted};
     use fathom_core::experiment::{Basis, Source};
-    use fathom_core::quantity::Unit;
     use fathom_core::statistics::Estimate;
 
     /// A point with the result `measured` and the prediction `predicted`, if any.
@@ -181,37 +180,7 @@ mod tests {
             max: None,
         };
         let said = |total| Prediction::new().hardware("all of it", 1.0, Basis::published(total, "a paper"));
-        PointResult {
-            experiment: experiment.to_owned(),
-            method_version: 1,
-            point: Point::new(),
-            parameters: vec![],
-            unit: Unit::Nanoseconds,
-            outcome: Outcome::Value(estimate),
-            core_cycles: None,
-            baseline: None,
-            core: None,
-            cpu_distance: None,
-            samples: vec![],
-            by_round: vec![],
-            at_frequency: None,
-            each: false,
-            percentiles: vec![],
-            modes: vec![],
-            mixture: None,
-            negative: 0,
-            published: None,
-            outliers: None,
-            prediction: predicted.map(said),
-            unpredicted: None,
-            evidence: Evidence::judged(vec![]),
-            trials: (1, 1),
-            left_out: 0,
-            disturbance: Disturbance::default(),
-            processor_time: None,
-            explanation: None,
-            because: None,
-        }
+        planted::result(experiment, estimate, predicted.map(said))
     }
 
     #[test]

@@ -162,11 +162,6 @@ struct SideValue {
 }
 
 impl Order {
-    /// Whether the known figures keep the order; `None` if a figure or its interval is missing.
-    pub fn is_kept(&self, known: &Known) -> Option<bool> {
-        self.readings(known).map(|[low, high]| !exceeds(&low.value, &high.value))
-    }
-
     fn readings(&self, known: &Known) -> Option<[SideValue; 2]> {
         let [low, high] = [self.lower.reading(known)?, self.upper.reading(known)?];
         (low.value.interval.is_some() && high.value.interval.is_some()).then_some([low, high])
@@ -266,6 +261,11 @@ mod tests {
         known.learn(at.0, &at.1, value);
     }
 
+    /// Whether the known figures keep the order; `None` if a figure or its interval is missing.
+    fn is_kept(order: &Order, known: &Known) -> Option<bool> {
+        order.readings(known).map(|[low, high]| !exceeds(&low.value, &high.value))
+    }
+
     #[test]
     fn an_order_is_broken_where_the_intervals_exclude_it_alone() {
         let machine = crate::results::planted::machine();
@@ -276,12 +276,12 @@ mod tests {
                 let mut known = Known::new(&machine, None);
                 learn(&mut known, &lower, less, half_width);
                 learn(&mut known, &upper, more, half_width);
-                order.is_kept(&known)
+                is_kept(order, &known)
             };
             assert_eq!(kept(10.0, 20.0, 1.0), Some(true), "{}", order.less);
             assert_eq!(kept(20.0, 10.0, 1.0), Some(false), "{}", order.less);
             assert_eq!(kept(20.0, 10.0, 6.0), Some(true), "the intervals meet: {}", order.less);
-            assert_eq!(order.is_kept(&Known::new(&machine, None)), None);
+            assert_eq!(is_kept(order, &Known::new(&machine, None)), None);
             judged += 1;
         }
         assert!(judged >= 6, "only {judged} orders are about two points of this machine");
@@ -319,7 +319,7 @@ mod tests {
                 let free = [("method", method.into()), ("level", "L1".into()), ("size", 24_576.into())];
                 COPY.plant_at(&mut known, &free, rate);
             }
-            order.is_kept(&known)
+            is_kept(order, &known)
         };
         assert_eq!(kept(9e9), Some(true));
         assert_eq!(kept(11e9), Some(false));

@@ -1,14 +1,53 @@
 //! Figures that tests plant for rules to judge.
 
+use super::{Disturbance, Evidence, Outcome, PointResult};
 use fathom_core::experiment::registry;
-use fathom_core::experiment::{At, Dimension, Known, Placement, Point, Selector};
+use fathom_core::experiment::{At, Dimension, Known, Placement, Point, Prediction, Selector};
 use fathom_core::machine::Machine;
+use fathom_core::quantity::Unit;
+use fathom_core::statistics::Estimate;
 use serde_json::{Map, Value, json};
 
 /// A described machine, and the experiments of `fathom run` made known; only the fields that a test sets are relevant.
 pub fn machine() -> Machine {
     fathom_experiments::register();
     fathom_described::machine()
+}
+
+/// A point with this result and prediction, of one experiment without parameters.
+pub fn result(experiment: &str, estimate: Estimate, prediction: Option<Prediction>) -> PointResult {
+    let trials = (estimate.trials, estimate.trials);
+    PointResult {
+        experiment: experiment.to_owned(),
+        method_version: 1,
+        point: Point::new(),
+        parameters: vec![],
+        unit: Unit::Nanoseconds,
+        outcome: Outcome::Value(estimate),
+        core_cycles: None,
+        baseline: None,
+        core: None,
+        cpu_distance: None,
+        samples: vec![],
+        by_round: vec![],
+        at_frequency: None,
+        each: false,
+        percentiles: vec![],
+        modes: vec![],
+        mixture: None,
+        negative: 0,
+        published: None,
+        outliers: None,
+        prediction,
+        unpredicted: None,
+        evidence: Evidence::judged(vec![]),
+        trials,
+        left_out: 0,
+        disturbance: Disturbance::default(),
+        processor_time: None,
+        explanation: None,
+        because: None,
+    }
 }
 
 /// Plants figures at the points of a selector.

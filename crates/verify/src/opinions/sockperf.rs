@@ -29,11 +29,7 @@ pub(super) const OPINIONS: &[Opinion] = &[
             command: "sockperf server --tcp -i 127.0.0.1 -p {port}",
             listens_everywhere: false,
         }),
-        read: there_and_back,
-        statistic: ToolStatistic::Median,
-        otherwise: "how soon an idle CPU wakes depends on its recent past, which differs between a second of its \
-                    messages and Fathom's trials",
-        ..Opinion::by(&TOOL)
+        ..PING_PONG
     },
     Opinion {
         operation: "round trip by UDP over loopback",
@@ -43,13 +39,17 @@ pub(super) const OPINIONS: &[Opinion] = &[
             command: "sockperf server -i 127.0.0.1 -p {port}",
             listens_everywhere: false,
         }),
-        read: there_and_back,
-        statistic: ToolStatistic::Median,
-        otherwise: "how soon an idle CPU wakes depends on its recent past, which differs between a second of its \
-                    messages and Fathom's trials",
-        ..Opinion::by(&TOOL)
+        ..PING_PONG
     },
 ];
+
+const PING_PONG: Opinion = Opinion {
+    read: there_and_back,
+    statistic: ToolStatistic::Median,
+    otherwise: "how soon an idle CPU wakes depends on its recent past, which differs between a second of its messages and \
+                Fathom's trials",
+    ..Opinion::by(&TOOL)
+};
 
 /// The median round trip; the tool prints half of each round trip, in microseconds.
 fn there_and_back(output: &str) -> Option<f64> {

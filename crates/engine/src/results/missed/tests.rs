@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::results::planted::{self, Plant as _};
-use crate::results::{CoreState, Disturbance, Evidence, Outcome, PointCore, ProcessorTime};
+use crate::results::{CoreState, Evidence, Outcome, PointCore, ProcessorTime};
 use fathom_core::experiment::At::Name;
 use fathom_core::experiment::{
     Basis, Check, Dimension, Parameter, Placement, Point, Prediction, Selector, TermEvent,
@@ -19,45 +19,9 @@ const ENTRY: &str = "entering and leaving the kernel";
 fn result(unit: Unit, measured: f64, prediction: Prediction) -> PointResult {
     let interval = Some(Interval { low: 0.9 * measured, high: 1.1 * measured });
     let (trials, observations) = (8, 80);
-    PointResult {
-        experiment: "a/test".to_owned(),
-        method_version: 1,
-        point: Point::new(),
-        parameters: vec![],
-        unit,
-        outcome: Outcome::Value(Estimate {
-            value: measured,
-            interval,
-            level: 0.95,
-            min: None,
-            max: None,
-            trials,
-            observations,
-        }),
-        core_cycles: None,
-        baseline: None,
-        core: None,
-        cpu_distance: None,
-        samples: vec![],
-        by_round: vec![],
-        at_frequency: None,
-        each: false,
-        percentiles: vec![],
-        modes: vec![],
-        mixture: None,
-        negative: 0,
-        published: None,
-        outliers: None,
-        prediction: Some(prediction),
-        unpredicted: None,
-        evidence: Evidence::judged(vec![]),
-        trials: (trials, trials),
-        left_out: 0,
-        disturbance: Disturbance::default(),
-        processor_time: None,
-        explanation: None,
-        because: None,
-    }
+    let estimate =
+        Estimate { value: measured, interval, level: 0.95, min: None, max: None, trials, observations };
+    PointResult { unit, ..planted::result("a/test", estimate, Some(prediction)) }
 }
 
 /// A cost that was predicted from entering the kernel, for 50 ns, and from other work, for 10 ns.
@@ -376,13 +340,7 @@ fn a_term_longer_than_the_whole_is_where_the_miss_lies() {
 
 #[test]
 fn what_the_run_measured_of_the_other_terms_bounds_the_one() {
-    let measured = Basis {
-        value: 8.0,
-        source: fathom_core::experiment::Source::Measured {
-            experiment: "cpu/system_call".to_owned(),
-            point: Point::new(),
-        },
-    };
+    let measured = Basis::measured(8.0, "cpu/system_call", Point::new());
     let prediction = Prediction::new().software("entering", 1.0, measured).software(
         "a name made, assumed: as on one laptop",
         1.0,

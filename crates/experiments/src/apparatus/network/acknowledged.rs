@@ -1,5 +1,6 @@
 //! Report 000's form of a bandwidth test: after every chunk one byte comes back, so every chunk includes a round trip.
 
+use super::transfer::connected;
 use fathom_core::prelude::*;
 use fathom_core::quantities;
 use fathom_core::quantity::Unit;
@@ -8,7 +9,6 @@ use fathom_equipment::peer::other_side::OtherSide;
 use fathom_equipment::peer::service::{Enough, StreamOptions};
 use socket2::SockRef;
 use std::io::{Error, Read, Write};
-use std::net::TcpStream;
 use std::time::Duration;
 
 const TIMEOUT: Duration = Duration::from_secs(10);
@@ -39,7 +39,7 @@ pub fn workload<'site>(
         }
     };
     let other = OtherSide::start(&service, path, site)?;
-    let mut stream = connected(stream, &other).map_err(|error| broke(&error))?;
+    let mut stream = connected(stream, &other, TIMEOUT).map_err(|error| broke(&error))?;
     let granted = |size: std::io::Result<usize>| size.unwrap_or(0) as f64;
     let socket = SockRef::from(&stream);
     let (send, receive) = (granted(socket.send_buffer_size()), granted(socket.recv_buffer_size()));
@@ -66,16 +66,6 @@ pub fn workload<'site>(
         .witnessed(move || vec![(CHUNKS, counted.get())])
         .stating(SEND_BUFFER, send)
         .stating(RECEIVE_BUFFER, receive))
-}
-
-fn connected(options: StreamOptions, other: &OtherSide) -> std::io::Result<TcpStream> {
-    let socket = options.socket(other.address)?;
-    socket.connect_timeout(&other.address.into(), TIMEOUT)?;
-    let stream = TcpStream::from(socket);
-    stream.set_nodelay(true)?;
-    stream.set_read_timeout(Some(TIMEOUT))?;
-    stream.set_write_timeout(Some(TIMEOUT))?;
-    Ok(stream)
 }
 
 /// Checks that every chunk was acknowledged and that the granted buffer sizes were read back.

@@ -112,16 +112,19 @@ fn used_ns() -> f64 {
     processor_time().map_or(0.0, |time| time.as_nanos() as f64)
 }
 
+/// A stream whose bytes leave at once; without progress for this long it is broken.
+pub fn connected(options: StreamOptions, other: &OtherSide, timeout: Duration) -> std::io::Result<TcpStream> {
+    let socket = options.socket(other.address)?;
+    socket.connect_timeout(&other.address.into(), timeout)?;
+    let stream = TcpStream::from(socket);
+    stream.set_nodelay(true)?;
+    stream.set_read_timeout(Some(timeout))?;
+    stream.set_write_timeout(Some(timeout))?;
+    Ok(stream)
+}
+
 fn connections(order: &TransferOrder, other: &OtherSide) -> Result<Vec<TcpStream>, Failure> {
-    let connect = |_| {
-        let socket = order.options().socket(other.address)?;
-        socket.connect_timeout(&other.address.into(), TIMEOUT)?;
-        let stream = TcpStream::from(socket);
-        stream.set_nodelay(true)?;
-        stream.set_read_timeout(Some(TIMEOUT))?;
-        stream.set_write_timeout(Some(TIMEOUT))?;
-        Ok(stream)
-    };
+    let connect = |_| connected(order.options(), other, TIMEOUT);
     (0..order.streams).map(connect).collect::<std::io::Result<_>>().map_err(|error| broke("connect", &error))
 }
 
