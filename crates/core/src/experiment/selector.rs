@@ -233,7 +233,7 @@ fn sizes_within(
     own: u64,
     sizes: impl Iterator<Item = u64>,
 ) -> impl Iterator<Item = u64> {
-    let least = before.map_or(0, |before| 2 * before);
+    let least = before.map_or(0, |before| before.saturating_mul(2));
     sizes.filter(move |size| (least..=own / 2).contains(size))
 }
 

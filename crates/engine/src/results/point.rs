@@ -288,11 +288,13 @@ fn at_usual_frequency(
     planned: &PlannedPoint,
     states: KnownStates,
 ) -> Option<Prediction> {
-    Some(match (states.usual_hz, planned.unit.kind()) {
+    let prediction = match (states.usual_hz, planned.unit.kind()) {
         (Some(hz), Kind::Rate) => prediction.at_frequency(hz, true),
         (Some(hz), Kind::Cost) if planned.unit == Unit::Nanoseconds => prediction.at_frequency(hz, false),
         _ => prediction.clone(),
-    })
+    };
+    // A damaged file may hold any number.
+    Some(prediction).filter(|prediction| prediction.total().is_finite())
 }
 
 /// The number of durations below zero; quantities of other units may be negative.
